@@ -37,12 +37,12 @@ $(VENV)/demo.stamp: $(BIN)/python pyproject.toml constraints.txt
 	$(PIP) -e '.[local]'
 	@touch $@
 
-$(VENV)/dev.stamp: $(BIN)/python pyproject.toml constraints.txt requirements-dev.txt
+$(VENV)/dev.stamp: $(BIN)/python pyproject.toml loopback/pyproject.toml constraints.txt requirements-dev.txt
 	$(PIP) -e '.[all]' -r requirements-dev.txt
 	@touch $@ $(VENV)/demo.stamp
 
 # They want other versions of what the tools need, and so an environment of their own.
-$(LIBRARIES)/stamp: $(LIBRARIES)/bin/python pyproject.toml requirements-libraries.txt
+$(LIBRARIES)/stamp: $(LIBRARIES)/bin/python pyproject.toml loopback/pyproject.toml requirements-libraries.txt
 	$(LIBRARIES)/$(INSTALL) -e . -r requirements-libraries.txt
 	@touch $@
 

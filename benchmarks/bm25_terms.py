@@ -47,7 +47,7 @@ from rag_evaluation_framework import (
     evaluate,
     load_dataset,
 )
-from rag_evaluation_framework.contracts.retriever import IndexedRetriever
+from rag_evaluation_framework.contracts.roles import IndexedRetriever
 from rag_evaluation_framework.data import Hit, Retrieval, Stage
 from rag_evaluation_framework.data.columns import Integers, Numbers
 from rag_evaluation_framework.demo import load_handbook

@@ -28,7 +28,7 @@ FLOORS = (
     {"gates"},
     {"sweeps"},
     {"integrations"},
-    {"report", "demo", "loopback"},
+    {"report", "demo"},
     {"trackers"},  # where results go: folders with pages, and LangSmith
     {"cli", "__main__"},
     {"testing"},  # for people who write components: it may import everything below the command line
@@ -37,23 +37,20 @@ LOOSE = {"__init__", "__main__", "errors", "types"}
 DOORS = {  # what reaches upwards: imported for type checkers only, if at all; the registry loads it, by a string
     ("results.result", "analysis.comparison"),  # result.compare
     ("results.result", "attribution.explaining"),  # result.explain
-    ("results.result", "report.pages.result"),  # print(result), notebooks, and result.headline
-    ("results.result", "report.pages.notes"),  # result.all_notes, which other pages have
+    ("results.result", "report.pages.result"),  # print(result), notebooks, result.headline, and all_notes
     ("analysis.comparison", "report.pages.comparison"),  # the same, for what is made of results
     ("analysis.leaderboard", "report.pages.leaderboard"),
     ("sweeps.result", "report.pages.sweep"),
-    ("sweeps.price", "report.pages.sweep_plan"),
-    ("analysis.comparison", "report.pages.doubts"),  # the notes of a comparison, which JSON has
-    ("analysis.leaderboard", "report.pages.doubts"),
+    ("sweeps.price", "report.pages.sweep"),
+    ("analysis.leaderboard", "report.pages.comparison"),  # its notes, which JSON has
     ("attribution.attribution", "report.pages.explanation"),
     ("gates.checking", "report.pages.gates"),  # the power of a gate, which JSON has
     ("attribution.explaining", "report.pages.explanation"),
     ("integrations.langsmith_datasets", "report.pages.dataset"),  # what arrived, in words, and in notes of a result
     ("integrations.publishing", "report.pages.dataset"),
     ("inspection.findings", "report.pages.dataset"),  # print(report), and the advice that JSON has
-    ("inspection.fixing", "report.pages.dataset"),
-    ("labelling.quote_check", "report.pages.quotes"),  # print(check), and notebooks
-    ("labelling.relabelling", "report.pages.changes"),
+    ("labelling.quote_table", "report.pages.quotes"),  # print(check), and notebooks
+    ("labelling.relabelling", "report.pages.quotes"),
     ("report.page", "report.terminal"),  # loaded when a page is shown in this way
     ("report.page", "report.markdown"),
     ("report.page", "report.html"),
@@ -65,8 +62,8 @@ DOORS = {  # what reaches upwards: imported for type checkers only, if at all; t
 }
 TYPED = {  # what is named for type checkers only
     ("experiments.evaluation", "sweeps.result"),
-    ("contracts.sink", "results.result"),
-    ("contracts.sink", "analysis.comparison"),
+    ("contracts.roles", "results.result"),
+    ("contracts.roles", "analysis.comparison"),
 }
 LOADERS = {
     "registry.loading",
@@ -75,7 +72,6 @@ LOADERS = {
 }  # what imports modules by strings
 LATE = {
     ("cli.main", "cli.program"),  # loaded when interrupts are answered already
-    ("testing.pytest_plugin", "testing.gate_items"),  # loaded when pytest is asked for gates
 }
 TOGETHER = {("__main__", "cli")}  # `python -m` is the command
 WHOLE_PACKAGE = "(the root)"

@@ -23,7 +23,7 @@ from typer.main import get_command
 
 import rag_evaluation_framework as rag
 from rag_evaluation_framework.cli.commands import app
-from rag_evaluation_framework.registry.table import Kind, components
+from rag_evaluation_framework.registry.loading import Kind, components
 
 FILE = Path(__file__).parent.parent / "house.toml"
 HELD = tomllib.loads(FILE.read_text(encoding="utf-8"))

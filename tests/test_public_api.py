@@ -79,8 +79,7 @@ FIRST_MET = {
     "FixedTokenChunker SemanticChunker",
     "R004": "Evaluation EvaluationConfig EvaluationResult Comparison compare",
     "R005": "Retriever VectorRAGRetriever run_experiment ChunkLevelExperimentConfig TokenLevelExperimentConfig "
-    "DocumentLevelExperimentConfig ExperimentConfig ExperimentResult score_rankings score_ranking_arrays score_spans "
-    "score_span_arrays",
+    "DocumentLevelExperimentConfig ExperimentConfig ExperimentResult score_rankings score_spans",
     "R006": "Chunker PositionAwareChunker ChunkerPositionAdapter Embedder VectorStore Reranker ChunkLevelMetric "
     "TokenLevelMetric LLMClient ChunkRegistry generate_chunk_id generate_pa_chunk_id",
     "the seam": "retrieve score",

@@ -78,9 +78,7 @@ from .sweeps import Sweep as Sweep
 from .sweeps import SweepConfig as SweepConfig
 from .scoring import score as score
 from .scoring import score_rankings as score_rankings
-from .scoring import score_ranking_arrays as score_ranking_arrays
 from .scoring import score_spans as score_spans
-from .scoring import score_span_arrays as score_span_arrays
 
 # What comes out
 from .results import EvaluationResult as EvaluationResult

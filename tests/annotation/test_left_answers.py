@@ -7,7 +7,7 @@ from rag_evaluation_framework import (
     Query,
     TokenLevelGroundTruth,
 )
-from rag_evaluation_framework.annotation.reviewing import without_answers
+from rag_evaluation_framework.annotation.sessions import without_answers
 
 QUERY = Query.from_text("When?")
 

@@ -4,7 +4,7 @@ import pytest
 
 from rag_evaluation_framework import CharacterSpan, Corpus, Document, DocumentId
 from rag_evaluation_framework.annotation import Pool
-from rag_evaluation_framework.annotation.pool import PassageChunker, is_contents
+from rag_evaluation_framework.annotation.passages import is_contents
 from rag_evaluation_framework.errors import ConfigError
 
 BILLING = "# Billing\n\nInvoices come first.\n\n## Refunds\n\nRefunds take five working days after they were approved."
@@ -24,12 +24,10 @@ def place(passage):
 
 def test_a_passage_holds_whole_sentences_of_one_section():
     long = " ".join(f"This is sentence number {number}." for number in range(40))
-    document = Document(DocumentId("a.md"), f"# One\n\nFirst. Second.\n\n# Two\n\n{long}")
-    chunks = PassageChunker().chunk_with_positions(document)
-    assert [chunk.content.strip() for chunk in chunks[:1]] == ["# One\n\nFirst. Second."]
-    assert all(len(chunk.content) <= 400 and chunk.content.strip().endswith(".") for chunk in chunks)
-    assert all(document.content[chunk.start : chunk.end] == chunk.content for chunk in chunks)
-    assert "".join(chunk.content for chunk in chunks) == document.content
+    corpus = Corpus([Document(DocumentId("a.md"), f"# One\n\nFirst. Second.\n\n# Two\n\n{long}")])
+    passages = Pool(corpus).found("first sentence").passages
+    assert "# One\n\nFirst. Second." in [passage.text.strip() for passage in passages]
+    assert all(len(passage.text) <= 400 and passage.text.strip().endswith(".") for passage in passages)
 
 
 def test_equal_texts_are_one_passage_that_is_counted():

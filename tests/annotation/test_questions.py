@@ -1,7 +1,7 @@
 import pytest
 
 from rag_evaluation_framework.annotation import read_questions
-from rag_evaluation_framework.annotation.session import read_wordings
+from rag_evaluation_framework.annotation.sessions import read_wordings
 from rag_evaluation_framework.errors import DatasetError
 
 

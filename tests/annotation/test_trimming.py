@@ -2,7 +2,7 @@ import pytest
 
 from rag_evaluation_framework import CharacterSpan, Corpus, Document, DocumentId
 from rag_evaluation_framework.annotation import sentences_of, trimmed
-from rag_evaluation_framework.annotation.choosing import moved_ends
+from rag_evaluation_framework.annotation.passages import moved_ends
 from rag_evaluation_framework.errors import InputError
 from support.each import each
 
@@ -66,10 +66,10 @@ def test_words_with_their_own_capitals_come_first():
         ("5", "5: there are sentences from 1 to 4; words that are a number are typed in quotation marks"),
         ("0", "there are sentences from 1 to 4"),
         ("3-2", "there are sentences from 1 to 4"),
-        ("fund", "'fund' begins or ends inside a word; expected whole words"),
-        ("FUND", "'FUND' begins or ends inside a word"),
+        ("fund", "'fund' is not in 'a.md'; expected whole words"),
+        ("FUND", "'FUND' is not in 'a.md'; expected whole words"),
         ("a", "'a' is a single character; expected the number of a sentence, such as 2, or more words; in quotation"),
-        ("six days", "'six days' is not in 'a.md'; expected words as they are shown above"),
+        ("six days", "'six days' is not in 'a.md'; expected whole words as they are shown above"),
     ],
 )
 def test_what_is_no_part_of_the_passage_is_refused(typed, problem):

@@ -31,8 +31,8 @@ from rag_evaluation_framework import (
 from rag_evaluation_framework.attribution import Explanation, explain
 from rag_evaluation_framework.attribution.explaining import find_question
 from rag_evaluation_framework.attribution.losses import CAUSES
+from rag_evaluation_framework.data.dataset import Skipped
 from rag_evaluation_framework.data.ids import QueryId, QueryText
-from rag_evaluation_framework.data.skipped import Skipped
 from rag_evaluation_framework.errors import ConfigError, LevelMismatch, ResultError
 
 TEXTS = {

@@ -11,7 +11,7 @@ from rag_evaluation_framework.base.optional import DISTRIBUTION, install_command
 from rag_evaluation_framework.errors import MissingDependency
 from rag_evaluation_framework.providers.calls import ANTHROPIC, COHERE, OPENAI
 from rag_evaluation_framework.registry.building import load
-from rag_evaluation_framework.registry.table import KINDS, components
+from rag_evaluation_framework.registry.loading import KINDS, components
 
 ROOT = Path(__file__).parent.parent.parent
 SOURCE = ROOT / "src" / "rag_evaluation_framework"

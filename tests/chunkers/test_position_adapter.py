@@ -150,28 +150,44 @@ def test_what_is_not_a_list_of_texts_is_refused_by_name(returned):
         adapted(Wrong(), "one text")
 
 
+@each(
+    ("chunks", "text", "wanted"),
+    [
+        (("AA", "BB", "CC"), "AABBCC", [(0, 2), (2, 4), (4, 6)]),
+        (("one", "two"), "  one -- two", [(2, 5), (9, 12)]),  # gaps are skipped
+        (("ab", "ab", "ab"), "ab ab ab", [(0, 2), (3, 5), (6, 8)]),  # at its next place
+        (
+            ("One.", "Footer.", "Two.", "Footer.", "Three.", "Footer."),
+            "One.\nFooter.\nTwo.\nFooter.\nThree.\nFooter.\n",
+            [(0, 4), (5, 12), (13, 17), (18, 25), (26, 32), (33, 40)],
+        ),
+        (("CC", "AA", "BB"), "AABBCC", [(4, 6), (0, 2), (2, 4)]),  # out of order
+        (("", "AA", ""), "AABB", [(0, 2)]),
+        ((), "AABB", []),
+        # White space may differ; characters with a meaning in patterns are characters.
+        (("one", "two"), "\n\n  one \r\n two \n", [(4, 7), (11, 14)]),
+        (("a.* b", "(c)"), "x a.*  b [(c)]", [(2, 8), (10, 13)]),
+        (("a", " "), "a b", [(0, 1), (1, 2)]),
+        (("a", "b"), "a b", [(0, 1), (2, 3)]),
+    ],
+)
+def test_chunks_are_found_where_they_stand(chunks, text, wanted):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert places(Fixed(*chunks), text) == wanted
+
+
+@each(
+    ("chunks", "text", "wanted"),
+    [(("ab", "lost", "ab", "ab"), "ab ab ab", [(0, 2), (3, 5), (6, 8)]), (("a", "\t"), "a b", [(0, 1)])],
+)
+def test_a_skipped_chunk_does_not_disturb_the_others(chunks, text, wanted):
+    with pytest.warns(UserWarning, match="skipped"):
+        assert places(Fixed(*chunks), text) == wanted
+
+
 class TestSequence:
-    def test_chunks_are_found_one_after_the_other(self):
-        assert places(Fixed("AA", "BB", "CC"), "AABBCC") == [(0, 2), (2, 4), (4, 6)]
-
-    def test_gaps_between_chunks_are_skipped(self):
-        assert places(Fixed("one", "two"), "  one -- two") == [(2, 5), (9, 12)]
-
-    def test_a_text_that_repeats_is_found_at_its_next_place(self):
-        assert places(Fixed("ab", "ab", "ab"), "ab ab ab") == [(0, 2), (3, 5), (6, 8)]
-
-    def test_a_footer_of_every_section_is_found_in_its_section(self):
-        text = "One.\nFooter.\nTwo.\nFooter.\nThree.\nFooter.\n"
-        assert places(Fixed(*text.splitlines()), text) == [(0, 4), (5, 12), (13, 17), (18, 25), (26, 32), (33, 40)]
-
-    def test_chunks_out_of_order_are_looked_for_from_the_beginning(self):
-        assert places(Fixed("CC", "AA", "BB"), "AABBCC") == [(4, 6), (0, 2), (2, 4)]
-
-    def test_empty_chunks_are_no_chunks(self):
-        assert places(Fixed("", "AA", ""), "AABB") == [(0, 2)]
-
-    def test_no_chunks_have_no_places(self):
-        assert places(Fixed(), "AABB") == []
+    def test_no_windows_have_no_places(self):
         assert places(Windows(2, 2), "") == []
 
     @settings(max_examples=150)
@@ -255,9 +271,6 @@ class TestChangedText:
         assert "".join(text[start:end].split()) == "".join(chunk.split())
         assert places(Fixed("6 %"), text) == [(len(text) - 3, len(text) - 1)]
 
-    def test_stripped_chunks_get_their_true_places(self):
-        assert places(Fixed("one", "two"), "\n\n  one \r\n two \n") == [(4, 7), (11, 14)]
-
     def test_a_chunk_that_cannot_be_found_is_skipped_with_a_warning_and_counted(self):
         adapter = ChunkerPositionAdapter(Fixed("one", "ONE" + "x" * 60, "two"))
         preview = "ONE" + "x" * 47
@@ -273,23 +286,6 @@ class TestChangedText:
                 adapter.chunk_with_positions(Document(DocumentId("a.md"), text))
         adapter.chunk_with_positions(Document(DocumentId("a.md"), "one two"))
         assert adapter.skipped_chunks == 2
-
-    def test_a_skipped_chunk_does_not_disturb_the_others(self):
-        with pytest.warns(UserWarning, match="skipped"):
-            assert places(Fixed("ab", "lost", "ab", "ab"), "ab ab ab") == [(0, 2), (3, 5), (6, 8)]
-
-    def test_nothing_is_warned_of_where_all_is_found(self):
-        with warnings.catch_warnings():
-            warnings.simplefilter("error")
-            assert places(Fixed("a", "b"), "a b") == [(0, 1), (2, 3)]
-
-    def test_characters_with_a_meaning_in_patterns_are_characters(self):
-        assert places(Fixed("a.* b", "(c)"), "x a.*  b [(c)]") == [(2, 8), (10, 13)]
-
-    def test_blank_chunks_are_found_where_they_stand_or_skipped(self):
-        assert places(Fixed("a", " "), "a b") == [(0, 1), (1, 2)]
-        with pytest.warns(UserWarning, match="skipped"):
-            assert places(Fixed("a", "\t"), "a b") == [(0, 1)]
 
 
 class TestLongDocuments:

@@ -70,7 +70,15 @@ def twice():
 def test_a_population_gate_says_its_power_before_its_verdict_and_follows_the_policy(rag_eval, project):
     (project / "help.json").write_text(json.dumps(twice()))
     rag_eval(*FLAGS)
-    gates = (*WORSE, "--baseline", "last~{}", "--gate", "population(recall@2) drop <= 0.05", "--cluster", "question")
+    gates = (
+        *WORSE,
+        "--baseline",
+        "last~{}",
+        "--gate",
+        "population(recall@2) drop <= 0.05",
+        "--set",
+        "cluster=question",
+    )
     outcome = rag_eval(*(part.format(0) for part in gates))
     assert outcome.code == 0
     lines = gate_lines(outcome)
@@ -92,7 +100,7 @@ def test_a_population_gate_says_its_power_before_its_verdict_and_follows_the_pol
 def test_junit_has_one_test_case_per_gate(rag_eval, project):
     gates = ("recall@2 >= 0.75", "recall@2 >= 0.76", "p95(rerank) <= 1s", "population(mrr@2) >= 0.7")
     (project / "help.json").write_text(json.dumps(twice()))  # a population gate needs six questions
-    written = ("--junit", "out/gates.xml", "--cluster", "question")
+    written = ("--junit", "out/gates.xml", "--set", "cluster=question")
     outcome = rag_eval(*FLAGS, *(part for gate in gates for part in ("--gate", gate)), *written)
     assert outcome.code == 2
     suite = ET.parse(project / "out/gates.xml").getroot().find("testsuite")

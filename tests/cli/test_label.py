@@ -314,25 +314,6 @@ def test_messages_are_wrapped_at_words(at_terminal):
     assert terminal.end() == 0
 
 
-def test_short_words_of_a_passage_that_is_a_copy_are_joined_with_those_of_its_copies(piped, docs):
-    text = "# Logs\n\nRequests are logged for ninety days, and then deleted.\n"
-    (docs / "api.md").write_text(text)
-    (docs / "terms.md").write_text(text.replace("for ", "for\n"))
-    shown = piped("How long are requests logged?").out
-    number = numbers_of(shown, "ninety days")[0]
-    assert "docs/api.md:1:1, also in 1 other place\n" in shown
-    joined = piped(number, "ninety days", "")
-    assert "“ninety days” is also in 1 other place: docs/terms.md:4:1." in joined.out
-    (entry,) = read(docs)
-    assert [len(answer.places) for answer in entry.answers] == [2]
-    assert [(span.doc_id, span.text) for span in entry.labels] == [
-        ("api.md", "ninety days"),
-        ("terms.md", "ninety days"),
-    ]
-    piped("b", number, "ninety days", "x")
-    assert [span.doc_id for span in read(docs).ground_truth[0].labels] == ["api.md"]
-
-
 def test_of_two_wordings_each_is_shown_with_its_own_copies(piped, docs):
     days, weeks = "Backups of all accounts are kept for thirty days.", "We keep what was backed up for about a month."
     for name, text in (("one", days), ("two", weeks), ("three", weeks)):
@@ -496,7 +477,6 @@ def test_a_closed_standard_input_is_the_end(rag_eval, docs, monkeypatch):
         (("--output", "set.csv"), "set.csv: expected a file name ending in .json or .jsonl"),
         (("--questions", "nowhere.csv"), "nowhere.csv"),
         (("--retriever", "nowhere:search"), "'nowhere' cannot be imported"),
-        (("--glob", "*.rst"), "docs"),
     ],
 )
 def test_what_cannot_be_used_is_refused_before_anything_is_asked(piped, docs, options, problem):
@@ -506,11 +486,11 @@ def test_what_cannot_be_used_is_refused_before_anything_is_asked(piped, docs, op
     assert not (docs.parent / ".rag-eval").exists()
 
 
-def test_another_output_and_pattern_are_in_the_commands_that_follow(piped, docs):
+def test_another_output_is_in_the_commands_that_follow(piped, docs):
     (docs / "a.txt").write_text("A text about invoices.")
-    outcome = piped("Invoices?", "0", options=("--glob", "*.{md,txt}", "--output", "my set.jsonl"))
-    assert "rag-eval label docs --output 'my set.jsonl' --glob '*.{md,txt}'" in outcome.out
-    assert "rag-eval dataset lint 'my set.jsonl' --corpus docs --glob '*.{md,txt}'" in outcome.out
+    outcome = piped("Invoices?", "0", options=("--output", "my set.jsonl"))
+    assert "rag-eval label docs --output 'my set.jsonl'" in outcome.out
+    assert "rag-eval dataset lint 'my set.jsonl' --corpus docs" in outcome.out
     assert len(load_dataset(docs.parent / "my set.jsonl")) == 1
 
 

@@ -200,3 +200,16 @@ def test_words_at_a_line_end_of_a_pdf_are_located_with_and_without_their_hyphen(
     locator = QuoteLocator(Corpus.of(Path(__file__).parent / "kinds" / "columns.pdf"))
     for quote in ("rag-eval says", "rag-\neval says", "rageval says", "allow-failures"):
         assert locator.locate(quote).places, quote
+
+
+def test_a_pdf_of_which_pages_are_scans_is_read_and_named_with_their_number(tmp_path):
+    with pypdfium2.PdfDocument(Path(__file__).parent / "kinds" / "guide.pdf") as document:
+        pages = len(document) + 2
+        document.new_page(200, 200)
+        document.new_page(200, 200)
+        document.save(tmp_path / "mixed.pdf")
+    with collected() as notes:
+        assert len(Corpus.of(tmp_path)) == 1
+    assert notes == [
+        f"pages without text, as scans have none: mixed.pdf (2 of {pages}); recognise them (OCR) with ocrmypdf, say"
+    ]

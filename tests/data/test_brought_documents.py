@@ -310,3 +310,12 @@ def test_no_text_of_a_table_is_lost(tmp_path, table, message):
 def test_locks_of_word_are_no_documents(tmp_path):
     (folder_of(tmp_path, a_md="A") / "~$a.docx").write_bytes(b"x")
     assert [*texts(Corpus.of(tmp_path / "docs"))] == ["a.md"]
+
+
+def test_pages_without_text_are_told_with_their_file(tmp_path):
+    blank = [LangChain(text, {"source": "scan.pdf", "page": page}) for page, text in enumerate(("A", "", "B", ""))]
+    with collected() as notes:
+        Corpus.of([*blank, LangChain("C", {"source": "whole.pdf"})])
+    assert notes == [
+        "pages without text, as scans have none: scan.pdf (2 of 4); recognise them (OCR) with ocrmypdf, say"
+    ]

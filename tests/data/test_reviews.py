@@ -15,7 +15,7 @@ from rag_evaluation_framework import (
     TokenLevelGroundTruth,
 )
 from rag_evaluation_framework.data import REVIEW, Review
-from rag_evaluation_framework.data.skipped import MovedEnds
+from rag_evaluation_framework.data.dataset import MovedEnds
 from support.each import each
 
 QUERY = Query.from_text("When?")

@@ -257,14 +257,6 @@ class TestWithoutACache:
         assert cached.fit([]) is cached
         assert list(tmp_path.iterdir()) == []
 
-    def test_a_folder_that_cannot_be_written_costs_a_warning(self, tmp_path):
-        (tmp_path / "file").write_text("in the way")
-        embedder = CachedEmbedder(Counting(), tmp_path / "file")
-        with pytest.warns(UserWarning, match="cannot be written") as caught:
-            shapes = [embedder.embed(texts).shape for texts in (["a", "b"], ["a", "c"])]
-        assert shapes == [(2, 3), (2, 3)]
-        assert len(caught) == 1
-
 
 class TestBadVectors:
     def test_vectors_of_another_shape_are_refused_and_not_kept(self, tmp_path):
@@ -283,18 +275,6 @@ class TestBadVectors:
         monkeypatch.setattr(Counting, "embed", lambda _, texts: np.ones((len(texts), 2), dtype=np.float32))
         with pytest.raises(InputError, match=r"dimensions \[2, 3\].*rag-eval cache clear"):
             CachedEmbedder(Counting(), tmp_path).embed(["a", "b"])
-
-    def test_a_damaged_record_is_computed_anew(self, tmp_path):
-        CachedEmbedder(Counting(), tmp_path).embed(["a", "b"])
-        for file in (tmp_path / "cache" / "embeddings").glob("*/*"):
-            if file.name != file.parent.name:  # what is known of the embedder
-                file.write_bytes(bytes(40))
-        SEEN.clear()
-        with pytest.warns(UserWarning, match="2 damaged of 2"):
-            assert CachedEmbedder(Counting(), tmp_path).embed(["a", "b"]).tolist() == [[1, 1, 1], [1, 1, 0]]
-        assert sorted(asked()) == ["a", "b"]
-        CachedEmbedder(Counting(), tmp_path).embed(["a", "b"])
-        assert len(asked()) == 2
 
 
 class TestParameters:

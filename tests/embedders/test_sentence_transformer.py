@@ -10,7 +10,7 @@ import pytest
 
 import rag_evaluation_framework as rag
 from rag_evaluation_framework import SentenceTransformerEmbedder
-from rag_evaluation_framework.contracts.embedder import TokenEmbedder
+from rag_evaluation_framework.contracts.roles import TokenEmbedder
 from rag_evaluation_framework.embedders.sentence_transformer import TorchModel, content_hash, find_model
 from rag_evaluation_framework.errors import ConfigError, InputError, MissingDependency
 from rag_evaluation_framework.registry.building import build

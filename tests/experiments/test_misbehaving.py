@@ -54,7 +54,7 @@ BOTH = numbers("good", "bad")
 
 def outcome(retriever, tmp_path, **options):
     """Evaluate, save and load; what was loaded says the same."""
-    result = evaluate(retriever, BOTH, 2, ["20ch"], **options)
+    result = evaluate(retriever, BOTH, 2, budgets=["20ch"], **options)
     loaded = load_result(result.save(tmp_path / "run"), TOKEN)
     assert [*question_lines(loaded.queries)] == [*question_lines(result.queries)]
     assert loaded.counts == result.counts

@@ -109,20 +109,6 @@ def test_a_retriever_that_cannot_index_is_closed_and_its_error_passed_on():
     assert noting.calls == ["index", "close"]
 
 
-def test_an_interrupted_run_closes_the_retriever():
-    noting = Noting({"b": KeyboardInterrupt()})
-    with pytest.raises(KeyboardInterrupt):
-        evaluate(noting, dataset(a=[span(0, 10)], b=[span(0, 10)], c=[span(0, 10)]), k=1, budgets=[])
-    assert noting.calls == ["index", "a", "b", "close"]
-
-
-def test_an_error_while_closing_does_not_hide_the_first_error():
-    noting = Noting({"index": OSError("disk full"), "close": RuntimeError("no connection")})
-    with pytest.raises(OSError, match="disk full") as caught:
-        evaluate(noting, ONE)
-    assert any("no connection" in note for note in caught.value.__notes__)
-
-
 def test_warnings_before_an_error_are_still_shown():
     class Picky(Chunker):
         def chunk(self, text):
@@ -211,7 +197,7 @@ def test_what_no_metric_could_give_is_no_zero_where_unscored_queries_count_as_ze
 
     questions = dataset(a=[span(0, 50)], none=[], bad=[span(0, 50)])
     metrics = [SpanRecall(), PrecisionOmega(), Shaky()]
-    result = evaluate(search, questions, 1, [], metrics=metrics, count_as_zero=["no-answer", "failed"])
+    result = evaluate(search, questions, 1, budgets=[], metrics=metrics, count_as_zero=["no-answer", "failed"])
     assert result.metrics == {"span_recall@1": pytest.approx(1 / 3), "precision_omega@1": None, "shaky@1": None}
     assert load_result(result.save(tmp_path / "run"), TOKEN).metrics == result.metrics
 
@@ -559,29 +545,6 @@ def test_an_evaluation_runs_inside_a_running_event_loop_as_in_a_notebook():
     assert asyncio.run(cell()) == 0.5
 
 
-@pytest.mark.parametrize("at_once", [1, 4])
-def test_ordinary_code_may_run_a_loop_of_its_own_inside_a_running_one(at_once):
-    class Running(Noting):
-        def note(self, call):
-            asyncio.run(asyncio.sleep(0))
-            super().note(call)
-
-    async def cell():
-        task, loop = asyncio.current_task(), asyncio.get_running_loop()
-        result = evaluate(running, dataset(a=[span(0, 50)], b=[span(0, 10)]), k=1, budgets=[], max_concurrency=at_once)
-        await asyncio.sleep(0)
-        assert (asyncio.current_task(), asyncio.get_running_loop()) == (task, loop)
-        assert asyncio.get_event_loop_policy().get_event_loop() is loop
-        return result
-
-    running = Running()
-    result = asyncio.run(cell())
-    assert not result.failures
-    assert result.metrics["span_recall"] == 1.0
-    assert sorted(running.calls) == ["a", "b", "close", "index"]
-    assert result.notes == ()
-
-
 def test_a_connection_of_the_thread_of_a_notebook_can_be_used_there():
     async def cell():
         connection = sqlite3.connect(":memory:")
@@ -837,13 +800,6 @@ def test_inputs_are_not_changed():
     assert found == copy
 
 
-def test_a_retriever_that_cannot_be_closed_does_not_lose_the_result():
-    noting = Noting({"close": RuntimeError("no connection")})
-    result = evaluate(noting, ONE, k=1, budgets=[])
-    assert result.counts["scored"] == 1
-    assert any("could not be closed: RuntimeError: no connection" in warning for warning in result.notes)
-
-
 def test_the_order_of_questions_does_not_change_scores_at_k():
     def search(query, k):  # reranks what it was asked for: no beginning of a longer ranking
         size = 1 if query == "deep" else 50
@@ -894,29 +850,6 @@ def test_a_retriever_that_calls_sys_exit_raises_component_exited(step):
         evaluate(exiting(step), dataset(q=[span(0, 9)]), metrics=[PrecisionOmega()])
 
 
-def test_a_retriever_that_calls_sys_exit_while_closing_does_not_hide_the_first_error():
-    class Broken(type(exiting("close"))):
-        def index(self, corpus):
-            raise OSError("no index")
-
-    with pytest.raises(OSError, match="no index") as caught:
-        evaluate(Broken(), dataset(q=[span(0, 9)]))
-    assert "called sys.exit(0)" in caught.value.__notes__[1]
-
-
-@pytest.mark.parametrize("step", ["index", "prepare", "retrieve"])
-def test_an_interrupt_is_passed_on_unchanged(step):
-    class Interrupted(BM25Retriever):
-        pass
-
-    def interrupt(self, *arguments):
-        raise KeyboardInterrupt
-
-    setattr(Interrupted, step, interrupt)
-    with pytest.raises(KeyboardInterrupt):
-        evaluate(Interrupted(), dataset(q=[span(0, 9)]))
-
-
 def test_a_query_that_calls_sys_exit_is_a_failure_of_that_query():
     def search(query, k):
         return sys.exit(3) if query == "bad" else [TEXT[0:9]]
@@ -962,6 +895,7 @@ def test_the_tokens_of_a_text_are_counted_once_for_all_budgets_and_questions():
         return list(text)
 
     found = [place(0, 40), place(40, 80), place(0, 40)]
-    evaluate(lambda query, k: found[:k], dataset(q=[span(0, 10)], r=[span(50, 60)]), 3, ["80tok", "200tok"], tokens)
+    questions = dataset(q=[span(0, 10)], r=[span(50, 60)])
+    evaluate(lambda query, k: found[:k], questions, k=3, budgets=["80tok", "200tok"], tokenizer=tokens)
     counted = [text for text in counted if text in TEXT]  # but for the text that a tokenizer is asked about before
     assert sorted(counted) == [TEXT[:40], TEXT[40:80]]

@@ -14,7 +14,7 @@ from tests.fuzz import samples
 
 import rag_evaluation_framework as rag
 from rag_evaluation_framework import experiments, rankings
-from rag_evaluation_framework.embedders.embedding_cache import Embedding, EmbeddingCache
+from rag_evaluation_framework.embedders.cached import Embedding, EmbeddingCache
 from rag_evaluation_framework.errors import RagEvalError
 from rag_evaluation_framework.report import quotes_page, result_page, show
 from rag_evaluation_framework.results.query_result import question_lines

@@ -11,12 +11,12 @@ from tests.fuzz import odd, samples, uses
 import rag_evaluation_framework as rag
 from rag_evaluation_framework import data, experiments, rankings
 from rag_evaluation_framework.contracts.component import default_parameters
-from rag_evaluation_framework.contracts.retriever import Retriever
+from rag_evaluation_framework.contracts.roles import Retriever
 from rag_evaluation_framework.data.cutoffs import Cutoff, ScoreName
 from rag_evaluation_framework.data.hits import Hit, Retrieval, Stage
 from rag_evaluation_framework.registry.building import build, load
+from rag_evaluation_framework.registry.loading import KINDS, Kind, built_in
 from rag_evaluation_framework.registry.records import describe
-from rag_evaluation_framework.registry.table import KINDS, Kind, built_in
 from rag_evaluation_framework.vector_stores.in_memory import InMemoryVectorStore
 
 Case = Callable[[Random, Path], None]
@@ -284,7 +284,6 @@ def _functions(folder: Path) -> list[tuple[Callable[..., Any], dict[str, Any]]]:
     configured |= {"batch_queries": True, "max_concurrency": 1, "on_error": "collect", "save_results_path": None}
     ranks = {"ground_truth": samples.QRELS, "rankings": samples.QRELS, "metrics": ["ndcg@2", "map"]}
     spans = {"ground_truth": {"q": [_SPAN]}, "rankings": {"q": [_SPAN, ("x", 0, 3)]}, "metrics": ["span_recall@2"]}
-    arrays = {"ground_truth": [[0, 1, 0, 9]], "rankings": [[0, 1, 3, 12]], "queries": 1, "metrics": ["span_iou"]}
     kept = folder / "kept"
     return [
         (rag.evaluate, evaluated),
@@ -293,7 +292,6 @@ def _functions(folder: Path) -> list[tuple[Callable[..., Any], dict[str, Any]]]:
         (rag.EvaluationConfig, configured),
         (rag.score_rankings, ranks),
         (rag.score_spans, spans | {"chunks": None}),
-        (rag.score_span_arrays, arrays | {"chunks": None}),
         (rag.load_dataset, {"path": kept, "level": rag.TOKEN, "corpus": corpus, "registry": None, "query_key": None}),
         (rag.save_dataset, {"dataset": dataset, "path": kept / "x.json"}),
         (rag.check_quotes, {"path": kept, "corpus": corpus}),

@@ -16,7 +16,7 @@ def gated(folder, **keys):
     spec = parse_config(given | keys, "the keys")
     gating = Gating(spec, folder, Written(["hit@2 >= 0.5"]))
     experiment = spec.experiment(folder)
-    result, _ = run(experiment)
+    result = run(experiment)
     outcome = gating.outcome(result, gating.gates_of(experiment), unreliable(result))
     return replace(outcome, result=finish(outcome, prepared(experiment.config)))
 

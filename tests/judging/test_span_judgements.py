@@ -21,8 +21,8 @@ from rag_evaluation_framework.data.columns import Numbering
 from rag_evaluation_framework.data.cutoffs import Cutoff
 from rag_evaluation_framework.data.levels import TOKEN
 from rag_evaluation_framework.judging import SpanColumns
-from rag_evaluation_framework.judging.span_truth import SpanTruth
 from rag_evaluation_framework.judging.spans import SpanJudgements, largest_sums
+from rag_evaluation_framework.judging.stretches import SpanTruth
 from rag_evaluation_framework.metrics import (
     SpanDCG,
     SpanF1,

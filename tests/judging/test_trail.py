@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from rag_evaluation_framework.data.columns import Numbering
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.judging import SpanColumns
-from rag_evaluation_framework.judging.span_truth import SpanTruth
+from rag_evaluation_framework.judging.stretches import SpanTruth
 from rag_evaluation_framework.judging.trail import Trail, judge_trail
 from support import brute_force_spans as brute_force
 

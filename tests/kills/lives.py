@@ -41,7 +41,7 @@ QUESTIONS = {f"What is the answer to {number}?": f"The answer to {number} is {nu
 RUN = ("run", "--corpus", "docs", "--dataset", "questions.csv")
 COMMANDS = {
     "run": RUN,
-    "json": (*RUN, "--json", "--max-concurrency", "4", "--retriever", "own:search", "--budget", "100ch"),
+    "json": (*RUN, "--json", "--set", "max_concurrency=4", "--retriever", "own:search", "--budget", "100ch"),
     "demo": ("demo",),
     "init": ("init", "--corpus", "docs", "--questions", "questions.csv"),
     "score": ("score", "--qrels", "qrels.txt", "--rankings", "mine.run"),

@@ -10,10 +10,10 @@ from collections import Counter
 import numpy as np
 import pytest
 
+from rag_eval_loopback.models import vector
 from rag_evaluation_framework import CachedEmbedder, OpenAIEmbedder
 from rag_evaluation_framework.base.notes import collected
 from rag_evaluation_framework.embedders import EmbeddingCache
-from rag_evaluation_framework.loopback.models import vector
 from support.nightly import nightly
 
 pytestmark = [pytest.mark.no_cover, pytest.mark.slow, pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")]

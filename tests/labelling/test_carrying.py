@@ -8,7 +8,7 @@ import pytest
 
 from rag_evaluation_framework import CharacterSpan, Corpus, Document, DocumentId
 from rag_evaluation_framework.corpus.readers.html import HtmlReader
-from rag_evaluation_framework.labelling.carrying import Carrier
+from rag_evaluation_framework.labelling.relabelling import Carrier
 
 BILLING = """# Billing
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from rag_evaluation_framework import CharacterSpan, Corpus, Document, DocumentId
 from rag_evaluation_framework.demo import load_handbook
 from rag_evaluation_framework.labelling.alignment import Alignment, word_places
-from rag_evaluation_framework.labelling.carrying import Carrier
+from rag_evaluation_framework.labelling.relabelling import Carrier
 from support.edited_corpus import (
     change_word,
     delete_section,

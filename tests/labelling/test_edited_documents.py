@@ -21,7 +21,7 @@ from rag_evaluation_framework import (
     score,
 )
 from rag_evaluation_framework.errors import DatasetError
-from rag_evaluation_framework.inspection import fix_dataset, lint_dataset
+from rag_evaluation_framework.inspection import lint_dataset
 from rag_evaluation_framework.labelling import relabel
 
 ANSWER = "within two days | none"
@@ -119,23 +119,6 @@ def test_whatever_rows_a_table_has_now_no_way_takes_a_label_for_that_of_another(
     assert all(map(in_its_row, made if again is None else again.dataset))
     wrong = {finding.query.id for finding in lint_dataset(made, after).problems if "differs" in finding.kind}
     assert all(in_its_row(entry) for entry in made if entry.query.id not in wrong)
-    fixed = fix_dataset(made, after)
-    assert fixed.dataset is made if fixed.lost else all(map(in_its_row, fixed.dataset))
-
-
-def test_fixing_trims_no_copy_of_a_label(tmp_path):
-    before, after = corpus_of(a=f"# FAQ\n\n{WASHER}{LAPTOP}"), corpus_of(a=f"# FAQ\n\n{LAPTOP}{WASHER}")
-    made = dataset_of(before, span(before, "a.md", f" {YES}"))
-    loaded = load_dataset(save_dataset(made, tmp_path / "faq.json"))
-    fixed = fix_dataset(loaded, after)
-    assert (fixed.dataset is loaded, fixed.lost) == (True, 1)
-
-
-def test_fixing_moves_labels_before_it_trims_them(tmp_path):
-    made = dataset_of(TABLE, span(TABLE, "a.md", f" {ANSWER} ", 4))
-    fixed = fix_dataset(load_dataset(save_dataset(made, tmp_path / "d.json")), SHIFTED)
-    assert [fix.kind for fix in fixed.fixes] == ["label moved", "white space"]
-    assert places(fixed.dataset) == {"q0": [("a.md", SHIFTED["a.md"].content.index("plan 14 |") + 10)]}
 
 
 def test_rankings_are_not_scored_by_labels_that_are_elsewhere_now(table):

@@ -7,7 +7,7 @@ import pytest
 
 from rag_evaluation_framework import CharacterSpan
 from rag_evaluation_framework.labelling.alignment import word_places
-from rag_evaluation_framework.labelling.carrying import Carrier
+from rag_evaluation_framework.labelling.relabelling import Carrier
 from support.edited_corpus import delete_file, delete_section, marked, move_paragraph, move_section, rename, unmarked
 from support.markup_edits import MARKUP, MARKUP_EDITS, NEAR_MISSES, marked_up
 

@@ -7,8 +7,7 @@ import pytest
 
 from rag_evaluation_framework import Document, DocumentId
 from rag_evaluation_framework.errors import DatasetError
-from rag_evaluation_framework.labelling.alignment import Words
-from rag_evaluation_framework.labelling.known_words import KnownWords
+from rag_evaluation_framework.labelling.alignment import KnownWords, Words
 
 PAGE = "# Refunds\n\nRefunds take five working days, in all countries.\nAsk for help.\n"
 

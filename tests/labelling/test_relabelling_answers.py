@@ -20,7 +20,7 @@ from rag_evaluation_framework import (
     save_dataset,
 )
 from rag_evaluation_framework.data import QueryId, QueryText
-from rag_evaluation_framework.inspection import fix_dataset, lint_dataset
+from rag_evaluation_framework.inspection import lint_dataset
 from rag_evaluation_framework.labelling import add_questions, relabel
 
 TEXT = "Refunds take at most 14 working days in all countries."
@@ -397,21 +397,7 @@ def test_answers_that_are_the_same_while_places_of_them_are_lost_are_no_copies(d
     before = Dataset([replace(dataset.ground_truth[0], relevant_spans=answers)], TOKEN, corpus=corpus())
     found = relabel(before, corpus(a=None, c=None)).dataset
     assert [finding.kind for finding in lint_dataset(found).findings if finding.kind == "labelled twice"] == []
-    fixed = fix_dataset(found).dataset
-    assert relabel(fixed, corpus()).dataset.content_hash == before.content_hash
-
-
-def test_a_question_that_is_asked_twice_stays_while_a_place_of_it_is_lost(dataset):
-    terms = span("b.md", SECOND)
-    again = Query(QueryId("again"), dataset.queries[0].text)
-    entries = (
-        replace(dataset.ground_truth[0], relevant_spans=(terms,)),
-        TokenLevelGroundTruth(again, (Answer.any_of(terms, span("a.md", TEXT)),)),
-    )
-    found = relabel(Dataset(entries, TOKEN, corpus=corpus()), corpus(a=None)).dataset
-    (finding,) = (finding for finding in lint_dataset(found).findings if finding.kind == "asked twice")
-    assert not finding.fixable
-    assert len(fix_dataset(found).dataset) == 2
+    assert relabel(found, corpus()).dataset.content_hash == before.content_hash
 
 
 def test_a_place_that_is_back_is_told_also_if_another_answer_misses_the_same_label(dataset):

@@ -28,7 +28,7 @@ from rag_evaluation_framework import (
 from rag_evaluation_framework.data import Hit, QueryId, QueryText
 from rag_evaluation_framework.data.ids import content_digest
 from rag_evaluation_framework.errors import ConfigError, DatasetError
-from rag_evaluation_framework.levels.chunk import ChunkIds
+from rag_evaluation_framework.levels.chunk_ids import ChunkIds
 from support.each import each
 from support.retrievers import Listing
 
@@ -411,3 +411,45 @@ def test_ids_are_tried_by_length_and_those_with_their_prefix_first():
         ("chunk_", 13),
         ("", 13),
     ]
+
+
+# --- a dataset that names one chunk twice -----------------------------------------------------------------------------
+
+
+def recalls(retriever, *units, corpus=CORPUS):
+    truth = [ChunkLevelGroundTruth(Query.from_text(f"q {number}"), [unit]) for number, unit in enumerate(units)]
+    result = evaluate(retriever, Dataset(truth, CHUNK, corpus=corpus), k=1)
+    assert not result.failures
+    return [one.scores["chunk_recall@1"] for one in result.queries], result.notes
+
+
+def test_of_two_ids_of_one_chunk_the_first_counts_and_the_other_is_missing():
+    own = replace(PIECES[0], id="doc-7")
+    for units in (["doc-7", short(0, 12)], [short(0, 8, ""), short(0, 8), short(0, 12)]):
+        found, notes = recalls(Listing([own, *PIECES[1:]]), *units)
+        assert sum(found) == 1.0
+        assert any(f"of the relevant chunk ids are in the index (1 of {len(units)})" in text for text in notes)
+
+
+def test_numbers_of_one_beginning_are_different_chunks():
+    for ids in (["10000001", "100000010"], ["chunk_100000", "chunk_1000001"]):
+        for found in ids:
+            expected = [float(unit == found) for unit in ids]
+            assert recalls(lambda query, k, found=found: [{"chunk_id": found}], *ids)[0] == expected
+
+
+def test_texts_are_not_confused_where_one_is_the_changed_form_of_another():
+    corpus = Corpus([Document(DocumentId("a.md"), "Beta two\n\nbeta two")])
+    changed = replace(PositionAwareChunk.of(corpus["a.md"], 0, 8), content="beta two", id="1")
+    lower = replace(PositionAwareChunk.of(corpus["a.md"], 10, 18), id="2")
+    units = generate_chunk_id("Beta two"), generate_chunk_id("beta two")
+    assert recalls(Listing([changed, lower]), *units, corpus=corpus)[0] == [1.0, 0.0]
+    assert recalls(Listing([lower, changed]), *units, corpus=corpus)[0] == [0.0, 1.0]
+
+
+def test_a_function_that_names_chunks_names_each_by_one_id():
+    truth = dataset(ChunkId("0"), short(0, 12))
+    assert scores(truth, Pieces(), k=1, chunk_id=lambda chunk, number: f"{number}" * (chunk.doc_id == "faq.md")) == (
+        0.5,
+        1.0,
+    )

@@ -22,8 +22,7 @@ from rag_evaluation_framework import (
     generate_chunk_id,
 )
 from rag_evaluation_framework.data import QueryId, QueryText
-from rag_evaluation_framework.levels.chunk import ChunkProjection
-from rag_evaluation_framework.levels.document import in_documents
+from rag_evaluation_framework.levels.rules import ChunkProjection, in_documents
 from support.retrievers import Listing
 
 # 60 characters, no two alike.

@@ -212,7 +212,7 @@ def test_a_damaged_answer_is_said_and_asked_for_again(serving, tmp_path, damage)
     path.write_bytes(path.read_bytes().replace(b"First", b"Fifth") if damage == b"half" else damage)
     with collected() as notes:
         assert again(model, tmp_path).text("What?").value == "Second."
-    assert [*notes] == [f"{path}: a kept answer is damaged: it is removed, and asked for again"]
+    assert [*notes] == [f"{path.parent}: 1 of 1 answers were damaged; they are removed, and that work is done again"]
     assert again(model, tmp_path).text("What?").value == "Second."
     assert len(providers.exchanges) == 2
 

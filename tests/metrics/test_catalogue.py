@@ -18,7 +18,7 @@ from rag_evaluation_framework import (
 )
 from rag_evaluation_framework.metrics import RankMetric
 from rag_evaluation_framework.registry.building import build
-from rag_evaluation_framework.registry.table import components
+from rag_evaluation_framework.registry.loading import components
 
 GROUPS = [DEFAULT_TOKEN_METRICS, DEFAULT_CHUNK_METRICS, DEFAULT_DOCUMENT_METRICS, ALL_METRICS]
 

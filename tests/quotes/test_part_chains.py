@@ -9,12 +9,10 @@ from hypothesis import strategies as st
 
 from rag_evaluation_framework import Corpus, Document, DocumentId
 from rag_evaluation_framework.markups.markdown_markup import markdown_markup
-from rag_evaluation_framework.quotes import part_chains
-from rag_evaluation_framework.quotes.keyed_texts import KeyedTexts
-from rag_evaluation_framework.quotes.part_chains import chains, may_be_left_out
+from rag_evaluation_framework.quotes import quote_matcher
 from rag_evaluation_framework.quotes.quote_locator import QuoteLocator
-from rag_evaluation_framework.quotes.quote_matcher import Effort, matches
-from rag_evaluation_framework.quotes.quoted_text import QuotedText
+from rag_evaluation_framework.quotes.quote_matcher import Effort, chains, matches, may_be_left_out
+from rag_evaluation_framework.quotes.quoted_text import KeyedTexts, QuotedText
 from rag_evaluation_framework.testing.chunkers import assert_linear
 
 
@@ -45,7 +43,7 @@ def test_the_ways_are_those_that_are_found_by_trying_all(pieces, parts, farthest
 
     ranked = [[[place for place in found if rank(place) == best] for best in (0, 1)] for found in places]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(part_chains, "_FARTHEST", farthest)
+        patch.setattr(quote_matcher, "_FARTHEST", farthest)
         ways = chains(ranked, rank, [markup], 10_000)
         first = chains(ranked, rank, [markup], 1)
     preferred = all_ways([found[0] for found in ranked], rank, markup, farthest)

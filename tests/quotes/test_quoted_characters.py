@@ -7,9 +7,8 @@ from hypothesis import strategies as st
 from rag_evaluation_framework.markups.characters import flat, folded, is_key, is_unspaced, key
 from rag_evaluation_framework.markups.markdown_markup import markdown_markup
 from rag_evaluation_framework.markups.markup import Markup
-from rag_evaluation_framework.quotes.keyed_texts import KeyedTexts
 from rag_evaluation_framework.quotes.quote_matcher import differences, in_order
-from rag_evaluation_framework.quotes.quoted_text import QuotedText, gap_difference
+from rag_evaluation_framework.quotes.quoted_text import KeyedTexts, QuotedText, gap_difference
 from support.each import each
 
 

@@ -53,7 +53,7 @@ def stored(folder, content, name="run", **options):
     [
         TREC,
         gzip.compress(TREC.encode()),
-        [{"query_id": "q1", "ranking": ["a", "b"]}, {"query_id": "q2", "ranking": ["a"]}],
+        '{"q1": ["a", "b"], "q2": ["a"]}',
         [{"query_id": "q1", "hits": [{"doc_id": "a"}, {"doc_id": "b"}]}, {"query_id": "q2", "hits": [{"doc_id": "a"}]}],
         [{"query_id": "q1", "doc_id": ["a", "b"], "score": [2.0, 1.0]}, {"query_id": "q2", "doc_id": ["a"]}],
         '{"q1": {"b": 1, "a": 2}, "q2": {"a": 3, "b": 2}}',
@@ -77,7 +77,7 @@ def test_rankings_of_documents_are_scored_without_documents(tmp_path, content):
             {"query_id": "q1", "hits": [{"doc_id": "b", "score": 1}, {"doc_id": "a", "score": 2}]},
             {"query_id": "q2", "hits": [{"doc_id": "b", "score": 2}, {"doc_id": "c", "score": 1}]},
         ],
-        [{"query_id": "q1", "ranking": ["a", "b"]}, {"query_id": "q2", "ranking": ["c", "b"]}],
+        '{"q1": ["a", "b"], "q2": ["c", "b"]}',
     ],
     ids=["trec", "json", "hits", "lists"],
 )

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from rag_evaluation_framework.registry import table
-from rag_evaluation_framework.registry.table import components
+from rag_evaluation_framework.registry import loading
+from rag_evaluation_framework.registry.loading import components
 
 OWN_PARTS = """
 from dataclasses import dataclass
@@ -52,7 +52,7 @@ def plug_ins(monkeypatch):
             for kind, named in by_kind.items()
             for name, value in named.items()
         )
-        monkeypatch.setattr(table, "_announced", lambda: announced)
+        monkeypatch.setattr(loading, "_announced", lambda: announced)
         monkeypatch.syspath_prepend(Path.cwd())  # what is installed can be imported
         components.cache_clear()
 

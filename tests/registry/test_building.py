@@ -10,52 +10,58 @@ from support.each import each
 
 
 class TestBuildFromText:
-    def test_a_name_gives_the_part_with_its_defaults(self):
-        assert build("chunker", "recursive-character") == rag.RecursiveCharacterChunker()
-        assert build("metric", "span_recall") == rag.SpanRecall()
-
-    def test_parameters_follow_the_name(self):
-        chunker = build("chunker", "recursive-character:chunk_size=400, overlap=50")
-        assert chunker == rag.RecursiveCharacterChunker(chunk_size=400, overlap=50)
-
-    def test_values_are_read_as_json_and_else_as_text(self):
-        chunker = build("chunker", "fixed-token:tokens=50,tokenizer=o200k_base")
-        assert chunker == rag.FixedTokenChunker(tokens=50, tokenizer="o200k_base")
-        assert build("retriever", "bm25:k1=0.9,b=0.4") == rag.BM25Retriever(k1=0.9, b=0.4)
-        assert build("retriever", "bm25:language=german") == rag.BM25Retriever(language="german")
-        assert build("retriever", "bm25:language=null") == rag.BM25Retriever(language=None)
-
-    def test_a_text_with_an_equals_sign_in_its_value_is_read(self, own_parts):
-        assert build("chunker", "fixed-token:tokenizer=a=b") == rag.FixedTokenChunker(tokenizer="a=b")
+    @pytest.mark.parametrize(
+        ("kind", "text", "made"),
+        [
+            ("chunker", "recursive-character", rag.RecursiveCharacterChunker()),
+            ("metric", "span_recall", rag.SpanRecall()),
+            (
+                "chunker",
+                "recursive-character:chunk_size=400, overlap=50",
+                rag.RecursiveCharacterChunker(chunk_size=400, overlap=50),
+            ),
+            (
+                "chunker",
+                "fixed-token:tokens=50,tokenizer=o200k_base",
+                rag.FixedTokenChunker(tokens=50, tokenizer="o200k_base"),
+            ),
+            ("chunker", "fixed-token:tokenizer=a=b", rag.FixedTokenChunker(tokenizer="a=b")),
+            ("retriever", "bm25:k1=0.9,b=0.4", rag.BM25Retriever(k1=0.9, b=0.4)),
+            ("retriever", "bm25:language=german", rag.BM25Retriever(language="german")),
+            ("retriever", "bm25:language=null", rag.BM25Retriever(language=None)),
+        ],
+        ids=lambda value: value if isinstance(value, str) else "",
+    )
+    def test_parameters_follow_the_name_as_json_and_else_as_text(self, kind, text, made):
+        assert build(kind, text) == made
 
     def test_own_parts_are_written_with_their_module(self, own_parts):
         chunker = build("chunker", f"{own_parts}:Lines")
         assert type(chunker).__name__ == "Lines"
         assert build("chunker", f"{own_parts}:Lines:skip_blank=false").skip_blank is False
 
-    def test_own_functions_are_returned_as_they_are(self, own_parts):
+    def test_own_functions_are_returned_as_they_are_and_take_no_parameters(self, own_parts):
         search = build("retriever", f"{own_parts}:search")
         assert search("q", 2) == ["q", "q"]
-
-    def test_a_function_takes_no_parameters(self, own_parts):
         with pytest.raises(ConfigError, match="is not a class and takes no parameters, got speed"):
             build("retriever", f"{own_parts}:search:speed=2")
-
-    def test_attributes_of_attributes_are_found(self, own_parts):
-        assert type(build("chunker", f"{own_parts}:Holder.Lines")).__name__ == "Lines"
+        assert type(build("chunker", f"{own_parts}:Holder.Lines")).__name__ == "Lines"  # attributes of attributes
 
     def test_a_secret_with_a_comma_is_not_shown(self):
         with pytest.raises(ConfigError, match="expected parameter=value") as refused:
             build("vector_store", "qdrant:url=http://localhost,api_key=zq81k1,zq81k2")
         assert "zq81" not in str(refused.value)
 
-    def test_what_is_no_parameter_is_refused(self):
-        with pytest.raises(ConfigError, match="expected parameter=value behind the name and each comma"):
-            build("chunker", "recursive-character:big")
-
-    def test_a_parameter_given_twice_is_refused(self):
-        with pytest.raises(ConfigError, match="chunk_size"):
-            build("chunker", "recursive-character:chunk_size=100,chunk_size=200")
+    @pytest.mark.parametrize(
+        ("given", "message"),
+        [
+            ("recursive-character:big", "expected parameter=value behind the name and each comma"),
+            ("recursive-character:chunk_size=100,chunk_size=200", "chunk_size"),
+        ],
+    )
+    def test_what_is_no_parameter_or_twice_one_is_refused(self, given, message):
+        with pytest.raises(ConfigError, match=message):
+            build("chunker", given)
 
 
 class TestBuildFromMapping:
@@ -167,37 +173,30 @@ class TestErrors:
         wanted = f"metric '{name}' is unknown; {hint}a metric is named without its cutoff, which k and budgets give; "
         assert str(caught.value).startswith(wanted)
 
-    def test_names_belong_to_a_kind(self):
-        with pytest.raises(ConfigError, match="retriever 'fixed-token' is unknown"):
-            build("retriever", "fixed-token")
-
-    def test_an_unknown_parameter_is_refused_with_those_that_exist(self):
-        message = "no parameter 'chunk_sise'; it has chunk_size, overlap, separators, length, separator_at$"
+    @pytest.mark.parametrize(
+        ("kind", "given", "message"),
+        [
+            ("retriever", "fixed-token", "retriever 'fixed-token' is unknown"),
+            (
+                "chunker",
+                "recursive-character:chunk_sise=5",
+                "no parameter 'chunk_sise'; it has chunk_size, overlap, separators, length, separator_at$",
+            ),
+            ("retriever", {"type": "bm25", "_index": None}, "no parameter '_index'; it has chunker, k1, b, language$"),
+            ("metric", "span_recall:k=5", "it has none"),
+            ("chunker", "no_such_module:C", "'no_such_module' cannot be imported: No module named .*; looked for in /"),
+            ("chunker", "json:dunps", r"module 'json' has no 'dunps'; did you mean 'dumps'\?"),
+        ],
+        ids=["another kind", "unknown", "private", "no parameters", "no module", "no attribute"],
+    )
+    def test_what_does_not_exist_is_refused_with_what_does(self, kind, given, message):
         with pytest.raises(ConfigError, match=message):
-            build("chunker", "recursive-character:chunk_sise=5")
-
-    def test_private_state_is_no_parameter(self):
-        with pytest.raises(ConfigError, match=r"has no parameter '_index'; it has chunker, k1, b, language$"):
-            build("retriever", {"type": "bm25", "_index": None})
-
-    def test_a_part_without_parameters_says_so(self):
-        with pytest.raises(ConfigError, match="it has none"):
-            build("metric", "span_recall:k=5")
+            build(kind, given)
 
     @pytest.mark.parametrize("size", ["big", "-1", "null", "1.5"])
     def test_an_impossible_value_is_refused(self, size):
         with pytest.raises(ConfigError):
             build("chunker", f"recursive-character:chunk_size={size}")
-
-    def test_a_missing_module_is_named(self):
-        with pytest.raises(
-            ConfigError, match=r"module 'no_such_module' cannot be imported: No module named .*; looked for in /"
-        ):
-            build("chunker", "no_such_module:Chunker")
-
-    def test_an_attribute_that_is_nearly_right_is_answered_with_the_right_one(self):
-        with pytest.raises(ConfigError, match=r"module 'json' has no 'dunps'; did you mean 'dumps'\?"):
-            build("chunker", "json:dunps")
 
     def test_a_missing_attribute_is_named(self, own_parts):
         with pytest.raises(ConfigError, match=f"module '{own_parts}' has no 'Nothing'"):

@@ -4,8 +4,8 @@ import pytest
 
 import rag_evaluation_framework as rag
 from rag_evaluation_framework.registry.building import build, load
+from rag_evaluation_framework.registry.loading import KINDS, components
 from rag_evaluation_framework.registry.records import describe
-from rag_evaluation_framework.registry.table import KINDS, components
 
 # Parameters that have no default.
 REQUIRED = {

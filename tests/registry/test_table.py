@@ -7,7 +7,7 @@ import rag_evaluation_framework as rag
 from rag_evaluation_framework.contracts import Engine, Sink
 from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.registry.building import build, load
-from rag_evaluation_framework.registry.table import KINDS, components
+from rag_evaluation_framework.registry.loading import KINDS, components
 
 
 class TestTable:

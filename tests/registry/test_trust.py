@@ -8,7 +8,7 @@ import pytest
 import rag_evaluation_framework as rag
 from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.registry.building import build, load_function
-from rag_evaluation_framework.registry.table import KINDS
+from rag_evaluation_framework.registry.loading import KINDS
 
 FUNCTIONS = ("retriever", "engine", "sink")
 

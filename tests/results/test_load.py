@@ -35,7 +35,7 @@ from rag_evaluation_framework import (
     evaluate,
     load_result,
 )
-from rag_evaluation_framework.base import compressed
+from rag_evaluation_framework.base import files as compressed
 from rag_evaluation_framework.data import QueryId, QueryText
 from rag_evaluation_framework.errors import (
     ConfigError,

@@ -19,7 +19,7 @@ from rag_evaluation_framework import (
 )
 from rag_evaluation_framework.errors import ConfigError, ResultError
 from rag_evaluation_framework.rankings import read_qrels, read_rankings
-from rag_evaluation_framework.results.missed import missed
+from rag_evaluation_framework.results.query_result import missed
 
 TEXTS = {"a b.md": "One two three four five six seven.", "c.md": "Three is said here, too."}
 CORPUS = Corpus([Document(name, text) for name, text in TEXTS.items()])

@@ -30,7 +30,7 @@ from rag_evaluation_framework.data import Cutoff, ProjectedTruth, QueryRanking, 
 from rag_evaluation_framework.data.hits import Hit
 from rag_evaluation_framework.data.score_table import ScoreTable
 from rag_evaluation_framework.errors import ResultError
-from rag_evaluation_framework.levels.catalogue import RULES
+from rag_evaluation_framework.levels.rules import RULES
 from rag_evaluation_framework.results.means import Unanswerable
 from rag_evaluation_framework.results.query_result import Returned
 from rag_evaluation_framework.scoring.score import score_checked
@@ -203,7 +203,7 @@ def test_what_follows_is_shown_and_saved(tmp_path):
 def test_where_no_threshold_is_defined_the_report_says_why(function, why):
     result = run(function)
     assert result.unanswerable.false_returns == ()
-    assert why in result.unanswerable.record()["undefined"]
+    assert why in result.unanswerable.undefined
     assert "Questions without an answer" not in repr(result)
 
 

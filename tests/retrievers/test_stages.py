@@ -36,6 +36,7 @@ from rag_evaluation_framework import (
 from rag_evaluation_framework.base import stages as staged
 from rag_evaluation_framework.base.notes import collected
 from rag_evaluation_framework.base.stages import Stages, kept_stages, shared, stage
+from rag_evaluation_framework.base.store import Cache
 from rag_evaluation_framework.demo import load_handbook
 from rag_evaluation_framework.experiments import RunSpec, parse_config
 from rag_evaluation_framework.labelling import locating
@@ -284,7 +285,7 @@ def test_what_is_damaged_is_removed_noted_and_made_again(tmp_path):
         data[len(data) // 2] ^= 1
         file.write_bytes(data)
     result = evaluate(BM25Retriever(), HANDBOOK, save_results_path=tmp_path)
-    assert sum("damaged" in note for note in result.notes) == 3  # chunks, the index, and which labels have copies
+    assert sum("1 of 1 chunks and indexes were damaged" in note for note in result.notes) == 1
     assert set(CUT.values()) == {2}
     again = evaluate(BM25Retriever(), HANDBOOK, save_results_path=tmp_path)
     assert set(CUT.values()) == {2}
@@ -292,10 +293,10 @@ def test_what_is_damaged_is_removed_noted_and_made_again(tmp_path):
 
 
 def test_a_disk_that_is_full_ends_no_run_and_is_noted_once(tmp_path, monkeypatch):
-    def full(self, entries):
+    def full(folder):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(Stages, "put", full)
+    monkeypatch.setattr(sys.modules[Cache.__module__], "unfinished", full)
     result = evaluate(BM25Retriever(), HANDBOOK, save_results_path=tmp_path)
     assert [note for note in result.notes if "No space left on device" in note] == [*result.notes]
     assert len(result.notes) == 1

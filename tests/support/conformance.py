@@ -5,7 +5,7 @@ import inspect
 import pytest
 
 from rag_evaluation_framework.registry.building import load
-from rag_evaluation_framework.registry.table import built_in, components
+from rag_evaluation_framework.registry.loading import built_in, components
 
 
 def assert_every_built_in_is_tested(kind, namespace):

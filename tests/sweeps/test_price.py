@@ -73,9 +73,6 @@ def texts_of(handbook, *sizes):
 
 def test_cells_rows_and_chunkings_are_counted(handbook, tmp_path):
     known = plan(
-        handbook, tmp_path, **{"chunker.chunk_size": [200, 800], "retriever.b": [0.5, 0.75], "retriever": ["bm25"]}
-    )
-    known = plan(
         handbook,
         tmp_path,
         **{"retriever": ["bm25"], "retriever.chunker.chunk_size": [200, 800], "retriever.b": [0.5, 0.75]},
@@ -227,9 +224,6 @@ def test_only_chunkings_of_cells_that_are_left_are_counted(handbook, tmp_path, p
 
 
 def test_what_is_done_costs_nothing_and_what_cannot_be_run_is_told(handbook, tmp_path):
-    sweep = Sweep(
-        base=RunSpec(dataset=handbook, k=[5]), over={"chunker.overlap": [0, 900], "chunker": [None, "sentence"]}
-    )
     sweep = Sweep(base=RunSpec(dataset=handbook, k=[5]), over={"chunker.overlap": [0, 900]})
     known = sweep.plan(tmp_path)
     assert (known.kept, [*known.failures]) == (frozenset(), [2])

@@ -21,10 +21,9 @@ from rag_evaluation_framework.demo import load_handbook
 from rag_evaluation_framework.errors import ConfigError, ResultError
 from rag_evaluation_framework.results.means import Clusters, Duration, Latency
 from rag_evaluation_framework.statistics import paired_differences, tied_with_best
-from rag_evaluation_framework.sweeps.cell import Cell, CellOutcome
-from rag_evaluation_framework.sweeps.facts import CellFacts, Drawer, IndexSize
+from rag_evaluation_framework.sweeps.cell import Cell, CellFacts, CellOutcome, Drawer, IndexSize
 from rag_evaluation_framework.sweeps.plan import told
-from rag_evaluation_framework.sweeps.result import SweepResult, axis_names, level_key
+from rag_evaluation_framework.sweeps.result import SweepResult, axis_names
 
 LSA = {"type": "lsa", "dimensions": 32}
 
@@ -44,7 +43,6 @@ def facts(scores, seconds=None, size=None, sent=None, questions=None, clusters=N
         "latency": None if duration is None else Latency({}, duration, None),
         "index": None if size is None else IndexSize(1, size, 0),
         "sent": sent or {},
-        "usage": (),
         "notes": (),
         "unfilled": {},
     }
@@ -59,13 +57,13 @@ def cells(axes, made):
         outcome = made(*levels)
         name = ", ".join(f"{axis}={level}" for axis, level in values.items())
         ended = {"failure": outcome} if isinstance(outcome, str) else {"facts": outcome}
-        found.append(CellOutcome(Cell(number, name, values, None), **ended))
+        told_as = {axis: told(level) for axis, level in values.items()}
+        found.append(CellOutcome(Cell(number, name, told_as, values, None), **ended))
     return tuple(found)
 
 
 def sweep(axes, made, **others):
-    levels = {axis: {level_key(value): told(value) for value in values} for axis, values in axes.items()}
-    return SweepResult(cells(axes, made), levels, **others)
+    return SweepResult(cells(axes, made), **others)
 
 
 def scored(name="span_recall@5", **others):

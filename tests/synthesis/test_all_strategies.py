@@ -19,7 +19,6 @@ from rag_evaluation_framework.integrations import pull_dataset, push_dataset
 from rag_evaluation_framework.synthesis import (
     CrossDocumentQuestions,
     DimensionQuestions,
-    MultiPassageQuestions,
     NoAnswerQuestions,
     RealQuestions,
     SimpleQuestions,
@@ -30,7 +29,6 @@ CHUNKER = RecursiveCharacterChunker(chunk_size=300)
 STRATEGIES = [
     SimpleQuestions(),
     DimensionQuestions({"difficulty": ["easy", "hard"]}),
-    MultiPassageQuestions(),
     CrossDocumentQuestions(),
     NoAnswerQuestions(),
     RealQuestions(("where are chunks cut", "what is recall")),
@@ -75,7 +73,6 @@ def test_all_strategies_together_make_one_dataset(served, kind, tmp_path):
             client,
             corpus,
             strategies=STRATEGIES,
-            copied_share=None,
             max_concurrency=at_once,
             root=tmp_path / str(at_once),
             **chunking,

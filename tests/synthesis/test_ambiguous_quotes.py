@@ -1,104 +1,51 @@
-"""Quotes that occur more than once: a call that sees what is around them tells which is meant."""
-
-import pytest
+"""Quotes that occur more than once, and quotes of a question that share text."""
 
 from rag_evaluation_framework import CharacterSpan, Corpus, Document, DocumentId, TokenLevelDataGenerator
 from rag_evaluation_framework.base.notes import collected
 from rag_evaluation_framework.data import Answer
-from rag_evaluation_framework.synthesis.token_level import MOST_PLACES, distinct
-from support.scripted_llm import ScriptedModel
+from rag_evaluation_framework.synthesis.token_level import distinct
 
 TEXT = "Basic plan.\nAnswered within 2 days.\n\nGold plan.\nAnswered within 2 days.\n\nHotline.\nAnswered at once.\n"
-QUOTE = "within 2 days"
-QUESTION = "How soon are letters of gold customers answered?"
+SENTENCE = "Letters of all customers are answered within two working days."
 
 
-def generated(client, text=TEXT, **options):
-    corpus = Corpus([Document(DocumentId("plans.md"), text)])
-    generator = TokenLevelDataGenerator(client, corpus, embedder=None, copied_share=None, **options)
+def generated(served, quotes, text=TEXT):
+    def model(request):
+        last = request.messages[-1][1]
+        if "Number of questions" in last:
+            return {"questions": [{"question": "How soon are letters of gold customers answered?"}]}
+        return {"answer": "yes"} if "<excerpt" in last else {"quotes": [*quotes]}
+
+    _, client = served(model)
+    generator = TokenLevelDataGenerator(client, Corpus([Document(DocumentId("plans.md"), text)]))
     with collected():
         return generator, generator.generate(1, upload_to_langsmith=False)
 
 
-def model(numbers, quotes=(QUOTE,), seen=None):
-    def choose(question, request):
-        if seen is not None:
-            seen.append(request.messages[-1][1])
-        return numbers
-
-    class Model(ScriptedModel):
-        def __call__(self, request):
-            text = request.messages[-1][1]
-            if "Number of questions" in text:
-                return {"questions": [{"question": QUESTION}]}
-            return super().__call__(request) if "<excerpt" in text else {"quotes": [*quotes]}
-
-    return Model(numbers=choose)
-
-
-def test_the_place_that_is_meant_is_the_label(served):
-    seen = []
-    _, client = served(model({"numbers": [2]}, seen=seen))
-    generator, dataset = generated(client)
-    (span,) = dataset.ground_truth[0].relevant
-    assert (span.start, span.text) == (TEXT.rindex(QUOTE), QUOTE)
-    assert generator.funnel.kept == 1
-    (shown,) = seen
-    assert "Gold plan.\nAnswered ⟦within 2 days⟧." in shown
-    assert '<excerpt number="2" document="plans.md">' in shown
-    assert "places@" in str(dataset.queries[0].metadata["prompt_versions"])
-
-
-def test_several_places_that_answer_are_alternatives(served):
-    _, client = served(model({"numbers": [2, 1, 2, 9, 0]}))
-    _, dataset = generated(client)
-    (answer,) = dataset.ground_truth[0].answers
-    assert isinstance(answer, Answer)
-    assert sorted(place[0].start for place in answer.places) == [TEXT.index(QUOTE), TEXT.rindex(QUOTE)]
-
-
-@pytest.mark.parametrize("numbers", [{"numbers": []}, {"numbers": [7]}, "none of them", {"numbers": ["two"]}])
-def test_where_it_cannot_be_told_the_quote_is_rejected(served, numbers):
-    _, client = served(model(numbers))
-    generator, dataset = generated(client)
+def test_a_short_quote_that_stands_there_twice_is_rejected_with_the_number_of_its_places(served):
+    generator, dataset = generated(served, ["within 2 days"])
     assert len(dataset) == 0
+    assert generator.path is None
     assert generator.funnel.rejected["verified"] == {"ambiguous quote": 1}
-    assert "2 places in what was shown: within 2 days" in generator.rejections[0].detail
+    assert generator.rejections[0].detail == "2 places in what was shown: within 2 days"
 
 
-def test_of_more_places_than_can_be_shown_nothing_is_asked(served):
-    providers, client = served(model({"numbers": [1]}))
-    generator, _ = generated(client, "".join(f"Plan {n}.\nAnswered within 2 days.\n\n" for n in range(MOST_PLACES + 1)))
-    assert generator.funnel.rejected["verified"] == {"ambiguous quote": 1}
-    assert len(providers.exchanges) == 2
-
-
-def test_a_long_text_that_occurs_twice_needs_no_question(served):
-    sentence = "Letters of all customers are answered within two working days."
-    text = f"Basic plan.\n\n{sentence}\n\nGold plan.\n\n{sentence}\n"
-    providers, client = served(model({"numbers": [1]}, [sentence]))
-    _, dataset = generated(client, text)
-    assert len(dataset.ground_truth[0].answers[0].places) == 2
-    assert len(providers.exchanges) == 3
-
-
-def test_emphasis_makes_no_other_text(served):
-    sentence = "Letters of all customers are answered within two working days."
-    text = f"Basic plan.\n\n{sentence}\n\nGold plan.\n\n{sentence.replace('two', '**two**')}\n"
-    providers, client = served(model({"numbers": [1]}, [sentence]))
-    _, dataset = generated(client, text)
-    assert len(dataset.ground_truth[0].answers[0].places) == 2
-    assert len(providers.exchanges) == 3
+def test_a_long_text_that_occurs_twice_is_answered_by_either_place_with_or_without_emphasis(served):
+    for second in (SENTENCE, SENTENCE.replace("two", "**two**")):
+        _, dataset = generated(served, [SENTENCE], f"Basic plan.\n\n{SENTENCE}\n\nGold plan.\n\n{second}\n")
+        (answer,) = dataset.ground_truth[0].answers
+        assert [place[0].start for place in answer.places] == [13, 89]
 
 
 def test_a_quote_of_two_parts_is_not_taken_if_one_is_struck_out(served):
     text = "Refunds take five days.\n\n~~Invoices are sent monthly.~~\n"
-    _, client = served(model({"numbers": []}, ["Refunds take five days. … Invoices are sent monthly."]))
-    generator, _ = generated(client, text)
+    generator, _ = generated(served, ["Refunds take five days. … Invoices are sent monthly."], text)
     assert generator.funnel.rejected["verified"] == {"quote of text that is struck out": 1}
 
 
-# --- quotes that share text -------------------------------------------------------------------------------------------
+def test_a_quote_and_a_part_of_it_are_one_answer(served):
+    _, dataset = generated(served, ["Answered at once.", "at once", "Hotline.\nAnswered at once."])
+    assert [each.text for each in dataset.ground_truth[0].relevant] == ["Hotline.\nAnswered at once."]
 
 
 def span(start, end, text=TEXT):
@@ -116,9 +63,3 @@ def test_labels_that_overlap_or_touch_are_one_and_parts_of_others_none():
     assert distinct([both, span(0, 10)], corpus) == [span(0, 10)]
     assert distinct([both, span(5, 10)], corpus) == [both, span(5, 10)]
     assert distinct([], corpus) == []
-
-
-def test_a_quote_and_a_part_of_it_are_one_answer(served):
-    _, client = served(model({"numbers": []}, ["Answered at once.", "at once", "Hotline.\nAnswered at once."]))
-    _, dataset = generated(client)
-    assert [each.text for each in dataset.ground_truth[0].relevant] == ["Hotline.\nAnswered at once."]

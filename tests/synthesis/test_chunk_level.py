@@ -24,9 +24,7 @@ CHUNKER = RecursiveCharacterChunker(chunk_size=60)
 
 def generated(client, corpus, queries_per_doc=2, chunker=CHUNKER, **options):
     with collected() as notes:
-        generator = ChunkLevelDataGenerator(
-            client, corpus, chunker, **{"embedder": None, "copied_share": None, **options}
-        )
+        generator = ChunkLevelDataGenerator(client, corpus, chunker, **{"embedder": None, **options})
         dataset = generator.generate(queries_per_doc, upload_to_langsmith=False)
     return generator, dataset, [*notes]
 

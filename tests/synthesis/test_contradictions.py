@@ -8,14 +8,13 @@ from rag_evaluation_framework import (
     Document,
     DocumentId,
     RecursiveCharacterChunker,
-    TokenLevelDataGenerator,
 )
 from rag_evaluation_framework.base.notes import collected
 from rag_evaluation_framework.contracts import QuestionRequest, Section
 from rag_evaluation_framework.data.spans import CharacterSpan
-from rag_evaluation_framework.synthesis import DimensionQuestions, SimpleQuestions, filtering
+from rag_evaluation_framework.synthesis import DimensionQuestions, SimpleQuestions
 from rag_evaluation_framework.synthesis.candidates import Candidate, Evidence, sifted
-from rag_evaluation_framework.synthesis.filtering import contradicted
+from rag_evaluation_framework.synthesis.filters import contradicted
 from support.scripted_llm import CHUNK, ScriptedModel
 
 REQUEST = QuestionRequest("", (Section(DocumentId("a.md"), ()),), 1)
@@ -27,7 +26,7 @@ TWICE = [SimpleQuestions(), DimensionQuestions({"difficulty": ["easy"]})]
 def answered(*texts, number=0, doc_id="a.md", request=REQUEST, question="How long?"):
     """Return a candidate whose answers are these texts, at places that their document and number tell."""
     spans = [CharacterSpan(DocumentId(doc_id), number, number + len(text), text) for text in texts]
-    evidence = tuple(Evidence(each.text, each.doc_id, each.start, each.end, spans=(each,)) for each in spans)
+    evidence = tuple(Evidence(each.text, each.doc_id, spans=(each,)) for each in spans)
     return Candidate(question, request, "", number, answers=tuple(spans), evidence=evidence)
 
 
@@ -56,52 +55,16 @@ def test_an_answer_that_another_question_contradicts_is_told_and_never_the_own_o
 def test_what_agrees_with_two_that_contradict_each_other_in_its_words_is_lost_with_them():
     yes = [CharacterSpan(DocumentId(name), 0, 3, "Yes") for name in ("a.md", "b.md")]
     first, second = (
-        Candidate("How long?", REQUEST, answers=(each,), evidence=(Evidence("Yes", each.doc_id, 0, 3, spans=(each,)),))
+        Candidate("How long?", REQUEST, answers=(each,), evidence=(Evidence("Yes", each.doc_id, spans=(each,)),))
         for each in yes
     )
-    either = Candidate(
-        "How long?", REQUEST, answers=("a",), evidence=(Evidence("Yes", "a.md", 0, 3, spans=tuple(yes)),)
-    )
+    either = Candidate("How long?", REQUEST, answers=("a",), evidence=(Evidence("Yes", "a.md", spans=tuple(yes)),))
     assert told([first, second, either]) == ([], [other("Yes")] * 3)
 
 
 def test_a_question_of_a_user_stays():
     candidates = [answered("5 days", number=0, request=OF_USER), answered("9 days", number=500)]
     assert told(candidates) == ([0], [other("5 days")])
-
-
-def test_equal_answers_are_compared_once(monkeypatch):
-    compared = []
-    agree = filtering._agree
-    monkeypatch.setattr(filtering, "_agree", lambda one, two: compared.append(0) or agree(one, two))
-    candidates = [answered(LONG, number=number, doc_id=f"{number}.md") for number in range(300)]
-    assert told(candidates) == ([*range(300)], [])
-    assert compared == []
-    told([*candidates, answered("9 days", number=500)])
-    assert len(compared) < 3 * 300
-
-
-def test_what_shares_one_of_its_places_agrees(served):
-    """A short quote stands twice: the one question means both places, the other the second."""
-    between = "Filler of some length is here. " * 20
-    text = f"# Red\n\nThe red lasts five days. {between}\n\nAgain: the red lasts five days.\n"
-
-    def questions(answer, request):
-        asked = "how long does RED last" if "difficulty" in request.prompt else "How long does red last?"
-        return {"questions": [{"question": asked}]}
-
-    def numbers(question, request):
-        return {"numbers": [1, 2] if question.startswith("How") else [2]}
-
-    model = ScriptedModel(
-        quote=lambda sentence, request: {"quotes": ["five days"]}, questions=questions, numbers=numbers
-    )
-    _, client = served(model)
-    corpus = Corpus([Document(DocumentId("a.md"), text)])
-    generator = TokenLevelDataGenerator(client, corpus, embedder=None, copied_share=None, strategies=TWICE)
-    with collected():
-        generator.generate(1, upload_to_langsmith=False)
-    assert generator.funnel.rejected["kept"] == {"same question again": 1}
 
 
 @pytest.mark.parametrize("chunker", [lambda text: [f"* {line}" for line in text.splitlines() if line], None])
@@ -118,7 +81,7 @@ def test_the_same_chunk_is_no_other_answer(served, chunker, documents):
     cut_by = chunker or RecursiveCharacterChunker(chunk_size=40)
     _, client = served(ScriptedModel(questions=questions))
     with collected():
-        generator = ChunkLevelDataGenerator(client, corpus, cut_by, embedder=None, copied_share=None, strategies=TWICE)
+        generator = ChunkLevelDataGenerator(client, corpus, cut_by, embedder=None, strategies=TWICE)
         dataset = generator.generate(1, upload_to_langsmith=False)
     assert len(dataset) == 1
     assert generator.funnel.rejected["kept"] == {"same question again": 2 * documents - 1}

@@ -1,43 +1,14 @@
-"""Places and documents of what answers a question."""
-
-import pytest
+"""Documents of what answers a question, and whether two texts are the same evidence."""
 
 from rag_evaluation_framework import CharacterSpan, DocumentId
-from rag_evaluation_framework.synthesis.candidates import APART, Evidence, documents_of, places_of
+from rag_evaluation_framework.synthesis.candidates import Evidence, documents_of
 
 A, B = DocumentId("a.md"), DocumentId("b.md")
 
 
 def at(start, end, doc_id=A, documents=()):
     text = f"{doc_id}[{start}:{end}]"
-    return Evidence(text, doc_id, start, end, frozenset(documents), spans=(CharacterSpan(doc_id, start, end),))
-
-
-@pytest.mark.parametrize(
-    ("spans", "places"),
-    [
-        ([(0, 10), (10, 20)], 1),  # halves of one sentence
-        ([(0, 30), (10, 20)], 1),  # a part of it
-        ([(10, 20), (0, 30)], 1),
-        ([(0, 10), (9 + APART, 300)], 1),
-        ([(0, 10), (10 + APART, 300)], 2),
-        ([(0, 500), (10, 20), (500 + APART, 900)], 2),  # the longest reaches furthest
-        ([(0, 500), (10, 20), (30 + APART, 40 + APART)], 1),
-        ([(0, 10), (100, 110), (250, 260)], 1),  # each is near the one before it
-    ],
-)
-def test_texts_that_are_near_each_other_are_in_one_place(spans, places):
-    assert len(places_of([at(*span) for span in spans])) == places
-
-
-def test_places_are_counted_in_each_document():
-    assert places_of([at(0, 10), at(0, 10, B), at(20, 30)]) == [[at(0, 10), at(20, 30)], [at(0, 10, B)]]
-
-
-def test_texts_without_a_position_are_places_of_their_own():
-    x, y = Evidence("x", A), Evidence("y", A)
-    assert places_of([x, at(0, 5), y]) == [[at(0, 5)], [x], [y]]
-    assert places_of([]) == []
+    return Evidence(text, doc_id, frozenset(documents), spans=(CharacterSpan(doc_id, start, end),))
 
 
 def test_a_document_that_has_all_texts_is_the_only_one_that_is_needed():

@@ -9,7 +9,6 @@ from rag_evaluation_framework.synthesis.asking import (
     AskedQuestions,
     CitedChunks,
     CitedQuestions,
-    Numbers,
     Quotes,
     Verdict,
     read_cited_questions,
@@ -127,7 +126,6 @@ def test_of_several_answers_the_last_counts():
     assert form_in('{"quotes": ["Draft."]} No: {"quotes": ["Two\n there."]} [["x"]]', Quotes).quotes == ["Two\n there."]
     assert form_in('I thought {"answer": "yes"}, but {"answer": "no"}.', Verdict).answer == "no"
     assert form_in('{"chunk_ids": ["chunk_a"]} I left out ["chunk_b"].', CitedChunks).chunk_ids == ["chunk_a"]
-    assert form_in('{"numbers": [1, 2]} Others: []', Numbers).numbers == [1, 2]
 
 
 @pytest.mark.parametrize(("said", "answer"), [("yes", "yes"), ("Partly.", "partly"), (" NO", "no")])
@@ -141,7 +139,7 @@ def test_what_is_no_verdict_cannot_be_used(said):
         form_in(f'{{"answer": {said}}}', Verdict)
 
 
-@pytest.mark.parametrize("form", [AskedQuestions, CitedQuestions, CitedChunks, Numbers, Quotes, Verdict])
+@pytest.mark.parametrize("form", [AskedQuestions, CitedQuestions, CitedChunks, Quotes, Verdict])
 def test_forms_are_asked_for_by_strict_schemas(form):
     schema = strict_schema(form)
     assert schema["additionalProperties"] is False

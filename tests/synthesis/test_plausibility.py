@@ -8,8 +8,8 @@ from rag_evaluation_framework import Corpus, Document, DocumentId, TokenLevelDat
 from rag_evaluation_framework.base.notes import collected
 from rag_evaluation_framework.contracts import QuestionRequest, Section
 from rag_evaluation_framework.synthesis import RealQuestions
-from rag_evaluation_framework.synthesis.answerability import flaw_of_wording
 from rag_evaluation_framework.synthesis.candidates import Candidate, sifted
+from rag_evaluation_framework.synthesis.filters import flaw_of_wording
 
 SENTENCE = "Refunds take five working days."
 LONG = " ".join(f"The value of setting number {number} is {number * 7}." for number in range(40))
@@ -102,14 +102,14 @@ def test_it_may_stand_beside_a_longer_one(served):
 @pytest.mark.parametrize("question", ["Agents restart nightly?", "agents restart nightly"])
 def test_a_quote_that_is_the_question_is_rejected(served, question):
     reason = [("verified", "quote is the question itself")]
-    assert rejected(served, question, "Agents restart nightly?", copied_share=None) == (reason, 2)
+    assert rejected(served, question, "Agents restart nightly?") == (reason, 2)
 
 
 def test_beside_another_quote_only_the_one_that_is_the_question_is_left_out(served):
     question = "Agents restart nightly?"
     reason = [("verified", "quote is the question itself")]
     for quotes in ((SENTENCE, question), (question, SENTENCE)):
-        told, requests, labels = outcome(served, question, *quotes, copied_share=None)
+        told, requests, labels = outcome(served, question, *quotes)
         assert (told, requests, labels) == (reason, 3, [SENTENCE])
 
 

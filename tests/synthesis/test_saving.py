@@ -14,7 +14,7 @@ DEFAULT = "rag-eval-token-level-v1"
 
 
 def generate(client, corpus, name=None, upload=False, **options):
-    generator = TokenLevelDataGenerator(client, corpus, **{"embedder": None, "copied_share": None, **options})
+    generator = TokenLevelDataGenerator(client, corpus, **{"embedder": None, **options})
     with collected() as notes:
         dataset = generator.generate(2, upload, name)
     return generator, dataset, [*notes]

@@ -49,7 +49,7 @@ def generated(served, model, documents, queries_per_doc=1, kind=TokenLevelDataGe
     providers, client = served(model)
     corpus = Corpus(Document(DocumentId(name), text) for name, text in documents.items())
     with collected():
-        generator = kind(client, corpus, **{"embedder": None, "copied_share": None, **options})
+        generator = kind(client, corpus, **{"embedder": None, **options})
         dataset = generator.generate(queries_per_doc, upload_to_langsmith=False)
     return generator, dataset, [exchange.request.json["messages"][1]["content"] for exchange in providers.exchanges]
 

@@ -25,7 +25,7 @@ LONGER = "The warranty of all products begins on the day of delivery."
 
 def generated(client, corpus, queries_per_doc=2, **options):
     """Return a generator after it has generated, with its dataset and what was noted."""
-    generator = TokenLevelDataGenerator(client, corpus, **{"embedder": None, "copied_share": None, **options})
+    generator = TokenLevelDataGenerator(client, corpus, **{"embedder": None, **options})
     with collected() as notes:
         dataset = generator.generate(queries_per_doc, **CHEAP)
     return generator, dataset, [*notes]
@@ -91,7 +91,7 @@ def test_the_metadata_says_where_a_question_comes_from(served, pages):
         "generation_type": "synthetic",
         "strategy": "SimpleQuestions",
     }
-    assert [version.split("@")[0] for version in versions] == ["simple", "questions", "quotes", "places", "answerable"]
+    assert [version.split("@")[0] for version in versions] == ["simple", "questions", "quotes", "answerable"]
     generation = dataset.metadata["generation"]
     assert generation["funnel"]["kept"] == len(dataset)
     assert generation["strategies"] == [{"type": "rag_evaluation_framework.synthesis.strategies:SimpleQuestions"}]
@@ -142,7 +142,7 @@ def test_one_after_the_other_gives_the_same_as_side_by_side(served, pages, tmp_p
 def test_agenerate_gives_what_generate_gives(served, pages, tmp_path):
     _, client = served()
     expected = generated(client, pages)[1]
-    unfiltered = {"embedder": None, "copied_share": None}
+    unfiltered = {"embedder": None}
     generator = TokenLevelDataGenerator(client, pages, root=tmp_path / "other", **unfiltered)
     assert asyncio.run(generator.agenerate(2, upload_to_langsmith=False)) == expected
 
@@ -218,24 +218,6 @@ def test_a_quote_that_is_not_found_is_left_out_beside_one_that_is(served, pages)
     assert len(generator.rejections) == 6
     assert notes == ["asked 6, parsed 6, verified 6, kept 6; left out of questions: 6 quote not in the documents"]
     adds_up(generator)
-
-
-def test_a_short_quote_that_stands_there_several_times_is_ambiguous(served):
-    corpus = Corpus([Document(DocumentId("a.txt"), "Plan one costs 3 days of work. Plan two takes 3 days as well.\n")])
-    _, client = served(ScriptedModel(lambda sentence, request: {"quotes": ["3 days"]}))
-    generator, dataset, _ = generated(client, corpus)
-    assert len(dataset) == 0
-    assert {each.reason for each in generator.rejections} == {"ambiguous quote"}
-    assert generator.path is None
-
-
-def test_a_long_quote_that_stands_there_several_times_is_found_at_any_of_its_places(served):
-    line = "Every request needs a token of the new kind."
-    corpus = Corpus([Document(DocumentId("a.txt"), f"{line}\n\nSomething else stands here.\n\n{line}\n")])
-    _, client = served(ScriptedModel(lambda sentence, request: {"quotes": [line]}))
-    _, dataset, _ = generated(client, corpus, queries_per_doc=1)
-    (answer,) = dataset.ground_truth[0].answers
-    assert [place[0].start for place in answer.places] == [0, len(line) + 31]
 
 
 @pytest.mark.parametrize(

@@ -100,7 +100,7 @@ def generated(kind, served, corpus, root, queries_per_doc, **options):
     """Return a generator after it has generated beside a server of its own, and its dataset."""
     _, client = served(UnrulyModel())
     model = LanguageModel(client, "a-model", max_retries=1)
-    generator = kind(model, corpus, root=root, section_size=1500, **{"embedder": None, "copied_share": None, **options})
+    generator = kind(model, corpus, root=root, section_size=1500, **{"embedder": None, **options})
     with collected() as notes:
         dataset = generator.generate(queries_per_doc, upload_to_langsmith=False)
     assert len(notes) == 1

@@ -3,11 +3,13 @@
 import json
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from uuid import uuid4
 
 import numpy as np
 import pytest
 
-from rag_evaluation_framework import Document, DocumentId, PositionAwareChunk
+from rag_evaluation_framework import ChromaVectorStore, Document, DocumentId, PositionAwareChunk, QdrantVectorStore
+from rag_evaluation_framework.vector_stores import PgVectorStore
 from support.chroma_server import chroma_server
 
 
@@ -107,3 +109,12 @@ def vectors():
     return lambda count, dimension=8, seed=0: (
         np.random.default_rng(seed).normal(size=(count, dimension)).astype(np.float32)
     )
+
+
+@pytest.fixture(scope="session", params=["chroma", "qdrant", "pgvector"])
+def make(request):
+    """A function that makes an empty store of a database: in memory, or in a table of its own."""
+    if request.param != "pgvector":
+        return {"chroma": ChromaVectorStore, "qdrant": QdrantVectorStore}[request.param]
+    dsn = request.getfixturevalue("pgvector_dsn")
+    return lambda: PgVectorStore(dsn, table=f"run_{uuid4().hex}")

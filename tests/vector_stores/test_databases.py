@@ -90,30 +90,27 @@ def test_a_folder_may_be_given_from_home(kind, tmp_path, monkeypatch, chunks, ve
 
 
 class TestRanking:
-    @BOTH
     @settings(max_examples=25)
     @given(seed=st.integers(0, 10_000), count=st.integers(1, 60), k=st.integers(1, 70))
-    def test_rankings_are_those_of_the_store_in_memory(self, kind, seed, count, k):
+    def test_rankings_are_those_of_the_store_in_memory(self, make, seed, count, k):
         rng = np.random.default_rng(seed)
         rows = rng.integers(-2, 3, size=(count, 4)).astype(np.float32)
         queries = rng.integers(-2, 3, size=(5, 4)).astype(np.float32)
         document = rag.Document(rag.DocumentId("a"), "x" * count)
         pieces = [rag.PositionAwareChunk.of(document, number, number + 1) for number in range(count)]
-        exact, store = rag.InMemoryVectorStore(), kind()
+        exact, store = rag.InMemoryVectorStore(), make()
         for one in (exact, store):
             one.add(pieces, rows)
         assert store.search_many(queries, k) == exact.search_many(queries, k)
         store.close()
 
-    @BOTH
-    def test_very_small_and_very_large_numbers_work(self, kind, chunks):
-        store = kind()
+    def test_very_small_and_very_large_numbers_work(self, make, chunks):
+        store = make()
         store.add(chunks(3), np.array([[1e-38, 0], [0, 1e38], [1e38, 1e38]], dtype=np.float32))
         assert store.search(np.array([1e-38, 0], dtype=np.float32), 3) == [chunks(3)[number] for number in (0, 2, 1)]
 
-    @BOTH
-    def test_a_chunk_that_is_added_twice_is_found_twice(self, kind, chunks, vectors):
-        exact, store = rag.InMemoryVectorStore(), kind()
+    def test_a_chunk_that_is_added_twice_is_found_twice(self, make, chunks, vectors):
+        exact, store = rag.InMemoryVectorStore(), make()
         for one in (exact, store):
             one.add([*chunks(2), *chunks(2)], np.tile(vectors(2), (2, 1)))
             one.add(chunks(1), vectors(1, seed=9))
@@ -140,18 +137,16 @@ class TestRanking:
 
 
 class TestBadInput:
-    @BOTH
     @pytest.mark.parametrize("number", [np.nan, np.inf, -np.inf])
-    def test_vectors_that_are_not_finite_are_refused_and_the_chunk_is_named(self, kind, number, chunks, vectors):
-        store, rows = kind(), vectors(3)
+    def test_vectors_that_are_not_finite_are_refused_and_the_chunk_is_named(self, make, number, chunks, vectors):
+        store, rows = make(), vectors(3)
         rows[1, 4] = number
         with pytest.raises(InputError, match=r"NaN or infinity: row 1, chunk \[6:11\] of 'a.md'"):
             store.add(chunks(3), rows)
         assert len(store) == 0
 
-    @BOTH
-    def test_a_question_must_fit(self, kind, chunks, vectors):
-        store = kind()
+    def test_a_question_must_fit(self, make, chunks, vectors):
+        store = make()
         store.add(chunks(3), vectors(3))
         with pytest.raises(InputError, match="query of dimension 3, but the store has dimension 8"):
             store.search(vectors(1, 3)[0], 1)
@@ -160,12 +155,10 @@ class TestBadInput:
         with pytest.raises(InputError, match="expected one row per question"):
             store.search_many(vectors(1)[0], 1)
 
-    @BOTH
-    def test_vectors_without_numbers_are_refused(self, kind, chunks):
+    def test_vectors_without_numbers_are_refused(self, make, chunks):
         with pytest.raises(InputError, match="dimension 0"):
-            kind().add(chunks(1), np.zeros((1, 0), dtype=np.float32))
+            make().add(chunks(1), np.zeros((1, 0), dtype=np.float32))
 
-    @BOTH
     @pytest.mark.parametrize(
         "metadata",
         [
@@ -180,17 +173,16 @@ class TestBadInput:
         ids=lambda metadata: str(next(iter(metadata))),
     )
     def test_metadata_that_would_not_come_back_is_refused_before_anything_is_written(
-        self, kind, metadata, chunks, vectors
+        self, make, metadata, chunks, vectors
     ):
-        store = kind()
+        store = make()
         good, bad = chunks(2)
         with pytest.raises(InputError, match=r"chunk \[6:11\] of 'a.md'.*" + str(next(iter(metadata)))):
             store.add([good, replace(bad, metadata=metadata)], vectors(2))
         assert len(store) == 0
 
-    @BOTH
-    def test_metadata_may_be_any_mapping(self, kind, chunks, vectors):
-        store = kind()
+    def test_metadata_may_be_any_mapping(self, make, chunks, vectors):
+        store = make()
         store.add([replace(chunks(1)[0], metadata=MappingProxyType({"page": 3}))], vectors(1))
         (found,) = store.search(vectors(1)[0], 1)
         assert found.metadata == {"page": 3}

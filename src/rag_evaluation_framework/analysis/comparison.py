@@ -270,7 +270,7 @@ def _best(tables: Sequence[ScoreTable], name: str) -> int | None:
 
 
 _PAGE = "rag_evaluation_framework.report.pages.comparison:comparison_page"  # a door upwards
-_DOUBTS = "rag_evaluation_framework.report.pages.doubts:comparison_doubts"  # as this one
+_DOUBTS = "rag_evaluation_framework.report.pages.comparison:comparison_doubts"  # as this one
 
 
 @dataclass(frozen=True, repr=False)

@@ -98,7 +98,7 @@ def scores_in_all(comparisons: Sequence[Comparison]) -> tuple[ScoreTable, ...]:
 
 
 _PAGE = "rag_evaluation_framework.report.pages.leaderboard"  # a door upwards
-_DOUBTS = "rag_evaluation_framework.report.pages.doubts:board_doubts"  # as this one
+_DOUBTS = "rag_evaluation_framework.report.pages.comparison:board_doubts"  # as this one
 
 
 @overload

@@ -27,10 +27,10 @@ from rag_evaluation_framework.data.cutoffs import OWN_CUTOFF, Cutoff, ScoreName
 from rag_evaluation_framework.data.hits import Ranking
 from rag_evaluation_framework.data.levels import LEVELS
 from rag_evaluation_framework.errors import ConfigError, LevelMismatch, ResultError
-from rag_evaluation_framework.levels.catalogue import RULES
+from rag_evaluation_framework.levels.rules import RULES
 from rag_evaluation_framework.registry.loading import load_installed
 from rag_evaluation_framework.results.meaning import other_meaning
-from rag_evaluation_framework.results.missed import own_cutoff
+from rag_evaluation_framework.results.query_result import own_cutoff
 from rag_evaluation_framework.results.result import EvaluationResult
 from rag_evaluation_framework.results.shown import Shown
 from rag_evaluation_framework.retrievers.function import Pipeline

@@ -1,6 +1,5 @@
 """The deep pass: what a pipeline finds for the questions of a run beyond what the run kept."""
 
-import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -17,8 +16,7 @@ from rag_evaluation_framework.base.notes import collected
 from rag_evaluation_framework.base.outside import name_line, raised, said, shown
 from rag_evaluation_framework.base.stages import kept_stages
 from rag_evaluation_framework.contracts.component import Component, parameters
-from rag_evaluation_framework.contracts.embedder import Embedder, truncation_flags
-from rag_evaluation_framework.contracts.retriever import Retriever
+from rag_evaluation_framework.contracts.roles import Embedder, Retriever, truncation_flags
 from rag_evaluation_framework.data import (
     CHUNK,
     DOCUMENT,
@@ -47,8 +45,8 @@ from rag_evaluation_framework.data.spans import by_document, uncovered
 from rag_evaluation_framework.datasets.load import load_dataset
 from rag_evaluation_framework.errors import ConfigError, DatasetError, InputError, RagEvalError, ResultError
 from rag_evaluation_framework.experiments.config import Asking
-from rag_evaluation_framework.experiments.runner import Index, ranked
-from rag_evaluation_framework.levels.chunk import ChunkIds
+from rag_evaluation_framework.experiments.runner import indexed
+from rag_evaluation_framework.levels.chunk_ids import ChunkIds
 from rag_evaluation_framework.registry.building import build
 from rag_evaluation_framework.registry.records import is_elsewhere, is_of_package
 from rag_evaluation_framework.results import EvaluationResult, QueryResult
@@ -172,13 +170,11 @@ def pipeline_to_ask(result: EvaluationResult[Any], given: Pipeline | None, *, de
                 f"the pipeline of {result.name!r} cannot be made again: {error}; give it in Python: "
                 "result.explain(..., retriever=retriever)"
             ) from error
-        names = own_code(result.config.get("retriever"))
+        names = _own_code(result.config.get("retriever"))
         if not names:
             return Unasked(f"it cannot be made again: {said(error)}")
-        if all(names.values()):
-            return Unasked(f"it has your own code, {_listed(names)}; --deep (deep=True) imports and asks it", True)
-        lost = _listed(name for name, is_found in names.items() if not is_found)
-        return Unasked(f"it has your own code that cannot be made again by name, {lost}; give it with retriever=...")
+        named = ", ".join(f"'{name_line(name)}'" for name in names)
+        return Unasked(f"it has your own code, {named}; --deep (deep=True) imports and asks it", deep_asks=True)
     if deep or is_ours(pipeline):
         return pipeline
     return Unasked(
@@ -186,10 +182,6 @@ def pipeline_to_ask(result: EvaluationResult[Any], given: Pipeline | None, *, de
         "it",
         deep_asks=True,
     )
-
-
-def _listed(names: Iterable[str]) -> str:
-    return ", ".join(f"'{name_line(name)}'" for name in names)
 
 
 def remade_retriever(result: EvaluationResult[Any], *, imports: bool) -> Retriever:
@@ -215,7 +207,7 @@ def _made(record: Any, imports: bool) -> Any:
     if is_object(record):
         function = record.get("function")
         if record.get("type") == _FUNCTION_RETRIEVER and isinstance(function, str):
-            if _is_method(function):
+            if "." in function.partition(":")[2]:
                 raise ConfigError(f"{shown(function)} is a method, and its object is not known")
             loaded: Any = build("retriever", function, imports=imports)
             return FunctionRetriever(loaded, stable=record.get("stable"))
@@ -225,33 +217,13 @@ def _made(record: Any, imports: bool) -> Any:
     return record
 
 
-def own_code(record: Any) -> dict[str, bool]:
-    """Return what a record of components names of your own code, and whether it can be made again of that name.
-
-    Nothing is imported. A function has no name that can be imported if it is in another one, in a class, which its
-    object is not known of, or in a notebook or script that does not run now; of those that are no retriever, no
-    component is made again.
-    """
-    found: dict[str, bool] = {}
+def _own_code(record: Any) -> list[str]:
+    """Return the functions and classes that a record of components names and that are not of this package."""
+    names: list[Any] = []
     for part in record_parts(record):
         name, function = part.get("type"), part.get("function")
-        if isinstance(name, str) and f"{_FUNCTION}:" in name and isinstance(function, str):
-            found[function] = name == _FUNCTION_RETRIEVER and _can_be_named(function) and not _is_method(function)
-        elif isinstance(name, str) and ":" in name:
-            found[name] = _can_be_named(name)
-    return found
-
-
-def _is_method(reference: str) -> bool:
-    return "." in reference.partition(":")[2]
-
-
-def _can_be_named(reference: str) -> bool:
-    module, _, attribute = reference.partition(":")
-    names = attribute.split(".")
-    if module == "__main__":
-        return len(names) == 1 and hasattr(sys.modules[module], attribute)
-    return all(map(str.isidentifier, (*module.split("."), *names)))
+        names.append(function if isinstance(name, str) and f"{_FUNCTION}:" in name else name)
+    return [name for name in dict.fromkeys(names) if isinstance(name, str) and ":" in name]
 
 
 def is_ours(component: object) -> bool:
@@ -497,23 +469,21 @@ def _ask(pipeline: Retriever, result: EvaluationResult[Any], bare: Evidence) -> 
     cutter = RankingCutter([Cutoff(max([depth, *sizes])), *budgets], bare.cutter.tokenizer, bare.corpus)
     asking = Asking.of_record(result.config)
 
-    def ask(index: Index) -> tuple[_Asked, KeyboardInterrupt | None]:
-        rankings, interrupt = index.rank([entry.query for entry in bare.truth], cutter, asking)
+    folder = None if result.folder is None else result.folder.absolute()
+    is_below_a_root = folder is not None and folder.parent.name in (RUNS, CELLS)
+    with (
+        collected(),
+        kept_stages(folder.parents[1] if folder and is_below_a_root else None),
+        indexed(inner, bare.corpus) as index,
+    ):
+        rankings = index.rank([entry.query for entry in bare.truth], cutter, asking)
         chunks: Sequence[AnyChunk] | None = index.chunks
         if result.evaluation_type == "chunk-level":
             ids = _chunk_ids(result, bare.truth, chunks, bare.corpus)
             rankings = ProjectedTruth(CHUNK, (), ids.of).with_dataset_ids(rankings)
             chunks = None if chunks is None else [_renamed(chunk, ids) for chunk in chunks]
         spans = (unit for entry in bare.truth for unit in entry.labels if result.evaluation_type == "token-level")
-        return _Asked(rankings, chunks, unread_text(inner, spans), candidates, depth), interrupt
-
-    folder = None if result.folder is None else result.folder.absolute()
-    is_below_a_root = folder is not None and folder.parent.name in (RUNS, CELLS)
-    with collected(), kept_stages(folder.parents[1] if folder and is_below_a_root else None):
-        asked, ended = ranked(inner, bare.corpus, ask)
-    if isinstance(ended, KeyboardInterrupt):
-        raise ended
-    return asked
+        return _Asked(rankings, chunks, unread_text(inner, spans), candidates, depth)
 
 
 def _chunk_ids(

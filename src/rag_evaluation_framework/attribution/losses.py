@@ -23,9 +23,8 @@ from rag_evaluation_framework.data import (
 from rag_evaluation_framework.data.columns import Integers, Numbering, Numbers
 from rag_evaluation_framework.data.hits import Hit, HitTable, RankedHits, Ranking
 from rag_evaluation_framework.data.spans import uncovered
-from rag_evaluation_framework.judging.span_truth import SpanTruth
 from rag_evaluation_framework.judging.spans import SpanJudgements, largest_sums, relevant_parts, sharing
-from rag_evaluation_framework.judging.stretches import Line, Merged, Pieces, Shared, SpanColumns, Stretches
+from rag_evaluation_framework.judging.stretches import Line, Merged, Pieces, Shared, SpanColumns, SpanTruth, Stretches
 from rag_evaluation_framework.markups.characters import key
 from rag_evaluation_framework.text.reading import ContextBudget, RankingCutter
 

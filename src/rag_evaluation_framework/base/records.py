@@ -233,6 +233,7 @@ _TYPES = {
     "string_type": "a text",
     "bool_type": "true or false",
     "list_type": "a list",
+    "frozen_set_type": "a list",
     "dict_type": "a mapping",
     "path_type": "a path",
 }

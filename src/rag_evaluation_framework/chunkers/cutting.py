@@ -12,10 +12,9 @@ from typing import Any, ClassVar, Literal, NamedTuple, cast, get_args
 from markdown_it import MarkdownIt
 
 from rag_evaluation_framework.base.outside import shown
-from rag_evaluation_framework.contracts.chunker import PositionAwareChunker, Tokenizer
 from rag_evaluation_framework.contracts.component import check_choice, check_count
+from rag_evaluation_framework.contracts.roles import PositionAwareChunker, Tokenizer
 from rag_evaluation_framework.data import Document, PositionAwareChunk
-from rag_evaluation_framework.data.values import NO_METADATA, FrozenDict
 from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.text.sentence_boundaries import sentence_places
 from rag_evaluation_framework.text.tokenizers import resolve_tokenizer, tokenizer_name
@@ -157,7 +156,7 @@ def check_sizes(owner: str, size_name: str, size: int, overlap: int) -> None:
 
 
 def cut_out(
-    document: Document, places: Iterable[Place], metadata: Mapping[str, Any] = NO_METADATA
+    document: Document, places: Iterable[Place], metadata: Mapping[str, Any] | None = None
 ) -> list[PositionAwareChunk]:
     """Return the stretches of a document as chunks; those of nothing but white space are left out."""
     return [
@@ -205,7 +204,10 @@ class RecursiveCharacterChunker(PositionAwareChunker):
     def __post_init__(self) -> None:
         check_length(self.length)
         check_sizes("RecursiveCharacterChunker", "chunk_size", self.chunk_size, self.overlap)
-        if not _is_list_of_texts(self.separators):
+        given: Any = self.separators
+        if not isinstance(given, list | tuple) or not all(
+            isinstance(text, str) for text in cast("list[object]", given)
+        ):
             raise ConfigError(
                 f"RecursiveCharacterChunker: separators={shown(self.separators)}; expected a list of texts"
             )
@@ -224,10 +226,6 @@ class RecursiveCharacterChunker(PositionAwareChunker):
         measure = measured(document.content, self.length)
         cutter = Cutter(document.content, measure, self.chunk_size, self.overlap, self.separators, self.separator_at)
         return cut_out(document, cutter.cut(0, len(document.content)))
-
-
-def _is_list_of_texts(given: Any) -> bool:
-    return isinstance(given, list | tuple) and all(isinstance(text, str) for text in cast("Sequence[object]", given))
 
 
 class Cutter:
@@ -409,12 +407,8 @@ class SentenceChunker(PositionAwareChunker):
         places = sentence_places(document.content)
         text, by_sentences = document.content, self.sentences is not None
         measure = Units(text, [start for start, _ in places]) if by_sentences else measured(text, self.length)
-        cutter = Cutter(text, measure, self._size, self.overlap, (" ",))
+        cutter = Cutter(text, measure, self.sentences or self.chunk_size or _DEFAULT_SIZE, self.overlap, (" ",))
         return cut_out(document, cutter.packed(places))
-
-    @property
-    def _size(self) -> int:
-        return self.sentences or self.chunk_size or _DEFAULT_SIZE
 
 
 # Markdown chunking: cuts at headings.
@@ -487,7 +481,7 @@ class MarkdownHeaderChunker(PositionAwareChunker):
         for section in self._sections(document.content):
             part = Document(document.id, document.content[section.start : section.end])
             places = [(section.start + c.start, section.start + c.end) for c in splitter.chunk_with_positions(part)]
-            metadata = FrozenDict({"section": section.title, "level": section.level})
+            metadata = {"section": section.title, "level": section.level}
             chunks += cut_out(document, places, metadata)
         return chunks
 

@@ -13,8 +13,8 @@ from rag_evaluation_framework.base.coroutines import resolved
 from rag_evaluation_framework.base.notes import note
 from rag_evaluation_framework.components.adapt import OwnChunker, as_function
 from rag_evaluation_framework.components.results import Piece, as_pieces
-from rag_evaluation_framework.contracts.chunker import Chunker, PositionAwareChunker
 from rag_evaluation_framework.contracts.component import function_name
+from rag_evaluation_framework.contracts.roles import Chunker, PositionAwareChunker
 from rag_evaluation_framework.data import (
     AnyChunk,
     Chunk,

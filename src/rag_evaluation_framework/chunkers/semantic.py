@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 from rag_evaluation_framework.chunkers.cutting import Cutter, check_length, cut_out, length_shown, measured
 from rag_evaluation_framework.components.adapt import OwnEmbedder
 from rag_evaluation_framework.components.results import as_numbers
-from rag_evaluation_framework.contracts.chunker import PositionAwareChunker
 from rag_evaluation_framework.contracts.component import check_count, check_number
-from rag_evaluation_framework.contracts.embedder import Embedder, as_fitted
+from rag_evaluation_framework.contracts.roles import Embedder, PositionAwareChunker, as_fitted
 from rag_evaluation_framework.data import Document, PositionAwareChunk
 from rag_evaluation_framework.errors import ConfigError, InputError, NotIndexed
 from rag_evaluation_framework.registry.building import as_component

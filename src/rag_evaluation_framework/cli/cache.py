@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Generator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -33,63 +35,60 @@ def cache(
     """
     if checked_path(root, ConfigError).exists() and not root.is_dir():
         raise ConfigError(f"--root {root}: is a file; expected the folder that contains the cache")
-    embeddings, answers, stages = embedders.EmbeddingCache(root), llms.KeptAnswers(root), base.Stages(root)
+    embeddings = embedders.EmbeddingCache(root)
+    tenants = {
+        "embeddings": embeddings,
+        "answer": llms.KeptAnswers(root),
+        "stage": base.Stages(root),
+        "text": results.texts_of_runs(root),
+    }
+    counts, sizes, left = dict[str, int](), dict[str, int](), list[Path]()
+    for name, files in tenants.items():
+        with _named(files.folder):
+            counts[name], sizes[name] = len(files.digests()), files.size()
+            left += files.others()
+    freed = sum(sizes.values())
     if action == "info":
-        found = _described(embeddings, answers, stages, results.texts_of_runs(root))
+        contents = embeddings.contents()
+        found: dict[str, Any] = {
+            "folder": str(embeddings.folder.parent),
+            "vectors": sum(entry.vectors for entry in contents),
+            "bytes": sizes["embeddings"],
+            "embedders": [
+                {
+                    "embedder": registry.plain(json.loads(entry.identity)),
+                    "vectors": entry.vectors,
+                    "dimension": entry.dimension,
+                }
+                for entry in contents
+            ],
+        }
+        for name in ("answer", "stage", "text"):
+            found |= {f"{name}s": counts[name], f"{name}_bytes": sizes[name]}
         if as_json:
             print_json(found, indent=1)
         else:
             print_text(report.cache_text(found))
         return
-    texts = results.texts_of_runs(root)
-    freed = embeddings.size() + answers.size() + stages.size() + texts.size()
-    left = [*embeddings.others(), *answers.others(), *stages.others()]
     if freed and not yes:
-        kept = len(answers.digests())
-        asked = report.plural(kept, "answer")
+        texts = tenants["text"].folder
+        asked = report.plural(counts["answer"], "answer")
         raise ConfigError(
             f"this removes {freed:,} bytes"
-            f"{f', {asked} of language models among them, to be asked for again,' * bool(kept)} from "
-            f"{root / 'cache'}{f' and {texts.folder}' * bool(texts.digests())}; "
-            "add --yes to confirm"
+            f"{f', {asked} of language models among them, to be asked for again,' * bool(counts['answer'])} from "
+            f"{root / 'cache'}{f' and {texts}' * bool(counts['text'])}; add --yes to confirm"
         )
-    texts.remove(texts.digests())
-    for kept_in, remove in (
-        (embeddings.folder, embeddings.clear),
-        (answers.folder, answers.clear),
-        (stages.folder, stages.clear),
-    ):
-        try:
-            remove()
-        except OSError as error:
-            raise InputError(f"{kept_in}: cannot be removed ({error.strerror})") from error
+    for files in tenants.values():
+        with _named(files.folder):
+            files.clear()
     record = {"root": str(root), "freed_bytes": freed, "left": [str(path) for path in left]}
     print_result(record, lambda: report.cleared_text(freed, left), as_json=as_json)
 
 
-def _described(
-    embeddings: embedders.EmbeddingCache,
-    answers: llms.KeptAnswers,
-    stages: base.Stages,
-    texts: base.Store,
-) -> dict[str, Any]:
-    contents = embeddings.contents()
-    return {
-        "folder": str(embeddings.folder.parent),
-        "vectors": sum(entry.vectors for entry in contents),
-        "bytes": embeddings.size(),
-        "embedders": [
-            {
-                "embedder": registry.plain(json.loads(entry.identity)),
-                "vectors": entry.vectors,
-                "dimension": entry.dimension,
-            }
-            for entry in contents
-        ],
-        "answers": len(answers.digests()),
-        "answer_bytes": answers.size(),
-        "stages": len(stages.digests()),
-        "stage_bytes": stages.size(),
-        "texts": len(texts.digests()),
-        "text_bytes": texts.size(),
-    }
+@contextmanager
+def _named(folder: Path) -> Generator[None]:
+    """Raise InputError, with the name of the folder, if something in it cannot be read or removed."""
+    try:
+        yield
+    except OSError as error:
+        raise InputError(f"{folder}: cannot be read or removed ({error.strerror}); check its permissions") from error

@@ -1,10 +1,7 @@
 """`rag-eval components`: list the components that a configuration can name."""
 
-import sys
-from collections.abc import Mapping
 from dataclasses import MISSING
-from math import inf, isfinite
-from shutil import get_terminal_size
+from math import isfinite
 from typing import Any
 
 import typer
@@ -31,28 +28,14 @@ def components(
     if as_json:
         print_json(listed, indent=1)
         return
-    width = get_terminal_size().columns - 2 if sys.stdout.isatty() else inf  # one line each for grep
     for kind, entries in listed.items():
         typer.secho(kind, bold=True)
         for entry in entries:
-            needs = f"needs: {entry['install']}" if entry["install"] else ""
-            problem = f"broken: {one_line(entry['problem'])}" if entry["problem"] else ""
-            for line in _lines(name_line(entry["name"]), entry["parameters"], needs or problem, width):
-                print_text(f"  {line}")
+            parameters = ",".join(f"{key}={one_line(str(value))}" for key, value in entry["parameters"].items())
+            needs = f"   (needs: {entry['install']})" if entry["install"] else ""
+            problem = f"   (broken: {one_line(entry['problem'])})" if entry["problem"] else ""
+            print_text(f"  {name_line(entry['name'])}{':' * bool(parameters)}{parameters}{needs or problem}")
     typer.echo("\nYour own component is named module:attribute, as in --retriever my_module:search")
-
-
-def _lines(name: str, parameters: Mapping[str, Any], remark: str, width: float) -> list[str]:
-    """Return a component as it is written on a command line, broken where a terminal ends."""
-    parts = [f"{key}={one_line(str(value))}," for key, value in parameters.items()]
-    lines, indent = [f"{name}:" if parts else name], " " * (len(name) + 1)
-    for part in [*parts[:-1], *(last.removesuffix(",") for last in parts[-1:])]:
-        if len(lines[-1]) + len(part) > width:
-            lines.append(indent)
-        lines[-1] += part
-    if remark and len(lines[-1]) + len(remark) + 5 > width:
-        lines.append(indent)
-    return [*lines[:-1], lines[-1] + (f"   ({remark})" if remark else "")]
 
 
 def _listed(kind: Any, name: str) -> dict[str, Any]:

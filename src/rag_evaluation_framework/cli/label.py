@@ -3,7 +3,7 @@
 # Annotations stay text, so that naming a type does not load its module: `--help` has to be quick.
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -17,7 +17,6 @@ from rag_evaluation_framework.base.files import checked_path
 from rag_evaluation_framework.cli import paths
 from rag_evaluation_framework.cli.dialog import Back, Dialog, Later, saving, typed_line
 from rag_evaluation_framework.cli.output import arriving, command_lines, components_print_to_stderr, option, print_text
-from rag_evaluation_framework.cli.paths import options_of
 from rag_evaluation_framework.errors import ConfigError, InputError
 
 _MOST = 9  # passages of a page
@@ -198,7 +197,7 @@ class LabelDialog(Dialog):
         whole = annotation.merged(answers, self._corpus)
         if len(whole) < len(answers):
             self.tell(report.OVERLAP)
-        return self._with_copies(whole, [self._pool.copies(shown[number - 1]) for number in chain(*choice)])
+        return self._with_copies(whole)
 
     def _trimmed(self, passage: rag.CharacterSpan, number: int | None, question: str) -> rag.CharacterSpan:
         print_text("")
@@ -208,19 +207,14 @@ class LabelDialog(Dialog):
             report.TRIMMING, lambda typed: annotation.trimmed(typed, passage, self._corpus), {"s": _later, "b": _back}
         )
 
-    def _with_copies(self, answers: list[Places], passages: Sequence[Places]) -> list[Places]:
-        """Return answers with the other places of their texts, unless somebody wants only those that were chosen.
-
-        Args:
-            answers: The places of each answer.
-            passages: The passages that they were chosen from, each with those that have the same text.
-        """
+    def _with_copies(self, answers: list[Places]) -> list[Places]:
+        """Return answers with the other places of their texts, unless somebody wants only those that were chosen."""
         done: list[Places] = []
         while answers:
             places, answers = answers[0], answers[1:]
             declined: list[rag.CharacterSpan] = []
             for place in places:
-                copies = annotation.copies_of(place, passages, self._corpus)
+                copies = annotation.copies_of(place, self._corpus)
                 copies = tuple(copy for copy in copies if not any(map(copy.overlaps, (*places, *declined))))
                 if copies:
                     self.show(report.copies_lines(place, copies, self._corpus))
@@ -252,8 +246,6 @@ def label(
     *,
     questions: Path | None = None,
     output: Path | None = None,
-    glob: paths.Glob = None,
-    exclude: paths.Exclude = None,
     retriever: str | None = None,
 ) -> None:
     """Label questions in the terminal: choose the passages that answer each, among those that are shown.
@@ -261,7 +253,7 @@ def label(
     Everything is saved at once. The same command goes on where somebody stopped, or was stopped.
 
     Args:
-        corpus: The folder of documents.
+        corpus: The documents: a folder or file, or a configuration that names them.
         questions: Questions to label: CSV or TSV of question[, id], or text with one per line.
         output: The dataset, .json or .jsonl: a new one, or one to go on with.
         retriever: Show also what your own retriever finds: my_module:search.
@@ -269,7 +261,7 @@ def label(
     path = checked_path(output or _DATASETS / f"{corpus.resolve().name or 'dataset'}.json", ConfigError)
     own = None if retriever is None else registry.build("retriever", retriever)
     asked = [] if questions is None else annotation.read_questions(questions)
-    documents = paths.documents(corpus, glob, exclude)
+    documents = paths.documents(corpus)
     session = annotation.Session(path, documents, path.stem)
     added = session.add(asked)
     counts = partial(report.session_counts, session)
@@ -282,11 +274,10 @@ def label(
             dialog.hold()
         finally:
             pool.close()
-    documents_of = options_of(corpus, glob, exclude)
     left, dataset = len(session.questions) - session.labelled, str(session.path)
-    again = ["label", str(corpus), *option("--output", output), *documents_of[2:], *option("--retriever", retriever)]
-    linted = ["dataset", "lint", dataset, *documents_of]
-    ran = ["run", "--dataset", dataset, *documents_of, *option("--allow-skipped", left or None)]
+    again = ["label", str(corpus), *option("--output", output), *option("--retriever", retriever)]
+    linted = ["dataset", "lint", dataset, "--corpus", str(corpus)]
+    ran = ["run", "--dataset", dataset, "--corpus", str(corpus), *option("--allow-skipped", left or None)]
     following = f" Next:{command_lines(again, *([linted, ran] if session.labelled else []))}"
     with arriving(counts()):
         print_text(f"\n{counts()}.{following if session.questions else ''}")

@@ -70,7 +70,9 @@ def one_or_all(given: list[str] | None) -> str | list[str] | None:
     return given[0] if given and len(given) == 1 else given or None
 
 
-def documents(corpus: Path, glob: list[str] | None, exclude: list[str] | None, *, imports: bool = True) -> rag.Corpus:
+def documents(
+    corpus: Path, glob: list[str] | None = None, exclude: list[str] | None = None, *, imports: bool = True
+) -> rag.Corpus:
     """Return the documents of a folder or file, or those that a configuration names, read as it says.
 
     Raises:

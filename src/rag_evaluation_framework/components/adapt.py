@@ -367,7 +367,10 @@ def _retriever(owner: Any, name: str) -> Callable[[str, int], Any]:
     def ask(query: str, k: int) -> Any:
         args, kwargs = arguments(query, k)
         found = resolved(method(*args, **kwargs))
-        return found if k_name or by_position else _first(found, source, k)
+        if k_name or by_position:
+            return found
+        hits = as_hits(found, source, k + 1, asked=False)
+        return Retrieval(hits[:k], complete=len(hits) <= k)  # asking again would give no more
 
     args, kwargs = ((), {}) if is_pipeline else arguments("", 1)
     if not is_pipeline and not _binds(method, *args, **kwargs):
@@ -376,12 +379,6 @@ def _retriever(owner: Any, name: str) -> Callable[[str, int], Any]:
             f"alone; expected a function (query, k) that asks it, for example lambda query, k: retriever.{name}(...)"
         )
     return _named(owner, name, ask)
-
-
-def _first(found: Any, source: str, k: int) -> Retrieval:
-    """Return the first results of an object that cannot be told how many: asking again would give no more."""
-    hits = as_hits(found, source, k + 1, asked=False)
-    return Retrieval(hits[:k], complete=len(hits) <= k)
 
 
 def _inputs(pipeline: Any, query: str) -> dict[str, dict[str, str]]:
@@ -400,10 +397,6 @@ def _inputs(pipeline: Any, query: str) -> dict[str, dict[str, str]]:
 def _made(module: str, kind: str, **fields: Any) -> Any:
     """Return an object of a class of another library, if that is loaded, as it is where its objects are given."""
     return getattr(sys.modules.get(module), kind, SimpleNamespace)(**fields)
-
-
-def _node(text: str) -> Any:
-    return _made("llama_index.core.schema", "TextNode", text=text)
 
 
 def _langchain_document(text: str) -> Any:
@@ -463,10 +456,10 @@ def _reranker(owner: Any, name: str) -> Callable[[str, list[str]], Any]:
         if name == "compress_documents":
             return method([*map(_langchain_document, texts)], query)
         if name == "postprocess_nodes":
-            nodes = [
-                _made("llama_index.core.schema", "NodeWithScore", node=node, score=None) for node in map(_node, texts)
-            ]
-            return method(nodes, query_str=query)
+            schema = "llama_index.core.schema"
+            nodes = (_made(schema, "TextNode", text=text) for text in texts)
+            scored = [_made(schema, "NodeWithScore", node=node, score=None) for node in nodes]
+            return method(scored, query_str=query)
         if name == "run":
             _ready(owner)
             asked = {"query": query} if _binds(method, documents=[], query="") else {}

@@ -21,11 +21,9 @@ from rag_evaluation_framework.data.ids import (
 )
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.data.values import (
-    NO_METADATA,
-    FrozenDict,
     check_offsets,
     check_texts,
-    freeze_metadata,
+    copy_metadata,
     gives_items,
     items,
 )
@@ -40,7 +38,7 @@ class Chunk:
         id: `generate_chunk_id(content)` of the text as it was chunked; it stays where the text is rewritten.
         content: The text.
         doc_id: The document it was cut from.
-        metadata: Anything else, for example `{"section": "Introduction"}`; a copy that cannot be changed.
+        metadata: Anything else, for example `{"section": "Introduction"}`; copied.
 
     Raises:
         SpanError: A field is of another type.
@@ -49,13 +47,12 @@ class Chunk:
     id: ChunkId
     content: str
     doc_id: DocumentId
-    metadata: Mapping[str, Any] = field(default_factory=FrozenDict[str, Any], hash=False)
+    metadata: Mapping[str, Any] = field(default_factory=dict[str, Any], hash=False)
 
     def __post_init__(self) -> None:
         if not type(self.id) is type(self.content) is type(self.doc_id) is str:
             check_texts(self, SpanError, "id", "content", "doc_id")
-        if type(self.metadata) is not FrozenDict:
-            freeze_metadata(self, SpanError)
+        copy_metadata(self, SpanError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +69,7 @@ class PositionAwareChunk:
         doc_id: The document it was cut from.
         start: First character, 0-based.
         end: One past the last character.
-        metadata: Anything else, for example `{"section": "Introduction"}`; a copy that cannot be changed.
+        metadata: Anything else, for example `{"section": "Introduction"}`; copied.
 
     Raises:
         SpanError: `start` is negative or after `end`, or a field is of another type.
@@ -83,7 +80,7 @@ class PositionAwareChunk:
     doc_id: DocumentId
     start: int
     end: int
-    metadata: Mapping[str, Any] = field(default_factory=FrozenDict[str, Any], hash=False)
+    metadata: Mapping[str, Any] = field(default_factory=dict[str, Any], hash=False)
 
     def __post_init__(self) -> None:
         if not (
@@ -92,14 +89,13 @@ class PositionAwareChunk:
         ):
             check_texts(self, SpanError, "id", "content", "doc_id")
             check_offsets(self, SpanError)
-        if type(self.metadata) is not FrozenDict:
-            freeze_metadata(self, SpanError)
+        copy_metadata(self, SpanError)
         if not 0 <= self.start <= self.end:
             raise SpanError(f"chunk [{self.start}:{self.end}] of {self.doc_id!r}: expected 0 <= start <= end")
 
     @classmethod
     def of(
-        cls, document: Document, start: int, end: int, metadata: Mapping[str, Any] = NO_METADATA
+        cls, document: Document, start: int, end: int, metadata: Mapping[str, Any] | None = None
     ) -> "PositionAwareChunk":
         """Return the chunk of a document from `start` up to, but not including, `end`.
 
@@ -111,7 +107,9 @@ class PositionAwareChunk:
                 f"chunk [{start}:{end}] of {document.id!r} ends after the document's {len(document.content)} characters"
             )
         content = document.content[start:end]
-        return cls(generate_pa_chunk_id(content), content, document.id, start, end, metadata)
+        return cls(
+            generate_pa_chunk_id(content), content, document.id, start, end, {} if metadata is None else metadata
+        )
 
     def to_span(self) -> CharacterSpan:
         """Return the chunk's position as a span, with its content as the text if that has the right length."""
@@ -134,6 +132,7 @@ def describe_chunk(chunk: AnyChunk) -> str:
 
 SCHEMA_VERSION = 1
 _TYPE = "chunk-registry"
+_NEEDED, _PLACE = ("id", "content", "doc_id"), ("start", "end")
 
 
 class ChunkRegistry:
@@ -263,11 +262,6 @@ class ChunkRegistry:
         if version is True or version != SCHEMA_VERSION:
             raise DatasetError(f"{path}: schema_version is {shown(version, 60)}; this version reads {SCHEMA_VERSION}")
         count, fingerprint = header.get("chunks"), header.get("fingerprint")
-        if type(count) is not int or not isinstance(fingerprint, str):
-            raise DatasetError(
-                f"{path}: line 1: expected the number of chunks and their fingerprint, got {shown(count, 60)} and "
-                f"{shown(fingerprint, 60)}; without them the file cannot be checked: save the chunks again"
-            )
         registry = cls()
         for number, record in lines:
             try:
@@ -276,13 +270,13 @@ class ChunkRegistry:
                 raise DatasetError(f"{path}: line {number}: {error}") from error
         if len(registry) != count:
             raise DatasetError(
-                f"{path}: the file contains {len(registry)} chunks, its header says {count}. It was truncated or "
-                "edited: save the chunks again"
+                f"{path}: the file contains {len(registry)} chunks, its header says {shown(count, 60)}. It was "
+                "truncated or edited: save the chunks again"
             )
         if registry.fingerprint != fingerprint:
             raise DatasetError(
                 f"{path}: its chunks do not match its header (fingerprint {registry.fingerprint}, in the header "
-                f"{fingerprint:.70}); it was edited: save the chunks again"
+                f"{shown(fingerprint)}); it was edited: save the chunks again"
             )
         return registry
 
@@ -348,20 +342,12 @@ def _record(chunk: AnyChunk) -> dict[str, Any]:
 def _chunk(record: Any) -> AnyChunk:
     if not isinstance(record, dict):
         raise DatasetError(f"expected an object, got {shown(record, 60)}")
-    fields: dict[str, Any] = {"metadata": {}, **record}
-    for key in ("id", "content", "doc_id"):
-        if not isinstance(fields.get(key), str):
-            raise DatasetError(f"{key}: expected a string, got {shown(fields.get(key), 60)}")
-    if not isinstance(fields["metadata"], dict):
-        raise DatasetError(f"metadata: expected an object, got {shown(fields['metadata'], 60)}")
-    unknown = fields.keys() - {"id", "content", "doc_id", "metadata", "start", "end"}
-    if unknown:
-        raise DatasetError(f"unknown key {shown(min(unknown), 60)}")
-    text, doc_id = fields["content"], DocumentId(fields["doc_id"])
-    metadata = cast("dict[str, Any]", fields["metadata"])
-    if fields.keys().isdisjoint({"start", "end"}):
-        return Chunk(ChunkId(fields["id"]), text, doc_id, metadata)
-    start, end = fields.get("start"), fields.get("end")
-    if type(start) is not int or type(end) is not int:
-        raise DatasetError(f"start and end: expected two integers, got {shown(start, 60)} and {shown(end, 60)}")
-    return PositionAwareChunk(PositionAwareChunkId(fields["id"]), text, doc_id, start, end, metadata)
+    fields = cast("dict[str, Any]", record)
+    is_placed = not fields.keys().isdisjoint(_PLACE)
+    needed = {*_NEEDED, *(_PLACE if is_placed else ())}
+    if not needed <= fields.keys() <= {*needed, "metadata"}:
+        raise DatasetError(
+            f"has the keys {shown([*fields])}; expected {', '.join(_NEEDED)}, of a place {' and '.join(_PLACE)}, and "
+            "metadata if there is any"
+        )
+    return PositionAwareChunk(**fields) if is_placed else Chunk(**fields)

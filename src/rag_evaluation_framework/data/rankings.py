@@ -66,9 +66,6 @@ NOT_ASKED = Failure(
 )
 """What becomes of the questions that are left when a run is stopped, as its retriever hangs again and again."""
 
-NOT_ANSWERED = Failure("retrieve", "Interrupted", "not answered, as the run was interrupted")
-"""What becomes of the questions that are left when a run is interrupted."""
-
 
 # Rankings: what was found for every query, as deep as any cutoff reaches. In columns.
 
@@ -212,7 +209,13 @@ class Rankings(OnDemand[QueryRanking]):
                 is at a place that there is not.
         """
         given: Any = entries
-        listed = tuple(map(_checked, items(given, "entries") if isinstance(given, Iterable) else [given]))
+        listed: list[QueryRanking] = items(given, "entries") if isinstance(given, Iterable) else [given]
+        for each in cast("list[Any]", listed):
+            if not isinstance(each, QueryRanking) or not isinstance(cast("object", each.query), Query):
+                raise DatasetError(
+                    f"the rankings hold {shown(each)}; expected QueryRanking(query, hits) of a Query, as in "
+                    "dataset.queries"
+                )
         _check_corpus(corpus)
         for entry in listed:
             for ranking in (entry.hits, *entry.at.values(), *(stage.hits or () for stage in entry.stages)):
@@ -349,14 +352,6 @@ def stage_columns(stages: Sequence[Sequence[StageRow]], collector: HitCollector)
 def _check_corpus(corpus: Any) -> None:
     if not isinstance(corpus, Corpus):
         raise ConfigError(f"rankings: corpus={shown(corpus, 60)}; expected the Corpus that hits have places in")
-
-
-def _checked(entry: Any) -> QueryRanking:
-    if not isinstance(entry, QueryRanking) or not isinstance(cast("object", entry.query), Query):
-        raise DatasetError(
-            f"the rankings hold {shown(entry)}; expected QueryRanking(query, hits) of a Query, as in dataset.queries"
-        )
-    return entry
 
 
 def _refuse_wrong(hit: Any, corpus: Corpus, they_hold: str) -> None:

@@ -25,8 +25,8 @@ from rag_evaluation_framework.data import (
     Query,
     TokenLevelGroundTruth,
 )
-from rag_evaluation_framework.data.answers import LARGEST_GAIN, Answer, IdT
 from rag_evaluation_framework.data.documents import DocumentResolver
+from rag_evaluation_framework.data.ground_truth import LARGEST_GAIN, Answer, IdT
 from rag_evaluation_framework.data.ids import DocumentId, canonical_chunk_id
 from rag_evaluation_framework.data.levels import U
 from rag_evaluation_framework.errors import DatasetError
@@ -195,8 +195,6 @@ class LabelReader:
         """
         known = len(self.records.problems)
         units = {f"{prefix}*" for prefix in prefixes.value}
-        starless = {prefix for prefix in prefixes.value if prefix} - units
-        ids, gains = self._with_star(ids, starless), self._with_star(gains, starless)
         for number, prefix in enumerate(prefixes.value):
             self.records.attempt(f"{prefixes.at}[{number}]", self._prefix, prefix)
 
@@ -233,15 +231,6 @@ class LabelReader:
         if len(self.records.problems) > known:
             return None
         return self.records.attempt(gains.at, truth, (*found, *several), graded)
-
-    def _with_star(self, graded: Given, prefixes: Set[str]) -> Given:
-        """Return ids and gains without the prefixes among them, after recording each as a problem."""
-        if not is_object(graded.value):
-            return graded
-        for name in (name for name in graded.value if name in prefixes):
-            place = f"{graded.at}{json_path((name,))}"
-            self.records.problem(place, f"{name!r} is a prefix; put its gain into `gains`, as '{name}*'")
-        return graded._replace(value={name: gain for name, gain in graded.value.items() if name not in prefixes})
 
     def document(self, name: str) -> DocumentId:
         """Return the id of the document with this name.

@@ -110,16 +110,30 @@ def load_dataset(
     if beir is not None:
         check_level(str(path), "document-level", level)
         dataset = read_beir(*beir, corpus)
-    elif ending in (".json", ".jsonl", ".yaml", ".yml"):
-        examples = ExampleReader(str(path), level, corpus, utf16_offsets, registry, query_key, ground_truth_key)
-        dataset = _read_values(path, level, corpus, utf16_offsets, examples, loader, allow_assets, columns)
     elif ending in (".txt", *TABLES):
         dataset = _read_table(path, level, corpus, columns)
-    else:
+    elif ending not in (".json", ".jsonl", ".yaml", ".yml"):
         raise DatasetError(
             f"{path}: expected a file name ending in .json, .jsonl or .csv (or .yaml, .yml, .tsv, .txt, .xlsx, .xlsm, "
             ".xls, .ods), or a folder of BEIR with queries.jsonl and qrels"
         )
+    else:  # one value or a value per line; the first tells which format it is
+        examples = ExampleReader(str(path), level, corpus, utf16_offsets, registry, query_key, ground_truth_key)
+        (where, first), lines = _values(path)
+        if is_native(first):
+            dataset = read_native(first, where, lines, path, level, corpus, utf16_offsets)
+        elif lines is not None and is_example(first):
+            dataset = examples.dataset(chain([(where, first)], lines), path.stem)
+        elif lines is None and isinstance(first, list) and (not first or any(map(is_example, first))):
+            dataset = examples.dataset(((f"$[{number}]", item) for number, item in enumerate(first)), path.stem)
+        elif lines is not None or labelling.is_export(first):
+            check_level(str(path), "token-level", level)
+            dataset = labelling.dataset_from_quotes(path, _needed(corpus, path), columns)
+        elif is_harness(first):
+            check_level(str(path), "document-level", level)
+            dataset = read_harness(first, path, corpus, loader, allow_assets=allow_assets)
+        else:
+            raise DatasetError(f"{path}: {_no_dataset(first)}")
     if not len(dataset):
         raise DatasetError(f"{path}: {_no_questions(dataset)}")
     return dataset
@@ -176,33 +190,6 @@ def _no_questions(dataset: Dataset[Any]) -> str:
     if not skipped:
         return "holds no questions"
     return f"no question has a label yet: {skipped} {'is' if skipped == 1 else 'are'} skipped; `rag-eval label` goes on"
-
-
-def _read_values(
-    path: Path,
-    level: Level[Any],
-    corpus: Corpus | None,
-    utf16_offsets: bool,
-    examples: ExampleReader,
-    loader: Loader | None,
-    allow_assets: bool,
-    columns: Mapping[str, str] | None,
-) -> Dataset[Any]:
-    """Read a file of one value or of a value per line; the first value tells which format it is."""
-    (where, first), lines = _values(path)
-    if is_native(first):
-        return read_native(first, where, lines, path, level, corpus, utf16_offsets)
-    if lines is not None and is_example(first):
-        return examples.dataset(chain([(where, first)], lines), path.stem)
-    if lines is None and isinstance(first, list) and (not first or any(map(is_example, first))):
-        return examples.dataset(((f"$[{number}]", item) for number, item in enumerate(first)), path.stem)
-    if lines is not None or labelling.is_export(first):
-        check_level(str(path), "token-level", level)
-        return labelling.dataset_from_quotes(path, _needed(corpus, path), columns)
-    if is_harness(first):
-        check_level(str(path), "document-level", level)
-        return read_harness(first, path, corpus, loader, allow_assets=allow_assets)
-    raise DatasetError(f"{path}: {_no_dataset(first)}")
 
 
 def _values(path: Path) -> tuple[tuple[str, Json], Iterator[tuple[str, Json]] | None]:

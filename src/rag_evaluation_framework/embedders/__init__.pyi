@@ -1,5 +1,5 @@
 from .cached import CachedEmbedder as CachedEmbedder  # cached
-from .embedding_cache import EmbeddingCache as EmbeddingCache
+from .cached import EmbeddingCache as EmbeddingCache
 from .function import FunctionEmbedder as FunctionEmbedder
 from .lsa import LsaEmbedder as LsaEmbedder  # lsa
 from .remote import CohereEmbedder as CohereEmbedder  # cohere

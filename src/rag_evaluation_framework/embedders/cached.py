@@ -1,25 +1,31 @@
-"""Embedding cache around any embedder, and which embedders may share one."""
+"""Vectors on disk, so that no text is embedded twice: which embedders may share them, and a wrapper that keeps them."""
 
 import hashlib
 import inspect
 import json
 import sys
-from collections.abc import Generator, Sequence
+from collections import Counter
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, fields
-from functools import cached_property
+from functools import cached_property, lru_cache, partial
+from math import isnan, nan
 from numbers import Integral, Real
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING, Any, cast
+from struct import Struct
+from time import perf_counter
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_evaluation_framework.base.notes import note
+from rag_evaluation_framework.base.notes import collected, note
 from rag_evaluation_framework.base.outside import HIDDEN, class_name, is_secret, without_secrets
+from rag_evaluation_framework.base.stages import seconds_reading
+from rag_evaluation_framework.base.store import Cache
 from rag_evaluation_framework.components.adapt import OwnEmbedder
-from rag_evaluation_framework.contracts.component import Component, recorded_parameters
-from rag_evaluation_framework.contracts.embedder import (
+from rag_evaluation_framework.contracts.component import Component, confide, recorded_parameters
+from rag_evaluation_framework.contracts.roles import (
     EmbeddedPart,
     Embedder,
     Role,
@@ -29,7 +35,7 @@ from rag_evaluation_framework.contracts.embedder import (
     joined,
     truncation_flags,
 )
-from rag_evaluation_framework.embedders.embedding_cache import Embedding, EmbeddingCache, KnownEmbedder
+from rag_evaluation_framework.data.values import UNREADABLE, plain_offset
 from rag_evaluation_framework.embedders.remote import RemoteEmbedder
 from rag_evaluation_framework.errors import ConfigError, InputError
 from rag_evaluation_framework.registry.building import as_component
@@ -50,13 +56,13 @@ def embedder_identity(embedder: Embedder) -> str:
     Raises:
         ConfigError: The embedder cannot be cached (`check_cacheable`).
     """
-    return json.dumps(_described(embedder, weights=True), sort_keys=True)
+    return _dumped(_described(embedder))
 
 
 def identity_of(component: Component) -> str | None:
     """Return the same of any component, such as a chunker; None if not all that its results depend on is known."""
     try:
-        return json.dumps(_described(component, weights=True), sort_keys=True)
+        return _dumped(_described(component))
     except ConfigError:
         return None
 
@@ -67,10 +73,15 @@ def check_cacheable(embedder: Embedder) -> None:
     It has to be a frozen dataclass, its parameters texts, numbers, collections of them or such components, and it must
     not learn from the corpus.
     """
-    _described(embedder, weights=False)
+    _described(embedder)
 
 
-def _described(value: object, *, weights: bool) -> Any:
+def _dumped(described: Any) -> str:
+    """Return JSON of what is described; what is expensive, as reading weights, is done now."""
+    return json.dumps(described, sort_keys=True, default=lambda late: late())
+
+
+def _described(value: object) -> Any:
     if value is None or isinstance(value, bool):
         return value
     if isinstance(value, str):
@@ -82,13 +93,13 @@ def _described(value: object, *, weights: bool) -> Any:
     if isinstance(value, PurePath):
         return {"path": _described_text(str(value))}
     if isinstance(value, list | tuple):
-        return [_described(item, weights=weights) for item in cast("Sequence[object]", value)]
+        return [_described(item) for item in cast("Sequence[object]", value)]
     if isinstance(value, dict):
         entries = cast("dict[object, object]", value)
         items = ((key, HIDDEN if is_secret(str(key)) else value) for key, value in entries.items())
-        return {"entries": [[_described(item, weights=weights) for item in entry] for entry in items]}
+        return {"entries": [[_described(item) for item in entry] for entry in items]}
     if isinstance(value, Component):
-        return _described_component(value, weights=weights)
+        return _described_component(value)
     raise ConfigError(f"a parameter of type {type(value).__qualname__} is not told apart by its value")
 
 
@@ -97,9 +108,10 @@ def _described_text(text: str) -> Any:
     return text if known == text else {"text": known, "sha256": _sha256(text)}
 
 
-def _described_component(component: Component, *, weights: bool) -> dict[str, Any]:
+def _described_component(component: Component) -> dict[str, Any]:
     if isinstance(component, CachedEmbedder):
         component = component.embedder
+    confide(component)
     kind: Any = component.__class__
     dataclass: Any = getattr(kind, "__dataclass_params__", None)
     if dataclass is None or not dataclass.frozen:
@@ -112,19 +124,17 @@ def _described_component(component: Component, *, weights: bool) -> dict[str, An
     described = {
         "type": f"{kind.__module__}:{kind.__qualname__}",
         "source": _source(kind),
-        "parameters": {
-            key: _described(value, weights=weights) for key, value in recorded_parameters(component).items()
-        },
+        "parameters": {key: _described(value) for key, value in recorded_parameters(component).items()},
+        "content": (lambda: cast("Any", component).content_hash) if has_content else None,
     }
-    if hidden := _hidden(component, weights=weights):
-        described["hidden"] = hidden
-    return {**described, "content": cast("Any", component).content_hash if weights and has_content else None}
+    hidden = _hidden(component)
+    return {**described, "hidden": hidden} if hidden else described
 
 
-def _hidden(component: Any, *, weights: bool) -> dict[str, str]:
-    """Return hashes of what is given to a component, is not shown, and is no secret by its name."""
+def _hidden(component: Any) -> dict[str, Callable[[], str]]:
+    """Return what makes hashes of what is given to a component, is not shown, and is no secret by its name."""
     return {
-        each.name: _sha256(json.dumps(_described(getattr(component, each.name), weights=weights), sort_keys=True))
+        each.name: partial(lambda described: _sha256(_dumped(described)), _described(getattr(component, each.name)))
         for each in fields(component)
         if each.init and not each.repr and each.compare and not (each.name == "key" or is_secret(each.name))
     }
@@ -161,6 +171,159 @@ def _code(item: Any) -> str:
         return inspect.getsource(item)
     except (OSError, TypeError):
         return ""
+
+
+# The cache: a small file for each vector.
+
+_VERSION = 4  # part of every key: what another version wrote is not found
+_MOST = 16 << 30  # bytes of all vectors below a root
+_FLOATS = np.dtype("<f4")
+_HEAD = Struct("<?d")  # of an entry, before the vector: whether it is truncated, and its seconds, NaN if not known
+_PREFIX = 16  # digits of every key that say whose it is
+_RECORD = "0" * 48  # the others of the key of what is known of an embedder
+
+
+class Embedding(NamedTuple):
+    """A vector as it is kept.
+
+    Attributes:
+        vector: float32, shape (dimension,).
+        truncated: Whether it covers only a part of the text.
+        seconds: How long making it took; None if that is not kept.
+    """
+
+    vector: NDArray[np.float32]
+    truncated: bool
+    seconds: float | None = None
+
+
+class KnownEmbedder(NamedTuple):
+    """What the cache knows of an embedder.
+
+    Attributes:
+        dimension: The length of its vectors.
+        input_limit: The most tokens that it reads of a text; None if there is no limit, or none that it tells.
+    """
+
+    dimension: int
+    input_limit: int | None
+
+
+class CachedVectors(NamedTuple):
+    """What is kept of one embedder.
+
+    Attributes:
+        identity: Its class, parameters and weights, as JSON.
+        vectors: How many there are.
+        dimension: The length of each.
+    """
+
+    identity: str
+    vectors: int
+    dimension: int
+
+
+class EmbeddingCache(Cache):
+    """Vectors below a root, in `<root>/cache/embeddings/`, found by the identity of their embedder and the text."""
+
+    def __init__(self, root: str | Path = ".rag-eval") -> None:
+        super().__init__(root, "embeddings", "vectors", _MOST)
+
+    def known(self, identity: str) -> KnownEmbedder | None:
+        """Return what is known of an embedder, or None."""
+        key = embedder_key(identity)[:_PREFIX] + _RECORD
+        record = json.loads(self.read([key]).get(key, b"null"))
+        return None if record is None else KnownEmbedder(record["dimension"], record["input_limit"])
+
+    def get(self, identity: str, texts: Iterable[str], role: str = "text") -> dict[str, Embedding]:
+        """Return what is kept of these texts; damaged vectors are left out, with a note.
+
+        Args:
+            identity: Of the embedder, by `embedder_identity`.
+            texts: The texts.
+            role: What they were embedded as: `"text"` or `"query"`.
+        """
+        start = perf_counter()
+        given = {vector_key(identity, role, text): text for text in texts}
+        found = {given[key]: _embedding(entry) for key, entry in self.read(given).items()}
+        if found:
+            seconds_reading(perf_counter() - start)
+        return found
+
+    def kept(self, identity: str, texts: Iterable[str], role: str = "text") -> set[str]:
+        """Return of which of these texts there is a vector; arguments as of `get`."""
+        there = self.digests()
+        return {text for text in texts if vector_key(identity, role, text) in there} if there else set()
+
+    def put(
+        self, identity: str, embeddings: Mapping[str, Embedding], role: str = "text", input_limit: int | None = None
+    ) -> None:
+        """Keep the vectors of these texts; what was kept of them is replaced.
+
+        Args:
+            identity: Of the embedder, by `embedder_identity`.
+            embeddings: By text; all of one dimension.
+            role: What the texts were embedded as: `"text"` or `"query"`.
+            input_limit: The most tokens that the embedder reads of a text.
+        """
+        if not embeddings:
+            return
+        dimension = len(next(iter(embeddings.values())).vector)
+        record = {"identity": identity, "dimension": dimension, "input_limit": _limit(input_limit)}
+        entries = {embedder_key(identity)[:_PREFIX] + _RECORD: json.dumps(record).encode()}
+        for text, embedding in embeddings.items():
+            entries[vector_key(identity, role, text)] = _content(embedding)
+        self.write(entries)
+
+    def contents(self) -> list[CachedVectors]:
+        """Return what is kept, by embedder; without those whose identity is damaged until their next vector is kept.
+
+        Raises:
+            InputError: It cannot be read.
+        """
+        digests = self.digests()
+        counts = Counter(key[:_PREFIX] for key in digests)
+        with collected():
+            found = self.read(key for key in digests if key.endswith(_RECORD))
+        if self.unread is not None:
+            raise InputError(f"{self.unread}; remove it with: rag-eval cache clear")
+        records = {key: json.loads(record) for key, record in found.items()}
+        return sorted(
+            CachedVectors(record["identity"], counts[key[:_PREFIX]] - 1, record["dimension"])
+            for key, record in records.items()
+        )
+
+
+@lru_cache
+def embedder_key(identity: str) -> str:
+    """Return what an embedder is found by."""
+    return _sha256(f"{_VERSION}{identity}")
+
+
+def vector_key(identity: str, role: str, text: str) -> str:
+    """Return what the vector of a text is found by, embedded by an embedder of this identity in this role."""
+    own = embedder_key(identity)
+    return own[:_PREFIX] + _sha256(f"{own}{role}\0{text}")[_PREFIX:]
+
+
+def _content(embedding: Embedding) -> bytes:
+    vector, truncated, seconds = embedding
+    return _HEAD.pack(truncated, nan if seconds is None else seconds) + vector.astype(_FLOATS).tobytes()
+
+
+def _embedding(entry: bytes) -> Embedding:
+    truncated, seconds = _HEAD.unpack_from(entry)
+    vector = np.frombuffer(entry, _FLOATS, offset=_HEAD.size).astype(np.float32)
+    return Embedding(vector, truncated, None if isnan(seconds) else seconds)
+
+
+def _limit(given: Any) -> int | None:
+    """Return the most tokens that an embedder tells that it reads; None if it tells no number that could be one."""
+    try:
+        limit = plain_offset(given)
+    except UNREADABLE:
+        return None
+    return limit if limit > 0 else None
 
 
 # Embedding cache around any embedder.
@@ -223,9 +386,7 @@ class CachedEmbedder(Embedder):
         Raises:
             InputError: The embedder returned something else, or vectors of another dimension than those that are kept.
         """
-        if self._cache is None:
-            return self.embedder.embed(list(texts))
-        return self._assembled(list(texts), "text")
+        return self._all(texts, "text")
 
     def embed_query(self, text: str) -> NDArray[np.float32]:
         """Return the vector of a question, float32, shape (dimension,)."""
@@ -234,24 +395,52 @@ class CachedEmbedder(Embedder):
 
     def embed_queries(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return one vector per question, float32, shape (len(texts), dimension)."""
+        return self._all(texts, "query")
+
+    def _all(self, texts: Sequence[str], role: Role) -> NDArray[np.float32]:
         if self._cache is None:
-            return self.embedder.embed_queries(list(texts))
-        return self._assembled(list(texts), "query")
+            return (self.embedder.embed if role == "text" else self.embedder.embed_queries)(list(texts))
+        if not texts:
+            return np.zeros((0, self.dimension), dtype=np.float32)
+        return joined(self.embed_in_parts(texts, role), len(texts))
 
     def embed_in_parts(
         self, texts: Sequence[str], role: Role = "text", batch_size: int = 256
     ) -> Generator[EmbeddedPart]:
-        """Yield the vectors that are kept, and then those of new texts as they come; each part is kept before."""
+        """Yield the vectors that are kept, then those of new texts as they come, the longest first; each part is kept.
+
+        Raises:
+            InputError: As of `embed`.
+        """
         if self._cache is None:
             yield from self.embedder.embed_in_parts(texts, role, batch_size)
             return
         rows_of: dict[str, list[int]] = {}
         for row, text in enumerate(texts):
             rows_of.setdefault(text, []).append(row)
-        with closing(self._parts(self._cache, list(rows_of), role, batch_size)) as parts:
-            for some, vectors in parts:
-                sources = [place for place, text in enumerate(some) for _ in rows_of[text]]
-                yield EmbeddedPart([row for text in some for row in rows_of[text]], vectors[sources])
+        dimensions = set[int]()
+
+        def part(some: Sequence[str], vectors: Sequence[NDArray[np.float32]]) -> EmbeddedPart:
+            dimensions.update(map(len, vectors))
+            if len(dimensions) > 1:
+                raise InputError(
+                    f"{self.embedder.name}: vectors of dimensions {sorted(dimensions)}, some of them from the cache: "
+                    "what it does has changed, and its parameters have not. Empty the cache with: rag-eval cache clear"
+                )
+            rows = [row for text in some for row in rows_of[text]]
+            return EmbeddedPart(rows, np.stack([vectors[at] for at, text in enumerate(some) for _ in rows_of[text]]))
+
+        kept_as: Role = "text" if _treats_questions_as_texts(self.embedder) else role
+        kept = self._cache.get(self._identity, rows_of, kept_as)
+        if kept:
+            yield part([*kept], [embedding.vector for embedding in kept.values()])
+        missing = sorted((text for text in rows_of if text not in kept), key=len, reverse=True)
+        with closing(checked_parts(self.embedder, missing, kept_as, batch_size)) as parts:
+            for numbers, vectors in parts:
+                some = [missing[number] for number in numbers]
+                made = part(some, [*vectors])
+                self._keep(some, vectors, kept_as)
+                yield made
 
     def truncated(self, texts: Sequence[str]) -> NDArray[np.bool_]:
         """Return of which texts the vector covers only a part; shape (len(texts),)."""
@@ -281,38 +470,11 @@ class CachedEmbedder(Embedder):
     def _known(self) -> KnownEmbedder | None:
         return None if self._cache is None else self._cache.known(self._identity)
 
-    def _assembled(self, texts: list[str], role: Role) -> NDArray[np.float32]:
-        if not texts:
-            return np.zeros((0, self.dimension), dtype=np.float32)
-        return joined(self.embed_in_parts(texts, role), len(texts))
-
-    def _parts(
-        self, cache: EmbeddingCache, texts: Sequence[str], role: Role, batch_size: int
-    ) -> Generator[tuple[Sequence[str], NDArray[np.float32]]]:
-        """Yield distinct texts with their vectors: those that are kept, and then the others, the longest first."""
-        kept_as: Role = "text" if _treats_questions_as_texts(self.embedder) else role
-        kept = {text: embedding.vector for text, embedding in cache.get(self._identity, texts, kept_as).items()}
-        lengths = {len(vector) for vector in kept.values()}
-        if kept and len(lengths) == 1:
-            yield list(kept), np.stack(list(kept.values()))
-        missing = sorted((text for text in texts if text not in kept), key=len, reverse=True)
-        with closing(checked_parts(self.embedder, missing, kept_as, batch_size)) as parts:
-            for rows, vectors in parts:
-                some = [missing[row] for row in rows]
-                self._keep(cache, some, vectors, kept_as)
-                lengths.add(vectors.shape[1])
-                if len(lengths) == 1:
-                    yield some, vectors
-        if len(lengths) > 1:
-            raise InputError(
-                f"{self.embedder.name}: vectors of dimensions {sorted(lengths)}, some of them from the cache: what it "
-                "does has changed, and its parameters have not. Empty the cache with: rag-eval cache clear"
-            )
-
-    def _keep(self, cache: EmbeddingCache, texts: Sequence[str], rows: NDArray[np.float32], role: Role) -> None:
+    def _keep(self, texts: Sequence[str], rows: NDArray[np.float32], role: Role) -> None:
         flags = truncation_flags(self.embedder, texts) if role == "text" else np.zeros(len(texts), dtype=np.bool_)
         embeddings = {text: Embedding(row, bool(flag)) for text, row, flag in zip(texts, rows, flags, strict=True)}
-        cache.put(self._identity, embeddings, role, _input_limit(self.embedder))
+        if self._cache is not None:
+            self._cache.put(self._identity, embeddings, role, _input_limit(self.embedder))
 
 
 def _why_not(embedder: Embedder) -> str | None:

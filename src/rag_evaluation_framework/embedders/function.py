@@ -12,7 +12,7 @@ from rag_evaluation_framework.base.coroutines import resolved
 from rag_evaluation_framework.components.adapt import OwnEmbedder, as_function, query_function
 from rag_evaluation_framework.components.results import as_vectors
 from rag_evaluation_framework.contracts.component import function_name
-from rag_evaluation_framework.contracts.embedder import Embedder
+from rag_evaluation_framework.contracts.roles import Embedder
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from rag_evaluation_framework.base.optional import require
 from rag_evaluation_framework.base.outside import shown
 from rag_evaluation_framework.base.progress import AFTER, progress_bar
 from rag_evaluation_framework.contracts.component import check_count
-from rag_evaluation_framework.contracts.embedder import Embedder
+from rag_evaluation_framework.contracts.roles import Embedder
 from rag_evaluation_framework.errors import ConfigError, InputError, NotIndexed
 
 _PASSAGE = re.compile(r"(?:\S+\s*){1,100}")

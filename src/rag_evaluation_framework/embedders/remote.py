@@ -12,11 +12,11 @@ from typing import Any, ClassVar, Literal, TypeAlias, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from rag_evaluation_framework.base.coroutines import as_finished
 from rag_evaluation_framework.base.files import is_list
 from rag_evaluation_framework.base.outside import shown
-from rag_evaluation_framework.base.side_by_side import as_finished
 from rag_evaluation_framework.contracts.component import check_choice, check_count
-from rag_evaluation_framework.contracts.embedder import EmbeddedPart, Embedder, Role, joined
+from rag_evaluation_framework.contracts.roles import EmbeddedPart, Embedder, Role, joined
 from rag_evaluation_framework.data.values import encodable
 from rag_evaluation_framework.errors import ConfigError, InputError
 from rag_evaluation_framework.providers.calls import (

@@ -20,7 +20,7 @@ from rag_evaluation_framework.base.optional import missing_extras, require
 from rag_evaluation_framework.base.outside import raised, shown
 from rag_evaluation_framework.base.progress import progress_bar
 from rag_evaluation_framework.contracts.component import check_count
-from rag_evaluation_framework.contracts.embedder import Embedder
+from rag_evaluation_framework.contracts.roles import Embedder
 from rag_evaluation_framework.data.values import encodable
 from rag_evaluation_framework.errors import ConfigError, InputError
 

@@ -8,7 +8,6 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Generic, Literal, TypeAlias, TypedDict, TypeVar, Unpack, get_args
 
-import numpy as np
 from pydantic import (
     BaseModel,
     BeforeValidator,
@@ -27,12 +26,10 @@ from rag_evaluation_framework import labelling
 from rag_evaluation_framework.base.coroutines import checked_limit
 from rag_evaluation_framework.base.files import whole_path
 from rag_evaluation_framework.base.outside import first_of, fit_to_keep, shown
-from rag_evaluation_framework.base.progress import progress
 from rag_evaluation_framework.base.records import Faults, docstrings, refuse_unknown, refused
-from rag_evaluation_framework.base.stages import Arrays, kept_stages, shared, stage
+from rag_evaluation_framework.base.stages import shared
 from rag_evaluation_framework.contracts import Metric, Reranker, Retriever
-from rag_evaluation_framework.contracts.chunker import Tokenizer
-from rag_evaluation_framework.contracts.sink import Outcome, Sink
+from rag_evaluation_framework.contracts.roles import Outcome, Sink, Tokenizer
 from rag_evaluation_framework.data import CharacterSpan, count_skipped
 from rag_evaluation_framework.data.cutoffs import OWN_CUTOFF, Cutoff, ScoreName
 from rag_evaluation_framework.data.dataset import Dataset, Mode, check_dataset_level
@@ -44,8 +41,8 @@ from rag_evaluation_framework.data.rankings import OnError
 from rag_evaluation_framework.data.values import items
 from rag_evaluation_framework.errors import ConfigError, CorpusError, DatasetError
 from rag_evaluation_framework.experiments.naming import run_name
-from rag_evaluation_framework.levels.catalogue import RULES
-from rag_evaluation_framework.levels.level_rules import LevelRules, NameChunk
+from rag_evaluation_framework.levels.chunk_ids import NameChunk
+from rag_evaluation_framework.levels.rules import RULES, LevelRules
 from rag_evaluation_framework.registry.building import as_component, build
 from rag_evaluation_framework.registry.records import describe, describe_metric, plain
 from rag_evaluation_framework.results.texts import text_list
@@ -53,7 +50,6 @@ from rag_evaluation_framework.retrievers.combined import RerankedRetriever, with
 from rag_evaluation_framework.retrievers.function import Pipeline
 from rag_evaluation_framework.scoring.score import cutoffs_of
 from rag_evaluation_framework.scoring.score_names import Metrics, check_metrics
-from rag_evaluation_framework.text import TextLocator
 from rag_evaluation_framework.text.tokenizers import checked_counter
 
 # How a run is asked, measured and saved: each setting is declared once, for Python, files and options.
@@ -64,10 +60,10 @@ Unscored = Literal["no-answer", "failed"]
 
 @dataclass(frozen=True)
 class Option:
-    """What the command line knows of a key beside its name, type and description.
+    """Marks a key that has an option of its own; `--set` sets every other one.
 
     Attributes:
-        name: The option, if it is not called like the key; None if there is none.
+        name: The option, if it is not called like the key.
         metavar: What stands for its value.
         takes: The type of its value, if not that of the key.
     """
@@ -77,20 +73,6 @@ class Option:
     takes: Any = None
 
 
-ONLY_IN_FILES = Option(name="")
-"""Marks a key that no option sets."""
-
-
-def _statuses(given: Any) -> frozenset[Any]:
-    if not isinstance(given, Iterable):
-        raise ConfigError(f"count_as_zero={shown(given)}: expected some of 'no-answer' and 'failed', or [] for none")
-    listed = [given] if isinstance(given, str) else items(given, "count_as_zero")
-    chosen = frozenset(item if isinstance(item, str) else shown(item) for item in listed)
-    if not chosen <= set(get_args(Unscored)):
-        raise ConfigError(f"count_as_zero={sorted(chosen)}: expected some of 'no-answer' and 'failed'")
-    return chosen
-
-
 _Budgets = Annotated[
     tuple[Annotated[InstanceOf[Cutoff], PlainSerializer(str)], ...],
     BeforeValidator(Cutoff.parse_budgets),
@@ -98,7 +80,7 @@ _Budgets = Annotated[
 ]
 _Statuses = Annotated[
     frozenset[Unscored],
-    BeforeValidator(_statuses),
+    BeforeValidator(lambda given: [given] if isinstance(given, str) else given),
     WithJsonSchema({"type": "array", "items": {"enum": [*get_args(Unscored)]}}),
 ]
 
@@ -130,7 +112,7 @@ class Asking(BaseModel, frozen=True):
 
     model_config = ConfigDict(extra="forbid", arbitrary_types_allowed=True)
 
-    batch_queries: Annotated[StrictBool, ONLY_IN_FILES] = True
+    batch_queries: StrictBool = True
     """Whether the retriever is told all questions before they are asked, to embed and search them together. That is
     quicker; without it, the time of each question is that of asking it alone."""
 
@@ -179,7 +161,7 @@ RECORDED = ("max_concurrency", "timeout")
 class Measuring(Asking, frozen=True):
     """How a run is asked and measured."""
 
-    experiment_name: Annotated[str, Field(min_length=1)] | None = None
+    experiment_name: Annotated[Annotated[str, Field(min_length=1)] | None, Option()] = None
     """Name of the result. By default made of the parts, such as "BM25, recursive 800"."""
 
     budgets: Annotated[_Budgets, Option("--budget", takes=list[str])] = Field(
@@ -187,7 +169,7 @@ class Measuring(Asking, frozen=True):
     )
     """A context budget, such as 4000ch or 1000tok; repeatable. Rankings are cut there as at numbers of results."""
 
-    count_as_zero: Annotated[_Statuses, ONLY_IN_FILES] = frozenset()
+    count_as_zero: _Statuses = frozenset()
     """Questions that were not scored, and count as 0.0 in every mean. Those without an answer in the corpus
     (`no-answer`), those whose retrieval failed (`failed`). A score that no question has, as its metric is unavailable
     or raises everywhere, has no mean still."""
@@ -202,21 +184,16 @@ class AskingFields(TypedDict, total=False):
     on_error: OnError
 
 
-class RunFields(AskingFields, total=False):
-    """The keywords of `evaluate` that have no place: fields of `EvaluationConfig`."""
+class EvaluationFields(AskingFields, total=False):
+    """The keywords of `EvaluationConfig`: its fields."""
 
     experiment_name: str | None
+    budgets: Iterable[str | Cutoff]
+    tokenizer: Any
     count_as_zero: Iterable[Unscored]
     save_results_path: str | Path | None
     resume: bool
     sinks: Iterable[str | Mapping[str, Any] | Sink | Callable[[Outcome], Any]]
-
-
-class EvaluationFields(RunFields, total=False):
-    """The keywords of `EvaluationConfig`: its fields."""
-
-    budgets: Iterable[str | Cutoff]
-    tokenizer: Any
 
 
 class EvaluationConfig(Measuring, frozen=True):
@@ -252,7 +229,7 @@ class EvaluationConfig(Measuring, frozen=True):
             if budget.unit == "tok" and self.tokenizer is None:
                 raise ConfigError(
                     f"budget {str(budget)!r} counts tokens, and tokens of one model are not those of another: name the "
-                    "tokenizer, as in tokenizer='cl100k_base' (--tokenizer cl100k_base), or give the budget in "
+                    "tokenizer, as in tokenizer='cl100k_base' (--set tokenizer=cl100k_base), or give the budget in "
                     "characters, such as '4000ch'"
                 )
 
@@ -304,7 +281,7 @@ def in_mode(
     if wanted or candidates is not None:
         said = "the run" if mode is not None or not wanted else f"dataset {dataset.name!r}"
         what = f"rerank_top_k={candidates}" if not wanted else "mode retrieve+rerank"
-        plain = "" if not wanted else "; or run it without one: --mode retrieve, or `mode: retrieve`"
+        plain = "" if not wanted else "; or run it without one: --set mode=retrieve, or `mode: retrieve`"
         raise ConfigError(
             f"{what} of {said} needs a reranker, and there is none: name one by --reranker, or `reranker:` in the "
             f"configuration, such as cross-encoder, or give the engine a method rerank{plain}"
@@ -421,7 +398,12 @@ class ExperimentConfig(Generic[U]):
             raise ConfigError(f"chunk_id={shown(chunk_id)}: expected a function (chunk, number) -> id")
         notes = [*([] if asked is None else [_told_top_k(asked)]), *moved]
         with faults.gathered():
-            notes += _once("checked", dataset, documents, lambda: [*_checked(dataset, documents)])
+            notes += _once(
+                "checked",
+                dataset,
+                documents,
+                lambda: [*dataset.check(documents), *_noted_unsearched(dataset, documents)],
+            )
             notes += noted_mode(pipeline, dataset)
             notes += rules.check(dataset, documents, pipeline, chunk_id)
         with faults.gathered():
@@ -479,7 +461,6 @@ class ExperimentConfig(Generic[U]):
                 "questions": len(self.dataset),
                 "skipped": count_skipped(self.dataset.skipped),
                 "hash": self.dataset.content_hash,
-                **({"copied": [*self._copied]} if self._copied else {}),
             },
             "corpus": {
                 "source": None if source is None else whole_path(fit_to_keep(str(source))),
@@ -493,28 +474,6 @@ class ExperimentConfig(Generic[U]):
                 "ids": content_digest(json.dumps(sorted(document.id for document in self.corpus))),
             },
         }
-
-    @cached_property
-    def _copied(self) -> tuple[str, ...]:
-        """The ids of the questions a label of which quotes a text that occurs more than once, up to white space."""
-        if self.level is not TOKEN:
-            return ()
-        corpus = self.corpus
-        dataset: Dataset[Any] = self.dataset
-
-        def found() -> Arrays:
-            once = TextLocator.of(corpus).occurs_once
-            entries = progress(dataset, "Looking for copies", "question")
-            return {
-                "copied": np.array(
-                    [not all(once(dataset.quoted(one).text) for one in entry.labels) for entry in entries]
-                )
-            }
-
-        with kept_stages(self.config.save_results_path):
-            facts = [1, dataset.content_hash, corpus.content_hash]
-            copied = _once("copied", dataset, corpus, lambda: stage("copied", facts, found)["copied"])
-        return tuple(entry.query.id for entry, is_copied in zip(dataset, copied.tolist(), strict=True) if is_copied)
 
     @property
     def _settings(self) -> dict[str, Any]:
@@ -570,16 +529,6 @@ def _once(what: str, dataset: Dataset[Any], corpus: Corpus, make: Callable[[], T
     """Return what is found out of a dataset in a corpus, which runs that share both find out once."""
     made, *_ = shared((what, id(dataset), id(corpus)), lambda: (make(), dataset, corpus))  # which keeps the ids theirs
     return made
-
-
-def _checked(dataset: Dataset[Any], documents: Corpus) -> Iterator[str]:
-    """Yield notes on a dataset in a corpus.
-
-    Raises:
-        DatasetError: Spans are not in the corpus.
-    """
-    yield from dataset.check(documents)
-    yield from _noted_unsearched(dataset, documents)
 
 
 def _noted_unsearched(dataset: Dataset[Any], documents: Corpus) -> Iterator[str]:

@@ -7,17 +7,17 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, TypeAlias, TypedDict, Unpack, overload
+from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypedDict, Unpack, overload
 
+from rag_evaluation_framework.base.coroutines import awaited
 from rag_evaluation_framework.base.files import checked_path
 from rag_evaluation_framework.base.outside import shown
 from rag_evaluation_framework.base.records import refuse_unknown
-from rag_evaluation_framework.base.side_by_side import awaited
 from rag_evaluation_framework.components.adapt import OwnChunker, OwnEmbedder, OwnReranker
 from rag_evaluation_framework.contracts import Chunker, Embedder, PositionAwareChunker, Reranker, VectorStore
 from rag_evaluation_framework.contracts.component import check_truth
-from rag_evaluation_framework.contracts.sink import Sink
-from rag_evaluation_framework.data import CharacterSpan, ChunkId, ChunkRegistry, Cutoff, DocumentId
+from rag_evaluation_framework.contracts.roles import Sink
+from rag_evaluation_framework.data import CharacterSpan, ChunkId, ChunkRegistry, DocumentId
 from rag_evaluation_framework.data.dataset import Dataset, check_dataset_level
 from rag_evaluation_framework.data.documents import Corpus, checked_corpus
 from rag_evaluation_framework.data.levels import CHUNK, DOCUMENT, TOKEN, Level, U, checked_level
@@ -25,22 +25,20 @@ from rag_evaluation_framework.datasets.load import load_dataset, questions_of
 from rag_evaluation_framework.errors import ConfigError, DatasetError, LevelMismatch, MissingDependency
 from rag_evaluation_framework.experiments.config import (
     CONFIGS,
-    ChunkLevelExperimentConfig,
-    DocumentLevelExperimentConfig,
     EvaluationConfig,
+    EvaluationFields,
     ExperimentConfig,
     ReportedFields,
-    RunFields,
-    TokenLevelExperimentConfig,
+    in_mode,
 )
 from rag_evaluation_framework.experiments.runner import run_experiment
-from rag_evaluation_framework.levels.level_rules import NameChunk
+from rag_evaluation_framework.levels.chunk_ids import NameChunk
 from rag_evaluation_framework.rankings.stored import StoredRetriever
 from rag_evaluation_framework.registry.building import as_component, build
 from rag_evaluation_framework.registry.loading import load_installed
 from rag_evaluation_framework.results.result import EvaluationResult
 from rag_evaluation_framework.results.store import ROOT
-from rag_evaluation_framework.retrievers import BM25Retriever, RerankedRetriever, VectorRAGRetriever
+from rag_evaluation_framework.retrievers import BM25Retriever, VectorRAGRetriever
 from rag_evaluation_framework.retrievers.function import Pipeline, as_retriever
 from rag_evaluation_framework.scoring.score_names import Metrics
 
@@ -71,35 +69,10 @@ Read: TypeAlias = Callable[[Level[Any]], Dataset[Any]]
 _ENDINGS = (".json", ".jsonl")
 
 
-class FoundDataset(NamedTuple):
-    """A dataset, and where it lives.
-
-    Attributes:
-        dataset: The dataset.
-        langsmith_name: Its name in LangSmith, if it was read there, or was pushed there when it was generated.
-    """
-
-    dataset: Dataset[Any]
-    langsmith_name: str | None = None
-
-
-class ReadingFields(TypedDict, total=False):
-    """The keywords of evaluations that say how the examples of a dataset are read."""
-
-    registry: ChunkRegistry | None
-    query_key: str | None
-    ground_truth_key: str | None
-
-
-def find_dataset(
-    given: Any,
-    name: str | None,
-    level: Level[Any],
-    corpus: Corpus,
-    root: str | Path,
-    **fields: Unpack[ReadingFields],
-) -> FoundDataset:
-    """Return the dataset of an evaluation.
+def _found(
+    given: Any, name: str | None, level: Level[Any], corpus: Corpus, root: str | Path, reading: dict[str, Any]
+) -> tuple[Dataset[Any], str | None]:
+    """Return the dataset of an evaluation, and its name in LangSmith, if it was read there or was pushed there.
 
     Args:
         given: A dataset, or what `questions_of` makes one of; None if it has a name.
@@ -107,10 +80,10 @@ def find_dataset(
         level: The level of the evaluation; a dataset at token level serves every other one, too.
         corpus: The documents.
         root: The folder of runs and datasets.
-        fields: How examples are read, as `load_dataset` says.
+        reading: How examples are read, as `load_dataset` says.
 
     Raises:
-        ConfigError: Both are given, or none; or the fields are for nothing.
+        ConfigError: Both are given, or none; or what says how examples are read is for nothing.
         DatasetError: The dataset cannot be used, or is nowhere.
         LevelMismatch: It is of another level.
         MissingDependency: It is not here, and LangSmith's SDK is not installed.
@@ -119,7 +92,6 @@ def find_dataset(
     if (given is None) == (name is None):
         got = "neither" if given is None else "both"
         raise ConfigError(f"expected either dataset= or langsmith_dataset_name=, got {got}")
-    reading: dict[str, Any] = {key: value for key, value in fields.items() if value is not None}
     for key, value in reading.items():
         kind, expected = (ChunkRegistry, "a ChunkRegistry") if key == "registry" else (str, "the name of a field")
         if not isinstance(value, kind):
@@ -128,9 +100,9 @@ def find_dataset(
             raise ConfigError(f"{key}= is for examples that are read; dataset= is a Dataset already")
     reading["corpus"] = corpus
     if isinstance(given, str | Path):
-        return FoundDataset(_at_level(partial(load_dataset, Path(given), **reading), level))
+        return _at_level(partial(load_dataset, Path(given), **reading), level), None
     if name is None:
-        return FoundDataset(_at_level(partial(questions_of, given, corpus), level))
+        return _at_level(partial(questions_of, given, corpus), level), None
     checked: Any = name
     if not isinstance(checked, str) or not checked.strip():
         raise ConfigError(f"langsmith_dataset_name={shown(checked)}: expected the name of a dataset")
@@ -139,10 +111,10 @@ def find_dataset(
         local = Path(root) / DATASETS / f"{name}{ending}"
         if _is_file(local):
             found = _at_level(partial(load_dataset, local, **reading), level)
-            return FoundDataset(found, name if found.metadata.get(LANGSMITH_NAME) == name else None)
+            return found, name if found.metadata.get(LANGSMITH_NAME) == name else None
     pull: Read = partial(load_installed(_PULL), name, **reading)
     try:
-        return FoundDataset(_at_level(pull, level), name)
+        return _at_level(pull, level), name
     except (ConfigError, DatasetError, LevelMismatch, MissingDependency) as error:
         raise type(error)(f"no file of dataset {name!r} in {Path(root) / DATASETS}; {error}") from error
 
@@ -176,12 +148,21 @@ _ELSEWHERE = {
 """What takes keywords that are none of `evaluate`."""
 
 
-class DatasetFields(ReadingFields, total=False):
+class DatasetFields(TypedDict, total=False):
     """The keywords of evaluations that say which dataset is read, and how: arguments of `Evaluation`."""
 
     langsmith_dataset_name: str | None
     publish: bool | None
     root: str | Path
+    registry: ChunkRegistry | None
+    query_key: str | None
+    ground_truth_key: str | None
+
+
+class EvaluateFields(EvaluationFields, total=False):
+    """The keywords of `evaluate`: what is searched, and the fields of `EvaluationConfig`."""
+
+    documents: GivenDocuments | None
 
 
 @overload
@@ -189,12 +170,9 @@ def evaluate(
     retriever: Pipeline | str | Path,
     questions: Dataset[U],
     k: int | Sequence[int] | None = None,
-    budgets: Iterable[str | Cutoff] = ("4000ch",),
-    tokenizer: Any = None,
     *,
     metrics: Metrics[U] | None = None,
-    documents: GivenDocuments | None = None,
-    **fields: Unpack[RunFields],
+    **fields: Unpack[EvaluateFields],
 ) -> EvaluationResult[U]: ...
 
 
@@ -203,13 +181,10 @@ def evaluate(
     retriever: Pipeline | str | Path,
     questions: GivenQuestions,
     k: int | Sequence[int] | None = None,
-    budgets: Iterable[str | Cutoff] = ("4000ch",),
-    tokenizer: Any = None,
     *,
     metrics: Metrics[CharacterSpan] | None = None,
-    documents: GivenDocuments | None = None,
     columns: Mapping[str, str] | None = None,
-    **fields: Unpack[RunFields],
+    **fields: Unpack[EvaluateFields],
 ) -> EvaluationResult[CharacterSpan]: ...
 
 
@@ -218,14 +193,11 @@ def evaluate(
     retriever: Pipeline | str | Path,
     questions: Dataset[CharacterSpan] | GivenQuestions,
     k: int | Sequence[int] | None = None,
-    budgets: Iterable[str | Cutoff] = ("4000ch",),
-    tokenizer: Any = None,
     *,
     level: Level[U],
     metrics: Metrics[U] | None = None,
-    documents: GivenDocuments | None = None,
     columns: Mapping[str, str] | None = None,
-    **fields: Unpack[RunFields],
+    **fields: Unpack[EvaluateFields],
 ) -> EvaluationResult[U]: ...
 
 
@@ -233,14 +205,11 @@ def evaluate(
     retriever: Pipeline | str | Path,
     questions: Dataset[Any] | GivenQuestions,
     k: int | Sequence[int] | None = None,
-    budgets: Iterable[str | Cutoff] = ("4000ch",),
-    tokenizer: Any = None,
     *,
     level: Level[Any] | None = None,
     metrics: Metrics[Any] | None = None,
-    documents: GivenDocuments | None = None,
     columns: Mapping[str, str] | None = None,
-    **fields: Unpack[RunFields],
+    **fields: Unpack[EvaluateFields],
 ) -> EvaluationResult[Any]:
     """Evaluate a retriever, or any function `(query, k) -> texts, chunks or dicts`, on questions with known answers.
 
@@ -251,15 +220,13 @@ def evaluate(
             it made elsewhere: a TREC run, JSONL, or the folder of a run.
         questions: The questions and their answers: the path of a file, a list of dicts, a DataFrame, or a `Dataset`.
         k: Numbers of results at which rankings are cut; by default that of the dataset, else 5 and 10.
-        budgets: Context budgets at which rankings are cut, in characters (`4000ch`) or tokens (`1000tok`).
-        tokenizer: The tokenizer that counts budgets in tokens.
         level: What is compared: `TOKEN`, `CHUNK` or `DOCUMENT`; by default that of a `Dataset`, else `TOKEN`.
         metrics: The metrics to report, objects or names; by default those of the level.
-        documents: What is searched: the path of a folder or file, a list of what a loader returned, or a `Corpus`; by
-            default the documents of the dataset.
         columns: What the columns of a table of questions are called, such as `{"question": "Frage"}`, where that is not
             found out.
-        fields: Other fields of `EvaluationConfig`, such as `experiment_name`, `max_concurrency` and `on_error`.
+        fields: `documents`, what is searched: the path of a folder or file, a list of what a loader returned, or a
+            `Corpus`; by default the documents of the dataset. And fields of `EvaluationConfig`, such as `budgets`,
+            `tokenizer`, `experiment_name` and `max_concurrency`.
 
     Raises:
         InputError: An argument cannot be used.
@@ -269,10 +236,10 @@ def evaluate(
     for key in fields:
         if key in _ELSEWHERE:
             raise ConfigError(f"{key}: evaluate does not take it; expected {_ELSEWHERE[key].format(key)}")
-    refuse_unknown(
-        fields, "k", "budgets", "tokenizer", "level", "metrics", "documents", "columns", *RunFields.__annotations__
-    )
-    config = EvaluationConfig(budgets=budgets, tokenizer=tokenizer, **fields)
+    refuse_unknown(fields, "k", "level", "metrics", "columns", *EvaluateFields.__annotations__)
+    given: dict[str, Any] = {**fields}
+    documents = given.pop("documents", None)
+    config = EvaluationConfig(**given)
     corpus = None if documents is None else Corpus.of(documents)
     wanted = TOKEN if level is None else checked_level(level)
     dataset = _at_level(partial(questions_of, questions, corpus, columns=columns), wanted)
@@ -311,6 +278,7 @@ class Evaluation(ABC, Generic[U]):
         corpus: The documents.
         dataset: The questions and their ground truth.
         publishes_to: The dataset in LangSmith as whose experiments results are published; None if they are not.
+        chunk_id: How the dataset names chunks, at chunk level; None where their ids follow from the content.
 
     Raises:
         ConfigError: Neither a dataset nor a name is given, or both; `publish` is given without a name; or what says how
@@ -324,8 +292,12 @@ class Evaluation(ABC, Generic[U]):
     corpus: Corpus
     dataset: Dataset[U] | Dataset[CharacterSpan]
     publishes_to: str | None
+    chunk_id: NameChunk | None
 
-    level: ClassVar[Level[Any]]
+    @property
+    @abstractmethod
+    def level(self) -> Level[U]:
+        """The evaluation type."""
 
     def __init__(
         self,
@@ -344,22 +316,24 @@ class Evaluation(ABC, Generic[U]):
             check_truth(type(self).__name__, "publish", publish)
         if publish and langsmith_dataset_name is None:
             raise ConfigError(f"{type(self).__name__}: publish=True needs langsmith_dataset_name=")
-        reading = ReadingFields(registry=registry, query_key=query_key, ground_truth_key=ground_truth_key)
-        found = find_dataset(dataset, langsmith_dataset_name, self.level, documents, root, **reading)
-        check_dataset_level(found.dataset, self.level)
-        published = found.langsmith_name is not None if publish is None else publish
+        given = {"registry": registry, "query_key": query_key, "ground_truth_key": ground_truth_key}
+        reading: dict[str, Any] = {key: value for key, value in given.items() if value is not None}
+        found, known_there = _found(dataset, langsmith_dataset_name, self.level, documents, root, reading)
+        check_dataset_level(found, self.level)
+        published = known_there is not None if publish is None else publish
         object.__setattr__(self, "corpus", documents)
-        object.__setattr__(self, "dataset", found.dataset)
+        object.__setattr__(self, "dataset", found)
         object.__setattr__(self, "publishes_to", langsmith_dataset_name if published else None)
+        object.__setattr__(self, "chunk_id", None)
 
-    def _reported(self, given: ReportedFields[U]) -> ReportedFields[U]:
-        """Return what is reported, at k=5 if neither it nor the dataset says where rankings are cut."""
-        says_k = given.get("k") is not None or self.dataset.top_k is not None
-        return given if says_k else {**given, "k": 5}
-
-    @abstractmethod
     def experiment(self, retriever: Pipeline, **reported: Unpack[ReportedFields[U]]) -> ExperimentConfig[U]:
-        """Return the experiment that `run` runs."""
+        """Return the experiment that `run` runs, at k=5 if neither it nor the dataset says where rankings are cut."""
+        given: dict[str, Any] = {**reported, **({} if self.chunk_id is None else {"chunk_id": self.chunk_id})}
+        if given.get("k") is None and self.dataset.top_k is None:
+            given["k"] = 5
+        kind: Any = CONFIGS[self.level.evaluation_type]
+        made: ExperimentConfig[U] = kind(retriever, self.dataset, corpus=self.corpus, **given)
+        return made
 
     def run(
         self,
@@ -402,9 +376,7 @@ class Evaluation(ABC, Generic[U]):
             uses_vectors = embedder is not None or vector_store is not None
             retriever = VectorRAGRetriever(**parts) if uses_vectors else BM25Retriever(**parts)
         if reranker is not None:
-            candidates = self.dataset.rerank_top_k or RerankedRetriever.candidates
-            chosen = as_component(Reranker, reranker, "run")
-            retriever = RerankedRetriever(as_retriever(retriever), chosen, candidates)
+            retriever = in_mode(as_retriever(retriever), as_component(Reranker, reranker, "run"), self.dataset)
         if self.publishes_to is not None:
             config = EvaluationConfig() if config is None else config
             publishing: Sink = build("sink", {"type": "langsmith", "dataset": self.publishes_to})
@@ -437,23 +409,15 @@ class Evaluation(ABC, Generic[U]):
     """
 
 
-@dataclass(frozen=True, init=False)
 class DocumentLevelEvaluation(Evaluation[DocumentId]):
     """Document-level evaluation: did we find the right documents?
 
     Of a token-level dataset, the documents that its spans are in are relevant.
     """
 
-    level: ClassVar[Level[Any]] = DOCUMENT
-
-    def experiment(
-        self, retriever: Pipeline, **reported: Unpack[ReportedFields[DocumentId]]
-    ) -> DocumentLevelExperimentConfig:
-        """Return the experiment that `run` runs."""
-        return DocumentLevelExperimentConfig(retriever, self.dataset, corpus=self.corpus, **self._reported(reported))
+    level = DOCUMENT
 
 
-@dataclass(frozen=True, init=False)
 class ChunkLevelEvaluation(Evaluation[ChunkId]):
     """Chunk-level evaluation: did we find the right chunks?
 
@@ -465,9 +429,7 @@ class ChunkLevelEvaluation(Evaluation[ChunkId]):
             the number being that of the chunk among those of its document, from 0.
     """
 
-    chunk_id: NameChunk | None
-
-    level: ClassVar[Level[Any]] = CHUNK
+    level = CHUNK
 
     def __init__(
         self,
@@ -479,25 +441,11 @@ class ChunkLevelEvaluation(Evaluation[ChunkId]):
         super().__init__(corpus, dataset, **fields)
         object.__setattr__(self, "chunk_id", chunk_id)
 
-    def experiment(
-        self, retriever: Pipeline, **reported: Unpack[ReportedFields[ChunkId]]
-    ) -> ChunkLevelExperimentConfig:
-        """Return the experiment that `run` runs."""
-        fields = self._reported(reported)
-        return ChunkLevelExperimentConfig(retriever, self.dataset, corpus=self.corpus, chunk_id=self.chunk_id, **fields)
 
-
-@dataclass(frozen=True, init=False)
 class TokenLevelEvaluation(Evaluation[CharacterSpan]):
     """Token-level evaluation: did we find the right text?
 
     Independent of the chunker, so that any chunkers can be compared on one dataset.
     """
 
-    level: ClassVar[Level[Any]] = TOKEN
-
-    def experiment(
-        self, retriever: Pipeline, **reported: Unpack[ReportedFields[CharacterSpan]]
-    ) -> TokenLevelExperimentConfig:
-        """Return the experiment that `run` runs."""
-        return TokenLevelExperimentConfig(retriever, self.dataset, corpus=self.corpus, **self._reported(reported))
+    level = TOKEN

@@ -12,7 +12,7 @@ import re
 import shutil
 import sys
 import time
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, is_dataclass, replace
 from datetime import UTC, datetime
@@ -25,11 +25,10 @@ from pathlib import Path
 from threading import Lock
 from typing import Any, BinaryIO, Literal, cast
 
-from rag_evaluation_framework.base import utf8_json
 from rag_evaluation_framework.base.files import is_object, locked, parse_json
-from rag_evaluation_framework.base.outside import one_line
+from rag_evaluation_framework.base.optional import versions
+from rag_evaluation_framework.base.outside import harmless_json, one_line
 from rag_evaluation_framework.base.stages import shared
-from rag_evaluation_framework.base.version import versions
 from rag_evaluation_framework.contracts import VectorStore
 from rag_evaluation_framework.contracts.component import Component, parameters
 from rag_evaluation_framework.data import Corpus, Hit, Retrieval, Stage
@@ -38,9 +37,9 @@ from rag_evaluation_framework.data.rankings import Failure
 from rag_evaluation_framework.errors import ConfigError, Interrupted
 from rag_evaluation_framework.experiments.config import ExperimentConfig
 from rag_evaluation_framework.rankings.hit_lines import JOURNAL_VERSION
+from rag_evaluation_framework.registry.loading import KINDS
+from rag_evaluation_framework.registry.loading import components as registered
 from rag_evaluation_framework.registry.records import describe, is_elsewhere, is_of_package, without_run_id
-from rag_evaluation_framework.registry.table import KINDS
-from rag_evaluation_framework.registry.table import components as registered
 from rag_evaluation_framework.results import store
 from rag_evaluation_framework.retrievers.engine import engine_in
 
@@ -87,33 +86,26 @@ class Returned:
 
 
 _COLUMNS = ("doc_id", "start", "end", "chunk_id", "text", "score", "sources")
-_TEXTLESS = "textless"  # the column that tells hits with a place and without a text from those whose text stands there
 
 
 def _written(hits: Ranking, corpus: Corpus) -> dict[str, list[Any]]:
-    """Return hits in columns; a text that stands at the place of its hit is left out, and so is a column of nothing."""
-    columns: dict[str, list[Any]] = {name: [getattr(hit, name) for hit in hits] for name in _COLUMNS}
-    columns["text"] = [None if hit.text == _at_place(hit, corpus) else hit.text for hit in hits]
-    columns[_TEXTLESS] = [(hit.text is None and hit.is_in(corpus)) or None for hit in hits]
+    """Return hits in columns, but for columns of nothing; of a text that stands at the place of its hit, the place."""
+    kept = [replace(hit, text=None) if _stands_there(hit, corpus) else hit for hit in hits]
+    columns: dict[str, list[Any]] = {name: [getattr(hit, name) for hit in kept] for name in _COLUMNS}
     nothing = (None, ())
     return {name: each for name, each in columns.items() if name == "doc_id" or any(one not in nothing for one in each)}
 
 
-def _at_place(hit: Hit, corpus: Corpus) -> str | None:
-    """Return the text of the corpus at the place of a hit; None if it has no place there."""
-    return corpus[cast("Any", hit.doc_id)].content[hit.start : hit.end] if hit.is_in(corpus) else None
+def _stands_there(hit: Hit, corpus: Corpus) -> bool:
+    document: Any = hit.doc_id
+    return hit.is_in(corpus) and hit.text == corpus[document].content[hit.start : hit.end]
 
 
-def _hits(columns: Mapping[str, Any], corpus: Corpus) -> Ranking:
+def _hits(columns: Mapping[str, Any]) -> Ranking:
     """Return the hits of columns."""
     nothing = [None] * len(columns["doc_id"])
     rows = zip(*(columns.get(name) or nothing for name in _COLUMNS), strict=True)
-    hits = (replace(Hit(*told), sources=tuple(sources or ())) for *told, sources in rows)
-    complete = zip(hits, columns.get(_TEXTLESS) or nothing, strict=True)
-    return tuple(
-        hit if textless or hit.text is not None else replace(hit, text=_at_place(hit, corpus))
-        for hit, textless in complete
-    )
+    return tuple(replace(Hit(*told), sources=tuple(sources or ())) for *told, sources in rows)
 
 
 def _line(query_id: str, answer: Returned, corpus: Corpus) -> bytes:
@@ -121,18 +113,17 @@ def _line(query_id: str, answer: Returned, corpus: Corpus) -> bytes:
     stages = [[own.name, own.seconds, None if own.hits is None else _written(own.hits, corpus)] for own in found.stages]
     asked = {"depth": answer.depth, "stages": stages, "limit": found.limit, "complete": found.complete}
     content = {"query_id": query_id, **_written(found.hits, corpus), "asked": {**asked, "notes": [*answer.notes]}}
-    return utf8_json.written(f"{json.dumps(content, ensure_ascii=False, allow_nan=False)}\n")
+    return harmless_json(f"{json.dumps(content, ensure_ascii=False, allow_nan=False)}\n").encode()
 
 
-def _read(line: bytes, corpus: Corpus) -> tuple[str, Returned]:
+def _read(line: bytes) -> tuple[str, Returned]:
     """Return the question of a line, and its answer."""
-    content: Any = parse_json(utf8_json.read(line))
+    content: Any = parse_json(line.decode())
     asked = content["asked"]
     stages = tuple(
-        Stage(name, seconds, None if columns is None else _hits(columns, corpus))
-        for name, seconds, columns in asked["stages"]
+        Stage(name, seconds, None if columns is None else _hits(columns)) for name, seconds, columns in asked["stages"]
     )
-    found = Retrieval(_hits(content, corpus), stages, asked["limit"], asked["complete"])
+    found = Retrieval(_hits(content), stages, asked["limit"], asked["complete"])
     return content["query_id"], Returned(found, asked["depth"], None, asked["notes"])
 
 
@@ -172,7 +163,7 @@ class Journal:
         path, begin, length = self._known[query_id, depth]
         with path.open("rb") as file:
             file.seek(begin)
-            return _read(file.read(length), self.corpus)[1]
+            return _read(file.read(length))[1]
 
     def keep(self, answers: Iterable[tuple[str, Returned]]) -> None:
         """Write answers, all at once; those that failed are asked for again. Threads call this."""
@@ -241,31 +232,38 @@ class Journal:
                 file.unlink(missing_ok=True)
             files = []
         firsts = {file: first for file in files if (first := _first_line(file)) is not None}
-        taken = {file: first for file, first in firsts.items() if self._may_take(first, facts)}
-        changed = [file for file in taken if _changed(firsts[file], facts)]
-        first = {"journal": JOURNAL_VERSION, "created": f"{datetime.now(UTC):%Y-%m-%d %H:%M:%S}", "run_id": run_id}
-        for file in sorted(taken, key=changed.count, reverse=True):  # answers of what is asked now come last, and count
-            self._take(file)
-        for known in [*taken.values()][:1]:
-            first = {**known, "run_id": known["run_id"] or run_id}
+        changed = {
+            file: {fact for fact in facts if first["facts"].get(fact) != facts[fact]} for file, first in firsts.items()
+        }
+        taken = [file for file, first in firsts.items() if self._may_take(first, changed[file])]
+        begun = {"journal": JOURNAL_VERSION, "created": f"{datetime.now(UTC):%Y-%m-%d %H:%M:%S}", "run_id": run_id}
+        for file in sorted(taken, key=lambda file: not changed[file]):
+            self._take(file)  # those of what is asked now come last, and count
+        if taken:
+            first = firsts[taken[0]]
+            begun |= {"created": first["created"], "run_id": first["run_id"] or run_id}
         if self._answered:
             self.notes.append(
                 f"{len(self._answered)} of {self.questions} questions were answered by the run that began at "
-                f"{first['created']} UTC and was interrupted; they are not asked again (--fresh asks all)"
+                f"{begun['created']} UTC and was interrupted; they are not asked again (--fresh asks all)"
             )
-            if changed and (told := self._what_changed(*(firsts[file] for file in changed), facts=facts)):
+            if told := _told(set[str]().union(*(changed[file] for file in taken))):
                 self.notes.append(f"{told} changed since some of these answers")
         elif firsts and not taken:
-            self.notes.append(
-                f"answers of an interrupted run in {one_line(str(self.folder))} are not used: "
-                f"{self._why_not([*firsts.values()][-1], facts)}. All questions are asked"
-            )
+            last = [*firsts][-1]
+            why = "nothing tells whether what is asked has changed since; --resume takes them"
+            if firsts[last]["journal"] != JOURNAL_VERSION:
+                why = "another version of rag-eval wrote them, or they are damaged"
+            elif told := _told(changed[last]):
+                why = f"{told} changed since"
+            where = one_line(str(self.folder))
+            self.notes.append(f"answers of an interrupted run in {where} are not used: {why}. All questions are asked")
         try:
             self._file = (self.folder / f"journal-{number}.jsonl").open("xb")
-            self._file.write(utf8_json.written(f"{json.dumps({**first, 'facts': facts}, ensure_ascii=False)}\n"))
+            self._file.write(harmless_json(f"{json.dumps({**begun, 'facts': facts}, ensure_ascii=False)}\n").encode())
         except OSError as error:
             self.stop(error)
-        return str(first["run_id"])
+        return str(begun["run_id"])
 
     def close(self) -> None:
         """End the file; of a run that is finished nothing stays, nor of a start that answered nothing."""
@@ -285,23 +283,10 @@ class Journal:
                 if folder.exists():
                     folder.rmdir()
 
-    def _may_take(self, first: Mapping[str, Any], facts: Mapping[str, Any]) -> bool:
-        changed = _changed(first, facts)
-        if first.get("journal") != JOURNAL_VERSION or changed & {"corpus", "questions"}:
+    def _may_take(self, first: Mapping[str, Any], changed: Set[str]) -> bool:
+        if first["journal"] != JOURNAL_VERSION or changed & {"corpus", "questions"}:
             return False
         return self.resume == "always" or (self.sure and not changed)
-
-    def _why_not(self, first: Mapping[str, Any], facts: Mapping[str, Any]) -> str:
-        if first.get("journal") != JOURNAL_VERSION:
-            return "another version of rag-eval wrote them, or they are damaged"
-        if changed := self._what_changed(first, facts=facts):
-            return f"{changed} changed since"
-        return "nothing tells whether what is asked has changed since; --resume takes them"
-
-    @staticmethod
-    def _what_changed(*firsts: Mapping[str, Any], facts: Mapping[str, Any]) -> str:
-        changed = {fact for first in firsts for fact in _changed(first, facts)}
-        return " and ".join(word for fact, word in _WORDS.items() if fact in changed)
 
     def _take(self, file: Path) -> None:
         """Read where each answer of a file is; what is cut off or damaged is asked for again."""
@@ -310,7 +295,7 @@ class Journal:
             for line in lines:
                 with suppress(ValueError, KeyError, TypeError):
                     if place and line.endswith(b"\n"):
-                        query_id, answer = _read(line, self.corpus)
+                        query_id, answer = _read(line)
                         self._known[query_id, answer.depth] = file, place, len(line)
                         self._answered.add(query_id)
                 place += len(line)
@@ -400,20 +385,20 @@ def _number(file: Path) -> int:
 
 
 def _first_line(file: Path) -> Mapping[str, Any] | None:
-    """Return the first line of a journal; nothing if it is damaged, None if it is cut off, with no answer."""
+    """Return the first line of a journal; of no version if it is damaged, None if it is cut off, with no answer."""
     with suppress(OSError, ValueError), file.open("rb") as lines:
         line = lines.readline()
         if not line.endswith(b"\n"):
             return None
-        first: Any = parse_json(utf8_json.read(line))
-        if is_object(first) and first.keys() >= {"journal", "created", "run_id", "facts"}:
-            return cast("Mapping[str, Any]", first)
-    return {}
+        first: Any = parse_json(line.decode())
+        if is_object(first) and first.keys() >= {"journal", "created", "run_id", "facts"} and is_object(first["facts"]):
+            return first
+    return {"journal": None, "facts": {}}
 
 
-def _changed(first: Mapping[str, Any], facts: Mapping[str, Any]) -> set[str]:
-    known: Mapping[str, Any] = first.get("facts", {})
-    return {fact for fact in facts if known.get(fact) != facts[fact]}
+def _told(changed: Set[str]) -> str:
+    """Return what changed, as people are told."""
+    return " and ".join(word for fact, word in _WORDS.items() if fact in changed)
 
 
 # What answers depend on.
@@ -503,7 +488,9 @@ def _code(components: Sequence[object], pipeline: Mapping[str, Any]) -> tuple[bo
         components: The retriever, and others that count.
         pipeline: How a configuration describes its parts; the modules that it names make them.
     """
-    sure, modules = True, own_modules(components, pipeline)
+    modules = own_modules(components, pipeline)
+    tops = sorted({module.partition(".")[0] for module in modules})
+    sure = None not in map(_place, tops)
     for part in (part for component in components for part in parts_of(component)):
         module = _module_of(part)
         if isfunction(part):
@@ -512,8 +499,7 @@ def _code(components: Sequence[object], pipeline: Mapping[str, Any]) -> tuple[bo
             sure = False
         elif is_of_package(module):
             sure = sure and not is_elsewhere(part) and not any(map(_is_file, parameters(part).values()))
-    hashes = {module: _hash_of_code(module) for module in sorted(modules)}
-    return sure and None not in hashes.values(), digest([hashes, _imported(sorted(modules))])
+    return sure, digest(_versions(tops))
 
 
 def _is_file(value: object) -> bool:
@@ -521,39 +507,45 @@ def _is_file(value: object) -> bool:
     return isinstance(value, str | Path) and os.path.exists(value)  # noqa: PTH110  a text may be no path at all
 
 
-def _imported(modules: Iterable[str]) -> dict[str, str]:
-    """Return what tells other versions of what own code imports: of installed packages, and of other files.
+def _versions(tops: list[str]) -> list[tuple[str, str]]:
+    """Return what tells other versions of own code, and of what it imports.
 
-    What happens to be loaded does not count: a worker, and the next start, have loaded other modules.
+    Of an installed package that is its version; else hashes of all Python files of the package, or of the folder that
+    the module is in. What happens to be loaded does not count: a worker, and the next start, have loaded other modules.
+
+    Args:
+        tops: The names of packages and modules, which grow by what these import.
     """
-    found, tops = dict[str, str](), [module.partition(".")[0] for module in modules]
-    for top in tops:  # which grows
-        for path in _files_of(top):
-            if not {"site-packages", "dist-packages"}.isdisjoint(path.parts):
-                installed = _installed().get(top, ())  # by version: other environments have other times of files
-                found[top] = " ".join(map(version, installed)) or str(path.stat().st_size)
-                continue
-            code = path.read_bytes()
-            found[f"{top}/{path.name}"] = hashlib.sha256(code).hexdigest()
-            names = (one.decode() for line in _IMPORT.findall(code) for one in _NAMES.findall(line))
-            tops += [one for one in {*names} if one not in (*tops, *sys.stdlib_module_names, _PACKAGE)]
-    return found
+    found, places = set[tuple[str, str]](), set[Path]()
+    for top in tops:
+        place = _place(top)
+        if place is None or place in places:
+            continue
+        if not {"site-packages", "dist-packages"}.isdisjoint(place.parts):
+            found.add((top, " ".join(map(version, _installed().get(top, ())))))
+        else:
+            places.add(place)
+            for path in _python_files(place):
+                code = path.read_bytes()
+                found.add((path.relative_to(place).as_posix(), hashlib.sha256(code).hexdigest()))
+                names = (one.decode() for line in _IMPORT.findall(code) for one in _NAMES.findall(line))
+                tops += [one for one in {*names} if one not in (*tops, *sys.stdlib_module_names, _PACKAGE)]
+    return sorted(found)
 
 
 _installed = cache(packages_distributions)
 
 
-def _files_of(top: str) -> list[Path]:
-    """Return the file of a module or installed package, or the files of a package of one's own; none if it has none."""
-    with suppress(ImportError, ValueError, OSError):
+def _place(top: str) -> Path | None:
+    """Return the folder of a package, or of the file of a module; None if it is in none."""
+    with suppress(ImportError, ValueError):
         loaded: Any = sys.modules.get(top)
         spec: Any = None if loaded else find_spec(top)
+        folders = [*(getattr(loaded, "__path__", ()) or getattr(spec, "submodule_search_locations", None) or ())]
         file: Any = getattr(loaded, "__file__", None) or getattr(spec, "origin", None)
-        places = [*(getattr(loaded, "__path__", ()) or getattr(spec, "submodule_search_locations", None) or ())]
-        if places and {"site-packages", "dist-packages"}.isdisjoint(Path(places[0]).parts):
-            return sorted(_python_files(Path(places[0])))
-        return [Path(file)] if isinstance(file, str) and Path(file).is_file() else []
-    return []
+        if folders or (isinstance(file, str) and Path(file).is_file()):
+            return Path(folders[0] if folders else Path(file).parent)
+    return None
 
 
 def parts_of(component: object) -> Iterator[Any]:
@@ -567,22 +559,8 @@ def parts_of(component: object) -> Iterator[Any]:
                 yield item
 
 
-def _hash_of_code(module: str) -> str | None:
-    """Return a hash of all Python files of a module's package, or of its folder; None if it is in no file."""
-    known: Any = sys.modules.get(module.partition(".")[0])
-    places: list[str] = [*getattr(known, "__path__", ())]
-    if not places and not isinstance(getattr(known, "__file__", None), str):
-        return None
-    folder = Path(places[0] if places else Path(known.__file__).parent)
-    found = hashlib.sha256()
-    for path in sorted(_python_files(folder)):
-        with suppress(OSError):
-            found.update(f"{path.relative_to(folder).as_posix()}\0".encode() + path.read_bytes() + b"\0")
-    return found.hexdigest()
-
-
 def _python_files(folder: Path) -> Iterator[Path]:
     for parent, folders, names in os.walk(folder):
         inside = Path(parent)
         folders[:] = [name for name in folders if name[:1] != "." and not (inside / name / "pyvenv.cfg").exists()]
-        yield from (inside / name for name in names if name.endswith(".py"))
+        yield from (path for name in names if name.endswith(".py") and (path := inside / name).is_file())

@@ -1,30 +1,28 @@
 """Asking a retriever for rankings that are deep enough for all cutoffs, as seldom as that can be."""
 
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain, groupby
-from threading import Lock
+from operator import itemgetter
 from time import perf_counter
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_evaluation_framework.base.coroutines import OutOfTime, stop_if_cancelled, within
+from rag_evaluation_framework.base.coroutines import OutOfTime, side_by_side, stop_if_cancelled, within
 from rag_evaluation_framework.base.exits import outcome
-from rag_evaluation_framework.base.interrupts import say_that_it_goes_on, stop_if_interrupted
+from rag_evaluation_framework.base.interrupts import stop_if_interrupted
 from rag_evaluation_framework.base.notes import collected, note
 from rag_evaluation_framework.base.outside import said, shown
 from rag_evaluation_framework.base.progress import progress_bar
-from rag_evaluation_framework.base.side_by_side import side_by_side
 from rag_evaluation_framework.components.results import as_retrieval, one_each
-from rag_evaluation_framework.contracts.retriever import Retriever, checked_prefix_stable, is_trusted
+from rag_evaluation_framework.contracts.roles import Retriever, checked_prefix_stable, is_trusted
 from rag_evaluation_framework.data import AnyChunk, Cutoff, Query, Retrieval, Stage
 from rag_evaluation_framework.data.hits import HitCollector, RankedHits, Ranking
 from rag_evaluation_framework.data.rankings import (
-    NOT_ANSWERED,
     NOT_ASKED,
     UNFILLED,
     Failure,
@@ -39,8 +37,6 @@ from rag_evaluation_framework.experiments.journal import Journal, Returned
 from rag_evaluation_framework.quotes.hit_locator import HitLocator
 from rag_evaluation_framework.text.reading import RankingCutter
 
-# `Asker`: asks a retriever for rankings: of one question alone, of many together, of several side by side.
-
 MOST_ABANDONED = 3
 """How many questions may be left behind with the thread that they take up; after that, no other one is asked."""
 
@@ -50,198 +46,13 @@ _TRIED = 2
 _TOGETHER = 256
 """How many questions are asked together: few enough for a progress bar, and for Ctrl-C."""
 
-
-@dataclass
-class Asker:
-    """Asks a retriever; what it raises, or returns and cannot be used, is a failure of the question.
-
-    Attributes:
-        retriever: Has indexed the corpus.
-        name: What it is called.
-        asking: How it is asked.
-        journal: What keeps its answers and knows those of earlier starts, which count as calls too; None if none are
-            kept.
-        calls: How many rankings it was asked for.
-        answered: By query id, what was returned before it was fetched: by threads, or for many questions together.
-            Whoever fetches it takes it out; what is left after an interrupt is answered as well.
-        abandoned: How many of these it did not return in time, and goes on with.
-    """
-
-    retriever: Retriever
-    name: str
-    asking: Asking
-    journal: Journal | None = None
-    calls: int = 0
-    answered: dict[str, Returned] = field(default_factory=dict[str, Returned])
-    abandoned: int = 0
-    _counting: Lock = field(default_factory=Lock, repr=False)
-    _first: set[str] = field(default_factory=set[str], repr=False)  # the questions that were asked first, by id
-    _unreadable: set[str] = field(default_factory=set[str], repr=False)  # those to which the answer was of no use
-    _was_read: bool = False  # whether an answer of an earlier start was of use
-
-    @property
-    def together(self) -> bool:
-        """Whether it is asked for many questions together: not where each is asked in its own thread."""
-        one_by_one = self.asking.max_concurrency > 1 or self.asking.timeout is not None
-        return self.asking.batch_queries and self.retriever.takes_many and not one_by_one
-
-    def alone(self, query: Query, depth: int) -> Returned:
-        """Ask for one question, and tell how long it took."""
-        answer = self._retrieve((query, depth))
-        self.calls += answer.failure is not NOT_ASKED
-        return answer
-
-    def many(self, queries: Sequence[Query], depths: Sequence[int]) -> Generator[Returned]:
-        """Yield the answers to questions that need not be timed, in their order.
-
-        Args:
-            queries: The questions; neighbours of one depth are asked together.
-            depths: How many results to ask for, of each.
-        """
-        if not self.together:
-            at_once = self.asking.max_concurrency
-            ask = self._retrieve if at_once == 1 else self._kept
-            for answer in side_by_side(ask, [*zip(queries, depths, strict=True)], at_once):
-                self.calls += answer.failure is not NOT_ASKED
-                yield answer
-            return
-        for depth, rows in groupby(range(len(queries)), depths.__getitem__):
-            asked = [queries[row] for row in rows]
-            for begin in range(0, len(asked), _TOGETHER):
-                yield from self._together(asked[begin : begin + _TOGETHER], depth)
-
-    def note_stop(self, not_asked: int, queries: int) -> None:
-        """Note how many of the questions were not asked, if there are any, and why."""
-        if not_asked:
-            note(
-                f"stopped: {not_asked} of {queries} questions were not asked, as {self.abandoned} before them had no "
-                f"answer within {self.asking.timeout:g} s and could not be stopped"
-            )
-
-    def _together(self, queries: Sequence[Query], depth: int) -> Iterator[Returned]:
-        """Yield the answers to questions asked together; if that fails, each is asked alone and fails alone."""
-        stop_if_interrupted()
-        stop_if_cancelled()
-        self.calls += len(queries)
-        # A block is asked as a whole or not at all: the last digits of scores depend on what is computed together.
-        known = [self._known(query, depth) for query in queries]
-        if all(known):
-            self._was_read = True
-            yield from (answer for answer in known if answer)
-            return
-        texts = [query.text for query in queries]
-        listed = outcome(
-            lambda: one_each(self.retriever.retrieve_many(texts, depth), len(queries), "retrieve_many"),
-            partial(Failure.of, "retrieve"),
-        )
-        if isinstance(listed, Failure):
-            stop_if_cancelled()
-            note(
-                f"{self.name} could not be asked for many questions together: {listed.kind}: "
-                f"{listed.message}; each was asked alone"
-            )
-            yield from (self.alone(query, depth) for query in queries)
-        else:
-            stop_if_interrupted()
-            for query, results in zip(queries, listed, strict=True):
-                self._begin(query)
-                self.answered[query.id] = self._read(query, results, depth)
-            self._keep([(query, self.answered[query.id]) for query in queries])
-            yield from (self.answered[query.id] for query in queries)
-
-    def _known(self, query: Query, depth: int) -> Returned | None:
-        return None if self.journal is None else self.journal.answer(query.id, depth)
-
-    def _keep(self, answers: Sequence[tuple[Query, Returned]]) -> None:
-        if self.journal is not None:
-            self.journal.keep((query.id, answer) for query, answer in answers)
-
-    def _kept(self, asked: tuple[Query, int]) -> Returned:
-        """Ask for one question in a thread, and keep the answer until it is fetched."""
-        answer = self.answered[asked[0].id] = self._retrieve(asked)
-        return answer
-
-    def _retrieve(self, asked: tuple[Query, int]) -> Returned:
-        """Return the answer to one question at a depth, known or asked for in its time. Threads call this."""
-        query, depth = asked
-        stop_if_interrupted()
-        stop_if_cancelled()
-        if known := self._known(query, depth):
-            self._was_read = True
-            return known
-        if self.abandoned >= MOST_ABANDONED:
-            return Returned(Retrieval(()), depth, NOT_ASKED)
-        self._begin(query)
-        limit = self.asking.timeout
-        try:
-            answer = within(limit, partial(self._answer, query, depth)) if limit else self._answer(query, depth)
-        except OutOfTime as late:
-            with self._counting:
-                self.abandoned += late.abandoned
-            what = "what it waits for was left behind" if late.abandoned else "it was cancelled"
-            return self._failed(query, TimeoutError(f"no answer within {limit:g} s; {what}"), depth)
-        stop_if_interrupted()  # a component may have swallowed it, and answered anything
-        self._keep([(query, answer)])
-        return answer
-
-    def _begin(self, query: Query) -> None:
-        """Remember the first questions that are asked, whichever of them is answered first."""
-        with self._counting:
-            if len(self._first) < _TRIED:
-                self._first.add(query.id)
-
-    def _answer(self, query: Query, depth: int) -> Returned:
-        """Ask for one question at a depth, however long it takes."""
-        start = perf_counter()
-        with collected() as notes:
-            results: Any = outcome(
-                lambda: self.retriever.retrieve_for(query, depth), lambda error: self._failed(query, error, depth)
-            )
-            answer = results if isinstance(results, Returned) else self._read(query, results, depth, start)
-        stop_if_cancelled()
-        return replace(answer, notes=notes)
-
-    def _failed(self, query: Query, error: BaseException, depth: int) -> Returned:
-        """Return that a question failed, or raise it.
-
-        Raises:
-            UnreadableAnswer: The retriever, or a component in it, returned nothing of use for the first questions.
-        """
-        stop_if_interrupted()
-        stop_if_cancelled()  # what was cancelled did not fail
-        if isinstance(error, UnreadableAnswer):
-            self._unreadable.add(query.id)
-        if len(self._first) == _TRIED and self._first <= self._unreadable and not self._was_read:
-            tried = f"so it did for the first {_TRIED} questions, and no other was asked"
-            raise UnreadableAnswer(f"{said(error)}; {tried}") from error
-        failure = Failure.collected(query.id, "retrieve", error, self.asking.on_error, query.text)
-        return Returned(Retrieval(()), depth, failure)
-
-    def _read(self, query: Query, results: Any, depth: int, start: float | None = None) -> Returned:
-        """Return what a retriever returned; with a start, how long it took, unless the retriever says that."""
-        trusted = type(results) is Retrieval and is_trusted(self.retriever)
-        found = (
-            results
-            if trusted
-            else outcome(
-                lambda: as_retrieval(results, self.name, depth, start), lambda error: self._failed(query, error, depth)
-            )
-        )
-        if isinstance(found, Returned):
-            return found
-        if start is not None and not found.stages:
-            found = replace(found, stages=(Stage("retrieve", perf_counter() - start),))
-        return Returned(found, depth)
-
-
-# `Ranker`: asks a retriever for rankings that are deep enough for all cutoffs, as seldom as that can be.
-
 _FIRST_DEPTH = 10
 _MOST_TIMED = 50
 _TIMED_SIDE_BY_SIDE = 32  # one in so many
-_INTERRUPTED = Returned(Retrieval(()), 0, NOT_ANSWERED)
 _HITS_AT_ONCE = 1 << 18  # so that the memory does not grow with the number of questions
 _SHORTER = 4  # than the mean: how much shorter chunks are provided for in the first request
+_Asked: TypeAlias = tuple[Query, int]
+"""A question, and how many results are asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -275,13 +86,17 @@ class _Seen:
 class Ranker:
     """Asks a retriever for rankings that are deep enough for all cutoffs.
 
-    A retriever that is prefix-stable is asked once per question if it lists its chunks, for as many results as fill
-    every budget even if they are far shorter than usual, or if it has a greatest number of results, for all of them.
-    Another one is asked for the largest k and, where that leaves a budget unfilled, once more, or until it is filled if
-    what follows is shorter than could be foreseen. One that is not prefix-stable is asked for each k.
+    How deep, follows from whether it says that the first results do not depend on how many are asked for:
 
-    Latency is that of one question at a time. Where questions are asked together it is measured on up to 50 of them;
-    where they are asked side by side, on one in 32. The others have no stages.
+    - It does: each question is asked once. If it lists its chunks, for as many results as fill every budget even if
+      they are far shorter than usual; if it has a greatest number of results, for all of them.
+    - It says that they do: each question is asked for each k.
+    - It says nothing: each question is asked for the largest k.
+
+    Where a budget is not filled then, it is asked for more, until nothing more comes. What it raises, or returns and
+    cannot be used, is a failure of the question. Latency is that of one question at a time. Where questions are asked
+    together it is measured on up to 50 of them; where they are asked side by side, on one in 32. The others have no
+    stages.
 
     Attributes:
         retriever: Has indexed the corpus.
@@ -290,10 +105,8 @@ class Ranker:
         cutter: Where rankings are cut.
         asking: How it is asked. With a time limit, no questions are asked together.
         spans: Whether spans are scored, so that it is noted that a result is a whole document.
-        journal: What keeps its answers; None if they are not kept.
-        timed: How many questions were asked one at a time.
-        depth: The most results that were asked for.
-        interrupt: What ended the asking before all questions were answered at every cutoff, or None.
+        journal: What keeps its answers and knows those of earlier starts, which count as calls too; None if none are
+            kept.
     """
 
     retriever: Retriever
@@ -303,33 +116,39 @@ class Ranker:
     asking: Asking
     spans: bool = False
     journal: Journal | None = None
-    timed: int = 0
-    depth: int = 0
-    interrupt: KeyboardInterrupt | None = None
 
     def __post_init__(self) -> None:
         self._stable = checked_prefix_stable(self.retriever, self.name)
         self._largest = max(self.cutter.ks, key=lambda cutoff: cutoff.size, default=Cutoff(_FIRST_DEPTH))
         self._locator = HitLocator(self.cutter.reader.corpus, self.chunks or ())
         self._stage_locator = HitLocator(self.cutter.reader.corpus, self.chunks or ())
-        self._asker = Asker(self.retriever, self.name, self.asking, self.journal)
         self._hits = HitCollector()
+        one_by_one = self.asking.max_concurrency > 1 or self.asking.timeout is not None
+        self._together = self.asking.batch_queries and self.retriever.takes_many and not one_by_one
+        self._calls = self._deepest_asked = 0
         self._said: dict[str, set[str]] = {}  # what the retriever noted, and of which questions
+        self._abandoned: list[Query] = []  # threads append to it
+        self._useless: list[Query] = []  # likewise: those whose answers cannot be read
+        self._is_readable = False  # whether any answer could be read
 
     def rankings(self, queries: Sequence[Query]) -> Rankings:
-        """Return the ranking of every query, or how its retrieval failed; notes go to whoever collects them.
-
-        An interrupt while questions are asked makes failures of those that were not answered.
-        """
-        first = self._first(queries, self._first_depth())
+        """Return the ranking of every query, or how its retrieval failed; notes go to whoever collects them."""
+        timed = len(queries)
+        if self.asking.max_concurrency > 1:
+            timed = min(_MOST_TIMED, -(-len(queries) // _TIMED_SIDE_BY_SIDE))
+        elif self._together:
+            timed = min(_MOST_TIMED, len(queries))
+        alone = [number * len(queries) // timed for number in range(timed)]
+        first = self._ask("Retrieving", queries, [self._first_depth()] * len(queries), alone)
         at: dict[Cutoff, list[_Seen]] = {}
         if self._stable is False:
             others = [cutoff for cutoff in self.cutter.ks if cutoff != self._largest]
-            at = {cutoff: self._ask(queries, [cutoff.size] * len(queries)) for cutoff in others}
-            at[self._largest] = first
+            at = {cutoff: self._ask("Retrieving again", queries, [cutoff.size] * len(queries)) for cutoff in others} | {
+                self._largest: first
+            }
         deepest = self._deepest(queries, first)
         stop_if_cancelled()
-        return self._joined(queries, first, at, deepest)
+        return self._joined(queries, first, at, deepest, timed)
 
     def _joined(
         self,
@@ -337,6 +156,7 @@ class Ranker:
         first: Sequence[_Seen],
         at: Mapping[Cutoff, Sequence[_Seen]],
         deepest: Sequence[_Seen],
+        timed: int,
     ) -> Rankings:
         """Return the rankings of which these are the answers: those of the first asking, per k, and the deepest."""
         failures = _failures(queries, (first, *at.values(), deepest))
@@ -350,7 +170,11 @@ class Ranker:
             tops = self._tops(hits, self._ranked(first, worked))
         for text, query_ids in self._said.items():
             note(text if len(query_ids) == 1 else f"{text} (questions: {len(query_ids)})")
-        self._asker.note_stop([*failures.values()].count(NOT_ASKED), len(queries))
+        if not_asked := [*failures.values()].count(NOT_ASKED):
+            note(
+                f"stopped: {not_asked} of {len(queries)} questions were not asked, as {len(self._abandoned)} before "
+                f"them had no answer within {self.asking.timeout:g} s and could not be stopped"
+            )
         unfilled = {cutoff: ended & worked for cutoff, ended in self.cutter.unfilled(hits).items()}
         for text in self._notes(hits, deepest, worked, unfilled):
             note(text)
@@ -361,13 +185,13 @@ class Ranker:
             self.name,
             self.chunks,
             self.cutter.cutoffs,
-            self.depth,
+            self._deepest_asked,
             tops,
             stages,
             failures,
             np.array([answer.exhausted for answer in deepest], dtype=np.bool_) | ~worked,
-            calls=self._asker.calls,
-            timed=self.timed,
+            calls=self._calls,
+            timed=timed,
             tokenizer=self.cutter.tokenizer,
             unfilled={str(cutoff): int(rows.sum()) for cutoff, rows in unfilled.items() if rows.any()},
         )
@@ -377,23 +201,17 @@ class Ranker:
         return self._hits.ranked([answer.ranking * fine for answer, fine in zip(answers, worked, strict=True)])
 
     def _tops(self, hits: RankedHits, first: RankedHits) -> dict[Cutoff, RankedHits]:
-        """Return the rankings at each k, if those of some questions are not the beginnings of what was found later."""
-        largest = self._largest.size
-        asked_again = np.flatnonzero(hits.begins != first.begins)
-        unstable = [row for row in asked_again.tolist() if hits[row][: first.counts[row]] != first[row]]
+        """Return the rankings at each k, which are those of the first asking, if some questions were asked again."""
+        again = np.flatnonzero(hits.begins != first.begins)
+        if not len(again):
+            return {}
+        unstable = sum(hits[row][: first.counts[row]] != first[row] for row in again.tolist())
         if unstable:
             note(
-                f"rankings changed at the top when more results were asked for: {len(unstable)}; their scores at k are "
-                f"those of asking for {largest}. If the retriever works so, let its prefix_stable be False"
+                f"rankings changed at the top when more results were asked for: {unstable}; their scores at k are "
+                f"those of asking for {self._largest.size}. If the retriever works so, let its prefix_stable be False"
             )
-        # Or results were left out, and made up for further down.
-        differ = np.flatnonzero(first.counts < np.minimum(largest, hits.counts))
-        kept = np.union1d(np.array(unstable, dtype=np.int64), differ)
-        if not len(kept):
-            return {}
-        begins, ends = hits.begins.copy(), hits.ends.copy()
-        begins[kept], ends[kept] = first.begins[kept], first.ends[kept]
-        return dict.fromkeys(self.cutter.ks, RankedHits(hits.table, begins, ends))
+        return dict.fromkeys(self.cutter.ks, first)
 
     def _first_depth(self) -> int:
         """Return how deep every question is asked first."""
@@ -405,75 +223,158 @@ class Ranker:
             return max(self._largest.size, filling if most is None else min(filling, most))
         return max(self._largest.size, most if most is not None and self.cutter.budgets else 0)
 
-    def _first(self, queries: Sequence[Query], depth: int) -> list[_Seen]:
-        """Ask every question for the first time: some alone, for their latency, and the others as may be."""
-        self.timed = len(queries)
-        if self.asking.max_concurrency > 1:
-            self.timed = min(_MOST_TIMED, -(-len(queries) // _TIMED_SIDE_BY_SIDE))
-        elif self._asker.together:
-            self.timed = min(_MOST_TIMED, len(queries))
-        alone = [number * len(queries) // self.timed for number in range(self.timed)]
-        return self._all("Retrieving", queries, [depth] * len(queries), alone)
-
     def _deepest(self, queries: Sequence[Query], first: Sequence[_Seen]) -> list[_Seen]:
         """Ask again where a budget is not filled and there may be more, and return the deepest answers."""
         deepest = [*first]
         asking = [*range(len(deepest))]
         while depths := {row: deepest[row].deeper for row in asking if deepest[row].deeper > deepest[row].depth}:
-            if self._asker.together:  # powers of two, so that more questions are asked together
+            if self._together:  # powers of two, so that more questions are asked together
                 depths = {row: 1 << (depth - 1).bit_length() for row, depth in depths.items()}
-            answers = self._ask([queries[row] for row in depths], [*depths.values()])
-            before = {row: deepest[row].hits for row in depths}
+            answers = self._ask("Retrieving again", [queries[row] for row in depths], [*depths.values()])
+            asking = []
             for row, answer in zip(depths, answers, strict=True):
-                asked = answer.failure not in (NOT_ANSWERED, NOT_ASKED)
-                if asked or not deepest[row].exhausted:  # else there was nothing more to get
+                if answer.failure is not NOT_ASKED or not deepest[row].exhausted:  # else there was nothing more to get
+                    if answer.hits > deepest[row].hits:
+                        asking.append(row)
                     deepest[row] = answer
-            asking = [row for row in depths if deepest[row].hits > before[row]]
         return deepest
 
-    def _ask(self, queries: Sequence[Query], depths: Sequence[int]) -> list[_Seen]:
-        """Ask questions again, each at a depth of its own."""
-        return self._all("Retrieving again", queries, depths, [])
-
-    def _all(self, doing: str, queries: Sequence[Query], depths: Sequence[int], alone: Sequence[int]) -> list[_Seen]:
-        """Ask every question: some alone, the others as may be, those of one depth one after the other.
-
-        An interrupt ends that, now and for what would be asked later. The answers that are there by then are kept.
-        """
+    def _ask(
+        self, doing: str, queries: Sequence[Query], depths: Sequence[int], alone: Sequence[int] = ()
+    ) -> list[_Seen]:
+        """Ask every question: some alone, the others as may be, those of one depth one after the other."""
         others = sorted({*range(len(queries))} - {*alone}, key=lambda row: (depths[row], row))
-        answers: dict[int, _Seen] = {}
-        if self.interrupt is None:
-            try:
-                with (
-                    progress_bar(len(queries), doing, "question") as bar,
-                    closing(
-                        self._asker.many([queries[row] for row in others], [depths[row] for row in others])
-                    ) as found,
-                ):
-                    one_by_one = (self._asker.alone(queries[row], depths[row]) for row in alone)
-                    for row, answer in chain(
-                        zip(alone, one_by_one, strict=True),
-                        zip(others, (answer.untimed() for answer in found), strict=True),
-                    ):
-                        stop_if_interrupted()  # a component may have swallowed it, and answered anything
-                        answers[row] = self._seen(answer)
-                        self._asker.answered.pop(queries[row].id, None)
-                        bar.update()
-            except KeyboardInterrupt as interrupt:
-                self.interrupt = interrupt
-                say_that_it_goes_on()
-        for row, query in enumerate(queries):
-            if row not in answers:
-                answers[row] = self._seen(self._asker.answered.pop(query.id, _INTERRUPTED).untimed())
-        listed = [answers[row] for row in range(len(queries))]
-        for query, seen in zip(queries, listed, strict=True):  # in their order, whichever was asked first
-            for text in seen.notes:
+        seen: dict[int, _Seen] = {}
+        with (
+            progress_bar(len(queries), doing, "question") as bar,
+            closing(self._many([(queries[row], depths[row]) for row in others])) as found,
+        ):
+            one_by_one = (self._one((queries[row], depths[row])) for row in alone)
+            untimed = (answer.untimed() for answer in found)
+            for row, answer in chain(zip(alone, one_by_one, strict=True), zip(others, untimed, strict=True)):
+                stop_if_interrupted()  # a component may have swallowed it, and answered anything
+                self._calls += answer.failure is not NOT_ASKED
+                seen[row] = self._seen(answer)
+                bar.update()
+        listed = [seen[row] for row in range(len(queries))]
+        for query, one in zip(queries, listed, strict=True):  # in their order, whichever was asked first
+            for text in one.notes:
                 self._said.setdefault(text, set()).add(query.id)
         return listed
 
+    def _many(self, asked: Sequence[_Asked]) -> Generator[Returned]:
+        """Yield the answers to questions that need not be timed, in their order; neighbours of one depth together."""
+        if not self._together:
+            yield from side_by_side(self._one, asked, self.asking.max_concurrency)
+            return
+        for depth, some in groupby(asked, key=itemgetter(1)):
+            queries = [query for query, _ in some]
+            for begin in range(0, len(queries), _TOGETHER):
+                yield from self._block(queries[begin : begin + _TOGETHER], depth)
+
+    def _block(self, queries: Sequence[Query], depth: int) -> Sequence[Returned]:
+        """Return the answers to questions asked together; if that fails, each is asked alone and fails alone."""
+        stop_if_interrupted()
+        stop_if_cancelled()
+        # A block is asked as a whole or not at all: the last digits of scores depend on what is computed together.
+        known = [self._known(query, depth) for query in queries]
+        if all(known):
+            return [answer for answer in known if answer]
+        texts = [query.text for query in queries]
+        listed = outcome(
+            lambda: one_each(self.retriever.retrieve_many(texts, depth), len(queries), "retrieve_many"),
+            partial(Failure.of, "retrieve"),
+        )
+        if isinstance(listed, Failure):
+            stop_if_cancelled()
+            self._calls += len(queries)
+            note(
+                f"{self.name} could not be asked for many questions together: {listed.kind}: "
+                f"{listed.message}; each was asked alone"
+            )
+            return [self._one((query, depth)) for query in queries]
+        stop_if_interrupted()
+        answers = [self._read(query, results, depth) for query, results in zip(queries, listed, strict=True)]
+        self._keep(zip(queries, answers, strict=True))
+        return answers
+
+    def _known(self, query: Query, depth: int) -> Returned | None:
+        known = None if self.journal is None else self.journal.answer(query.id, depth)
+        self._is_readable |= known is not None
+        return known
+
+    def _keep(self, answers: Iterable[tuple[Query, Returned]]) -> None:
+        if self.journal is not None:
+            self.journal.keep((query.id, answer) for query, answer in answers)
+
+    def _one(self, asked: _Asked) -> Returned:
+        """Return the answer to one question at a depth, known or asked for in its time. Threads call this."""
+        query, depth = asked
+        stop_if_interrupted()
+        stop_if_cancelled()
+        if known := self._known(query, depth):
+            return known
+        if len(self._abandoned) >= MOST_ABANDONED:
+            return Returned(Retrieval(()), depth, NOT_ASKED)
+        limit = self.asking.timeout
+        try:
+            answer = within(limit, partial(self._answer, query, depth)) if limit else self._answer(query, depth)
+        except OutOfTime as late:
+            if late.abandoned:
+                self._abandoned.append(query)
+            what = "what it waits for was left behind" if late.abandoned else "it was cancelled"
+            return self._failed(query, TimeoutError(f"no answer within {limit:g} s; {what}"), depth)
+        stop_if_interrupted()  # a component may have swallowed it, and answered anything
+        self._keep([(query, answer)])
+        return answer
+
+    def _answer(self, query: Query, depth: int) -> Returned:
+        """Ask for one question at a depth, however long it takes."""
+        start = perf_counter()
+        with collected() as notes:
+            results: Any = outcome(
+                lambda: self.retriever.retrieve_for(query, depth), lambda error: self._failed(query, error, depth)
+            )
+            answer = results if isinstance(results, Returned) else self._read(query, results, depth, start)
+        stop_if_cancelled()
+        return replace(answer, notes=notes)
+
+    def _read(self, query: Query, results: Any, depth: int, start: float | None = None) -> Returned:
+        """Return what a retriever returned; with a start, how long it took, unless the retriever says that."""
+        trusted = type(results) is Retrieval and is_trusted(self.retriever)
+        found = (
+            results
+            if trusted
+            else outcome(
+                lambda: as_retrieval(results, self.name, depth, start), lambda error: self._failed(query, error, depth)
+            )
+        )
+        if isinstance(found, Returned):
+            return found
+        self._is_readable = True
+        if start is not None and not found.stages:
+            found = replace(found, stages=(Stage("retrieve", perf_counter() - start),))
+        return Returned(found, depth)
+
+    def _failed(self, query: Query, error: BaseException, depth: int) -> Returned:
+        """Return that a question failed, or raise it.
+
+        Raises:
+            UnreadableAnswer: The retriever, or a component in it, returned nothing of use for the first questions.
+        """
+        stop_if_interrupted()
+        stop_if_cancelled()  # what was cancelled did not fail
+        if isinstance(error, UnreadableAnswer):
+            self._useless.append(query)
+        if len(self._useless) >= _TRIED and not self._is_readable:
+            tried = f"so it did for the first {_TRIED} questions, and no other was asked"
+            raise UnreadableAnswer(f"{said(error)}; {tried}") from error
+        failure = Failure.collected(query.id, "retrieve", error, self.asking.on_error, query.text)
+        return Returned(Retrieval(()), depth, failure)
+
     def _seen(self, answer: Returned) -> _Seen:
         """Locate the hits of an answer in the corpus, and collect those that a cutoff reaches."""
-        self.depth = max(self.depth, answer.depth)
+        self._deepest_asked = max(self._deepest_asked, answer.depth)
         found = answer.found
         hits = self._located(found.hits, self._locator)
         kept = hits[: max(self._largest.size, self.cutter.reach(hits))]

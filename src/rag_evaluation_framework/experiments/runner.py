@@ -1,34 +1,29 @@
 """`retrieve` and `run_experiment`: index, retrieve, score, and save the result."""
 
-import re
 from collections import Counter
-from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from functools import lru_cache, partial
+from functools import partial
 from itertools import chain
-from threading import Lock
 from time import perf_counter
-from typing import Any, TypeAlias, TypeVar, Unpack, cast, overload
+from typing import Any, Unpack, cast, overload
 
 import numpy as np
 
 from rag_evaluation_framework import quotes
-from rag_evaluation_framework.base.coroutines import without_a_loop
 from rag_evaluation_framework.base.exits import no_exit, on_failure, outcome
+from rag_evaluation_framework.base.interrupts import say_that_it_goes_on
 from rag_evaluation_framework.base.notes import collected, note
 from rag_evaluation_framework.base.outside import raised, shown
 from rag_evaluation_framework.base.stages import kept_stages, seconds_reading
 from rag_evaluation_framework.components.results import as_chunks
 from rag_evaluation_framework.contracts.component import component_name
-from rag_evaluation_framework.contracts.metric import Metric
-from rag_evaluation_framework.contracts.retriever import IndexedRetriever, Retriever, is_trusted
-from rag_evaluation_framework.contracts.sink import Outcome
+from rag_evaluation_framework.contracts.roles import IndexedRetriever, Metric, Outcome, Retriever, is_trusted
 from rag_evaluation_framework.data import (
     TOKEN,
     AnyChunk,
-    CharacterSpan,
     Corpus,
     Cutoff,
     Dataset,
@@ -36,7 +31,6 @@ from rag_evaluation_framework.data import (
     ProjectedTruth,
     Query,
     ScoreName,
-    calculate_overlap,
 )
 from rag_evaluation_framework.data.columns import Integers, Numbering, Numbers
 from rag_evaluation_framework.data.cutoffs import OWN_CUTOFF
@@ -44,36 +38,30 @@ from rag_evaluation_framework.data.documents import checked_corpus
 from rag_evaluation_framework.data.hits import Hit
 from rag_evaluation_framework.data.ids import QueryIds, QueryText
 from rag_evaluation_framework.data.levels import DOCUMENT, Level, U
-from rag_evaluation_framework.data.rankings import NOT_ANSWERED, OnError, Rankings
+from rag_evaluation_framework.data.rankings import OnError, Rankings
 from rag_evaluation_framework.data.spans import merge_overlapping_spans, total_length
 from rag_evaluation_framework.data.values import gives_items, items
-from rag_evaluation_framework.errors import ComponentExited, ConfigError, DatasetError, Interrupted, RagEvalError
+from rag_evaluation_framework.errors import ComponentExited, ConfigError, DatasetError, RagEvalError
 from rag_evaluation_framework.experiments.config import AnyExperimentConfig, Asking, AskingFields, ExperimentConfig
 from rag_evaluation_framework.experiments.journal import Journal, open_journal
 from rag_evaluation_framework.experiments.ranker import Ranker
-from rag_evaluation_framework.judging.span_truth import SpanTruth
 from rag_evaluation_framework.judging.spans import largest_sums, relevant_parts
-from rag_evaluation_framework.judging.stretches import SpanColumns
-from rag_evaluation_framework.levels.catalogue import RULES
+from rag_evaluation_framework.judging.stretches import SpanColumns, SpanTruth
+from rag_evaluation_framework.levels.rules import RULES
 from rag_evaluation_framework.metrics import ChunkRecall, Recall, SpanRecall
 from rag_evaluation_framework.providers.usage import track_usage
 from rag_evaluation_framework.registry.loading import load_installed
 from rag_evaluation_framework.results import EvaluationResult, ExperimentResult, QueryResults
 from rag_evaluation_framework.retrievers.function import Pipeline, as_retriever
-from rag_evaluation_framework.scoring.rank_mappings import none_matches
 from rag_evaluation_framework.scoring.score import score_checked, with_own_cutoffs
+from rag_evaluation_framework.scoring.score_rankings import none_matches
 from rag_evaluation_framework.text.reading import RankingCutter
-from rag_evaluation_framework.text.text_locator import is_long
 from rag_evaluation_framework.text.tokenizers import checked_counter
 
 # `retrieve`: index a corpus and retrieve for every query, as deep as the cutoffs need.
 
-T = TypeVar("T")
-Ended: TypeAlias = KeyboardInterrupt | ComponentExited
-"""What ends a run of which something is kept."""
-
-_reserving = Lock()
-_in_use = set[int]()
+_in_use: dict[int, object] = {}
+"""Which run uses a retriever, by its `id`."""
 
 
 def retrieve(
@@ -107,22 +95,15 @@ def retrieve(
             run.
         CorpusError: The corpus is not a `Corpus`, or is empty.
         DatasetError: Two queries share an id.
-        ComponentExited: The retriever called `sys.exit` before the queries. When it is closed, that is noted.
-        Interrupted: Ctrl-C came when some queries were answered.
+        ComponentExited: The retriever called `sys.exit`, and not while a query was asked.
         Exception: Whatever else the retriever raises while it indexes.
     """
     asking = Asking.of(fields)
     asked, cuts = _asked(queries), Cutoff.parse_all(cutoffs)
     counter = None if tokenizer is None else checked_counter(tokenizer)
     cutter = RankingCutter(cuts, counter, checked_corpus(corpus))
-    with collected() as notes:
-        rankings, ended = ranked(
-            as_retriever(retriever),
-            corpus,
-            lambda index: index.rank(asked, cutter, asking),
-        )
-    if isinstance(ended, KeyboardInterrupt):
-        raise Interrupted(f"{how_many_answered(rankings)}, and nothing is kept") from ended
+    with collected() as notes, indexed(as_retriever(retriever), corpus) as index:
+        rankings = index.rank(asked, cutter, asking)
     return replace(rankings, notes=tuple(notes))
 
 
@@ -143,37 +124,8 @@ def _asked(queries: Any) -> list[Query]:
     return asked
 
 
-def how_many_answered(rankings: Rankings) -> str:
-    """Say of how many questions the retrieval came to its end."""
-    return f"{len(rankings) - _unanswered(rankings)} of {len(rankings)} questions were answered"
-
-
-def _unanswered(rankings: Rankings) -> int:
-    return sum(failure == NOT_ANSWERED for failure in rankings.failures.values())
-
-
-def ranked(
-    pipeline: Retriever, corpus: Corpus, ask: Callable[["Index"], tuple[T, KeyboardInterrupt | None]]
-) -> tuple[T, Ended | None]:
-    """Index a corpus, ask, and close the retriever; return what the asking gave, however the closing ends.
-
-    Returns:
-        What `ask` returned, and what ended the run there: the interrupt that `ask` returned, one that came while the
-        retriever was closed, or that its `close` called `sys.exit`.
-    """
-    asked: tuple[T, KeyboardInterrupt | None] | None = None
-    try:
-        with without_a_loop(), _indexed(pipeline, corpus) as index:
-            asked = ask(index)
-    except (KeyboardInterrupt, ComponentExited) as ended:
-        if asked is None:
-            raise
-        return asked[0], asked[1] or ended
-    return asked
-
-
 @contextmanager
-def _indexed(pipeline: Retriever, corpus: Corpus) -> Generator["Index"]:
+def indexed(pipeline: Retriever, corpus: Corpus) -> Generator["Index"]:
     """Index a corpus, and close the retriever on leaving the context.
 
     An error while closing is noted, and never hides an earlier error. Only `sys.exit` is an error then: a pipeline that
@@ -197,15 +149,17 @@ def _indexed(pipeline: Retriever, corpus: Corpus) -> Generator["Index"]:
 
 def _close(pipeline: Retriever, name: str, earlier: BaseException | None = None) -> None:
     """Close a retriever; an error of that is noted, in an earlier error if there is one."""
+    if isinstance(earlier, KeyboardInterrupt):
+        say_that_it_goes_on()
 
     def failed(error: BaseException) -> None:
         message = f"{name} could not be closed: {raised(error)}"
         if earlier is not None:
             earlier.add_note(message)
             return
-        note(message)
         if isinstance(error, ComponentExited):
             raise error
+        note(message)
 
     outcome(no_exit(name, "close")(pipeline.close), failed)
 
@@ -226,22 +180,16 @@ def _step(step: str, name: str) -> Generator[None]:
 @contextmanager
 def _reserved(pipeline: Retriever) -> Generator[None]:
     """Keep a retriever that holds one index from being used by two runs at the same time."""
-    number = id(pipeline)
-    known: Any = pipeline
-    if not isinstance(known, IndexedRetriever):
-        yield
-        return
-    with _reserving:
-        if number in _in_use:
-            raise ConfigError(
-                f"{pipeline.name} is in use by another run, and holds one index; give each thread a retriever of its "
-                "own"
-            )
-        _in_use.add(number)
+    run, known = object(), (pipeline if isinstance(cast("object", pipeline), IndexedRetriever) else None)
+    if known is not None and _in_use.setdefault(id(known), run) is not run:
+        raise ConfigError(
+            f"{known.name} is in use by another run, and holds one index; give each thread a retriever of its own"
+        )
     try:
         yield
     finally:
-        _in_use.discard(number)
+        if known is not None:
+            del _in_use[id(known)]
 
 
 @dataclass(frozen=True)
@@ -278,14 +226,13 @@ class Index:
         *,
         spans: bool = False,
         journal: Journal | None = None,
-    ) -> tuple[Rankings, KeyboardInterrupt | None]:
-        """Return the ranking of every query, as `retrieve` does, and the interrupt that came when some were answered.
+    ) -> Rankings:
+        """Return the ranking of every query, as `retrieve` does.
 
         Notes go to whoever collects them; where spans are scored, also that results are whole documents.
 
         Raises:
             QueryFailed: A query failed, and `on_error` is `"raise"`.
-            KeyboardInterrupt: An interrupt came before any query was answered.
         """
         start = perf_counter()
         if asking.batch_queries:
@@ -294,10 +241,7 @@ class Index:
         rankings = ranker.rankings(queries)
         seconds = {**self.seconds, "retrieve": perf_counter() - start}
         prepared = asking.batch_queries and type(self.pipeline).prepare is not Retriever.prepare
-        rankings = replace(rankings, seconds=seconds, prepared=prepared)
-        if ranker.interrupt is not None and _unanswered(rankings) == len(queries):
-            raise ranker.interrupt
-        return rankings, ranker.interrupt
+        return replace(rankings, seconds=seconds, prepared=prepared)
 
     def _prepare(self, queries: Sequence[Query]) -> None:
         """Tell the retriever all queries; if that fails, each is asked alone and fails alone."""
@@ -371,16 +315,15 @@ def before_reranking(
     Raises:
         QueryFailed: A metric failed, and `on_error` is `"raise"`.
     """
-    number = {query.id: row for row, query in enumerate(rankings.queries)}
-    rows = [number[query.id] for query in before.queries]
-    scored = [
-        place
-        for place, row in enumerate(rows)
-        if truth.entries[row].relevant and rankings.queries[row].id not in rankings.failures
+    place = {query.id: number for number, query in enumerate(before.queries)}
+    rows = [
+        row
+        for row, (query, entry) in enumerate(zip(rankings.queries, truth.entries, strict=True))
+        if query.id in place and entry.relevant and query.id not in rankings.failures
     ]
-    if not scored:
+    if not rows:
         return BeforeReranking()
-    before, rows = before.take(np.array(scored, dtype=np.int64)), [rows[place] for place in scored]
+    before = before.take(np.array([place[rankings.queries[row].id] for row in rows], dtype=np.int64))
     known = ProjectedTruth(truth.level, tuple(truth.entries[row] for row in rows))
     with collected():  # what there is to say of these results was said when the final order was scored
         table = score_checked(before, known, metrics, cutter, on_error).table
@@ -454,67 +397,6 @@ def _room(before: Rankings, truth: Sequence[GroundTruth[Any]], cutter: RankingCu
     return largest_sums(items.query, relevant_parts(items, reference), costs, cutoff, len(truth))
 
 
-# How often the text of a label was retrieved where it is not labelled.
-
-
-def note_copies_retrieved(dataset: Dataset[CharacterSpan], rankings: Rankings, copied: Collection[str]) -> None:
-    """Note for how many questions results hold at least half of a label's text where it is not labelled.
-
-    Short texts are left out: the same words are written in other places without being the same answer.
-
-    Args:
-        dataset: The questions with their labels, as they are in the corpus of the rankings.
-        rankings: One per question, in the same order.
-        copied: The ids of the questions a label of which quotes a text that occurs more than once.
-    """
-    asked, retrieved, missed = frozenset(copied), 0, 0
-    for number, entry in enumerate(dataset):
-        if entry.query.id not in asked:
-            continue
-        read = [hit.span for hit in rankings.hits[number] if hit.span is not None]
-        if _hold_copy(read, entry, rankings.corpus):
-            retrieved += 1
-            missed += not any(span.overlaps(label) for span in read for label in entry.labels)
-    if retrieved:
-        note(
-            f"questions whose answer was retrieved at another place with the same text, which is not labelled and "
-            f"counts as not relevant: {retrieved}{_also_missed(retrieved, missed)}. `rag-eval dataset lint` names the "
-            "places; `*` as the document of a quote labels all of them"
-        )
-
-
-def _also_missed(retrieved: int, missed: int) -> str:
-    """Return of how many questions such a place is all that was retrieved."""
-    if not missed:
-        return "; a labelled place was retrieved, too"
-    return f"; of {'this' if missed == retrieved == 1 else missed} it is all that was retrieved of the answer"
-
-
-def _hold_copy(read: Sequence[CharacterSpan], entry: GroundTruth[CharacterSpan], corpus: Corpus) -> bool:
-    """Return whether results hold at least half of a text of a label, where no label of its question is."""
-    texts = {corpus[span.doc_id].content[span.start : span.end] for span in entry.labels}
-    for text in filter(is_long, texts):
-        for place in _near(read, text, corpus):
-            is_labelled = any(map(place.overlaps, entry.labels))
-            if not is_labelled and 2 * calculate_overlap(read, [place]) >= place.length():
-                return True
-    return False
-
-
-def _near(read: Iterable[CharacterSpan], text: str, corpus: Corpus) -> Iterator[CharacterSpan]:
-    """Yield the places of a text, up to white space, that begin or end in what was read."""
-    pattern, reach = _pattern(text), 2 * len(text)
-    for span in read:
-        content = corpus[span.doc_id].content
-        for match in pattern.finditer(content, max(span.start - reach, 0), span.end + reach):
-            yield CharacterSpan(span.doc_id, match.start(), match.end())
-
-
-@lru_cache(maxsize=1024)
-def _pattern(text: str) -> re.Pattern[str]:
-    return re.compile(r"\s+".join(map(re.escape, text.split())))
-
-
 # Results that have no place in the corpus: what one of them may be.
 
 _HOW_TO_LOCATE = (
@@ -578,8 +460,8 @@ def run_experiment(config: ExperimentConfig[Any]) -> EvaluationResult[Any]:
     """Run an experiment: index the corpus, retrieve for every query, score every metric at every cutoff; save it.
 
     A query whose retrieval raises, or a metric that does, becomes a `Failure` of the result; so does one that calls
-    `sys.exit`. The retriever is closed at the end, also after an error or an interrupt; that it calls `sys.exit` then
-    is noted. Latencies are those of one query at a time.
+    `sys.exit`. The retriever is closed at the end, also after an error or an interrupt. Latencies are those of one
+    query at a time.
 
     Args:
         config: The experiment.
@@ -588,46 +470,30 @@ def run_experiment(config: ExperimentConfig[Any]) -> EvaluationResult[Any]:
         ConfigError: Results cannot be saved where they are to be saved, or the list of chunks is needed and the
             retriever cannot give it.
         DatasetError: None of the relevant chunks is in the index: it was made by another chunker.
-        ComponentExited: A component called `sys.exit` before the queries.
+        ComponentExited: A component called `sys.exit`, and not for a query.
         QueryFailed: A query or a metric failed, and `on_error` is `"raise"`: the first that is known, in the order of
             the queries. Nothing is saved.
         SaveFailed: The result could not be saved; the error has it.
-        Interrupted: Ctrl-C came when some queries were answered; with `resume=True` these answers are kept.
-        KeyboardInterrupt: Ctrl-C came before.
+        KeyboardInterrupt: Ctrl-C came; with `resume=True` it is `Interrupted`, which says how many answers are kept.
         Exception: Whatever else the retriever raises while it indexes.
     """
     measured = config.config
     is_kept = measured.save_results_path is not None or measured.sinks
     sinks = load_installed(f"{_SENDING}:prepared")(measured) if is_kept else ()
     with open_journal(config, "always") if config.config.resume else nullcontext() as journal:
-        result, ended = run(config, journal)
-        if isinstance(ended, KeyboardInterrupt):
-            raise (
-                ended
-                if journal
-                else Interrupted(f"{_answered(result)}, and nothing is kept; resume=True keeps answers")
-            )
+        result = run(config, journal)
         finished: EvaluationResult[Any] = (
             load_installed(f"{_SENDING}:finish")(Outcome(result), sinks, journal) if sinks else result
         )
         return finished
 
 
-def _answered(result: EvaluationResult[Any]) -> str:
-    left = sum(NOT_ANSWERED in failures for failures in result.failures.values())
-    return f"{len(result.queries) - left} of {len(result.queries)} questions were answered"
-
-
-def run(config: ExperimentConfig[Any], journal: Journal | None = None) -> tuple[EvaluationResult[Any], Ended | None]:
-    """Do what `run_experiment` does but for saving, and return how it ended, if not as usual, instead of raising it.
+def run(config: ExperimentConfig[Any], journal: Journal | None = None) -> EvaluationResult[Any]:
+    """Do what `run_experiment` does but for saving.
 
     Args:
         config: The experiment.
         journal: What keeps the answers.
-
-    Returns:
-        The result; of a run that was interrupted when some queries were answered, the other queries are failures in
-        it. And the interrupt, or that the retriever called `sys.exit` when it was closed.
     """
     measured = config.config
     cutoffs = [cutoff for cutoff in config.cutoffs if cutoff != OWN_CUTOFF]
@@ -648,20 +514,16 @@ def run(config: ExperimentConfig[Any], journal: Journal | None = None) -> tuple[
             "created": datetime.now(UTC).isoformat(timespec="seconds"),
         }
 
-        def asked(index: Index) -> tuple[tuple[ProjectedTruth[Any], Rankings, Any], KeyboardInterrupt | None]:
+        with indexed(config.retriever, config.corpus) as index:
             truth = RULES[config.level.evaluation_type].truth(config.dataset, index, config.chunk_id)
             spans = config.level is not DOCUMENT
-            rankings, interrupt = index.rank(config.dataset.queries, cutter, measured, spans=spans, journal=journal)
-            return (truth, rankings, index.size), interrupt
-
-        (truth, rankings, size), ended = ranked(config.retriever, config.corpus, asked)
+            rankings = index.rank(config.dataset.queries, cutter, measured, spans=spans, journal=journal)
+            size = index.size
         result = _scored(config, cutter, truth, rankings, head, {**record, "index": size})
-    interrupted = isinstance(ended, KeyboardInterrupt)
-    told = [f"interrupted: {how_many_answered(rankings)}"] if interrupted else []
-    said = [*told, *config.notes, *(() if journal is None else journal.notes), *notes]
+    said = [*config.notes, *(() if journal is None else journal.notes), *notes]
     if result.unplaced > 0.5:
         said.append(example_of_unlocated(result, config.corpus))
-    return replace(result, notes=tuple(dict.fromkeys(said)), usage=tuple(usage.models)), ended
+    return replace(result, notes=tuple(dict.fromkeys(said)), usage=tuple(usage.models))
 
 
 def _scored(
@@ -679,15 +541,13 @@ def _scored(
     before = BeforeReranking()
     if (candidates := rankings.before_reranking) is not None:
         before = before_reranking(candidates, rankings, truth, config.metrics, cutter, config.config.on_error)
-    if copied := record["dataset"].get("copied"):
-        note_copies_retrieved(config.dataset, rankings, copied)
     seconds = perf_counter() - start
     if config.top_k is not None:
         own = partial(with_own_cutoffs, top_k=config.top_k)
         table = replace(table, columns=own(table.columns))
         before = replace(before, scores=own(before.scores), ceilings=own(before.ceilings))
     table = replace(table, count_as_zero=config.config.count_as_zero)
-    queries = QueryResults[Any].of(truth.entries, rankings, table, first, config.dataset.quoted, config.dataset)
+    queries = QueryResults[Any].of(truth.entries, rankings, table, first, config.dataset.quoted)
     queries = replace(queries, before=before.scores, ceilings=before.ceilings)
     if np.isnan(first).all():
         note_unmatched_results(config.level, queries, truth.entries)

@@ -25,14 +25,14 @@ from rag_evaluation_framework.base.files import (
 from rag_evaluation_framework.base.outside import fit_to_show, hide_environment, raised, shown
 from rag_evaluation_framework.base.records import Faults, refusals
 from rag_evaluation_framework.base.stages import kept_stages, shared
-from rag_evaluation_framework.contracts.retriever import Engine, Reranker, can, check_engine, engine_name
+from rag_evaluation_framework.contracts.component import confide_parameters
+from rag_evaluation_framework.contracts.roles import Engine, can, check_engine, engine_name
 from rag_evaluation_framework.data import CHUNK, DOCUMENT, TOKEN, Corpus, Cutoff, Dataset, EvaluationType
 from rag_evaluation_framework.data.dataset import Mode
 from rag_evaluation_framework.datasets import Loader, folder_loader, load_dataset
 from rag_evaluation_framework.errors import ConfigError, LevelMismatch
 from rag_evaluation_framework.experiments.config import (
     CONFIGS,
-    ONLY_IN_FILES,
     AnyExperimentConfig,
     EvaluationConfig,
     Measuring,
@@ -41,7 +41,7 @@ from rag_evaluation_framework.experiments.config import (
 )
 from rag_evaluation_framework.rankings.parsers import Order, Ties
 from rag_evaluation_framework.registry.building import build, load_function
-from rag_evaluation_framework.registry.table import Kind
+from rag_evaluation_framework.registry.loading import Kind
 from rag_evaluation_framework.rerankers.function import FunctionReranker
 from rag_evaluation_framework.results.gate_verdict import OnInconclusive
 from rag_evaluation_framework.results.means import Cluster
@@ -78,28 +78,6 @@ def make_engine(given: str | Mapping[str, Any], *, imports: bool, allow_remote: 
     check_engine(made)
     engine: Engine = made
     return engine
-
-
-def engine_loader(engine: Engine) -> Loader | None:
-    """Return what an engine loads texts by, if it does."""
-    if not can(engine, "load"):
-        return None
-    loads: Any = engine
-
-    def load(reference: str) -> str:
-        with no_exit(engine_name(engine), "load"):
-            text: str = resolved(loads.load(reference))
-        return text
-
-    return load
-
-
-def engine_reranker(engine: Engine) -> Reranker | None:
-    """Return an engine as a reranker, if it reranks."""
-    if not can(engine, "rerank"):
-        return None
-    reranks: Any = engine
-    return FunctionReranker(reranks.rerank)
 
 
 def around(
@@ -144,7 +122,13 @@ else:
 """A component: its name, alone or with parameters, or in Python the component itself."""
 
 _PIPELINE = ("retriever", "chunker", "embedder", "vector_store")
-_SEARCHED = ("scope_prefix", "ingest", "cleanup")
+_OPTIONS_OF = {
+    **dict.fromkeys(("order", "ties"), ("rankings", "stored rankings")),
+    **dict.fromkeys(("allow_custom_prefix", "allow_remote"), ("engine", "an engine")),
+}
+"""Keys that mean something only beside another one, and what that names."""
+_BESIDE = {"rankings": ("engine", *_PIPELINE, "scope_prefix", "ingest", "cleanup"), "engine": _PIPELINE}
+"""Keys that cannot be beside another one."""
 _ALONE = {"engine": "an engine is a whole pipeline", "rankings": "what is stored was found already"}
 
 
@@ -201,35 +185,35 @@ class RunSpec(Measuring, frozen=True):
     dataset: Annotated[GivenPath | None, _Objects, _File] = None
     """A dataset (.json, .jsonl), or questions with quotes (.csv, .xlsx, exports of other tools)."""
 
-    evaluation_type: EvaluationType | None = None
+    evaluation_type: Annotated[EvaluationType | None, Option()] = None
     """document-level, chunk-level or token-level; by default that of the dataset. A token-level dataset can be
     evaluated at any."""
 
-    chunker: ComponentConfig | None = None
+    chunker: Annotated[ComponentConfig | None, Option()] = None
     """For example recursive-character:chunk_size=200."""
 
-    embedder: ComponentConfig | None = None
+    embedder: Annotated[ComponentConfig | None, Option()] = None
     """For example lsa; without one, retrieval is lexical."""
 
     vector_store: ComponentConfig | None = None
     """in-memory, chroma, pgvector or qdrant."""
 
-    retriever: ComponentConfig | None = None
+    retriever: Annotated[ComponentConfig | None, Option()] = None
     """bm25, vector-rag, hybrid, or your own: my_module:search."""
 
-    reranker: ComponentConfig | None = None
+    reranker: Annotated[ComponentConfig | None, Option()] = None
     """Reranks the first results: late-interaction, cross-encoder, or your own."""
 
-    engine: ComponentConfig | None = None
+    engine: Annotated[ComponentConfig | None, Option()] = None
     """A whole system to evaluate: my_module:factory, or http://127.0.0.1:8000."""
 
     rankings: Annotated[GivenPath | list[GivenPath] | None, Option(takes=list[Path])] = None
     """Stored rankings to score, TREC or JSONL, or a run's folder: nothing is run; repeatable, read as one."""
 
-    order: Annotated[Order | None, Option(metavar="given|score")] = None
+    order: Order | None = None
     """How stored rankings are ordered: as the file lists them, scores ignored, or by score, highest first."""
 
-    ties: Annotated[Ties | None, Option(metavar="trec_eval")] = None
+    ties: Ties | None = None
     """How equal scores of stored rankings are ordered: as trec_eval does, by id; by default as the file lists them."""
 
     scope_prefix: str | None = None
@@ -239,19 +223,19 @@ class RunSpec(Measuring, frozen=True):
     """Search what the engine has: nothing is deleted, written or cleaned up. By default documents are written if the
     dataset brings them."""
 
-    cleanup: Annotated[Cleanup, Option(metavar="none|on-success|always")] = "none"
+    cleanup: Cleanup = "none"
     """When what was written is deleted; by default never."""
 
-    allow_custom_prefix: bool = False
+    allow_custom_prefix: Annotated[bool, Option()] = False
     """Write in a scope that is not eval:...: too; needs --yes."""
 
-    allow_remote: bool = False
+    allow_remote: Annotated[bool, Option()] = False
     """Let the engine be on another machine."""
 
-    allow_assets: bool = False
+    allow_assets: Annotated[bool, Option()] = False
     """Let documents name assets, which the engine may fetch from anywhere."""
 
-    loader_root: Annotated[GivenPath | None, _File] = None
+    loader_root: GivenPath | None = None
     """The folder of the files that loaderRef of a dataset names."""
 
     mode: Mode | None = None
@@ -266,10 +250,10 @@ class RunSpec(Measuring, frozen=True):
     k: Annotated[int | list[int] | None, Option(takes=list[int])] = None
     """A number of results; repeatable. Rankings are cut there; the first is the run's k."""
 
-    chunk_id: Annotated[str | None, _Objects, ONLY_IN_FILES] = None
+    chunk_id: Annotated[str | None, _Objects] = None
     """A function that returns chunk ids as the dataset writes them, module:function; chunk level only."""
 
-    columns: Annotated[dict[str, str] | None, ONLY_IN_FILES] = None
+    columns: dict[str, str] | None = None
     """The columns of a table of questions that have names of their own: {question: Frage, quote: Zitat}."""
 
     tokenizer: Annotated[GivenPath | None, _Objects] = None
@@ -293,10 +277,10 @@ class RunSpec(Measuring, frozen=True):
     on_inconclusive: Annotated[OnInconclusive, Option(metavar="pass|fail")] = "pass"
     """As what a population gate counts that chance leaves open; by default pass."""
 
-    cluster: Annotated[Cluster | None, Option(metavar="question|document")] = None
+    cluster: Cluster | None = None
     """What counts as independent; by default documents, if labels are in 6 or more."""
 
-    shard: Annotated[str | None, AfterValidator(_checked_shard), Option(metavar="NUMBER/OF")] = None
+    shard: Annotated[str | None, AfterValidator(_checked_shard)] = None
     """Ask a part of the questions only: 3/8 is the third eighth. It is not gated. All parts are scored together as
     stored rankings, which may be several runs."""
 
@@ -367,8 +351,9 @@ class RunSpec(Measuring, frozen=True):
             retriever = rankings.StoredRetriever(paths, ids, self.order, self.ties)
         elif engine is not None:
             retriever = around(engine, dataset, corpus, self.ingest, self.allow_custom_prefix)
-            if reranker is None and "retrieve+rerank" in (self.mode, dataset.mode):
-                reranker = engine_reranker(engine)
+            reranks: Any = engine
+            if reranker is None and "retrieve+rerank" in (self.mode, dataset.mode) and can(engine, "rerank"):
+                reranker = FunctionReranker(reranks.rerank)
         elif self.ingest is False and corpus is None:
             raise ConfigError("ingest is false, and there is no engine that has documents: name one (--engine)")
         faults = Faults()
@@ -475,7 +460,16 @@ class RunSpec(Measuring, frozen=True):
         """Return what loads the text that a dataset refers to: the folder that is named, else the engine."""
         if self.loader_root is not None:
             return folder_loader(Path(normpath(folder / from_home(self.loader_root))))
-        return None if engine is None else engine_loader(engine)
+        if engine is None or not can(engine, "load"):
+            return None
+        loads: Any = engine
+
+        def load(reference: str) -> str:
+            with no_exit(engine_name(engine), "load"):
+                text: str = resolved(loads.load(reference))
+            return text
+
+        return load
 
     def _engine(self, imports: bool) -> Engine | None:
         """Return the engine, if one is named.
@@ -483,23 +477,15 @@ class RunSpec(Measuring, frozen=True):
         Raises:
             ConfigError: It cannot be made, or what is named beside it, or beside stored rankings, would not be asked.
         """
-        for key in ("order", "ties"):
-            if getattr(self, key) is not None and self.rankings is None:
-                raise ConfigError(
-                    f"{key} is about stored rankings, and none are named; name some (--rankings), or leave it out"
-                )
-        for key in ("rankings", "engine"):
-            others = ("engine", *_PIPELINE, *_SEARCHED) if key == "rankings" else _PIPELINE
+        for key, (other, what) in _OPTIONS_OF.items():
+            if getattr(self, key) and getattr(self, other) is None:
+                raise ConfigError(f"{key} is about {what}, and none is named; name one (--{other}), or leave it out")
+        for key, others in _BESIDE.items():
             beside = [other for other in others if getattr(self, other) not in (None, "none")]
             if getattr(self, key) is not None and beside:
                 listed = ", ".join(beside)
                 raise ConfigError(f"{key} and {listed} were given; {_ALONE[key]}: leave {listed} out")
         if self.engine is None:
-            for key in ("allow_custom_prefix", "allow_remote"):
-                if getattr(self, key):
-                    raise ConfigError(
-                        f"{key} is about an engine, and none is named; name one (--engine), or leave it out"
-                    )
             return None
         return make_engine(self.engine, imports=imports, allow_remote=self.allow_remote)
 
@@ -567,7 +553,7 @@ def parse_config(content: Any, source: str, options: Mapping[str, str] | None = 
     Args:
         content: The parsed file: a mapping.
         source: Where it comes from, for messages.
-        options: The keys that were given otherwise, and what messages call them: `{"on_error": "--on-error"}`.
+        options: The keys that were given otherwise, and what messages call them: `{"metrics": "--metric"}`.
 
     Raises:
         ConfigError: It is not a mapping, is a dataset, or holds an unknown key or a wrong value.
@@ -575,6 +561,7 @@ def parse_config(content: Any, source: str, options: Mapping[str, str] | None = 
     if not is_object(content):
         got = "nothing" if content is None else type(content).__name__
         raise ConfigError(f"{source}: expected a mapping with at least 'corpus' and 'dataset', got {got}")
+    confide_parameters(content)
     if is_deeper(content, _DEEPEST):
         raise ConfigError(f"{source}: nested too deeply; expected at most {_DEEPEST} levels")
     if not _OF_DATASETS.isdisjoint(content) and {"corpus", "dataset"}.isdisjoint(content):

@@ -10,7 +10,7 @@ from typing import Any, TypedDict, Unpack, get_args
 from rag_evaluation_framework import results
 from rag_evaluation_framework.base.notes import note
 from rag_evaluation_framework.base.outside import name_line, shown
-from rag_evaluation_framework.contracts.sink import Outcome
+from rag_evaluation_framework.contracts.roles import Outcome
 from rag_evaluation_framework.data.cutoffs import Cutoff
 from rag_evaluation_framework.data.rankings import NOT_ASKED
 from rag_evaluation_framework.data.score_table import full_name
@@ -27,7 +27,7 @@ from rag_evaluation_framework.gates.measuring import (
     found_score,
     listed,
 )
-from rag_evaluation_framework.levels.catalogue import RULES
+from rag_evaluation_framework.levels.rules import RULES
 from rag_evaluation_framework.metrics.catalogue import ALL_METRICS
 from rag_evaluation_framework.registry.loading import load_installed
 from rag_evaluation_framework.results import EvaluationResult, store

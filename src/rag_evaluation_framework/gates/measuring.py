@@ -15,8 +15,8 @@ from rag_evaluation_framework.analysis.comparison import Comparison, clusters_of
 from rag_evaluation_framework.analysis.comparison import Slice as ChangedSlice
 from rag_evaluation_framework.base.outside import name_line, one_line
 from rag_evaluation_framework.data.columns import Integers, Numbers
+from rag_evaluation_framework.data.dataset import Skipped
 from rag_evaluation_framework.data.score_table import ScoreTable, full_name
-from rag_evaluation_framework.data.skipped import Skipped
 from rag_evaluation_framework.errors import LevelMismatch, ResultError
 from rag_evaluation_framework.gates.gate import Gate, Slice
 from rag_evaluation_framework.results.means import (

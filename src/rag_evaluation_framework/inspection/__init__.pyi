@@ -11,8 +11,5 @@ from .dataset_info import public_questions as public_questions
 from .findings import Finding as Finding
 from .findings import FindingKind as FindingKind
 from .findings import LintReport as LintReport
-from .fixing import Fix as Fix
-from .fixing import FixedDataset as FixedDataset
-from .fixing import fix_dataset as fix_dataset
 from .lint import lint_dataset as lint_dataset
 from .question_checks import word_likeness as word_likeness

@@ -28,11 +28,10 @@ from rag_evaluation_framework.data.hits import RankedHits
 from rag_evaluation_framework.data.spans import CharacterSpan, merge_overlapping_spans, total_length
 from rag_evaluation_framework.errors import CorpusError
 from rag_evaluation_framework.inspection.findings import Label, LabelTexts, of_reference, placed
-from rag_evaluation_framework.inspection.question_checks import copied_answer, near_duplicates
+from rag_evaluation_framework.inspection.question_checks import content_words, copied_answer, near_duplicates
 from rag_evaluation_framework.judging.spans import SpanJudgements
 from rag_evaluation_framework.metrics.span import SpanRecall
 from rag_evaluation_framework.retrievers.bm25 import BM25Retriever
-from rag_evaluation_framework.text.terms import question_words, stemmer
 
 _MOST_DOCUMENTS = 5
 
@@ -233,14 +232,12 @@ def _coverage(answered: _Questions, corpus: Corpus | None) -> Coverage | None:
 
 
 def _overlap(answered: _Questions) -> WordOverlap | None:
-    stem = stemmer("english")
     shares: list[float] = []
-    for entry, all_labels in answered:
-        labels = of_reference(entry, all_labels)
-        asked = {stem(word) for word in question_words(entry.query.text, "english")}
-        texts = [label.text for label in labels]
+    for entry, labels in answered:
+        asked = content_words(entry.query.text)
+        texts = [label.text for label in of_reference(entry, labels)]
         if asked and None not in texts:
-            told = {stem(word) for text in texts if text for word in question_words(text, "english")}
+            told = frozenset[str]().union(*(content_words(text) for text in texts if text))
             shares.append(len(asked & told) / len(asked))
     if not shares:
         return None

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from enum import StrEnum, auto
+from enum import StrEnum
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -21,14 +21,14 @@ from rag_evaluation_framework.data import (
     Query,
     TokenLevelGroundTruth,
 )
-from rag_evaluation_framework.data.answers import counted_otherwise, flattened, mapped, span_problem
 from rag_evaluation_framework.data.documents import DocumentResolver
+from rag_evaluation_framework.data.ground_truth import counted_otherwise, flattened, mapped, span_problem
 from rag_evaluation_framework.labelling import LabelChange, leaving_out, relabel
 from rag_evaluation_framework.registry.loading import load_installed
-from rag_evaluation_framework.text.line_places import LinePlaces
+from rag_evaluation_framework.text.text_locator import LinePlaces
 
 if TYPE_CHECKING:
-    from rag_evaluation_framework.report.pages.dataset import Page
+    from rag_evaluation_framework.report.page import Page
 
 _PAGES = "rag_evaluation_framework.report.pages.dataset"  # a door upwards
 
@@ -41,30 +41,24 @@ class FindingKind(StrEnum):
     First errors, down to `NO_ANSWERS`, then warnings, down to `TOO_LONG`, then what only informs.
     """
 
-    @staticmethod
-    def _generate_next_value_(name: str, start: int, count: int, last_values: list[Any]) -> str:
-        """Return how a kind is called: by its name, in words."""
-        del start, count, last_values
-        return name.lower().replace("_", " ")
-
-    DOCUMENT_MISSING = auto()
-    TEXT_DIFFERS = auto()
-    PLACE_DIFFERS = auto()
-    CHUNK_MISSING = auto()
-    BLANK_LABEL = auto()
-    OTHER_TRUTH = auto()
-    NO_ANSWERS = auto()
-    SKIPPED = auto()
-    ASKED_TWICE = auto()
-    LABELLED_TWICE = auto()
-    LABELS_OVERLAP = auto()
-    NOT_SHOWN = auto()
-    STRUCK_OUT = auto()
-    COPIES_ITS_ANSWER = auto()
-    ANSWER_ELSEWHERE = auto()
-    TOO_LONG = auto()
-    WHITE_SPACE = auto()
-    NO_ANSWER = auto()
+    DOCUMENT_MISSING = "document missing"
+    TEXT_DIFFERS = "text differs"
+    PLACE_DIFFERS = "place differs"
+    CHUNK_MISSING = "chunk missing"
+    BLANK_LABEL = "blank label"
+    OTHER_TRUTH = "other truth"
+    NO_ANSWERS = "no answers"
+    SKIPPED = "skipped"
+    ASKED_TWICE = "asked twice"
+    LABELLED_TWICE = "labelled twice"
+    LABELS_OVERLAP = "labels overlap"
+    NOT_SHOWN = "not shown"
+    STRUCK_OUT = "struck out"
+    COPIES_ITS_ANSWER = "copies its answer"
+    ANSWER_ELSEWHERE = "answer elsewhere"
+    TOO_LONG = "too long"
+    WHITE_SPACE = "white space"
+    NO_ANSWER = "no answer"
 
 
 RANK = {kind: rank for rank, kind in enumerate(FindingKind)}
@@ -86,8 +80,6 @@ class Finding:
         where: The place of the label: `file:line:column`, or its offsets if the text of its document is not at hand.
         span: The label, if it is a span.
         places: Further places that it is about, as `where`.
-        fixable: Whether `fix_dataset` mends it, white space if no label is lost; False for a label whose text or place
-            differs: whether all are found again shows only there.
     """
 
     kind: FindingKind
@@ -96,7 +88,6 @@ class Finding:
     where: str = ""
     span: CharacterSpan | None = None
     places: tuple[str, ...] = ()
-    fixable: bool = False
 
     @property
     def severity(self) -> Severity:
@@ -140,7 +131,6 @@ class Finding:
             "what": self.what,
             "places": list(self.places),
             "advice": self.advice,
-            "fixable": self.fixable,
         }
 
 

@@ -51,7 +51,7 @@ class LabelChecks:
         self._quotes = None if corpus is None else QuoteLocator.of(corpus)
         self._found: dict[str, list[CharacterSpan]] = {}
         self._found_as_shown: dict[str, list[CharacterSpan]] = {}
-        self.with_lost = {question.query.id for question in texts.dataset.incomplete}
+        self._with_lost = {question.query.id for question in texts.dataset.incomplete}
 
     def findings(self, entry: GroundTruth[Any], labels: Sequence[Label]) -> Iterator[Finding]:
         """Yield what is wrong with the labels of a question."""
@@ -59,16 +59,14 @@ class LabelChecks:
         several = {unit for answer in entry.answers if len(answer.places) > 1 for unit in answer.units}
         alone = [(label, unit) for label, unit in zip(labels, units_of(entry), strict=True) if unit not in several]
         for label in labels:
-            is_fixable = self._quotes is not None and label.problem is None
             for kind, what in self._alone(label):
-                fixable = is_fixable and kind is FindingKind.WHITE_SPACE
-                yield Finding(kind, what, query, self._where(label.span), label.span, fixable=fixable)
-        if query.id not in self.with_lost:  # what two answers have left may be the same
+                yield Finding(kind, what, query, self._where(label.span), label.span)
+        if query.id not in self._with_lost:  # what two answers have left may be the same
             for unit, count in Counter(place_of(label.span or unit) for label, unit in alone).items():
                 if count > 1:
                     span = unit if isinstance(unit, CharacterSpan) else None
                     what = f"{'' if span else f'{shown(unit)} '}is given {count:,} times"
-                    yield Finding(FindingKind.LABELLED_TWICE, what, query, self._where(span), span, fixable=True)
+                    yield Finding(FindingKind.LABELLED_TWICE, what, query, self._where(span), span)
         for span, what in self._overlapping([label for label, _ in alone]):
             yield Finding(FindingKind.LABELS_OVERLAP, what, query, self._where(span), span)
         for span, what, places in self._elsewhere(labels):
@@ -167,8 +165,8 @@ class LabelChecks:
             return []
         text = " ".join(markup.shown(span.start, span.end).split())
         if text not in self._found_as_shown:
-            found = self._quotes.places_as_shown(text, None, _MOST_PLACES) if text else []
-            self._found_as_shown[text] = [place for place, _ in found if not self._struck_out(place)]
+            found = self._quotes.locate(text, None, _MOST_PLACES).places
+            self._found_as_shown[text] = [place[0] for place in found if not self._struck_out(place[0])]
         return self._found_as_shown[text]
 
     def _too_long(self, entry: GroundTruth[Any], labels: Sequence[Label]) -> str:
@@ -259,7 +257,7 @@ def lint_dataset(
         findings += checks.findings(entry, labels)
         copied = copied_answer(entry, labels)
         findings += [] if copied is None else [copied]
-    findings += [finding for _, finding in asked_twice(questions, checks.with_lost)]
+    findings += asked_twice(questions)
     findings += _skipped(dataset, texts.relabelled.dataset.skipped if texts.relabelled else dataset.skipped)
     findings += _counted(dataset)
     findings.sort(key=lambda finding: RANK[finding.kind])

@@ -1,7 +1,7 @@
 """Checks of questions: the same one asked twice or asked again in other words, and one that copies its answer."""
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Sequence, Set
+from collections.abc import Iterator, Sequence
 from typing import Any
 from unicodedata import category
 
@@ -35,35 +35,20 @@ def truth_key(entry: GroundTruth[Any], labels: Sequence[Label]) -> object:
     return frozenset((place_of(label.unit), entry.gain(unit)) for label, unit in graded)
 
 
-def same_but_for_id(first: GroundTruth[Any], other: GroundTruth[Any]) -> bool:
-    """Return whether questions with the same truth are the same but for their ids and the white space in wordings."""
-    same_words = first.query.text.split() == other.query.text.split()
-    return same_words and first.query.metadata == other.query.metadata and type(first) is type(other)
-
-
-def asked_twice(
-    questions: Sequence[tuple[GroundTruth[Any], Sequence[Label]]], with_lost: Set[str]
-) -> Iterator[tuple[int, Finding]]:
-    """Yield which questions have the wording of an earlier one, and whether they have its truth; with their numbers.
-
-    Args:
-        questions: The questions and their labels.
-        with_lost: The ids of those of which places were lost: what they will have is not known, so that none of them
-            can be removed.
-    """
+def asked_twice(questions: Sequence[tuple[GroundTruth[Any], Sequence[Label]]]) -> Iterator[Finding]:
+    """Yield which questions are worded as an earlier one, and whether that has the same truth."""
     known: dict[str, dict[object, GroundTruth[Any]]] = {}
-    for number, (entry, labels) in enumerate(questions):
+    for entry, labels in questions:
         alike, truth = known.setdefault(wording_key(entry.query.text), {}), truth_key(entry, labels)
         first = alike.get(truth)
         if first is not None:
             what = f"is asked with the same truth as {name_line(first.query.id)}"
-            is_fixable = same_but_for_id(first, entry) and entry.query.id not in with_lost
-            yield number, Finding(FindingKind.ASKED_TWICE, what, entry.query, fixable=is_fixable)
+            yield Finding(FindingKind.ASKED_TWICE, what, entry.query)
             continue
         if alike:
             other = next(iter(alike.values())).query
             what = f"is worded as {name_line(other.id)} {quotation(other.text)}, which has other labels"
-            yield number, Finding(FindingKind.OTHER_TRUTH, what, entry.query)
+            yield Finding(FindingKind.OTHER_TRUTH, what, entry.query)
         alike[truth] = entry
 
 
@@ -81,11 +66,10 @@ def copied_answer(entry: GroundTruth[Any], labels: Sequence[Label]) -> Finding |
         if run:
             what = f"repeats {len(run)} words in a row of its answer: {quotation(' '.join(run))}"
             return Finding(FindingKind.COPIES_ITS_ANSWER, what, entry.query)
-    stem = stemmer("english")
-    answer = {stem(word) for text in texts for word in question_words(text, "english")}
+    answer = frozenset[str]().union(*map(content_words, texts))
     if len(answer) < _FEWEST:
         return None
-    shared = len(answer & {stem(word) for word in question_words(entry.query.text, "english")})
+    shared = len(answer & content_words(entry.query.text))
     if shared < _SHARE * len(answer):
         return None
     return Finding(
@@ -126,19 +110,17 @@ def word_likeness(one: str, other: str) -> float:
     """
     if wording_key(one) == wording_key(other):
         return 1.0
-    stem = stemmer("english")
-    first, second = _terms(one, stem), _terms(other, stem)
+    first, second = content_words(one), content_words(other)
     return len(first & second) / len(first | second) if first | second else 0.0
 
 
 def near_duplicates(questions: Sequence[str]) -> list[int]:
     """Return the numbers of the questions that are near-duplicates of an earlier one, whatever became of that."""
-    stem = stemmer("english")
     asked, worded = defaultdict[str, list[int]](list), set[str]()
     terms: list[frozenset[str]] = []
     found: list[int] = []
     for number, question in enumerate(questions):
-        own = _terms(question, stem)
+        own = content_words(question)
         shared = Counter(earlier for term in own for earlier in asked[term])
         alike = (count / len(own | terms[earlier]) >= NEAR_DUPLICATE for earlier, count in shared.items())
         if wording_key(question) in worded or any(alike):
@@ -150,5 +132,7 @@ def near_duplicates(questions: Sequence[str]) -> list[int]:
     return found
 
 
-def _terms(question: str, stem: Callable[[str], str]) -> frozenset[str]:
-    return frozenset(stem(word) for word in question_words(question, "english"))
+def content_words(text: str) -> frozenset[str]:
+    """Return the content words of a text, which BM25 compares: without English stop words, by their stems."""
+    stem = stemmer("english")
+    return frozenset(stem(word) for word in question_words(text, "english"))

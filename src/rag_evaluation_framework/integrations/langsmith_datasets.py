@@ -5,15 +5,15 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypedDict, Unpack, overload
 from uuid import UUID, uuid5
 
-from rag_evaluation_framework.base.files import is_list, is_object
+from rag_evaluation_framework.base.files import is_object
 from rag_evaluation_framework.base.outside import shown
 from rag_evaluation_framework.base.records import Problems
 from rag_evaluation_framework.data import CharacterSpan, ChunkRegistry, Corpus, Dataset, GroundTruth, count_skipped
-from rag_evaluation_framework.data.ids import EvaluationType, content_digest
+from rag_evaluation_framework.data.ids import EvaluationType
 from rag_evaluation_framework.data.levels import CHUNK, DOCUMENT, TOKEN, Level, U, checked_level
 from rag_evaluation_framework.datasets.langsmith_examples import PUSHED, SPLITS, ExampleReader, question_id, to_example
 from rag_evaluation_framework.errors import DatasetError, InvalidAnswer, LevelMismatch, ProviderError
@@ -35,10 +35,7 @@ Example: TypeAlias = Mapping[str, Any]
 """An example: `inputs`, `outputs` and `metadata`, in which its splits are, and `id` once it is stored."""
 
 _TEXT = "rag_evaluation_framework.report.pages.dataset:pushed_text"  # a door upwards
-_LISTS = ("created", "updated", "edited", "unchanged", "deleted", "missing", "left_out")
 _NAMESPACE = UUID("946e4232-ad1e-47eb-9acb-142d841a17b2")
-_HASH = "content_hash"
-_LARGEST_INTEGER = 2**63 - 1
 _DESCRIPTIONS: dict[EvaluationType, str] = {
     "document-level": "Ground truth for document-level RAG evaluation",
     "chunk-level": "Ground truth for chunk-level RAG evaluation",
@@ -58,7 +55,6 @@ class PushReport:
         is_new: Whether it was created.
         created: Questions that were not there.
         updated: Questions that were there and differed.
-        edited: Those of them that were edited in LangSmith after they had been pushed.
         unchanged: Questions that were there as they are: nothing was sent.
         deleted: Examples that were there and are not in the dataset, with `delete_missing`.
         missing: The same without `delete_missing`: they are still there.
@@ -70,7 +66,6 @@ class PushReport:
     is_new: bool
     created: tuple[str, ...] = ()
     updated: tuple[str, ...] = ()
-    edited: tuple[str, ...] = ()
     unchanged: tuple[str, ...] = ()
     deleted: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
@@ -83,7 +78,7 @@ class PushReport:
 
     def record(self) -> dict[str, Any]:
         """Return the report as JSON holds it."""
-        return {key: [*value] if key in _LISTS else value for key, value in vars(self).items()}
+        return {key: [*value] if isinstance(value, tuple) else value for key, value in asdict(self).items()}
 
 
 def push_dataset(
@@ -97,9 +92,8 @@ def push_dataset(
     """Make a dataset in LangSmith hold the questions of a dataset, and return what was done.
 
     Only differences are sent: a second push sends nothing, and one that was interrupted is completed by the next.
-    Examples are recognised by the id of their question (`query_id` in their metadata, else their own id); what was
-    edited in LangSmith is replaced, and reported. What would be read back as another dataset is refused, and so is what
-    would take from examples that others made the keys of their inputs and outputs.
+    Examples are recognised by the id of their question (`query_id` in their metadata, else their own id), and replaced
+    if they hold something else. What would be read back as another dataset is refused.
 
     Args:
         dataset: A dataset of any level.
@@ -111,8 +105,7 @@ def push_dataset(
 
     Raises:
         ConfigError: There is no key, or the name is none.
-        DatasetError: It is not a dataset, has no questions, or has what examples cannot hold; or examples of others
-            there would lose keys.
+        DatasetError: It is not a dataset, has no questions, or has what examples cannot hold.
         MissingDependency: LangSmith's SDK is not installed.
         ProviderError: LangSmith cannot be reached, or refuses; what arrived by then stays.
     """
@@ -127,10 +120,9 @@ def push_dataset(
     with opened(client, "push_dataset") as connected:
         stored, is_new = _found_or_created(connected, name, description or _DESCRIPTIONS[level])
         done = _pushed(connected, stored, wanted, delete_missing)
-    updated = {_query_id(new): old for old, new in done.update}
-    created = tuple(map(_query_id, done.create))
-    missing = tuple(map(_query_id, done.missing))
-    skipped = count_skipped(dataset.skipped)
+    updated = tuple(_query_id(new) for _, new in done.update)
+    created, missing = (tuple(map(_query_id, examples)) for examples in (done.create, done.missing))
+    sent, skipped = {*created, *updated}, count_skipped(dataset.skipped)
     left_out = [f"metadata {key!r} of the dataset" for key in dataset.metadata]
     left_out += [f"{skipped:,} skipped question{'s' * (skipped != 1)}"] * bool(skipped)
     return PushReport(
@@ -138,11 +130,8 @@ def push_dataset(
         url=stored.url or "",
         is_new=is_new,
         created=created,
-        updated=tuple(updated),
-        edited=tuple(
-            query_id for query_id, old in updated.items() if _noted(old).get(_HASH, _digest(old)) != _digest(old)
-        ),
-        unchanged=tuple(query_id for query_id in wanted if query_id not in updated and query_id not in created),
+        updated=updated,
+        unchanged=tuple(query_id for query_id in wanted if query_id not in sent),
         deleted=missing if delete_missing else (),
         missing=() if delete_missing else missing,
         left_out=tuple(left_out),
@@ -166,13 +155,6 @@ def _content(example: Example) -> list[Any]:
     """Return what an example holds, without the splits, which are LangSmith's."""
     metadata = {key: value for key, value in example["metadata"].items() if key != SPLITS}
     return [example["inputs"], example["outputs"], metadata]
-
-
-def _digest(example: Example) -> str:
-    """Return a hash of what an example holds, without the hash that is noted in it."""
-    inputs, outputs, metadata = _content(example)
-    noted = {key: value for key, value in _noted(example).items() if key != _HASH}
-    return content_digest(json.dumps([inputs, outputs, {**metadata, PUSHED: noted}], sort_keys=True))
 
 
 def _examples(dataset: Dataset[Any]) -> dict[str, Example]:
@@ -200,7 +182,6 @@ def _examples(dataset: Dataset[Any]) -> dict[str, Example]:
         if texts := {span.doc_id: dataset.texts[span.doc_id] for span in spans if dataset.texts.get(span.doc_id)}:
             noted["documents"] = texts
         row["metadata"][PUSHED] = noted
-        noted[_HASH] = _digest(row)
     return {_query_id(row): row for row in rows}
 
 
@@ -213,22 +194,10 @@ def _plain(row: Any, entry: GroundTruth[Any]) -> dict[str, Any]:
     try:
         text = json.dumps(row, ensure_ascii=False, allow_nan=False)
         text.encode()
-        plain: dict[str, Any] = json.loads(text, parse_int=_integer)
+        plain: dict[str, Any] = json.loads(text)
     except (TypeError, ValueError, RecursionError) as error:
         raise DatasetError(f"question {entry.query.id!r}: cannot be sent as JSON: {error}") from error
-    splits = plain["metadata"].get(SPLITS)
-    if splits is not None and not (is_list(splits) and splits and all(isinstance(name, str) for name in splits)):
-        raise DatasetError(
-            f"question {entry.query.id!r}: metadata {SPLITS}={splits!r}: expected a list of names of splits"
-        )
     return plain
-
-
-def _integer(text: str) -> int:
-    number = int(text)
-    if abs(number) > _LARGEST_INTEGER:
-        raise ValueError(f"{text:.30} is larger than 64 bits")
-    return number
 
 
 def _problems(entry: GroundTruth[Any], read: GroundTruth[Any], dataset: Dataset[Any]) -> Iterator[str]:
@@ -294,12 +263,11 @@ def _found_or_created(client: Any, name: str, description: str) -> tuple[LangSmi
     try:
         with answering(client, f"creating the dataset {name!r}"):
             return client.create_dataset(name, description=description), True
-    except ProviderError as error:
-        # It was created by somebody else in between, or by this request, whose answer was lost.
-        found = None if error.status in _REFUSED else dataset_named(client, name)
+    except ProviderError:
+        found = dataset_named(client, name)
         if found is None:
             raise
-        return found, True
+        return found, True  # by somebody else in between, or by this request, whose answer was lost
 
 
 def _pushed(
@@ -307,52 +275,18 @@ def _pushed(
 ) -> _Differences:
     """Send what is not there, until it is, and return what was to be sent."""
     first = plan = _Differences.of(wanted, listed_examples(client, dataset.id))
-    _check_others(first, dataset.name)
     while left := plan.left(delete_missing):
         failure = _sent(client, dataset.id, plan, delete_missing)
         plan = _Differences.of(wanted, listed_examples(client, dataset.id))
-        # What was sent is there, even if the service writes it in another way.
-        plan = plan._replace(update=[(old, new) for old, new in plan.update if _noted(old) != _noted(new)])
+        if failure is None:  # what was taken is there, even if the service writes it in another way
+            plan = plan._replace(update=())
         if (still := plan.left(delete_missing)) >= left:
             raise failure or InvalidAnswer(
                 f"LangSmith at {client.api_url} took everything, and {still:,} of {len(wanted):,} examples of "
-                f"{dataset.name!r} are not as they were sent; pushing again sends them again",
+                f"{dataset.name!r} are not there; pushing again sends them again",
                 PROVIDER,
             )
     return first
-
-
-def _check_others(plan: _Differences, name: str) -> None:
-    """Check that examples which others made keep their keys, under which their programs read.
-
-    Raises:
-        DatasetError: They would not: what we have no place for would move to the metadata, or have another name.
-    """
-    lost = {
-        old["id"]: keys
-        for old, new in plan.update
-        if _HASH not in _noted(old) and (keys := {*_lost({"inputs": old["inputs"], "outputs": old["outputs"]}, new)})
-    }
-    if lost:
-        named = ", ".join(map(shown, sorted(set[str]().union(*lost.values()))))
-        raise DatasetError(
-            f"dataset {name!r} in LangSmith: {len(lost):,} example{'s' * (len(lost) != 1)} that push did not make "
-            f"would no longer have {named} where they are, first {next(iter(lost))}. Nothing was sent; push "
-            "under another name (name=, on the command line --name)"
-        )
-
-
-def _lost(old: Any, new: Any, above: str = "") -> Iterator[str]:
-    """Yield the keys of objects that are gone, also within objects and items of lists: `relevant_spans.page`."""
-    if is_object(old) and is_object(new):
-        for key, inner in old.items():
-            if key not in new:
-                yield f"{above}{key}"
-            else:
-                yield from _lost(inner, new[key], f"{above}{key}.")
-    elif is_list(old) and is_list(new):
-        for one, other in zip(old, new, strict=False):
-            yield from _lost(one, other, above)
 
 
 def _sent(client: Any, dataset_id: UUID, plan: _Differences, delete_missing: bool) -> ProviderError | None:

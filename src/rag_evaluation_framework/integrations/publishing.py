@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import re
 import sys
 import time
@@ -18,11 +17,10 @@ from rag_evaluation_framework.base import progress, require
 from rag_evaluation_framework.base.files import is_object, write_over
 from rag_evaluation_framework.base.notes import note
 from rag_evaluation_framework.base.outside import one_line, raised, shown
-from rag_evaluation_framework.data.ground_truth import LabelIdentity
+from rag_evaluation_framework.contracts.component import check_number
 from rag_evaluation_framework.data.hits import Hit, Ranking
-from rag_evaluation_framework.data.levels import LEVELS, Level
-from rag_evaluation_framework.datasets.langsmith_examples import dataset_from_examples, labels_of, question_id
-from rag_evaluation_framework.errors import ConfigError, DatasetError, LevelMismatch
+from rag_evaluation_framework.datasets.langsmith_examples import question_id
+from rag_evaluation_framework.errors import ConfigError, DatasetError
 from rag_evaluation_framework.integrations.langsmith_client import (
     advice,
     answering,
@@ -41,8 +39,6 @@ if TYPE_CHECKING:
 
 PATIENCE = 30.0
 """Seconds for which it is asked whether all is there: what is sent can be read only after a while."""
-CHARACTERS = "characters"
-"""The field of a hit without a place that says how long its text is: it counts as retrieved."""
 
 _TEXT = "rag_evaluation_framework.report.pages.dataset:published_text"  # a door upwards
 _COMPONENTS = ("chunker", "embedder", "vector_store", "reranker")
@@ -67,12 +63,8 @@ class PublishedExperiment:
         scores_there: How many of them are there.
         problems: Why runs or scores were not sent, as far as that is known.
         unmatched: The ids of questions of the result that are not published: they are not in the dataset, or have
-            another wording or other labels there.
+            another wording there.
         unanswered: The ids of questions of the dataset that are not in the result.
-        uncompared: The ids of questions that are published though it is not known whether their labels there are those
-            that they were scored with: their examples cannot be read without documents, chunks or the name of a field.
-        reworded: The ids of those that are unmatched as they have another wording there.
-        relabelled: The ids of those that are unmatched as they have other labels there.
     """
 
     name: str
@@ -85,9 +77,6 @@ class PublishedExperiment:
     problems: tuple[str, ...] = ()
     unmatched: tuple[str, ...] = ()
     unanswered: tuple[str, ...] = ()
-    uncompared: tuple[str, ...] = ()
-    reworded: tuple[str, ...] = ()
-    relabelled: tuple[str, ...] = ()
 
     @property
     def complete(self) -> bool:
@@ -112,10 +101,9 @@ def publish_experiment(
     """Record a result as a new experiment on a dataset in LangSmith, and return what of it is there.
 
     One run per question, with the places that were retrieved (no text), and one feedback per score, as it was computed
-    here. Questions are matched by id, and not published if the dataset has them with another wording or other labels
-    than they were scored with; where labels cannot be compared, they are named (`uncompared`). Afterwards LangSmith is
-    asked how much is there, and what did not arrive is told. The address is kept in the folder of the result, in
-    `experiment.json`.
+    here. Questions are matched by id, and not published if the dataset has them with another wording. Afterwards
+    LangSmith is asked how much is there, and what did not arrive is told. The address is kept in the folder of the
+    result, in `experiment.json`.
 
     Args:
         result: The result; one that was loaded from its folder will do.
@@ -131,56 +119,52 @@ def publish_experiment(
         ResultError: What was retrieved is not known: the result was loaded from a report alone.
     """
     name, losses = checked_name(dataset_name), list[BaseException]()
-    _check(result, patience)
-    query_ids, hits = result.scores.query_ids, result.queries.hits
+    given: Any = result
+    if not isinstance(given, EvaluationResult):
+        raise ConfigError(f"result={shown(given)}: expected an EvaluationResult")
+    check_number("publish_experiment", "patience", patience)
+    hits = result.queries.hits
     with opened(client, "publish_experiment", losses) as connected:
         dataset = dataset_named(connected, name)
         if dataset is None:
             raise DatasetError(f"LangSmith at {connected.api_url} has no dataset {name!r}; dataset push makes one")
         examples = {_query_id(example): example for example in listed_examples(connected, dataset.id)}
-        compared = {
-            row: _compared(result, query, examples[query.query_id])
+        sent = [
+            (query, hits[row])
             for row, query in enumerate(result.queries)
-            if query.query_id in examples
-        }
-        rows = [row for row, found in compared.items() if found in ("same", "uncompared")]
-        if not rows:
+            if (example := examples.get(query.query_id))
+            and (not query.text or query.text in example["inputs"].values())
+        ]
+        if not sent:
             raise DatasetError(
-                f"none of the questions of {result.name} is in the dataset {name!r} of LangSmith with the wording and "
-                "the labels that it was scored with"
+                f"none of the questions of {result.name} is in the dataset {name!r} of LangSmith with its wording"
             )
-        sent = [(result.queries[row], hits[row]) for row in rows]
         expected = Counter(name for query, _ in sent for name in _scores(query))
         with answering(connected, "recording the experiment"):
             project = connected.create_project(
-                f"{_name(result)}-{uuid4().hex[:8]}",
+                f"{result.name[:_LONGEST_NAME].strip() or 'rag-eval'}-{uuid4().hex[:8]}",
                 description=f"{result.evaluation_type} evaluation by rag-eval",
                 reference_dataset_id=dataset.id,
                 metadata=_metadata(result),
-                num_examples=len(rows),
+                num_examples=len(sent),
                 num_repetitions=1,
                 evaluator_keys=list(expected),
                 upsert=True,  # the name is its own: one that is there was made by this request, whose answer was lost
             )
             _send(connected, project, sent, examples)
-        runs, scores_there = _arrived(connected, project.id, len(rows), expected, losses, patience)
+        runs, scores_there = _arrived(connected, project.id, len(sent), expected, losses, patience)
 
-    def ids(*outcomes: str | None) -> tuple[str, ...]:
-        return tuple(query_id for row, query_id in enumerate(query_ids) if compared.get(row) in outcomes)
-
+    there, asked = {query.query_id for query, _ in sent}, result.scores.query_ids
     published = PublishedExperiment(
         name=project.name,
         url=f"{str(dataset.url or '').rstrip('/')}/compare?selectedSessions={project.id}",
         dataset_name=dataset.name,
-        questions=len(rows),
+        questions=len(sent),
         runs=runs,
         scores=expected.total(),
         scores_there=scores_there,
-        unmatched=ids(None, "reworded", "relabelled"),
-        unanswered=tuple(sorted(examples.keys() - set(query_ids))),
-        uncompared=ids("uncompared"),
-        reworded=ids("reworded"),
-        relabelled=ids("relabelled"),
+        unmatched=tuple(query_id for query_id in asked if query_id not in there),
+        unanswered=tuple(sorted(examples.keys() - {*asked})),
     )
     if published.is_lossy:  # else only answers were lost
         published = replace(published, problems=tuple(dict.fromkeys(map(_why, losses))))
@@ -202,16 +186,6 @@ def keep_address(result: EvaluationResult[Any], told: Mapping[str, Any]) -> None
             note(f"{result.folder}: the address of the experiment is not kept: {store.reason(error)}")
 
 
-def _check(result: Any, patience: Any) -> None:
-    if not isinstance(result, EvaluationResult):
-        raise ConfigError(f"result={shown(result)}: expected an EvaluationResult")
-    if isinstance(patience, bool) or not isinstance(patience, int | float) or not 0 <= patience < math.inf:
-        raise ConfigError(f"patience={shown(patience)}: expected a number of seconds")
-
-
-# Which questions of a result a dataset in LangSmith holds as the result was scored with them.
-
-
 def _query_id(example: Mapping[str, Any]) -> str:
     """Return the id of the question of an example, as a dataset that is pulled has it."""
     own: Any = example["outputs"].get("metadata")
@@ -219,31 +193,7 @@ def _query_id(example: Mapping[str, Any]) -> str:
     return question_id({"metadata": everything, "id": example["id"]}) or ""
 
 
-def _compared(result: EvaluationResult[Any], query: QueryResult[Any], example: Mapping[str, Any]) -> str:
-    """Return whether an example is the question of a result: `same`, `reworded`, `relabelled` or `uncompared`."""
-    if query.text and query.text not in example["inputs"].values():
-        return "reworded"
-    scored = LEVELS[result.evaluation_type]
-    level: Level[Any] = LEVELS.get(result.config["dataset"].get("evaluation_type"), scored)
-    row = {"inputs": {"query": query.text}, "outputs": labels_of(example["outputs"]), "metadata": example["metadata"]}
-    try:
-        (truth,) = dataset_from_examples([row], level)
-    except (DatasetError, LevelMismatch):
-        return "uncompared"
-    labelled = query.labelled
-    if labelled is None and level is scored:
-        labelled = LabelIdentity.of(query.text, query.answers, query.gains)
-    if labelled is None:
-        return "uncompared"
-    return "same" if LabelIdentity.of_truth(truth).equals(labelled) else "relabelled"
-
-
 # What is sent: metadata of the whole and, for each question, places and scores. No text of the documents.
-
-
-def _name(result: EvaluationResult[Any]) -> str:
-    """Return what the experiment is called."""
-    return result.name[:_LONGEST_NAME].strip() or "rag-eval"
 
 
 def _metadata(result: EvaluationResult[Any]) -> dict[str, Any]:
@@ -282,8 +232,6 @@ def _scores(query: QueryResult[Any]) -> dict[str, float]:
 
 def _place(hit: Hit) -> dict[str, Any]:
     fields = {"doc_id": hit.doc_id, "start": hit.start, "end": hit.end, "chunk_id": hit.chunk_id, "score": hit.score}
-    if not hit.placed and hit.text is not None:
-        fields[CHARACTERS] = len(hit.text)
     return {name: value for name, value in fields.items() if value is not None}
 
 

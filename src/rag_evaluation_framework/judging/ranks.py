@@ -204,12 +204,12 @@ class RankJudgements:
     def from_ranks(
         cls, query: Integers, rank: Integers, gain: Numbers, results: Integers, repeats: Repeats | None = None
     ) -> "RankJudgements":
-        """Judge rankings whose judged units are known by rank.
+        """Judge rankings whose relevant units are known by rank.
 
         Args:
-            query: Number of the query of each judged unit, ascending.
+            query: Number of the query of each relevant unit, ascending.
             rank: Its position among the different units of the ranking, 0-based, or -1 if it was not retrieved.
-            gain: How relevant it is; units with a gain of 0 or below are not relevant.
+            gain: How relevant it is, above 0.
             results: The number of results of each query.
             repeats: The results whose unit was retrieved at a higher rank already; none by default.
 
@@ -217,9 +217,6 @@ class RankJudgements:
             The judgements of whole rankings.
         """
         queries = len(results)
-        if not (gain > 0).all():
-            rows = gain > 0
-            query, rank, gain = query[rows], rank[rows], gain[rows]
         relevant = np.bincount(query, minlength=queries)
         retrieved = np.flatnonzero(rank >= 0)
         found = Relevant.sorted_by_rank(query[retrieved], rank[retrieved], gain[retrieved])
@@ -286,28 +283,15 @@ class RankJudgements:
             relevant: The relevant units, each once; one list per query.
             gains: How relevant each of them is, above 0.
         """
-        counts = np.fromiter(map(len, relevant), dtype=np.int64, count=len(relevant))
-        rank = np.full(int(counts.sum()), -1, dtype=np.int64)
-        repeats: tuple[list[int], list[int]] = ([], [])
-        row = 0
-        for query, (results, right) in enumerate(zip(retrieved, relevant, strict=True)):
-            ranks: dict[Hashable, int] = {}
-            for position, unit in enumerate(results):
-                different = len(ranks)
-                ranks.setdefault(unit, different)
-                if len(ranks) == different:
-                    repeats[0].append(query)
-                    repeats[1].append(position)
-            for unit in right:
-                rank[row] = ranks.get(unit, -1)
-                row += 1
-        return cls.from_ranks(
-            np.repeat(np.arange(len(relevant)), counts),
-            rank,
-            np.fromiter(chain.from_iterable(gains), dtype=np.float64, count=len(rank)),
-            np.fromiter(map(len, retrieved), dtype=np.int64, count=len(retrieved)),
-            Repeats(np.array(repeats[0], dtype=np.int64), np.array(repeats[1], dtype=np.int64)),
-        )
+        numbers: dict[Hashable, int] = {}
+
+        def columns(lists: Sequence[Sequence[Hashable]]) -> tuple[Integers, Integers, Integers]:
+            counts = np.array([*map(len, lists)], dtype=np.int64)
+            units = [numbers.setdefault(unit, len(numbers)) for units in lists for unit in units]
+            return np.repeat(np.arange(len(lists)), counts), np.array(units, dtype=np.int64), counts
+
+        graded = np.array([*chain.from_iterable(gains)], dtype=np.float64)
+        return cls.from_columns(*columns(retrieved), LabelColumns(*columns(relevant)[:2], graded))
 
     def at(self, depth: int) -> "RankJudgements":
         """Return the judgements of the first `depth` results only; the ideal order is cut there, too."""

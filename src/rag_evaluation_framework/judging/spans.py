@@ -1,6 +1,6 @@
 """Span judgements: the characters that are found up to each rank, and what the best results would hold."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -10,14 +10,16 @@ from numpy.typing import NDArray
 from rag_evaluation_framework.data import CharacterSpan, Cutoff, GroundTruth
 from rag_evaluation_framework.data.columns import Integers, Numbering, Numbers
 from rag_evaluation_framework.data.hits import RankedHits
-from rag_evaluation_framework.judging.span_truth import SpanPlaces, SpanTruth, credited
 from rag_evaluation_framework.judging.stretches import (
     Line,
     Merged,
     Pieces,
     Shared,
     SpanColumns,
+    SpanPlaces,
+    SpanTruth,
     Stretches,
+    credited,
     leads,
     per_cell,
     spread,
@@ -88,11 +90,13 @@ class SpanJudgements:
         Returns:
             The judgements; where a ranking is shorter than `depth`, those of its last rank.
         """
-        judged = _judge_in_blocks(
-            queries,
-            depth,
-            lambda first, last: (retrieved.between(first, last), truth.reference.between(first, last)),
-        )
+        depth = max(depth, 1)  # of rankings without results, the last rank has nothing
+        found, unique, length = (np.zeros((queries, depth), dtype=np.int64) for _ in range(3))
+        relevant = np.zeros(queries, dtype=np.int64)
+        for first, last in blocks(queries, depth):  # as many queries at a time as fit into the processor's cache
+            rows, some = slice(first, last), (retrieved.between(first, last), truth.reference.between(first, last))
+            found[rows], unique[rows], length[rows], relevant[rows] = _judge_block(*some, last - first, depth)
+        judged = cls(found, found, found, unique, length, relevant)
         return judged if truth.alternatives is None else _with_alternatives(judged, retrieved, truth.alternatives)
 
     @classmethod
@@ -100,12 +104,9 @@ class SpanJudgements:
         cls, retrieved: Sequence[Sequence[CharacterSpan]], truth: Sequence[Sequence[CharacterSpan]]
     ) -> "SpanJudgements":
         """Judge rankings of span objects: one list of retrieved and one of relevant spans per query."""
-
-        def columns(first: int, last: int) -> tuple[SpanColumns, SpanColumns]:
-            documents = Numbering()
-            return SpanColumns.of(retrieved[first:last], documents), SpanColumns.of(truth[first:last], documents)
-
-        return _judge_in_blocks(len(retrieved), max(map(len, retrieved), default=0), columns)
+        documents = Numbering()
+        found, right = SpanColumns.of(retrieved, documents), SpanTruth(SpanColumns.of(truth, documents))
+        return cls.from_columns(found, right, len(retrieved), max(map(len, retrieved), default=0))
 
     @classmethod
     def from_hits(
@@ -191,21 +192,6 @@ def _with_alternatives(judged: SpanJudgements, retrieved: SpanColumns, places: S
             for table, rows in zip(whole, (found.credit, found.relevant, found.once), strict=True):
                 table[first + found.query] = rows
     return replace(judged, credit=whole[0], relevant=whole[1], once=whole[2])
-
-
-def _judge_in_blocks(
-    queries: int, depth: int, columns: Callable[[int, int], tuple[SpanColumns, SpanColumns]]
-) -> SpanJudgements:
-    """Judge as many queries at a time as fit into the processor's cache; every answer has one place."""
-    depth = max(depth, 1)  # of rankings without results, the last rank has nothing
-    found, retrieved, length = (np.zeros((queries, depth), dtype=np.int64) for _ in range(3))
-    truth = np.zeros(queries, dtype=np.int64)
-    for first, last in blocks(queries, depth):
-        rows = slice(first, last)
-        found[rows], retrieved[rows], length[rows], truth[rows] = _judge_block(
-            *columns(first, last), last - first, depth
-        )
-    return SpanJudgements(found, found, found, retrieved, length, truth)
 
 
 def blocks(queries: int, depth: int) -> Iterator[tuple[int, int]]:

@@ -7,9 +7,21 @@ import numpy as np
 
 from rag_evaluation_framework.data.columns import Integers, Numbers
 from rag_evaluation_framework.judging.ranks import totals
-from rag_evaluation_framework.judging.span_truth import SpanPlaces, SpanTruth, credit, placed, said_by
 from rag_evaluation_framework.judging.spans import TrailJudgements, blocks
-from rag_evaluation_framework.judging.stretches import Line, Merged, Pieces, Shared, SpanColumns, Stretches, spread
+from rag_evaluation_framework.judging.stretches import (
+    Line,
+    Merged,
+    Pieces,
+    Shared,
+    SpanColumns,
+    SpanPlaces,
+    SpanTruth,
+    Stretches,
+    credit,
+    placed,
+    said_by,
+    spread,
+)
 
 _ROOM = 1 << 19  # characters times spans: what is judged fits into the processor's cache
 

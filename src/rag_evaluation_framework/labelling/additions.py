@@ -19,8 +19,7 @@ from rag_evaluation_framework.data import (
 from rag_evaluation_framework.data.documents import names_fully
 from rag_evaluation_framework.errors import DatasetError
 from rag_evaluation_framework.labelling.alignment import word_places
-from rag_evaluation_framework.labelling.quote_check import QuoteCheck
-from rag_evaluation_framework.labelling.quote_row import QuoteRow, with_conflicts
+from rag_evaluation_framework.labelling.quote_table import QuoteCheck, QuoteRow, with_conflicts
 from rag_evaluation_framework.markups import markup_of
 from rag_evaluation_framework.markups.characters import flat
 

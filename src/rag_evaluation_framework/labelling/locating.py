@@ -23,17 +23,17 @@ from rag_evaluation_framework.data import CharacterSpan, Dataset, DocumentId
 from rag_evaluation_framework.data.documents import Corpus, DocumentResolver, checked_corpus
 from rag_evaluation_framework.errors import ConfigError, DatasetError
 from rag_evaluation_framework.labelling.questions import AskedQuote, QuoteTable
-from rag_evaluation_framework.labelling.quote_check import QuoteCheck
-from rag_evaluation_framework.labelling.quote_row import (
+from rag_evaluation_framework.labelling.quote_table import (
     ANY_DOCUMENT,
     IS_STRUCK_OUT,
     MOST_OCCURRENCES,
     PARTLY_STRUCK_OUT,
+    QuoteCheck,
     QuoteRow,
     QuoteStatus,
+    read_quote_table,
     with_conflicts,
 )
-from rag_evaluation_framework.labelling.quote_table import read_quote_table
 from rag_evaluation_framework.markups.markup import struck_out
 from rag_evaluation_framework.quotes.quote_locator import NOT_SHOWN, Located, QuoteLocator, told_places
 from rag_evaluation_framework.quotes.suggestions import LONGEST, Suggestion, lost_parts, suggest, suggest_located
@@ -121,20 +121,13 @@ def _within(found: "QuoteFate", asked: AskedQuote, locator: QuoteLocator) -> "Qu
 
 def _row(asked: AskedQuote, found: "QuoteFate", elsewhere: Sequence[CharacterSpan] = ()) -> QuoteRow:
     return QuoteRow(
-        asked.number,
-        asked.question,
-        asked.quote,
-        asked.document,
-        found.status,
-        found.located.places,
-        found.located.ignoring,
-        found.advice,
-        asked.id,
-        asked.metadata,
-        found.suggestion,
-        asked.answer,
-        asked.place,
-        tuple(elsewhere),
+        **vars(asked),
+        status=found.status,
+        places=found.located.places,
+        ignoring=found.located.ignoring,
+        advice=found.advice,
+        suggestion=found.suggestion,
+        elsewhere=tuple(elsewhere),
     )
 
 

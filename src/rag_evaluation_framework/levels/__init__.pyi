@@ -1,2 +1,2 @@
-from .catalogue import RULES as RULES
-from .level_rules import LevelRules as LevelRules
+from .rules import RULES as RULES
+from .rules import LevelRules as LevelRules

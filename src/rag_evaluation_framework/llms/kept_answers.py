@@ -9,12 +9,11 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
-from rag_evaluation_framework.base.files import from_home
-from rag_evaluation_framework.base.notes import note
-from rag_evaluation_framework.base.store import Cache, DamagedEntry
+from rag_evaluation_framework.base.store import Cache
 from rag_evaluation_framework.data.ids import content_digest
 
 _VERSION = 2  # part of the key: answers of another version are not found
+_MOST = 1 << 30  # bytes of all answers below a root
 
 
 @dataclass(frozen=True)
@@ -37,25 +36,22 @@ class KeptAnswer:
 
 
 class KeptAnswers(Cache):
-    """Answers in a folder, one small file each, found by all that an answer depends on. Threads may use one at once.
+    """Answers, found by all that an answer depends on, in `<root>/cache/answers`. Threads may use one at once.
 
-    What is damaged is removed, noted, and asked for again. Prompts are not kept.
+    Prompts are not kept.
 
     Args:
-        root: The folder of runs and datasets; the answers are in `<root>/cache/answers`.
+        root: The folder of runs and datasets.
 
     Attributes:
-        folder: The folder of the answers.
         used: How many answers were read instead of being asked for.
-        problem: Why an answer could not be kept; None as long as all are.
     """
 
     def __init__(self, root: str | Path) -> None:
-        super().__init__(Path(from_home(root)) / "cache" / "answers")
+        super().__init__(root, "answers", "answers", _MOST)
         self._lock = Lock()
         self._asking: dict[str, Lock] = {}
         self.used = 0
-        self.problem: str | None = None
 
     @contextmanager
     def asking(self, key: str) -> Generator[None]:
@@ -68,31 +64,17 @@ class KeptAnswers(Cache):
     def answers(self, key: str) -> Iterator[KeptAnswer]:
         """Yield what was answered to each attempt, in order, until there is none."""
         for attempt in count(1):
-            answer = self._read(_attempt_key(key, attempt))
-            if answer is None:
+            own = _attempt_key(key, attempt)
+            found = self.read([own])
+            if not found:
                 return
             with self._lock:
                 self.used += 1
-            yield answer
+            yield KeptAnswer(**json.loads(found[own]))
 
     def keep(self, key: str, attempt: int, answer: KeptAnswer) -> None:
-        """Keep what was answered to an attempt, numbered from 1; what cannot be written is noted."""
-        try:
-            self.put({_attempt_key(key, attempt): json.dumps(asdict(answer)).encode()})
-        except OSError as error:
-            self.problem = f"{self.folder}: answers cannot be kept ({error.strerror})"
-            note(f"{self.problem}: the next run asks for them again")
-
-    def _read(self, key: str) -> KeptAnswer | None:
-        try:
-            found = self.get(key)
-        except DamagedEntry:
-            note(f"{self.folder / key}: a kept answer is damaged: it is removed, and asked for again")
-        except OSError as error:
-            note(f"{self.folder / key}: a kept answer cannot be read ({error.strerror}): it is asked for again")
-        else:
-            return None if found is None else KeptAnswer(**json.loads(found))
-        return None
+        """Keep what was answered to an attempt, numbered from 1."""
+        self.write({_attempt_key(key, attempt): json.dumps(asdict(answer)).encode()})
 
 
 def answer_key(request: Mapping[str, Any]) -> str:

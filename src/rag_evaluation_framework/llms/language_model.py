@@ -15,7 +15,7 @@ from rag_evaluation_framework.base.files import is_list, is_object
 from rag_evaluation_framework.base.notes import note
 from rag_evaluation_framework.base.outside import class_name, said, shown
 from rag_evaluation_framework.contracts.component import Component, check_choice, check_count, check_seconds
-from rag_evaluation_framework.contracts.question_strategy import LLMClient
+from rag_evaluation_framework.contracts.roles import LLMClient
 from rag_evaluation_framework.data.values import encodable
 from rag_evaluation_framework.errors import ConfigError, InputError, InvalidAnswer, ProviderError, ProviderRefused
 from rag_evaluation_framework.llms.kept_answers import KeptAnswer, KeptAnswers, answer_key

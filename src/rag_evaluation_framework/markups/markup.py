@@ -1,8 +1,7 @@
 """What a renderer shows of a source text: which parts it hides, and what is struck out, raised or lowered."""
 
 import re
-from bisect import bisect_left, bisect_right
-from collections import Counter
+from bisect import bisect_right
 from collections.abc import Iterator
 from functools import cached_property
 from itertools import pairwise
@@ -118,24 +117,18 @@ class Markup:
         return part[2] if part else ""
 
     @cached_property
-    def effects(self) -> tuple[list[int], list[frozenset[str]]]:
-        """Where what is struck out, raised or lowered changes, in order, and what is active from there on."""
-        offsets, states, active = [0], [frozenset[str]()], Counter[str]()
-        events = (
-            (at, step, name) for *ends, name in _ranges(self) if name for at, step in zip(ends, (1, -1), strict=True)
-        )
-        for offset, step, name in sorted(events):
-            active[name] += step
-            if offsets[-1] != offset:
-                offsets.append(offset)
-                states.append(frozenset())
-            states[-1] = frozenset(+active)
-        return offsets, states
+    def effects(self) -> NDArray[np.uint8]:
+        """What each character of the source is, as a sum of 1 (struck out), 2 (raised) and 4 (lowered)."""
+        found = np.zeros(len(self.source), np.uint8)
+        for start, end, name in _ranges(self):
+            found[start:end] |= _EFFECTS.get(name, 0)
+        return found
 
 
 # What is struck out, raised or lowered: the same letters, and something else.
 
 STRUCK_OUT = "struck out"
+_EFFECTS = {STRUCK_OUT: 1, "raised": 2, "lowered": 4}
 _TAG = re.compile(r"<(?P<end>/?)(?P<name>[A-Za-z][A-Za-z0-9:-]*)")
 _NAMED = {
     **dict.fromkeys(("del", "s", "strike"), STRUCK_OUT),
@@ -165,33 +158,31 @@ def effects(markup: Markup, start: int, end: int) -> Effects:
         Of each change the number of letters and digits before it, and what they are from there on: "struck out",
         "raised", "lowered". Empty if they are nothing of that.
     """
-    of_letters = [frozenset[str](), *_of_letters(markup, start, end)]
-    return tuple((number, now) for number, (before, now) in enumerate(pairwise(of_letters)) if now != before)
+    of_letters = [0, *_of_letters(markup, start, end)]
+    return tuple((number, _names(now)) for number, (before, now) in enumerate(pairwise(of_letters)) if now != before)
 
 
 def struck_out(markup: Markup, start: int, end: int) -> str:
     """Return how much is struck out of what is shown between two offsets: "all" or "part"; "" if nothing is."""
-    found = {STRUCK_OUT in names for names in _of_letters(markup, start, end)}
-    return "" if True not in found else "part" if False in found else "all"
+    found = {effect & 1 for effect in _of_letters(markup, start, end)}
+    return "" if 1 not in found else "part" if 0 in found else "all"
 
 
 def effects_begun(markup: Markup, start: int, end: int) -> list[str]:
     """Return what begins between two offsets: "raised text", "lowered text", "strikethrough"."""
-    offsets, states = markup.effects
-    states = states[max(bisect_left(offsets, start) - 1, 0) : bisect_left(offsets, end)]
-    begun = dict.fromkeys(name for before, now in pairwise(states) for name in sorted(now - before))
+    states = [0] * (not start) + markup.effects[max(start - 1, 0) : end].tolist()
+    begun = dict.fromkeys(name for before, now in pairwise(states) for name in sorted(_names(now & ~before)))
     return ["strikethrough" if name == STRUCK_OUT else f"{name} text" for name in begun]
 
 
-def _of_letters(markup: Markup, start: int, end: int) -> list[frozenset[str]]:
+def _names(effect: int) -> frozenset[str]:
+    return frozenset(name for name, bit in _EFFECTS.items() if effect & bit)
+
+
+def _of_letters(markup: Markup, start: int, end: int) -> list[int]:
     """Return what each letter and digit is that is shown between two offsets."""
-    offsets, states = markup.effects
-    first, last = bisect_right(offsets, start), bisect_left(offsets, end)
-    edges = [start, *offsets[first:last], end]
-    found: list[frozenset[str]] = []
-    for names, (at, behind) in zip(states[first - 1 :], pairwise(edges), strict=False):
-        found += [names] * sum(len(key(sign)) for sign in markup.shown(at, behind))
-    return found
+    shown = range(markup.at(start), markup.at(end))
+    return [int(markup.effects[markup.offset(at)]) for at in shown for _ in key(markup.text[at])]
 
 
 def _ranges(markup: Markup) -> Iterator[tuple[int, int, str]]:

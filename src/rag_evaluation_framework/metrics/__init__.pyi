@@ -8,9 +8,9 @@ from .rank import MRR as MRR  # mrr
 from .rank import MAP as MAP  # map
 from .rank import NDCG as NDCG  # ndcg
 from .rank import RPrecision as RPrecision  # r_precision
-from .chunk import ChunkRecall as ChunkRecall  # chunk_recall
-from .chunk import ChunkPrecision as ChunkPrecision  # chunk_precision
-from .chunk import ChunkF1 as ChunkF1  # chunk_f1
+from .rank import ChunkRecall as ChunkRecall  # chunk_recall
+from .rank import ChunkPrecision as ChunkPrecision  # chunk_precision
+from .rank import ChunkF1 as ChunkF1  # chunk_f1
 from .span import SpanRecall as SpanRecall  # span_recall
 from .span import SpanPrecision as SpanPrecision  # span_precision
 from .span import SpanIoU as SpanIoU  # span_iou

@@ -4,12 +4,21 @@ from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Any, TypeVar
 
-from rag_evaluation_framework.contracts.metric import ChunkLevelMetric, Metric
-from rag_evaluation_framework.metrics.chunk import ChunkF1, ChunkPrecision, ChunkRecall
-from rag_evaluation_framework.metrics.rank import MRR, NDCG, HitRate, Precision, RankMetric, Recall
+from rag_evaluation_framework.contracts.roles import ChunkLevelMetric, Metric
+from rag_evaluation_framework.metrics.rank import (
+    MRR,
+    NDCG,
+    ChunkF1,
+    ChunkPrecision,
+    ChunkRecall,
+    HitRate,
+    Precision,
+    RankMetric,
+    Recall,
+)
 from rag_evaluation_framework.metrics.span import SpanIoU, SpanMetric, SpanPrecision, SpanRecall
 from rag_evaluation_framework.registry.building import load
-from rag_evaluation_framework.registry.table import built_in
+from rag_evaluation_framework.registry.loading import built_in
 
 M = TypeVar("M", bound=Metric[Any])
 

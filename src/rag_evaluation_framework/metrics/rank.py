@@ -1,20 +1,20 @@
-"""Metrics over rankings of ids."""
+"""Metrics over rankings of ids, and over sets of chunks."""
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
+from numbers import Number
 from typing import Any, ClassVar
 
 import numpy as np
 
 from rag_evaluation_framework.base.outside import shown
-from rag_evaluation_framework.contracts.metric import Metric
+from rag_evaluation_framework.contracts.roles import ChunkLevelMetric, Metric
 from rag_evaluation_framework.data.columns import Numbers
-from rag_evaluation_framework.data.ids import EvaluationType, RelevanceId, canonical_chunk_id
+from rag_evaluation_framework.data.ids import ChunkId, EvaluationType, RelevanceId, canonical_chunk_id
 from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.judging.ranks import RankJudgements, totals
-from rag_evaluation_framework.metrics.given_units import given_ids
-from rag_evaluation_framework.metrics.span import ratio
+from rag_evaluation_framework.metrics.span import given_units, ratio
 
 # The base class of metrics over rankings of ids.
 
@@ -44,15 +44,19 @@ class RankMetric(Metric[RelevanceId]):
         """
         if isinstance(retrieved, str | bytes | Mapping | Set):
             raise ConfigError(f"{self.name}: retrieved is {shown(retrieved)}; expected a list of ids, best first")
-        found, relevant = map(_units, given_ids(self.name, retrieved, ground_truth))
+        found, relevant = _given_ids(self.name, retrieved, ground_truth)
         right = list(dict.fromkeys(relevant))
         judged = RankJudgements.from_lists([found], [right], [[1.0] * len(right)])
         return float(self.score(judged)[0])
 
 
-def _units(ids: list[Any]) -> list[Any]:
-    """Return both ids of a chunk as one; ids may be numbers, too."""
-    return [canonical_chunk_id(unit) if isinstance(unit, str) else unit for unit in ids]
+def _given_ids(metric: str, retrieved: Any, ground_truth: Any) -> tuple[list[Any], list[Any]]:
+    """Return the ids that were given to a metric, both ids of a chunk as one; ids may be numbers, too."""
+    found, right = (
+        [canonical_chunk_id(unit) if isinstance(unit, str) else unit for unit in ids]
+        for ids in given_units(metric, retrieved, ground_truth, (str, Number), "ids")
+    )
+    return found, right
 
 
 # Hit rate, also called success@k.
@@ -139,11 +143,6 @@ class F1(RankMetric):
     Source: Van Rijsbergen 1979, "Information Retrieval" (F with β = 1).
     """
 
-    @property
-    def name(self) -> str:
-        """`f1`."""
-        return "f1"
-
     def score(self, judged: RankJudgements) -> Numbers:
         """Return the F1 of each query."""
         return ratio(2 * judged.credit, judged.relevant + judged.weighed(judged.precision_denominator))
@@ -163,11 +162,6 @@ class MRR(RankMetric):
     Undefined: 0.0 where nothing is relevant.
     Source: Voorhees 1999, "The TREC-8 Question Answering Track Report".
     """
-
-    @property
-    def name(self) -> str:
-        """`mrr`."""
-        return "mrr"
 
     def score(self, judged: RankJudgements) -> Numbers:
         """Return the reciprocal rank of each query."""
@@ -193,11 +187,6 @@ class MAP(RankMetric):
     Source: Buckley and Voorhees 2000, "Evaluating Evaluation Measure Stability"; agrees with trec_eval's `map_cut`.
     """
 
-    @property
-    def name(self) -> str:
-        """`map`."""
-        return "map"
-
     def score(self, judged: RankJudgements) -> Numbers:
         """Return the average precision of each query."""
         credited = judged.credited
@@ -221,11 +210,6 @@ class NDCG(RankMetric):
     Source: Järvelin and Kekäläinen 2002, "Cumulated Gain-Based Evaluation of IR Techniques"; agrees with trec_eval on
         rankings without ties, not with tools whose gain is 2^g - 1.
     """
-
-    @property
-    def name(self) -> str:
-        """`ndcg`."""
-        return "ndcg"
 
     def score(self, judged: RankJudgements) -> Numbers:
         """Return the normalised gain of each query."""
@@ -255,3 +239,88 @@ class RPrecision(RankMetric):
         credited = judged.credited
         early = credited.rank < judged.relevant[credited.query]
         return ratio(np.bincount(credited.query[early], minlength=len(judged.relevant)), judged.relevant)
+
+
+# The base class of metrics over sets of chunks.
+
+
+class ChunkMetric(ChunkLevelMetric):
+    """A metric over the set of retrieved chunks, computed from rank judgements for all queries at once.
+
+    `calculate` runs the same code with one query, so there is one implementation. Repeated chunks count once, and
+    position-aware and plain ids of one text are one chunk.
+    """
+
+    @abstractmethod
+    def score(self, judged: RankJudgements) -> Numbers:
+        """Return one score per query, shape (queries,); the judgements are already cut at the cutoff."""
+
+    def calculate(self, retrieved: Sequence[ChunkId], ground_truth: Sequence[ChunkId]) -> float:
+        """Score one ranking; its order does not matter.
+
+        Raises:
+            ConfigError: Something is not a list of ids.
+        """
+        found, right = (list(dict.fromkeys(ids)) for ids in _given_ids(self.name, retrieved, ground_truth))
+        return float(self.score(RankJudgements.from_lists([found], [right], [[1.0] * len(right)]))[0])
+
+
+# Recall of the set of retrieved chunks.
+
+
+@dataclass(frozen=True)
+class ChunkRecall(ChunkMetric):
+    """Chunk recall: the share of the relevant chunks that were retrieved.
+
+    Repeated chunks count once, and position-aware and plain ids of one text are one chunk.
+
+    Formula: |R ∩ G| / |G|, R and G being the sets of retrieved and of relevant chunks.
+    Range: [0, 1].
+    Undefined: 0.0 where nothing is relevant.
+    Source: Van Rijsbergen 1979, "Information Retrieval" (recall); agrees with trec_eval's `set_recall`.
+    """
+
+    def score(self, judged: RankJudgements) -> Numbers:
+        """Return the recall of each query."""
+        return ratio(judged.credit, judged.relevant)
+
+
+# Precision of the set of retrieved chunks.
+
+
+@dataclass(frozen=True)
+class ChunkPrecision(ChunkMetric):
+    """Chunk precision: the share of the retrieved chunks that are relevant.
+
+    Repeated chunks count once, and position-aware and plain ids of one text are one chunk. Unlike `precision`,
+    it divides by what was retrieved and not by k.
+
+    Formula: |R ∩ G| / |R|, R and G being the sets of retrieved and of relevant chunks.
+    Range: [0, 1].
+    Undefined: 0.0 where nothing was retrieved.
+    Source: Van Rijsbergen 1979, "Information Retrieval" (precision); agrees with trec_eval's `set_P`.
+    """
+
+    def score(self, judged: RankJudgements) -> Numbers:
+        """Return the precision of each query."""
+        return ratio(judged.relevant_retrieved, judged.different)
+
+
+# F1 of the set of retrieved chunks.
+
+
+@dataclass(frozen=True)
+class ChunkF1(ChunkMetric):
+    """Chunk F1: the harmonic mean of chunk recall and chunk precision, high only where both are.
+
+    Repeated chunks count once, and position-aware and plain ids of one text are one chunk.
+
+    Formula: 2 |R ∩ G| / (|R| + |G|), R and G being the sets of retrieved and of relevant chunks.
+    Range: [0, 1].
+    Undefined: 0.0 where nothing was retrieved and nothing is relevant.
+    Source: Van Rijsbergen 1979, "Information Retrieval" (F with β = 1); agrees with trec_eval's `set_F`.
+    """
+
+    def score(self, judged: RankJudgements) -> Numbers:
+        """Return the F1 of each query."""
+        return ratio(2 * judged.credit, judged.weighed(judged.different) + judged.relevant)

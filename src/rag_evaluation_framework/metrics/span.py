@@ -1,19 +1,60 @@
 """Metrics over spans of characters."""
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
-from rag_evaluation_framework.contracts.metric import TokenLevelMetric
+from rag_evaluation_framework.base.outside import shown
+from rag_evaluation_framework.contracts.roles import TokenLevelMetric
 from rag_evaluation_framework.data.columns import Integers, Numbers
 from rag_evaluation_framework.data.spans import CharacterSpan
+from rag_evaluation_framework.data.values import items
 from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.judging.ranks import totals
 from rag_evaluation_framework.judging.spans import SpanJudgements, oracle_from_lists
-from rag_evaluation_framework.metrics.given_units import given_spans
+
+# What is given to `calculate`: two lists of the units that a metric scores.
+
+
+def given_spans(metric: str, retrieved: Any, ground_truth: Any) -> tuple[list[CharacterSpan], list[CharacterSpan]]:
+    """Return the spans that were given to a metric.
+
+    Raises:
+        ConfigError: Something is not a list of `CharacterSpan`.
+    """
+    return given_units(metric, retrieved, ground_truth, (CharacterSpan,), "spans")
+
+
+def given_units(
+    metric: str, retrieved: Any, ground_truth: Any, kinds: tuple[type, ...], expected: str
+) -> tuple[list[Any], list[Any]]:
+    """Return the units that were given to a metric.
+
+    Args:
+        metric: The name of the metric.
+        retrieved: What was retrieved.
+        ground_truth: What is relevant.
+        kinds: The types that units may have.
+        expected: What these are called in messages.
+
+    Raises:
+        ConfigError: Something is not a list of such units.
+    """
+    found: list[list[Any]] = []
+    for name, given in (("retrieved", retrieved), ("ground_truth", ground_truth)):
+        where = f"{metric}: {name}"
+        if not isinstance(given, Iterable) or isinstance(given, str | bytes | Mapping):
+            raise ConfigError(f"{where} is {shown(given)}; expected a list of {expected}")
+        units = items(given, where)
+        for unit in units:
+            if not isinstance(unit, kinds):
+                raise ConfigError(f"{where} holds {shown(unit)}; expected a list of {expected}")
+        found.append(units)
+    return found[0], found[1]
+
 
 # The base class of metrics over spans of characters.
 
@@ -26,6 +67,8 @@ class SpanMetric(TokenLevelMetric):
 
     needs_chunks: ClassVar[bool] = False
     """Whether `score` reads `SpanJudgements.oracle`, for which all chunks of the corpus are needed."""
+    of_nothing: ClassVar[float] = 0.0
+    """What `calculate` returns where nothing is relevant and nothing was retrieved."""
 
     @abstractmethod
     def score(self, judged: SpanJudgements) -> Numbers:
@@ -38,6 +81,8 @@ class SpanMetric(TokenLevelMetric):
             ConfigError: Something is not a list of spans.
         """
         found, right = given_spans(self.name, retrieved, ground_truth)
+        if not (found or right):
+            return self.of_nothing
         return float(self.score(SpanJudgements.from_lists([found], [right]))[0])
 
 
@@ -105,6 +150,8 @@ class SpanIoU(SpanMetric):
         merged.
     """
 
+    of_nothing: ClassVar[float] = 1.0
+
     @property
     def name(self) -> str:
         """`span_iou`."""
@@ -113,11 +160,6 @@ class SpanIoU(SpanMetric):
     def score(self, judged: SpanJudgements) -> Numbers:
         """Return the intersection over union of each query."""
         return ratio(judged.credit_chars, judged.truth + judged.surplus)
-
-    def calculate(self, retrieved: Sequence[CharacterSpan], ground_truth: Sequence[CharacterSpan]) -> float:
-        """Score one ranking; 1.0 where both are empty."""
-        found, right = given_spans(self.name, retrieved, ground_truth)
-        return super().calculate(found, right) if found or right else 1.0
 
 
 # F1 of retrieved text (Dice coefficient).
@@ -275,6 +317,8 @@ class SpanIoURaw(SpanMetric):
     Source: Smith and Troynikov 2024, "Evaluating Chunking Strategies for Retrieval" (IoU, as their code computes it).
     """
 
+    of_nothing: ClassVar[float] = 1.0
+
     @property
     def name(self) -> str:
         """`span_iou_raw`."""
@@ -283,11 +327,6 @@ class SpanIoURaw(SpanMetric):
     def score(self, judged: SpanJudgements) -> Numbers:
         """Return the raw intersection over union of each query."""
         return ratio(judged.credit_chars, judged.truth + judged.surplus_raw)
-
-    def calculate(self, retrieved: Sequence[CharacterSpan], ground_truth: Sequence[CharacterSpan]) -> float:
-        """Score one ranking; 1.0 where both are empty."""
-        found, right = given_spans(self.name, retrieved, ground_truth)
-        return super().calculate(found, right) if found or right else 1.0
 
 
 # Oracle precision of a chunking (PrecisionΩ).

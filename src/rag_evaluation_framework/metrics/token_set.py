@@ -8,10 +8,10 @@ from functools import lru_cache
 from itertools import chain
 from typing import Any, ClassVar
 
-from rag_evaluation_framework.contracts.metric import TokenLevelMetric
+from rag_evaluation_framework.contracts.roles import TokenLevelMetric
 from rag_evaluation_framework.data import Answer, CharacterSpan
 from rag_evaluation_framework.errors import ConfigError, TokenizerError
-from rag_evaluation_framework.metrics.given_units import given_spans
+from rag_evaluation_framework.metrics.span import given_spans
 from rag_evaluation_framework.text.tokenizers import checked_tokenizer, resolve_tokenizer
 
 # The base class of metrics over sets of tokens.
@@ -59,6 +59,8 @@ class TokenSetMetric(TokenLevelMetric):
     """
 
     requires: ClassVar[Mapping[str, str]] = {"tiktoken": "tiktoken"}
+    of_nothing: ClassVar[float] = 0.0
+    """What `calculate` returns where nothing is relevant and nothing was retrieved."""
 
     tokenizer: Any = "cl100k_base"
 
@@ -88,6 +90,8 @@ class TokenSetMetric(TokenLevelMetric):
         """
         token_set = _token_sets(self.tokenizer)
         spans, relevant = given_spans(self.name, retrieved, ground_truth)
+        if not (spans or relevant):
+            return self.of_nothing
         found = _union(map(token_set, _texts(spans, "retrieved", self.name)))
         right = _union(map(token_set, _texts(relevant, "relevant", self.name)))
         shared = len(found & right)
@@ -236,6 +240,8 @@ class TokenSetIoU(TokenSetMetric):
     Source: Smith and Troynikov 2024, "Evaluating Chunking Strategies for Retrieval" (IoU).
     """
 
+    of_nothing: ClassVar[float] = 1.0
+
     @property
     def name(self) -> str:
         """`token_set_iou`."""
@@ -244,11 +250,6 @@ class TokenSetIoU(TokenSetMetric):
     def score(self, counts: TokenCounts) -> float:
         """Return the intersection over union."""
         return counts.credit / (counts.truth + counts.surplus)
-
-    def calculate(self, retrieved: Sequence[CharacterSpan], ground_truth: Sequence[CharacterSpan]) -> float:
-        """Score one ranking; 1.0 where both are empty."""
-        found, right = given_spans(self.name, retrieved, ground_truth)
-        return super().calculate(found, right) if found or right else 1.0
 
 
 # F1 of sets of tokens.

@@ -310,6 +310,7 @@ T = TypeVar("T")
 _PACKAGE = __name__.partition(".")[0]
 _MAY_PASS = (408, 409, 429)  # and everything from 500 on
 _BUSY = 429
+_OK = range(200, 300)
 _SPENT = "insufficient_quota"  # OpenAI says so with the status of those who ask too often
 
 
@@ -388,9 +389,8 @@ class ProviderCalls:
                     if failed.wait <= LONGEST_WAIT:
                         self._is_down = isinstance(failed.error, ProviderUnavailable) and status not in _MAY_PASS
                     raise failed.error from failed.__cause__
-                bound = min(
-                    _LONGEST_OWN_WAIT, (_FIRST_BUSY_WAIT if status == _BUSY else _FIRST_WAIT) * 2 ** (attempt - 1)
-                )
+                first = _FIRST_BUSY_WAIT if status == _BUSY else _FIRST_WAIT
+                bound = min(_LONGEST_OWN_WAIT, first * 2 ** (attempt - 1))
                 # Who was told the same time need not come at the same moment.
                 wait = failed.wait * uniform(1, 1.1) if failed.wait else uniform(bound / 2, bound)  # noqa: S311
                 if status == _BUSY:
@@ -459,7 +459,7 @@ class ProviderCalls:
         inner: Any = body.get("error", body) if is_object(body) else body
         own: Any = inner.get("message") if is_object(inner) else inner
         told = one_line(fit_to_show(own)) if isinstance(own, str) and own.strip() else said(error)
-        if status // 100 == HTTPStatus.OK // 100:
+        if status in _OK:
             return _Failed(InvalidAnswer(f"{self._who} answered what cannot be read: {told}", name, status, attempt))
         is_spent = getattr(error, "code", None) == _SPENT
         hint = "; the quota is used up" if is_spent else self._hint(status)

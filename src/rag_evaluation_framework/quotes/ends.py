@@ -7,7 +7,7 @@ from unicodedata import category
 
 from rag_evaluation_framework.markups import Markup, markup_of
 from rag_evaluation_framework.markups.characters import CALL, flat, folded, is_key, is_unspaced
-from rag_evaluation_framework.quotes.quoted_text import BRACKETED_ELLIPSIS, ELLIPSIS, LIST_MARKER, SIGNS
+from rag_evaluation_framework.quotes.quoted_text import BRACKETED_ELLIPSIS, ELLIPSIS_SIGNS, LIST_MARKER, SIGNS
 
 # Whether a word or a number is cut where a text begins or ends.
 #
@@ -166,7 +166,7 @@ def _is_split(before: str, behind: str) -> bool:
 
 OUTER_MARKS = "outer quotation marks"
 FINAL = "final punctuation"
-_ELLIPSIS = rf"(?:{BRACKETED_ELLIPSIS}|{ELLIPSIS})"
+_ELLIPSIS = rf"(?:{BRACKETED_ELLIPSIS}|{ELLIPSIS_SIGNS})"
 _BEFORE = (
     (re.compile(r"\A[\"']"), OUTER_MARKS),
     (re.compile(rf"\A{_ELLIPSIS}"), "ellipsis"),

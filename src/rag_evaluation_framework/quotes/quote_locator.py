@@ -9,24 +9,25 @@ from weakref import WeakValueDictionary
 
 from rag_evaluation_framework.base.outside import one_line
 from rag_evaluation_framework.base.progress import progress
-from rag_evaluation_framework.data import CharacterSpan, Corpus, Document, DocumentId
+from rag_evaluation_framework.data import CharacterSpan, Corpus, DocumentId
 from rag_evaluation_framework.markups.characters import flat, key
 from rag_evaluation_framework.markups.formats import markup_of
-from rag_evaluation_framework.markups.markup import Effects, Markup, effects
+from rag_evaluation_framework.markups.markup import Markup
 from rag_evaluation_framework.quotes.ends import is_cut
-from rag_evaluation_framework.quotes.keyed_texts import KeyedTexts
-from rag_evaluation_framework.quotes.part_chains import MOST_PLACES, chains, parts_of
 from rag_evaluation_framework.quotes.quote_matcher import (
     CAPITALS,
+    MOST_PLACES,
     Effort,
     Match,
+    chains,
     differences,
     in_document_order,
     in_order,
     matches,
+    parts_of,
     stretches,
 )
-from rag_evaluation_framework.quotes.quoted_text import QuotedText
+from rag_evaluation_framework.quotes.quoted_text import KeyedTexts, QuotedText
 from rag_evaluation_framework.text import LinePlaces, TextLocator
 
 _MOST_OF_A_RESULT = 500  # gaps; of 600 letters that stand at 70 places with other signs
@@ -135,29 +136,6 @@ class QuoteLocator:
             return list(islice(filter(is_whole, self.verbatim.occurrences(quote, doc_id)), limit))
         return whole
 
-    def places_as_shown(
-        self, text: str, doc_id: str | None = None, limit: int = 20
-    ) -> list[tuple[CharacterSpan, tuple[str, ...]]]:
-        """Return where a text is shown, verbatim or not, and what was ignored at each place.
-
-        Other than for `locate`, capitals count, and so does everything at the ends of the text.
-
-        Args:
-            text: The text, as a renderer shows it; a blank one is never found.
-            doc_id: Search only this document.
-            limit: Stop after this many places.
-        """
-        if doc_id is not None and doc_id not in self.numbers:
-            return []
-        effort, letters = Effort(), QuotedText.of(text).key
-        same = (
-            (span, match.ignoring)
-            for match in self._same(text, doc_id, effort)
-            if QuotedText.of(self.markup(span := self._span(match)).shown(span.start, span.end)).key == letters
-        )
-        found = list(islice(same, limit))
-        return [] if effort.is_spent and len(found) == 1 else found
-
     def places_of_result(self, text: str, doc_id: str | None = None, limit: int = 20) -> list[CharacterSpan]:
         """Return where a text stands that a retriever returned: verbatim or, if it is nowhere so, by its words.
 
@@ -197,8 +175,9 @@ class QuoteLocator:
         as_written = all(self.markup(span).shown(span.start, span.end) == span.text for span in spans)
         same = (
             [match]
-            for match in self._same(quote, doc_id, effort, (self.rendered,) if as_written else None)
-            if not (self._hides_ends(match) or taken & self._ends(match.number, match))
+            for match in self._matches(quote, doc_id, effort, (self.rendered,) if as_written else None)
+            if not (match.added or CAPITALS in match.ignoring or self._hides_ends(match))
+            and not taken & self._ends(match.number, match)
         )
         others = self._located(islice(same, limit - len(spans)))
         if effort.is_spent and len(spans) + len(others.places) == 1:
@@ -240,14 +219,6 @@ class QuoteLocator:
             (number, next((at for at in side if key(source[at])), place.start), is_first)
             for side, is_first in ((inside, True), (reversed(inside), False))
         }
-
-    def _same(
-        self, quote: str, doc_id: str | None, effort: Effort, views: Sequence[KeyedTexts] | None = None
-    ) -> Iterator[Match]:
-        """Yield the places of a quote that have its capitals and everything at its ends."""
-        for match in self._matches(quote, doc_id, effort, views):
-            if not match.added and CAPITALS not in match.ignoring:
-                yield match
 
     def _matches(
         self, quote: str, doc_id: str | None, effort: Effort, views: Sequence[KeyedTexts] | None = None
@@ -377,37 +348,3 @@ def _unique(number: int, beside: list[tuple[list[str], list[str]]]) -> str:
             text = one_line(" ".join(words if side else words[::-1]))
             return f" (before “{text}”)" if side else f" (behind “{text}”)"
     return ""
-
-
-# Labels that are the same to a reader, however their documents write them.
-
-
-def show_the_same(one: CharacterSpan, other: CharacterSpan) -> bool:
-    """Return whether the texts of two spans differ in nothing but markup, typography and line breaks.
-
-    What is struck out, raised or lowered in one of them only is another text.
-    """
-    keys = [QuotedText.of(_shown(span)).key for span in (one, other)]
-    return (
-        keys[0] == keys[1]
-        and _effects(one) == _effects(other)
-        and _is_shown_by(one, other)
-        and _is_shown_by(other, one)
-    )
-
-
-def _is_shown_by(one: CharacterSpan, other: CharacterSpan) -> bool:
-    """Return whether all that another span shows is this one as a quote."""
-    located = QuoteLocator(Corpus([Document(other.doc_id, other.text)])).locate(_shown(one), limit=2)
-    if len(located.places) != 1 or len(located.places[0]) != 1 or CAPITALS in located.ignoring:
-        return False
-    (place,) = located.places[0]
-    return markup_of(other.doc_id, other.text).shown(place.start, place.end).strip() == _shown(other).strip()
-
-
-def _effects(span: CharacterSpan) -> Effects:
-    return effects(markup_of(span.doc_id, span.text), 0, len(span.text))
-
-
-def _shown(span: CharacterSpan) -> str:
-    return markup_of(span.doc_id, span.text).shown(0, len(span.text))

@@ -16,8 +16,8 @@ from rag_evaluation_framework.base.outside import one_line
 from rag_evaluation_framework.data import CharacterSpan, DocumentId
 from rag_evaluation_framework.markups.characters import UNSPACED, flat, key
 from rag_evaluation_framework.quotes.ends import cut_ends
-from rag_evaluation_framework.quotes.part_chains import parts_of
 from rag_evaluation_framework.quotes.quote_locator import Located, QuoteLocator
+from rag_evaluation_framework.quotes.quote_matcher import parts_of
 
 LONGEST = 20_000  # characters of a quote; nobody labels as much by quoting it
 _LONGEST_COMPARED = 500  # characters; the time of RapidFuzz grows with their square

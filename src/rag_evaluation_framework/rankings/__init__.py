@@ -1,4 +1,4 @@
-"""Rankings and relevance judgements in files: TREC, BEIR, JSON and JSONL."""
+"""Rankings and relevance judgements in files: TREC, BEIR, JSON and hits as JSONL."""
 
 import lazy_loader as lazy
 

@@ -12,13 +12,20 @@ from typing import Any, BinaryIO, TypeAlias
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, NonNegativeInt, ValidationError
 
-from rag_evaluation_framework.base import utf8_json
-from rag_evaluation_framework.base.compressed import FREE, LONGEST_LINE, most_in_all, unfolded_lines, weight
-from rag_evaluation_framework.base.files import is_list, is_object, parse_json
-from rag_evaluation_framework.base.outside import one_line, shown
+from rag_evaluation_framework.base.files import (
+    FREE,
+    LONGEST_LINE,
+    is_list,
+    is_object,
+    most_in_all,
+    parse_json,
+    unfolded_lines,
+    weight,
+)
+from rag_evaluation_framework.base.outside import harmless_json, one_line, shown
 from rag_evaluation_framework.base.records import Problems
 from rag_evaluation_framework.components.results import as_retrieval
-from rag_evaluation_framework.data.hits import Hit, HitCollector, HitTable, RankedHits, Retrieval, Stage
+from rag_evaluation_framework.data.hits import Hit, HitCollector, RankedHits, Retrieval, Stage
 from rag_evaluation_framework.errors import DatasetError, InputError
 from rag_evaluation_framework.rankings.parsers import Order, refuse_rising
 
@@ -42,8 +49,7 @@ class HitLine(BaseModel):
         failed: Whether the retrieval failed; not there if it did not.
         seconds: How long each stage took, by its name; not there where that is not known, and not in the files of a
             finished run, whose report tells it.
-        sources: Of a journal only, and read by the run that goes on; so are `textless` and `asked`.
-        textless: Which hits of a journal have a place and no text.
+        sources: Of a journal only, and read by the run that goes on; so is `asked`.
         asked: How a journal's answer was asked for.
     """
 
@@ -59,7 +65,6 @@ class HitLine(BaseModel):
     failed: bool = False
     seconds: dict[str, float] | None = None
     sources: Any = None
-    textless: Any = None
     asked: Any = None
 
 
@@ -98,21 +103,18 @@ def _written(query_ids: Sequence[str], rankings: RankedHits, failed: Container[s
     """Yield each line, and how many hits it has."""
     bounds = zip(rankings.begins.tolist(), rankings.ends.tolist(), strict=True)
     for query_id, (begin, end) in zip(query_ids, bounds, strict=True):
-        content: dict[str, Any] = {"query_id": query_id, **_columns(rankings.table, slice(begin, end))}
+        first, *others = zip(_COLUMNS, rankings.table.columns(slice(begin, end)), strict=True)
+        known = [other for other in others if any(value is not None for value in other[1])]
+        content: dict[str, Any] = {"query_id": query_id, **dict([first, *known])}
         if query_id in failed:
             content["failed"] = True
-        line = utf8_json.written(f"{json.dumps(content, ensure_ascii=False, allow_nan=False)}\n")
+        line = harmless_json(f"{json.dumps(content, ensure_ascii=False, allow_nan=False)}\n").encode()
         if weight(line) > LONGEST_LINE:
             raise DatasetError(
                 f"what was found for question {query_id!r} takes more than {LONGEST_LINE:,} bytes, which nobody could "
                 "read; return shorter texts, or places in documents"
             )
         yield line, end - begin
-
-
-def _columns(table: HitTable, rows: slice) -> dict[str, list[Any]]:
-    first, *others = zip(_COLUMNS, table.columns(rows), strict=True)
-    return dict([first, *(other for other in others if any(value is not None for value in other[1]))])
 
 
 def read_hit_lines(path: Path, query_ids: Sequence[str]) -> RankedHits:
@@ -130,7 +132,7 @@ def read_hit_lines(path: Path, query_ids: Sequence[str]) -> RankedHits:
     for number, line in enumerate(unfolded_lines(path), start=1):
         where = f"{path}: line {number}"
         try:
-            known = _hit_line(parse_json(utf8_json.read(line)))
+            known = _hit_line(parse_json(line.decode()))
             hits = len(known.doc_id)
             left -= hits
             expected = repr(query_ids[number - 1]) if number <= len(query_ids) else "none"
@@ -229,7 +231,7 @@ def _ordered(hits: tuple[Hit, ...], order: Order) -> tuple[Hit, ...]:
 def _object(line: bytes) -> dict[str, Any]:
     """Return the JSON object of a line; empty if it is none."""
     try:
-        content = parse_json(utf8_json.read(line))
+        content = parse_json(line.decode())
     except ValueError:
         return {}
     return content if is_object(content) else {}
@@ -240,7 +242,7 @@ def _parsed(lines: Iterable[tuple[int, bytes]], path: Path, *, is_journal: bool)
     for number, line in lines:
         where = f"line {number}"
         try:
-            content: Any = parse_json(utf8_json.read(line))
+            content: Any = parse_json(line.decode())
             query_id, found = _question(content)
             if query_id in rankings and not is_journal:
                 raise ValueError(f"question {query_id!r} has a ranking already")
@@ -266,12 +268,8 @@ def _question(content: Any) -> tuple[str, Retrieval | None]:
     if is_list(content.get("doc_id")):
         line = _hit_line(content)
         stages = tuple(Stage(name, seconds) for name, seconds in (line.seconds or {}).items())
-        found = as_retrieval([*_hits_of(line)], "it", _MOST)
+        columns: list[Any] = [getattr(line, name) or [None] * len(line.doc_id) for name in _COLUMNS]
+        found = as_retrieval([Hit(*values) for values in zip(*columns, strict=True)], "it", _MOST)
         return str(query_id), None if line.failed else replace(found, stages=stages)
     given = {key: content[key] for key in (*_RESULTS, "seconds") if key in content}
     return str(query_id), as_retrieval(given, "it", _MOST)
-
-
-def _hits_of(line: HitLine) -> Iterator[Hit]:
-    columns: list[Any] = [getattr(line, name) or [None] * len(line.doc_id) for name in _COLUMNS]
-    yield from (Hit(*values) for values in zip(*columns, strict=True))

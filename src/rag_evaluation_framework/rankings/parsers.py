@@ -5,7 +5,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import accumulate, groupby, pairwise
 from math import isfinite, isinf, isnan, nan
 from pathlib import Path
@@ -14,7 +13,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_evaluation_framework.base.files import Json, is_list, is_object, parse_json
+from rag_evaluation_framework.base.files import is_list, is_object, parse_json
 from rag_evaluation_framework.base.notes import note
 from rag_evaluation_framework.base.outside import shown
 from rag_evaluation_framework.base.records import Problems, brief_repr, storable
@@ -32,17 +31,13 @@ class FileKind:
         name: `qrels` or `rankings`.
         columns: The columns of TREC's table.
         value: The value of a document: its grade or its score.
-        value_keys: Names that a column or key of this value may have.
-        whole_keys: Names that a key with all documents of a question may have.
-        record: The objects that lines of JSONL may contain, for messages.
+        value_keys: Names that a column of this value may have.
     """
 
     name: str
     columns: tuple[str, ...]
     value: str
     value_keys: tuple[str, ...]
-    whole_keys: tuple[str, ...]
-    record: str
 
     @property
     def is_rankings(self) -> bool:
@@ -59,22 +54,8 @@ class FileKind:
         return not isnan(number) if self.is_rankings else isfinite(number)
 
 
-QRELS = FileKind(
-    "qrels",
-    ("qid", "iter", "docid", "grade"),
-    "grade",
-    ("relevance", "rel", "grade", "gain", "score"),
-    ("relevant",),
-    '{"query_id", "doc_id", "relevance"} or {"query_id", "relevant"}',
-)
-RANKINGS = FileKind(
-    "rankings",
-    ("qid", "Q0", "docid", "rank", "score", "tag"),
-    "score",
-    ("score",),
-    ("ranking", "scores"),
-    '{"query_id", "doc_id", "score"}, {"query_id", "ranking"} or {"query_id", "scores"}',
-)
+QRELS = FileKind("qrels", ("qid", "iter", "docid", "grade"), "grade", ("relevance", "rel", "grade", "gain", "score"))
+RANKINGS = FileKind("rankings", ("qid", "Q0", "docid", "rank", "score", "tag"), "score", ("score",))
 
 
 class Entry(NamedTuple):
@@ -119,7 +100,6 @@ class RankFileParser(ABC):
         return self.entries(number, block)
 
 
-@lru_cache
 def find_column(meant: tuple[str, ...], names: tuple[str, ...]) -> str | None:
     """Return the column name that matches one of the meanings, in their order of preference, or None.
 
@@ -129,19 +109,29 @@ def find_column(meant: tuple[str, ...], names: tuple[str, ...]) -> str | None:
     return next((plain[name] for name in meant if name in plain), None)
 
 
-# JSON and JSONL files of judgements and rankings.
+# JSON files of judgements and rankings: one object with all questions.
 
 
 class JsonParser(RankFileParser):
-    """Parser of the values that JSON and JSONL files share."""
+    """Parser of JSON files: one object with all questions."""
 
-    def parsed(self, text: bytes, where: str) -> list[Json]:
-        """Return the parsed value in a list; an empty list after recording that it is not valid JSON."""
+    def entries(self, number: int, block: bytes) -> Iterator[Entry]:  # noqa: ARG002 all lines are one value
+        """Yield the entries, question by question."""
+        expected = f"expected an object {{question: {{document: {self.kind.value}}}}}"
         try:
-            return [parse_json(text.decode())]
+            content = parse_json(block.decode())
         except ValueError as error:
-            self.problems.append(f"{where}not valid JSON: {error}")
-            return []
+            self.problems.append(f"not valid JSON: {error}; {expected}")
+            return
+        if not is_object(content):
+            self.problems.append(f"got a {type(content).__name__}; {expected}")
+            return
+        for query, value in content.items():
+            where = f"$[{brief_repr(query)}]"
+            name = self.id_of(query, where)
+            entry = None if name is None else self.whole(where, name, value)
+            if entry is not None:
+                yield entry
 
     def whole(self, where: str, query: str, value: Any) -> Entry | None:
         """Return all documents of a question, given as a list of ids or a mapping from id to value."""
@@ -174,70 +164,16 @@ class JsonParser(RankFileParser):
             return None
         return value
 
-    def number_of(self, value: Any, where: str, unit: object = None) -> float | None:
-        """Return a grade or score, of `unit` if there are several; None after recording that it is not valid."""
+    def number_of(self, value: Any, where: str, unit: object) -> float | None:
+        """Return the grade or score of a unit; None after recording that it is not valid."""
         number = nan
         if isinstance(value, int | float) and not isinstance(value, bool):
             with suppress(OverflowError):  # an integer of more than 300 digits
                 number = float(value)
         if self.kind.reads(number):
             return number
-        place = where if unit is None else f"{where}[{brief_repr(unit)}]"
-        self.problems.append(f"{place}: got {brief_repr(value)}; expected {self.kind.number}")
+        self.problems.append(f"{where}[{brief_repr(unit)}]: got {brief_repr(value)}; expected {self.kind.number}")
         return None
-
-
-class JsonObjectParser(JsonParser):
-    """Parser of JSON files: one object with all questions."""
-
-    def entries(self, number: int, block: bytes) -> Iterator[Entry]:  # noqa: ARG002 all lines are one value
-        """Yield the entries, question by question."""
-        for content in self.parsed(block, ""):
-            if not is_object(content):
-                self.problems.append(
-                    f"got a {type(content).__name__}; expected an object {{question: {{document: {self.kind.value}}}}} "
-                    f"or JSONL of {self.kind.record}"
-                )
-                return
-            for query, value in content.items():
-                where = f"$[{brief_repr(query)}]"
-                name = self.id_of(query, where)
-                entry = None if name is None else self.whole(where, name, value)
-                if entry is not None:
-                    yield entry
-
-
-class JsonLinesParser(JsonParser):
-    """Parser of JSONL files: one judgement, one result, or all documents of one question per line."""
-
-    def entries(self, number: int, block: bytes) -> Iterator[Entry]:
-        """Yield the entries, line by line."""
-        for place, line in enumerate(block.split(b"\n"), start=number):
-            if line.strip():
-                where = f"line {place}"
-                for value in self.parsed(line, f"{where}: "):
-                    entry = self._record(where, value)
-                    if entry is not None:
-                        yield entry
-
-    def _record(self, where: str, value: Json) -> Entry | None:
-        if not is_object(value):
-            self.problems.append(f"{where}: got {brief_repr(value)}; expected an object: {self.kind.record}")
-            return None
-        names = tuple(value)
-        query_key, unit_key = find_column(QUERY_KEYS, names), find_column(UNIT_KEYS, names)
-        value_key, whole_key = find_column(self.kind.value_keys, names), find_column(self.kind.whole_keys, names)
-        if query_key is None or (whole_key is None and (unit_key is None or value_key is None)):
-            self.problems.append(f"{where}: got the keys {brief_repr(', '.join(names))}; expected {self.kind.record}")
-            return None
-        query = self.id_of(value[query_key], f"{where}: {query_key}")
-        if query is None:
-            return None
-        if unit_key is None or value_key is None:
-            return self.whole(f"{where}: {whole_key}", query, value[whole_key])
-        unit = self.id_of(value[unit_key], f"{where}: {unit_key}")
-        number = self.number_of(value[value_key], f"{where}: {value_key}")
-        return None if unit is None or number is None else Entry(where, query, (unit,), (number,))
 
 
 # Tables of judgements and rankings: TREC's, and tables with a header.
@@ -361,7 +297,7 @@ class TableParser(RankFileParser):
 
     def _wrong_width(self, line: bytes, got: int) -> str:
         columns = self.columns
-        hint = "ids with white space need JSONL" if columns.separator is None else "separate columns by tabs"
+        hint = "ids with white space need JSON" if columns.separator is None else "separate columns by tabs"
         for other in (QRELS, RANKINGS):
             if other is not self.kind and got == len(other.columns):
                 hint = f"with {got} columns it looks like a {other.name} file"
@@ -382,7 +318,8 @@ class TableParser(RankFileParser):
 
     def _value(self, field: bytes, where: str, name: str) -> float | None:
         value = _number(field)
-        if self.kind.reads(value) and not _is_too_large(field, value):
+        is_too_large = isinf(value) and b"inf" not in field.lower()  # and not written so
+        if self.kind.reads(value) and not is_too_large:
             return value
         got = brief_repr(field.decode(errors="replace"))
         self.problems.append(f"{where}: {name}: got {got}; expected {self.kind.number}")
@@ -402,11 +339,6 @@ def _ranks(fields: Sequence[bytes]) -> list[float]:
         return list(map(float, fields))
     except ValueError:  # some tools write a dash
         return list(map(_number, fields))
-
-
-def _is_too_large(field: bytes, value: float) -> bool:
-    """Return whether a number became infinite because it is too large, and is not written so."""
-    return isinf(value) and b"inf" not in field.lower()
 
 
 # The order of rankings in files: by score, as given, or by a rank column.

@@ -1,9 +1,9 @@
 """Reading qrels (relevance judgements) and rankings, which TREC calls runs, from files.
 
 Supported formats: TREC's tables (`qid iter docid grade`, `qid Q0 docid rank score tag`) as trec_eval reads them, tables
-with a header, such as BEIR's (`query-id corpus-id score`), JSON (`{question: {document: grade or score}}`) and JSONL
-(one judgement, result or question per line). The format is recognised by the content; files may be compressed with
-gzip.
+with a header, such as BEIR's (`query-id corpus-id score`), JSON (`{question: {document: grade or score}}`), and of
+rankings JSONL with the hits of one question per line. The format is recognised by the content; files may be compressed
+with gzip.
 """
 
 import re
@@ -19,14 +19,12 @@ from typing import Any
 
 import numpy as np
 
-from rag_evaluation_framework.base.compressed import unfolded
 from rag_evaluation_framework.base.files import (
     LONGEST_LINE,
     as_utf8,
     checked_path,
-    is_object,
-    parse_json,
     read_bytes,
+    unfolded,
 )
 from rag_evaluation_framework.base.notes import note
 from rag_evaluation_framework.base.progress import progress_bar
@@ -37,12 +35,10 @@ from rag_evaluation_framework.errors import DatasetError
 from rag_evaluation_framework.rankings.hit_lines import Hits, read_hits
 from rag_evaluation_framework.rankings.parsers import (
     QRELS,
-    QUERY_KEYS,
     RANKINGS,
     Entry,
     FileKind,
-    JsonLinesParser,
-    JsonObjectParser,
+    JsonParser,
     Order,
     RankFileParser,
     TableParser,
@@ -51,7 +47,6 @@ from rag_evaluation_framework.rankings.parsers import (
     check_order,
     contradicted,
     disordered,
-    find_column,
     has_ranks,
     header_columns,
     refuse_rising,
@@ -148,7 +143,7 @@ class RankFile:
 
 
 def read_qrels(path: str | Path) -> dict[str, dict[str, float]]:
-    """Read relevance judgements (qrels): TREC qrels, BEIR's table, JSON or JSONL.
+    """Read relevance judgements (qrels): TREC qrels, BEIR's table or JSON.
 
     A judgement that occurs more than once is used once, with a note.
 
@@ -177,7 +172,7 @@ def _as_trec_eval(rankings: Mapping[str, Mapping[str, float]]) -> dict[str, dict
 def read_rankings(
     path: str | Path, order: Order | None = None, ties: Ties | None = None
 ) -> dict[str, dict[str, float]]:
-    """Read rankings: a TREC run file, a table with a header, JSON or JSONL.
+    """Read rankings: a TREC run file, a table with a header, JSON, or JSONL of hits.
 
     Rankings are ordered by score, highest first, with ties in the order of the file. The rank column of a TREC run file
     is ignored, with a note if it contradicts that order. A document listed more than once in a ranking keeps its best
@@ -248,7 +243,7 @@ class _Reader:
             note(
                 f"{self.path}: lines that start with # are skipped as comments, as trec_eval skips them, though some "
                 f"read like {self.kind.name}: {parser.entries_in_comments}. Ids that start with # need a "
-                "header or JSONL"
+                "header or JSON"
             )
         if not self.by_query:
             raise self.nothing()
@@ -266,7 +261,7 @@ class _Reader:
     def nothing(self) -> DatasetError:
         return DatasetError(
             f"{self.path}: contains no entries; expected a {self.kind.name} file: lines of "
-            f"{' '.join(self.kind.columns)}, or JSONL of {self.kind.record}"
+            f"{' '.join(self.kind.columns)}, or JSON"
         )
 
     def choose_parser(self, data: bytes) -> tuple[RankFileParser, _Blocks]:
@@ -280,9 +275,7 @@ class _Reader:
             header = None if first.startswith(b"#") else header_columns(first, self.kind)
             table = TableParser(self.kind, self.problems, header or trec_columns(self.kind))
             return table, partial(self.blocks, data, end if header else 0)
-        if self.is_jsonl(first, alone=re.compile(rb"\S").search(data, end) is None):
-            return JsonLinesParser(self.kind, self.problems), partial(self.blocks, data, 0)
-        return JsonObjectParser(self.kind, self.problems), lambda: iter([(1, data)])
+        return JsonParser(self.kind, self.problems), lambda: iter([(1, data)])
 
     def blocks(self, data: bytes, start: int) -> Iterator[tuple[int, bytes]]:
         """Yield blocks of complete lines, each with the number of its first line."""
@@ -293,33 +286,15 @@ class _Reader:
             if end - (last or start) > LONGEST_LINE:
                 line = number + data.count(b"\n", start, last)
                 raise DatasetError(
-                    f"{self.path}: line {line}: has more than {LONGEST_LINE:,} bytes; expected one entry or question "
-                    "per line"
+                    f"{self.path}: line {line}: has more than {LONGEST_LINE:,} bytes; expected one entry per line"
                 )
             block = data[start:end]
             yield number, block if block.endswith(b"\n") else block + b"\n"
             number += block.count(b"\n")
             start = end
 
-    def is_jsonl(self, first: bytes, alone: bool) -> bool:
-        if self.path.name.lower().removesuffix(".gz").endswith((".jsonl", ".ndjson")):
-            return True
-        try:
-            value = parse_json(first.decode())
-        except ValueError:
-            return False
-        if not is_object(value):
-            return False
-        return not alone or isinstance(value.get(find_column(QUERY_KEYS, tuple(value)) or ""), str | int)
-
     def add(self, entry: Entry) -> None:
         query, units, values = entry.query, entry.units, entry.values
-        if self.kind.is_rankings and (query in self.lists or (entry.is_list and query in self.by_query)):
-            self.problems.append(
-                f"{entry.where}: question {query!r} already has a ranking, and a ranking without scores cannot be "
-                "continued; list all of it in one place"
-            )
-            return
         if entry.is_list:
             self.lists.add(query)
         if entry.ranks is not None:

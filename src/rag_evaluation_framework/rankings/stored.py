@@ -12,7 +12,7 @@ from pydantic import BaseModel, FiniteFloat, TypeAdapter
 from rag_evaluation_framework.base.files import checked_path, parse_json, read_text
 from rag_evaluation_framework.base.outside import one_line, shown
 from rag_evaluation_framework.contracts.component import check_choice
-from rag_evaluation_framework.contracts.retriever import Retriever
+from rag_evaluation_framework.contracts.roles import Retriever
 from rag_evaluation_framework.data import Corpus, DocumentId, EvaluationType, Hit, Retrieval, Stage
 from rag_evaluation_framework.data.queries import Query, Scope
 from rag_evaluation_framework.errors import ConfigError, DatasetError, ResultError

@@ -4,6 +4,7 @@ import inspect
 import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import fields, is_dataclass
 from difflib import get_close_matches
 from functools import partial
@@ -16,17 +17,20 @@ from rag_evaluation_framework.base.files import parse_json
 from rag_evaluation_framework.base.outside import HIDDEN, is_secret, raised, said, shown
 from rag_evaluation_framework.components.adapt import as_function, method_of, signature_of
 from rag_evaluation_framework.contracts.component import component_name, confide, confide_parameters
+from rag_evaluation_framework.data.cutoffs import SPELLINGS
 from rag_evaluation_framework.errors import ConfigError
-from rag_evaluation_framework.registry.loading import PACKAGE, load_attribute, load_installed
-from rag_evaluation_framework.registry.table import (
+from rag_evaluation_framework.registry.loading import (
     CONTRACTS,
     KINDS,
+    PACKAGE,
     ROOMS,
     Kind,
     built_in,
     check_kind,
     components,
     contract_of,
+    load_attribute,
+    load_installed,
 )
 
 # Functions of one's own that a configuration names.
@@ -119,9 +123,6 @@ def _home(function: Any) -> str:
 
 # From the name of a component to what it stands for.
 
-# How ir_measures calls metrics, where ours are not near.
-_CUSTOMARY = {"r": "recall", "p": "precision", "rr": "mrr", "ap": "map", "success": "hit", "rprec": "r_precision"}
-
 
 def load(kind: Kind, name: str, *, imports: bool = True) -> Callable[..., Any]:
     """Return what a name of that kind, or `module:attribute`, stands for: a class that keeps the contract of its kind.
@@ -192,7 +193,7 @@ def _hint(kind: Kind, name: str) -> str:
     spelt = bare if kind == "metric" and at else name.strip()
     letters = {re.sub("[^a-z0-9]", "", candidate.lower()): candidate for candidate in known}
     near = get_close_matches(re.sub("[^a-z0-9]", "", spelt.lower()), letters, n=1)
-    meant = _CUSTOMARY.get(spelt.lower()) if kind == "metric" else None
+    meant = {name.lower(): ours for name, ours in SPELLINGS.items()}.get(spelt.lower()) if kind == "metric" else None
     meant = meant or (letters[near[0]] if near else None)
     advice = "" if meant in (None, spelt) else f"did you mean {meant}? "
     if kind == "metric" and at:
@@ -240,7 +241,10 @@ def build(kind: Kind, component: Any, *, imports: bool = True) -> Any:
             asked.__module__, _, asked.__qualname__ = name.partition(":")
             return asked
         return target
-    accepted = _accepted(kind, name, target)
+    try:
+        accepted = signature_of(target).parameters
+    except ValueError as error:
+        raise ConfigError(f"{kind} {name!r}: {error}; expected a class whose parameters can be read") from error
     values = {_parameter(kind, name, key, accepted): value for key, value in given.items()}
     if len(values) < len(given):
         raise ConfigError(f"{kind} {name!r}: a parameter is given twice among {', '.join(map(str, given))}")
@@ -287,22 +291,10 @@ def parsed(kind: Kind, text: str) -> tuple[str, dict[str, Any]]:
             )
         if key.strip() in given:
             raise ConfigError(f"{kind} {text!r}: {key.strip()} is given twice")
-        given[key.strip()] = _value(value.strip())
+        given[key.strip()] = value.strip()
+        with suppress(ValueError):  # else it is a text
+            given[key.strip()] = parse_json(value.strip())
     return name, given
-
-
-def _value(text: str) -> Any:
-    try:
-        return parse_json(text)
-    except ValueError:
-        return text
-
-
-def _accepted(kind: Kind, name: str, target: Callable[..., Any]) -> Mapping[str, inspect.Parameter]:
-    try:
-        return signature_of(target).parameters
-    except ValueError as error:
-        raise ConfigError(f"{kind} {name!r}: {error}; expected a class whose parameters can be read") from error
 
 
 def _parameter(kind: Kind, name: str, key: str, accepted: Mapping[str, inspect.Parameter]) -> str:
@@ -320,17 +312,14 @@ def _nested(key: str, value: Any, imports: bool) -> Any:
         if key == kind and value is not None:
             return build(kind, value, imports=imports)
         if key == f"{kind}s" and isinstance(value, list | tuple):
-            items = cast("Sequence[Any]", value)
-            return [_item(f"{key}[{number}]", kind, item, imports) for number, item in enumerate(items)]
+            made: list[Any] = []
+            for number, item in enumerate(cast("Sequence[Any]", value)):
+                try:
+                    made.append(build(kind, item, imports=imports))
+                except ConfigError as error:
+                    raise ConfigError(f"{key}[{number}]: {error}") from error
+            return made
     return value
-
-
-def _item(place: str, kind: Kind, component: Any, imports: bool) -> Any:
-    """Return one component of a list; an error says which of them it is about."""
-    try:
-        return build(kind, component, imports=imports)
-    except ConfigError as error:
-        raise ConfigError(f"{place}: {error}") from error
 
 
 def _shown(target: type[Any], values: Mapping[str, Any]) -> str:

@@ -18,9 +18,8 @@ from rag_evaluation_framework.contracts.component import (
     parameters,
     recorded_parameters,
 )
-from rag_evaluation_framework.contracts.metric import Metric
-from rag_evaluation_framework.registry.loading import PACKAGE
-from rag_evaluation_framework.registry.table import KINDS, built_in
+from rag_evaluation_framework.contracts.roles import Metric
+from rag_evaluation_framework.registry.loading import KINDS, PACKAGE, built_in
 
 _DEEPEST = 50  # of a record: JSON may be nested some hundreds deep, and a value may hold itself
 _ELSEWHERE = ("url", "host", "path", "table")  # where a store keeps what others may need, or what takes a network
@@ -115,7 +114,7 @@ def _plain(value: object, deepest: int, above: tuple[int, ...]) -> Any:
         return number if number.bit_length() <= _MOST_BITS else f"a whole number of {number.bit_length()} bits"
     if isinstance(value, Real):
         return float(value) if isfinite(value) else str(float(value))
-    if _holds_others(value):
+    if isinstance(value, Mapping | list | tuple | set | frozenset | Component):
         if id(value) in above:
             return "(holds itself)"
         if not deepest:
@@ -125,10 +124,6 @@ def _plain(value: object, deepest: int, above: tuple[int, ...]) -> Any:
     return fit_to_keep(
         f"{getattr(value, '__module__', '')}:{name}" if name else f"{type(value).__module__}:{type(value).__qualname__}"
     )
-
-
-def _holds_others(value: object) -> bool:
-    return isinstance(value, Mapping | list | tuple | set | frozenset | Component)
 
 
 def _inside(value: Any, recorded: Callable[[object], Any]) -> Any:

@@ -12,7 +12,7 @@ from rag_evaluation_framework.base.coroutines import resolved
 from rag_evaluation_framework.components.adapt import OwnReranker, as_function
 from rag_evaluation_framework.components.results import as_scores
 from rag_evaluation_framework.contracts.component import function_name
-from rag_evaluation_framework.contracts.retriever import Reranker
+from rag_evaluation_framework.contracts.roles import Reranker
 from rag_evaluation_framework.data.chunks import AnyChunk
 from rag_evaluation_framework.errors import InputError
 from rag_evaluation_framework.statistics.nearest import top_k as best_first

@@ -18,7 +18,7 @@ from rag_evaluation_framework.base.model_trust import in_hub_cache, load_model
 from rag_evaluation_framework.base.optional import missing_extras, require
 from rag_evaluation_framework.base.outside import one_line, raised, said, shown
 from rag_evaluation_framework.contracts.component import check_count
-from rag_evaluation_framework.contracts.embedder import TokenEmbedder
+from rag_evaluation_framework.contracts.roles import TokenEmbedder
 from rag_evaluation_framework.data.values import UNREADABLE, encodable, gives_items, items, plain_array
 from rag_evaluation_framework.errors import ConfigError, InputError
 from rag_evaluation_framework.providers.calls import COHERE, NO_RETRIES, Provider, ProviderCalls, ProviderModel

@@ -1,8 +1,7 @@
 from .gate_verdict import GateVerdict as GateVerdict
+from .load import find_run as find_run
+from .load import keep_baseline as keep_baseline
 from .load import load_result as load_result
-from .means import statistics_record as statistics_record
-from .named_runs import find_run as find_run
-from .named_runs import keep_baseline as keep_baseline
 from .query_result import QueryResult as QueryResult
 from .query_result import QueryResults as QueryResults
 from .result import EvaluationResult as EvaluationResult

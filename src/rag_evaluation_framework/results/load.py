@@ -1,15 +1,22 @@
-"""`load_result`: a saved result, read back. Nothing that a file says is believed before it is checked."""
+"""Saved results: `load_result` reads one, `find_run` finds it by name, `keep_baseline` keeps it.
 
+Nothing that a file says is believed before it is checked.
+"""
+
+import os
+import re
+import shutil
 from array import array
 from collections import Counter, defaultdict
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence, Set
-from contextlib import contextmanager
+from collections.abc import Generator, Iterator, Mapping, Sequence, Set
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cache, partial
+from itertools import islice
 from math import nan
 from pathlib import Path
-from typing import Annotated, Any, Generic, TypeVar, overload
+from typing import TYPE_CHECKING, Annotated, Any, Generic, Literal, TypeAlias, TypeVar, overload
 
 import numpy as np
 from pydantic import (
@@ -18,12 +25,19 @@ from pydantic import (
     Field,
     PlainValidator,
     Strict,
-    StringConstraints,
     TypeAdapter,
     ValidationError,
 )
 
-from rag_evaluation_framework.base.files import is_deeper, is_list, is_object, parse_json, read_text
+from rag_evaluation_framework.base.files import (
+    from_home,
+    is_deeper,
+    is_list,
+    is_object,
+    parse_json,
+    read_text,
+    unfinished,
+)
 from rag_evaluation_framework.base.outside import one_line, shown
 from rag_evaluation_framework.data import (
     Answer,
@@ -39,17 +53,16 @@ from rag_evaluation_framework.data import (
 )
 from rag_evaluation_framework.data.columns import Numbers
 from rag_evaluation_framework.data.cutoffs import is_metric_name
-from rag_evaluation_framework.data.ground_truth import LabelIdentity
 from rag_evaluation_framework.data.hits import RankedHits
 from rag_evaluation_framework.data.levels import Level, U, checked_level
 from rag_evaluation_framework.data.score_table import ScoreTable
 from rag_evaluation_framework.errors import DatasetError, InputError, LevelMismatch, ResultError
-from rag_evaluation_framework.levels.catalogue import RULES
+from rag_evaluation_framework.levels.rules import RULES
 from rag_evaluation_framework.providers.usage import ModelUsage
 from rag_evaluation_framework.rankings.hit_lines import read_hit_lines
 from rag_evaluation_framework.results import store
 from rag_evaluation_framework.results.gate_verdict import GateVerdict
-from rag_evaluation_framework.results.query_result import DEEPEST, Found, QueryResults, Returned
+from rag_evaluation_framework.results.query_result import DEEPEST, QueryResults, Returned
 from rag_evaluation_framework.results.result import EvaluationResult, ExperimentResult
 
 # What is read of `report.json` and of its questions, and how questions are written.
@@ -99,11 +112,17 @@ def recorded_unit(unit: Any) -> Any:
     return Annotated[CharacterSpan, PlainValidator(_span)] if unit is CharacterSpan else unit
 
 
+if TYPE_CHECKING:
+    _AnswerOf: TypeAlias = Answer
+else:  # it is written as its places
+    _AnswerOf = Annotated[tuple[tuple[U, ...], ...], AfterValidator(Answer)]
+
 # In JSON as it is read, texts, lists and objects are nothing else; numbers and truth values could be texts.
 Count = Annotated[int, Strict(), Field(ge=0, le=_LARGEST)]
 Rank = Annotated[int, Strict(), Field(ge=1, le=_LARGEST)]
 Number = Annotated[float, Strict(), AllowInfNan(False)]
 Seconds = Annotated[Number, Field(ge=0)]
+Recorded = Annotated[Mapping[str, Any], AfterValidator(_not_too_deep)]
 Names = Annotated[
     tuple[Annotated[str, AfterValidator(_metric_name)], ...], Field(min_length=1), AfterValidator(_different)
 ]
@@ -121,15 +140,11 @@ class CountsRecord:
 
 @dataclass(frozen=True)
 class DatasetRecord:
-    """What is read of the dataset in a configuration.
-
-    `copied`: the questions a label of which quotes a text that stood in several places.
-    """
+    """What is read of the dataset in a configuration."""
 
     name: str
     hash: str
     skipped: Count
-    copied: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -193,7 +208,7 @@ class SkippedQueryRecord:
 
     id: str
     query: str
-    metadata: Annotated[Mapping[str, Any], AfterValidator(_not_too_deep)]
+    metadata: Recorded
 
 
 @dataclass(frozen=True)
@@ -203,11 +218,6 @@ class SkippedRecord:
     query: SkippedQueryRecord
     quote: str
     reason: str
-
-    def label(self) -> Skipped:
-        """Return the label."""
-        query = Query(QueryId(self.query.id), QueryText(self.query.query), self.query.metadata)
-        return Skipped(query, self.quote, self.reason)
 
 
 @dataclass(frozen=True)
@@ -222,10 +232,8 @@ class ReportRecord:
     evaluation_type: EvaluationType
     metric_names: Names
     cutoffs: Cutoffs
-    count_as_zero: Annotated[
-        tuple[Annotated[str, StringConstraints(pattern="^(no-answer|failed)$")], ...], AfterValidator(_different)
-    ]
-    config: Annotated[Mapping[str, Any], AfterValidator(_not_too_deep)]
+    count_as_zero: Annotated[tuple[Literal["no-answer", "failed"], ...], AfterValidator(_different)]
+    config: Recorded
     timings: Mapping[str, Seconds]
     notes: tuple[str, ...]
     created: Annotated[str, AfterValidator(_time)]
@@ -239,9 +247,9 @@ class ReportRecord:
     usage: tuple[ModelUsage, ...]
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True)
 class Question(Generic[U]):
-    """What is read of one question.
+    """What is read of one question; its numbers move to columns.
 
     Attributes:
         query_id: Its id.
@@ -255,8 +263,6 @@ class Question(Generic[U]):
         answers: Its answers, each by its places, these by their units; empty if every answer has one place.
         places_found: Of each of these answers the number of the place of which the most was retrieved, or None.
         metadata: What else the dataset says of it.
-        labelled: What the labels of the dataset are known again by, where `relevant` are others: at another level, or
-            under other ids.
         before: Scores of the ranking without the reranker, by name; empty if it has none.
         ceilings: The recall that no order of the candidates exceeds, by name of the score; likewise.
         first_relevant: The rank of the first result that is relevant, from 1; None if none is.
@@ -271,98 +277,21 @@ class Question(Generic[U]):
     failures: tuple[Failure, ...]
     results: Count
     stages: Mapping[str, Number]
-    answers: tuple[tuple[tuple[U, ...], ...], ...] = ()
+    answers: tuple[_AnswerOf[U], ...] = ()
     places_found: tuple[Count | None, ...] = ()
-    metadata: Annotated[Mapping[str, Any], AfterValidator(_not_too_deep)] = field(default_factory=dict[str, Any])
-    labelled: LabelIdentity | None = None
+    metadata: Recorded = field(default_factory=dict[str, Any])
     before: Mapping[str, Number | None] = field(default_factory=dict[str, float | None])
     ceilings: Mapping[str, Number | None] = field(default_factory=dict[str, float | None])
     first_relevant: Rank | None = None
     best_score: Number | None = None
 
-
-# Questions, read into columns.
-
-
-class _Columns(Generic[U]):
-    """What was read of questions so far."""
-
-    def __init__(self, source: Path) -> None:
-        self.source = source
-        self.ids: dict[str, None] = {}
-        self.texts: list[str] = []
-        self.relevant: list[tuple[U, ...]] = []
-        self.failures: dict[str, tuple[Failure, ...]] = {}
-        self.results = array("q")
-        self.scores, self.before, self.ceilings = _Numbers(), _Numbers(), _Numbers()
-        self.stages, self.best = _Numbers(), _Numbers()
-        self.gains: dict[int, Mapping[str, float]] = {}
-        self.answers: dict[int, tuple[Answer[U], ...]] = {}
-        self.places_found: dict[int, tuple[int | None, ...]] = {}
-        self.metadata: dict[int, Mapping[str, Any]] = {}
-        self.labelled: dict[int, LabelIdentity] = {}
-
-    def add(self, question: Question[U]) -> None:
-        """Add a question.
-
-        Raises:
-            ResultError: It is there already, or its answers are none.
-        """
-        row = len(self.ids)
-        if question.query_id in self.ids:
-            raise ResultError(f"{self.source}: question {question.query_id!r} is there twice")
-        self.ids[question.query_id] = None
-        self.texts.append(question.text)
-        self.relevant.append(question.relevant)
-        self.results.append(question.results)
-        if question.failures:
-            self.failures[question.query_id] = question.failures
-        if question.answers:
-            self.answers[row] = _answers(question, self.source)
-            self.places_found[row] = question.places_found
-        if question.labelled is not None:
-            self.labelled[row] = question.labelled
-        if question.gains:
-            self.gains[row] = question.gains
-        if question.metadata:
-            self.metadata[row] = question.metadata
-        self.scores.add(question.scores)
-        self.before.add(question.before)
-        self.ceilings.add(question.ceilings)
-        self.stages.add(question.stages)
-        self.best.add({"first_relevant": question.first_relevant, "best_score": question.best_score})
-
-    def read(self, names: Sequence[str], count_as_zero: Iterable[str], found: Found) -> QueryResults[U]:
-        """Return the results of all questions.
-
-        Args:
-            names: The names of the scores.
-            count_as_zero: Which questions that were not scored count as 0.0.
-            found: What was retrieved.
-        """
-        scores, before, ceilings = (known.read() for known in (self.scores, self.before, self.ceilings))
-        unknown = np.full(len(self.ids), nan)
-        return QueryResults(
-            ScoreTable(
-                tuple(self.ids),
-                {name: scores.get(name, unknown) for name in names},
-                np.array([*map(bool, self.relevant)], dtype=np.bool_),
-                self.failures,
-                count_as_zero=frozenset(count_as_zero),
-            ),
-            self.texts,
-            self.relevant,
-            self.gains,
-            self.stages.read(),
-            found,
-            Returned(np.array(self.results, dtype=np.int64), **self.best.read()),
-            self.answers,
-            self.places_found,
-            self.metadata,
-            {name: before[name] for name in names if name in before},
-            {name: ceilings[name] for name in names if name in ceilings},
-            self.labelled,
-        )
+    def __post_init__(self) -> None:
+        sizes = [len(answer.places) for answer in self.answers]
+        found = self.places_found
+        if len(found) != len(sizes) or any(
+            number is not None and number >= size for number, size in zip(found, sizes, strict=True)
+        ):
+            raise ValueError(f"places_found is {list(found)}; expected the number of a place of each answer, or null")
 
 
 class _Numbers:
@@ -384,22 +313,6 @@ class _Numbers:
             name: np.array([*column, *[nan] * (self.rows - len(column))], dtype=np.float64)
             for name, column in self.columns.items()
         }
-
-
-def _answers(question: Question[U], source: Path) -> tuple[Answer[U], ...]:
-    where = f"{source}: question {question.query_id!r}"
-    try:
-        answers = tuple(map(Answer, question.answers))
-    except DatasetError as error:
-        raise ResultError(f"{where}: {error}") from error
-    found = question.places_found
-    if len(found) != len(answers) or any(
-        number is not None and number >= len(answer.places) for answer, number in zip(answers, found, strict=True)
-    ):
-        raise ResultError(
-            f"{where}: places_found is {list(found)}; expected the number of a place of each answer, or null"
-        )
-    return answers
 
 
 _LARGEST_EXPERIMENT = 1 << 20  # bytes
@@ -457,7 +370,10 @@ def load_result(path: str | Path, level: Level[Any] | None = None) -> Evaluation
         version=head.version,
         folder=report.parent,
         experiment_url=head.experiment_url or address,
-        skipped=tuple(record.label() for record in head.skipped),
+        skipped=tuple(
+            Skipped(Query(QueryId(one.query.id), QueryText(one.query.query), one.query.metadata), one.quote, one.reason)
+            for one in head.skipped
+        ),
         gates=head.gates,
         usage=head.usage,
     )
@@ -492,16 +408,47 @@ def _queries(report: Path, content: Mapping[str, Any], head: ReportRecord, confi
     record: Any = Question
     reader: TypeAdapter[Question[Any]] = _reader(record[recorded_unit(RULES[head.evaluation_type].unit)])
     source = report.parent / store.QUESTIONS if store.QUESTIONS in head.files else report
-    columns = _Columns[Any](source)
+    questions: dict[str, Question[Any]] = {}
+    scores, before, ceilings, stages, best = (_Numbers() for _ in range(5))
     for where, place, line in _lines(source, report, content, head):
         with _named(where, place):
             question = reader.validate_python(line)
-        columns.add(question)
-    if not columns.ids:
+        if question.query_id in questions:
+            raise ResultError(f"{source}: question {question.query_id!r} is there twice")
+        scores.add(question.scores)
+        before.add(question.before)
+        ceilings.add(question.ceilings)
+        stages.add(question.stages)
+        best.add({"first_relevant": question.first_relevant, "best_score": question.best_score})
+        question.scores = question.before = question.ceilings = question.stages = {}
+        questions[question.query_id] = question
+    if not questions:
         raise ResultError(f"{source}: has no questions")
     rankings = report.parent / store.RANKINGS
     is_known = report.name == store.REPORT and rankings.exists()
-    queries = columns.read(names, head.count_as_zero, partial(_hits, rankings, report, head) if is_known else None)
+    listed, rows = [*questions.values()], [*enumerate(questions.values())]
+    columns, unknown = scores.read(), np.full(len(rows), nan)
+    earlier, highest = before.read(), ceilings.read()
+    queries = QueryResults[Any](
+        ScoreTable(
+            tuple(questions),
+            {name: columns.get(name, unknown) for name in names},
+            np.array([bool(question.relevant) for question in listed], dtype=np.bool_),
+            {question.query_id: question.failures for question in listed if question.failures},
+            count_as_zero=frozenset(head.count_as_zero),
+        ),
+        [question.text for question in listed],
+        [question.relevant for question in listed],
+        {row: question.gains for row, question in rows if question.gains},
+        stages.read(),
+        partial(_hits, rankings, report, head) if is_known else None,
+        Returned(np.array([question.results for question in listed], dtype=np.int64), **best.read()),
+        {row: question.answers for row, question in rows if question.answers},
+        {row: question.places_found for row, question in rows if question.answers},
+        {row: question.metadata for row, question in rows if question.metadata},
+        {name: earlier[name] for name in names if name in earlier},
+        {name: highest[name] for name in names if name in highest},
+    )
     _check_shares(queries, {metric.type for metric in config.metrics}, source)
     return queries
 
@@ -569,3 +516,178 @@ def _named(where: str | Path, place: str = "") -> Generator[None]:
         got = "" if known is not None or first["type"] == "missing" else f", got {shown(first['input'])}"
         path = one_line(place + ".".join(map(str, first["loc"])))
         raise ResultError(f"{where}: $.{path.removesuffix('.')}: {problem}{got}") from error
+
+
+# The baseline of a project: the report of one run, in a place that stays.
+
+
+def keep_baseline(run: str | Path, root: str | Path = store.ROOT) -> Path:
+    """Copy the report of a run to `<root>/baseline/report.json`, in place of the one that may be there.
+
+    The report is all that a comparison needs; of more than 5,000 questions, `questions.jsonl` is copied beside it.
+    Each file is replaced as a whole; a reader that comes between the two finds that they do not belong together.
+
+    Args:
+        run: The run's folder, or its report.
+        root: Where the baseline is kept.
+
+    Returns:
+        The report.
+
+    Raises:
+        ResultError: The run cannot be read, or the baseline not be written.
+    """
+    source, content = store.read_report(Path(run))
+    load_result(source)
+    folder = Path(root) / store.BASELINE
+    report, rows = folder / store.REPORT, folder / store.QUESTIONS
+    needs_rows = store.QUESTIONS in content["files"]
+    try:
+        with unfinished(folder) as made:
+            shutil.copyfile(source, made / store.REPORT)
+            if needs_rows:
+                shutil.copyfile(source.with_name(store.QUESTIONS), made / store.QUESTIONS)
+                (made / store.QUESTIONS).replace(rows)
+            else:
+                rows.unlink(missing_ok=True)  # it belongs to the baseline before
+            (made / store.REPORT).replace(report)
+    except OSError as error:
+        raise ResultError(f"{folder}: cannot be written ({store.reason(error)}); choose another --root") from error
+    return report
+
+
+# Saved runs by name: a path, a folder in `<root>/runs/` or the beginning of its name, an experiment, `last`.
+
+_MOST_LISTED = 10
+_WIDEST = 100  # characters of a name in a list
+_HOW = "name a run by its path, its folder or the beginning of that, its experiment, or as last, last~1 and so on"
+_LAST = re.compile(r"last(?:~([0-9]{1,9}))?")
+_TIME = "%Y%m%dT%H%M%SZ"
+_TIMED = re.compile(r"([0-9]{8}T[0-9]{6}Z)-")
+_KEEP = "`rag-eval baseline last` keeps the last run"
+
+
+@dataclass(frozen=True)
+class SavedRun:
+    """What the beginning of a saved run's report says.
+
+    Attributes:
+        folder: The folder of the run.
+        name: The name of its experiment.
+        created: When the run started, UTC, ISO 8601.
+    """
+
+    folder: Path
+    name: str
+    created: str
+
+
+def find_run(name: str, root: str | Path = store.ROOT, folder: Path = Path()) -> Path:
+    """Return the path of the saved run that a text names.
+
+    A path that exists is that path, whatever else is called so. Of the names, a folder in `<root>/runs/` comes first,
+    then `last`, `last~1` and so on, which count from the newest run, then `baseline`, if there is one in `<root>`, then
+    the newest run of an experiment, then the unique beginning of a folder's name. Nothing with a path separator is a
+    name.
+
+    Args:
+        name: What was given.
+        root: Where runs are kept.
+        folder: The folder to which a path is relative.
+
+    Raises:
+        ResultError: It names no run or several; the message lists the newest runs that there are.
+    """
+    with suppress(OSError, ValueError):  # it is too long for a path, or holds what none can
+        if name and (path := folder / from_home(name)).exists():
+            return path
+    runs = Path(root) / store.RUNS
+    folders = _folders(runs)
+    kept = Path(root) / store.BASELINE / store.REPORT
+    if Path(name).parts[-2:] == (store.BASELINE, store.REPORT):
+        raise _refused(f"no baseline is kept as {shown(name)}: {_KEEP}", runs, folders)
+    if not name or any(separator in name for separator in (os.sep, os.altsep) if separator):
+        raise _refused(f"there is no path {shown(name)}", runs, folders)
+    exact = next((folder for folder in folders if folder.name == name), None)
+    if exact is not None:
+        return exact
+    if name == store.BASELINE and kept.exists():
+        return kept
+    if last := _LAST.fullmatch(name):
+        found = next(islice(_newest_first(folders), int(last[1] or 0), None), None)
+    else:
+        found = next((run for run in _newest_first(folders) if run.name == name), None)
+    if found is not None:
+        return found.folder
+    begun = [folder for folder in folders if folder.name.startswith(name)]
+    if len(begun) == 1:
+        return begun[0]
+    if begun:
+        raise _refused(f"{shown(name)} is the beginning of {len(begun)} names of runs; write more of it", runs, begun)
+    more = f": {_KEEP}" if name == store.BASELINE else ""
+    raise _refused(f"no path, run or experiment is called {shown(name)}{more}", runs, folders)
+
+
+def _folders(runs: Path) -> list[Path]:
+    """Return the folders in which runs may be; hidden ones are not finished, nor what lies in `unfinished`.
+
+    Raises:
+        ResultError: They cannot be listed.
+    """
+    try:
+        return [
+            path
+            for path in runs.iterdir()
+            if not path.name.startswith(".") and path.name != store.UNFINISHED and path.is_dir()
+        ]
+    except FileNotFoundError:
+        return []
+    except (OSError, ValueError) as error:
+        where = one_line(str(runs), _WIDEST)
+        raise ResultError(f"{where}: cannot be read ({store.reason(error)}); choose another --root") from error
+
+
+def _newest_first(folders: Sequence[Path]) -> Iterator[SavedRun]:
+    """Yield saved runs, the newest first, without what cannot be read; no report is opened before its turn."""
+    # the name ends in -10 after -9
+    dated = [(time, len(folder.name), folder) for folder in folders if (time := _started(folder)) is not None]
+    for *_, folder in sorted(dated, reverse=True):
+        if (run := _begin(folder)) is not None:
+            yield run
+
+
+def _started(folder: Path) -> str | None:
+    """Return when the run in a folder started, by its name or, if that has no time, its report; None if it is none."""
+    if timed := _TIMED.match(folder.name):
+        return timed[1]
+    run = _begin(folder)
+    return None if run is None else datetime.fromisoformat(run.created).strftime(_TIME)
+
+
+def _begin(folder: Path) -> SavedRun | None:
+    """Return the run in a folder; None if there is none that can be read."""
+    with suppress(ResultError, ValueError):  # its report may be damaged, or have no time
+        content = store.read_report(folder)[1]
+        name, created = content.get("name"), content.get("created")
+        if isinstance(name, str) and isinstance(created, str):
+            datetime.fromisoformat(created)
+            return SavedRun(folder, name, created)
+    return None
+
+
+def _refused(why: str, runs: Path, folders: Sequence[Path]) -> ResultError:
+    """Return an error that says why, where runs were looked for, which there are, and how to name one."""
+    where, found = one_line(str(runs), _WIDEST), [*_newest_first(folders)]
+    whole = {run.folder for run in found}
+    others = sorted(one_line(folder.name, _WIDEST) for folder in folders if folder not in whole)
+    more = f" and {len(others) - _MOST_LISTED} more" if len(others) > _MOST_LISTED else ""
+    damaged = [f"not readable as runs: {', '.join(others[:_MOST_LISTED])}{more}"] if others else []
+    if not found:
+        told = "".join(f", {text}" for text in damaged)
+        return ResultError(f"{why}; there are no runs in {where}{told}; `rag-eval run` saves one, --root names others")
+    lines = (
+        "  ".join(one_line(text, _WIDEST) for text in ("", run.folder.name, run.created, run.name))
+        for run in found[:_MOST_LISTED]
+    )
+    many = f"the newest {_MOST_LISTED} of {len(found)} runs" if len(found) > _MOST_LISTED else "the runs"
+    return ResultError("\n".join([f"{why}; {many} in {where}:", *lines, *damaged, _HOW]))

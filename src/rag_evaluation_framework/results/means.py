@@ -1,7 +1,7 @@
 """What a result tells beside its scores: means, latency, ranks, what a reranker changed, and slices."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from math import ceil, inf, isclose, isnan, sqrt
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias
@@ -263,11 +263,6 @@ class Latency:
             float(totals[timed[0]]) if len(timed) > 1 else None,
         )
 
-    def record(self) -> dict[str, Any]:
-        """Return the latency for JSON, in seconds."""
-        stages = {name: asdict(duration) for name, duration in self.stages.items()}
-        return {"stages": stages, TOTAL: asdict(self.total), "warm_up": self.warm_up}
-
 
 # At which rank the first relevant result is, over the questions that were scored.
 
@@ -302,10 +297,6 @@ class FirstRelevant:
         found = ~np.isnan(ranks)
         median = float(np.median(np.where(found, ranks, np.inf)))
         return cls(len(ranks), int(found.sum()), median if np.isfinite(median) else None)
-
-    def record(self) -> dict[str, Any]:
-        """Return it for JSON."""
-        return asdict(self)
 
 
 # What was returned for questions without an answer: how many got results, and at which scores.
@@ -344,14 +335,14 @@ class Unanswerable:
         returned: How many of them got any result.
         good: The questions with an answer whose first result is relevant, and has a score.
         false_returns: At each threshold, of which two may be one; none if that is not defined.
-        undefined: Why not; "" if it is.
+        undefined: Why not; None if it is.
     """
 
     asked: int
     returned: int
     good: int
     false_returns: tuple[FalseReturns, ...]
-    undefined: str = ""
+    undefined: str | None = None
 
     @classmethod
     def of(cls, table: ScoreTable, returned: Returned) -> Self | None:
@@ -367,32 +358,19 @@ class Unanswerable:
         best, some = returned.best_score[asked], int((returned.results[asked] > 0).sum())
         good = returned.best_score[returned.first_relevant == 1]
         good = good[~np.isnan(good)]
-        undefined = _undefined(int((~np.isnan(best)).sum()), some, len(good))
-        found = () if undefined else tuple(dict.fromkeys(_false_returns(best, good)))
-        return cls(int(asked.sum()), some, len(good), found, undefined)
-
-    def record(self) -> dict[str, Any]:
-        """Return it for JSON."""
-        return {
-            **asdict(self),
-            "false_returns": [*map(asdict, self.false_returns)],
-            "undefined": self.undefined or None,
-        }
-
-
-def _undefined(scored: int, returned: int, good: int) -> str:
-    """Return why there are no thresholds; "" if there are."""
-    if scored < returned:
-        return f"{returned - scored} of them got results that no score orders"
-    return "" if good else "of no question with an answer the first result is relevant and has a score"
-
-
-def _false_returns(best: Numbers, good: Numbers) -> Iterator[FalseReturns]:
-    """Yield what thresholds do; each is a score that was seen, so that no fewer are kept than is said."""
-    falling = np.sort(good)[::-1]
-    for kept in _KEPT:
-        threshold = float(falling[(kept * len(good) - 1) // 100])  # of n scores the one at ⌈kept · n⌉, from 1
-        yield FalseReturns(threshold, float((good >= threshold).mean()), float((best >= threshold).mean()))
+        unordered = some - int((~np.isnan(best)).sum())
+        undefined, found = None, dict[FalseReturns, None]()
+        if unordered:
+            undefined = f"{unordered} of them got results that no score orders"
+        elif not len(good):
+            undefined = "of no question with an answer the first result is relevant and has a score"
+        else:
+            falling = np.sort(good)[::-1]
+            for kept in _KEPT:  # a score that was seen, so that no fewer are kept than is said
+                threshold = float(falling[(kept * len(good) - 1) // 100])  # of n scores the one at ⌈kept · n⌉, from 1
+                shares = (float((scores >= threshold).mean()) for scores in (good, best))
+                found[FalseReturns(threshold, *shares)] = None
+        return cls(int(asked.sum()), some, len(good), tuple(found), undefined)
 
 
 # What a reranker changed: every score before and after, and what no order of its candidates exceeds.
@@ -448,25 +426,7 @@ class Reranking:
     before: ScoreTable
     after: ScoreTable
     ceiling: ScoreTable
-    clusters: Clusters = field(default_factory=Clusters)
-
-    @classmethod
-    def of(
-        cls,
-        after: ScoreTable,
-        before: Mapping[str, Numbers],
-        ceilings: Mapping[str, Numbers],
-        clusters: Clusters,
-    ) -> "Reranking":
-        """Return what was changed, by the columns of the queries of a run.
-
-        Args:
-            after: The scores of the run.
-            before: The scores before, NaN where a query has none; shape (queries,) each.
-            ceilings: The ceilings, likewise.
-            clusters: As above.
-        """
-        return cls(replace(after, columns=before), after, replace(after, columns=ceilings), clusters)
+    clusters: Clusters
 
     @cached_property
     def change(self) -> Mapping[str, Numbers]:
@@ -490,14 +450,12 @@ class Reranking:
 
     def record(self) -> dict[str, Any]:
         """Return the change of every score for JSON."""
-        scores = {name: self._record(name) for name in self.change}
-        intervals = self.clusters.record()
-        return {"intervals": intervals, "scores": scores}
-
-    def _record(self, name: str) -> dict[str, Any]:
-        test = self.tests.get(name)
-        told = change_record(self.means(name), None if test is None else test.mean, test, self.change[name])
-        return {**told, "ceiling": self.ceiling.mean.get(name)}
+        scores: dict[str, Any] = {}
+        for name, changes in self.change.items():
+            test = self.tests.get(name)
+            told = change_record(self.means(name), None if test is None else test.mean, test, changes)
+            scores[name] = {**told, "ceiling": self.ceiling.mean.get(name)}
+        return {"intervals": self.clusters.record(), "scores": scores}
 
 
 # Properties of questions, by which some are told from others: what the dataset says of them, and their labels.

@@ -1,25 +1,31 @@
-"""The results of all queries in columns, and the result of one query."""
+"""The results of all queries in columns, the result of one query, and what it lacks."""
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from math import isnan
 from operator import eq
-from typing import Any, Generic, TypeAlias
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeAlias
 
 import numpy as np
 
 from rag_evaluation_framework.base.outside import name_line, one_line
-from rag_evaluation_framework.data import CharacterSpan, Failure, GroundTruth, Rankings
-from rag_evaluation_framework.data.answers import Answer, as_answer
+from rag_evaluation_framework.data import CharacterSpan, Corpus, Failure, GroundTruth, Rankings
 from rag_evaluation_framework.data.columns import Integers, Numbers, OnDemand
-from rag_evaluation_framework.data.ground_truth import LabelIdentity, gains_of, question_identity
+from rag_evaluation_framework.data.cutoffs import OWN_CUTOFF, Cutoff, ScoreName
+from rag_evaluation_framework.data.ground_truth import Answer, as_answer, gains_of, question_identity
 from rag_evaluation_framework.data.hits import RankedHits, Ranking
 from rag_evaluation_framework.data.levels import U
 from rag_evaluation_framework.data.score_table import ScoreTable, Status, full_name
+from rag_evaluation_framework.data.spans import uncovered
 from rag_evaluation_framework.errors import ResultError
+from rag_evaluation_framework.levels.rules import RULES
 from rag_evaluation_framework.registry.records import plain
+from rag_evaluation_framework.text.reading import ContextBudget, HitReader
+
+if TYPE_CHECKING:
+    from rag_evaluation_framework.results.result import EvaluationResult
 
 # What was returned for each query, in brief: how much, where the first relevant result is, and the best score.
 
@@ -87,8 +93,6 @@ class QueryResults(OnDemand["QueryResult[U]"], Generic[U]):
         before: The scores of the ranking without the reranker by name, NaN where a query has none; shape (queries,)
             each. Empty without a reranker, or if no query was scored.
         ceilings: The recall that no order of the candidates exceeds, likewise; of recalls only.
-        labelled: What the labels of the dataset are known again by, by row, where they were read at another level or
-            under other ids.
     """
 
     table: ScoreTable
@@ -103,7 +107,6 @@ class QueryResults(OnDemand["QueryResult[U]"], Generic[U]):
     metadata: Mapping[int, Mapping[str, Any]] = field(default_factory=dict[int, Mapping[str, Any]])
     before: Mapping[str, Numbers] = field(default_factory=dict[str, Numbers])
     ceilings: Mapping[str, Numbers] = field(default_factory=dict[str, Numbers])
-    labelled: Mapping[int, LabelIdentity] = field(default_factory=dict[int, LabelIdentity])
 
     @classmethod
     def of(
@@ -113,7 +116,6 @@ class QueryResults(OnDemand["QueryResult[U]"], Generic[U]):
         table: ScoreTable,
         first_relevant: Numbers,
         quoted: Callable[[Any], Any],
-        labels: Iterable[GroundTruth[Any]],
     ) -> "QueryResults[U]":
         """Return the results of an evaluation; hits that have a place are kept without their text, which follows.
 
@@ -123,7 +125,6 @@ class QueryResults(OnDemand["QueryResult[U]"], Generic[U]):
             table: The scores.
             first_relevant: The rank of the first relevant result of each ranking.
             quoted: Returns a relevant unit with the text that it quotes, if that is known.
-            labels: The ground truth as the dataset has it, of which the other may be a projection.
         """
         gains = {row: gains_of(entry) for row, entry in enumerate(truth)}
         return cls(
@@ -146,11 +147,6 @@ class QueryResults(OnDemand["QueryResult[U]"], Generic[U]):
             },
             metadata={
                 row: plain(entry.query.metadata, DEEPEST) for row, entry in enumerate(truth) if entry.query.metadata
-            },
-            labelled={
-                row: LabelIdentity.of_truth(own, quoted)
-                for row, (own, entry) in enumerate(zip(labels, truth, strict=True))
-                if own is not entry and (own.level is not entry.level or own.answers != entry.answers)
             },
         )
 
@@ -253,11 +249,6 @@ class QueryResult(Generic[U]):
         text count twice.
         """
         return question_identity(self.text, self.answers, self.gains)
-
-    @property
-    def labelled(self) -> LabelIdentity | None:
-        """What the labels of the dataset are known again by, if they were read at another level or under other ids."""
-        return self.results.labelled.get(self.row)
 
     @property
     def places_found(self) -> tuple[tuple[U, ...] | None, ...]:
@@ -395,7 +386,6 @@ def question_lines(queries: QueryResults[Any]) -> Iterator[str]:
             **_answers(query),
             "gains": query.gains,
             **({"metadata": query.metadata} if query.metadata else {}),
-            **({"labelled": asdict(query.labelled)} if query.labelled else {}),
             "status": query.status,
             "answerable": bool(query.relevant),
             "scores": query.scores,
@@ -424,3 +414,86 @@ def _unit(unit: Any) -> Any:
     if not isinstance(unit, CharacterSpan):
         return unit
     return {"doc_id": unit.doc_id, "start": unit.start, "end": unit.end, "text": unit.text}  # asdict copies each value
+
+
+# What the results of a question lack of its answers.
+
+
+class Missed(NamedTuple):
+    """What was missed of the answers to a question.
+
+    Attributes:
+        texts: The passages that no result has, as their labels quote them ("" where that is not known), but for white
+            space alone; at the other levels the ids of documents or chunks.
+        rank: The best rank, from 1, of a result behind the cutoff that has some of it; None if there is none.
+        is_blank: Whether white space is all that no result has.
+    """
+
+    texts: tuple[str, ...]
+    rank: int | None
+    is_blank: bool = False
+
+
+def missed(result: "EvaluationResult[Any]", query: QueryResult[Any], score: str) -> Missed:
+    """Return what the results within the cutoff of a score lack: of an answer with several places, the least.
+
+    At a budget in tokens, which only its tokenizer can cut, and for a score without a cutoff, all results count.
+
+    Raises:
+        ResultError: What was retrieved is not known.
+    """
+    rules = RULES[result.evaluation_type]
+    read = [unit for hit in _read(result, query, score) if (unit := rules.level.read(hit)) is not None]
+
+    def lacking(place: Sequence[Any]) -> list[Any]:
+        if result.evaluation_type == "token-level":
+            return [part for span in place for part in _unread(span, read)]
+        return [unit for unit in place if not any(rules.found(unit, hit) for hit in read)]
+
+    missing = [unit for answer in query.answers for unit in min(map(lacking, answer.places), key=_size)]
+    units = [unit for unit in missing if not (isinstance(unit, CharacterSpan) and unit.text.isspace())]
+    ranks = (
+        rank
+        for rank, hit in enumerate(map(rules.level.read, query.hits), 1)
+        if hit is not None and any(rules.found(unit, hit) for unit in units)
+    )
+    texts = tuple(unit.text if isinstance(unit, CharacterSpan) else unit for unit in units)
+    return Missed(texts, next(ranks, None), bool(missing) and not units)
+
+
+def why_unknown(result: "EvaluationResult[Any]") -> str:
+    """Return why it is not known what was retrieved, and so what was missed; "" if it is."""
+    try:
+        _ = result.queries.hits
+    except ResultError as error:
+        return str(error)
+    return ""
+
+
+def own_cutoff(result: "EvaluationResult[Any]", query_id: str) -> str:
+    """Return the cutoff of a question: its own if each has one, else the first of all."""
+    others: Mapping[str, int] = result.config.get("top_k") or {}
+    first = next((cutoff for cutoff in result.cutoffs if cutoff != str(OWN_CUTOFF)), result.cutoffs[0])
+    return str(others.get(query_id, first))
+
+
+def _read(result: "EvaluationResult[Any]", query: QueryResult[Any], score: str) -> Ranking:
+    """Return the results that a score is of."""
+    cutoff = ScoreName.parse(score).cutoff
+    if cutoff == OWN_CUTOFF:
+        cutoff = Cutoff.parse(own_cutoff(result, query.query_id))
+    if cutoff is None or cutoff.unit == "tok":
+        return query.hits
+    if not cutoff.is_budget:
+        return query.hits[: cutoff.size]
+    return ContextBudget(cutoff, None, HitReader(Corpus(()))).buy(RankedHits.of([query.hits])).hits[0]
+
+
+def _unread(span: CharacterSpan, read: Sequence[CharacterSpan]) -> Iterator[CharacterSpan]:
+    """Yield the parts of a span that are in no result, with their texts."""
+    for part in uncovered([span], read):
+        yield replace(part, text=span.text[part.start - span.start : part.end - span.start])
+
+
+def _size(units: Sequence[Any]) -> int:
+    return sum(unit.length() if isinstance(unit, CharacterSpan) else 1 for unit in units)

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property, partial
 from importlib.metadata import version
 from numbers import Integral
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Generic, TypeAlias, overload
+from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypedDict, Unpack, overload
+from urllib.parse import quote
 
 import numpy as np
 
 from rag_evaluation_framework.base.optional import DISTRIBUTION, require
 from rag_evaluation_framework.base.outside import shown
+from rag_evaluation_framework.base.records import refuse_unknown
 from rag_evaluation_framework.data import (
     CharacterSpan,
     ChunkId,
@@ -48,11 +51,16 @@ from rag_evaluation_framework.results.means import (
     score_ranges,
     statistics_record,
 )
-from rag_evaluation_framework.results.missed import missed, why_unknown
-from rag_evaluation_framework.results.query_result import DEEPEST, QueryResult, QueryResults, question_lines
+from rag_evaluation_framework.results.query_result import (
+    DEEPEST,
+    QueryResult,
+    QueryResults,
+    missed,
+    question_lines,
+    why_unknown,
+)
 from rag_evaluation_framework.results.shown import Shown, ShownList
 from rag_evaluation_framework.results.texts import keep_corpus
-from rag_evaluation_framework.results.trec import trec_files
 from rag_evaluation_framework.statistics.means import SHARE, MeanScore, mean_scores
 
 if TYPE_CHECKING:
@@ -68,8 +76,26 @@ _MOST_IN_REPORT = 5_000
 _LARGEST_PART = store.LARGEST_REPORT // 8  # in characters, of which one can be 4 bytes
 _COMPARISON = "rag_evaluation_framework.analysis.comparison:Comparison"  # a door upwards
 _PAGE = "rag_evaluation_framework.report.pages.result"  # as this one
-_NOTES = "rag_evaluation_framework.report.pages.notes:all_notes"  # as this one
+_NOTES = "rag_evaluation_framework.report.pages.result:all_notes"  # as this one
 _EXPLAIN = "rag_evaluation_framework.attribution.explaining:explain"  # another one
+
+
+class ExplainFields(TypedDict, Generic[U], total=False):
+    """The keywords of `EvaluationResult.explain`.
+
+    Attributes:
+        baseline: Another result, to tell what changed rank.
+        retriever: The pipeline, where it cannot be made again: a function, or a class of a notebook.
+        corpus: The documents, where they are neither kept nor in the folder any more.
+        tokenizer: What counts the tokens of a budget, where that of the run cannot be found by its name.
+        deep: Ask pipelines, too, that are not all ours, and import the own code that the record names.
+    """
+
+    baseline: EvaluationResult[U] | None
+    retriever: Pipeline | None
+    corpus: Corpus | None
+    tokenizer: Any
+    deep: bool
 
 
 @dataclass(frozen=True, repr=False)
@@ -184,7 +210,10 @@ class EvaluationResult(Shown, Generic[U]):
         """
         if not self.queries.before:
             return None
-        return Reranking.of(self.scores, self.queries.before, self.queries.ceilings, self.clusters)
+        before, ceiling = (
+            replace(self.scores, columns=columns) for columns in (self.queries.before, self.queries.ceilings)
+        )
+        return Reranking(before, self.scores, ceiling, self.clusters)
 
     @cached_property
     def latency(self) -> Latency | None:
@@ -206,6 +235,18 @@ class EvaluationResult(Shown, Generic[U]):
         """The first score by tags, by scope and by other metadata that divides the questions into a few groups."""
         name = self.score_names[0]
         return tuple(breakdowns(self, name))
+
+    @property
+    def measured(self) -> dict[str, Any]:
+        """All that follows from the scores and times of the questions, for JSON."""
+        return {
+            "statistics": statistics_record(self.statistics, self.micro, self.per_document),
+            "reranking": None if self.reranking is None else self.reranking.record(),
+            "latency": None if self.latency is None else asdict(self.latency),
+            "unanswerable": None if self.unanswerable is None else asdict(self.unanswerable),
+            "breakdowns": [breakdown.record() for breakdown in self.breakdowns],
+            "first_relevant": None if self.first_relevant is None else asdict(self.first_relevant),
+        }
 
     @property
     def score_names(self) -> tuple[str, ...]:
@@ -431,24 +472,8 @@ class EvaluationResult(Shown, Generic[U]):
             "files": {name: {"sha256": store.sha256(folder / name)} for name in parts},
             "experiment_url": self.experiment_url,
             "metrics": self.metrics,
-            "statistics": statistics_record(self.statistics, self.micro, self.per_document),
-            "skipped": [
-                {
-                    "query": {
-                        "id": label.query.id,
-                        "query": label.query.text,
-                        "metadata": plain(label.query.metadata, DEEPEST),
-                    },
-                    "quote": label.quote,
-                    "reason": label.reason,
-                }
-                for label in self.skipped
-            ],
-            "reranking": None if self.reranking is None else self.reranking.record(),
-            "latency": None if self.latency is None else self.latency.record(),
-            "unanswerable": None if self.unanswerable is None else self.unanswerable.record(),
-            "breakdowns": [breakdown.record() for breakdown in self.breakdowns],
-            "first_relevant": None if self.first_relevant is None else self.first_relevant.record(),
+            **self.measured,
+            "skipped": [plain(replace(label, document="").record(), DEEPEST) for label in self.skipped],
             "gates": [asdict(gate) for gate in self.gates],
             "usage": [asdict(model) for model in self.usage],
         }
@@ -489,15 +514,7 @@ class EvaluationResult(Shown, Generic[U]):
 
     @overload
     def explain(
-        self,
-        question: str | QueryResult[U] | None = None,
-        score: str | None = None,
-        *,
-        baseline: EvaluationResult[U] | None = None,
-        retriever: Pipeline | None = None,
-        corpus: Corpus | None = None,
-        tokenizer: Any = None,
-        deep: bool = False,
+        self, question: str | QueryResult[U] | None = None, score: str | None = None, **how: Unpack[ExplainFields[U]]
     ) -> Explanation: ...
 
     @overload
@@ -505,24 +522,14 @@ class EvaluationResult(Shown, Generic[U]):
         self,
         question: Sequence[QueryResult[U]] | list[str],
         score: str | None = None,
-        *,
-        baseline: EvaluationResult[U] | None = None,
-        retriever: Pipeline | None = None,
-        corpus: Corpus | None = None,
-        tokenizer: Any = None,
-        deep: bool = False,
+        **how: Unpack[ExplainFields[U]],
     ) -> list[Explanation]: ...
 
     def explain(
         self,
         question: str | QueryResult[U] | Sequence[QueryResult[U]] | list[str] | None = None,
         score: str | None = None,
-        *,
-        baseline: EvaluationResult[U] | None = None,
-        retriever: Pipeline | None = None,
-        corpus: Corpus | None = None,
-        tokenizer: Any = None,
-        deep: bool = False,
+        **how: Unpack[ExplainFields[U]],
     ) -> Explanation | list[Explanation]:
         """Explain what one question found, what it missed, and why; printed, the explanation shows all of that.
 
@@ -535,11 +542,7 @@ class EvaluationResult(Shown, Generic[U]):
                 documents are indexed once. By default it is the worst question; `Attribution.of` tells of all.
             score: The recall that is explained, at one of the cutoffs of the run, such as `span_recall@5`; by default
                 the first, or that by which `worst` chose the query.
-            baseline: Another result, to tell what changed rank.
-            retriever: The pipeline, where it cannot be made again: a function, or a class of a notebook.
-            corpus: The documents, where they are neither kept nor in the folder any more.
-            tokenizer: What counts the tokens of a budget, where that of the run cannot be found by its name.
-            deep: Ask pipelines, too, that are not all ours, and import the own code that the record names.
+            how: The baseline, and how the pipeline is asked again: the keywords of `ExplainFields`.
 
         Raises:
             ConfigError: The question or the score is not known; or the pipeline cannot be made again or asked, and
@@ -548,18 +551,57 @@ class EvaluationResult(Shown, Generic[U]):
             ResultError: The documents have changed or cannot be read, it is not known what was retrieved, or the
                 baseline does not have the question.
         """
+        refuse_unknown(how, *ExplainFields.__annotations__)
         explain: Callable[..., Explanation | list[Explanation]] = load_installed(_EXPLAIN)
-        return explain(
-            self,
-            question,
-            score,
-            baseline=baseline,
-            retriever=retriever,
-            corpus=corpus,
-            tokenizer=tokenizer,
-            deep=deep,
-        )
+        return explain(self, question, score, **how)
 
 
 ExperimentResult: TypeAlias = EvaluationResult[DocumentId] | EvaluationResult[ChunkId] | EvaluationResult[CharacterSpan]
 """A result whose evaluation type is known only when it is read; `evaluation_type` tells which."""
+
+
+# A result as the files that trec_eval, ir_measures and their family read: a run and its qrels.
+
+RUN, QRELS = "run.txt", "qrels.txt"
+_NOT_IN_FIELDS = re.compile(r"[\0\s%#]")  # white space ends a field, and `#` begins a comment
+
+
+def trec_files(result: EvaluationResult[Any]) -> dict[str, str]:
+    """Return the texts of a run and of its qrels, by the names of the files.
+
+    Raises:
+        ResultError: What was retrieved is not known.
+    """
+    run, qrels = list[str](), list[str]()
+    tag = re.sub(r"\s+", "_", result.name)
+    for query in result.queries:
+        asked = _field(query.query_id)
+        hits = (hit.chunk_id if result.evaluation_type == "chunk-level" else hit.doc_id for hit in query.hits)
+        # What has no id keeps its rank, under one that nothing has: it is not relevant, and those behind it stay there.
+        ids = [*dict.fromkeys(unit or f"\0{rank}" for rank, unit in enumerate(hits, 1))]
+        run += [f"{asked} Q0 {_field(unit)} {rank} {len(ids) + 1 - rank} {tag}\n" for rank, unit in enumerate(ids, 1)]
+        corpus = [] if result.corpus is None else [document.id for document in result.corpus]
+        qrels += [
+            f"{asked} 0 {_field(unit)} {_number(gain)}\n" for unit, gain in _judged(query, [*ids, *corpus]).items()
+        ]
+    return {RUN: "".join(run), QRELS: "".join(qrels)}
+
+
+def _judged(query: QueryResult[Any], known: Iterable[str]) -> dict[str, float]:
+    """Return what is relevant to a query with its gains; of a prefix such as `guides/*`, the known ids."""
+    judged: dict[str, float] = {}
+    for unit in (unit for answer in query.answers for unit in answer.units):
+        name = unit.doc_id if isinstance(unit, CharacterSpan) else str(unit)
+        names = [one for one in known if one.startswith(name[:-1])] if name.endswith("*") else [name]
+        judged |= dict.fromkeys(names, query.gains.get(name, 1.0))
+    return judged
+
+
+def _number(gain: float) -> str:
+    """Return a gain with all of its digits, a whole one without a fraction."""
+    return repr(float(gain)).removesuffix(".0")
+
+
+def _field(text: str) -> str:
+    """Return a text as one field of a line: white space, NUL, `%` and `#` as URLs write them."""
+    return _NOT_IN_FIELDS.sub(lambda sign: quote(sign[0]), text) or "-"

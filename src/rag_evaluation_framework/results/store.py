@@ -15,9 +15,8 @@ from pathlib import Path
 from stat import S_ISREG
 from typing import Any
 
-from rag_evaluation_framework.base import utf8_json
 from rag_evaluation_framework.base.files import Json, open_at_once, parse_json, unfinished
-from rag_evaluation_framework.base.outside import bounded, fit_to_keep, raised, shown
+from rag_evaluation_framework.base.outside import bounded, fit_to_keep, harmless_json, raised, shown
 from rag_evaluation_framework.errors import ConfigError, ResultError
 
 # The folder of results: one folder per run, written whole or not at all, never overwritten.
@@ -42,10 +41,6 @@ LARGEST_PART = 64 << 30
 """How many bytes of a file beside a report are read; it is read line by line."""
 LONGEST_LINE = 256 << 20
 """How many bytes of a line are read, which is one question; 32 million characters take at most 6 each."""
-_BEGIN = ("schema_version", "name", "created")
-_OF_BEGIN = re.compile(rf' "({"|".join(_BEGIN)})": (.*?),?\r?\n'.encode())
-_QUESTIONS_BEGIN = b' "queries": ['
-_LONGEST_OF_BEGIN = 1 << 20
 _TAKEN = (errno.EEXIST, errno.ENOTEMPTY, errno.ENOTDIR)
 
 
@@ -131,7 +126,7 @@ def write_lines(file: Path, lines: Iterable[str]) -> None:
     """Write lines of text as UTF-8, one after the other."""
     with file.open("wb") as output:
         for line in lines:
-            output.write(utf8_json.written(f"{line}\n"))
+            output.write(harmless_json(f"{line}\n").encode())
 
 
 def write_texts(folder: Path, texts: Mapping[str, str]) -> None:
@@ -198,7 +193,7 @@ def read_report(path: Path) -> tuple[Path, dict[str, Any]]:
             f"{named}: cannot be read ({reason(error)}); expected a run's folder or its {REPORT}"
         ) from error
     try:
-        content: Json = parse_json(utf8_json.read(written))
+        content: Json = parse_json(written.decode())
     except ValueError as error:
         raise ResultError(f"{file}: not valid JSON: {error}") from error
     found = content.get("schema_version") if isinstance(content, dict) else None
@@ -213,42 +208,6 @@ def read_report(path: Path) -> tuple[Path, dict[str, Any]]:
             "with the version that wrote it"
         )
     return file, content
-
-
-def read_begin(folder: Path) -> tuple[str, str]:
-    """Return the name of the experiment that a run's report tells, and when it started; its questions are not read.
-
-    `report_lines` writes both on lines of their own before the questions. A report in which they are not there, as
-    others have rewritten it, is read whole.
-
-    Raises:
-        ResultError: It is missing, cut off, or not a report.
-    """
-    file = folder / REPORT
-    found: dict[str, Json] = {}
-    try:
-        with _opened(file, LARGEST_REPORT) as report:
-            for line in iter(partial(report.readline, _LONGEST_OF_BEGIN), b""):
-                if key := _OF_BEGIN.match(line):
-                    found[key[1].decode()] = parse_json(utf8_json.read(key[2]))
-                if len(found) == len(_BEGIN) or line.startswith(_QUESTIONS_BEGIN) or not line.endswith(b"\n"):
-                    break
-            report.seek(max(os.fstat(report.fileno()).st_size - 16, 0))
-            if not report.read().rstrip().endswith(b"}"):
-                raise ResultError(f"{file}: is cut off; copy the whole folder again")
-    except (OSError, ValueError) as error:
-        if isinstance(error, ResultError):
-            raise
-        raise ResultError(f"{file}: cannot be read ({reason(error)}); expected a report") from error
-    content = found if len(found) == len(_BEGIN) else read_report(folder)[1]
-    name, created = content.get("name"), content.get("created")
-    if content.get("schema_version") != SCHEMA_VERSION or not isinstance(name, str) or not isinstance(created, str):
-        raise ResultError(f"{file}: tells no schema_version of this package, name and time; expected a report")
-    try:
-        datetime.fromisoformat(created)
-    except ValueError as error:
-        raise ResultError(f"{file}: $.created: {reason(error)}; expected a time, ISO 8601") from error
-    return name, created
 
 
 def _opened(file: Path, most: int) -> BufferedReader:
@@ -281,7 +240,7 @@ def read_lines(file: Path) -> Iterator[tuple[str, Json]]:
                 if len(line) > LONGEST_LINE:
                     raise ResultError(f"{where}: has more than {LONGEST_LINE:,} bytes; expected one question")
                 try:
-                    yield where, parse_json(utf8_json.read(line), finite=False)
+                    yield where, parse_json(line.decode(), finite=False)
                 except ValueError as error:
                     raise ResultError(f"{where}: not valid JSON: {error}") from error
     except OSError as error:

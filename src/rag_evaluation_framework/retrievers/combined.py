@@ -11,15 +11,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, cast
 
 import numpy as np
 
+from rag_evaluation_framework.base.coroutines import as_finished
 from rag_evaluation_framework.base.exits import on_failure
 from rag_evaluation_framework.base.notes import note
 from rag_evaluation_framework.base.outside import shown
-from rag_evaluation_framework.base.side_by_side import as_finished
 from rag_evaluation_framework.components.adapt import OwnReranker
 from rag_evaluation_framework.components.results import as_chunks, as_order, as_retrieval, one_each
 from rag_evaluation_framework.contracts.component import check_count, parameters
-from rag_evaluation_framework.contracts.embedder import VectorStore
-from rag_evaluation_framework.contracts.retriever import IndexedRetriever, IndexT, Reranker, Retriever
+from rag_evaluation_framework.contracts.roles import IndexedRetriever, IndexT, Reranker, Retriever, VectorStore
 from rag_evaluation_framework.data import (
     AnyChunk,
     Chunk,

@@ -17,7 +17,7 @@ from rag_evaluation_framework.base.outside import hide_environment, raised, show
 from rag_evaluation_framework.base.records import Faults
 from rag_evaluation_framework.components.results import as_retrieval
 from rag_evaluation_framework.contracts.component import check_choice, check_truth, confide, parameters
-from rag_evaluation_framework.contracts.retriever import (
+from rag_evaluation_framework.contracts.roles import (
     CONSTRAINTS_KEYWORD,
     Engine,
     IndexedRetriever,
@@ -154,7 +154,7 @@ class EngineRetriever(IndexedRetriever[dict[str, DocumentId]]):
             raise DatasetError(
                 f"documents outside of the scope {self.scope!r}, which is all that may be written: "
                 f"{', '.join(map(repr, outside[:_MOST_LISTED]))}{more}; nothing was written. Begin their ids with it, "
-                "or name the scope that they are in (--scope-prefix)"
+                "or name the scope that they are in (--set scope_prefix=SCOPE)"
             )
         named = next((document.id for document in corpus if RUN_ID in document.id), None)
         if named is not None and RUN_ID not in self.scope:
@@ -240,7 +240,7 @@ def _check_asked(scopes: Iterable[str]) -> None:
     if named:
         raise ConfigError(
             f"the scope {named[0]!r} has the id of the run in it, and the run writes no documents, so that it would "
-            "find none; ingest the documents, or name the scope that they are in (--scope-prefix)"
+            "find none; ingest the documents, or name the scope that they are in (--set scope_prefix=SCOPE)"
         )
 
 
@@ -254,7 +254,7 @@ def check_written(scope: str, *, custom: bool) -> None:
     if not scope:
         raise ConfigError(
             "the documents are to be written, and no scope was given, so that everything would be deleted first; give "
-            "defaults.scopePrefix in the dataset, or --scope-prefix, such as eval:my-dataset:{runId}:"
+            "defaults.scopePrefix in the dataset, or --set scope_prefix=SCOPE, such as eval:my-dataset:{runId}:"
         )
     if not custom and not (scope.startswith(_OURS) and scope.endswith(":") and len(scope) > len(_OURS)):
         raise ConfigError(
@@ -268,11 +268,9 @@ def engine_in(retriever: Any) -> EngineRetriever | None:
     """Return the engine that a retriever, or one inside of it, asks; None if there is none."""
     if isinstance(retriever, EngineRetriever) or not isinstance(retriever, Retriever):
         return retriever if isinstance(retriever, EngineRetriever) else None
-    inside = engine_in(getattr(retriever, "retriever", None))
-    for value in parameters(retriever).values():
-        for item in cast("Sequence[object]", value if isinstance(value, tuple | list) else (value,)):
-            inside = inside or engine_in(item)
-    return inside
+    given: list[Any] = [getattr(retriever, "retriever", None), *parameters(retriever).values()]
+    inside = (item for value in given for item in (value if isinstance(value, tuple | list) else (value,)))
+    return next(filter(None, map(engine_in, cast("Iterable[object]", inside))), None)
 
 
 # The end of a run with an engine: what was written is deleted, and the engine closed.

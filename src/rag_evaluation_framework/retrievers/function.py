@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from rag_evaluation_framework.base.coroutines import adapted, resolved
 from rag_evaluation_framework.components.adapt import OwnRetriever, as_function
 from rag_evaluation_framework.contracts.component import component_name, confide, function_name
-from rag_evaluation_framework.contracts.retriever import Retriever
+from rag_evaluation_framework.contracts.roles import Retriever
 from rag_evaluation_framework.data import AnyChunk, ChunkRegistry, Corpus, PositionAwareChunk
 from rag_evaluation_framework.data.hits import Retrieved
 

@@ -21,11 +21,12 @@ from rag_evaluation_framework.base.stages import Arrays, current_stages, stage
 from rag_evaluation_framework.chunkers import ChunkerPositionAdapter, RecursiveCharacterChunker, position_aware
 from rag_evaluation_framework.components.adapt import OwnChunker, OwnEmbedder
 from rag_evaluation_framework.components.results import as_found, as_placed
-from rag_evaluation_framework.contracts.chunker import Chunker, PositionAwareChunker
 from rag_evaluation_framework.contracts.component import parameters
-from rag_evaluation_framework.contracts.embedder import (
+from rag_evaluation_framework.contracts.roles import (
+    Chunker,
     EmbeddedPart,
     Embedder,
+    PositionAwareChunker,
     VectorStore,
     checked_dimension,
     checked_parts,
@@ -34,7 +35,6 @@ from rag_evaluation_framework.contracts.embedder import (
 )
 from rag_evaluation_framework.data import AnyChunk, Chunk, Corpus, Hit, PositionAwareChunk
 from rag_evaluation_framework.data.columns import Numbering
-from rag_evaluation_framework.data.values import FrozenDict
 from rag_evaluation_framework.embedders.cached import CachedEmbedder, identity_of
 from rag_evaluation_framework.errors import InputError
 from rag_evaluation_framework.registry.building import as_component
@@ -154,8 +154,7 @@ def _exact_chunks(corpus: Corpus, chunker: PositionAwareChunker, facts: Any) -> 
 
     kept = stage("chunks", facts, cut)
     if not chunks and len(kept["places"]):  # an earlier run cut them
-        metadata: list[FrozenDict[str, Any]]
-        metadata = [FrozenDict(json.loads(line)) for line in kept["metadata"].tobytes().splitlines()]
+        metadata: list[dict[str, Any]] = [json.loads(line) for line in kept["metadata"].tobytes().splitlines()]
         places: Iterator[tuple[int, int, int]] = iter(kept["places"].tolist())
         for document, number in zip(progress(corpus, "Chunking", "document"), kept["chunks"].tolist(), strict=True):
             chunks += (

@@ -18,7 +18,7 @@ from rag_evaluation_framework.components.adapt import OwnChunker, OwnEmbedder
 from rag_evaluation_framework.components.results import as_found, one_each
 from rag_evaluation_framework.contracts import Chunker, IndexedRetriever, PositionAwareChunker
 from rag_evaluation_framework.contracts.component import check_components, check_count, confide
-from rag_evaluation_framework.contracts.embedder import (
+from rag_evaluation_framework.contracts.roles import (
     Embedder,
     VectorStore,
     as_fitted,
@@ -27,8 +27,7 @@ from rag_evaluation_framework.contracts.embedder import (
 )
 from rag_evaluation_framework.data import AnyChunk, Corpus
 from rag_evaluation_framework.data.hits import Hit, Retrieval, Retrieved, Stage
-from rag_evaluation_framework.embedders.cached import identity_of
-from rag_evaluation_framework.embedders.embedding_cache import Embedding, EmbeddingCache
+from rag_evaluation_framework.embedders.cached import Embedding, EmbeddingCache, identity_of
 from rag_evaluation_framework.embedders.lsa import LsaEmbedder
 from rag_evaluation_framework.embedders.remote import RemoteEmbedder
 from rag_evaluation_framework.registry import as_component, describe

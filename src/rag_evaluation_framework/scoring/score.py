@@ -10,7 +10,7 @@ import numpy as np
 from rag_evaluation_framework import labelling
 from rag_evaluation_framework.base.notes import note
 from rag_evaluation_framework.base.progress import progress_bar
-from rag_evaluation_framework.contracts.metric import Metric
+from rag_evaluation_framework.contracts.roles import Metric
 from rag_evaluation_framework.data import (
     CharacterSpan,
     GroundTruth,
@@ -26,12 +26,11 @@ from rag_evaluation_framework.data.hits import Hit, RankedHits
 from rag_evaluation_framework.data.levels import TOKEN, Level, U, checked_level
 from rag_evaluation_framework.data.rankings import OnError, Rankings
 from rag_evaluation_framework.errors import DatasetError
-from rag_evaluation_framework.judging.span_truth import SpanTruth
 from rag_evaluation_framework.judging.spans import SpanJudgements, oracle_from_columns
-from rag_evaluation_framework.judging.stretches import SpanColumns
+from rag_evaluation_framework.judging.stretches import SpanColumns, SpanTruth
 from rag_evaluation_framework.judging.trail import Trail, judge_trail
-from rag_evaluation_framework.levels.catalogue import RULES
-from rag_evaluation_framework.levels.level_rules import LevelRules, NameChunk
+from rag_evaluation_framework.levels.chunk_ids import NameChunk
+from rag_evaluation_framework.levels.rules import RULES, LevelRules
 from rag_evaluation_framework.metrics.span import SpanMetric
 from rag_evaluation_framework.scoring.score_names import (
     Metrics,
@@ -213,7 +212,7 @@ def score_checked(
     """
     chunks = _chunks(rankings, metrics)
     _note_unknown_lengths(rankings, cutter)
-    names = _scores(metrics, cutter)
+    names = {ScoreName(one.name, cut): one for one in metrics for cut in cutter.cutoffs if one.takes(cut)}
     _note_gaps(metrics, cutter)
     begins = np.cumsum(rankings.hits.counts) - rankings.hits.counts
     blocks = np.split(np.arange(len(rankings)), np.flatnonzero(np.diff(begins // _HITS_AT_ONCE)) + 1)
@@ -227,16 +226,6 @@ def score_checked(
             bar.update(len(rows))
     first = [some.first_relevant for some in scored]
     return Scored(ScoreTable.joined([some.table for some in scored]), np.concatenate(first))
-
-
-def _scores(metrics: Sequence[Metric[U]], cutter: RankingCutter) -> dict[ScoreName, Metric[U]]:
-    """Return the metric of each score."""
-    return {
-        ScoreName(metric.name, cutoff): metric
-        for metric in metrics
-        for cutoff in cutter.cutoffs
-        if metric.takes(cutoff)
-    }
 
 
 def _score_some(

@@ -11,14 +11,14 @@ from numpy.typing import NDArray
 
 from rag_evaluation_framework.base.exits import outcome
 from rag_evaluation_framework.base.outside import shown
-from rag_evaluation_framework.contracts.metric import Metric
+from rag_evaluation_framework.contracts.roles import Metric
 from rag_evaluation_framework.data import Answer, CharacterSpan, Cutoff, ScoreName, ScoreTable
 from rag_evaluation_framework.data.columns import Numbers
 from rag_evaluation_framework.data.rankings import Failure, OnError
 from rag_evaluation_framework.data.values import UNREADABLE, is_truth, items, plain_number
 from rag_evaluation_framework.judging import RankJudgements, SpanJudgements
 from rag_evaluation_framework.metrics import RankMetric, SpanMetric, TokenSetMetric
-from rag_evaluation_framework.metrics.chunk import ChunkMetric
+from rag_evaluation_framework.metrics.rank import ChunkMetric
 
 # What metrics that have nothing but `calculate` are given.
 

@@ -7,14 +7,13 @@ from dataclasses import dataclass, field
 from functools import cache
 from itertools import count
 from pathlib import Path
-from threading import Lock
 from typing import Annotated, Any, Literal, TypeAlias, TypeVar
 from xml.sax.saxutils import quoteattr
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator
 
+from rag_evaluation_framework.base.coroutines import as_finished
 from rag_evaluation_framework.base.progress import progress_bar
-from rag_evaluation_framework.base.side_by_side import as_finished
 from rag_evaluation_framework.data.ids import ChunkId, canonical_chunk_id, content_digest
 from rag_evaluation_framework.errors import ConfigError, InvalidAnswer, ProviderError, ProviderUnavailable
 from rag_evaluation_framework.llms.language_model import LanguageModel, form_in
@@ -184,12 +183,6 @@ class CitedChunks(BaseModel):
     chunk_ids: ChunkIds
 
 
-class Numbers(BaseModel):
-    """Which of several numbered texts are meant."""
-
-    numbers: list[int]
-
-
 class Verdict(BaseModel):
     """What excerpts leave open of the answer to a question, and whether they answer it."""
 
@@ -256,37 +249,6 @@ def failed_requests(failures: Sequence[tuple[str, ProviderError]]) -> tuple[Fail
     )
 
 
-@dataclass
-class Patience:
-    """Tells when to stop asking: at an error that all requests share, or at several in a row. Threads may share it.
-
-    An answer that cannot be used, or a text that is refused, is no reason. A provider that is away, or fails, is one if
-    three requests in a row, or all, fail so after all their retries: some servers fail at a single text.
-
-    Attributes:
-        requests: How many requests there are.
-    """
-
-    requests: int
-    _row: int = field(default=0, init=False)
-    _lock: Lock = field(default_factory=Lock, init=False)
-
-    def answered(self) -> None:
-        """Count a request that was answered."""
-        with self._lock:
-            self._row = 0
-
-    def is_over(self, error: ProviderError) -> bool:
-        """Count a request that failed, and return whether others would fail as well."""
-        if not isinstance(error, InvalidAnswer) and error.status in _FOR_ALL:
-            return True
-        if not isinstance(error, ProviderUnavailable) and error.status != _PERHAPS_FOR_ALL:
-            return False
-        with self._lock:
-            self._row += 1
-            return self._row >= min(_IN_A_ROW, self.requests)
-
-
 # Asking a model many things side by side; what fails is an answer, too, and loses none of the others.
 
 F = TypeVar("F", bound=BaseModel)
@@ -317,25 +279,25 @@ class Asker:
             shown_as: What people are told that is done.
             read: Reads the text of an answer, as of `LanguageModel.form`.
 
+        An answer that cannot be used, or a text that is refused, loses only its own questions. A key that is refused
+        ends the asking, and so do three requests in a row, or all, that fail after their retries: some servers fail at
+        a single text.
+
         Raises:
             ProviderError: No other request would be answered: nothing else is asked, and what is under way is kept.
             ConfigError: Answers cannot be kept, so that each would be paid for again: nothing else is asked.
         """
-        patience = Patience(len(asked))
 
         def one(messages: Any) -> F | ProviderError:
             if self.model.kept is not None and self.model.kept.problem is not None:
                 raise ConfigError(f"{self.model.kept.problem}; nothing else was asked, as it would be paid for again")
             try:
-                answer = self.model.form(messages, form, read).value
+                return self.model.form(messages, form, read).value
             except ProviderError as error:
-                if patience.is_over(error):
-                    raise self._stopped(error) from error
                 return error
-            patience.answered()
-            return answer
 
         found: dict[int, F | ProviderError] = {}
+        away = 0  # requests in a row
         with (
             progress_bar(len(asked), shown_as, "call", delay=1) as bar,
             closing(as_finished(one, asked, self.at_once)) as finished,
@@ -343,6 +305,12 @@ class Asker:
             for number, answer in finished:
                 found[number] = answer
                 bar.update()
+                if not isinstance(answer, ProviderError):
+                    away = 0
+                elif not isinstance(answer, InvalidAnswer):
+                    away += isinstance(answer, ProviderUnavailable) or answer.status == _PERHAPS_FOR_ALL
+                    if answer.status in _FOR_ALL or away >= min(_IN_A_ROW, len(asked)):
+                        raise self._stopped(answer) from answer
         answers = [found[number] for number in range(len(asked))]
         self.failures.extend((shown_as, answer) for answer in answers if isinstance(answer, ProviderError))
         return answers

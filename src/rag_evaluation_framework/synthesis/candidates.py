@@ -1,4 +1,4 @@
-"""Questions on their way into a dataset, the evidence of each, and those that do not get there."""
+"""Questions on their way into a dataset, the evidence of each, and how many get there."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -6,17 +6,13 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Generic, Literal, TypeAlias
 
-from rag_evaluation_framework.contracts.question_strategy import QuestionRequest
+from rag_evaluation_framework.contracts.roles import QuestionRequest
 from rag_evaluation_framework.data import Answer, CharacterSpan, ChunkId, DocumentId
 from rag_evaluation_framework.data.levels import U
-from rag_evaluation_framework.data.values import FrozenDict
 from rag_evaluation_framework.errors import ProviderError
 from rag_evaluation_framework.text.text_locator import is_long
 
-# Evidence: what answers a question, and in how many places of the documents it stands.
-
-APART = 200
-"""Characters between two places that are apart: what is nearer stands in one passage."""
+# Evidence: what answers a question, and in which documents it stands.
 
 
 @dataclass(frozen=True)
@@ -26,8 +22,6 @@ class Evidence:
     Attributes:
         text: The text.
         doc_id: The document in which it stands.
-        start: Its first character, 0-based; None if its position is not known.
-        end: One past its last character.
         documents: All documents in which it answers, if it stands in several; `doc_id` is one of them.
         heading: The headings under which it stands.
         spans: Where it stands in all documents; none if its position is not known.
@@ -35,16 +29,9 @@ class Evidence:
 
     text: str
     doc_id: DocumentId
-    start: int | None = None
-    end: int | None = None
     documents: frozenset[DocumentId] = frozenset()
     heading: str = ""
     spans: tuple[CharacterSpan, ...] = ()
-
-    @property
-    def told(self) -> dict[str, str]:
-        """What prompts tell of it, besides its text."""
-        return {"document": self.doc_id, "heading": self.heading}
 
     def is_that_of(self, other: "Evidence") -> bool:
         """Return whether it shares a part of one of its places with the other, or is the same text, no short one."""
@@ -53,34 +40,11 @@ class Evidence:
         return any(mine.overlaps(theirs) for mine in self.spans for theirs in other.spans)
 
 
-def places_of(evidence: Sequence[Evidence]) -> list[list[Evidence]]:
-    """Return what is in each place, in the order of the documents and positions.
-
-    Texts of one document with fewer than 200 characters between them are in one place; so are those that share any.
-    Where the position of a text is not known, it is a place of its own.
-    """
-    order = {doc_id: number for number, doc_id in enumerate(dict.fromkeys(each.doc_id for each in evidence))}
-    placed = [each for each in evidence if each.start is not None]
-    places: list[list[Evidence]] = []
-    doc_id, reached = None, 0
-    for each in sorted(placed, key=lambda each: (order[each.doc_id], each.start or 0, each.end or 0)):
-        if each.doc_id == doc_id and (each.start or 0) - reached < APART:
-            places[-1].append(each)
-        else:
-            places.append([each])
-            doc_id, reached = each.doc_id, 0
-        reached = max(reached, each.end or 0)
-    return places + [[each] for each in evidence if each.start is None]
-
-
 def documents_of(evidence: Sequence[Evidence]) -> list[list[Evidence]]:
     """Return what is in each document, in the order in which the documents come; all in one if one has it all."""
     if not evidence:
         return []
-    shared = set(evidence[0].documents or {evidence[0].doc_id})
-    for each in evidence:
-        shared &= each.documents or {each.doc_id}
-    if shared:
+    if frozenset.intersection(*(each.documents or frozenset({each.doc_id}) for each in evidence)):
         return [[*evidence]]
     found: dict[DocumentId, list[Evidence]] = {}
     for each in evidence:
@@ -95,7 +59,6 @@ Stage: TypeAlias = Literal["parsed", "verified", "kept"]
 
 FAILED = "request failed"
 TOO_FEW = "fewer written than asked for"
-TOO_FEW_PLACES = "answered in fewer places than asked for"
 TOO_FEW_DOCUMENTS = "answered in fewer documents than asked for"
 
 
@@ -130,13 +93,6 @@ class Candidate(Generic[U]):
     def told(self) -> str:
         """The text of all answers, for people."""
         return " | ".join(self.excerpts)
-
-    @property
-    def parts(self) -> list[list[Evidence]]:
-        """Its evidence by what none may answer alone: by document, or by place; one part if nothing is promised."""
-        if self.request.least_documents > 1:
-            return documents_of(self.evidence)
-        return places_of(self.evidence) if self.request.least_places > 1 else [[*self.evidence]]
 
 
 @dataclass(frozen=True)
@@ -243,9 +199,7 @@ def question_metadata(candidate: Candidate[Any], model: str, versions: Sequence[
 
 
 def answered_in_too_few(candidate: Candidate[Any]) -> Reason | None:
-    """Return that a verified candidate is answered in fewer places, or documents, than was asked for; None if not."""
-    if len(places_of(candidate.evidence)) < candidate.request.least_places:
-        return TOO_FEW_PLACES, candidate.told
+    """Return that a verified candidate is answered in fewer documents than was asked for; None if not."""
     if len(documents_of(candidate.evidence)) < candidate.request.least_documents:
         return TOO_FEW_DOCUMENTS, candidate.told
     return None
@@ -274,8 +228,8 @@ class Funnel:
     parsed: int = 0
     verified: int = 0
     kept: int = 0
-    rejected: Mapping[Stage, Mapping[str, int]] = field(default_factory=FrozenDict[Stage, Mapping[str, int]])
-    quotes: Mapping[str, int] = field(default_factory=FrozenDict[str, int])
+    rejected: Mapping[Stage, Mapping[str, int]] = field(default_factory=dict[Stage, Mapping[str, int]])
+    quotes: Mapping[str, int] = field(default_factory=dict[str, int])
     extra: int = 0
 
     @classmethod

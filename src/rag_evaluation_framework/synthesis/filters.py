@@ -1,212 +1,231 @@
-"""Filters of proposed questions: relevance, near-duplicates, copied wording; each says why, with the figure."""
+"""Why a proposed question is not kept: each check returns the reason for each question, with what is particular."""
 
 import re
-from collections.abc import Callable, Hashable, Iterable, Sequence
-from dataclasses import dataclass
-from itertools import compress
-from math import ceil, floor, nan
-from typing import Literal, TypeAlias, TypeVar
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from difflib import SequenceMatcher
+from itertools import combinations
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rag_evaluation_framework.base.outside import one_line, shown
+from rag_evaluation_framework.contracts import Chunker, PositionAwareChunker
 from rag_evaluation_framework.contracts.component import check_number
-from rag_evaluation_framework.contracts.embedder import Embedder, Role, checked_parts, joined
-from rag_evaluation_framework.data.values import plain_number
-from rag_evaluation_framework.embedders import CachedEmbedder, OpenAIEmbedder
-from rag_evaluation_framework.errors import ConfigError, InputError
+from rag_evaluation_framework.contracts.roles import Embedder, Role, checked_parts, joined
+from rag_evaluation_framework.data import Corpus
+from rag_evaluation_framework.data.levels import U
+from rag_evaluation_framework.errors import InputError, ProviderError
 from rag_evaluation_framework.inspection.question_checks import wording_key
+from rag_evaluation_framework.retrievers import BM25Retriever
+from rag_evaluation_framework.synthesis.asking import Asker, Verdict, load_prompt, marked
+from rag_evaluation_framework.synthesis.candidates import (
+    Candidate,
+    Candidates,
+    Evidence,
+    Reason,
+    Rejection,
+    documents_of,
+    rejected,
+)
+from rag_evaluation_framework.synthesis.strategies import Headings
 from rag_evaluation_framework.text.terms import words
 
-# Why a filter rejects a question.
+# What is certainly no question, or no answer to one. Doubtful ones pass: filters and the second call judge them.
 
-Reason: TypeAlias = Literal["irrelevant", "near duplicate", "copied wording"]
+NO_QUESTION = "not a question"
+OF_WHAT_WAS_SHOWN = "speaks of what was shown"
+REPEATED = "quote is the question itself"
+TOO_SHORT = "quote of a single character"
+TOO_LONG = "quote of all that was shown"
+
+_FEWEST_WORDS, _LONGEST = 2, 1000  # the longest public question has 173 characters
+_ALL, _MUCH = 0.9, 1000  # of less than 1,000 characters all may well be the answer
+_SHOWN = re.compile(
+    r"\b(?:this (?:passage|excerpt|chunk)"
+    r"|(?:does|do) (?:the|these) (?:passage|excerpt|chunk|text)s? (?:say|tell|list|mention|state|describe)"
+    r"|(?:the|this) (?:given|provided|above) context|(?:pa_)?chunk_[0-9a-f]{12}"
+    r"|(?:in|on|to) (?:the|this|these)(?: above)? (?:passage|excerpt|chunk|text|document)s?(?= about|\s*[,;:?.!]|$))",
+    re.IGNORECASE,
+)
 
 
-@dataclass(frozen=True)
-class Rejection:
-    """Why a filter rejects a question.
+def flaw_of_wording(candidate: Candidate[Any]) -> Reason | None:
+    """Return why the wording of a candidate cannot be that of a question: nothing more is asked about it."""
+    text = candidate.question
+    if candidate.request.given:  # users also search by a single word
+        return None
+    if len(text) > _LONGEST or len(words(text, None)) < _FEWEST_WORDS:
+        return NO_QUESTION, ""
+    return (OF_WHAT_WAS_SHOWN, "") if _SHOWN.search(text) else None
 
-    Attributes:
-        reason: The kind of reason.
-        figure: The figure that decided, to six decimals: a cosine, or a share of words.
-        threshold: The figure that it was compared with.
-        told: The reason as a sentence for people.
-        like: The number of the question that it repeats, 0-based; None for other reasons.
+
+def without_question(candidate: Candidate[U], rejections: list[Rejection]) -> Candidate[U]:
+    """Return a candidate without the quotes that repeat it, if there are others."""
+    asked = wording_key(candidate.question)
+    others = [number for number, text in enumerate(candidate.excerpts) if wording_key(text) != asked]
+    if not others or len(others) == len(candidate.excerpts):
+        return candidate
+    left_out = [text for number, text in enumerate(candidate.excerpts) if number not in others]
+    rejections += [rejected(candidate, "verified", REPEATED, text, questions=0) for text in left_out]
+    answers, evidence = candidate.answers, candidate.evidence
+    return replace(candidate, answers=tuple(answers[n] for n in others), evidence=tuple(evidence[n] for n in others))
+
+
+def flaw_of_quotes(candidate: Candidate[Any]) -> Reason | None:
+    """Return why the quotes of a candidate cannot be an answer, such as that they are the question, as headings are."""
+    quoted = "".join(candidate.excerpts)
+    if sum(map(str.isalnum, quoted)) < 2:
+        return TOO_SHORT, candidate.told
+    if wording_key(candidate.question) in map(wording_key, candidate.excerpts):
+        return REPEATED, candidate.told
+    shown = sum(len(section.text.strip()) for section in candidate.request.sections)
+    return (TOO_LONG, candidate.told) if len(quoted) >= max(_ALL * shown, _MUCH) else None
+
+
+# The second call: whether the excerpts of a question, and nothing else, answer it.
+
+CHECK = "answerable"
+REASONS = {"partly": "answered only in part", "no": "not answered"}
+UNCHECKED = "could not be checked"
+ONE_IS_ENOUGH = "answered by one part alone"
+ANSWERED = {"yes": "answered after all", "partly": "answered in part after all"}
+DEPTH = 20
+"""How many passages are judged for a question without an answer."""
+
+
+def checking(question: str, evidence: Sequence[Evidence]) -> list[dict[str, str]]:
+    """Return the messages of the call about a question."""
+    told = [{"document": each.doc_id, "heading": each.heading} for each in evidence]
+    excerpts = marked("excerpt", [each.text for each in evidence], question, told)
+    return load_prompt(CHECK).messages(question=question, excerpts=excerpts)
+
+
+def unanswerable(candidates: Candidates, asker: Asker) -> Iterator[Reason | None]:
+    """Yield why the excerpts of each question alone do not answer it, as the model judges in a call of its own."""
+    asked = [checking(each.question, each.evidence) for each in candidates]
+    for candidate, verdict in zip(candidates, asker.ask(Verdict, asked, "Checking"), strict=True):
+        if isinstance(verdict, ProviderError):
+            yield UNCHECKED, str(verdict)
+        elif verdict.answer == "yes":
+            yield None
+        else:
+            left_open = f"; left open: {verdict.missing}" if verdict.missing.strip() else ""
+            yield REASONS[verdict.answer], f"{candidate.told}{left_open}"
+
+
+def answered_by_a_part(candidates: Candidates, asker: Asker) -> list[Reason | None]:
+    """Return of each question that has to be answered by several documents whether one of them is enough."""
+    parts = [
+        (number, part)
+        for number, each in enumerate(candidates)
+        if each.request.least_documents > 1
+        for part in documents_of(each.evidence)
+    ]
+    asked = [checking(candidates[number].question, part) for number, part in parts]
+    found: dict[int, Reason] = {}
+    for (number, part), verdict in zip(parts, asker.ask(Verdict, asked, "Checking parts"), strict=True):
+        if isinstance(verdict, ProviderError):
+            found.setdefault(number, (UNCHECKED, str(verdict)))
+        elif verdict.answer == "yes":
+            found.setdefault(number, (ONE_IS_ENOUGH, " | ".join(each.text for each in part)))
+    return [found.get(number) for number in range(len(candidates))]
+
+
+def answered_after_all(
+    candidates: Candidates,
+    corpus: Corpus,
+    headings: Headings,
+    chunker: Chunker | PositionAwareChunker,
+    asker: Asker,
+) -> Iterator[Reason | None]:
+    """Yield for each question without an answer which of the passages that BM25 finds answer it, wholly or in part."""
+    if not candidates:
+        return
+    retriever = BM25Retriever(chunker)
+    retriever.index(corpus)
+    found = [
+        [
+            Evidence(hit.text, hit.doc_id, heading=headings.at(hit.doc_id, hit.start))
+            for hit in retriever.retrieve(candidate.question, DEPTH).hits
+            if hit.doc_id is not None and hit.text is not None
+        ]
+        for candidate in candidates
+    ]
+    asked = [checking(each.question, evidence) for each, evidence in zip(candidates, found, strict=True)]
+    for evidence, verdict in zip(found, asker.ask(Verdict, asked, "Looking for answers"), strict=True):
+        if isinstance(verdict, ProviderError):
+            yield UNCHECKED, str(verdict)
+        else:
+            reason = ANSWERED.get(verdict.answer)
+            yield None if reason is None else (reason, " | ".join(each.text for each in evidence))
+
+
+# Questions in the same words.
+
+SAME_WORDING = "same question again"
+OTHER_ANSWER = "same question with another answer"
+
+
+def contradicted(candidates: Candidates) -> Iterator[Reason | None]:
+    """Yield the answer that contradicts that of each question: of one wording, two are answered by different texts.
+
+    Such a question does not say what it is about, so that several documents, or places, answer it differently: none of
+    them is kept. What users ask stays: they do ask so.
     """
-
-    reason: Reason
-    figure: float
-    threshold: float
-    told: str
-    like: int | None = None
-
-
-# Whether texts share wording: a run of five words, or all words of a shorter text.
-
-_RUN = 5  # words in a row; fewer are common property
-
-
-@dataclass(frozen=True)
-class Wording:
-    """The words of some texts, ready to be compared.
-
-    Attributes:
-        texts: The words of each text.
-        runs: All runs of five words.
-    """
-
-    texts: tuple[tuple[str, ...], ...]
-    runs: frozenset[tuple[str, ...]]
-
-    @classmethod
-    def of(cls, texts: Iterable[str]) -> "Wording":
-        """Return the wording of texts, such as the excerpts of a question."""
-        found = tuple(tuple(worded) for text in texts if (worded := words(text, None)))
-        return cls(found, frozenset(run for text in found for run in _runs(text, _RUN)))
-
-    def shares(self, other: "Wording") -> bool:
-        """Return whether a text here and one there share five words in a row, or one holds all of a shorter one."""
-        return not self.runs.isdisjoint(other.runs) or _holds(self, other) or _holds(other, self)
+    alike: dict[str, list[Candidate[Any]]] = {}
+    for each in candidates:
+        alike.setdefault(wording_key(each.question), []).append(each)
+    differing = {
+        wording: group
+        for wording, group in alike.items()
+        if not all(_agree(one, other) for one, other in combinations(group, 2))
+    }
+    for each in candidates:
+        others = differing.get(wording_key(each.question))
+        if others is None or each.request.given:
+            yield None
+        else:  # without one that differs itself, two others do
+            told = next((other for other in others if not _agree(each, other)), others[0])
+            yield OTHER_ANSWER, told.told or "no answer"
 
 
-def longest_shared_run(asked: Sequence[str], told: Sequence[str]) -> Sequence[str]:
-    """Return the longest run of words that stands in both, the first of several; empty if there is none."""
-    best: Sequence[str] = ()
-    before = [0] * (len(told) + 1)
-    for end, word in enumerate(asked, 1):
-        now = [0] * (len(told) + 1)
-        for at, other in enumerate(told, 1):
-            if word == other:
-                now[at] = before[at - 1] + 1
-                if now[at] > len(best):
-                    best = asked[end - now[at] : end]
-        before = now
-    return best
+def _agree(one: Candidate[Any], other: Candidate[Any]) -> bool:
+    """Return whether the same texts, in part at least, answer both; or nothing does."""
+    if not (one.answers and other.answers):
+        return not (one.answers or other.answers)
+    if not {*one.answers}.isdisjoint(other.answers):
+        return True
+    return any(mine.is_that_of(theirs) for mine in one.evidence for theirs in other.evidence)
 
 
-def _holds(one: Wording, other: Wording) -> bool:
-    """Return whether a text of one holds all words of a text of the other that is shorter than a run."""
-    short = [text for text in other.texts if len(text) < _RUN]
-    return any(text in _runs(long, len(text)) for text in short for long in one.texts)
+def same_wording(candidates: Candidates) -> list[Reason | None]:
+    """Tell the questions that have the wording of an earlier one, up to capitals and punctuation."""
+    first: dict[str, Candidate[Any]] = {}
+    earlier = [first.setdefault(wording_key(each.question), each) for each in candidates]
+    return [
+        None if one is each else (SAME_WORDING, one.question) for one, each in zip(earlier, candidates, strict=True)
+    ]
 
 
-def _runs(text: Sequence[str], size: int) -> set[tuple[str, ...]]:
-    return {tuple(text[start : start + size]) for start in range(len(text) - size + 1)}
-
-
-# Cosines of texts, to six decimals: the same pair is above or below a threshold on every machine.
-
-Directions: TypeAlias = NDArray[np.float64]
-
-_DECIMALS = 6
-
-
-def directions(embedder: Embedder, texts: Sequence[str], role: Role = "text") -> Directions:
-    """Return the vectors of texts at length 1, shape (len(texts), dimension); zeros stay zeros.
-
-    Raises:
-        InputError: The embedder returns other than one vector of finite numbers for each text.
-    """
-    if not texts:
-        return np.zeros((0, 0))
-    vectors = joined(checked_parts(embedder, texts, role), len(texts)).astype(np.float64)
-    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-    unit: Directions = vectors / np.where(lengths == 0, 1, lengths)
-    return unit
-
-
-def cosines(some: Directions, others: Directions) -> Directions:
-    """Return all cosines, shape (len(some), len(others)); 0 with a text whose vector is zero: nothing is known of it.
-
-    Args:
-        some: Directions, one per row.
-        others: Directions of the same length, one per row.
-    """
-    if not (len(some) and len(others)):
-        return np.zeros((len(some), len(others)))
-    products: Directions = some @ others.T
-    return products.clip(-1, 1).round(_DECIMALS)
-
-
-def check_same_number(questions: Sequence[str], excerpts: Sequence[Sequence[str]]) -> None:
-    """Raise InputError if there are not as many lists of excerpts as questions."""
-    if len(questions) != len(excerpts):
-        raise InputError(
-            f"{len(questions)} questions with {len(excerpts)} lists of excerpts; expected one list for each question"
-        )
-
-
-# Thresholds on cosines, and where they come from: what a cosine means differs from embedder to embedder.
-
-_FAMILY = "text-embedding-3-"  # the models of which the published figures are
-
-
-class PublishedFigure(float):
-    """A published figure as a default: where it is not that of an embedder, it stands for one that is calibrated.
-
-    It is equal to the number, and no number that a caller gives is one: that counts as it is.
-    """
-
-    __slots__ = ()
-
-
-@dataclass(frozen=True)
-class Threshold:
-    """A threshold on the cosine of two texts, and where it comes from.
-
-    Attributes:
-        figure: The threshold.
-        origin: `given`, by the caller; `design`, the published figure as it stands; `calibrated`, on these questions.
-        share: The share of pairs that the calibration lets come through wrongly; None where nothing was calibrated.
-        pairs: How many pairs it was calibrated on; 0 where nothing was.
-    """
-
-    figure: float
-    origin: Literal["given", "design", "calibrated"]
-    share: float | None = None
-    pairs: int = 0
-
-    @classmethod
-    def given(cls, figure: float, name: str = "threshold") -> "Threshold":
-        """Return a threshold as its caller gave it.
-
-        Args:
-            figure: The threshold.
-            name: What the caller knows it as, for messages.
-
-        Raises:
-            ConfigError: It is not a number from -1 to 1.
-        """
-        try:
-            plain = plain_number(figure)
-        except (TypeError, ValueError, OverflowError):
-            plain = nan
-        if not -1 <= plain <= 1:
-            raise ConfigError(f"{name}={shown(figure)}; expected the cosine of two texts, a number from -1 to 1")
-        return cls(plain, "given")
-
-
-def has_figures_of_design(embedder: Embedder) -> bool:
-    """Return whether the published figures 0.40 and 0.70 are those of this embedder.
-
-    They are of OpenAI's text-embedding-3: Chroma's "Evaluating Chunking Strategies for Retrieval" (2024), from which
-    they come, filtered by the cosines of text-embedding-3-large.
-    """
-    inner = embedder.embedder if isinstance(embedder, CachedEmbedder) else embedder
-    return isinstance(inner, OpenAIEmbedder) and inner.model.startswith(_FAMILY)
-
+# Filters of questions and excerpts from anywhere. Cosines have six decimals: the same pair is above or below a
+# threshold on every machine.
 
 COPIED_SHARE = 0.60
 """The share of a question's words, in one run, from which on it counts as copied."""
+RELEVANCE_THRESHOLD = 0.40
+"""The cosine that a question has with each excerpt at the least, published for OpenAI's text-embedding-3."""
+DEDUP_THRESHOLD = 0.70
+"""Questions with a higher cosine count as the same question; published for OpenAI's text-embedding-3."""
 
 _SHORTEST_COPY, _LETTERS = 5, 20  # words, and letters and digits in them: fewer are a name
+_DECIMALS = 6
 
 
 def reject_copied_wording(
     questions: Sequence[str], excerpts: Sequence[Sequence[str]], share: float = COPIED_SHARE
-) -> tuple[Rejection | None, ...]:
+) -> list[Reason | None]:
     """Return for each question None, or that it repeats the wording of an excerpt.
 
     Formula: words in the longest run that also stands in an excerpt / words of the question; all words count, stop
@@ -226,98 +245,27 @@ def reject_copied_wording(
         ConfigError: `share` is not a number from 0 to 1.
         InputError: Questions and lists of excerpts differ in number.
     """
-    check_same_number(questions, excerpts)
+    _check_same_number(questions, excerpts)
     check_number("reject_copied_wording", "share", share, most=1)
-    return tuple(_rejection(question, quotes, share) for question, quotes in zip(questions, excerpts, strict=True))
-
-
-def copied_run(question: str, excerpts: Sequence[str]) -> tuple[Sequence[str], float]:
-    """Return the longest run of words that a question shares with an excerpt, and its share of the question's words."""
-    asked = words(question, None)
-    runs = (longest_shared_run(asked, words(text, None)) for text in excerpts)
-    run = max(runs, key=len, default=())
-    return run, round(len(run) / len(asked), 6) if asked else 0.0
-
-
-def _rejection(question: str, quotes: Sequence[str], share: float) -> Rejection | None:
-    run, figure = copied_run(question, quotes)
-    if figure < share or len(run) < _SHORTEST_COPY or sum(map(len, run)) < _LETTERS:
-        return None
-    told = f"{len(run)} of its words in a row, {figure:.0%}, stand in its excerpt: “{one_line(' '.join(run))}”"
-    return Rejection("copied wording", figure, share, told)
-
-
-RELEVANCE_THRESHOLD = PublishedFigure(0.40)
-"""The published figure, of OpenAI's text-embedding-3: the cosine that a question has with each excerpt at the least."""
-
-_UNRELATED_SHARE = 0.10  # of unrelated pairs that pass
-_FEWEST_PAIRS = 100  # unrelated pairs: of fewer, a tenth is chance
-_MOST = 300  # questions, and passages, that are compared: evenly spaced over all
-_PASSAGE = re.compile(r"(?:\S+\s*){1,100}")  # as LsaEmbedder learns from
-
-_T = TypeVar("_T")
-
-
-def relevance_threshold(
-    questions: Sequence[str],
-    excerpts: Sequence[Sequence[str]],
-    documents: Sequence[str],
-    embedder: Embedder,
-) -> Threshold:
-    """Return the least relevance to expect with an embedder: the published 0.40 or, for others, a calibrated figure.
-
-    0.40 is of OpenAI's text-embedding-3 and stays as it is for these models. For any other embedder it is the least
-    figure that at most one in ten unrelated pairs reaches, so it means: *of ten passages that have nothing to do with a
-    question, at least nine would be rejected*. Unrelated pairs are each question with the passages of 100 words of
-    these documents that share no wording with its excerpts (of at most 300 questions and 300 passages, evenly spaced).
-
-    What share of unrelated pairs reaches 0.40 with text-embedding-3 cannot be measured here; one in ten is an
-    assumption in its place. With `LsaEmbedder` it gives 0.20 to 0.27 on three public corpora, which 93 to 97 % of their
-    questions reach with their worst excerpt, and 0.20 on all three together, which 99 % reach; 0.40 would reject 13 to
-    22 %. Where answers are phrases, as in COVID-QA (half of them below 72 characters), it rejects 35 % of what people
-    labelled: LSA compares words, and a phrase shares none with its question (`benchmarks/public_questions.py`). A
-    strict figure costs more than questions: those in other words than their answers go first, and what is left is
-    easier than it should be.
-
-    With fewer than 100 unrelated pairs, or if none has a cosine above 0, nothing can be calibrated: 0.40, of origin
-    `design`, says so.
-
-    Args:
-        questions: The questions.
-        excerpts: The texts of the answers of each question.
-        documents: The texts of the documents.
-        embedder: What makes vectors, fitted.
-
-    Raises:
-        InputError: Questions and lists of excerpts differ in number, or the embedder returns no vectors.
-    """
-    check_same_number(questions, excerpts)
-    design = Threshold(RELEVANCE_THRESHOLD, "design")
-    if has_figures_of_design(embedder):
-        return design
-    some = _spaced(list(zip(questions, excerpts, strict=True)))
-    passages = calibration_passages(documents)
-    asked = directions(embedder, [question for question, _ in some], "query")
-    found = cosines(asked, directions(embedder, passages))
-    theirs, wordings = [Wording.of([passage]) for passage in passages], [Wording.of(quotes) for _, quotes in some]
-    is_other = [[not own.shares(passage) for passage in theirs] for own in wordings]
-    unrelated = [
-        cosine for row, others in zip(found.tolist(), is_other, strict=True) for cosine in compress(row, others)
-    ]
-    if len(unrelated) < _FEWEST_PAIRS or max(unrelated) <= 0:
-        return design
-    first_too_many = sorted(unrelated, reverse=True)[floor(_UNRELATED_SHARE * len(unrelated))]
-    return Threshold((floor(first_too_many * 10_000) + 1) / 10_000, "calibrated", _UNRELATED_SHARE, len(unrelated))
-
-
-def calibration_passages(documents: Sequence[str]) -> list[str]:
-    """Return the passages of documents with which questions are compared: of 100 words, at most 300, evenly spaced."""
-    return _spaced([passage for document in documents for passage in _PASSAGE.findall(document)])
+    found: list[Reason | None] = []
+    for question, quotes in zip(questions, excerpts, strict=True):
+        asked, run = words(question, None), list[str]()
+        for quote in quotes:
+            at = SequenceMatcher(None, asked, words(quote, None), autojunk=False).find_longest_match()
+            run = max(run, [*asked[at.a : at.a + at.size]], key=len)
+        figure = round(len(run) / len(asked), _DECIMALS) if asked else 0.0
+        is_copied = figure >= share and len(run) >= _SHORTEST_COPY and sum(map(len, run)) >= _LETTERS
+        told = f"{len(run)} of its words in a row, {figure:.0%}, stand in its excerpt: “{one_line(' '.join(run))}”"
+        found.append(("copied wording", told) if is_copied else None)
+    return found
 
 
 def reject_irrelevant(
-    questions: Sequence[str], excerpts: Sequence[Sequence[str]], embedder: Embedder, threshold: Threshold
-) -> tuple[Rejection | None, ...]:
+    questions: Sequence[str],
+    excerpts: Sequence[Sequence[str]],
+    embedder: Embedder,
+    threshold: float = RELEVANCE_THRESHOLD,
+) -> list[Reason | None]:
     """Return for each question None, or that its worst excerpt is less like it than the threshold.
 
     The worst excerpt decides, not the mean: one excerpt that belongs to nothing spoils an answer. A cosine that equals
@@ -328,143 +276,76 @@ def reject_irrelevant(
         questions: The questions.
         excerpts: The texts of the answers of each question.
         embedder: What makes vectors, fitted.
-        threshold: The least cosine.
+        threshold: The least cosine. 0.40 means something else with every other embedder than text-embedding-3.
 
     Raises:
         InputError: Questions and lists of excerpts differ in number, or the embedder returns no vectors.
     """
-    check_same_number(questions, excerpts)
-    asked = directions(embedder, questions, "query")
+    _check_same_number(questions, excerpts)
+    asked = _directions(embedder, questions, "query")
     texts = list(dict.fromkeys(text for quotes in excerpts for text in quotes))
-    row, told = {text: number for number, text in enumerate(texts)}, directions(embedder, texts)
-
-    def rejection(number: int, quotes: Sequence[str]) -> Rejection | None:
-        if not quotes:
-            return None
-        with_quotes = cosines(asked[[number]], told[[row[text] for text in quotes]])[0]
-        worst = int(np.argmin(with_quotes))
-        figure = float(with_quotes[worst])
-        if figure >= threshold.figure:
-            return None
-        which = "its excerpt" if len(quotes) == 1 else f"excerpt {worst + 1} of {len(quotes)}"
-        why = f"its cosine with {which} is {figure:.2f}; expected at least {threshold.figure:.2f}"
-        return Rejection("irrelevant", figure, threshold.figure, why)
-
-    return tuple(rejection(number, quotes) for number, quotes in enumerate(excerpts))
-
-
-def _spaced(items: Sequence[_T]) -> list[_T]:
-    """Return at most 300 of some items, evenly spaced, from the first."""
-    step = -(-len(items) // _MOST) or 1
-    return list(items[::step])
-
-
-DEDUP_THRESHOLD = PublishedFigure(0.70)
-"""The published figure, of OpenAI's text-embedding-3: questions with a higher cosine count as the same question."""
-
-_REPEATED_SHARE = 0.05  # of questions about other text that may be taken for repeated ones
-
-
-def dedup_threshold(
-    questions: Sequence[str],
-    excerpts: Sequence[Sequence[str]],
-    embedder: Embedder,
-    requests: Sequence[Hashable] = (),
-) -> Threshold:
-    """Return above which cosine questions are near-duplicates: the published 0.70 or, for others, a calibrated figure.
-
-    0.70 is of OpenAI's text-embedding-3 and stays as it is for these models. For any other embedder it is the least
-    figure, but no less than 0.70, above which at most one in twenty of these questions has another one *whose excerpts
-    share no wording with its own*, or that was written in one answer with it: these ask for something else, and are
-    lost if they are taken for the same.
-
-    Cosines of `LsaEmbedder` tell the topic of a question rather than what it asks. Of the 276 public questions, which
-    their authors had freed of near-duplicates by embeddings of OpenAI, 0.70 would reject 137 and the calibrated 0.93
-    rejects 7. The price: of 244 pairs of questions that people called alike, LSA has 46 % above 0.70 and 3 % above 0.93
-    (`benchmarks/public_questions.py`). With LSA this finds repetition; for paraphrases take an embedder with a trained
-    model. That questions about other text ask for something else is the assumption, and that a model which is asked for
-    several questions at once does not ask the same twice. On a few short documents LSA does not tell questions apart
-    at all: the figure is then near 1, at which nothing is rejected.
-
-    Questions without excerpts are left out: nobody knows which text they are about. Without questions about other text
-    nothing can be calibrated: 0.70, of origin `design`, says so.
-
-    Args:
-        questions: The questions.
-        excerpts: The texts of the answers of each question.
-        embedder: What makes vectors, fitted.
-        requests: What each question was written for: those with equal ones were written in one answer. None if that is
-            not known.
-
-    Raises:
-        InputError: Questions, lists of excerpts and requests differ in number, or the embedder returns no vectors.
-    """
-    check_same_number(questions, excerpts)
-    if len(requests) not in (0, len(questions)):
-        raise InputError(f"{len(questions)} questions with {len(requests)} requests; expected one for each")
-    design = Threshold(DEDUP_THRESHOLD, "design")
-    if has_figures_of_design(embedder):
-        return design
-    answered = [number for number, quotes in enumerate(excerpts) if quotes]
-    asked = directions(embedder, [questions[number] for number in answered], "query")
-    wordings = [Wording.of(excerpts[number]) for number in answered]
-    written = [requests[number] if len(requests) else number for number in answered]
-
-    def differ(one: int, other: int) -> bool:
-        return written[one] == written[other] or not wordings[one].shares(wordings[other])
-
-    nearest = [near for number in range(len(answered)) if (near := _nearest_other(number, asked, differ)) is not None]
-    if not nearest:
-        return design
-    first_too_many = sorted(nearest, reverse=True)[floor(_REPEATED_SHARE * len(nearest))]
-    figure = max(float(DEDUP_THRESHOLD), min(ceil(first_too_many * 10_000) / 10_000, 1.0))
-    return Threshold(figure, "calibrated", _REPEATED_SHARE, len(nearest))
+    row, told = {text: number for number, text in enumerate(texts)}, _directions(embedder, texts)
+    found: list[Reason | None] = []
+    for number, quotes in enumerate(excerpts):
+        cosines = [round(float(asked[number] @ told[row[text]]), _DECIMALS) for text in quotes]
+        figure = min(cosines, default=1.0)
+        which = f"excerpt {cosines.index(figure) + 1} of {len(quotes)}" if len(quotes) > 1 else "its excerpt"
+        why = f"its cosine with {which} is {figure:.2f}; expected at least {threshold:.2f}"
+        found.append(("irrelevant", why) if figure < threshold else None)
+    return found
 
 
 def reject_near_duplicates(
-    questions: Sequence[str], embedder: Embedder, threshold: Threshold
-) -> tuple[Rejection | None, ...]:
+    questions: Sequence[str], embedder: Embedder, threshold: float = DEDUP_THRESHOLD
+) -> list[Reason | None]:
     """Return for each question None, or which earlier question it repeats.
 
     In their order: a question is rejected if its cosine with an earlier one that is kept is above the threshold; one
-    that equals it is kept, as in Chroma's own filter. Questions with the same wording but for case and punctuation are
-    the same whatever their vectors. What is rejected rejects nothing, so the result depends on the order and on nothing
-    else. Give only questions that other filters keep.
+    that equals it is kept, as in Chroma's own filter. What is rejected rejects nothing, so the result depends on the
+    order and on nothing else. Give only questions that other filters keep.
 
     Args:
         questions: The questions, those to be preferred first.
         embedder: What makes vectors, fitted.
-        threshold: The highest cosine of questions that differ.
+        threshold: The highest cosine of questions that differ. 0.70 means something else with every other embedder than
+            text-embedding-3.
 
     Raises:
         InputError: The embedder returns no vectors.
     """
-    asked = directions(embedder, questions, "query")
-    held = np.empty_like(asked)
-    kept: list[int] = []
-    worded: dict[str, int] = {}
-    found: list[Rejection | None] = []
-    for number, question in enumerate(questions):
-        alike = cosines(asked[[number]], held[: len(kept)])[0]
-        same = worded.get(wording_key(question))
-        like, figure, why = same, 1.0, "the same wording as"
-        if same is None and kept:
-            like, figure = kept[int(np.argmax(alike))], float(alike.max())
-            why = f"a cosine of {figure:.2f} with"
-        if like is not None and (same is not None or figure > threshold.figure):
-            told = f"it has {why} question {like + 1}, {one_line(shown(questions[like]))}"
-            found.append(Rejection("near duplicate", figure, threshold.figure, told, like))
-            continue
-        held[len(kept)] = asked[number]
-        kept.append(number)
-        worded[wording_key(question)] = number
-        found.append(None)
-    return tuple(found)
+    asked = _directions(embedder, questions, "query")
+    held, kept = np.empty_like(asked), list[int]()
+    found: list[Reason | None] = []
+    for number, vector in enumerate(asked):
+        alike = (held[: len(kept)] @ vector).round(_DECIMALS)
+        if kept and alike.max() > threshold:
+            like = kept[int(alike.argmax())]
+            told = f"it has a cosine of {alike.max():.2f} with question {like + 1}, {one_line(shown(questions[like]))}"
+            found.append(("near duplicate", told))
+        else:
+            held[len(kept)] = vector
+            kept.append(number)
+            found.append(None)
+    return found
 
 
-def _nearest_other(number: int, asked: Directions, differ: Callable[[int, int], bool]) -> float | None:
-    """Return the highest cosine of a question with one that differs; None if there is none."""
-    row = cosines(asked[[number]], asked)[0]
-    ranked: list[int] = np.argsort(-row, kind="stable").tolist()
-    other = next((at for at in ranked if at != number and differ(number, at)), None)
-    return None if other is None else float(row[other])
+def _directions(embedder: Embedder, texts: Sequence[str], role: Role = "text") -> NDArray[np.float64]:
+    """Return the vectors of texts at length 1, shape (len(texts), dimension); zeros stay zeros.
+
+    Raises:
+        InputError: The embedder returns other than one vector of finite numbers for each text.
+    """
+    if not texts:
+        return np.zeros((0, 0))
+    vectors = joined(checked_parts(embedder, texts, role), len(texts)).astype(np.float64)
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    unit: NDArray[np.float64] = vectors / np.where(lengths == 0, 1, lengths)
+    return unit
+
+
+def _check_same_number(questions: Sequence[str], excerpts: Sequence[Sequence[str]]) -> None:
+    """Raise InputError if there are not as many lists of excerpts as questions."""
+    if len(questions) != len(excerpts):
+        raise InputError(
+            f"{len(questions)} questions with {len(excerpts)} lists of excerpts; expected one list for each question"
+        )

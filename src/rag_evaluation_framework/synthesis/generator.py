@@ -1,18 +1,25 @@
 """`SyntheticDataGenerator`: what both generators share, from what they are given to the saved dataset."""
 
-import json
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
-from typing import Any, Generic, TypedDict
+from typing import Any, ClassVar, Generic, TypeAlias, TypedDict
 
+from rag_evaluation_framework.base.coroutines import awaited
 from rag_evaluation_framework.base.files import is_object
 from rag_evaluation_framework.base.notes import collected, note
-from rag_evaluation_framework.base.optional import install_command
 from rag_evaluation_framework.base.outside import shown
-from rag_evaluation_framework.base.side_by_side import awaited
-from rag_evaluation_framework.contracts import Embedder, LLMClient, QuestionRequest, QuestionStrategy
+from rag_evaluation_framework.contracts import (
+    Chunker,
+    Embedder,
+    LLMClient,
+    PositionAwareChunker,
+    QuestionRequest,
+    QuestionStrategy,
+    Section,
+)
 from rag_evaluation_framework.contracts.component import (
     check_components,
     check_count,
@@ -20,48 +27,57 @@ from rag_evaluation_framework.contracts.component import (
     check_truth,
     component_name,
 )
+from rag_evaluation_framework.contracts.roles import as_fitted
 from rag_evaluation_framework.data import ChunkRegistry, Dataset, GroundTruth, Query
 from rag_evaluation_framework.data.documents import Corpus, checked_corpus
-from rag_evaluation_framework.data.ids import QueryIds, QueryText, content_digest
-from rag_evaluation_framework.data.levels import U
+from rag_evaluation_framework.data.ids import QueryIds, QueryText
+from rag_evaluation_framework.data.levels import Level, U
 from rag_evaluation_framework.data.values import gives_items
 from rag_evaluation_framework.datasets.load import load_dataset
 from rag_evaluation_framework.datasets.native import file_state, replace_dataset, save_dataset
-from rag_evaluation_framework.embedders.lsa import LsaEmbedder
+from rag_evaluation_framework.embedders.cached import CachedEmbedder
+from rag_evaluation_framework.embedders.remote import RemoteEmbedder
 from rag_evaluation_framework.errors import ConfigError, MissingDependency, ProviderError, RagEvalError
 from rag_evaluation_framework.experiments.evaluation import DATASETS, LANGSMITH_NAME
 from rag_evaluation_framework.llms import AnthropicClient, KeptAnswers, LanguageModel
-from rag_evaluation_framework.providers.usage import Prices
+from rag_evaluation_framework.providers.usage import Consumed, Prices
 from rag_evaluation_framework.registry.loading import load_installed
 from rag_evaluation_framework.registry.records import describe
 from rag_evaluation_framework.results.store import ROOT, check_root
-from rag_evaluation_framework.synthesis.asking import Asker, FailedRequests, failed_requests
-from rag_evaluation_framework.synthesis.candidates import Funnel, Rejection, question_metadata
-from rag_evaluation_framework.synthesis.estimate import Estimate, calls_of, estimated
-from rag_evaluation_framework.synthesis.filtering import QualityFilters
-from rag_evaluation_framework.synthesis.filters import COPIED_SHARE, DEDUP_THRESHOLD, RELEVANCE_THRESHOLD, Threshold
-from rag_evaluation_framework.synthesis.generation import Generation, Labeller, Steps
-from rag_evaluation_framework.synthesis.strategies import SimpleQuestions
+from rag_evaluation_framework.retrievers.indexing import DEFAULT_CHUNKER
+from rag_evaluation_framework.synthesis import filters
+from rag_evaluation_framework.synthesis.asking import (
+    AskedQuestions,
+    Asker,
+    CitedQuestions,
+    FailedRequests,
+    failed_requests,
+    load_prompt,
+    marked,
+)
+from rag_evaluation_framework.synthesis.candidates import (
+    Candidate,
+    Candidates,
+    Funnel,
+    Reason,
+    Rejection,
+    answered_in_too_few,
+    in_order,
+    parsed_questions,
+    question_metadata,
+    sifted,
+)
+from rag_evaluation_framework.synthesis.strategies import Headings, SimpleQuestions
+
+# Where a generated dataset goes: the local store by its name, and LangSmith.
 
 _PUSH = "rag_evaluation_framework.integrations.langsmith_datasets:push_dataset"  # a door upwards
 FAILED_REQUESTS = "failed_requests"
 """What `metadata.generation` calls the number of requests that failed: with any, there is more to come."""
 
-_FINGERPRINT = "fingerprint"
-_GENERATION = "generation"
-_OUTCOMES = ("funnel", "filters", FAILED_REQUESTS, _FINGERPRINT)  # of a generation, beside what was asked for
 _ENDINGS = (".json", ".jsonl")
 _MOST = 1000
 _LONGEST = 200  # of the 255 that most file systems have, beside endings, numbers and what is put before
-
-
-def digest_of(planned: Sequence[tuple[str, QuestionRequest]]) -> str:
-    """Return a digest of what is asked for, and of what is shown: the questions of users are in no other record."""
-    told = [
-        [strategy, request.wish, request.given, request.questions, [section.text for section in request.sections]]
-        for strategy, request in planned
-    ]
-    return content_digest(json.dumps(told))
 
 
 def check_place(name: Any, root: str | Path) -> None:
@@ -70,46 +86,40 @@ def check_place(name: Any, root: str | Path) -> None:
     Raises:
         ConfigError: It cannot.
     """
-    if not isinstance(name, str) or not name.strip() or Path(name).name != name or not name.strip("."):
-        raise ConfigError(f"dataset_name={shown(name)}; expected a name without '/', such as 'my-questions'")
-    if not name.isprintable():
-        raise ConfigError(f"dataset_name={shown(name)}; expected characters that can be printed")
-    if len(name.encode()) > _LONGEST:
-        raise ConfigError(f"dataset_name={shown(name)}; expected at most {_LONGEST} bytes, as files are called so")
-    if name.endswith(_ENDINGS):
-        raise ConfigError(f"dataset_name={shown(name)}; expected a name without an ending: {Path(name).stem!r}")
+    is_name = isinstance(name, str) and name.strip(". ") and name.isprintable() and Path(name).name == name
+    if not is_name or name.endswith(_ENDINGS) or len(name.encode()) > _LONGEST:
+        raise ConfigError(
+            f"dataset_name={shown(name)}; expected a name without '/' and without an ending, of at most {_LONGEST} "
+            "bytes that can be printed, such as 'my-questions'"
+        )
     check_root(Path(root), DATASETS)
-    taken = next((path for ending in _ENDINGS if (path := Path(root) / DATASETS / f"{name}{ending}").is_dir()), None)
-    if taken is not None:
-        raise ConfigError(f"{taken} is a folder, so no dataset of this name can be saved; choose another dataset_name=")
 
 
 def saved(dataset: Dataset[Any], root: str | Path) -> tuple[Dataset[Any], Path]:
     """Save a dataset in the local store by its name, and return it and its file.
 
-    A file that holds the same questions with the same labels is left as it is. If it is what the same generation left
-    when requests failed, and nobody has edited it, it is replaced. What holds anything else stays, and the dataset gets
-    a name of its own, which is noted.
+    A file that holds the same questions with the same labels is left as it is. One in which questions are missing since
+    requests failed is replaced if all that it has are among the new ones. What holds anything else stays, and the
+    dataset gets a name of its own, which is noted.
 
     Raises:
         DatasetError: It cannot be saved.
     """
     folder = Path(root) / DATASETS
     for number in range(1, _MOST):
-        named = _marked(replace(dataset, name=dataset.name if number == 1 else f"{dataset.name}-{number}"))
-        files = [path for ending in _ENDINGS if (path := folder / f"{named.name}{ending}").exists()]
-        path = files[0] if files else folder / f"{named.name}.json"
-        state = file_state(path)
-        there = _read(path, dataset) if files else None
-        if not files:
+        named = replace(dataset, name=dataset.name if number == 1 else f"{dataset.name}-{number}")
+        new = folder / f"{named.name}.json"
+        path = next((path for ending in _ENDINGS if (path := new.with_name(f"{named.name}{ending}")).exists()), new)
+        if not path.exists():
             folder.mkdir(parents=True, exist_ok=True)
             save_dataset(named, path)
-        elif there is None:
-            continue
-        elif _is_left_incomplete(there, named):
-            replace_dataset(named, path, state)
-        elif there.content_hash != named.content_hash:
-            continue
+        else:
+            state = file_state(path) if path.is_file() else ""
+            there = _read(path, dataset)
+            if there is not None and _is_completed(there, named):
+                replace_dataset(named, path, state)
+            elif there is None or there.content_hash != named.content_hash:
+                continue
         if number > 1:
             note(f"{folder / dataset.name}.json holds other questions and stays; the new ones are in {path}")
         return named, path
@@ -125,36 +135,13 @@ def _read(path: Path, like: Dataset[Any]) -> Dataset[Any] | None:
             return None
 
 
-def _marked(dataset: Dataset[Any]) -> Dataset[Any]:
-    """Return a dataset; one that is incomplete with what tells whether its file is edited later."""
-    generation = dataset.metadata[_GENERATION]
-    if not generation[FAILED_REQUESTS]:
-        return dataset
-    marked = {**generation, _FINGERPRINT: _fingerprint(dataset)}
-    return replace(dataset, metadata={**dataset.metadata, _GENERATION: marked})
-
-
-def _is_left_incomplete(there: Dataset[Any], dataset: Dataset[Any]) -> bool:
-    """Return whether a dataset is what the generation of another one left incomplete, and nobody has edited it."""
-    left: Any = there.metadata.get(_GENERATION)
-    is_ours = is_object(left) and _FINGERPRINT in left and left[_FINGERPRINT] == _fingerprint(there)
-    return is_ours and _asked_for(there) == _asked_for(dataset)
-
-
-def _fingerprint(dataset: Dataset[Any]) -> str:
-    """Return what is another one after any edit of a dataset, a mark of a review among them."""
-    metadata = {key: value for key, value in dataset.metadata.items() if key != LANGSMITH_NAME}
-    metadata[_GENERATION] = {key: value for key, value in metadata[_GENERATION].items() if key != _FINGERPRINT}
-    told = [[dict(entry.query.metadata), [*map(str, entry.labels)]] for entry in dataset]
-    return content_digest(json.dumps([dataset.content_hash, told, metadata], sort_keys=True))
-
-
-def _asked_for(dataset: Dataset[Any]) -> str:
-    """Return what a generation is about: documents, model, prompts and filters, but for what came out of it."""
-    generation = dataset.metadata[_GENERATION]
-    asked = {key: value for key, value in generation.items() if key not in _OUTCOMES}
-    filters = [generation["filters"][key] for key in ("embedder", "copied_share")]  # thresholds may be calibrated
-    return json.dumps([dataset.corpus_hash, dataset.chunking, asked, filters], sort_keys=True)
+def _is_completed(there: Dataset[Any], dataset: Dataset[Any]) -> bool:
+    """Return whether a dataset has all that a generation left in which requests failed, and nobody has edited."""
+    left: Any = there.metadata.get("generation")
+    funnel: Any = left.get("funnel") if is_object(left) and left.get(FAILED_REQUESTS) else None
+    if not is_object(funnel) or funnel.get("kept") != len(there):
+        return False
+    return all(entry in dataset.ground_truth for entry in there)
 
 
 def pushed(dataset: Dataset[Any], path: Path) -> str | None:
@@ -183,6 +170,8 @@ def pushed(dataset: Dataset[Any], path: Path) -> str | None:
 # What generators are given.
 
 DEFAULT_MODEL = "gpt-5-mini"
+SECTION_SIZE = 6000
+"""Characters, about 1,500 tokens of English."""
 
 
 class GeneratorOptions(TypedDict, total=False):
@@ -194,7 +183,6 @@ class GeneratorOptions(TypedDict, total=False):
     embedder: Embedder | None
     relevance_threshold: float
     dedup_threshold: float
-    copied_share: float | None
     check_answers: bool
     max_concurrency: int
     root: str | Path
@@ -218,10 +206,52 @@ def language_model(owner: str, given: Any, model: str | None, root: str | Path) 
     return LanguageModel(given, name or DEFAULT_MODEL, kept=KeptAnswers(root))
 
 
+# Before anything is asked: calls, tokens and costs.
+
+Messages: TypeAlias = list[dict[str, str]]
+
+_CHARACTERS = 4  # of a token, in English
+_QUESTION, _QUOTES, _VERDICT = 25, 60, 20  # tokens of what a model usually writes
+_PASSAGE = 200  # tokens of one that is found for a question without an answer
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What a generation asks for if every question is written, found and checked, and nothing was answered before.
+
+    A token is taken for four characters, and a question for 25 tokens, its quotes for 60, a verdict for 20.
+
+    Attributes:
+        questions: How many questions are asked for.
+        calls: How many calls of the model are made.
+        input_tokens: How many tokens it reads.
+        output_tokens: How many it writes, without what it thinks before it answers.
+        cost: What that costs; None without prices.
+    """
+
+    questions: int
+    calls: int
+    input_tokens: int
+    output_tokens: int
+    cost: float | None = None
+
+
 # `SyntheticDataGenerator`: what both generators share, from the plan to the saved dataset.
 
-SECTION_SIZE = 6000
-"""Characters, about 1,500 tokens of English."""
+ASKING = "Asking for questions"
+WITHOUT_ANSWER = "unanswered_questions"
+"""The prompt for questions that the documents do not answer."""
+
+
+def passages(sections: Sequence[Section], beside: str) -> str:
+    """Return sections as prompts show them, each with its document and heading.
+
+    Args:
+        sections: The sections.
+        beside: What else is shown.
+    """
+    told = [{"document": each.doc_id, "heading": each.heading} for each in sections]
+    return marked("passage", [each.text for each in sections], beside, told)
 
 
 class SyntheticDataGenerator(ABC, Generic[U]):
@@ -239,14 +269,11 @@ class SyntheticDataGenerator(ABC, Generic[U]):
         strategies: Which questions are asked; each asks for `queries_per_doc`.
         section_size: The most characters of a document that are shown in one piece. Longer documents are shown in
             several, to their end.
-        embedder: What tells if a question belongs to its excerpts, and if it is asked twice; None to check neither. The
-            default needs the extra `local`; without it that is noted, and neither is checked.
-        relevance_threshold: The least cosine of a question and the excerpt that is least like it. The default, which is
-            published for OpenAI's text-embedding-3, is calibrated for other embedders. What is given counts as it is,
-            also 0.40.
+        embedder: What tells if a question belongs to its excerpts, and if it is asked twice; by default neither is
+            checked by vectors.
+        relevance_threshold: The least cosine of a question and the excerpt that is least like it. The default is
+            published for OpenAI's text-embedding-3; with another embedder give its own.
         dedup_threshold: The highest cosine of two questions; likewise.
-        copied_share: The share of a question's words, in one run, from which on it is copied from its excerpt; None
-            to allow that.
         check_answers: Whether a second call judges if what was verified answers the question in full.
         max_concurrency: How many requests are made side by side.
         root: The folder of runs and datasets.
@@ -254,6 +281,9 @@ class SyntheticDataGenerator(ABC, Generic[U]):
     Attributes:
         llm: The model.
         corpus: The documents.
+        headings: Their headings.
+        chunk_registry: What answers the questions, as position-aware chunks, or the chunks that are shown.
+        chunker: How the documents are cut: into the chunks that are labelled, or where answers are looked for.
         funnel: How many questions the last generation asked for, and where each of the others was lost.
         rejections: What the last generation did not take, and why.
         failed: The requests of the last generation that failed; each lost its questions.
@@ -265,6 +295,17 @@ class SyntheticDataGenerator(ABC, Generic[U]):
         CorpusError: The corpus is not a `Corpus`, or is empty.
     """
 
+    level: ClassVar[Level[Any]]
+    prompt: ClassVar[str]
+    """The name of the prompt with which it asks for questions."""
+    form: ClassVar[type[AskedQuestions] | type[CitedQuestions]]
+    """What questions are asked for as."""
+    read: ClassVar[Any] = None
+    """Reads the text of an answer, as of `LanguageModel.form`."""
+    chunker: Chunker | PositionAwareChunker = DEFAULT_CHUNKER
+    chunking: str | None = None
+    """The fingerprint of the chunks that are labelled; None where none are."""
+
     def __init__(
         self,
         llm_client: LLMClient | LanguageModel,
@@ -273,10 +314,9 @@ class SyntheticDataGenerator(ABC, Generic[U]):
         model: str | None = None,
         strategies: Sequence[QuestionStrategy] = (SimpleQuestions(),),
         section_size: int = SECTION_SIZE,
-        embedder: Embedder | None = LsaEmbedder(),  # noqa: B008  a value, which is not changed
-        relevance_threshold: float = RELEVANCE_THRESHOLD,
-        dedup_threshold: float = DEDUP_THRESHOLD,
-        copied_share: float | None = COPIED_SHARE,
+        embedder: Embedder | None = None,
+        relevance_threshold: float = filters.RELEVANCE_THRESHOLD,
+        dedup_threshold: float = filters.DEDUP_THRESHOLD,
         check_answers: bool = True,
         max_concurrency: int = 4,
         root: str | Path = ROOT,
@@ -287,26 +327,50 @@ class SyntheticDataGenerator(ABC, Generic[U]):
         check_truth(owner, "check_answers", check_answers)
         if embedder is not None:
             check_components(owner, embedder=(embedder, Embedder))
-        for name, threshold in (("relevance_threshold", relevance_threshold), ("dedup_threshold", dedup_threshold)):
-            Threshold.given(threshold, f"{owner}: {name}")
-        if copied_share is not None:
-            check_number(owner, "copied_share", copied_share, most=1)
+        check_number(owner, "relevance_threshold", relevance_threshold, most=1)
+        check_number(owner, "dedup_threshold", dedup_threshold, most=1)
         self.strategies: tuple[QuestionStrategy, ...] = tuple(strategies) if gives_items(strategies, str) else ()
         if not self.strategies:
             raise ConfigError(f"{owner}: strategies={shown(strategies)}; expected a list, such as [SimpleQuestions()]")
         for strategy in self.strategies:
             check_components(owner, strategies=(strategy, QuestionStrategy))
-        self.corpus = checked_corpus(corpus)
+        self.corpus, self.headings = checked_corpus(corpus), Headings(corpus)
         self.llm = language_model(owner, llm_client, model, root)
         self.section_size, self.check_answers, self.max_concurrency = section_size, check_answers, max_concurrency
-        self.root = root
-        self._filters = QualityFilters(self.corpus, embedder, relevance_threshold, dedup_threshold, copied_share, root)
-        self._labeller = self.labeller()
+        self.embedder, self.root = embedder, root
+        self.relevance_threshold, self.dedup_threshold = relevance_threshold, dedup_threshold
+        self.chunk_registry = ChunkRegistry()
         self.funnel = Funnel()
         self.rejections: tuple[Rejection, ...] = ()
         self.failed: tuple[FailedRequests, ...] = ()
         self.path: Path | None = None
         self.langsmith_url: str | None = None
+
+    # What differs from level to level.
+
+    @abstractmethod
+    def sections(self) -> list[Section]:
+        """Return all sections of all documents."""
+
+    @abstractmethod
+    def asking(self, request: QuestionRequest) -> Messages:
+        """Return the messages of a request for questions."""
+
+    @abstractmethod
+    def verified(
+        self, candidates: Sequence[Candidate[U]], asker: Asker, rejections: list[Rejection]
+    ) -> list[Candidate[U]]:
+        """Return the questions whose answers are in the documents; put the others among the rejections."""
+
+    @abstractmethod
+    def verifying(self, request: QuestionRequest, question: str) -> tuple[str, Messages] | None:
+        """Return how it asks what answers a question: the name of the prompt, and the messages; None if it does not."""
+
+    @abstractmethod
+    def truth(self, query: Query, candidate: Candidate[U]) -> GroundTruth[U]:
+        """Return the ground truth of a question."""
+
+    # What is the same at all levels.
 
     def generate(
         self, queries_per_doc: int = 5, upload_to_langsmith: bool = True, dataset_name: str | None = None
@@ -326,14 +390,14 @@ class SyntheticDataGenerator(ABC, Generic[U]):
         Raises:
             ConfigError: An argument cannot be used, the dataset cannot be saved there, or answers cannot be kept.
             DatasetError: The dataset cannot be saved after all; what was answered is kept.
-            MissingDependency: Questions without an answer are asked for, and the embedder is not installed.
+            MissingDependency: The embedder needs what is not installed.
             ProviderError: Every request for questions failed, or no other would be answered: the key is refused, the
                 quota is used up, or the provider fails again and again. What was answered is kept, to go on with.
         """
         owner = type(self).__name__
         check_count(owner, "queries_per_doc", queries_per_doc)
         check_truth(owner, "upload_to_langsmith", upload_to_langsmith)
-        name = f"rag-eval-{self._labeller.level.evaluation_type}-v1" if dataset_name is None else dataset_name
+        name = f"rag-eval-{self.level.evaluation_type}-v1" if dataset_name is None else dataset_name
         check_place(name, self.root)
         self.path = self.langsmith_url = None
         dataset = self._generated(name, queries_per_doc)
@@ -356,11 +420,10 @@ class SyntheticDataGenerator(ABC, Generic[U]):
 
         Raises:
             ConfigError: The number is below 1, a strategy plans something else, or it asks for questions without an
-                answer and there is no embedder, or nothing is judged.
-            MissingDependency: It asks for questions without an answer, and the embedder is not installed.
+                answer and nothing is judged.
         """
         check_count(type(self).__name__, "queries_per_doc", queries_per_doc)
-        sections = self._labeller.sections()
+        sections = self.sections()
         planned: list[tuple[str, QuestionRequest]] = []
         for strategy in self.strategies:
             given: Any = strategy.plan(sections, queries_per_doc)
@@ -368,46 +431,47 @@ class SyntheticDataGenerator(ABC, Generic[U]):
                 if not isinstance(request, QuestionRequest):
                     name = component_name(strategy)
                     raise ConfigError(f"{name}: its plan has {shown(request)}; expected a list of QuestionRequest")
+                if not (request.has_answer or self.check_answers):
+                    raise ConfigError(
+                        f"{type(self).__name__}: check_answers=False; questions without an answer need it: what may "
+                        "answer them is judged"
+                    )
                 planned.append((type(strategy).__name__, request))
-        self._check_searchable([request for _, request in planned])
         return planned
 
     def estimate(self, queries_per_doc: int = 5) -> Estimate:
         """Return how many calls and tokens a generation needs, and what it costs; nothing is asked."""
         requests = [request for _, request in self.plan(queries_per_doc)]
-        labeller, steps = self._labeller, Steps(self._labeller, self.check_answers)
-        searched = () if all(request.has_answer for request in requests) else steps.searched
-        calls = (
-            call
-            for request in requests
-            for call in calls_of(request, labeller.asking, labeller.names(request), steps.follow_ups(request))
-        )
-        embedded = self._filters.embedded([(request, labeller.names(request)) for request in requests], searched)
-        prices = Prices(self.llm.price_in, self.llm.price_out)
-        questions = sum(request.questions for request in requests)
-        return estimated(questions, calls, self.llm.max_tokens, prices, embedded, self._filters.embedding_price)
+        calls = [call for request in requests for call in self._calls(request)]
+        made = sum(times for times, _, _ in calls)
+        read = sum(times * tokens for times, tokens, _ in calls)
+        written = sum(times * tokens for times, _, tokens in calls)
+        cost = Prices(self.llm.price_in, self.llm.price_out).cost(Consumed(read, written))
+        return Estimate(sum(request.questions for request in requests), made, read, written, cost)
 
-    @abstractmethod
-    def labeller(self) -> Labeller[U]:
-        """Return what is done at the level; asked once, when everything else is set."""
+    def _calls(self, request: QuestionRequest) -> Iterator[tuple[int, int, int]]:
+        """Yield the calls for a request: how often each is made, and how many tokens are read and written."""
 
-    @property
-    def chunk_registry(self) -> ChunkRegistry:
-        """What answers the questions, as position-aware chunks, or the chunks that were shown."""
-        return self._labeller.chunk_registry
+        def tokens(messages: Messages) -> int:
+            return sum(len(message["content"]) for message in messages) // _CHARACTERS
 
-    def _check_searchable(self, requests: Sequence[QuestionRequest]) -> None:
-        """Check that answers of questions that have none can be looked for, and be judged; raise ConfigError if not."""
-        if all(request.has_answer for request in requests):
+        check = _QUESTION + tokens(load_prompt(filters.CHECK).messages(question="", excerpts=""))
+        if not request.given:
+            yield 1, tokens(self._asking(request)), _QUESTION * request.questions
+        if not request.has_answer:
+            yield request.questions, check + filters.DEPTH * _PASSAGE, _VERDICT
             return
-        why = "questions without an answer need it: two retrievers look for one, and what they find is judged"
-        if self._filters.embedder is None:
-            raise ConfigError(f"{type(self).__name__}: embedder=None; {why}")
-        if not self.check_answers:
-            raise ConfigError(f"{type(self).__name__}: check_answers=False; {why}")
-        if missing := self._filters.missing:
-            told = f"{self._filters.embedder.name} is not installed: {install_command(*missing)}; {why}"
-            raise MissingDependency(f"{type(self).__name__}: {told}")
+        if asked := self.verifying(request, ""):
+            yield request.questions, _QUESTION + tokens(asked[1]), _QUOTES
+        if self.check_answers:
+            parts = request.least_documents if request.least_documents > 1 else 0
+            yield request.questions * (1 + parts), check + _QUOTES, _VERDICT
+
+    def _asking(self, request: QuestionRequest) -> Messages:
+        if request.has_answer:
+            return self.asking(request)
+        given = passages(request.sections, request.wish)
+        return load_prompt(WITHOUT_ANSWER).messages(wish=request.wish, passages=given, count=request.questions)
 
     def _generated(self, name: str, queries_per_doc: int) -> Dataset[U]:
         """Generate, and return the dataset; tell what was lost."""
@@ -415,30 +479,108 @@ class SyntheticDataGenerator(ABC, Generic[U]):
         planned, asker = self.plan(queries_per_doc), Asker(self.llm, self.max_concurrency)
         if self.llm.kept is not None:
             self.llm.kept.problem = None  # the disk may have room again
-        generation = Generation(self._labeller, self._filters, self.check_answers, asker)
-        kept = generation.kept(planned)
-        self.rejections, self.funnel = tuple(generation.rejections), generation.funnel
+        rejections: list[Rejection] = []
+        proposed, extra = parsed_questions(planned, self._written([each for _, each in planned], asker), rejections)
+        kept = self._kept(proposed, asker, rejections)
+        self.rejections = tuple(rejections)
+        self.funnel = Funnel.of(sum(request.questions for _, request in planned), rejections, extra)
         self.failed = failed_requests(asker.failures)
-        steps, ids = Steps(self._labeller, self.check_answers), QueryIds()
-        entries: list[GroundTruth[U]] = []
+        ids, entries = QueryIds(), list[GroundTruth[U]]()
         for each in kept:
-            told = question_metadata(each, self.llm.model, steps.prompts(each.request))
-            entries.append(self._labeller.truth(Query(ids.of(each.question), QueryText(each.question), told), each))
-        prompts = [version for _, request in planned for version in steps.prompts(request)]
+            told = question_metadata(each, self.llm.model, self._prompts(each.request))
+            entries.append(self.truth(Query(ids.of(each.question), QueryText(each.question), told), each))
         record = {
             "model": self.llm.model,
             "queries_per_doc": queries_per_doc,
             "strategies": [describe(strategy) for strategy in self.strategies],
             "section_size": self.section_size,
             "check_answers": self.check_answers,
-            "plan": digest_of(planned),
-            "prompt_versions": list(dict.fromkeys(prompts)),
-            "filters": self._filters.used,
+            "prompt_versions": list(dict.fromkeys(text for _, each in planned for text in self._prompts(each))),
+            "filters": {"embedder": None}
+            if self.embedder is None
+            else {
+                "embedder": describe(self.embedder),
+                "relevance_threshold": self.relevance_threshold,
+                "dedup_threshold": self.dedup_threshold,
+            },
             "funnel": self.funnel.record(),
             FAILED_REQUESTS: sum(len(each.messages) for each in self.failed),
         }
-        if self._labeller.chunking is not None:
-            record["chunker"] = describe(self._labeller.passages)
-        level, chunking = self._labeller.level, self._labeller.chunking
+        if self.chunking is not None:
+            record["chunker"] = describe(self.chunker)
         about = {"generation": record}
-        return Dataset(entries, level, name=name, corpus=self.corpus, chunking=chunking, metadata=about)
+        return Dataset(entries, self.level, name=name, corpus=self.corpus, chunking=self.chunking, metadata=about)
+
+    def _prompts(self, request: QuestionRequest) -> list[str]:
+        """Return the versions of all prompts that make a question of a request, in the order in which they are used."""
+        names = [] if request.given else [self.prompt if request.has_answer else WITHOUT_ANSWER]
+        if request.has_answer and (asked := self.verifying(request, "")):
+            names.append(asked[0])
+        if self.check_answers:
+            names.append(filters.CHECK)
+        return [*filter(None, [request.prompt_version]), *(load_prompt(name).version for name in names)]
+
+    def _written(self, requests: Sequence[QuestionRequest], asker: Asker) -> list[list[Candidate[U]] | ProviderError]:
+        """Return the questions of each request, in their order, or why there are none."""
+        found: dict[int, list[Candidate[U]] | ProviderError] = {
+            number: [Candidate(question, request) for question in request.given]
+            for number, request in enumerate(requests)
+        }
+        for has_answer, form, read in ((True, self.form, self.read), (False, AskedQuestions, None)):
+            numbers = [n for n, each in enumerate(requests) if not each.given and each.has_answer is has_answer]
+            answers = asker.ask(form, [self._asking(requests[number]) for number in numbers], ASKING, read)
+            for number, answer in zip(numbers, answers, strict=True):
+                found[number] = (
+                    answer
+                    if isinstance(answer, ProviderError)
+                    else [Candidate(each.question, requests[number], cited=each.cited) for each in answer.questions]
+                )
+        return [found[number] for number in range(len(requests))]
+
+    def _kept(self, proposed: list[Candidate[U]], asker: Asker, rejections: list[Rejection]) -> list[Candidate[U]]:
+        """Return the questions that are kept, in the order of the plan; put the others among the rejections."""
+
+        def passing(candidates: list[Candidate[U]], reasons_of: Callable[[Candidates], Any]) -> list[Candidate[U]]:
+            return sifted(candidates, "kept", reasons_of(candidates), rejections)
+
+        parsed = sifted(proposed, "parsed", map(filters.flaw_of_wording, proposed), rejections)
+        kept = self.verified([each for each in parsed if each.request.has_answer], asker, rejections)
+        kept = sifted(kept, "verified", map(answered_in_too_few, kept), rejections)
+        of_users = [each for each in kept if each.request.given]  # they go through no filter: they are what they are
+        kept = passing([each for each in kept if not each.request.given], _copied)
+        if self.embedder is not None:
+            kept = passing(kept, self._irrelevant)
+        kept = in_order([*of_users, *kept])
+        if self.check_answers:
+            kept = passing(kept, partial(filters.unanswerable, asker=asker))
+            kept = passing(kept, partial(filters.answered_by_a_part, asker=asker))
+        searched = partial(
+            filters.answered_after_all, corpus=self.corpus, headings=self.headings, chunker=self.chunker, asker=asker
+        )
+        kept = in_order([*kept, *passing([each for each in parsed if not each.request.has_answer], searched)])
+        # Last, so that none is lost to one that is not kept itself, and users' questions first, which give way to none.
+        kept = sorted(passing(kept, filters.contradicted), key=lambda each: not each.request.given)
+        kept = passing(kept, filters.same_wording)
+        return in_order(kept if self.embedder is None else passing(kept, self._repeated))
+
+    def _irrelevant(self, candidates: Candidates) -> list[Reason | None]:
+        excerpts = [each.excerpts for each in candidates]
+        return filters.reject_irrelevant(_wordings(candidates), excerpts, self._fitted(), self.relevance_threshold)
+
+    def _repeated(self, candidates: Candidates) -> list[Reason | None]:
+        return filters.reject_near_duplicates(_wordings(candidates), self._fitted(), self.dedup_threshold)
+
+    def _fitted(self) -> Embedder:
+        """Return what makes vectors; a provider's embedder with a cache, so that no text is paid for twice."""
+        embedder: Any = self.embedder
+        if isinstance(embedder, RemoteEmbedder):
+            embedder = CachedEmbedder(embedder, self.root)
+        return as_fitted(embedder.fit([document.content for document in self.corpus]), embedder)
+
+
+def _copied(candidates: Candidates) -> list[Reason | None]:
+    return filters.reject_copied_wording(_wordings(candidates), [each.excerpts for each in candidates])
+
+
+def _wordings(candidates: Candidates) -> list[str]:
+    return [each.question for each in candidates]

@@ -1,30 +1,29 @@
 """Strategies: which questions are asked about documents, and in what sections of them."""
 
 from bisect import bisect_right
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import count, groupby, islice, pairwise, product
-from math import gcd, log, sqrt
+from itertools import count, groupby, islice, product
+from math import gcd
 from pathlib import Path
 from typing import Any, TypeVar
 
-from rag_evaluation_framework.annotation.session import read_wordings
+from rag_evaluation_framework.annotation.sessions import read_wordings
 from rag_evaluation_framework.base.files import checked_path, is_list, is_object, read_text
 from rag_evaluation_framework.base.notes import note
 from rag_evaluation_framework.base.outside import shown
 from rag_evaluation_framework.base.strict_yaml import parse_yaml
 from rag_evaluation_framework.chunkers import MarkdownHeaderChunker, RecursiveCharacterChunker
-from rag_evaluation_framework.contracts.component import check_count, check_truth
-from rag_evaluation_framework.contracts.question_strategy import QuestionRequest, QuestionStrategy, Section
+from rag_evaluation_framework.contracts.component import check_count
+from rag_evaluation_framework.contracts.roles import QuestionRequest, QuestionStrategy, Section
 from rag_evaluation_framework.data import AnyChunk, Corpus, Document, DocumentId
-from rag_evaluation_framework.data.values import FrozenDict, gives_items
+from rag_evaluation_framework.data.values import gives_items
 from rag_evaluation_framework.errors import ConfigError, DatasetError
 from rag_evaluation_framework.inspection.question_checks import wording_key
 from rag_evaluation_framework.markups.formats import is_markdown
 from rag_evaluation_framework.retrievers.bm25 import BM25Retriever
 from rag_evaluation_framework.synthesis.asking import load_prompt, marked
-from rag_evaluation_framework.text.terms import words
 
 # Headings: under which a part of a document stands, so that it is known what it speaks of.
 
@@ -40,21 +39,14 @@ class Headings:
         self._corpus = corpus
         self._known: dict[DocumentId, tuple[list[int], list[str]]] = {}
 
-    def longest(self, doc_id: DocumentId) -> str:
-        """Return the longest of the headings of a document."""
-        return max(self._of(doc_id)[1], key=len)
-
     def at(self, doc_id: DocumentId, offset: int | None) -> str:
         """Return the headings of a place, from the outermost: `Billing > Refunds`; "" without any."""
         if offset is None or doc_id not in self._corpus:
             return ""
-        starts, titles = self._of(doc_id)
-        return titles[bisect_right(starts, offset)]
-
-    def _of(self, doc_id: DocumentId) -> tuple[list[int], list[str]]:
         if doc_id not in self._known:
             self._known[doc_id] = _headings(self._corpus[doc_id])
-        return self._known[doc_id]
+        starts, titles = self._known[doc_id]
+        return titles[bisect_right(starts, offset)]
 
 
 def _headings(document: Document) -> tuple[list[int], list[str]]:
@@ -136,45 +128,25 @@ def shared_out(sections: Sequence[T], questions: int) -> Iterator[tuple[T, int]]
         yield sections[number], shares[number]
 
 
-# Which texts are about the same, by the rare words that they share.
-
-_MOST_SHARED = 20  # a word that more texts have says little, and would be looked up in all of them
-
-
-class WordOverlap:
-    """Cosine similarity of texts as sets of words weighted by rarity (inverse document frequency).
+class Nearest:
+    """Finds the texts that share the most rare words with another one, by BM25.
 
     Args:
         texts: The texts.
     """
 
     def __init__(self, texts: Sequence[str]) -> None:
-        sets = [frozenset(words(text, None)) for text in texts]
-        having: defaultdict[str, list[int]] = defaultdict(list)
-        for number, own in enumerate(sets):
-            for word in own:
-                having[word].append(number)
-        self._having = {word: numbers for word, numbers in having.items() if len(numbers) <= _MOST_SHARED}
-        self._weights = {word: log(1 + len(texts) / len(numbers)) for word, numbers in self._having.items()}
-        self._lengths = [self._length(own) for own in sets]
+        self._retriever = BM25Retriever(lambda text: [text])
+        self._retriever.index(Corpus(Document(DocumentId(str(n)), text) for n, text in enumerate(texts)))
 
-    def nearest(self, text: str) -> list[tuple[int, float]]:
-        """Return the numbers of texts that share rare words with a text, and how similar they are, nearest first."""
-        own = frozenset(words(text, None)) & self._having.keys()
-        length = self._length(own)
-        scores: defaultdict[int, float] = defaultdict(float)
-        for word in sorted(own):
-            for number in self._having[word]:
-                scores[number] += self._weights[word] ** 2
-        similar = [(number, score / (length * self._lengths[number])) for number, score in scores.items()]
-        return sorted(similar, key=lambda found: (-found[1], found[0]))
-
-    def _length(self, own: frozenset[str]) -> float:
-        return sqrt(sum(self._weights[word] ** 2 for word in sorted(own & self._having.keys())))
+    def to(self, text: str, most: int) -> list[tuple[int, float]]:
+        """Return the numbers of the texts that share words with this one, and how alike they are, nearest first."""
+        hits = self._retriever.retrieve(text, most).hits
+        return [(int(hit.doc_id), hit.score or 0.0) for hit in hits if hit.doc_id is not None]
 
 
 _Shown = tuple[Section, ...]
-_Pair = tuple[int, int]
+_MOST_NEAR = 100  # sections among which one of another document is looked for
 
 
 @dataclass(frozen=True)
@@ -187,29 +159,11 @@ class SimpleQuestions(QuestionStrategy):
 
 
 @dataclass(frozen=True)
-class MultiPassageQuestions(QuestionStrategy):
-    """Questions that need at least two places of a document. Of one with several sections two neighbours are shown.
-
-    A question of whose places fewer are verified is rejected.
-    """
-
-    def plan(self, sections: Sequence[Section], queries_per_doc: int) -> list[QuestionRequest]:
-        """Return a request for each pair of neighbouring sections that gets questions."""
-        shares = (
-            share
-            for document in by_document(sections)
-            for share in shared_out([*pairwise(document)] or [(document[0],)], queries_per_doc)
-        )
-        return _requests("multi_passage", shares, metadata={"query_type": "multi-passage"}, least_places=2)
-
-
-@dataclass(frozen=True)
 class NoAnswerQuestions(QuestionStrategy):
     """Questions on the subjects of the documents that none of them answers.
 
-    A question is kept only if none of the passages that two retrievers find for it answers it, as the second call
-    judges: BM25 and a vector search by the generator's embedder, the 20 best of each. It has no labels, so no metric
-    counts it: a run tells what was returned for it, and at which scores.
+    A question is kept only if none of the 20 passages that BM25 finds for it answers it, as the second call judges. It
+    has no labels, so no metric counts it: a run tells what was returned for it, and at which scores.
     """
 
     def plan(self, sections: Sequence[Section], queries_per_doc: int) -> list[QuestionRequest]:
@@ -244,13 +198,13 @@ class CrossDocumentQuestions(QuestionStrategy):
 
     def _pairs(self, sections: Sequence[Section]) -> Iterator[list[_Shown]]:
         """Yield the pairs of each document, nearest first."""
-        overlap = WordOverlap([section.text for section in sections])
-        taken: set[_Pair] = set()
+        nearest = Nearest([section.text for section in sections])
+        taken: set[tuple[int, int]] = set()
         for doc_id, own in groupby(range(len(sections)), key=lambda number: sections[number].doc_id):
             near = [
                 (-score, one, other)
                 for one in own
-                for other, score in overlap.nearest(sections[one].text)
+                for other, score in nearest.to(sections[one].text, _MOST_NEAR)
                 if sections[other].doc_id != doc_id
             ]
             ordered = (
@@ -318,7 +272,7 @@ class DimensionQuestions(QuestionStrategy):
             combinations *= len(values)
         if combinations > _MOST:
             raise ConfigError(f"dimensions: {combinations:,} combinations; expected at most {_MOST:,}")
-        object.__setattr__(self, "dimensions", FrozenDict(known))
+        object.__setattr__(self, "dimensions", known)
 
     @classmethod
     def from_file(cls, path: str | Path) -> "DimensionQuestions":
@@ -374,7 +328,7 @@ def _items(given: Any) -> dict[Any, Any]:
     return {**given} if isinstance(given, Mapping) else {}
 
 
-def _described(name: object, given: Any) -> FrozenDict[str, str]:
+def _described(name: object, given: Any) -> dict[str, str]:
     """Return the values of a dimension with their descriptions, "" where there is none.
 
     Raises:
@@ -389,10 +343,11 @@ def _described(name: object, given: Any) -> FrozenDict[str, str]:
         raise ConfigError(
             f"dimension {shown(name)}: expected a name such as persona, and none of {', '.join(_RESERVED)}"
         )
-    return FrozenDict(values)
+    return values
 
 
 _SECTIONS = 3  # in which the answer to a user's question is looked for
+_EXAMPLES = 5  # questions of users that are shown with each request for others like them, the nearest first
 
 
 @dataclass(frozen=True)
@@ -407,21 +362,14 @@ class RealQuestions(QuestionStrategy):
     Attributes:
         questions: What users have asked, from a log for instance, the ones that matter most first; of those that are
             the same up to capitals and punctuation the first. The model sees them.
-        examples: How many of them are shown with each request for others like them; those with the most rare words of
-            the section first.
-        verbatim: Whether they are asked themselves; if not, all questions are written.
 
     Raises:
-        ConfigError: There is no question, or `examples` is below 1.
+        ConfigError: There is no question.
     """
 
     questions: tuple[str, ...] = field(repr=False)
-    examples: int = 5
-    verbatim: bool = True
 
     def __post_init__(self) -> None:
-        check_count("RealQuestions", "examples", self.examples)
-        check_truth("RealQuestions", "verbatim", self.verbatim)
         given: Any = self.questions
         listed: list[Any] = [*given] if gives_items(given, str) else []
         if not listed or not all(isinstance(each, str) for each in listed) or not any(map(str.strip, listed)):
@@ -432,7 +380,7 @@ class RealQuestions(QuestionStrategy):
         object.__setattr__(self, "questions", tuple(first.values()))
 
     @classmethod
-    def from_file(cls, path: str | Path, examples: int = 5, verbatim: bool = True) -> "RealQuestions":
+    def from_file(cls, path: str | Path) -> "RealQuestions":
         """Return the strategy of a file: a question on each line or, in a `.csv` or `.tsv`, in a column `question`.
 
         Raises:
@@ -442,22 +390,24 @@ class RealQuestions(QuestionStrategy):
             questions = read_wordings(checked_path(path, ConfigError))
         except DatasetError as error:
             raise ConfigError(str(error)) from error
-        return cls(tuple(questions), examples, verbatim)
+        return cls(tuple(questions))
 
     def plan(self, sections: Sequence[Section], queries_per_doc: int) -> list[QuestionRequest]:
         """Return for each document the requests for questions of users, and those for others like them."""
-        prompt, overlap = load_prompt("real_questions"), WordOverlap(self.questions)
-        asked: dict[DocumentId, list[QuestionRequest]] = {}
-        if self.verbatim:
-            asked = self._asked(sections)
-            self._note_unasked([len(own) for own in asked.values()], queries_per_doc)
+        prompt, nearest, asked = load_prompt("real_questions"), Nearest(self.questions), self._asked(sections)
+        beyond = sum(max(len(own) - queries_per_doc, 0) for own in asked.values())
+        told = f"of {len(self.questions)} questions of users are not asked"
+        if beyond:
+            note(f"{beyond} {told}, as queries_per_doc={queries_per_doc}; raise it to ask more")
+        if unknown := len(self.questions) - sum(map(len, asked.values())):
+            note(f"{unknown} {told}: BM25 finds none of their words in a document")
         requests: list[QuestionRequest] = []
         for document in by_document(sections):
             own = asked.get(document[0].doc_id, [])[:queries_per_doc]
             requests += own
             for section, questions in shared_out(document, queries_per_doc - len(own)):
-                near = [self.questions[number] for number, _ in overlap.nearest(section.text)]
-                examples = list(dict.fromkeys([*near, *self.questions]))[: self.examples]
+                near = [self.questions[number] for number, _ in nearest.to(section.text, _EXAMPLES)]
+                examples = list(dict.fromkeys([*near, *self.questions]))[:_EXAMPLES]
                 wish = prompt.filled("wish", examples=marked("user-question", examples))
                 requests.append(QuestionRequest(wish, (section,), questions, {}, prompt.version))
         return requests
@@ -465,26 +415,9 @@ class RealQuestions(QuestionStrategy):
     def _asked(self, sections: Sequence[Section]) -> dict[DocumentId, list[QuestionRequest]]:
         """Return the requests that ask users' questions, by the document in which an answer is looked for first."""
         found: dict[DocumentId, list[QuestionRequest]] = {}
-        retriever = BM25Retriever(lambda text: [text])
-        retriever.index(Corpus(Document(DocumentId(str(n)), each.text) for n, each in enumerate(sections)))
+        nearest = Nearest([section.text for section in sections])
         for question in self.questions:
-            hits = retriever.retrieve(question, _SECTIONS).hits
-            shown = tuple(sections[int(hit.doc_id)] for hit in hits if hit.doc_id is not None)
-            if shown:
+            if shown := tuple(sections[number] for number, _ in nearest.to(question, _SECTIONS)):
                 request = QuestionRequest("", shown, 1, {"query_source": "user"}, given=(question,))
                 found.setdefault(shown[0].doc_id, []).append(request)
         return found
-
-    def _note_unasked(self, found: Sequence[int], most: int) -> None:
-        """Note how many questions of users are not asked.
-
-        Args:
-            found: For how many of them a section of each document is found.
-            most: How many of these are asked for each document.
-        """
-        count, beyond = len(self.questions), sum(max(own - most, 0) for own in found)
-        told = f"of {count} questions of users are not asked"
-        if beyond:
-            note(f"{beyond} {told}, as queries_per_doc={most}; raise it to ask more")
-        if unknown := count - sum(found):
-            note(f"{unknown} {told}: BM25 finds none of their words in a document")

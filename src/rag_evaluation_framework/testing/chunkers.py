@@ -11,7 +11,7 @@ from typing import ClassVar
 
 from rag_evaluation_framework.base.coroutines import adapted
 from rag_evaluation_framework.chunkers.function import position_aware
-from rag_evaluation_framework.contracts.chunker import Chunker, PositionAwareChunker
+from rag_evaluation_framework.contracts.roles import Chunker, PositionAwareChunker
 from rag_evaluation_framework.data import Document, DocumentId, PositionAwareChunk, generate_pa_chunk_id
 from rag_evaluation_framework.testing.conformance import AWKWARD_TEXTS, FRAGMENTS, LONG_PARAGRAPH, assert_named
 

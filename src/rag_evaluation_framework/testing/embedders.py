@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rag_evaluation_framework.base.coroutines import adapted
-from rag_evaluation_framework.contracts.embedder import Embedder
+from rag_evaluation_framework.contracts.roles import Embedder
 from rag_evaluation_framework.errors import NotIndexed
 from rag_evaluation_framework.testing.conformance import (
     DOCUMENTS,

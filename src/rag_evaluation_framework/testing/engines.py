@@ -9,7 +9,7 @@ from unittest import SkipTest
 from rag_evaluation_framework.base.coroutines import resolved
 from rag_evaluation_framework.base.notes import collected
 from rag_evaluation_framework.components.results import as_retrieval
-from rag_evaluation_framework.contracts.retriever import Engine, can, check_engine, takes_constraints
+from rag_evaluation_framework.contracts.roles import Engine, can, check_engine, takes_constraints
 from rag_evaluation_framework.data import Document, DocumentId
 from rag_evaluation_framework.data.hits import Ranking
 from rag_evaluation_framework.testing.conformance import DOCUMENTS, FOOTER, QUESTIONS

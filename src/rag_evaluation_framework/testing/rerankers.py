@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from rag_evaluation_framework.base.coroutines import adapted
-from rag_evaluation_framework.contracts.retriever import Reranker
+from rag_evaluation_framework.contracts.roles import Reranker
 from rag_evaluation_framework.data import AnyChunk, Chunk, Document, DocumentId, PositionAwareChunk, generate_chunk_id
 from rag_evaluation_framework.testing.conformance import DOCUMENTS, FOOTER, QUESTIONS, STRANGE_QUESTIONS, assert_named
 

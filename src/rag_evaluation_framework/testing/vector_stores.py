@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rag_evaluation_framework.base.coroutines import adapted
-from rag_evaluation_framework.contracts.embedder import VectorStore
+from rag_evaluation_framework.contracts.roles import VectorStore
 from rag_evaluation_framework.data import (
     AnyChunk,
     Chunk,

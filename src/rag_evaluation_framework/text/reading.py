@@ -7,7 +7,7 @@ from math import ceil
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_evaluation_framework.contracts.chunker import Tokenizer
+from rag_evaluation_framework.contracts.roles import Tokenizer
 from rag_evaluation_framework.data import AnyChunk, CharacterSpan, Corpus, Cutoff, Rankings
 from rag_evaluation_framework.data.columns import Integers, Numbers
 from rag_evaluation_framework.data.hits import Coded, Hit, HitTable, RankedHits, Ranking

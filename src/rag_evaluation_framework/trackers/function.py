@@ -7,7 +7,7 @@ from typing import Any
 from rag_evaluation_framework.base.coroutines import resolved
 from rag_evaluation_framework.components.adapt import as_function
 from rag_evaluation_framework.contracts.component import function_name
-from rag_evaluation_framework.contracts.sink import Outcome, Sink
+from rag_evaluation_framework.contracts.roles import Outcome, Sink
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rag_evaluation_framework.base.files import checked_path, open_at_once, write_over
-from rag_evaluation_framework.contracts.sink import Outcome, Sink
+from rag_evaluation_framework.contracts.roles import Outcome, Sink
 from rag_evaluation_framework.errors import ConfigError, SaveFailed
-from rag_evaluation_framework.report.junit import gates_as_junit
+from rag_evaluation_framework.report.gated import gates_as_junit
 from rag_evaluation_framework.results import store
 
 _BEGIN = b'<testsuites name="rag-eval"'

@@ -10,7 +10,7 @@ from rag_evaluation_framework.base.interrupts import pass_on_interrupt
 from rag_evaluation_framework.base.notes import note
 from rag_evaluation_framework.base.outside import class_name, raised
 from rag_evaluation_framework.contracts.component import component_name
-from rag_evaluation_framework.contracts.sink import Outcome, Sink
+from rag_evaluation_framework.contracts.roles import Outcome, Sink
 from rag_evaluation_framework.errors import ConfigError, Interrupted, RagEvalError, SaveFailed
 from rag_evaluation_framework.experiments import EvaluationConfig, Journal
 from rag_evaluation_framework.results import EvaluationResult

@@ -4,7 +4,7 @@ import os
 from dataclasses import dataclass
 
 from rag_evaluation_framework.base.files import checked_path
-from rag_evaluation_framework.contracts.sink import Outcome, Sink
+from rag_evaluation_framework.contracts.roles import Outcome, Sink
 from rag_evaluation_framework.errors import ConfigError, SaveFailed
 from rag_evaluation_framework.report.gated import summary_text
 from rag_evaluation_framework.results import store

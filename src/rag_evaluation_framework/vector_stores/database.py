@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rag_evaluation_framework.contracts.embedder import VectorStore
+from rag_evaluation_framework.contracts.roles import VectorStore
 from rag_evaluation_framework.data.chunks import AnyChunk, Chunk, PositionAwareChunk, describe_chunk
 from rag_evaluation_framework.errors import ConfigError, InputError
 

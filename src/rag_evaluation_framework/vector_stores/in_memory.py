@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_evaluation_framework.contracts.embedder import VectorStore
+from rag_evaluation_framework.contracts.roles import VectorStore
 from rag_evaluation_framework.data.chunks import AnyChunk
 from rag_evaluation_framework.statistics.nearest import Rows, nearest
 from rag_evaluation_framework.vector_stores.database import checked_queries, checked_vectors, unit

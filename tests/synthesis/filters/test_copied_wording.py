@@ -17,16 +17,15 @@ def found(question, *excerpts, **options):
 
 def test_six_of_ten_words_in_a_row_are_copied_and_six_of_eleven_are_not():
     rejection = found("Is it that refunds take five working days AFTER all?", "Nothing.", EXCERPT)
-    assert (rejection.reason, rejection.figure, rejection.threshold) == ("copied wording", 0.6, 0.6)
     told = "6 of its words in a row, 60%, stand in its excerpt: “refunds take five working days after”"
-    assert rejection.told == told
+    assert rejection == ("copied wording", told)
     assert found("Is it so that refunds take five working days AFTER all?", EXCERPT) is None
 
 
 def test_names_are_no_copies():
     assert found("Refunds take five working?", EXCERPT) is None  # 4 words
     assert found("A b c d e?", "a b c d e") is None  # 5 letters
-    assert found("Five working days after the?", EXCERPT).figure == 1.0
+    assert "100%" in found("Five working days after the?", EXCERPT)[1]
 
 
 def test_the_run_is_within_one_excerpt():
@@ -37,12 +36,12 @@ def test_of_a_question_without_words_or_excerpts_there_is_nothing_to_compare():
     assert found("???", EXCERPT) is None
     assert found("Refunds take five working days after?") is None
     assert found("Refunds take five working days after?", "", "…") is None
-    assert reject_copied_wording([], []) == ()
+    assert reject_copied_wording([], []) == []
 
 
 def test_the_share_can_be_chosen_and_is_checked():
     question = "Is it so that refunds take five working days AFTER all?"
-    assert found(question, EXCERPT, share=0.5).figure == pytest.approx(6 / 11, abs=1e-6)
+    assert "6 of its words in a row, 55%," in found(question, EXCERPT, share=0.5)[1]
     with pytest.raises(ConfigError, match=r"share=1\.5; expected a number from 0 to 1"):
         found(question, EXCERPT, share=1.5)
     with pytest.raises(InputError, match="1 questions with 2 lists of excerpts"):
@@ -68,7 +67,7 @@ def test_the_figure_is_that_of_trying_every_run(asked, told, share):
     copied = bool(asked) and best >= 5 and round(best / len(asked), 6) >= share
     assert (rejection is not None) == copied
     if rejection is not None:
-        assert rejection.figure == round(best / len(asked), 6)
+        assert rejection[1].startswith(f"{best} of its words in a row, {best / len(asked):.0%}, ")
 
 
 def test_hardly_any_public_question_is_rejected(public):

@@ -70,6 +70,12 @@ class Reading:
             begins += [start] * (number - len(begins))
         return cls(_APART.join(pages), pages=begins)
 
+    @property
+    def blank_pages(self) -> int:
+        """How many pages have no text, as those of scans."""
+        ends = [*(start - len(_APART) for start in self.pages[1:]), len(self.text)]
+        return sum(start == end for start, end in zip(self.pages, ends, strict=False))
+
 
 class Reader(ABC):
     """Makes the canonical text of one kind of file.

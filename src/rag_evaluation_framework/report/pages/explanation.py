@@ -5,27 +5,34 @@ from dataclasses import replace
 from typing import Any
 
 from rag_evaluation_framework.attribution.attribution import NEARLY, Advice, Attribution, Change
-from rag_evaluation_framework.attribution.explaining import (
-    ExplainedAnswer,
-    Explanation,
-    Missed,
-    Neighbour,
-    RankedResult,
-)
+from rag_evaluation_framework.attribution.explaining import ExplainedAnswer, Explanation, Neighbour, RankedResult
 from rag_evaluation_framework.attribution.losses import Bound, Cause
 from rag_evaluation_framework.base.outside import first_of, name_line
 from rag_evaluation_framework.data import CharacterSpan, Corpus, Hit, merge_overlapping_spans
 from rag_evaluation_framework.data.cutoffs import OWN_CUTOFF, Cutoff
 from rag_evaluation_framework.data.hits import RankedHits
-from rag_evaluation_framework.levels.catalogue import RULES
-from rag_evaluation_framework.report.page import Bar, Line, Lines, Part, Passage, Passages, Role, Table, line, plural
+from rag_evaluation_framework.levels.rules import RULES
+from rag_evaluation_framework.report.page import (
+    Bar,
+    Line,
+    Lines,
+    Part,
+    Passage,
+    Passages,
+    Role,
+    Table,
+    line,
+    muted,
+    plural,
+    within,
+)
 from rag_evaluation_framework.report.page import Page as Page
 from rag_evaluation_framework.report.pages.result import note_lines
 from rag_evaluation_framework.results import EvaluationResult, QueryResult
-from rag_evaluation_framework.results.missed import own_cutoff
+from rag_evaluation_framework.results.query_result import own_cutoff
 from rag_evaluation_framework.results.shown import number
-from rag_evaluation_framework.text.line_places import LinePlaces
 from rag_evaluation_framework.text.reading import ContextBudget, HitReader
+from rag_evaluation_framework.text.text_locator import LinePlaces
 from rag_evaluation_framework.text.tokenizers import resolve_tokenizer
 
 _MOST_RESULTS = 10  # that hold nothing relevant, or were not read
@@ -84,10 +91,10 @@ class _Explained:
         verdict: Role = "verdict" if known.recall is None else "good" if known.recall == 1 else "bad"
         yield Lines((line((f"{known.run}, {known.score}: {self._score()}", verdict)),))
         yield Lines(note_lines(known.notes))
-        yield self._answers()
+        yield Lines(tuple(self._answers()), "Answers")
         yield Passages(tuple(passage for answer in known.answers for passage in self._missed(answer)), "Missed")
         yield from self._results()
-        yield self._gone()
+        yield Lines(tuple(self._gone()), "Read in the baseline only")
 
     def _score(self) -> str:
         known = self.known
@@ -111,30 +118,27 @@ class _Explained:
         yield Passages(tuple(map(self._result, later)), "Behind the cutoff, with more of an answer")
 
     def _result(self, result: RankedResult) -> Passage:
-        notes = ["cut by the budget"] if result.read == "part" else []
+        was, notes = result.was, ["cut by the budget"] if result.read == "part" else []
         if self.known.knows_ranks:
-            notes.append(_moved(result.was, result.rank))
+            notes.append("new" if was is None else "as before" if was == result.rank else f"was {was}")
         parts = text_of(result.text, result.relevant)
         return Passage(parts, self.places.of_hit(result.hit), str(result.rank), ", ".join(notes))
 
-    def _gone(self) -> Lines:
-        lines: list[Line] = []
+    def _gone(self) -> Iterator[Line]:
         for hit, was, rank in self.known.gone[:_MOST_RESULTS]:
             now = "not among the results" if rank is None else f"now {rank}"
-            lines.append(line((self.places.of_hit(hit), "place"), (f", was {was}, {now}", "muted"), indent=4))
-        more = len(self.known.gone) - _MOST_RESULTS
-        if more > 0:
-            lines.append(line((f"and {more} more", "muted"), indent=4))
-        return Lines(tuple(lines), "Read in the baseline only")
+            yield line((self.places.of_hit(hit), "place"), (f", was {was}, {now}", "muted"), indent=4)
+        if (more := len(self.known.gone) - _MOST_RESULTS) > 0:
+            yield line((f"and {more} more", "muted"), indent=4)
 
-    def _answers(self) -> Lines:
+    def _answers(self) -> Iterator[Line]:
         known = self.known
-        lines = [one for answer in known.answers for one in self._answer(answer)]
-        if not known.answers and known.status == "failed":
-            lines = [line("its retrieval failed, so nothing was found", indent=2)]
-        elif not known.answers:
-            lines = [line("nothing in the documents answers it, so nothing could be found", indent=2)]
-        return Lines(tuple(lines), "Answers")
+        if not known.answers:
+            failed = "its retrieval failed, so nothing was found"
+            none = "nothing in the documents answers it, so nothing could be found"
+            yield line(failed if known.status == "failed" else none, indent=2)
+        for answer in known.answers:
+            yield from self._answer(answer)
 
     def _answer(self, answer: ExplainedAnswer) -> Iterator[Line]:
         places = [self.places.of_unit(place[0]) for place in answer.answer.places]
@@ -143,12 +147,12 @@ class _Explained:
         for cause in answer.causes:
             words = told(cause, self.known.depth, self.known.returned)
             yield line(f"{answer.lost[cause]:.0%} {words}{self._at(cause, answer)}", indent=4)
-        if answer.is_split:
-            yield line("split by the chunker: no chunk holds it whole", indent=4)
-        if answer.is_truncated:
-            yield line("truncated by the embedder: what is missing is behind what it reads of the chunk", indent=4)
-        if answer.is_cut_off:
-            yield line("cut off by the budget: what is missing is behind what it reads of the chunk", indent=4)
+        flags = {
+            "split by the chunker: no chunk holds it whole": answer.is_split,
+            "truncated by the embedder: what is missing is behind what it reads of the chunk": answer.is_truncated,
+            "cut off by the budget: what is missing is behind what it reads of the chunk": answer.is_cut_off,
+        }
+        yield from (line(text, indent=4) for text, is_so in flags.items() if is_so)
 
     def _found_at(self, answer: ExplainedAnswer) -> str:
         now = "not found" if answer.found_at is None else f"first found at rank {answer.found_at}"
@@ -171,34 +175,22 @@ class _Explained:
         return f": rank {answer.rank}{f' ({first})' if first else ''}{behind}"
 
     def _missed(self, answer: ExplainedAnswer) -> Iterator[Passage]:
+        corpus = self.known.corpus
         for missed in answer.missed:
-            parts = (
-                Part(self._ahead(missed), "muted"),
-                Part(missed.span.text or "(its text is not in the corpus)", "missed"),
-                Part(self._behind(missed), "muted"),
-            )
+            span, around = missed.span, max(len(missed.before), len(missed.after))
+            marked = (Part(span.text or "(its text is not in the corpus)", "missed"),)
+            content = corpus[span.doc_id].content if corpus is not None and span.doc_id in corpus else ""
             chunks = ", ".join(map(self._neighbour, missed.neighbours))
-            yield Passage(parts, self.places.of_unit(missed.span), "", f"chunks: {chunks}" if chunks else "")
-
-    def _ahead(self, missed: Missed) -> str:
-        """Return what is before missed text, from the beginning of a word."""
-        return missed.before if missed.span.start <= len(missed.before) else f"… {missed.before.partition(' ')[2]}"
-
-    def _behind(self, missed: Missed) -> str:
-        corpus, span = self.known.corpus, missed.span
-        length = len(corpus[span.doc_id].content) if corpus is not None and span.doc_id in corpus else 0
-        return missed.after if span.end + len(missed.after) >= length else f"{missed.after.rpartition(' ')[0]} …"
+            yield Passage(
+                within(content, span.start, span.end, around, marked) if content else marked,
+                self.places.of_unit(span),
+                note=f"chunks: {chunks}" if chunks else "",
+            )
 
     def _neighbour(self, near: Neighbour) -> str:
         first = "not retrieved" if near.first_rank is None else f"rank {near.first_rank} before reranking"
         rank = first if near.rank is None else f"rank {near.rank}"
         return f"{self.places.of_unit(near.place)}{' holding it' if near.holds else ''} {rank}"
-
-
-def _moved(was: int | None, rank: int) -> str:
-    if was is None:
-        return "new"
-    return "as before" if was == rank else f"was {was}"
 
 
 _WORST = 5
@@ -362,28 +354,20 @@ def questions_page(
         why: Why they are not there.
         which: Which questions these are, in words.
     """
-    found = result.queries.found is not None
-    notes = [
-        *([which] if which else []),
-        *([f"The documents are not shown: {why}"] if corpus is None and why else []),
-        *([] if found else ["What was retrieved is not known: this is a report alone."]),
-    ]
-    pages = (_page(result, query_id, corpus) for query_id in query_ids)
-    return Page("Questions", (Lines(tuple(line((told, "muted")) for told in notes)), *pages), "questions")
-
-
-def _page(result: Result, query_id: str, corpus: Corpus | None) -> Page:
-    query: QueryResult[Any] = result.queries[result.scores.rows[query_id]]
-    name = result.score_names[0]
-    score = query.scores.get(name)
-    told = query.status if score is None else f"{name} {number(score)}"
-    return Page(
-        query.text or "–",
-        tuple(_Question(result, query, corpus).blocks()),
-        anchor_of(result, query_id),
-        f"{told} ({query_id})",
-        folded=True,
-    )
+    notes = {
+        which: bool(which),
+        f"The documents are not shown: {why}": corpus is None and bool(why),
+        "What was retrieved is not known: this is a report alone.": result.queries.found is None,
+    }
+    pages: list[Page] = []
+    for query_id in query_ids:
+        query: QueryResult[Any] = result.queries[result.scores.rows[query_id]]
+        score = query.scores.get(result.score_names[0])
+        told = query.status if score is None else f"{result.score_names[0]} {number(score)}"
+        blocks = tuple(_Question(result, query, corpus).blocks())
+        anchor = anchor_of(result, query_id)
+        pages.append(Page(query.text or "–", blocks, anchor, f"{told} ({query_id})", folded=True))
+    return Page("Questions", (muted((note for note, is_so in notes.items() if is_so), indent=0), *pages), "questions")
 
 
 class _Question:
@@ -441,14 +425,8 @@ class _Question:
             is_read = found is not None and found <= self.reached
             return Passage((Part(unit.text, "found" if is_read else "missed"),), where, label, note)
         content = self.corpus[unit.doc_id].content
-        begin, end = max(unit.start - _AROUND, 0), unit.end + _AROUND
-        before, after = content[begin : unit.start], content[unit.end : end]
-        parts = [
-            Part(f"… {before.partition(' ')[2]}" if begin else before, "muted"),
-            *self._truth(unit, content),
-            Part(f"{after.rpartition(' ')[0]} …" if end < len(content) else after, "muted"),
-        ]
-        return Passage(tuple(parts), where, label, note)
+        parts = within(content, unit.start, unit.end, _AROUND, self._truth(unit, content))
+        return Passage(parts, where, label, note)
 
     def _truth(self, unit: CharacterSpan, content: str) -> Iterator[Part]:
         """Yield the text of a span: what was read at the first cutoff, and what was missed."""
