@@ -18,25 +18,14 @@ from rag_evaluation_framework.components.adapt import OwnChunker, OwnEmbedder
 from rag_evaluation_framework.components.results import as_found, one_each
 from rag_evaluation_framework.contracts import Chunker, IndexedRetriever, PositionAwareChunker
 from rag_evaluation_framework.contracts.component import check_components, check_count, confide
-from rag_evaluation_framework.contracts.roles import (
-    Embedder,
-    VectorStore,
-    as_fitted,
-    checked_dimension,
-    checked_parts,
-)
+from rag_evaluation_framework.contracts.roles import Embedder, VectorStore, as_fitted, checked_dimension, checked_parts
 from rag_evaluation_framework.data import AnyChunk, Corpus
 from rag_evaluation_framework.data.hits import Hit, Retrieval, Retrieved, Stage
 from rag_evaluation_framework.embedders.cached import Embedding, EmbeddingCache, identity_of
 from rag_evaluation_framework.embedders.lsa import LsaEmbedder
 from rag_evaluation_framework.embedders.remote import RemoteEmbedder
 from rag_evaluation_framework.registry import as_component, describe
-from rag_evaluation_framework.retrievers.indexing import (
-    DEFAULT_CHUNKER,
-    chunk_corpus,
-    embed_chunks,
-    fill_store,
-)
+from rag_evaluation_framework.retrievers.indexing import DEFAULT_CHUNKER, chunk_corpus, embed_chunks, fill_store
 from rag_evaluation_framework.vector_stores.database import unit
 from rag_evaluation_framework.vector_stores.in_memory import InMemoryVectorStore
 

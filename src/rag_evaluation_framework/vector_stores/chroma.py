@@ -22,8 +22,6 @@ from rag_evaluation_framework.vector_stores.database import (
     Found,
     StoredChunk,
     check_collection,
-    check_ours,
-    replaced,
     unit,
 )
 
@@ -116,14 +114,11 @@ class ChromaVectorStore(DatabaseVectorStore):
         try:
             yield self._handle
         except self._chromadb.errors.NotFoundError as error:
-            raise replaced(_OWNER, self.collection) from error
+            raise self._replaced() from error
 
-    def _dimension(self) -> int | None:
+    def _described(self) -> Mapping[str, Any] | None:
         self._open()
-        if self._handle is None:
-            return None
-        check_ours(_OWNER, self.collection, self._handle.metadata)
-        return int(self._handle.metadata["dimension"])
+        return None if self._handle is None else self._handle.metadata or {}
 
     def _count(self) -> int:
         with self._unreplaced() as collection:
@@ -200,7 +195,7 @@ class ChromaVectorStore(DatabaseVectorStore):
         client = self._open()
         with suppress(self._chromadb.errors.NotFoundError):
             found = client.get_collection(self._name, embedding_function=None)
-            check_ours(_OWNER, self.collection, found.metadata)
+            self._check_ours(found.metadata or {})
             client.delete_collection(self._name)
         self._handle = None
 

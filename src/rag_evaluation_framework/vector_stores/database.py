@@ -5,7 +5,7 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -107,6 +107,9 @@ class DatabaseVectorStore(VectorStore, ABC):
     Records are keyed by the order in which they were added, so chunks with the same text or position are all kept.
     """
 
+    called: ClassVar[str] = "collection"
+    """What the database calls a collection; so is the parameter called that names it."""
+
     def add(self, chunks: Sequence[AnyChunk], embeddings: NDArray[np.float32]) -> None:
         """Add chunks with their vectors, shape (len(chunks), dimension), in batches.
 
@@ -156,9 +159,36 @@ class DatabaseVectorStore(VectorStore, ABC):
     def close(self) -> None:
         """Close the database; a collection in memory is removed. The store can be used again."""
 
-    @abstractmethod
     def _dimension(self) -> int | None:
-        """Return the dimension of the collection, or None if there is no collection."""
+        """Return the dimension of the collection, or None if there is no collection.
+
+        Raises:
+            ConfigError: It was not created by this package.
+        """
+        described = self._described()
+        if described is None:
+            return None
+        self._check_ours(described)
+        return int(described["dimension"])
+
+    def _check_ours(self, described: Mapping[str, Any]) -> None:
+        if described.get("made_by") != MADE_BY:
+            raise ConfigError(
+                f"{type(self).__name__}: the {self.called} {getattr(self, self.called)!r} exists and was not created by "
+                f"this package. It is left unchanged; choose another name with {self.called}=..."
+            )
+
+    def _replaced(self) -> InputError:
+        """Return the error for a collection that was removed or replaced while a store was using it."""
+        name = getattr(self, self.called)
+        return InputError(
+            f"{type(self).__name__}: the {self.called} {name!r} was removed or replaced by another store after this "
+            f"one filled it; index again, and give each of several stores its own {self.called}=..."
+        )
+
+    @abstractmethod
+    def _described(self) -> Mapping[str, Any] | None:
+        """Return what the collection says of itself, or None if there is no collection."""
 
     @abstractmethod
     def _count(self) -> int:
@@ -212,26 +242,6 @@ def check_collection(owner: str, name: object) -> None:
             f"{owner}: collection={name!r}; expected 3 to 200 characters from a-z, A-Z, 0-9, '.', '_' and '-', "
             "starting and ending with a letter or digit"
         )
-
-
-def check_ours(owner: str, name: str, metadata: Mapping[str, Any] | None, what: str = "collection") -> None:
-    """Check that an existing collection was created by this package, by its metadata, or raise ConfigError.
-
-    `what` is how the database calls a collection, and how the parameter of the store is called.
-    """
-    if (metadata or {}).get("made_by") != MADE_BY:
-        raise ConfigError(
-            f"{owner}: the {what} {name!r} exists and was not created by this package. It is left unchanged; "
-            f"choose another name with {what}=..."
-        )
-
-
-def replaced(owner: str, name: str, what: str = "collection") -> InputError:
-    """Return the error for a collection that was removed or replaced while a store was using it."""
-    return InputError(
-        f"{owner}: the {what} {name!r} was removed or replaced by another store after this one filled it; "
-        f"index again, and give each of several stores its own {what}=..."
-    )
 
 
 def _record(owner: str, chunk: AnyChunk) -> StoredChunk:

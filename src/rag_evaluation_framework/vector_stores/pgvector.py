@@ -16,14 +16,7 @@ from rag_evaluation_framework.base.exits import on_failure, outcome
 from rag_evaluation_framework.base.optional import require
 from rag_evaluation_framework.base.outside import hide, one_line, shown
 from rag_evaluation_framework.errors import ConfigError, InputError
-from rag_evaluation_framework.vector_stores.database import (
-    MADE_BY,
-    DatabaseVectorStore,
-    Found,
-    StoredChunk,
-    check_ours,
-    replaced,
-)
+from rag_evaluation_framework.vector_stores.database import MADE_BY, DatabaseVectorStore, Found, StoredChunk
 
 # PostgreSQL with pgvector: a table of vectors with its connection and its index. A password is never told.
 
@@ -276,6 +269,7 @@ class PgVectorStore(DatabaseVectorStore):
     """
 
     requires: ClassVar[Mapping[str, str]] = {"psycopg": "pgvector", "pgvector": "pgvector"}
+    called: ClassVar[str] = "table"
 
     dsn: str = field(default="", repr=False)
     table: str = "rag_eval"
@@ -302,24 +296,21 @@ class PgVectorStore(DatabaseVectorStore):
             with self._table.transaction(settings) as cursor:
                 yield cursor
         except (self._psycopg.errors.UndefinedTable, self._psycopg.errors.UniqueViolation) as error:
-            raise replaced(_OWNER, self.table, "table") from error
+            raise self._replaced() from error
 
     def _check_same(self, oid: int | None) -> None:
         if self._known is None or oid != self._known.oid:
-            raise replaced(_OWNER, self.table, "table")
+            raise self._replaced()
 
     def _check_unreplaced(self, cursor: Any) -> None:
         now = self._table.known(cursor)
         self._check_same(now and now.oid)
 
-    def _dimension(self) -> int | None:
+    def _described(self) -> Mapping[str, Any] | None:
         if not self._looked:
             with self._transaction() as cursor:
                 self._known, self._looked = self._table.known(cursor), True
-        if self._known is None:
-            return None
-        check_ours(_OWNER, self.table, self._known.comment, "table")
-        return int(self._known.comment["dimension"])
+        return None if self._known is None else self._known.comment
 
     def _count(self) -> int:
         with self._transaction() as cursor:
@@ -341,7 +332,7 @@ class PgVectorStore(DatabaseVectorStore):
                 self._table.create(cursor, whole, {"made_by": MADE_BY, "dimension": dimension})
                 self._known = self._table.known(cursor)
         except self._psycopg.errors.DuplicateTable as error:
-            raise replaced(_OWNER, self.table, "table") from error
+            raise self._replaced() from error
         except self._psycopg.Error as error:
             raise ConfigError(f"{self.name}: PostgreSQL cannot create the table: {one_line(str(error))}") from error
 
@@ -414,7 +405,7 @@ class PgVectorStore(DatabaseVectorStore):
         with self._transaction() as cursor:
             known = self._table.known(cursor)
             if known is not None:
-                check_ours(_OWNER, self.table, known.comment, "table")
+                self._check_ours(known.comment)
                 cursor.execute(self._table.sql("DROP TABLE {table}"))
         self._known, self._indexed = None, False
 

@@ -23,8 +23,6 @@ from rag_evaluation_framework.vector_stores.database import (
     Found,
     StoredChunk,
     check_collection,
-    check_ours,
-    replaced,
 )
 
 _OWNER = "QdrantVectorStore"
@@ -112,12 +110,9 @@ class QdrantVectorStore(DatabaseVectorStore):
                 connection = local.collections[self.collection].storage.storage
                 connection.execute("PRAGMA synchronous = OFF")
 
-    def _dimension(self) -> int | None:
+    def _described(self) -> Mapping[str, Any] | None:
         self._open()
-        if self._index is None:
-            return None
-        check_ours(_OWNER, self.collection, self._index)
-        return int(self._index["dimension"])
+        return self._index
 
     @contextmanager
     def _unreplaced(self) -> Generator[None]:
@@ -125,7 +120,7 @@ class QdrantVectorStore(DatabaseVectorStore):
             yield
         except self._qdrant.http.exceptions.UnexpectedResponse as error:
             if error.status_code == HTTPStatus.NOT_FOUND:
-                raise replaced(_OWNER, self.collection) from error
+                raise self._replaced() from error
             raise
 
     def _count(self) -> int:
@@ -139,7 +134,7 @@ class QdrantVectorStore(DatabaseVectorStore):
         models = self._qdrant.models
         index = {"made_by": MADE_BY, "dimension": dimension, "index": uuid4().hex}
         if self._client.collection_exists(self.collection):
-            raise replaced(_OWNER, self.collection)
+            raise self._replaced()
         self._client.create_collection(
             self.collection,
             vectors_config=models.VectorParams(size=dimension, distance=models.Distance.COSINE),
@@ -182,12 +177,12 @@ class QdrantVectorStore(DatabaseVectorStore):
 
     def _stored(self, point: Any) -> str:
         if point.payload["index"] != self._token:
-            raise replaced(_OWNER, self.collection)
+            raise self._replaced()
         return str(point.payload["chunk"])
 
     def _drop(self) -> None:
         client = self._open()
         if client.collection_exists(self.collection):
-            check_ours(_OWNER, self.collection, client.get_collection(self.collection).config.metadata)
+            self._check_ours(client.get_collection(self.collection).config.metadata or {})
             client.delete_collection(self.collection)
         self._index = None
