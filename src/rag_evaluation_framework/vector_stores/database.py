@@ -174,8 +174,8 @@ class DatabaseVectorStore(VectorStore, ABC):
     def _check_ours(self, described: Mapping[str, Any]) -> None:
         if described.get("made_by") != MADE_BY:
             raise ConfigError(
-                f"{type(self).__name__}: the {self.called} {getattr(self, self.called)!r} exists and was not created by "
-                f"this package. It is left unchanged; choose another name with {self.called}=..."
+                f"{type(self).__name__}: the {self.called} {getattr(self, self.called)!r} exists and was not created "
+                f"by this package. It is left unchanged; choose another name with {self.called}=..."
             )
 
     def _replaced(self) -> InputError:
