@@ -172,7 +172,7 @@ def test_labels_that_are_lost_are_refused_with_the_command_that_helps(docs):
     problem = (
         r"1 of its 1 labelled texts is not found in .* any more, so no question keeps its labels; are these the right "
         r"folder and pattern of files\? If the documents were rewritten, label them anew with `--output` and another "
-        r"file, or give a table of new quotes: `rag-eval dataset update .*--glob .* --questions TABLE`"
+        r"file, or give a table of new quotes: `rag-eval dataset update .*--corpus CONFIG.yaml --questions TABLE`"
     )
     with pytest.raises(DatasetError, match=problem):
         Session(session.path, corpus(docs), "set")

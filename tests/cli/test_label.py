@@ -32,12 +32,12 @@ def docs(tmp_path):
 
 @pytest.fixture
 def piped(rag_eval, docs, monkeypatch):
-    """Run `rag-eval label docs` with these lines on standard input."""
+    """Run `rag-eval label docs`, or of other documents, with these lines on standard input."""
 
-    def run(*lines, options=(), data=None):
+    def run(*lines, options=(), data=None, corpus="docs"):
         given = "".join(f"{line}\n" for line in lines).encode() if data is None else data
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(given), encoding="utf-8"))
-        return rag_eval("label", "docs", *options)
+        return rag_eval("label", corpus, *options)
 
     return run
 
@@ -484,6 +484,17 @@ def test_what_cannot_be_used_is_refused_before_anything_is_asked(piped, docs, op
     assert (outcome.code, outcome.out) == (2, "")
     assert problem in outcome.err
     assert not (docs.parent / ".rag-eval").exists()
+
+
+def test_a_configuration_names_the_documents_and_the_dataset(piped, docs):
+    (docs / "a.txt").write_text("A text about invoices.")
+    (docs.parent / "texts.yaml").write_text("corpus: docs\nglob: '*.txt'\n")
+    outcome = piped("Invoices?", "1", "", corpus="texts.yaml")
+    assert "rag-eval label texts.yaml" in outcome.out
+    assert "rag-eval dataset lint .rag-eval/datasets/texts.json --corpus texts.yaml" in outcome.out
+    assert "rag-eval run texts.yaml --dataset .rag-eval/datasets/texts.json" in outcome.out
+    (entry,) = load_dataset(docs.parent / ".rag-eval/datasets/texts.json")
+    assert [span.doc_id for span in entry.relevant] == ["a.txt"]
 
 
 def test_another_output_is_in_the_commands_that_follow(piped, docs):

@@ -379,7 +379,7 @@ def test_a_configuration_without_a_dataset_can_be_read_and_not_be_run(folder):
 @pytest.mark.parametrize("line", ["order: given", "ties: trec_eval"])
 def test_what_is_about_stored_rankings_is_refused_without_any(folder, line):
     config = load_config(write(folder, f"corpus: docs\ndataset: questions.csv\n{line}\n"))
-    with pytest.raises(ConfigError, match=f"{line.partition(':')[0]} is about stored rankings, and none are named"):
+    with pytest.raises(ConfigError, match=f"{line.partition(':')[0]} is about stored rankings, and none is named"):
         config.experiment(folder)
 
 

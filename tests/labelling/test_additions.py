@@ -85,13 +85,10 @@ def test_a_wording_that_differs_in_white_space_only_is_the_same_and_stays(add):
     assert [query.id for query in additions.corrected] == ["1"]
 
 
-def test_a_wording_that_is_there_under_another_id_is_added_and_told(add):
+def test_a_wording_that_is_there_under_another_id_is_added(add):
     dataset = dataset_of(truth("1", "Invoice?", FIRST))
     again = add(dataset, "id,question,quote", f"7,Invoice?,{SECOND}", "8,Invoice?,Nowhere.", f"9,Refund?,{SECOND}")
-    assert [query.id for query in again.repeated] == ["7", "8"]
-    assert again.counted() == (
-        "2 questions added, 0 corrected, 0 there already; the dataset had the same wording under another id: 2 (7, 8)"
-    )
+    assert again.counted() == "2 questions added, 0 corrected, 0 there already"
     (query,) = add(dataset, "question,quote", f"Invoice?,{SECOND}").added
     assert query.id.startswith("query_")
 
@@ -102,7 +99,7 @@ def test_a_wording_without_an_id_is_the_skipped_question_that_has_it(add):
     lost = relabel(dataset_of(truth("1", "Invoice?", FIRST)), Corpus([Document(DocumentId("a.md"), reworded)])).dataset
     for row in (f"Invoice?,{SECOND}", f" Invoice? ,{SECOND}"):
         again = add(lost, "question,quote", row)
-        assert (asked(again.dataset), again.dataset.skipped, again.repeated) == ({"1": ("Invoice?", [SECOND])}, (), ())
+        assert (asked(again.dataset), again.dataset.skipped) == ({"1": ("Invoice?", [SECOND])}, ())
         assert [query.id for query in again.added] == ["1"]
     again = add(lost, "question,quote", "Invoice?,Nowhere.")
     assert {label.query.id for label in again.dataset.skipped} == {"1"}
@@ -117,15 +114,6 @@ def test_a_wording_without_an_id_that_several_questions_have_is_a_new_one(add, o
     dataset = Dataset(scored, TOKEN, corpus=CORPUS, skipped=skipped)
     (query,) = add(dataset, "question,quote", f"Invoice?,{SECOND}").added
     assert query.id.startswith("query_")
-
-
-def test_of_many_wordings_that_are_there_three_ids_are_told(add):
-    again = add(
-        dataset_of(truth("1", "Invoice?", FIRST)),
-        "id,question,quote",
-        *(f"{number},Invoice?,{SECOND}" for number in range(5, 10)),
-    )
-    assert again.counted().endswith("under another id: 5 (5, 6, 7 and 2 more)")
 
 
 def test_one_question_is_added_in_the_singular(add):

@@ -228,14 +228,6 @@ def test_no_prompt_and_no_key_is_in_the_files(serving, tmp_path):
     assert "kept" not in repr(model)
 
 
-def test_a_folder_that_cannot_be_made_is_noted(serving, tmp_path):
-    (tmp_path / "cache").write_text("")
-    _, model = serving(["Here."], tmp_path)
-    with collected() as notes:
-        assert model.text("What?").value == "Here."
-    assert any("cannot be kept" in text for text in notes)
-
-
 def test_answers_of_a_client_that_tells_no_address_are_not_kept(tmp_path):
     def client(answer):
         said = SimpleNamespace(content=answer, refusal=None)

@@ -314,19 +314,6 @@ def test_a_file_in_the_place_of_the_folder_ends_no_run(tmp_path):
     assert (tmp_path / "cache").read_text() == "mine"
 
 
-def test_what_nobody_used_for_long_goes_first(tmp_path):
-    stages, size = Stages(tmp_path, most=6_000), 1_500
-    for name in "abc":
-        stages.keep(name * 64, {"zeros": np.zeros(size, np.uint8)})
-        os.utime(stages.folder / (name * 64), (ord(name), ord(name)))
-    stages.arrays("a" * 64)
-    stages.keep("d" * 64, {"zeros": np.zeros(2 * size, np.uint8)})
-    assert stages.digests() == {"a" * 64, "d" * 64}
-    stages.keep("e" * 64, {"zeros": np.zeros(9_000, np.uint8)})  # larger than all that may be kept
-    assert "e" * 64 not in stages.digests()
-    assert "d" * 64 in stages.digests()
-
-
 def test_a_pickle_is_never_read_or_written(tmp_path):
     with kept_stages(tmp_path), pytest.raises(ValueError, match="pickle"):
         stage("own", 1, lambda: {"objects": np.array([object()], object)})

@@ -269,8 +269,7 @@ def _best(tables: Sequence[ScoreTable], name: str) -> int | None:
     return int(complete.mean(axis=0).argmax()) if len(complete) else None
 
 
-_PAGE = "rag_evaluation_framework.report.pages.comparison:comparison_page"  # a door upwards
-_DOUBTS = "rag_evaluation_framework.report.pages.comparison:comparison_doubts"  # as this one
+_PAGE = "rag_evaluation_framework.report.pages.comparison"  # a door upwards
 
 
 @dataclass(frozen=True, repr=False)
@@ -377,7 +376,7 @@ class Comparison(Shown):
             clusters=clusters_of((candidate, baseline), same, cluster),
             labels=labels_of(candidate.queries, [after[query_id] for query_id in same], candidate.evaluation_type),
         )
-        notes: tuple[str, ...] = load_installed(_DOUBTS)(
+        notes: tuple[str, ...] = load_installed(f"{_PAGE}:comparison_doubts")(
             compared,
             differences(baseline, candidate),
             edited.values(),
@@ -544,7 +543,7 @@ class Comparison(Shown):
 
     def summary(self) -> "Page":
         """Return the comparison as people read it."""
-        page: Page = load_installed(_PAGE)(self)
+        page: Page = load_installed(f"{_PAGE}:comparison_page")(self)
         return page
 
 

@@ -262,10 +262,8 @@ def _labels_lost(found: Relabelled, path: Path, corpus: Corpus) -> DatasetError:
     """
     folder = corpus.metadata.get("source", "FOLDER")
     lost, total = sum(not change.is_found for change in found.changes), len(found.changes)
-    given = ["dataset", "update", str(path), "--corpus", str(folder)]
-    for option, key in (("--glob", "glob_pattern"), ("--exclude", "exclude")):
-        patterns = corpus.metadata.get(key, ())
-        given += [text for each in ([patterns] if isinstance(patterns, str) else patterns) for text in (option, each)]
+    documents = "CONFIG.yaml" if corpus.metadata.keys() & {"glob_pattern", "exclude"} else str(folder)
+    given = ["dataset", "update", str(path), "--corpus", documents]
     update, are_left = f"rag-eval {shlex.join(given)}", any(entry.relevant for entry in found.dataset)
     return DatasetError(
         f"{path}: the documents have changed since it was labelled, and {lost} of its {total} labelled texts "

@@ -15,10 +15,7 @@ from rag_evaluation_framework.cli.output import print_json, print_text
 from rag_evaluation_framework.contracts.component import Component, default_parameters
 
 
-def components(
-    *,
-    as_json: run_options.AsJson = False,
-) -> None:
+def components(*, as_json: run_options.AsJson = False) -> None:
     """List the available components, their parameters and the extras they need.
 
     Args:

@@ -114,12 +114,7 @@ def write_dataset(updated: rag.Dataset[Any], dataset: Path, output: Path | None 
 # `rag-eval dataset info`: what a dataset is like.
 
 
-def info(
-    dataset: DatasetFile,
-    *,
-    corpus: options.Corpus = None,
-    as_json: options.AsJson = False,
-) -> None:
+def info(dataset: DatasetFile, *, corpus: options.Corpus = None, as_json: options.AsJson = False) -> None:
     """Describe a dataset: counts, lengths, documents, and the words that questions share with their answers.
 
     Args:
@@ -161,12 +156,7 @@ def lint(
 # `rag-eval dataset quality`: how good a dataset is as a test, beside public questions.
 
 
-def quality(
-    dataset: DatasetFile,
-    *,
-    corpus: Path,
-    as_json: options.AsJson = False,
-) -> None:
+def quality(dataset: DatasetFile, *, corpus: Path, as_json: options.AsJson = False) -> None:
     """Judge a dataset as a test: words, places, coverage, repetition, difficulty, beside public questions.
 
     Args:
@@ -183,12 +173,7 @@ def quality(
 # `rag-eval dataset forget`: keep no text of a document.
 
 
-def forget(
-    dataset: Path,
-    document: str,
-    *,
-    as_json: options.AsJson = False,
-) -> None:
+def forget(dataset: Path, document: str, *, as_json: options.AsJson = False) -> None:
     """Remove the texts of a document that are kept beside a dataset, also earlier ones; it is not kept again.
 
     Labels in it stay, with what they quote.
@@ -278,11 +263,7 @@ def pull(
     documents = None if corpus is None else paths.documents(corpus)
     levels: dict[str | None, Any] = {each.evaluation_type: each for each in (rag.TOKEN, rag.CHUNK, rag.DOCUMENT)}
     pulled = integrations.pull_dataset(
-        name,
-        levels.get(level),
-        corpus=documents,
-        query_key=query_key,
-        ground_truth_key=ground_truth_key,
+        name, levels.get(level), corpus=documents, query_key=query_key, ground_truth_key=ground_truth_key
     )
     rag.save_dataset(pulled, output)
     kind = pulled.level.evaluation_type
@@ -547,7 +528,7 @@ def update(
         table = command_lines([*again, "--corpus", str(corpus), "--questions", "TABLE.csv"])
         following = report.relabelling_text(data.count_skipped(updated.skipped), label, table)
     record: dict[str, Any] = {"dataset": str(dataset), **found.record()}
-    for key in ("added", "corrected", "kept", "skipped", "repeated") if additions is not None else ():
+    for key in ("added", "corrected", "kept", "skipped") if additions is not None else ():
         record[key] = [{"id": query.id, "query": query.text} for query in getattr(additions, key)]
     record["written"] = written
     with arriving("; ".join(written)):

@@ -17,11 +17,7 @@ from rag_evaluation_framework.errors import Interrupted, ResultError, SaveFailed
 _SIZES = (250, 800, 2000)
 
 
-def demo(
-    *,
-    root: Path = Path(".rag-eval"),
-    as_json: run_options.AsJson = False,
-) -> None:
+def demo(*, root: Path = Path(".rag-eval"), as_json: run_options.AsJson = False) -> None:
     """Compare three chunk sizes, with BM25 and with vectors, on a handbook that comes with the package.
 
     Needs no API key, no network and no downloaded weights.
@@ -42,11 +38,11 @@ def demo(
             done.append((result, _saved(result, root)))
     except KeyboardInterrupt as error:
         interrupt = error
-    runs = root / "runs"
+    kept_in = root / "runs"
     made = [result for result, _ in done]
     folders = [Path(where["run"]) for _, where in done if where["run"] is not None]
     problems = [where["not_saved"] for _, where in done if where["not_saved"] is not None]
-    saved = report.demo_saved(runs, len(done), problems)
+    saved = report.demo_saved(kept_in, len(done), problems)
     with arriving(f"the runs are {saved}"):
         if as_json:
             known = [
@@ -60,7 +56,7 @@ def demo(
     if interrupt is not None:
         raise Interrupted(
             f"{len(made)} of {len(cells)} evaluations were made; "
-            f"{f'they are saved in {runs}' * bool(folders)}{'; ' * bool(folders and problems)}"
+            f"{f'they are saved in {kept_in}' * bool(folders)}{'; ' * bool(folders and problems)}"
             f"{f'shown, but {saved}' * bool(problems)}{'' if made else 'nothing is saved'}"
         ) from interrupt
     if problems:

@@ -1,4 +1,4 @@
-"""How a command ended: one message for people, and an exit code."""
+"""Exit codes, and the message in which a command ends."""
 
 import os
 import sys
@@ -17,11 +17,11 @@ OUTPUT_CLOSED = 141  # what a shell reports for a program that SIGPIPE ended
 
 
 class Found(Exception):
-    """What a command looks for is there; it was shown, and the exit code says so."""
+    """A command found something that its exit code tells, such as a failed gate; it was shown."""
 
 
 class Ended(Exception):
-    """What ended a command: wrapped, as the library beneath the commands has exit codes of its own for some errors."""
+    """The error that ended a command, wrapped: the library beneath the commands has exit codes of its own for some."""
 
     def __init__(self, error: BaseException) -> None:
         super().__init__(error)

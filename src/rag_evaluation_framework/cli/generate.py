@@ -152,7 +152,7 @@ def _show(
     report.show(stdout(), page)
     if generator.path is not None and not generator.failed:
         path = str(generator.path)
-        command = ["dataset", "review", path, *documents]
+        command = ["dataset", "review", path, *documents[:2]]  # it takes no patterns
         if chunker is not None:  # a review would show ids
             command = ["run", "--dataset", path, *documents, "--chunker", chunker]
         print_text(f"\nNext:{command_lines(command)}")

@@ -39,10 +39,10 @@ _FILES = {
     "rag_eval_engine.py": "rag_eval_engine.py",
     "rag-eval.yml": ".github/workflows/rag-eval.yml",
 }
-"""Where each of the templates for CI goes, below the working directory."""
+"""Target of each template for CI, below the working directory."""
 
 _OF_QUESTIONS, _OF_DOCUMENTS = ("question", "quote", "document", "id"), ("text", "name")
-"""What `--column` names of a table of questions, and of one of documents."""
+"""Columns that `--column` names, of a table of questions and of one of documents."""
 
 _DIGITS = 16  # of a SHA-256
 _MARK = (  # with the digests of the dataset, of the text before the mark, and of the path of the questions

@@ -242,11 +242,7 @@ def _back() -> NoReturn:
 
 
 def label(
-    corpus: Path,
-    *,
-    questions: Path | None = None,
-    output: Path | None = None,
-    retriever: str | None = None,
+    corpus: Path, *, questions: Path | None = None, output: Path | None = None, retriever: str | None = None
 ) -> None:
     """Label questions in the terminal: choose the passages that answer each, among those that are shown.
 
@@ -258,7 +254,9 @@ def label(
         output: The dataset, .json or .jsonl: a new one, or one to go on with.
         retriever: Show also what your own retriever finds: my_module:search.
     """
-    path = checked_path(output or _DATASETS / f"{corpus.resolve().name or 'dataset'}.json", ConfigError)
+    found = corpus.resolve()
+    called = (found.stem if found.is_file() else found.name) or "dataset"
+    path = checked_path(output or _DATASETS / f"{called}.json", ConfigError)
     own = None if retriever is None else registry.build("retriever", retriever)
     asked = [] if questions is None else annotation.read_questions(questions)
     documents = paths.documents(corpus)
@@ -278,6 +276,8 @@ def label(
     again = ["label", str(corpus), *option("--output", output), *option("--retriever", retriever)]
     linted = ["dataset", "lint", dataset, "--corpus", str(corpus)]
     ran = ["run", "--dataset", dataset, "--corpus", str(corpus), *option("--allow-skipped", left or None)]
+    if paths.is_configuration(corpus):  # that of the run, which names the documents
+        ran = ["run", str(corpus), "--dataset", dataset, *ran[5:]]
     following = f" Next:{command_lines(again, *([linted, ran] if session.labelled else []))}"
     with arriving(counts()):
         print_text(f"\n{counts()}.{following if session.questions else ''}")

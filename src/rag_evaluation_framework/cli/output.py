@@ -1,4 +1,4 @@
-"""What commands print: standard output of any encoding, the console, and the commands that go on from there."""
+"""Standard output of any encoding, the console, results as JSON or pages, and the commands that come next."""
 
 from __future__ import annotations
 

@@ -70,6 +70,11 @@ def one_or_all(given: list[str] | None) -> str | list[str] | None:
     return given[0] if given and len(given) == 1 else given or None
 
 
+def is_configuration(corpus: Path) -> bool:
+    """Return whether a path of documents is a configuration that names them."""
+    return corpus.suffix in (".yaml", ".yml") and not corpus.is_dir()
+
+
 def documents(
     corpus: Path, glob: list[str] | None = None, exclude: list[str] | None = None, *, imports: bool = True
 ) -> rag.Corpus:
@@ -78,7 +83,7 @@ def documents(
     Raises:
         InputError: They cannot be read.
     """
-    if corpus.suffix not in (".yaml", ".yml") or corpus.is_dir():
+    if not is_configuration(corpus):
         return rag.Corpus.of(corpus, glob=one_or_all(glob), exclude=exclude or ())
     found = experiments.load_config(corpus).documents(corpus.parent, imports=imports)
     if found is None or glob or exclude:

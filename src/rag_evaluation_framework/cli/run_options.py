@@ -156,11 +156,10 @@ def describe(parameters: Iterable[Any]) -> None:
 def _option(key: str, field: Any, mark: Any) -> KeyOption:
     option = mark.name or f"--{key.replace('_', '-')}"
     kinds = {field.annotation, *get_args(field.annotation)}
-    takes = mark.takes or next((kind for kind in (bool, int, float) if kind in kinds), str)
-    given: dict[str, Any] = {"metavar": mark.metavar}
-    given["min"] = next((limit.ge for limit in field.metadata if hasattr(limit, "ge")), None)
-    given["parser"] = paths.path if takes in (Path, list[Path]) else None
-    annotation: Any = Annotated[takes if takes is bool else takes | None, typer.Option(option, **given)]
+    takes = mark.takes or next((kind for kind in (bool, float) if kind in kinds), str)
+    parser = paths.path if takes in (Path, list[Path]) else None
+    given: Any = typer.Option(option, metavar=mark.metavar, parser=parser)
+    annotation: Any = Annotated[takes if takes is bool else takes | None, given]
     name = option.removeprefix("--").replace("-", "_")
     default = False if takes is bool else None
     return KeyOption(key, option, Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=annotation))

@@ -88,13 +88,13 @@ def compare(
     """
     folder = None if output is None else checked_path(output, ConfigError)
     found = [results.find_run(name, root or store.ROOT) for name in (baseline, candidate, *(more or ()))]
-    runs = [rag.load_result(path) for path in found]
+    loaded = [rag.load_result(path) for path in found]
     files = [path / store.REPORT if path.is_dir() else path for path in found]
     independent: Any = cluster  # whatever it is, it is checked
     if more and by:
-        raise ConfigError(f"--by {by[0]}: slices are those of two runs, got {len(runs)}; compare two of them")
+        raise ConfigError(f"--by {by[0]}: slices are those of two runs, got {len(loaded)}; compare two of them")
     if more:
-        board = analysis.Leaderboard.of(runs, cluster=independent)
+        board = analysis.Leaderboard.of(loaded, cluster=independent)
         again = [
             f"{one} and {other} are the same run"
             for (one, file), (other, second) in combinations(zip(board.runs, files, strict=True), 2)
@@ -102,11 +102,11 @@ def compare(
         ]
         board = replace(board, notes=(*again, *board.notes))
         record = board.record(score)
-        for known, run in zip(record["runs"], runs, strict=True):
+        for known, run in zip(record["runs"], loaded, strict=True):
             known |= {"folder": str(run.folder), "created": run.created}
-        page = pages.leaderboard_page(board, score, worst, runs)
+        page = pages.leaderboard_page(board, score, worst, loaded)
     else:
-        before, after = runs
+        before, after = loaded
         compared = rag.Comparison.of(before, after, cluster=independent)
         if files[0].samefile(files[1]):
             compared = replace(compared, notes=("baseline and candidate are the same run", *compared.notes))
@@ -186,17 +186,11 @@ def report(
         worst: How many of the weakest questions to show with their passages.
     """
     paths.new_page("--output", output, ".md", ".tex")
-    runs = [results.load_result(results.find_run(name, root or store.ROOT)) for name in (run, *(others or ()))]
-    print_text(write_page(output, pages.whole_page(runs, worst)))
+    loaded = [results.load_result(results.find_run(name, root or store.ROOT)) for name in (run, *(others or ()))]
+    print_text(write_page(output, pages.whole_page(loaded, worst)))
 
 
-def publish(
-    run: options.SavedRun,
-    dataset: str,
-    *,
-    root: options.Root = None,
-    as_json: options.AsJson = False,
-) -> None:
+def publish(run: options.SavedRun, dataset: str, *, root: options.Root = None, as_json: options.AsJson = False) -> None:
     """Record a run as an experiment on a dataset in LangSmith: where each result was found, and every score.
 
     Needs LANGSMITH_API_KEY. What arrived is counted. Publishing a run again makes a new experiment. `rag-eval dataset

@@ -182,7 +182,7 @@ def read_folder(
     }
     _check_files(folder, paths.values())
     if not paths:
-        raise _no_match(folder, ", ".join(map(repr, patterns or [MARKDOWN] * bool(kinds))))
+        raise _no_match(folder, ", ".join(map(shown, patterns or [MARKDOWN] * bool(kinds))))
     others = Counter(path.suffix.lower() for name, path in files.items() if name not in paths and path.is_file())
     unread = Counter({suffix: count for suffix, count in others.items() if not kinds or readable(suffix)})
     if unread:

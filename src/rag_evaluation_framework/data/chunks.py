@@ -4,7 +4,6 @@ import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from itertools import chain
 from pathlib import Path
 from typing import Any, TypeAlias, cast
 
@@ -149,10 +148,8 @@ class ChunkRegistry:
     """
 
     def __init__(self, chunks: Iterable[AnyChunk] = ()) -> None:
-        self._chunks: list[AnyChunk] = []
-        self._plain: defaultdict[ChunkId, list[Chunk]] = defaultdict(list)
-        self._placed: defaultdict[ChunkId, list[PositionAwareChunk]] = defaultdict(list)
-        self._known: set[object] = set()
+        self._known: dict[object, AnyChunk] = {}
+        self._alike: defaultdict[ChunkId, list[AnyChunk]] = defaultdict(list)  # both forms of an id
         self._contents: dict[str, str] = {}
         if not gives_items(chunks, str, Mapping):
             raise DatasetError(f"ChunkRegistry: chunks={shown(chunks)}; expected a list of chunks")
@@ -165,10 +162,7 @@ class ChunkRegistry:
         Raises:
             DatasetError: It is not a chunk, or its id is already registered with another text.
         """
-        if isinstance(chunk, PositionAwareChunk):
-            self.register_pa_chunk(chunk)
-        else:
-            self.register_chunk(chunk)
+        self._register(chunk, PositionAwareChunk if isinstance(chunk, PositionAwareChunk) else Chunk)
 
     def register_chunk(self, chunk: Chunk) -> None:
         """Add a chunk without a position; an equal chunk is not added twice.
@@ -176,8 +170,7 @@ class ChunkRegistry:
         Raises:
             DatasetError: It is not a `Chunk`, or its id is already registered with another text.
         """
-        if self._is_new(chunk, Chunk):
-            self._plain[canonical_chunk_id(chunk.id)].append(chunk)
+        self._register(chunk, Chunk)
 
     def register_pa_chunk(self, chunk: PositionAwareChunk) -> None:
         """Add a position-aware chunk; only the first with the same id and position is kept.
@@ -185,22 +178,22 @@ class ChunkRegistry:
         Raises:
             DatasetError: It is not a `PositionAwareChunk`, or its id is already registered with another text.
         """
-        if self._is_new(chunk, PositionAwareChunk):
-            self._placed[canonical_chunk_id(chunk.id)].append(chunk)
+        self._register(chunk, PositionAwareChunk)
 
     def get(self, chunk_id: str) -> AnyChunk | None:
         """Return the chunk with this id, or else with the other form of the id; None if unknown."""
-        key, known = canonical_chunk_id(chunk_id), chunk_id in self._contents
-        alike: Iterator[AnyChunk] = chain(self._plain.get(key, ()), self._placed.get(key, ()))
+        alike, known = self._alike.get(canonical_chunk_id(chunk_id), ()), chunk_id in self._contents
         return next((chunk for chunk in alike if chunk.id == chunk_id or not known), None)
 
     def get_chunk(self, chunk_id: str) -> Chunk | None:
         """Return the plain chunk with this id, or None."""
-        return next(iter(self._plain.get(canonical_chunk_id(chunk_id), ())), None)
+        alike = self._alike.get(canonical_chunk_id(chunk_id), ())
+        return next((chunk for chunk in alike if isinstance(chunk, Chunk)), None)
 
     def get_pa_chunk(self, chunk_id: str) -> PositionAwareChunk | None:
         """Return the position-aware chunk with this id, or None."""
-        return next(iter(self._placed.get(canonical_chunk_id(chunk_id), ())), None)
+        alike = self._alike.get(canonical_chunk_id(chunk_id), ())
+        return next((chunk for chunk in alike if isinstance(chunk, PositionAwareChunk)), None)
 
     def get_span(self, chunk_id: str) -> CharacterSpan | None:
         """Return the position of a chunk, or None if it is unknown."""
@@ -209,12 +202,12 @@ class ChunkRegistry:
 
     def get_spans(self, chunk_id: str) -> tuple[CharacterSpan, ...]:
         """Return every known position of a chunk's text; empty if none is known."""
-        return tuple(chunk.to_span() for chunk in self._placed.get(canonical_chunk_id(chunk_id), ()))
+        alike = self._alike.get(canonical_chunk_id(chunk_id), ())
+        return tuple(chunk.to_span() for chunk in alike if isinstance(chunk, PositionAwareChunk))
 
     def occurrences(self, chunk_id: str) -> tuple[AnyChunk, ...]:
         """Return all chunks with this id, or else with the other form of the id; empty if unknown."""
-        key = canonical_chunk_id(chunk_id)
-        alike = [*self._plain.get(key, ()), *self._placed.get(key, ())]
+        alike = self._alike.get(canonical_chunk_id(chunk_id), ())
         return tuple(chunk for chunk in alike if chunk.id == chunk_id) or tuple(alike)
 
     @property
@@ -280,7 +273,7 @@ class ChunkRegistry:
             )
         return registry
 
-    def _is_new(self, chunk: Any, kind: type[Chunk] | type[PositionAwareChunk]) -> bool:
+    def _register(self, chunk: Any, kind: type[Chunk] | type[PositionAwareChunk]) -> None:
         if not isinstance(chunk, kind):
             raise DatasetError(
                 f"got {shown(chunk)}; expected a {kind.__name__}, or use register(chunk) for either kind"
@@ -290,11 +283,9 @@ class ChunkRegistry:
                 f"the id {chunk.id!r} is used for {self._contents[chunk.id][:40]!r} and for {chunk.content[:40]!r}; "
                 "give every text its own id, such as generate_pa_chunk_id(content)"
             )
-        if chunk in self:
-            return False
-        self._known.add(_key(chunk))
-        self._chunks.append(chunk)
-        return True
+        if chunk not in self:
+            self._known[_key(chunk)] = chunk
+            self._alike[canonical_chunk_id(chunk.id)].append(chunk)
 
     def __contains__(self, item: object) -> bool:
         """Return whether a chunk, or an id in either form, is registered."""
@@ -303,11 +294,11 @@ class ChunkRegistry:
         return isinstance(item, str) and self.get(item) is not None
 
     def __iter__(self) -> Iterator[AnyChunk]:
-        return iter(tuple(self._chunks))
+        return iter(tuple(self._known.values()))
 
     def __len__(self) -> int:
         """Return the number of occurrences."""
-        return len(self._chunks)
+        return len(self._known)
 
     def __repr__(self) -> str:
         return f"ChunkRegistry({len(self)} chunks, {len(self._contents)} ids)"

@@ -156,10 +156,10 @@ def check_gates(
 
 
 def verdicts(
-    runs: Runs, gates: Iterable[Gate], on_inconclusive: OnInconclusive, problems: Sequence[str] = ()
+    both: Runs, gates: Iterable[Gate], on_inconclusive: OnInconclusive, problems: Sequence[str] = ()
 ) -> tuple[GateVerdict, ...]:
     """Return the verdicts on gates; in a run that has problems what would pass is not measured, and is told."""
-    found = tuple(_verdict(gate, runs, on_inconclusive) for gate in gates)
+    found = tuple(_verdict(gate, both, on_inconclusive) for gate in gates)
     return tuple(
         replace(one, verdict="not measured", told=f"{'; '.join(problems)}; found: {one.told}")
         if problems and one.verdict in ("passed", "inconclusive")
@@ -202,11 +202,11 @@ def assert_gates(
         raise AssertionError("\n".join(map(str, blocking)))
 
 
-def _verdict(gate: Gate, runs: Runs, on_inconclusive: OnInconclusive) -> GateVerdict:
+def _verdict(gate: Gate, both: Runs, on_inconclusive: OnInconclusive) -> GateVerdict:
     if gate.off:
         return GateVerdict(str(gate), gate.source, "off", "a threshold of 0 turns this gate off")
     try:
-        found = runs.measure(gate)
+        found = both.measure(gate)
     except NotMeasured as why:
         return GateVerdict(str(gate), gate.source, "not measured", str(why), on_inconclusive=on_inconclusive)
     outcome = _outcome(gate, found)
@@ -220,7 +220,7 @@ def _verdict(gate: Gate, runs: Runs, on_inconclusive: OnInconclusive) -> GateVer
         measured=found.value,
         low=found.low if gate.population and isfinite(found.low) else None,
         high=found.high if gate.population and isfinite(found.high) else None,
-        queries=found.queries or (runs.regressed(gate) if outcome != "passed" else ()),
+        queries=found.queries or (both.regressed(gate) if outcome != "passed" else ()),
     )
 
 
@@ -485,9 +485,9 @@ class Gating:
             problems: Why it cannot be relied on; no gate passes then. That it cannot be compared with the baseline is
                 a problem of the outcome.
         """
-        runs = Runs(result, self.baseline, self._spec.cluster)
-        result = replace(result, gates=verdicts(runs, gates, self._spec.on_inconclusive, problems))
-        compared = runs.compared
+        both = Runs(result, self.baseline, self._spec.cluster)
+        result = replace(result, gates=verdicts(both, gates, self._spec.on_inconclusive, problems))
+        compared = both.compared
         if isinstance(compared, Exception):
             return Outcome(result, self.baseline, problems=(str(compared),))
         return Outcome(result, self.baseline, compared)

@@ -28,7 +28,7 @@ from rag_evaluation_framework.registry.loading import load_installed
 from rag_evaluation_framework.text.text_locator import LinePlaces
 
 if TYPE_CHECKING:
-    from rag_evaluation_framework.report.page import Page
+    from rag_evaluation_framework.report.pages.dataset import Page
 
 _PAGES = "rag_evaluation_framework.report.pages.dataset"  # a door upwards
 

@@ -33,8 +33,8 @@ from rag_evaluation_framework.datasets.langsmith_examples import GROUND_TRUTH_KE
 from rag_evaluation_framework.errors import ConfigError, DatasetError, QueryFailed, RagEvalError
 from rag_evaluation_framework.levels.rules import RULES
 from rag_evaluation_framework.registry.building import build
-from rag_evaluation_framework.scoring import score_spans
 from rag_evaluation_framework.scoring.score import score_checked
+from rag_evaluation_framework.scoring.score_spans import score_spans
 from rag_evaluation_framework.text.reading import RankingCutter
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from rag_evaluation_framework.base.outside import name_line, shown
+from rag_evaluation_framework.base.outside import shown
 from rag_evaluation_framework.base.records import Problems
 from rag_evaluation_framework.data import (
     TOKEN,
@@ -28,7 +28,6 @@ _LOST = (
     "--take; or quote another text"
 )
 _LONGEST = 60  # characters of a wording
-_MOST_NAMED = 3
 
 
 @dataclass(frozen=True)
@@ -41,7 +40,6 @@ class Additions:
         corrected: Those whose quotes or metadata are other than it had; the table counts.
         kept: Those that it had as the table has them, or with a quote in the table that was not located.
         skipped: Those that it did not have, or had skipped, of which a quote was not located.
-        repeated: Those, added or skipped, whose wording it had under another id: both are there now.
         check: The table.
     """
 
@@ -50,19 +48,12 @@ class Additions:
     corrected: tuple[Query, ...]
     kept: tuple[Query, ...]
     skipped: tuple[Query, ...]
-    repeated: tuple[Query, ...]
     check: QuoteCheck
 
     def counted(self) -> str:
         """Return how many questions of the table the dataset has now, and how."""
         counts = f"{len(self.corrected)} corrected, {len(self.kept)} there already"
-        told = f"{len(self.added)} question{'s' * (len(self.added) != 1)} added, {counts}"
-        if not self.repeated:
-            return told
-        ids = ", ".join(name_line(query.id) for query in self.repeated[:_MOST_NAMED])
-        more = len(self.repeated) - _MOST_NAMED
-        ids = f"{ids} and {more} more" if more > 0 else ids
-        return f"{told}; the dataset had the same wording under another id: {len(self.repeated)} ({ids})"
+        return f"{len(self.added)} question{'s' * (len(self.added) != 1)} added, {counts}"
 
 
 def add_questions(dataset: Dataset[CharacterSpan], check: QuoteCheck, corpus: Corpus) -> Additions:
@@ -89,15 +80,12 @@ def add_questions(dataset: Dataset[CharacterSpan], check: QuoteCheck, corpus: Co
     again = {label.query.id: label.query for label in unplaced}
     left_out = tuple(query for query_id, query in again.items() if query_id not in before.keys() | given.keys())
     listed = (given.keys() | again.keys()) - corrected
-    wordings = {_words_of(query) for query in known.values()}
-    new = (*(entry.query for entry in added), *left_out)
     return Additions(
         _dataset(dataset, [*entries, *added], unplaced, corpus),
         tuple(entry.query for entry in added),
         tuple(entry.query for entry in entries if entry.query.id in corrected),
         tuple(query for query in dataset.queries if query.id in listed),
         left_out,
-        tuple(query for query in new if query.id not in known and _words_of(query) in wordings),
         check,
     )
 

@@ -1,14 +1,11 @@
 """Datasets whose documents were edited: their labels follow their words to the texts of today."""
 
-import csv
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
-from contextlib import suppress
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from hashlib import sha256
-from io import StringIO
 from itertools import groupby
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
@@ -32,7 +29,7 @@ from rag_evaluation_framework.data import (
 from rag_evaluation_framework.data.dataset import Dataset, Numbers, check_dataset_level, whole_place
 from rag_evaluation_framework.data.documents import DocumentResolver, checked_corpus
 from rag_evaluation_framework.errors import DatasetError
-from rag_evaluation_framework.labelling.alignment import Alignment, Stood, Words, known_words
+from rag_evaluation_framework.labelling.alignment import Alignment, Stood, Words, known_words, partners_of
 from rag_evaluation_framework.labelling.locating import locate_quote
 from rag_evaluation_framework.markups import Markup, markup_of
 from rag_evaluation_framework.markups.characters import flat
@@ -216,7 +213,6 @@ def _are_cut(document: Document, span: CharacterSpan) -> tuple[bool, bool]:
 
 # What a value is about: the head of its column and of its row. Under or beside another one it says something else.
 
-_DELIMITERS = {".csv": ",;", ".tsv": "\t"}
 # The border between cells, and the line that is the key of the one below it: a short one, in definitions of any length.
 _FORMS = dict.fromkeys([".html", ".htm"], (re.compile("\t"), re.compile(r"[^\n]{1,30}\n")))
 _FORM = re.compile(r"(?<!\\)\|"), re.compile(r"[^\n]+\n(?=[ \t]*(?::[ \t]|<dd\b))")
@@ -230,10 +226,10 @@ _KEY = re.compile(  # "- **Team**:", "Team –", "team =", "<dt>Team</dt>"; with
 def heads_of(document: Document, start: int) -> tuple[str, str, int]:
     """Return the heads of the column and of the row in which a label is, "" without, and where that of its row begins.
 
-    Cells are those of comma- or tab-separated values, are parted by tabs in texts of HTML, and elsewhere by a border
-    `|`. The first one with a text is the head of its row, the first row has those of the columns: with borders only
-    above a rule. A line without cells has a key: what is before a colon, a dash or an equals sign within its first
-    60 characters, or the line directly above: in text of HTML one of up to 30 characters, else that of a definition.
+    Cells are parted by tabs in texts of HTML, and elsewhere by a border `|`. The first one with a text is the head of
+    its row, the first row has those of the columns: with borders only above a rule. A line without cells has a key:
+    what is before a colon, a dash or an equals sign within its first 60 characters, or the line directly above: in text
+    of HTML one of up to 30 characters, else that of a definition.
     """
     content, suffix = document.content, PurePosixPath(document.id).suffix.lower()
     border, key_line = _FORMS.get(suffix, _FORM)
@@ -247,14 +243,7 @@ def heads_of(document: Document, start: int) -> tuple[str, str, int]:
 
     first = head = content.rfind("\n", 0, start) + 1
     heads, row = [""], [""]  # cells, the latter as far as to the label
-    if suffix in _DELIMITERS:
-        quotes = content.count('"', 0, first)
-        while first and quotes % 2:  # the line begins within some
-            before, first = first, content.rfind("\n", 0, first - 1) + 1
-            quotes -= content.count('"', first, before)
-        delimiter = max(_DELIMITERS[suffix], key=line_from(0).count)
-        heads, row = _values(f"{line_from(0)}\n", delimiter), _values(f"{content[first:start]}_", delimiter)
-    elif border.search(line_from(first)):
+    if border.search(line_from(first)):
         while head > 0 and border.search(line_from(above := content.rfind("\n", 0, head - 1) + 1)):
             head = above
         rule, row = line_from(head + len(line_from(head)) + 1), border.split(content[first:start])
@@ -268,16 +257,10 @@ def heads_of(document: Document, start: int) -> tuple[str, str, int]:
     return shown(heads[column]) if column < len(heads) else "", shown(lead), first if lead else start
 
 
-def _values(text: str, delimiter: str) -> list[str]:
-    row = [""]
-    with suppress(csv.Error):  # a cell of more than 131,072 characters
-        *_, row = csv.reader(StringIO(text, newline=""), delimiter=delimiter)
-    return row
-
-
 # Datasets whose documents were edited: their labels follow their words.
 
 _PAGE = "rag_evaluation_framework.report.pages.quotes:update_page"  # loaded when it is shown
+_TELLING = 4  # words of a text that hardly stands anywhere by coincidence
 KINDS = ("unchanged", "moved", "taken", "changed", "uncertain", "gone")
 
 
@@ -517,7 +500,7 @@ class _Versions:
     """Carries labels from the texts in which they were placed, as far as the dataset keeps them.
 
     Labels that were lost were placed in earlier texts than the others. A version of the corpus has one text of every
-    document.
+    document: the earlier ones, in place of what became of them.
     """
 
     def __init__(self, dataset: Dataset[CharacterSpan], corpus: Corpus) -> None:
@@ -534,6 +517,14 @@ class _Versions:
                 earlier.append({})
             next(texts for texts in earlier if doc_id not in texts)[doc_id] = text
         self._earlier = earlier
+        self._gone = {name: text for texts in earlier[::-1] for name, text in texts.items()}
+        lost = (
+            span.text
+            for question in dataset.incomplete
+            for numbers, span in question.labels()
+            if numbers in question.texts
+        )
+        self._lost = {text for text in lost if len(text.split()) >= _TELLING}
         self._carriers: dict[int, Carrier] = {}
         self.not_kept: dict[DocumentId, None] = {}  # documents whose labelled texts are nowhere
 
@@ -567,14 +558,24 @@ class _Versions:
         return self._carriers[number].carry(span)
 
     def _version(self, number: int) -> Corpus:
-        """Return a version of the labelled documents; -1 is the one in which all were labelled that are there.
+        """Return a version of the labelled documents; number -1 is the one in which all were labelled that are there.
 
-        Documents that are gone are in each: what is there of them again has its origin in them.
+        An earlier document stands there in place of what it became. That is no document with what its lost labels
+        quoted: they would have been found in it. One that became nothing is gone, and may be there again.
         """
-        gone = {name: text for texts in self._earlier for name, text in texts.items()}
-        texts = {**gone, **self.dataset.texts, **(self._earlier[number] if number >= 0 else {})}
+        earlier, texts = self._earlier[number] if number >= 0 else self._gone, self.dataset.texts
+        first, labelled = self._read(earlier), self._read(texts)
+        became = [one for one in labelled if not any(text in one.content for text in self._lost)]
+        later = partners_of(first, became) if first and became else {}
+        if number < 0:
+            first = [document for document in first if document.id not in later and document.id not in texts]
+            return Corpus([*first, *labelled])
+        left = (one for one in labelled if one.id not in later.values() and one.id not in earlier)
+        return Corpus([*first, *left])
+
+    def _read(self, texts: Mapping[DocumentId, str]) -> list[Document]:
         known = ((name, self.dataset.text(text)) for name, text in texts.items())
-        return Corpus([Document(name, content) for name, content in known if content is not None])
+        return [Document(name, content) for name, content in known if content is not None]
 
     def _located(self, span: CharacterSpan) -> Carried:
         """Return where a label is whose text was not kept: where it was, or the only place of what it quotes."""

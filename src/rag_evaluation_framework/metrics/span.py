@@ -46,7 +46,7 @@ def given_units(
     found: list[list[Any]] = []
     for name, given in (("retrieved", retrieved), ("ground_truth", ground_truth)):
         where = f"{metric}: {name}"
-        if not isinstance(given, Iterable) or isinstance(given, str | bytes | Mapping):
+        if not _is_list(given):
             raise ConfigError(f"{where} is {shown(given)}; expected a list of {expected}")
         units = items(given, where)
         for unit in units:
@@ -54,6 +54,10 @@ def given_units(
                 raise ConfigError(f"{where} holds {shown(unit)}; expected a list of {expected}")
         found.append(units)
     return found[0], found[1]
+
+
+def _is_list(given: object) -> bool:
+    return isinstance(given, Iterable) and not isinstance(given, str | bytes | Mapping)
 
 
 # The base class of metrics over spans of characters.

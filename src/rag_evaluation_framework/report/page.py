@@ -19,11 +19,11 @@ from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.registry.loading import load_installed
 
 Role = Literal["", "verdict", "good", "bad", "warning", "muted", "label", "place", "found", "missed", "read", "word"]
-"""What a part of a line is: the answer of a page, better or worse than wished, beside the point, the name of a thing,
+"""Kinds of parts of a line: the answer of a page, better or worse than wished, beside the point, the name of a thing,
 where it is; of documents, relevant text that was read or missed, other text that was read, a word of the question."""
 
 MARKED: Mapping[Role, tuple[str, str]] = {"found": ("»", "«"), "missed": ("»", "«"), "read": ("", "")}
-"""What stands around text of documents where nothing else marks it."""
+"""Signs around text of documents where nothing else marks it."""
 
 _BETWEEN = re.compile(r"(?<=[-_/(=])(?=\w)|(?<=\w)(?=@)")
 _LINE, _SHORT = 1000, 160

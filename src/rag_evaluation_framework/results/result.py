@@ -76,7 +76,6 @@ _MOST_IN_REPORT = 5_000
 _LARGEST_PART = store.LARGEST_REPORT // 8  # in characters, of which one can be 4 bytes
 _COMPARISON = "rag_evaluation_framework.analysis.comparison:Comparison"  # a door upwards
 _PAGE = "rag_evaluation_framework.report.pages.result"  # as this one
-_NOTES = "rag_evaluation_framework.report.pages.result:all_notes"  # as this one
 _EXPLAIN = "rag_evaluation_framework.attribution.explaining:explain"  # another one
 
 
@@ -265,7 +264,7 @@ class EvaluationResult(Shown, Generic[U]):
     @property
     def all_notes(self) -> tuple[str, ...]:
         """All notes shown with the result: what failed, results without a place, and `notes`."""
-        notes: tuple[str, ...] = load_installed(_NOTES)(self)
+        notes: tuple[str, ...] = load_installed(f"{_PAGE}:all_notes")(self)
         return notes
 
     def per_query(self, name: str) -> dict[str, float | None]:

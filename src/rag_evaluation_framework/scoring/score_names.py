@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterable, Mapping, Sequence, Set, ValuesView
 from difflib import get_close_matches
-from typing import Any, TypeAlias, TypeVar, cast
+from typing import Any, TypeAlias, TypeGuard, TypeVar, cast
 
 import numpy as np
 
@@ -140,9 +140,8 @@ def _parse_scores(
 def _parsed(score: object, levels: Set[EvaluationType]) -> tuple[Metric[Any], ScoreName]:
     if isinstance(score, str):
         return parse_score(score, levels)
-    pair: Any = score if isinstance(score, list | tuple) and len(cast("Sequence[Any]", score)) == 2 else (score, None)
-    metric, cut = pair
-    if not isinstance(metric, Metric):
+    metric, cut = _apart(score)
+    if not _is_metric(metric):
         raise ConfigError(
             f"score {shown(score)}: expected a text such as 'ndcg@10', a metric such as NDCG(), or a metric and its "
             "cutoff such as (NDCG(), 10)"
@@ -150,6 +149,16 @@ def _parsed(score: object, levels: Set[EvaluationType]) -> tuple[Metric[Any], Sc
     cutoff = None if cut is None else Cutoff.parse(cut)
     _check_cutoff(score, metric, cutoff)
     return metric, ScoreName(checked_name(metric), cutoff)
+
+
+def _apart(score: object) -> tuple[Any, Any]:
+    """Return a metric and its cutoff; of anything else itself, and no cutoff."""
+    given = cast("Sequence[Any]", score if isinstance(score, list | tuple) else ())
+    return (given[0], given[1]) if len(given) == 2 else (cast("Any", score), None)
+
+
+def _is_metric(value: object) -> TypeGuard[Metric[Any]]:
+    return isinstance(value, Metric)
 
 
 def _check_cutoff(score: object, metric: Metric[Any], cutoff: Cutoff | None) -> None:
@@ -220,7 +229,7 @@ def check_metrics(metrics: Any, level: Level[Any], truth: str, cutoffs: Collecti
     if not given:
         raise ConfigError("no metrics were given; name at least one, or leave them out for the defaults")
     for metric in given:
-        if not isinstance(metric, Metric):
+        if not _is_metric(metric):
             raise ConfigError(f"metric {shown(metric)}: expected a name or an instance, such as SpanRecall()")
         confide(metric)
         _check_metric(metric, level, truth)

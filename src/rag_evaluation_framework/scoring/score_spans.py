@@ -173,15 +173,7 @@ def _row(owner: str, span: Any) -> _Row:
     Raises:
         DatasetError: It is not a valid span.
     """
-    parts: tuple[Any, ...] = ()
-    if isinstance(span, CharacterSpan):
-        parts = span.doc_id, span.start, span.end
-    elif isinstance(span, Mapping):
-        named = cast("Mapping[str, Any]", span)
-        keys = ("doc_id" if "doc_id" in named else "docId", "start", "end")
-        parts = tuple(named[key] for key in keys if key in named)
-    elif isinstance(span, list | tuple):
-        parts = tuple(cast("Sequence[Any]", span))
+    parts = _parts(span)
     if len(parts) != 3:
         raise DatasetError(f"{owner} holds {short(span)}; expected {_EXPECTED}")
     document, start, end = parts
@@ -199,6 +191,16 @@ def _row(owner: str, span: Any) -> _Row:
             f"start {shown(start, 60)}, end {shown(end, 60)}"
         )
     return DocumentId(document), first, last
+
+
+def _parts(span: Any) -> tuple[Any, ...]:
+    if isinstance(span, CharacterSpan):
+        return span.doc_id, span.start, span.end
+    if isinstance(span, Mapping):
+        named = cast("Mapping[str, Any]", span)
+        keys = ("doc_id" if "doc_id" in named else "docId", "start", "end")
+        return tuple(named[key] for key in keys if key in named)
+    return tuple(cast("Sequence[Any]", span)) if isinstance(span, list | tuple) else ()
 
 
 # Scoring them.

@@ -344,9 +344,10 @@ class SweepResult(Shown):
         found: list[CellStanding] = []
         for at in order:
             outcome, facts = self._compared[at]
+            is_tied, p_value = tests.get(at, (False, None))
             costs = _costs(facts, "" if is_budget(name) else name.partition("@")[2])
             price = self.prices.get(outcome.cell.number)
-            found.append(CellStanding(outcome, means[at], *tests.get(at, (False, None)), price, **costs))
+            found.append(CellStanding(outcome, means[at], is_tied, p_value, price, **costs))
         return Best(name, tuple(found), tied.questions, tied.clusters, len(tested))
 
     def means_of(self, standings: Sequence[CellStanding], score: str | None = None) -> list[MeanScore | None]:

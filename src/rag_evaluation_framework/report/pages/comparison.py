@@ -1,4 +1,4 @@
-"""How two results differ, as people read it: better or worse, why to doubt it, the scores, and the questions behind."""
+"""Comparison of two results: better or worse, reasons to doubt it, the scores, and the questions behind."""
 
 from collections.abc import Collection, Iterator, Sequence
 from typing import Any
@@ -12,18 +12,13 @@ from rag_evaluation_framework.data import ScoreTable
 from rag_evaluation_framework.data.score_table import full_name
 from rag_evaluation_framework.gates.gate import Gate
 from rag_evaluation_framework.gates.measuring import found_score, not_compared_by_reason, why_no_score
-from rag_evaluation_framework.report.page import Block, Line, Lines, Table, line, muted
+from rag_evaluation_framework.report.page import Block, Line, Lines, Role, Table, line, muted
 from rag_evaluation_framework.report.page import Page as Page
 from rag_evaluation_framework.report.pages.gates import power_of_change
 from rag_evaluation_framework.report.pages.result import Compared, differences, differs, note_lines, role_of
 from rag_evaluation_framework.results import EvaluationResult, GateVerdict
 from rag_evaluation_framework.results.means import FEWEST, Cluster
-from rag_evaluation_framework.results.shown import (
-    marked,
-    number,
-    written_p_value,
-    written_signed,
-)
+from rag_evaluation_framework.results.shown import marked, number, written_p_value, written_signed
 from rag_evaluation_framework.statistics.paired import PairedDifference
 
 _MOST_LISTED = 100  # per gate; a step summary has at most 1 MiB
@@ -129,19 +124,18 @@ def _moved(compared: Comparison, runs: Runs | None, name: str, most: int, *, bet
     failed = {query_id for query_id, status in statuses if status == "failed"}
     listed = sorted(moved, key=failed.__contains__)[:most]
     some = f", {len(listed)} of {len(moved)}" if len(listed) < len(moved) else ""
+    said = "failed, and counts as 0: "
     return Lines(
-        tuple(
-            line(
-                f"{'failed, and counts as 0: ' if query_id in failed else ''}{compared.questions[query_id] or '–'}",
-                (f" ({query_id})", "muted"),
-                indent=8,
-                before=f"{moved[query_id]:+.3f}",
-                role="good" if better else "bad",
-            )
-            for query_id in listed
-        ),
+        tuple(moved_line(compared, each, moved[each], said * (each in failed)) for each in listed),
         f"Questions that got {'better' if better else 'worse'} by {name}{some}",
     )
+
+
+def moved_line(compared: Comparison, query_id: str, change: float, said: str = "") -> Line:
+    """Return a question behind the change of its score, and what is said before its wording."""
+    role: Role = "good" if change > 0 else "bad"
+    asked = f"{said}{compared.questions[query_id] or '–'}"
+    return line(asked, (f" ({query_id})", "muted"), indent=8, before=f"{change:+.3f}", role=role)
 
 
 def _places(runs: Runs | None) -> Iterator[str]:
@@ -192,8 +186,7 @@ def _score(gate: Gate, compared: Comparison, after: EvaluationResult[Any]) -> st
 def _change(delta: float | None, why: str, alone: float | None) -> str:
     """Return how the score of a question changed, and why where that is known; of one not compared, its score alone."""
     change = "" if delta is None else f"{delta:+.3f}"
-    if alone is not None:
-        change = f"not compared, now {alone:.3f}"
+    change = change if alone is None else f"not compared, now {alone:.3f}"
     return ", ".join(filter(None, (change, why))) or "–"
 
 

@@ -17,7 +17,6 @@ from rag_evaluation_framework.report.page import Page as Page
 
 _UNDEFINED = "–"
 _MOST_COLUMNS = 10
-_NAMES = 21  # characters of the first column
 _MOST_IDS, _MOST_NAMED = 10, 5
 _DIGITS = 12  # of a hash
 _LONGEST = 500  # characters of metadata
@@ -29,16 +28,16 @@ def dataset_page(info: DatasetInfo) -> Page:
         f"{name_line(info.name)} ({info.evaluation_type})",
         (
             Lines(tuple(_verdict(info))),
-            _named(_labels(info), "Labelled"),
+            _named(_labels(info), 20, "Labelled"),
             _sizes(info),
-            _named(_identity(info), "Identity"),
+            _named(_identity(info), 20, "Identity"),
         ),
     )
 
 
-def _named(rows: Iterable[tuple[str, str]], title: str = "") -> Lines:
-    """Return texts below each other, each behind its name."""
-    return Lines(tuple(line(text, indent=_NAMES, before=name, role="muted") for name, text in rows), title)
+def _named(rows: Iterable[tuple[str, str]], width: int, title: str = "") -> Lines:
+    """Return texts below each other, each behind its name in a column of so many characters."""
+    return Lines(tuple(line(text, indent=width, before=name, role="muted") for name, text in rows), title)
 
 
 def _verdict(info: DatasetInfo) -> Iterator[Line]:
@@ -117,7 +116,7 @@ def push_page(pushed: Mapping[str, Any]) -> Page:
     if pushed["left_out"]:
         told["not kept"] = f"{', '.join(pushed['left_out'])}: in the file only"
     title = f"{name_line(pushed['name'])}{' (new)' if pushed['is_new'] else ''}: {pushed['url']}"
-    return Page(title, (_named(told.items()),))
+    return Page(title, (_named(told.items(), 21),))
 
 
 _THIS = "yours"
@@ -152,7 +151,7 @@ def quality_page(quality: DatasetQuality, public: Sequence[PublicQuestions]) -> 
                 ),
                 "Answers in each tenth of their documents, in %",
             ),
-            _named(((known.title, f"{known.authors}. {known.source}") for known in public), "Public questions"),
+            _named(((known.title, f"{known.authors}. {known.source}") for known in public), 13, "Public questions"),
         ),
     )
 
@@ -226,7 +225,7 @@ ADVICE: Mapping[FindingKind, str] = {
     FindingKind.WHITE_SPACE: "characters that nobody reads count: trim them",
     FindingKind.NO_ANSWER: "they have no score, and every result counts them",
 }
-"""What to do about each kind of finding."""
+"""Advice for each kind of finding."""
 
 _ROLES: Mapping[Severity, Role] = {"error": "bad", "warning": "warning", "info": "muted"}
 _MOST_SHOWN = 10  # of a kind
@@ -264,8 +263,8 @@ def _kind(kind: FindingKind, findings: list[Finding]) -> Lines:
     shown = [each for each in findings if each.query is None] if severity == "info" else findings[:_MOST_SHOWN]
     for one in shown:
         if one.query is not None:
-            asked = (quotation(one.query.text), "label")
-            lines.append(line(asked, (f" {name_line(one.query.id)}", "muted"), indent=2))
+            asked, known_as = quotation(one.query.text), f" {name_line(one.query.id)}"
+            lines.append(line((asked, "label"), (known_as, "muted"), indent=2))
         where = [Part(one.where, "place"), Part(" ")] if one.where else []
         lines.append(line(*where, one.what, indent=4 if one.query else 2))
     if shown and len(findings) > len(shown):
@@ -282,7 +281,7 @@ _COUNTS = {
     "repeated": ("repeated", "documents listed more than once in a ranking; the best score counts"),
     "contradicted": ("contradicted", "questions whose rank column contradicts this order; --order given follows it"),
 }
-"""What is counted of a file: its short name, and what it means."""
+"""Counts of a file of rankings: the short name of each, and its meaning."""
 
 Scored = tuple[str, ScoreTable, Mapping[str, int]]
 """The name of a file of rankings, its scores, and what was counted."""
@@ -313,7 +312,7 @@ def rankings_page(
             tuple((file, *(f"{counts[name]:,}" for name in counted)) for file, _, counts in scored),
             "Counts",
         ),
-        _named((_COUNTS[name][0], _COUNTS[name][1].format(ties=how)) for name in counted),
+        _named(((_COUNTS[name][0], _COUNTS[name][1].format(ties=how)) for name in counted), 14),
     ]
     for file, table, _ in scored if per_query else ():
         columns = [map(_number, table.per_query(name).values()) for name in names]

@@ -1,4 +1,4 @@
-"""Where a run and its questions lost what was relevant: the causes, result by result, and marked in the documents."""
+"""Losses of a run and of its questions: the causes, result by result, and marked in the documents."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -63,7 +63,7 @@ def text_of(text: str, relevant: Sequence[tuple[int, int]]) -> tuple[Part, ...]:
 
 
 class Places:
-    """Where results and answers are, as people read it: `file:line:column`, else an id."""
+    """Names the places of results and answers for people: `file:line:column`, else an id."""
 
     def __init__(self, corpus: Corpus | None) -> None:
         self.corpus = corpus
@@ -223,6 +223,10 @@ _ADVICE: Mapping[Change, str] = {
 }
 
 
+_FLAGS = {"split": "split by the chunker", "truncated": "truncated by the embedder", "cut_off": "cut off by the budget"}
+"""Remarks on what was lost, by their names among the losses."""
+
+
 def advice_text(advice: Advice) -> str:
     """Return the share of what is missing, its cause, and what to change."""
     asks = ", as --deep (deep=True) asks for" if advice.change == "deeper_ranking" and advice.deep_asks else ""
@@ -255,11 +259,7 @@ def causes_page(known: Attribution, worst: int = _WORST) -> Page:
         for cause, lost in known.lost.items()
         if lost > NEARLY
     ]
-    flags = [
-        ("of it: split by the chunker", losses.split),
-        ("of it: truncated by the embedder", losses.truncated),
-        ("of it: cut off by the budget", losses.cut_off),
-    ]
+    flags = [(f"of it: {name}", getattr(losses, flag)) for flag, name in _FLAGS.items()]
     rows += [(name, column, float(column.mean())) for name, column in flags if column.any()]
     cells = tuple(
         (name, number(lost), f"{lost / missing:.0%}", str(int((column > NEARLY).sum()))) for name, column, lost in rows
@@ -292,28 +292,17 @@ def _verdict(known: Attribution) -> Iterator[Line]:
 
 
 def _question(known: Attribution, row: int) -> Line:
-    recall = number(float(known.losses.recall[row]))
-    asked = known.questions[row] or "–"
-    return line(
-        asked, (f" ({_why(known, row)})"), (f" ({known.query_ids[row]})", "muted"), indent=7, before=recall, role="bad"
-    )
-
-
-def _why(known: Attribution, row: int) -> str:
-    """Return why a question lost what it lost, in a few words."""
-    rank = int(known.losses.best_rank[row])
+    """Return a question behind its recall, and why it lost what it lost."""
+    rank, recall = int(known.losses.best_rank[row]), number(float(known.losses.recall[row]))
     ranked = ("beyond_cutoff", "dropped_by_reranker") if rank else ()
     at: dict[str, str] = dict.fromkeys(ranked, f", rank {rank}")
     reasons = [
         f"{lost:.0%} {told(cause, known.depth, known.returned)}{at.get(cause, '')}"
         for cause, lost in known.causes(row).items()
     ]
-    flags = (
-        ("split by the chunker", known.losses.split),
-        ("truncated by the embedder", known.losses.truncated),
-        ("cut off by the budget", known.losses.cut_off),
-    )
-    return "; ".join([*reasons, *(name for name, column in flags if column[row] > NEARLY)])
+    reasons += [name for flag, name in _FLAGS.items() if getattr(known.losses, flag)[row] > NEARLY]
+    asked, query_id = known.questions[row] or "–", known.query_ids[row]
+    return line(asked, f" ({'; '.join(reasons)})", (f" ({query_id})", "muted"), indent=7, before=recall, role="bad")
 
 
 def _ceilings(known: Attribution) -> Iterator[str]:

@@ -18,7 +18,7 @@ _GO_ON = {
     True: "Run the same command again: only what failed is asked.",
     False: "The other answers are kept: what cannot be used, was cut off or is refused needs another model.",
 }
-"""How to go on after a request failed, by whether it is asked again."""
+"""Advice after a request failed, by whether it is asked again."""
 _EXAMPLES = 2
 _MOST_TOLD = 400  # characters of what is particular about an example
 
@@ -117,8 +117,5 @@ def estimate_page(estimate: Estimate) -> Page:
     rows = [*((name, f"{count:,}") for name, count in counts.items()), *([cost] if cost else [])]
     return Page(
         f"{plural(estimate.questions, 'question')} to generate",
-        (
-            Table(("", "about"), tuple(rows), "Needs"),
-            Lines((line((_ASSUMED, "muted")),)),
-        ),
+        (Table(("", "about"), tuple(rows), "Needs"), Lines((line((_ASSUMED, "muted")),))),
     )

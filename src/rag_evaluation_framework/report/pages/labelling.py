@@ -40,7 +40,7 @@ _LANGUAGE = "english"
 
 
 class Key(NamedTuple):
-    """Something that can be typed at a prompt, such as a letter.
+    """A key of a prompt, such as a letter.
 
     Attributes:
         typed: What is typed.
@@ -57,7 +57,7 @@ class Key(NamedTuple):
 
 @dataclass(frozen=True)
 class Keys:
-    """Everything that can be typed at a prompt.
+    """The keys of a prompt.
 
     Attributes:
         intro: What stands first above the prompt.
@@ -71,7 +71,7 @@ class Keys:
 
     @property
     def line(self) -> str:
-        """What stands above the prompt."""
+        """The line above the prompt."""
         named = ", ".join(f"{key.typed} {key.short}" for key in self.keys if key.short)
         return f"{self.intro}{' ' * bool(self.intro and named)}{named and f'{named}, ? help'}"
 
@@ -425,23 +425,16 @@ def answer_blocks(
     for number, answer in enumerate(entry.answers):
         (first, *rest), *others = [[labels[unit] for unit in place] for place in answer.places]
         passages = [_passage(first, "", texts, most), *(_passage(label, "and", texts, most) for label in rest)]
-        for place in others[:_MOST_PLACES]:
-            passages += [_other(label, "and" if at else "or", first, texts) for at, label in enumerate(place)]
+        for at, label in ((at, label) for place in others[:_MOST_PLACES] for at, label in enumerate(place)):
+            is_same = first.text is not None and (label.text or "").split() == first.text.split()
+            text = Part("" if is_same else short(label.text or ""), "found")
+            passages.append(Passage((text,), _where(label, texts), "and" if at else "or"))
         more = len(others) - _MOST_PLACES
         if more > 0:
             passages.append(Passage((), f"{more:,} more place{'s' * (more > 1)}", "or"))
         named = f"Answer {number + 1} of {count}" if count > 1 else "Answer"
-        marks = ", edited" * (before is not None and answer != before.answers[number]) + ", dropped" * (
-            number in dropped
-        )
-        yield Passages(tuple(passages), f"{named}{marks}", around, rows)
-
-
-def _other(label: Label, before: str, first: Label, texts: LabelTexts) -> Passage:
-    """Return another place of an answer, with its text where it differs."""
-    text = label.text or ""
-    is_same = first.text is not None and text.split() == first.text.split()
-    return Passage((Part("" if is_same else short(text), "found"),), _where(label, texts), before)
+        edited = ", edited" * (before is not None and answer != before.answers[number])
+        yield Passages(tuple(passages), f"{named}{edited}{', dropped' * (number in dropped)}", around, rows)
 
 
 def _passage(label: Label, before: str, texts: LabelTexts, most: int) -> Passage:

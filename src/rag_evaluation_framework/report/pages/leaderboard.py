@@ -11,7 +11,7 @@ from rag_evaluation_framework.report.charts import BUDGETS, COLOURS, curves, int
 from rag_evaluation_framework.report.page import Chart as Chart
 from rag_evaluation_framework.report.page import Line, Lines, Table, best_cells, line, muted
 from rag_evaluation_framework.report.page import Page as Page
-from rag_evaluation_framework.report.pages.comparison import notes_by_run
+from rag_evaluation_framework.report.pages.comparison import moved_line, notes_by_run
 from rag_evaluation_framework.report.pages.gates import independence, range_of_power
 from rag_evaluation_framework.report.pages.result import differences, note_lines, worst_block
 from rag_evaluation_framework.results.result import EvaluationResult
@@ -101,8 +101,8 @@ def _verdict(board: Leaderboard, name: str, standings: Sequence[Standing]) -> It
 def _by_score(board: Leaderboard, name: str, standings: Sequence[Standing]) -> Table:
     rows = [
         (
-            (f"{place} {one.run}{', baseline' * (one.run == board.runs[0])}", _mean(board, name, one.run, one.mean)),
-            one.test,
+            (f"{place} {one.run}", _mean(board, name, one.run, one.mean)),
+            "baseline" if one.run == board.runs[0] else one.test,
             ("best" if place == 1 and one.is_tied else "yes" if one.is_tied else "no",),
         )
         for place, one in enumerate(standings, 1)
@@ -154,20 +154,8 @@ def _worse(board: Leaderboard, name: str, best: str, most: int) -> Lines:
     comparison = board.comparisons[board.runs.index(best) - 1]
     lost = comparison.regressions(name)
     some = f", {most} of {len(lost)}" if most < len(lost) else ""
-    listed = [*lost.items()][:most]
-    return Lines(
-        tuple(
-            line(
-                comparison.questions[query_id] or "–",
-                (f" ({query_id})", "muted"),
-                indent=8,
-                before=f"{loss:+.3f}",
-                role="bad",
-            )
-            for query_id, loss in listed
-        ),
-        f"Questions on which the best run is worse than the baseline by {name}{some}",
-    )
+    title = f"Questions on which the best run is worse than the baseline by {name}{some}"
+    return Lines(tuple(moved_line(comparison, query_id, lost[query_id]) for query_id in [*lost][:most]), title)
 
 
 def _facts(

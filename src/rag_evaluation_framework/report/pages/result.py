@@ -300,15 +300,15 @@ def _reranking(known: Reranking, candidates: int | None) -> Table:
     return differences(header, rows, behind, "Before and after reranking", (f"{some}{name}: {moved}", *ceiling))
 
 
-Compared = tuple[Sequence[str], PairedDifference | None, Sequence[str]]
-"""A row of a table of differences: the cells before the difference, its test, and the cells behind it."""
+Compared = tuple[Sequence[str], PairedDifference | str | None, Sequence[str]]
+"""A row of a table of differences: the cells before the difference, its test or why there is none, and those behind."""
 
 
 def differences(
     header: Sequence[str], rows: Sequence[Compared], behind: Sequence[str], title: str, lines: Sequence[str] = ()
 ) -> Table:
     """Return a table of differences, each with its interval and its p-value, drawn on one scale around 0."""
-    tests = [test for _, test, _ in rows]
+    tests = [None if isinstance(test, str) else test for _, test, _ in rows]
     bars = tuple(None if test is None else Bar(test.mean, (test.low, test.high)) for test in tests)
     return Table(
         (*header, "delta", "interval", "p", *behind),
@@ -321,10 +321,10 @@ def differences(
     )
 
 
-def differs(test: PairedDifference | None) -> tuple[str, str, str]:
+def differs(test: PairedDifference | str | None) -> tuple[str, str, str]:
     """Return the mean of a difference, its interval and its p-value, as tables show them."""
-    if test is None:
-        return "–", "–", "–"
+    if test is None or isinstance(test, str):
+        return "–", test or "–", "–"
     return written_signed(test.mean), written_interval(test), written_p_value(test.p_value)
 
 

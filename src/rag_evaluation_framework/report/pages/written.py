@@ -1,4 +1,4 @@
-"""What commands say beside their pages: what was written, saved or removed, and what comes next."""
+"""Messages of commands beside their pages: files that were written or removed, and the next commands."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
