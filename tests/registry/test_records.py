@@ -18,7 +18,6 @@ REQUIRED = {
     "http": {"url": "http://127.0.0.1:9"},
     "junit": {"path": "gates.xml"},
     "langsmith": {"dataset": "handbook"},
-    "engine pgvector": {"dsn": "", "embedder": "rag_evaluation_framework.testing:HashingEmbedder"},
     "reranked": {
         "retriever": "bm25",
         "reranker": {"type": "late-interaction", "embedder": "rag_evaluation_framework.testing:HashingEmbedder"},

@@ -95,7 +95,7 @@ def test_a_component_with_parameters_is_compared_by_its_name_however_it_is_writt
     written = ["lsa:dimensions=64", {"type": "lsa", "dimensions": 32}, LsaEmbedder(), "sentence-transformer:model=m"]
     (cell,) = swept(over={"embedder": written}, only_if="embedder != 'lsa'").cells
     assert cell.spec.embedder == "sentence-transformer:model=m"
-    engines = swept(over={"engine": ["http://127.0.0.1:8000", "pgvector:dsn=x"]}, only_if="engine != 'pgvector'").cells
+    engines = swept(over={"engine": ["http://127.0.0.1:8000", "mine:engine"]}, only_if="engine != 'mine:engine'").cells
     assert [cell.spec.engine for cell in engines] == ["http://127.0.0.1:8000"]
 
 

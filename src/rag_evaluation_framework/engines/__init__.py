@@ -1,4 +1,4 @@
-"""Engines: whole retrieval systems, over HTTP and in databases, as they are evaluated and as people copy them."""
+"""Engines: whole retrieval systems, over HTTP."""
 
 import lazy_loader as lazy
 

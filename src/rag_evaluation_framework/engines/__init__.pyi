@@ -1,2 +1,1 @@
 from .http import HttpEngine as HttpEngine  # http
-from .pgvector import PgVectorEngine as PgVectorEngine  # pgvector

@@ -205,7 +205,7 @@ class RunSpec(Measuring, frozen=True):
     """Reranks the first results: late-interaction, cross-encoder, or your own."""
 
     engine: Annotated[ComponentConfig | None, Option()] = None
-    """A whole system to evaluate: my_module:factory, http://127.0.0.1:8000, or pgvector:dsn=...."""
+    """A whole system to evaluate: my_module:factory, or http://127.0.0.1:8000."""
 
     rankings: Annotated[GivenPath | list[GivenPath] | None, Option(takes=list[Path])] = None
     """Stored rankings to score, TREC or JSONL, or a run's folder: nothing is run; repeatable, read as one."""

@@ -269,8 +269,11 @@ def engine_in(retriever: Any) -> EngineRetriever | None:
     if isinstance(retriever, EngineRetriever) or not isinstance(retriever, Retriever):
         return retriever if isinstance(retriever, EngineRetriever) else None
     given: list[Any] = [getattr(retriever, "retriever", None), *parameters(retriever).values()]
-    inside = (item for value in given for item in (value if isinstance(value, tuple | list) else (value,)))
-    return next(filter(None, map(engine_in, cast("Iterable[object]", inside))), None)
+    for value in given:
+        for item in cast("Sequence[object]", value if isinstance(value, tuple | list) else (value,)):
+            if (inside := engine_in(item)) is not None:
+                return inside
+    return None
 
 
 # The end of a run with an engine: what was written is deleted, and the engine closed.

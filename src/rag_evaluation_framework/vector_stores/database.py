@@ -172,7 +172,11 @@ class DatabaseVectorStore(VectorStore, ABC):
         return int(described["dimension"])
 
     def _check_ours(self, described: Mapping[str, Any]) -> None:
-        check_ours(type(self).__name__, getattr(self, self.called), described, self.called)
+        if described.get("made_by") != MADE_BY:
+            raise ConfigError(
+                f"{type(self).__name__}: the {self.called} {getattr(self, self.called)!r} exists and was not created "
+                f"by this package. It is left unchanged; choose another name with {self.called}=..."
+            )
 
     def _replaced(self) -> InputError:
         """Return the error for a collection that was removed or replaced while a store was using it."""
@@ -237,18 +241,6 @@ def check_collection(owner: str, name: object) -> None:
         raise ConfigError(
             f"{owner}: collection={name!r}; expected 3 to 200 characters from a-z, A-Z, 0-9, '.', '_' and '-', "
             "starting and ending with a letter or digit"
-        )
-
-
-def check_ours(owner: str, name: str, metadata: Mapping[str, Any], what: str) -> None:
-    """Check that an existing collection was created by this package, by its metadata, or raise ConfigError.
-
-    `what` is how the database calls a collection, and how the parameter of the store is called.
-    """
-    if metadata.get("made_by") != MADE_BY:
-        raise ConfigError(
-            f"{owner}: the {what} {name!r} exists and was not created by this package. It is left unchanged; "
-            f"choose another name with {what}=..."
         )
 
 
