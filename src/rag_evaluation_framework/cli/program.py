@@ -37,7 +37,7 @@ def _run() -> None:
     with output.watched(), warnings.catch_warnings():
         warnings.simplefilter("always", UserWarning)
         warnings.showwarning = endings.show_warning
-        log = logging.getLogger("rag_evaluation_framework")
+        log = logging.getLogger(__name__.partition(".")[0])  # of the package
         log.setLevel(logging.INFO)
         log.handlers = [logging.StreamHandler()]
         interrupts.clean_up()
