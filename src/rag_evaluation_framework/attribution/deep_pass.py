@@ -174,6 +174,8 @@ def pipeline_to_ask(result: EvaluationResult[Any], given: Pipeline | None, *, de
         if not names:
             return Unasked(f"it cannot be made again: {said(error)}")
         named = ", ".join(f"'{name_line(name)}'" for name in names)
+        if any("<" in name for name in names):  # of a function in another one, which cannot be imported
+            return Unasked(f"it has your own code that has no name to import, {named}; give it with retriever=...")
         return Unasked(f"it has your own code, {named}; --deep (deep=True) imports and asks it", deep_asks=True)
     if deep or is_ours(pipeline):
         return pipeline
