@@ -102,7 +102,7 @@ def test_what_a_cell_depends_on_makes_it_another_one(folder, change):
         {"k": [5]},
         {"budgets": ["100ch"]},
         {"metrics": ["span_iou"]},
-        {"count_as_zero": {"failed"}},
+        {"count_as_zero": frozenset({"failed"})},
         {"batch_queries": False},
     ],
 )
