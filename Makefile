@@ -14,7 +14,7 @@ PIP := $(VENV)/$(INSTALL) -c constraints.txt
 PYTEST := $(BIN)/python -m pytest
 # Each worker begins with a half of the tests in order, so that both share few fixtures of modules.
 TWO := -n 2 --dist worksteal
-REAL := tests/components/test_real_libraries.py
+REAL := tests/adapt/test_real_libraries.py
 PARTS := 0 1 2 3 4 5
 PART ?= $(PARTS)
 # Compiled code is kept whatever the environment says: the tests start some hundred processes, each of which would compile

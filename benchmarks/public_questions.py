@@ -32,10 +32,10 @@ from rag_evaluation_framework import (
     TokenLevelGroundTruth,
     load_dataset,
 )
+from rag_evaluation_framework.authoring.models import filters
+from rag_evaluation_framework.components.embedders import LsaEmbedder
 from rag_evaluation_framework.data.ids import QueryId, QueryText
-from rag_evaluation_framework.embedders import LsaEmbedder
-from rag_evaluation_framework.inspection import dataset_quality, word_likeness
-from rag_evaluation_framework.synthesis import filters
+from rag_evaluation_framework.datasets.checks import dataset_quality, word_likeness
 
 SHARES = (0.40, 0.50, 0.60, 0.70)
 TOLD = {

@@ -52,7 +52,7 @@ from rag_evaluation_framework import (
 )
 from rag_evaluation_framework.analysis import Leaderboard
 from rag_evaluation_framework.demo import load_handbook
-from rag_evaluation_framework.results.shown import within, written_interval, written_p_value, written_signed
+from rag_evaluation_framework.runs.shown import within, written_interval, written_p_value, written_signed
 
 WORDS = (50, 100, 200, 400, 800)
 SIZES = (800, 400)

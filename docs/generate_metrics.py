@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rag_evaluation_framework.metrics import ALL_METRICS, PrecisionOmega, SpanMetric, TokenSetMetric
 from rag_evaluation_framework.scoring import score_spans
+from rag_evaluation_framework.scoring.metrics import ALL_METRICS, PrecisionOmega, SpanMetric, TokenSetMetric
 
 PAGE = Path(__file__).resolve().parent / "reference" / "metrics.md"
 STUB = PAGE.parents[2] / "src" / "rag_evaluation_framework" / "__init__.pyi"

@@ -115,7 +115,7 @@ def test_the_package_is_typed():
     [
         "import rag_evaluation_framework",
         "import rag_evaluation_framework as rag; rag.__all__; dir(rag)",
-        "from rag_evaluation_framework import chunkers, metrics, retrievers, testing",
+        "from rag_evaluation_framework import components, scoring, testing",
         "from rag_evaluation_framework.errors import RagEvalError",
     ],
 )

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import rag_evaluation_framework as rag
+from rag_evaluation_framework.components.embedders.function import FunctionEmbedder
 from rag_evaluation_framework.data import Hit, QueryRanking, Rankings
-from rag_evaluation_framework.embedders.function import FunctionEmbedder
 from rag_evaluation_framework.errors import ConfigError, DatasetError, RagEvalError
 from rag_evaluation_framework.testing import FixedRetriever
 

@@ -36,7 +36,7 @@ from rag_evaluation_framework import (
 )
 from rag_evaluation_framework.data import QueryId, QueryText, Skipped
 from rag_evaluation_framework.errors import ConfigError, ResultError
-from rag_evaluation_framework.labelling import relabel
+from rag_evaluation_framework.labels import relabel
 from rag_evaluation_framework.report import comparison_notes
 from support.pages import lines, table
 

@@ -13,7 +13,7 @@ import pytest
 
 from rag_evaluation_framework import load_result
 from rag_evaluation_framework.analysis import Comparison
-from rag_evaluation_framework.results import find_run
+from rag_evaluation_framework.runs import find_run
 from support.gated_project import FLAGS, WORSE, gate_lines, harness, verdicts
 
 
@@ -397,7 +397,7 @@ def test_the_baseline_is_enough_to_compare_with_and_a_new_one_replaces_it(rag_ev
 
 def test_the_baseline_of_many_questions_has_their_file_beside_it(rag_eval, project, monkeypatch):
     with monkeypatch.context() as patched:
-        patched.setattr("rag_evaluation_framework.results.result._MOST_IN_REPORT", 3)
+        patched.setattr("rag_evaluation_framework.runs.result._MOST_IN_REPORT", 3)
         rag_eval(*FLAGS)
         assert rag_eval("baseline", "last").code == 0
         folder = project / ".rag-eval/baseline"

@@ -5,10 +5,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rag_evaluation_framework.embedders import EmbeddingCache
-from rag_evaluation_framework.embedders.cached import Embedding
-from rag_evaluation_framework.llms import KeptAnswer, KeptAnswers
-from rag_evaluation_framework.llms.kept_answers import answer_key
+from rag_evaluation_framework.components.embedders import EmbeddingCache
+from rag_evaluation_framework.components.embedders.cached import Embedding
+from rag_evaluation_framework.components.llms import KeptAnswer, KeptAnswers
+from rag_evaluation_framework.components.llms.kept_answers import answer_key
 
 IDENTITY = json.dumps({"type": "own.module:Own", "parameters": {"size": 3}, "source": None, "content": None})
 

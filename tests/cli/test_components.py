@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from rag_evaluation_framework.registry import loading
+from rag_evaluation_framework.contracts.registry import loading
 
 
 def test_every_component_is_listed_with_its_parameters(rag_eval):

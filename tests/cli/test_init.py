@@ -8,7 +8,7 @@ import pytest
 
 from rag_evaluation_framework import Corpus, load_dataset
 from rag_evaluation_framework.base.files import unfinished
-from rag_evaluation_framework.experiments import load_config
+from rag_evaluation_framework.runs import load_config
 from support.terminal import Terminal
 
 

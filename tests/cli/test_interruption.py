@@ -396,7 +396,7 @@ LIMITED = (
 # Runs the command line, and sends it an interrupt when a question is asked.
 WHILE_ASKING = f"""
 import os, sys
-from rag_evaluation_framework.retrievers.bm25 import BM25Retriever
+from rag_evaluation_framework.components.retrievers.bm25 import BM25Retriever
 real, asked = BM25Retriever.retrieve, []
 def retrieve(self, query, k):
     asked.append(query)

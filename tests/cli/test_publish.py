@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from rag_evaluation_framework.integrations import push_dataset
-from rag_evaluation_framework.results import load_result
+from rag_evaluation_framework.runs import load_result
 from rag_evaluation_framework.testing import LoopbackProviders
+from rag_evaluation_framework.trackers import push_dataset
 from support.published import NAME, is_there_once, published_dataset, published_result
 
 

@@ -6,8 +6,8 @@ from itertools import product
 import pytest
 
 from rag_evaluation_framework import Corpus, load_result
+from rag_evaluation_framework.contracts.registry.building import build
 from rag_evaluation_framework.data.score_table import ScoreTable
-from rag_evaluation_framework.registry.building import build
 
 FLAGS = ("--corpus", "docs", "--dataset", "questions.csv", "--allow-skipped", "2")
 

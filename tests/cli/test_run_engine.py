@@ -373,7 +373,10 @@ def test_the_junit_of_an_earlier_run_is_gone_if_this_one_is_refused_and_nothing_
     ("given", "said"),
     [
         ("engine", "retriever 'engine' is a whole system; name it itself, as engine (--engine)"),
-        ("rag_evaluation_framework.retrievers:EngineRetriever", "has an engine in it, Engine; name it itself"),
+        (
+            "rag_evaluation_framework.components.retrievers:EngineRetriever",
+            "has an engine in it, Engine; name it itself",
+        ),
     ],
 )
 @pytest.mark.parametrize("outer", [None, "scoped"])
@@ -681,7 +684,7 @@ LOCKED = """
 import asyncio, threading, time
 from pathlib import Path
 from own import Engine
-from rag_evaluation_framework.retrievers import engine as cleanup
+from rag_evaluation_framework.components.retrievers import engine as cleanup
 
 cleanup._SECONDS = 1.0
 asked = asyncio.run_coroutine_threadsafe

@@ -6,7 +6,7 @@ import warnings
 import pytest
 
 from rag_evaluation_framework import score_rankings
-from rag_evaluation_framework.rankings import read_qrels, read_rankings
+from rag_evaluation_framework.datasets.rankings import read_qrels, read_rankings
 
 QRELS = """\
 refunds 0 billing.md 3

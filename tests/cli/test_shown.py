@@ -8,9 +8,9 @@ import sys
 import numpy as np
 import pytest
 
-from rag_evaluation_framework.embedders import EmbeddingCache
-from rag_evaluation_framework.embedders.cached import Embedding
-from rag_evaluation_framework.registry import loading
+from rag_evaluation_framework.components.embedders import EmbeddingCache
+from rag_evaluation_framework.components.embedders.cached import Embedding
+from rag_evaluation_framework.contracts.registry import loading
 from support.poison import HARMFUL, POISON
 
 PATH = POISON.replace("/", "∕").replace("\ud800", "").replace("\x85", "")[:100]  # files have shorter names

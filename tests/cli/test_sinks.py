@@ -4,11 +4,11 @@ import json
 
 import pytest
 
-from rag_evaluation_framework import BM25Retriever, EvaluationConfig, evaluate, load_result, results
+from rag_evaluation_framework import BM25Retriever, EvaluationConfig, evaluate, load_result, runs
 from rag_evaluation_framework.contracts import Sink
 from rag_evaluation_framework.errors import ConfigError, SaveFailed
-from rag_evaluation_framework.integrations import push_dataset
 from rag_evaluation_framework.testing import LoopbackProviders
+from rag_evaluation_framework.trackers import push_dataset
 from support.gated_project import FLAGS
 from support.published import CORPUS, NAME, is_there_once, published_dataset
 
@@ -56,13 +56,13 @@ def test_a_function_of_ones_own_gets_the_saved_run(rag_eval, own):
 
 
 def test_intervals_are_drawn_once_for_what_is_saved_and_what_is_shown(rag_eval, own, monkeypatch):
-    drawn, really = [], results.result.mean_scores
+    drawn, really = [], runs.result.mean_scores
 
     def drawing(scores, *given, **more):
         drawn.append(scores.tobytes())
         return really(scores, *given, **more)
 
-    monkeypatch.setattr(results.result, "mean_scores", drawing)
+    monkeypatch.setattr(runs.result, "mean_scores", drawing)
     assert rag_eval(*FLAGS).code == 0
     assert len(drawn) == len(set(drawn)) > 0
 
@@ -135,7 +135,7 @@ def test_an_interrupt_while_the_folder_is_written_keeps_the_answers(rag_eval, ow
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr("rag_evaluation_framework.results.store.write_run", interrupted)
+        patch.setattr("rag_evaluation_framework.runs.store.write_run", interrupted)
         outcome = rag_eval(*FLAGS, "--sink", "own:send", "--json")
     assert outcome.code == 130
     told = "answers to 4 of 4 questions are kept; run it again"
@@ -218,7 +218,7 @@ def test_results_are_sent_from_python_also_where_nothing_is_saved(tmp_path):
 
 def test_a_result_that_cannot_be_saved_is_sent_and_in_the_error(tmp_path, monkeypatch):
     kept = Kept()
-    monkeypatch.setattr("rag_evaluation_framework.results.store.write_run", lambda *_: 1 / 0)
+    monkeypatch.setattr("rag_evaluation_framework.runs.store.write_run", lambda *_: 1 / 0)
     with pytest.raises(SaveFailed, match="division by zero") as caught:
         evaluate(BM25Retriever(), published_dataset(), 2, documents=CORPUS, sinks=[kept], save_results_path=tmp_path)
     (outcome,) = kept.outcomes

@@ -14,7 +14,7 @@ from rag_evaluation_framework import CharacterSpan, Corpus, Document, DocumentId
 from rag_evaluation_framework.base.notes import collected
 from rag_evaluation_framework.corpus.readers import reader
 from rag_evaluation_framework.errors import CorpusError
-from rag_evaluation_framework.quotes.quote_locator import QuoteLocator
+from rag_evaluation_framework.labels.quote_locator import QuoteLocator
 from rag_evaluation_framework.text import LinePlaces
 
 OWN = """

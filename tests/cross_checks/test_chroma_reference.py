@@ -20,7 +20,8 @@ from rag_evaluation_framework import (
     evaluate,
     load_dataset,
 )
-from rag_evaluation_framework.metrics import (
+from rag_evaluation_framework.components.vector_stores import PgVectorStore
+from rag_evaluation_framework.scoring.metrics import (
     PrecisionOmega,
     SpanIoU,
     SpanIoURaw,
@@ -28,7 +29,6 @@ from rag_evaluation_framework.metrics import (
     SpanPrecisionRaw,
     SpanRecall,
 )
-from rag_evaluation_framework.vector_stores import PgVectorStore
 from support.chroma_server import chroma_server
 
 METRICS = {

@@ -12,9 +12,9 @@ import pytest
 
 from rag_eval_loopback.models import share_of_words, vector
 from rag_evaluation_framework import CachedEmbedder, CohereEmbedder, CohereReranker, OpenAIEmbedder
-from rag_evaluation_framework.embedders import EmbeddingCache
+from rag_evaluation_framework.components.embedders import EmbeddingCache
+from rag_evaluation_framework.components.providers import calls, track_usage
 from rag_evaluation_framework.errors import InvalidAnswer, ProviderError, ProviderRefused, ProviderUnavailable
-from rag_evaluation_framework.providers import calls, track_usage
 from support.provider_clients import client_of
 
 TEXTS = [f"Text {number} is about refunds and {'invoices ' * number}." for number in range(6)]

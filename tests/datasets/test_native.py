@@ -16,8 +16,8 @@ from rag_evaluation_framework import (
 )
 from rag_evaluation_framework.data import QueryId, QueryText
 from rag_evaluation_framework.data.levels import TOKEN
+from rag_evaluation_framework.datasets.checks import lint_dataset
 from rag_evaluation_framework.errors import DatasetError, LevelMismatch
-from rag_evaluation_framework.inspection import lint_dataset
 from support.each import each
 
 REFUNDS = "Refunds take five working days."

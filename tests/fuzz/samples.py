@@ -13,7 +13,7 @@ import numpy as np
 from tests.support.results import without_clocks
 
 import rag_evaluation_framework as rag
-from rag_evaluation_framework.embedders.cached import Embedding, EmbeddingCache
+from rag_evaluation_framework.components.embedders.cached import Embedding, EmbeddingCache
 
 LEVELS = {"token": rag.TOKEN, "chunk": rag.CHUNK, "document": rag.DOCUMENT}
 
@@ -247,7 +247,7 @@ def result(level: str) -> rag.EvaluationResult[Any]:
 @cache
 def report(level: str, most: int = 5_000) -> dict[str, bytes]:
     """Return the files of a saved run, of which the report holds at most so many questions."""
-    with TemporaryDirectory() as folder, mock.patch("rag_evaluation_framework.results.result._MOST_IN_REPORT", most):
+    with TemporaryDirectory() as folder, mock.patch("rag_evaluation_framework.runs.result._MOST_IN_REPORT", most):
         run = result(level).save(Path(folder) / "run")
         return {file.name: file.read_bytes() for file in sorted(run.iterdir())}
 

@@ -9,15 +9,16 @@ from typing import Any
 from tests.fuzz import odd, samples, uses
 
 import rag_evaluation_framework as rag
-from rag_evaluation_framework import data, experiments, rankings
+from rag_evaluation_framework import data, runs
+from rag_evaluation_framework.components.vector_stores.in_memory import InMemoryVectorStore
 from rag_evaluation_framework.contracts.component import default_parameters
+from rag_evaluation_framework.contracts.registry.building import build, load
+from rag_evaluation_framework.contracts.registry.loading import KINDS, Kind, built_in
+from rag_evaluation_framework.contracts.registry.records import describe
 from rag_evaluation_framework.contracts.roles import Retriever
 from rag_evaluation_framework.data.cutoffs import Cutoff, ScoreName
 from rag_evaluation_framework.data.hits import Hit, Retrieval, Stage
-from rag_evaluation_framework.registry.building import build, load
-from rag_evaluation_framework.registry.loading import KINDS, Kind, built_in
-from rag_evaluation_framework.registry.records import describe
-from rag_evaluation_framework.vector_stores.in_memory import InMemoryVectorStore
+from rag_evaluation_framework.datasets import rankings
 
 Case = Callable[[Random, Path], None]
 _LEVELS = ("token", "chunk", "document")
@@ -315,8 +316,8 @@ def _functions(folder: Path) -> list[tuple[Callable[..., Any], dict[str, Any]]]:
         (rag.generate_chunk_id, {"content": "text"}),
         (rankings.read_qrels, {"path": kept}),
         (rankings.read_rankings, {"path": kept}),
-        (experiments.load_config, {"path": kept}),
-        (experiments.parse_config, {"content": samples.CONFIG, "source": "x"}),
+        (runs.load_config, {"path": kept}),
+        (runs.parse_config, {"content": samples.CONFIG, "source": "x"}),
         (build, {"kind": "chunker", "component": "sentence"}),
         (Cutoff.parse, {"text": "5"}),
         (Cutoff.parse_all, {"cutoffs": ["5"]}),

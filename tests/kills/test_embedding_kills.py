@@ -13,7 +13,7 @@ import pytest
 from rag_eval_loopback.models import vector
 from rag_evaluation_framework import CachedEmbedder, OpenAIEmbedder
 from rag_evaluation_framework.base.notes import collected
-from rag_evaluation_framework.embedders import EmbeddingCache
+from rag_evaluation_framework.components.embedders import EmbeddingCache
 from support.nightly import nightly
 
 pytestmark = [pytest.mark.no_cover, pytest.mark.slow, pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")]

@@ -12,15 +12,15 @@ import openai
 import pytest
 
 from rag_evaluation_framework import Corpus, TokenLevelDataGenerator, load_dataset
-from rag_evaluation_framework.base.notes import collected
-from rag_evaluation_framework.llms import KeptAnswers
-from rag_evaluation_framework.llms.kept_answers import answer_key
-from rag_evaluation_framework.synthesis import (
+from rag_evaluation_framework.authoring.models import (
     CrossDocumentQuestions,
     NoAnswerQuestions,
     RealQuestions,
     SimpleQuestions,
 )
+from rag_evaluation_framework.base.notes import collected
+from rag_evaluation_framework.components.llms import KeptAnswers
+from rag_evaluation_framework.components.llms.kept_answers import answer_key
 from rag_evaluation_framework.testing import LoopbackProviders
 from support.nightly import nightly
 from support.scripted_llm import ScriptedModel

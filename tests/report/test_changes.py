@@ -6,7 +6,7 @@ import pytest
 from tests.support.poison import HARMFUL, POISON
 
 from rag_evaluation_framework import TOKEN, CharacterSpan, Corpus, Dataset, Document, Query, TokenLevelGroundTruth
-from rag_evaluation_framework.labelling import Additions, QuoteCheck, relabel
+from rag_evaluation_framework.labels import Additions, QuoteCheck, relabel
 from rag_evaluation_framework.report import Page, change_passages, update_page
 
 FIRST, SECOND = "Invoices are sent on the first day.", "Refunds take five working days in all countries."

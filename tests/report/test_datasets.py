@@ -5,17 +5,9 @@ import re
 import pytest
 from tests.support.poison import HARMFUL, POISON
 
-from rag_evaluation_framework import (
-    TOKEN,
-    CharacterSpan,
-    Corpus,
-    Dataset,
-    Document,
-    Query,
-    TokenLevelGroundTruth,
-)
+from rag_evaluation_framework import TOKEN, CharacterSpan, Corpus, Dataset, Document, Query, TokenLevelGroundTruth
 from rag_evaluation_framework.data import Skipped
-from rag_evaluation_framework.inspection import describe_dataset, lint_dataset
+from rag_evaluation_framework.datasets.checks import describe_dataset, lint_dataset
 from rag_evaluation_framework.report import dataset_page
 
 

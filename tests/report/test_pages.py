@@ -7,18 +7,13 @@ import pytest
 
 import rag_evaluation_framework as rag
 from rag_evaluation_framework import report
+from rag_evaluation_framework.authoring.models import Estimate, FailedRequests, Funnel, Rejection
+from rag_evaluation_framework.components.providers import ModelUsage
 from rag_evaluation_framework.data import Skipped
-from rag_evaluation_framework.inspection import (
-    dataset_quality,
-    describe_dataset,
-    lint_dataset,
-    public_questions,
-)
-from rag_evaluation_framework.labelling import Additions, QuoteCheck, relabel
-from rag_evaluation_framework.providers import ModelUsage
+from rag_evaluation_framework.datasets.checks import dataset_quality, describe_dataset, lint_dataset, public_questions
+from rag_evaluation_framework.labels import Additions, QuoteCheck, relabel
 from rag_evaluation_framework.report.page import Bar, Page, Table, drawn
-from rag_evaluation_framework.results import GateVerdict
-from rag_evaluation_framework.synthesis import Estimate, FailedRequests, Funnel, Rejection
+from rag_evaluation_framework.runs import GateVerdict
 from support import browser
 from support.each import each
 from support.poison import HARMFUL, POISON

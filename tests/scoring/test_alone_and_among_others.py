@@ -29,7 +29,7 @@ from rag_evaluation_framework import (
 )
 from rag_evaluation_framework.base.notes import collected
 from rag_evaluation_framework.data import Hit, QueryId, QueryRanking, QueryText, Rankings
-from rag_evaluation_framework.metrics import RankMetric, SpanMetric
+from rag_evaluation_framework.scoring.metrics import RankMetric, SpanMetric
 from support.retrievers import Listing
 
 LEVELS = (DOCUMENT, CHUNK, TOKEN)
@@ -156,7 +156,7 @@ def bits(tables, name):
 def test_a_question_scores_alone_what_it_scores_among_others(door, seed, at_once, monkeypatch):
     if at_once is not None:
         monkeypatch.setattr(import_module("rag_evaluation_framework.scoring.score"), "_HITS_AT_ONCE", at_once)
-        monkeypatch.setattr(import_module("rag_evaluation_framework.judging.spans"), "_BLOCK", at_once)
+        monkeypatch.setattr(import_module("rag_evaluation_framework.scoring.judging.spans"), "_BLOCK", at_once)
     truth, found = spans_of(Random(seed))
     together = door(truth, found)
     for name in Random(seed).sample(list(truth), 4):

@@ -5,16 +5,10 @@ from typing import ClassVar
 
 import pytest
 
-from rag_evaluation_framework import (
-    CharacterSpan,
-    DocumentId,
-    TokenLevelMetric,
-    score_rankings,
-    score_spans,
-)
+from rag_evaluation_framework import CharacterSpan, DocumentId, TokenLevelMetric, score_rankings, score_spans
 from rag_evaluation_framework.data import Answer
 from rag_evaluation_framework.errors import DatasetError
-from rag_evaluation_framework.metrics import TokenSetF1, TokenSetIoU, TokenSetPrecision, TokenSetRecall
+from rag_evaluation_framework.scoring.metrics import TokenSetF1, TokenSetIoU, TokenSetPrecision, TokenSetRecall
 from support import brute_force_answers as brute_force
 from support.brute_force_answers import Truth
 

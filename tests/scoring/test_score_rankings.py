@@ -25,8 +25,8 @@ from rag_evaluation_framework import (
 from rag_evaluation_framework.data import ScoreTable
 from rag_evaluation_framework.demo import load_handbook
 from rag_evaluation_framework.errors import ConfigError, DatasetError, InputError
-from rag_evaluation_framework.metrics import RankMetric
 from rag_evaluation_framework.scoring import parse_score
+from rag_evaluation_framework.scoring.metrics import RankMetric
 from support import brute_force_ranks
 from support.each import each
 

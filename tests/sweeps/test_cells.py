@@ -23,7 +23,7 @@ from rag_evaluation_framework import (
 from rag_evaluation_framework.data import QueryId, QueryText
 from rag_evaluation_framework.demo import load_handbook
 from rag_evaluation_framework.errors import ConfigError, Interrupted
-from rag_evaluation_framework.experiments import RunSpec
+from rag_evaluation_framework.runs import RunSpec
 from rag_evaluation_framework.sweeps import Sweep, SweepConfig, cells
 
 OVER = {"chunker.chunk_size": [200, 800], "k": [5, 10]}
@@ -195,7 +195,7 @@ def test_a_disk_that_is_full_loses_no_result(folder, monkeypatch):
     def full(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("rag_evaluation_framework.results.result.store.write_folder", full)
+    monkeypatch.setattr("rag_evaluation_framework.runs.result.store.write_folder", full)
     with pytest.warns(UserWarning, match="the result is used, but not kept: No space left"):
         result = Sweep(base=base(), over={"chunker.chunk_size": [200]}).run()
     assert result.cells[0].facts.means["span_recall@5"] == 1.0
@@ -286,7 +286,7 @@ def test_a_run_that_cannot_be_kept_leaves_the_earlier_one(folder, monkeypatch):
         raise OSError(28, "No space left on device")
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("rag_evaluation_framework.results.result.store.write_folder", full)
+        patch.setattr("rag_evaluation_framework.runs.result.store.write_folder", full)
         with pytest.warns(UserWarning, match="not kept"):
             sweep.run(fresh=True)
     assert load_result(first.folder).metrics

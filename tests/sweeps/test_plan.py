@@ -16,10 +16,10 @@ from rag_evaluation_framework import (
     TokenLevelEvaluation,
     demo,
 )
-from rag_evaluation_framework.chunkers import FunctionChunker
+from rag_evaluation_framework.components.chunkers import FunctionChunker
 from rag_evaluation_framework.demo import load_handbook
 from rag_evaluation_framework.errors import ConfigError
-from rag_evaluation_framework.experiments import RunSpec
+from rag_evaluation_framework.runs import RunSpec
 from rag_evaluation_framework.sweeps import Sweep, SweepConfig, load_sweep, make_sweep
 from rag_evaluation_framework.sweeps.plan import sweep_of
 from rag_evaluation_framework.sweeps.settings import parse_axis

@@ -16,11 +16,11 @@ from rag_evaluation_framework import (
     VectorRAGRetriever,
     evaluate,
 )
-from rag_evaluation_framework.chunkers import RecursiveCharacterChunker
+from rag_evaluation_framework.components.chunkers import RecursiveCharacterChunker
+from rag_evaluation_framework.components.retrievers.indexing import chunk_corpus
 from rag_evaluation_framework.demo import load_handbook
 from rag_evaluation_framework.errors import ConfigError
-from rag_evaluation_framework.experiments import RunSpec
-from rag_evaluation_framework.retrievers.indexing import chunk_corpus
+from rag_evaluation_framework.runs import RunSpec
 from rag_evaluation_framework.sweeps import Sweep, price
 from rag_evaluation_framework.text.tokenizers import checked_counter
 
@@ -31,7 +31,7 @@ ASKED = []
 class Letters(Embedder):
     """Counts letters, and how many texts it was given. It counts as one of the package's."""
 
-    __module__ = "rag_evaluation_framework.embedders.letters"
+    __module__ = "rag_evaluation_framework.components.embedders.letters"
 
     @property
     def dimension(self):

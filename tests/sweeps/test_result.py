@@ -19,7 +19,7 @@ from rag_evaluation_framework import (
 )
 from rag_evaluation_framework.demo import load_handbook
 from rag_evaluation_framework.errors import ConfigError, ResultError
-from rag_evaluation_framework.results.means import Clusters, Duration, Latency
+from rag_evaluation_framework.runs.means import Clusters, Duration, Latency
 from rag_evaluation_framework.statistics import paired_differences, tied_with_best
 from rag_evaluation_framework.sweeps.cell import Cell, CellFacts, CellOutcome, Drawer, IndexSize
 from rag_evaluation_framework.sweeps.plan import told

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from rag_evaluation_framework.errors import ConfigError
-from rag_evaluation_framework.experiments import RunSpec, run_experiment
+from rag_evaluation_framework.runs import RunSpec, run_experiment
 from rag_evaluation_framework.sweeps import cells, in_shards
 
 HOME = Path(cells.__file__).parents[1] / "demo"

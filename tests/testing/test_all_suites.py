@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 from rag_evaluation_framework import testing
-from rag_evaluation_framework.registry.loading import KINDS
+from rag_evaluation_framework.contracts.registry.loading import KINDS
 from rag_evaluation_framework.testing.conformance import assert_named
 
 _SUITES = [getattr(testing, name) for name in testing.__all__ if name.endswith("Conformance")]

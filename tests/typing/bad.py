@@ -69,9 +69,9 @@ from rag_evaluation_framework import (
     score_rankings,
     score_spans,
 )
-from rag_evaluation_framework.chunkers import ChunkerPositionAdapter
+from rag_evaluation_framework.components.chunkers import ChunkerPositionAdapter
+from rag_evaluation_framework.components.retrievers import chunk_corpus, embed_chunks
 from rag_evaluation_framework.data import Cutoff, Hit, Level
-from rag_evaluation_framework.retrievers import chunk_corpus, embed_chunks
 
 
 class FirstChunk(ChunkLevelMetric):

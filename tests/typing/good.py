@@ -95,8 +95,11 @@ from rag_evaluation_framework import (
     score_spans,
 )
 from rag_evaluation_framework.analysis import Leaderboard
-from rag_evaluation_framework.attribution import Explanation
-from rag_evaluation_framework.chunkers import ChunkerPositionAdapter, FunctionChunker, position_aware
+from rag_evaluation_framework.analysis.attribution import Explanation
+from rag_evaluation_framework.components.chunkers import ChunkerPositionAdapter, FunctionChunker, position_aware
+from rag_evaluation_framework.components.embedders import FunctionEmbedder
+from rag_evaluation_framework.components.rerankers import FunctionReranker
+from rag_evaluation_framework.components.retrievers import chunk_corpus, embed_chunks
 from rag_evaluation_framework.contracts import Engine, QuestionRequest, QuestionStrategy, Section, Tokenizer
 from rag_evaluation_framework.data import (
     Cutoff,
@@ -113,11 +116,8 @@ from rag_evaluation_framework.data import (
     Stage,
     merge_overlapping_spans,
 )
-from rag_evaluation_framework.embedders import FunctionEmbedder
-from rag_evaluation_framework.experiments import AnyExperimentConfig, load_config
-from rag_evaluation_framework.metrics import RankMetric
-from rag_evaluation_framework.rerankers import FunctionReranker
-from rag_evaluation_framework.retrievers import chunk_corpus, embed_chunks
+from rag_evaluation_framework.runs import AnyExperimentConfig, load_config
+from rag_evaluation_framework.scoring.metrics import RankMetric
 
 
 class ForeignRetriever:

@@ -8,14 +8,14 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from rag_evaluation_framework import labelling
-from rag_evaluation_framework.data import Answer, CharacterSpan, ScoreTable
-from rag_evaluation_framework.data.cutoffs import OWN_CUTOFF, ScoreName
-from rag_evaluation_framework.errors import LevelMismatch, ResultError
-from rag_evaluation_framework.levels import RULES, LevelRules
-from rag_evaluation_framework.results import EvaluationResult
-from rag_evaluation_framework.results.meaning import other_meaning, servers
-from rag_evaluation_framework.results.texts import kept_corpus
+from .. import labels
+from ..data import Answer, CharacterSpan, ScoreTable
+from ..data.cutoffs import OWN_CUTOFF, ScoreName
+from ..errors import LevelMismatch, ResultError
+from ..runs import EvaluationResult
+from ..runs.meaning import other_meaning, servers
+from ..runs.texts import kept_corpus
+from ..scoring.levels import RULES, LevelRules
 
 Names: TypeAlias = frozenset[tuple[str, str]]
 
@@ -97,8 +97,8 @@ def edited_questions(
     old, new = (run.corpus or kept_corpus(run.config["corpus"], run.folder) for run in (baseline, candidate))
     if old is None or new is None or not rows:
         return {}
-    carrier = labelling.Carrier(old, new)
-    partners = cache(lambda: labelling.partners_of(old.documents, new.documents))
+    carrier = labels.Carrier(old, new)
+    partners = cache(lambda: labels.partners_of(old.documents, new.documents))
 
     def now(unit: Any) -> Any:
         if _is_span(unit):

@@ -16,9 +16,10 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 from weakref import WeakValueDictionary
 
 import rag_evaluation_framework.base as support
-from rag_evaluation_framework.base.interrupts import say_that_it_goes_on
-from rag_evaluation_framework.base.outside import shown
-from rag_evaluation_framework.errors import ConfigError
+
+from ..errors import ConfigError
+from .interrupts import say_that_it_goes_on
+from .outside import shown
 
 # Letting a component's methods be coroutines: they run on one background event loop.
 #

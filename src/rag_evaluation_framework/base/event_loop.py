@@ -12,7 +12,7 @@ from functools import cache
 from threading import Lock, Thread
 from typing import Any, TypeVar
 
-from rag_evaluation_framework.base.coroutines import LOOP_THREAD, Awaited
+from .coroutines import LOOP_THREAD, Awaited
 
 T = TypeVar("T")
 

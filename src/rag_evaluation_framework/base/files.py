@@ -24,8 +24,8 @@ from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any, TypeAlias, TypeGuard
 
-from rag_evaluation_framework.base.outside import shown
-from rag_evaluation_framework.errors import DatasetError, InputError
+from ..errors import DatasetError, InputError
+from .outside import shown
 
 # Strict JSON: no repeated keys, no NaN or infinity, no numbers beyond floats, limited nesting.
 

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, NamedTuple
 
-from rag_evaluation_framework.base.outside import fit_to_keep, fit_to_show, shown
+from .outside import fit_to_keep, fit_to_show, shown
 
 _PACKAGE = __name__.partition(".")[0]
 

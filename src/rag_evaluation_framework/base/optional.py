@@ -10,9 +10,9 @@ from importlib.metadata import PackageNotFoundError, distribution, requires, ver
 from types import ModuleType
 from typing import Never
 
-from rag_evaluation_framework.base.exits import outcome
-from rag_evaluation_framework.base.outside import raised, said
-from rag_evaluation_framework.errors import MissingDependency
+from ..errors import MissingDependency
+from .exits import outcome
+from .outside import raised, said
 
 DISTRIBUTION = "rag-evaluation-framework"
 

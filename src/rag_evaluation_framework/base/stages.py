@@ -13,8 +13,8 @@ from typing import Any, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_evaluation_framework.base.optional import versions
-from rag_evaluation_framework.base.store import Cache
+from .optional import versions
+from .store import Cache
 
 T = TypeVar("T")
 

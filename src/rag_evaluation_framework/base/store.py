@@ -12,10 +12,10 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from rag_evaluation_framework.base.files import from_home, is_unfinished, remove_abandoned, unfinished
-from rag_evaluation_framework.base.notes import note
-from rag_evaluation_framework.base.progress import progress
-from rag_evaluation_framework.errors import DatasetError
+from ..errors import DatasetError
+from .files import from_home, is_unfinished, remove_abandoned, unfinished
+from .notes import note
+from .progress import progress
 
 _HASH = re.compile("[0-9a-f]{64}")
 _CHECKSUM = 16  # bytes

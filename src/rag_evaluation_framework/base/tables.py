@@ -14,12 +14,12 @@ from itertools import chain, dropwhile, islice, pairwise
 from pathlib import Path
 from typing import Any, Never
 
-from rag_evaluation_framework.base.exits import outcome
-from rag_evaluation_framework.base.files import LARGEST, as_utf8, read_bytes
-from rag_evaluation_framework.base.notes import note
-from rag_evaluation_framework.base.optional import require
-from rag_evaluation_framework.base.outside import bounded, said, shown
-from rag_evaluation_framework.errors import DatasetError, InputError
+from ..errors import DatasetError, InputError
+from .exits import outcome
+from .files import LARGEST, as_utf8, read_bytes
+from .notes import note
+from .optional import require
+from .outside import bounded, said, shown
 
 _SHEETS = (".xlsx", ".xlsm", ".xls", ".ods")
 TABLES = (".csv", ".tsv", *_SHEETS)

@@ -11,11 +11,13 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from rag_evaluation_framework import base, embedders, llms, registry, report, results
-from rag_evaluation_framework.base.files import checked_path
-from rag_evaluation_framework.cli import run_options
-from rag_evaluation_framework.cli.output import print_json, print_result, print_text
-from rag_evaluation_framework.errors import ConfigError, InputError
+from .. import base, report, runs
+from ..base.files import checked_path
+from ..components import embedders, llms
+from ..contracts import registry
+from ..errors import ConfigError, InputError
+from . import run_options
+from .output import print_json, print_result, print_text
 
 
 def cache(
@@ -40,7 +42,7 @@ def cache(
         "embeddings": embeddings,
         "answer": llms.KeptAnswers(root),
         "stage": base.Stages(root),
-        "text": results.texts_of_runs(root),
+        "text": runs.texts_of_runs(root),
     }
     counts, sizes, left = dict[str, int](), dict[str, int](), list[Path]()
     for name, files in tenants.items():

@@ -12,11 +12,12 @@ from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
 import rag_evaluation_framework.base as support
-from rag_evaluation_framework import trackers
-from rag_evaluation_framework.base.exits import on_failure
-from rag_evaluation_framework.base.files import from_home
-from rag_evaluation_framework.base.outside import fit_to_show
-from rag_evaluation_framework.cli.run_options import as_command, describe, help_of
+
+from .. import trackers
+from ..base.exits import on_failure
+from ..base.files import from_home
+from ..base.outside import fit_to_show
+from .run_options import as_command, describe, help_of
 
 
 class Command(TyperCommand):

@@ -6,12 +6,13 @@ from typing import Any
 
 import typer
 
-from rag_evaluation_framework import base, registry
-from rag_evaluation_framework.base.exits import outcome
-from rag_evaluation_framework.base.outside import name_line, one_line, raised
-from rag_evaluation_framework.cli import run_options
-from rag_evaluation_framework.cli.output import print_json, print_text
-from rag_evaluation_framework.contracts.component import Component, default_parameters
+from .. import base
+from ..base.exits import outcome
+from ..base.outside import name_line, one_line, raised
+from ..contracts import registry
+from ..contracts.component import Component, default_parameters
+from . import run_options
+from .output import print_json, print_text
 
 
 def components(*, as_json: run_options.AsJson = False) -> None:

@@ -14,35 +14,23 @@ from typing import Annotated, Any, Literal, cast
 import typer
 
 import rag_evaluation_framework as rag
-from rag_evaluation_framework import annotation, data, inspection, integrations, labelling, report
-from rag_evaluation_framework.base.files import checked_path, published, read_text, unfinished, write_new
-from rag_evaluation_framework.base.outside import harmless, one_line
-from rag_evaluation_framework.cli import paths
-from rag_evaluation_framework.cli import run_options as options
-from rag_evaluation_framework.cli.dialog import Dialog, Stop, is_terminal, saving, typed_line
-from rag_evaluation_framework.cli.endings import Found
-from rag_evaluation_framework.cli.init import Repeated, save_suggestions
-from rag_evaluation_framework.cli.output import (
-    arriving,
-    command_lines,
-    option,
-    print_result,
-    print_text,
-    stdout,
-    write_page,
-)
-from rag_evaluation_framework.cli.run_options import Corpus
-from rag_evaluation_framework.datasets.load import load_unfinished
-from rag_evaluation_framework.datasets.native import dataset_text, file_state, replace_dataset
-from rag_evaluation_framework.datasets.texts import (
-    KeptTexts,
-    drop_texts,
-    keep_texts,
-    texts_beside,
-    versions_beside,
-    without_text,
-)
-from rag_evaluation_framework.errors import ConfigError, DatasetError, InputError, LevelMismatch
+
+from .. import data, labels, report, trackers
+from ..authoring import people
+from ..base.files import checked_path, published, read_text, unfinished, write_new
+from ..base.outside import harmless, one_line
+from ..datasets import checks
+from ..datasets.load import load_unfinished
+from ..datasets.native import dataset_text, file_state, replace_dataset
+from ..datasets.texts import KeptTexts, drop_texts, keep_texts, texts_beside, versions_beside, without_text
+from ..errors import ConfigError, DatasetError, InputError, LevelMismatch
+from . import paths
+from . import run_options as options
+from .dialog import Dialog, Stop, is_terminal, saving, typed_line
+from .endings import Found
+from .init import Repeated, save_suggestions
+from .output import arriving, command_lines, option, print_result, print_text, stdout, write_page
+from .run_options import Corpus
 
 DatasetFile = Annotated[Path, paths.PathArgument(help="The dataset, in any format, of any level.")]
 
@@ -120,7 +108,7 @@ def info(dataset: DatasetFile, *, corpus: options.Corpus = None, as_json: option
     Args:
         as_json: Print one JSON object.
     """
-    described = inspection.describe_dataset(*read_dataset(dataset, corpus))
+    described = checks.describe_dataset(*read_dataset(dataset, corpus))
     record = {"dataset": str(dataset), **described.record()}
     print_result(record, lambda: report.dataset_page(described), as_json=as_json)
 
@@ -147,7 +135,7 @@ def lint(
         as_json: Print one JSON object, with all that was found.
     """
     loaded, documents, registry = read_dataset(dataset, corpus, chunks)
-    found = inspection.lint_dataset(loaded, documents, registry, budget, k)
+    found = checks.lint_dataset(loaded, documents, registry, budget, k)
     print_result({"dataset": str(dataset), **found.record()}, lambda: report.lint_page(found), as_json=as_json)
     if found.problems:
         raise Found
@@ -164,8 +152,8 @@ def quality(dataset: DatasetFile, *, corpus: Path, as_json: options.AsJson = Fal
         as_json: Print one JSON object.
     """
     loaded, documents, registry = read_dataset(dataset, corpus)
-    measured = inspection.dataset_quality(loaded, cast("rag.Corpus", documents), registry)
-    public = inspection.public_questions()
+    measured = checks.dataset_quality(loaded, cast("rag.Corpus", documents), registry)
+    public = checks.public_questions()
     record = {"dataset": str(dataset), **measured.record(), "public": [one.record() for one in public]}
     print_result(record, lambda: report.quality_page(measured, public), as_json=as_json)
 
@@ -228,7 +216,7 @@ def push(
     loaded, documents, _ = read_dataset(dataset, corpus)
     if documents is not None:
         loaded = loaded.with_corpus(documents)
-    pushed = integrations.push_dataset(loaded, name, delete_missing=delete_missing)
+    pushed = trackers.push_dataset(loaded, name, delete_missing=delete_missing)
     record = {"dataset": str(dataset), **pushed.record()}
     with arriving(pushed.counted()):
         print_result(record, lambda: report.push_page(record), as_json=as_json)
@@ -262,7 +250,7 @@ def pull(
     paths.new_file("--output", output)
     documents = None if corpus is None else paths.documents(corpus)
     levels: dict[str | None, Any] = {each.evaluation_type: each for each in (rag.TOKEN, rag.CHUNK, rag.DOCUMENT)}
-    pulled = integrations.pull_dataset(
+    pulled = trackers.pull_dataset(
         name, levels.get(level), corpus=documents, query_key=query_key, ground_truth_key=ground_truth_key
     )
     rag.save_dataset(pulled, output)
@@ -291,7 +279,7 @@ class ReviewDialog(Dialog):
         everything: Whether questions are asked about that were decided on.
     """
 
-    def __init__(self, session: annotation.ReviewSession, checks: annotation.ReviewChecks, *, everything: bool) -> None:
+    def __init__(self, session: people.ReviewSession, checks: people.ReviewChecks, *, everything: bool) -> None:
         super().__init__(session)
         self._session, self._checks, self._everything = session, checks, everything
 
@@ -418,14 +406,14 @@ def review(
         raise ConfigError("dataset review asks about questions, so it needs a terminal; --output NEW.json asks nothing")
     if output is not None:
         paths.new_file("--output", output)
-    file = annotation.SavedFile(dataset)
+    file = people.SavedFile(dataset)
     loaded, documents, registry = read_dataset(dataset, corpus, chunks)
     if loaded.kept is None or dataset.suffix not in (".json", ".jsonl"):
         raise ConfigError(
             f"{dataset}: decisions are kept in the dataset, which has to be a native .json or .jsonl file, as "
             "`rag-eval init` makes of a table; in Python, save_dataset(load_dataset(FILE), NEW.json) writes one"
         )
-    session = annotation.ReviewSession(file, loaded)
+    session = people.ReviewSession(file, loaded)
     if output is not None:
         reviewed = session.carried_out()
         rag.save_dataset(reviewed, output)
@@ -436,7 +424,7 @@ def review(
         return f"{dataset}: {session.counts()}"
 
     with saving(counted):
-        checks = annotation.ReviewChecks(session, loaded, documents, registry)
+        checks = people.ReviewChecks(session, loaded, documents, registry)
         dialog = ReviewDialog(session, checks, everything=everything)
         dialog.show(report.review_lines(session, dataset, loaded, documents))
         dialog.hold()
@@ -497,13 +485,13 @@ def update(
         raise ConfigError(
             f"{dataset}: not in the format of this package, so it is not replaced; give --output NEW.json"
         )
-    found = labelling.relabel(loaded, documents).taking([one for given in take or () for one in _ids(given)])
+    found = labels.relabel(loaded, documents).taking([one for given in take or () for one in _ids(given)])
     if is_terminal() and not (as_json or take or html):
         found = found.taking(_asked(found, documents))
     additions = None
     if questions is not None:
         check = rag.check_quotes(questions, documents, repeated=repeated)
-        additions = labelling.add_questions(found.dataset, check, documents)
+        additions = labels.add_questions(found.dataset, check, documents)
     updated = found.dataset if additions is None else additions.dataset
     skipped = {label.query.id for label in updated.skipped}
     lost = (change.before.doc_id for change in found.changes if not change.is_found and change.query.id in skipped)
@@ -545,7 +533,7 @@ def _ids(given: str) -> list[str]:
     return [found for line in read_text(path).splitlines() if (found := line.partition("#")[0].strip())]
 
 
-def _asked(found: labelling.Relabelled, corpus: rag.Corpus) -> list[str]:
+def _asked(found: labels.Relabelled, corpus: rag.Corpus) -> list[str]:
     """Ask a person about one change after the other; return the ids of those whose proposals are taken."""
     offered = [(change, change.carried.proposal) for change in found.changed if change.carried.proposal]
     taken: list[str] = []

@@ -7,11 +7,12 @@ from pathlib import Path
 
 import rag_evaluation_framework as rag
 import rag_evaluation_framework.base as support
-from rag_evaluation_framework import demo as built_in
-from rag_evaluation_framework import report, results
-from rag_evaluation_framework.cli import run_options
-from rag_evaluation_framework.cli.output import arriving, print_json, stdout
-from rag_evaluation_framework.errors import Interrupted, ResultError, SaveFailed
+
+from .. import demo as built_in
+from .. import report, runs
+from ..errors import Interrupted, ResultError, SaveFailed
+from . import run_options
+from .output import arriving, print_json, stdout
 
 _SIZES = (250, 800, 2000)
 
@@ -25,7 +26,7 @@ def demo(*, root: Path = Path(".rag-eval"), as_json: run_options.AsJson = False)
         root: Where runs are saved.
         as_json: Print one JSON object instead of tables.
     """
-    results.check_root(root)
+    runs.check_root(root)
     dataset = built_in.load_handbook()
     missing = support.missing_extras(rag.LsaEmbedder.requires)
     cells = _cells(bool(missing))

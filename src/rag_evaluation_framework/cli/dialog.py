@@ -10,13 +10,13 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
-from rag_evaluation_framework import report
-from rag_evaluation_framework.base.outside import harmless
-from rag_evaluation_framework.cli.output import print_text, stdout
-from rag_evaluation_framework.errors import ConfigError, DatasetError, InputError, Interrupted
+from .. import report
+from ..base.outside import harmless
+from ..errors import ConfigError, DatasetError, InputError, Interrupted
+from .output import print_text, stdout
 
 if TYPE_CHECKING:
-    from rag_evaluation_framework import annotation
+    from ..authoring import people
 
 T = TypeVar("T")
 
@@ -44,7 +44,7 @@ class Dialog(ABC):
         session: The questions; what is decided about them is saved there at once.
     """
 
-    def __init__(self, session: annotation.Session | annotation.ReviewSession) -> None:
+    def __init__(self, session: people.Session | people.ReviewSession) -> None:
         self.console = stdout()
         self._questions: Sequence[Any] = session.questions
         self._done: set[str] = set()

@@ -5,11 +5,11 @@ import sys
 from contextlib import suppress
 from typing import cast
 
-from rag_evaluation_framework.base.exits import exit_text
-from rag_evaluation_framework.base.interrupts import INTERRUPTED, Interrupt, first_interrupt
-from rag_evaluation_framework.base.outside import fit_to_show, one_line, raised
-from rag_evaluation_framework.cli.output import OutputClosed, OutputFailed
-from rag_evaluation_framework.errors import ComponentExited, Interrupted, RagEvalError, ResultError
+from ..base.exits import exit_text
+from ..base.interrupts import INTERRUPTED, Interrupt, first_interrupt
+from ..base.outside import fit_to_show, one_line, raised
+from ..errors import ComponentExited, Interrupted, RagEvalError, ResultError
+from .output import OutputClosed, OutputFailed
 
 FOUND = 1
 RUN_ERROR = 2

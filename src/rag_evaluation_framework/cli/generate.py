@@ -14,25 +14,21 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 import rag_evaluation_framework as rag
-from rag_evaluation_framework import llms, providers, registry, report, synthesis
-from rag_evaluation_framework.base.notes import collected, note
-from rag_evaluation_framework.cli import paths, run_options
-from rag_evaluation_framework.cli.endings import Found
-from rag_evaluation_framework.cli.output import (
-    arriving,
-    command_lines,
-    components_print_to_stderr,
-    print_json,
-    print_result,
-    print_text,
-    stdout,
-)
-from rag_evaluation_framework.cli.paths import options_of
-from rag_evaluation_framework.errors import ConfigError, Interrupted
-from rag_evaluation_framework.results import store
+
+from .. import report
+from ..authoring import models
+from ..base.notes import collected, note
+from ..components import llms, providers
+from ..contracts import registry
+from ..errors import ConfigError, Interrupted
+from ..runs import store
+from . import paths, run_options
+from .endings import Found
+from .output import arriving, command_lines, components_print_to_stderr, print_json, print_result, print_text, stdout
+from .paths import options_of
 
 if TYPE_CHECKING:
-    from rag_evaluation_framework.contracts import QuestionStrategy
+    from ..contracts import QuestionStrategy
 
 
 class Strategy(StrEnum):
@@ -87,14 +83,14 @@ def generate(
         model_asked = _language_model("none" if dry_run else provider, model)
         cut_by = [] if chunker is None else [registry.build("chunker", chunker, imports=not no_import)]
         kind: Any = rag.ChunkLevelDataGenerator if cut_by else rag.TokenLevelDataGenerator
-        generator: synthesis.SyntheticDataGenerator[Any] = kind(
+        generator: models.SyntheticDataGenerator[Any] = kind(
             model_asked,
             documents,
             *cut_by,
             strategies=_strategies(strategy or [], dimensions, real_questions),
             root=root or store.ROOT,
         )
-        done: synthesis.Estimate | providers.Usage
+        done: models.Estimate | providers.Usage
         if dry_run:
             done = generator.estimate(queries_per_doc)
         else:
@@ -102,7 +98,7 @@ def generate(
     for text in notes:
         if text != generator.funnel.told:
             note(text)
-    if isinstance(done, synthesis.Estimate):
+    if isinstance(done, models.Estimate):
         print_result(asdict(done), partial(report.estimate_page, done), as_json=as_json)
         return
     with arriving(f"the dataset is in {generator.path}"):
@@ -114,7 +110,7 @@ def generate(
         raise Found
 
 
-def _run(work: Callable[[], object], generator: synthesis.SyntheticDataGenerator[Any]) -> providers.Usage:
+def _run(work: Callable[[], object], generator: models.SyntheticDataGenerator[Any]) -> providers.Usage:
     """Generate, and return what was asked of the model; of an interrupt, say what is kept.
 
     Raises:
@@ -131,7 +127,7 @@ def _run(work: Callable[[], object], generator: synthesis.SyntheticDataGenerator
     return usage
 
 
-def _record(generator: synthesis.SyntheticDataGenerator[Any], usage: providers.Usage) -> dict[str, Any]:
+def _record(generator: models.SyntheticDataGenerator[Any], usage: providers.Usage) -> dict[str, Any]:
     return {
         "dataset": None if generator.path is None else str(generator.path),
         "langsmith_url": generator.langsmith_url,
@@ -144,7 +140,7 @@ def _record(generator: synthesis.SyntheticDataGenerator[Any], usage: providers.U
 
 
 def _show(
-    generator: synthesis.SyntheticDataGenerator[Any], usage: providers.Usage, documents: list[str], chunker: str | None
+    generator: models.SyntheticDataGenerator[Any], usage: providers.Usage, documents: list[str], chunker: str | None
 ) -> None:
     kept = 0 if generator.llm.kept is None else generator.llm.kept.used
     saved = [str(place) for place in (generator.path, generator.langsmith_url) if place]
@@ -179,7 +175,7 @@ def _language_model(provider: str, model: str | None) -> llms.LanguageModel:
     else:
         sdk = providers.sdk_client(providers.ANTHROPIC, None, None, None, _SECONDS, "rag-eval generate")
         client = llms.AnthropicClient(client=sdk)
-    return llms.LanguageModel(client, model or synthesis.DEFAULT_MODEL)
+    return llms.LanguageModel(client, model or models.DEFAULT_MODEL)
 
 
 def _strategies(
@@ -187,13 +183,13 @@ def _strategies(
 ) -> list[QuestionStrategy]:
     """Return the strategies that are named, and those of files."""
     kinds: dict[Strategy, Callable[[], QuestionStrategy]] = {
-        Strategy.simple: synthesis.SimpleQuestions,
-        Strategy.cross_document: synthesis.CrossDocumentQuestions,
-        Strategy.no_answer: synthesis.NoAnswerQuestions,
+        Strategy.simple: models.SimpleQuestions,
+        Strategy.cross_document: models.CrossDocumentQuestions,
+        Strategy.no_answer: models.NoAnswerQuestions,
     }
     found: list[QuestionStrategy] = [kinds[each]() for each in dict.fromkeys(named)]
     if dimensions is not None:
-        found.append(synthesis.DimensionQuestions.from_file(dimensions))
+        found.append(models.DimensionQuestions.from_file(dimensions))
     if real_questions is not None:
-        found.append(synthesis.RealQuestions.from_file(real_questions))
-    return found or [synthesis.SimpleQuestions()]
+        found.append(models.RealQuestions.from_file(real_questions))
+    return found or [models.SimpleQuestions()]

@@ -14,14 +14,15 @@ from typing import Annotated, Any, Literal, cast
 import typer
 
 import rag_evaluation_framework as rag
-from rag_evaluation_framework import data, datasets, labelling, report, results
-from rag_evaluation_framework.base.files import checked_path, read_text, remove_abandoned, write_new, write_over
-from rag_evaluation_framework.base.outside import harmless, one_line, shown
-from rag_evaluation_framework.cli import paths
-from rag_evaluation_framework.cli.output import arriving, command_lines, option, print_text, stdout, write_page
-from rag_evaluation_framework.cli.paths import options_of
-from rag_evaluation_framework.errors import ConfigError, DatasetError, InputError
-from rag_evaluation_framework.results import store
+
+from .. import data, datasets, labels, report, runs
+from ..base.files import checked_path, read_text, remove_abandoned, write_new, write_over
+from ..base.outside import harmless, one_line, shown
+from ..errors import ConfigError, DatasetError, InputError
+from ..runs import store
+from . import paths
+from .output import arriving, command_lines, option, print_text, stdout, write_page
+from .paths import options_of
 
 Repeated = Annotated[
     Literal["ambiguous", "any"],
@@ -55,7 +56,7 @@ _ENDINGS = ("yaml", "yml", "json")  # of the configuration that `rag-eval run` f
 _PLAIN = re.compile(r"(?!-)[A-Za-z0-9._-]+(?:/(?!-)[A-Za-z0-9._-]+)*")  # what needs no quotes in a shell and in YAML
 
 
-def save_suggestions(check: labelling.QuoteCheck, command: Sequence[str]) -> str:
+def save_suggestions(check: labels.QuoteCheck, command: Sequence[str]) -> str:
     """Write the suggestions beside the questions; return what to tell about them, "" if there are none.
 
     Args:
@@ -170,7 +171,7 @@ def init(
     asked = _digest(Path(os.path.relpath(questions, root)).as_posix())
     written = _written_before(config, None if name else asked)
     checked_path(target, ConfigError)
-    results.check_root(root)
+    runs.check_root(root)
     if html is not None:
         paths.new_page("--html", html)
     columns = _columns(column or ())

@@ -10,10 +10,11 @@ from typing import Annotated
 import typer
 
 import rag_evaluation_framework as rag
-from rag_evaluation_framework import experiments
-from rag_evaluation_framework.base.files import checked_path, from_home
-from rag_evaluation_framework.cli.output import option
-from rag_evaluation_framework.errors import ConfigError
+
+from .. import runs
+from ..base.files import checked_path, from_home
+from ..errors import ConfigError
+from .output import option
 
 
 def path(given: str) -> Path:
@@ -85,7 +86,7 @@ def documents(
     """
     if not is_configuration(corpus):
         return rag.Corpus.of(corpus, glob=one_or_all(glob), exclude=exclude or ())
-    found = experiments.load_config(corpus).documents(corpus.parent, imports=imports)
+    found = runs.load_config(corpus).documents(corpus.parent, imports=imports)
     if found is None or glob or exclude:
         raise ConfigError(
             f"--corpus {corpus}: expected a configuration that names documents, and no --glob and --exclude"

@@ -3,10 +3,10 @@
 import logging
 import warnings
 
-from rag_evaluation_framework.base import interrupts
-from rag_evaluation_framework.base.coroutines import was_given_up
-from rag_evaluation_framework.base.exits import end_in_time
-from rag_evaluation_framework.cli import commands, endings, output
+from ..base import interrupts
+from ..base.coroutines import was_given_up
+from ..base.exits import end_in_time
+from . import commands, endings, output
 
 
 def exit_code() -> int:

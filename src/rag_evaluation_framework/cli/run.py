@@ -13,23 +13,26 @@ from typing import Annotated, Any
 import typer
 
 import rag_evaluation_framework as rag
-from rag_evaluation_framework import base, contracts, experiments, gates, report, retrievers, sweeps, trackers
-from rag_evaluation_framework.base.exits import on_failure
-from rag_evaluation_framework.base.files import from_home
-from rag_evaluation_framework.base.notes import note
-from rag_evaluation_framework.base.outside import one_line
-from rag_evaluation_framework.cli import run_options as options
-from rag_evaluation_framework.cli.endings import Found
-from rag_evaluation_framework.cli.output import arriving, components_print_to_stderr, print_json, print_text, stdout
-from rag_evaluation_framework.errors import ConfigError
-from rag_evaluation_framework.results import store
+
+from .. import base, contracts, report, runs, sweeps, trackers
+from ..analysis import gates
+from ..base.exits import on_failure
+from ..base.files import from_home
+from ..base.notes import note
+from ..base.outside import one_line
+from ..components import retrievers
+from ..errors import ConfigError
+from ..runs import store
+from . import run_options as options
+from .endings import Found
+from .output import arriving, components_print_to_stderr, print_json, print_text, stdout
 
 _PARTS = ("chunker", "embedder", "vector_store")
 _WHOLE = ("engine", "rankings")
 """Keys of a file that name what is evaluated as a whole."""
 _ORDER = ("order", "ties")
 """Keys that are about stored rankings."""
-_RESUME: Mapping[bool | None, experiments.Resume] = {None: "if-sure", True: "always", False: "never"}
+_RESUME: Mapping[bool | None, runs.Resume] = {None: "if-sure", True: "always", False: "never"}
 _ABOUT_ENGINES = ("ingest", "cleanup", "allow_custom_prefix", "allow_remote")
 
 
@@ -93,7 +96,7 @@ def run(
         experiment = run_file.experiment(folder, imports=not no_import)
     with (
         _cleaned_up(experiment.retriever, run_file.cleanup) as clean_up,
-        experiments.open_journal(experiment, _RESUME[resume], run_file.pipeline) as journal,
+        runs.open_journal(experiment, _RESUME[resume], run_file.pipeline) as journal,
     ):
         for told in journal.notes:
             note(told)
@@ -121,14 +124,14 @@ def _made(
     experiment: rag.ExperimentConfig[Any],
     gating: gates.Gating,
     unreliable: partial[tuple[str, ...]],
-    journal: experiments.Journal,
+    journal: runs.Journal,
 ) -> contracts.Outcome:
     """Return a run with the verdicts on its gates."""
     planned = gating.gates_of(experiment)
     with base.kept_stages(experiment.config.save_results_path) as stages:
         if stages is not None:
             stages.measures_anew = any(gate.kind == "latency" for gate in planned)
-        result = experiments.run(experiment, journal)
+        result = runs.run(experiment, journal)
     outcome = gating.outcome(result, planned, unreliable(result))
     why = unreliable(result, why_skipped=report.why_skipped(result, experiment.corpus))
     return replace(outcome, problems=(*outcome.problems, *why))
@@ -172,7 +175,7 @@ def _cleaned_up(retriever: rag.Retriever, cleanup: retrievers.Cleanup) -> Genera
         yield clean_up
 
 
-def _run_file(config: Path | None, flags: dict[str, Any]) -> tuple[experiments.RunSpec, Path]:
+def _run_file(config: Path | None, flags: dict[str, Any]) -> tuple[runs.RunSpec, Path]:
     """Return what is to be run, and the folder to which its paths are relative."""
     named = {key: options.name_of(key) for key in flags}
     whole: dict[str, Any] = {"save_results_path": str(Path(".rag-eval").absolute())}
@@ -190,7 +193,7 @@ def _run_file(config: Path | None, flags: dict[str, Any]) -> tuple[experiments.R
     for key in flags.keys() - whole.keys():
         sweeps.set_key(whole, key.split("."), flags[key], key)
     source, folder = ("the options", Path()) if config is None else (str(config), config.parent)
-    return experiments.parse_config(whole, source, named), folder
+    return runs.parse_config(whole, source, named), folder
 
 
 def _taken(config: Path, flags: dict[str, Any]) -> dict[str, Any]:
@@ -206,7 +209,7 @@ def _taken(config: Path, flags: dict[str, Any]) -> dict[str, Any]:
         replaced |= {*_ABOUT_ENGINES, "scope_prefix"}
     elif flags.keys() & parts:
         replaced |= {*_ABOUT_ENGINES}
-    return experiments.load_config(config).model_dump(exclude_unset=True, exclude=replaced)
+    return runs.load_config(config).model_dump(exclude_unset=True, exclude=replaced)
 
 
 def _config_in(root: Path, flags: dict[str, Any]) -> Path | None:

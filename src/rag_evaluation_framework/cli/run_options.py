@@ -10,10 +10,10 @@ from typing import Annotated, Any, NamedTuple, get_args, get_origin
 
 import typer
 
-from rag_evaluation_framework import base, experiments, sweeps
-from rag_evaluation_framework.cli import paths
-from rag_evaluation_framework.cli.endings import Ended
-from rag_evaluation_framework.errors import ConfigError
+from .. import base, runs, sweeps
+from ..errors import ConfigError
+from . import paths
+from .endings import Ended
 
 # Commands share these, and load no `RunSpec` for them.
 AllowFailures = Annotated[
@@ -137,14 +137,14 @@ def _described(parameter: Parameter, told: str) -> Parameter:
 
 def key_options() -> Iterator[KeyOption]:
     """Yield the options that set keys, those of what is run before those of how."""
-    for key in base.own_first(experiments.RunSpec):
-        field = experiments.RunSpec.model_fields[key]
-        yield from (_option(key, field, mark) for mark in field.metadata if isinstance(mark, experiments.Option))
+    for key in base.own_first(runs.RunSpec):
+        field = runs.RunSpec.model_fields[key]
+        yield from (_option(key, field, mark) for mark in field.metadata if isinstance(mark, runs.Option))
 
 
 def describe(parameters: Iterable[Any]) -> None:
     """Give the options that set keys their help: the first sentence on each key."""
-    told = base.docstrings(experiments.RunSpec)
+    told = base.docstrings(runs.RunSpec)
     keys = {each.parameter.name: each.key for each in key_options()}
     for each in parameters:
         if each.name in keys:

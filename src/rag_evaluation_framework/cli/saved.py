@@ -13,22 +13,18 @@ from typing import Annotated, Any
 import typer
 
 import rag_evaluation_framework as rag
-from rag_evaluation_framework import analysis, gates, integrations, results
-from rag_evaluation_framework import report as pages
-from rag_evaluation_framework.base.files import checked_path
-from rag_evaluation_framework.base.notes import note
-from rag_evaluation_framework.base.outside import json_text, one_line
-from rag_evaluation_framework.cli import paths
-from rag_evaluation_framework.cli import run_options as options
-from rag_evaluation_framework.cli.output import (
-    arriving,
-    components_print_to_stderr,
-    print_result,
-    print_text,
-    write_page,
-)
-from rag_evaluation_framework.errors import ConfigError, ProviderError, ResultError
-from rag_evaluation_framework.results import store
+
+from .. import analysis, runs, trackers
+from .. import report as pages
+from ..analysis import gates
+from ..base.files import checked_path
+from ..base.notes import note
+from ..base.outside import json_text, one_line
+from ..errors import ConfigError, ProviderError, ResultError
+from ..runs import store
+from . import paths
+from . import run_options as options
+from .output import arriving, components_print_to_stderr, print_result, print_text, write_page
 
 
 def baseline(
@@ -43,8 +39,8 @@ def baseline(
     The folder can be kept in the repository; `rag-eval run --baseline baseline` compares with it.
     """
     where = root or store.ROOT
-    found = results.find_run(run, where)
-    result = results.load_result(found)
+    found = runs.find_run(run, where)
+    result = runs.load_result(found)
     problems = gates.unreliable(result, allow_failures, allow_skipped, allow_unlocated=1.0)
     if problems:
         raise ConfigError(
@@ -53,10 +49,10 @@ def baseline(
         )
     earlier = None
     with suppress(ResultError):  # it is replaced, whatever it is, if it is there
-        earlier = results.load_result(Path(where) / store.BASELINE)
+        earlier = runs.load_result(Path(where) / store.BASELINE)
     for told in pages.baseline_notes(result, earlier):
         note(told)
-    print_text(pages.baseline_text(result, results.keep_baseline(found, where)))
+    print_text(pages.baseline_text(result, runs.keep_baseline(found, where)))
 
 
 def compare(
@@ -87,7 +83,7 @@ def compare(
         output: A new folder for diff.json, and diff.md for a pull request; of several runs leaderboard.*.
     """
     folder = None if output is None else checked_path(output, ConfigError)
-    found = [results.find_run(name, root or store.ROOT) for name in (baseline, candidate, *(more or ()))]
+    found = [runs.find_run(name, root or store.ROOT) for name in (baseline, candidate, *(more or ()))]
     loaded = [rag.load_result(path) for path in found]
     files = [path / store.REPORT if path.is_dir() else path for path in found]
     independent: Any = cluster  # whatever it is, it is checked
@@ -154,8 +150,8 @@ def explain(
         raise ConfigError(
             "--baseline was given without a question: name one, or compare the runs with `rag-eval compare`"
         )
-    result = rag.load_result(results.find_run(run, root or store.ROOT))
-    before: Any = None if baseline is None else rag.load_result(results.find_run(baseline, root or store.ROOT))
+    result = rag.load_result(runs.find_run(run, root or store.ROOT))
+    before: Any = None if baseline is None else rag.load_result(runs.find_run(baseline, root or store.ROOT))
     with components_print_to_stderr():
         if question is None:
             lost = rag.Attribution.of(result, score, deep=deep)
@@ -186,7 +182,7 @@ def report(
         worst: How many of the weakest questions to show with their passages.
     """
     paths.new_page("--output", output, ".md", ".tex")
-    loaded = [results.load_result(results.find_run(name, root or store.ROOT)) for name in (run, *(others or ()))]
+    loaded = [runs.load_result(runs.find_run(name, root or store.ROOT)) for name in (run, *(others or ()))]
     print_text(write_page(output, pages.whole_page(loaded, worst)))
 
 
@@ -201,8 +197,8 @@ def publish(run: options.SavedRun, dataset: str, *, root: options.Root = None, a
         dataset: The name of its dataset in LangSmith.
         as_json: Print one JSON object.
     """
-    result = results.load_result(results.find_run(run, root or store.ROOT))
-    experiment = integrations.publish_experiment(result, dataset)
+    result = runs.load_result(runs.find_run(run, root or store.ROOT))
+    experiment = trackers.publish_experiment(result, dataset)
     with arriving(f"the experiment is at {experiment.url}"):
         record = {**asdict(experiment), "complete": experiment.complete}
         told = f"{experiment.told}\n" if experiment.complete else ""

@@ -8,16 +8,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import rag_evaluation_framework as rag
-from rag_evaluation_framework import rankings as rank_files
-from rag_evaluation_framework import report
-from rag_evaluation_framework.base.notes import collected
-from rag_evaluation_framework.base.outside import name_line, shown
-from rag_evaluation_framework.cli import run_options
-from rag_evaluation_framework.cli.output import print_result
-from rag_evaluation_framework.errors import DatasetError
+
+from .. import report
+from ..base.notes import collected
+from ..base.outside import name_line, shown
+from ..datasets import rankings as rank_files
+from ..errors import DatasetError
+from . import run_options
+from .output import print_result
 
 if TYPE_CHECKING:
-    from rag_evaluation_framework.data import ScoreTable
+    from ..data import ScoreTable
 
     Scored: TypeAlias = tuple[Path, ScoreTable, dict[str, int]]
 

@@ -9,19 +9,10 @@ from types import BuiltinFunctionType, FunctionType
 from typing import Any, ClassVar
 from urllib.parse import unquote
 
-from rag_evaluation_framework.base.exits import errors_as, no_exit, outcome
-from rag_evaluation_framework.base.files import is_object
-from rag_evaluation_framework.base.outside import (
-    HIDDEN,
-    class_name,
-    fit_to_keep,
-    hide,
-    is_secret,
-    one_line,
-    raised,
-    shown,
-)
-from rag_evaluation_framework.errors import ConfigError
+from ..base.exits import errors_as, no_exit, outcome
+from ..base.files import is_object
+from ..base.outside import HIDDEN, class_name, fit_to_keep, hide, is_secret, one_line, raised, shown
+from ..errors import ConfigError
 
 # What components are given in confidence, so that it is hidden wherever it turns up.
 

@@ -24,11 +24,10 @@ from typing import (
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_evaluation_framework.base.coroutines import adapted, resolved
-from rag_evaluation_framework.base.outside import class_name, shown
-from rag_evaluation_framework.components.results import as_vectors
-from rag_evaluation_framework.contracts.component import Component, check_count, check_truth
-from rag_evaluation_framework.data import (
+from ..adapt.results import as_vectors
+from ..base.coroutines import adapted, resolved
+from ..base.outside import class_name, shown
+from ..data import (
     AnyChunk,
     CharacterSpan,
     ChunkId,
@@ -39,14 +38,15 @@ from rag_evaluation_framework.data import (
     EvaluationType,
     PositionAwareChunk,
 )
-from rag_evaluation_framework.data.hits import Retrieved
-from rag_evaluation_framework.data.queries import Query, Scope
-from rag_evaluation_framework.data.values import UNREADABLE, copy_metadata, is_truth, plain_array, plain_offset
-from rag_evaluation_framework.errors import ConfigError, InputError, NotIndexed
+from ..data.hits import Retrieved
+from ..data.queries import Query, Scope
+from ..data.values import UNREADABLE, copy_metadata, is_truth, plain_array, plain_offset
+from ..errors import ConfigError, InputError, NotIndexed
+from .component import Component, check_count, check_truth
 
 if TYPE_CHECKING:
-    from rag_evaluation_framework.analysis.comparison import Comparison
-    from rag_evaluation_framework.results.result import EvaluationResult
+    from ..analysis.comparison import Comparison
+    from ..runs.result import EvaluationResult
 
 
 # Tokenizers: measuring and cutting text in tokens.

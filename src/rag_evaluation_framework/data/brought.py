@@ -16,24 +16,16 @@ from typing import Any, NamedTuple, TypeAlias
 
 import bracex
 
-from rag_evaluation_framework.base.exits import errors_as
-from rag_evaluation_framework.base.files import json_lines
-from rag_evaluation_framework.base.notes import collected, note
-from rag_evaluation_framework.base.outside import class_name, first_of, raised, shown
-from rag_evaluation_framework.base.progress import progress
-from rag_evaluation_framework.base.tables import TABLES, headings, read_rows
-from rag_evaluation_framework.corpus.readers import Converter, Reading, Source, read_file, readable
-from rag_evaluation_framework.data.ids import canonical_document_id, content_digest
-from rag_evaluation_framework.data.values import (
-    METADATA_KEYS,
-    SOURCE_KEYS,
-    TEXT_KEYS,
-    frame_rows,
-    gives_items,
-    is_mapping,
-    items,
-)
-from rag_evaluation_framework.errors import CorpusError, DatasetError, MissingDependency
+from ..base.exits import errors_as
+from ..base.files import json_lines
+from ..base.notes import collected, note
+from ..base.outside import class_name, first_of, raised, shown
+from ..base.progress import progress
+from ..base.tables import TABLES, headings, read_rows
+from ..corpus.readers import Converter, Reading, Source, read_file, readable
+from ..errors import CorpusError, DatasetError, MissingDependency
+from .ids import canonical_document_id, content_digest
+from .values import METADATA_KEYS, SOURCE_KEYS, TEXT_KEYS, frame_rows, gives_items, is_mapping, items
 
 MARKDOWN = "**/*.md"
 """The pattern of the design documents: of `Corpus.from_folder`."""

@@ -7,26 +7,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias, cast
 
-from rag_evaluation_framework.base.files import checked_path, json_lines, write_new
-from rag_evaluation_framework.base.outside import shown
-from rag_evaluation_framework.data.documents import Document
-from rag_evaluation_framework.data.ids import (
-    ChunkId,
-    DocumentId,
-    PositionAwareChunkId,
-    canonical_chunk_id,
-    content_digest,
-    generate_pa_chunk_id,
-)
-from rag_evaluation_framework.data.spans import CharacterSpan
-from rag_evaluation_framework.data.values import (
-    check_offsets,
-    check_texts,
-    copy_metadata,
-    gives_items,
-    items,
-)
-from rag_evaluation_framework.errors import DatasetError, SpanError
+from ..base.files import checked_path, json_lines, write_new
+from ..base.outside import shown
+from ..errors import DatasetError, SpanError
+from .documents import Document
+from .ids import ChunkId, DocumentId, PositionAwareChunkId, canonical_chunk_id, content_digest, generate_pa_chunk_id
+from .spans import CharacterSpan
+from .values import check_offsets, check_texts, copy_metadata, gives_items, items
 
 
 @dataclass(frozen=True, slots=True)

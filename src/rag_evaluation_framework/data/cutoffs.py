@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from numbers import Integral
 from typing import Any, Literal, TypeGuard, get_args
 
-from rag_evaluation_framework.base.outside import shown
-from rag_evaluation_framework.data.values import at_most
-from rag_evaluation_framework.errors import ConfigError
+from ..base.outside import shown
+from ..errors import ConfigError
+from .values import at_most
 
 Unit = Literal["", "ch", "tok", "topK"]
 

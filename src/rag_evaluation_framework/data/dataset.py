@@ -7,16 +7,16 @@ from functools import cached_property
 from itertools import pairwise
 from typing import Any, Generic, Literal, NamedTuple, NotRequired, TypeAlias, TypedDict, TypeVar, cast, get_args
 
-from rag_evaluation_framework.base.outside import first_of, shown
-from rag_evaluation_framework.base.store import Store
-from rag_evaluation_framework.data.documents import Corpus, Document, check_corpus_type
-from rag_evaluation_framework.data.ground_truth import Answer, GroundTruth, TokenLevelGroundTruth, unit_key, with_text
-from rag_evaluation_framework.data.ids import ChunkId, DocumentId, PositionAwareChunkId, QueryText, content_digest
-from rag_evaluation_framework.data.levels import TOKEN, Level, U, checked_level
-from rag_evaluation_framework.data.queries import SCOPE_PREFIX, Query
-from rag_evaluation_framework.data.spans import CharacterSpan
-from rag_evaluation_framework.data.values import check_texts, copy_metadata, gives_items, is_mapping, items
-from rag_evaluation_framework.errors import DatasetError, LevelMismatch
+from ..base.outside import first_of, shown
+from ..base.store import Store
+from ..errors import DatasetError, LevelMismatch
+from .documents import Corpus, Document, check_corpus_type
+from .ground_truth import Answer, GroundTruth, TokenLevelGroundTruth, unit_key, with_text
+from .ids import ChunkId, DocumentId, PositionAwareChunkId, QueryText, content_digest
+from .levels import TOKEN, Level, U, checked_level
+from .queries import SCOPE_PREFIX, Query
+from .spans import CharacterSpan
+from .values import check_texts, copy_metadata, gives_items, is_mapping, items
 
 NOT_LABELLED = "not labelled yet"
 """The reason for which a question is skipped until somebody has looked for its answers."""

@@ -10,15 +10,15 @@ from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from rag_evaluation_framework.base.files import checked_path
-from rag_evaluation_framework.base.notes import note
-from rag_evaluation_framework.base.outside import first_of, shown
-from rag_evaluation_framework.base.progress import progress
-from rag_evaluation_framework.corpus.readers import Converter, Source, converter_name
-from rag_evaluation_framework.data.brought import MARKDOWN, Brought, given_documents, read_folder, read_path
-from rag_evaluation_framework.data.ids import DocumentId, canonical_document_id, content_digest
-from rag_evaluation_framework.data.values import check_texts, copy_metadata, items
-from rag_evaluation_framework.errors import CorpusError, DatasetError
+from ..base.files import checked_path
+from ..base.notes import note
+from ..base.outside import first_of, shown
+from ..base.progress import progress
+from ..corpus.readers import Converter, Source, converter_name
+from ..errors import CorpusError, DatasetError
+from .brought import MARKDOWN, Brought, given_documents, read_folder, read_path
+from .ids import DocumentId, canonical_document_id, content_digest
+from .values import check_texts, copy_metadata, items
 
 HOW_READ = ("source", "glob_pattern", "exclude", "converter", "text_column", "name_column")
 """The metadata of a corpus that tell how it was read, if that was asked for; results record them."""

@@ -11,18 +11,18 @@ from typing import Any, ClassVar, Generic, TypeVar, cast
 
 import numpy as np
 
-from rag_evaluation_framework.base.outside import first_of, shown
-from rag_evaluation_framework.data.chunks import ChunkRegistry
-from rag_evaluation_framework.data.columns import Numbering
-from rag_evaluation_framework.data.documents import Corpus
-from rag_evaluation_framework.data.hits import Coded, Hit
-from rag_evaluation_framework.data.ids import ChunkId, DocumentId, canonical_chunk_id, content_digest
-from rag_evaluation_framework.data.levels import CHUNK, DOCUMENT, TOKEN, Level, U
-from rag_evaluation_framework.data.queries import Query
-from rag_evaluation_framework.data.rankings import Rankings
-from rag_evaluation_framework.data.spans import CharacterSpan, calculate_overlap, total_length
-from rag_evaluation_framework.data.values import items
-from rag_evaluation_framework.errors import DatasetError
+from ..base.outside import first_of, shown
+from ..errors import DatasetError
+from .chunks import ChunkRegistry
+from .columns import Numbering
+from .documents import Corpus
+from .hits import Coded, Hit
+from .ids import ChunkId, DocumentId, canonical_chunk_id, content_digest
+from .levels import CHUNK, DOCUMENT, TOKEN, Level, U
+from .queries import Query
+from .rankings import Rankings
+from .spans import CharacterSpan, calculate_overlap, total_length
+from .values import items
 
 # Answers: what a question wants to know, each at any of its places.
 

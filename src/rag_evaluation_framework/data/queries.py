@@ -4,10 +4,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, cast
 
-from rag_evaluation_framework.data.documents import Document
-from rag_evaluation_framework.data.ids import QueryId, QueryText, generate_query_id
-from rag_evaluation_framework.data.values import check_texts, copy_metadata, is_mapping
-from rag_evaluation_framework.errors import DatasetError
+from ..errors import DatasetError
+from .documents import Document
+from .ids import QueryId, QueryText, generate_query_id
+from .values import check_texts, copy_metadata, is_mapping
 
 # Queries: the questions of a dataset.
 

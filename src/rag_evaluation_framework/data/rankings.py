@@ -10,16 +10,16 @@ from typing import Any, Literal, Self, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_evaluation_framework.base.exits import exit_text
-from rag_evaluation_framework.base.outside import class_name, said, shown
-from rag_evaluation_framework.data.chunks import AnyChunk
-from rag_evaluation_framework.data.columns import Integers, Numbers, OnDemand
-from rag_evaluation_framework.data.cutoffs import Cutoff
-from rag_evaluation_framework.data.documents import Corpus
-from rag_evaluation_framework.data.hits import Hit, HitCollector, HitTable, RankedHits, Ranking, Stage
-from rag_evaluation_framework.data.queries import Query
-from rag_evaluation_framework.data.values import items
-from rag_evaluation_framework.errors import ConfigError, DatasetError, QueryFailed
+from ..base.exits import exit_text
+from ..base.outside import class_name, said, shown
+from ..errors import ConfigError, DatasetError, QueryFailed
+from .chunks import AnyChunk
+from .columns import Integers, Numbers, OnDemand
+from .cutoffs import Cutoff
+from .documents import Corpus
+from .hits import Hit, HitCollector, HitTable, RankedHits, Ranking, Stage
+from .queries import Query
+from .values import items
 
 # Failures: what went wrong for one query, as data or, if that is asked for, as an error.
 

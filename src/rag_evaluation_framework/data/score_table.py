@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_evaluation_framework.base.optional import require
-from rag_evaluation_framework.base.outside import name_line, shown
-from rag_evaluation_framework.data.columns import Numbers, mean_of
-from rag_evaluation_framework.data.cutoffs import ScoreName
-from rag_evaluation_framework.data.rankings import Failure
-from rag_evaluation_framework.errors import ConfigError
+from ..base.optional import require
+from ..base.outside import name_line, shown
+from ..errors import ConfigError
+from .columns import Numbers, mean_of
+from .cutoffs import ScoreName
+from .rankings import Failure
 
 if TYPE_CHECKING:
     import pandas as pd

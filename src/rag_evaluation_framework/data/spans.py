@@ -7,9 +7,9 @@ spans that merely touch share nothing.
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from rag_evaluation_framework.data.ids import DocumentId, canonical_document_id
-from rag_evaluation_framework.data.values import check_offsets, check_texts
-from rag_evaluation_framework.errors import SpanError
+from ..errors import SpanError
+from .ids import DocumentId, canonical_document_id
+from .values import check_offsets, check_texts
 
 
 @dataclass(frozen=True, slots=True)

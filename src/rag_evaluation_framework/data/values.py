@@ -11,9 +11,9 @@ from typing import Any, Never, TypeGuard, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_evaluation_framework.base.exits import errors_as, outcome
-from rag_evaluation_framework.base.outside import raised, said, shown
-from rag_evaluation_framework.errors import InputError
+from ..base.exits import errors_as, outcome
+from ..base.outside import raised, said, shown
+from ..errors import InputError
 
 T = TypeVar("T")
 

@@ -7,29 +7,14 @@ from typing import Annotated, Any, NamedTuple, TypeVar
 import numpy as np
 from pydantic import Field
 
-from rag_evaluation_framework.base.files import is_list, is_object
-from rag_evaluation_framework.base.records import (
-    IGNORED,
-    Record,
-    RecordReader,
-    as_list,
-    as_object,
-    brief_repr,
-    json_path,
-)
-from rag_evaluation_framework.data import (
-    CharacterSpan,
-    ChunkLevelGroundTruth,
-    Corpus,
-    DocumentLevelGroundTruth,
-    Query,
-    TokenLevelGroundTruth,
-)
-from rag_evaluation_framework.data.documents import DocumentResolver
-from rag_evaluation_framework.data.ground_truth import LARGEST_GAIN, Answer, IdT
-from rag_evaluation_framework.data.ids import DocumentId, canonical_chunk_id
-from rag_evaluation_framework.data.levels import U
-from rag_evaluation_framework.errors import DatasetError
+from ..base.files import is_list, is_object
+from ..base.records import IGNORED, Record, RecordReader, as_list, as_object, brief_repr, json_path
+from ..data import CharacterSpan, ChunkLevelGroundTruth, Corpus, DocumentLevelGroundTruth, Query, TokenLevelGroundTruth
+from ..data.documents import DocumentResolver
+from ..data.ground_truth import LARGEST_GAIN, Answer, IdT
+from ..data.ids import DocumentId, canonical_chunk_id
+from ..data.levels import U
+from ..errors import DatasetError
 
 # Reading answers with several places from dataset files.
 

@@ -6,10 +6,10 @@ from typing import Any, TypeGuard, overload
 
 from pydantic.alias_generators import to_camel
 
-from rag_evaluation_framework import labelling, quotes
-from rag_evaluation_framework.base.files import Json, is_list, is_object
-from rag_evaluation_framework.base.records import KEPT, Record, RecordReader, as_list, as_object, brief_repr
-from rag_evaluation_framework.data import (
+from .. import labels
+from ..base.files import Json, is_list, is_object
+from ..base.records import KEPT, Record, RecordReader, as_list, as_object, brief_repr
+from ..data import (
     CharacterSpan,
     ChunkLevelDatasetExample,
     ChunkLevelGroundTruth,
@@ -24,11 +24,11 @@ from rag_evaluation_framework.data import (
     TokenLevelDatasetExample,
     TokenLevelGroundTruth,
 )
-from rag_evaluation_framework.data.ids import EvaluationType, QueryId, QueryIds, QueryText
-from rag_evaluation_framework.data.levels import CHUNK, TOKEN, Level, U, check_level, checked_level
-from rag_evaluation_framework.datasets.labels import BESIDE_ANSWERS, Given, LabelReader, have_places
-from rag_evaluation_framework.errors import DatasetError, LevelMismatch
-from rag_evaluation_framework.labelling.questions import question_keys
+from ..data.ids import EvaluationType, QueryId, QueryIds, QueryText
+from ..data.levels import CHUNK, TOKEN, Level, U, check_level, checked_level
+from ..errors import DatasetError, LevelMismatch
+from ..labels.questions import question_keys
+from .labels import BESIDE_ANSWERS, Given, LabelReader, have_places
 
 _SPANS = ("relevant_spans", "relevantSpans")
 _QUOTES = ("excerpts",)
@@ -280,16 +280,16 @@ class ExampleReader:
             )
         document = next((query.metadata[name] for name in _DOCUMENT_OF_QUOTES if name in query.metadata), "")
         # Programs that write excerpts cut them anywhere, also within words.
-        found = labelling.locate_quote(item, str(document), self._locator, self.labels.resolver, verbatim_only=True)
+        found = labels.locate_quote(item, str(document), self._locator, self.labels.resolver, verbatim_only=True)
         if found.status == "missing":
-            found = labelling.locate_quote(item, str(document), self._locator, self.labels.resolver)
+            found = labels.locate_quote(item, str(document), self._locator, self.labels.resolver)
         if found.status != "located":
             raise DatasetError(f"the quote {brief_repr(item)} is {found.status}: {found.advice}")
         return list(found.located.places[0])
 
     @cached_property
-    def _locator(self) -> "quotes.QuoteLocator | None":
-        return None if self.labels.corpus is None else quotes.QuoteLocator.of(self.labels.corpus)
+    def _locator(self) -> "labels.QuoteLocator | None":
+        return None if self.labels.corpus is None else labels.QuoteLocator.of(self.labels.corpus)
 
 
 @overload

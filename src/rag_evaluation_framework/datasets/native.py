@@ -11,26 +11,16 @@ from typing import Annotated, Any, Literal, TypeGuard, TypeVar
 from pydantic import FailFast, Field, StringConstraints
 from pydantic.alias_generators import to_camel
 
-from rag_evaluation_framework.base.files import Json, checked_path, is_list, is_object, unfinished, write_new
-from rag_evaluation_framework.base.outside import json_text, shown
-from rag_evaluation_framework.base.records import IGNORED, Problems, Record, RecordReader, as_list, storable
-from rag_evaluation_framework.data import (
-    CHUNK,
-    Corpus,
-    Dataset,
-    DocumentId,
-    EvaluationType,
-    GroundTruth,
-    Query,
-    QueryId,
-    QueryText,
-)
-from rag_evaluation_framework.data.dataset import Incomplete, Numbers, Skipped
-from rag_evaluation_framework.data.levels import Level, check_level
-from rag_evaluation_framework.data.spans import CharacterSpan
-from rag_evaluation_framework.datasets.labels import BESIDE_ANSWERS, Given, LabelReader, SpanRecord, have_places
-from rag_evaluation_framework.datasets.texts import drop_texts, keep_texts, texts_beside
-from rag_evaluation_framework.errors import DatasetError
+from ..base.files import Json, checked_path, is_list, is_object, unfinished, write_new
+from ..base.outside import json_text, shown
+from ..base.records import IGNORED, Problems, Record, RecordReader, as_list, storable
+from ..data import CHUNK, Corpus, Dataset, DocumentId, EvaluationType, GroundTruth, Query, QueryId, QueryText
+from ..data.dataset import Incomplete, Numbers, Skipped
+from ..data.levels import Level, check_level
+from ..data.spans import CharacterSpan
+from ..errors import DatasetError
+from .labels import BESIDE_ANSWERS, Given, LabelReader, SpanRecord, have_places
+from .texts import drop_texts, keep_texts, texts_beside
 
 # Questions whose labels are not in the documents, as the native format lists them.
 

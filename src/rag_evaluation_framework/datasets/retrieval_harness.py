@@ -11,23 +11,14 @@ from typing import Annotated, Any, Literal, Never, TypeAlias, TypeGuard, get_arg
 from pydantic import AliasGenerator, BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
-from rag_evaluation_framework.base.exits import outcome
-from rag_evaluation_framework.base.files import Json, checked_path, is_list, is_object, read_text
-from rag_evaluation_framework.base.outside import raised, said, shown
-from rag_evaluation_framework.base.records import RecordReader, as_list, json_path
-from rag_evaluation_framework.data import (
-    DOCUMENT,
-    Corpus,
-    Document,
-    DocumentId,
-    DocumentLevelGroundTruth,
-    Query,
-    QueryId,
-    QueryText,
-)
-from rag_evaluation_framework.data.dataset import Dataset, Mode
-from rag_evaluation_framework.data.documents import DocumentResolver
-from rag_evaluation_framework.errors import DatasetError, InputError
+from ..base.exits import outcome
+from ..base.files import Json, checked_path, is_list, is_object, read_text
+from ..base.outside import raised, said, shown
+from ..base.records import RecordReader, as_list, json_path
+from ..data import DOCUMENT, Corpus, Document, DocumentId, DocumentLevelGroundTruth, Query, QueryId, QueryText
+from ..data.dataset import Dataset, Mode
+from ..data.documents import DocumentResolver
+from ..errors import DatasetError, InputError
 
 # The thresholds of design document 004, such as `min.recallAtK`, as files have them.
 

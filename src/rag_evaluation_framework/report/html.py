@@ -8,20 +8,8 @@ from html import escape
 from math import isfinite
 from pathlib import Path
 
-from rag_evaluation_framework.base.optional import install_command, missing_extras
-from rag_evaluation_framework.report.page import (
-    Bar,
-    Chart,
-    Line,
-    Lines,
-    Page,
-    Part,
-    Passage,
-    Passages,
-    Table,
-    is_shown,
-    pieces,
-)
+from ..base.optional import install_command, missing_extras
+from .page import Bar, Chart, Line, Lines, Page, Part, Passage, Passages, Table, is_shown, pieces
 
 _POLICY = (
     "default-src 'none'; style-src 'sha256-{style}'; img-src data:; base-uri 'none'; form-action 'none'"  # no script

@@ -12,11 +12,11 @@ from math import isfinite
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
-from rag_evaluation_framework.base.files import is_list, is_object
-from rag_evaluation_framework.base.optional import missing_extras, require
-from rag_evaluation_framework.base.outside import fit_to_keep, harmless, name_line, one_line, shown
-from rag_evaluation_framework.errors import ConfigError
-from rag_evaluation_framework.registry.loading import load_installed
+from ..base.files import is_list, is_object
+from ..base.optional import missing_extras, require
+from ..base.outside import fit_to_keep, harmless, name_line, one_line, shown
+from ..contracts.registry.loading import load_installed
+from ..errors import ConfigError
 
 Role = Literal["", "verdict", "good", "bad", "warning", "muted", "label", "place", "found", "missed", "read", "word"]
 """Kinds of parts of a line: the answer of a page, better or worse than wished, beside the point, the name of a thing,

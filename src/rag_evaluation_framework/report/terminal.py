@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.table import Table as Grid
 from rich.text import Text
 
-from rag_evaluation_framework.report.page import (
+from .page import (
     MARKED,
     Block,
     Chart,

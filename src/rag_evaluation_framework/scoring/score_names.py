@@ -6,18 +6,18 @@ from typing import Any, TypeAlias, TypeGuard, TypeVar, cast
 
 import numpy as np
 
-from rag_evaluation_framework.base.notes import note
-from rag_evaluation_framework.base.outside import shown
-from rag_evaluation_framework.contracts.component import component_name, confide
-from rag_evaluation_framework.contracts.roles import Metric
-from rag_evaluation_framework.data import CharacterSpan, ChunkId, DocumentId, EvaluationType, GroundTruth, Rankings
-from rag_evaluation_framework.data.cutoffs import OWN_CUTOFF, SPELLINGS, Cutoff, ScoreName, is_metric_name
-from rag_evaluation_framework.data.levels import Level, U
-from rag_evaluation_framework.data.values import items, plain_text
-from rag_evaluation_framework.errors import ConfigError, DatasetError, LevelMismatch
-from rag_evaluation_framework.metrics import ALL_METRICS, TokenSetMetric
-from rag_evaluation_framework.registry.building import build
-from rag_evaluation_framework.text.reading import RankingCutter
+from ..base.notes import note
+from ..base.outside import shown
+from ..contracts.component import component_name, confide
+from ..contracts.registry.building import build
+from ..contracts.roles import Metric
+from ..data import CharacterSpan, ChunkId, DocumentId, EvaluationType, GroundTruth, Rankings
+from ..data.cutoffs import OWN_CUTOFF, SPELLINGS, Cutoff, ScoreName, is_metric_name
+from ..data.levels import Level, U
+from ..data.values import items, plain_text
+from ..errors import ConfigError, DatasetError, LevelMismatch
+from ..text.reading import RankingCutter
+from .metrics import ALL_METRICS, TokenSetMetric
 
 # Parsing what is to be scored: names such as `ndcg@10`, or `nDCG@10` as ir_measures spells it, and metrics.
 

@@ -11,18 +11,18 @@ from typing import Any, NamedTuple, NoReturn, TypeAlias, TypeGuard, cast
 
 import numpy as np
 
-from rag_evaluation_framework.base.exits import outcome
-from rag_evaluation_framework.base.notes import note
-from rag_evaluation_framework.base.outside import class_name, said, shown
-from rag_evaluation_framework.data import Cutoff, ScoreTable
-from rag_evaluation_framework.data.columns import Integers, Numbers
-from rag_evaluation_framework.data.ground_truth import LARGEST_GAIN, Answer
-from rag_evaluation_framework.data.ids import ChunkId, DocumentId, QueryId, canonical_chunk_id
-from rag_evaluation_framework.data.values import items
-from rag_evaluation_framework.errors import DatasetError
-from rag_evaluation_framework.judging.ranks import RankJudgements
-from rag_evaluation_framework.scoring.score_names import DEFAULT_RANK_SCORES, IdScore, parse_rank_scores
-from rag_evaluation_framework.scoring.tabulate import Cut, Units, kept, tabulate
+from ..base.exits import outcome
+from ..base.notes import note
+from ..base.outside import class_name, said, shown
+from ..data import Cutoff, ScoreTable
+from ..data.columns import Integers, Numbers
+from ..data.ground_truth import LARGEST_GAIN, Answer
+from ..data.ids import ChunkId, DocumentId, QueryId, canonical_chunk_id
+from ..data.values import items
+from ..errors import DatasetError
+from .judging.ranks import RankJudgements
+from .score_names import DEFAULT_RANK_SCORES, IdScore, parse_rank_scores
+from .tabulate import Cut, Units, kept, tabulate
 
 Scored = Mapping[str, float]
 """Gains or scores of the units of one query."""

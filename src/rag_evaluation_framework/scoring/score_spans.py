@@ -10,20 +10,20 @@ from typing import Any, TypeAlias, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_evaluation_framework.base.notes import note
-from rag_evaluation_framework.base.outside import shown
-from rag_evaluation_framework.contracts.roles import Metric
-from rag_evaluation_framework.data import Answer, CharacterSpan, Cutoff, DocumentId, QueryId, ScoreName, ScoreTable
-from rag_evaluation_framework.data.columns import Integers, Numbering
-from rag_evaluation_framework.data.values import items
-from rag_evaluation_framework.errors import ConfigError, DatasetError
-from rag_evaluation_framework.judging.spans import SpanJudgements, oracle_from_columns
-from rag_evaluation_framework.judging.stretches import SpanColumns, SpanTruth
-from rag_evaluation_framework.judging.trail import Trail, judge_trail
-from rag_evaluation_framework.metrics import SpanMetric, TokenSetMetric
-from rag_evaluation_framework.scoring.score_names import DEFAULT_SPAN_SCORES, SpanScore, parse_span_scores
-from rag_evaluation_framework.scoring.score_rankings import check_mappings, note_no_match, short
-from rag_evaluation_framework.scoring.tabulate import Cut, Units, kept, reads_judgements, tabulate
+from ..base.notes import note
+from ..base.outside import shown
+from ..contracts.roles import Metric
+from ..data import Answer, CharacterSpan, Cutoff, DocumentId, QueryId, ScoreName, ScoreTable
+from ..data.columns import Integers, Numbering
+from ..data.values import items
+from ..errors import ConfigError, DatasetError
+from .judging.spans import SpanJudgements, oracle_from_columns
+from .judging.stretches import SpanColumns, SpanTruth
+from .judging.trail import Trail, judge_trail
+from .metrics import SpanMetric, TokenSetMetric
+from .score_names import DEFAULT_SPAN_SCORES, SpanScore, parse_span_scores
+from .score_rankings import check_mappings, note_no_match, short
+from .tabulate import Cut, Units, kept, reads_judgements, tabulate
 
 # Reading rankings of spans from mappings and lists, as fast as Python allows.
 

@@ -13,13 +13,12 @@ from weakref import finalize
 
 import numpy as np
 
-from rag_evaluation_framework.data import EvaluationType
-from rag_evaluation_framework.data.columns import Numbers, mean_of
-from rag_evaluation_framework.data.cutoffs import Cutoff
-from rag_evaluation_framework.errors import ResultError
-from rag_evaluation_framework.experiments import RunSpec
-from rag_evaluation_framework.results import EvaluationResult
-from rag_evaluation_framework.results.means import Clusters, Latency
+from ..data import EvaluationType
+from ..data.columns import Numbers, mean_of
+from ..data.cutoffs import Cutoff
+from ..errors import ResultError
+from ..runs import EvaluationResult, RunSpec
+from ..runs.means import Clusters, Latency
 
 _BYTES = 4  # of a number of a vector: float32
 

@@ -21,32 +21,23 @@ from time import monotonic
 from typing import Any, NamedTuple
 from uuid import uuid4
 
-from rag_evaluation_framework.base.exits import outcome
-from rag_evaluation_framework.base.files import is_list, is_object
-from rag_evaluation_framework.base.notes import note
-from rag_evaluation_framework.base.outside import one_line, raised
-from rag_evaluation_framework.base.progress import progress_bar
-from rag_evaluation_framework.base.stages import Stages, kept_stages, shared
-from rag_evaluation_framework.data import CharacterSpan, Corpus, Dataset, GroundTruth
-from rag_evaluation_framework.data.rankings import OnError
-from rag_evaluation_framework.errors import ConfigError, RagEvalError, ResultError, SaveFailed
-from rag_evaluation_framework.experiments import ExperimentConfig, RunSpec, open_journal, parse_config, run
-from rag_evaluation_framework.experiments.journal import (
-    Resume,
-    depends_on,
-    digest,
-    files_of,
-    is_described,
-    own_modules,
-    unfinished_folder,
-)
-from rag_evaluation_framework.providers.usage import ModelUsage, count_usage, track_usage
-from rag_evaluation_framework.registry.records import plain
-from rag_evaluation_framework.results import EvaluationResult, load_result
-from rag_evaluation_framework.results.store import CELLS, REPORT
-from rag_evaluation_framework.results.texts import keep_corpus
-from rag_evaluation_framework.sweeps.cell import Cell, CellFacts, CellOutcome, Drawer
-from rag_evaluation_framework.sweeps.executors import run_tasks
+from ..base.exits import outcome
+from ..base.files import is_list, is_object
+from ..base.notes import note
+from ..base.outside import one_line, raised
+from ..base.progress import progress_bar
+from ..base.stages import Stages, kept_stages, shared
+from ..components.providers.usage import ModelUsage, count_usage, track_usage
+from ..contracts.registry.records import plain
+from ..data import CharacterSpan, Corpus, Dataset, GroundTruth
+from ..data.rankings import OnError
+from ..errors import ConfigError, RagEvalError, ResultError, SaveFailed
+from ..runs import EvaluationResult, ExperimentConfig, RunSpec, load_result, open_journal, parse_config, run
+from ..runs.journal import Resume, depends_on, digest, files_of, is_described, own_modules, unfinished_folder
+from ..runs.store import CELLS, REPORT
+from ..runs.texts import keep_corpus
+from .cell import Cell, CellFacts, CellOutcome, Drawer
+from .executors import run_tasks
 
 _SECONDS_BETWEEN_LINES = 5
 _JOURNAL_AFTER = 0.2  # seconds: of a cell that is done by then, nothing is written twice

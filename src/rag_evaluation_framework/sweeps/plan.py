@@ -18,32 +18,31 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, SkipValidation
 
-from rag_evaluation_framework.base.exits import outcome
-from rag_evaluation_framework.base.files import is_list, is_object
-from rag_evaluation_framework.base.notes import note
-from rag_evaluation_framework.base.outside import json_text, shown
-from rag_evaluation_framework.base.records import refused
-from rag_evaluation_framework.base.stages import kept_stages
-from rag_evaluation_framework.base.strict_yaml import written_yaml
-from rag_evaluation_framework.contracts.component import Component, default_parameters
-from rag_evaluation_framework.data import Cutoff
-from rag_evaluation_framework.data.rankings import OnError
-from rag_evaluation_framework.data.score_table import full_name
-from rag_evaluation_framework.errors import ConfigError, Interrupted
-from rag_evaluation_framework.experiments import Evaluation, EvaluationConfig, RunSpec, parse_config
-from rag_evaluation_framework.experiments.config import Measuring
-from rag_evaluation_framework.experiments.spec import read_config
-from rag_evaluation_framework.providers import track_usage
-from rag_evaluation_framework.registry.building import parsed
-from rag_evaluation_framework.registry.loading import KINDS, Kind
-from rag_evaluation_framework.registry.records import plain
-from rag_evaluation_framework.results import store
-from rag_evaluation_framework.results.store import CELLS, ROOT, check_root
-from rag_evaluation_framework.sweeps.cell import Cell, CellOutcome
-from rag_evaluation_framework.sweeps.cells import Workshop, cells_progress, outcomes
-from rag_evaluation_framework.sweeps.price import SweepPlan, planned
-from rag_evaluation_framework.sweeps.result import SweepResult, axis_names
-from rag_evaluation_framework.sweeps.settings import parse_axis, set_key
+from ..base.exits import outcome
+from ..base.files import is_list, is_object
+from ..base.notes import note
+from ..base.outside import json_text, shown
+from ..base.records import refused
+from ..base.stages import kept_stages
+from ..base.strict_yaml import written_yaml
+from ..components.providers import track_usage
+from ..contracts.component import Component, default_parameters
+from ..contracts.registry.building import parsed
+from ..contracts.registry.loading import KINDS, Kind
+from ..contracts.registry.records import plain
+from ..data import Cutoff
+from ..data.rankings import OnError
+from ..data.score_table import full_name
+from ..errors import ConfigError, Interrupted
+from ..runs import Evaluation, EvaluationConfig, RunSpec, parse_config, store
+from ..runs.config import Measuring
+from ..runs.spec import read_config
+from ..runs.store import CELLS, ROOT, check_root
+from .cell import Cell, CellOutcome
+from .cells import Workshop, cells_progress, outcomes
+from .price import SweepPlan, planned
+from .result import SweepResult, axis_names
+from .settings import parse_axis, set_key
 
 ROWS = ("k", "budgets")
 """Keys of a run that are cutoffs: no cells, but rows of each."""

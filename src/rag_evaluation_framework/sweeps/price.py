@@ -9,27 +9,27 @@ from math import ceil
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, cast
 
-from rag_evaluation_framework.base.exits import outcome
-from rag_evaluation_framework.base.progress import progress
-from rag_evaluation_framework.contracts import Embedder, Reranker
-from rag_evaluation_framework.contracts.component import Component
-from rag_evaluation_framework.data import Corpus
-from rag_evaluation_framework.embedders import CachedEmbedder
-from rag_evaluation_framework.embedders.cached import EmbeddingCache, identity_of
-from rag_evaluation_framework.errors import ConfigError, InputError, MissingDependency
-from rag_evaluation_framework.experiments.journal import parts_of
-from rag_evaluation_framework.registry.loading import load_installed
-from rag_evaluation_framework.registry.records import describe, is_of_package
-from rag_evaluation_framework.results.shown import Shown
-from rag_evaluation_framework.retrievers.engine import EngineRetriever
-from rag_evaluation_framework.retrievers.indexing import chunk_corpus
-from rag_evaluation_framework.retrievers.vector_rag import kept_as
-from rag_evaluation_framework.sweeps.cell import Cell
-from rag_evaluation_framework.sweeps.cells import Prepared, Workshop, why_failed
-from rag_evaluation_framework.text.tokenizers import checked_counter
+from ..base.exits import outcome
+from ..base.progress import progress
+from ..components.embedders import CachedEmbedder
+from ..components.embedders.cached import EmbeddingCache, identity_of
+from ..components.retrievers.engine import EngineRetriever
+from ..components.retrievers.indexing import chunk_corpus
+from ..components.retrievers.vector_rag import kept_as
+from ..contracts import Embedder, Reranker
+from ..contracts.component import Component
+from ..contracts.registry.loading import load_installed
+from ..contracts.registry.records import describe, is_of_package
+from ..data import Corpus
+from ..errors import ConfigError, InputError, MissingDependency
+from ..runs.journal import parts_of
+from ..runs.shown import Shown
+from ..text.tokenizers import checked_counter
+from .cell import Cell
+from .cells import Prepared, Workshop, why_failed
 
 if TYPE_CHECKING:
-    from rag_evaluation_framework.report.pages.sweep import Page
+    from ..report.pages.sweep import Page
 
 _PAGE = "rag_evaluation_framework.report.pages.sweep:plan_page"  # a door upwards
 _TOKENIZER = "cl100k_base"

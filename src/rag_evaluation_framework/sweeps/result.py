@@ -11,32 +11,26 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
-from rag_evaluation_framework.analysis.comparison import Disagreement, cutoff_orders
-from rag_evaluation_framework.base.optional import require
-from rag_evaluation_framework.base.outside import shown
-from rag_evaluation_framework.data.columns import Integers, Numbers, mean_of
-from rag_evaluation_framework.data.cutoffs import Cutoff, ScoreName
-from rag_evaluation_framework.data.score_table import ScoreTable, full_name
-from rag_evaluation_framework.errors import ConfigError, ResultError
-from rag_evaluation_framework.levels.rules import RULES
-from rag_evaluation_framework.registry.loading import load_installed
-from rag_evaluation_framework.results.meaning import other_meaning
-from rag_evaluation_framework.results.means import Clusters, score_ranges
-from rag_evaluation_framework.results.shown import Shown, recorded_test
-from rag_evaluation_framework.statistics import (
-    MeanScore,
-    PairedDifference,
-    mean_scores,
-    paired_differences,
-    tied_with_best,
-)
-from rag_evaluation_framework.statistics.means import SHARE
-from rag_evaluation_framework.sweeps.cell import CellFacts, CellOutcome, Questions
+from ..analysis.comparison import Disagreement, cutoff_orders
+from ..base.optional import require
+from ..base.outside import shown
+from ..contracts.registry.loading import load_installed
+from ..data.columns import Integers, Numbers, mean_of
+from ..data.cutoffs import Cutoff, ScoreName
+from ..data.score_table import ScoreTable, full_name
+from ..errors import ConfigError, ResultError
+from ..runs.meaning import other_meaning
+from ..runs.means import Clusters, score_ranges
+from ..runs.shown import Shown, recorded_test
+from ..scoring.levels.rules import RULES
+from ..statistics import MeanScore, PairedDifference, mean_scores, paired_differences, tied_with_best
+from ..statistics.means import SHARE
+from .cell import CellFacts, CellOutcome, Questions
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from rag_evaluation_framework.report.pages.sweep import Chart, Page
+    from ..report.pages.sweep import Chart, Page
 
 Cost: TypeAlias = Literal["price", "latency", "index", "sent"]
 COSTS: tuple[Cost, ...] = ("price", "latency", "index", "sent")

@@ -4,13 +4,13 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from rag_evaluation_framework import base
-from rag_evaluation_framework.base.files import is_object
-from rag_evaluation_framework.errors import ConfigError
-from rag_evaluation_framework.registry import describe
-from rag_evaluation_framework.registry.building import parsed
-from rag_evaluation_framework.registry.loading import KINDS
-from rag_evaluation_framework.retrievers.indexing import DEFAULT_CHUNKER
+from .. import base
+from ..base.files import is_object
+from ..components.retrievers.indexing import DEFAULT_CHUNKER
+from ..contracts.registry import describe
+from ..contracts.registry.building import parsed
+from ..contracts.registry.loading import KINDS
+from ..errors import ConfigError
 
 _ITEM = re.compile(r"""\s*('[^']*'|"[^"]*"|\[[^\]]*\]|\{[^}]*\}|[^,]*)\s*(?:,|$)""")
 

@@ -3,7 +3,7 @@
 They are a distribution of their own in the repository, as no run needs them.
 """
 
-from rag_evaluation_framework.errors import MissingDependency
+from ..errors import MissingDependency
 
 try:
     from rag_eval_loopback import LoopbackProviders as LoopbackProviders

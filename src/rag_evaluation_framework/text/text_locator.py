@@ -12,9 +12,9 @@ from weakref import WeakValueDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_evaluation_framework.base.outside import name_line
-from rag_evaluation_framework.base.progress import progress
-from rag_evaluation_framework.data import CharacterSpan, Corpus, DocumentId
+from ..base.outside import name_line
+from ..base.progress import progress
+from ..data import CharacterSpan, Corpus, DocumentId
 
 # Text of which every run of white space is one blank.
 

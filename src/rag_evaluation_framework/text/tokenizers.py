@@ -16,13 +16,13 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_evaluation_framework.base.exits import errors_as
-from rag_evaluation_framework.base.files import read_bytes, read_text, unfolded
-from rag_evaluation_framework.base.optional import require
-from rag_evaluation_framework.base.outside import class_name, fit_to_keep, one_line, raised, said, shown
-from rag_evaluation_framework.contracts.roles import Tokenizer
-from rag_evaluation_framework.data.values import plain_offset
-from rag_evaluation_framework.errors import DatasetError, TokenizerError
+from ..base.exits import errors_as
+from ..base.files import read_bytes, read_text, unfolded
+from ..base.optional import require
+from ..base.outside import class_name, fit_to_keep, one_line, raised, said, shown
+from ..contracts.roles import Tokenizer
+from ..data.values import plain_offset
+from ..errors import DatasetError, TokenizerError
 
 # Loading the vocabulary of a tiktoken encoding, offline if possible.
 

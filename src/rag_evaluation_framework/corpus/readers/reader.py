@@ -13,12 +13,12 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from rag_evaluation_framework.base.exits import outcome
-from rag_evaluation_framework.base.files import read_bytes
-from rag_evaluation_framework.base.notes import note
-from rag_evaluation_framework.base.outside import raised, shown
-from rag_evaluation_framework.base.tables import decoded
-from rag_evaluation_framework.errors import CorpusError, MissingDependency
+from ...base.exits import outcome
+from ...base.files import read_bytes
+from ...base.notes import note
+from ...base.outside import raised, shown
+from ...base.tables import decoded
+from ...errors import CorpusError, MissingDependency
 
 _GROUP = f"{__name__.partition('.')[0]}.reader"
 LARGEST = 500_000_000  # bytes of a file

@@ -5,21 +5,21 @@ from typing import Any
 
 import numpy as np
 
-from rag_evaluation_framework.analysis.comparability import Differences, FailedQuestions, Names
-from rag_evaluation_framework.analysis.comparison import Comparison, Disagreement, RegressedSlices, Slice
-from rag_evaluation_framework.base.outside import first_of, name_line
-from rag_evaluation_framework.data import ScoreTable
-from rag_evaluation_framework.data.score_table import full_name
-from rag_evaluation_framework.gates.gate import Gate
-from rag_evaluation_framework.gates.measuring import found_score, not_compared_by_reason, why_no_score
-from rag_evaluation_framework.report.page import Block, Line, Lines, Role, Table, line, muted
-from rag_evaluation_framework.report.page import Page as Page
-from rag_evaluation_framework.report.pages.gates import power_of_change
-from rag_evaluation_framework.report.pages.result import Compared, differences, differs, note_lines, role_of
-from rag_evaluation_framework.results import EvaluationResult, GateVerdict
-from rag_evaluation_framework.results.means import FEWEST, Cluster
-from rag_evaluation_framework.results.shown import marked, number, written_p_value, written_signed
-from rag_evaluation_framework.statistics.paired import PairedDifference
+from ...analysis.comparability import Differences, FailedQuestions, Names
+from ...analysis.comparison import Comparison, Disagreement, RegressedSlices, Slice
+from ...analysis.gates.gate import Gate
+from ...analysis.gates.measuring import found_score, not_compared_by_reason, why_no_score
+from ...base.outside import first_of, name_line
+from ...data import ScoreTable
+from ...data.score_table import full_name
+from ...runs import EvaluationResult, GateVerdict
+from ...runs.means import FEWEST, Cluster
+from ...runs.shown import marked, number, written_p_value, written_signed
+from ...statistics.paired import PairedDifference
+from ..page import Block, Line, Lines, Role, Table, line, muted
+from ..page import Page as Page
+from .gates import power_of_change
+from .result import Compared, differences, differs, note_lines, role_of
 
 _MOST_LISTED = 100  # per gate; a step summary has at most 1 MiB
 _WORST = 5

@@ -3,17 +3,19 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from rag_evaluation_framework.base.outside import first_of, name_line, one_line, shown
-from rag_evaluation_framework.data.score_table import ScoreTable
-from rag_evaluation_framework.inspection import DatasetQuality, PublicQuestions, Spread
-from rag_evaluation_framework.inspection.dataset_info import DatasetInfo
-from rag_evaluation_framework.inspection.findings import Finding, FindingKind, LintReport, Severity, quotation
-from rag_evaluation_framework.integrations.langsmith_datasets import PushReport
-from rag_evaluation_framework.integrations.publishing import PublishedExperiment
-from rag_evaluation_framework.report.page import Block, Line, Lines, Part, Role, Table, best_cells, line, muted, plural
-from rag_evaluation_framework.report.page import Page as Page
+from ...base.outside import first_of, name_line, one_line, shown
+from ...data.score_table import ScoreTable
+from ...datasets.checks import DatasetQuality, PublicQuestions, Spread
+from ...datasets.checks.dataset_info import DatasetInfo
+from ...datasets.checks.findings import Finding, FindingKind, LintReport, Severity, quotation
+from ..page import Block, Line, Lines, Part, Role, Table, best_cells, line, muted, plural
+from ..page import Page as Page
+
+if TYPE_CHECKING:
+    from ...trackers.langsmith_datasets import PushReport
+    from ...trackers.publishing import PublishedExperiment
 
 _UNDEFINED = "–"
 _MOST_COLUMNS = 10
@@ -325,14 +327,14 @@ def _number(value: float | None) -> str:
     return "–" if value is None else f"{value:.4f}"
 
 
-def pushed_text(report: PushReport) -> str:
+def pushed_text(report: "PushReport") -> str:
     """Return how many examples were created, updated, unchanged and deleted or missing, on one line."""
     there = f"{len(report.deleted):,} deleted" if report.deleted else f"{len(report.missing):,} only in LangSmith"
     sent = f"{len(report.created):,} created, {len(report.updated):,} updated, {len(report.unchanged):,} unchanged"
     return f"{report.name}: {sent}, {there}"
 
 
-def published_text(known: PublishedExperiment) -> str:
+def published_text(known: "PublishedExperiment") -> str:
     """Return what of an experiment is there, what is not, and what to do about it."""
     there = f"{known.runs} of {known.questions} runs and {known.scores_there} of {known.scores} scores are there"
     incomplete = " is incomplete" if known.is_lossy or known.unmatched else ""

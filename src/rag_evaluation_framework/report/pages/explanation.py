@@ -4,36 +4,23 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from rag_evaluation_framework.attribution.attribution import NEARLY, Advice, Attribution, Change
-from rag_evaluation_framework.attribution.explaining import ExplainedAnswer, Explanation, Neighbour, RankedResult
-from rag_evaluation_framework.attribution.losses import Bound, Cause
-from rag_evaluation_framework.base.outside import first_of, name_line
-from rag_evaluation_framework.data import CharacterSpan, Corpus, Hit, merge_overlapping_spans
-from rag_evaluation_framework.data.cutoffs import OWN_CUTOFF, Cutoff
-from rag_evaluation_framework.data.hits import RankedHits
-from rag_evaluation_framework.levels.rules import RULES
-from rag_evaluation_framework.report.page import (
-    Bar,
-    Line,
-    Lines,
-    Part,
-    Passage,
-    Passages,
-    Role,
-    Table,
-    line,
-    muted,
-    plural,
-    within,
-)
-from rag_evaluation_framework.report.page import Page as Page
-from rag_evaluation_framework.report.pages.result import note_lines
-from rag_evaluation_framework.results import EvaluationResult, QueryResult
-from rag_evaluation_framework.results.query_result import own_cutoff
-from rag_evaluation_framework.results.shown import number
-from rag_evaluation_framework.text.reading import ContextBudget, HitReader
-from rag_evaluation_framework.text.text_locator import LinePlaces
-from rag_evaluation_framework.text.tokenizers import resolve_tokenizer
+from ...analysis.attribution.attribution import NEARLY, Advice, Attribution, Change
+from ...analysis.attribution.explaining import ExplainedAnswer, Explanation, Neighbour, RankedResult
+from ...analysis.attribution.losses import Bound, Cause
+from ...base.outside import first_of, name_line
+from ...data import CharacterSpan, Corpus, Hit, merge_overlapping_spans
+from ...data.cutoffs import OWN_CUTOFF, Cutoff
+from ...data.hits import RankedHits
+from ...runs import EvaluationResult, QueryResult
+from ...runs.query_result import own_cutoff
+from ...runs.shown import number
+from ...scoring.levels.rules import RULES
+from ...text.reading import ContextBudget, HitReader
+from ...text.text_locator import LinePlaces
+from ...text.tokenizers import resolve_tokenizer
+from ..page import Bar, Line, Lines, Part, Passage, Passages, Role, Table, line, muted, plural, within
+from ..page import Page as Page
+from .result import note_lines
 
 _MOST_RESULTS = 10  # that hold nothing relevant, or were not read
 _MOST_BEFORE = 3

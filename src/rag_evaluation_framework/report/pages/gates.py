@@ -3,14 +3,14 @@
 from collections.abc import Iterator, Mapping, Sequence
 from math import ceil, inf, isfinite, sqrt
 
-from rag_evaluation_framework.gates.measuring import Power
-from rag_evaluation_framework.report.page import Line, Lines, Role, line, plural
-from rag_evaluation_framework.results.gate_verdict import CountsAs, GateVerdict
-from rag_evaluation_framework.results.means import CORRELATION, DROP, FEWEST, Clusters, drop_found
-from rag_evaluation_framework.statistics.means import MeanScore
-from rag_evaluation_framework.statistics.paired import LEVEL, PairedDifference
-from rag_evaluation_framework.statistics.power import POWER, detectable_change, pairs_needed
-from rag_evaluation_framework.statistics.weights import RESAMPLES
+from ...analysis.gates.measuring import Power
+from ...runs.gate_verdict import CountsAs, GateVerdict
+from ...runs.means import CORRELATION, DROP, FEWEST, Clusters, drop_found
+from ...statistics.means import MeanScore
+from ...statistics.paired import LEVEL, PairedDifference
+from ...statistics.power import POWER, detectable_change, pairs_needed
+from ...statistics.weights import RESAMPLES
+from ..page import Line, Lines, Role, line, plural
 
 _ROLES: Mapping[CountsAs, Role] = {"pass": "good", "fail": "bad", "error": "bad"}
 _GRAVEST = ("not measured", "failed", "inconclusive (counts as failed)", "inconclusive (counts as passed)", "passed")

@@ -3,11 +3,11 @@
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
-from rag_evaluation_framework.base.outside import name_line, one_line
-from rag_evaluation_framework.providers.usage import ModelUsage
-from rag_evaluation_framework.report.page import Line, Lines, Page, Role, Table, line, plural, quoted
-from rag_evaluation_framework.synthesis import Estimate, FailedRequests
-from rag_evaluation_framework.synthesis.candidates import Funnel, Rejection, Stage
+from ...authoring.models import Estimate, FailedRequests
+from ...authoring.models.candidates import Funnel, Rejection, Stage
+from ...base.outside import name_line, one_line
+from ...components.providers.usage import ModelUsage
+from ..page import Line, Lines, Page, Role, Table, line, plural, quoted
 
 _ASSUMED = (
     "If every question is written, found and checked: four characters are taken for a token, and a question for 25 "

@@ -5,34 +5,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
-from rag_evaluation_framework.annotation import Question, ReviewSession, Session
-from rag_evaluation_framework.base.outside import bounded, first_of, name_line, one_line
-from rag_evaluation_framework.data import (
-    CHUNK,
-    REVIEW,
-    CharacterSpan,
-    Corpus,
-    Dataset,
-    GroundTruth,
-    Query,
-    Review,
-    count_skipped,
-)
-from rag_evaluation_framework.inspection.findings import Finding, Label, LabelTexts, units_of
-from rag_evaluation_framework.report.page import (
-    Block,
-    Lines,
-    Page,
-    Part,
-    Passage,
-    Passages,
-    line,
-    plural,
-    quoted,
-    short,
-)
-from rag_evaluation_framework.text.terms import places_of_words
-from rag_evaluation_framework.text.text_locator import LinePlaces, folder_of
+from ...authoring.people import Question, ReviewSession, Session
+from ...base.outside import bounded, first_of, name_line, one_line
+from ...data import CHUNK, REVIEW, CharacterSpan, Corpus, Dataset, GroundTruth, Query, Review, count_skipped
+from ...datasets.checks.findings import Finding, Label, LabelTexts, units_of
+from ...text.terms import places_of_words
+from ...text.text_locator import LinePlaces, folder_of
+from ..page import Block, Lines, Page, Part, Passage, Passages, line, plural, quoted, short
 
 _MOST_PLACES = 3
 _AROUND = 4_000  # characters of a document around a text

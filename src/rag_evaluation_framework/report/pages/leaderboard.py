@@ -3,20 +3,20 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from rag_evaluation_framework.analysis.leaderboard import Leaderboard, Standing
-from rag_evaluation_framework.base.outside import name_line
-from rag_evaluation_framework.data.cutoffs import ScoreName
-from rag_evaluation_framework.data.documents import Corpus
-from rag_evaluation_framework.report.charts import BUDGETS, COLOURS, curves, interval_of
-from rag_evaluation_framework.report.page import Chart as Chart
-from rag_evaluation_framework.report.page import Line, Lines, Table, best_cells, line, muted
-from rag_evaluation_framework.report.page import Page as Page
-from rag_evaluation_framework.report.pages.comparison import moved_line, notes_by_run
-from rag_evaluation_framework.report.pages.gates import independence, range_of_power
-from rag_evaluation_framework.report.pages.result import differences, note_lines, worst_block
-from rag_evaluation_framework.results.result import EvaluationResult
-from rag_evaluation_framework.results.shown import marked, number
-from rag_evaluation_framework.statistics.best import TiedWithBest
+from ...analysis.leaderboard import Leaderboard, Standing
+from ...base.outside import name_line
+from ...data.cutoffs import ScoreName
+from ...data.documents import Corpus
+from ...runs.result import EvaluationResult
+from ...runs.shown import marked, number
+from ...statistics.best import TiedWithBest
+from ..charts import BUDGETS, COLOURS, curves, interval_of
+from ..page import Chart as Chart
+from ..page import Line, Lines, Table, best_cells, line, muted
+from ..page import Page as Page
+from .comparison import moved_line, notes_by_run
+from .gates import independence, range_of_power
+from .result import differences, note_lines, worst_block
 
 _WORST = 5
 

@@ -7,31 +7,13 @@ from typing import Any
 
 from rapidfuzz.distance import LCSseq
 
-from rag_evaluation_framework.base.outside import name_line, one_line
-from rag_evaluation_framework.data import Answer, CharacterSpan, Corpus, count_skipped
-from rag_evaluation_framework.labelling import (
-    Additions,
-    LabelChange,
-    QuoteCheck,
-    QuoteRow,
-    Relabelled,
-    skipped_questions,
-)
-from rag_evaluation_framework.quotes.suggestions import Suggestion
-from rag_evaluation_framework.report.page import (
-    Line,
-    Lines,
-    Part,
-    Passage,
-    Passages,
-    Role,
-    line,
-    plural,
-    quoted,
-    within,
-)
-from rag_evaluation_framework.report.page import Page as Page
-from rag_evaluation_framework.text.text_locator import LinePlaces, folder_of
+from ...base.outside import name_line, one_line
+from ...data import Answer, CharacterSpan, Corpus, count_skipped
+from ...labels import Additions, LabelChange, QuoteCheck, QuoteRow, Relabelled, skipped_questions
+from ...labels.suggestions import Suggestion
+from ...text.text_locator import LinePlaces, folder_of
+from ..page import Line, Lines, Part, Passage, Passages, Role, line, plural, quoted, within
+from ..page import Page as Page
 
 _SCREEN, _FEW = 4, 6  # rows that fit on a screen, shortened; up to so many are shown as they are
 _WHOLE = 5000  # rows of a page that a browser opens at once, each about 1 kB

@@ -7,43 +7,21 @@ from typing import Any
 
 import numpy as np
 
-from rag_evaluation_framework import labelling
-from rag_evaluation_framework.base.outside import first_of, fit_to_keep, name_line, one_line
-from rag_evaluation_framework.data import NOT_LABELLED, Answer, Corpus, Skipped
-from rag_evaluation_framework.data.score_table import full_name
-from rag_evaluation_framework.levels import RULES, LevelRules
-from rag_evaluation_framework.report.page import (
-    Bar,
-    Block,
-    Line,
-    Lines,
-    Part,
-    Role,
-    Table,
-    first,
-    line,
-    muted,
-    plural,
-    quoted,
-    short,
-    symmetric,
-)
-from rag_evaluation_framework.report.page import Page as Page
-from rag_evaluation_framework.report.pages.gates import gate_block, independence, power_of_run, verdict_line
-from rag_evaluation_framework.results import EvaluationResult, QueryResult
-from rag_evaluation_framework.results.meaning import servers, vector_stores
-from rag_evaluation_framework.results.means import TOTAL, Breakdown, Latency, Reranking, Unanswerable
-from rag_evaluation_framework.results.query_result import missed, why_unknown
-from rag_evaluation_framework.results.shown import (
-    marked,
-    number,
-    within,
-    written_interval,
-    written_p_value,
-    written_signed,
-)
-from rag_evaluation_framework.statistics.means import SHARE, MeanScore
-from rag_evaluation_framework.statistics.paired import LEVEL, PairedDifference
+from ... import labels
+from ...base.outside import first_of, fit_to_keep, name_line, one_line
+from ...data import NOT_LABELLED, Answer, Corpus, Skipped
+from ...data.score_table import full_name
+from ...runs import EvaluationResult, QueryResult
+from ...runs.meaning import servers, vector_stores
+from ...runs.means import TOTAL, Breakdown, Latency, Reranking, Unanswerable
+from ...runs.query_result import missed, why_unknown
+from ...runs.shown import marked, number, within, written_interval, written_p_value, written_signed
+from ...scoring.levels import RULES, LevelRules
+from ...statistics.means import SHARE, MeanScore
+from ...statistics.paired import LEVEL, PairedDifference
+from ..page import Bar, Block, Line, Lines, Part, Role, Table, first, line, muted, plural, quoted, short, symmetric
+from ..page import Page as Page
+from .gates import gate_block, independence, power_of_run, verdict_line
 
 _MOST_NOTES, _MOST_SKIPPED, _MOST_NAMED, _MOST_FAILURES = 25, 10, 3, 5
 _WORST = 5
@@ -139,10 +117,10 @@ def labels_left_out(doc_ids: Iterable[str], corpus: Corpus) -> str:
         doc_ids: The documents.
         corpus: The documents of a folder.
     """
-    names = [name for name in dict.fromkeys(doc_ids) if labelling.leaving_out(name, corpus) is not None]
+    names = [name for name in dict.fromkeys(doc_ids) if labels.leaving_out(name, corpus) is not None]
     if not names:
         return ""
-    pattern, folder = labelling.pattern_with(names, corpus), one_line(str(corpus.metadata["source"]))
+    pattern, folder = labels.pattern_with(names, corpus), one_line(str(corpus.metadata["source"]))
     other = "one that does not" if pattern is None else f"glob {shlex.quote(pattern)}"
     key = "exclude" if "exclude" in corpus.metadata else "glob"
     return f"{key} leaves out {first_of([*map(name_line, names)], 1)} of {folder}; expected {other}"

@@ -3,29 +3,20 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from rag_evaluation_framework.base.outside import first_of, name_line, shown
-from rag_evaluation_framework.data.cutoffs import ScoreName
-from rag_evaluation_framework.errors import ConfigError
-from rag_evaluation_framework.report.charts import BUDGETS, COLOURS, curves, front, heat_map, interval_of
-from rag_evaluation_framework.report.page import Block, Line, Lines, Table, best_cells, first, line, muted, plural
-from rag_evaluation_framework.report.page import Chart as Chart
-from rag_evaluation_framework.report.page import Page as Page
-from rag_evaluation_framework.report.pages.comparison import order_texts
-from rag_evaluation_framework.report.pages.gates import independence
-from rag_evaluation_framework.report.pages.result import bar_of, differences, note_lines
-from rag_evaluation_framework.results.shown import marked, number, within, written_p_value
-from rag_evaluation_framework.sweeps.cell import CellOutcome
-from rag_evaluation_framework.sweeps.price import PartPlan, SweepPlan
-from rag_evaluation_framework.sweeps.result import (
-    COSTS,
-    CellStanding,
-    Cost,
-    Recommendation,
-    SweepResult,
-    axis_names,
-    is_budget,
-    known_costs,
-)
+from ...base.outside import first_of, name_line, shown
+from ...data.cutoffs import ScoreName
+from ...errors import ConfigError
+from ...runs.shown import marked, number, within, written_p_value
+from ...sweeps.cell import CellOutcome
+from ...sweeps.price import PartPlan, SweepPlan
+from ...sweeps.result import COSTS, CellStanding, Cost, Recommendation, SweepResult, axis_names, is_budget, known_costs
+from ..charts import BUDGETS, COLOURS, curves, front, heat_map, interval_of
+from ..page import Block, Line, Lines, Table, best_cells, first, line, muted, plural
+from ..page import Chart as Chart
+from ..page import Page as Page
+from .comparison import order_texts
+from .gates import independence
+from .result import bar_of, differences, note_lines
 
 _MOST = 24  # cells, effects or levels on a page; `to_dataframe` has all
 _MOST_FAILURES = 10  # reasons why cells cannot be run

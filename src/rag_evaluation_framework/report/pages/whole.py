@@ -4,15 +4,15 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from rag_evaluation_framework.analysis import Comparison, Leaderboard
-from rag_evaluation_framework.attribution.deep_pass import corpus_of
-from rag_evaluation_framework.errors import RagEvalError
-from rag_evaluation_framework.report.page import Line, Lines, Page, plural
-from rag_evaluation_framework.report.pages.comparison import comparison_page
-from rag_evaluation_framework.report.pages.explanation import anchor_of, questions_page
-from rag_evaluation_framework.report.pages.leaderboard import leaderboard_page
-from rag_evaluation_framework.report.pages.result import result_page
-from rag_evaluation_framework.results.result import EvaluationResult
+from ...analysis import Comparison, Leaderboard
+from ...analysis.attribution.deep_pass import corpus_of
+from ...errors import RagEvalError
+from ...runs.result import EvaluationResult
+from ..page import Line, Lines, Page, plural
+from .comparison import comparison_page
+from .explanation import anchor_of, questions_page
+from .leaderboard import leaderboard_page
+from .result import result_page
 
 Result = EvaluationResult[Any]
 

@@ -4,11 +4,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from rag_evaluation_framework.base.optional import install_command
-from rag_evaluation_framework.base.outside import first_of, name_line, one_line
-from rag_evaluation_framework.datasets.texts import KeptTexts
-from rag_evaluation_framework.report.page import plural
-from rag_evaluation_framework.results import EvaluationResult, number
+from ...base.optional import install_command
+from ...base.outside import first_of, name_line, one_line
+from ...datasets.texts import KeptTexts
+from ...runs import EvaluationResult, number
+from ..page import plural
 
 _NAMED = 10  # files that are not ours
 _EMBEDDER = 1000  # characters of an embedder and its parameters
