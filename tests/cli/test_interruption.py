@@ -183,27 +183,27 @@ def test_a_question_that_exits_has_failed_and_is_shown(folder, step, option, par
 
 
 @pytest.mark.parametrize("part", ["Mine", "Slow"])
-def test_a_retriever_that_exits_when_it_is_closed_loses_no_answer(folder, part):
+def test_a_retriever_that_exits_when_it_is_closed_loses_nothing(folder, part):
     done = run(folder, "close", "--retriever", f"own:{part}")
     assert done.returncode == 2
+    (kept,) = (folder / ".rag-eval" / "runs").iterdir()
     last = done.stderr.splitlines()[-1]
     assert last.startswith("error: Mine: called sys.exit(0) (own.py, line 12) in close")
-    assert done.stdout == ""
-    again = run(folder, "nowhere", "--retriever", f"own:{part}", "--resume")
-    assert again.returncode == 0
-    assert "3 of 3 questions were answered by the run that began at " in again.stderr
+    assert f"Saved to {kept}" in done.stdout
+    assert "span_recall" in done.stdout
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
 @pytest.mark.parametrize(("number", "code", "said"), SIGNALS)
 @pytest.mark.parametrize("ending", ["sys.exit(0)", "raise ValueError('gone')"])
-def test_a_retriever_that_ends_oddly_when_it_is_closed_after_an_interrupt_loses_no_answer(
+def test_a_retriever_that_ends_oddly_when_it_is_closed_after_an_interrupt_loses_nothing(
     folder, number, code, said, ending
 ):
     closing = WAITING.replace('Path("closed").touch()', f"import sys; {ending}")
     done = interrupted(folder, number, "later", "--retriever", "own:Mine", own=closing)
     assert done.returncode == code
     assert done.stderr.splitlines()[-1] == f"{said}: answers to 2 of 3 {KEPT}"
+    assert "! Mine could not be closed: " in done.stdout
 
 
 def test_a_metric_that_exits_has_no_score(folder):
@@ -265,12 +265,14 @@ def interrupted(folder, number, step, *arguments, own=WAITING):
 @pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
 @pytest.mark.parametrize(("number", "code", "said"), EVERY_SIGNAL)
 @pytest.mark.parametrize("part", ["Mine", "Slow"])
-def test_what_was_answered_before_an_interrupt_is_kept(folder, number, code, said, part):
+def test_what_was_answered_before_an_interrupt_is_shown_and_kept(folder, number, code, said, part):
     done = interrupted(folder, number, "later", "--retriever", f"own:{part}")
     assert done.returncode == code
     assert done.stderr.splitlines()[-1] == f"{said}: answers to 2 of 3 {KEPT}"
     assert "Traceback" not in done.stderr
-    assert done.stdout == ""
+    assert "interrupted: 2 of 3 questions were answered" in done.stdout
+    assert "scored 2 of 4 answerable questions (2 skipped, 0 failed), 1 without an answer (1 failed)" in done.stdout
+    assert "Saved to" not in done.stdout
     assert (folder / "closed").exists()
     assert [path.name for path in (folder / ".rag-eval" / "runs").iterdir()] == ["unfinished"]
     # What waited does not any more, which is another file: so all is asked again, unless that is told not to matter.
@@ -305,6 +307,38 @@ def test_the_first_interrupt_says_at_once_what_the_second_does(folder):
     finally:
         process.kill()
     assert process.returncode == 130
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
+def test_an_interrupt_while_what_was_answered_is_scored_ends_at_once(folder):
+    scoring = "from rag_evaluation_framework import TokenLevelMetric\nclass Score(TokenLevelMetric):\n"
+    scoring += "    def calculate(self, retrieved, ground_truth):\n"
+    scoring += "        Path('scoring').touch()\n        time.sleep(600)\n"
+    (folder / "own.py").write_text(WAITING.format(step="later") + scoring)
+    process = started(folder, "--retriever", "own:Mine", "--metric", "own:Score")
+    try:
+        process.send_signal(signal.SIGINT)
+        give_up = time.monotonic() + 60
+        while not (folder / "scoring").exists() and time.monotonic() < give_up:
+            time.sleep(0.05)
+        time.sleep(0.6)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+    finally:
+        process.kill()
+    assert (process.returncode, out) == (130, "")
+    assert err.endswith("interrupted: finishing; again to stop now\ninterrupted\n")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
+def test_an_interrupted_run_in_json_is_one_object(folder):
+    done = interrupted(folder, signal.SIGINT, "later", "--retriever", "own:Mine", "--json")
+    assert done.returncode == 130
+    shown = json.loads(done.stdout)
+    assert shown["run"] is None
+    assert shown["not_saved"] == f"answers to 2 of 3 {KEPT}"
+    assert shown["notes"][0] == "interrupted: 2 of 3 questions were answered"
+    assert len(shown["failures"]) == 1
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")

@@ -1,5 +1,7 @@
 """Runs that are interrupted, and retrievers that fail when they are closed: what is closed, kept and said."""
 
+from functools import partial
+
 import pytest
 
 from rag_evaluation_framework import (
@@ -9,6 +11,8 @@ from rag_evaluation_framework import (
     Dataset,
     Document,
     DocumentId,
+    EvaluationConfig,
+    ExperimentConfig,
     Query,
     Retriever,
     TokenLevelGroundTruth,
@@ -16,7 +20,9 @@ from rag_evaluation_framework import (
     load_result,
     retrieve,
 )
+from rag_evaluation_framework.data.rankings import NOT_ANSWERED
 from rag_evaluation_framework.errors import ComponentExited, Interrupted
+from rag_evaluation_framework.runs import open_journal, run, run_of_answers
 
 TEXT = "".join(chr(0x4E00 + number) for number in range(400))  # no two characters alike: every text is in one place
 CORPUS = Corpus([Document(DocumentId("d"), TEXT)])
@@ -84,6 +90,80 @@ def test_an_interrupt_after_answers_says_how_many_are_kept(tmp_path, interruptin
     result = evaluate(again, DATASET, **options)
     assert again.asked <= 1
     assert [query.status for query in result.queries] == ["scored"] * 5
+
+
+class Stopped(Retriever):
+    """Fails at the first question, and is interrupted at another one, at some depths; asked alone or together."""
+
+    def __init__(self, stop=-1, depths=range(1000), prefix_stable=None):
+        self.stop, self.depths, self.calls = stop, depths, []
+        self._stable = prefix_stable
+
+    @property
+    def prefix_stable(self):
+        return self._stable
+
+    def index(self, corpus):
+        self.calls.append("index")
+
+    def prepare(self, queries):
+        self.calls.append("prepare")
+
+    def retrieve(self, query, k):
+        self.calls.append(query)
+        number = int(query.split()[1])
+        if number == self.stop and k in self.depths:
+            raise KeyboardInterrupt
+        if number == 0:
+            raise ValueError("odd")
+        return [TEXT[place : place + 1] for place in range(number, 390)][:k]
+
+    def close(self):
+        self.calls.append("close")
+
+
+class Together(Stopped):
+    def retrieve_many(self, queries, k):
+        return [self.retrieve(query, k) for query in queries]
+
+
+@pytest.mark.parametrize(
+    ("make", "stop", "questions", "k", "budgets", "answered"),
+    [
+        (Stopped, (3,), 5, 2, [], 3),
+        (Stopped, (3, range(11, 1000)), 5, 2, ["30ch"], 3),
+        (partial(Stopped, prefix_stable=False), (3, [2]), 5, [5, 2], [], 3),
+        (Together, (379,), 380, 2, [], 50 + 256),
+        (Together, (299, range(11, 1000)), 380, 2, ["30ch"], 1 + 256),
+    ],
+    ids=str,
+)
+def test_the_scores_of_what_was_answered_are_true_and_nothing_is_asked_for_them(
+    tmp_path, make, stop, questions, k, budgets, answered
+):
+    entries = [
+        TokenLevelGroundTruth(
+            Query.from_text(f"question {number}"), [CharacterSpan(DocumentId("d"), number, number + 9)]
+        )
+        for number in range(questions)
+    ]
+    dataset = Dataset(entries, TOKEN, corpus=CORPUS)
+    config = EvaluationConfig(budgets=budgets, save_results_path=tmp_path, experiment_name="mine")
+    experiment = ExperimentConfig(retriever := make(*stop), dataset, k=k, config=config)
+    with open_journal(experiment, "always") as journal:
+        with pytest.raises(KeyboardInterrupt):
+            run(experiment, journal)
+        before = [*retriever.calls]
+        found, unanswered = run_of_answers(experiment, journal)
+    assert retriever.calls == before
+    assert before[-1] == "close"
+    whole = evaluate(make(), dataset, k=k, budgets=budgets)
+    known = [row for row, query in enumerate(found.queries) if NOT_ANSWERED not in query.failures]
+    assert len(known) == questions - unanswered == answered
+    for row in known:
+        one, other = found.queries[row], whole.queries[row]
+        assert (one.scores, one.hits, one.failures) == (other.scores, other.hits, other.failures)
+    assert [path.name for path in (tmp_path / "runs").iterdir()] == ["unfinished"]
 
 
 @pytest.mark.parametrize("closing", [OSError("gone"), GeneratorExit("over"), SystemExit(0)], ids=repr)

@@ -21,7 +21,7 @@ from ..base.files import from_home
 from ..base.notes import note
 from ..base.outside import one_line
 from ..components import retrievers
-from ..errors import ConfigError
+from ..errors import ComponentExited, ConfigError
 from ..runs import store
 from . import run_options as options
 from .endings import Found
@@ -97,6 +97,7 @@ def run(
     with (
         _cleaned_up(experiment.retriever, run_file.cleanup) as clean_up,
         runs.open_journal(experiment, _RESUME[resume], run_file.pipeline) as journal,
+        _answers_shown(experiment, journal, worst, as_json=as_json),
     ):
         for told in journal.notes:
             note(told)
@@ -111,7 +112,7 @@ def run(
             journal.is_finished = sent.outcome.result.folder is not None
         not_saved = "save_results_path is null" if sent.not_saved is None else sent.not_saved.why
         if sent.interrupt is not None and not journal.is_finished:
-            raise sent.interrupt
+            not_saved = journal.said
         _show(sent.outcome, not_saved, experiment.corpus, worst, as_json=as_json)
         if sent.interrupt is not None:
             raise sent.interrupt
@@ -131,10 +132,36 @@ def _made(
     with base.kept_stages(experiment.config.save_results_path) as stages:
         if stages is not None:
             stages.measures_anew = any(gate.kind == "latency" for gate in planned)
-        result = runs.run(experiment, journal)
+        exited: tuple[str, ...] = ()
+        try:
+            result = runs.run(experiment, journal)
+        except ComponentExited as error:
+            found, unanswered = runs.run_of_answers(experiment, journal)
+            if found is None or unanswered:
+                raise
+            result, exited = found, (str(error),)
     outcome = gating.outcome(result, planned, unreliable(result))
     why = unreliable(result, why_skipped=report.why_skipped(result, experiment.corpus))
-    return replace(outcome, problems=(*outcome.problems, *why))
+    return replace(outcome, problems=(*exited, *outcome.problems, *why))
+
+
+@contextmanager
+def _answers_shown(
+    experiment: rag.ExperimentConfig[Any], journal: runs.Journal, worst: int, *, as_json: bool
+) -> Generator[None]:
+    """Show the scores of what was answered when the run inside is interrupted."""
+    try:
+        yield
+    except KeyboardInterrupt as interrupt:
+        with components_print_to_stderr():
+            result, unanswered = runs.run_of_answers(experiment, journal)
+        if result is not None:
+            questions = len(result.queries)
+            told = f"interrupted: {questions - unanswered} of {questions} questions were answered"
+            closing = map(str, getattr(interrupt, "__notes__", ()))
+            outcome = contracts.Outcome(replace(result, notes=(told, *closing, *result.notes)))
+            _show(outcome, journal.said, experiment.corpus, worst, as_json=as_json)
+        raise
 
 
 def _show(outcome: contracts.Outcome, not_saved: str, corpus: rag.Corpus, worst: int, *, as_json: bool) -> None:

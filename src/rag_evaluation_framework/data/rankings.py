@@ -65,6 +65,8 @@ NOT_ASKED = Failure(
     "retrieve", "NotAsked", "not asked: too many questions before it had no answer in time, and could not be stopped"
 )
 """What becomes of the questions that are left when a run is stopped, as its retriever hangs again and again."""
+NOT_ANSWERED = Failure("retrieve", "Interrupted", "not answered, as the run was interrupted")
+"""What becomes of the questions that are left when what was answered until an interrupt is shown."""
 
 
 # Rankings: what was found for every query, as deep as any cutoff reaches. In columns.

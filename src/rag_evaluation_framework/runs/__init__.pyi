@@ -25,6 +25,7 @@ from .result import ExperimentResult as ExperimentResult
 from .runner import retrieve as retrieve
 from .runner import run as run
 from .runner import run_experiment as run_experiment
+from .runner import run_of_answers as run_of_answers
 from .shown import number as number
 from .spec import RunSpec as RunSpec
 from .spec import load_config as load_config

@@ -37,7 +37,7 @@ from ..contracts.registry.loading import components as registered
 from ..contracts.registry.records import describe, is_elsewhere, is_of_package, without_run_id
 from ..data import Corpus, Hit, Retrieval, Stage
 from ..data.hits import Ranking
-from ..data.rankings import Failure
+from ..data.rankings import NOT_ANSWERED, Failure
 from ..datasets.rankings.hit_lines import JOURNAL_VERSION
 from ..errors import ConfigError, Interrupted
 from . import store
@@ -136,7 +136,12 @@ class Journal:
     Attributes:
         notes: What people are told of the answers that are taken, or left alone; of the result, too.
         is_finished: Whether the result is saved, so that the answers are not needed any more.
+        index: What is asked, while it is; a run that was interrupted leaves it here.
+        has_ended: Whether nothing is asked any more: of a question without an answer that is known.
     """
+
+    index: Any = None
+    has_ended = False
 
     def __init__(
         self, folder: Path, corpus: Corpus, questions: int, resume: Resume, *, sure: bool, after: float = 0.0
@@ -149,17 +154,20 @@ class Journal:
         self._known: dict[tuple[str, int], tuple[Path, int, int]] = {}  # the file, where the line begins, its length
         self._file: BinaryIO | None = None
         self._written = False
+        self._path = folder
         self._made: list[Path] = []
         self._writing = Lock()
         self._synced = time.monotonic()
         self._from = self._synced + after
         self._waiting: list[tuple[str, Returned]] = []
         self._answered = set[str]()
+        self._failed: dict[tuple[str, int], Returned] = {}
 
     def answer(self, query_id: str, depth: int) -> Returned | None:
         """Return the answer to a question at a depth, if it is known. Threads call this."""
         if (query_id, depth) not in self._known:
-            return None
+            failed = self._failed.get((query_id, depth), Returned(Retrieval(()), depth, NOT_ANSWERED))
+            return failed if self.has_ended else None
         path, begin, length = self._known[query_id, depth]
         with path.open("rb") as file:
             file.seek(begin)
@@ -168,7 +176,11 @@ class Journal:
     def keep(self, answers: Iterable[tuple[str, Returned]]) -> None:
         """Write answers, all at once; those that failed are asked for again. Threads call this."""
         with self._writing:
-            self._waiting += [(query_id, answer) for query_id, answer in answers if answer.failure is None]
+            for query_id, answer in answers:
+                if answer.failure is None:
+                    self._waiting.append((query_id, answer))
+                else:
+                    self._failed[query_id, answer.depth] = answer
             if time.monotonic() >= self._from:
                 self._write()
 
@@ -197,6 +209,15 @@ class Journal:
             return "no answer is kept"
         how = "" if self.sure or self.resume == "always" else " with --resume"
         return f"answers to {len(self._answered)} of {self.questions} questions are kept; run it again{how} to go on"
+
+    def end(self) -> int:
+        """Let nothing be asked any more, as the run was interrupted, and return how many questions are answered."""
+        with self._writing:
+            self._write()
+        self.has_ended = True
+        if self._written:
+            self._take(self._path)
+        return len(self._answered)
 
     def lock(self) -> int | None:
         """Make and lock the folder, or one beside it if another run uses it, until what is returned is closed.
@@ -258,8 +279,9 @@ class Journal:
                 why = f"{told} changed since"
             where = one_line(str(self.folder))
             self.notes.append(f"answers of an interrupted run in {where} are not used: {why}. All questions are asked")
+        self._path = self.folder / f"journal-{number}.jsonl"
         try:
-            self._file = (self.folder / f"journal-{number}.jsonl").open("xb")
+            self._file = self._path.open("xb")
             self._file.write(harmless_json(f"{json.dumps({**begun, 'facts': facts}, ensure_ascii=False)}\n").encode())
         except OSError as error:
             self.stop(error)
@@ -274,7 +296,7 @@ class Journal:
                     self._sync()
                 self._file.close()
                 if not self._written:
-                    Path(self._file.name).unlink()
+                    self._path.unlink()
                 self._file = None
         if self.is_finished:
             shutil.rmtree(self.folder, ignore_errors=True)
@@ -312,7 +334,7 @@ class Journal:
             with suppress(OSError):
                 self._file.close()
             if not self._written:
-                Path(self._file.name).unlink(missing_ok=True)
+                self._path.unlink(missing_ok=True)
         self._file = None
         where, why = one_line(str(self.folder)), store.reason(error)
         self.notes.append(f"answers cannot be kept any more in {where} ({why}); the run goes on")

@@ -22,7 +22,7 @@ from ..base.progress import progress_bar
 from ..contracts.roles import Retriever, checked_prefix_stable, is_trusted
 from ..data import AnyChunk, Cutoff, Query, Retrieval, Stage
 from ..data.hits import HitCollector, RankedHits, Ranking
-from ..data.rankings import NOT_ASKED, UNFILLED, Failure, Rankings, StageRow, stage_columns, stage_rows
+from ..data.rankings import NOT_ANSWERED, NOT_ASKED, UNFILLED, Failure, Rankings, StageRow, stage_columns, stage_rows
 from ..errors import UnreadableAnswer
 from ..labels.hit_locator import HitLocator
 from ..text.reading import RankingCutter
@@ -43,6 +43,7 @@ _MOST_TIMED = 50
 _TIMED_SIDE_BY_SIDE = 32  # one in so many
 _HITS_AT_ONCE = 1 << 18  # so that the memory does not grow with the number of questions
 _SHORTER = 4  # than the mean: how much shorter chunks are provided for in the first request
+_UNASKED = (NOT_ASKED, NOT_ANSWERED)
 _Asked: TypeAlias = tuple[Query, int]
 """A question, and how many results are asked for."""
 
@@ -226,7 +227,7 @@ class Ranker:
             answers = self._ask("Retrieving again", [queries[row] for row in depths], [*depths.values()])
             asking = []
             for row, answer in zip(depths, answers, strict=True):
-                if answer.failure is not NOT_ASKED or not deepest[row].exhausted:  # else there was nothing more to get
+                if answer.failure not in _UNASKED or not deepest[row].exhausted:  # else there was nothing more to get
                     if answer.hits > deepest[row].hits:
                         asking.append(row)
                     deepest[row] = answer
@@ -246,7 +247,7 @@ class Ranker:
             untimed = (answer.untimed() for answer in found)
             for row, answer in chain(zip(alone, one_by_one, strict=True), zip(others, untimed, strict=True)):
                 stop_if_interrupted()  # a component may have swallowed it, and answered anything
-                self._calls += answer.failure is not NOT_ASKED
+                self._calls += answer.failure not in _UNASKED
                 seen[row] = self._seen(answer)
                 bar.update()
         listed = [seen[row] for row in range(len(queries))]
@@ -323,7 +324,7 @@ class Ranker:
             if late.abandoned:
                 self._abandoned.append(query)
             what = "what it waits for was left behind" if late.abandoned else "it was cancelled"
-            return self._failed(query, TimeoutError(f"no answer within {limit:g} s; {what}"), depth)
+            answer = self._failed(query, TimeoutError(f"no answer within {limit:g} s; {what}"), depth)
         stop_if_interrupted()  # a component may have swallowed it, and answered anything
         self._keep([(query, answer)])
         return answer

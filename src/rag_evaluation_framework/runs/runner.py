@@ -5,7 +5,7 @@ from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from functools import partial
+from functools import cached_property, partial
 from itertools import chain
 from time import perf_counter
 from typing import Any, Unpack, cast, overload
@@ -15,7 +15,7 @@ import numpy as np
 from .. import labels
 from ..adapt.results import as_chunks
 from ..base.exits import no_exit, on_failure, outcome
-from ..base.interrupts import say_that_it_goes_on
+from ..base.interrupts import go_on, say_that_it_goes_on
 from ..base.notes import collected, note
 from ..base.outside import raised, shown
 from ..base.stages import kept_stages, seconds_reading
@@ -31,7 +31,7 @@ from ..data.documents import checked_corpus
 from ..data.hits import Hit
 from ..data.ids import QueryIds, QueryText
 from ..data.levels import DOCUMENT, Level, U
-from ..data.rankings import OnError, Rankings
+from ..data.rankings import NOT_ANSWERED, OnError, Rankings
 from ..data.spans import merge_overlapping_spans, total_length
 from ..data.values import gives_items, items
 from ..errors import ComponentExited, ConfigError, DatasetError, RagEvalError
@@ -200,7 +200,7 @@ class Index:
     chunks: Sequence[AnyChunk] | None
     seconds: Mapping[str, float]
 
-    @property
+    @cached_property
     def size(self) -> dict[str, int] | None:
         """How many chunks, characters in these, and numbers per chunk there are; None if chunks cannot be listed."""
         if self.chunks is None:
@@ -225,7 +225,7 @@ class Index:
             QueryFailed: A query failed, and `on_error` is `"raise"`.
         """
         start = perf_counter()
-        if asking.batch_queries:
+        if asking.batch_queries and not (journal is not None and journal.has_ended):
             self._prepare(queries)
         ranker = Ranker(self.pipeline, self.retriever, self.chunks, cutter, asking, spans, journal)
         rankings = ranker.rankings(queries)
@@ -504,16 +504,40 @@ def run(config: ExperimentConfig[Any], journal: Journal | None = None) -> Evalua
             "created": datetime.now(UTC).isoformat(timespec="seconds"),
         }
 
-        with indexed(config.retriever, config.corpus) as index:
+        index: Index
+        before = None if journal is None else journal.index
+        with indexed(config.retriever, config.corpus) if before is None else nullcontext(before) as index:
             truth = RULES[config.level.evaluation_type].truth(config.dataset, index, config.chunk_id)
             spans = config.level is not DOCUMENT
-            rankings = index.rank(config.dataset.queries, cutter, measured, spans=spans, journal=journal)
+            if journal is not None:
+                journal.index = index
             size = index.size
+            rankings = index.rank(config.dataset.queries, cutter, measured, spans=spans, journal=journal)
+        if journal is not None:
+            journal.index = None
         result = _scored(config, cutter, truth, rankings, head, {**record, "index": size})
     said = [*config.notes, *(() if journal is None else journal.notes), *notes]
     if result.unplaced > 0.5:
         said.append(example_of_unlocated(result, config.corpus))
     return replace(result, notes=tuple(dict.fromkeys(said)), usage=tuple(usage.models))
+
+
+def run_of_answers(config: ExperimentConfig[Any], journal: Journal) -> tuple[EvaluationResult[Any] | None, int]:
+    """Return the result of what was answered until a run ended that was asking; it asks and indexes nothing.
+
+    Args:
+        config: The experiment.
+        journal: What kept the answers.
+
+    Returns:
+        A result whose other questions have failed, and how many these are; None if none was answered.
+    """
+    if journal.index is None or not journal.end():
+        return None, len(config.dataset)
+    go_on()
+    result = run(config, journal)
+    unanswered = sum(NOT_ANSWERED in failures for failures in result.failures.values())
+    return None if unanswered == len(result.queries) else result, unanswered
 
 
 def _scored(
