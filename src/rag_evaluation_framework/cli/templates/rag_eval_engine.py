@@ -7,7 +7,7 @@ let a run write the documents of a dataset; leave them out where it only searche
 from collections.abc import Sequence
 from typing import Any
 
-from ... import BM25Retriever, Corpus, Document, RecursiveCharacterChunker
+from rag_evaluation_framework import BM25Retriever, Corpus, Document, RecursiveCharacterChunker
 
 
 class Engine:
