@@ -12,7 +12,7 @@ import rag_evaluation_framework as rag
 from rag_evaluation_framework import errors, types
 
 SOURCE = Path(rag.__file__).parent
-PARTS_OF_ROOMS = {"report/pages", "synthesis/strategies"}  # their rooms export their names
+PARTS_OF_ROOMS = {"report/pages", "authoring/models/strategies"}  # their rooms export their names
 ROOMS = sorted(
     path.parent.relative_to(SOURCE.parent).as_posix().replace("/", ".")
     for path in SOURCE.rglob("__init__.py")

@@ -21,7 +21,7 @@ from rag_evaluation_framework.labels.quote_locator import QuoteLocator
 from support.each import each
 
 HERE = Path(__file__).parent
-PAGES = {path.stem: path for path in [*(HERE.parent / "quotes/pages").rglob("*.html"), HERE / "edges.html"]}
+PAGES = {path.stem: path for path in [*(HERE.parent / "labels/pages").rglob("*.html"), HERE / "edges.html"]}
 SHOWN = sorted(path.name.removesuffix(".chromium.txt") for path in (HERE / "shown").glob("*.chromium.txt"))
 SENTENCES = 100
 LEAST_WORDS = 4

@@ -31,14 +31,14 @@ ROUTE = "POST /v1/chat/completions"
 DOCUMENTS, QUESTIONS, AT_ONCE = 8, 3, 4
 SIMPLE = "embedder=None"
 ALL = """strategies=[
-    synthesis.SimpleQuestions(), synthesis.CrossDocumentQuestions(),
-    synthesis.NoAnswerQuestions(), synthesis.RealQuestions(("what answers 3",)),
+    authoring.SimpleQuestions(), authoring.CrossDocumentQuestions(),
+    authoring.NoAnswerQuestions(), authoring.RealQuestions(("what answers 3",)),
 ]"""
 FILE = Path(".rag-eval/datasets/mine.json")
 LIFE = f"""
 import warnings
 from openai import OpenAI
-from rag_evaluation_framework import Corpus, TokenLevelDataGenerator, synthesis
+from rag_evaluation_framework import Corpus, TokenLevelDataGenerator, authoring
 generator = TokenLevelDataGenerator(OpenAI(), Corpus.from_folder("docs"), max_concurrency={AT_ONCE}, OPTIONS)
 warnings.simplefilter("ignore")
 generator.generate({QUESTIONS}, upload_to_langsmith=False, dataset_name="mine")
