@@ -16,7 +16,7 @@ from tqdm import tqdm
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 
-from labelling.test_edited_corpora import outcome
+from labels.test_edited_corpora import outcome
 
 
 def main() -> None:

@@ -80,7 +80,7 @@ def kept(folder, asked):
 
 def killed(model, folder, life, after, delay):
     """Let a process generate, and kill it a moment after it has made so many requests."""
-    before, connections = len(model.exchanges), set(model._server._server.connections)
+    before, connections = len(model.exchanges), set(model._server.connections)
     process = subprocess.Popen([sys.executable, "-c", life], cwd=folder, stderr=subprocess.PIPE)
     give_up = time.monotonic() + 60
     while len(model.exchanges) - before < after and process.poll() is None:
@@ -89,7 +89,7 @@ def killed(model, folder, life, after, delay):
     time.sleep(delay)
     process.kill()
     assert process.communicate(timeout=60)[1] == b""
-    while model._server._server.connections - connections:  # what was under way is recorded
+    while model._server.connections - connections:  # what was under way is recorded
         time.sleep(0.001)
     return process.returncode
 

@@ -118,6 +118,8 @@ class _OtherVocabularyError(Exception):
 # list of tokens.
 
 _WORD = re.compile(r"\s*\S+|\s+")
+_GAPS = 10  # ids for each token: tokenizers leave gaps for special tokens
+_FEW_IDS = 2_000_000  # take some megabytes, whatever the vocabulary is
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -198,11 +200,22 @@ class HuggingFaceTokenizer(Tokenizer):
     label: str
 
     def __post_init__(self) -> None:
+        self._check_ids()
         # A copy: switching truncation off in the caller's object would change what it does elsewhere.
         copy: Any = self.tokenizer.__class__.from_str(self.tokenizer.to_str())
         copy.no_truncation()
         copy.no_padding()
         object.__setattr__(self, "tokenizer", copy)
+
+    def _check_ids(self) -> None:
+        """Check that no id is far above the others: the library takes memory for every id up to the highest."""
+        ids: Mapping[str, int] = self.tokenizer.get_vocab()
+        highest = max(ids.values(), default=0)
+        if highest > max(_GAPS * len(ids), _FEW_IDS):
+            raise TokenizerError(
+                f"tokenizer {self.label}: it has the id {highest} in a vocabulary of {len(ids)} tokens; expected ids "
+                "without such gaps"
+            )
 
     @classmethod
     def from_file(cls, path: Path) -> "HuggingFaceTokenizer":
