@@ -307,6 +307,18 @@ class TestHuggingFace:
         with pytest.raises(TokenizerError, match="cannot be read as a Hugging Face tokenizer"):
             resolve_tokenizer(file)
 
+    def test_ids_far_beyond_the_vocabulary_are_refused_before_they_take_memory(self, tmp_path):
+        model = {"type": "WordLevel", "vocab": {"a": 0, "b": 20_000_000}, "unk_token": "a"}
+        file = tmp_path / "tokenizer.json"
+        file.write_text(json.dumps({"version": "1.0", "model": model, "added_tokens": []}))
+        with pytest.raises(TokenizerError, match=r"20000000.*vocabulary of 2 tokens"):
+            resolve_tokenizer(file)
+
+    def test_gaps_between_ids_are_taken(self):
+        model = {"type": "WordLevel", "vocab": {"a": 0, "b": 900_000}, "unk_token": "a"}
+        written = json.dumps({"version": "1.0", "model": model, "added_tokens": []})
+        assert resolve_tokenizer(tokenizers.Tokenizer.from_str(written)).encode("b") == [900_000]
+
     def test_without_the_library_the_extra_is_named(self, monkeypatch, tmp_path):
         monkeypatch.setitem(sys.modules, "tokenizers", None)
         with pytest.raises(MissingDependency, match=r"rag-evaluation-framework\[tokenizers\]"):

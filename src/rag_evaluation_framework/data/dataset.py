@@ -185,9 +185,9 @@ class MovedEnds(NamedTuple):
     """
 
     label: int
-    start: int = 0
-    end: int = 0
-    text: str = ""
+    start: int
+    end: int
+    text: str
 
 
 @dataclass(frozen=True, slots=True)

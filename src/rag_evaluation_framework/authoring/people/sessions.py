@@ -528,11 +528,11 @@ class ReviewSession:
             raise InputError("only an answer that is one text can be trimmed or lengthened")
         labels, known = texts.labels(entry), {one.label: one for one in self.review(number).moved_ends}
         reference, *copies = (entry.labels.index(place[0]) for place in places if len(place) == 1)
-        words, moved = _once_more(typed, labels, known.get(reference, MovedEnds(reference)), texts)
+        words, moved = _once_more(typed, labels, known.get(reference, MovedEnds(reference, 0, 0, "")), texts)
         known[reference] = moved
         for copy in copies:
             with suppress(InputError):  # its document does not go on there
-                words_there, moved = _once_more(typed, labels, known.get(copy, MovedEnds(copy)), texts)
+                words_there, moved = _once_more(typed, labels, known.get(copy, MovedEnds(copy, 0, 0, "")), texts)
                 known |= {copy: moved} if words_there == words else {}
         marks = tuple(one for _, one in sorted(known.items()) if one.start or one.end)
         self._decide(number, lambda review: replace(review, verdict=None, moved_ends=marks))
