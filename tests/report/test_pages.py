@@ -32,9 +32,7 @@ def pages():
     skipped = [Skipped(rag.Query("s", POISON), POISON, POISON)]
     dataset = rag.Dataset(entries, rag.TOKEN, name=POISON, metadata={POISON: POISON}, corpus=corpus, skipped=skipped)
     found = relabel(dataset, edited)
-    added = Additions(
-        dataset, dataset.queries, dataset.queries[:1], (), (), dataset.queries, QuoteCheck(POISON, corpus, (), ())
-    )
+    added = Additions(dataset, dataset.queries, dataset.queries[:1], (), (), QuoteCheck(POISON, corpus, (), ()))
     first, second = (
         rag.evaluate(rag.BM25Retriever(rag.RecursiveCharacterChunker(size)), dataset, experiment_name=f"{size} poison")
         for size in (60, 200)

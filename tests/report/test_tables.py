@@ -45,8 +45,9 @@ def test_every_header_and_number_appears_once_and_uncut(headers, names, width):
 
 def test_a_console_without_room_for_one_column_gets_lines_that_are_longer():
     lines = printed(12, [column("metric", "span_precision")], [column("@4000ch_whole", "0.123"), column("@5", "0.456")])
-    text = "\n".join(lines)
-    assert all(part in text for part in ("@4000ch_whole", "0.123", "@5", "0.456"))
+    assert max(map(len, lines)) > 12
+    text = "\n".join(lines)  # a header is broken where a name can be
+    assert all(text.count(part) == 1 for part in ("@4000ch_", "whole", "0.123", "@5", "0.456"))
 
 
 def test_long_words_wrap_and_leave_the_numbers_whole():
