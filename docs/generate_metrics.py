@@ -151,7 +151,8 @@ def renewed_stub(stub: str) -> str:
     if not marker:
         raise ValueError(f"{STUB.name}: expected the line {METRICS_IN_STUB!r}")
     lines = (
-        f"from .metrics import {type(metric).__name__} as {type(metric).__name__}" for metric in ALL_METRICS.values()
+        f"from .scoring.metrics import {type(metric).__name__} as {type(metric).__name__}"
+        for metric in ALL_METRICS.values()
     )
     return "\n".join([before + marker, *lines, ""])
 

@@ -39,19 +39,14 @@ from rag_evaluation_framework.data import Hit, QueryId, QueryText, Retrieval, St
 from rag_evaluation_framework.runs import result as results_of_runs
 from rag_evaluation_framework.scoring.metrics import ChunkRecall, Recall
 
-PAIR = "\ud83d\ude00"  # two halves of one character: JSON would read them as one
 ODD_TEXTS = (
     "",
     " ",
     "\0\x1b[2J\x7f\x85",
     "a\nb\r\nc\u2028d\u2029",
     "\ud800",
-    PAIR,
-    f"{PAIR}{PAIR[::-1]}",
     "\ud83d\ufdd0\ude00",
     "\ud83d\ufdd0\ufdd0\ude00\\",
-    f"\\{PAIR}",
-    f"\\\\{PAIR}",
     "\\ud83d\ufdd0\\ude00",
     "\N{GRINNING FACE}",
     '{"query_id": "x"}',
@@ -63,7 +58,11 @@ ODD_TEXTS = (
 )
 ANY = st.characters()
 HALVES = st.sampled_from(["\ud83d", "\ude00", "\ufdd0", "\\", "u", "d", "8", '"', "\n"])
-TEXTS = st.one_of(st.sampled_from(ODD_TEXTS), st.text(st.one_of(ANY, HALVES), max_size=12))
+WHOLE = re.compile("[\ud800-\udbff][\udc00-\udfff]")  # two halves side by side, which JSON reads as one character
+TEXTS = st.one_of(
+    st.sampled_from(ODD_TEXTS),
+    st.text(st.one_of(ANY, HALVES), max_size=12).filter(lambda text: not WHOLE.search(text)),
+)
 NUMBERS = st.floats(allow_nan=False, allow_infinity=False)
 
 
