@@ -195,17 +195,23 @@ class Ranker:
         return self._hits.ranked([answer.ranking * fine for answer, fine in zip(answers, worked, strict=True)])
 
     def _tops(self, hits: RankedHits, first: RankedHits) -> dict[Cutoff, RankedHits]:
-        """Return the rankings at each k, which are those of the first asking, if some questions were asked again."""
-        again = np.flatnonzero(hits.begins != first.begins)
-        if not len(again):
-            return {}
-        unstable = sum(hits[row][: first.counts[row]] != first[row] for row in again.tolist())
+        """Return the rankings at each k, if those of some questions are not the beginnings of what was found later."""
+        largest = self._largest.size
+        asked_again = np.flatnonzero(hits.begins != first.begins)
+        unstable = [row for row in asked_again.tolist() if hits[row][: first.counts[row]] != first[row]]
         if unstable:
             note(
-                f"rankings changed at the top when more results were asked for: {unstable}; their scores at k are "
-                f"those of asking for {self._largest.size}. If the retriever works so, let its prefix_stable be False"
+                f"rankings changed at the top when more results were asked for: {len(unstable)}; their scores at k are "
+                f"those of asking for {largest}. If the retriever works so, let its prefix_stable be False"
             )
-        return dict.fromkeys(self.cutter.ks, first)
+        # Or results were left out, and made up for further down.
+        differ = np.flatnonzero(first.counts < np.minimum(largest, hits.counts))
+        kept = np.union1d(np.array(unstable, dtype=np.int64), differ)
+        if not len(kept):
+            return {}
+        begins, ends = hits.begins.copy(), hits.ends.copy()
+        begins[kept], ends[kept] = first.begins[kept], first.ends[kept]
+        return dict.fromkeys(self.cutter.ks, RankedHits(hits.table, begins, ends))
 
     def _first_depth(self) -> int:
         """Return how deep every question is asked first."""

@@ -484,7 +484,7 @@ def test_anthropic_takes_either_name_of_the_limit(providers, names):
     ("options", "message"),
     [
         ({"client": 7}, "client=7; expected a client with chat.completions.create, such as OpenAI"),
-        ({"client": AnthropicClient}, "client=<class .*AnthropicClient'>; expected a client with"),
+        ({"client": AnthropicClient}, "client=<class .*AnthropicClient.*; expected a client with"),
         ({"model": None}, "model=None; expected the name of a model"),
         ({"model": " "}, "model=' '; expected the name of a model"),
         ({"structure": "xml"}, "structure='xml'"),

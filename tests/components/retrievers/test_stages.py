@@ -435,7 +435,6 @@ def test_quotes_are_located_once(quoted, monkeypatch):
         again = read(quoted)
     assert again == alone
     assert again[0].ground_truth == alone[0].ground_truth
-    assert again[2]["copied"]
 
 
 def test_other_quotes_and_documents_are_located_anew(quoted):

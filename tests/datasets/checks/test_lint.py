@@ -97,7 +97,7 @@ def test_a_label_in_a_document_that_the_corpus_lacks_is_told_and_one_named_by_it
     report = lint(question("When?", stranger), question("At what time?", stem))
     (finding,) = report.findings
     assert (finding.kind, finding.query.text, finding.where) == ("document missing", "When?", "b.md[11:46]")
-    assert "--glob" in finding.advice
+    assert "(glob)" in finding.advice
 
 
 def test_a_blank_label_is_an_error_and_one_of_markup_a_warning_and_a_word_in_markup_is_neither():
