@@ -417,7 +417,7 @@ def entry_of(**metadata):
         (entry_of(rag_eval=1), "question 'q1': metadata 'rag_eval': examples keep something else under this name"),
         (entry_of(query_id="x"), "question 'q1': metadata 'query_id': examples keep something else"),
         (entry_of(score=float("nan")), "question 'q1': cannot be sent as JSON: Out of range float values"),
-        (entry_of(tags={"a"}), "question 'q1': cannot be sent as JSON: Object of type frozenset"),
+        (entry_of(tags={"a"}), "question 'q1': cannot be sent as JSON: Object of type set"),
         (entry_of(text="\ud800"), "question 'q1': cannot be sent as JSON: .* surrogates not allowed"),
         (ChunkLevelGroundTruth(Query(QueryId(""), QueryText("a?")), []), "an example cannot hold its id"),
         (ChunkLevelGroundTruth(Query(QueryId("q1"), QueryText(" ")), []), r"question 'q1'\.query: is blank"),
