@@ -17,7 +17,7 @@ from ..errors import ConfigError
 # What components are given in confidence, so that it is hidden wherever it turns up.
 
 _LOGIN = re.compile(r"://[^\s/:@]*:([^\s/@]+)@")
-_GIVEN = re.compile(r"([\w-]+)=([^\s,&]+)")  # in a connection string, the query of a URL, `own:R:api_key=...`
+_GIVEN = re.compile(r"(?<![\w-])([\w-]+)=([^\s,&]+)")  # in a connection string, the query of a URL, `own:R:api_key=...`
 
 
 def confide(component: Any) -> None:
