@@ -14,7 +14,7 @@ PIP := $(VENV)/$(INSTALL) -c constraints.txt
 PYTEST := $(BIN)/python -m pytest
 # Each worker begins with a half of the tests in order, so that both share few fixtures of modules.
 TWO := -n 2 --dist worksteal
-REAL := tests/components/test_real_libraries.py
+REAL := tests/adapt/test_real_libraries.py
 PARTS := 0 1 2 3 4 5
 PART ?= $(PARTS)
 # Compiled code is kept whatever the environment says: the tests start some hundred processes, each of which would compile
@@ -37,12 +37,12 @@ $(VENV)/demo.stamp: $(BIN)/python pyproject.toml constraints.txt
 	$(PIP) -e '.[local]'
 	@touch $@
 
-$(VENV)/dev.stamp: $(BIN)/python pyproject.toml constraints.txt requirements-dev.txt
+$(VENV)/dev.stamp: $(BIN)/python pyproject.toml loopback/pyproject.toml constraints.txt requirements-dev.txt
 	$(PIP) -e '.[all]' -r requirements-dev.txt
 	@touch $@ $(VENV)/demo.stamp
 
 # They want other versions of what the tools need, and so an environment of their own.
-$(LIBRARIES)/stamp: $(LIBRARIES)/bin/python pyproject.toml requirements-libraries.txt
+$(LIBRARIES)/stamp: $(LIBRARIES)/bin/python pyproject.toml loopback/pyproject.toml requirements-libraries.txt
 	$(LIBRARIES)/$(INSTALL) -e . -r requirements-libraries.txt
 	@touch $@
 

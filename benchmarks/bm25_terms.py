@@ -47,11 +47,11 @@ from rag_evaluation_framework import (
     evaluate,
     load_dataset,
 )
-from rag_evaluation_framework.contracts.retriever import IndexedRetriever
+from rag_evaluation_framework.contracts.roles import IndexedRetriever
 from rag_evaluation_framework.data import Hit, Retrieval, Stage
 from rag_evaluation_framework.data.columns import Integers, Numbers
 from rag_evaluation_framework.demo import load_handbook
-from rag_evaluation_framework.results.shown import written_interval, written_p_value, written_signed
+from rag_evaluation_framework.runs.shown import written_interval, written_p_value, written_signed
 from rag_evaluation_framework.statistics import PairedDifference, paired_differences, tied_with_best, top_k
 from rag_evaluation_framework.text.terms import words
 

@@ -22,7 +22,6 @@ import json
 import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
-from importlib.util import find_spec
 from pathlib import Path
 from statistics import mean
 from tempfile import TemporaryDirectory
@@ -207,7 +206,7 @@ def main() -> None:
     results: dict[str, EvaluationResult[CharacterSpan]] = {}
     with TemporaryDirectory() as temporary:
         root = arguments.root or temporary
-        model = SentenceTransformerEmbedder(backend="onnx" if find_spec("onnxruntime") else "torch", root=root)
+        model = SentenceTransformerEmbedder()
         embedder = CachedEmbedder(model, root=root)
         for row, chunker in tqdm(make_chunkers(embedder, folder).items(), desc="Chunkers", leave=False):
             results[row], ours[row] = measure(chunker, embedder, dataset)

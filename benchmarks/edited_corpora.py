@@ -2,7 +2,7 @@
 
     python benchmarks/edited_corpora.py [--edits handbook=40 boilerplate=40 templates=40] [--first 1000]
 
-The edits are those of `tests/labelling/test_edited_corpora.py`, with other seeds: paragraphs are moved, words changed,
+The edits are those of `tests/labels/test_edited_corpora.py`, with other seeds: paragraphs are moved, words changed,
 sections deleted, files renamed, and pages of one template exchange their names. Each character carries where it came
 from, so nothing is searched. Labels without a word are not drawn. CPU seconds are those of alignment and carrying.
 """
@@ -16,7 +16,7 @@ from tqdm import tqdm
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 
-from labelling.test_edited_corpora import outcome
+from labels.test_edited_corpora import outcome
 
 
 def main() -> None:

@@ -1,9 +1,8 @@
-"""What neural embedding costs: PyTorch beside ONNX Runtime, a run beside encoding alone, and a run with a full cache.
+"""What neural embedding costs: texts a second, a run beside encoding alone, and a run with a full cache.
 
 With all-MiniLM-L6-v2, on chunks of 800 characters and the questions of public corpora given with --data (a folder with
-corpora/*.md and questions_df.csv), or else of the built-in handbook. Both backends read the same chunks in turns, so
-that what else the machine does meets both alike; medians of the repeats. The cost of a run is set against that of
-encoding the distinct chunks and questions in one call, both in CPU time.
+corpora/*.md and questions_df.csv), or else of the built-in handbook; medians of the repeats. The cost of a run is set
+against that of encoding the distinct chunks and questions in one call, both in CPU time.
 """
 
 import argparse
@@ -13,9 +12,6 @@ from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
 from time import perf_counter, process_time
-
-import numpy as np
-from numpy.typing import NDArray
 
 from rag_evaluation_framework import (
     CachedEmbedder,
@@ -40,28 +36,14 @@ def distinct_texts(dataset: Dataset[CharacterSpan]) -> tuple[list[str], list[str
     return list(dict.fromkeys(chunks)), list(dict.fromkeys(entry.query.text for entry in dataset))
 
 
-def least_cosine(first: NDArray[np.float32], second: NDArray[np.float32]) -> float:
-    """Return the lowest cosine of two rows of the same number."""
-    lengths = np.linalg.norm(first, axis=1) * np.linalg.norm(second, axis=1)
-    return float(((first * second).sum(axis=1) / lengths).min())
-
-
-def throughput(torch: Embedder, onnx: Embedder, texts: list[str], repeats: int) -> dict[str, float]:
-    """Return texts a second of each backend, of the wall clock, and how alike their vectors are."""
-    seconds: dict[str, list[float]] = {"torch": [], "onnx": []}
-    vectors: dict[str, NDArray[np.float32]] = {}
+def throughput(embedder: Embedder, texts: list[str], repeats: int) -> float:
+    """Return texts a second, of the wall clock."""
+    seconds: list[float] = []
     for _ in range(repeats):
-        for name, embedder in (("torch", torch), ("onnx", onnx)):
-            start = perf_counter()
-            vectors[name] = embedder.embed(texts)
-            seconds[name].append(perf_counter() - start)
-    rates = {name: len(texts) / median(times) for name, times in seconds.items()}
-    return {
-        "torch_texts_per_s": rates["torch"],
-        "onnx_texts_per_s": rates["onnx"],
-        "ratio": rates["onnx"] / rates["torch"],
-        "min_cosine": least_cosine(vectors["torch"], vectors["onnx"]),
-    }
+        start = perf_counter()
+        embedder.embed(texts)
+        seconds.append(perf_counter() - start)
+    return len(texts) / median(seconds)
 
 
 def run_seconds(embedder: Embedder, dataset: Dataset[CharacterSpan]) -> float:
@@ -97,12 +79,12 @@ def run_over_encoding(embedder: Embedder, dataset: Dataset[CharacterSpan], repea
     return {"run_over_encoding": median(batched), "evaluation_over_encoding": median(evaluated)}
 
 
-def second_run(dataset: Dataset[CharacterSpan], onnx_root: Path, repeats: int) -> dict[str, float]:
+def second_run(dataset: Dataset[CharacterSpan], repeats: int) -> dict[str, float]:
     """Return the CPU time of a run in which every text is cached; the model is not even loaded."""
     with TemporaryDirectory() as root:
 
         def cached() -> CachedEmbedder:
-            return CachedEmbedder(SentenceTransformerEmbedder(backend="onnx", root=onnx_root), root=root)
+            return CachedEmbedder(SentenceTransformerEmbedder(), root=root)
 
         first = run_seconds(cached(), dataset)
         times = [run_seconds(cached(), dataset) for _ in range(repeats)]
@@ -114,7 +96,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--json", action="store_true", help="print one flat JSON object of the figures, last")
     parser.add_argument("--data", type=Path, help="folder with corpora/*.md and questions_df.csv")
-    parser.add_argument("--texts", type=int, default=96, help="how many chunks the backends are compared on")
+    parser.add_argument("--texts", type=int, default=96, help="how many chunks are embedded")
     parser.add_argument("--repeats", type=int, default=3)
     arguments = parser.parse_args()
     warnings.simplefilter("ignore", UserWarning)
@@ -125,16 +107,13 @@ def main() -> None:
         dataset = load_handbook()
     chunks, questions = distinct_texts(dataset)
     figures: dict[str, float] = {"chunks": len(chunks), "questions": len(questions)}
-    with TemporaryDirectory() as root:
-        torch = SentenceTransformerEmbedder()
-        onnx = SentenceTransformerEmbedder(backend="onnx", root=root)
-        step = max(1, len(chunks) // arguments.texts)
-        for embedder in (torch, onnx):
-            embedder.embed(chunks[:8])  # loads the model
-        figures |= throughput(torch, onnx, chunks[::step][: arguments.texts], arguments.repeats)
-        figures |= run_over_encoding(onnx, dataset, arguments.repeats)
-        figures |= second_run(dataset, Path(root), arguments.repeats)
-    figures = {name: round(value, 6 if name == "min_cosine" else 3) for name, value in figures.items()}
+    embedder = SentenceTransformerEmbedder()
+    embedder.embed(chunks[:8])  # loads the model
+    step = max(1, len(chunks) // arguments.texts)
+    figures["texts_per_s"] = throughput(embedder, chunks[::step][: arguments.texts], arguments.repeats)
+    figures |= run_over_encoding(embedder, dataset, arguments.repeats)
+    figures |= second_run(dataset, arguments.repeats)
+    figures = {name: round(value, 3) for name, value in figures.items()}
     if arguments.json:
         print(json.dumps(figures))
         return

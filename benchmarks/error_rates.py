@@ -47,16 +47,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rag_evaluation_framework import BM25Retriever, Corpus, RecursiveCharacterChunker, evaluate, load_dataset
+from rag_evaluation_framework.analysis.gates import Gate
 from rag_evaluation_framework.data.columns import Integers, Numbers
 from rag_evaluation_framework.demo import load_handbook
-from rag_evaluation_framework.gates import Gate
-from rag_evaluation_framework.statistics import (
-    PairedDifference,
-    mean_scores,
-    paired_differences,
-    power,
-    tied_with_best,
-)
+from rag_evaluation_framework.statistics import PairedDifference, mean_scores, paired_differences, power, tied_with_best
 
 RESAMPLES = 999
 COLUMNS = 100

@@ -23,7 +23,7 @@ from rag_evaluation_framework import (
     TokenLevelGroundTruth,
 )
 from rag_evaluation_framework.data.ids import QueryId, QueryText
-from rag_evaluation_framework.labelling import relabel
+from rag_evaluation_framework.labels import relabel
 
 _WORDS = [
     f"{first}{second}{third}" for first in "bdfgklmnprst" for second in ("a", "e", "io", "u") for third in range(417)

@@ -1,4 +1,4 @@
-"""How fast rankings are scored, against pytrec_eval and ranx: from Python mappings, and from arrays of ranked ids.
+"""How fast rankings are scored, against pytrec_eval and ranx: from Python mappings.
 
 hit@10, recall@10, precision@10, mrr@10, map@100 and ndcg@10 of every query, in CPU milliseconds, the median of the
 repeats. All contestants take turns in one process, and must agree before anything is timed.
@@ -6,8 +6,6 @@ repeats. All contestants take turns in one process, and must agree before anythi
 - `dict_QUERIESxRESULTS`: from the same mappings, query -> id -> grade and query -> id -> score, to values per query:
   the time of the faster peer over ours. The form of the values is each library's own: columns here and in ranx, a
   dict per query in pytrec_eval, whose reciprocal rank has no cutoff.
-- `array_QUERIESxRESULTS`: the time ranx takes to evaluate prebuilt Qrels and Run objects over that of
-  `score_ranking_arrays`.
 - `dict_…_shuffled`: the same, with the results of each question in no order, so that they have to be sorted.
 - `…_floor_ms`: only meeting every value of the input, by the quickest of the plain readers that we found (of mappings:
   packing values block by block, and summing them); `…_ours_over_floor` says how far we are from it. It is a measure, no
@@ -36,11 +34,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_evaluation_framework import score_ranking_arrays, score_rankings
+from rag_evaluation_framework import score_rankings
 from rag_evaluation_framework.data import ScoreTable
 
 SCENARIOS = ((10_000, 100), (1_000, 1_000), (100_000, 10))
-ARRAY_SCENARIO = (10_000, 100)
 MEMORY_SCENARIO = (100_000, 10)
 SHUFFLED_SCENARIO = (10_000, 100)
 DOCUMENTS = 1_000_000
@@ -58,11 +55,8 @@ LOOKUP = attrgetter("get")
 
 @dataclass
 class Data:
-    """Judged and retrieved documents, as rows of numbers; the judged ones filled up with -1."""
+    """Judged and retrieved documents."""
 
-    judged: NDArray[np.int64]
-    grades: NDArray[np.float64]
-    ranked: NDArray[np.int64]
     truth: dict[str, dict[str, int]] = field(default_factory=dict[str, dict[str, int]])
     run: dict[str, dict[str, float]] = field(default_factory=dict[str, dict[str, float]])
 
@@ -73,7 +67,7 @@ def make_data(queries: int, results: int) -> Data:
     As if read from two files, no id of the truth is the same object as one of the run.
     """
     source = random.Random(0)
-    data = Data(np.full((queries, 9), -1), np.zeros((queries, 9)), np.zeros((queries, results), dtype=np.int64))
+    data = Data()
     for query in range(queries):
         ranked = source.sample(range(DOCUMENTS), results)
         relevant = source.randint(3, 7)
@@ -83,8 +77,6 @@ def make_data(queries: int, results: int) -> Data:
         judged = list(dict.fromkeys(judged))[: relevant + 2]
         source.shuffle(judged)
         grades = [0, 0, *(source.randint(1, 3) for _ in range(relevant))]
-        data.judged[query, : len(judged)], data.grades[query, : len(judged)] = judged, grades
-        data.ranked[query] = ranked
         name = f"query-{query}"
         data.truth[name] = {f"document-{unit}": grade for unit, grade in zip(judged, grades, strict=True)}
         data.run[name] = {f"document-{unit}": 2_000 - place - source.random() / 2 for place, unit in enumerate(ranked)}
@@ -121,12 +113,6 @@ def looked_up(rankings: Iterable[Mapping[str, float]], truths: Iterable[Iterable
     return chain.from_iterable(map(map, map(LOOKUP, rankings), truths, repeat(repeat(-1.0))))
 
 
-def read_arrays(data: Data) -> None:
-    """Read every number once."""
-    for array in (data.judged, data.grades, data.ranked):
-        array.sum()
-
-
 def pytrec_eval_scores(module: Any, data: Data) -> Mapping[str, Mapping[str, float]]:
     """Return the scores of pytrec_eval, by query."""
     measures = {".".join(name.rsplit("_", 1)) if name[-1].isdigit() else name for name in PYTREC_EVAL}
@@ -160,11 +146,6 @@ def ranx_columns(module: Any, truth: Any, run: Any) -> Columns:
 def ours_from_mappings(data: Data) -> ScoreTable:
     """Return our scores from mappings."""
     return score_rankings(data.truth, data.run, METRICS)
-
-
-def ours_from_arrays(data: Data) -> ScoreTable:
-    """Return our scores from arrays."""
-    return score_ranking_arrays(data.judged, data.ranked, METRICS, data.grades)
 
 
 def must_agree(what: str, scores: ScoreTable, expected: Columns) -> None:
@@ -232,24 +213,6 @@ def measure_mappings(name: str, data: Data, peers: Mapping[str, Any], repeats: i
     return figures_of(name, cpu_ms(contestants, repeats), list(peers))
 
 
-def measure_arrays(name: str, data: Data, peers: Mapping[str, Any], repeats: int) -> dict[str, float]:
-    """Return the figures of one scenario from arrays."""
-    scores = ours_from_arrays(data)
-    must_agree("score_rankings", scores, dict(ours_from_mappings(data).columns))
-    contestants: dict[str, Work] = {"reading": lambda: read_arrays(data), "ours": lambda: ours_from_arrays(data)}
-    if pytrec_eval := peers.get("pytrec_eval"):
-        must_agree("pytrec_eval", scores, pytrec_eval_columns(pytrec_eval, data))
-    ranx = peers.get("ranx")
-    if ranx:
-        qrels, run = ranx.Qrels(data.truth), ranx.Run(data.run)
-        # ranx sorts queries by name.
-        order = np.argsort(np.array(list(data.truth)))
-        in_order = {name: column[np.argsort(order)] for name, column in ranx_columns(ranx, qrels, run).items()}
-        must_agree("ranx", scores, in_order)
-        contestants["ranx"] = lambda: ranx_scores(ranx, qrels, run)
-    return figures_of(name, cpu_ms(contestants, repeats), ["ranx"] if ranx else [])
-
-
 def installed_peers() -> dict[str, Any]:
     """Return the peers that can be imported, and say which cannot."""
     peers: dict[str, Any] = {}
@@ -276,8 +239,6 @@ def main() -> None:
         figures |= measure_mappings(f"dict_{size}", data, peers, repeats)
         if (queries, results) == SHUFFLED_SCENARIO:
             figures |= measure_mappings(f"dict_{size}_shuffled", shuffled(data), peers, repeats)
-        if (queries, results) == ARRAY_SCENARIO:
-            figures |= measure_arrays(f"array_{size}", data, peers, repeats)
         if (queries, results) == MEMORY_SCENARIO:
             figures[f"dict_{size}_peak_mb"] = round(peak_mb(lambda: ours_from_mappings(data)), 1)  # noqa: B023
     if arguments.json:

@@ -55,10 +55,18 @@ from cosmic_ray.work_item import MutationSpec, TestOutcome
 REPOSITORY = Path(__file__).resolve().parent.parent
 PACKAGE = Path("src/rag_evaluation_framework")
 EQUIVALENT = Path(__file__).with_name("equivalent_mutants.toml")
-NUMBERS = ("judging/", "scoring/", "levels/", "metrics/", "data/cutoffs.py", "data/spans.py", "text/reading.py")
+NUMBERS = ("scoring/", "data/cutoffs.py", "data/spans.py", "text/reading.py")
 """What makes numbers."""
-EXPERIMENTS = ("experiments/test_runner.py", "experiments/test_ranker.py")
-TESTS = ("judging", "metrics", "levels", "text/test_reading.py", "data", "scoring", *EXPERIMENTS)  # quick ones first
+EXPERIMENTS = ("runs/test_runner.py", "runs/test_ranker.py")
+TESTS = (
+    "scoring/judging",
+    "scoring/metrics",
+    "scoring/levels",
+    "text/test_reading.py",
+    "data",
+    "scoring",
+    *EXPERIMENTS,
+)  # quick ones first
 """What may notice a mutant of it, beside the tests of its room."""
 OPTIONS = (
     "-q -x -m 'not slow and not nightly' -p no:cacheprovider --assert=plain --tb=no --hypothesis-profile=mutants "

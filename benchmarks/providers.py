@@ -35,9 +35,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=5)
     given = parser.parse_args()
     texts = [f"Passage {number} tells how an agent is restarted, and what that costs." for number in range(given.texts)]
-    server = subprocess.Popen(
-        [sys.executable, "-m", "rag_evaluation_framework.loopback"], stdout=subprocess.PIPE, text=True
-    )
+    server = subprocess.Popen([sys.executable, "-m", "rag_eval_loopback"], stdout=subprocess.PIPE, text=True)
     try:
         for line in server.stdout or ():
             name, _, value = line.removeprefix("export ").strip().partition("=")

@@ -8,8 +8,8 @@
   annotators who had the paper before them. An answer is taken where its text stands nearest to its offset.
 - `--similar`: `data/eval_question_similarity_en.csv` from there: pairs of questions, called alike or not by people.
 
-Rows of filters: the threshold for LSA, how many questions reach it with their worst excerpt, or are kept, beside the
-published figure. With `--json` the package's `inspection/public_figures.json` is printed, to be compared or renewed.
+Rows of filters: a threshold that suits LSA, how many questions it rejects, beside the published figure. With `--json`
+the package's `inspection/public_figures.json` is printed, to be compared or renewed.
 """
 
 import argparse
@@ -32,11 +32,10 @@ from rag_evaluation_framework import (
     TokenLevelGroundTruth,
     load_dataset,
 )
+from rag_evaluation_framework.authoring.models import filters
+from rag_evaluation_framework.components.embedders import LsaEmbedder
 from rag_evaluation_framework.data.ids import QueryId, QueryText
-from rag_evaluation_framework.embedders import LsaEmbedder
-from rag_evaluation_framework.inspection import dataset_quality, word_likeness
-from rag_evaluation_framework.synthesis import filters
-from rag_evaluation_framework.synthesis.filters import Threshold
+from rag_evaluation_framework.datasets.checks import dataset_quality, word_likeness
 
 SHARES = (0.40, 0.50, 0.60, 0.70)
 TOLD = {
@@ -96,23 +95,17 @@ def measure_filters(name: str, dataset: Dataset[CharacterSpan]) -> None:
     documents = [document.content for document in dataset.corpus or ()]
     embedder = LsaEmbedder().fit(documents)
     print(f"\n{name}: {len(questions):,} questions")
-    for least in (
-        filters.relevance_threshold(questions, excerpts, documents, embedder),
-        Threshold.given(filters.RELEVANCE_THRESHOLD),
-    ):
+    for least in (0.20, filters.RELEVANCE_THRESHOLD):
         rejected = sum(bool(one) for one in filters.reject_irrelevant(questions, excerpts, embedder, least))
         other = excerpts[1:] + excerpts[:1]  # of another question: the next, so often of the same topic
         passed = sum(not one for one in filters.reject_irrelevant(questions, other, embedder, least))
         print(
-            f"  relevance {least.figure:.4f} ({least.origin}, {least.pairs:,} pairs): rejects {rejected:,} "
-            f"({rejected / len(questions):.1%}); with the next question's excerpts {passed / len(questions):.1%} pass"
+            f"  relevance {least:.2f}: rejects {rejected:,} ({rejected / len(questions):.1%}); with the next "
+            f"excerpts {passed / len(questions):.1%} pass"
         )
-    for most in (
-        filters.dedup_threshold(questions, excerpts, embedder),
-        Threshold.given(filters.DEDUP_THRESHOLD),
-    ):
+    for most in (0.93, filters.DEDUP_THRESHOLD):
         again = sum(bool(one) for one in filters.reject_near_duplicates(questions, embedder, most))
-        print(f"  near-duplicates {most.figure:.4f} ({most.origin}, {most.pairs:,} questions): rejects {again:,}")
+        print(f"  near-duplicates {most:.2f}: rejects {again:,}")
     for share in SHARES:
         copied = sum(bool(one) for one in filters.reject_copied_wording(questions, excerpts, share))
         print(f"  copied wording {share:.2f}: rejects {copied:,}")

@@ -21,9 +21,9 @@ from pathlib import Path
 from rag_evaluation_framework import Corpus, Document, DocumentId
 from rag_evaluation_framework.corpus.readers.reader import read_file
 from rag_evaluation_framework.errors import CorpusError
-from rag_evaluation_framework.markups.formats import markup_of
-from rag_evaluation_framework.markups.markup import Markup
-from rag_evaluation_framework.quotes.quote_locator import QuoteLocator
+from rag_evaluation_framework.labels.quote_locator import QuoteLocator
+from rag_evaluation_framework.text.markups.formats import markup_of
+from rag_evaluation_framework.text.markups.markup import Markup
 
 _SUFFIXES = {".md", ".html", ".htm", ".rst", ".txt"}
 _STRAIGHT = str.maketrans("‘’“”", "''\"\"")

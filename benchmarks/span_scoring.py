@@ -16,10 +16,9 @@ import numpy as np
 from rag_evaluation_framework.data.columns import Numbering
 from rag_evaluation_framework.data.ids import DocumentId
 from rag_evaluation_framework.data.spans import CharacterSpan, calculate_overlap, merge_overlapping_spans, total_length
-from rag_evaluation_framework.judging.span_truth import SpanTruth
-from rag_evaluation_framework.judging.spans import SpanJudgements
-from rag_evaluation_framework.judging.stretches import SpanColumns
-from rag_evaluation_framework.metrics.span import SpanIoU, SpanPrecision, SpanRecall
+from rag_evaluation_framework.scoring.judging.spans import SpanJudgements
+from rag_evaluation_framework.scoring.judging.stretches import SpanColumns, SpanTruth
+from rag_evaluation_framework.scoring.metrics.span import SpanIoU, SpanPrecision, SpanRecall
 
 QUERIES, RESULTS, TRUTHS, DOCUMENTS = 10_000, 10, 3, 5_000
 METRICS = (SpanRecall(), SpanPrecision(), SpanIoU())

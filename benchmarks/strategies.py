@@ -19,7 +19,6 @@ import json
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -53,7 +52,7 @@ from rag_evaluation_framework import (
 )
 from rag_evaluation_framework.analysis import Leaderboard
 from rag_evaluation_framework.demo import load_handbook
-from rag_evaluation_framework.results.shown import within, written_interval, written_p_value, written_signed
+from rag_evaluation_framework.runs.shown import within, written_interval, written_p_value, written_signed
 
 WORDS = (50, 100, 200, 400, 800)
 SIZES = (800, 400)
@@ -197,7 +196,7 @@ def main() -> None:
     if arguments.only != "sizes":
         with TemporaryDirectory() as temporary:
             root, runs = arguments.root or temporary, dict[str, Result]()
-            model = SentenceTransformerEmbedder(backend="onnx" if find_spec("onnxruntime") else "torch", root=root)
+            model = SentenceTransformerEmbedder()
             model.embed(["ready?"])  # loads the model
             for size in SIZES:
                 strategies = make_strategies(size, model, root)

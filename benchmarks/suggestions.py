@@ -2,7 +2,7 @@
 
     python benchmarks/suggestions.py [--shared /path/to/shared/data] [--megabytes 10] [--quotes 250] [--seed 1]
 
-Quotes are those of the pages in `tests/quotes/pages/regression` and of Chroma's chunking questions, each set searched
+Quotes are those of the pages in `tests/labels/pages/regression` and of Chroma's chunking questions, each set searched
 in its own documents and about so many megabytes of others, from the installed packages and /usr/share/doc. A damaged
 quote has a word left out, one or two words misspelt, two words swapped, a digit changed, or half or a third of its
 words replaced by words that have nothing to do with it. Of the strangers, the quotes of the other set, none should get
@@ -22,8 +22,8 @@ from pathlib import Path
 from typing import Any
 
 from rag_evaluation_framework import Corpus, Document, DocumentId
-from rag_evaluation_framework.quotes.quote_locator import QuoteLocator
-from rag_evaluation_framework.quotes.suggestions import suggest
+from rag_evaluation_framework.labels.quote_locator import QuoteLocator
+from rag_evaluation_framework.labels.suggestions import suggest
 
 PAGES = Path(__file__).resolve().parent.parent / "tests" / "quotes" / "pages" / "regression"
 KINDS = ("markdown", "rst", "pdf", "man")  # spans of quotes of HTML are those of the source

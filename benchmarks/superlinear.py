@@ -68,7 +68,7 @@ from rag_evaluation_framework.base.files import parse_json
 from rag_evaluation_framework.cli import run as cli_run
 from rag_evaluation_framework.data import Hit
 from rag_evaluation_framework.data.documents import DocumentResolver
-from rag_evaluation_framework.quotes.hit_locator import HitLocator
+from rag_evaluation_framework.labels.hit_locator import HitLocator
 from rag_evaluation_framework.types import QueryId, QueryText
 
 _ROOM = "text" if find_spec("rag_evaluation_framework.text.terms") else "retrievers"  # of the earlier commit

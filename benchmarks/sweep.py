@@ -68,9 +68,9 @@ from rag_evaluation_framework import (
     evaluate,
     load_dataset,
 )
+from rag_evaluation_framework.components.embedders.sentence_transformer import find_model
 from rag_evaluation_framework.demo import load_handbook
-from rag_evaluation_framework.embedders.sentence_model import find_model
-from rag_evaluation_framework.experiments import RunSpec, run
+from rag_evaluation_framework.runs import RunSpec, run
 from rag_evaluation_framework.sweeps import Sweep
 from rag_evaluation_framework.text.tokenizers import load_encoding
 

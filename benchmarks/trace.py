@@ -64,7 +64,7 @@ LEFT_OUT = {
 LEFT_OUT_NAMES = frozenset(name for names in LEFT_OUT.values() for name in names)
 """What is left out: rooms, and modules at the root, as none of them is something else in another house."""
 INHERITED = "contracts/"
-METRICS = "metrics/*"
+METRICS = "scoring/metrics/*"
 RUNNER = "runner.py"
 MAKING = ("__init__", "__post_init__", "__new__")
 PHASES = ("read", "evaluate", "print")

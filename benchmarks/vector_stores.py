@@ -33,8 +33,8 @@ from rag_evaluation_framework import (
     QdrantVectorStore,
     VectorStore,
 )
+from rag_evaluation_framework.components.vector_stores import PgVectorStore
 from rag_evaluation_framework.data import Hit
-from rag_evaluation_framework.vector_stores import PgVectorStore
 
 DIMENSION, K = 384, 10
 TOPICS, DIRECTIONS = 400, 48

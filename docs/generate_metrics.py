@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rag_evaluation_framework.metrics import ALL_METRICS, PrecisionOmega, SpanMetric, TokenSetMetric
 from rag_evaluation_framework.scoring import score_spans
+from rag_evaluation_framework.scoring.metrics import ALL_METRICS, PrecisionOmega, SpanMetric, TokenSetMetric
 
 PAGE = Path(__file__).resolve().parent / "reference" / "metrics.md"
 STUB = PAGE.parents[2] / "src" / "rag_evaluation_framework" / "__init__.pyi"
@@ -151,7 +151,8 @@ def renewed_stub(stub: str) -> str:
     if not marker:
         raise ValueError(f"{STUB.name}: expected the line {METRICS_IN_STUB!r}")
     lines = (
-        f"from .metrics import {type(metric).__name__} as {type(metric).__name__}" for metric in ALL_METRICS.values()
+        f"from .scoring.metrics import {type(metric).__name__} as {type(metric).__name__}"
+        for metric in ALL_METRICS.values()
     )
     return "\n".join([before + marker, *lines, ""])
 

@@ -8,7 +8,7 @@ import json
 import sys
 from pathlib import Path
 
-from rag_evaluation_framework.experiments import RunSpec
+from rag_evaluation_framework.runs import RunSpec
 
 FILE = Path(__file__).resolve().parent / "reference" / "run.schema.json"
 

@@ -23,7 +23,7 @@ from typer.main import get_command
 
 import rag_evaluation_framework as rag
 from rag_evaluation_framework.cli.commands import app
-from rag_evaluation_framework.registry.table import Kind, components
+from rag_evaluation_framework.contracts.registry.loading import Kind, components
 
 FILE = Path(__file__).parent.parent / "house.toml"
 HELD = tomllib.loads(FILE.read_text(encoding="utf-8"))
@@ -72,7 +72,7 @@ def keys_of_files(folder):
     result = rag.evaluate(rag.VectorRAGRetriever(embedder=embedder), dataset, k=1)
     saved = [result.save(folder / "small")]
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr("rag_evaluation_framework.results.result._MOST_IN_REPORT", 0)
+        patched.setattr("rag_evaluation_framework.runs.result._MOST_IN_REPORT", 0)
         saved.append(result.save(folder / "large"))
     reports = [json.loads((run / "report.json").read_text(encoding="utf-8")) for run in saved]
     lines = (saved[1] / "questions.jsonl").read_text(encoding="utf-8").splitlines()

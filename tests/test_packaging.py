@@ -105,6 +105,17 @@ def test_a_provider_that_lacks_its_sdk_names_the_extra_in_a_line(bare, offline, 
     assert f"rag-evaluation-framework[{provider}]" in shown.stderr
 
 
+def test_the_servers_of_tests_are_not_in_the_wheel_and_say_how_they_are_installed(bare, offline, tmp_path):
+    code = "from rag_evaluation_framework.testing import LoopbackProviders"
+    shown = subprocess.run(
+        [bare / "python", "-c", code], env=offline, cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert shown.returncode == 1
+    last = shown.stderr.splitlines()[-1]
+    assert last.startswith("rag_evaluation_framework.errors.MissingDependency: LoopbackProviders needs the package")
+    assert last.endswith("pip install ./loopback")
+
+
 def test_all_is_the_union_of_the_other_extras():
     extras = tomllib.loads((PROJECT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
     (union,) = extras.pop("all")

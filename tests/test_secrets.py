@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 import rag_evaluation_framework as rag
-from rag_evaluation_framework.embedders.cached import embedder_identity
+from rag_evaluation_framework.components.embedders.cached import embedder_identity
+from rag_evaluation_framework.contracts.registry.building import build
+from rag_evaluation_framework.contracts.registry.records import describe
 from rag_evaluation_framework.errors import ConfigError
-from rag_evaluation_framework.experiments import load_config
-from rag_evaluation_framework.registry.building import build
-from rag_evaluation_framework.registry.records import describe
-from rag_evaluation_framework.results.store import run_folders
+from rag_evaluation_framework.runs import load_config
+from rag_evaluation_framework.runs.store import run_folders
 
 SECRET = "s3cr3t-0f-mine"
 OTHER = "an0ther-secret"

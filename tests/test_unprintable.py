@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import rag_evaluation_framework as rag
+from rag_evaluation_framework.components.embedders.function import FunctionEmbedder
 from rag_evaluation_framework.data import Hit, QueryRanking, Rankings
-from rag_evaluation_framework.embedders.function import FunctionEmbedder
 from rag_evaluation_framework.errors import ConfigError, DatasetError, RagEvalError
 from rag_evaluation_framework.testing import FixedRetriever
 
@@ -86,7 +86,6 @@ DOORS = {
     "a function": FunctionEmbedder,
     "a number of characters": rag.RecursiveCharacterChunker,
     "where separators go": lambda it: rag.RecursiveCharacterChunker(4, overlap=0, separator_at=it),
-    "a backend": lambda it: rag.SentenceTransformerEmbedder(backend=it),
     "a unit of cutoffs": lambda it: rag.data.Cutoff(5, it),
     "two gains": lambda it: rag.ChunkLevelGroundTruth(QUERY, ["chunk_a"], gains={"chunk_a": 1.0, "pa_chunk_a": it}),
     "a gain": lambda it: rag.ChunkLevelGroundTruth(QUERY, ["a"], gains={"a": it}),
@@ -103,7 +102,7 @@ DOORS = {
     "metrics of ids": lambda it: rag.score_rankings({"q": ["a"]}, {"q": ["a"]}, it),
     "a ranking": lambda it: rag.score_rankings({"q": ["a"]}, {"q": it}),
     "ranked spans": lambda it: rag.score_spans({"q": [SPAN]}, {"q": it}),
-    "ids of a metric": lambda it: rag.metrics.Recall().calculate(it, ["a"]),
+    "ids of a metric": lambda it: rag.Recall().calculate(it, ["a"]),
 }
 COLLECTIONS = (
     *("Corpus", "Dataset", "spans", "ids", "chunks to register", "Rankings", "metrics", "budgets", "k"),
@@ -118,9 +117,7 @@ def test_what_cannot_be_read_is_refused_in_words(door):
 
 
 @pytest.mark.parametrize("odd", [np.arange(3), np.array(3.0), np.zeros(0)], ids=["row", "number", "empty"])
-@pytest.mark.parametrize(
-    "door", ["where separators go", "a backend", "a unit of cutoffs", "two gains", "a score and its cutoff"]
-)
+@pytest.mark.parametrize("door", ["where separators go", "a unit of cutoffs", "two gains", "a score and its cutoff"])
 def test_an_array_is_refused_where_it_has_no_place(door, odd):
     with pytest.raises(RagEvalError, match=r"expected|keep one"):
         DOORS[door](odd)

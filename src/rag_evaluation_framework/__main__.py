@@ -1,6 +1,6 @@
 """`python -m rag_evaluation_framework` is `rag-eval`."""
 
-from rag_evaluation_framework.cli.main import main
+from .cli.main import main
 
 if __name__ == "__main__":
     main()

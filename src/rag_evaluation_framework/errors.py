@@ -29,7 +29,7 @@ under way is not an exception but a `Failure` in the result, unless `on_error="r
 
 from typing import Any
 
-from rag_evaluation_framework.base.outside import fit_to_show
+from .base.outside import fit_to_show
 
 
 class RagEvalError(Exception):

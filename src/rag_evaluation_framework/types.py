@@ -1,16 +1,8 @@
 """The words of the framework in one place: everything a caller needs to name the data that flows through it."""
 
-from rag_evaluation_framework.data import CharacterSpan, Chunk, Corpus, Document, PositionAwareChunk, Query
-from rag_evaluation_framework.data.hits import Hit, Ranking, Retrieval, Stage
-from rag_evaluation_framework.data.ids import (
-    ChunkId,
-    DocumentId,
-    EvaluationType,
-    PositionAwareChunkId,
-    QueryId,
-    QueryText,
-    RelevanceId,
-)
+from .data import CharacterSpan, Chunk, Corpus, Document, PositionAwareChunk, Query
+from .data.hits import Hit, Ranking, Retrieval, Stage
+from .data.ids import ChunkId, DocumentId, EvaluationType, PositionAwareChunkId, QueryId, QueryText, RelevanceId
 
 __all__ = [
     "CharacterSpan",

@@ -25,7 +25,7 @@ from rag_evaluation_framework.analysis.comparison import clusters_of
 from rag_evaluation_framework.data import QueryId, QueryText
 from rag_evaluation_framework.errors import ConfigError, ResultError
 from rag_evaluation_framework.report.pages.gates import independence
-from rag_evaluation_framework.results.means import Clusters
+from rag_evaluation_framework.runs.means import Clusters
 from rag_evaluation_framework.statistics import paired_differences
 
 

@@ -36,7 +36,7 @@ from rag_evaluation_framework import (
 )
 from rag_evaluation_framework.data import QueryId, QueryText, Skipped
 from rag_evaluation_framework.errors import ConfigError, ResultError
-from rag_evaluation_framework.labelling import relabel
+from rag_evaluation_framework.labels import relabel
 from rag_evaluation_framework.report import comparison_notes
 from support.pages import lines, table
 
@@ -297,8 +297,8 @@ def test_runs_before_and_after_documents_were_joined_or_renamed_compare(places, 
 def test_runs_before_and_after_a_document_was_split_compare_also_if_they_were_loaded(tmp_path):
     before = copies_run({COPIED: "a.md", OTHER: "a.md"}, a=f"{COPIED} {OTHER}")
     after = copies_run({COPIED: "x.md", OTHER: "y.md"}, x=COPIED, y=OTHER)
-    loaded = load_result(before.save(tmp_path / "old")).compare(load_result(after.save(tmp_path / "new")))
-    for comparison in (before.compare(after), loaded):
+    old, new = (load_result(run.save(root=tmp_path)) for run in (before, after))  # with the texts
+    for comparison in (before.compare(after), old.compare(new)):
         assert comparison.changed == ()
         assert (
             "questions whose documents were renamed, split or joined, compared as the texts are the same: 2 "

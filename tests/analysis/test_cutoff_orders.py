@@ -5,7 +5,7 @@ import pytest
 
 from rag_evaluation_framework.analysis.comparison import cutoff_orders
 from rag_evaluation_framework.data import ScoreTable
-from rag_evaluation_framework.report.pages.doubts import order_texts
+from rag_evaluation_framework.report.pages.comparison import order_texts
 
 IDS = tuple(f"q{number}" for number in range(60))
 

@@ -20,8 +20,8 @@ from rag_evaluation_framework.analysis.comparison import ScoreChange, regressed_
 from rag_evaluation_framework.data import QueryId, QueryText
 from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.report import slices_table
-from rag_evaluation_framework.report.pages.doubts import slices_text
-from rag_evaluation_framework.results.means import FEWEST, Clusters
+from rag_evaluation_framework.report.pages.comparison import slices_text
+from rag_evaluation_framework.runs.means import FEWEST, Clusters
 from rag_evaluation_framework.statistics import paired_differences
 
 QUESTIONS = 60

@@ -5,10 +5,10 @@ import zlib
 
 import pytest
 
-from rag_evaluation_framework.base import compressed
-from rag_evaluation_framework.base.compressed import unfolded, unfolded_lines
+from rag_evaluation_framework.base import files as compressed
+from rag_evaluation_framework.base.files import unfolded, unfolded_lines
+from rag_evaluation_framework.datasets.rankings import read_rankings
 from rag_evaluation_framework.errors import DatasetError
-from rag_evaluation_framework.rankings import read_rankings
 
 BOMB = 64 << 20  # bytes of zeros, 64 KB compressed
 

@@ -28,11 +28,11 @@ from rag_evaluation_framework import (
     VectorStore,
 )
 from rag_evaluation_framework.base.coroutines import Awaited, adapted, resolved, stop_if_cancelled
+from rag_evaluation_framework.components.embedders.cached import check_cacheable, embedder_identity
+from rag_evaluation_framework.components.retrievers.function import FunctionRetriever, as_retriever
+from rag_evaluation_framework.components.vector_stores import InMemoryVectorStore
 from rag_evaluation_framework.contracts.component import parameters
-from rag_evaluation_framework.embedders.cached import check_cacheable, embedder_identity
-from rag_evaluation_framework.registry.records import describe
-from rag_evaluation_framework.retrievers.function import FunctionRetriever, as_retriever
-from rag_evaluation_framework.vector_stores import InMemoryVectorStore
+from rag_evaluation_framework.contracts.registry.records import describe
 
 HANDBOOK = Corpus(
     [Document(DocumentId("a.md"), "Reset a password."), Document(DocumentId("b.md"), "Refunds take five working days.")]

@@ -10,15 +10,9 @@ import pytest
 
 from rag_evaluation_framework import Corpus
 from rag_evaluation_framework.base import files
-from rag_evaluation_framework.base.files import (
-    checked_path,
-    from_home,
-    json_lines,
-    read_text,
-    write_new,
-)
+from rag_evaluation_framework.base.files import checked_path, from_home, json_lines, read_text, write_new
+from rag_evaluation_framework.datasets.rankings import read_qrels, read_rankings
 from rag_evaluation_framework.errors import ConfigError, DatasetError
-from rag_evaluation_framework.rankings import read_qrels, read_rankings
 
 WRITERS = 4
 

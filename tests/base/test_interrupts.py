@@ -5,13 +5,7 @@ import sys
 import pytest
 
 from rag_evaluation_framework.base import interrupts
-from rag_evaluation_framework.base.interrupts import (
-    clean_up,
-    finished,
-    first_interrupt,
-    remember,
-    stop_if_interrupted,
-)
+from rag_evaluation_framework.base.interrupts import clean_up, finished, first_interrupt, remember, stop_if_interrupted
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
 

@@ -8,10 +8,10 @@ import pytest
 
 import rag_evaluation_framework as rag
 from rag_evaluation_framework.base.optional import DISTRIBUTION, install_command, missing_extras, require
+from rag_evaluation_framework.components.providers.calls import ANTHROPIC, COHERE, OPENAI
+from rag_evaluation_framework.contracts.registry.building import load
+from rag_evaluation_framework.contracts.registry.loading import KINDS, components
 from rag_evaluation_framework.errors import MissingDependency
-from rag_evaluation_framework.providers.sdks import ANTHROPIC, COHERE, OPENAI
-from rag_evaluation_framework.registry.building import load
-from rag_evaluation_framework.registry.table import KINDS, components
 
 ROOT = Path(__file__).parent.parent.parent
 SOURCE = ROOT / "src" / "rag_evaluation_framework"

@@ -14,8 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_evaluation_framework.base.coroutines import stop_if_cancelled
-from rag_evaluation_framework.base.side_by_side import as_finished, awaited, side_by_side
+from rag_evaluation_framework.base.coroutines import as_finished, awaited, side_by_side, stop_if_cancelled
 
 
 class Gates:

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from rag_evaluation_framework.base.store import Cache, DamagedEntry, Store
+from rag_evaluation_framework.base.store import Cache, Store
 from rag_evaluation_framework.errors import DatasetError
 
 TEXT = "# Größe\r\n\r\nFive days \U0001f600, or \ud800 none."
@@ -120,63 +120,72 @@ KEY, OTHER = digest_of("key"), digest_of("other")
 
 CLEARING = """
 import hashlib, sys, time
-from pathlib import Path
 from rag_evaluation_framework.base.store import Cache
 
-cache, writes = Cache(Path(sys.argv[1])), sys.argv[2] == "write"
+cache, writes = Cache(sys.argv[1], "vectors", "vectors", 1000), sys.argv[2] == "write"
 print("ready", flush=True)
 sys.stdin.readline()
 key, end = hashlib.sha256(sys.argv[2].encode()).hexdigest(), time.monotonic() + 2
 while time.monotonic() < end:
     if writes:
-        cache.put({key: key.encode()})
-        assert cache.get(key) in (None, key.encode())
+        cache.write({key: key.encode()})
+        assert cache.read([key]).get(key) in (None, key.encode())
     else:
         cache.clear()
         time.sleep(0.0005)
 """
 
 
+@pytest.fixture
+def cache(tmp_path):
+    return Cache(tmp_path, "vectors", "vectors", 1000)
+
+
 class TestCache:
-    def test_an_entry_is_found_by_its_key_and_replaced(self, tmp_path):
-        cache = Cache(tmp_path / "vectors")
-        assert (cache.get(KEY), cache.digests(), cache.size()) == (None, set(), 0)
-        cache.put({KEY: b"one", OTHER: b""})
-        cache.put({KEY: b"two"})
-        assert (cache.get(KEY), cache.get(OTHER), cache.digests()) == (b"two", b"", {KEY, OTHER})
-        assert names(tmp_path) == ["vectors"]
+    def test_an_entry_is_found_by_its_key_and_replaced(self, cache, tmp_path):
+        assert (cache.read([KEY]), cache.digests(), cache.size()) == ({}, set(), 0)
+        cache.write({KEY: b"one", OTHER: b""})
+        cache.write({KEY: b"two"})
+        assert (cache.read([KEY, OTHER]), cache.digests()) == ({KEY: b"two", OTHER: b""}, {KEY, OTHER})
+        assert names(tmp_path / "cache") == ["vectors"]
 
-    @pytest.mark.parametrize("damaged", [b"", b"short", b"0" * 40])
-    def test_a_damaged_entry_is_removed_and_told_once(self, tmp_path, damaged):
-        cache = Cache(tmp_path / "vectors")
-        cache.put({KEY: b"one"})
-        (cache.folder / KEY).write_bytes(damaged)
-        with pytest.raises(DamagedEntry):
-            cache.get(KEY)
-        assert cache.get(KEY) is None
+    @pytest.mark.parametrize("damaged", [b"", b"short", b"0" * 40, None])
+    def test_a_damaged_entry_is_removed_and_told_once(self, cache, damaged):
+        cache.write({KEY: b"one", OTHER: b"two"})
+        if damaged is None:  # that of another key
+            (cache.folder / OTHER).replace(cache.folder / KEY)
+        else:
+            (cache.folder / KEY).write_bytes(damaged)
+        with pytest.warns(UserWarning, match=rf"1 of {1 + (damaged is not None)} vectors were damaged"):
+            assert KEY not in cache.read([KEY, OTHER])
+        assert KEY not in cache.read([KEY, OTHER])
 
-    def test_an_entry_under_the_name_of_another_is_damaged(self, tmp_path):
-        cache = Cache(tmp_path / "vectors")
-        cache.put({KEY: b"one"})
-        (cache.folder / KEY).rename(cache.folder / OTHER)
-        with pytest.raises(DamagedEntry):
-            cache.get(OTHER)
-
-    def test_what_is_not_ours_stays_when_it_is_cleared(self, tmp_path):
-        cache = Cache(tmp_path / "vectors")
-        cache.put({KEY: b"one"})
+    def test_what_is_not_ours_stays_when_it_is_cleared(self, cache):
+        cache.write({KEY: b"one"})
+        (cache.folder / OTHER).mkdir()
         (cache.folder / "notes.txt").write_text("mine")
         cache.clear()
-        assert cache.others() == [cache.folder / "notes.txt"]
-        assert names(cache.folder) == ["notes.txt"]
+        assert cache.others() == sorted([cache.folder / OTHER, cache.folder / "notes.txt"])
+        assert names(cache.folder) == sorted([OTHER, "notes.txt"])
 
-    def test_a_file_in_place_of_the_folder_is_an_error(self, tmp_path):
-        (tmp_path / "vectors").write_text("a file")
-        with pytest.raises(OSError, match="vectors"):
-            Cache(tmp_path / "vectors").put({KEY: b"one"})
+    def test_what_nobody_used_for_the_longest_time_goes_first(self, cache):
+        for number, key in enumerate(map(digest_of, "abcd")):
+            cache.write({key: b"0" * 200})
+            os.utime(cache.folder / key, (number, number))
+        assert cache.read([digest_of("a")])  # it was used now
+        cache.write({digest_of("e"): b"0" * 600, digest_of("larger than the bound"): b"0" * 1001})
+        assert cache.digests() == {digest_of("a"), digest_of("e")}
 
-    def test_a_folder_that_another_process_clears_at_any_moment_is_made_again(self, tmp_path, monkeypatch):
-        cache, real, gone = Cache(tmp_path / "vectors"), type(tmp_path).mkdir, [FileNotFoundError, FileExistsError]
+    def test_a_file_in_place_of_the_folder_is_told(self, cache):
+        cache.write({KEY: b"one"})
+        cache.clear()
+        cache.folder.write_text("a file")
+        with pytest.warns(UserWarning, match="vectors cannot be kept"):
+            cache.write({KEY: b"one"})
+        assert "vectors cannot be kept" in cache.problem
+
+    def test_a_folder_that_another_process_clears_at_any_moment_is_made_again(self, cache, tmp_path, monkeypatch):
+        real, gone = type(tmp_path).mkdir, [FileNotFoundError, FileExistsError]
 
         def cleared(path, *arguments, **options):
             if path == cache.folder and gone:
@@ -184,13 +193,13 @@ class TestCache:
             real(path, *arguments, **options)
 
         monkeypatch.setattr(type(tmp_path), "mkdir", cleared)
-        cache.put({KEY: b"one"})
-        assert (cache.get(KEY), gone) == (b"one", [])
+        cache.write({KEY: b"one"})
+        assert (cache.read([KEY]), gone) == ({KEY: b"one"}, [])
 
-    def test_two_processes_write_while_two_others_clear(self, tmp_path):
-        folder, processes = tmp_path / "cache" / "vectors", []
+    def test_two_processes_write_while_two_others_clear(self, cache, tmp_path):
+        processes = []
         for task in ("write", "write", "clear", "clear"):
-            command = [sys.executable, "-W", "error", "-c", CLEARING, str(folder), task]
+            command = [sys.executable, "-W", "error", "-c", CLEARING, str(tmp_path), task]
             processes.append(subprocess.Popen(command, stdin=-1, stdout=-1, stderr=-1, text=True))
         assert [process.stdout.readline() for process in processes] == ["ready\n"] * 4
         for process in processes:
@@ -198,6 +207,6 @@ class TestCache:
             process.stdin.flush()
         assert [process.communicate(timeout=120)[1] for process in processes] == [""] * 4
         assert [process.returncode for process in processes] == [0] * 4
-        Cache(folder).put({KEY: b"one"})
-        assert Cache(folder).get(KEY) == b"one"
-        assert names(folder.parent) == ["vectors"]
+        cache.write({KEY: b"one"})
+        assert cache.read([KEY]) == {KEY: b"one"}
+        assert names(tmp_path / "cache") == ["vectors"]

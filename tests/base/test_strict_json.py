@@ -33,20 +33,20 @@ def test_json_is_read_as_what_it_says(value, ascii_only, indent):
         ("{} {}", "Extra data: line 1 column 4"),
         ("", "Expecting value"),
         ("[" * 100_000, "nested too deeply"),
-        ('{"a": 1e400}', r"^1e400 is too large for a floating-point number: line 1 column 7 "),
-        ('{"1e400": "1e400 \\" 1e400",\n "b": [1, -1E+400]}', r"^-1E\+400 is too large .*: line 2 column 11 "),
-        ("[-1e400, 1e400]", "^-1e400 is too large .*: line 1 column 2 "),
-        (f"[{'1' * 400}.5]", "^1{60} is too large .*: line 1 column 2 "),
+        ('{"a": 1e400}', r"^1e400 is too large for a floating-point number$"),
+        ('{"1e400": "1e400 \\" 1e400",\n "b": [1, -1E+400]}', r"^-1E\+400 is too large for a floating-point number$"),
+        ("[-1e400, 1e400]", "^-1e400 is too large for a floating-point number$"),
+        (f"[{'1' * 400}.5]", "^1{60} is too large for a floating-point number$"),
         ("1" * 5000, "^a whole number has more than 4,300 digits$"),
-        ("[1e999e5]", "^1e999 is too large .*: line 1 column 2 "),
-        ('{"1e999.5": 1e999.5', "^1e999 is too large .*: line 1 column 13 "),
-        ("[-1e999-1e999", "^-1e999 is too large .*: line 1 column 2 "),
-        ('["\\"1e999", 31e999e5"x"]', r"^31e999 is too large .*: line 1 column 13 "),
-        ("[0, 11e999", "^11e999 is too large .*: line 1 column 5 "),
-        ("1e400 and more", "^1e400 is too large .*: line 1 column 1 "),
+        ("[1e999e5]", "^1e999 is too large for a floating-point number$"),
+        ('{"1e999.5": 1e999.5', "^1e999 is too large for a floating-point number$"),
+        ("[-1e999-1e999", "^-1e999 is too large for a floating-point number$"),
+        ('["\\"1e999", 31e999e5"x"]', r"^31e999 is too large for a floating-point number$"),
+        ("[0, 11e999", "^11e999 is too large for a floating-point number$"),
+        ("1e400 and more", "^1e400 is too large for a floating-point number$"),
     ],
 )
-def test_json_traps_are_refused_with_their_position(text, message):
+def test_json_traps_are_refused(text, message):
     with pytest.raises(ValueError, match=message):
         parse_json(text)
 

@@ -8,7 +8,7 @@ import pytest
 from tests.support.sheets import write_sheets
 
 from rag_evaluation_framework.base.notes import collected
-from rag_evaluation_framework.base.tables import decoded, read_rows, table_rows
+from rag_evaluation_framework.base.tables import decoded, delimiter_of, read_rows, table_rows
 from rag_evaluation_framework.errors import CorpusError, DatasetError
 
 # Short tables, a line or two, as people write them.
@@ -116,6 +116,10 @@ def test_rows_of_a_text(text):
     assert [cells for _, cells in table_rows(text)] == [["a", "b"], ["1", "2"]]
 
 
+def test_a_separator_is_told_in_capitals_too():
+    assert delimiter_of("SEP=^\na^b,c\n") == "^"
+
+
 def test_rows_have_the_lines_on_which_they_start():
     assert list(table_rows('\na,b\n"1\n2",3\n,\n4,5,6\n')) == [
         (2, ["a", "b"]),
@@ -149,6 +153,7 @@ def test_of_two_separators_that_is_taken_by_which_the_next_rows_have_as_many_cel
 
 ABOVE = {
     "a title": "Questions, as of May\na;b\n1;2\n",
+    "a title with more commas": "Questions, as of May, by us, all\na;b\n1;2\n",
     "merged cells and a blank row": "Questions;;\n;;\na;b;\n1;2;\n",
     "nothing": "a;b\n1;2\n",
 }
@@ -177,13 +182,35 @@ def test_a_sheet_is_read_as_a_person_sees_it(tmp_path):
         ["Größe?", 12, date(2026, 11, 28), time(12, 30), datetime(2026, 11, 28, 12, 30), True, None, None],
         [],
         ["b", 0.5, None, None, None, False],
+        ["c", 0.1 + 0.2],
     ]
     write_sheets(tmp_path / "a.xlsx", {"Sheet1": rows, "Sheet2": []})
     assert list(read_rows(tmp_path / "a.xlsx")) == [
         (2, ["question", "n", "day", "at", "when", "yes"]),
         (3, ["Größe?", "12", "2026-11-28", "12:30:00", "2026-11-28 12:30:00", "TRUE"]),
         (5, ["b", "0.5", "", "", "", "FALSE"]),
+        (6, ["c", "0.3", "", "", "", ""]),
     ]
+
+
+OPEN = "urn:oasis:names:tc:opendocument:xmlns"
+ODS = (
+    f'<office:document-content xmlns:office="{OPEN}:office:1.0" xmlns:table="{OPEN}:table:1.0" '
+    f'xmlns:text="{OPEN}:text:1.0"><office:body><office:spreadsheet><table:table table:name="Sheet1"><table:table-row>'
+    '<table:table-cell office:value-type="string"><text:p>Größe</text:p></table:table-cell>'
+    '<table:table-cell office:value-type="date" office:date-value="2026-11-28T00:00:00"/>'
+    '<table:table-cell office:value-type="float" office:value="12"/>'
+    "</table:table-row></table:table></office:spreadsheet></office:body></office:document-content>"
+)
+
+
+def test_a_sheet_of_libreoffice_is_read_as_a_person_sees_it(tmp_path):
+    kind = "application/vnd.oasis.opendocument.spreadsheet"
+    with zipfile.ZipFile(tmp_path / "a.ods", "w") as archive:
+        archive.writestr("mimetype", kind)
+        archive.writestr("META-INF/manifest.xml", f'<manifest:manifest xmlns:manifest="{OPEN}:manifest:1.0"/>')
+        archive.writestr("content.xml", ODS)
+    assert list(read_rows(tmp_path / "a.ods")) == [(1, ["Größe", "2026-11-28", "12"])]
 
 
 def test_a_sheet_is_recognised_whatever_it_is_called(tmp_path):
@@ -208,7 +235,7 @@ def test_a_sheet_that_is_damaged_is_refused(tmp_path, data):
         list(read_rows(tmp_path / "a.xlsx"))
 
 
-@pytest.mark.parametrize("last", ["XFD2000", "XFD1048576"])
+@pytest.mark.parametrize("last", ["XFD2000", "XFD1048576", "ABC20000"])
 def test_a_sheet_with_a_cell_far_away_is_refused_before_it_takes_all_memory(tmp_path, last):
     write_sheets(tmp_path / "near.xlsx", {"Sheet1": [["a", "b"], ["1", "far"]]})
     with zipfile.ZipFile(tmp_path / "near.xlsx") as near, zipfile.ZipFile(tmp_path / "far.xlsx", "w") as far:

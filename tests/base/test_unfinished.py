@@ -73,7 +73,7 @@ def test_the_folder_of_a_process_at_work_stays_and_that_of_a_killed_one_goes(tmp
 
 def test_the_folder_of_another_machine_stays_for_a_day(tmp_path, monkeypatch):
     with monkeypatch.context() as there:
-        there.setattr(module, "_machine", lambda: "elsewhere")
+        there.setattr(module, "_MINE", f"{module._PREFIX}elsewhere-")
         folder, lock = module._made(tmp_path)
     (folder / "half").touch()
     os.close(lock)  # whether it is locked there cannot be seen from here
@@ -103,9 +103,9 @@ def test_without_locks_a_folder_stays_for_a_day(tmp_path, monkeypatch):
 
 def test_what_else_is_hidden_there_is_nobodys_business(tmp_path):
     (tmp_path / ".git").mkdir()
-    (tmp_path / f"{module._PREFIX}{module._machine()}-file").touch()
+    (tmp_path / f"{module._MINE}file").touch()
     (tmp_path / "elsewhere").mkdir()
-    (tmp_path / f"{module._PREFIX}{module._machine()}-link").symlink_to(tmp_path / "elsewhere")
+    (tmp_path / f"{module._MINE}link").symlink_to(tmp_path / "elsewhere")
     before = entries(tmp_path)
     with unfinished(tmp_path):
         pass

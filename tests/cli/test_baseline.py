@@ -13,7 +13,7 @@ import pytest
 
 from rag_evaluation_framework import load_result
 from rag_evaluation_framework.analysis import Comparison
-from rag_evaluation_framework.results import find_run
+from rag_evaluation_framework.runs import find_run
 from support.gated_project import FLAGS, WORSE, gate_lines, harness, verdicts
 
 
@@ -70,7 +70,15 @@ def twice():
 def test_a_population_gate_says_its_power_before_its_verdict_and_follows_the_policy(rag_eval, project):
     (project / "help.json").write_text(json.dumps(twice()))
     rag_eval(*FLAGS)
-    gates = (*WORSE, "--baseline", "last~{}", "--gate", "population(recall@2) drop <= 0.05", "--cluster", "question")
+    gates = (
+        *WORSE,
+        "--baseline",
+        "last~{}",
+        "--gate",
+        "population(recall@2) drop <= 0.05",
+        "--set",
+        "cluster=question",
+    )
     outcome = rag_eval(*(part.format(0) for part in gates))
     assert outcome.code == 0
     lines = gate_lines(outcome)
@@ -92,7 +100,7 @@ def test_a_population_gate_says_its_power_before_its_verdict_and_follows_the_pol
 def test_junit_has_one_test_case_per_gate(rag_eval, project):
     gates = ("recall@2 >= 0.75", "recall@2 >= 0.76", "p95(rerank) <= 1s", "population(mrr@2) >= 0.7")
     (project / "help.json").write_text(json.dumps(twice()))  # a population gate needs six questions
-    written = ("--junit", "out/gates.xml", "--cluster", "question")
+    written = ("--junit", "out/gates.xml", "--set", "cluster=question")
     outcome = rag_eval(*FLAGS, *(part for gate in gates for part in ("--gate", gate)), *written)
     assert outcome.code == 2
     suite = ET.parse(project / "out/gates.xml").getroot().find("testsuite")
@@ -389,7 +397,7 @@ def test_the_baseline_is_enough_to_compare_with_and_a_new_one_replaces_it(rag_ev
 
 def test_the_baseline_of_many_questions_has_their_file_beside_it(rag_eval, project, monkeypatch):
     with monkeypatch.context() as patched:
-        patched.setattr("rag_evaluation_framework.results.result._MOST_IN_REPORT", 3)
+        patched.setattr("rag_evaluation_framework.runs.result._MOST_IN_REPORT", 3)
         rag_eval(*FLAGS)
         assert rag_eval("baseline", "last").code == 0
         folder = project / ".rag-eval/baseline"

@@ -1,22 +1,17 @@
 import importlib.util
 import json
-import os
-import pty
-import re
-import subprocess
 import sys
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
-from rag_evaluation_framework.registry import table
+from rag_evaluation_framework.contracts.registry import loading
 
 
 def test_every_component_is_listed_with_its_parameters(rag_eval):
     outcome = rag_eval("components")
     assert outcome.code == 0
-    assert all(name in outcome.out for kind in table.KINDS for name in table.components(kind))
+    assert all(name in outcome.out for kind in loading.KINDS for name in loading.components(kind))
     assert (
         "bm25:chunker=RecursiveCharacterChunker(chunk_size=800, overlap=0),k1=1.5,b=0.75,language=english"
         in outcome.out
@@ -41,12 +36,12 @@ def test_a_component_that_lacks_its_package_says_how_to_install_it(rag_eval, mon
 
 
 def test_a_broken_plug_in_is_listed_as_such_beside_the_others(rag_eval, monkeypatch):
-    real = table.built_in
+    real = loading.built_in
     bad = {"bad": "no_such_module_at_all:Embedder"}
-    monkeypatch.setattr(table, "built_in", lambda kind: {**real(kind), **(bad if kind == "embedder" else {})})
-    table.components.cache_clear()
+    monkeypatch.setattr(loading, "built_in", lambda kind: {**real(kind), **(bad if kind == "embedder" else {})})
+    loading.components.cache_clear()
     outcome = rag_eval("components")
-    table.components.cache_clear()
+    loading.components.cache_clear()
     assert outcome.code == 0
     assert "bad   (broken: ConfigError: 'no_such_module_at_all:Embedder'" in outcome.out
     assert "lsa" in outcome.out
@@ -61,12 +56,12 @@ def test_a_plug_in_whose_defaults_cannot_be_made_is_listed_as_broken(rag_eval, m
     )
     monkeypatch.syspath_prepend(Path.cwd())
     monkeypatch.delitem(sys.modules, "unmade_parts", raising=False)
-    real = table.built_in
+    real = loading.built_in
     bad = {"bad": "unmade_parts:Unmade"}
-    monkeypatch.setattr(table, "built_in", lambda kind: {**real(kind), **(bad if kind == "embedder" else {})})
-    table.components.cache_clear()
+    monkeypatch.setattr(loading, "built_in", lambda kind: {**real(kind), **(bad if kind == "embedder" else {})})
+    loading.components.cache_clear()
     outcome = rag_eval("components")
-    table.components.cache_clear()
+    loading.components.cache_clear()
     assert outcome.code == 0
     assert f"bad   (broken: {error.partition('(')[0]}: " in outcome.out
     assert "lsa" in outcome.out
@@ -82,29 +77,11 @@ def test_a_default_that_json_has_no_number_for_is_listed_as_text(rag_eval, monke
         "    def chunk(self, text): ...\n"
     )
     monkeypatch.syspath_prepend(Path.cwd())
-    real = table.built_in
+    real = loading.built_in
     endless = {"endless": "endless_parts:Endless"}
-    monkeypatch.setattr(table, "built_in", lambda kind: {**real(kind), **(endless if kind == "chunker" else {})})
-    table.components.cache_clear()
+    monkeypatch.setattr(loading, "built_in", lambda kind: {**real(kind), **(endless if kind == "chunker" else {})})
+    loading.components.cache_clear()
     outcome = rag_eval("components", "--json")
-    table.components.cache_clear()
+    loading.components.cache_clear()
     listed = json.loads(outcome.out, parse_constant=pytest.fail)
     assert {"most": "inf"} in [entry["parameters"] for entry in listed["chunker"]]
-
-
-def test_on_a_terminal_no_line_is_longer_than_it_is_wide(monkeypatch):
-    main, screen = pty.openpty()
-    monkeypatch.setenv("COLUMNS", "80")
-    with os.fdopen(main, "rb") as seen:
-        command = [sys.executable, "-m", "rag_evaluation_framework", "components"]
-        with subprocess.Popen(command, stdout=screen, stderr=screen) as process:
-            os.close(screen)
-            text = b""
-            with suppress(OSError):  # Linux says so when the other end is closed
-                while block := seen.read1():
-                    text += block
-        lines = text.decode().splitlines()
-    assert process.returncode == 0
-    assert max(map(len, lines)) <= 80
-    joined = re.sub(r",\n\s+", ",", "\n".join(lines))
-    assert "vector-rag:chunker=RecursiveCharacterChunker(chunk_size=800, overlap=0),embedder=LsaEmbedder" in joined

@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from rag_evaluation_framework import Corpus, load_dataset, load_result
+from rag_evaluation_framework import Corpus, load_dataset, load_result, save_dataset
 
 TABLE = "question,quote\nWhen do refunds come?,Refunds are paid within five working days of the request.\n"
 
@@ -62,9 +62,8 @@ def test_offsets_in_utf_16_units_are_converted_also_of_texts_that_occur_twice_or
     examples = [{"inputs": {"query": "How long?"}, "outputs": {"relevantSpans": spans}}]
     (folder / "js.json").write_text(json.dumps(native if form == "native" else examples), encoding="utf-8")
     assert rag_eval("run", "--no-config", "--corpus", "docs", "--dataset", "js.json").code == 2
-    given = ("--corpus", "docs", "--utf16-offsets", "--output", "new.json")
-    outcome = rag_eval("dataset", "update", "js.json", *given)
-    assert (outcome.code, "2 labels: 2 unchanged\n" in outcome.out) == (0, True)
+    documents = Corpus.from_folder(folder / "docs")
+    save_dataset(load_dataset(folder / "js.json", corpus=documents, utf16_offsets=True), folder / "new.json")
     (entry,) = load_dataset(folder / "new.json")
     assert [(span.start, span.text) for span in entry.relevant] == labels
     assert rag_eval("run", "--no-config", "--corpus", "docs", "--dataset", "new.json").code == 0
@@ -125,7 +124,7 @@ def test_the_proposal_that_a_person_takes_is_the_label_now(rag_eval, folder, lab
     unknown = rag_eval(*update, "--take", "no-such-id")
     assert (unknown.code, "no change has the id 'no-such-id'" in unknown.err) == (2, True)
     (folder / "ids.txt").write_text(f"# looked at\n{change['id']}  # yes\n")
-    for number, take in enumerate([("--take", change["id"]), ("--take-file", "ids.txt")]):
+    for number, take in enumerate([("--take", change["id"]), ("--take", "ids.txt")]):
         outcome = rag_eval(*update, *take, "--output", f"taken{number}.json")
         assert (outcome.code, "2 labels: 1 unchanged, 1 taken\n" in outcome.out) == (0, True)
         taken = spans(folder / f"taken{number}.json", folder)
@@ -315,15 +314,23 @@ def of_two_kinds(rag_eval, folder):
     return folder / ".rag-eval/datasets/kinds.json"
 
 
+def config(folder, how):
+    """Write a configuration that names the documents, and return its name."""
+    (folder / "documents.yaml").write_text(f"corpus: docs\n{how}\n")
+    return "documents.yaml"
+
+
 def test_labels_of_files_that_the_pattern_leaves_out_are_not_lost(rag_eval, folder, of_two_kinds):
     before = of_two_kinds.read_bytes()
-    outcome = rag_eval("dataset", "update", of_two_kinds, "--corpus", "docs", "--exclude", "*.txt")
-    assert "nothing was written: --exclude leaves out faq.txt of docs" in outcome.err
-    outcome = rag_eval("dataset", "update", of_two_kinds, "--corpus", "docs", "--glob", "**/*.md")
+    update = ("dataset", "update", of_two_kinds, "--corpus", config(folder, "exclude: '*.txt'"))
+    assert "nothing was written: exclude leaves out faq.txt of docs" in rag_eval(*update).err
+    config(folder, "glob: '**/*.md'")
+    outcome = rag_eval(*update)
     assert outcome.code == 2
-    assert "nothing was written: --glob leaves out faq.txt of docs; give --glob '**/*.{md,txt}', or" in outcome.err
+    assert "nothing was written: glob leaves out faq.txt of docs; expected glob '**/*.{md,txt}', or" in outcome.err
     assert of_two_kinds.read_bytes() == before
-    assert rag_eval("dataset", "update", of_two_kinds, "--corpus", "docs", "--glob", "**/*.{md,txt}").code == 0
+    config(folder, "glob: '**/*.{md,txt}'")
+    assert rag_eval(*update).code == 0
     (folder / "docs/faq.txt").unlink()
     assert rag_eval("dataset", "update", of_two_kinds, "--corpus", "docs").code == 0
 
@@ -335,14 +342,14 @@ def test_runs_and_lint_say_which_files_the_pattern_leaves_out(rag_eval, folder, 
     assert label["reason"] == "gone from faq.txt"
     assert (
         "error: 1 of 2 answerable questions was skipped, more than the 0 allowed (allow_skipped, --allow-skipped): "
-        "--glob leaves out faq.txt of "
+        "glob leaves out faq.txt of "
         f"{folder / 'docs'}; "
-        "give --glob '**/*.{md,txt}'; the run is saved in "
+        "expected glob '**/*.{md,txt}'; the run is saved in "
     ) in outcome.err
     assert "correct" not in outcome.err
-    outcome = rag_eval("dataset", "lint", of_two_kinds, "--corpus", "docs", "--exclude", "faq.txt")
+    outcome = rag_eval("dataset", "lint", of_two_kinds, "--corpus", config(folder, "exclude: faq.txt"))
     assert "faq.txt[0:57] is in a document that is not of a kind that is read, or excluded" in outcome.out
-    outcome = rag_eval("dataset", "lint", of_two_kinds, "--corpus", "docs", "--glob", "**/*.md")
+    outcome = rag_eval("dataset", "lint", of_two_kinds, "--corpus", config(folder, "glob: '**/*.md'"))
     assert "faq.txt[0:57] is in a document that the pattern '**/*.md' leaves out" in outcome.out
 
 

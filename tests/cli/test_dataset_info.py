@@ -32,7 +32,7 @@ def test_documents_that_no_label_matches_may_be_the_wrong_ones(rag_eval, folder,
     out = rag_eval("dataset", "info", labelled, "--corpus", "other").out
     assert "\ndocuments           0 of 1 labelled\n" in out
     assert "\nmost questions      –\n" in out
-    told = "No label matches the documents: are the folder (--corpus) and the pattern of files (--glob) right?"
+    told = "No label matches the documents: is it the right folder or file (--corpus), and its pattern (glob)?"
     assert out.splitlines()[2] == told
     (folder / "other/billing.md").write_text((folder / "docs/billing.md").read_text())
     told = rag_eval("dataset", "info", labelled, "--corpus", "other").out.splitlines()[2]

@@ -54,8 +54,9 @@ def test_what_is_found_is_shown_with_question_and_place_and_exits_with_1(rag_eva
     assert lines[6].startswith("    billing.md:3:1 is “… the first day.” in the dataset, “… the last day.” in")
 
 
-def test_documents_that_the_pattern_leaves_out_are_missing(rag_eval, labelled):
-    outcome = rag_eval("dataset", "lint", labelled, "--corpus", "docs", "--glob", "*.md")
+def test_documents_that_the_pattern_leaves_out_are_missing(rag_eval, folder, labelled):
+    (folder / "documents.yaml").write_text("corpus: docs\nglob: '*.md'\n")
+    outcome = rag_eval("dataset", "lint", labelled, "--corpus", "documents.yaml")
     assert outcome.code == 1
     assert "error: document missing (1)\n" in outcome.out
     assert "guides/start.md[9:33] is in a document that the pattern '*.md' leaves out" in outcome.out
@@ -83,7 +84,6 @@ def test_json_has_all_that_was_found(rag_eval, folder, labelled):
         "what": "is “… the first day.” in the dataset, “… the last day.” in the document",
         "places": [],
         "advice": "`rag-eval dataset update` finds labels again, and lists those that are lost",
-        "fixable": False,
     }
 
 
@@ -181,78 +181,3 @@ def add(path, *questions):
     content = json.loads(path.read_text())
     content["questions"] += questions
     path.write_text(json.dumps(content))
-
-
-def test_fix_mends_the_file_keeps_it_as_it_was_and_says_what_it_did(rag_eval, folder, labelled):
-    edit(folder / "docs/billing.md", "# Billing", "# Billing\n\nNew.")
-    content = json.loads(labelled.read_text())
-    content["questions"].append({**content["questions"][1], "id": "again"})
-    labelled.write_text(json.dumps(content))
-    first = content["questions"][1]["id"]
-    before = labelled.read_bytes()
-    outcome = rag_eval("dataset", "lint", labelled, "--corpus", "docs", "--fix")
-    assert (outcome.code, outcome.err) == (0, "")
-    moved = f"billing.md[11:46] → billing.md:5:1 “{content['questions'][0]['relevant_spans'][0]['text']}”"
-    assert " ".join(outcome.out.partition("\n\nquestions")[0].split()) == (
-        f"questions: 2 fixes Its identity changed Wrote {labelled}; "
-        f"the earlier version is {labelled.with_name('questions.1.json')} "
-        f"Fixes label moved: {content['questions'][0]['id']} “{QUESTION}”: {moved} "
-        f"asked twice: again “What comes first?”: removed: it is asked with the same truth as {first}"
-    )
-    assert labelled.with_name("questions.1.json").read_bytes() == before
-    assert rag_eval("run", ".rag-eval/questions.yaml").code == 0
-    outcome = rag_eval("dataset", "lint", labelled, "--corpus", "docs", "--fix")
-    assert outcome.out.startswith(f"questions: nothing fixed\n{labelled} is as it was\n\n")
-    assert sorted(path.name for path in labelled.parent.iterdir()) == [
-        "questions.1.json",
-        "questions.json",
-        "questions.texts",
-    ]
-
-
-def test_fixes_are_wrapped_where_the_screen_ends(rag_eval, folder, labelled):
-    (folder / "docs/billing.md").rename(folder / "docs/a file with a long name.md")
-    said = rag_eval("dataset", "lint", labelled, "--corpus", "docs", "--fix").out
-    assert "\nFixes\n  label moved: query_" in said
-    assert "”: billing.md[11:46] → a file with a long name.md:3:1 “Invoices are\n  sent on" in said
-
-
-def test_what_was_not_fixed_is_still_found(rag_eval, folder, labelled):
-    edit(folder / "docs/billing.md", "first day", "last day")
-    before = labelled.read_bytes()
-    outcome = rag_eval("dataset", "lint", labelled, "--corpus", "docs", "--fix")
-    assert outcome.code == 1
-    assert "nothing fixed\n1 label not found in the corpus, so no label was moved or trimmed\n" in outcome.out
-    assert "error: text differs (1)\n" in outcome.out
-    assert labelled.read_bytes() == before
-
-
-def test_json_tells_what_was_fixed(rag_eval, labelled):
-    add(labelled, {"id": "again", "query": "Who is the chief?", "relevant_spans": []})
-    report = json.loads(rag_eval("dataset", "lint", labelled, "--fix", "--json").out)
-    fixed = report["fixed"]
-    assert [(fix["kind"], fix["query"]["id"]) for fix in fixed["fixes"]] == [("asked twice", "again")]
-    assert fixed["content_hash"]["before"] != fixed["content_hash"]["after"]
-    assert (fixed["lost"], fixed["written"].startswith("Wrote "), report["questions"]) == (0, True, 3)
-    assert json.loads(rag_eval("dataset", "lint", labelled, "--json").out)["fixed"] is None
-
-
-def test_of_many_fixes_the_first_two_hundred_are_shown(rag_eval, labelled):
-    add(labelled, *({"id": f"q{n}", "query": "Who is the chief?", "relevant_spans": []} for n in range(300)))
-    outcome = rag_eval("dataset", "lint", labelled, "--fix")
-    assert outcome.out.startswith("questions: 300 fixes\nIts identity changed\n")
-    assert outcome.out.count("\n  asked twice: ") == 200
-    assert "\n  … and 100 more; --json lists all of them\n" in outcome.out
-
-
-def test_fix_refuses_files_that_it_does_not_write(rag_eval, folder, labelled):
-    (folder / "examples.json").write_text(
-        json.dumps([{"inputs": {"query": "When?"}, "outputs": {"relevant_document_ids": ["billing.md"]}}])
-    )
-    (folder / "native.yaml").write_text(labelled.read_text())
-    for name in ("questions.csv", "examples.json", "native.yaml"):
-        before = (folder / name).read_bytes()
-        outcome = rag_eval("dataset", "lint", name, "--corpus", "docs", "--fix")
-        assert (outcome.code, outcome.out) == (2, "")
-        assert "--fix writes native .json and .jsonl files" in outcome.err
-        assert (folder / name).read_bytes() == before

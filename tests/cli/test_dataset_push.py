@@ -3,8 +3,8 @@ import json
 import pytest
 from langsmith import Client
 
+from rag_eval_loopback.langsmith import TENANT
 from rag_evaluation_framework import CHUNK, DOCUMENT, TOKEN, Corpus, load_dataset
-from rag_evaluation_framework.loopback.langsmith import TENANT
 from rag_evaluation_framework.testing import LoopbackProviders
 
 
@@ -68,12 +68,11 @@ def test_push_shows_what_is_only_in_langsmith_and_deletes_it_if_asked_to(rag_eva
 
 
 def test_push_of_a_table_needs_its_documents_and_sends_the_quotes(rag_eval, folder, providers):
-    outcome = rag_eval("dataset", "push", "questions.csv", "--description", "by hand", "--corpus", "docs")
+    outcome = rag_eval("dataset", "push", "questions.csv", "--corpus", "docs")
     assert outcome.code == 0
     found = providers.langsmith.datasets["rag-eval-token-level-v1"]
     quotes = {span["text"] for example in found.examples for span in example["outputs"]["relevant_spans"]}
     assert quotes == {"Invoices are sent on the first day.", "Install the agent first."}
-    assert found.description == "by hand"
     assert rag_eval("dataset", "push", "questions.csv").code == 2
 
 
@@ -81,7 +80,7 @@ def test_json_has_all_ids(rag_eval, folder, providers):
     found = json.loads(rag_eval("dataset", "push", examples(folder, 14), "--json").out)
     assert found["dataset"].endswith("set.json")
     assert (found["created"], found["is_new"]) == ([f"q{n}" for n in range(14)], True)
-    fields = ["dataset", "name", "url", "is_new", "created", "updated", "edited", "unchanged", "deleted", "missing"]
+    fields = ["dataset", "name", "url", "is_new", "created", "updated", "unchanged", "deleted", "missing"]
     assert list(found) == [*fields, "left_out"]
 
 

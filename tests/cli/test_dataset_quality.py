@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from rag_evaluation_framework.inspection import public_questions
+from rag_evaluation_framework.datasets.checks import public_questions
 
 
 @pytest.fixture

@@ -23,7 +23,7 @@ from rag_evaluation_framework import (
     load_dataset,
     save_dataset,
 )
-from rag_evaluation_framework.chunkers import RecursiveCharacterChunker
+from rag_evaluation_framework.components.chunkers import RecursiveCharacterChunker
 from support.terminal import Terminal
 
 REFUND = "Refunds take five working days after they were approved."

@@ -15,6 +15,7 @@ from rag_evaluation_framework import load_dataset, load_result
 HERE = Path(__file__).parent / "first_hour"
 DATASET = ".rag-eval/datasets/questions.json"
 FOLDER = ("--corpus", "docs", "--glob", "**/*.{md,rst,txt,html}")
+CONFIG = ("--corpus", ".rag-eval/questions.yaml")
 LATER = """\
 question,quote
 How much is the smallest plan?,Cabin 100 GB €4.50 five working days
@@ -127,7 +128,7 @@ def test_the_first_hour(told, started):
     assert questions(before.skipped) == [*lost, ambiguous]
 
     say_yes_to_all(started / "questions.suggested.csv")  # somebody looked through them
-    said = told("dataset", "update", DATASET, *FOLDER, "--questions", "questions.suggested.csv")
+    said = told("dataset", "update", DATASET, *CONFIG, "--questions", "questions.suggested.csv")
     assert "4 questions added, 0 corrected" in said
     said = told("run", ".rag-eval/questions.yaml", "--allow-skipped", "1")
     assert "scored 30 of 31 answerable questions (1 skipped, 0 failed)" in said
@@ -142,15 +143,15 @@ def test_the_first_hour(told, started):
     assert questions(saved(said).skipped) == [ambiguous, *lost]
 
     (started / "later.csv").write_text(LATER)
-    said = told("dataset", "update", DATASET, *FOLDER, "--questions", "later.csv", "--html", "changes.html")
+    said = told("dataset", "update", DATASET, *CONFIG, "--questions", "later.csv", "--html", "changes.html")
     page = (started / "changes.html").read_text()
     assert "connection of [-100-] {+50+} Mbit/s" in said
     assert "5 questions added" in said
-    changes = json.loads(told("dataset", "update", DATASET, *FOLDER, "--json"))
+    changes = json.loads(told("dataset", "update", DATASET, *CONFIG, "--json"))
     open_changes = {change["query"]["query"]: change["id"] for change in changes["changes"] if "now" not in change}
     assert [*open_changes] == lost
     assert all(number in page for number in open_changes.values())
-    told("dataset", "update", DATASET, *FOLDER, "--take", open_changes[lost[0]])  # somebody looked at it
+    told("dataset", "update", DATASET, *CONFIG, "--take", open_changes[lost[0]])  # somebody looked at it
     lost = lost[1:]
     said = told("run", ".rag-eval/questions.yaml", code=2)
     assert "scored 31 of 35 answerable questions (4 skipped, 0 failed), 2 without an answer" in said

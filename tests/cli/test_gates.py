@@ -5,7 +5,7 @@ import json
 import pytest
 
 from rag_evaluation_framework import load_result
-from rag_evaluation_framework.results import find_run
+from rag_evaluation_framework.runs import find_run
 from support.gated_project import FLAGS, gate_lines, harness, verdicts
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from rag_evaluation_framework import Corpus, load_dataset
 from rag_evaluation_framework.base.files import unfinished
-from rag_evaluation_framework.experiments import load_config
+from rag_evaluation_framework.runs import load_config
 from support.terminal import Terminal
 
 
@@ -153,13 +153,16 @@ def test_an_init_that_was_killed_between_its_files_can_be_run_again(rag_eval, fo
 
 def test_columns_are_told_by_options(rag_eval, folder):
     (folder / "q.csv").write_text("Was;Stelle;Wo;Nr\nWhat comes first?;Install the agent first.;start;7\n", "cp1252")
-    columns = ("--question-column", "was", "--quote-column", "Stelle", "--document-column", "Wo", "--id-column", "Nr")
+    columns = [f"--column={given}" for given in ("question=was", "quote=Stelle", "document=Wo", "id=Nr")]
     outcome = rag_eval("init", "--corpus", "docs", "--questions", "q.csv", *columns)
     assert outcome.code == 0, outcome.err
     (entry,) = load_dataset(folder / ".rag-eval/datasets/q.json")
     assert (entry.query.id, entry.query.text) == ("7", "What comes first?")
-    refused = rag_eval("init", "--corpus", "docs", "--questions", "q.csv", "--quote-column", "Zitat")
+    refused = rag_eval("init", "--corpus", "docs", "--questions", "q.csv", "--column", "quote=Zitat")
     assert "no column 'Zitat' among 'Was', 'Stelle', 'Wo', 'Nr'" in refused.err
+    for given in ("answer=Stelle", "quote"):
+        refused = rag_eval("init", "--corpus", "docs", "--questions", "q.csv", "--column", given)
+        assert f"--column {given}: expected one of question, quote, document, id, text, name" in refused.err
 
 
 def test_names_with_spaces_and_other_scripts_work(rag_eval, folder):

@@ -32,12 +32,12 @@ def docs(tmp_path):
 
 @pytest.fixture
 def piped(rag_eval, docs, monkeypatch):
-    """Run `rag-eval label docs` with these lines on standard input."""
+    """Run `rag-eval label docs`, or of other documents, with these lines on standard input."""
 
-    def run(*lines, options=(), data=None):
+    def run(*lines, options=(), data=None, corpus="docs"):
         given = "".join(f"{line}\n" for line in lines).encode() if data is None else data
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(given), encoding="utf-8"))
-        return rag_eval("label", "docs", *options)
+        return rag_eval("label", corpus, *options)
 
     return run
 
@@ -314,25 +314,6 @@ def test_messages_are_wrapped_at_words(at_terminal):
     assert terminal.end() == 0
 
 
-def test_short_words_of_a_passage_that_is_a_copy_are_joined_with_those_of_its_copies(piped, docs):
-    text = "# Logs\n\nRequests are logged for ninety days, and then deleted.\n"
-    (docs / "api.md").write_text(text)
-    (docs / "terms.md").write_text(text.replace("for ", "for\n"))
-    shown = piped("How long are requests logged?").out
-    number = numbers_of(shown, "ninety days")[0]
-    assert "docs/api.md:1:1, also in 1 other place\n" in shown
-    joined = piped(number, "ninety days", "")
-    assert "“ninety days” is also in 1 other place: docs/terms.md:4:1." in joined.out
-    (entry,) = read(docs)
-    assert [len(answer.places) for answer in entry.answers] == [2]
-    assert [(span.doc_id, span.text) for span in entry.labels] == [
-        ("api.md", "ninety days"),
-        ("terms.md", "ninety days"),
-    ]
-    piped("b", number, "ninety days", "x")
-    assert [span.doc_id for span in read(docs).ground_truth[0].labels] == ["api.md"]
-
-
 def test_of_two_wordings_each_is_shown_with_its_own_copies(piped, docs):
     days, weeks = "Backups of all accounts are kept for thirty days.", "We keep what was backed up for about a month."
     for name, text in (("one", days), ("two", weeks), ("three", weeks)):
@@ -496,7 +477,6 @@ def test_a_closed_standard_input_is_the_end(rag_eval, docs, monkeypatch):
         (("--output", "set.csv"), "set.csv: expected a file name ending in .json or .jsonl"),
         (("--questions", "nowhere.csv"), "nowhere.csv"),
         (("--retriever", "nowhere:search"), "'nowhere' cannot be imported"),
-        (("--glob", "*.rst"), "docs"),
     ],
 )
 def test_what_cannot_be_used_is_refused_before_anything_is_asked(piped, docs, options, problem):
@@ -506,11 +486,22 @@ def test_what_cannot_be_used_is_refused_before_anything_is_asked(piped, docs, op
     assert not (docs.parent / ".rag-eval").exists()
 
 
-def test_another_output_and_pattern_are_in_the_commands_that_follow(piped, docs):
+def test_a_configuration_names_the_documents_and_the_dataset(piped, docs):
     (docs / "a.txt").write_text("A text about invoices.")
-    outcome = piped("Invoices?", "0", options=("--glob", "*.{md,txt}", "--output", "my set.jsonl"))
-    assert "rag-eval label docs --output 'my set.jsonl' --glob '*.{md,txt}'" in outcome.out
-    assert "rag-eval dataset lint 'my set.jsonl' --corpus docs --glob '*.{md,txt}'" in outcome.out
+    (docs.parent / "texts.yaml").write_text("corpus: docs\nglob: '*.txt'\n")
+    outcome = piped("Invoices?", "1", "", corpus="texts.yaml")
+    assert "rag-eval label texts.yaml" in outcome.out
+    assert "rag-eval dataset lint .rag-eval/datasets/texts.json --corpus texts.yaml" in outcome.out
+    assert "rag-eval run texts.yaml --dataset .rag-eval/datasets/texts.json" in outcome.out
+    (entry,) = load_dataset(docs.parent / ".rag-eval/datasets/texts.json")
+    assert [span.doc_id for span in entry.relevant] == ["a.txt"]
+
+
+def test_another_output_is_in_the_commands_that_follow(piped, docs):
+    (docs / "a.txt").write_text("A text about invoices.")
+    outcome = piped("Invoices?", "0", options=("--output", "my set.jsonl"))
+    assert "rag-eval label docs --output 'my set.jsonl'" in outcome.out
+    assert "rag-eval dataset lint 'my set.jsonl' --corpus docs" in outcome.out
     assert len(load_dataset(docs.parent / "my set.jsonl")) == 1
 
 
@@ -554,8 +545,8 @@ def test_a_passage_is_shown_in_full_on_one_page_and_enter_shows_the_list_again(a
 
 def test_what_update_lost_is_labelled_again_by_the_command_that_it_names(rag_eval, piped, docs, monkeypatch):
     piped(
-        "When are invoices sent?",
-        "1",
+        "How often?",
+        "2",
         "invoices are sent on the first day",
         "How many working days does a refund take?",
         "1",
@@ -571,9 +562,7 @@ def test_what_update_lost_is_labelled_again_by_the_command_that_it_names(rag_eva
     lines = b"1\nInvoices are sent on the second day\n"
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(lines), encoding="utf-8"))
     outcome = rag_eval(*shlex.split(named)[1:])
-    asked = (
-        "Question 2 of 2, 1 labelled:\nWhen are invoices sent?\nIts label “Invoices are sent on the first day” was lost"
-    )
+    asked = "Question 2 of 2, 1 labelled:\nHow often?\nIts label “Invoices are sent on the first day” was lost"
     assert asked in outcome.out
     assert numbers_of(outcome.out, "the second day") == [1]
     assert f"2 of 2 questions labelled in {FILE}. Next:" in outcome.out

@@ -9,7 +9,7 @@ SCORE = {"--qrels": "qrels.txt", "--rankings": "run.txt"}
 PATHS = [
     ("run", {}, ""),
     *(("run", RUN, option) for option in ("--corpus", "--dataset", "--root")),
-    *(("run", RUN, option) for option in ("--tokenizer", "--chunker", "--embedder", "--vector-store")),
+    *(("run", RUN, option) for option in ("--set", "--chunker", "--embedder")),
     *(("run", RUN, option) for option in ("--retriever", "--reranker", "--metric", "--glob", "--evaluation-type")),
     *(("init", INIT, option) for option in ("--corpus", "--questions", "--glob", "--name", "--root")),
     *(("score", SCORE, option) for option in SCORE),
@@ -26,8 +26,9 @@ PATHS = [
 def test_what_no_file_can_be_called_is_refused_in_one_line(rag_eval, folder, command, others, option, impossible):
     (folder / "qrels.txt").write_text("q 0 d 1\n")
     (folder / "run.txt").write_text("q Q0 d 1 1.0 x\n")
-    budget = ["--budget", "10tok"] if option == "--tokenizer" else []
-    given = [word for key, value in {**others, option: impossible}.items() for word in (key, value) if word]
+    named = f"tokenizer={impossible}" if option == "--set" else impossible
+    budget = ["--budget", "10tok"] if option == "--set" else []
+    given = [word for key, value in {**others, option: named}.items() for word in (key, value) if word]
     outcome = rag_eval(*command.split(), *given, *budget)
     assert outcome.code == 2
     assert outcome.out == ""
@@ -91,16 +92,17 @@ def test_a_folder_that_is_called_like_home_is_written_so_that_it_is_found(rag_ev
 
 
 FOLDER = ("--corpus", "docs", "--glob", "*.md", "--glob", "*.rst")
+CONFIG = ("--corpus", "config.yaml")
 
 
 @pytest.mark.parametrize(
     "command",
     [
-        ("run", "--dataset", "questions.csv", "--no-config"),
-        ("init", "--questions", "questions.csv", "--root", "other"),
-        ("dataset", "info", "questions.csv"),
-        ("dataset", "lint", "questions.csv"),
-        ("dataset", "quality", "questions.csv"),
+        ("run", "--dataset", "questions.csv", "--no-config", *FOLDER),
+        ("init", "--questions", "questions.csv", "--root", "other", *FOLDER),
+        ("dataset", "info", "questions.csv", *CONFIG),
+        ("dataset", "lint", "questions.csv", *CONFIG),
+        ("dataset", "quality", "questions.csv", *CONFIG),
     ],
     ids=" ".join,
 )
@@ -111,7 +113,8 @@ def test_all_globs_together_say_what_is_read(rag_eval, tmp_path, command):
     (tmp_path / "questions.csv").write_text(
         "question,quote\nHow long?,Refunds take five days.\nWhat is on it?,Parcels carry a number.\n"
     )
-    outcome = rag_eval(*command, *FOLDER)
+    (tmp_path / "config.yaml").write_text("corpus: docs\nglob: ['*.md', '*.rst']\n")
+    outcome = rag_eval(*command)
     assert outcome.code == 0, outcome.err
 
 
@@ -126,3 +129,25 @@ def test_each_pattern_stands_for_itself(rag_eval, tmp_path):
     assert 'glob: ["a,b.md", "{a.md", "*.txt"]\nexclude: ["c.*"]\n' in config
     outcome = rag_eval("dataset", "info", ".rag-eval/datasets/questions.json", "--corpus", ".rag-eval/questions.yaml")
     assert "1 of 2" in outcome.out, outcome
+
+
+DATASET = ("lint d.json", "info d.json", "update d.json", "quality d.json", "review d.json --output n.json")
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "label docs.yaml",
+        "init --corpus docs --converter own:upper --questions questions.csv",
+        "generate --corpus docs.yaml --dry-run",
+        *(f"dataset {command} --corpus docs.yaml" for command in DATASET),
+    ],
+)
+def test_with_the_variable_no_command_imports_a_converter(rag_eval, folder, monkeypatch, command):
+    (folder / "own.py").write_text("open('mark', 'w')\ndef upper(path):\n    return path.read_text().upper()\n")
+    (folder / "docs.yaml").write_text("corpus: docs\nconverter: own:upper\n")
+    monkeypatch.setenv("RAG_EVAL_NO_IMPORT", "1")
+    outcome = rag_eval(*command.split())
+    assert outcome.code == 2
+    assert "'own:upper' names your own code, and RAG_EVAL_NO_IMPORT allows" in outcome.err
+    assert not (folder / "mark").exists()

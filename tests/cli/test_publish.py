@@ -1,14 +1,13 @@
 """`rag-eval publish`: a run becomes an experiment in LangSmith."""
 
 import json
-from contextlib import closing
 
 import pytest
 
-from rag_evaluation_framework.integrations import push_dataset
-from rag_evaluation_framework.results import load_result
+from rag_evaluation_framework.runs import load_result
 from rag_evaluation_framework.testing import LoopbackProviders
-from support.published import NAME, is_there_once, published_dataset, published_result, quick_client
+from rag_evaluation_framework.trackers import push_dataset
+from support.published import NAME, is_there_once, published_dataset, published_result
 
 
 @pytest.fixture
@@ -52,25 +51,9 @@ def test_as_json_it_is_one_object(rag_eval, providers, saved):
         "problems",
         "unmatched",
         "unanswered",
-        "uncompared",
-        "reworded",
-        "relabelled",
         "complete",
     }
     assert (record["runs"], record["scores_there"], record["complete"]) == (8, 36, True)
-
-
-def test_labels_that_could_not_be_compared_are_told(rag_eval, providers, saved):
-    with closing(quick_client()) as client:
-        example = next(each for each in client.list_examples(dataset_name=NAME) if each.metadata["query_id"] == "q3")
-        outputs = {"excerpts": ["Refunds take"]}
-        updates = [{"id": example.id, "outputs": outputs, "metadata": example.metadata}]
-        client.update_examples(dataset_id=example.dataset_id, updates=updates)
-    outcome = rag_eval("publish", "last", NAME)
-    assert (outcome.code, outcome.err) == (0, "")
-    assert "8 of 8 runs and 36 of 36 scores are there; of 1 of the run's questions it is not" in outcome.out
-    record = json.loads(rag_eval("publish", "last", NAME, "--json").out)
-    assert (record["uncompared"], record["unmatched"], record["complete"]) == (["q3"], [], True)
 
 
 def test_what_did_not_arrive_is_told_and_the_code_is_2(rag_eval, providers, saved):

@@ -1,6 +1,7 @@
 """`rag-eval run` with a reranker: before and after, the latency, and the mode."""
 
 import json
+from dataclasses import asdict
 
 import pytest
 
@@ -35,10 +36,10 @@ def test_it_shows_every_score_before_and_after_and_the_latency(rag_eval, flags):
 
 
 def test_json_has_both_as_the_report_has(rag_eval, flags):
-    told = json.loads(rag_eval(*flags, "--reranker", REVERSING, "--rerank-top-k", "2", "--json").out)
+    told = json.loads(rag_eval(*flags, "--reranker", REVERSING, "--set", "rerank_top_k=2", "--json").out)
     result = load_result(told["run"])
     assert told["reranking"] == result.reranking.record()
-    assert told["latency"] == result.latency.record()
+    assert told["latency"] == asdict(result.latency)
     assert result.config["retriever"]["candidates"] == 2
 
 
@@ -50,7 +51,7 @@ def test_without_a_reranker_nothing_is_run_and_the_exit_code_is_2(rag_eval, flag
 
 
 def test_mode_retrieve_runs_without_and_says_so(rag_eval, flags):
-    outcome = rag_eval(*flags, "--mode", "retrieve", "--reranker", REVERSING)
+    outcome = rag_eval(*flags, "--set", "mode=retrieve", "--reranker", REVERSING)
     assert outcome.code == 0
     assert "! the dataset says mode retrieve+rerank, and nothing is reranked: this run has no reranker" in outcome.out
     assert "Before and after reranking" not in outcome.out
@@ -59,8 +60,8 @@ def test_mode_retrieve_runs_without_and_says_so(rag_eval, flags):
 @pytest.mark.parametrize(
     ("option", "value", "said"),
     [
-        ("--mode", "both", "--mode: input should be 'retrieve' or 'retrieve+rerank', got 'both'"),
-        ("--rerank-top-k", "0", "--rerank-top-k"),
+        ("--set", "mode=both", "--set mode: input should be 'retrieve' or 'retrieve+rerank', got 'both'"),
+        ("--set", "rerank_top_k=0", "--set rerank_top_k"),
     ],
 )
 def test_what_is_neither_is_refused(rag_eval, flags, option, value, said):

@@ -6,8 +6,8 @@ from itertools import product
 import pytest
 
 from rag_evaluation_framework import Corpus, load_result
+from rag_evaluation_framework.contracts.registry.building import build
 from rag_evaluation_framework.data.score_table import ScoreTable
-from rag_evaluation_framework.registry.building import build
 
 FLAGS = ("--corpus", "docs", "--dataset", "questions.csv", "--allow-skipped", "2")
 
@@ -201,7 +201,7 @@ def test_a_retriever_that_cannot_index_ends_in_a_message_and_leaves_no_run(rag_e
         (["--corpus", "docs"], "--dataset missing"),
         ([*FLAGS, "--k", "0"], "k: cutoff 0"),
         ([*FLAGS, "--k", "-1"], "k: cutoff -1: expected a whole number of at least 1, as in k=5 (--k 5)"),
-        ([*FLAGS, "--budget", "9tok"], "--tokenizer cl100k_base"),
+        ([*FLAGS, "--budget", "9tok"], "--set tokenizer=cl100k_base"),
         ([*FLAGS, "--glob", "*.txt"], "--glob '**/*.md'"),
         ([*FLAGS, "--budget", "1000tok"], "name the tokenizer"),
         ([*FLAGS, "--budget", "10"], "budget '10'"),
@@ -269,14 +269,17 @@ def test_a_run_in_which_no_question_has_a_score_ends_in_exit_code_2_whatever_is_
 
 @pytest.mark.parametrize(
     ("option", "value", "expected"),
-    [("--on-error", "ignore", "'collect' or 'raise'"), ("--evaluation-type", "page", "'chunk-level' or 'token-level'")],
+    [
+        ("--set on_error=", "ignore", "'collect' or 'raise'"),
+        ("--evaluation-type", "page", "'chunk-level' or 'token-level'"),
+    ],
 )
 @pytest.mark.parametrize("given", [("plain.yaml",), FLAGS], ids=["a file", "no file"])
 def test_a_wrong_option_is_called_by_its_name(rag_eval, folder, given, option, value, expected):
     (folder / "plain.yaml").write_text("corpus: docs\ndataset: questions.csv\n")
-    outcome = rag_eval("run", *given, option, value)
+    outcome = rag_eval("run", *given, *(f"{option}{value}".split() if option.endswith("=") else (option, value)))
     assert outcome.code == 2
-    assert outcome.err.startswith(f"error: {option}: input should be ")
+    assert outcome.err.startswith(f"error: {option.rstrip('=')}: input should be ")
     assert outcome.err.endswith(f"{expected}, got {value!r}\n")
 
 
@@ -516,14 +519,14 @@ def test_on_error_raise_ends_the_run_at_the_first_question_that_fails(rag_eval, 
         "    with open('asked.txt', 'a') as file:\n        file.write('x')\n"
         "    raise OSError('gone')\n"
     )
-    outcome = rag_eval("run", *FLAGS, "--retriever", "own:search", "--on-error", "raise", "--allow-failures", "9")
+    outcome = rag_eval("run", *FLAGS, "--retriever", "own:search", "--set", "on_error=raise", "--allow-failures", "9")
     assert outcome.code == 2
     assert re.search(r"error: question '.*' \('.*\?'\) failed: retrieve: OSError: gone", outcome.err)
     assert "Traceback" not in outcome.err
     assert outcome.out == ""
     assert (folder / "asked.txt").read_text() == "x"
     assert not (folder / ".rag-eval/runs").exists()
-    assert rag_eval("run", *FLAGS, "--on-error", "stop").code == 2
+    assert rag_eval("run", *FLAGS, "--set", "on_error=stop").code == 2
 
 
 OWN = "import sys\nprint('RUNS', file=sys.stderr)\ndef search(query, k):\n    return ['Install the agent first.']\n"
@@ -591,7 +594,7 @@ def test_the_configuration_that_init_wrote_is_named_where_nothing_is(rag_eval, f
 def test_the_parts_of_a_run_are_scored_together_as_the_whole(rag_eval, folder):
     flags = [*FLAGS, "--metric", "span_recall", "--json"]
     whole = json.loads(rag_eval("run", *flags).out)
-    parts = [rag_eval("run", *flags, "--shard", f"{number}/2", "--gate", "span_recall@5 >= 1") for number in (1, 2)]
+    parts = [rag_eval("run", *flags, "--set", f"shard={number}/2", "--gate", "span_recall@5 >= 1") for number in (1, 2)]
     assert all("a shard is not gated, nor compared with a baseline" in part.err for part in parts)
     told = [json.loads(part.out) for part in parts]
     assert sum(part["counts"]["questions"] for part in told) == whole["counts"]["questions"]
@@ -601,11 +604,37 @@ def test_the_parts_of_a_run_are_scored_together_as_the_whole(rag_eval, folder):
     assert together["metrics"] == whole["metrics"]
 
 
-@pytest.mark.parametrize("shard", ["3/2", "0/2", "1", "a/b", "-1/2", ""])
+@pytest.mark.parametrize("shard", ["3/2", "0/2", "a", "a/b", "-1/2", "''"])
 def test_a_shard_that_is_none_is_refused(rag_eval, folder, shard):
-    outcome = rag_eval("run", *FLAGS, "--shard", shard)
+    outcome = rag_eval("run", *FLAGS, "--set", f"shard={shard}")
     assert outcome.code == 2
-    assert "--shard: expected a shard such as 3/8, the third eighth of the questions" in outcome.err
+    assert "--set shard: expected a shard such as 3/8, the third eighth of the questions" in outcome.err
+
+
+@pytest.mark.parametrize(
+    ("settings", "problem"),
+    [
+        (["shard=1"], "--set shard: expected a text, got 1"),
+        (["shard="], "--set shard=: expected a key and its values"),
+        (["timeout"], "--set timeout: expected a key and its values"),
+        (["tiemout=3"], "--set tiemout: "),
+        (["timeout=3", "timeout=4"], "--set timeout=4: timeout is given twice"),
+        (["corpus=docs"], "--set corpus=docs: corpus is given twice"),
+        (["embedder.dimensions=3"], "embedder.dimensions is a parameter of the embedder, and there is none"),
+    ],
+)
+def test_what_cannot_be_set_is_refused_by_its_name(rag_eval, folder, settings, problem):
+    outcome = rag_eval("run", *FLAGS, *(word for text in settings for word in ("--set", text)))
+    assert outcome.code == 2
+    assert problem in outcome.err
+
+
+def test_what_is_set_is_of_the_run_and_overrides_its_file(rag_eval, folder):
+    (folder / "plain.yaml").write_text("corpus: docs\ndataset: questions.csv\nchunker: sentence\ntimeout: 9\n")
+    given = ("--set", "timeout=30", "--set", "chunker.sentences=2", "--set", "reranker=none", "--allow-skipped", "9")
+    run = json.loads(rag_eval("run", "plain.yaml", *given, "--json").out)["run"]
+    config = load_result(run).config
+    assert (config["timeout"], config["retriever"]["chunker"]["sentences"]) == (30, 2)
 
 
 def test_a_run_that_is_saved_nowhere_keeps_no_answers(rag_eval, folder):

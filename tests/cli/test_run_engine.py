@@ -154,9 +154,9 @@ def test_the_samples_of_others_run(rag_eval, shared, tmp_path, written):
     ("options", "code", "last"),
     [
         ((), 0, ("close",)),
-        (("--cleanup", "none"), 0, ("close",)),
-        (("--cleanup", "on-success"), 0, ("delete", "eval:help:")),
-        (("--cleanup", "always"), 0, ("delete", "eval:help:")),
+        (("--set", "cleanup=none"), 0, ("close",)),
+        (("--set", "cleanup=on-success"), 0, ("delete", "eval:help:")),
+        (("--set", "cleanup=always"), 0, ("delete", "eval:help:")),
     ],
 )
 def test_what_was_written_is_deleted_at_the_end_if_that_is_wanted(rag_eval, written, tmp_path, options, code, last):
@@ -172,7 +172,7 @@ def test_what_was_written_is_deleted_at_the_end_if_that_is_wanted(rag_eval, writ
 @pytest.mark.parametrize(("cleanup", "left"), [("none", 11), ("on-success", 11), ("always", 0)])
 def test_a_run_that_fails_is_cleaned_up_only_if_always(rag_eval, written, tmp_path, cleanup, left):
     written(behaviour="raise ValueError('no index')")
-    outcome = rag_eval("run", "--dataset", "help.json", "--engine", "own:make", "--cleanup", cleanup)
+    outcome = rag_eval("run", "--dataset", "help.json", "--engine", "own:make", "--set", f"cleanup={cleanup}")
     assert outcome.code == 2
     assert "no question has a score" in outcome.err
     assert len(json.loads((tmp_path / "kept.json").read_text())) == left
@@ -182,7 +182,7 @@ def test_a_run_that_fails_is_cleaned_up_only_if_always(rag_eval, written, tmp_pa
 @pytest.mark.parametrize(("cleanup", "left"), [("on-success", 11), ("always", 0)])
 def test_a_run_with_a_gate_that_failed_is_no_success(rag_eval, written, tmp_path, cleanup, left):
     written()
-    options = ("--cleanup", cleanup, "--gate", "precision@10 >= 0.9")
+    options = ("--set", f"cleanup={cleanup}", "--gate", "precision@10 >= 0.9")
     outcome = rag_eval("run", "--dataset", "help.json", "--engine", "own:make", *options)
     assert outcome.code == 1
     assert len(json.loads((tmp_path / "kept.json").read_text())) == left
@@ -192,7 +192,7 @@ def test_a_run_with_a_gate_that_failed_is_no_success(rag_eval, written, tmp_path
 def test_a_dataset_without_documents_is_read_only_and_what_is_there_stays(rag_eval, written, tmp_path):
     written(documents=())
     (tmp_path / "kept.json").write_text(json.dumps({ANSWER["sourceId"]: ANSWER["content"], "eval:help:x": "Hours."}))
-    outcome = rag_eval("run", "--dataset", "help.json", "--engine", "own:make", "--cleanup", "always", "--json")
+    outcome = rag_eval("run", "--dataset", "help.json", "--engine", "own:make", "--set", "cleanup=always", "--json")
     assert json.loads(outcome.out)["metrics"]["recall@10"] == 1.0
     assert log(tmp_path) == [("close",)]
     assert len(json.loads((tmp_path / "kept.json").read_text())) == 2
@@ -200,7 +200,7 @@ def test_a_dataset_without_documents_is_read_only_and_what_is_there_stays(rag_ev
 
 def test_the_scope_of_the_command_line_is_what_is_written_and_searched(rag_eval, written, tmp_path):
     written(scopePrefix="eval:other:", behaviour="Path('asked').open('a').write(scope)")
-    outcome = rag_eval("run", "--dataset", "help.json", "--engine", "own:make", "--scope-prefix", "eval:help:")
+    outcome = rag_eval("run", "--dataset", "help.json", "--engine", "own:make", "--set", "scope_prefix=eval:help:")
     assert outcome.code == 0, outcome.err
     assert log(tmp_path)[0] == ("delete", "eval:help:")
     assert (tmp_path / "asked").read_text() == "eval:help:"
@@ -218,7 +218,7 @@ def test_documents_that_no_question_searches_are_told(rag_eval, written, tmp_pat
 
 
 @pytest.mark.parametrize("written_as", ["def", "async def"])
-@pytest.mark.parametrize("options", [(), ("--mode", "retrieve+rerank")])
+@pytest.mark.parametrize("options", [(), ("--set", "mode=retrieve+rerank")])
 def test_an_engine_that_reranks_is_the_reranker_of_a_run_that_asks_for_it(
     rag_eval, written, tmp_path, options, written_as
 ):
@@ -233,7 +233,7 @@ def test_an_engine_that_reranks_is_the_reranker_of_a_run_that_asks_for_it(
     assert "rerank" in printed["latency"]["stages"]
     assert load_result(printed["run"]).config["retriever"]["candidates"] == 4
     both = ("run", "--dataset", "help.json", "--engine", "own:Both", "--k", "1")
-    plain = json.loads(rag_eval(*both, "--mode", "retrieve", "--json").out)
+    plain = json.loads(rag_eval(*both, "--set", "mode=retrieve", "--json").out)
     assert plain["reranking"] is None
     assert (plain["metrics"]["recall@1"], printed["metrics"]["recall@1"]) == (1.0, 0.0)  # the shortest is another
 
@@ -256,7 +256,7 @@ def test_what_cannot_be_deleted_ends_in_2_and_never_hides_an_error(
     (tmp_path / "own.py").write_text(
         own.replace("    def delete(self, scope_prefix):\n", f"    def delete(self, scope_prefix):\n{once}")
     )
-    kept = ("--cleanup", "always", "--junit", "gates.xml")
+    kept = ("--set", "cleanup=always", "--junit", "gates.xml")
     outcome = rag_eval("run", "--dataset", "help.json", "--engine", "own:make", *kept, *options)
     assert outcome.code == 2
     assert said in outcome.err.splitlines()[-1]
@@ -273,7 +273,7 @@ def test_what_an_interrupted_run_cannot_delete_is_told(rag_eval, written, tmp_pa
     (tmp_path / "own.py").write_text(
         own.replace("    def delete(self, scope_prefix):\n", f"    def delete(self, scope_prefix):\n{once}")
     )
-    outcome = rag_eval("run", "--dataset", "help.json", "--engine", "own:make", "--cleanup", "always")
+    outcome = rag_eval("run", "--dataset", "help.json", "--engine", "own:make", "--set", "cleanup=always")
     assert outcome.code == 130
     assert "warning: what the run wrote in 'eval:help:' could not be deleted: AssertionError" in outcome.err
 
@@ -281,7 +281,7 @@ def test_what_an_interrupted_run_cannot_delete_is_told(rag_eval, written, tmp_pa
 def test_without_ingest_nothing_is_written_deleted_or_cleaned_up(rag_eval, written, tmp_path):
     written()
     (tmp_path / "kept.json").write_text(json.dumps({ANSWER["sourceId"]: ANSWER["content"], "docs:1": "Refunds."}))
-    options = ("--no-ingest", "--cleanup", "always")
+    options = ("--no-ingest", "--set", "cleanup=always")
     outcome = rag_eval("run", "--dataset", "help.json", "--engine", "own:make", *options, "--json")
     assert json.loads(outcome.out)["metrics"]["recall@10"] == 1.0
     assert log(tmp_path) == [("close",)]
@@ -307,7 +307,7 @@ BAD = {
     ),
     "k of some": ({"topK": None, "queries": [question(1, topK=3), question(2)]}, "1 of 2 questions say"),
     "assets": ({"documents": ({**ANSWER, "assets": [{"url": "https://x"}]},)}, "--allow-assets"),
-    "a text to load": ({"documents": ({"sourceId": ANSWER["sourceId"], "loaderRef": "x"},)}, "--loader-root"),
+    "a text to load": ({"documents": ({"sourceId": ANSWER["sourceId"], "loaderRef": "x"},)}, "loader_root=FOLDER"),
 }
 
 
@@ -315,7 +315,7 @@ BAD = {
 def test_what_is_wrong_is_told_before_anything_is_deleted(rag_eval, written, tmp_path, name):
     content, said = BAD[name]
     written(**content)
-    outcome = rag_eval("run", "--dataset", "help.json", "--engine", "own:make", "--cleanup", "always")
+    outcome = rag_eval("run", "--dataset", "help.json", "--engine", "own:make", "--set", "cleanup=always")
     assert outcome.code == 2
     assert said in outcome.err
     assert "Traceback" not in outcome.err
@@ -331,14 +331,14 @@ def test_what_is_wrong_is_told_before_anything_is_deleted(rag_eval, written, tmp
         ("--gate", "lost <= 0 questions"),
         ("--threshold", "min.x=1"),
         ("--baseline", "nothing"),
-        ("--mode", "retrieve+rerank"),
+        ("--set", "mode=retrieve+rerank"),
         ("--junit", "help.json"),
     ],
     ids=" ".join,
 )
 def test_a_slip_in_an_option_deletes_nothing(rag_eval, written, tmp_path, options):
     written()
-    command = ("run", "--dataset", "help.json", "--engine", "own:make", "--cleanup", "always")
+    command = ("run", "--dataset", "help.json", "--engine", "own:make", "--set", "cleanup=always")
     outcome = rag_eval(*command, *options)
     assert outcome.code == 2
     assert [step for step in log(tmp_path) if step != ("close",)] == []
@@ -373,7 +373,10 @@ def test_the_junit_of_an_earlier_run_is_gone_if_this_one_is_refused_and_nothing_
     ("given", "said"),
     [
         ("engine", "retriever 'engine' is a whole system; name it itself, as engine (--engine)"),
-        ("rag_evaluation_framework.retrievers:EngineRetriever", "has an engine in it, Engine; name it itself"),
+        (
+            "rag_evaluation_framework.components.retrievers:EngineRetriever",
+            "has an engine in it, Engine; name it itself",
+        ),
     ],
 )
 @pytest.mark.parametrize("outer", [None, "scoped"])
@@ -385,7 +388,7 @@ def test_no_engine_is_named_as_a_retriever_as_nobody_would_check_what_it_writes(
     if outer is not None:
         named = {"type": outer, "retriever": named}
     (tmp_path / "run.json").write_text(json.dumps({"dataset": "help.json", "retriever": named}))
-    outcome = rag_eval("run", "run.json", "--cleanup", "always")
+    outcome = rag_eval("run", "run.json", "--set", "cleanup=always")
     assert outcome.code == 2
     assert said in outcome.err
     assert [step for step in log(tmp_path) if step != ("close",)] == []
@@ -431,7 +434,7 @@ def test_a_custom_scope_needs_leave_twice(rag_eval, written, tmp_path):
         (("--engine", "own:make", "--allow-remote"), "allow_remote is for engines over HTTP"),
         (("--allow-custom-prefix", "--yes"), "allow_custom_prefix is about an engine, and none is named"),
         (("--no-ingest",), "there is no engine that has documents"),
-        (("--cleanup", "sometimes"), "--cleanup: input should be 'none', 'on-success' or 'always'"),
+        (("--set", "cleanup=sometimes"), "--set cleanup: input should be 'none', 'on-success' or 'always'"),
     ],
 )
 def test_options_that_do_not_fit_are_told(rag_eval, written, options, said):
@@ -451,7 +454,7 @@ def test_no_fault_of_a_dataset_in_a_run_hides_another(rag_eval, written, tmp_pat
         mode="retrieve+rerank",
         topK=None,
     )
-    outcome = rag_eval("run", "--dataset", "help.json", "--engine", "own:make", "--cleanup", "always")
+    outcome = rag_eval("run", "--dataset", "help.json", "--engine", "own:make", "--set", "cleanup=always")
     assert outcome.code == 2
     told = outcome.err[outcome.err.index("error:") :].splitlines()
     assert told[0] == "error: 5 problems:"
@@ -470,7 +473,8 @@ def test_no_fault_of_a_dataset_in_a_run_hides_another(rag_eval, written, tmp_pat
 
 
 @pytest.mark.parametrize(
-    "options", [("--cleanup", "always"), ("--no-ingest",), ("--scope-prefix", "eval:help:"), ("--engine", "own:make")]
+    "options",
+    [("--set", "cleanup=always"), ("--no-ingest",), ("--set", "scope_prefix=eval:help:"), ("--engine", "own:make")],
 )
 def test_what_stored_rankings_would_not_obey_is_refused(rag_eval, written, tmp_path, options):
     written()
@@ -494,6 +498,14 @@ def test_stored_rankings_are_scored_and_nothing_is_run(rag_eval, written, tmp_pa
     written(documents=())  # no documents are needed
     assert rag_eval("run", "--dataset", "help.json", "--rankings", "bm25.trec").code == 0
     assert log(tmp_path) == []
+
+
+def test_ties_of_stored_rankings_are_ordered_as_trec_eval_does_if_asked(rag_eval, written, tmp_path):
+    written()
+    (tmp_path / "bm25.trec").write_text("q1 Q0 eval:help:doc:1 1 1.0 x\nq1 Q0 eval:help:doc:refunds 2 1.0 x\n")
+    command = ("run", "--dataset", "help.json", "--rankings", "bm25.trec", "--k", "1", "--json")
+    printed = [json.loads(rag_eval(*command, *ties).out) for ties in ((), ("--set", "ties=trec_eval"))]
+    assert [one["metrics"]["recall@1"] for one in printed] == [0.0, 1.0]
 
 
 def test_several_stored_rankings_are_scored_as_one_run(rag_eval, written, tmp_path):
@@ -545,7 +557,7 @@ def test_an_interrupted_run_is_cleaned_up(written, tmp_path, signal_, code):
     asking = "Path(f'asked{self.asked}').touch(); self.asked > 1 and [time.sleep(0.1) for _ in range(600)]"
     written(queries=[question(number) for number in range(5)], behaviour=asking)
     process = subprocess.Popen(
-        command("--engine", "own:make", "--cleanup", "always"), cwd=tmp_path, stderr=subprocess.PIPE, text=True
+        command("--engine", "own:make", "--set", "cleanup=always"), cwd=tmp_path, stderr=subprocess.PIPE, text=True
     )
     deadline = time.monotonic() + 60
     while not (tmp_path / "asked2").exists() and time.monotonic() < deadline:
@@ -597,7 +609,7 @@ class Shared:
     (tmp_path / "store" / "eval%3Ahelp%3Aneighbour").write_text("Refunds of others.")
     both = [
         subprocess.Popen(
-            [*command("--engine", "own:Shared", "--cleanup", "always"), "--root", str(tmp_path / str(number))],
+            [*command("--engine", "own:Shared", "--set", "cleanup=always"), "--root", str(tmp_path / str(number))],
             cwd=tmp_path,
             stderr=subprocess.PIPE,
             text=True,
@@ -626,7 +638,7 @@ def test_an_interrupt_while_all_is_deleted_waits_for_that(written, tmp_path, sig
     start = "    def delete(self, scope_prefix):"
     (tmp_path / "own.py").write_text(own.replace(start, start + slow))
     process = subprocess.Popen(
-        command("--engine", "own:make", "--cleanup", "always"), cwd=tmp_path, stderr=subprocess.PIPE, text=True
+        command("--engine", "own:make", "--set", "cleanup=always"), cwd=tmp_path, stderr=subprocess.PIPE, text=True
     )
     deadline = time.monotonic() + 60
     while not (tmp_path / "deleting").exists() and time.monotonic() < deadline:
@@ -659,7 +671,7 @@ class Blocked(Engine):
 def test_a_run_with_an_engine_that_hangs_ends_with_its_exit_code(written, tmp_path, engine, left):
     written()
     (tmp_path / "hanging.py").write_text(HANGING)
-    options = ("--engine", f"hanging:{engine}", "--timeout", "0.5", "--cleanup", "always")
+    options = ("--engine", f"hanging:{engine}", "--timeout", "0.5", "--set", "cleanup=always")
     ended = subprocess.run(command(*options), cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False)
     assert ended.returncode == 2
     assert "no question has a score" in ended.stderr
@@ -672,7 +684,7 @@ LOCKED = """
 import asyncio, threading, time
 from pathlib import Path
 from own import Engine
-from rag_evaluation_framework.retrievers import engine as cleanup
+from rag_evaluation_framework.components.retrievers import engine as cleanup
 
 cleanup._SECONDS = 1.0
 asked = asyncio.run_coroutine_threadsafe
@@ -708,7 +720,7 @@ class Threads(Engine):
 def test_a_run_whose_engine_goes_on_in_threads_ends_with_its_exit_code(written, tmp_path, limit, signal_, code):
     written()
     (tmp_path / "locked.py").write_text(LOCKED)
-    given = command("--engine", "locked:Threads", "--cleanup", "always", *(("--timeout", limit) if limit else ()))
+    given = command("--engine", "locked:Threads", "--set", "cleanup=always", *(("--timeout", limit) if limit else ()))
     with subprocess.Popen(given, cwd=tmp_path, stderr=subprocess.PIPE, text=True) as process:
         try:
             deadline = time.monotonic() + 60
@@ -753,7 +765,7 @@ class Bound:
 def test_an_engine_that_is_bound_to_a_thread_is_cleaned_up_in_it(written, tmp_path, limit, signal_, code):
     written()
     (tmp_path / "bound.py").write_text(BOUND)
-    given = command("--engine", "bound:Bound", "--cleanup", "always", *(("--timeout", limit) if limit else ()))
+    given = command("--engine", "bound:Bound", "--set", "cleanup=always", *(("--timeout", limit) if limit else ()))
     with subprocess.Popen(given, cwd=tmp_path, stderr=subprocess.PIPE, text=True) as process:
         try:
             deadline = time.monotonic() + 60

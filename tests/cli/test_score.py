@@ -6,7 +6,7 @@ import warnings
 import pytest
 
 from rag_evaluation_framework import score_rankings
-from rag_evaluation_framework.rankings import read_qrels, read_rankings
+from rag_evaluation_framework.datasets.rankings import read_qrels, read_rankings
 
 QRELS = """\
 refunds 0 billing.md 3
@@ -23,23 +23,19 @@ restart Q0 billing.md 1 7.1 bm25
 restart Q0 agent.md 2 7.1 bm25
 hours Q0 faq.md 1 7.1 bm25
 """
-VECTORS = """\
-{"query_id": "refunds", "ranking": ["billing.md", "faq.md"]}
-{"query_id": "restart", "ranking": ["agent.md", "agent.md"]}
-{"query_id": "ceo", "ranking": []}
-"""
+VECTORS = '{"refunds": ["billing.md", "faq.md"], "restart": ["agent.md", "agent.md"], "ceo": []}'
 
 
 @pytest.fixture
 def files(tmp_path):
     (tmp_path / "qrels.txt").write_text(QRELS)
     (tmp_path / "bm25.run").write_text(BM25)
-    (tmp_path / "vectors.jsonl").write_text(VECTORS)
+    (tmp_path / "vectors.json").write_text(VECTORS)
     return tmp_path
 
 
 ONE = ("score", "--qrels", "qrels.txt", "--rankings", "bm25.run")
-TWO = (*ONE, "--rankings", "vectors.jsonl")
+TWO = (*ONE, "--rankings", "vectors.json")
 
 
 def strip_styles(text):
@@ -67,7 +63,7 @@ def test_means_of_all_rankings_are_side_by_side(rag_eval, files):
     assert outcome.err == ""
     assert tables(outcome.out)[0] == {
         "bm25.run": {"hit@1": "0.3333", "mrr@10": "0.5000"},
-        "vectors.jsonl": {"hit@1": "0.6667", "mrr@10": "0.6667"},
+        "vectors.json": {"hit@1": "0.6667", "mrr@10": "0.6667"},
     }
 
 
@@ -76,7 +72,7 @@ def test_counts_follow_the_scores_and_each_is_explained(rag_eval, files):
     names = ("questions", "no answer", "not ranked", "not judged", "ties", "repeated")
     assert tables(outcome.out)[1] == {
         "bm25.run": dict(zip(names, "412110", strict=True)),
-        "vectors.jsonl": dict(zip(names, "411001", strict=True)),
+        "vectors.json": dict(zip(names, "411001", strict=True)),
     }
     assert "contradicted" not in outcome.out
     for name in names:
@@ -129,7 +125,7 @@ def test_the_scores_are_those_of_score_rankings(rag_eval, files):
     qrels = read_qrels("qrels.txt")
     warnings.simplefilter("ignore", UserWarning)  # of the document that a ranking repeats
     assert printed["qrels"] == {"path": "qrels.txt", "counts": {"questions": 4, "judgements": 6, "repeated": 0}}
-    for scored, path in zip(printed["rankings"], ["bm25.run", "vectors.jsonl"], strict=True):
+    for scored, path in zip(printed["rankings"], ["bm25.run", "vectors.json"], strict=True):
         scores = score_rankings(qrels, read_rankings(path))
         assert scored["path"] == path
         assert scored["metrics"] == scores.mean
@@ -154,7 +150,7 @@ def test_json_holds_every_count_and_no_questions_unless_asked(rag_eval, files):
 
 def test_per_query_prints_one_line_per_question_for_every_file(rag_eval, files):
     outcome = rag_eval(*TWO, "--per-query", "--metric", "mrr@10", "--metric", "hit@1")
-    first, second = outcome.out.split("\nbm25.run\n")[1].split("\nvectors.jsonl\n")
+    first, second = outcome.out.split("\nbm25.run\n")[1].split("\nvectors.json\n")
     assert [line.split() for line in first.splitlines() if line.strip() and "─" not in line] == [
         ["question", "mrr@10", "hit@1"],
         ["refunds", "1.0000", "1.0000"],
@@ -237,7 +233,7 @@ def test_the_best_mean_is_green_and_a_single_one_is_not(rag_eval, files, monkeyp
     green = "\x1b[32m"
     assert green not in rag_eval(*ONE).out
     out = rag_eval(*TWO, "--metric", "mrr@10").out
-    assert re.search(r"vectors\.jsonl.*\x1b\[32m\s*0\.6667", out)
+    assert re.search(r"vectors\.json.*\x1b\[32m\s*0\.6667", out)
     assert out.count(green) == 1
 
 

@@ -8,9 +8,9 @@ import sys
 import numpy as np
 import pytest
 
-from rag_evaluation_framework.embedders import EmbeddingCache
-from rag_evaluation_framework.embedders.embedding_cache import Embedding
-from rag_evaluation_framework.registry import table
+from rag_evaluation_framework.components.embedders import EmbeddingCache
+from rag_evaluation_framework.components.embedders.cached import Embedding
+from rag_evaluation_framework.contracts.registry import loading
 from support.poison import HARMFUL, POISON
 
 PATH = POISON.replace("/", "∕").replace("\ud800", "").replace("\x85", "")[:100]  # files have shorter names
@@ -124,11 +124,11 @@ def test_nothing_of_a_comparison_acts_on_a_terminal(rag_eval, poisoned, more):
 def test_a_broken_plug_in_is_listed_harmlessly(rag_eval, poisoned, monkeypatch):
     (poisoned / "broken_parts.py").write_text(f"raise RuntimeError({TEXT!r})")
     monkeypatch.syspath_prepend(poisoned)
-    real = table.built_in
-    monkeypatch.setattr(table, "built_in", lambda kind: {**real(kind), TEXT: "broken_parts:X"})
-    table.components.cache_clear()
+    real = loading.built_in
+    monkeypatch.setattr(loading, "built_in", lambda kind: {**real(kind), TEXT: "broken_parts:X"})
+    loading.components.cache_clear()
     outcomes = [rag_eval("components"), rag_eval("components", "--json")]
-    table.components.cache_clear()
+    loading.components.cache_clear()
     assert not any(HARMFUL.findall(outcome.out) for outcome in outcomes)
     assert TEXT in [entry["name"] for entry in json.loads(outcomes[1].out)["embedder"]]
 

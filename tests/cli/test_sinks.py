@@ -4,11 +4,11 @@ import json
 
 import pytest
 
-from rag_evaluation_framework import BM25Retriever, EvaluationConfig, evaluate, load_result, results
+from rag_evaluation_framework import BM25Retriever, EvaluationConfig, evaluate, load_result, runs
 from rag_evaluation_framework.contracts import Sink
 from rag_evaluation_framework.errors import ConfigError, SaveFailed
-from rag_evaluation_framework.integrations import push_dataset
 from rag_evaluation_framework.testing import LoopbackProviders
+from rag_evaluation_framework.trackers import push_dataset
 from support.gated_project import FLAGS
 from support.published import CORPUS, NAME, is_there_once, published_dataset
 
@@ -42,27 +42,27 @@ def own(project):
     return project
 
 
-def runs(folder):
+def runs_in(folder):
     return sorted(folder.glob(".rag-eval/runs/2*"))
 
 
 def test_a_function_of_ones_own_gets_the_saved_run(rag_eval, own):
     outcome = rag_eval(*FLAGS, "--sink", "own:send", "--gate", "hit@2 >= 0.5")
     assert outcome.code == 0, outcome.err
-    (run,) = runs(own)
+    (run,) = runs_in(own)
     assert (own / "sent").read_text() == f"{run.name}\nhit@2 >= 0.5: passed: 0.750, 4 questions\n"
     outcome = rag_eval(*FLAGS[:-1], "own:worse", "--sink", "own:compare", "--baseline", "last")
     assert (own / "compared").read_text() == "{'q_refund': -1.0}"
 
 
 def test_intervals_are_drawn_once_for_what_is_saved_and_what_is_shown(rag_eval, own, monkeypatch):
-    drawn, really = [], results.result.mean_scores
+    drawn, really = [], runs.result.mean_scores
 
     def drawing(scores, *given, **more):
         drawn.append(scores.tobytes())
         return really(scores, *given, **more)
 
-    monkeypatch.setattr(results.result, "mean_scores", drawing)
+    monkeypatch.setattr(runs.result, "mean_scores", drawing)
     assert rag_eval(*FLAGS).code == 0
     assert len(drawn) == len(set(drawn)) > 0
 
@@ -79,7 +79,7 @@ def test_a_sink_that_fails_stops_no_other_and_ends_in_2_if_an_option_asked_for_i
     outcome = rag_eval(*FLAGS, "--sink", f"own:{name}", "--sink", "own:send", "--junit", "gates.xml", "--json")
     assert outcome.code == 2
     assert outcome.err.splitlines()[-1].startswith(f"error: {told}")
-    (run,) = runs(own)
+    (run,) = runs_in(own)
     assert json.loads(outcome.out)["run"] == str(run)
     assert told in (own / "gates.xml").read_text()
     assert told in (own / "sent").read_text()
@@ -94,20 +94,20 @@ def test_a_sink_of_a_file_that_fails_is_noted(rag_eval, own):
     told = "the result is not sent to down: ConnectionError: gone away"
     assert f"warning: {told}" in outcome.err
     assert json.loads(outcome.out)["notes"][-1] == told
-    assert (own / "sent").read_text() == f"{runs(own)[0].name}\n"
+    assert (own / "sent").read_text() == f"{runs_in(own)[0].name}\n"
     assert 'errors="0"' in (own / "gates.xml").read_text()
     (own / "gates.xml").write_text("<html>")
     refused = rag_eval("run", "run.json")
     assert refused.code == 2
     assert "gates.xml: is there, and is not the JUnit XML of an earlier run" in refused.err
-    assert len(runs(own)) == 1
+    assert len(runs_in(own)) == 1
     assert rag_eval("run", "run.json", "--sink", "own:send").code == 0  # in place of those of the file
 
 
 def test_an_interrupt_while_results_are_sent_loses_nothing(rag_eval, own):
     outcome = rag_eval(*FLAGS, "--sink", "own:interrupt", "--sink", "own:send")
     assert outcome.code == 130
-    (run,) = runs(own)
+    (run,) = runs_in(own)
     assert f"Saved to {run}" in outcome.out
     told = f"the run is finished, and the result saved in {run}; not sent to FunctionSink, FunctionSink"
     assert outcome.err.splitlines()[-1] == f"interrupted: {told}"
@@ -135,7 +135,7 @@ def test_an_interrupt_while_the_folder_is_written_keeps_the_answers(rag_eval, ow
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr("rag_evaluation_framework.results.store.write_run", interrupted)
+        patch.setattr("rag_evaluation_framework.runs.store.write_run", interrupted)
         outcome = rag_eval(*FLAGS, "--sink", "own:send", "--json")
     assert outcome.code == 130
     told = "answers to 4 of 4 questions are kept; run it again"
@@ -143,7 +143,7 @@ def test_an_interrupt_while_the_folder_is_written_keeps_the_answers(rag_eval, ow
     assert outcome.err.splitlines()[-1].startswith(f"interrupted: {told}")
     assert not (own / "sent").exists()
     again = rag_eval(*FLAGS, "--json")
-    assert (again.code, json.loads(again.out)["run"]) == (0, str(runs(own)[0]))
+    assert (again.code, json.loads(again.out)["run"]) == (0, str(runs_in(own)[0]))
 
 
 @pytest.mark.parametrize(
@@ -183,7 +183,7 @@ def test_a_run_is_published_by_the_command_that_makes_it(rag_eval, folder):
         command = ("run", "--corpus", "texts", "--glob", "**/*", "--dataset", "questions.json")
         outcome = rag_eval(*command, "--sink", f"langsmith:dataset={NAME}")
         assert outcome.code == 0, outcome.err
-        is_there_once(providers, load_result(runs(folder)[0]))
+        is_there_once(providers, load_result(runs_in(folder)[0]))
         refused = rag_eval(*command, "--sink", "langsmith:dataset=another")
     assert refused.code == 2
     last = refused.err.splitlines()[-1]
@@ -218,7 +218,7 @@ def test_results_are_sent_from_python_also_where_nothing_is_saved(tmp_path):
 
 def test_a_result_that_cannot_be_saved_is_sent_and_in_the_error(tmp_path, monkeypatch):
     kept = Kept()
-    monkeypatch.setattr("rag_evaluation_framework.results.store.write_run", lambda *_: 1 / 0)
+    monkeypatch.setattr("rag_evaluation_framework.runs.store.write_run", lambda *_: 1 / 0)
     with pytest.raises(SaveFailed, match="division by zero") as caught:
         evaluate(BM25Retriever(), published_dataset(), 2, documents=CORPUS, sinks=[kept], save_results_path=tmp_path)
     (outcome,) = kept.outcomes

@@ -63,7 +63,7 @@ def run(folder, *arguments):
     ("retriever", "concurrency"), [("search", "1"), ("waiting", "3"), nightly("search", "3"), nightly("waiting", "1")]
 )
 def test_a_question_that_hangs_fails_and_the_process_ends(hanging, retriever, concurrency):
-    given = ("--retriever", f"own:{retriever}", "--timeout", "0.5", "--max-concurrency", concurrency)
+    given = ("--retriever", f"own:{retriever}", "--timeout", "0.5", "--set", f"max_concurrency={concurrency}")
     done = run(hanging, *given)
     assert (done.returncode, done.stderr.splitlines()[-1].startswith("error: 1 of 5 questions failed")) == (2, True)
     assert "retrieve: TimeoutError: no answer within 0.5 s" in done.stdout
@@ -88,7 +88,7 @@ def test_the_third_question_that_cannot_be_stopped_ends_the_run_whatever_is_allo
 @pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
 @pytest.mark.parametrize("concurrency", ["1", "3"])
 def test_ctrl_c_gets_through_while_a_question_hangs(hanging, concurrency):
-    given = ("--retriever", "own:search", "--timeout", "3600", "--max-concurrency", concurrency)
+    given = ("--retriever", "own:search", "--timeout", "3600", "--set", f"max_concurrency={concurrency}")
     process = subprocess.Popen(command("run", *FLAGS, *given), cwd=hanging, stderr=subprocess.PIPE, text=True)
     try:
         give_up = time.monotonic() + 60

@@ -8,13 +8,13 @@ from langsmith import Client
 
 import rag_evaluation_framework as rag
 from rag_evaluation_framework.base.outside import without_secrets
+from rag_evaluation_framework.components.engines import HttpEngine
+from rag_evaluation_framework.components.llms import AnthropicClient
+from rag_evaluation_framework.components.retrievers.engine import EngineRetriever
+from rag_evaluation_framework.components.vector_stores import PgVectorStore
 from rag_evaluation_framework.contracts.component import confide, confide_parameters
-from rag_evaluation_framework.engines import HttpEngine, PgVectorEngine
-from rag_evaluation_framework.integrations.langsmith_client import opened
-from rag_evaluation_framework.llms import AnthropicClient
-from rag_evaluation_framework.registry.building import build
-from rag_evaluation_framework.retrievers.engine import EngineRetriever
-from rag_evaluation_framework.vector_stores import PgVectorStore
+from rag_evaluation_framework.contracts.registry.building import build
+from rag_evaluation_framework.trackers.langsmith_client import opened
 from support.engines import MemoryEngine
 
 KEY = "zq81kfjw0293"
@@ -85,7 +85,6 @@ OURS = {
         vector_store=rag.ChromaVectorStore(host="127.0.0.1", headers={"x-chroma-token": KEY})
     ),
     "PgVectorStore": lambda: PgVectorStore(DSN),
-    "PgVectorEngine": lambda: PgVectorEngine(f"host=127.0.0.1 password={KEY}", words),
     "HttpEngine": lambda: HttpEngine("http://127.0.0.1:9", token_env="OF_THIS_TEST"),
     "an engine of one's own": lambda: EngineRetriever(Engine(KEY)),
     "LangSmith": lambda: enter_langsmith(None),

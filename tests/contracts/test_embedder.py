@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from rag_evaluation_framework import Embedder
 from rag_evaluation_framework.contracts import EmbeddedPart
-from rag_evaluation_framework.contracts.embedder import checked_parts, joined
+from rag_evaluation_framework.contracts.roles import checked_parts, joined
 from rag_evaluation_framework.errors import InputError
 
 TEXTS = [f"text {number}" for number in range(12)]

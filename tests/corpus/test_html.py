@@ -11,17 +11,17 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.quotes.rendered import Writer
+from tests.labels.rendered import Writer
 
 from rag_evaluation_framework import Corpus, Document, DocumentId
 from rag_evaluation_framework.corpus.readers import Source
 from rag_evaluation_framework.corpus.readers.html import HtmlReader
 from rag_evaluation_framework.errors import CorpusError
-from rag_evaluation_framework.quotes.quote_locator import QuoteLocator
+from rag_evaluation_framework.labels.quote_locator import QuoteLocator
 from support.each import each
 
 HERE = Path(__file__).parent
-PAGES = {path.stem: path for path in [*(HERE.parent / "quotes/pages").rglob("*.html"), HERE / "edges.html"]}
+PAGES = {path.stem: path for path in [*(HERE.parent / "labels/pages").rglob("*.html"), HERE / "edges.html"]}
 SHOWN = sorted(path.name.removesuffix(".chromium.txt") for path in (HERE / "shown").glob("*.chromium.txt"))
 SENTENCES = 100
 LEAST_WORDS = 4

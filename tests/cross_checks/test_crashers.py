@@ -10,9 +10,9 @@ import pytest
 from rag_evaluation_framework import Corpus, load_dataset, run_experiment
 from rag_evaluation_framework.data import DOCUMENT
 from rag_evaluation_framework.data.chunks import ChunkRegistry
+from rag_evaluation_framework.datasets.rankings import read_qrels, read_rankings
 from rag_evaluation_framework.errors import InputError, RagEvalError
-from rag_evaluation_framework.experiments import load_config
-from rag_evaluation_framework.rankings import read_qrels, read_rankings
+from rag_evaluation_framework.runs import load_config
 from rag_evaluation_framework.text.tokenizers import resolve_tokenizer
 
 TEXT = "# Billing\n\nInvoices are sent on the first day of the month. Refunds take five working days.\n"

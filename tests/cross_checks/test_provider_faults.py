@@ -10,11 +10,11 @@ import json
 import numpy as np
 import pytest
 
+from rag_eval_loopback.models import share_of_words, vector
 from rag_evaluation_framework import CachedEmbedder, CohereEmbedder, CohereReranker, OpenAIEmbedder
-from rag_evaluation_framework.embedders import EmbeddingCache
+from rag_evaluation_framework.components.embedders import EmbeddingCache
+from rag_evaluation_framework.components.providers import calls, track_usage
 from rag_evaluation_framework.errors import InvalidAnswer, ProviderError, ProviderRefused, ProviderUnavailable
-from rag_evaluation_framework.loopback.models import share_of_words, vector
-from rag_evaluation_framework.providers import calls, track_usage
 from support.provider_clients import client_of
 
 TEXTS = [f"Text {number} is about refunds and {'invoices ' * number}." for number in range(6)]

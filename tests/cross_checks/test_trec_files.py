@@ -5,7 +5,7 @@ import random
 import pytest
 
 from rag_evaluation_framework import score_rankings
-from rag_evaluation_framework.rankings import read_qrels, read_rankings
+from rag_evaluation_framework.datasets.rankings import read_qrels, read_rankings
 
 SEEDS = range(10)
 PYTREC_EVAL = {"ndcg_cut_10": "ndcg@10", "map_cut_100": "map@100", "recall_5": "recall@5", "P_5": "precision@5"}

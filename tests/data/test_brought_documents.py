@@ -183,6 +183,14 @@ def test_all_files_that_cannot_be_read_are_told_at_once(tmp_path):
     )
 
 
+def test_of_many_notes_on_single_files_a_few_are_told(tmp_path):
+    folder = folder_of(tmp_path, **{f"{name}_md": "Größe".encode("cp1252") for name in "abcde"})
+    with collected() as notes:
+        Corpus.of(folder)
+    assert [note.partition(": ")[0].removeprefix(f"{folder}/") for note in notes[:3]] == ["a.md", "b.md", "c.md"]
+    assert notes[3:] == [f"{folder}: 2 more notes of this kind"]
+
+
 def test_a_package_that_is_not_installed_is_told_once(tmp_path, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "pypdfium2", None)
     with pytest.raises(MissingDependency) as error:
@@ -209,9 +217,10 @@ def test_an_archive_is_read_as_a_folder(tmp_path):
 
 def test_an_archive_that_leads_out_is_damaged_or_too_large_is_refused(tmp_path):
     path = tmp_path / "docs.zip"
-    with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr("../a.md", "x")
-    assert refused(path) == f"{path}: has a file outside of it, '../a.md'; pack it again"
+    for name in ("../a.md", "/a.md"):
+        with zipfile.ZipFile(path, "w") as archive:
+            archive.writestr(name, "x")
+        assert refused(path) == f"{path}: has a file outside of it, {name!r}; pack it again"
     path.write_bytes(b"PK")
     assert refused(path).startswith(f"{path}: cannot be unpacked (BadZipFile")
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -266,6 +275,8 @@ def test_frames_have_a_document_per_row():
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame({"ID": [7, None], "Text": ["A", "B"], "lang": ["de", None]})
     assert texts(Corpus.of(frame)) == {"7": "A", "2": "B"}  # without an id, the number of the row
+    named = pandas.DataFrame({"id": pandas.Categorical(["x", None]), "text": ["A", "B"]})
+    assert texts(Corpus.of(named)) == {"x": "A", "2": "B"}
     assert texts(Corpus.of([{"nr": "x", "Antwort": "A"}], text_column="antwort", name_column="Nr")) == {"x": "A"}
 
 
@@ -299,3 +310,12 @@ def test_no_text_of_a_table_is_lost(tmp_path, table, message):
 def test_locks_of_word_are_no_documents(tmp_path):
     (folder_of(tmp_path, a_md="A") / "~$a.docx").write_bytes(b"x")
     assert [*texts(Corpus.of(tmp_path / "docs"))] == ["a.md"]
+
+
+def test_pages_without_text_are_told_with_their_file(tmp_path):
+    blank = [LangChain(text, {"source": "scan.pdf", "page": page}) for page, text in enumerate(("A", "", "B", ""))]
+    with collected() as notes:
+        Corpus.of([*blank, LangChain("C", {"source": "whole.pdf"})])
+    assert notes == [
+        "pages without text, as scans have none: scan.pdf (2 of 4); recognise them (OCR) with ocrmypdf, say"
+    ]

@@ -299,13 +299,19 @@ GOOD = '{"id": "c", "content": "a", "doc_id": "a.md", "start": 0, "end": 1}'
         ('{"type": "chunk-registry"}', "schema_version is None"),
         (f"{HEADER}\n7", "line 2: expected an object, got 7"),
         (f"{HEADER}\n{GOOD}\n{{", "line 3: not valid JSON"),
-        (f"{HEADER}\n" + GOOD.replace('"c"', "7"), "line 2: id: expected a string, got 7"),
-        (f"{HEADER}\n" + GOOD.replace('"doc_id": "a.md", ', ""), "line 2: doc_id: expected a string, got None"),
-        (f"{HEADER}\n" + GOOD.replace('"a",', '"a", "metadata": [],'), "line 2: metadata: expected an object, got "),
-        (f"{HEADER}\n" + GOOD.replace('"a",', '"a", "colour": 1,'), "line 2: unknown key 'colour'"),
-        (f"{HEADER}\n" + GOOD.replace('"start": 0, ', ""), "line 2: start and end: expected two integers"),
-        (f"{HEADER}\n" + GOOD.replace(": 0", ": false"), "line 2: start and end: expected two integers, got False"),
-        (f"{HEADER}\n" + GOOD.replace(": 0", ": 0.0"), "line 2: start and end: expected two integers, got 0.0"),
+        (f"{HEADER}\n" + GOOD.replace('"c"', "7"), "line 2: PositionAwareChunk: id=7 is of type int"),
+        (
+            f"{HEADER}\n" + GOOD.replace('"doc_id": "a.md", ', ""),
+            "line 2: has the keys .*; expected id, content, doc_id",
+        ),
+        (
+            f"{HEADER}\n" + GOOD.replace('"a",', '"a", "metadata": [],'),
+            "line 2: PositionAwareChunk: metadata=.* expected a dict",
+        ),
+        (f"{HEADER}\n" + GOOD.replace('"a",', '"a", "colour": 1,'), "line 2: has the keys .*'colour'.*; expected"),
+        (f"{HEADER}\n" + GOOD.replace('"start": 0, ', ""), "line 2: has the keys .*; expected .* start and end"),
+        (f"{HEADER}\n" + GOOD.replace(": 0", ": false"), "line 2: PositionAwareChunk: start=False is of type bool"),
+        (f"{HEADER}\n" + GOOD.replace(": 0", ": 0.0"), "line 2: PositionAwareChunk: start=0.0 is of type float"),
         (f"{HEADER}\n" + GOOD.replace(": 0", ": 2"), r"line 2: chunk \[2:1\]"),
         (f"{HEADER}\n" + GOOD.replace(": 0", ': 0, "start": 0'), "line 2: .*duplicate key 'start'"),
         (f"{HEADER}\n{GOOD}\n" + GOOD.replace('"a",', '"b",'), "line 3: the id 'c' is used for"),
@@ -338,14 +344,14 @@ def test_an_edited_position_is_refused(tmp_path):
 
 @pytest.mark.parametrize(
     "changed",
-    [{"chunks": None}, {"fingerprint": None}, {"chunks": True}, {"chunks": "1"}, {"chunks": 1.0}, {"fingerprint": 7}],
+    [{"chunks": None}, {"fingerprint": None}, {"chunks": "1"}, {"fingerprint": 7}],
 )
 def test_a_header_without_number_and_fingerprint_is_refused(tmp_path, changed):
     path = ChunkRegistry([placed("a")]).save(tmp_path / "c.jsonl")
     header, rest = path.read_text().split("\n", 1)
     fields = {key: value for key, value in (json.loads(header) | changed).items() if value is not None}
     path.write_text(f"{json.dumps(fields)}\n{rest}")
-    with pytest.raises(DatasetError, match="line 1: expected the number of chunks and their fingerprint, got "):
+    with pytest.raises(DatasetError, match=r"(its|the) header (says )?(None|'1'|7)"):
         ChunkRegistry.load(path)
 
 

@@ -18,8 +18,8 @@ from rag_evaluation_framework import (
     save_dataset,
 )
 from rag_evaluation_framework.data import DOCUMENT, TOKEN, DocumentLevelGroundTruth
-from rag_evaluation_framework.labelling import leaving_out, relabel
-from rag_evaluation_framework.rankings import read_qrels, read_rankings
+from rag_evaluation_framework.datasets.rankings import read_qrels, read_rankings
+from rag_evaluation_framework.labels import leaving_out, relabel
 
 NAME = "Größe/Übersicht.md"
 TEXT = "Parcels take three days.\n"

@@ -15,6 +15,7 @@ from rag_evaluation_framework import (
     TokenLevelGroundTruth,
 )
 from rag_evaluation_framework.data import REVIEW, Review
+from rag_evaluation_framework.data.dataset import MovedEnds
 from support.each import each
 
 QUERY = Query.from_text("When?")
@@ -42,11 +43,12 @@ def test_a_review_is_read_as_it_was_written_and_other_metadata_stays():
 
 
 def test_a_review_counts_while_the_question_and_the_texts_of_its_answers_are_the_same():
-    marked = Review("dropped", "Which day?", (0,)).marked(entry(span(0, "Today"), span(9, "b")))
+    ends = (MovedEnds(1, 0, 2, "b c"),)
+    marked = Review("dropped", "Which day?", (0,), ends).marked(entry(span(0, "Today"), span(9, "b")))
     moved = replace(marked, relevant_spans=(span(5, "Today", "b.md"), span(19, "b")))
-    assert Review.of(moved).verdict == "dropped"
+    assert (Review.of(moved).verdict, Review.of(moved).moved_ends) == ("dropped", ends)
     relabelled = replace(marked, relevant_spans=(span(0, "Tomorrow"),))
-    assert Review.of(relabelled) == replace(Review.of(marked), verdict=None, dropped_answers=())
+    assert Review.of(relabelled) == replace(Review.of(marked), verdict=None, dropped_answers=(), moved_ends=())
     reworded = replace(marked, query=replace(marked.query, text="Where?"))
     assert (Review.of(reworded).verdict, Review.of(reworded).wording) == (None, "Which day?")
 
@@ -74,14 +76,15 @@ def test_what_is_no_review_is_told_from_one(other):
 
 def test_a_run_notes_reviews_that_are_not_carried_out():
     corpus = Corpus([Document(DocumentId("a.md"), "Today it is, or tomorrow.")])
-    queries = [Query.from_text(text) for text in ("A?", "B?", "C?", "D?")]
+    queries = [Query.from_text(text) for text in ("A?", "B?", "C?", "D?", "E?")]
     reviews = [Review("accepted"), Review("dropped", "B or not B?"), Review("accepted", "Which C?"), Review()]
+    reviews.append(Review("accepted", moved_ends=(MovedEnds(0, 0, 3, "Today it"),)))
     marked = [
         review.marked(TokenLevelGroundTruth(query, (span(0, "Today"),)))
         for query, review in zip(queries, reviews, strict=True)
     ]
     (note,) = Dataset(marked, TOKEN).check(corpus)
-    assert "drops and that are scored all the same: 1; that it edits and that are scored as they were: 1." in note
+    assert "drops and that are scored all the same: 1; that it edits and that are scored as they were: 2." in note
     assert Dataset([marked[0], marked[3]], TOKEN).check(corpus) == ()
     strange = ChunkLevelGroundTruth(replace(QUERY, metadata={REVIEW: "good"}), ("chunk_0123456789ab",))
     assert Dataset([strange], CHUNK).check(corpus) == ()

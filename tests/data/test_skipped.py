@@ -2,7 +2,7 @@ import pytest
 
 from rag_evaluation_framework import TOKEN, Dataset, Query, TokenLevelGroundTruth
 from rag_evaluation_framework.data import QueryId, QueryText, Skipped
-from rag_evaluation_framework.data.skipped import count_skipped
+from rag_evaluation_framework.data.dataset import count_skipped
 from rag_evaluation_framework.errors import DatasetError, InputError
 
 ASKED = TokenLevelGroundTruth(Query.from_text("A?"), [])

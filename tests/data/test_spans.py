@@ -32,38 +32,30 @@ def characters(*collections):
 
 
 class TestCharacterSpan:
-    def test_a_span_needs_no_text(self):
+    def test_it_is_a_place_with_or_without_its_text(self):
         found = CharacterSpan(DocumentId("doc1"), 0, 5)
         assert (found.doc_id, found.start, found.end, found.text) == ("doc1", 0, 5, "")
-
-    def test_a_span_can_carry_its_text(self):
         assert CharacterSpan(DocumentId("d"), 0, 5, "Hello").text == "Hello"
+        assert "Hello, World!"[found.start : found.end] == "Hello"
+
+    @pytest.mark.parametrize(
+        ("start", "end", "text", "length"),
+        [(2, 7, "", 5), (3, 3, "", 0), (0, 2, "🚀é", 2)],
+        ids=["a method", "empty", "code points"],
+    )
+    def test_its_length_counts_code_points(self, start, end, text, length):
+        assert span(start, end, text=text).length() == length
 
     @pytest.mark.parametrize("text", ["Hell", "Hello!"])
     def test_a_text_of_another_length_is_refused(self, text):
         with pytest.raises(SpanError, match=rf"covers 5 characters, but its text has {len(text)}.*not bytes"):
             span(0, 5, text=text)
 
-    def test_offsets_are_half_open(self):
-        assert "Hello, World!"[span(0, 5).start : span(0, 5).end] == "Hello"
-
-    def test_offsets_count_code_points(self):
-        assert span(0, 2, text="🚀é").length() == 2
-
-    def test_an_empty_span_is_a_place(self):
-        assert span(3, 3).length() == 0
-
     @pytest.mark.parametrize(("start", "end"), [(-1, 5), (5, 4), (-3, -1)])
     def test_impossible_positions_are_refused(self, start, end):
-        with pytest.raises(SpanError, match=r"expected 0 <= start <= end"):
+        with pytest.raises(SpanError, match=r"doc1.*expected 0 <= start <= end") as caught:
             span(start, end)
-
-    def test_the_error_is_a_value_error(self):
-        with pytest.raises(ValueError, match="doc1"):
-            span(5, 4)
-
-    def test_length_is_a_method(self):
-        assert CharacterSpan(DocumentId("d"), 2, 7).length() == 5
+        assert isinstance(caught.value, ValueError)
 
     def test_the_text_takes_no_part_in_equality(self):
         assert span(0, 5, text="Hello") == span(0, 5)
@@ -76,27 +68,24 @@ class TestCharacterSpan:
 
 
 class TestOverlap:
-    def test_touching_spans_do_not_overlap(self):
-        assert not span(0, 5).overlaps(span(5, 9))
-        assert not span(5, 9).overlaps(span(0, 5))
-
-    def test_one_shared_character_is_an_overlap(self):
-        assert span(0, 5).overlaps(span(4, 9))
-
-    def test_spans_of_different_documents_do_not_overlap(self):
-        assert not span(0, 5, "a").overlaps(span(0, 5, "b"))
-        assert span(0, 5, "a").overlap_chars(span(0, 5, "b")) == 0
-
-    def test_an_empty_span_overlaps_nothing(self):
-        assert not span(3, 3).overlaps(span(0, 5))
-        assert not span(3, 3).overlaps(span(3, 3))
-
     @pytest.mark.parametrize(
         ("first", "second", "shared"),
-        [((0, 10), (5, 15), 5), ((0, 10), (2, 4), 2), ((0, 10), (0, 10), 10), ((0, 3), (7, 9), 0), ((0, 3), (3, 9), 0)],
+        [
+            ((0, 5), (5, 9), 0),
+            ((0, 5), (4, 9), 1),
+            ((0, 5, "a"), (0, 5, "b"), 0),
+            ((3, 3), (0, 5), 0),
+            ((3, 3), (3, 3), 0),
+            ((0, 10), (5, 15), 5),
+            ((0, 10), (2, 4), 2),
+            ((0, 10), (0, 10), 10),
+            ((0, 3), (7, 9), 0),
+        ],
     )
     def test_shared_characters_are_counted(self, first, second, shared):
-        assert span(*first).overlap_chars(span(*second)) == shared
+        one, other = span(*first), span(*second)
+        assert one.overlap_chars(other) == other.overlap_chars(one) == shared
+        assert one.overlaps(other) == other.overlaps(one) == (shared > 0)
 
     @given(spans(), spans())
     def test_overlap_is_that_of_character_sets(self, first, second):
@@ -106,75 +95,52 @@ class TestOverlap:
 
 
 class TestMerging:
-    def test_overlapping_spans_become_one(self):
-        assert merge_overlapping_spans([span(0, 10), span(5, 15)]) == [span(0, 15)]
-
-    def test_touching_spans_become_one(self):
-        assert merge_overlapping_spans([span(0, 5), span(5, 9)]) == [span(0, 9)]
-
-    def test_spans_with_a_gap_stay_apart(self):
-        assert merge_overlapping_spans([span(0, 5), span(6, 9)]) == [span(0, 5), span(6, 9)]
-
-    def test_nested_spans_vanish_in_the_outer_one(self):
-        assert merge_overlapping_spans([span(0, 100), span(10, 20), span(50, 60)]) == [span(0, 100)]
-
-    def test_spans_of_different_documents_never_merge(self):
-        assert merge_overlapping_spans([span(0, 10, "b"), span(5, 15, "a")]) == [span(5, 15, "a"), span(0, 10, "b")]
-
-    def test_a_merged_span_carries_no_text(self):
-        merged = merge_overlapping_spans([span(0, 3, text="abc"), span(2, 5, text="cde")])
-        assert [found.text for found in merged] == [""]
-
-    def test_a_span_that_was_not_merged_keeps_its_text(self):
-        merged = merge_overlapping_spans([span(0, 3, text="abc"), span(7, 9, text="hi")])
-        assert [found.text for found in merged] == ["abc", "hi"]
-
-    def test_the_input_is_not_changed(self):
-        given_spans = [span(5, 15), span(0, 10)]
+    @pytest.mark.parametrize(
+        ("given_spans", "merged"),
+        [
+            ([span(0, 10), span(5, 15)], [span(0, 15)]),
+            ([span(0, 5), span(5, 9)], [span(0, 9)]),
+            ([span(0, 5), span(6, 9)], [span(0, 5), span(6, 9)]),
+            ([span(0, 100), span(10, 20), span(50, 60)], [span(0, 100)]),
+            ([span(0, 10, "b"), span(5, 15, "a")], [span(5, 15, "a"), span(0, 10, "b")]),
+            ([span(0, 3, text="abc"), span(2, 5, text="cde")], [span(0, 5)]),
+            ([span(0, 3, text="abc"), span(7, 9, text="hi")], [span(0, 3, text="abc"), span(7, 9, text="hi")]),
+            ([], []),
+        ],
+        ids=["overlap", "touch", "gap", "nested", "documents", "text", "kept text", "nothing"],
+    )
+    def test_what_overlaps_or_touches_becomes_one(self, given_spans, merged):
+        before = [*given_spans]
+        found = merge_overlapping_spans(iter(given_spans))
+        assert found == merged
+        assert [each.text for each in found] == [each.text for each in merged]
         merge_overlapping_spans(given_spans)
-        assert given_spans == [span(5, 15), span(0, 10)]
+        assert given_spans == before
 
-    def test_nothing_merges_to_nothing(self):
-        assert merge_overlapping_spans([]) == []
-
-    def test_any_iterable_will_do(self):
-        assert merge_overlapping_spans(iter([span(0, 5), span(3, 8)])) == [span(0, 8)]
-
-    @given(many_spans)
-    def test_merging_keeps_exactly_the_characters(self, collection):
+    @given(many_spans, st.randoms())
+    def test_merging_keeps_exactly_the_characters_in_disjoint_sorted_spans(self, collection, random):
         merged = merge_overlapping_spans(collection)
         assert characters(merged) == characters(collection)
         assert total_length(merged) == len(characters(collection))
-
-    @given(many_spans)
-    def test_merged_spans_are_sorted_and_do_not_touch(self, collection):
-        merged = merge_overlapping_spans(collection)
         for before, after in itertools.pairwise(merged):
             assert (before.doc_id, before.end) < (after.doc_id, after.start)
-
-    @given(many_spans, st.randoms())
-    def test_the_order_of_the_spans_plays_no_part(self, collection, random):
-        shuffled = random.sample(collection, len(collection))
-        assert merge_overlapping_spans(shuffled) == merge_overlapping_spans(collection)
-
-    @given(many_spans)
-    def test_merging_twice_changes_nothing(self, collection):
-        merged = merge_overlapping_spans(collection)
+        assert merge_overlapping_spans(random.sample(collection, len(collection))) == merged
         assert merge_overlapping_spans(merged) == merged
 
 
 class TestCalculateOverlap:
-    def test_each_character_counts_once(self):
-        assert calculate_overlap([span(0, 100), span(50, 150)], [span(60, 90)]) == 30
-
-    def test_both_sides_are_merged(self):
-        assert calculate_overlap([span(0, 15)], [span(0, 10), span(5, 15)]) == 15
-
-    def test_documents_are_distinguished(self):
-        assert calculate_overlap([span(0, 10, "a"), span(0, 10, "b")], [span(5, 20, "a"), span(0, 3, "c")]) == 5
-
-    def test_nothing_overlaps_nothing(self):
-        assert calculate_overlap([], []) == calculate_overlap([span(0, 5)], []) == 0
+    @pytest.mark.parametrize(
+        ("first", "second", "shared"),
+        [
+            ([span(0, 100), span(50, 150)], [span(60, 90)], 30),
+            ([span(0, 15)], [span(0, 10), span(5, 15)], 15),
+            ([span(0, 10, "a"), span(0, 10, "b")], [span(5, 20, "a"), span(0, 3, "c")], 5),
+            ([], [], 0),
+            ([span(0, 5)], [], 0),
+        ],
+    )
+    def test_each_character_counts_once(self, first, second, shared):
+        assert calculate_overlap(first, second) == shared
 
     @given(many_spans, many_spans)
     def test_the_overlap_is_that_of_character_sets(self, first, second):

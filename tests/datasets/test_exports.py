@@ -69,25 +69,27 @@ def test_answers_of_squad_are_places_within_their_context(name):
     assert dataset.queries[0].metadata == {"title": "Billing"}
 
 
-SQUAD = {"question": "Q?", "answers": {"text": ["one"], "answer_start": [8]}, "context": "One and one and one."}
+SQUAD = {"question": "Q?", "context": "One and one and one."}
 
 
 @pytest.mark.parametrize(
-    ("text", "starts"),
+    ("text", "at", "starts"),
     [
-        ("One and one and one.\n", [8]),
-        ("> One and\n> one and one.\n", [12]),  # not verbatim: the nearest to where it should be
-        ("None and one.\n", None),
+        ("One and one and one.\n", 8, [8]),
+        ("> One and\n> one and one.\n", 8, [12]),  # not verbatim: the nearest to where it should be
+        ("> One and\n> one and one.\n", 16, [20]),
+        ("None and one.\n", 8, None),
     ],
 )
-def test_an_answer_of_squad_is_where_its_context_is(text, starts):
+def test_an_answer_of_squad_is_where_its_context_is(text, at, starts):
+    asked = {**SQUAD, "answers": {"text": ["one"], "answer_start": [at]}}
     corpus = Corpus([Document(DocumentId("a.md"), f"one\n\n{text}")])
     with collected():
         if starts is None:
             with pytest.raises(DatasetError, match="missing    its context: "):
-                questions_of([SQUAD], corpus, TOKEN)
+                questions_of([asked], corpus, TOKEN)
             return
-        (entry,) = questions_of([SQUAD], corpus, TOKEN)
+        (entry,) = questions_of([asked], corpus, TOKEN)
     assert [span.start - 5 for span in entry.relevant] == starts
 
 

@@ -213,6 +213,7 @@ FLAWED = {
         DOCUMENT,
         {
             "schema_version": 1,
+            "evaluation_type": "document-level",
             "questions": [{"id": "q", "query": "?", "relevantDocumentIds": [], "relevantPrefixes": [1] * MANY}],
         },
     ),
@@ -255,8 +256,9 @@ def many_documents(count, text=""):
     return Corpus(Document(DocumentId(f"{number}/README.md"), text) for number in range(count))
 
 
-def native(**labels):
-    return {"schema_version": 1, "questions": [{"id": "q", "query": "?", **labels}]}
+def native(level, **labels):
+    head = {"schema_version": 1, "evaluation_type": level.evaluation_type}
+    return {**head, "questions": [{"id": "q", "query": "?", **labels}]}
 
 
 @pytest.mark.no_cover
@@ -270,11 +272,12 @@ def native(**labels):
         (
             DOCUMENT,
             lambda count: native(
+                DOCUMENT,
                 relevantDocumentIds=[f"{number}/README.md" for number in range(count)],
                 relevantPrefixes=[f"{number}/R" for number in range(count)],
             ),
         ),
-        (CHUNK, lambda count: native(relevant_chunk_ids={f"c{number}": 2 for number in range(count)})),
+        (CHUNK, lambda count: native(CHUNK, relevant_chunk_ids={f"c{number}": 2 for number in range(count)})),
     ],
     ids=["one name for all", "a name for each", "prefixes of questions", "prefixes of one question", "gains"],
 )

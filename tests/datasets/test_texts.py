@@ -24,8 +24,7 @@ from rag_evaluation_framework import (
 from rag_evaluation_framework.datasets import texts
 from rag_evaluation_framework.datasets.native import file_state, replace_dataset
 from rag_evaluation_framework.errors import DatasetError
-from rag_evaluation_framework.labelling.alignment import Words
-from rag_evaluation_framework.labelling.known_words import known_words
+from rag_evaluation_framework.labels.alignment import Words, known_words
 
 TEXTS = {"a.md": "Refunds take five days.\r\n", "b.md": "Größe \U0001f600", "copy.md": "Größe \U0001f600"}
 

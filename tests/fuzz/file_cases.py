@@ -45,12 +45,9 @@ USES: dict[str, tuple[str, Use]] = {
     "qrels-trec": ("x.qrels", uses.qrels),
     "qrels-beir": ("x.tsv", uses.qrels),
     "qrels-json": ("x.json", uses.qrels),
-    "qrels-jsonl": ("x.jsonl", uses.qrels),
-    "qrels-whole": ("x.jsonl", uses.qrels),
     "run-trec": ("x.run", uses.ranking_file),
     "run-table": ("x.tsv", uses.ranking_file),
     "run-json": ("x.json", uses.ranking_file),
-    "run-jsonl": ("x.jsonl", uses.ranking_file),
     "run-gz": ("x.run.gz", uses.ranking_file),
     "config-json": ("x.json", uses.config),
     "config-pipeline": ("x.json", uses.config),
@@ -109,9 +106,6 @@ def _rows() -> dict[str, list[Any]]:
         ],
         "examples-jsonl": samples.examples("token"),
         "registry": samples.registry_lines(),
-        "qrels-jsonl": samples.QRELS_LINES,
-        "qrels-whole": samples.WHOLE_QRELS_LINES,
-        "run-jsonl": samples.RANKINGS_LINES,
     }
 
 

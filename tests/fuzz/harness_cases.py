@@ -32,10 +32,10 @@ _OPTIONS = [
     ["--gate", "recall@5 >= 0.5"],
     ["--gate", "population(hit@5) >= 0.2", "--on-inconclusive", "fail"],
     ["--threshold", "min.mrrAtK=0.2"],
-    ["--scope-prefix", SCOPE],
+    ["--set", f"scope_prefix={SCOPE}"],
     ["--no-ingest"],
-    ["--cleanup", "on-success"],
-    ["--mode", "retrieve+rerank", "--rerank-top-k", "3"],
+    ["--set", "cleanup=on-success"],
+    ["--set", "mode=retrieve+rerank", "--set", "rerank_top_k=3"],
     ["--allow-failures", "9"],
     ["--timeout", "5"],
     ["--junit", "gates.xml"],
@@ -44,9 +44,9 @@ _OPTIONS = [
 ]
 _REFUSED = [
     ["--gate", "lost <= 0 questions"],
-    ["--scope-prefix", "eval:"],
-    ["--scope-prefix", "docs:", "--allow-custom-prefix"],
-    ["--scope-prefix", "eval:sample:{runId}:"],
+    ["--set", "scope_prefix=eval:"],
+    ["--set", "scope_prefix=docs:", "--allow-custom-prefix"],
+    ["--set", "scope_prefix=eval:sample:{runId}:"],
 ]
 _MEAN = re.compile(r"(\w+@\w+) >= ([0-9.]+)")
 _WORDS = [">= 2", "recall", "@", "recall@5 >= nan", "where", "min.x=1", "always", "-1", "p95 <= 5", "eval:{runId}:"]

@@ -13,7 +13,7 @@ import numpy as np
 from tests.support.results import without_clocks
 
 import rag_evaluation_framework as rag
-from rag_evaluation_framework.embedders.embedding_cache import Embedding, EmbeddingCache
+from rag_evaluation_framework.components.embedders.cached import Embedding, EmbeddingCache
 
 LEVELS = {"token": rag.TOKEN, "chunk": rag.CHUNK, "document": rag.DOCUMENT}
 
@@ -204,15 +204,6 @@ QRELS_BEIR = "query-id\tcorpus-id\tscore\nq1\td1\t1\nq2\td3\t2\nq2\td4\t1\n"
 RANKINGS_TABLE = "query_id\tdoc_id\tscore\nq1\td1\t9.5\nq1\td5\t8\nq2\td4\t3\n"
 QRELS: dict[str, Any] = {"q1": {"d1": 1, "d2": 0}, "q2": {"d3": 2, "d4": 1}}
 RANKINGS: dict[str, Any] = {"q1": {"d1": 9.5, "d5": 8}, "q2": ["d4", "d3"]}
-QRELS_LINES: list[Any] = [
-    {"query_id": "q1", "doc_id": "d1", "relevance": 1},
-    {"query_id": "q2", "doc_id": "d3", "relevance": 2},
-]
-WHOLE_QRELS_LINES: list[Any] = [{"query_id": "q1", "relevant": ["d1"]}, {"query_id": "q2", "relevant": {"d3": 2}}]
-RANKINGS_LINES: list[Any] = [
-    {"query_id": "q1", "ranking": ["d1", "d5"]},
-    {"query_id": "q2", "scores": {"d4": 3, "d3": 2.5}},
-]
 TOKENIZER: dict[str, Any] = {
     "version": "1.0",
     "truncation": None,
@@ -256,7 +247,7 @@ def result(level: str) -> rag.EvaluationResult[Any]:
 @cache
 def report(level: str, most: int = 5_000) -> dict[str, bytes]:
     """Return the files of a saved run, of which the report holds at most so many questions."""
-    with TemporaryDirectory() as folder, mock.patch("rag_evaluation_framework.results.result._MOST_IN_REPORT", most):
+    with TemporaryDirectory() as folder, mock.patch("rag_evaluation_framework.runs.result._MOST_IN_REPORT", most):
         run = result(level).save(Path(folder) / "run")
         return {file.name: file.read_bytes() for file in sorted(run.iterdir())}
 

@@ -13,11 +13,12 @@ from rich.console import Console
 from tests.fuzz import samples
 
 import rag_evaluation_framework as rag
-from rag_evaluation_framework import experiments, rankings
-from rag_evaluation_framework.embedders.embedding_cache import Embedding, EmbeddingCache
+from rag_evaluation_framework import runs
+from rag_evaluation_framework.components.embedders.cached import Embedding, EmbeddingCache
+from rag_evaluation_framework.datasets import rankings
 from rag_evaluation_framework.errors import RagEvalError
 from rag_evaluation_framework.report import quotes_page, result_page, show
-from rag_evaluation_framework.results.query_result import question_lines
+from rag_evaluation_framework.runs.query_result import question_lines
 from rag_evaluation_framework.text.tokenizers import resolve_tokenizer
 
 _HARMFUL = ("Cc", "Cs", "Zl", "Zp")
@@ -187,7 +188,7 @@ def _scored(truth: Any, found: Any) -> None:
 
 def config(file: Path) -> None:
     """Run what a configuration says, beside a folder of documents and a dataset."""
-    experiment = experiments.load_config(file).experiment(file.parent, imports=False)
+    experiment = runs.load_config(file).experiment(file.parent, imports=False)
     printed(rag.run_experiment(experiment), experiment.corpus)
 
 

@@ -9,15 +9,16 @@ from typing import Any
 from tests.fuzz import odd, samples, uses
 
 import rag_evaluation_framework as rag
-from rag_evaluation_framework import data, experiments, rankings
+from rag_evaluation_framework import data, runs
+from rag_evaluation_framework.components.vector_stores.in_memory import InMemoryVectorStore
 from rag_evaluation_framework.contracts.component import default_parameters
-from rag_evaluation_framework.contracts.retriever import Retriever
+from rag_evaluation_framework.contracts.registry.building import build, load
+from rag_evaluation_framework.contracts.registry.loading import KINDS, Kind, built_in
+from rag_evaluation_framework.contracts.registry.records import describe
+from rag_evaluation_framework.contracts.roles import Retriever
 from rag_evaluation_framework.data.cutoffs import Cutoff, ScoreName
 from rag_evaluation_framework.data.hits import Hit, Retrieval, Stage
-from rag_evaluation_framework.registry.building import build, load
-from rag_evaluation_framework.registry.records import describe
-from rag_evaluation_framework.registry.table import KINDS, Kind, built_in
-from rag_evaluation_framework.vector_stores.in_memory import InMemoryVectorStore
+from rag_evaluation_framework.datasets import rankings
 
 Case = Callable[[Random, Path], None]
 _LEVELS = ("token", "chunk", "document")
@@ -202,7 +203,7 @@ class _OddStore(InMemoryVectorStore):
 
 # Parameters of components
 
-_HEAVY = {"chroma", "pgvector", "qdrant", "sentence-transformer", "onnx", "cross-encoder"}
+_HEAVY = {"chroma", "pgvector", "qdrant", "sentence-transformer", "cross-encoder"}
 _NESTED: dict[Any, str] = {"embedder": "lsa", "retriever": "bm25"}
 
 
@@ -284,7 +285,6 @@ def _functions(folder: Path) -> list[tuple[Callable[..., Any], dict[str, Any]]]:
     configured |= {"batch_queries": True, "max_concurrency": 1, "on_error": "collect", "save_results_path": None}
     ranks = {"ground_truth": samples.QRELS, "rankings": samples.QRELS, "metrics": ["ndcg@2", "map"]}
     spans = {"ground_truth": {"q": [_SPAN]}, "rankings": {"q": [_SPAN, ("x", 0, 3)]}, "metrics": ["span_recall@2"]}
-    arrays = {"ground_truth": [[0, 1, 0, 9]], "rankings": [[0, 1, 3, 12]], "queries": 1, "metrics": ["span_iou"]}
     kept = folder / "kept"
     return [
         (rag.evaluate, evaluated),
@@ -293,7 +293,6 @@ def _functions(folder: Path) -> list[tuple[Callable[..., Any], dict[str, Any]]]:
         (rag.EvaluationConfig, configured),
         (rag.score_rankings, ranks),
         (rag.score_spans, spans | {"chunks": None}),
-        (rag.score_span_arrays, arrays | {"chunks": None}),
         (rag.load_dataset, {"path": kept, "level": rag.TOKEN, "corpus": corpus, "registry": None, "query_key": None}),
         (rag.save_dataset, {"dataset": dataset, "path": kept / "x.json"}),
         (rag.check_quotes, {"path": kept, "corpus": corpus}),
@@ -317,8 +316,8 @@ def _functions(folder: Path) -> list[tuple[Callable[..., Any], dict[str, Any]]]:
         (rag.generate_chunk_id, {"content": "text"}),
         (rankings.read_qrels, {"path": kept}),
         (rankings.read_rankings, {"path": kept}),
-        (experiments.load_config, {"path": kept}),
-        (experiments.parse_config, {"content": samples.CONFIG, "source": "x"}),
+        (runs.load_config, {"path": kept}),
+        (runs.parse_config, {"content": samples.CONFIG, "source": "x"}),
         (build, {"kind": "chunker", "component": "sentence"}),
         (Cutoff.parse, {"text": "5"}),
         (Cutoff.parse_all, {"cutoffs": ["5"]}),

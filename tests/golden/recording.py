@@ -5,7 +5,7 @@
 prints one JSON object of the package that SOURCES hold: by project the list of its commands, each with `argv`, `facts`
 and `screen`. The commands are the lines of `projects/NAME/steps.txt`, `rag-eval …` or `python SCRIPT …`, run one after
 the other in a copy of the project's folder, each in a process of its own. A project whose first line is `# in FOLDER`
-has the files of this folder, too.
+has the files of this folder, too. `# before: COMMAND` is how a version before this one spells the command below it.
 
 Facts are:
 
@@ -52,6 +52,7 @@ RUN = re.compile(r"\d{8}T\d{6}Z-[\w-]+")
 COMMAND = re.compile(r"rag-eval\s+(?:dataset\s+)?[a-z]+|(?<![\w-])--[a-z][a-z-]+")
 NUMBER = re.compile(r"[-+−]?\d*\.?\d+(?:e-?\d+)?%?")
 
+BEFORE = "# before: "
 LENGTH = 60
 """Of the path of the folder of a project."""
 
@@ -221,8 +222,16 @@ def record(project: str) -> list[dict[str, Any]]:
         steps = (folder / "steps.txt").read_text(encoding="utf-8").splitlines()
         if steps[0].startswith("# in "):
             shutil.copytree(PROJECTS.parent / steps[0].removeprefix("# in "), folder, dirs_exist_ok=True)
-        recorder = Recorder(folder)
-        return [recorder.step(line) for line in steps if line and not line.startswith("#")]
+        recorder, is_before = Recorder(folder), Path(sys.argv[1]) != PROJECTS.parents[2] / "src"
+        found: list[dict[str, Any]] = []
+        before = ""
+        for line in steps:
+            if line.startswith(BEFORE):
+                before = line.removeprefix(BEFORE)
+            elif line and not line.startswith("#"):
+                found.append(recorder.step(before if before and is_before else line))
+                before = ""
+        return found
 
 
 def main() -> None:

@@ -32,8 +32,8 @@ from rag_evaluation_framework.base import interrupts
 from rag_evaluation_framework.base.files import remove_abandoned
 from rag_evaluation_framework.cli.main import main
 from rag_evaluation_framework.cli.program import exit_code  # noqa: F401
+from rag_evaluation_framework.components.embedders import EmbeddingCache
 from rag_evaluation_framework.data import QueryId, QueryText
-from rag_evaluation_framework.embedders import EmbeddingCache
 from support.results import told
 
 DOCUMENTS = {f"{number}.md": f"# Page {number}\n\nThe answer to {number} is {number * 7}.\n" for number in range(8)}
@@ -41,7 +41,7 @@ QUESTIONS = {f"What is the answer to {number}?": f"The answer to {number} is {nu
 RUN = ("run", "--corpus", "docs", "--dataset", "questions.csv")
 COMMANDS = {
     "run": RUN,
-    "json": (*RUN, "--json", "--max-concurrency", "4", "--retriever", "own:search", "--budget", "100ch"),
+    "json": (*RUN, "--json", "--set", "max_concurrency=4", "--retriever", "own:search", "--budget", "100ch"),
     "demo": ("demo",),
     "init": ("init", "--corpus", "docs", "--questions", "questions.csv"),
     "score": ("score", "--qrels", "qrels.txt", "--rankings", "mine.run"),

@@ -10,10 +10,10 @@ from collections import Counter
 import numpy as np
 import pytest
 
+from rag_eval_loopback.models import vector
 from rag_evaluation_framework import CachedEmbedder, OpenAIEmbedder
 from rag_evaluation_framework.base.notes import collected
-from rag_evaluation_framework.embedders import EmbeddingCache
-from rag_evaluation_framework.loopback.models import vector
+from rag_evaluation_framework.components.embedders import EmbeddingCache
 from support.nightly import nightly
 
 pytestmark = [pytest.mark.no_cover, pytest.mark.slow, pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")]
@@ -35,7 +35,7 @@ def texts_of(exchanges):
 
 def killed(providers, folder, after, delay):
     """Let a process embed, and kill it a moment after it has made so many requests."""
-    before, connections = len(providers.exchanges), set(providers._server._server.connections)
+    before, connections = len(providers.exchanges), set(providers._server.connections)
     process = subprocess.Popen([sys.executable, "-c", LIFE], cwd=folder, stderr=subprocess.PIPE)
     give_up = time.monotonic() + 60
     while len(providers.exchanges) - before < after and process.poll() is None:
@@ -45,7 +45,7 @@ def killed(providers, folder, after, delay):
     process.kill()
     said = process.communicate(timeout=60)[1]
     assert said == b""
-    while providers._server._server.connections - connections:  # what was under way is recorded
+    while providers._server.connections - connections:  # what was under way is recorded
         time.sleep(0.001)
     return process.returncode
 

@@ -6,8 +6,8 @@ from typing import Literal
 import pytest
 from pydantic import BaseModel, Field
 
+from rag_eval_loopback.models import ChatRequest, ChatScript
 from rag_evaluation_framework.errors import ConfigError
-from rag_evaluation_framework.loopback.models import ChatRequest, ChatScript
 
 PASSAGE = "Refunds take five working days. Invoices are sent on the first day of the month."
 QUESTION = f"Ask about this passage.\n\n{PASSAGE}\n\nAnswer in JSON."

@@ -4,7 +4,7 @@ import cohere
 import httpx
 import pytest
 
-from rag_evaluation_framework.loopback.models import vector
+from rag_eval_loopback.models import vector
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""`python -m rag_evaluation_framework.loopback`, a process of its own."""
+"""`python -m rag_eval_loopback`, a process of its own."""
 
 import os
 import signal
@@ -12,7 +12,7 @@ from openai import OpenAI
 
 from rag_evaluation_framework.testing import LoopbackProviders
 
-COMMAND = [sys.executable, "-m", "rag_evaluation_framework.loopback"]
+COMMAND = [sys.executable, "-m", "rag_eval_loopback"]
 
 
 @contextmanager

@@ -6,7 +6,7 @@ import pytest
 from openai import OpenAI
 from pydantic import BaseModel
 
-from rag_evaluation_framework.loopback.models import dimension_of, vector
+from rag_eval_loopback.models import dimension_of, vector
 from rag_evaluation_framework.testing import LoopbackProviders
 from support.provider_clients import client_of
 

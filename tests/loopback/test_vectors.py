@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_evaluation_framework.loopback.models import count_tokens, share_of_words, vector
+from rag_eval_loopback.models import count_tokens, share_of_words, vector
 
 
 @given(st.text(), st.integers(1, 300), st.sampled_from(["", "search_query"]))
@@ -38,7 +38,7 @@ def test_words_that_cancel_each_other_still_have_a_direction():
 
 
 def test_vectors_are_the_same_in_another_process():
-    code = "from rag_evaluation_framework.loopback.models import vector; print(vector('a é \\ud800', 16).tolist())"
+    code = "from rag_eval_loopback.models import vector; print(vector('a é \\ud800', 16).tolist())"
     printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert printed.strip() == str(vector("a é \ud800", 16).tolist())
 

@@ -6,7 +6,7 @@ import pytest
 from tests.support.poison import HARMFUL, POISON
 
 from rag_evaluation_framework import TOKEN, CharacterSpan, Corpus, Dataset, Document, Query, TokenLevelGroundTruth
-from rag_evaluation_framework.labelling import Additions, QuoteCheck, relabel
+from rag_evaluation_framework.labels import Additions, QuoteCheck, relabel
 from rag_evaluation_framework.report import Page, change_passages, update_page
 
 FIRST, SECOND = "Invoices are sent on the first day.", "Refunds take five working days in all countries."
@@ -73,9 +73,8 @@ def added_to(corpus, *entries):
     """The page of a dataset without labels to which questions are added."""
     before = relabel(Dataset([], TOKEN, corpus=corpus), corpus)
     dataset = replace(before.dataset, ground_truth=entries)
-    return update_page(
-        before, corpus, Additions(dataset, dataset.queries, (), (), (), (), QuoteCheck("more.csv", corpus, (), ()))
-    )
+    added = Additions(dataset, dataset.queries, (), (), (), QuoteCheck("more.csv", corpus, (), ()))
+    return update_page(before, corpus, added)
 
 
 def test_questions_are_shown_with_the_places_of_their_answers_of_many_the_first_three():

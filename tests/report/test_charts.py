@@ -16,8 +16,7 @@ from rag_evaluation_framework.errors import ConfigError, MissingDependency
 from rag_evaluation_framework.report import Page, Table, whole_file
 from rag_evaluation_framework.report.charts import curves, front, heat_map
 from rag_evaluation_framework.report.page import Chart
-from rag_evaluation_framework.sweeps.cell import Cell, CellOutcome
-from rag_evaluation_framework.sweeps.facts import CellFacts
+from rag_evaluation_framework.sweeps.cell import Cell, CellFacts, CellOutcome
 from rag_evaluation_framework.sweeps.result import SweepResult
 from support import browser
 from support.pages import blocks, lines, table, titles
@@ -165,22 +164,21 @@ def test_a_leaderboard_as_a_dataframe_has_what_its_record_has(board):
 
 # Sweeps
 
-AXES = {"chunk_size": {"200": "200", "800": "800"}, "kind": {'"a"': "a", json.dumps(NASTY): NASTY}}
-
 
 def hostile(page_of=lambda result: result):
     """A sweep whose names, notes and failures are markup."""
     dataset = load_handbook()
     made = []
     for number, (size, kind) in enumerate([(200, "a"), (200, NASTY), (800, "a"), (800, NASTY)], 1):
-        cell = Cell(number, f"chunk_size={size}, kind={kind}", {"chunk_size": size, "kind": kind}, None)
+        levels, values = {"chunk_size": str(size), "kind": kind}, {"chunk_size": size, "kind": kind}
+        cell = Cell(number, f"chunk_size={size}, kind={kind}", levels, values, None)
         if number == 4:
             made.append(CellOutcome(cell, failure=f"RuntimeError: {NASTY}"))
             continue
         retriever = rag.BM25Retriever(rag.RecursiveCharacterChunker(size))
         facts = CellFacts.of(rag.evaluate(retriever, dataset, k=[5, 10], budgets=["1000ch", "4000ch"]))
         made.append(CellOutcome(cell, facts=replace(facts, notes=(*facts.notes, NASTY))))
-    return SweepResult(tuple(made), AXES, bill={"cells": 4, "cost": None})
+    return SweepResult(tuple(made), bill={"cells": 4, "cost": None})
 
 
 @pytest.fixture(scope="module")
@@ -247,7 +245,7 @@ def test_charts_of_a_sweep_are_asked_for_by_kind(swept):
     assert [point["is_front"] for point in points].count(True) == len(swept.pareto(["latency"]))
     with pytest.raises(ConfigError, match="expected one of 'cutoffs', 'heatmap', 'pareto'"):
         swept.plot("pie")
-    alone = SweepResult(swept.cells[:1], {"chunk_size": AXES["chunk_size"]})
+    alone = SweepResult(swept.cells[:1])
     for kind, why in (("heatmap", "fewer than two axes"), ("pareto", "no cost is known for all cells that differs")):
         with pytest.raises(ConfigError, match=why):
             alone.plot(kind)

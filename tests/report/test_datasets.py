@@ -5,17 +5,9 @@ import re
 import pytest
 from tests.support.poison import HARMFUL, POISON
 
-from rag_evaluation_framework import (
-    TOKEN,
-    CharacterSpan,
-    Corpus,
-    Dataset,
-    Document,
-    Query,
-    TokenLevelGroundTruth,
-)
+from rag_evaluation_framework import TOKEN, CharacterSpan, Corpus, Dataset, Document, Query, TokenLevelGroundTruth
 from rag_evaluation_framework.data import Skipped
-from rag_evaluation_framework.inspection import describe_dataset, fix_dataset, lint_dataset
+from rag_evaluation_framework.datasets.checks import describe_dataset, lint_dataset
 from rag_evaluation_framework.report import dataset_page
 
 
@@ -36,9 +28,7 @@ def test_nothing_that_is_told_of_a_dataset_acts_on_a_terminal(poisoned):
     for at_hand in (corpus, None):
         report, info = lint_dataset(dataset, at_hand), describe_dataset(dataset, at_hand)
         assert len(report.counts) >= 4
-        fixed = fix_dataset(dataset, at_hand)
-        told = [*map(str, report.findings), *map(str, fixed.fixes), *map(repr, (report, info, fixed)), str(report)]
-        told += [*map(str, (fixed, dataset_page(info)))]
+        told = [*map(str, report.findings), *map(repr, (report, info)), str(report), str(dataset_page(info))]
         for text in told:
             assert not HARMFUL.search(text), text
             assert len(text) < 20_000

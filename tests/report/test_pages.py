@@ -7,20 +7,13 @@ import pytest
 
 import rag_evaluation_framework as rag
 from rag_evaluation_framework import report
+from rag_evaluation_framework.authoring.models import Estimate, FailedRequests, Funnel, Rejection
+from rag_evaluation_framework.components.providers import ModelUsage
 from rag_evaluation_framework.data import Skipped
-from rag_evaluation_framework.inspection import (
-    dataset_quality,
-    describe_dataset,
-    fix_dataset,
-    lint_dataset,
-    public_questions,
-)
-from rag_evaluation_framework.labelling import Additions, QuoteCheck, relabel
-from rag_evaluation_framework.providers import ModelUsage
+from rag_evaluation_framework.datasets.checks import dataset_quality, describe_dataset, lint_dataset, public_questions
+from rag_evaluation_framework.labels import Additions, QuoteCheck, relabel
 from rag_evaluation_framework.report.page import Bar, Page, Table, drawn
-from rag_evaluation_framework.results import GateVerdict
-from rag_evaluation_framework.synthesis import Estimate, FailedRequests, Funnel, Rejection
-from rag_evaluation_framework.synthesis.estimate import Range
+from rag_evaluation_framework.runs import GateVerdict
 from support import browser
 from support.each import each
 from support.poison import HARMFUL, POISON
@@ -39,9 +32,7 @@ def pages():
     skipped = [Skipped(rag.Query("s", POISON), POISON, POISON)]
     dataset = rag.Dataset(entries, rag.TOKEN, name=POISON, metadata={POISON: POISON}, corpus=corpus, skipped=skipped)
     found = relabel(dataset, edited)
-    added = Additions(
-        dataset, dataset.queries, dataset.queries[:1], (), (), dataset.queries, QuoteCheck(POISON, corpus, (), ())
-    )
+    added = Additions(dataset, dataset.queries, dataset.queries[:1], (), (), QuoteCheck(POISON, corpus, (), ()))
     first, second = (
         rag.evaluate(rag.BM25Retriever(rag.RecursiveCharacterChunker(size)), dataset, experiment_name=f"{size} poison")
         for size in (60, 200)
@@ -68,17 +59,16 @@ def pages():
         "quality": report.quality_page(dataset_quality(dataset, corpus), public_questions()),
         "lint": lint_dataset(dataset, corpus).summary(),
         "lint without documents": lint_dataset(replace(dataset, corpus=None)).summary(),
-        "fixes": fix_dataset(dataset, edited).summary(),
         "update": report.update_page(found, edited, added, [POISON]),
         "generation": report.generation_page(funnel, rejected, failed, usage, 2, [POISON]),
-        "estimate": report.estimate_page(Estimate(2, *[Range(1, 2, 3)] * 5)),
+        "estimate": report.estimate_page(Estimate(2, 9, 3000, 400, 0.5)),
         "rankings": report.rankings_page(POISON, judgements, rankings, per_query=True),
     }
 
 
 NAMES = (
     *("result", "questions", "whole", "comparison", "leaderboard", "explanation", "losses", "demo", "dataset"),
-    *("quality", "lint", "lint without documents", "fixes", "update", "generation", "estimate", "rankings"),
+    *("quality", "lint", "lint without documents", "update", "generation", "estimate", "rankings"),
 )
 
 

@@ -17,8 +17,8 @@ from rag_evaluation_framework import (
     TokenLevelGroundTruth,
 )
 from rag_evaluation_framework.data import REVIEW, Review
-from rag_evaluation_framework.inspection import lint_dataset
-from rag_evaluation_framework.inspection.findings import LabelTexts
+from rag_evaluation_framework.datasets.checks import lint_dataset
+from rag_evaluation_framework.datasets.checks.findings import LabelTexts
 from rag_evaluation_framework.report import Page, Part, answer_blocks, review_page, show
 from rag_evaluation_framework.report.page import Passage, Passages
 

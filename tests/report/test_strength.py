@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from rag_evaluation_framework.report.pages.gates import power_of_change, range_of_power
-from rag_evaluation_framework.results.means import Clusters
+from rag_evaluation_framework.runs.means import Clusters
 from rag_evaluation_framework.statistics import paired_differences
 from rag_evaluation_framework.statistics.power import detectable_change
 

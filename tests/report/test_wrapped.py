@@ -5,7 +5,8 @@ import io
 from rich.console import Console
 
 from rag_evaluation_framework.report import Page, Table
-from rag_evaluation_framework.report.wrapped import print_wrapped, quoted
+from rag_evaluation_framework.report.page import quoted
+from rag_evaluation_framework.report.terminal import print_wrapped
 
 
 def printed(text, *arguments, width=20):

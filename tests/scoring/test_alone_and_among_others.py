@@ -4,7 +4,6 @@ from dataclasses import replace
 from importlib import import_module
 from random import Random
 
-import numpy as np
 import pytest
 
 from rag_evaluation_framework import (
@@ -25,14 +24,12 @@ from rag_evaluation_framework import (
     TokenLevelEvaluation,
     TokenLevelGroundTruth,
     score,
-    score_ranking_arrays,
     score_rankings,
-    score_span_arrays,
     score_spans,
 )
 from rag_evaluation_framework.base.notes import collected
 from rag_evaluation_framework.data import Hit, QueryId, QueryRanking, QueryText, Rankings
-from rag_evaluation_framework.metrics import RankMetric, SpanMetric
+from rag_evaluation_framework.scoring.metrics import RankMetric, SpanMetric
 from support.retrievers import Listing
 
 LEVELS = (DOCUMENT, CHUNK, TOKEN)
@@ -106,21 +103,6 @@ def mapped_spans(truth, found):
     return [score_spans(truth, ranked, SPAN_SCORES, list(map(span, CHUNKS)))]
 
 
-def span_arrays(truth, found):
-    numbers = {document.id: number for number, document in enumerate(CORPUS)}
-
-    def rows(spans_by_query):
-        return [
-            (row, numbers[place.doc_id], place.start, place.end)
-            for row, spans in enumerate(spans_by_query.values())
-            for place in spans
-        ]
-
-    chunks = [(numbers[chunk.doc_id], chunk.start, chunk.end) for chunk in CHUNKS]
-    table = score_span_arrays(rows(truth), rows(found), len(truth), SPAN_SCORES, chunks)
-    return [replace(table, query_ids=tuple(truth))]
-
-
 def graded(truth):
     """The relevant chunks of each question with gains whose sums are not exact."""
     return {
@@ -140,21 +122,6 @@ def numbered(found):
 
 def mapped_ranks(truth, found):
     return [score_rankings(graded(truth), numbered(found), RANK_SCORES)]
-
-
-def rank_arrays(truth, found):
-    gains = graded(truth)
-    units, weights = (
-        padded([list(right) for right in gains.values()], -1),
-        padded([list(r.values()) for r in gains.values()], 0),
-    )
-    table = score_ranking_arrays(units, padded([*numbered(found).values()], -1), RANK_SCORES, weights)
-    return [replace(table, query_ids=tuple(truth))]
-
-
-def padded(rows, filling):
-    width = max(map(len, rows))
-    return np.array([row + [filling] * (width - len(row)) for row in rows])
 
 
 def span(chunk):
@@ -184,14 +151,12 @@ def bits(tables, name):
 
 
 @pytest.mark.parametrize("at_once", [None, 16], ids=["one block", "many blocks"])
-@pytest.mark.parametrize(
-    "door", [evaluated, scored, mapped_spans, span_arrays, mapped_ranks, rank_arrays], ids=lambda door: door.__name__
-)
+@pytest.mark.parametrize("door", [evaluated, scored, mapped_spans, mapped_ranks], ids=lambda door: door.__name__)
 @pytest.mark.parametrize("seed", range(3))
 def test_a_question_scores_alone_what_it_scores_among_others(door, seed, at_once, monkeypatch):
     if at_once is not None:
         monkeypatch.setattr(import_module("rag_evaluation_framework.scoring.score"), "_HITS_AT_ONCE", at_once)
-        monkeypatch.setattr(import_module("rag_evaluation_framework.judging.spans"), "_BLOCK", at_once)
+        monkeypatch.setattr(import_module("rag_evaluation_framework.scoring.judging.spans"), "_BLOCK", at_once)
     truth, found = spans_of(Random(seed))
     together = door(truth, found)
     for name in Random(seed).sample(list(truth), 4):

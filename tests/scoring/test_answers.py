@@ -3,20 +3,12 @@
 import random
 from typing import ClassVar
 
-import numpy as np
 import pytest
 
-from rag_evaluation_framework import (
-    CharacterSpan,
-    DocumentId,
-    TokenLevelMetric,
-    score_rankings,
-    score_span_arrays,
-    score_spans,
-)
+from rag_evaluation_framework import CharacterSpan, DocumentId, TokenLevelMetric, score_rankings, score_spans
 from rag_evaluation_framework.data import Answer
 from rag_evaluation_framework.errors import DatasetError
-from rag_evaluation_framework.metrics import TokenSetF1, TokenSetIoU, TokenSetPrecision, TokenSetRecall
+from rag_evaluation_framework.scoring.metrics import TokenSetF1, TokenSetIoU, TokenSetPrecision, TokenSetRecall
 from support import brute_force_answers as brute_force
 from support.brute_force_answers import Truth
 
@@ -141,45 +133,6 @@ def test_the_oracle_takes_of_each_answer_the_place_that_chunks_hold_best(size):
         assert scores["precision_omega"] == pytest.approx(brute_force.omega(Truth(answers, corpus), chunks), abs=1e-12)
 
 
-def test_arrays_score_as_mappings_do():
-    some = worlds(0, 200)
-    rows, hits = [], []
-    for query, (corpus, answers, ranking) in enumerate(some):
-        names = [*corpus]
-        for number, answer in enumerate(answers_of(answers, corpus)):
-            for place, wording in enumerate(answer.wordings):
-                rows += [
-                    (query, names.index(part.doc_id), part.start, part.end, number, place, wording)
-                    for part in answer.places[place]
-                ]
-        hits += [(query, names.index(name), start, end) for name, start, end in ranking]
-    groups = {}
-    for row in rows:
-        groups.setdefault((row[0], row[4], row[5]), []).append(row)
-    shuffled = [row for key in random.Random(1).sample([*groups], len(groups)) for row in groups[key]]
-    turned = [row for key in sorted(groups, key=lambda key: (*key[:2], -key[2])) for row in groups[key]]
-    for given in (rows, shuffled, turned, np.array(rows)):
-        table = score_span_arrays(given, hits, len(some), SCORES)
-        for row, scores in enumerate(scored(some)):
-            assert {name: table.columns[name][row] for name in table.columns} == scores
-
-
-@pytest.mark.parametrize(
-    ("rows", "expected"),
-    [
-        ([(0, 0, 0, 5, 0, 1, 1)], "a place 0, the reference, of every answer"),
-        ([(0, 0, 0, 5, 0, 0, 0), (0, 1, 0, 5, 0, 1, 2)], "a wording that is an earlier place or the place itself"),
-        ([(0, 0, 0, 5, -1, 0, 0)], "an answer from 0"),
-        ([(0, 0, 0, 5, 0, 0, 0), (0, 1, 0, 6, 0, 1, 0)], "with the same lengths"),
-        ([(0, 0, 0, 5, 0, 0, 0), (0, 1, 0, 2, 0, 1, 0), (0, 1, 2, 5, 0, 1, 0)], "as many spans"),
-        ([(0, 0, 0, 5, 0, 0, 0), (0, 1, 3, 3, 0, 1, 1)], "spans that are not empty"),
-    ],
-)
-def test_arrays_that_are_no_places_are_refused(rows, expected):
-    with pytest.raises(DatasetError, match=expected):
-        score_span_arrays(rows, [], 1)
-
-
 A, COPY, OTHER = (
     CharacterSpan(DocumentId("a"), 0, 4, "text"),
     CharacterSpan(DocumentId("b"), 7, 11, "text"),
@@ -291,19 +244,6 @@ def test_a_copy_is_no_other_wording_of_a_set_of_tokens():
     for further in (copy, turned):
         several = score_spans({"q": [Answer.any_of(one, further), other]}, found, [metric])
         assert several.columns["token_set_recall"][0] == alone == pytest.approx(1 / 7)
-
-
-@pytest.mark.parametrize(
-    ("rows", "why"),
-    [
-        ([(0, 0, 0, 10, 0, 0, 0), (0, 1, 0, 10, 0, 1, 0), (0, 2, 0, 10, 0, 2, 1)], "as wording the first place"),
-        ([(0, 0, 0, 9, 0, 0, 0), (0, 1, 0, 5, 0, 1, 1), (0, 2, 7, 9, 0, 1, 1)], "the spans of a place in one document"),
-        ([(0, 0, 0, 9, 0, 0, 0), (0, 1, 0, 5, 0, 1, 1), (0, 1, 3, 9, 0, 1, 1)], "the spans of a place in one document"),
-    ],
-)
-def test_rows_that_make_no_places_are_refused(rows, why):
-    with pytest.raises(DatasetError, match=why):
-        score_span_arrays(np.array(rows), np.array([(0, 0, 0, 10)]), 1, ["span_recall"])
 
 
 def test_rankings_of_ids_take_no_answers():

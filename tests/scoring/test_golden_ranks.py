@@ -5,7 +5,7 @@ import json
 import pytest
 
 from rag_evaluation_framework import score_rankings
-from rag_evaluation_framework.metrics import F1, MAP, MRR, NDCG, HitRate, Precision, Recall, RPrecision
+from rag_evaluation_framework.scoring.metrics import F1, MAP, MRR, NDCG, HitRate, Precision, Recall, RPrecision
 
 OUR_NAMES = {"rr": "mrr", "ap": "map", "rprec": "r_precision"}
 METRICS = (HitRate(), Recall(), Precision(), F1(), MRR(), MAP(), NDCG(), RPrecision())

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_evaluation_framework import score_ranking_arrays, score_rankings
+from rag_evaluation_framework import score_rankings
 from rag_evaluation_framework.errors import DatasetError
 from support import brute_force_ranks
 from support.each import each
@@ -109,53 +109,3 @@ class TestKinds:
     @pytest.mark.parametrize("empty", [{}, [], ()])
     def test_an_empty_ranking_is_not_missing(self, empty):
         assert score_rankings({"q": ["a"], "r": ["a"]}, {"q": empty}).counts["queries_not_ranked"] == 1
-
-
-class TestArrayKinds:
-    @each("truth_kind", [np.int32, np.int64, np.uint64, np.int8])
-    @each("kind", [np.int32, np.int64, np.uint64, np.int8, np.uint8])
-    def test_whole_numbers_of_any_kind_are_compared_by_value(self, truth_kind, kind):
-        truth, ranked = np.array([[5, 7]], dtype=truth_kind), np.array([[9, 7, 8]], dtype=kind)
-        assert score_ranking_arrays(truth, ranked, ["mrr", "recall"]).mean == {"mrr": 1 / 2, "recall": 1 / 2}
-
-    @pytest.mark.parametrize("other", [5 + 2**32, 5 + 2**31, 5 + 2**16, 5 + 2**8])
-    def test_units_that_agree_only_in_their_last_bits_are_different(self, other):
-        for truth, ranked in [([[5]], [[other, 5]]), ([[5]], [[other, other]])]:
-            expected = 1 / 2 if 5 in ranked[0] else 0
-            assert score_ranking_arrays(np.array(truth), np.array(ranked), ["mrr"]).mean == {"mrr": expected}
-
-    @each("unit", [2**31 - 1, 2**31, 2**31 + 5, 2**32 - 2, 2**32 - 1, 2**32, 2**62])
-    @each("kind", [np.int64, np.uint64])
-    def test_units_on_either_side_of_32_bits_are_found(self, unit, kind):
-        truth, ranked = np.array([[unit, 3]], dtype=kind), np.array([[0, unit]], dtype=kind)
-        found = {"mrr": 1 / 2, "recall": 1 / 2, "precision": 1 / 2}
-        assert score_ranking_arrays(truth, ranked, [*found]).mean == found
-        assert score_ranking_arrays([[unit, 3]], ranked[:, ::-1], ["mrr"]).mean == {"mrr": 1}
-
-    def test_numbers_beyond_the_precision_of_floats_are_different(self):
-        ranked = np.array([[2**63 + 1, 2**63]], dtype=np.uint64)
-        truth = np.array([[2**63]], dtype=np.uint64)
-        assert score_ranking_arrays(truth, ranked, ["mrr"]).mean == {"mrr": 1 / 2}
-        assert score_ranking_arrays(np.array([[2**62]]), ranked, ["mrr"]).mean == {"mrr": 0}
-
-    def test_the_memory_layout_does_not_matter(self):
-        source = np.random.default_rng(0)
-        ranked = np.array([source.permutation(40)[:20] for _ in range(50)])
-        truth, gains = source.permuted(ranked, axis=1)[:, :4], source.integers(0, 3, (50, 4)).astype(np.float64)
-        wide = np.repeat(ranked, 2, axis=1)[:, ::2]
-        expected = score_ranking_arrays(truth, ranked, SCORES, gains)
-        for other in (np.asfortranarray(ranked), wide, ranked[::-1][::-1], ranked.astype(np.int16)):
-            scores = score_ranking_arrays(np.asfortranarray(truth), other, SCORES, np.asfortranarray(gains))
-            for name in expected.columns:
-                np.testing.assert_array_equal(scores.columns[name], expected.columns[name])
-
-    def test_each_row_is_cut_at_its_own_length(self):
-        ranked = np.array([[4, 5, -1, -1], [5, 6, 7, 4], [-1, -1, -1, -1]])
-        truth = np.array([[5, -1], [4, 5], [5, -1]])
-        assert score_ranking_arrays(truth, ranked, ["precision"]).columns["precision"].tolist() == [1 / 2, 1 / 2, 0]
-
-    @pytest.mark.parametrize(("width", "depth"), [(0, 3), (2, 0), (0, 0)])
-    def test_arrays_without_columns_find_nothing(self, width, depth):
-        truth = np.tile(np.arange(width), (3, 1))
-        scores = score_ranking_arrays(truth, np.ones((3, depth), dtype=int), ["recall@10"])
-        assert scores.mean["recall@10"] == (0 if width else None)

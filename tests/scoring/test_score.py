@@ -54,7 +54,7 @@ from rag_evaluation_framework.data import (
 )
 from rag_evaluation_framework.demo import load_handbook
 from rag_evaluation_framework.errors import ConfigError, CorpusError, DatasetError, LevelMismatch
-from rag_evaluation_framework.levels import RULES
+from rag_evaluation_framework.scoring.levels import RULES
 from rag_evaluation_framework.scoring.score import with_own_cutoffs
 from rag_evaluation_framework.text.tokenizers import resolve_tokenizer
 from support import brute_force_spans as brute_force

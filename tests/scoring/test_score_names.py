@@ -5,8 +5,8 @@ import pytest
 from rag_evaluation_framework import CharacterSpan, score_rankings, score_spans
 from rag_evaluation_framework.data.cutoffs import Cutoff, ScoreName
 from rag_evaluation_framework.errors import ConfigError
-from rag_evaluation_framework.metrics import ALL_METRICS, RankMetric, SpanMetric
 from rag_evaluation_framework.scoring import parse_score
+from rag_evaluation_framework.scoring.metrics import ALL_METRICS, RankMetric, SpanMetric
 from support.each import each
 
 RANK_METRICS = [name for name, metric in ALL_METRICS.items() if isinstance(metric, RankMetric)]

@@ -20,14 +20,13 @@ from rag_evaluation_framework import (
     Metric,
     SentenceChunker,
     SpanRecall,
-    score_ranking_arrays,
     score_rankings,
 )
 from rag_evaluation_framework.data import ScoreTable
 from rag_evaluation_framework.demo import load_handbook
 from rag_evaluation_framework.errors import ConfigError, DatasetError, InputError
-from rag_evaluation_framework.metrics import RankMetric
 from rag_evaluation_framework.scoring import parse_score
+from rag_evaluation_framework.scoring.metrics import RankMetric
 from support import brute_force_ranks
 from support.each import each
 
@@ -406,23 +405,14 @@ class TestOwnMetrics:
         given = (metric, full.cutoff) if full.cutoff else metric
         truth, rankings = {"q": {"a": 3, "b": 1}}, {"q": ["x", "b", "a"]}
         assert score_rankings(truth, rankings, [given, name]) == score_rankings(truth, rankings, [name])
-        arrays = np.array([[1, 2]]), np.array([[0, 2, 1]]), np.array([[3.0, 1.0]])
-        assert score_ranking_arrays(*arrays[:2], [given], arrays[2]) == score_ranking_arrays(
-            *arrays[:2], [name], arrays[2]
-        )
 
-    def test_a_metric_of_all_questions_at_once_scores_arrays_too(self):
+    def test_a_metric_may_score_all_questions_at_once(self):
         class Found(RankMetric):
             def score(self, judged):
                 return judged.relevant_retrieved.astype(float)
 
-        assert score_ranking_arrays([[1, 2]], [[0, 2, 1]], [Found(), (Found(), 2)]).mean == {"found": 2, "found@2": 1}
-
-    def test_arrays_have_no_ids_for_metrics_that_read_them(self):
-        with pytest.raises(
-            ConfigError, match="first_is_right reads ids or spans, and arrays hold numbers: use score_rankings"
-        ):
-            score_ranking_arrays([[1]], [[1]], [FirstIsRight()])
+        scores = score_rankings({"q": ["a", "b"]}, {"q": ["x", "b", "a"]}, [Found(), (Found(), 2)])
+        assert scores.mean == {"found": 2, "found@2": 1}
 
     @each(
         ("given", "said"),
@@ -556,155 +546,71 @@ class TestErrors:
     def test_a_score_that_does_not_exist_is_named(self, name, named):
         with pytest.raises(ConfigError, match=named):
             score_rankings({"q": ["a"]}, {"q": ["a"]}, ["recall@5", name])
-        with pytest.raises(ConfigError, match=named):
-            score_ranking_arrays(np.array([[1]]), np.array([[1]]), [name])
-
-    def test_one_text_in_place_of_a_list_of_scores_is_an_error(self):
-        with pytest.raises(ConfigError, match="list"):
-            score_rankings({"q": ["a"]}, {"q": ["a"]}, "ndcg@10")
-
-    def test_an_unknown_metric_lists_those_available(self):
-        with pytest.raises(ConfigError, match="hit, recall, precision, f1, mrr, map, ndcg, r_precision"):
-            score_rankings({"q": ["a"]}, {"q": ["a"]}, ["recal@5"])
-
-    def test_asking_for_no_score_is_an_error_and_not_the_default(self):
-        with pytest.raises(ConfigError, match=r"metric|score"):
-            score_rankings({"q": ["a"]}, {"q": ["a"]}, [])
-        with pytest.raises(ConfigError, match=r"metric|score"):
-            score_ranking_arrays(np.array([[1]]), np.array([[1]]), [])
-
-    def test_an_empty_ground_truth_is_an_error(self):
-        with pytest.raises(DatasetError, match="empty"):
-            score_rankings({}, {"q": ["a"]})
-
-    @pytest.mark.parametrize("rankings", [{"q": ["a"]}, {"q": {"a": 1}}, {}])
-    def test_a_gain_that_is_nan_is_an_error(self, rankings):
-        with pytest.raises(DatasetError, match="gain"):
-            score_rankings({"q": {"a": nan}}, rankings)
-
-    def test_a_score_that_is_nan_is_an_error(self):
-        for run in ({"a": nan, "x": 1}, {"x": nan, "a": 1}):
-            with pytest.raises(DatasetError, match="score"):
-                score_rankings({"q": ["a"]}, {"q": run})
-
-    def test_a_score_that_is_nan_is_an_error_beside_a_list(self):
-        with pytest.raises(DatasetError, match="score"):
-            score_rankings({"q": ["a"], "r": ["a"]}, {"q": {"x": nan, "a": 1}, "r": ["a"]})
-
-    def test_a_gain_of_at_most_0_is_not_relevant(self):
-        table = score_ranking_arrays([[1, 2, 3]], [[4, 2]], ["recall@2", "ndcg@2"], gains=[[-1.0, 2.0, 0.0]])
-        assert table.mean == {"recall@2": 1.0, "ndcg@2": pytest.approx(1 / np.log2(3))}
-
-    def test_an_infinite_gain_is_an_error(self):
-        with pytest.raises(DatasetError, match="gain"):
-            score_rankings({"q": {"a": inf}}, {"q": ["a"]})
-
-    @pytest.mark.parametrize("word", ["high", "1.0"])
-    def test_a_gain_or_score_that_is_text_is_an_error(self, word):
-        with pytest.raises(InputError, match="gain"):
-            score_rankings({"q": {"a": word}}, {"q": ["a"]})
-        with pytest.raises(InputError, match="score"):
-            score_rankings({"q": ["a"]}, {"q": {"a": word}})
-
-    def test_one_text_in_place_of_a_list_of_ids_is_an_error(self):
-        with pytest.raises(InputError, match="doc1"):
-            score_rankings({"q": "doc1"}, {"q": ["doc1"]})
-        with pytest.raises(InputError, match="doc1"):
-            score_rankings({"q": ["doc1"]}, {"q": "doc1"})
-
-
-class TestArrays:
-    @given(st.data(), st.integers(1, 6), st.integers(0, 5), st.integers(0, 8))
-    def test_arrays_score_as_mappings_do(self, data, rows, width, depth):
-        def row(size):
-            some = st.lists(st.integers(0, 9), max_size=size, unique=True)
-            return some.map(lambda units: [*units, *[-1] * (size - len(units))])
-
-        truth = [data.draw(row(width)) for _ in range(rows)]
-        ranked = [data.draw(row(depth)) for _ in range(rows)]
-        gains = [[data.draw(st.sampled_from([-1, 0, 0.5, 1, 3])) for _ in range(width)] for _ in range(rows)]
-        as_mappings = score_rankings(
-            {
-                str(number): {unit: gain for unit, gain in zip(*pair, strict=True) if unit >= 0}
-                for number, pair in enumerate(zip(truth, gains, strict=True))
-            },
-            {str(number): [unit for unit in units if unit >= 0] for number, units in enumerate(ranked)},
-            SCORES,
-        )
-        shape = np.array(truth, dtype=np.int64).reshape(rows, width)
-        as_arrays = score_ranking_arrays(
-            shape,
-            np.array(ranked, dtype=np.int32).reshape(rows, depth),
-            SCORES,
-            np.array(gains, dtype=np.float64).reshape(rows, width),
-        )
-        assert columns(as_arrays) == columns(as_mappings)
-        assert as_arrays.counts["no_answer"] == as_mappings.counts["no_answer"]
-        assert as_arrays.query_ids == as_mappings.query_ids
-
-    def test_many_rows_score_as_mappings_do(self):
-        source = np.random.default_rng(1)
-        ranked = np.array([source.permutation(3_000)[:1_000] for _ in range(200)])
-        truth = source.permuted(ranked, axis=1)[:, :7]
-        truth[source.random(truth.shape) < 0.3] = -1
-        as_mappings = score_rankings(
-            {str(number): units[units >= 0].tolist() for number, units in enumerate(truth)},
-            {str(number): units.tolist() for number, units in enumerate(ranked)},
-            SCORES,
-        )
-        assert columns(score_ranking_arrays(truth, ranked, SCORES)) == columns(as_mappings)
-
-    def test_gains_are_1_if_none_are_given(self):
-        truth, ranked = np.array([[1, 2]]), np.array([[3, 2, 1]])
-        assert score_ranking_arrays(truth, ranked, SCORES).mean == (
-            score_ranking_arrays(truth, ranked, SCORES, np.ones((1, 2))).mean
-        )
-
-    def test_a_unit_that_occurs_twice_in_a_row_counts_at_its_first_rank(self):
-        scores = score_ranking_arrays(np.array([[1]]), np.array([[0, 1, 1, 1]]), ["recall", "mrr", "map", "ndcg"])
-        assert scores.mean == pytest.approx({"recall": 1, "mrr": 1 / 2, "map": 1 / 2, "ndcg": 1 / np.log2(3)})
-
-    @pytest.mark.parametrize("unit", [0, 1, 7])
-    def test_a_label_given_twice_is_an_error(self, unit):
-        with pytest.raises(DatasetError, match=f"row 1 holds {unit} twice"):
-            score_ranking_arrays(np.array([[1, -1, -1], [unit, 2, unit]]), np.array([[1, 2], [7, 2]]))
-
-    def test_input_arrays_are_not_changed(self):
-        truth, ranked, gains = np.array([[2, 1, -1]]), np.array([[1, 3, 2]]), np.array([[1.0, 0.0, 5.0]])
-        before = [array.copy() for array in (truth, ranked, gains)]
-        score_ranking_arrays(truth, ranked, SCORES, gains)
-        for array, copy in zip((truth, ranked, gains), before, strict=True):
-            np.testing.assert_array_equal(array, copy)
 
     @pytest.mark.parametrize(
-        ("truth", "ranked", "gains"),
+        ("scores", "said"),
         [
-            ([1, 2], [[1, 2]], None),
-            ([[1]], [1], None),
-            ([[1.0]], [[1]], None),
-            ([[1]], [[1.0]], None),
-            ([[1], [2]], [[1]], None),
-            ([[1]], [[1]], [[1.0, 1.0]]),
-            (np.zeros((0, 1), dtype=int), np.zeros((0, 1), dtype=int), None),
+            ("ndcg@10", "'ndcg@10' is one text; expected a list of names"),
+            (["recal@5"], "hit, recall, precision, f1, mrr, map, ndcg, r_precision"),
+            ([], "nothing to score; expected at least one name"),
         ],
-        ids=["truth flat", "ranked flat", "truth floats", "ranked floats", "rows differ", "gains differ", "no rows"],
     )
-    def test_arrays_of_the_wrong_shape_or_type_are_an_error(self, truth, ranked, gains):
-        with pytest.raises(DatasetError, match=r"ground_truth|rankings"):
-            score_ranking_arrays(np.array(truth), np.array(ranked), gains=None if gains is None else np.array(gains))
+    def test_what_is_no_list_of_scores_is_refused(self, scores, said):
+        with pytest.raises(ConfigError, match=said):
+            score_rankings({"q": ["a"]}, {"q": ["a"]}, scores)
 
-    def test_a_gain_that_is_nan_is_an_error(self):
-        with pytest.raises(DatasetError, match="gain"):
-            score_ranking_arrays(np.array([[1]]), np.array([[1]]), gains=np.array([[nan]]))
+    @pytest.mark.parametrize(
+        ("truth", "rankings", "said"),
+        [
+            ({}, {"q": ["a"]}, "the ground truth is empty"),
+            *[
+                ({"q": {"a": nan}}, found, "'q': the gain of 'a' is the float nan")
+                for found in ({"q": ["a"]}, {"q": {"a": 1}}, {})
+            ],
+            ({"q": {"a": inf}}, {"q": ["a"]}, "'q': the gain of 'a' is the float inf"),
+            *[
+                ({"q": {"a": word}}, {"q": ["a"]}, f"'q': the gain of 'a' is the str '{word}'")
+                for word in ("high", "1.0")
+            ],
+            *[
+                ({"q": ["a"]}, {"q": {"a": word}}, f"'q': the score of 'a' is the str '{word}'")
+                for word in ("high", "1.0")
+            ],
+            ({"q": ["a"]}, {"q": {"a": nan, "x": 1}}, "'q': the score of 'a' is the float nan"),
+            ({"q": ["a"]}, {"q": {"x": nan, "a": 1}}, "'q': the score of 'x' is the float nan"),
+            ({"q": ["a"], "r": ["a"]}, {"q": {"x": nan, "a": 1}, "r": ["a"]}, "'q': the score of 'x' is the float nan"),
+            (
+                {"q": "doc1"},
+                {"q": ["doc1"]},
+                "'q': the ground truth is the str 'doc1'; expected a list of relevant ids",
+            ),
+            ({"q": ["doc1"]}, {"q": "doc1"}, "'q': the ranking is the str 'doc1'; expected a list of ids, best first"),
+            ({"q": ["a"]}, {"q": np.array("a")}, "'q': the ranking is the ndarray"),
+            (
+                {"q": ["x"]},
+                {"q": [("x", 1.0)]},
+                r"'q': the ranking holds \('x', 1\.0\); expected ids, best first, or a mapping",
+            ),
+            (
+                {"a": {"x": 1.0}, "b": [("x", 1.0)]},
+                {"a": ["x"], "b": ["x"]},
+                r"'b': the ground truth holds \('x', 1\.0\); expected ids, or a",
+            ),
+            (
+                {"a": ["chunk_1"], "b": ["chunk_1"]},
+                {"a": {}, "b": {"pa_chunk_1": nan}},
+                "'b': the score of 'pa_chunk_1' is the float nan",
+            ),
+        ],
+    )
+    def test_what_cannot_be_read_is_said_with_its_question(self, truth, rankings, said):
+        with pytest.raises(DatasetError, match=said):
+            score_rankings(truth, rankings)
 
-    def test_an_infinite_gain_is_an_error(self):
-        with pytest.raises(DatasetError, match="gain"):
-            score_ranking_arrays(np.array([[1]]), np.array([[1]]), gains=np.array([[inf]]))
-
-
-def test_pairs_of_id_and_score_are_refused_instead_of_taken_as_ids():
-    with pytest.raises(DatasetError, match=r"holds \('x', 1\.0\); expected ids, best first, or a mapping"):
-        score_rankings({"q": ["x"]}, {"q": [("x", 1.0), ("y", 0.5)]})
+    def test_a_gain_of_at_most_0_is_not_relevant(self):
+        truth = {"q": {"a": -1.0, "b": 2.0, "c": 0.0}}
+        table = score_rankings(truth, {"q": ["d", "b"]}, ["recall@2", "ndcg@2"])
+        assert table.mean == {"recall@2": 1.0, "ndcg@2": pytest.approx(1 / np.log2(3))}
 
 
 @each("unit", [("x", 1.0), ["x", 1.0], {"id": "x"}])
@@ -715,18 +621,6 @@ def test_a_ranking_without_ids_is_reported_with_its_question(unit, before):
         score_rankings(truth, {**before, "second": [unit], "third": ["x"]})
     expected = "expected ids, best first, or a mapping from id to score"
     assert str(caught.value) == f"question 'second': the ranking holds {unit!r}; {expected}"
-
-
-@pytest.mark.parametrize("kind", [np.int8, np.int32, np.int64])
-@pytest.mark.parametrize(("below", "row"), [(-2, 0), (-100, 2)])
-def test_numbers_below_minus_one_are_not_padding(kind, below, row):
-    good, wrong = np.array([[1, -1], [2, 3], [-1, -1]], dtype=kind), np.array([[1, -1], [2, 3], [-1, -1]], dtype=kind)
-    wrong[row, 1] = below
-    message = f"row {row} holds {below}; expected units numbered from 0, and -1 as padding"
-    with pytest.raises(DatasetError, match=f"^ground_truth: {message}"):
-        score_ranking_arrays(wrong, good)
-    with pytest.raises(DatasetError, match=f"^rankings: {message}"):
-        score_ranking_arrays(good, wrong)
 
 
 def test_get_and_in_find_means_under_either_spelling():
@@ -751,8 +645,6 @@ def test_gains_that_could_not_be_summed_are_refused():
     for gain in (1e101, -1e101, float("inf")):
         with pytest.raises(DatasetError, match=r"question 'q': the gain of 'a' is .*; expected a number up to 1e\+100"):
             score_rankings({"q": {"a": gain}}, {"q": ["a"]}, ["ndcg@10"])
-        with pytest.raises(DatasetError, match="infinite or above 1e"):
-            score_ranking_arrays([[1]], [[1]], ["ndcg@10"], gains=[[gain]])
     assert score_rankings({"q": {"a": 1e100, "b": 1e100}}, {"q": ["a", "b"]}, ["ndcg@10"]).mean["ndcg@10"] == 1.0
     with pytest.raises(DatasetError, match="the gain of 'b'"):  # and not that of a
         score_rankings({"q": {"a": 1e100, "b": "much"}}, {"q": ["a", "b"]}, ["ndcg@10"])
@@ -791,22 +683,6 @@ def test_rankings_that_find_nothing_of_their_own_question_are_not_told():
     assert table.mean == {"recall@10": 0.0}
 
 
-def test_a_zero_dimensional_ranking_is_refused():
-    with pytest.raises(DatasetError, match="question 'q': the ranking is the ndarray"):
-        score_rankings({"q": ["a"]}, {"q": np.array("a")})
-
-
-@pytest.mark.parametrize("unit", [0, 5])
-def test_a_row_that_continues_after_its_padding_is_refused(unit):
-    with pytest.raises(DatasetError, match=r"row 1 holds a unit after -1, at 2; expected -1 at the end only"):
-        score_ranking_arrays([[5], [5]], [[5, 6, -1], [1, -1, unit]])
-
-
-def test_gains_of_arrays_that_are_no_numbers_are_refused():
-    with pytest.raises(DatasetError, match=r"gains: could not convert string to float: .*; expected numbers, above 0"):
-        score_ranking_arrays([[0]], [[0]], ["recall"], gains=[["much"]])
-
-
 def test_what_cannot_be_read_for_another_reason_is_said_with_its_question():
     class Odd(dict[str, float]):
         def values(self):
@@ -840,13 +716,3 @@ def test_questions_of_different_forms_score_as_each_by_itself(rankings):
     for query in truth:
         own = {name: ranking for name, ranking in rankings.items() if name == query}
         assert score_rankings({query: truth[query]}, own, SCORES).row(query) == together.row(query)
-
-
-def test_a_value_that_is_wrong_is_told_as_it_was_given_also_of_chunks():
-    with pytest.raises(DatasetError, match="question 'b': the score of 'pa_chunk_1' is the float nan"):
-        score_rankings({"a": ["chunk_1"], "b": ["chunk_1"]}, {"a": {}, "b": {"pa_chunk_1": nan}})
-
-
-def test_pairs_of_id_and_gain_are_refused_also_beside_a_mapping():
-    with pytest.raises(DatasetError, match=r"question 'b': the ground truth holds \('x', 1\.0\); expected ids, or a"):
-        score_rankings({"a": {"x": 1.0}, "b": [("x", 1.0)]}, {"a": ["x"], "b": ["x"]}, ["recall"])

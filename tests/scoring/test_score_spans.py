@@ -25,7 +25,6 @@ from rag_evaluation_framework import (
     TokenLevelMetric,
     TokenSetRecall,
     evaluate,
-    score_span_arrays,
     score_spans,
 )
 from rag_evaluation_framework.data import Cutoff, Hit
@@ -64,19 +63,6 @@ def expected_score(name, ranking, truth):
     return brute_force.METRICS[metric](ranked, relevant) if brute_force.union(relevant) else None
 
 
-def rows(mapping):
-    """The spans of questions q0, q1, … as rows of whole numbers."""
-    return [
-        (int(query[1:]), "ab".index(document), start, end)
-        for query, spans in mapping.items()
-        for document, start, end in spans
-    ]
-
-
-def columns(scores):
-    return {name: list(scores.per_query(name).values()) for name in scores.columns}
-
-
 @pytest.mark.no_cover
 class TestAgainstBruteForce:
     @given(all_truth, all_rankings)
@@ -87,14 +73,6 @@ class TestAgainstBruteForce:
             assert scores.per_query(name) == pytest.approx(expected, abs=1e-12), name
             scored = [value for value in expected.values() if value is not None]
             assert scores.mean[name] == pytest.approx(sum(scored) / len(scored) if scored else None), name
-
-    @given(all_truth, all_rankings)
-    def test_arrays_score_as_mappings_do(self, truth, rankings):
-        as_mappings = score_spans({f"q{number}": truth.get(f"q{number}", []) for number in range(6)}, rankings, SCORES)
-        as_arrays = score_span_arrays(rows(truth), rows(rankings), 6, SCORES)
-        assert columns(as_arrays) == columns(as_mappings)
-        assert as_arrays.query_ids == ("0", "1", "2", "3", "4", "5")
-        assert as_arrays.counts == {"queries": 6, "no_answer": as_mappings.counts["no_answer"]}
 
     @given(all_truth, all_rankings, st.sampled_from(SCORES), st.sampled_from(SCORES))
     def test_a_score_does_not_depend_on_which_others_are_asked_for(self, truth, rankings, name, other):
@@ -199,7 +177,6 @@ class TestMatching:
 
     def test_without_any_answer_or_ranking_there_is_no_mean(self):
         assert score_spans({"q": []}, {}, ["span_iou"]).mean == {"span_iou": None}
-        assert score_span_arrays([], [], 2, ["span_iou"]).mean == {"span_iou": None}
 
     def test_a_score_is_looked_up_by_its_own_name_only(self):
         scores = score_spans({"q": [("d", 0, 5)]}, {}, ["span_recall@5", "span_recall@05", "span_iou@4000ch"])
@@ -332,18 +309,11 @@ class TestOwnMetrics:
     def test_built_in_metrics_are_what_their_names_say(self):
         for given_, name in ((SpanRecall(), "span_recall"), ((SpanRecall(), "7ch"), "span_recall@7ch")):
             assert score_spans(TRUTH, RANKINGS, [given_]) == score_spans(TRUTH, RANKINGS, [name])
-            arrays = [(0, 0, 5, 10)], [(0, 0, 0, 8)], 1
-            assert score_span_arrays(*arrays, [given_]) == score_span_arrays(*arrays, [name])
         chunks = {"chunks": CHUNKS}
         expected = score_spans(CHUNK_TRUTH, {}, ["precision_omega"], **chunks)
         assert score_spans(CHUNK_TRUTH, {}, [PrecisionOmega()], **chunks) == expected
         with pytest.raises(ConfigError, match="needs all chunks"):
             score_spans(CHUNK_TRUTH, {}, [(PrecisionOmega(), 5)])
-
-    def test_arrays_have_no_spans_for_metrics_that_read_them(self):
-        for metric in (Seen(), "token_set_f1"):
-            with pytest.raises(ConfigError, match="reads ids or spans, and arrays hold numbers: use score_spans"):
-                score_span_arrays([(0, 0, 0, 5)], [], 1, [metric])
 
     @pytest.mark.parametrize(
         ("metric", "said"),
@@ -423,18 +393,9 @@ class TestChunks:
             assert scores.per_query(name) == {"q": 4 / 20, "far": 0, "none": None}
         assert scores.per_query("span_recall@1") == {"q": 0.5, "far": 0, "none": None}
 
-    def test_arrays_of_chunks_have_no_query_column(self):
-        truth = [(0, 7, 8, 12), (1, 7, 90, 99)]
-        chunks = np.array([(7, start, end) for _, start, end in CHUNKS])
-        scores = score_span_arrays(truth, [], 3, ["precision_omega"], chunks=chunks)
-        assert scores.per_query("precision_omega") == {"0": 4 / 20, "1": 0, "2": None}
-        assert score_span_arrays(truth, [], 3, ["precision_omega"], chunks=[]).mean == {"precision_omega": 0}
-
     def test_precision_omega_without_chunks_is_refused(self):
         with pytest.raises(ConfigError, match=r"'precision_omega@5' needs all chunks of the corpus.*chunks="):
             score_spans(CHUNK_TRUTH, {}, ["span_recall", "precision_omega@5"])
-        with pytest.raises(ConfigError, match="needs all chunks"):
-            score_span_arrays([(0, 0, 0, 1)], [], 1, ["precision_omega"])
 
     @pytest.mark.parametrize("chunks", [["d"], [("d", 0)], [("d", 5, 1)], "d", 5, {"d": (0, 5)}])
     def test_chunks_that_cannot_be_read_are_refused(self, chunks):
@@ -518,102 +479,12 @@ class TestErrors:
     def test_metrics_that_cannot_be_read_are_refused(self, names):
         with pytest.raises(ConfigError, match=r"metrics|score"):
             score_spans({"q": GOOD}, {}, names)
-        with pytest.raises(ConfigError, match=r"metrics|score"):
-            score_span_arrays([(0, 0, 0, 5)], [], 1, names)
 
 
-class TestArrays:
-    def test_rows_may_come_in_any_order_of_questions(self):
-        truth = np.array([(1, 0, 0, 10), (0, 0, 0, 10)])
-        ranked = np.array([(1, 0, 0, 5), (0, 0, 0, 2), (1, 0, 5, 10), (0, 0, 2, 4)], dtype=np.uint16)
-        scores = score_span_arrays(truth, ranked, 2, ["span_recall@1", "span_recall@2"])
-        assert columns(scores) == {"span_recall@1": [0.2, 0.5], "span_recall@2": [0.4, 1.0]}
-
-    def test_questions_without_rows_have_no_truth_or_no_results(self):
-        scores = score_span_arrays([(2, 0, 0, 10)], [(0, 0, 0, 10)], 4, ["span_iou"])
-        assert columns(scores) == {"span_iou": [None, None, 0.0, None]}
-        assert scores.counts == {"queries": 4, "no_answer": 3}
-
-    @pytest.mark.parametrize("large", [2**31, 2**62, 2**63 - 1])
-    def test_documents_with_large_numbers_are_told_apart(self, large):
-        truth = [(0, large, 0, 10), (1, large - 1, 0, 10)]
-        ranked = [(0, large, 5, 15), (1, large, 0, 10)]
-        chunks = [(large, 0, 20), (large - 1, 0, 10)]
-        scores = score_span_arrays(truth, ranked, 2, ["span_iou", "precision_omega"], chunks=chunks)
-        assert columns(scores) == {"span_iou": [5 / 15, 0.0], "precision_omega": [0.5, 1.0]}
-
-    def test_input_arrays_are_not_changed(self):
-        truth, ranked = np.array([(1, 0, 0, 10), (0, 0, 0, 10)]), np.array([(1, 0, 0, 50), (0, 0, 0, 10)])
-        before = truth.copy(), ranked.copy()
-        score_span_arrays(truth, ranked, 2, SCORES)
-        np.testing.assert_array_equal(truth, before[0])
-        np.testing.assert_array_equal(ranked, before[1])
-
-    def test_small_numbers_of_any_kind_of_integers_are_taken(self):
-        rows = [(0, 0, 0, 5)]
-        for kind in (np.uint64, np.uint8, np.int32):
-            table = score_span_arrays(np.array(rows, dtype=kind), np.array(rows, dtype=kind), 1, SCORES)
-            assert table.mean == score_span_arrays(np.array(rows), np.array(rows), 1, SCORES).mean
-
-    @each(
-        "bad",
-        [
-            [0, 0, 0, 5],
-            [(0, 0, 5)],
-            [(0, 0, 0, 5, 1)],
-            [(0.0, 0.0, 0.0, 5.0)],
-            [(0, "d", 0, 5)],
-            [(0, 0, 0, 5), (0, 0, 0)],
-            [[[0, 0, 0, 5]]],
-            [(False, False, False, True)],
-            [(0, 0, 0, 2**64)],
-            np.array([(0, 2**63, 0, 5)], dtype=np.uint64),
-            None,
-            5,
-        ],
-    )
-    def test_arrays_of_the_wrong_shape_or_type_are_refused(self, bad):
-        expected = r"expected rows of whole numbers \(question, document, start, end\)"
-        with pytest.raises(DatasetError, match=f"ground_truth: .*{expected}"):
-            score_span_arrays(bad, [(0, 0, 0, 5)], 1)
-        with pytest.raises(DatasetError, match=f"rankings: .*{expected}"):
-            score_span_arrays([(0, 0, 0, 5)], bad, 1)
-
-    @pytest.mark.parametrize(
-        ("bad", "expected"),
-        [
-            ((2, 0, 0, 5), "a question from 0 to 1"),
-            ((-1, 0, 0, 5), "a question from 0 to 1"),
-            ((0, -1, 0, 5), "documents numbered from 0"),
-            ((0, 0, -1, 5), "0 <= start <= end"),
-            ((0, 0, 6, 5), "0 <= start <= end"),
-            ((0, 0, 0, 2**40 + 1), "0 <= start <= end"),
-        ],
-    )
-    def test_an_invalid_row_is_shown(self, bad, expected):
-        with pytest.raises(DatasetError, match=rf"rankings: row 1 is {re.escape(str(list(bad)))}; expected {expected}"):
-            score_span_arrays([(0, 0, 0, 5)], [(0, 0, 0, 5), bad], 2)
-        with pytest.raises(DatasetError, match="ground_truth: row 0 is "):
-            score_span_arrays([bad], [], 2)
-
-    @pytest.mark.parametrize("number", [0, -1, 1.0, True, None, "1"])
-    def test_an_invalid_number_of_queries_is_refused(self, number):
-        with pytest.raises(ConfigError, match="queries="):
-            score_span_arrays([(0, 0, 0, 5)], [], number)
-
-    def test_the_number_of_queries_may_be_a_numpy_integer(self):
-        assert score_span_arrays([(0, 0, 0, 5)], [], np.int64(1), ["span_iou"]).mean == {"span_iou": 0}
-
-    def test_chunks_of_the_wrong_shape_are_refused(self):
-        with pytest.raises(DatasetError, match=r"chunks: .*\(document, start, end\)"):
-            score_span_arrays([(0, 0, 0, 5)], [], 1, ["precision_omega"], chunks=[(0, 0, 0, 5)])
-        with pytest.raises(DatasetError, match="chunks: row 0"):
-            score_span_arrays([(0, 0, 0, 5)], [], 1, ["precision_omega"], chunks=[(0, 5, 0)])
-
-    def test_the_largest_offsets_are_summed_exactly(self):
-        end = 2**40
-        scores = score_span_arrays([(0, 0, 0, end)], [(0, 0, 1, end)] * 3, 1, ["span_recall", "span_precision_raw"])
-        assert scores.mean == {"span_recall": (end - 1) / end, "span_precision_raw": 1 / 3}
+def test_the_largest_offsets_are_summed_exactly():
+    end = 2**40
+    scores = score_spans({"q": [("d", 0, end)]}, {"q": [("d", 1, end)] * 3}, ["span_recall", "span_precision_raw"])
+    assert scores.mean == {"span_recall": (end - 1) / end, "span_precision_raw": 1 / 3}
 
 
 def test_documents_without_a_label_are_told_where_all_that_was_retrieved_are(recwarn):

@@ -4,8 +4,8 @@ import inspect
 
 import pytest
 
-from rag_evaluation_framework.registry.building import load
-from rag_evaluation_framework.registry.table import built_in, components
+from rag_evaluation_framework.contracts.registry.building import load
+from rag_evaluation_framework.contracts.registry.loading import built_in, components
 
 
 def assert_every_built_in_is_tested(kind, namespace):

@@ -3,7 +3,7 @@
 import json
 
 from rag_evaluation_framework import load_result
-from rag_evaluation_framework.results import find_run
+from rag_evaluation_framework.runs import find_run
 
 DOCUMENTS = {
     "refunds.md": "Refunds are available within 30 days of purchase.\n",

@@ -15,7 +15,7 @@ from rag_evaluation_framework import (
     evaluate,
 )
 from rag_evaluation_framework.data import QueryId, QueryText
-from rag_evaluation_framework.data.skipped import Skipped
+from rag_evaluation_framework.data.dataset import Skipped
 
 CORPUS = Corpus([Document(DocumentId(f"d{number}"), f"document {number}") for number in range(5)])
 

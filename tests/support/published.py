@@ -56,7 +56,9 @@ def retrieve(query, k):
 
 def published_result(number=6, name=None, **options):
     """Return a result of that dataset, at two numbers of results."""
-    return evaluate(retrieve, published_dataset(number), (1, 2), (), documents=CORPUS, experiment_name=name, **options)
+    return evaluate(
+        retrieve, published_dataset(number), (1, 2), budgets=(), documents=CORPUS, experiment_name=name, **options
+    )
 
 
 def local_scores(result):

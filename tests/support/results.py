@@ -3,7 +3,7 @@
 import json
 from dataclasses import replace
 
-from rag_evaluation_framework.results.query_result import question_lines
+from rag_evaluation_framework.runs.query_result import question_lines
 
 
 def without_clocks(result):

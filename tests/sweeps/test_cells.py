@@ -23,7 +23,7 @@ from rag_evaluation_framework import (
 from rag_evaluation_framework.data import QueryId, QueryText
 from rag_evaluation_framework.demo import load_handbook
 from rag_evaluation_framework.errors import ConfigError, Interrupted
-from rag_evaluation_framework.experiments import RunSpec
+from rag_evaluation_framework.runs import RunSpec
 from rag_evaluation_framework.sweeps import Sweep, SweepConfig, cells
 
 OVER = {"chunker.chunk_size": [200, 800], "k": [5, 10]}
@@ -68,6 +68,8 @@ def test_a_second_start_runs_nothing_and_a_changed_sweep_only_what_is_new(folder
     again = Sweep(base=base(), over=OVER).run()
     assert made(again) == [False, False]
     assert again.bill["cells"] == 0
+    one, other = (cell.facts for cell in again.cells)
+    assert one.questions is other.questions  # thousands of cells have them once
     more = Sweep(base=base(), over={"chunker.chunk_size": [400, 200], "k": [5, 10]}).run()
     assert made(more) == [True, False]
     assert made(Sweep(base=base(), over=OVER).run(fresh=True)) == [True, True]
@@ -100,7 +102,7 @@ def test_what_a_cell_depends_on_makes_it_another_one(folder, change):
         {"k": [5]},
         {"budgets": ["100ch"]},
         {"metrics": ["span_iou"]},
-        {"count_as_zero": ["failed"]},
+        {"count_as_zero": frozenset({"failed"})},
         {"batch_queries": False},
     ],
 )
@@ -175,11 +177,25 @@ def test_an_interrupt_says_what_is_done(folder, monkeypatch):
     assert made(Sweep(base=base(), over=OVER).run()) == [False, True]
 
 
+def test_of_a_cell_that_is_soon_done_no_answer_is_written_twice(folder, monkeypatch):
+    sizes, run = [], cells.run
+
+    def watched(config, journal):
+        found = run(config, journal)
+        sizes.extend(file.stat().st_size for file in journal.folder.glob("journal-*.jsonl"))
+        return found
+
+    monkeypatch.setattr(cells, "run", watched)
+    monkeypatch.setattr(cells, "_JOURNAL_AFTER", 60.0)  # however slow this machine is
+    Sweep(base=base(), over=OVER).run()
+    assert sizes == [0, 0]
+
+
 def test_a_disk_that_is_full_loses_no_result(folder, monkeypatch):
     def full(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("rag_evaluation_framework.results.result.store.write_folder", full)
+    monkeypatch.setattr("rag_evaluation_framework.runs.result.store.write_folder", full)
     with pytest.warns(UserWarning, match="the result is used, but not kept: No space left"):
         result = Sweep(base=base(), over={"chunker.chunk_size": [200]}).run()
     assert result.cells[0].facts.means["span_recall@5"] == 1.0
@@ -270,7 +286,7 @@ def test_a_run_that_cannot_be_kept_leaves_the_earlier_one(folder, monkeypatch):
         raise OSError(28, "No space left on device")
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("rag_evaluation_framework.results.result.store.write_folder", full)
+        patch.setattr("rag_evaluation_framework.runs.result.store.write_folder", full)
         with pytest.warns(UserWarning, match="not kept"):
             sweep.run(fresh=True)
     assert load_result(first.folder).metrics

@@ -1,5 +1,7 @@
 """What a sweep varies, how it is written, and the cells that this makes."""
 
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -9,17 +11,18 @@ from rag_evaluation_framework import (
     DocumentLevelEvaluation,
     InMemoryVectorStore,
     LsaEmbedder,
-    OpenAIEmbedder,
     RecursiveCharacterChunker,
     SentenceChunker,
     TokenLevelEvaluation,
+    demo,
 )
-from rag_evaluation_framework.chunkers import FunctionChunker
+from rag_evaluation_framework.components.chunkers import FunctionChunker
 from rag_evaluation_framework.demo import load_handbook
 from rag_evaluation_framework.errors import ConfigError
-from rag_evaluation_framework.experiments import RunSpec
+from rag_evaluation_framework.runs import RunSpec
 from rag_evaluation_framework.sweeps import Sweep, SweepConfig, load_sweep, make_sweep
-from rag_evaluation_framework.sweeps.plan import parse_axis, sweep_of
+from rag_evaluation_framework.sweeps.plan import sweep_of
+from rag_evaluation_framework.sweeps.settings import parse_axis
 
 BASE = RunSpec(corpus="docs", dataset="questions.csv")
 
@@ -74,6 +77,7 @@ CONDITIONS = {
     "not (chunker.chunk_size in [200, 300]) and embedder == 'lsa'": ["400 lsa"],
     "100 < chunker.chunk_size < 300": ["200 lsa", "200 none"],
     "chunker.chunk_size > -1 and embedder is None": ["200 none", "400 none"],
+    "embedder is 'lsa' and chunker.chunk_size is not 200": ["400 lsa"],
 }
 
 
@@ -91,7 +95,7 @@ def test_a_component_with_parameters_is_compared_by_its_name_however_it_is_writt
     written = ["lsa:dimensions=64", {"type": "lsa", "dimensions": 32}, LsaEmbedder(), "sentence-transformer:model=m"]
     (cell,) = swept(over={"embedder": written}, only_if="embedder != 'lsa'").cells
     assert cell.spec.embedder == "sentence-transformer:model=m"
-    engines = swept(over={"engine": ["http://127.0.0.1:8000", "pgvector:dsn=x"]}, only_if="engine != 'pgvector'").cells
+    engines = swept(over={"engine": ["http://127.0.0.1:8000", "mine:engine"]}, only_if="engine != 'mine:engine'").cells
     assert [cell.spec.engine for cell in engines] == ["http://127.0.0.1:8000"]
 
 
@@ -109,7 +113,7 @@ def test_a_component_that_is_none_in_a_file_is_none(tmp_path):
 def test_values_that_are_described_alike_are_numbered_and_their_effect_is_told(tmp_path):
     chunkers = [lambda text: text.split("\n\n"), "sentence", lambda text: [text], {"type": "sentence"}]
     sweep = Sweep(base=RunSpec(dataset=load_handbook(), k=[5]), over={"chunker": chunkers})
-    first, _, second, _ = (cell.values["chunker"] for cell in sweep.cells)
+    first, _, second, _ = (cell.levels["chunker"] for cell in sweep.cells)
     assert second == f"{first} (2)"
     names = [first, "sentence", second, "sentence (2)"]
     assert [cell.name for cell in sweep.cells] == [f"chunker={name}" for name in names]
@@ -141,7 +145,18 @@ def test_a_function_may_be_the_condition():
             "embedder is no axis, value or comparison",
         ),
         ({"over": {"chunker.chunk_size": [1]}, "only_if": "chunker.chunk_size < 'a'"}, "not supported between"),
-        ({"over": {"chunker.chunk_size": [1]}, "only_if": "__import__('os')"}, "is no axis, value or comparison"),
+        *(
+            ({"over": {"chunker.chunk_size": [1]}, "only_if": code}, "is no axis, value or comparison")
+            for code in (
+                "__import__('os')",
+                "chunker.chunk_size.real",
+                "'a'.join",
+                "(1)[0]",
+                "f'{chunker}'",
+                "9 ** 9",
+                "lambda: 1",
+            )
+        ),
         ({"only_if": "a ="}, "only_if='a ='"),
         ({"overs": {}}, "overs: unknown key; did you mean over?"),
         (
@@ -169,7 +184,7 @@ def test_what_is_printed_is_a_file_that_makes_the_same_sweep(tmp_path):
 def test_components_that_are_described_alike_are_numbered_too():
     chunkers = [FunctionChunker(lambda text: [text]), FunctionChunker(lambda text: text.split("\n"))]
     first, second = swept(over={"chunker": chunkers}).cells
-    assert second.values["chunker"] == {**first.values["chunker"], "number": 2}
+    assert second.levels["chunker"] == f"{first.levels['chunker']} (2)"
     assert second.name == f"{first.name} (2)"
 
 
@@ -178,10 +193,15 @@ class Full(InMemoryVectorStore):
         raise OSError("no space left")
 
 
-@pytest.mark.filterwarnings("ignore:.*nothing tells it from others")
-def test_the_bill_counts_what_cells_asked_that_failed(tmp_path, providers):
-    over = {"embedder": [OpenAIEmbedder(price_in=1.0)], "vector_store": [Full(), Full()]}
-    result = Sweep(base=RunSpec(dataset=load_handbook(), k=[5]), over=over).run(tmp_path)
+@pytest.mark.parametrize("workers", [None, 1])
+def test_the_bill_counts_what_cells_asked_that_failed(tmp_path, providers, workers):
+    home, store = Path(demo.__file__).parent, f"{__name__}:Full"
+    base = RunSpec(corpus=str(home / "corpus"), dataset=str(home / "questions.json"), k=[5], vector_store=store)
+    sweep = Sweep(
+        base=base, over={"embedder": [{"type": "openai", "price_in": 1.0, "dimensions": size} for size in (8, 9)]}
+    )
+    with ThreadPoolExecutor(1) if workers else nullcontext() as executor:
+        result = sweep.run(tmp_path, executor=executor)
     assert len(result.failed) == 2
     assert result.bill["requests"] == len(providers.exchanges) > 0
     assert result.bill["tokens"] > 0

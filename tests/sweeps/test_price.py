@@ -16,11 +16,11 @@ from rag_evaluation_framework import (
     VectorRAGRetriever,
     evaluate,
 )
-from rag_evaluation_framework.chunkers import RecursiveCharacterChunker
+from rag_evaluation_framework.components.chunkers import RecursiveCharacterChunker
+from rag_evaluation_framework.components.retrievers.indexing import chunk_corpus
 from rag_evaluation_framework.demo import load_handbook
 from rag_evaluation_framework.errors import ConfigError
-from rag_evaluation_framework.experiments import RunSpec
-from rag_evaluation_framework.retrievers.indexing import chunk_corpus
+from rag_evaluation_framework.runs import RunSpec
 from rag_evaluation_framework.sweeps import Sweep, price
 from rag_evaluation_framework.text.tokenizers import checked_counter
 
@@ -31,7 +31,7 @@ ASKED = []
 class Letters(Embedder):
     """Counts letters, and how many texts it was given. It counts as one of the package's."""
 
-    __module__ = "rag_evaluation_framework.embedders.letters"
+    __module__ = "rag_evaluation_framework.components.embedders.letters"
 
     @property
     def dimension(self):
@@ -72,9 +72,6 @@ def texts_of(handbook, *sizes):
 
 
 def test_cells_rows_and_chunkings_are_counted(handbook, tmp_path):
-    known = plan(
-        handbook, tmp_path, **{"chunker.chunk_size": [200, 800], "retriever.b": [0.5, 0.75], "retriever": ["bm25"]}
-    )
     known = plan(
         handbook,
         tmp_path,
@@ -172,6 +169,8 @@ def test_what_an_earlier_run_paid_for_costs_nothing(handbook, tmp_path, provider
     paid = plan(handbook, tmp_path, **over).parts[0]
     assert (new.kept, paid.kept, paid.texts) == (0, new.texts, new.texts)
     assert (paid.requests, paid.tokens, paid.cost) == (0, 0, 0)
+    one_by_one = Sweep(base=RunSpec(dataset=handbook, batch_queries=False), over=over).plan(tmp_path).parts[0]
+    assert one_by_one.requests == len(handbook)  # as no question was asked alone, so that its time is known
 
 
 def test_a_plan_asks_no_provider_for_the_chunks_of_a_chunker(handbook, tmp_path, providers):
@@ -225,9 +224,6 @@ def test_only_chunkings_of_cells_that_are_left_are_counted(handbook, tmp_path, p
 
 
 def test_what_is_done_costs_nothing_and_what_cannot_be_run_is_told(handbook, tmp_path):
-    sweep = Sweep(
-        base=RunSpec(dataset=handbook, k=[5]), over={"chunker.overlap": [0, 900], "chunker": [None, "sentence"]}
-    )
     sweep = Sweep(base=RunSpec(dataset=handbook, k=[5]), over={"chunker.overlap": [0, 900]})
     known = sweep.plan(tmp_path)
     assert (known.kept, [*known.failures]) == (frozenset(), [2])

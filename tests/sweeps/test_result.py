@@ -1,5 +1,8 @@
 """What a sweep concludes: rows, the best and those tied with it, main effects, the Pareto front, the recommendation."""
 
+import errno
+import io
+import sys
 from dataclasses import replace
 from itertools import product
 
@@ -16,12 +19,11 @@ from rag_evaluation_framework import (
 )
 from rag_evaluation_framework.demo import load_handbook
 from rag_evaluation_framework.errors import ConfigError, ResultError
-from rag_evaluation_framework.results.means import Clusters, Duration, Latency
+from rag_evaluation_framework.runs.means import Clusters, Duration, Latency
 from rag_evaluation_framework.statistics import paired_differences, tied_with_best
-from rag_evaluation_framework.sweeps.cell import Cell, CellOutcome
-from rag_evaluation_framework.sweeps.facts import CellFacts, Drawer, IndexSize
+from rag_evaluation_framework.sweeps.cell import Cell, CellFacts, CellOutcome, Drawer, IndexSize
 from rag_evaluation_framework.sweeps.plan import told
-from rag_evaluation_framework.sweeps.result import SweepResult, axis_names, level_key
+from rag_evaluation_framework.sweeps.result import SweepResult, axis_names
 
 LSA = {"type": "lsa", "dimensions": 32}
 
@@ -41,7 +43,6 @@ def facts(scores, seconds=None, size=None, sent=None, questions=None, clusters=N
         "latency": None if duration is None else Latency({}, duration, None),
         "index": None if size is None else IndexSize(1, size, 0),
         "sent": sent or {},
-        "usage": (),
         "notes": (),
         "unfilled": {},
     }
@@ -56,13 +57,13 @@ def cells(axes, made):
         outcome = made(*levels)
         name = ", ".join(f"{axis}={level}" for axis, level in values.items())
         ended = {"failure": outcome} if isinstance(outcome, str) else {"facts": outcome}
-        found.append(CellOutcome(Cell(number, name, values, None), **ended))
+        told_as = {axis: told(level) for axis, level in values.items()}
+        found.append(CellOutcome(Cell(number, name, told_as, values, None), **ended))
     return tuple(found)
 
 
 def sweep(axes, made, **others):
-    levels = {axis: {level_key(value): told(value) for value in values} for axis, values in axes.items()}
-    return SweepResult(cells(axes, made), levels, **others)
+    return SweepResult(cells(axes, made), **others)
 
 
 def scored(name="span_recall@5", **others):
@@ -99,6 +100,31 @@ def test_facts_of_a_saved_run_are_those_of_the_run(tmp_path):
     whole = [sum(hit.span.length() if hit.span else 0 for hit in query.hits) for query in result.queries]
     assert one.sent["5"] == pytest.approx(np.mean(first))
     assert one.sent["900ch"] == pytest.approx(np.mean(np.minimum(whole, 900)))
+
+
+def test_scores_of_several_cells_are_behind_each_other_in_a_drawer():
+    drawer, given = Drawer(), [{"a": np.array([x, 2.0]), "b": np.array([x, np.nan])} for x in (0.0, 1.0)]
+    for columns, kept in zip(given, [drawer.put(columns) for columns in given], strict=True):
+        assert [*kept] == ["a", "b"]
+        for name in columns:
+            np.testing.assert_array_equal(kept[name], columns[name])
+
+
+class Full(io.BytesIO):
+    def write(self, data):
+        return super().write(data[:5])
+
+
+class Broken(io.BytesIO):
+    def write(self, data):
+        raise OSError(errno.ENOSPC, "no space left on device")
+
+
+@pytest.mark.parametrize("file", [Full, Broken])
+def test_scores_stay_in_memory_where_there_is_no_room_for_them(monkeypatch, file):
+    monkeypatch.setattr(sys.modules[Drawer.__module__], "TemporaryFile", lambda **_: file())
+    columns = {"a": np.array([1.0, 2.0])}
+    assert Drawer().put(columns) is columns
 
 
 def test_the_index_of_words_has_no_vectors_and_that_of_a_function_is_not_known():

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from rag_evaluation_framework.errors import ConfigError
-from rag_evaluation_framework.experiments import RunSpec, run_experiment
-from rag_evaluation_framework.sweeps import in_shards, shards
+from rag_evaluation_framework.runs import RunSpec, run_experiment
+from rag_evaluation_framework.sweeps import cells, in_shards
 
-HOME = Path(shards.__file__).parents[1] / "demo"
+HOME = Path(cells.__file__).parents[1] / "demo"
 SPEC = RunSpec(corpus=str(HOME / "corpus"), dataset=str(HOME / "questions.json"), k=[3, 10], gates=["recall@10 >= 0.5"])
 
 

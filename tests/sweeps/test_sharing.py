@@ -17,8 +17,8 @@ from rag_evaluation_framework import (
     SentenceChunker,
     load_dataset,
 )
-from rag_evaluation_framework.experiments import RunSpec
-from rag_evaluation_framework.retrievers.indexing import chunk_corpus
+from rag_evaluation_framework.components.retrievers.indexing import chunk_corpus
+from rag_evaluation_framework.runs import RunSpec
 from rag_evaluation_framework.sweeps import Sweep
 
 EMBEDDED: Counter[str] = Counter()
@@ -106,7 +106,7 @@ OWN = """
 import json, sys
 from dataclasses import dataclass
 from rag_evaluation_framework import Embedder, SentenceChunker, RecursiveCharacterChunker
-from rag_evaluation_framework.experiments import RunSpec
+from rag_evaluation_framework.runs import RunSpec
 from rag_evaluation_framework.sweeps import Sweep
 
 EMBEDDED = []

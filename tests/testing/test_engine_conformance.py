@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 import rag_evaluation_framework
+from rag_evaluation_framework.components.engines import HttpEngine
 from rag_evaluation_framework.data.queries import Scope
-from rag_evaluation_framework.engines import HttpEngine
 from rag_evaluation_framework.testing import EngineConformance
 from support.engines import MemoryEngine, served
 

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from rag_evaluation_framework import Corpus, DocumentId, RerankedRetriever, evaluate
+from rag_evaluation_framework.contracts.registry.building import build
+from rag_evaluation_framework.contracts.registry.records import describe
 from rag_evaluation_framework.data import Hit
 from rag_evaluation_framework.demo import load_handbook
 from rag_evaluation_framework.errors import ConfigError, InputError
-from rag_evaluation_framework.registry.building import build
-from rag_evaluation_framework.registry.records import describe
 from rag_evaluation_framework.testing import FixedRetriever, HashingEmbedder, ReversingReranker
 
 

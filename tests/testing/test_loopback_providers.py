@@ -198,9 +198,20 @@ def test_a_fault_that_is_none_is_refused():
         providers.fault("POST /v1/embeddings", times=2)
 
 
-@pytest.mark.parametrize("options", [{"times": 0}, {"after": -1}, {"delay": -1}])
-def test_a_fault_that_would_not_come_as_it_is_said_is_refused(options):
-    with LoopbackProviders() as providers, pytest.raises(ConfigError, match="expected a"):
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"times": 0}, "fault: times=0; expected a whole number of at least 1"),
+        ({"times": -1}, "times=-1"),
+        ({"times": 1.5}, "times=1.5"),
+        ({"after": -1}, "fault: after=-1; expected a whole number of at least 0"),
+        ({"after": None}, "after=None"),
+        ({"delay": -0.1}, "fault: delay=-0.1; expected a number of at least 0"),
+        ({"delay": float("nan")}, "delay=nan"),
+    ],
+)
+def test_a_fault_that_would_not_come_as_it_is_said_is_refused(options, message):
+    with LoopbackProviders() as providers, pytest.raises(ConfigError, match=message):
         providers.fault("POST /v1/embeddings", status=500, **options)
 
 

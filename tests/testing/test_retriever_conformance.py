@@ -3,8 +3,8 @@
 import pytest
 
 import rag_evaluation_framework as rag
+from rag_evaluation_framework.components.retrievers import ScopedRetriever
 from rag_evaluation_framework.data import Hit, Retrieval
-from rag_evaluation_framework.retrievers import ScopedRetriever
 from rag_evaluation_framework.testing import HashingEmbedder, RetrieverConformance
 from support.chunkers import Paragraphs
 from support.conformance import assert_every_built_in_is_tested, assert_fails

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import rag_evaluation_framework as rag
+from rag_evaluation_framework.components.vector_stores import PgVectorStore
 from rag_evaluation_framework.data import Hit
 from rag_evaluation_framework.errors import InputError
 from rag_evaluation_framework.testing import VectorStoreConformance
-from rag_evaluation_framework.vector_stores import PgVectorStore
 from support.conformance import assert_every_built_in_is_tested, assert_fails
 from support.each import each
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from rag_evaluation_framework import Corpus, Document, DocumentId
 from rag_evaluation_framework.data import Cutoff, Hit
 from rag_evaluation_framework.data.hits import RankedHits
-from rag_evaluation_framework.quotes.hit_locator import HitLocator
+from rag_evaluation_framework.labels.hit_locator import HitLocator
 from rag_evaluation_framework.text.reading import ContextBudget, HitReader, RankingCutter
 from rag_evaluation_framework.text.tokenizers import resolve_tokenizer
 

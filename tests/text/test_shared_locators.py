@@ -3,8 +3,8 @@ from weakref import ref
 
 from rag_evaluation_framework import BM25Retriever, Corpus, Document, DocumentId, HybridRetriever, RerankedRetriever
 from rag_evaluation_framework.data import Hit
-from rag_evaluation_framework.labelling import locating
-from rag_evaluation_framework.quotes.hit_locator import HitLocator
+from rag_evaluation_framework.labels import locating
+from rag_evaluation_framework.labels.hit_locator import HitLocator
 from rag_evaluation_framework.testing import ReversingReranker
 from rag_evaluation_framework.text.text_locator import TextLocator
 

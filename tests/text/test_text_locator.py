@@ -8,6 +8,8 @@ from rag_evaluation_framework import Corpus, Document, DocumentId
 from rag_evaluation_framework.text.text_locator import SearchedTexts, TextLocator
 from support import plain_search
 
+BLANKS = ["\r\n", "\t", "\u00a0", "\u2028", "\u3000", "\x1c", " \n \n "]
+
 
 def locator(**texts):
     return TextLocator(Corpus(Document(DocumentId(name), text) for name, text in texts.items()))
@@ -17,89 +19,49 @@ def found(spans):
     return [(span.doc_id, span.start, span.end, span.text) for span in spans]
 
 
-class TestExactPlaces:
-    def test_a_text_is_found_where_it_occurs(self):
-        assert found(locator(a="one two three").places("two")) == [("a", 4, 7, "two")]
-
-    def test_every_place_is_found_in_the_order_of_the_documents(self):
-        places = locator(b="two one two", a="two").places("two")
-        assert found(places) == [("b", 0, 3, "two"), ("b", 8, 11, "two"), ("a", 0, 3, "two")]
-
-    def test_places_that_overlap_are_all_found(self):
-        assert [span.start for span in locator(a="ababab").places("abab")] == [0, 2]
-
-    def test_one_document_can_be_searched(self):
-        both = locator(a="two", b="one two")
-        assert found(both.places("two", doc_id="b")) == [("b", 4, 7, "two")]
-        assert both.places("one", doc_id="a") == []
-
-    def test_an_unknown_document_contains_nothing(self):
-        assert locator(a="two").places("two", doc_id="c") == []
-
-    def test_the_search_stops_at_the_limit(self):
-        assert [span.start for span in locator(a="x" * 50).places("x", limit=3)] == [0, 1, 2]
-        assert len(locator(a="x" * 50).places("x")) == 20
-
-    @pytest.mark.parametrize("text", ["", " ", "\n\t "])
-    def test_blank_text_is_never_found(self, text):
-        assert locator(a="one two \n\t ").places(text) == []
-
-    def test_likeness_is_not_enough(self):
-        assert locator(a="The server restarts.").places("the server restarts.") == []
-        assert locator(a="The server restarts.").places("The server restarted.") == []
-
-    def test_a_text_does_not_reach_from_one_document_into_the_next(self):
-        assert locator(a="one", b="two").places("one\0two") == []
-        assert locator(a="one", b="two").places("onetwo") == []
-
-    def test_a_null_character_in_a_document_is_a_character(self):
-        assert found(locator(a="x\0y", b="z").places("x\0y")) == [("a", 0, 3, "x\0y")]
-
-    def test_empty_documents_shift_nothing(self):
-        places = locator(a="", b="two", c="", d="", e="two").places("two")
-        assert found(places) == [("b", 0, 3, "two"), ("e", 0, 3, "two")]
-
-    def test_a_whole_document_is_found(self):
-        assert found(locator(a="one", b="two").places("two")) == [("b", 0, 3, "two")]
-
-    def test_a_text_longer_than_the_document_is_nowhere(self):
-        assert locator(a="one").places("one two") == []
-
-    def test_an_empty_corpus_contains_nothing(self):
-        assert locator().places("one") == []
-
-    def test_offsets_count_code_points(self):
-        assert found(locator(a="🚀🚀 é two").places("two")) == [("a", 5, 8, "two")]
+@pytest.mark.parametrize(
+    ("texts", "text", "places"),
+    [
+        ({"a": "one two three"}, "two", [("a", 4, "two")]),
+        ({"b": "two one two", "a": "two"}, "two", [("b", 0, "two"), ("b", 8, "two"), ("a", 0, "two")]),
+        ({"a": "ababab"}, "abab", [("a", 0, "abab"), ("a", 2, "abab")]),
+        ({"a": "x" * 50}, "x", [("a", start, "x") for start in range(20)]),
+        ({"a": "one two \n\t "}, "", []),
+        ({"a": "one two \n\t "}, "\n\t ", []),
+        ({"a": "The server restarts."}, "the server restarts.", []),
+        ({"a": "The server restarts."}, "The server restarted.", []),
+        ({"a": "one", "b": "two"}, "one\0two", []),
+        ({"a": "one", "b": "two"}, "onetwo", []),
+        ({"a": "x\0y", "b": "z"}, "x\0y", [("a", 0, "x\0y")]),
+        ({"a": "", "b": "two", "c": "", "d": "", "e": "two"}, "two", [("b", 0, "two"), ("e", 0, "two")]),
+        ({"a": "one", "b": "two"}, "two", [("b", 0, "two")]),
+        ({"a": "one"}, "one two", []),
+        ({}, "one", []),
+        ({"a": "🚀🚀 é two"}, "two", [("a", 5, "two")]),
+        # Up to white space. T07: the end is that of the document's own text, not the start and what was asked for.
+        ({"a": "a  b\n c d"}, "a b c", [("a", 0, "a  b\n c")]),
+        *(({"a": f"> x{blank}y."}, "x y", [("a", 2, f"x{blank}y")]) for blank in BLANKS),
+        *(({"a": "> x y."}, f"x{blank}y", [("a", 2, "x y")]) for blank in BLANKS),
+        ({"a": "  one   two  "}, "\n one two \n", [("a", 2, "one   two")]),
+        ({"a": "one  two", "b": "one two"}, "one two", [("b", 0, "one two")]),
+        ({"a": "p  q. p \n q", "b": "p\tq"}, "p q", [("a", 0, "p  q"), ("a", 6, "p \n q"), ("b", 0, "p\tq")]),
+        ({"a": "server-side"}, "server - side", []),
+        ({"a": "one two"}, "onetwo", []),
+        ({"a": " \n ", "b": "p  q"}, "p q", [("b", 0, "p  q")]),
+    ],
+)
+def test_a_text_is_found_verbatim_or_up_to_white_space_and_nowhere_else(texts, text, places):
+    assert found(locator(**texts).places(text)) == [
+        (name, start, start + len(there), there) for name, start, there in places
+    ]
 
 
-class TestSpacedPlaces:
-    def test_the_amount_and_kind_of_white_space_may_differ(self):
-        # T07: the end is that of the document's own text, not the start and the length of what was asked for.
-        assert found(locator(doc="a  b\n c d").places("a b c")) == [("doc", 0, 7, "a  b\n c")]
-
-    @pytest.mark.parametrize("blank", ["\r\n", "\t", "\u00a0", "\u2028", "\u3000", "\x1c", " \n \n "])
-    def test_every_kind_of_white_space_will_do(self, blank):
-        text = f"x{blank}y"
-        assert found(locator(a=f"> {text}.").places("x y")) == [("a", 2, 2 + len(text), text)]
-        assert found(locator(a="> x y.").places(text)) == [("a", 2, 5, "x y")]
-
-    def test_surrounding_blanks_are_not_part_of_the_text(self):
-        assert found(locator(a="  one   two  ").places("\n one two \n")) == [("a", 2, 11, "one   two")]
-
-    def test_verbatim_places_come_instead_of_spaced_ones(self):
-        assert found(locator(a="one  two", b="one two").places("one two")) == [("b", 0, 7, "one two")]
-
-    def test_several_places_and_documents(self):
-        spaced = locator(a="p  q. p \n q", b="p\tq")
-        assert found(spaced.places("p q")) == [("a", 0, 4, "p  q"), ("a", 6, 11, "p \n q"), ("b", 0, 3, "p\tq")]
-        assert found(spaced.places("p q", doc_id="b")) == [("b", 0, 3, "p\tq")]
-
-    def test_white_space_where_there_was_none_is_a_difference(self):
-        assert locator(a="server-side").places("server - side") == []
-        assert locator(a="one two").places("onetwo") == []
-
-    def test_documents_of_white_space_shift_nothing(self):
-        assert found(locator(a=" \n ", b="p  q").places("p q")) == [("b", 0, 4, "p  q")]
+def test_one_document_can_be_searched_and_the_search_stops_at_the_limit():
+    both = locator(a="two", b="one two", c="p  q")
+    assert found(both.places("two", doc_id="b")) == [("b", 4, 7, "two")]
+    assert found(both.places("p q", doc_id="c")) == [("c", 0, 4, "p  q")]
+    assert both.places("one", doc_id="a") == both.places("two", doc_id="x") == []
+    assert [span.start for span in locator(a="x" * 50).places("x", limit=3)] == [0, 1, 2]
 
 
 words = st.text("ab\u00e9\U0001f680", min_size=1, max_size=3)

@@ -81,27 +81,25 @@ def expected_starts(text, tokens):
 
 
 class TestTiktoken:
-    def test_a_name_is_found_in_an_installed_package(self):
+    def test_a_name_is_found_in_an_installed_package_and_loaded_once(self):
         assert CL100K.name == "cl100k_base"
         assert list(CL100K.encode("hello world")) == [15339, 1917]
-
-    def test_the_same_name_is_loaded_once(self):
         assert resolve_tokenizer("cl100k_base") is resolve_tokenizer("cl100k_base")
 
-    def test_an_encoding_object_is_used_unchanged(self):
+    def test_an_encoding_object_and_a_tokenizer_are_used_unchanged(self):
         assert resolve_tokenizer(CL100K.encoding) == CL100K
-
-    def test_a_tokenizer_is_returned_as_it_is(self):
         assert resolve_tokenizer(CL100K) is CL100K
+        own = tiktoken.Encoding(
+            "own", pat_str=r".", mergeable_ranks={bytes([b]): b for b in range(256)}, special_tokens={}
+        )
+        tokenizer = resolve_tokenizer(own)
+        assert (tokenizer.name, tokenizer.count("é!"), tokenizer.offsets("é!").tolist()) == ("own", 3, [0, 1, 1])
 
     def test_a_special_token_in_a_text_is_ordinary_text(self):
         ids = list(CL100K.encode(SPECIAL))
         assert CL100K.encoding.eot_token not in ids
         assert CL100K.encoding.decode(ids) == SPECIAL
         assert len(CL100K.offsets(SPECIAL)) == len(ids)
-
-    def test_offsets_tell_where_tokens_start(self):
-        assert CL100K.offsets("hello world").tolist() == [0, 5]
 
     def test_the_empty_text_has_no_tokens(self):
         assert CL100K.count("") == 0
@@ -156,21 +154,21 @@ class TestVocabularies:
             assert tokenizer.name == "cl100k_base"
             assert list(tokenizer.encode("hello world")) == [15339, 1917]
 
-    def test_a_file_with_other_content_is_refused(self, offline, vocabulary, tmp_path):
-        file = tmp_path / "cl100k_base.tiktoken"
-        file.write_bytes(vocabulary.replace(b" 100\n", b" 101\n", 1))
-        with pytest.raises(TokenizerError, match=r"is not the vocabulary that tiktoken expects for 'cl100k_base'"):
+    @pytest.mark.parametrize(
+        ("name", "changed", "message"),
+        [
+            ("cl100k_base", (b" 100\n", b" 101\n"), "is not the vocabulary that tiktoken expects for 'cl100k_base'"),
+            ("o200k_base", (b"", b""), "is not the vocabulary that tiktoken expects for 'o200k_base'"),
+            ("cl100k_base", None, r"cl100k_base\.tiktoken: cannot be read"),
+        ],
+        ids=["other content", "of another encoding", "missing"],
+    )
+    def test_a_file_that_is_not_the_vocabulary_is_refused(self, offline, vocabulary, tmp_path, name, changed, message):
+        file = tmp_path / f"{name}.tiktoken"
+        if changed is not None:
+            file.write_bytes(vocabulary.replace(*changed, 1))
+        with pytest.raises(TokenizerError, match=message):
             resolve_tokenizer(file)
-
-    def test_a_file_of_another_encoding_is_refused(self, offline, vocabulary, tmp_path):
-        file = tmp_path / "o200k_base.tiktoken"
-        file.write_bytes(vocabulary)
-        with pytest.raises(TokenizerError, match="o200k_base"):
-            resolve_tokenizer(file)
-
-    def test_a_missing_file_is_named(self, offline, tmp_path):
-        with pytest.raises(TokenizerError, match=r"cl100k_base\.tiktoken: cannot be read"):
-            resolve_tokenizer(tmp_path / "cl100k_base.tiktoken")
 
     def test_the_cache_of_tiktoken_is_used(self, offline, vocabulary):
         address = "https://openaipublic.blob.core.windows.net/encodings/cl100k_base.tiktoken"
@@ -222,28 +220,9 @@ class TestVocabularies:
         with pytest.raises(MissingDependency, match=r"cl100k_base.*pip install 'rag-evaluation-framework\[tiktoken\]'"):
             resolve_tokenizer("cl100k_base")
 
-    def test_own_encodings_are_taken_as_objects(self):
-        own = tiktoken.Encoding(
-            "own", pat_str=r".", mergeable_ranks={bytes([b]): b for b in range(256)}, special_tokens={}
-        )
-        tokenizer = resolve_tokenizer(own)
-        assert (tokenizer.name, tokenizer.count("é!"), tokenizer.offsets("é!").tolist()) == ("own", 3, [0, 1, 1])
-
     def test_the_format_of_a_vocabulary_is_base64_and_rank(self, vocabulary):
         token, rank = vocabulary.splitlines()[15339].split()
         assert (base64.b64decode(token), int(rank)) == (b"hello", 15339)
-
-
-class Uncopied:
-    """A tokenizer of the library that must not be written out."""
-
-    __module__ = "tokenizers"
-
-    def __init__(self, inner):
-        self.get_vocab = inner.get_vocab
-
-    def to_str(self):
-        raise AssertionError("it was written out")
 
 
 class TestHuggingFace:
@@ -328,15 +307,12 @@ class TestHuggingFace:
         with pytest.raises(TokenizerError, match="cannot be read as a Hugging Face tokenizer"):
             resolve_tokenizer(file)
 
-    @pytest.mark.parametrize("way", ["file", "object"])
-    def test_ids_far_beyond_the_vocabulary_are_refused_before_they_take_memory(self, tmp_path, way):
+    def test_ids_far_beyond_the_vocabulary_are_refused_before_they_take_memory(self, tmp_path):
         model = {"type": "WordLevel", "vocab": {"a": 0, "b": 20_000_000}, "unk_token": "a"}
-        written = json.dumps({"version": "1.0", "model": model, "added_tokens": []})
         file = tmp_path / "tokenizer.json"
-        file.write_text(written)
-        given = file if way == "file" else Uncopied(tokenizers.Tokenizer.from_str(written))
+        file.write_text(json.dumps({"version": "1.0", "model": model, "added_tokens": []}))
         with pytest.raises(TokenizerError, match=r"20000000.*vocabulary of 2 tokens"):
-            resolve_tokenizer(given)
+            resolve_tokenizer(file)
 
     def test_gaps_between_ids_are_taken(self):
         model = {"type": "WordLevel", "vocab": {"a": 0, "b": 900_000}, "unk_token": "a"}
@@ -357,48 +333,44 @@ def characters_as_numbers(text):
 
 
 class TestCallables:
-    def test_words_are_found_in_the_text(self):
-        tokenizer = resolve_tokenizer(str.split)
-        assert tokenizer.count("  the server  restarts ") == 3
-        assert tokenizer.offsets("  the server  restarts ").tolist() == [0, 6, 14]
-
-    def test_a_word_that_comes_twice_is_found_twice(self):
-        assert resolve_tokenizer(str.split).offsets("ab ab ab").tolist() == [0, 3, 6]
-
-    def test_of_numbers_those_of_a_word_are_taken_to_be_equally_long(self):
-        tokenizer = resolve_tokenizer(lambda text: [7, 7] * len(text.split()))
-        assert tokenizer.count("abcd efgh") == 4
-        assert tokenizer.offsets("abcd efgh").tolist() == [0, 2, 4, 6]
-        assert resolve_tokenizer(characters_as_numbers).offsets("ab cde").tolist() == [0, 1, 2, 3, 4, 5]
-
-    def test_words_that_are_not_in_the_text_are_counted_by_word(self):
-        tokenizer = resolve_tokenizer(lambda text: text.upper().split())
-        assert tokenizer.offsets("one two").tolist() == [0, 3]
+    @pytest.mark.parametrize(
+        ("function", "text", "starts"),
+        [
+            (str.split, "  the server  restarts ", [0, 6, 14]),
+            (str.split, "ab ab ab", [0, 3, 6]),
+            (str.split, "", []),
+            (lambda text: [7, 7] * len(text.split()), "abcd efgh", [0, 2, 4, 6]),
+            (characters_as_numbers, "ab cde", [0, 1, 2, 3, 4, 5]),
+            (characters_as_numbers, "", []),
+            (lambda text: text.upper().split(), "one two", [0, 3]),
+        ],
+        ids=["words", "twice", "nothing", "numbers", "characters", "no characters", "not in the text"],
+    )
+    def test_words_are_found_in_the_text_and_numbers_of_a_word_taken_to_be_equally_long(self, function, text, starts):
+        tokenizer = resolve_tokenizer(function)
+        assert (tokenizer.offsets(text).tolist(), tokenizer.count(text)) == (starts, len(starts))
 
     def test_the_encode_method_of_a_tiktoken_encoding_counts_the_same(self):
         tokenizer = resolve_tokenizer(CL100K.encoding.encode_ordinary)
         text = "The agent restarts the server. 検索の評価 🚀"
         assert tokenizer.count(text) == CL100K.count(text)
 
-    def test_the_function_gives_the_name(self):
-        assert resolve_tokenizer(characters_as_numbers).name == "characters_as_numbers"
-
-    def test_an_object_that_can_be_called_will_do(self):
+    def test_the_function_or_the_class_of_an_object_gives_the_name(self):
         class Words:
             def __call__(self, text):
                 return text.split()
 
+        assert resolve_tokenizer(characters_as_numbers).name == "characters_as_numbers"
         tokenizer = resolve_tokenizer(Words())
         assert (tokenizer.name, tokenizer.count("a b")) == ("Words", 2)
 
-    @pytest.mark.parametrize("function", [len, str.upper, iter])
-    def test_a_function_that_returns_no_list_is_refused(self, function):
-        with pytest.raises(TokenizerError, match="expected a list of tokens, got"):
+    @pytest.mark.parametrize(
+        ("function", "got"),
+        [(len, "int"), (str.upper, "str"), (iter, "str_"), (lambda text: {"input_ids": [1, 2, 3]}, "dict")],
+    )
+    def test_a_function_that_returns_no_list_is_refused(self, function, got):
+        with pytest.raises(TokenizerError, match=f"expected a list of tokens, got {got}"):
             resolve_tokenizer(function).count("some text")
-
-    def test_the_empty_text_has_no_tokens(self):
-        for function in (str.split, characters_as_numbers):
-            assert resolve_tokenizer(function).offsets("").tolist() == []
 
     @given(st.text(max_size=40))
     def test_a_cut_never_covers_more_than_the_text(self, text):
@@ -425,9 +397,3 @@ def test_every_tokenizer_keeps_the_contract(tokenizer):
         assert len(starts) == tokenizer.count(text) == len(tokenizer.encode(text))
         assert starts.tolist() == sorted(starts.tolist())
         assert not len(starts) or starts[0] == 0
-
-
-def test_a_function_that_returns_a_mapping_is_refused_since_keys_are_not_tokens():
-    tokenizer = resolve_tokenizer(lambda text: {"input_ids": [1, 2, 3], "attention_mask": [1, 1, 1]})
-    with pytest.raises(TokenizerError, match="expected a list of tokens, got dict"):
-        tokenizer.encode("three small words")

@@ -66,14 +66,12 @@ from rag_evaluation_framework import (
     load_result,
     run_experiment,
     save_dataset,
-    score_ranking_arrays,
     score_rankings,
-    score_span_arrays,
     score_spans,
 )
-from rag_evaluation_framework.chunkers import ChunkerPositionAdapter
+from rag_evaluation_framework.components.chunkers import ChunkerPositionAdapter
+from rag_evaluation_framework.components.retrievers import chunk_corpus, embed_chunks
 from rag_evaluation_framework.data import Cutoff, Hit, Level
-from rag_evaluation_framework.retrievers import chunk_corpus, embed_chunks
 
 
 class FirstChunk(ChunkLevelMetric):
@@ -336,9 +334,7 @@ score_rankings([["d1"]], [["d1"]])  # type: ignore[arg-type]
 score_rankings({"q1": ["d1"]}, {"q1": ["d1"]}, [SpanRecall()])  # type: ignore[list-item]
 score_rankings({"q1": ["d1"]}, {"q1": ["d1"]}, [(SpanRecall(), 5)])  # type: ignore[list-item]
 score_rankings({"q1": ["d1"]}, {"q1": ["d1"]}, [NDCG])  # type: ignore[list-item]
-score_ranking_arrays([[1]], [[1]], [FirstDocument()])  # type: ignore[list-item]
 score_spans({"q1": [span]}, {"q1": [span]}, [Recall()])  # type: ignore[list-item]
 score_spans({"q1": [span]}, {"q1": [span]}, [(FirstChunk(), "40ch")])  # type: ignore[list-item]
 score_spans({"q1": [span]}, {"q1": span})  # type: ignore[arg-type]
 score_spans([[span]], [[span]])  # type: ignore[arg-type]
-score_span_arrays([[0, 0, 0, 5]], [[0, 0, 0, 5]])  # type: ignore[call-arg]

@@ -91,14 +91,15 @@ from rag_evaluation_framework import (
     load_result,
     run_experiment,
     save_dataset,
-    score_ranking_arrays,
     score_rankings,
-    score_span_arrays,
     score_spans,
 )
 from rag_evaluation_framework.analysis import Leaderboard
-from rag_evaluation_framework.attribution import Explanation
-from rag_evaluation_framework.chunkers import ChunkerPositionAdapter, FunctionChunker, position_aware
+from rag_evaluation_framework.analysis.attribution import Explanation
+from rag_evaluation_framework.components.chunkers import ChunkerPositionAdapter, FunctionChunker, position_aware
+from rag_evaluation_framework.components.embedders import FunctionEmbedder
+from rag_evaluation_framework.components.rerankers import FunctionReranker
+from rag_evaluation_framework.components.retrievers import chunk_corpus, embed_chunks
 from rag_evaluation_framework.contracts import Engine, QuestionRequest, QuestionStrategy, Section, Tokenizer
 from rag_evaluation_framework.data import (
     Cutoff,
@@ -115,11 +116,8 @@ from rag_evaluation_framework.data import (
     Stage,
     merge_overlapping_spans,
 )
-from rag_evaluation_framework.embedders import FunctionEmbedder
-from rag_evaluation_framework.experiments import AnyExperimentConfig, load_config
-from rag_evaluation_framework.metrics import RankMetric
-from rag_evaluation_framework.rerankers import FunctionReranker
-from rag_evaluation_framework.retrievers import chunk_corpus, embed_chunks
+from rag_evaluation_framework.runs import AnyExperimentConfig, load_config
+from rag_evaluation_framework.scoring.metrics import RankMetric
 
 
 class ForeignRetriever:
@@ -405,7 +403,7 @@ assert_type(evaluate(search_elsewhere, token_truth, k=3), EvaluationResult[Chara
 assert_type(evaluate(lambda query, k: [query][:k], token_truth), EvaluationResult[CharacterSpan])
 assert_type(evaluate(FirstChunks(), token_truth, k=[1, 5], budgets=["4000ch", Cutoff(9, "ch")]).name, str)
 assert_type(
-    evaluate(FirstChunks(), token_truth, 5, ["100tok"], Letters(), count_as_zero=["failed"], experiment_name="letters"),
+    evaluate(FirstChunks(), token_truth, 5, budgets=["100tok"], tokenizer=Letters(), count_as_zero=["failed"]),
     EvaluationResult[CharacterSpan],
 )
 assert_type(evaluate(NamedHits(), token_truth, metrics=[SpanRecall(), AnyText()]), EvaluationResult[CharacterSpan])
@@ -542,7 +540,7 @@ assert_type(position_aware(paragraphs), PositionAwareChunker)
 assert_type(ChunkerPositionAdapter(paragraphs).chunker, Chunker)
 VectorRAGRetriever(lambda text: text.split("\n"), lambda texts: [[len(text)] for text in texts])
 
-assert_type(evaluation.experiment(BM25Retriever()), TokenLevelExperimentConfig)
+assert_type(evaluation.experiment(BM25Retriever()), ExperimentConfig[CharacterSpan])
 
 assert_type(TokenLevelEvaluation(corpus, "my.json").run(), EvaluationResult[CharacterSpan])
 assert_type(TokenLevelEvaluation(corpus, langsmith_dataset_name="mine", publish=False), TokenLevelEvaluation)
@@ -616,7 +614,7 @@ assert_type(comparison.changed, tuple[str, ...])
 
 # Real parts.
 hybrid = HybridRetriever((BM25Retriever(), VectorRAGRetriever(embedder=CachedEmbedder(LsaEmbedder()))), weights=(1, 2))
-reranker = LateInteractionReranker(SentenceTransformerEmbedder(backend="onnx"))
+reranker = LateInteractionReranker(SentenceTransformerEmbedder())
 assert_type(evaluate(RerankedRetriever(hybrid, reranker, candidates=20), token_truth), EvaluationResult[CharacterSpan])
 assert_type(
     TokenLevelEvaluation(corpus, token_truth).run(
@@ -643,7 +641,6 @@ assert_type(score_spans({"q1": [span]}, {"q1": [span]}, [AnyText(), (AnyText(), 
 assert_type(score_spans({"q1": [span]}, {"q1": [span]}, ["span_iou", SpanRecall(), (SpanRecall(), "40ch")]), ScoreTable)
 placed: dict[QueryId, list[CharacterSpan]] = {query.id: [span]}
 assert_type(score_spans(placed, placed), ScoreTable)
-assert_type(score_ranking_arrays(np.array([[1, -1]]), [[1, 2]], ["map"], gains=[[2.0, 0.0]]), ScoreTable)
 assert_type(score_spans({"q1": [span]}, {"q1": [("doc1", 0, 5)]}), ScoreTable)
 assert_type(
     score_spans({"q1": (span,)}, {"q1": [{"doc_id": "doc1", "start": 0, "end": 5}]}, ["span_recall@4000ch"]),
@@ -653,4 +650,3 @@ assert_type(
     score_spans({"q1": [span]}, {"q1": []}, ["precision_omega"], chunks=[chunk.to_span()]).per_query("precision_omega"),
     dict[str, float | None],
 )
-assert_type(score_span_arrays(np.zeros((1, 4), dtype=np.int64), [[0, 0, 0, 5]], queries=1), ScoreTable)

@@ -1,115 +1,23 @@
 """Whether two results can be compared, on which questions, and what makes it doubtful."""
 
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from itertools import chain, product
+from itertools import product
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from rag_evaluation_framework import labelling, quotes
-from rag_evaluation_framework.data import Answer, CharacterSpan, ScoreTable
-from rag_evaluation_framework.data.cutoffs import OWN_CUTOFF, ScoreName
-from rag_evaluation_framework.data.ground_truth import unit_key
-from rag_evaluation_framework.errors import LevelMismatch, ResultError
-from rag_evaluation_framework.levels import RULES, LevelRules
-from rag_evaluation_framework.results import EvaluationResult, QueryResults
-from rag_evaluation_framework.results.meaning import other_meaning, servers
-from rag_evaluation_framework.results.texts import kept_corpus
+from .. import labels
+from ..data import Answer, CharacterSpan, ScoreTable
+from ..data.cutoffs import OWN_CUTOFF, ScoreName
+from ..errors import LevelMismatch, ResultError
+from ..runs import EvaluationResult
+from ..runs.meaning import other_meaning, servers
+from ..runs.texts import kept_corpus
+from ..scoring.levels import RULES, LevelRules
 
-# Questions whose truth is the same in two results, although the documents were edited in between.
-#
-# Their labels quote the same texts, in documents that were renamed, split or joined, or that write otherwise what they
-# show.
-
-Rows: TypeAlias = Sequence[tuple[int, int]]
 Names: TypeAlias = frozenset[tuple[str, str]]
-
-
-def edited_rows(before: QueryResults[Any], after: QueryResults[Any], rows: Rows, renamed: Set[str]) -> dict[int, Names]:
-    """Return the queries whose truth is the same to a reader: by their rows before, old and new names of documents.
-
-    Texts are the same if they differ in nothing but markup, typography and white space. They came from one document to
-    another if no label at all is in the first any more, and none was in the other: documents that were renamed, split
-    or joined. A text that came to a document with other labels may as well have been labelled anew.
-
-    Args:
-        before: The baseline.
-        after: The candidate.
-        rows: The rows, in both, of the queries whose identities differ.
-        renamed: The ids of the queries whose documents may have been renamed: none if all have the ids that they had,
-            nor those whose texts stand in several places: another of them may have been labelled.
-    """
-    old, new = _labelled(before), _labelled(after)
-    found: dict[int, Names] = {}
-    for row, other in rows:
-        if before.texts[row] != after.texts[other] or before.gains.get(row) != after.gains.get(other):
-            continue
-        query_id = before.table.query_ids[row]
-        one, two = before.relevant[row], after.relevant[other]
-        several = before.answers.get(row), after.answers.get(other)
-        names = _names(one, two) if several == (None, None) else _names_of_places(*several)
-        if names is not None and (
-            not names or (query_id in renamed and all(was not in new and now not in old for was, now in names))
-        ):
-            found[row] = names
-    return found
-
-
-def _labelled(results: QueryResults[Any]) -> set[str]:
-    """Return the documents that labels are in."""
-    first = (unit for units in results.relevant for unit in units)
-    others = (unit for answers in results.answers.values() for answer in answers for unit in answer.units)
-    return {unit.doc_id for unit in chain(first, others) if _is_span(unit)}
-
-
-def _names(before: Iterable[Any], after: Iterable[Any]) -> Names | None:
-    """Return the documents of the same texts that are others, before and after; None if the texts differ."""
-    one, other = _spans(before), _spans(after)
-    if one is None or other is None or len(one) != len(other):
-        return None
-    left = [spans for text, spans in other.items() if text not in one]
-    names: set[tuple[str, str]] = set()
-    for text, spans in one.items():
-        found = other.get(text) or next((there for there in left if quotes.show_the_same(spans[0], there[0])), None)
-        if found is None or len(found) != len(spans):
-            return None
-        if found in left:
-            left.remove(found)
-        names.add((spans[0].doc_id, found[0].doc_id))
-    return frozenset((was, now) for was, now in names if was != now)
-
-
-def _names_of_places(before: Sequence[Answer[Any]] | None, after: Sequence[Answer[Any]] | None) -> Names | None:
-    """Return the same of answers with several places, which are compared in their order; None if one has none."""
-    if before is None or after is None or _shape(before) != _shape(after):
-        return None
-    pairs = [
-        pair for one, other in zip(before, after, strict=True) for pair in zip(one.units, other.units, strict=True)
-    ]
-    known = all(
-        _is_span(was) and _is_span(now) and was.text and now.text and quotes.show_the_same(was, now)
-        for was, now in pairs
-    )
-    return frozenset((was.doc_id, now.doc_id) for was, now in pairs if was.doc_id != now.doc_id) if known else None
-
-
-def _shape(answers: Sequence[Answer[Any]]) -> list[list[int]]:
-    return [[len(place) for place in answer.places] for answer in answers]
-
-
-def _spans(units: Iterable[Any]) -> dict[str, list[CharacterSpan]] | None:
-    """Return the spans of each text; None if a unit is no span with a text, or a text is in two documents."""
-    spans: dict[str, list[CharacterSpan]] = {}
-    for unit in dict.fromkeys(units):
-        if not _is_span(unit) or not unit.text:
-            return None
-        known = spans.setdefault(str(unit_key(unit)[1]), [])
-        known.append(unit)
-        if known[0].doc_id != unit.doc_id:
-            return None
-    return spans
 
 
 def _is_span(unit: Any) -> bool:
@@ -170,28 +78,27 @@ def same_questions(
 def edited_questions(
     baseline: EvaluationResult[Any], candidate: EvaluationResult[Any], query_ids: Sequence[str]
 ) -> dict[int, Names]:
-    """Return the rows of those of the queries whose truth is the same to a reader, if the documents were edited."""
-    was, now = baseline.config["corpus"], candidate.config["corpus"]
-    if was["hash"] == now["hash"]:
-        return {}
-    rows = [(baseline.scores.rows[query_id], candidate.scores.rows[query_id]) for query_id in query_ids]
-    old, new = baseline.config["dataset"], candidate.config["dataset"]
-    copied = [dataset.get("copied") or () for dataset in (old, new)]
-    renamed = set(query_ids).difference(*copied) if was["ids"] != now["ids"] else set[str]()
-    return edited_rows(baseline.queries, candidate.queries, rows, renamed) | _followed(baseline, candidate, rows)
-
-
-def _followed(baseline: EvaluationResult[Any], candidate: EvaluationResult[Any], rows: Rows) -> dict[int, Names]:
-    """Return the queries whose labels are where their words went, of runs whose texts are kept; names as above.
+    """Return the queries whose labels are where their words went, of runs whose texts are kept, if these were edited.
 
     Relevant documents have no words of their own among those of others: they are the same if one is a later version of
     the other.
+
+    Args:
+        baseline: The baseline.
+        candidate: The candidate.
+        query_ids: Queries that both have, with another identity in each.
+
+    Returns:
+        By their rows in the baseline, the old and new names of the documents that are called otherwise now.
     """
+    if baseline.config["corpus"]["hash"] == candidate.config["corpus"]["hash"]:
+        return {}
+    rows = [(baseline.scores.rows[query_id], candidate.scores.rows[query_id]) for query_id in query_ids]
     old, new = (run.corpus or kept_corpus(run.config["corpus"], run.folder) for run in (baseline, candidate))
     if old is None or new is None or not rows:
         return {}
-    carrier = labelling.Carrier(old, new)
-    partners = cache(lambda: labelling.partners_of(old.documents, new.documents))
+    carrier = labels.Carrier(old, new)
+    partners = cache(lambda: labels.partners_of(old.documents, new.documents))
 
     def now(unit: Any) -> Any:
         if _is_span(unit):

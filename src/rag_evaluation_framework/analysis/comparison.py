@@ -9,7 +9,20 @@ from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
 import numpy as np
 
-from rag_evaluation_framework.analysis.comparability import (
+from ..base.optional import require
+from ..base.outside import shown
+from ..contracts.registry.loading import load_installed
+from ..data.columns import Integers, Numbers
+from ..data.cutoffs import ScoreName
+from ..data.score_table import ScoreTable, full_name
+from ..errors import ConfigError, ResultError
+from ..runs.means import FEWEST, Cluster, Clusters, Labels, change_record, change_tests, labels_of, rows_by_value
+from ..runs.result import EvaluationResult
+from ..runs.shown import Shown, recorded_test
+from ..statistics import PairedDifference, TiedWithBest, paired_differences, tied_with_best
+from ..statistics.paired import LEVEL
+from ..statistics.weights import by_cluster
+from .comparability import (
     check_levels,
     differences,
     edited_questions,
@@ -17,33 +30,11 @@ from rag_evaluation_framework.analysis.comparability import (
     incomparable_scores,
     same_questions,
 )
-from rag_evaluation_framework.base.optional import require
-from rag_evaluation_framework.base.outside import shown
-from rag_evaluation_framework.data.columns import Integers, Numbers
-from rag_evaluation_framework.data.cutoffs import ScoreName
-from rag_evaluation_framework.data.score_table import ScoreTable, full_name
-from rag_evaluation_framework.errors import ConfigError, ResultError
-from rag_evaluation_framework.registry.loading import load_installed
-from rag_evaluation_framework.results.means import (
-    FEWEST,
-    Cluster,
-    Clusters,
-    Labels,
-    change_record,
-    change_tests,
-    labels_of,
-    rows_by_value,
-)
-from rag_evaluation_framework.results.result import EvaluationResult
-from rag_evaluation_framework.results.shown import Shown, recorded_test
-from rag_evaluation_framework.statistics import PairedDifference, TiedWithBest, paired_differences, tied_with_best
-from rag_evaluation_framework.statistics.paired import LEVEL
-from rag_evaluation_framework.statistics.weights import by_cluster
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from rag_evaluation_framework.report.pages.comparison import Page
+    from ..report.pages.comparison import Page
 
 
 # Slices: some of the questions that were compared, by what the dataset says of them, or by their answers.
@@ -269,8 +260,7 @@ def _best(tables: Sequence[ScoreTable], name: str) -> int | None:
     return int(complete.mean(axis=0).argmax()) if len(complete) else None
 
 
-_PAGE = "rag_evaluation_framework.report.pages.comparison:comparison_page"  # a door upwards
-_DOUBTS = "rag_evaluation_framework.report.pages.doubts:comparison_doubts"  # as this one
+_PAGE = "rag_evaluation_framework.report.pages.comparison"  # a door upwards
 
 
 @dataclass(frozen=True, repr=False)
@@ -377,7 +367,7 @@ class Comparison(Shown):
             clusters=clusters_of((candidate, baseline), same, cluster),
             labels=labels_of(candidate.queries, [after[query_id] for query_id in same], candidate.evaluation_type),
         )
-        notes: tuple[str, ...] = load_installed(_DOUBTS)(
+        notes: tuple[str, ...] = load_installed(f"{_PAGE}:comparison_doubts")(
             compared,
             differences(baseline, candidate),
             edited.values(),
@@ -544,7 +534,7 @@ class Comparison(Shown):
 
     def summary(self) -> "Page":
         """Return the comparison as people read it."""
-        page: Page = load_installed(_PAGE)(self)
+        page: Page = load_installed(f"{_PAGE}:comparison_page")(self)
         return page
 
 

@@ -9,19 +9,18 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
-from rag_evaluation_framework.analysis.comparison import Comparison, clusters_of, cutoff_orders
-from rag_evaluation_framework.base.optional import require
-from rag_evaluation_framework.base.outside import shown
-from rag_evaluation_framework.data.columns import Numbers
-from rag_evaluation_framework.data.cutoffs import ScoreName
-from rag_evaluation_framework.data.levels import U
-from rag_evaluation_framework.data.score_table import ScoreTable, full_name
-from rag_evaluation_framework.errors import ConfigError, ResultError
-from rag_evaluation_framework.registry.loading import load_installed
-from rag_evaluation_framework.results.means import Cluster, Clusters
-from rag_evaluation_framework.results.result import EvaluationResult
-from rag_evaluation_framework.results.shown import Shown, recorded_test
-from rag_evaluation_framework.statistics import (
+from ..base.optional import require
+from ..base.outside import shown
+from ..contracts.registry.loading import load_installed
+from ..data.columns import Numbers
+from ..data.cutoffs import ScoreName
+from ..data.levels import U
+from ..data.score_table import ScoreTable, full_name
+from ..errors import ConfigError, ResultError
+from ..runs.means import Cluster, Clusters
+from ..runs.result import EvaluationResult
+from ..runs.shown import Shown, recorded_test
+from ..statistics import (
     MeanScore,
     PairedDifference,
     TiedWithBest,
@@ -30,12 +29,13 @@ from rag_evaluation_framework.statistics import (
     paired_differences,
     tied_with_best,
 )
-from rag_evaluation_framework.statistics.means import SHARE
+from ..statistics.means import SHARE
+from .comparison import Comparison, clusters_of, cutoff_orders
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from rag_evaluation_framework.report.pages.leaderboard import Chart, Page
+    from ..report.pages.leaderboard import Chart, Page
 
 
 # Recall against the context budget: what of the relevant text is found as more context is paid for.
@@ -98,7 +98,7 @@ def scores_in_all(comparisons: Sequence[Comparison]) -> tuple[ScoreTable, ...]:
 
 
 _PAGE = "rag_evaluation_framework.report.pages.leaderboard"  # a door upwards
-_DOUBTS = "rag_evaluation_framework.report.pages.doubts:board_doubts"  # as this one
+_DOUBTS = "rag_evaluation_framework.report.pages.comparison:board_doubts"  # as this one
 
 
 @overload

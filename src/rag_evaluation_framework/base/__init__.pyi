@@ -1,12 +1,14 @@
 from .event_loop import in_a_thread as in_a_thread
 from .event_loop import running_loop as running_loop
 from .event_loop import start_coroutine as start_coroutine
-from .event_loop import without_running_loop as without_running_loop
 from .files import parse_json as parse_json
 from .files import read_text as read_text
 from .files import write_new as write_new
 from .notes import collected as collected
 from .notes import note as note
+from .optional import install_command as install_command
+from .optional import installed_version as installed_version
+from .optional import missing_extras as missing_extras
 from .optional import require as require
 from .progress import progress as progress
 from .records import docstrings as docstrings
@@ -15,4 +17,3 @@ from .stages import Stages as Stages
 from .stages import kept_stages as kept_stages
 from .store import Store as Store
 from .strict_yaml import parse_yaml as parse_yaml
-from .version import installed_version as installed_version

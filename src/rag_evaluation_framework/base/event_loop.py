@@ -1,18 +1,18 @@
-"""The event loop that coroutines of components run on, and those of others; loaded when there is a coroutine or a loop.
+"""The event loop that coroutines of components run on; loaded when there is one.
 
 Loading asyncio takes half as long as all else that `rag-eval --help` needs.
 """
 
 import asyncio
 import os
-from collections.abc import Callable, Coroutine, Generator
+from collections.abc import Callable, Coroutine
 from concurrent.futures import Future
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from functools import cache
 from threading import Lock, Thread
 from typing import Any, TypeVar
 
-from rag_evaluation_framework.base.coroutines import LOOP_THREAD, Awaited
+from .coroutines import LOOP_THREAD, Awaited
 
 T = TypeVar("T")
 
@@ -46,29 +46,6 @@ def _serve(loop: asyncio.AbstractEventLoop) -> None:
 
 if hasattr(os, "register_at_fork"):  # not on Windows
     os.register_at_fork(before=_starting.acquire, after_in_parent=_starting.release, after_in_child=_starting.release)
-
-
-@contextmanager
-def without_running_loop() -> Generator[None]:
-    """Hide the event loop that runs in this thread, if there is one.
-
-    A thread of its own would do for `asyncio.run`, but not for connections that belong to the thread that opened them.
-    """
-    loop = asyncio._get_running_loop()  # noqa: SLF001  for those who write loops, as the others below
-    if loop is None:
-        yield
-        return
-    task = asyncio.current_task(loop)
-    if task is not None:
-        asyncio._leave_task(loop, task)  # noqa: SLF001
-    asyncio._set_running_loop(None)  # noqa: SLF001
-    try:
-        yield
-    finally:
-        asyncio.set_event_loop(loop)  # `asyncio.run` leaves none
-        asyncio._set_running_loop(loop)  # noqa: SLF001
-        if task is not None:
-            asyncio._enter_task(loop, task)  # noqa: SLF001
 
 
 async def in_a_thread(work: Callable[[], T]) -> T:

@@ -11,9 +11,9 @@ from time import sleep
 from traceback import extract_tb
 from typing import TypeVar
 
-from rag_evaluation_framework.base.interrupts import pass_on_interrupt
-from rag_evaluation_framework.base.outside import shown
-from rag_evaluation_framework.errors import ComponentExited, RagEvalError
+from ..errors import ComponentExited, RagEvalError
+from .interrupts import pass_on_interrupt
+from .outside import shown
 
 T = TypeVar("T")
 U = TypeVar("U")

@@ -1,8 +1,8 @@
-"""Text, JSON and CSV files: strict reading, and writing that is whole or not at all."""
+"""Files: strict JSON, texts and lines, compressed ones too, and writing that is whole or not at all."""
 
 import codecs
 import errno
-import hashlib
+import gzip
 import io
 import json
 import os
@@ -12,31 +12,26 @@ import shutil
 import stat
 import sys
 import time
+import zlib
 from collections import Counter
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager, suppress
-from functools import cache, partial
+from functools import partial
+from io import BytesIO
 from itertools import chain
 from math import isinf
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any, TypeAlias, TypeGuard
 
-from rag_evaluation_framework.base.outside import shown
-from rag_evaluation_framework.errors import DatasetError, InputError
+from ..errors import DatasetError, InputError
+from .outside import shown
 
 # Strict JSON: no repeated keys, no NaN or infinity, no numbers beyond floats, limited nesting.
 
 Json: TypeAlias = dict[str, Any] | list[Any] | str | float | None
 """Any value that JSON can represent."""
 
-_STRING_OR_NUMBER = re.compile(
-    r"""
-    "(?: [^"\\]++ | \\. )*+"
-    | -? (?: 0 | [1-9][0-9]*+ ) (?: \.[0-9]++ )? (?: [eE][-+]?[0-9]++ )?
-    """,
-    re.VERBOSE,
-)
 _LONG = "Exceeds the limit"  # how Python begins to say that it does not read whole numbers of so many digits
 
 
@@ -56,12 +51,6 @@ def parse_json(text: str, *, finite: bool = True) -> Json:
         value: Json = (_DECODER if finite else _QUICK).decode(text)
     except RecursionError as error:
         raise ValueError("nested too deeply") from error
-    except _TooLargeError as error:
-        # The parser does not report the position: it is that of the first number written like this. What is before it
-        # is valid, so it is made of strings, numbers and signs; what is behind it need not be.
-        number = str(error)
-        place = next(token.start() for token in _STRING_OR_NUMBER.finditer(text) if token[0] == number)
-        raise json.JSONDecodeError(f"{number:.60} is too large for a floating-point number", text, place) from None
     except ValueError as error:
         if not str(error).startswith(_LONG):
             raise
@@ -69,14 +58,10 @@ def parse_json(text: str, *, finite: bool = True) -> Json:
     return value
 
 
-class _TooLargeError(ValueError):
-    """A number that is too large for a float."""
-
-
 def _finite(written: str) -> float:
     number = float(written)
     if isinf(number):
-        raise _TooLargeError(written)
+        raise ValueError(f"{written:.60} is too large for a floating-point number")
     return number
 
 
@@ -108,7 +93,7 @@ if sys.platform != "win32":
 
 _PREFIX = ".rag-eval-unfinished-"
 _LONG_AGO = 24 * 60 * 60  # seconds
-_BOOT = Path("/proc/sys/kernel/random/boot_id")
+_MINE = f"{_PREFIX}{platform.node()}-"  # locks are known to this machine alone
 
 
 @contextmanager
@@ -139,7 +124,7 @@ def is_unfinished(place: Path) -> bool:
 def _made(parent: Path) -> tuple[Path, int | None]:
     """Make a folder and lock it, if the file system can do that."""
     while True:
-        folder = Path(mkdtemp(prefix=f"{_PREFIX}{_machine()}-", dir=parent))
+        folder = Path(mkdtemp(prefix=_MINE, dir=parent))
         try:
             return folder, locked(folder)
         except (BlockingIOError, FileNotFoundError):  # another process takes it for an abandoned one: let it
@@ -154,9 +139,10 @@ def remove_abandoned(parent: Path) -> None:
         return
     for folder in found:
         with suppress(OSError):  # it is in use, or was moved or removed meanwhile
-            lock = locked(folder) if folder.name.startswith(f"{_PREFIX}{_machine()}-") else None
+            lock = locked(folder) if folder.name.startswith(_MINE) else None
             try:
-                if lock is not None or time.time() - _last_change(folder) > _LONG_AGO:
+                last_change = max(path.lstat().st_mtime for path in (folder, *folder.rglob("*")))
+                if lock is not None or time.time() - last_change > _LONG_AGO:
                     shutil.rmtree(folder, ignore_errors=True)
             finally:
                 if lock is not None:
@@ -183,20 +169,6 @@ def locked(folder: Path) -> int | None:
         os.close(descriptor)
         return None
     return descriptor
-
-
-def _last_change(folder: Path) -> float:
-    return max(path.lstat().st_mtime for path in (folder, *folder.rglob("*")))
-
-
-@cache
-def _machine() -> str:
-    """Return what tells this machine, since it was started, from others: locks are known to it alone."""
-    try:
-        known = _BOOT.read_bytes()
-    except OSError:
-        known = platform.node().encode()
-    return hashlib.sha256(known).hexdigest()[:8]
 
 
 # Text, JSON and CSV files: strict reading and atomic writing.
@@ -465,11 +437,91 @@ def published(part: Path, path: Path) -> bool:
         try:
             part.replace(path)
         except OSError:
-            _remove(path)
+            with suppress(OSError):
+                path.unlink()
             raise
     return True
 
 
-def _remove(path: Path) -> None:
-    with suppress(OSError):
-        path.unlink()
+# Files compressed with gzip, which may unfold to any size: 300 KB of them can be 300 MB of zeros.
+#
+# What is kept of them at a time is bounded: by `FREE` bytes or, if that is more, by `RATIO` times the size of the file.
+# Texts and numbers are seldom more than ten times their compressed size. A line, of which values of many times its size
+# may be made, is at most as large as the file, if that is more than `FREE`, and never larger than `LONGEST_HITS`. All
+# lines together are bounded too: much may be kept of each.
+
+FREE = 16 << 20
+FREE_IN_ALL = 256 << 20
+LONGEST_HITS = 256 << 20
+RATIO = 50
+_PIECE = 1 << 20
+
+
+def unfolded(data: bytes, path: Path) -> bytes:
+    """Return what is compressed in the content of a file.
+
+    Raises:
+        DatasetError: It is not compressed with gzip, is cut off, or is too much.
+    """
+    most, found = max(FREE, RATIO * len(data)), BytesIO()
+    try:
+        with gzip.GzipFile(fileobj=BytesIO(data)) as pieces:
+            while piece := pieces.read(_PIECE):
+                if found.write(piece) and found.tell() > most:
+                    raise DatasetError(
+                        f"{path}: unfolds to {_too_much(len(data), most)}. Decompress it first if it is right"
+                    )
+    except (OSError, EOFError, zlib.error) as error:
+        raise DatasetError(f"{path}: cannot be decompressed ({error}); create or download the file again") from error
+    return found.getvalue()
+
+
+def unfolded_lines(path: Path) -> Iterator[bytes]:
+    """Yield the lines that are compressed in a file; no more than one of them is kept.
+
+    Raises:
+        DatasetError: The file cannot be read, is cut off, has a line that is too long, or is too much.
+    """
+    try:
+        with path.open("rb") as file, gzip.GzipFile(fileobj=file) as lines:
+            size = os.fstat(file.fileno()).st_size
+            number = total = 0
+            while line := lines.readline(_PIECE):
+                number += 1
+                if len(line) == _PIECE and not line.endswith(b"\n"):
+                    line = _long(line, lines, size, f"{path}: line {number}")
+                total += weight(line)
+                if total > most_in_all(size):
+                    raise DatasetError(f"{path}: line {number}: unfolds to {_too_much(size, most_in_all(size))}")
+                yield line
+    except (OSError, EOFError, zlib.error) as error:
+        reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
+        raise DatasetError(f"{path}: cannot be read ({reason})") from error
+
+
+def most_in_all(size: int) -> int:
+    """Return how many bytes the lines may have that are compressed in a file of this size, and what is made of them."""
+    return FREE_IN_ALL + RATIO * size
+
+
+def weight(line: bytes) -> int:
+    """Return how many bytes the text of a line may take: one wide character makes four of each."""
+    return len(line) if line.isascii() else 4 * len(line)
+
+
+def _long(begin: bytes, lines: gzip.GzipFile, size: int, where: str) -> bytes:
+    """Return the whole of a line of which the begin was read."""
+    line, piece, most, each = BytesIO(), begin, max(FREE, size), 1
+    while piece:
+        line.write(piece)
+        each = max(each, weight(piece) // len(piece))
+        if each * line.tell() > LONGEST_HITS:
+            raise DatasetError(f"{where}: takes more than {LONGEST_HITS:,} bytes; expected the hits of one question")
+        if line.tell() > most:
+            raise DatasetError(f"{where}: unfolds to {_too_much(size, most)}")
+        piece = b"" if piece.endswith(b"\n") else lines.readline(_PIECE)
+    return line.getvalue()
+
+
+def _too_much(size: int, most: int) -> str:
+    return f"more than {most:,} bytes, of a file of {size:,} bytes; no more is read"

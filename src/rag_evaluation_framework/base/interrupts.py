@@ -45,12 +45,14 @@ class _Memory:
         first: The first interrupt, or None.
         at: When it came, by the monotonic clock.
         said: Whether people were told that work is finished first.
+        goes_on: Whether the work that follows an interrupt has begun.
         at_once: Whether the process is left without cleaning up, since there is nothing to clean up, yet or any more.
     """
 
     first: Interrupt | None = None
     at: float = 0.0
     said: bool = False
+    goes_on: bool = False
     at_once: bool = False
 
 
@@ -62,7 +64,7 @@ def remember() -> None:
     process was told to ignore, as `nohup` and the shell's `&` do, stays ignored. Where Python cannot raise, as inside
     `__del__`, the interrupt is remembered, and Python's complaint about that is left out.
     """
-    _Memory.first, _Memory.said, _Memory.at_once = None, False, True
+    _Memory.first, _Memory.said, _Memory.goes_on, _Memory.at_once = None, False, False, True
     for number in _INTERRUPTS:
         if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, _answer)
@@ -86,8 +88,15 @@ def first_interrupt() -> Interrupt | None:
 
 def stop_if_interrupted() -> None:
     """Raise `KeyboardInterrupt` once more if a component swallowed the first."""
-    if _Memory.first is not None:
+    if _Memory.first is not None and not _Memory.goes_on:
         raise Interruption
+
+
+def go_on() -> None:
+    """Let short work follow an interrupt, if one came; a second one ends it at once."""
+    if _Memory.first is not None:
+        say_that_it_goes_on()
+        _Memory.goes_on = True
 
 
 def finished(work: Callable[[], T]) -> tuple[T, KeyboardInterrupt | None]:

@@ -11,10 +11,10 @@ from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from rag_evaluation_framework.base.files import checked_path, is_list, is_object, read_bytes
-from rag_evaluation_framework.base.optional import missing_extras, require
-from rag_evaluation_framework.base.outside import shown
-from rag_evaluation_framework.errors import ConfigError
+from ..errors import ConfigError
+from .files import checked_path, is_list, is_object, read_bytes
+from .optional import missing_extras, require
+from .outside import shown
 
 _LARGEST = 200_000_000  # bytes of a JSON file; vocabularies have some ten million
 _PICKLED = frozenset({".bin", ".pt", ".pth", ".pkl", ".pickle", ".ckpt", ".joblib"})

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, NamedTuple
 
-from rag_evaluation_framework.base.outside import fit_to_keep, fit_to_show, shown
+from .outside import fit_to_keep, fit_to_show, shown
 
 _PACKAGE = __name__.partition(".")[0]
 
@@ -28,17 +28,14 @@ def note(text: str) -> None:
     belongs to no evaluation: note what it found when it is done. Secrets and addresses of objects in it are left out;
     what is not a text is noted as it looks in Python.
     """
-    text = fit_to_keep(_text(text))
+    said: Any = text
+    text = fit_to_keep(said if isinstance(said, str) else shown(said))
     collector = _collector.get()
     if collector is None:
         warnings.warn(fit_to_show(text), UserWarning, stacklevel=_level_of_the_caller())
     elif text not in collector.seen:
         collector.seen.add(text)
         collector.notes.append(text)
-
-
-def _text(said: Any) -> str:
-    return said if isinstance(said, str) else shown(said)
 
 
 @contextmanager

@@ -14,8 +14,6 @@ from typing import Any
 _MESSAGE = 4000  # characters: no message of ours is as long, and what it quotes may be
 _NAME = 200
 _VALUE = 80
-_SEARCHED = 8000  # characters of either end of a long text that are searched for secrets: more than is shown of it
-_LONGEST = 1000  # characters at a cut that may be a part of a secret, if no space is among them
 # Control codes, line and paragraph separators, what shows text in another order, lone surrogates.
 _HARMFUL = re.compile(
     "[\\x00-\\x09\\x0b-\\x1f\\x7f-\\x9f\\u061c\\u200e\\u200f\\u2028-\\u202e\\u2066-\\u2069\\ud800-\\udfff]"
@@ -38,17 +36,6 @@ _CREDENTIAL = (
     r"|x-(?:\w+-){0,3}token|(?:client[_-]?)?secrets?|passw(?:or)?ds?|passphrase|pwd|authorization|credentials?|cookies?"
     r"|conn(?:ection)?[_-]?str(?:ing)?"
 )
-_NAMED = re.compile(
-    rf"""((?:{_CREDENTIAL}|\b(?:auth|bearer|token)|(?<=[?&-])sig(?:nature)?)\\?["']?\s*+[=:]\s*+)
-    (?!(?:None|True|False|null)\b|\*\*\*|(?:cannot|expected|got|has|is|must|needs|not|was)\ )  # a sentence about it
-    (?:b?(?P<quote>\\?["'])(?:(?!(?P=quote))\\?.)*+(?P=quote)?    # "VALUE"
-    |[\w.]*+[(\[{{][^)\]}}]*+[)\]}}]?                             # ("me", "VALUE")
-    |(?:(?:bearer|basic|token)\s++)?[^\s"'&,;)\]}}]++)""",
-    re.VERBOSE | re.IGNORECASE,
-)
-_MAY_BE_NAMED = re.compile(
-    "key|token|secret|passw|passphrase|pwd|auth|bearer|credential|cookie|conn|sig"
-)  # as seldom is
 _SHAPED = re.compile(
     r"\b(?:sk-(?:[a-z]{2,8}\d{0,2}-){0,2}[A-Za-z0-9_]{16}[\w-]*|hf_[A-Za-z0-9]{16,}|gh[opsu]_[A-Za-z0-9]{16,}"
     r"|github_pat_\w{16,}|xox[abp]-[\w-]{10,}|AKIA[A-Z0-9]{12,}|AIza[\w-]{30,})"
@@ -83,12 +70,8 @@ def bounded(text: str, most: int = _MESSAGE) -> str:
     """Return text of at most `most` characters and a remark: its begin and its end, which says how to go on."""
     if len(text) <= most:
         return text
-    return _ends(text, text, most, len(text))
-
-
-def _ends(begin: str, end: str, most: int, whole: int) -> str:
-    begin, end = begin[: most - most // 3], end[-(most // 3) :]
-    return f"{begin} … ({whole - len(begin) - len(end):,} characters left out) … {end}"
+    begin, end = text[: most - most // 3], text[-(most // 3) :]
+    return f"{begin} … ({len(text) - len(begin) - len(end):,} characters left out) … {end}"
 
 
 def hide(secret: str) -> None:
@@ -116,17 +99,12 @@ def hide_environment() -> None:
 
 
 def without_secrets(text: str) -> str:
-    """Return text without the logins of URLs, the values of what is called a key or password, and what looks like one.
-
-    `tokens=100` and `key="id"` stay: what is hidden is called a secret, has the form of a kind of key, or was given to
-    `hide`.
-    """
+    """Return text without what was given to `hide`, the logins of URLs, and what has the form of a well-known key."""
     for secret in [*_known]:
         text = text.replace(secret, HIDDEN)
     if "@" in text:
         text = _LOGIN.sub(rf"\1{HIDDEN}@", text)
-    text = _SHAPED.sub(HIDDEN, text)
-    return _NAMED.sub(rf"\1\g<quote>{HIDDEN}\g<quote>", text) if _MAY_BE_NAMED.search(text.lower()) else text
+    return _SHAPED.sub(HIDDEN, text)
 
 
 @lru_cache(maxsize=1000)
@@ -157,21 +135,7 @@ def fit_to_keep(text: str) -> str:
 
 def fit_to_show(text: str) -> str:
     """Return a message that may quote anything: harmless, bounded, without secrets and addresses."""
-    if len(text) <= 2 * _SEARCHED:
-        return harmless(bounded(fit_to_keep(text)))
-    return harmless(_ends(_begin(text), _end(text), _MESSAGE, len(text)))
-
-
-def _begin(text: str) -> str:
-    """Return the begin of a long text, fit to be kept, without the word at the cut: it may be a part of a secret."""
-    kept = fit_to_keep(text[:_SEARCHED])
-    last = kept[-_LONGEST:].split(" ")[-1]
-    return kept[: len(kept) - len(last)]
-
-
-def _end(text: str) -> str:
-    word = text[-_SEARCHED:][:_LONGEST].split(" ")[0]
-    return fit_to_keep(text[len(text) - _SEARCHED + len(word) :])
+    return harmless(bounded(fit_to_keep(text)))
 
 
 def class_name(value: object) -> str:
@@ -185,9 +149,8 @@ def shown(value: object, most: int = _VALUE) -> str:
     written = _written(repr, value)
     if isinstance(written, BaseException):
         return f"<{class_name(value)} whose repr raises {class_name(written)}>"
-    whole = len(written) <= _SEARCHED
-    written = harmless(fit_to_keep(written) if whole else _begin(written))
-    return written if whole and len(written) <= most else f"{written[: most - 1]}…"
+    written = fit_to_keep(written)
+    return harmless(written if len(written) <= most else f"{written[: most - 1]}…")
 
 
 def said(error: BaseException) -> str:

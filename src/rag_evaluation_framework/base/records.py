@@ -13,10 +13,10 @@ from pydantic import AliasGenerator, BaseModel, ConfigDict, ValidationError
 from pydantic.alias_generators import to_camel
 from pydantic_core import ErrorDetails
 
-from rag_evaluation_framework.base.files import is_list, is_object
-from rag_evaluation_framework.base.notes import note
-from rag_evaluation_framework.base.outside import bounded, first_of, shown
-from rag_evaluation_framework.errors import ConfigError, DatasetError, InputError
+from ..errors import ConfigError, DatasetError, InputError
+from .files import is_list, is_object
+from .notes import note
+from .outside import bounded, first_of, shown
 
 # Faults that are found one by one and told together.
 
@@ -233,6 +233,7 @@ _TYPES = {
     "string_type": "a text",
     "bool_type": "true or false",
     "list_type": "a list",
+    "frozen_set_type": "a list",
     "dict_type": "a mapping",
     "path_type": "a path",
 }

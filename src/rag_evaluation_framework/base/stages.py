@@ -13,10 +13,8 @@ from typing import Any, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_evaluation_framework.base.files import from_home
-from rag_evaluation_framework.base.notes import note
-from rag_evaluation_framework.base.store import Cache, DamagedEntry
-from rag_evaluation_framework.base.version import versions
+from .optional import versions
+from .store import Cache
 
 T = TypeVar("T")
 
@@ -30,9 +28,6 @@ _QUICK = 0.1  # seconds: what is made in less is not worth a file
 class Stages(Cache):
     """What stages of runs made, found by all that it depends on, in `<root>/cache/stages/`; `kept_stages` opens it.
 
-    What nobody used for the longest time is removed first where all takes more than its bound. What is damaged is
-    removed and made again. If the files cannot be read or written, stages are made without them, with a note.
-
     Args:
         root: The folder of runs and datasets.
         most: How many bytes it may hold.
@@ -45,45 +40,25 @@ class Stages(Cache):
     """
 
     def __init__(self, root: str | Path, most: int = _MOST) -> None:
-        super().__init__(Path(from_home(root)) / "cache" / "stages")
-        self.root, self._most = root, most
+        super().__init__(root, "stages", "chunks and indexes", most)
+        self.root = root
         self.shared: dict[Hashable, Any] = {}
         self.seconds = 0.0
         self.measures_anew = False
 
     def arrays(self, key: str) -> Arrays | None:
         """Return what is kept by a key; None if there is nothing that can be read."""
-        try:
-            content = self.get(key)
-        except DamagedEntry:
-            note(f"{self.folder / key}: what an earlier run kept is damaged: it is removed, and made again")
-            return None
-        except (OSError, ValueError) as error:  # the latter of a path that no file can have
-            self._go_on_without(error)
-            return None
+        content = self.read([key]).get(key)
         if content is None:
             return None
-        self._use(key)
         with np.load(BytesIO(content), allow_pickle=False) as kept:
             return dict(kept)
 
     def keep(self, key: str, arrays: Arrays) -> None:
-        """Keep what a stage made, if it is not larger than all that may be kept."""
+        """Keep what a stage made."""
         file = BytesIO()
         np.savez(file, allow_pickle=False, **arrays)
-        if file.tell() <= self._most:
-            try:
-                self.put({key: file.getbuffer()})
-            except (OSError, ValueError) as error:
-                self._go_on_without(error)
-            self._shrink(self._most)
-
-    def _go_on_without(self, error: OSError | ValueError) -> None:
-        why = getattr(error, "strerror", None) or error
-        note(
-            f"{self.folder}: what this run made of the documents cannot be kept or read ({why}): the next "
-            "one makes it again. Check the path, its permissions and the free space, or rag-eval cache clear"
-        )
+        self.write({key: file.getbuffer()})
 
 
 _stages: ContextVar[Stages | None] = ContextVar("rag_evaluation_framework_stages", default=None)

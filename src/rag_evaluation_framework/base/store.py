@@ -7,19 +7,21 @@ several processes may use a folder at once. What a file holds is checked wheneve
 import hashlib
 import os
 import re
+import time
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from rag_evaluation_framework.base.files import folder_size, is_unfinished, remove_abandoned, unfinished
-from rag_evaluation_framework.base.progress import progress
-from rag_evaluation_framework.errors import DatasetError
+from ..errors import DatasetError
+from .files import from_home, is_unfinished, remove_abandoned, unfinished
+from .notes import note
+from .progress import progress
 
-HASH = re.compile("[0-9a-f]{64}")
-"""Name of a file that is ours."""
-
+_HASH = re.compile("[0-9a-f]{64}")
 _CHECKSUM = 16  # bytes
 _ATTEMPTS = 100  # another process may clear a folder while it is written to, and again
+_DAY = 24 * 60 * 60  # seconds: how exactly it is known when an entry was last used
+_LOOKS = 64  # into so many parts the bound of a cache is divided: after each that was written, its size is looked at
 
 
 class HashedFiles:
@@ -43,7 +45,7 @@ class HashedFiles:
 
     def size(self) -> int:
         """Return how many bytes it takes."""
-        return sum(folder_size(self.folder / digest) for digest in self.digests())
+        return sum(size for _, size, _ in self._entries())
 
     def remove(self, digests: Iterable[str]) -> None:
         """Remove files, as far as they are there."""
@@ -52,15 +54,32 @@ class HashedFiles:
                 (self.folder / digest).unlink()
 
     def clear(self) -> None:
-        """Remove all files, and the folder if nothing else is in it.
+        """Remove all that is ours, and the folder if nothing else is in it.
 
         Raises:
-            OSError: One cannot be removed.
+            OSError: Something cannot be removed.
         """
         remove_abandoned(self.folder)
         for digest in self.digests():
             (self.folder / digest).unlink(missing_ok=True)
-        remove_empty(self.folder)
+        with suppress(OSError):  # it is not there, or not empty
+            if not self.folder.is_symlink():
+                self.folder.rmdir()
+
+    def use(self, digest: str) -> None:
+        """Note that something was used now, so that it is among the last to go."""
+        with suppress(OSError):
+            os.utime(self.folder / digest)
+
+    def shrink(self, most: int) -> None:
+        """Remove what was not used for the longest time, until all else takes at most so many bytes."""
+        entries = sorted(self._entries())
+        total = sum(size for _, size, _ in entries)
+        for _, size, digest in entries:
+            if total <= most:
+                return
+            self.remove([digest])
+            total -= size
 
     def _listed(self) -> list[os.DirEntry[str]]:
         try:
@@ -68,25 +87,15 @@ class HashedFiles:
         except OSError:
             return []
 
-    def _use(self, digest: str) -> None:
-        with suppress(OSError):
-            os.utime(self.folder / digest)
-
-    def _shrink(self, most: int) -> None:
-        """Remove the files that were not used for the longest time, until the others fit."""
-        used: list[tuple[float, int, str]] = []
+    def _entries(self) -> list[tuple[int, int, str]]:
+        """Return when each entry was last used, how many bytes it takes, and its hash."""
+        found: list[tuple[int, int, str]] = []
         for entry in progress(self._listed(), "Checking sizes", "file"):
-            if not _is_ours(entry):
-                continue
-            with suppress(OSError):
-                known = entry.stat()
-                used.append((known.st_mtime_ns, known.st_size, entry.name))
-        total = sum(size for _, size, _ in used)
-        for _, size, digest in sorted(used):
-            if total <= most:
-                return
-            self.remove([digest])
-            total -= size
+            if _is_ours(entry):
+                with suppress(OSError):
+                    known = entry.stat()
+                    found.append((known.st_mtime_ns, known.st_size, entry.name))
+        return found
 
 
 class Store(HashedFiles):
@@ -125,9 +134,9 @@ class Store(HashedFiles):
                             os.fsync(file.fileno())
                     part.replace(self.folder / digest)
                 elif self._most is not None:
-                    self._use(digest)
+                    self.use(digest)
         if self._most is not None:
-            self._shrink(self._most)
+            self.shrink(self._most)
         return listed
 
     def get(self, digest: str) -> str | None:
@@ -137,7 +146,7 @@ class Store(HashedFiles):
             DatasetError: The file cannot be read, or holds something else, in a store without a bound.
         """
         file = self.folder / digest
-        if not HASH.fullmatch(digest) or not file.is_file():
+        if not _HASH.fullmatch(digest) or not file.is_file():
             return None
         try:
             data = file.read_bytes()
@@ -147,7 +156,7 @@ class Store(HashedFiles):
             raise DatasetError(f"{file}: cannot be read ({error.strerror}); check its permissions") from error
         if hashlib.sha256(data).hexdigest() == digest:
             if self._most is not None:
-                self._use(digest)
+                self.use(digest)
             return data.decode("utf-8", "surrogatepass")
         if self._most is not None:
             self.remove([digest])
@@ -158,60 +167,106 @@ class Store(HashedFiles):
         )
 
 
-class DamagedEntry(Exception):
-    """An entry of a cache was damaged, and is removed."""
-
-
 class Cache(HashedFiles):
-    """Results, by a key: the SHA-256 of all that one depends on. Each entry has a checksum of key and content."""
+    """Results in `<root>/cache/<name>/`, by a key: the SHA-256 of all that one depends on.
 
-    def put(self, entries: Mapping[str, bytes | memoryview]) -> None:
-        """Keep entries by their keys, in place of those that are there.
+    Each entry has a checksum of key and content. What is damaged is removed, and what nobody used for the longest time
+    goes first where all takes more than the bound. If the files cannot be read or written, work goes on without them.
+    Both is noted.
 
-        Raises:
-            OSError: They cannot be written; those before the one that failed are kept.
-        """
+    Args:
+        root: The folder of runs and datasets.
+        name: The name of the folder.
+        what: What is kept there, as notes call it, such as `"vectors"`.
+        most: How many bytes all may take, about.
+
+    Attributes:
+        problem: Why something could not be kept; None as long as all is.
+        unread: Why something could not be read; None as long as all can.
+    """
+
+    def __init__(self, root: str | Path, name: str, what: str, most: int) -> None:
+        super().__init__(Path(from_home(root)) / "cache" / name)
+        self._what, self._most = what, most
+        self._left = 0  # bytes to be written before the size is looked at
+        self._told: set[str] = set()
+        self.problem: str | None = None
+        self.unread: str | None = None
+
+    def read(self, keys: Iterable[str]) -> dict[str, bytes]:
+        """Return the entries that are there and whole, by their keys."""
+        found: dict[str, bytes] = {}
+        damaged, old = 0, time.time() - _DAY
+        try:
+            for key in keys:
+                entry = self._read(key, old)
+                if entry is not None and _checksum(key, entry[_CHECKSUM:]) == entry[:_CHECKSUM]:
+                    found[key] = entry[_CHECKSUM:]
+                elif entry is not None:
+                    damaged += 1
+                    self.remove([key])
+        except (OSError, ValueError) as error:  # the latter of a path that no file can have
+            self.unread = self._go_on_without("read", error)
+        if damaged:
+            note(
+                f"{self.folder}: {damaged} of {damaged + len(found)} {self._what} were damaged; they are removed, and "
+                "that work is done again"
+            )
+        return found
+
+    def write(self, entries: Mapping[str, bytes | memoryview]) -> None:
+        """Keep entries by their keys, in place of those that are there; not those that are larger than all may be."""
         for attempt in range(1, _ATTEMPTS + 1):
             try:
                 # Beside the folder, as it is quick only where there are few files to remove what killed processes left.
                 with unfinished(self.folder.parent) as made:
                     self.folder.mkdir(exist_ok=True)
                     for key, content in entries.items():
-                        part = made / key
-                        part.write_bytes(_checksum(key, content) + content)
-                        part.replace(self.folder / key)
+                        if len(content) <= self._most:
+                            part = made / key
+                            part.write_bytes(_checksum(key, content) + content)
+                            part.replace(self.folder / key)
+                self._left -= sum(map(len, entries.values()))
+                if self._left < 0:
+                    self.shrink(self._most)
+                    self._left = self._most // _LOOKS
                 return
-            except (FileNotFoundError, FileExistsError):  # the folder went, or went while it was made
-                if attempt == _ATTEMPTS:
-                    raise
+            except (OSError, ValueError) as error:
+                # The folder went, or went while it was made.
+                if not isinstance(error, FileNotFoundError | FileExistsError) or attempt == _ATTEMPTS:
+                    self.problem = self._go_on_without("kept", error)
+                    return
 
-    def get(self, key: str) -> bytes | None:
-        """Return an entry; None if it is not there.
-
-        Raises:
-            DamagedEntry: It was damaged.
-            OSError: It cannot be read.
-        """
-        file = self.folder / key
+    def _listed(self) -> list[os.DirEntry[str]]:
         try:
-            data = file.read_bytes() if file.is_file() else None
+            return list(os.scandir(self.folder))
+        except (FileNotFoundError, NotADirectoryError):
+            return []
+
+    def _read(self, key: str, old: float) -> bytes | None:
+        file = self.folder / key
+        if not file.is_file():
+            return None
+        try:
+            if file.stat().st_mtime < old:
+                self.use(key)
+            return file.read_bytes()
         except FileNotFoundError:  # removed this moment
             return None
-        if data is None or _checksum(key, data[_CHECKSUM:]) == data[:_CHECKSUM]:
-            return data and data[_CHECKSUM:]
-        self.remove([key])
-        raise DamagedEntry
 
-
-def remove_empty(folder: Path) -> None:
-    """Remove a folder if nothing is in it, and it is not a link to one."""
-    with suppress(OSError):  # it is not there, or not empty
-        if not folder.is_symlink():
-            folder.rmdir()
+    def _go_on_without(self, done: str, error: Exception) -> str:
+        told = f"{self.folder}: {self._what} cannot be {done} ({getattr(error, 'strerror', None) or error})"
+        if told not in self._told:
+            self._told.add(told)
+            note(
+                f"{told}: that work is done again. Check the path, its permissions and the free space, or start anew "
+                "with: rag-eval cache clear"
+            )
+        return told
 
 
 def _is_ours(entry: os.DirEntry[str]) -> bool:
-    return HASH.fullmatch(entry.name) is not None and entry.is_file()
+    return _HASH.fullmatch(entry.name) is not None and entry.is_file()
 
 
 def _has_size(file: Path, size: int) -> bool:

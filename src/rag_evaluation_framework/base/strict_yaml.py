@@ -10,8 +10,8 @@ from ruamel.yaml.events import AliasEvent, CollectionEndEvent, CollectionStartEv
 from ruamel.yaml.parser import Parser
 from ruamel.yaml.tokens import DirectiveToken
 
-from rag_evaluation_framework.base.files import Json, is_list, is_object
-from rag_evaluation_framework.base.outside import shown
+from .files import Json, is_list, is_object
+from .outside import shown
 
 _DEEPEST = 100
 _MOST_BITS = 14_000  # of whole numbers: some 4,300 decimal digits, beyond which Python refuses to write them

@@ -14,15 +14,16 @@ from itertools import chain, dropwhile, islice, pairwise
 from pathlib import Path
 from typing import Any, Never
 
-from rag_evaluation_framework.base.exits import outcome
-from rag_evaluation_framework.base.files import LARGEST, as_utf8, read_bytes
-from rag_evaluation_framework.base.notes import note
-from rag_evaluation_framework.base.optional import require
-from rag_evaluation_framework.base.outside import bounded, said, shown
-from rag_evaluation_framework.errors import DatasetError, InputError
+from ..errors import DatasetError, InputError
+from .exits import outcome
+from .files import LARGEST, as_utf8, read_bytes
+from .notes import note
+from .optional import require
+from .outside import bounded, said, shown
 
-SHEETS = (".xlsx", ".xlsm", ".xls", ".ods")
-"""The endings of files of sheets."""
+_SHEETS = (".xlsx", ".xlsm", ".xls", ".ods")
+TABLES = (".csv", ".tsv", *_SHEETS)
+"""The endings of files of tables."""
 
 _SAMPLE = 500  # lines that are not ASCII, by which an encoding is recognised
 _BEGIN = 100_000  # characters, by which a separator is recognised
@@ -119,13 +120,29 @@ def read_rows(
         InputError: It cannot be read, or has no sheet or several sheets of that header; raised as the class `refusal`.
     """
     data = read_bytes(path, refusal, most=LARGEST, remedy="split it, or save it as JSONL, which is read line by line")
-    if path.suffix.lower() in SHEETS or data.startswith(_ARCHIVES):
+    if path.suffix.lower() in _SHEETS or data.startswith(_ARCHIVES):
         yield from _from_header(iter(_sheet_rows(data, path, refusal, has)), has, str(path))
         return
     try:
         yield from table_rows(decoded(data, path, refusal), has, str(path))
     except csv.Error as error:
         raise refusal(f"{path}: {error}") from error
+
+
+def headings(
+    rows: Iterator[tuple[int, list[str]]], path: Path, refusal: type[InputError] = DatasetError
+) -> tuple[int, list[str]]:
+    """Take the header from the rows of a table; return its line, and its cells without white space around them.
+
+    Raises:
+        InputError: Two columns share a name, in any case; raised as the class `refusal`.
+    """
+    line, cells = next(rows, (1, list[str]()))
+    header = [cell.strip() for cell in cells]
+    names = [name.casefold() for name in header if name]
+    if len({*names}) < len(names):
+        raise refusal(f"{path}: line {line}: two columns share a name: {', '.join(header)}")
+    return line, header
 
 
 def delimiter_of(text: str, has: Callable[[list[str]], bool] = bool) -> str:
@@ -217,7 +234,9 @@ def _sheet_rows(
         raise refusal(f"{path}: cannot be read as a sheet ({said(error)}); save it again, or as CSV UTF-8") from error
 
     sheets = outcome(lambda: _sheets(data, calamine.CalamineWorkbook), refuse)
-    found = {name: rows for name, rows in sheets.items() if any(has(cells) for _, cells in rows[:_FIRST])}
+    firsts = {name: [cells for _, cells in rows[:_FIRST]] for name, rows in sheets.items()}
+    headers = {name: cells[_header(cells, has)] for name, cells in firsts.items()}
+    found = {name: sheets[name] for name, header in headers.items() if has(header)}
     if not sheets:
         raise refusal(f"{path}: it is empty: no sheet has a row; expected headings, and rows below them")
     if len(found) > 1:
@@ -226,9 +245,7 @@ def _sheet_rows(
             "keep one of them in the file, or save it as CSV"
         )
     if not found and len(sheets) > 1:
-        firsts = {name: [cells for _, cells in rows[:_FIRST]] for name, rows in sheets.items()}
-        headers = {name: ", ".join(filter(None, rows[_header(rows, has)])) for name, rows in firsts.items()}
-        told = "; ".join(f"{name}: {header}" for name, header in headers.items())
+        told = "; ".join(f"{name}: {', '.join(filter(None, header))}" for name, header in headers.items())
         raise refusal(
             f"{path}: no sheet has the columns that are needed ({bounded(told, _MESSAGE)}); rename the headings of "
             "one, say what they are called (columns), or keep one sheet in the file"

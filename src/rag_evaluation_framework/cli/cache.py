@@ -4,16 +4,20 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Generator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
 
-from rag_evaluation_framework import base, embedders, llms, registry, report, results
-from rag_evaluation_framework.base.files import checked_path, folder_size
-from rag_evaluation_framework.cli import run_options
-from rag_evaluation_framework.cli.output import print_json, print_result, print_text
-from rag_evaluation_framework.errors import ConfigError, InputError
+from .. import base, report, runs
+from ..base.files import checked_path
+from ..components import embedders, llms
+from ..contracts import registry
+from ..errors import ConfigError, InputError
+from . import run_options
+from .output import print_json, print_result, print_text
 
 
 def cache(
@@ -23,7 +27,7 @@ def cache(
     yes: bool = False,
     as_json: run_options.AsJson = False,
 ) -> None:
-    """Show or clear what runs keep: vectors, exported models, answers of language models, texts, chunks and indexes.
+    """Show or clear what runs keep: vectors, answers of language models, texts, chunks and indexes.
 
     Args:
         action: info or clear.
@@ -33,69 +37,60 @@ def cache(
     """
     if checked_path(root, ConfigError).exists() and not root.is_dir():
         raise ConfigError(f"--root {root}: is a file; expected the folder that contains the cache")
-    embeddings, answers, stages = embedders.EmbeddingCache(root), llms.KeptAnswers(root), base.Stages(root)
-    exports = root / "cache" / "onnx"
+    embeddings = embedders.EmbeddingCache(root)
+    tenants = {
+        "embeddings": embeddings,
+        "answer": llms.KeptAnswers(root),
+        "stage": base.Stages(root),
+        "text": runs.texts_of_runs(root),
+    }
+    counts, sizes, left = dict[str, int](), dict[str, int](), list[Path]()
+    for name, files in tenants.items():
+        with _named(files.folder):
+            counts[name], sizes[name] = len(files.digests()), files.size()
+            left += files.others()
+    freed = sum(sizes.values())
     if action == "info":
-        found = _described(embeddings, exports, answers, stages, results.texts_of_runs(root))
+        contents = embeddings.contents()
+        found: dict[str, Any] = {
+            "folder": str(embeddings.folder.parent),
+            "vectors": sum(entry.vectors for entry in contents),
+            "bytes": sizes["embeddings"],
+            "embedders": [
+                {
+                    "embedder": registry.plain(json.loads(entry.identity)),
+                    "vectors": entry.vectors,
+                    "dimension": entry.dimension,
+                }
+                for entry in contents
+            ],
+        }
+        for name in ("answer", "stage", "text"):
+            found |= {f"{name}s": counts[name], f"{name}_bytes": sizes[name]}
         if as_json:
             print_json(found, indent=1)
         else:
             print_text(report.cache_text(found))
         return
-    models, others = embedders.exported(exports)
-    texts = results.texts_of_runs(root)
-    freed = embeddings.size() + sum(map(folder_size, models)) + answers.size() + stages.size() + texts.size()
-    left = [*embeddings.others(), *others, *answers.others(), *stages.others()]
     if freed and not yes:
-        kept = len(answers.digests())
-        asked = report.plural(kept, "answer")
+        texts = tenants["text"].folder
+        asked = report.plural(counts["answer"], "answer")
         raise ConfigError(
             f"this removes {freed:,} bytes"
-            f"{f', {asked} of language models among them, to be asked for again,' * bool(kept)} from "
-            f"{root / 'cache'}{f' and {texts.folder}' * bool(texts.digests())}; "
-            "add --yes to confirm"
+            f"{f', {asked} of language models among them, to be asked for again,' * bool(counts['answer'])} from "
+            f"{root / 'cache'}{f' and {texts}' * bool(counts['text'])}; add --yes to confirm"
         )
-    texts.remove(texts.digests())
-    for kept_in, remove in (
-        (embeddings.folder, embeddings.clear),
-        (exports, lambda: embedders.remove_exports(exports)),
-        (answers.folder, answers.clear),
-        (stages.folder, stages.clear),
-    ):
-        try:
-            remove()
-        except OSError as error:
-            raise InputError(f"{kept_in}: cannot be removed ({error.strerror})") from error
+    for files in tenants.values():
+        with _named(files.folder):
+            files.clear()
     record = {"root": str(root), "freed_bytes": freed, "left": [str(path) for path in left]}
     print_result(record, lambda: report.cleared_text(freed, left), as_json=as_json)
 
 
-def _described(
-    embeddings: embedders.EmbeddingCache,
-    exports: Path,
-    answers: llms.KeptAnswers,
-    stages: base.Stages,
-    texts: base.Store,
-) -> dict[str, Any]:
-    contents = embeddings.contents()
-    return {
-        "folder": str(embeddings.folder.parent),
-        "vectors": sum(entry.vectors for entry in contents),
-        "bytes": embeddings.size(),
-        "embedders": [
-            {
-                "embedder": registry.plain(json.loads(entry.identity)),
-                "vectors": entry.vectors,
-                "dimension": entry.dimension,
-            }
-            for entry in contents
-        ],
-        "onnx_exports": len(list(exports.glob("*/export.json"))),
-        "onnx_bytes": folder_size(exports),
-        "answers": len(answers.digests()),
-        "answer_bytes": answers.size(),
-        "stages": len(stages.digests()),
-        "stage_bytes": stages.size(),
-        "texts": len(texts.digests()),
-        "text_bytes": texts.size(),
-    }
+@contextmanager
+def _named(folder: Path) -> Generator[None]:
+    """Raise InputError, with the name of the folder, if something in it cannot be read or removed."""
+    try:
+        yield
+    except OSError as error:
+        raise InputError(f"{folder}: cannot be read or removed ({error.strerror}); check its permissions") from error

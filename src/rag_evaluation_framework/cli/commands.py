@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Mapping
-from functools import cached_property, wraps
+from functools import cached_property
 from importlib import import_module
 from itertools import pairwise
 from typing import Annotated, Any, ClassVar
@@ -12,12 +12,12 @@ from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
 import rag_evaluation_framework.base as support
-from rag_evaluation_framework import trackers
-from rag_evaluation_framework.base.exits import on_failure
-from rag_evaluation_framework.base.files import from_home
-from rag_evaluation_framework.base.outside import fit_to_show
-from rag_evaluation_framework.cli.endings import Ended
-from rag_evaluation_framework.cli.run_options import describe, help_of, with_help, with_keys
+
+from .. import trackers
+from ..base.exits import on_failure
+from ..base.files import from_home
+from ..base.outside import fit_to_show
+from .run_options import as_command, describe, help_of
 
 
 class Command(TyperCommand):
@@ -40,14 +40,10 @@ class Command(TyperCommand):
         """Return the arguments and options."""
         if self.callback is None:
             alone = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
-            alone.command()(_reporting(self.with_options()))
+            alone.command()(as_command(self.function))
             made = get_command(alone)
             self.params, self.callback = made.params, made.callback
         return super().get_params(ctx)
-
-    def with_options(self) -> Callable[..., None]:
-        """Return the function with its arguments and options as parameters."""
-        return with_help(self.function)
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Read the arguments."""
@@ -61,10 +57,6 @@ class Command(TyperCommand):
 
 class Run(Command):
     """The command `run`, which first removes the JUnit XML of an earlier run: none is left if it is refused."""
-
-    def with_options(self) -> Callable[..., None]:
-        """Return the function, with the keys of a run as options."""
-        return with_keys(super().with_options())
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Show the help, for which alone the keys are described."""
@@ -119,11 +111,9 @@ class Commands(TyperGroup):
 class DatasetCommands(Commands):
     """The commands of `rag-eval dataset`."""
 
-    modules: ClassVar[Mapping[str, str]] = {
-        **dict.fromkeys(("info", "lint", "quality", "review"), "dataset"),
-        "update": "dataset_update",
-        **dict.fromkeys(("forget", "push", "pull"), "dataset"),
-    }
+    modules: ClassVar[Mapping[str, str]] = dict.fromkeys(
+        ("info", "lint", "quality", "review", "update", "forget", "push", "pull"), "dataset"
+    )
 
 
 def _make_fit(refusal: BaseException) -> None:
@@ -131,19 +121,6 @@ def _make_fit(refusal: BaseException) -> None:
     told = vars(refusal)
     if isinstance(told.get("message"), str):
         told["message"] = fit_to_show(told["message"])
-
-
-def _reporting(command: Callable[..., None]) -> Callable[..., None]:
-    """Return the command with whatever ends it wrapped: user code may raise what would look like a success."""
-
-    @wraps(command)
-    def run_and_report(*arguments: Any, **options: Any) -> None:
-        try:
-            command(*arguments, **options)
-        except BaseException as error:  # every end, an interrupt too, is told by the program
-            raise Ended(error) from error
-
-    return run_and_report
 
 
 app = typer.Typer(cls=Commands, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)

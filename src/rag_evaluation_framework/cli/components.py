@@ -1,27 +1,21 @@
 """`rag-eval components`: list the components that a configuration can name."""
 
-import sys
-from collections.abc import Mapping
 from dataclasses import MISSING
-from math import inf, isfinite
-from shutil import get_terminal_size
+from math import isfinite
 from typing import Any
 
 import typer
 
-from rag_evaluation_framework import registry
-from rag_evaluation_framework.base.exits import outcome
-from rag_evaluation_framework.base.optional import install_command, missing_extras
-from rag_evaluation_framework.base.outside import name_line, one_line, raised
-from rag_evaluation_framework.cli import run_options
-from rag_evaluation_framework.cli.output import print_json, print_text
-from rag_evaluation_framework.contracts.component import Component, default_parameters
+from .. import base
+from ..base.exits import outcome
+from ..base.outside import name_line, one_line, raised
+from ..contracts import registry
+from ..contracts.component import Component, default_parameters
+from . import run_options
+from .output import print_json, print_text
 
 
-def components(
-    *,
-    as_json: run_options.AsJson = False,
-) -> None:
+def components(*, as_json: run_options.AsJson = False) -> None:
     """List the available components, their parameters and the extras they need.
 
     Args:
@@ -31,28 +25,14 @@ def components(
     if as_json:
         print_json(listed, indent=1)
         return
-    width = get_terminal_size().columns - 2 if sys.stdout.isatty() else inf  # one line each for grep
     for kind, entries in listed.items():
         typer.secho(kind, bold=True)
         for entry in entries:
-            needs = f"needs: {entry['install']}" if entry["install"] else ""
-            problem = f"broken: {one_line(entry['problem'])}" if entry["problem"] else ""
-            for line in _lines(name_line(entry["name"]), entry["parameters"], needs or problem, width):
-                print_text(f"  {line}")
+            parameters = ",".join(f"{key}={one_line(str(value))}" for key, value in entry["parameters"].items())
+            needs = f"   (needs: {entry['install']})" if entry["install"] else ""
+            problem = f"   (broken: {one_line(entry['problem'])})" if entry["problem"] else ""
+            print_text(f"  {name_line(entry['name'])}{':' * bool(parameters)}{parameters}{needs or problem}")
     typer.echo("\nYour own component is named module:attribute, as in --retriever my_module:search")
-
-
-def _lines(name: str, parameters: Mapping[str, Any], remark: str, width: float) -> list[str]:
-    """Return a component as it is written on a command line, broken where a terminal ends."""
-    parts = [f"{key}={one_line(str(value))}," for key, value in parameters.items()]
-    lines, indent = [f"{name}:" if parts else name], " " * (len(name) + 1)
-    for part in [*parts[:-1], *(last.removesuffix(",") for last in parts[-1:])]:
-        if len(lines[-1]) + len(part) > width:
-            lines.append(indent)
-        lines[-1] += part
-    if remark and len(lines[-1]) + len(remark) + 5 > width:
-        lines.append(indent)
-    return [*lines[:-1], lines[-1] + (f"   ({remark})" if remark else "")]
 
 
 def _listed(kind: Any, name: str) -> dict[str, Any]:
@@ -62,11 +42,11 @@ def _listed(kind: Any, name: str) -> dict[str, Any]:
 
 def _described(kind: Any, name: str) -> dict[str, Any]:
     target = registry.load(kind, name)
-    extras = missing_extras(getattr(target, "requires", {}))
+    extras = base.missing_extras(getattr(target, "requires", {}))
     return {
         "name": name,
         "parameters": {key: _shown(value) for key, value in default_parameters(target).items()},
-        "install": install_command(*extras) if extras else None,
+        "install": base.install_command(*extras) if extras else None,
         "problem": None,
     }
 

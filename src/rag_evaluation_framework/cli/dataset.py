@@ -14,35 +14,23 @@ from typing import Annotated, Any, Literal, cast
 import typer
 
 import rag_evaluation_framework as rag
-from rag_evaluation_framework import annotation, inspection, integrations, report
-from rag_evaluation_framework.base.files import published, unfinished, write_new
-from rag_evaluation_framework.base.outside import harmless
-from rag_evaluation_framework.cli import paths
-from rag_evaluation_framework.cli import run_options as options
-from rag_evaluation_framework.cli.dialog import Dialog, Stop, is_terminal, saving, typed_line
-from rag_evaluation_framework.cli.endings import Found
-from rag_evaluation_framework.cli.output import (
-    arriving,
-    command_lines,
-    option,
-    print_json,
-    print_result,
-    print_text,
-    stdout,
-)
-from rag_evaluation_framework.cli.paths import options_of
-from rag_evaluation_framework.cli.run_options import Corpus
-from rag_evaluation_framework.datasets.load import load_unfinished
-from rag_evaluation_framework.datasets.native import dataset_text, file_state, replace_dataset
-from rag_evaluation_framework.datasets.texts import (
-    KeptTexts,
-    drop_texts,
-    keep_texts,
-    texts_beside,
-    versions_beside,
-    without_text,
-)
-from rag_evaluation_framework.errors import ConfigError, DatasetError, InputError, LevelMismatch
+
+from .. import data, labels, report, trackers
+from ..authoring import people
+from ..base.files import checked_path, published, read_text, unfinished, write_new
+from ..base.outside import harmless, one_line
+from ..datasets import checks
+from ..datasets.load import load_unfinished
+from ..datasets.native import dataset_text, file_state, replace_dataset
+from ..datasets.texts import KeptTexts, drop_texts, keep_texts, texts_beside, versions_beside, without_text
+from ..errors import ConfigError, DatasetError, InputError, LevelMismatch
+from . import paths
+from . import run_options as options
+from .dialog import Dialog, Stop, is_terminal, saving, typed_line
+from .endings import Found
+from .init import Repeated, save_suggestions
+from .output import arriving, command_lines, option, print_result, print_text, stdout, write_page
+from .run_options import Corpus
 
 DatasetFile = Annotated[Path, paths.PathArgument(help="The dataset, in any format, of any level.")]
 
@@ -50,7 +38,7 @@ DatasetFile = Annotated[Path, paths.PathArgument(help="The dataset, in any forma
 
 
 def read_dataset(
-    path: Path, corpus: Path | None, glob: list[str] | None, exclude: list[str] | None, chunks: Path | None
+    path: Path, corpus: Path | None, chunks: Path | None = None
 ) -> tuple[rag.Dataset[Any], rag.Corpus | None, rag.ChunkRegistry | None]:
     """Return a dataset as its file has it, with its documents and chunks; labels that contradict them are not refused.
 
@@ -58,15 +46,15 @@ def read_dataset(
         ConfigError: It can only be read with its documents, and there are none.
         DatasetError: It cannot be read.
     """
-    documents = None if corpus is None else paths.documents(corpus, glob, exclude)
+    documents = None if corpus is None else paths.documents(corpus)
     registry = None if chunks is None else rag.ChunkRegistry.load(chunks)
     try:
         return _of_any_level(path, None, registry), documents, registry
     except DatasetError:
         if documents is None and path.suffix.lower() in (".csv", ".tsv"):
             raise ConfigError(
-                f"{path}: quotes have to be located in the documents; give --corpus FOLDER, and --glob if they are "
-                "not Markdown"
+                f"{path}: quotes have to be located in the documents; give --corpus FOLDER, or a "
+                "configuration that names them"
             ) from None
         if documents is None:
             raise
@@ -114,21 +102,13 @@ def write_dataset(updated: rag.Dataset[Any], dataset: Path, output: Path | None 
 # `rag-eval dataset info`: what a dataset is like.
 
 
-def info(
-    dataset: DatasetFile,
-    *,
-    corpus: options.Corpus = None,
-    glob: paths.Glob = None,
-    exclude: paths.Exclude = None,
-    chunks: paths.Chunks = None,
-    as_json: options.AsJson = False,
-) -> None:
+def info(dataset: DatasetFile, *, corpus: options.Corpus = None, as_json: options.AsJson = False) -> None:
     """Describe a dataset: counts, lengths, documents, and the words that questions share with their answers.
 
     Args:
         as_json: Print one JSON object.
     """
-    described = inspection.describe_dataset(*read_dataset(dataset, corpus, glob, exclude, chunks))
+    described = checks.describe_dataset(*read_dataset(dataset, corpus))
     record = {"dataset": str(dataset), **described.record()}
     print_result(record, lambda: report.dataset_page(described), as_json=as_json)
 
@@ -140,46 +120,23 @@ def lint(
     dataset: DatasetFile,
     *,
     corpus: options.Corpus = None,
-    glob: paths.Glob = None,
-    exclude: paths.Exclude = None,
     chunks: paths.Chunks = None,
     budget: str = "4000ch",
     k: Annotated[int, typer.Option(min=1)] = 10,
-    fix: bool = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Check a dataset: labels that no retriever can find, questions that mislead.
 
-    With --fix labels that moved are found again, copies removed, and labels trimmed.
     Exit codes: 0 nothing is wrong, 1 errors or warnings were found, 2 the dataset cannot be read.
 
     Args:
         budget: The largest context budget, in characters.
         k: The largest number of results.
-        fix: Mend what is certain, in a native .json or .jsonl file; it is kept beside.
         as_json: Print one JSON object, with all that was found.
     """
-    loaded, documents, registry = read_dataset(dataset, corpus, glob, exclude, chunks)
-    fixed, written = None, ""
-    if fix and (loaded.kept is None or dataset.suffix not in (".json", ".jsonl")):
-        raise ConfigError(
-            f"{dataset}: --fix writes native .json and .jsonl files, as `rag-eval init` makes them; correct this one "
-            "where it was made"
-        )
-    if fix:
-        fixed = inspection.fix_dataset(loaded, documents)
-        written = write_dataset(fixed.dataset, dataset) if fixed.fixes else f"{dataset} is as it was"
-    found = inspection.lint_dataset(loaded if fixed is None else fixed.dataset, documents, registry, budget, k)
-    with arriving(written):
-        if as_json:
-            told = None if fixed is None else {**fixed.record(), "written": written}
-            print_json({"dataset": str(dataset), "fixed": told, **found.record()})
-        else:
-            console = stdout()
-            if fixed is not None:
-                report.show(console, report.fixes_page(fixed, written))
-                console.print()
-            report.show(console, report.lint_page(found))
+    loaded, documents, registry = read_dataset(dataset, corpus, chunks)
+    found = checks.lint_dataset(loaded, documents, registry, budget, k)
+    print_result({"dataset": str(dataset), **found.record()}, lambda: report.lint_page(found), as_json=as_json)
     if found.problems:
         raise Found
 
@@ -187,24 +144,16 @@ def lint(
 # `rag-eval dataset quality`: how good a dataset is as a test, beside public questions.
 
 
-def quality(
-    dataset: DatasetFile,
-    *,
-    corpus: Path,
-    glob: paths.Glob = None,
-    exclude: paths.Exclude = None,
-    chunks: paths.Chunks = None,
-    as_json: options.AsJson = False,
-) -> None:
+def quality(dataset: DatasetFile, *, corpus: Path, as_json: options.AsJson = False) -> None:
     """Judge a dataset as a test: words, places, coverage, repetition, difficulty, beside public questions.
 
     Args:
         corpus: The folder of documents.
         as_json: Print one JSON object.
     """
-    loaded, documents, registry = read_dataset(dataset, corpus, glob, exclude, chunks)
-    measured = inspection.dataset_quality(loaded, cast("rag.Corpus", documents), registry)
-    public = inspection.public_questions()
+    loaded, documents, registry = read_dataset(dataset, corpus)
+    measured = checks.dataset_quality(loaded, cast("rag.Corpus", documents), registry)
+    public = checks.public_questions()
     record = {"dataset": str(dataset), **measured.record(), "public": [one.record() for one in public]}
     print_result(record, lambda: report.quality_page(measured, public), as_json=as_json)
 
@@ -212,12 +161,7 @@ def quality(
 # `rag-eval dataset forget`: keep no text of a document.
 
 
-def forget(
-    dataset: Path,
-    document: str,
-    *,
-    as_json: options.AsJson = False,
-) -> None:
+def forget(dataset: Path, document: str, *, as_json: options.AsJson = False) -> None:
     """Remove the texts of a document that are kept beside a dataset, also earlier ones; it is not kept again.
 
     Labels in it stay, with what they quote.
@@ -255,12 +199,8 @@ def push(
     dataset: DatasetFile,
     *,
     name: str | None = None,
-    description: str | None = None,
     delete_missing: bool = False,
     corpus: options.Corpus = None,
-    glob: paths.Glob = None,
-    exclude: paths.Exclude = None,
-    chunks: paths.Chunks = None,
     as_json: options.AsJson = False,
 ) -> None:
     """Make a dataset in LangSmith hold the questions of a file: only differences are sent.
@@ -270,14 +210,13 @@ def push(
 
     Args:
         name: Its name in LangSmith; by default rag-eval-token-level-v1, or of its level.
-        description: The description, if it is created.
         delete_missing: Delete examples in LangSmith that are not in the file.
         as_json: Print one JSON object, with all ids.
     """
-    loaded, documents, _ = read_dataset(dataset, corpus, glob, exclude, chunks)
+    loaded, documents, _ = read_dataset(dataset, corpus)
     if documents is not None:
         loaded = loaded.with_corpus(documents)
-    pushed = integrations.push_dataset(loaded, name, description=description, delete_missing=delete_missing)
+    pushed = trackers.push_dataset(loaded, name, delete_missing=delete_missing)
     record = {"dataset": str(dataset), **pushed.record()}
     with arriving(pushed.counted()):
         print_result(record, lambda: report.push_page(record), as_json=as_json)
@@ -289,9 +228,6 @@ def pull(
     output: Annotated[Path, typer.Option("--output", "-o")],
     level: Literal["document-level", "chunk-level", "token-level"] | None = None,
     corpus: options.Corpus = None,
-    glob: paths.Glob = None,
-    exclude: paths.Exclude = None,
-    chunks: paths.Chunks = None,
     query_key: str | None = None,
     ground_truth_key: str | None = None,
     as_json: options.AsJson = False,
@@ -312,16 +248,10 @@ def pull(
     if output.suffix not in (".json", ".jsonl"):
         raise ConfigError(f"--output {output}: expected a file name ending in .json or .jsonl")
     paths.new_file("--output", output)
-    documents = None if corpus is None else paths.documents(corpus, glob, exclude)
-    registry = None if chunks is None else rag.ChunkRegistry.load(chunks)
+    documents = None if corpus is None else paths.documents(corpus)
     levels: dict[str | None, Any] = {each.evaluation_type: each for each in (rag.TOKEN, rag.CHUNK, rag.DOCUMENT)}
-    pulled = integrations.pull_dataset(
-        name,
-        levels.get(level),
-        corpus=documents,
-        registry=registry,
-        query_key=query_key,
-        ground_truth_key=ground_truth_key,
+    pulled = trackers.pull_dataset(
+        name, levels.get(level), corpus=documents, query_key=query_key, ground_truth_key=ground_truth_key
     )
     rag.save_dataset(pulled, output)
     kind = pulled.level.evaluation_type
@@ -349,7 +279,7 @@ class ReviewDialog(Dialog):
         everything: Whether questions are asked about that were decided on.
     """
 
-    def __init__(self, session: annotation.ReviewSession, checks: annotation.ReviewChecks, *, everything: bool) -> None:
+    def __init__(self, session: people.ReviewSession, checks: people.ReviewChecks, *, everything: bool) -> None:
         super().__init__(session)
         self._session, self._checks, self._everything = session, checks, everything
 
@@ -414,9 +344,8 @@ class ReviewDialog(Dialog):
 
     def _more(self, number: int, answer: int) -> None:
         """Show one answer and as much of its document as fits."""
+        self._session.answer(number, answer)
         blocks = [*self._answers(number, _MORE, 0, self.console.height - _BESIDE_ONE)]
-        if not 0 <= answer < len(blocks):
-            raise InputError(f"there is no answer {answer + 1}: the question has {len(blocks)}")
         print_text("")
         self.tell(self._session.wording(number))
         self.show(blocks[answer])
@@ -459,8 +388,6 @@ def review(
     dataset: Path,
     *,
     corpus: Corpus = None,
-    glob: paths.Glob = None,
-    exclude: paths.Exclude = None,
     chunks: paths.Chunks = None,
     everything: Annotated[bool, typer.Option("--all")] = False,
     output: Path | None = None,
@@ -479,14 +406,14 @@ def review(
         raise ConfigError("dataset review asks about questions, so it needs a terminal; --output NEW.json asks nothing")
     if output is not None:
         paths.new_file("--output", output)
-    file = annotation.SavedFile(dataset)
-    loaded, documents, registry = read_dataset(dataset, corpus, glob, exclude, chunks)
+    file = people.SavedFile(dataset)
+    loaded, documents, registry = read_dataset(dataset, corpus, chunks)
     if loaded.kept is None or dataset.suffix not in (".json", ".jsonl"):
         raise ConfigError(
             f"{dataset}: decisions are kept in the dataset, which has to be a native .json or .jsonl file, as "
             "`rag-eval init` makes of a table; in Python, save_dataset(load_dataset(FILE), NEW.json) writes one"
         )
-    session = annotation.ReviewSession(file, loaded)
+    session = people.ReviewSession(file, loaded)
     if output is not None:
         reviewed = session.carried_out()
         rag.save_dataset(reviewed, output)
@@ -497,14 +424,127 @@ def review(
         return f"{dataset}: {session.counts()}"
 
     with saving(counted):
-        checks = annotation.ReviewChecks(session, loaded, documents, registry)
+        checks = people.ReviewChecks(session, loaded, documents, registry)
         dialog = ReviewDialog(session, checks, everything=everything)
         dialog.show(report.review_lines(session, dataset, loaded, documents))
         dialog.hold()
     counts, again = session.counts(), ["dataset", "review", str(dataset)]
-    anew = [*again, *options_of(corpus, glob, exclude), *option("--chunks", chunks)]
+    anew = [*again, *option("--corpus", corpus), *option("--chunks", chunks)]
     written = [*again, "--output", str(dataset.with_name(f"{dataset.stem}-reviewed{dataset.suffix}"))]
     stay = counts.accepted + counts.edited + counts.open
     following = [anew] * bool(counts.open) + [written] * bool(stay) or [[*anew, "--all"]]
     with arriving(counted()):
         print_text(f"\n{counted()}. Next:{command_lines(*following)}")
+
+
+# `rag-eval dataset update`: find the labels of a dataset again after its documents were edited.
+
+_MOST_SHOWN = 60  # characters of a proposal in the question about it
+
+
+def update(
+    dataset: Path,
+    *,
+    corpus: Path,
+    questions: Path | None = None,
+    output: Path | None = None,
+    repeated: Repeated = "ambiguous",
+    take: Annotated[list[str] | None, typer.Option(metavar="ID|FILE")] = None,
+    html: paths.Html = None,
+    as_json: options.AsJson = False,
+) -> None:
+    """Carry the labels of a dataset to documents that were edited, and add questions.
+
+    Labels whose words changed are yours to judge: in a terminal you are asked about each; --json and --html list them
+    instead, and --take takes those that you name. The dataset as it was is kept beside the new one; no file is
+    overwritten.
+    Exit codes: 0 also if labels were lost, 2 if nothing was written, as no label would be left.
+
+    Args:
+        dataset: The dataset: a native .json or .jsonl file.
+        corpus: The folder of documents, as they are now.
+        questions: Questions to add: CSV or JSONL of question, quote[, document].
+        output: A new file; by default the dataset itself, kept beside it.
+        take: Take the proposal of a change that you looked at, or of those that a file names, one id per line;
+            repeatable.
+    """
+    if dataset.suffix.lower() in (".csv", ".tsv"):
+        raise ConfigError(
+            f"{dataset}: a table has nothing to update, as it is located anew whenever it is read; `rag-eval init "
+            "--corpus FOLDER --questions TABLE` makes a dataset of it"
+        )
+    if output is not None:
+        paths.new_file("--output", output)
+    if html is not None:
+        paths.new_page("--html", html)
+    if output is None and dataset.suffix not in (".json", ".jsonl"):
+        raise ConfigError(f"{dataset}: only .json and .jsonl are written; give --output NEW.json")
+    documents = paths.documents(corpus)
+    loaded = rag.load_dataset(dataset)
+    if output is None and loaded.kept is None:
+        raise ConfigError(
+            f"{dataset}: not in the format of this package, so it is not replaced; give --output NEW.json"
+        )
+    found = labels.relabel(loaded, documents).taking([one for given in take or () for one in _ids(given)])
+    if is_terminal() and not (as_json or take or html):
+        found = found.taking(_asked(found, documents))
+    additions = None
+    if questions is not None:
+        check = rag.check_quotes(questions, documents, repeated=repeated)
+        additions = labels.add_questions(found.dataset, check, documents)
+    updated = found.dataset if additions is None else additions.dataset
+    skipped = {label.query.id for label in updated.skipped}
+    lost = (change.before.doc_id for change in found.changes if not change.is_found and change.query.id in skipped)
+    if not_read := report.labels_left_out(lost, documents):
+        raise DatasetError(
+            f"{dataset}: labels would be lost, so nothing was written: {not_read}, or remove the questions from the "
+            "dataset"
+        )
+    if not any(entry.relevant for entry in updated) and (found.changes or not len(updated)):
+        report.show(stdout(), report.update_page(found, documents, additions))
+        raise DatasetError(
+            f"{dataset}: no question keeps its labels in {documents.metadata['source']}, so nothing was written; is it "
+            "the right folder? If the documents were rewritten, give a table of new quotes with --questions"
+        )
+    written = [write_dataset(updated, dataset, output)]
+    if html is not None:
+        written.append(write_page(html, report.update_page(found, documents, additions, written, whole=True)))
+    again = ["dataset", "update", str(output or dataset)]
+    following = "" if additions is None else save_suggestions(additions.check, [*again, "--corpus", str(corpus)])
+    if skipped and not following:
+        label = command_lines(["label", str(corpus), "--output", again[-1]])
+        table = command_lines([*again, "--corpus", str(corpus), "--questions", "TABLE.csv"])
+        following = report.relabelling_text(data.count_skipped(updated.skipped), label, table)
+    record: dict[str, Any] = {"dataset": str(dataset), **found.record()}
+    for key in ("added", "corrected", "kept", "skipped") if additions is not None else ():
+        record[key] = [{"id": query.id, "query": query.text} for query in getattr(additions, key)]
+    record["written"] = written
+    with arriving("; ".join(written)):
+        print_result(record, lambda: report.update_page(found, documents, additions, written), as_json=as_json)
+        if following and not as_json:
+            print_text(following)
+
+
+def _ids(given: str) -> list[str]:
+    """Return an id that was given, or those in the file that was."""
+    path = checked_path(given)
+    if not path.is_file():
+        return [given]
+    return [found for line in read_text(path).splitlines() if (found := line.partition("#")[0].strip())]
+
+
+def _asked(found: labels.Relabelled, corpus: rag.Corpus) -> list[str]:
+    """Ask a person about one change after the other; return the ids of those whose proposals are taken."""
+    offered = [(change, change.carried.proposal) for change in found.changed if change.carried.proposal]
+    taken: list[str] = []
+    with suppress(Stop):
+        for number, (change, proposal) in enumerate(offered, 1):
+            report.show(stdout(), report.change_passages([change], corpus))
+            text = one_line(proposal.text, _MOST_SHOWN)
+            asked = f"{number} of {len(offered)}: is its label now “{text}”? y, n, or q to stop > "
+            while (typed := typed_line(asked).lower()[:1]) not in ("y", "n", "q"):
+                pass
+            if typed == "q":
+                break
+            taken += [change.id] * (typed == "y")
+    return taken

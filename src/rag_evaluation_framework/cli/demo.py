@@ -7,21 +7,17 @@ from pathlib import Path
 
 import rag_evaluation_framework as rag
 import rag_evaluation_framework.base as support
-from rag_evaluation_framework import demo as built_in
-from rag_evaluation_framework import report, results
-from rag_evaluation_framework.base.optional import missing_extras
-from rag_evaluation_framework.cli import run_options
-from rag_evaluation_framework.cli.output import arriving, print_json, stdout
-from rag_evaluation_framework.errors import Interrupted, ResultError, SaveFailed
+
+from .. import demo as built_in
+from .. import report, runs
+from ..errors import Interrupted, ResultError, SaveFailed
+from . import run_options
+from .output import arriving, print_json, stdout
 
 _SIZES = (250, 800, 2000)
 
 
-def demo(
-    *,
-    root: Path = Path(".rag-eval"),
-    as_json: run_options.AsJson = False,
-) -> None:
+def demo(*, root: Path = Path(".rag-eval"), as_json: run_options.AsJson = False) -> None:
     """Compare three chunk sizes, with BM25 and with vectors, on a handbook that comes with the package.
 
     Needs no API key, no network and no downloaded weights.
@@ -30,9 +26,9 @@ def demo(
         root: Where runs are saved.
         as_json: Print one JSON object instead of tables.
     """
-    results.check_root(root)
+    runs.check_root(root)
     dataset = built_in.load_handbook()
-    missing = missing_extras(rag.LsaEmbedder.requires)
+    missing = support.missing_extras(rag.LsaEmbedder.requires)
     cells = _cells(bool(missing))
     done: list[tuple[rag.EvaluationResult[rag.CharacterSpan], dict[str, str | None]]] = []
     interrupt: KeyboardInterrupt | None = None
@@ -42,11 +38,11 @@ def demo(
             done.append((result, _saved(result, root)))
     except KeyboardInterrupt as error:
         interrupt = error
-    runs = root / "runs"
+    kept_in = root / "runs"
     made = [result for result, _ in done]
     folders = [Path(where["run"]) for _, where in done if where["run"] is not None]
     problems = [where["not_saved"] for _, where in done if where["not_saved"] is not None]
-    saved = report.demo_saved(runs, len(done), problems)
+    saved = report.demo_saved(kept_in, len(done), problems)
     with arriving(f"the runs are {saved}"):
         if as_json:
             known = [
@@ -60,7 +56,7 @@ def demo(
     if interrupt is not None:
         raise Interrupted(
             f"{len(made)} of {len(cells)} evaluations were made; "
-            f"{f'they are saved in {runs}' * bool(folders)}{'; ' * bool(folders and problems)}"
+            f"{f'they are saved in {kept_in}' * bool(folders)}{'; ' * bool(folders and problems)}"
             f"{f'shown, but {saved}' * bool(problems)}{'' if made else 'nothing is saved'}"
         ) from interrupt
     if problems:

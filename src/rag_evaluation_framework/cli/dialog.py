@@ -10,13 +10,13 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
-from rag_evaluation_framework import report
-from rag_evaluation_framework.base.outside import harmless
-from rag_evaluation_framework.cli.output import print_text, stdout
-from rag_evaluation_framework.errors import ConfigError, DatasetError, InputError, Interrupted
+from .. import report
+from ..base.outside import harmless
+from ..errors import ConfigError, DatasetError, InputError, Interrupted
+from .output import print_text, stdout
 
 if TYPE_CHECKING:
-    from rag_evaluation_framework import annotation
+    from ..authoring import people
 
 T = TypeVar("T")
 
@@ -25,12 +25,8 @@ with suppress(ImportError):  # Windows has none
     import readline  # noqa: F401  # pyright: ignore[reportUnusedImport]
 
 
-class NoMoreInput(Exception):
-    """Standard input has ended."""
-
-
 class Stop(Exception):
-    """Somebody wants to stop, or nothing is left to ask about."""
+    """Somebody wants to stop, nothing is left to ask about, or standard input has ended."""
 
 
 class Back(Exception):
@@ -48,7 +44,7 @@ class Dialog(ABC):
         session: The questions; what is decided about them is saved there at once.
     """
 
-    def __init__(self, session: annotation.Session | annotation.ReviewSession) -> None:
+    def __init__(self, session: people.Session | people.ReviewSession) -> None:
         self.console = stdout()
         self._questions: Sequence[Any] = session.questions
         self._done: set[str] = set()
@@ -69,8 +65,7 @@ class Dialog(ABC):
         """Ask about one question after the other.
 
         Raises:
-            Stop: Somebody typed `q`, or no question is left.
-            NoMoreInput: Standard input has ended.
+            Stop: Somebody typed `q`, no question is left, or standard input has ended.
         """
         _accept_any_bytes()
         number: int | None = None
@@ -106,8 +101,7 @@ class Dialog(ABC):
             prompt: What stands before the line.
 
         Raises:
-            Stop: Somebody typed `q`.
-            NoMoreInput: Standard input has ended.
+            Stop: Somebody typed `q`, or standard input has ended.
         """
         known: dict[str, Callable[[], T | None]] = {"q": _stop, "?": partial(self.show, keys.help), **commands}
         while True:
@@ -159,7 +153,7 @@ def saving(counts: Callable[[], str]) -> Generator[None]:
     """
     try:
         yield
-    except (Stop, NoMoreInput):
+    except Stop:
         return
     except KeyboardInterrupt as interrupt:
         raise Interrupted(f"{counts()}; the same command goes on") from interrupt
@@ -188,7 +182,7 @@ def typed_line(prompt: str, given: str = "") -> str:
         given: What is there already, to be edited, where lines can be.
 
     Raises:
-        NoMoreInput: There is none.
+        Stop: There is none.
         ConfigError: Standard input cannot be read.
     """
     while True:
@@ -215,12 +209,12 @@ def _there_already(text: str) -> Generator[None]:
 
 def _line(prompt: str) -> str:
     if sys.stdin is None:  # it was closed with `<&-`
-        raise NoMoreInput
+        raise Stop
     try:
         given = input(prompt)
     except EOFError:
         sys.stdout.write("\n")
-        raise NoMoreInput from None
+        raise Stop from None
     except (OSError, ValueError) as error:
         raise ConfigError(f"standard input cannot be read: {error}; type at a terminal, or pipe lines") from error
     line = " ".join(given.split())

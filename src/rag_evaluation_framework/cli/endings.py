@@ -1,15 +1,15 @@
-"""How a command ended: one message for people, and an exit code."""
+"""Exit codes, and the message in which a command ends."""
 
 import os
 import sys
 from contextlib import suppress
 from typing import cast
 
-from rag_evaluation_framework.base.exits import exit_text
-from rag_evaluation_framework.base.interrupts import INTERRUPTED, Interrupt, first_interrupt
-from rag_evaluation_framework.base.outside import fit_to_show, one_line, raised
-from rag_evaluation_framework.cli.output import OutputClosed, OutputFailed
-from rag_evaluation_framework.errors import ComponentExited, Interrupted, RagEvalError, ResultError
+from ..base.exits import exit_text
+from ..base.interrupts import INTERRUPTED, Interrupt, first_interrupt
+from ..base.outside import fit_to_show, one_line, raised
+from ..errors import ComponentExited, Interrupted, RagEvalError, ResultError
+from .output import OutputClosed, OutputFailed
 
 FOUND = 1
 RUN_ERROR = 2
@@ -17,11 +17,11 @@ OUTPUT_CLOSED = 141  # what a shell reports for a program that SIGPIPE ended
 
 
 class Found(Exception):
-    """What a command looks for is there; it was shown, and the exit code says so."""
+    """A command found something that its exit code tells, such as a failed gate; it was shown."""
 
 
 class Ended(Exception):
-    """What ended a command: wrapped, as the library beneath the commands has exit codes of its own for some errors."""
+    """The error that ended a command, wrapped: the library beneath the commands has exit codes of its own for some."""
 
     def __init__(self, error: BaseException) -> None:
         super().__init__(error)

@@ -9,19 +9,20 @@ import re
 import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Literal, cast
+from typing import Annotated, Any, Literal, cast
 
 import typer
 
 import rag_evaluation_framework as rag
-from rag_evaluation_framework import data, datasets, labelling, report, results
-from rag_evaluation_framework.base.files import checked_path, read_text, remove_abandoned, write_new, write_over
-from rag_evaluation_framework.base.outside import harmless, one_line, shown
-from rag_evaluation_framework.cli import paths
-from rag_evaluation_framework.cli.output import arriving, command_lines, option, print_text, stdout, write_page
-from rag_evaluation_framework.cli.paths import options_of
-from rag_evaluation_framework.errors import ConfigError, DatasetError, InputError
-from rag_evaluation_framework.results import store
+
+from .. import data, datasets, labels, report, runs
+from ..base.files import checked_path, read_text, remove_abandoned, write_new, write_over
+from ..base.outside import harmless, one_line, shown
+from ..errors import ConfigError, DatasetError, InputError
+from ..runs import store
+from . import paths
+from .output import arriving, command_lines, option, print_text, stdout, write_page
+from .paths import options_of
 
 Repeated = Annotated[
     Literal["ambiguous", "any"],
@@ -39,19 +40,23 @@ _FILES = {
     "rag_eval_engine.py": "rag_eval_engine.py",
     "rag-eval.yml": ".github/workflows/rag-eval.yml",
 }
-"""Where each of the templates for CI goes, below the working directory."""
+"""Target of each template for CI, below the working directory."""
+
+_OF_QUESTIONS, _OF_DOCUMENTS = ("question", "quote", "document", "id"), ("text", "name")
+"""Columns that `--column` names, of a table of questions and of one of documents."""
 
 _DIGITS = 16  # of a SHA-256
-_MARK = (
-    "\n# As `rag-eval init` wrote it ({dataset} {config} {questions}). Until this file or its dataset is changed, "
-    "`init` may write both again.\n"
+_MARK = (  # with the digests of the dataset, of the text before the mark, and of the path of the questions
+    "\n# As `rag-eval init` wrote it ({} {} {}). Until this file or its dataset is changed, `init` may write both "
+    "again.\n"
 )
+_MARKED = re.compile(re.escape(_MARK.format("@", "@", "@")).replace("@", "([0-9a-f]*)") + r"\Z")
 _AGAIN = "The dataset and the configuration are written again: nobody had changed them.\n"
 _ENDINGS = ("yaml", "yml", "json")  # of the configuration that `rag-eval run` finds
 _PLAIN = re.compile(r"(?!-)[A-Za-z0-9._-]+(?:/(?!-)[A-Za-z0-9._-]+)*")  # what needs no quotes in a shell and in YAML
 
 
-def save_suggestions(check: labelling.QuoteCheck, command: Sequence[str]) -> str:
+def save_suggestions(check: labels.QuoteCheck, command: Sequence[str]) -> str:
     """Write the suggestions beside the questions; return what to tell about them, "" if there are none.
 
     Args:
@@ -60,13 +65,11 @@ def save_suggestions(check: labelling.QuoteCheck, command: Sequence[str]) -> str
     """
     if not Path(check.source).is_file():
         return ""
-    path: Path | InputError | None
     try:
         path = check.save_suggestions()
     except InputError as error:
-        path = error
-    again = command_lines([*command, "--questions", str(path)])
-    return report.suggestions_text(check, path, again)
+        return f"\nThe suggestions could not be written beside the questions: {error}"
+    return report.suggestions_text(check, path, command_lines([*command, "--questions", str(path)]))
 
 
 def init_ci(root: Path) -> None:
@@ -93,7 +96,9 @@ def init_ci(root: Path) -> None:
     }
     targets = {name: Path(_filled(place, filled)) for name, place in _FILES.items()}
     for target in targets.values():
-        _check_folder(target)
+        for folder in target.parents:
+            if checked_path(folder, ConfigError).exists() and not folder.is_dir():
+                raise ConfigError(f"{folder} is a file; expected a folder, for {target}. Nothing was written")
     written: list[str] = []
     kept: list[str] = []
     for name, target in targets.items():
@@ -118,13 +123,6 @@ def _filled(text: str, filled: Mapping[str, str]) -> str:
     return text
 
 
-def _check_folder(target: Path) -> None:
-    """Raise ConfigError if the folder of a file cannot be made, before another one is written."""
-    for folder in target.parents:
-        if checked_path(folder, ConfigError).exists() and not folder.is_dir():
-            raise ConfigError(f"{folder} is a file; expected a folder, for {target}. Nothing was written")
-
-
 def init(
     *,
     corpus: Path | None = None,
@@ -133,12 +131,7 @@ def init(
     glob: paths.Glob = None,
     exclude: paths.Exclude = None,
     converter: str | None = None,
-    text_column: str | None = None,
-    name_column: str | None = None,
-    question_column: str | None = None,
-    quote_column: str | None = None,
-    document_column: str | None = None,
-    id_column: str | None = None,
+    column: Annotated[list[str] | None, typer.Option(metavar="WHAT=NAME")] = None,
     name: str | None = None,
     root: Path = _ROOT,
     repeated: Repeated = "ambiguous",
@@ -155,13 +148,9 @@ def init(
         questions: A table (CSV, XLSX), JSON or JSONL of question, quote[, document].
         converter: Your own function from the path of a file to its text, module:function; it reads what is not plain
             text.
-        text_column: The column that has the texts, of a table or JSONL with a document per row.
-        name_column: The column that has the ids of these documents.
         ci: Instead, what CI needs: a configuration, a sample dataset, an engine file and a workflow.
-        question_column: The column of the question, if it has another name.
-        quote_column: The column of the quote, or of the first of several that are numbered.
-        document_column: The column of the document; '' if there is none.
-        id_column: The column of the id; '' if there is none.
+        column: The name of a column: of the questions question, quote, document or id, without a name if there is
+            none; of documents that are rows text and name. Repeatable.
         name: Name of the dataset; by default that of the questions file.
         root: Where datasets, configurations and runs are saved.
         no_texts: Keep no texts of the documents beside the dataset, only their hashes.
@@ -182,23 +171,26 @@ def init(
     asked = _digest(Path(os.path.relpath(questions, root)).as_posix())
     written = _written_before(config, None if name else asked)
     checked_path(target, ConfigError)
-    results.check_root(root)
+    runs.check_root(root)
     if html is not None:
         paths.new_page("--html", html)
-    others = {"converter": converter, "text_column": text_column, "name_column": name_column}
-    how = {key: value for key, value in {"glob": paths.one_or_all(glob), "exclude": exclude, **others}.items() if value}
+    columns = _columns(column or ())
+    how: dict[str, Any] = {"glob": paths.one_or_all(glob), "exclude": exclude, "converter": converter}
+    how |= {f"{what}_column": columns.pop(what, None) for what in _OF_DOCUMENTS}
+    how = {key: value for key, value in how.items() if value}
     spec = rag.RunSpec(corpus=f"./{corpus}" if str(corpus).startswith("~") else str(corpus), **how)
     documents = cast("rag.Corpus", spec.documents(Path()))  # None only where no corpus is named
-    told = {"question": question_column, "quote": quote_column, "document": document_column, "id": id_column}
-    columns = {role: column for role, column in told.items() if column is not None}
     check = rag.check_quotes(questions, documents, repeated=repeated, columns=columns)
     page = "" if html is None else f"{write_page(html, report.quotes_page(check, whole=True))}\n"
     kept = option("--root", None if root == _ROOT else root)
-    dataset = _dataset(check, called)
-    if dataset is None:
+    try:
+        dataset: rag.Dataset[rag.CharacterSpan] | None = check.dataset(called)
+    except DatasetError:
+        dataset = None
+    if dataset is None or not any(entry.relevant for entry in dataset):  # nothing could be scored
         report.show(stdout(), report.quotes_page(check))
-        again = ["init", *kept, "--name", called, *options_of(corpus, glob, exclude)]
-        again += [text for key, value in others.items() for text in option(f"--{key.replace('_', '-')}", value)]
+        again = ["init", *kept, "--name", called, *options_of(corpus, glob, exclude), *option("--converter", converter)]
+        again += [text for given in column or () for text in option("--column", given)]
         print_text(f"\n{page}{save_suggestions(check, again) or report.NO_SUGGESTION}")
         located = any(row.status == "located" for row in check.rows)
         raise ConfigError(
@@ -217,7 +209,7 @@ def init(
             "dataset": _yaml_path(target, config.parent),
         }
         text = _template("pipeline.yaml").format(**settings)
-        text += _MARK.format(dataset=datasets.file_state(target)[:_DIGITS], config=_digest(text), questions=asked)
+        text += _MARK.format(datasets.file_state(target)[:_DIGITS], _digest(text), asked)
         if written is None:
             write_new(config, text)
         else:
@@ -226,8 +218,7 @@ def init(
         report.show(stdout(), report.quotes_page(check))
         raise
     skipped = data.count_skipped(dataset.skipped)
-    read = ["--corpus", str(config)] if any(others.values()) else options_of(corpus, glob, exclude)
-    suggested = save_suggestions(check, ["dataset", "update", str(target), *read])
+    suggested = save_suggestions(check, ["dataset", "update", str(target), "--corpus", str(config if how else corpus)])
     with arriving(f"{target} and {config} are written"):  # last, as the reader of standard output may leave
         report.show(stdout(), report.quotes_page(check))
         ran = command_lines(["run", config, *kept])
@@ -248,20 +239,33 @@ def _written_before(config: Path, asked: str | None) -> str | None:
     """
     if not checked_path(config, ConfigError).exists():
         return None
-    text, mark, end = read_text(config, ConfigError).rpartition(_MARK.partition("{")[0])
-    dataset, own, questions = (*end.partition(")")[0].split(" "), "", "", "")[:3]
-    marked = _MARK.format(dataset=dataset, config=own, questions=questions)
-    if not mark or own != _digest(text) or mark + end != marked:
+    text = read_text(config, ConfigError)
+    mark = _MARKED.search(text)
+    if mark is None or mark[2] != _digest(text[: mark.start()]):
         raise ConfigError(
             f"{config} already exists and is not overwritten, as it is not as `rag-eval init` wrote it; choose another "
             "--name, or move the file"
         )
-    if asked not in (None, questions):
+    if asked not in (None, mark[3]):
         raise ConfigError(
             f"{config} already exists and is not overwritten, as it is that of other questions of this name; choose a "
             f"--name, or say --name {shlex.quote(config.stem)} to write it again with these"
         )
-    return dataset
+    return mark[1]
+
+
+def _columns(given: Sequence[str]) -> dict[str, str]:
+    """Return the names of columns by what is in them.
+
+    Raises:
+        ConfigError: It is not known what is in one.
+    """
+    pairs = [text.partition("=") for text in given]
+    for what, equals, name in pairs:
+        if what not in (*_OF_QUESTIONS, *_OF_DOCUMENTS) or not equals:
+            listed = ", ".join((*_OF_QUESTIONS, *_OF_DOCUMENTS))
+            raise ConfigError(f"--column {what}{equals}{name}: expected one of {listed}, = and its name")
+    return {what: name for what, _, name in pairs}
 
 
 def _digest(text: str) -> str:
@@ -281,15 +285,6 @@ def _checked_name(called: str) -> str:
             f"{'; give an ASCII one, or set LC_ALL=C.UTF-8: here its bytes are no text' * no_text}"
         )
     return called
-
-
-def _dataset(check: labelling.QuoteCheck, name: str) -> rag.Dataset[rag.CharacterSpan] | None:
-    """Return the dataset of a check, or None if no question could be scored."""
-    try:
-        dataset = check.dataset(name)
-    except DatasetError:
-        return None
-    return dataset if any(entry.relevant for entry in dataset) else None
 
 
 def _save(dataset: rag.Dataset[rag.CharacterSpan], target: Path, written: str | None) -> None:

@@ -3,7 +3,7 @@
 # Annotations stay text, so that naming a type does not load its module: `--help` has to be quick.
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -12,13 +12,15 @@ from typing import NoReturn, TypeAlias
 from rich.console import Console
 
 import rag_evaluation_framework as rag
-from rag_evaluation_framework import annotation, registry, report
-from rag_evaluation_framework.base.files import checked_path
-from rag_evaluation_framework.cli import paths
-from rag_evaluation_framework.cli.dialog import Back, Dialog, Later, saving, typed_line
-from rag_evaluation_framework.cli.output import arriving, command_lines, components_print_to_stderr, option, print_text
-from rag_evaluation_framework.cli.paths import options_of
-from rag_evaluation_framework.errors import ConfigError, InputError
+
+from .. import report
+from ..authoring import people
+from ..base.files import checked_path
+from ..contracts import registry
+from ..errors import ConfigError, InputError
+from . import paths
+from .dialog import Back, Dialog, Later, saving, typed_line
+from .output import arriving, command_lines, components_print_to_stderr, option, print_text
 
 _MOST = 9  # passages of a page
 _FEWEST = 4
@@ -42,7 +44,7 @@ class Passages:
         answered: The numbers of the retrievers that did not fail in every search.
     """
 
-    def __init__(self, pool: annotation.Pool, console: Console) -> None:
+    def __init__(self, pool: people.Pool, console: Console) -> None:
         self._pool, self._console = pool, console
         self._left: list[rag.CharacterSpan] = []
         self._page: list[rag.CharacterSpan] = []
@@ -86,8 +88,8 @@ class Passages:
     def in_full(self, typed: str) -> None:
         """Show passages of which the numbers were typed as they are written, in their documents."""
         corpus, passages = self._pool.corpus, [*self.numbers]
-        for number in chain(*annotation.parse_choice(typed, len(passages))):
-            passage = annotation.trimmed("", passages[number - 1], corpus)
+        for number in chain(*people.parse_choice(typed, len(passages))):
+            passage = people.trimmed("", passages[number - 1], corpus)
             rows = self._console.height - _BESIDE_ONE
             report.show(self._console, report.full_block(number, passage, corpus, rows))
 
@@ -116,7 +118,7 @@ class LabelDialog(Dialog):
         pool: Finds passages.
     """
 
-    def __init__(self, session: annotation.Session, pool: annotation.Pool) -> None:
+    def __init__(self, session: people.Session, pool: people.Pool) -> None:
         super().__init__(session)
         self._session, self._pool, self._corpus = session, pool, pool.corpus
 
@@ -173,7 +175,7 @@ class LabelDialog(Dialog):
         if typed[:1].lower() == "f":
             passages.in_full(typed[1:].strip())
             return None
-        choice = annotation.parse_choice(typed, len(passages.numbers))
+        choice = people.parse_choice(typed, len(passages.numbers))
         try:
             answers = self._answers(choice, [*passages.numbers], self._session.questions[number].query.text)
         except Back:
@@ -183,7 +185,7 @@ class LabelDialog(Dialog):
         self.show(report.saved_lines(answers))
         return True
 
-    def _answers(self, choice: annotation.Choice, shown: list[rag.CharacterSpan], question: str) -> list[Places]:
+    def _answers(self, choice: people.Choice, shown: list[rag.CharacterSpan], question: str) -> list[Places]:
         """Return the places of each answer: what of the passages answers the question, and its copies.
 
         Raises:
@@ -195,38 +197,33 @@ class LabelDialog(Dialog):
             tuple(self._trimmed(shown[number - 1], number if several else None, question) for number in alternatives)
             for alternatives in choice
         ]
-        whole = annotation.merged(answers, self._corpus)
+        whole = people.merged(answers, self._corpus)
         if len(whole) < len(answers):
             self.tell(report.OVERLAP)
-        return self._with_copies(whole, [self._pool.copies(shown[number - 1]) for number in chain(*choice)])
+        return self._with_copies(whole)
 
     def _trimmed(self, passage: rag.CharacterSpan, number: int | None, question: str) -> rag.CharacterSpan:
         print_text("")
-        sentences = annotation.sentences_of(passage, self._corpus)
+        sentences = people.sentences_of(passage, self._corpus)
         self.show(report.sentences_block(number, passage, self._corpus, sentences, question))
         return self.ask(
-            report.TRIMMING, lambda typed: annotation.trimmed(typed, passage, self._corpus), {"s": _later, "b": _back}
+            report.TRIMMING, lambda typed: people.trimmed(typed, passage, self._corpus), {"s": _later, "b": _back}
         )
 
-    def _with_copies(self, answers: list[Places], passages: Sequence[Places]) -> list[Places]:
-        """Return answers with the other places of their texts, unless somebody wants only those that were chosen.
-
-        Args:
-            answers: The places of each answer.
-            passages: The passages that they were chosen from, each with those that have the same text.
-        """
+    def _with_copies(self, answers: list[Places]) -> list[Places]:
+        """Return answers with the other places of their texts, unless somebody wants only those that were chosen."""
         done: list[Places] = []
         while answers:
             places, answers = answers[0], answers[1:]
             declined: list[rag.CharacterSpan] = []
             for place in places:
-                copies = annotation.copies_of(place, passages, self._corpus)
+                copies = people.copies_of(place, self._corpus)
                 copies = tuple(copy for copy in copies if not any(map(copy.overlaps, (*places, *declined))))
                 if copies:
                     self.show(report.copies_lines(place, copies, self._corpus))
                     if self.ask(report.JOINING, _is_joined, {"s": _later, "b": _back}):
                         places = (*places, *copies)
-                        answers = annotation.absorbed(answers, places)
+                        answers = people.absorbed(answers, places)
                     else:
                         declined += copies
             done.append(places)
@@ -248,45 +245,42 @@ def _back() -> NoReturn:
 
 
 def label(
-    corpus: Path,
-    *,
-    questions: Path | None = None,
-    output: Path | None = None,
-    glob: paths.Glob = None,
-    exclude: paths.Exclude = None,
-    retriever: str | None = None,
+    corpus: Path, *, questions: Path | None = None, output: Path | None = None, retriever: str | None = None
 ) -> None:
     """Label questions in the terminal: choose the passages that answer each, among those that are shown.
 
     Everything is saved at once. The same command goes on where somebody stopped, or was stopped.
 
     Args:
-        corpus: The folder of documents.
+        corpus: The documents: a folder or file, or a configuration that names them.
         questions: Questions to label: CSV or TSV of question[, id], or text with one per line.
         output: The dataset, .json or .jsonl: a new one, or one to go on with.
         retriever: Show also what your own retriever finds: my_module:search.
     """
-    path = checked_path(output or _DATASETS / f"{corpus.resolve().name or 'dataset'}.json", ConfigError)
+    found = corpus.resolve()
+    called = (found.stem if found.is_file() else found.name) or "dataset"
+    path = checked_path(output or _DATASETS / f"{called}.json", ConfigError)
     own = None if retriever is None else registry.build("retriever", retriever)
-    asked = [] if questions is None else annotation.read_questions(questions)
-    documents = paths.documents(corpus, glob, exclude)
-    session = annotation.Session(path, documents, path.stem)
+    asked = [] if questions is None else people.read_questions(questions)
+    documents = paths.documents(corpus)
+    session = people.Session(path, documents, path.stem)
     added = session.add(asked)
     counts = partial(report.session_counts, session)
     with saving(counts):
         with components_print_to_stderr():
-            pool = annotation.Pool(documents, own)
+            pool = people.Pool(documents, own)
         dialog = LabelDialog(session, pool)
         dialog.show(report.session_lines(session, added, len(asked), pool.notes))
         try:
             dialog.hold()
         finally:
             pool.close()
-    documents_of = options_of(corpus, glob, exclude)
     left, dataset = len(session.questions) - session.labelled, str(session.path)
-    again = ["label", str(corpus), *option("--output", output), *documents_of[2:], *option("--retriever", retriever)]
-    linted = ["dataset", "lint", dataset, *documents_of]
-    ran = ["run", "--dataset", dataset, *documents_of, *option("--allow-skipped", left or None)]
+    again = ["label", str(corpus), *option("--output", output), *option("--retriever", retriever)]
+    linted = ["dataset", "lint", dataset, "--corpus", str(corpus)]
+    ran = ["run", "--dataset", dataset, "--corpus", str(corpus), *option("--allow-skipped", left or None)]
+    if paths.is_configuration(corpus):  # that of the run, which names the documents
+        ran = ["run", str(corpus), "--dataset", dataset, *ran[5:]]
     following = f" Next:{command_lines(again, *([linted, ran] if session.labelled else []))}"
     with arriving(counts()):
         print_text(f"\n{counts()}.{following if session.questions else ''}")

@@ -5,7 +5,7 @@ import gc
 import sys
 from importlib import import_module
 
-from rag_evaluation_framework.base import interrupts
+from ..base import interrupts
 
 
 def main() -> None:

@@ -1,4 +1,4 @@
-"""What commands print: standard output of any encoding, the console, and the commands that go on from there."""
+"""Standard output of any encoding, the console, results as JSON or pages, and the commands that come next."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from typing import Any, TextIO, cast
 
 from rich.console import Console
 
-from rag_evaluation_framework import report
-from rag_evaluation_framework.base.exits import on_failure
-from rag_evaluation_framework.base.files import write_new
-from rag_evaluation_framework.base.outside import harmless, json_text, one_line
+from .. import report
+from ..base.exits import on_failure
+from ..base.files import write_new
+from ..base.outside import harmless, json_text, one_line
 
 # Standard output, which may be of any encoding, and whose reader may leave, as `head` does: neither is an error.
 

@@ -10,10 +10,11 @@ from typing import Annotated
 import typer
 
 import rag_evaluation_framework as rag
-from rag_evaluation_framework import experiments
-from rag_evaluation_framework.base.files import checked_path, from_home
-from rag_evaluation_framework.cli.output import option
-from rag_evaluation_framework.errors import ConfigError
+
+from .. import runs
+from ..base.files import checked_path, from_home
+from ..errors import ConfigError
+from .output import option
 
 
 def path(given: str) -> Path:
@@ -70,15 +71,22 @@ def one_or_all(given: list[str] | None) -> str | list[str] | None:
     return given[0] if given and len(given) == 1 else given or None
 
 
-def documents(corpus: Path, glob: list[str] | None, exclude: list[str] | None, *, imports: bool = True) -> rag.Corpus:
+def is_configuration(corpus: Path) -> bool:
+    """Return whether a path of documents is a configuration that names them."""
+    return corpus.suffix in (".yaml", ".yml") and not corpus.is_dir()
+
+
+def documents(
+    corpus: Path, glob: list[str] | None = None, exclude: list[str] | None = None, *, imports: bool = True
+) -> rag.Corpus:
     """Return the documents of a folder or file, or those that a configuration names, read as it says.
 
     Raises:
         InputError: They cannot be read.
     """
-    if corpus.suffix not in (".yaml", ".yml") or corpus.is_dir():
+    if not is_configuration(corpus):
         return rag.Corpus.of(corpus, glob=one_or_all(glob), exclude=exclude or ())
-    found = experiments.load_config(corpus).documents(corpus.parent, imports=imports)
+    found = runs.load_config(corpus).documents(corpus.parent, imports=imports)
     if found is None or glob or exclude:
         raise ConfigError(
             f"--corpus {corpus}: expected a configuration that names documents, and no --glob and --exclude"

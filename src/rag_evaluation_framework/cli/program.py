@@ -3,11 +3,10 @@
 import logging
 import warnings
 
-from rag_evaluation_framework.base import interrupts
-from rag_evaluation_framework.base.coroutines import was_given_up
-from rag_evaluation_framework.base.exits import end_in_time
-from rag_evaluation_framework.cli import commands, endings, output
-from rag_evaluation_framework.registry.loading import PACKAGE
+from ..base import interrupts
+from ..base.coroutines import was_given_up
+from ..base.exits import end_in_time
+from . import commands, endings, output
 
 
 def exit_code() -> int:
@@ -38,7 +37,7 @@ def _run() -> None:
     with output.watched(), warnings.catch_warnings():
         warnings.simplefilter("always", UserWarning)
         warnings.showwarning = endings.show_warning
-        log = logging.getLogger(PACKAGE)
+        log = logging.getLogger(__name__.partition(".")[0])  # of the package
         log.setLevel(logging.INFO)
         log.handlers = [logging.StreamHandler()]
         interrupts.clean_up()

@@ -13,28 +13,33 @@ from typing import Annotated, Any
 import typer
 
 import rag_evaluation_framework as rag
-from rag_evaluation_framework import base, contracts, experiments, gates, report, results, retrievers, sweeps, trackers
-from rag_evaluation_framework.base.exits import on_failure
-from rag_evaluation_framework.base.files import from_home
-from rag_evaluation_framework.base.notes import note
-from rag_evaluation_framework.base.outside import one_line
-from rag_evaluation_framework.cli import run_options as options
-from rag_evaluation_framework.cli.endings import Found
-from rag_evaluation_framework.cli.output import arriving, components_print_to_stderr, print_json, print_text, stdout
-from rag_evaluation_framework.errors import ConfigError, Interrupted
-from rag_evaluation_framework.results import store
+
+from .. import base, contracts, report, runs, sweeps, trackers
+from ..analysis import gates
+from ..base.exits import on_failure
+from ..base.files import from_home
+from ..base.notes import note
+from ..base.outside import one_line
+from ..components import retrievers
+from ..errors import ComponentExited, ConfigError
+from ..runs import store
+from . import run_options as options
+from .endings import Found
+from .output import arriving, components_print_to_stderr, print_json, print_text, stdout
 
 _PARTS = ("chunker", "embedder", "vector_store")
 _WHOLE = ("engine", "rankings")
 """Keys of a file that name what is evaluated as a whole."""
 _ORDER = ("order", "ties")
 """Keys that are about stored rankings."""
+_RESUME: Mapping[bool | None, runs.Resume] = {None: "if-sure", True: "always", False: "never"}
 _ABOUT_ENGINES = ("ingest", "cleanup", "allow_custom_prefix", "allow_remote")
 
 
 def run(
     config: Path | None = None,
     *,
+    settings: Annotated[list[str] | None, typer.Option("--set", metavar="KEY=VALUE")] = None,
     yes: bool = False,
     no_config: bool = False,
     junit: Path | None = None,
@@ -56,6 +61,8 @@ def run(
 
     Args:
         config: A YAML or JSON configuration; options override it.
+        settings: Any key of a configuration, or a parameter of a component: mode=retrieve, chunker.chunk_size=200;
+            repeatable. Paths are as in the configuration.
         yes: What is in the scope may be deleted.
         no_config: Leave the configuration of the root alone: the options say everything.
         junit: Write the gates as a JUnit XML report.
@@ -65,7 +72,7 @@ def run(
         resume: Take the answers of an interrupted run also from servers and databases, or ask all questions again; by
             default taken where nothing can have changed.
     """
-    flags = options.keys_of(keys)
+    flags = options.keys_of(keys, settings or ())
     if config is not None and no_config:
         raise ConfigError(f"the configuration {config} and --no-config were given; expected one of them")
     if config is None and not no_config and "corpus" not in flags:
@@ -89,29 +96,26 @@ def run(
         experiment = run_file.experiment(folder, imports=not no_import)
     with (
         _cleaned_up(experiment.retriever, run_file.cleanup) as clean_up,
-        _kept(experiment, resume, run_file.pipeline) as journal,
+        runs.open_journal(experiment, _RESUME[resume], run_file.pipeline) as journal,
+        _answers_shown(experiment, journal, worst, as_json=as_json),
     ):
+        for told in journal.notes:
+            note(told)
         with components_print_to_stderr():
             sinks = trackers.prepared(experiment.config, others)
-            outcome, interrupt = _made(experiment, gating, unreliable, journal)
-            left = clean_up(interrupt is not None or gates.blocks(outcome))
-            if interrupt is None:
-                of_file = {id(sink) for sink in experiment.config.sinks if "sinks" not in flags}
-                required = [sink for sink in sinks if id(sink) not in of_file]
-                outcome = replace(outcome, problems=(*outcome.problems, *filter(None, [left])))
-                sent = trackers.send(outcome, sinks, required)
-                journal.is_finished = sent.outcome.result.folder is not None
-            else:
-                sent = trackers.Sent(outcome, interrupt=interrupt)
-                if left is not None:
-                    note(left)
-        ended = sent.interrupt
-        if ended is not None and not journal.is_finished:
-            ended = Interrupted(journal.said)
-        not_saved = str(ended or "save_results_path is null") if sent.not_saved is None else sent.not_saved.why
+            outcome = _made(experiment, gating, unreliable, journal)
+            left = clean_up(gates.blocks(outcome))
+            of_file = {id(sink) for sink in experiment.config.sinks if "sinks" not in flags}
+            required = [sink for sink in sinks if id(sink) not in of_file]
+            outcome = replace(outcome, problems=(*outcome.problems, *filter(None, [left])))
+            sent = trackers.send(outcome, sinks, required)
+            journal.is_finished = sent.outcome.result.folder is not None
+        not_saved = "save_results_path is null" if sent.not_saved is None else sent.not_saved.why
+        if sent.interrupt is not None and not journal.is_finished:
+            not_saved = journal.said
         _show(sent.outcome, not_saved, experiment.corpus, worst, as_json=as_json)
-        if ended is not None:
-            raise ended
+        if sent.interrupt is not None:
+            raise sent.interrupt
         gates.refuse_unreliable(sent.outcome.result, sent.outcome.problems)
         if any(verdict.counts_as == "fail" for verdict in sent.outcome.result.gates):
             raise Found
@@ -121,20 +125,43 @@ def _made(
     experiment: rag.ExperimentConfig[Any],
     gating: gates.Gating,
     unreliable: partial[tuple[str, ...]],
-    journal: experiments.Journal,
-) -> tuple[contracts.Outcome, KeyboardInterrupt | None]:
-    """Return a run with the verdicts on its gates, and the interrupt that ended it, if one did."""
+    journal: runs.Journal,
+) -> contracts.Outcome:
+    """Return a run with the verdicts on its gates."""
     planned = gating.gates_of(experiment)
     with base.kept_stages(experiment.config.save_results_path) as stages:
         if stages is not None:
             stages.measures_anew = any(gate.kind == "latency" for gate in planned)
-        result, ended = experiments.run(experiment, journal)
-    if isinstance(ended, KeyboardInterrupt):
-        return gating.outcome(result, (), ()), ended
+        exited: tuple[str, ...] = ()
+        try:
+            result = runs.run(experiment, journal)
+        except ComponentExited as error:
+            found, unanswered = runs.run_of_answers(experiment, journal)
+            if found is None or unanswered:
+                raise
+            result, exited = found, (str(error),)
     outcome = gating.outcome(result, planned, unreliable(result))
     why = unreliable(result, why_skipped=report.why_skipped(result, experiment.corpus))
-    exited = () if ended is None else (str(ended),)
-    return replace(outcome, problems=(*exited, *outcome.problems, *why)), None
+    return replace(outcome, problems=(*exited, *outcome.problems, *why))
+
+
+@contextmanager
+def _answers_shown(
+    experiment: rag.ExperimentConfig[Any], journal: runs.Journal, worst: int, *, as_json: bool
+) -> Generator[None]:
+    """Show the scores of what was answered when the run inside is interrupted."""
+    try:
+        yield
+    except KeyboardInterrupt as interrupt:
+        with components_print_to_stderr():
+            result, unanswered = runs.run_of_answers(experiment, journal)
+        if result is not None:
+            questions = len(result.queries)
+            told = f"interrupted: {questions - unanswered} of {questions} questions were answered"
+            closing = map(str, getattr(interrupt, "__notes__", ()))
+            outcome = contracts.Outcome(replace(result, notes=(told, *closing, *result.notes)))
+            _show(outcome, journal.said, experiment.corpus, worst, as_json=as_json)
+        raise
 
 
 def _show(outcome: contracts.Outcome, not_saved: str, corpus: rag.Corpus, worst: int, *, as_json: bool) -> None:
@@ -175,22 +202,10 @@ def _cleaned_up(retriever: rag.Retriever, cleanup: retrievers.Cleanup) -> Genera
         yield clean_up
 
 
-@contextmanager
-def _kept(
-    experiment: rag.ExperimentConfig[Any], resume: bool | None, pipeline: Mapping[str, Any]
-) -> Generator[experiments.Journal]:
-    """Keep the answers of a run until it is finished, and say which of earlier starts are taken."""
-    taken: dict[bool | None, experiments.Resume] = {None: "if-sure", True: "always", False: "never"}
-    with experiments.open_journal(experiment, taken[resume], pipeline) as journal:
-        for told in journal.notes:
-            note(told)
-        yield journal
-
-
-def _run_file(config: Path | None, flags: dict[str, Any]) -> tuple[experiments.RunSpec, Path]:
+def _run_file(config: Path | None, flags: dict[str, Any]) -> tuple[runs.RunSpec, Path]:
     """Return what is to be run, and the folder to which its paths are relative."""
     named = {key: options.name_of(key) for key in flags}
-    keep = {"save_results_path": str(Path(".rag-eval").absolute())}
+    whole: dict[str, Any] = {"save_results_path": str(Path(".rag-eval").absolute())}
     if config is None:
         if "dataset" not in flags:
             made = sorted(map(str, Path(".rag-eval").glob("*.yaml")))
@@ -199,9 +214,13 @@ def _run_file(config: Path | None, flags: dict[str, Any]) -> tuple[experiments.R
                 f"{f', such as {made[0]}' if made else ''}, or --dataset, and --corpus if the dataset brings no "
                 "documents"
             )
-        return experiments.parse_config({**keep, **flags}, "the options", named), Path()
-    written = _taken(config, flags)
-    return experiments.parse_config({**keep, **written, **flags}, str(config), named), config.parent
+    else:
+        whole |= _taken(config, flags)
+    whole |= {key: value for key, value in flags.items() if "." not in key}
+    for key in flags.keys() - whole.keys():
+        sweeps.set_key(whole, key.split("."), flags[key], key)
+    source, folder = ("the options", Path()) if config is None else (str(config), config.parent)
+    return runs.parse_config(whole, source, named), folder
 
 
 def _taken(config: Path, flags: dict[str, Any]) -> dict[str, Any]:
@@ -217,7 +236,7 @@ def _taken(config: Path, flags: dict[str, Any]) -> dict[str, Any]:
         replaced |= {*_ABOUT_ENGINES, "scope_prefix"}
     elif flags.keys() & parts:
         replaced |= {*_ABOUT_ENGINES}
-    return experiments.load_config(config).model_dump(exclude_unset=True, exclude=replaced)
+    return runs.load_config(config).model_dump(exclude_unset=True, exclude=replaced)
 
 
 def _config_in(root: Path, flags: dict[str, Any]) -> Path | None:
@@ -243,12 +262,7 @@ def _summary(result: rag.EvaluationResult[Any], not_saved: str, worst: int) -> d
         "not_saved": None if result.folder is not None else not_saved,
         "name": result.name,
         "metrics": result.metrics,
-        "statistics": results.statistics_record(result.statistics, result.micro, result.per_document),
-        "reranking": None if result.reranking is None else result.reranking.record(),
-        "latency": None if result.latency is None else result.latency.record(),
-        "unanswerable": None if result.unanswerable is None else result.unanswerable.record(),
-        "breakdowns": [breakdown.record() for breakdown in result.breakdowns],
-        "first_relevant": None if result.first_relevant is None else result.first_relevant.record(),
+        **result.measured,
         "headline": result.headline,
         "counts": result.counts,
         "gates": [asdict(verdict) for verdict in result.gates],

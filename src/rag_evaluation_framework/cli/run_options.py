@@ -10,8 +10,10 @@ from typing import Annotated, Any, NamedTuple, get_args, get_origin
 
 import typer
 
-from rag_evaluation_framework import base, experiments
-from rag_evaluation_framework.cli import paths
+from .. import base, runs, sweeps
+from ..errors import ConfigError
+from . import paths
+from .endings import Ended
 
 # Commands share these, and load no `RunSpec` for them.
 AllowFailures = Annotated[
@@ -73,28 +75,41 @@ def executor_of(workers: str) -> int | str:
 
 
 class KeyOption(NamedTuple):
-    """An option that sets a key of a run."""
+    """An option of its own that sets a key of a run."""
 
     key: str
     option: str
     parameter: Parameter
 
 
-def with_keys(command: Callable[..., None]) -> Callable[..., None]:
-    """Return a command that takes any keys with the options that set them, behind its argument."""
-    stated = signature(command, eval_str=True).parameters.values()
-    own = [each for each in stated if each.kind is not Parameter.VAR_KEYWORD]
-    return _taking(command, [own[0], *(each.parameter for each in key_options()), *own[1:]])
+def as_command(function: Callable[..., None]) -> Callable[..., None]:
+    """Return the function of a command as typer takes it, and whatever ends it wrapped in `Ended`.
 
-
-def with_help(command: Callable[..., None]) -> Callable[..., None]:
-    """Return a command whose arguments and options have the help that is in its docstring; the latter are keyword-only.
-
-    Options that several commands share have their help themselves.
+    Its arguments and options, which are keyword-only, have the help that is in its docstring; those that several
+    commands share have theirs. If it takes any keywords, it takes the options that set keys of a run, behind its
+    argument.
     """
-    _, told = help_of(command)
-    stated = signature(command, eval_str=True).parameters.values()
-    return _taking(command, [_described(each, told[each.name]) if each.name in told else each for each in stated])
+    _, told = help_of(function)
+    stated = signature(function, eval_str=True)
+    made = [
+        _described(each, told[each.name]) if each.name in told else each
+        for each in stated.parameters.values()
+        if each.kind is not Parameter.VAR_KEYWORD
+    ]
+    if len(made) < len(stated.parameters):
+        made[1:1] = (each.parameter for each in key_options())
+
+    @wraps(function)
+    def command(*arguments: Any, **given: Any) -> None:
+        try:
+            function(*arguments, **given)
+        except BaseException as error:  # every end, an interrupt too, is told by the program
+            raise Ended(error) from error
+
+    described: Any = command
+    described.__signature__ = stated.replace(parameters=made)
+    described.__annotations__ = {each.name: each.annotation for each in made}
+    return command
 
 
 def help_of(command: Callable[..., None]) -> tuple[str, dict[str, str]]:
@@ -120,32 +135,16 @@ def _described(parameter: Parameter, told: str) -> Parameter:
     return parameter.replace(annotation=Annotated[kind, mark])
 
 
-def _taking(command: Callable[..., None], parameters: Sequence[Parameter]) -> Callable[..., None]:
-    """Return a command that takes these parameters."""
-
-    @wraps(command)
-    def taking(*arguments: Any, **given: Any) -> None:
-        command(*arguments, **given)
-
-    made: Any = taking
-    made.__signature__ = signature(command).replace(parameters=parameters)
-    made.__annotations__ = {each.name: each.annotation for each in parameters}
-    return taking
-
-
 def key_options() -> Iterator[KeyOption]:
     """Yield the options that set keys, those of what is run before those of how."""
-    for key in base.own_first(experiments.RunSpec):
-        field = experiments.RunSpec.model_fields[key]
-        marks = [each for each in field.metadata if isinstance(each, experiments.Option)]
-        mark = marks[0] if marks else experiments.Option()
-        if mark.name != "":
-            yield _option(key, field, mark)
+    for key in base.own_first(runs.RunSpec):
+        field = runs.RunSpec.model_fields[key]
+        yield from (_option(key, field, mark) for mark in field.metadata if isinstance(mark, runs.Option))
 
 
 def describe(parameters: Iterable[Any]) -> None:
     """Give the options that set keys their help: the first sentence on each key."""
-    told = base.docstrings(experiments.RunSpec)
+    told = base.docstrings(runs.RunSpec)
     keys = {each.parameter.name: each.key for each in key_options()}
     for each in parameters:
         if each.name in keys:
@@ -157,25 +156,36 @@ def describe(parameters: Iterable[Any]) -> None:
 def _option(key: str, field: Any, mark: Any) -> KeyOption:
     option = mark.name or f"--{key.replace('_', '-')}"
     kinds = {field.annotation, *get_args(field.annotation)}
-    takes = mark.takes or next((kind for kind in (bool, int, float) if kind in kinds), str)
-    given: dict[str, Any] = {"metavar": mark.metavar}
-    given["min"] = next((limit.ge for limit in field.metadata if hasattr(limit, "ge")), None)
-    given["parser"] = paths.path if takes in (Path, list[Path]) else None
-    annotation: Any = Annotated[takes if takes is bool else takes | None, typer.Option(option, **given)]
+    takes = mark.takes or next((kind for kind in (bool, float) if kind in kinds), str)
+    parser = paths.path if takes in (Path, list[Path]) else None
+    given: Any = typer.Option(option, metavar=mark.metavar, parser=parser)
+    annotation: Any = Annotated[takes if takes is bool else takes | None, given]
     name = option.removeprefix("--").replace("-", "_")
     default = False if takes is bool else None
     return KeyOption(key, option, Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=annotation))
 
 
-def keys_of(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the keys of a run that options set; a path is absolute.
+def keys_of(given: Mapping[str, Any], settings: Sequence[str]) -> dict[str, Any]:
+    """Return the keys of a run that options set, those of `--set` last, in which a key may name a parameter.
+
+    A path that an option of its own gives is absolute.
 
     Args:
         given: The value of each option by the name of its parameter, None or empty if it was not given.
+        settings: What `--set` gives, such as `mode=retrieve` or `chunker.chunk_size=200`.
+
+    Raises:
+        ConfigError: A key is given twice, or something that is given for `--set` is no setting.
     """
     merged = [each for each in key_options() if each.parameter.name not in OF_THE_COMMAND]
     told = ((each.key, given[each.parameter.name]) for each in merged)
-    return {key: _written(key, value) for key, value in told if not _is_absent(value)}
+    found = {key: _written(key, value) for key, value in told if not _is_absent(value)}
+    for text in settings:
+        key, values = sweeps.parse_axis(text, "--set")
+        if key in found:
+            raise ConfigError(f"--set {text}: {key} is given twice; expected once")
+        found[key] = values[0] if len(values) == 1 else values
+    return found
 
 
 def _is_absent(value: Any) -> bool:
@@ -185,7 +195,7 @@ def _is_absent(value: Any) -> bool:
 
 def name_of(key: str) -> str:
     """Return the option that sets a key of a run."""
-    return next(each.option for each in key_options() if each.key == key)
+    return next((each.option for each in key_options() if each.key == key), f"--set {key}")
 
 
 def _written(key: str, value: Any) -> Any:
@@ -195,14 +205,4 @@ def _written(key: str, value: Any) -> Any:
         return [str(path.absolute()) for path in value]
     if key == "glob":
         return paths.one_or_all(value)
-    if key == "ingest":  # --no-ingest says so
-        return False
-    return _tokenizer(value) if key == "tokenizer" else value
-
-
-def _tokenizer(given: str) -> str:
-    """Return the absolute path of a tokenizer that is a file; any other is a name."""
-    try:
-        return str(Path(given).absolute()) if Path(given).is_file() else given
-    except (OSError, ValueError):  # no file can be called so
-        return given
+    return False if key == "ingest" else value  # --no-ingest says so

@@ -13,22 +13,18 @@ from typing import Annotated, Any
 import typer
 
 import rag_evaluation_framework as rag
-from rag_evaluation_framework import analysis, gates, integrations, results
-from rag_evaluation_framework import report as pages
-from rag_evaluation_framework.base.files import checked_path
-from rag_evaluation_framework.base.notes import note
-from rag_evaluation_framework.base.outside import json_text, one_line
-from rag_evaluation_framework.cli import paths
-from rag_evaluation_framework.cli import run_options as options
-from rag_evaluation_framework.cli.output import (
-    arriving,
-    components_print_to_stderr,
-    print_result,
-    print_text,
-    write_page,
-)
-from rag_evaluation_framework.errors import ConfigError, ProviderError, ResultError
-from rag_evaluation_framework.results import store
+
+from .. import analysis, runs, trackers
+from .. import report as pages
+from ..analysis import gates
+from ..base.files import checked_path
+from ..base.notes import note
+from ..base.outside import json_text, one_line
+from ..errors import ConfigError, ProviderError, ResultError
+from ..runs import store
+from . import paths
+from . import run_options as options
+from .output import arriving, components_print_to_stderr, print_result, print_text, write_page
 
 
 def baseline(
@@ -43,8 +39,8 @@ def baseline(
     The folder can be kept in the repository; `rag-eval run --baseline baseline` compares with it.
     """
     where = root or store.ROOT
-    found = results.find_run(run, where)
-    result = results.load_result(found)
+    found = runs.find_run(run, where)
+    result = runs.load_result(found)
     problems = gates.unreliable(result, allow_failures, allow_skipped, allow_unlocated=1.0)
     if problems:
         raise ConfigError(
@@ -53,10 +49,10 @@ def baseline(
         )
     earlier = None
     with suppress(ResultError):  # it is replaced, whatever it is, if it is there
-        earlier = results.load_result(Path(where) / store.BASELINE)
+        earlier = runs.load_result(Path(where) / store.BASELINE)
     for told in pages.baseline_notes(result, earlier):
         note(told)
-    print_text(pages.baseline_text(result, results.keep_baseline(found, where)))
+    print_text(pages.baseline_text(result, runs.keep_baseline(found, where)))
 
 
 def compare(
@@ -87,14 +83,14 @@ def compare(
         output: A new folder for diff.json, and diff.md for a pull request; of several runs leaderboard.*.
     """
     folder = None if output is None else checked_path(output, ConfigError)
-    found = [results.find_run(name, root or store.ROOT) for name in (baseline, candidate, *(more or ()))]
-    runs = [rag.load_result(path) for path in found]
+    found = [runs.find_run(name, root or store.ROOT) for name in (baseline, candidate, *(more or ()))]
+    loaded = [rag.load_result(path) for path in found]
     files = [path / store.REPORT if path.is_dir() else path for path in found]
     independent: Any = cluster  # whatever it is, it is checked
     if more and by:
-        raise ConfigError(f"--by {by[0]}: slices are those of two runs, got {len(runs)}; compare two of them")
+        raise ConfigError(f"--by {by[0]}: slices are those of two runs, got {len(loaded)}; compare two of them")
     if more:
-        board = analysis.Leaderboard.of(runs, cluster=independent)
+        board = analysis.Leaderboard.of(loaded, cluster=independent)
         again = [
             f"{one} and {other} are the same run"
             for (one, file), (other, second) in combinations(zip(board.runs, files, strict=True), 2)
@@ -102,11 +98,11 @@ def compare(
         ]
         board = replace(board, notes=(*again, *board.notes))
         record = board.record(score)
-        for known, run in zip(record["runs"], runs, strict=True):
+        for known, run in zip(record["runs"], loaded, strict=True):
             known |= {"folder": str(run.folder), "created": run.created}
-        page = pages.leaderboard_page(board, score, worst, runs)
+        page = pages.leaderboard_page(board, score, worst, loaded)
     else:
-        before, after = runs
+        before, after = loaded
         compared = rag.Comparison.of(before, after, cluster=independent)
         if files[0].samefile(files[1]):
             compared = replace(compared, notes=("baseline and candidate are the same run", *compared.notes))
@@ -154,8 +150,8 @@ def explain(
         raise ConfigError(
             "--baseline was given without a question: name one, or compare the runs with `rag-eval compare`"
         )
-    result = rag.load_result(results.find_run(run, root or store.ROOT))
-    before: Any = None if baseline is None else rag.load_result(results.find_run(baseline, root or store.ROOT))
+    result = rag.load_result(runs.find_run(run, root or store.ROOT))
+    before: Any = None if baseline is None else rag.load_result(runs.find_run(baseline, root or store.ROOT))
     with components_print_to_stderr():
         if question is None:
             lost = rag.Attribution.of(result, score, deep=deep)
@@ -186,17 +182,11 @@ def report(
         worst: How many of the weakest questions to show with their passages.
     """
     paths.new_page("--output", output, ".md", ".tex")
-    runs = [results.load_result(results.find_run(name, root or store.ROOT)) for name in (run, *(others or ()))]
-    print_text(write_page(output, pages.whole_page(runs, worst)))
+    loaded = [runs.load_result(runs.find_run(name, root or store.ROOT)) for name in (run, *(others or ()))]
+    print_text(write_page(output, pages.whole_page(loaded, worst)))
 
 
-def publish(
-    run: options.SavedRun,
-    dataset: str,
-    *,
-    root: options.Root = None,
-    as_json: options.AsJson = False,
-) -> None:
+def publish(run: options.SavedRun, dataset: str, *, root: options.Root = None, as_json: options.AsJson = False) -> None:
     """Record a run as an experiment on a dataset in LangSmith: where each result was found, and every score.
 
     Needs LANGSMITH_API_KEY. What arrived is counted. Publishing a run again makes a new experiment. `rag-eval dataset
@@ -207,8 +197,8 @@ def publish(
         dataset: The name of its dataset in LangSmith.
         as_json: Print one JSON object.
     """
-    result = results.load_result(results.find_run(run, root or store.ROOT))
-    experiment = integrations.publish_experiment(result, dataset)
+    result = runs.load_result(runs.find_run(run, root or store.ROOT))
+    experiment = trackers.publish_experiment(result, dataset)
     with arriving(f"the experiment is at {experiment.url}"):
         record = {**asdict(experiment), "complete": experiment.complete}
         told = f"{experiment.told}\n" if experiment.complete else ""

@@ -3,20 +3,22 @@
 # Annotations stay text, so that naming a type does not load its module: `--help` has to be quick.
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import rag_evaluation_framework as rag
-from rag_evaluation_framework import rankings as rank_files
-from rag_evaluation_framework import report
-from rag_evaluation_framework.base.notes import collected
-from rag_evaluation_framework.base.outside import name_line, shown
-from rag_evaluation_framework.cli import run_options
-from rag_evaluation_framework.cli.output import print_result
-from rag_evaluation_framework.errors import DatasetError
+
+from .. import report
+from ..base.notes import collected
+from ..base.outside import name_line, shown
+from ..datasets import rankings as rank_files
+from ..errors import DatasetError
+from . import run_options
+from .output import print_result
 
 if TYPE_CHECKING:
-    from rag_evaluation_framework.data import ScoreTable
+    from ..data import ScoreTable
 
     Scored: TypeAlias = tuple[Path, ScoreTable, dict[str, int]]
 
@@ -43,7 +45,11 @@ def score(
     """
     judged = rank_files.RankFile.of_qrels(qrels)
     scored = [_scored(qrels, judged, path, order, ties, metric) for path in rankings]
-    named = [(_name(path, scored), scores, counts) for path, scores, counts in scored]
+    called = Counter(path.name for path, _, _ in scored)  # files of one name are called by their paths
+    named = [
+        (name_line(path.name if called[path.name] == 1 else str(path)), scores, counts)
+        for path, scores, counts in scored
+    ]
     print_result(
         _as_json(qrels, judged, scored, per_query),
         lambda: report.rankings_page(qrels.name, _qrels_counts(judged), named, per_query=per_query, ties=ties),
@@ -105,9 +111,3 @@ def _path_text(path: Path) -> str:
 def _qrels_counts(judged: rank_files.RankFile) -> dict[str, int]:
     judgements = sum(map(len, judged.by_query.values()))
     return {"questions": len(judged.by_query), "judgements": judgements, "repeated": judged.repeated}
-
-
-def _name(path: Path, scored: list[Scored]) -> str:
-    """Return the name of a rankings file, or its whole path if another file has the same name."""
-    same = sum(path.name == other.name for other, _, _ in scored)
-    return name_line(path.name if same == 1 else str(path))

@@ -8,19 +8,13 @@ from typing import Annotated, Any
 
 import typer
 
-from rag_evaluation_framework import report, sweeps
-from rag_evaluation_framework.base.outside import one_line
-from rag_evaluation_framework.cli import paths
-from rag_evaluation_framework.cli import run_options as options
-from rag_evaluation_framework.cli.output import (
-    arriving,
-    components_print_to_stderr,
-    print_result,
-    print_text,
-    write_page,
-)
-from rag_evaluation_framework.errors import ConfigError
-from rag_evaluation_framework.results import store
+from .. import report, sweeps
+from ..base.outside import one_line
+from ..errors import ConfigError
+from ..runs import store
+from . import paths
+from . import run_options as options
+from .output import arriving, components_print_to_stderr, print_result, print_text, write_page
 
 
 def sweep(

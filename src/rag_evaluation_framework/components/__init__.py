@@ -1,4 +1,4 @@
-"""The door: objects and functions of other people as components, and what they return as plain values."""
+"""Components: what cuts, embeds, keeps, retrieves and ranks again; a folder a kind."""
 
 import lazy_loader as lazy
 

@@ -9,22 +9,23 @@ from types import BuiltinFunctionType, FunctionType
 from typing import Any, ClassVar
 from urllib.parse import unquote
 
-from rag_evaluation_framework.base.exits import errors_as, no_exit, outcome
-from rag_evaluation_framework.base.files import is_object
-from rag_evaluation_framework.base.outside import class_name, fit_to_keep, hide, is_secret, one_line, raised, shown
-from rag_evaluation_framework.errors import ConfigError
+from ..base.exits import errors_as, no_exit, outcome
+from ..base.files import is_object
+from ..base.outside import HIDDEN, class_name, fit_to_keep, hide, is_secret, one_line, raised, shown
+from ..errors import ConfigError
 
 # What components are given in confidence, so that it is hidden wherever it turns up.
 
 _LOGIN = re.compile(r"://[^\s/:@]*:([^\s/@]+)@")
+_GIVEN = re.compile(r"(?<![\w-])([\w-]+)=([^\s,&]+)")  # in a connection string, the query of a URL, `own:R:api_key=...`
 
 
 def confide(component: Any) -> None:
     """Hide the secrets that a component was given: from now on, in all that this process shows.
 
     Libraries quote a refused key in words of their own. A secret is the text of a field or attribute that is called
-    like one, or that a mapping such as `headers` holds by such a name, and the password of a URL. Nothing deeper is
-    searched, and no other object.
+    like one, or that a mapping such as `headers` or a text such as `password=...` holds by such a name, and the
+    password of a URL. Nothing deeper is searched, and no other object.
     """
     names = (*getattr(component, "__dict__", ()), *getattr(component, "__dataclass_fields__", ()))
     confide_parameters({name: getattr(component, name, None) for name in names})
@@ -42,6 +43,10 @@ def confide_parameters(given: Mapping[str, Any]) -> None:
                     hide(secret)
             elif login := _LOGIN.search(text):
                 hide(unquote(login[1]))
+            else:
+                for named, secret in _GIVEN.findall(text):
+                    if is_secret(named):
+                        hide(secret)
 
 
 # What all components share: a name for tables and records.
@@ -62,12 +67,14 @@ class Component:
             setattr(cls, "__repr__", Component.__repr__)  # noqa: B010  mypy assigns to no method
 
     def __repr__(self) -> str:
-        given = ", ".join(f"{key}={shown(value, _VALUE)}" for key, value in parameters(self).items())
+        confide(self)
+        given = ", ".join(f"{key}={shown(_public(value), _VALUE)}" for key, value in parameters(self).items())
         return f"{type(self).__qualname__}({given})"
 
     @property
     def name(self) -> str:
         """How tables call it: the class and, for a dataclass, its parameters that differ from their defaults."""
+        confide(self)
         given = ", ".join(f"{key}={shown_parameter(value)}" for key, value in changed_parameters(self).items())
         return f"{type(self).__name__}({given})" if given else type(self).__name__
 
@@ -133,15 +140,15 @@ def default_parameters(kind: Callable[..., Any]) -> dict[str, Any]:
     """
     if not is_dataclass(kind):
         return {}
-    return {field.name: _default(field) for field in fields(kind) if _is_parameter(field)}
+    return {
+        field.name: field.default_factory() if field.default_factory is not MISSING else field.default
+        for field in fields(kind)
+        if _is_parameter(field)
+    }
 
 
 def _is_parameter(field: Field[Any]) -> bool:
     return field.init and field.repr and not is_secret(field.name)
-
-
-def _default(field: Field[Any]) -> Any:
-    return field.default_factory() if field.default_factory is not MISSING else field.default
 
 
 def shown_parameter(value: object) -> str:
@@ -150,9 +157,14 @@ def shown_parameter(value: object) -> str:
         return value.name
     if isinstance(value, FunctionType | BuiltinFunctionType | type):
         return value.__qualname__
-    text = shown(value, _VALUE)
+    text = shown(_public(value), _VALUE)
     items: list[object] = [*value] if isinstance(value, tuple) else []
     return f"({', '.join(map(shown_parameter, items))})" if any(isinstance(item, Component) for item in items) else text
+
+
+def _public(value: object) -> object:
+    """Return a mapping without the values of what is called like a secret, and any other value as it is."""
+    return {key: HIDDEN if is_secret(str(key)) else item for key, item in value.items()} if is_object(value) else value
 
 
 def check_count(owner: str, name: str, value: object, least: int = 1) -> None:

@@ -1,54 +1,68 @@
-"""Documents as people bring them: files, archives, tables, and the objects of other libraries."""
+"""Documents as people bring them: files, folders, archives, tables, and the objects of other libraries."""
 
+import os
 import zipfile
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from fnmatch import fnmatchcase
 from itertools import zip_longest
 from operator import itemgetter
 from pathlib import Path, PurePosixPath
 from posixpath import commonpath, dirname, normpath
+from stat import S_ISREG
 from tempfile import TemporaryDirectory
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
-from rag_evaluation_framework.base.exits import errors_as
-from rag_evaluation_framework.base.files import json_lines
-from rag_evaluation_framework.base.notes import collected, note
-from rag_evaluation_framework.base.outside import class_name, raised, shown
-from rag_evaluation_framework.base.tables import SHEETS, read_rows
-from rag_evaluation_framework.corpus.readers import Converter, Reading, Source
-from rag_evaluation_framework.data.document import Document
-from rag_evaluation_framework.data.folders import document_of, read_folder
-from rag_evaluation_framework.data.ids import DocumentId, content_digest
-from rag_evaluation_framework.data.values import (
-    METADATA_KEYS,
-    SOURCE_KEYS,
-    TEXT_KEYS,
-    frame_rows,
-    gives_items,
-    is_mapping,
-    items,
-)
-from rag_evaluation_framework.errors import CorpusError, DatasetError, MissingDependency
+import bracex
+
+from ..base.exits import errors_as
+from ..base.files import json_lines
+from ..base.notes import collected, note
+from ..base.outside import class_name, first_of, raised, shown
+from ..base.progress import progress
+from ..base.tables import TABLES, headings, read_rows
+from ..corpus.readers import Converter, Reading, Source, read_file, readable
+from ..errors import CorpusError, DatasetError, MissingDependency
+from .ids import canonical_document_id, content_digest
+from .values import METADATA_KEYS, SOURCE_KEYS, TEXT_KEYS, frame_rows, gives_items, is_mapping, items
+
+MARKDOWN = "**/*.md"
+"""The pattern of the design documents: of `Corpus.from_folder`."""
 
 _LARGEST_ARCHIVE = 2_000_000_000  # bytes, unpacked
-_TABLES = (".csv", ".tsv", *SHEETS)
 _ID_KEYS = ("id", "_id", "doc_id", "document_id", "docid", "id_", "name")
 _PAGE_KEYS = ("page", "page_number", "page_label")
+_HIDDEN = (".", "~$")  # Word has ~$guide.docx while guide.docx is open
+_MOST_NAMED = 3
+_MOST_KINDS = 8
+_MOST_PROBLEMS = 10
+_MOST_NOTES = 3  # of single files, such as encodings; a folder may have thousands
+
+Pattern: TypeAlias = tuple[str, ...]
+"""The parts of a glob pattern between slashes, without braces."""
 
 
-class Columns(NamedTuple):
-    """The columns, or keys, that have text and id of a document; None of one that has a usual name."""
+class Brought(NamedTuple):
+    """A document as it was brought: its name, its text, what else is known, and the file that a reader read."""
 
-    text: str | None = None
-    name: str | None = None
+    name: str
+    text: str
+    metadata: Mapping[str, Any]
+    source: Source | None = None
 
 
 # Paths.
 
 
 def read_path(
-    path: Path, patterns: Sequence[str] | None, exclude: Sequence[str], converter: Converter | None, columns: Columns
-) -> list[Document]:
+    path: Path,
+    patterns: Sequence[str] | None,
+    exclude: Sequence[str],
+    converter: Converter | None,
+    text_column: str | None,
+    name_column: str | None,
+) -> list[Brought]:
     """Return the documents of a folder, a `.zip`, a table or `.jsonl` with one document per row, or any other file.
 
     Raises:
@@ -56,21 +70,22 @@ def read_path(
         MissingDependency: A file needs a package that is not installed.
     """
     suffix = path.suffix.lower()
-    is_table = suffix in (*_TABLES, ".jsonl") and not path.is_dir()
-    if any(columns) and not is_table:
+    is_table = suffix in (*TABLES, ".jsonl") and not path.is_dir()
+    if (text_column or name_column) and not is_table:
         raise CorpusError(f"{path}: text_column and name_column are about a table or .jsonl; this is none")
     if path.is_file() and suffix != ".zip" and (patterns or exclude):
         raise CorpusError(f"{path}: is a file; glob and exclude are about folders, leave them out")
     if not path.exists():
         raise CorpusError(f"{path}: does not exist; expected a folder or file of documents")
     if is_table:
-        return _records(_rows(path), columns, str(path))
+        return _records(_rows(path), text_column, name_column, str(path))
     if suffix == ".zip" and path.is_file():
         with _unpacked(path) as folder:
             return read_folder(folder, patterns, exclude, converter)
     if path.is_dir():
         return read_folder(path, patterns, exclude, converter)
-    return [document_of(path.name, path, converter)]
+    text, source = read_file(path, converter)
+    return [Brought(path.name, text, {}, source)]
 
 
 def _rows(path: Path) -> Iterator[dict[str, Any]]:
@@ -82,12 +97,8 @@ def _rows(path: Path) -> Iterator[dict[str, Any]]:
                     raise CorpusError(f"{path}: line {number}: expected an object, one per document")
                 yield line
             return
-        rows = iter(read_rows(path, CorpusError))
-        first, cells = next(rows, (1, [""]))
-        header = [cell.strip() for cell in cells]
-        names = [name.casefold() for name in header if name]
-        if len({*names}) < len(names):
-            raise CorpusError(f"{path}: line {first}: two columns share a name: {', '.join(header)}")
+        rows = read_rows(path, CorpusError)
+        first, header = headings(rows, path, CorpusError)
         for number, row in rows:
             found = [*zip_longest(header, row, fillvalue="")]
             if any(cell.strip() and not name for name, cell in found):
@@ -126,10 +137,210 @@ def _unpacked(path: Path) -> Generator[Path]:
             note(text.replace(place, str(path)))
 
 
+# Folders: which files are read.
+
+
+def read_folder(
+    folder: Path,
+    patterns: Sequence[str] | None = None,
+    exclude: Sequence[str] = (),
+    converter: Converter | None = None,
+    kinds: Collection[str] = (),
+) -> list[Brought]:
+    """Return the documents of a folder, ordered by id.
+
+    Args:
+        folder: The folder.
+        patterns: Which files to read, relative to the folder; by default those of `kinds`.
+        exclude: Which not to read.
+        converter: What reads files that are not plain text.
+        kinds: The suffixes of the files that are read without patterns; by default every kind that is read.
+
+    Raises:
+        CorpusError: The folder is missing, nothing matches, a pattern is none or leads out of the folder, or files
+            cannot be read: all are listed.
+        MissingDependency: Files need a package that is not installed.
+    """
+    if not folder.is_dir():
+        raise CorpusError(
+            f"{folder}: {'is a file' if folder.exists() else 'does not exist'}; expected a folder of text files"
+        )
+    wanted = [each for pattern in patterns or ["**"] for each in _alternatives(pattern)]
+    files = _listed(folder, wanted, {pattern: _alternatives(pattern) for pattern in exclude})
+    paths = {
+        name: path
+        for name, path in files.items()
+        if patterns or (path.suffix in kinds if kinds else readable(path.suffix))
+    }
+    _check_files(folder, paths.values())
+    if not paths:
+        raise _no_match(folder, ", ".join(map(shown, patterns or [MARKDOWN] * bool(kinds))))
+    others = Counter(path.suffix.lower() for name, path in files.items() if name not in paths and path.is_file())
+    unread = Counter({suffix: count for suffix, count in others.items() if not kinds or readable(suffix)})
+    if unread:
+        why = f"; Corpus.of({shown(str(folder))}) reads them, too" if kinds else ", as they have no reader"
+        note(f"{folder}: not read: {_counted(unread)}{why}")
+    return _texts(folder, paths, converter)
+
+
+def _alternatives(pattern: Any) -> list[Pattern]:
+    """Return the patterns that one with braces stands for.
+
+    Raises:
+        CorpusError: It is none, or leads out of the folder.
+    """
+    try:
+        found = [PurePosixPath(one) for one in dict.fromkeys(bracex.expand(pattern, keep_escapes=True))]
+    except (bracex.ExpansionLimitException, ValueError, RecursionError) as error:
+        raise CorpusError(f"glob pattern {shown(pattern)}: its braces stand for too much ({error})") from error
+    except (TypeError, AttributeError):
+        found = []
+    if not found or not all(each.parts and not each.is_absolute() and ".." not in each.parts for each in found):
+        raise CorpusError(
+            f"glob pattern {shown(pattern)}: expected a pattern relative to the folder, such as '**/*.txt'"
+        )
+    if any("**" in part != "**" for each in found for part in each.parts):
+        raise CorpusError(f"glob pattern {shown(pattern)}: expected ** between slashes, such as '**/*.txt'")
+    return [  # a `**` behind another adds nothing, and takes as long again
+        tuple(part for part, before in zip(each.parts, ("", *each.parts), strict=False) if not part == before == "**")
+        for each in found
+    ]
+
+
+def _matches(parts: Pattern, pattern: Pattern) -> bool:
+    """Return whether the parts of a path match a pattern."""
+    if not pattern:
+        return not parts
+    if pattern[0] == "**":
+        return any(_matches(parts[first:], pattern[1:]) for first in range(len(parts) + 1))
+    return bool(parts) and fnmatchcase(parts[0], pattern[0]) and _matches(parts[1:], pattern[1:])
+
+
+def _leads_to(parts: Pattern, pattern: Pattern) -> bool:
+    """Return whether what is inside of a folder may match a pattern."""
+    for part, wanted in zip(parts, pattern, strict=False):
+        if wanted == "**":
+            return True
+        if not fnmatchcase(part, wanted):
+            return False
+    return len(pattern) > len(parts)
+
+
+def _listed(
+    folder: Path, patterns: Collection[Pattern], exclude: Mapping[str, Collection[Pattern]] | None = None
+) -> dict[str, Path]:
+    """Return the files that match by their names; every folder that is looked into has to be readable."""
+    files, links, unused = dict[str, Path](), list[Path](), {**(exclude or {})}
+
+    def is_there(parts: Pattern) -> bool:
+        hits = [
+            pattern
+            for pattern, each in (exclude or {}).items()
+            if any(_matches(parts, one if len(one) > 1 else ("**", *one)) for one in each)  # a name is one anywhere
+        ]
+        for pattern in hits:
+            unused.pop(pattern, None)
+        return not hits and not parts[-1].startswith(_HIDDEN)
+
+    for place, folders, names in progress(os.walk(folder, onerror=_refuse_folder), "Listing files", "folder"):
+        inside = Path(place).relative_to(folder).parts
+        folders[:] = [
+            name
+            for name in folders
+            if is_there((*inside, name)) and any(_leads_to((*inside, name), pattern) for pattern in patterns)
+        ]
+        links += [path for name in folders if (path := Path(place, name)).is_symlink()]
+        for name in names:
+            parts = (*inside, name)
+            if is_there(parts) and any(_matches(parts, pattern) for pattern in patterns):
+                files["/".join(parts)] = Path(place, name)
+    for pattern in unused:
+        note(f"{folder}: nothing is excluded by {shown(pattern)}")
+    if links:
+        note(f"{_named(links)} to a folder; links to folders are not followed")
+    return files
+
+
+def _refuse_folder(error: OSError) -> None:
+    raise CorpusError(f"{error.filename}: cannot be read ({error.strerror}); check its permissions") from error
+
+
+def _check_files(folder: Path, paths: Iterable[Path]) -> None:
+    """Check that paths are files, or links to files; those to files elsewhere are noted."""
+    elsewhere: list[Path] = []
+    for path in paths:
+        if S_ISREG(path.lstat().st_mode):  # by far the most: nothing else is asked of these
+            continue
+        if path.is_symlink() and not path.exists():
+            raise CorpusError(f"{path}: is a broken link; fix or remove it")
+        if not path.is_file():
+            raise CorpusError(f"{path}: is not a file but a device or pipe; remove it, or exclude it with the pattern")
+        if not path.resolve().is_relative_to(folder.resolve()):
+            elsewhere.append(path)
+    if elsewhere:
+        note(f"{_named(elsewhere)} to a file outside {folder}; its text is read")
+
+
+def _named(links: Collection[Path]) -> str:
+    verb = "is a link" if len(links) == 1 else "are links, each"
+    return f"{first_of([*map(str, sorted(links))], _MOST_NAMED)}: {verb}"
+
+
+def pattern_of(suffixes: Iterable[str]) -> str:
+    """Return the pattern of all files with these suffixes: `**/*.md`, `**/*.{md,rst}`."""
+    kinds = sorted({suffix.removeprefix(".") for suffix in suffixes})
+    return f"**/*.{kinds[0]}" if len(kinds) == 1 else f"**/*.{{{','.join(kinds)}}}"
+
+
+def _no_match(folder: Path, asked: str) -> CorpusError:
+    suffixes = sorted({path.suffix for path in _listed(folder, [("**",)]).values() if path.suffix})
+    problem = f"{folder}: no file {f'matches {asked}' if asked else 'is of a kind that is read'}."
+    if not suffixes:
+        return CorpusError(f"{problem} The folder has no files with an extension.")
+    pattern = f"'{pattern_of(list(filter(readable, suffixes)) or suffixes[:1])}'"
+    return CorpusError(
+        f"{problem} It has files ending in {', '.join(suffixes[:8])}; select them with glob_pattern={pattern}, on the "
+        f"command line --glob {pattern}. A table or .jsonl with one document per row is named itself."
+    )
+
+
+def _counted(suffixes: Counter[str]) -> str:
+    """Return how many files have each suffix, the most frequent first: "3 .png, 1 .pptx"."""
+    named = [f"{count} {suffix or 'without an ending'}" for suffix, count in suffixes.most_common()]
+    return first_of(named, _MOST_KINDS)
+
+
+def _texts(folder: Path, paths: Mapping[str, Path], converter: Converter | None) -> list[Brought]:
+    found, problems, missing = list[Brought](), list[str](), dict[str, list[str]]()
+    with collected() as notes:
+        for name in progress(sorted(paths, key=canonical_document_id), "Reading documents", "document"):
+            try:
+                text, source = read_file(paths[name], converter)
+                found.append(Brought(name, text, {}, source))
+            except MissingDependency as error:
+                missing.setdefault(str(error), []).append(paths[name].suffix)
+            except CorpusError as error:
+                problems.append(str(error))
+    for text in notes[:_MOST_NOTES]:
+        note(text)
+    if len(notes) > _MOST_NOTES:
+        note(f"{folder}: {len(notes) - _MOST_NOTES} more notes of this kind")
+    for why, suffixes in missing.items():
+        raise MissingDependency(f"{folder}: {_counted(Counter(suffixes))} cannot be read: {why}")
+    if len(problems) == 1:
+        raise CorpusError(f"{problems[0]}, or exclude it (exclude=[...], --exclude)")
+    if problems:
+        raise CorpusError(
+            f"{folder}: {len(problems)} files cannot be read; mend them, or exclude them (exclude=[...], --exclude):"
+            "\n  " + first_of(problems, _MOST_PROBLEMS, "\n  ")
+        )
+    return found
+
+
 # Objects: what the loaders of other libraries return, dicts, and data frames. They are recognised by what they have.
 
 
-def given_documents(given: Any, columns: Columns) -> list[Document]:
+def given_documents(given: Any, text_column: str | None, name_column: str | None) -> list[Brought]:
     """Return documents of other libraries, dicts or a data frame as documents of ours.
 
     Raises:
@@ -144,34 +355,29 @@ def given_documents(given: Any, columns: Columns) -> list[Document]:
             f"documents: {shown(given)}; expected a folder, a file, or a list of documents, such as what loader.load() "
             "returns"
         )
-    return _records(items(given, "documents"), columns, "documents")
+    return _records(items(given, "documents"), text_column, name_column, "documents")
 
 
-class _Record(NamedTuple):
-    """A document as it was brought."""
-
-    name: str
-    is_shared: bool  # the name is that of a file, of which it may be a page or a row
-    text: str
-    metadata: Mapping[str, Any]
-
-
-def _records(given: Iterable[Any], columns: Columns, source: str) -> list[Document]:
-    named: dict[str, list[_Record]] = {}
+def _records(given: Iterable[Any], text_column: str | None, name_column: str | None, source: str) -> list[Brought]:
+    named, shared = dict[str, list[Brought]](), set[str]()
     for number, each in enumerate(given):
-        record = _record(each, columns, number, f"{source}[{number}]")
+        record, is_shared = _record(each, text_column, name_column, number, f"{source}[{number}]")
+        if is_shared and record.name not in named:
+            shared.add(record.name)
         named.setdefault(record.name, []).append(record)
-    files = [name for name, records in named.items() if records[0].is_shared and "://" not in name]
-    common = _common_folder(files)
-    return [
-        document
-        for name, records in named.items()
-        for document in _of_one_name(name[len(common) :] if name in files else name, records, source)
-    ]
+    files = [name for name in named if name in shared and "://" not in name]
+    common = len(_common_folder(files))
+    documents: list[Brought] = []
+    for name, records in named.items():
+        called = name[common:] if name in files else name
+        documents += _of_one_name(called, records, source, is_shared=name in shared)
+    return documents
 
 
-def _record(given: Any, columns: Columns, number: int, where: str) -> _Record:
-    """Return the text of a document, its name and whatever else it has."""
+def _record(
+    given: Any, text_column: str | None, name_column: str | None, number: int, where: str
+) -> tuple[Brought, bool]:
+    """Return a document, and whether its name is that of a file, of which it may be a page or a row."""
     is_row = is_mapping(given)
     names = (*TEXT_KEYS, *_ID_KEYS, *SOURCE_KEYS, *METADATA_KEYS)
     with errors_as(lambda error: CorpusError(f"{where} ({class_name(given)}): reading it raises {raised(error)}")):
@@ -179,29 +385,30 @@ def _record(given: Any, columns: Columns, number: int, where: str) -> _Record:
     metadata: dict[str, Any] = {}
     for key in METADATA_KEYS:
         metadata |= fields.pop(key) if is_mapping(fields.get(key)) else {}
-    wanted = [columns.text] if columns.text else TEXT_KEYS
-    keys = [key for key in _called(fields, wanted) if isinstance(fields[key], str)]
+    keys = [key for key in _called(fields, [text_column] if text_column else TEXT_KEYS) if isinstance(fields[key], str)]
     if len(keys) != 1:
         problem = f"has a text in each of {', '.join(keys)}" if keys else f"has no text ({shown(given)})"
         raise CorpusError(
-            f"{where}: {problem}; expected one, as {columns.text or ', '.join(TEXT_KEYS)}; text_column "
-            "(--text-column, or in --corpus CONFIG.yaml) names it"
+            f"{where}: {problem}; expected one, as {text_column or ', '.join(TEXT_KEYS)}; text_column "
+            "(text_column in a configuration; init --column text=NAME) names it"
         )
     text: str = fields.pop(keys[0])
-    own = _first(fields, [columns.name] if columns.name else _ID_KEYS)
-    file = "" if columns.name else _first(fields, SOURCE_KEYS) or _first(metadata, SOURCE_KEYS)
-    if columns.name and not own:
-        raise CorpusError(f"{where}: has no {columns.name}, which is to be its name (name_column, --name-column)")
+    own = _first(fields, [name_column] if name_column else _ID_KEYS)
+    file = "" if name_column else _first(fields, SOURCE_KEYS) or _first(metadata, SOURCE_KEYS)
+    if name_column and not own:
+        raise CorpusError(
+            f"{where}: has no {name_column}, which is to be its name (name_column; init --column name=NAME)"
+        )
     if is_row:
         metadata = fields | metadata
-        if columns.text is None and isinstance(title := fields.get("title"), str) and title:
+        if text_column is None and isinstance(title := fields.get("title"), str) and title:
             text = f"{title}\n\n{text}"  # as BEIR has it
     if own and (is_row or not file):  # ids of objects are mostly made up
-        return _Record(own, False, text, metadata)
+        return Brought(own, text, metadata), False
     if file and "://" not in file:
         file = normpath(file.replace("\\", "/")).replace("//", "/")
     nameless = str(fields.get("row", number + 1)) if is_row else content_digest(text)[:12]
-    return _Record(file or nameless, bool(file), text, metadata)
+    return Brought(file or nameless, text, metadata), bool(file)
 
 
 def _first(fields: Mapping[str, Any], keys: Iterable[str]) -> str:
@@ -224,24 +431,21 @@ def _common_folder(names: Sequence[str]) -> str:
     return common and f"{common.rstrip('/')}/"
 
 
-def _of_one_name(name: str, records: Sequence[_Record], source: str) -> list[Document]:
+def _of_one_name(name: str, records: Sequence[Brought], source: str, *, is_shared: bool) -> list[Brought]:
     """Return the documents that have one name: a single one, pages of a file, which are one, or its rows."""
     if len(records) == 1:
-        return [Document(DocumentId(name), records[0].text, records[0].metadata)]
+        return [records[0]._replace(name=name)]
     pages, rows = ([_first(record.metadata, keys) for record in records] for keys in (_PAGE_KEYS, ("row",)))
-    if records[0].is_shared and len({*pages} - {""}) == len(records):
+    if is_shared and len({*pages} - {""}) == len(records):
         numbers: Sequence[int] = range(1, len(pages) + 1)
         if all(page.isdecimal() for page in pages):
             found = sorted(zip(map(int, pages), records, strict=True), key=itemgetter(0))
             records = [record for _, record in found]
             numbers = [number + (found[0][0] == 0) for number, _ in found]  # of LangChain they count from 0
         reading = Reading.of_pages([record.text for record in records], numbers)
-        return [Document(DocumentId(name), reading.text, records[0].metadata, Source("pages", "", "", reading))]
-    if records[0].is_shared and len({*rows} - {""}) == len(records):
-        return [
-            Document(DocumentId(f"{name}/{row}"), record.text, record.metadata)
-            for row, record in zip(rows, records, strict=True)
-        ]
+        return [Brought(name, reading.text, records[0].metadata, Source("pages", "", "", reading))]
+    if is_shared and len({*rows} - {""}) == len(records):
+        return [record._replace(name=f"{name}/{row}") for row, record in zip(rows, records, strict=True)]
     raise CorpusError(
         f"{source}: {len(records)} documents are called {shown(name)}; expected one of each name, or the pages of a "
         "file, each once; are these chunks? Give the documents before they are cut"

@@ -4,32 +4,16 @@ import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from itertools import chain
 from pathlib import Path
 from typing import Any, TypeAlias, cast
 
-from rag_evaluation_framework.base.files import checked_path, json_lines, write_new
-from rag_evaluation_framework.base.outside import shown
-from rag_evaluation_framework.data.documents import Document
-from rag_evaluation_framework.data.ids import (
-    ChunkId,
-    DocumentId,
-    PositionAwareChunkId,
-    canonical_chunk_id,
-    content_digest,
-    generate_pa_chunk_id,
-)
-from rag_evaluation_framework.data.spans import CharacterSpan
-from rag_evaluation_framework.data.values import (
-    NO_METADATA,
-    FrozenDict,
-    check_offsets,
-    check_texts,
-    freeze_metadata,
-    gives_items,
-    items,
-)
-from rag_evaluation_framework.errors import DatasetError, SpanError
+from ..base.files import checked_path, json_lines, write_new
+from ..base.outside import shown
+from ..errors import DatasetError, SpanError
+from .documents import Document
+from .ids import ChunkId, DocumentId, PositionAwareChunkId, canonical_chunk_id, content_digest, generate_pa_chunk_id
+from .spans import CharacterSpan
+from .values import check_offsets, check_texts, copy_metadata, gives_items, items
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +24,7 @@ class Chunk:
         id: `generate_chunk_id(content)` of the text as it was chunked; it stays where the text is rewritten.
         content: The text.
         doc_id: The document it was cut from.
-        metadata: Anything else, for example `{"section": "Introduction"}`; a copy that cannot be changed.
+        metadata: Anything else, for example `{"section": "Introduction"}`; copied.
 
     Raises:
         SpanError: A field is of another type.
@@ -49,13 +33,12 @@ class Chunk:
     id: ChunkId
     content: str
     doc_id: DocumentId
-    metadata: Mapping[str, Any] = field(default_factory=FrozenDict[str, Any], hash=False)
+    metadata: Mapping[str, Any] = field(default_factory=dict[str, Any], hash=False)
 
     def __post_init__(self) -> None:
         if not type(self.id) is type(self.content) is type(self.doc_id) is str:
             check_texts(self, SpanError, "id", "content", "doc_id")
-        if type(self.metadata) is not FrozenDict:
-            freeze_metadata(self, SpanError)
+        copy_metadata(self, SpanError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +55,7 @@ class PositionAwareChunk:
         doc_id: The document it was cut from.
         start: First character, 0-based.
         end: One past the last character.
-        metadata: Anything else, for example `{"section": "Introduction"}`; a copy that cannot be changed.
+        metadata: Anything else, for example `{"section": "Introduction"}`; copied.
 
     Raises:
         SpanError: `start` is negative or after `end`, or a field is of another type.
@@ -83,7 +66,7 @@ class PositionAwareChunk:
     doc_id: DocumentId
     start: int
     end: int
-    metadata: Mapping[str, Any] = field(default_factory=FrozenDict[str, Any], hash=False)
+    metadata: Mapping[str, Any] = field(default_factory=dict[str, Any], hash=False)
 
     def __post_init__(self) -> None:
         if not (
@@ -92,14 +75,13 @@ class PositionAwareChunk:
         ):
             check_texts(self, SpanError, "id", "content", "doc_id")
             check_offsets(self, SpanError)
-        if type(self.metadata) is not FrozenDict:
-            freeze_metadata(self, SpanError)
+        copy_metadata(self, SpanError)
         if not 0 <= self.start <= self.end:
             raise SpanError(f"chunk [{self.start}:{self.end}] of {self.doc_id!r}: expected 0 <= start <= end")
 
     @classmethod
     def of(
-        cls, document: Document, start: int, end: int, metadata: Mapping[str, Any] = NO_METADATA
+        cls, document: Document, start: int, end: int, metadata: Mapping[str, Any] | None = None
     ) -> "PositionAwareChunk":
         """Return the chunk of a document from `start` up to, but not including, `end`.
 
@@ -111,7 +93,9 @@ class PositionAwareChunk:
                 f"chunk [{start}:{end}] of {document.id!r} ends after the document's {len(document.content)} characters"
             )
         content = document.content[start:end]
-        return cls(generate_pa_chunk_id(content), content, document.id, start, end, metadata)
+        return cls(
+            generate_pa_chunk_id(content), content, document.id, start, end, {} if metadata is None else metadata
+        )
 
     def to_span(self) -> CharacterSpan:
         """Return the chunk's position as a span, with its content as the text if that has the right length."""
@@ -134,6 +118,7 @@ def describe_chunk(chunk: AnyChunk) -> str:
 
 SCHEMA_VERSION = 1
 _TYPE = "chunk-registry"
+_NEEDED, _PLACE = ("id", "content", "doc_id"), ("start", "end")
 
 
 class ChunkRegistry:
@@ -150,10 +135,8 @@ class ChunkRegistry:
     """
 
     def __init__(self, chunks: Iterable[AnyChunk] = ()) -> None:
-        self._chunks: list[AnyChunk] = []
-        self._plain: defaultdict[ChunkId, list[Chunk]] = defaultdict(list)
-        self._placed: defaultdict[ChunkId, list[PositionAwareChunk]] = defaultdict(list)
-        self._known: set[object] = set()
+        self._known: dict[object, AnyChunk] = {}
+        self._alike: defaultdict[ChunkId, list[AnyChunk]] = defaultdict(list)  # both forms of an id
         self._contents: dict[str, str] = {}
         if not gives_items(chunks, str, Mapping):
             raise DatasetError(f"ChunkRegistry: chunks={shown(chunks)}; expected a list of chunks")
@@ -166,10 +149,7 @@ class ChunkRegistry:
         Raises:
             DatasetError: It is not a chunk, or its id is already registered with another text.
         """
-        if isinstance(chunk, PositionAwareChunk):
-            self.register_pa_chunk(chunk)
-        else:
-            self.register_chunk(chunk)
+        self._register(chunk, PositionAwareChunk if isinstance(chunk, PositionAwareChunk) else Chunk)
 
     def register_chunk(self, chunk: Chunk) -> None:
         """Add a chunk without a position; an equal chunk is not added twice.
@@ -177,8 +157,7 @@ class ChunkRegistry:
         Raises:
             DatasetError: It is not a `Chunk`, or its id is already registered with another text.
         """
-        if self._is_new(chunk, Chunk):
-            self._plain[canonical_chunk_id(chunk.id)].append(chunk)
+        self._register(chunk, Chunk)
 
     def register_pa_chunk(self, chunk: PositionAwareChunk) -> None:
         """Add a position-aware chunk; only the first with the same id and position is kept.
@@ -186,22 +165,22 @@ class ChunkRegistry:
         Raises:
             DatasetError: It is not a `PositionAwareChunk`, or its id is already registered with another text.
         """
-        if self._is_new(chunk, PositionAwareChunk):
-            self._placed[canonical_chunk_id(chunk.id)].append(chunk)
+        self._register(chunk, PositionAwareChunk)
 
     def get(self, chunk_id: str) -> AnyChunk | None:
         """Return the chunk with this id, or else with the other form of the id; None if unknown."""
-        key, known = canonical_chunk_id(chunk_id), chunk_id in self._contents
-        alike: Iterator[AnyChunk] = chain(self._plain.get(key, ()), self._placed.get(key, ()))
+        alike, known = self._alike.get(canonical_chunk_id(chunk_id), ()), chunk_id in self._contents
         return next((chunk for chunk in alike if chunk.id == chunk_id or not known), None)
 
     def get_chunk(self, chunk_id: str) -> Chunk | None:
         """Return the plain chunk with this id, or None."""
-        return next(iter(self._plain.get(canonical_chunk_id(chunk_id), ())), None)
+        alike = self._alike.get(canonical_chunk_id(chunk_id), ())
+        return next((chunk for chunk in alike if isinstance(chunk, Chunk)), None)
 
     def get_pa_chunk(self, chunk_id: str) -> PositionAwareChunk | None:
         """Return the position-aware chunk with this id, or None."""
-        return next(iter(self._placed.get(canonical_chunk_id(chunk_id), ())), None)
+        alike = self._alike.get(canonical_chunk_id(chunk_id), ())
+        return next((chunk for chunk in alike if isinstance(chunk, PositionAwareChunk)), None)
 
     def get_span(self, chunk_id: str) -> CharacterSpan | None:
         """Return the position of a chunk, or None if it is unknown."""
@@ -210,12 +189,12 @@ class ChunkRegistry:
 
     def get_spans(self, chunk_id: str) -> tuple[CharacterSpan, ...]:
         """Return every known position of a chunk's text; empty if none is known."""
-        return tuple(chunk.to_span() for chunk in self._placed.get(canonical_chunk_id(chunk_id), ()))
+        alike = self._alike.get(canonical_chunk_id(chunk_id), ())
+        return tuple(chunk.to_span() for chunk in alike if isinstance(chunk, PositionAwareChunk))
 
     def occurrences(self, chunk_id: str) -> tuple[AnyChunk, ...]:
         """Return all chunks with this id, or else with the other form of the id; empty if unknown."""
-        key = canonical_chunk_id(chunk_id)
-        alike = [*self._plain.get(key, ()), *self._placed.get(key, ())]
+        alike = self._alike.get(canonical_chunk_id(chunk_id), ())
         return tuple(chunk for chunk in alike if chunk.id == chunk_id) or tuple(alike)
 
     @property
@@ -263,11 +242,6 @@ class ChunkRegistry:
         if version is True or version != SCHEMA_VERSION:
             raise DatasetError(f"{path}: schema_version is {shown(version, 60)}; this version reads {SCHEMA_VERSION}")
         count, fingerprint = header.get("chunks"), header.get("fingerprint")
-        if type(count) is not int or not isinstance(fingerprint, str):
-            raise DatasetError(
-                f"{path}: line 1: expected the number of chunks and their fingerprint, got {shown(count, 60)} and "
-                f"{shown(fingerprint, 60)}; without them the file cannot be checked: save the chunks again"
-            )
         registry = cls()
         for number, record in lines:
             try:
@@ -276,17 +250,17 @@ class ChunkRegistry:
                 raise DatasetError(f"{path}: line {number}: {error}") from error
         if len(registry) != count:
             raise DatasetError(
-                f"{path}: the file contains {len(registry)} chunks, its header says {count}. It was truncated or "
-                "edited: save the chunks again"
+                f"{path}: the file contains {len(registry)} chunks, its header says {shown(count, 60)}. It was "
+                "truncated or edited: save the chunks again"
             )
         if registry.fingerprint != fingerprint:
             raise DatasetError(
                 f"{path}: its chunks do not match its header (fingerprint {registry.fingerprint}, in the header "
-                f"{fingerprint:.70}); it was edited: save the chunks again"
+                f"{shown(fingerprint)}); it was edited: save the chunks again"
             )
         return registry
 
-    def _is_new(self, chunk: Any, kind: type[Chunk] | type[PositionAwareChunk]) -> bool:
+    def _register(self, chunk: Any, kind: type[Chunk] | type[PositionAwareChunk]) -> None:
         if not isinstance(chunk, kind):
             raise DatasetError(
                 f"got {shown(chunk)}; expected a {kind.__name__}, or use register(chunk) for either kind"
@@ -296,11 +270,9 @@ class ChunkRegistry:
                 f"the id {chunk.id!r} is used for {self._contents[chunk.id][:40]!r} and for {chunk.content[:40]!r}; "
                 "give every text its own id, such as generate_pa_chunk_id(content)"
             )
-        if chunk in self:
-            return False
-        self._known.add(_key(chunk))
-        self._chunks.append(chunk)
-        return True
+        if chunk not in self:
+            self._known[_key(chunk)] = chunk
+            self._alike[canonical_chunk_id(chunk.id)].append(chunk)
 
     def __contains__(self, item: object) -> bool:
         """Return whether a chunk, or an id in either form, is registered."""
@@ -309,11 +281,11 @@ class ChunkRegistry:
         return isinstance(item, str) and self.get(item) is not None
 
     def __iter__(self) -> Iterator[AnyChunk]:
-        return iter(tuple(self._chunks))
+        return iter(tuple(self._known.values()))
 
     def __len__(self) -> int:
         """Return the number of occurrences."""
-        return len(self._chunks)
+        return len(self._known)
 
     def __repr__(self) -> str:
         return f"ChunkRegistry({len(self)} chunks, {len(self._contents)} ids)"
@@ -348,20 +320,12 @@ def _record(chunk: AnyChunk) -> dict[str, Any]:
 def _chunk(record: Any) -> AnyChunk:
     if not isinstance(record, dict):
         raise DatasetError(f"expected an object, got {shown(record, 60)}")
-    fields: dict[str, Any] = {"metadata": {}, **record}
-    for key in ("id", "content", "doc_id"):
-        if not isinstance(fields.get(key), str):
-            raise DatasetError(f"{key}: expected a string, got {shown(fields.get(key), 60)}")
-    if not isinstance(fields["metadata"], dict):
-        raise DatasetError(f"metadata: expected an object, got {shown(fields['metadata'], 60)}")
-    unknown = fields.keys() - {"id", "content", "doc_id", "metadata", "start", "end"}
-    if unknown:
-        raise DatasetError(f"unknown key {shown(min(unknown), 60)}")
-    text, doc_id = fields["content"], DocumentId(fields["doc_id"])
-    metadata = cast("dict[str, Any]", fields["metadata"])
-    if fields.keys().isdisjoint({"start", "end"}):
-        return Chunk(ChunkId(fields["id"]), text, doc_id, metadata)
-    start, end = fields.get("start"), fields.get("end")
-    if type(start) is not int or type(end) is not int:
-        raise DatasetError(f"start and end: expected two integers, got {shown(start, 60)} and {shown(end, 60)}")
-    return PositionAwareChunk(PositionAwareChunkId(fields["id"]), text, doc_id, start, end, metadata)
+    fields = cast("dict[str, Any]", record)
+    is_placed = not fields.keys().isdisjoint(_PLACE)
+    needed = {*_NEEDED, *(_PLACE if is_placed else ())}
+    if not needed <= fields.keys() <= {*needed, "metadata"}:
+        raise DatasetError(
+            f"has the keys {shown([*fields])}; expected {', '.join(_NEEDED)}, of a place {' and '.join(_PLACE)}, and "
+            "metadata if there is any"
+        )
+    return PositionAwareChunk(**fields) if is_placed else Chunk(**fields)

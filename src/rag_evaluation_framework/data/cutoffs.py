@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from numbers import Integral
 from typing import Any, Literal, TypeGuard, get_args
 
-from rag_evaluation_framework.base.outside import shown
-from rag_evaluation_framework.data.values import at_most
-from rag_evaluation_framework.errors import ConfigError
+from ..base.outside import shown
+from ..errors import ConfigError
+from .values import at_most
 
 Unit = Literal["", "ch", "tok", "topK"]
 
@@ -66,7 +66,8 @@ class Cutoff:
         unit: Any = self.unit
         if not isinstance(unit, str) or unit not in get_args(Unit):
             raise ConfigError(f"cutoff unit {shown(self.unit)}: expected 'ch', 'tok', 'topK', or '' for results")
-        if not _is_count(self.size):
+        size: Any = self.size
+        if not isinstance(size, int) or isinstance(size, bool) or not 1 <= size <= _LARGEST:
             given = f"budget '{shown(self.size)}{self.unit}'" if self.unit else f"cutoff {shown(self.size)}"
             raise ConfigError(f"{given}: expected a whole number of at least 1 and at most {_LARGEST:,}")
         if unit == "topK" and self.size != 1:
@@ -221,10 +222,6 @@ def _different(items: list[Any]) -> tuple[Cutoff, ...]:
             "number of results, such as 5"
         )
     return parsed
-
-
-def _is_count(size: object) -> bool:
-    return isinstance(size, int) and not isinstance(size, bool) and 1 <= size <= _LARGEST
 
 
 OWN_CUTOFF = Cutoff(1, "topK")

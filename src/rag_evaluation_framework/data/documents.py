@@ -3,30 +3,60 @@
 import hashlib
 import re
 from bisect import bisect_left
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from rag_evaluation_framework.base.files import checked_path
-from rag_evaluation_framework.base.notes import note
-from rag_evaluation_framework.base.outside import shown
-from rag_evaluation_framework.base.progress import progress
-from rag_evaluation_framework.corpus.readers import Converter, converter_name
-from rag_evaluation_framework.data.brought import Columns, given_documents, read_path
-from rag_evaluation_framework.data.document import Document as Document
-from rag_evaluation_framework.data.folders import MARKDOWN, read_folder
-from rag_evaluation_framework.data.ids import DocumentId, canonical_document_id, content_digest
-from rag_evaluation_framework.data.values import FrozenDict, freeze_metadata, items
-from rag_evaluation_framework.errors import CorpusError, DatasetError
+from ..base.files import checked_path
+from ..base.notes import note
+from ..base.outside import first_of, shown
+from ..base.progress import progress
+from ..corpus.readers import Converter, Source, converter_name
+from ..errors import CorpusError, DatasetError
+from .brought import MARKDOWN, Brought, given_documents, read_folder, read_path
+from .ids import DocumentId, canonical_document_id, content_digest
+from .values import check_texts, copy_metadata, items
 
 HOW_READ = ("source", "glob_pattern", "exclude", "converter", "text_column", "name_column")
 """The metadata of a corpus that tell how it was read, if that was asked for; results record them."""
 
 _MOST_NAMED = 3
+_MOST_SCANS = 8
 _PAGE = re.compile(r", page \d+\Z")  # as we tell places of a PDF
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """Document of a corpus.
+
+    Attributes:
+        id: Name of the document in datasets and results, in Unicode's normal form NFC; unique in its corpus.
+        content: The whole text, as it is whatever the suffix of the id; all offsets count its code points.
+        metadata: Anything else about the document; copied.
+        source: The file from which a reader made the text; None of a text that is its file, or was given. Documents
+            are equal though their sources are not.
+
+    Raises:
+        CorpusError: A field is of another type.
+    """
+
+    id: DocumentId
+    content: str
+    metadata: Mapping[str, Any] = field(default_factory=dict[str, Any], hash=False)
+    source: Source | None = field(default=None, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        check_texts(self, CorpusError, "id", "content")
+        object.__setattr__(self, "id", canonical_document_id(self.id))
+        copy_metadata(self, CorpusError)
+
+    @property
+    def content_hash(self) -> str:
+        """SHA-256 of the text in UTF-8, 64 hexadecimal digits."""
+        return content_digest(self.content)
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -35,8 +65,8 @@ class Corpus:
 
     Attributes:
         documents: Any iterable of documents; stored as a tuple.
-        metadata: Anything about the corpus as a whole; a copy that cannot be changed. `from_folder` records the folder
-            under `"source"`.
+        metadata: Anything about the corpus as a whole; copied. `from_folder` records the folder under
+            `"source"`.
 
     Raises:
         CorpusError: Two documents share an id, or what is given is not documents or not metadata.
@@ -52,9 +82,13 @@ class Corpus:
                 f"Corpus: documents={shown(documents)}; expected a list of documents, such as "
                 "[Document('a.md', 'its text')]; Corpus.from_folder(path) reads the files of a folder"
             )
-        object.__setattr__(self, "documents", tuple(map(_checked, items(documents, "Corpus: documents"))))
-        object.__setattr__(self, "metadata", FrozenDict() if metadata is None else metadata)
-        freeze_metadata(self, CorpusError)
+        listed: list[Any] = items(documents, "Corpus: documents")
+        for document in listed:
+            if not isinstance(document, Document):
+                raise CorpusError(f"got {shown(document)}; expected documents, such as Document('a.md', 'its text')")
+        object.__setattr__(self, "documents", tuple(listed))
+        object.__setattr__(self, "metadata", {} if metadata is None else metadata)
+        copy_metadata(self, CorpusError)
         if len(self._by_id) < len(self.documents):
             counts = Counter(document.id for document in self.documents)
             twice = sorted(name for name, count in counts.items() if count > 1)
@@ -85,8 +119,8 @@ class Corpus:
             MissingDependency: Files of a kind need a package that is not installed.
         """
         folder = checked_path(folder_path, CorpusError)
-        documents = read_folder(folder, None if glob_pattern == MARKDOWN else [glob_pattern], kinds=(".md",))
-        return cls(documents, {"source": str(folder), "glob_pattern": glob_pattern})
+        found = read_folder(folder, None if glob_pattern == MARKDOWN else [glob_pattern], kinds=(".md",))
+        return cls(_documents(found), {"source": str(folder), "glob_pattern": glob_pattern})
 
     @classmethod
     def of(
@@ -126,14 +160,13 @@ class Corpus:
             return given
         patterns = [glob] if isinstance(glob, str) else glob and [*glob]
         excluded = [exclude] if isinstance(exclude, str) else [*exclude]
-        columns = Columns(text_column, name_column)
         if not isinstance(given, str | Path):
-            return cls(given_documents(given, columns))
+            return cls(_documents(given_documents(given, text_column, name_column)))
         path = checked_path(given, CorpusError)
-        documents = read_path(path, patterns, excluded, converter, columns)
+        found = read_path(path, patterns, excluded, converter, text_column, name_column)
         named = None if converter is None else converter_name(converter)
-        how = zip(HOW_READ, (str(path), glob, excluded, named, *columns), strict=True)
-        return cls(documents, {key: value for key, value in how if value})
+        how = zip(HOW_READ, (str(path), glob, excluded, named, text_column, name_column), strict=True)
+        return cls(_documents(found), {key: value for key, value in how if value})
 
     @cached_property
     def _by_id(self) -> dict[DocumentId, Document]:
@@ -158,7 +191,7 @@ class Corpus:
     @cached_property
     def text_hashes(self) -> Mapping[DocumentId, str]:
         """`Document.content_hash` of each document, by its id, in order."""
-        return FrozenDict({document.id: document.content_hash for document in self.documents})
+        return {document.id: document.content_hash for document in self.documents}
 
     @cached_property
     def _by_hash(self) -> dict[str, str]:
@@ -222,10 +255,18 @@ def check_corpus_type(corpus: object) -> None:
         raise CorpusError(f"corpus={shown(corpus)}: expected a Corpus; Corpus.from_folder(path) reads one")
 
 
-def _checked(document: Any) -> Document:
-    if not isinstance(document, Document):
-        raise CorpusError(f"got {shown(document)}; expected documents, such as Document('a.md', 'its text')")
-    return document
+def _documents(found: Sequence[Brought]) -> list[Document]:
+    """Return what was brought as documents; a note names files of which pages have no text."""
+    readings = [(each.name, each.source.reading) for each in found if each.source is not None]
+    scans = [
+        f"{name} ({count} of {len(reading.pages)})" for name, reading in readings if (count := reading.blank_pages)
+    ]
+    if scans:
+        note(
+            f"pages without text, as scans have none: {first_of(scans, _MOST_SCANS)}; recognise them (OCR) with "
+            "ocrmypdf, say"
+        )
+    return [Document(DocumentId(each.name), each.text, each.metadata, each.source) for each in found]
 
 
 # Resolver of document names as datasets write them.
@@ -236,28 +277,29 @@ class DocumentResolver:
 
     def __init__(self, corpus: Corpus) -> None:
         self.corpus = corpus
-        self._folder = _folder_of(corpus)
+        source = corpus.metadata.get("source")  # of a folder: its name may stand before ids
+        name = (Path.cwd() / source).name if isinstance(source, str) else ".."
+        self._folder = "" if name == ".." else name
         self._has_told = False
 
     @cached_property
     def _whole(self) -> "_Paths":  # as its stems, needed of names that are no ids
-        return _Paths((document.id, _parts(PurePosixPath(document.id))) for document in self.corpus)
+        return _Paths({document.id: PurePosixPath(document.id) for document in self.corpus})
 
     @cached_property
     def _stems(self) -> "_Paths":
         paths = ((document.id, PurePosixPath(document.id)) for document in self.corpus)
-        return _Paths((doc_id, _parts(path.parent / path.stem)) for doc_id, path in paths)
+        return _Paths({doc_id: path.parent / path.stem for doc_id, path in paths})
 
     def find(self, name: str) -> DocumentId | None:
         """Return the id of the one document that a name could refer to; None if none, or more than one.
 
         That it is in another folder than the name says is noted.
         """
-        alike = self.alike(name)
-        if len(alike) != 1:
+        try:
+            return self.resolve(name)
+        except DatasetError:
             return None
-        self._tell_folder(name, alike[0])
-        return alike[0]
 
     def resolve(self, name: str) -> DocumentId:
         """Return the id of the document that a name refers to; that it is in another folder than it says is noted.
@@ -275,11 +317,7 @@ class DocumentResolver:
         Raises:
             DatasetError: The name matches no document, or more than one; or that is in another folder.
         """
-        return self._only(name, self.in_corpus(name))
-
-    def in_corpus(self, name: str) -> list[DocumentId]:
-        """Return the ids of the documents that a name refers to, before which it has nothing but the corpus' folder."""
-        return [doc_id for doc_id in self.named(name) if self._is_led_to(name, doc_id)]
+        return self._only(name, [doc_id for doc_id in self.named(name) if self._is_led_to(name, doc_id)])
 
     def same(self, name: str, content_hash: str) -> DocumentId | None:
         """Return the one document that a name refers to in its folder and that has this hash; None if there is none."""
@@ -304,7 +342,7 @@ class DocumentResolver:
         beyond = _named_parts(name)[: -len(_parts(PurePosixPath(doc_id)))]
         return not beyond or not self._folder or beyond[-1] == self._folder
 
-    def _found(self, parts: Sequence[str]) -> list[DocumentId]:
+    def _found(self, parts: tuple[str, ...]) -> list[DocumentId]:
         return (self._whole.called(parts) or self._stems.called(parts)) if parts else []
 
     def _only(self, name: str, found: list[DocumentId]) -> DocumentId:
@@ -334,13 +372,6 @@ class DocumentResolver:
         )
 
 
-def _folder_of(corpus: Corpus) -> str:
-    """Return the name of the folder that a corpus was read from; "" if it is not known."""
-    source = corpus.metadata.get("source")
-    name = (Path.cwd() / source).name if isinstance(source, str) else ".."
-    return "" if name == ".." else name
-
-
 def names_fully(name: str, doc_id: str) -> bool:
     """Return whether a name ends with all of an id: `guides/a.md` or `/guides/a.md`, but not `a.md`."""
     given, own = _named_parts(name), _parts(PurePosixPath(doc_id))
@@ -348,33 +379,26 @@ def names_fully(name: str, doc_id: str) -> bool:
 
 
 class _Paths:
-    """Documents by how their paths end: a tree of parts, from the last one on."""
+    """Documents by how their paths end."""
 
-    def __init__(self, paths: Iterable[tuple[DocumentId, Sequence[str]]] = ()) -> None:
-        self.before: dict[str, _Paths] = {}
-        self.ids: list[DocumentId] = []  # of all paths that end like this
-        self.whole: list[DocumentId] = []  # of those that have nothing before
-        for doc_id, parts in paths:
-            node = self
-            for part in reversed(parts):
-                node = node.before.setdefault(part, _Paths())
-                node.ids.append(doc_id)
-            node.whole.append(doc_id)
+    def __init__(self, paths: Mapping[DocumentId, PurePosixPath]) -> None:
+        self._ending = defaultdict[tuple[str, ...], list[DocumentId]](list)
+        self._whole = defaultdict[tuple[str, ...], list[DocumentId]](list)
+        for doc_id, path in paths.items():
+            parts = _parts(path)
+            self._whole[parts].append(doc_id)
+            for first in range(len(parts)):
+                self._ending[parts[first:]].append(doc_id)
 
-    def called(self, parts: Sequence[str]) -> list[DocumentId]:
+    def called(self, parts: tuple[str, ...]) -> list[DocumentId]:
         """Return the documents whose path ends with these parts, and that whose path is the most of their end."""
-        node, shorter = self, list[DocumentId]()
-        for number, part in enumerate(reversed(parts), start=1):
-            if part not in node.before:
-                return shorter
-            node = node.before[part]
-            shorter = node.whole or shorter if number < len(parts) else shorter
-        return [*node.ids, *shorter] if shorter else node.ids
+        ends = (parts[first:] for first in range(1, len(parts)))
+        return [*self._ending.get(parts, ()), *next((self._whole[end] for end in ends if end in self._whole), ())]
 
 
-def _named_parts(name: str) -> Sequence[str]:
+def _named_parts(name: str) -> tuple[str, ...]:
     return _parts(PurePosixPath(canonical_document_id(_PAGE.sub("", name.strip()).replace("\\", "/"))))
 
 
-def _parts(path: PurePosixPath) -> Sequence[str]:
+def _parts(path: PurePosixPath) -> tuple[str, ...]:
     return path.parts[1:] if path.is_absolute() else path.parts

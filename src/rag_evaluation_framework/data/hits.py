@@ -11,11 +11,11 @@ from typing import Any, Self, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_evaluation_framework.data.chunks import AnyChunk, PositionAwareChunk
-from rag_evaluation_framework.data.columns import Integers, Numbering, Numbers, OnDemand
-from rag_evaluation_framework.data.documents import Corpus
-from rag_evaluation_framework.data.ids import DocumentId, canonical_chunk_id, generate_chunk_id, is_from_content
-from rag_evaluation_framework.data.spans import CharacterSpan
+from .chunks import AnyChunk, PositionAwareChunk
+from .columns import Integers, Numbering, Numbers, OnDemand
+from .documents import Corpus
+from .ids import DocumentId, canonical_chunk_id, generate_chunk_id, is_from_content
+from .spans import CharacterSpan
 
 # Hits, rankings and retrievals: the ranked results of a retriever, with its stages.
 

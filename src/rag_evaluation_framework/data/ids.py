@@ -6,8 +6,8 @@ from hashlib import sha256
 from typing import Literal, NewType, TypeAlias
 from unicodedata import normalize
 
-from rag_evaluation_framework.base.outside import shown
-from rag_evaluation_framework.errors import InputError
+from ..base.outside import shown
+from ..errors import InputError
 
 DocumentId = NewType("DocumentId", str)
 """Id of a document: its POSIX path relative to the corpus folder, for example `"guides/rag_overview.md"`."""

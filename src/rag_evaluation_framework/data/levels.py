@@ -8,11 +8,11 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_evaluation_framework.base.outside import shown
-from rag_evaluation_framework.data.hits import Hit, HitTable, Ranking
-from rag_evaluation_framework.data.ids import ChunkId, DocumentId, EvaluationType, canonical_chunk_id
-from rag_evaluation_framework.data.spans import CharacterSpan
-from rag_evaluation_framework.errors import LevelMismatch
+from ..base.outside import shown
+from ..errors import LevelMismatch
+from .hits import Hit, HitTable, Ranking
+from .ids import ChunkId, DocumentId, EvaluationType, canonical_chunk_id
+from .spans import CharacterSpan
 
 U = TypeVar("U", bound=DocumentId | ChunkId | CharacterSpan)
 """The unit of an evaluation. Bound and invariant on purpose: results of different levels must not be mixed."""

@@ -4,10 +4,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, cast
 
-from rag_evaluation_framework.data.documents import Document
-from rag_evaluation_framework.data.ids import QueryId, QueryText, generate_query_id
-from rag_evaluation_framework.data.values import FrozenDict, check_texts, freeze_metadata, frozen, is_mapping
-from rag_evaluation_framework.errors import DatasetError
+from ..errors import DatasetError
+from .documents import Document
+from .ids import QueryId, QueryText, generate_query_id
+from .values import check_texts, copy_metadata, is_mapping
 
 # Queries: the questions of a dataset.
 
@@ -19,7 +19,7 @@ class Query:
     Attributes:
         id: Unique in its dataset.
         text: The text that is passed to the retriever.
-        metadata: Anything else, for example `{"tags": ["billing"]}`; a copy that cannot be changed.
+        metadata: Anything else, for example `{"tags": ["billing"]}`; copied.
 
     Raises:
         DatasetError: A field is of another type.
@@ -27,13 +27,12 @@ class Query:
 
     id: QueryId
     text: QueryText
-    metadata: Mapping[str, Any] = field(default_factory=FrozenDict[str, Any], hash=False)
+    metadata: Mapping[str, Any] = field(default_factory=dict[str, Any], hash=False)
 
     def __post_init__(self) -> None:
         if not (type(self.id) is str and type(self.text) is str):
             check_texts(self, DatasetError, "id", "text")
-        if type(self.metadata) is not FrozenDict:
-            freeze_metadata(self, DatasetError)
+        copy_metadata(self, DatasetError)
 
     @classmethod
     def from_text(cls, text: str) -> "Query":
@@ -63,7 +62,7 @@ class Scope:
     """
 
     prefix: str | None = None
-    constraints: Mapping[str, Any] = field(default_factory=FrozenDict[str, Any], hash=False)
+    constraints: Mapping[str, Any] = field(default_factory=dict[str, Any], hash=False)
 
     @classmethod
     def of(cls, question: Query) -> "Scope":
@@ -71,7 +70,7 @@ class Scope:
         prefix, constraints = question.metadata.get(SCOPE_PREFIX), question.metadata.get(CONSTRAINTS)
         return cls(
             prefix if isinstance(prefix, str) else None,
-            frozen(constraints) if isinstance(constraints, Mapping) else FrozenDict(),
+            constraints if is_mapping(constraints) else {},
         )
 
     @classmethod

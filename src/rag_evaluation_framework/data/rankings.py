@@ -10,16 +10,16 @@ from typing import Any, Literal, Self, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_evaluation_framework.base.exits import exit_text
-from rag_evaluation_framework.base.outside import class_name, said, shown
-from rag_evaluation_framework.data.chunks import AnyChunk
-from rag_evaluation_framework.data.columns import Integers, Numbers, OnDemand
-from rag_evaluation_framework.data.cutoffs import Cutoff
-from rag_evaluation_framework.data.documents import Corpus
-from rag_evaluation_framework.data.hits import Hit, HitCollector, HitTable, RankedHits, Ranking, Stage
-from rag_evaluation_framework.data.queries import Query
-from rag_evaluation_framework.data.values import items
-from rag_evaluation_framework.errors import ConfigError, DatasetError, QueryFailed
+from ..base.exits import exit_text
+from ..base.outside import class_name, said, shown
+from ..errors import ConfigError, DatasetError, QueryFailed
+from .chunks import AnyChunk
+from .columns import Integers, Numbers, OnDemand
+from .cutoffs import Cutoff
+from .documents import Corpus
+from .hits import Hit, HitCollector, HitTable, RankedHits, Ranking, Stage
+from .queries import Query
+from .values import items
 
 # Failures: what went wrong for one query, as data or, if that is asked for, as an error.
 
@@ -65,9 +65,8 @@ NOT_ASKED = Failure(
     "retrieve", "NotAsked", "not asked: too many questions before it had no answer in time, and could not be stopped"
 )
 """What becomes of the questions that are left when a run is stopped, as its retriever hangs again and again."""
-
 NOT_ANSWERED = Failure("retrieve", "Interrupted", "not answered, as the run was interrupted")
-"""What becomes of the questions that are left when a run is interrupted."""
+"""What becomes of the questions that are left when what was answered until an interrupt is shown."""
 
 
 # Rankings: what was found for every query, as deep as any cutoff reaches. In columns.
@@ -212,7 +211,13 @@ class Rankings(OnDemand[QueryRanking]):
                 is at a place that there is not.
         """
         given: Any = entries
-        listed = tuple(map(_checked, items(given, "entries") if isinstance(given, Iterable) else [given]))
+        listed: list[QueryRanking] = items(given, "entries") if isinstance(given, Iterable) else [given]
+        for each in cast("list[Any]", listed):
+            if not isinstance(each, QueryRanking) or not isinstance(cast("object", each.query), Query):
+                raise DatasetError(
+                    f"the rankings hold {shown(each)}; expected QueryRanking(query, hits) of a Query, as in "
+                    "dataset.queries"
+                )
         _check_corpus(corpus)
         for entry in listed:
             for ranking in (entry.hits, *entry.at.values(), *(stage.hits or () for stage in entry.stages)):
@@ -349,14 +354,6 @@ def stage_columns(stages: Sequence[Sequence[StageRow]], collector: HitCollector)
 def _check_corpus(corpus: Any) -> None:
     if not isinstance(corpus, Corpus):
         raise ConfigError(f"rankings: corpus={shown(corpus, 60)}; expected the Corpus that hits have places in")
-
-
-def _checked(entry: Any) -> QueryRanking:
-    if not isinstance(entry, QueryRanking) or not isinstance(cast("object", entry.query), Query):
-        raise DatasetError(
-            f"the rankings hold {shown(entry)}; expected QueryRanking(query, hits) of a Query, as in dataset.queries"
-        )
-    return entry
 
 
 def _refuse_wrong(hit: Any, corpus: Corpus, they_hold: str) -> None:

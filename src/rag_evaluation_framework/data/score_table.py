@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_evaluation_framework.base.optional import require
-from rag_evaluation_framework.base.outside import name_line, shown
-from rag_evaluation_framework.data.columns import Numbers, mean_of
-from rag_evaluation_framework.data.cutoffs import ScoreName
-from rag_evaluation_framework.data.rankings import Failure
-from rag_evaluation_framework.errors import ConfigError
+from ..base.optional import require
+from ..base.outside import name_line, shown
+from ..errors import ConfigError
+from .columns import Numbers, mean_of
+from .cutoffs import ScoreName
+from .rankings import Failure
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -136,28 +136,19 @@ class ScoreTable:
         frame: pd.DataFrame = pandas.DataFrame(columns, index=pandas.Index(self.query_ids, name="query_id"))
         return frame
 
-    @property
-    def _failed_metrics(self) -> int:
-        """How many scored queries lack a score because a metric failed."""
-        return sum(self.statuses[self.rows[query]] != "failed" for query in self.failures)
-
     @cached_property
     def _counted(self) -> Mapping[str, Numbers]:
         """The columns, with zeros for the queries that count as zero."""
         if not self.count_as_zero:
             return self.columns
+        # A query counts as zero whether or not its retrieval failed before it could have no answer.
+        zero = np.isin(np.where(self.answerable, self.statuses, "no-answer"), sorted(self.count_as_zero))
         counted: dict[str, Numbers] = {}
         for name, column in self.columns.items():
             # Where no query has the score, nothing says that the metric could give one: zeros alone would be made up.
-            counted[name] = column if np.isnan(column).all() else np.where(self._zero, 0.0, column)
+            counted[name] = column if np.isnan(column).all() else np.where(zero, 0.0, column)
             counted[name].setflags(write=False)
         return counted
-
-    @cached_property
-    def _zero(self) -> NDArray[np.bool_]:
-        """Which queries count as zero, whether or not their retrieval failed before they could have no answer."""
-        unscored = np.where(self.answerable, self.statuses, "no-answer")
-        return np.isin(unscored, sorted(self.count_as_zero))
 
     def __eq__(self, other: object) -> bool:
         return (
@@ -176,7 +167,8 @@ class ScoreTable:
     def __repr__(self) -> str:
         written = ((name_line(name), value) for name, value in self.mean.items())
         means = ", ".join(f"{name} {'–' if value is None else f'{value:.4f}'}" for name, value in written)
-        counts: dict[str, int] = {**(self.counts or Counter[str](self.statuses)), "failed metric": self._failed_metrics}
+        failed_metric = sum(self.statuses[self.rows[query]] != "failed" for query in self.failures)
+        counts: dict[str, int] = {**(self.counts or Counter[str](self.statuses)), "failed metric": failed_metric}
         listed = ", ".join(f"{name.replace('_', ' ')}: {number}" for name, number in counts.items() if number)
         return f"ScoreTable({means}; {listed or 'no questions'})"
 

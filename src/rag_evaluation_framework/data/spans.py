@@ -7,9 +7,9 @@ spans that merely touch share nothing.
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from rag_evaluation_framework.data.ids import DocumentId, canonical_document_id
-from rag_evaluation_framework.data.values import check_offsets, check_texts
-from rag_evaluation_framework.errors import SpanError
+from ..errors import SpanError
+from .ids import DocumentId, canonical_document_id
+from .values import check_offsets, check_texts
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class CharacterSpan:
             raise SpanError(
                 f"span [{self.start}:{self.end}] of {self.doc_id!r} covers {self.end - self.start} characters, but its "
                 f"text has {len(self.text)}: {self.text[:50]!r}. Offsets count Unicode code points, not bytes; UTF-16 "
-                "units are read by load_dataset(..., utf16_offsets=True) and `rag-eval dataset update --utf16-offsets`."
+                "units are read by load_dataset(..., utf16_offsets=True)."
             )
 
     def length(self) -> int:

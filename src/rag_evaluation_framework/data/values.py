@@ -1,4 +1,4 @@
-"""What values of the field are made of: plain values, frozen dicts and lists, and the types of fields."""
+"""What values of the field are made of: plain values of what others give, and the types of fields."""
 
 from collections.abc import Callable, Iterable, Mapping, Sized
 from contextlib import suppress
@@ -6,14 +6,14 @@ from functools import partial, wraps
 from itertools import islice
 from numbers import Complex, Integral, Real
 from operator import index
-from typing import Any, Never, TypeGuard, TypeVar, cast
+from typing import Any, Never, TypeGuard, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_evaluation_framework.base.exits import errors_as, outcome
-from rag_evaluation_framework.base.outside import raised, said, shown
-from rag_evaluation_framework.errors import InputError
+from ..base.exits import errors_as, outcome
+from ..base.outside import raised, said, shown
+from ..errors import InputError
 
 T = TypeVar("T")
 
@@ -89,6 +89,10 @@ def plain_number(value: Any) -> float:
     return float(value)
 
 
+def _is_complex(value: object) -> bool:
+    return isinstance(value, Complex) and not isinstance(value, Real)
+
+
 @_readable
 def plain_array(value: Any) -> NDArray[Any]:
     """Return an array, or nested lists, as an array of real numbers, or of Booleans, in their own precision.
@@ -106,10 +110,6 @@ def plain_array(value: Any) -> NDArray[Any]:
     return array
 
 
-def _is_complex(value: object) -> bool:
-    return isinstance(value, Complex) and not isinstance(value, Real)
-
-
 def all_chunks(given: Any, characters: int, source: str) -> list[Any] | None:
     """Return all chunks of a text that somebody gives, or None if there is no end of them.
 
@@ -124,6 +124,10 @@ def all_chunks(given: Any, characters: int, source: str) -> list[Any] | None:
         with suppress(Exception):  # of anybody's list
             most = len(given)
     return at_most(given, most, source)
+
+
+MAPPINGS = (dict, Mapping)
+"""What is a mapping; to ask for a dict first is three times as quick."""
 
 
 def is_mapping(value: object) -> TypeGuard[Mapping[str, Any]]:
@@ -176,72 +180,10 @@ def items(given: Any, source: str, most: int | None = None) -> list[Any]:
         return [*islice(given, most)]
 
 
-# Dicts and lists that cannot be changed: what values of the field keep as metadata, and the gains of labels.
-
-K = TypeVar("K")
-V = TypeVar("V")
-
-MAPPINGS = (dict, Mapping)
-"""What can be made a `FrozenDict`; to ask for a dict first is three times as quick."""
-
-_PLAIN = (str, int, float)
-
-
-def _refuse(*_: Any, **__: Any) -> Never:
-    raise TypeError("it is read-only; change a copy, such as {**metadata, 'key': value}, and make a new object with it")
-
-
-class FrozenDict(dict[K, V]):
-    """Dict that cannot be changed; in everything else, as in comparisons and JSON, it is a dict."""
-
-    __slots__ = ()
-
-    __setitem__ = __delitem__ = __ior__ = clear = pop = popitem = setdefault = update = _refuse
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (dict(self),)
-
-
 TEXT_KEYS = ("text", "content", "page_content", "contents", "body", "passage")
 SOURCE_KEYS = ("source", "file_path", "file_name", "path", "url")
 METADATA_KEYS = ("metadata", "meta")
 """The keys and attributes under which other libraries have a text, its file, and what else is known, the best first."""
-
-NO_METADATA = FrozenDict[str, Any]()
-
-
-class FrozenList(list[V]):
-    """List that cannot be changed; in everything else it is a list."""
-
-    __slots__ = ()
-
-    __setitem__ = __delitem__ = __iadd__ = __imul__ = _refuse
-    append = clear = extend = insert = pop = remove = reverse = sort = _refuse
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), ([*self],)
-
-
-def frozen(value: Any) -> Any:
-    """Return a copy of a value in which no dict, list, tuple, set or bytearray can be changed; others are kept.
-
-    Sets become frozensets, bytearrays bytes.
-
-    Raises:
-        RecursionError: The value holds itself, or is nested too deeply.
-    """
-    if isinstance(value, _PLAIN) or type(value) in (FrozenDict, FrozenList):
-        return value
-    if is_mapping(value):
-        return FrozenDict({key: frozen(item) for key, item in value.items()})
-    if isinstance(value, list):
-        return FrozenList(map(frozen, cast("list[object]", value)))
-    if isinstance(value, set):
-        return frozenset(cast("set[object]", value))
-    if isinstance(value, bytearray):
-        return bytes(value)
-    return tuple(map(frozen, cast("tuple[object, ...]", value))) if type(value) is tuple else value
-
 
 # Checks of what values are made of: the types of their fields, for people without a type checker.
 
@@ -269,17 +211,12 @@ def check_offsets(value: object, error: type[InputError]) -> None:
         object.__setattr__(value, name, int(given))
 
 
-def freeze_metadata(value: object, error: type[InputError]) -> None:
-    """Make the metadata of a value a copy that cannot be changed; raise the error if it is not a mapping."""
+def copy_metadata(value: object, error: type[InputError]) -> None:
+    """Replace the metadata of a value by a copy; raise the error if it is not a mapping."""
     given: Any = getattr(value, "metadata")  # noqa: B009
-    if type(given) is FrozenDict:
-        return
     if not isinstance(given, MAPPINGS):
         raise error(f"{_field(value, 'metadata', given)}; expected a dict, such as {{'tags': ['billing']}}")
-    try:
-        object.__setattr__(value, "metadata", frozen(given))
-    except RecursionError:
-        raise error(f"{type(value).__name__}: metadata holds itself, or is nested too deeply") from None
+    object.__setattr__(value, "metadata", {**given})
 
 
 def _field(value: object, name: str, given: object) -> str:

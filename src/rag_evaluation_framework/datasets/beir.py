@@ -3,14 +3,14 @@
 from pathlib import Path
 from typing import Any
 
-from rag_evaluation_framework.base.files import is_object, json_lines
-from rag_evaluation_framework.base.outside import first_of, shown
-from rag_evaluation_framework.base.records import RecordReader
-from rag_evaluation_framework.data import DOCUMENT, Corpus, Dataset, DocumentId, DocumentLevelGroundTruth, Query
-from rag_evaluation_framework.data.ids import QueryId, QueryText
-from rag_evaluation_framework.datasets.labels import Given, LabelReader
-from rag_evaluation_framework.errors import DatasetError
-from rag_evaluation_framework.rankings import read_qrels
+from ..base.files import is_object, json_lines
+from ..base.outside import first_of, shown
+from ..base.records import RecordReader
+from ..data import DOCUMENT, Corpus, Dataset, DocumentId, DocumentLevelGroundTruth, Query
+from ..data.ids import QueryId, QueryText
+from ..errors import DatasetError
+from .labels import Given, LabelReader
+from .rankings import read_qrels
 
 _QUERIES = "queries.jsonl"
 _MOST_NAMED = 5

@@ -5,13 +5,13 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
-from rag_evaluation_framework.base.files import read_json_text
-from rag_evaluation_framework.base.outside import shown
-from rag_evaluation_framework.base.records import Problems
-from rag_evaluation_framework.data import TOKEN, CharacterSpan, Corpus, Dataset, Query, TokenLevelGroundTruth
-from rag_evaluation_framework.data.documents import DocumentResolver
-from rag_evaluation_framework.data.ids import DocumentId, QueryIds, QueryText
-from rag_evaluation_framework.errors import DatasetError
+from ..base.files import read_json_text
+from ..base.outside import shown
+from ..base.records import Problems
+from ..data import TOKEN, CharacterSpan, Corpus, Dataset, Query, TokenLevelGroundTruth
+from ..data.documents import DocumentResolver
+from ..data.ids import DocumentId, QueryIds, QueryText
+from ..errors import DatasetError
 
 COLUMNS = {"question", "references", "corpus_id"}
 

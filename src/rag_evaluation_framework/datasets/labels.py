@@ -7,29 +7,14 @@ from typing import Annotated, Any, NamedTuple, TypeVar
 import numpy as np
 from pydantic import Field
 
-from rag_evaluation_framework.base.files import is_list, is_object
-from rag_evaluation_framework.base.records import (
-    IGNORED,
-    Record,
-    RecordReader,
-    as_list,
-    as_object,
-    brief_repr,
-    json_path,
-)
-from rag_evaluation_framework.data import (
-    CharacterSpan,
-    ChunkLevelGroundTruth,
-    Corpus,
-    DocumentLevelGroundTruth,
-    Query,
-    TokenLevelGroundTruth,
-)
-from rag_evaluation_framework.data.answers import LARGEST_GAIN, Answer, IdT
-from rag_evaluation_framework.data.documents import DocumentResolver
-from rag_evaluation_framework.data.ids import DocumentId, canonical_chunk_id
-from rag_evaluation_framework.data.levels import U
-from rag_evaluation_framework.errors import DatasetError
+from ..base.files import is_list, is_object
+from ..base.records import IGNORED, Record, RecordReader, as_list, as_object, brief_repr, json_path
+from ..data import CharacterSpan, ChunkLevelGroundTruth, Corpus, DocumentLevelGroundTruth, Query, TokenLevelGroundTruth
+from ..data.documents import DocumentResolver
+from ..data.ground_truth import LARGEST_GAIN, Answer, IdT
+from ..data.ids import DocumentId, canonical_chunk_id
+from ..data.levels import U
+from ..errors import DatasetError
 
 # Reading answers with several places from dataset files.
 
@@ -195,8 +180,6 @@ class LabelReader:
         """
         known = len(self.records.problems)
         units = {f"{prefix}*" for prefix in prefixes.value}
-        starless = {prefix for prefix in prefixes.value if prefix} - units
-        ids, gains = self._with_star(ids, starless), self._with_star(gains, starless)
         for number, prefix in enumerate(prefixes.value):
             self.records.attempt(f"{prefixes.at}[{number}]", self._prefix, prefix)
 
@@ -233,15 +216,6 @@ class LabelReader:
         if len(self.records.problems) > known:
             return None
         return self.records.attempt(gains.at, truth, (*found, *several), graded)
-
-    def _with_star(self, graded: Given, prefixes: Set[str]) -> Given:
-        """Return ids and gains without the prefixes among them, after recording each as a problem."""
-        if not is_object(graded.value):
-            return graded
-        for name in (name for name in graded.value if name in prefixes):
-            place = f"{graded.at}{json_path((name,))}"
-            self.records.problem(place, f"{name!r} is a prefix; put its gain into `gains`, as '{name}*'")
-        return graded._replace(value={name: gain for name, gain in graded.value.items() if name not in prefixes})
 
     def document(self, name: str) -> DocumentId:
         """Return the id of the document with this name.

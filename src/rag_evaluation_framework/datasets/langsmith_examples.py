@@ -6,10 +6,10 @@ from typing import Any, TypeGuard, overload
 
 from pydantic.alias_generators import to_camel
 
-from rag_evaluation_framework import labelling, quotes
-from rag_evaluation_framework.base.files import Json, is_list, is_object
-from rag_evaluation_framework.base.records import KEPT, Record, RecordReader, as_list, as_object, brief_repr
-from rag_evaluation_framework.data import (
+from .. import labels
+from ..base.files import Json, is_list, is_object
+from ..base.records import KEPT, Record, RecordReader, as_list, as_object, brief_repr
+from ..data import (
     CharacterSpan,
     ChunkLevelDatasetExample,
     ChunkLevelGroundTruth,
@@ -24,11 +24,11 @@ from rag_evaluation_framework.data import (
     TokenLevelDatasetExample,
     TokenLevelGroundTruth,
 )
-from rag_evaluation_framework.data.ids import EvaluationType, QueryId, QueryIds, QueryText
-from rag_evaluation_framework.data.levels import CHUNK, TOKEN, Level, U, check_level, checked_level
-from rag_evaluation_framework.datasets.labels import BESIDE_ANSWERS, Given, LabelReader, have_places
-from rag_evaluation_framework.errors import DatasetError, LevelMismatch
-from rag_evaluation_framework.labelling.questions import question_keys
+from ..data.ids import EvaluationType, QueryId, QueryIds, QueryText
+from ..data.levels import CHUNK, TOKEN, Level, U, check_level, checked_level
+from ..errors import DatasetError, LevelMismatch
+from ..labels.questions import question_keys
+from .labels import BESIDE_ANSWERS, Given, LabelReader, have_places
 
 _SPANS = ("relevant_spans", "relevantSpans")
 _QUOTES = ("excerpts",)
@@ -42,6 +42,8 @@ GROUND_TRUTH_KEYS: dict[EvaluationType, tuple[str, ...]] = {
     "document-level": _DOCUMENTS,
 }
 """The keys of the outputs of an example under which the ground truth of each level is."""
+_COMBINED = ("chunk_ids", "excerpts")
+"""The keys of outputs that have labels of both levels: those of the other level are metadata of the question."""
 _ALL_KEYS = {*_SPANS, *_QUOTES, *_CHUNKS, *_DOCUMENTS}
 _PART_OF_TRUTH = {*_PREFIXES, "gains", "metadata"}
 _DOCUMENT_OF_QUOTES = ("doc_id", "docId")
@@ -72,12 +74,6 @@ def question_id(example: Mapping[str, Any]) -> str | None:
     metadata: Any = example.get("metadata")
     given = metadata.get(QUERY_ID, metadata.get(to_camel(QUERY_ID))) if is_object(metadata) else None
     return given if isinstance(given, str) and given else example.get("id")
-
-
-def labels_of(outputs: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what of the outputs of an example is its ground truth, under the keys that are known."""
-    known = {_ANSWERS, *_ALL_KEYS, *_PREFIXES, "gains"}
-    return {name: value for name, value in outputs.items() if name in known}
 
 
 def is_example(value: Json) -> TypeGuard[dict[str, Any]]:
@@ -169,8 +165,10 @@ class ExampleReader:
             names = repr(self.query_key or "query")
             self._nothing_under(names, "question", record.inputs, f"{where}.inputs", "query_key")
             return None
-        text = self.records.attempt(f"{where}.inputs.{asked[0]}", _question, record.inputs[asked[0]])
-        if text is None:
+        text: Any = record.inputs[asked[0]]
+        if not isinstance(text, str):
+            got = f"expected the question as a string, got {brief_repr(text)}"
+            self.records.problem(f"{where}.inputs.{asked[0]}", got)
             return None
         outputs = record.outputs or {}
         key = self._key(outputs, f"{where}.outputs")
@@ -251,8 +249,9 @@ class ExampleReader:
         if self.level is CHUNK:
             return self.labels.chunk_level(query, ids, gains, Given(answers, at))
         name = next((name for name in _PREFIXES if name in outputs), _PREFIXES[0])
-        prefixes = self.records.attempt(f"{where}.{name}", _strings, outputs.get(name, []))
-        if prefixes is None:
+        prefixes = outputs.get(name, [])
+        if not is_list(prefixes) or not all(isinstance(prefix, str) for prefix in prefixes):
+            self.records.problem(f"{where}.{name}", f"expected a list of strings, got {brief_repr(prefixes)}")
             return None
         return self.labels.document_level(query, ids, Given(prefixes, f"{where}.{name}"), gains, Given(answers, at))
 
@@ -281,28 +280,16 @@ class ExampleReader:
             )
         document = next((query.metadata[name] for name in _DOCUMENT_OF_QUOTES if name in query.metadata), "")
         # Programs that write excerpts cut them anywhere, also within words.
-        found = labelling.locate_quote(item, str(document), self._locator, self.labels.resolver, verbatim_only=True)
+        found = labels.locate_quote(item, str(document), self._locator, self.labels.resolver, verbatim_only=True)
         if found.status == "missing":
-            found = labelling.locate_quote(item, str(document), self._locator, self.labels.resolver)
+            found = labels.locate_quote(item, str(document), self._locator, self.labels.resolver)
         if found.status != "located":
             raise DatasetError(f"the quote {brief_repr(item)} is {found.status}: {found.advice}")
         return list(found.located.places[0])
 
     @cached_property
-    def _locator(self) -> "quotes.QuoteLocator | None":
-        return None if self.labels.corpus is None else quotes.QuoteLocator.of(self.labels.corpus)
-
-
-def _question(value: Any) -> str:
-    if not isinstance(value, str):
-        raise DatasetError(f"expected the question as a string, got {brief_repr(value)}")
-    return value
-
-
-def _strings(value: Any) -> list[str]:
-    if not is_list(value) or not all(isinstance(item, str) for item in value):
-        raise DatasetError(f"expected a list of strings, got {brief_repr(value)}")
-    return value
+    def _locator(self) -> "labels.QuoteLocator | None":
+        return None if self.labels.corpus is None else labels.QuoteLocator.of(self.labels.corpus)
 
 
 @overload
@@ -325,11 +312,12 @@ def to_example(entry: GroundTruth[Any], corpus: Corpus | None = None) -> Any:
     """Return a question with its ground truth as an example that `dataset_from_examples` reads back.
 
     The id of the question is stored in the metadata as `query_id`, since LangSmith assigns its own ids to examples.
+    Labels of the other level, which an example with `chunk_ids` and `excerpts` had, stay beside those of this one.
 
     Args:
         entry: The question with its ground truth.
         corpus: The documents; if given, every span includes its text.
     """
-    outputs = entry.record(corpus)
     metadata = {**entry.query.metadata, QUERY_ID: entry.query.id}
+    outputs = entry.record(corpus) | {key: metadata.pop(key) for key in _COMBINED if key in metadata}
     return {"inputs": {"query": entry.query.text}, "outputs": outputs, "metadata": metadata}

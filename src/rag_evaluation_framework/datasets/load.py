@@ -6,27 +6,21 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, overload
 
-from rag_evaluation_framework import base, labelling
-from rag_evaluation_framework.base.files import (
-    Json,
-    checked_path,
-    json_lines,
-    read_json_text,
-    read_text,
-)
-from rag_evaluation_framework.base.notes import collected
-from rag_evaluation_framework.base.outside import shown
-from rag_evaluation_framework.base.records import brief_repr
-from rag_evaluation_framework.base.tables import SHEETS, read_rows
-from rag_evaluation_framework.data import CharacterSpan, ChunkRegistry, Dataset, count_skipped
-from rag_evaluation_framework.data.documents import Corpus, checked_corpus
-from rag_evaluation_framework.data.levels import TOKEN, Level, U, check_level, checked_level
-from rag_evaluation_framework.datasets.beir import beir_files, read_beir
-from rag_evaluation_framework.datasets.chunking_evaluation import COLUMNS, read_chunking_evaluation
-from rag_evaluation_framework.datasets.langsmith_examples import ExampleReader, dataset_from_examples, is_example
-from rag_evaluation_framework.datasets.native import is_native, read_native
-from rag_evaluation_framework.datasets.retrieval_harness import Loader, is_harness, read_harness
-from rag_evaluation_framework.errors import DatasetError
+from .. import base, labels
+from ..base.files import Json, checked_path, json_lines, read_json_text, read_text
+from ..base.notes import collected
+from ..base.outside import shown
+from ..base.records import brief_repr
+from ..base.tables import TABLES, read_rows
+from ..data import CharacterSpan, ChunkRegistry, Dataset, count_skipped
+from ..data.documents import Corpus, checked_corpus
+from ..data.levels import TOKEN, Level, U, check_level, checked_level
+from ..errors import DatasetError
+from .beir import beir_files, read_beir
+from .chunking_evaluation import COLUMNS, read_chunking_evaluation
+from .langsmith_examples import ExampleReader, dataset_from_examples, is_example
+from .native import is_native, read_native
+from .retrieval_harness import Loader, is_harness, read_harness
 
 _LARGEST_YAML = 20_000_000  # bytes
 
@@ -110,16 +104,30 @@ def load_dataset(
     if beir is not None:
         check_level(str(path), "document-level", level)
         dataset = read_beir(*beir, corpus)
-    elif ending in (".json", ".jsonl", ".yaml", ".yml"):
-        examples = ExampleReader(str(path), level, corpus, utf16_offsets, registry, query_key, ground_truth_key)
-        dataset = _read_values(path, level, corpus, utf16_offsets, examples, loader, allow_assets, columns)
-    elif ending in (".csv", ".tsv", ".txt", *SHEETS):
+    elif ending in (".txt", *TABLES):
         dataset = _read_table(path, level, corpus, columns)
-    else:
+    elif ending not in (".json", ".jsonl", ".yaml", ".yml"):
         raise DatasetError(
             f"{path}: expected a file name ending in .json, .jsonl or .csv (or .yaml, .yml, .tsv, .txt, .xlsx, .xlsm, "
             ".xls, .ods), or a folder of BEIR with queries.jsonl and qrels"
         )
+    else:  # one value or a value per line; the first tells which format it is
+        examples = ExampleReader(str(path), level, corpus, utf16_offsets, registry, query_key, ground_truth_key)
+        (where, first), lines = _values(path)
+        if is_native(first):
+            dataset = read_native(first, where, lines, path, level, corpus, utf16_offsets)
+        elif lines is not None and is_example(first):
+            dataset = examples.dataset(chain([(where, first)], lines), path.stem)
+        elif lines is None and isinstance(first, list) and (not first or any(map(is_example, first))):
+            dataset = examples.dataset(((f"$[{number}]", item) for number, item in enumerate(first)), path.stem)
+        elif lines is not None or labels.is_export(first):
+            check_level(str(path), "token-level", level)
+            dataset = labels.dataset_from_quotes(path, _needed(corpus, path), columns)
+        elif is_harness(first):
+            check_level(str(path), "document-level", level)
+            dataset = read_harness(first, path, corpus, loader, allow_assets=allow_assets)
+        else:
+            raise DatasetError(f"{path}: {_no_dataset(first)}")
     if not len(dataset):
         raise DatasetError(f"{path}: {_no_questions(dataset)}")
     return dataset
@@ -149,7 +157,7 @@ def questions_of(
         return dataset_from_examples(found, level, corpus=corpus)
     if not isinstance(given, Dataset):
         check_level("questions", "token-level", level)
-        found = labelling.dataset_from_quotes(given, _needed(corpus, f"questions={shown(found, 60)}"), columns)
+        found = labels.dataset_from_quotes(given, _needed(corpus, f"questions={shown(found, 60)}"), columns)
     dataset: Dataset[U] = found
     return dataset
 
@@ -178,36 +186,6 @@ def _no_questions(dataset: Dataset[Any]) -> str:
     return f"no question has a label yet: {skipped} {'is' if skipped == 1 else 'are'} skipped; `rag-eval label` goes on"
 
 
-def _read_values(
-    path: Path,
-    level: Level[Any],
-    corpus: Corpus | None,
-    utf16_offsets: bool,
-    examples: ExampleReader,
-    loader: Loader | None,
-    allow_assets: bool,
-    columns: Mapping[str, str] | None,
-) -> Dataset[Any]:
-    """Read a file of one value or of a value per line; the first value tells which format it is."""
-    (where, first), lines = _values(path)
-    if is_native(first):
-        return read_native(first, where, lines, path, level, corpus, utf16_offsets)
-    if lines is not None:
-        if is_example(first):
-            return examples.dataset(chain([(where, first)], lines), path.stem)
-        check_level(str(path), "token-level", level)
-        return labelling.dataset_from_quotes(path, _needed(corpus, path), columns)
-    if isinstance(first, list) and (not first or any(map(is_example, first))):
-        return examples.dataset(((f"$[{number}]", item) for number, item in enumerate(first)), path.stem)
-    if labelling.is_export(first):
-        check_level(str(path), "token-level", level)
-        return labelling.dataset_from_quotes(path, _needed(corpus, path), columns)
-    if is_harness(first):
-        check_level(str(path), "document-level", level)
-        return read_harness(first, path, corpus, loader, allow_assets=allow_assets)
-    raise DatasetError(f"{path}: {_no_dataset(first)}")
-
-
 def _values(path: Path) -> tuple[tuple[str, Json], Iterator[tuple[str, Json]] | None]:
     """Return the first value of a file and, of one with a value per line, the others; each with its location."""
     ending = path.suffix.lower()
@@ -230,7 +208,7 @@ def _read_table(
             _, header = next(rows, (1, list[str]()))
         if set(header) >= COLUMNS:
             return read_chunking_evaluation(header, rows, path, _needed(corpus, path))
-    return labelling.dataset_from_quotes(path, _needed(corpus, path), columns)
+    return labels.dataset_from_quotes(path, _needed(corpus, path), columns)
 
 
 def _yaml(path: Path) -> Json:

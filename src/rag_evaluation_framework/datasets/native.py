@@ -6,32 +6,21 @@ from contextlib import suppress
 from hashlib import sha256
 from itertools import chain
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeGuard
+from typing import Annotated, Any, Literal, TypeGuard, TypeVar
 
 from pydantic import FailFast, Field, StringConstraints
 from pydantic.alias_generators import to_camel
 
-from rag_evaluation_framework.base.files import Json, checked_path, is_list, is_object, unfinished, write_new
-from rag_evaluation_framework.base.outside import json_text, shown
-from rag_evaluation_framework.base.records import IGNORED, Problems, Record, RecordReader, as_list, storable
-from rag_evaluation_framework.data import (
-    CHUNK,
-    Corpus,
-    Dataset,
-    DocumentId,
-    EvaluationType,
-    GroundTruth,
-    Query,
-    QueryId,
-    QueryText,
-)
-from rag_evaluation_framework.data.levels import Level, check_level
-from rag_evaluation_framework.data.skipped import Incomplete, Numbers, Skipped
-from rag_evaluation_framework.data.spans import CharacterSpan
-from rag_evaluation_framework.data.values import FrozenDict
-from rag_evaluation_framework.datasets.labels import BESIDE_ANSWERS, Given, LabelReader, SpanRecord, have_places
-from rag_evaluation_framework.datasets.texts import drop_texts, keep_texts, texts_beside
-from rag_evaluation_framework.errors import DatasetError
+from ..base.files import Json, checked_path, is_list, is_object, unfinished, write_new
+from ..base.outside import json_text, shown
+from ..base.records import IGNORED, Problems, Record, RecordReader, as_list, storable
+from ..data import CHUNK, Corpus, Dataset, DocumentId, EvaluationType, GroundTruth, Query, QueryId, QueryText
+from ..data.dataset import Incomplete, Numbers, Skipped
+from ..data.levels import Level, check_level
+from ..data.spans import CharacterSpan
+from ..errors import DatasetError
+from .labels import BESIDE_ANSWERS, Given, LabelReader, SpanRecord, have_places
+from .texts import drop_texts, keep_texts, texts_beside
 
 # Questions whose labels are not in the documents, as the native format lists them.
 
@@ -46,8 +35,11 @@ class _Question(Record):
         return Query(QueryId(self.id), QueryText(self.query), {**self.metadata, **(self.model_extra or {})})
 
 
-class _Skipped(Record):
+class _Listed(Record):
     query: Any  # validated by itself, as what is unknown in it is kept
+
+
+class _Skipped(_Listed):
     quote: str
     reason: str
     document: str = ""
@@ -60,14 +52,23 @@ class _Placed(SpanRecord):
 _Place = Annotated[list[_Placed], Field(min_length=1)]
 
 
-class _Incomplete(Record):
-    query: Any
+class _Incomplete(_Listed):
     answers: Annotated[list[Annotated[list[_Place], Field(min_length=1)]], Field(min_length=1)]
 
 
-def _query(given: Any, where: str, records: RecordReader) -> Query | None:
-    record = records.validate(_Question, given, where)
-    return None if record is None else record.as_query()
+ListedT = TypeVar("ListedT", bound=_Listed)
+
+
+def _listed(
+    kind: type[ListedT], items: list[Any], where: str, records: RecordReader
+) -> Iterator[tuple[ListedT, Query, str]]:
+    """Yield the records of a list with their questions and places, after recording what is wrong with them."""
+    for number, item in enumerate(items):
+        place = f"{where}[{number}]"
+        record = records.validate(kind, item, place, unknown=IGNORED)
+        question = None if record is None else records.validate(_Question, record.query, f"{place}.query")
+        if record is not None and question is not None:
+            yield record, question.as_query(), place
 
 
 def read_skipped(items: list[Any], where: str, records: RecordReader) -> list[Skipped]:
@@ -80,12 +81,7 @@ def read_skipped(items: list[Any], where: str, records: RecordReader) -> list[Sk
     """
     labels: list[Skipped] = []
     wordings: dict[str, str] = {}
-    for number, item in enumerate(items):
-        place = f"{where}[{number}]"
-        record = records.validate(_Skipped, item, place, unknown=IGNORED)
-        query = None if record is None else _query(record.query, f"{place}.query", records)
-        if record is None or query is None:
-            continue
+    for record, query, place in _listed(_Skipped, items, where, records):
         if query.id not in wordings:
             records.check_query(query.id, query.text, f"{place}.query")
         if wordings.setdefault(query.id, query.text) != query.text:
@@ -106,12 +102,7 @@ def _answers(record: _Incomplete) -> tuple[tuple[tuple[CharacterSpan, ...], ...]
 
 def _read_incomplete(items: list[Any], where: str, records: RecordReader) -> Iterator[Incomplete]:
     """Yield the questions of which a label is not in the documents, after recording what is wrong with them."""
-    for number, item in enumerate(items):
-        place = f"{where}[{number}]"
-        record = records.validate(_Incomplete, item, place, unknown=IGNORED)
-        query = None if record is None else _query(record.query, f"{place}.query", records)
-        if record is None or query is None:
-            continue
+    for record, query, place in _listed(_Incomplete, items, where, records):
         answers = records.attempt(f"{place}.answers", _answers, record)
         if answers is None:
             continue
@@ -122,7 +113,7 @@ def _read_incomplete(items: list[Any], where: str, records: RecordReader) -> Ite
             for at, span in enumerate(spans)
             if span.text_hash is not None
         }
-        yield Incomplete(query, answers, FrozenDict(texts))
+        yield Incomplete(query, answers, texts)
 
 
 # The native dataset format: JSON or YAML (one object), and JSONL (a header line, then one question per line).
@@ -217,22 +208,17 @@ def read_native(
         first = {key: value for key, value in first.items() if key != "questions"}
     records = labels.records
     header = records.validate(_Header, first, where)
-    if header is None and _version(first) not in range(1, SCHEMA_VERSION + 1):
+    if header is None:
         raise records.error()
-    if header is not None:
-        labels.hashed = header.texts.keys()
-        labels.labelled_here = labels.corpus is not None and labels.corpus.content_hash == header.corpus_hash
-    found, rows = _told(first, rows)
-    if header is not None:
-        check_level(str(path), found, level)
-    elif found != level.evaluation_type:  # the questions cannot be judged by this level
-        raise records.error()
-    has_places = _version(first) == SCHEMA_VERSION
+    check_level(str(path), header.evaluation_type, level)
+    labels.hashed = header.texts.keys()
+    labels.labelled_here = labels.corpus is not None and labels.corpus.content_hash == header.corpus_hash
+    has_places = header.schema_version == SCHEMA_VERSION
     entries = [_entry(data, where, level, labels, has_places) for where, data in rows]
     truth = [entry for entry in entries if entry is not None]
-    skipped = [] if header is None else read_skipped(header.skipped, f"{where}.skipped", records)
-    incomplete = [] if header is None else [*_read_incomplete(header.incomplete, f"{where}.incomplete", records)]
-    if header is None or records.problems:
+    skipped = read_skipped(header.skipped, f"{where}.skipped", records)
+    incomplete = [*_read_incomplete(header.incomplete, f"{where}.incomplete", records)]
+    if records.problems:
         raise records.error()
     records.warn()
     metadata = {**header.metadata, **(header.model_extra or {})}
@@ -249,30 +235,6 @@ def read_native(
         texts={DocumentId(name): digest for name, digest in header.texts.items()},
         kept=texts_beside(path),
     )
-
-
-def _version(first: Any) -> object:
-    return first.get("schema_version", first.get("schemaVersion")) if is_object(first) else None
-
-
-def _told(first: Any, rows: Iterable[tuple[str, Any]]) -> tuple[EvaluationType, Iterable[tuple[str, Any]]]:
-    """Return the evaluation type that the header names, valid or not, or else the questions; and all the questions."""
-    for key in ("evaluationType", "evaluation_type"):
-        if key in first:
-            return first[key], rows
-    return _inferred(rows)
-
-
-def _inferred(rows: Iterable[tuple[str, Any]]) -> tuple[EvaluationType, Iterable[tuple[str, Any]]]:
-    """Return the evaluation type of the first question with a label, else token level; and all the questions."""
-    rest, silent = iter(rows), list[tuple[str, Any]]()
-    for row in rest:
-        silent.append(row)
-        for key in row[1] if is_object(row[1]) else ():
-            told = _LEVELS_OF.get(key, [])
-            if len(told) == 1:
-                return told[0], chain(silent, rest)
-    return "token-level", silent
 
 
 def _entry(data: Any, where: str, level: Level[Any], labels: LabelReader, has_places: bool) -> GroundTruth[Any] | None:

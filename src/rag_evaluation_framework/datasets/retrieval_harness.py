@@ -4,30 +4,21 @@ import re
 from collections import deque
 from collections.abc import Callable, Collection, Iterator
 from difflib import get_close_matches
-from math import isfinite
 from pathlib import Path
+from sys import float_info
 from typing import Annotated, Any, Literal, Never, TypeAlias, TypeGuard, get_args
 
 from pydantic import AliasGenerator, BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
-from rag_evaluation_framework.base.exits import outcome
-from rag_evaluation_framework.base.files import Json, checked_path, is_list, is_object, read_text
-from rag_evaluation_framework.base.outside import raised, said, shown
-from rag_evaluation_framework.base.records import RecordReader, as_list, json_path
-from rag_evaluation_framework.data import (
-    DOCUMENT,
-    Corpus,
-    Document,
-    DocumentId,
-    DocumentLevelGroundTruth,
-    Query,
-    QueryId,
-    QueryText,
-)
-from rag_evaluation_framework.data.dataset import Dataset, Mode
-from rag_evaluation_framework.data.documents import DocumentResolver
-from rag_evaluation_framework.errors import DatasetError, InputError
+from ..base.exits import outcome
+from ..base.files import Json, checked_path, is_list, is_object, read_text
+from ..base.outside import raised, said, shown
+from ..base.records import RecordReader, as_list, json_path
+from ..data import DOCUMENT, Corpus, Document, DocumentId, DocumentLevelGroundTruth, Query, QueryId, QueryText
+from ..data.dataset import Dataset, Mode
+from ..data.documents import DocumentResolver
+from ..errors import DatasetError, InputError
 
 # The thresholds of design document 004, such as `min.recallAtK`, as files have them.
 
@@ -36,6 +27,7 @@ KEYS = ("min.hitAtK", "min.recallAtK", "min.precisionAtK", "min.mrrAtK", "min.nd
 """All thresholds; but for the last, the metrics of `gates.thresholds.METRICS`."""
 
 _PROBABLE = 0.6
+_LARGEST = float_info.max
 
 
 def read_thresholds(given: Any, where: str, problems: list[str]) -> dict[str, float]:
@@ -76,17 +68,9 @@ def threshold_problem(key: str, value: Any) -> str | None:
         near = get_close_matches(key, KEYS, n=1, cutoff=_PROBABLE)
         hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(KEYS)}"
         return f"{shown(key)} is not a threshold; {hint}"
-    largest, what = (None, "a number of milliseconds of at least 0") if key == P95 else (1.0, "a number from 0 to 1")
-    if isinstance(value, bool) or not isinstance(value, int | float) or not _is_finite(value):
-        return f"{key} is {shown(value)}; expected {what}"
-    return f"{key} is {value:g}; expected {what}" if value < 0 or (largest is not None and value > largest) else None
-
-
-def _is_finite(value: float) -> bool:
-    try:
-        return isfinite(value)
-    except OverflowError:  # a whole number that is larger than every float
-        return False
+    largest, what = (_LARGEST, "a number of milliseconds of at least 0") if key == P95 else (1, "a number from 0 to 1")
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return None if is_number and 0 <= value <= largest else f"{key} is {shown(value)}; expected {what}"
 
 
 # Loading the texts that a dataset refers to instead of holding them.
@@ -299,8 +283,8 @@ def _loaded(reference: str, loader: Loader | None) -> str:
     named = f"{shown(reference, 60)}:"
     if loader is None:
         raise DatasetError(
-            f"{named} there is nothing to load it by; name the folder it is in (--loader-root), or give an engine with "
-            "load"
+            f"{named} there is nothing to load it by; name the folder it is in (--set loader_root=FOLDER), or "
+            "give an engine with load"
         )
 
     def refuse(error: BaseException) -> Never:
@@ -371,14 +355,10 @@ def _entry(
 
 def _check_texts(items: list[Any], where: str, records: RecordReader, least: int = 1) -> None:
     """Record every item of a list that is no text of at least so many characters."""
+    expected = "expected a text that is not empty" if least else "expected a text"
     for number, item in enumerate(items):
-        records.attempt(f"{where}[{number}]", _text, item, least)
-
-
-def _text(item: Any, least: int) -> str:
-    if not isinstance(item, str) or len(item) < least:
-        raise DatasetError(f"expected a text{' that is not empty' if least else ''}, got {shown(item, 60)}")
-    return item
+        if not isinstance(item, str) or len(item) < least:
+            records.problem(f"{where}[{number}]", f"{expected}, got {shown(item, 60)}")
 
 
 def _found(name: str, where: str, records: RecordReader, resolver: DocumentResolver | None) -> DocumentId:

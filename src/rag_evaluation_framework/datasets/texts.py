@@ -12,13 +12,13 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, cast
 
-from rag_evaluation_framework import labelling
-from rag_evaluation_framework.base.files import write_new
-from rag_evaluation_framework.base.outside import shown
-from rag_evaluation_framework.base.store import Store
-from rag_evaluation_framework.data import CharacterSpan, Dataset, Document
-from rag_evaluation_framework.data.ids import canonical_document_id
-from rag_evaluation_framework.errors import DatasetError
+from .. import labels
+from ..base.files import write_new
+from ..base.outside import shown
+from ..base.store import Store
+from ..data import CharacterSpan, Dataset, Document
+from ..data.ids import canonical_document_id
+from ..errors import DatasetError
 
 NOT_KEPT = "texts_not_kept"
 """The key of the metadata of a dataset that lists the documents of which no text is kept."""
@@ -80,7 +80,7 @@ def drop_texts(file: Path) -> None:
         file: The file of the dataset, as it is now.
     """
     store = texts_beside(file)
-    others = {path.stem: path for path in store.folder.glob(f"*{labelling.KNOWN}")}
+    others = {path.stem: path for path in store.folder.glob(f"*{labels.KNOWN}")}
     left = store.digests() | others.keys()
     for path in versions_beside(file):
         if left:
@@ -155,12 +155,12 @@ def without_texts(dataset: Dataset[Any], documents: Iterable[str] = (ALL,)) -> D
 
 def _keep_others(dataset: Dataset[Any], documents: Sequence[Document], folder: Path) -> None:
     """Keep what stands in documents that are not kept whole, or what is known of it where the dataset comes from."""
-    file = labelling.known_file(dataset, folder)
+    file = labels.known_file(dataset, folder)
     if file.exists():
         return
     if documents:
-        labelling.KnownWords.of(documents).save(file)
-    elif dataset.kept is not None and (earlier := labelling.known_file(dataset, dataset.kept.folder)).exists():
+        labels.KnownWords.of(documents).save(file)
+    elif dataset.kept is not None and (earlier := labels.known_file(dataset, dataset.kept.folder)).exists():
         folder.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(earlier, file)
 

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from rag_evaluation_framework.data import CharacterSpan, Corpus, Dataset
-from rag_evaluation_framework.datasets.load import load_dataset
+from ..data import CharacterSpan, Corpus, Dataset
+from ..datasets.load import load_dataset
 
 _HERE = Path(__file__).parent
 

@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
-from rag_evaluation_framework.results.shown import finite
-from rag_evaluation_framework.statistics import MeanScore
+from ..runs.shown import finite
+from ..statistics import MeanScore
 
 Values = Sequence[Mapping[str, Any]]
 

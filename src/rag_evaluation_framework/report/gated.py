@@ -2,12 +2,12 @@
 
 from dataclasses import replace
 
-from rag_evaluation_framework.base.outside import json_text
-from rag_evaluation_framework.contracts.sink import Outcome
-from rag_evaluation_framework.report.page import Lines, Page
-from rag_evaluation_framework.report.pages.comparison import comparison_page
-from rag_evaluation_framework.report.pages.gates import gate_block, verdict_line
-from rag_evaluation_framework.results import store
+from ..base.outside import json_text
+from ..contracts.roles import Outcome
+from ..runs import store
+from .page import Lines, Page
+from .pages.comparison import comparison_page
+from .pages.gates import gate_block, verdict_line
 
 
 def texts_beside(outcome: Outcome) -> dict[str, str]:

@@ -1,27 +1,15 @@
 """Pages as HTML: a fragment for a notebook, or one file that loads nothing, runs nothing and sends nothing."""
 
 from base64 import b64encode
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from functools import cache
 from hashlib import sha256
 from html import escape
 from math import isfinite
 from pathlib import Path
 
-from rag_evaluation_framework.base.optional import install_command, missing_extras
-from rag_evaluation_framework.report.page import (
-    Bar,
-    Chart,
-    Line,
-    Lines,
-    Page,
-    Part,
-    Passage,
-    Passages,
-    Table,
-    is_shown,
-    pieces,
-)
+from ..base.optional import install_command, missing_extras
+from .page import Bar, Chart, Line, Lines, Page, Part, Passage, Passages, Table, is_shown, pieces
 
 _POLICY = (
     "default-src 'none'; style-src 'sha256-{style}'; img-src data:; base-uri 'none'; form-action 'none'"  # no script
@@ -149,36 +137,34 @@ def _passage(passage: Passage) -> str:
 
 def _table(table: Table) -> str:
     has_bars = any(table.bars)
-    columns = [f'<th scope="col"{_class(table, at)}>{_breakable(name, 0)}</th>' for at, name in enumerate(table.header)]
+    rows = [[_cell(table, at, _breakable(name, 0), "col") for at, name in enumerate(table.header)]]
+    for number, row in enumerate(table.rows):
+        texts = (_breakable(cell, 0) if at < table.words else escape(cell) for at, cell in enumerate(row))
+        roles = (table.roles.get((number, at), "") for at in range(len(row)))
+        rows.append(
+            [
+                _cell(table, at, text, "" if at else "row", role)
+                for at, (text, role) in enumerate(zip(texts, roles, strict=True))
+            ]
+        )
     if has_bars:
-        columns.append(f'<th scope="col" class="d">{_axis(table.scale)}</th>')
-    rows = [
-        "".join(_cells(table, number, row))
-        + (f'<td class="d">{_svg(table.bars[number], table.scale)}</td>' if has_bars else "")
-        for number, row in enumerate(table.rows)
-    ]
-    body = "".join(f"<tr>{row}</tr>" for row in rows)
-    head = f"<thead><tr>{''.join(columns)}</tr></thead>"
-    return f'<div class="wide{" drawn" * has_bars}"><table>{head}<tbody>{body}</tbody></table></div>'
+        least, greatest = table.scale
+        ends = [least, 0.0, greatest] if least < 0 < greatest else [least, greatest]
+        axis = "".join(f"<span>{end:.3g}</span>" for end in ends)
+        rows[0].append(f'<th scope="col" class="d"><span>{axis}</span></th>')
+        for cells, bar in zip(rows[1:], table.bars, strict=True):
+            cells.append(f'<td class="d">{_svg(bar, table.scale)}</td>')
+    head, *body = (f"<tr>{''.join(cells)}</tr>" for cells in rows)
+    whole = f"<thead>{head}</thead><tbody>{''.join(body)}</tbody>"
+    return f'<div class="wide{" drawn" * has_bars}"><table>{whole}</table></div>'
 
 
-def _cells(table: Table, number: int, row: tuple[str, ...]) -> Iterator[str]:
-    for at, cell in enumerate(row):
-        role = table.roles.get((number, at), "")
-        kind = ("th", ' scope="row"') if at == 0 else ("td", "")
-        text = _breakable(cell, 0) if at < table.words else escape(cell)
-        yield f"<{kind[0]}{kind[1]}{_class(table, at, role)}>{text}</{kind[0]}>"
-
-
-def _class(table: Table, at: int, role: str = "") -> str:
+def _cell(table: Table, at: int, text: str, scope: str, role: str = "") -> str:
+    """Return a cell, or the head of a row or column; words are told apart from numbers."""
+    tag, scoped = ("th", f' scope="{scope}"') if scope else ("td", "")
     names = " ".join(filter(None, ("w" if at < table.words else "", role)))
-    return f' class="{names}"' if names else ""
-
-
-def _axis(scale: tuple[float, float]) -> str:
-    least, greatest = scale
-    ends = [least, 0.0, greatest] if least < 0 < greatest else [least, greatest]
-    return f"<span>{''.join(f'<span>{end:.3g}</span>' for end in ends)}</span>"
+    kind = f' class="{names}"' if names else ""
+    return f"<{tag}{scoped}{kind}>{text}</{tag}>"
 
 
 def _svg(bar: Bar | None, scale: tuple[float, float]) -> str:
@@ -190,13 +176,16 @@ def _svg(bar: Bar | None, scale: tuple[float, float]) -> str:
     def at(value: float) -> str:
         return f"{_WIDE * (min(max(value, least), greatest) - least) / (greatest - least):.1f}"
 
+    def drawn(label: str) -> str:
+        return f'<svg viewBox="0 0 {_WIDE} {_HIGH}" role="img" aria-label="{label}">{"".join(lines)}</svg>'
+
     middle = _HIGH / 2
     lines = [f'<line class="t" x1="0" x2="{_WIDE}" y1="{middle}" y2="{middle}"/>']
     if least < 0 < greatest:
         lines.append(f'<line class="z" x1="{at(0.0)}" x2="{at(0.0)}" y1="0" y2="{_HIGH}"/>')
     if bar.ends is None:
         lines.append(f'<line class="s" x1="{at(0.0)}" x2="{at(bar.value)}" y1="{middle}" y2="{middle}"/>')
-        return _drawn(lines, f"{bar.value:.3f}")
+        return drawn(f"{bar.value:.3f}")
     low, high = map(at, bar.ends)
     lines.append(f'<line class="i" x1="{low}" x2="{high}" y1="{middle}" y2="{middle}"/>')
     lines += [
@@ -206,8 +195,4 @@ def _svg(bar: Bar | None, scale: tuple[float, float]) -> str:
     ]
     lines.append(f'<circle class="p" cx="{at(bar.value)}" cy="{middle}" r="{_POINT}"/>')
     ends = " to ".join(f"{end:.3f}" if isfinite(end) else "unknown" for end in bar.ends)
-    return _drawn(lines, f"{bar.value:.3f}, interval {ends}")
-
-
-def _drawn(lines: Sequence[str], label: str) -> str:
-    return f'<svg viewBox="0 0 {_WIDE} {_HIGH}" role="img" aria-label="{label}">{"".join(lines)}</svg>'
+    return drawn(f"{bar.value:.3f}, interval {ends}")

@@ -3,10 +3,10 @@
 import re
 from xml.etree import ElementTree as ET
 
-from rag_evaluation_framework.base.outside import fit_to_show, one_line
-from rag_evaluation_framework.contracts.sink import Outcome
-from rag_evaluation_framework.report.pages.comparison import comparison_notes
-from rag_evaluation_framework.report.pages.notes import all_notes, failure_notes
+from ..base.outside import fit_to_show, one_line
+from ..contracts.roles import Outcome
+from .pages.comparison import comparison_notes
+from .pages.result import all_notes, failure_notes
 
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from rag_evaluation_framework.report.page import Chart, Page, Table
+from .page import Chart, Page, Table
 
 _SIGN = re.compile(r"[\\{}$&#%_^~]")
 _WORDS = {"\\": r"\textbackslash{}", "^": r"\textasciicircum{}", "~": r"\textasciitilde{}"}

@@ -12,21 +12,21 @@ from math import isfinite
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
-from rag_evaluation_framework.base.files import is_list, is_object
-from rag_evaluation_framework.base.optional import missing_extras, require
-from rag_evaluation_framework.base.outside import fit_to_keep, harmless, name_line, one_line, shown
-from rag_evaluation_framework.errors import ConfigError
-from rag_evaluation_framework.registry.loading import load_installed
+from ..base.files import is_list, is_object
+from ..base.optional import missing_extras, require
+from ..base.outside import fit_to_keep, harmless, name_line, one_line, shown
+from ..contracts.registry.loading import load_installed
+from ..errors import ConfigError
 
 Role = Literal["", "verdict", "good", "bad", "warning", "muted", "label", "place", "found", "missed", "read", "word"]
-"""What a part of a line is: the answer of a page, better or worse than wished, beside the point, the name of a thing,
+"""Kinds of parts of a line: the answer of a page, better or worse than wished, beside the point, the name of a thing,
 where it is; of documents, relevant text that was read or missed, other text that was read, a word of the question."""
 
 MARKED: Mapping[Role, tuple[str, str]] = {"found": ("»", "«"), "missed": ("»", "«"), "read": ("", "")}
-"""What stands around text of documents where nothing else marks it."""
+"""Signs around text of documents where nothing else marks it."""
 
 _BETWEEN = re.compile(r"(?<=[-_/(=])(?=\w)|(?<=\w)(?=@)")
-_LINE = 1000
+_LINE, _SHORT = 1000, 160
 _AROUND, _LONGEST = 60, 800  # characters of a passage before and behind what is marked, and of what is marked
 _TERMINAL = "rag_evaluation_framework.report.terminal:rendered"  # loaded when something is shown in this way
 _MARKDOWN = "rag_evaluation_framework.report.markdown:rendered"
@@ -330,6 +330,32 @@ def pieces(name: str) -> list[str]:
     return _BETWEEN.split(name)
 
 
+def quoted(text: str) -> str:
+    """Return a text in quotation marks, on one line; of a long one the first 160 characters."""
+    return f"“{short(text)}”"
+
+
+def short(text: str) -> str:
+    """Return a text on one line; of a long one the first 160 characters."""
+    line = one_line(text)
+    return line if len(line) <= _SHORT else f"{line[: _SHORT - 1]}…"
+
+
+def muted(texts: Iterable[str], title: str = "", indent: int = 2) -> Lines:
+    """Return texts that are beside the point, one per line."""
+    return Lines(tuple(line((text, "muted"), indent=indent) for text in texts), title)
+
+
+def within(content: str, start: int, end: int, around: int, marked: Iterable[Part]) -> tuple[Part, ...]:
+    """Return what is marked of a document with so many characters on either side, from and to whole words."""
+    before, behind = content[max(start - around, 0) : start], content[end : end + around]
+    return (
+        Part(f"… {before.partition(' ')[2]}" if start > around else before, "muted"),
+        *marked,
+        Part(f"{behind.rpartition(' ')[0]} …" if end + around < len(content) else behind, "muted"),
+    )
+
+
 def plural(count: int, noun: str, more: str = "s") -> str:
     """Return a number with its noun: "1 question", "2,000 questions"."""
     return f"{count:,} {noun}{more * (count != 1)}"
@@ -344,6 +370,15 @@ def first(texts: Sequence[Line], most: int, what: str) -> tuple[Line, ...]:
     )
 
 
+def best_cells(rows: Sequence[Sequence[float | None]]) -> dict[tuple[int, int], Role]:
+    """Return where the greatest number of each column is, behind a column of words; a single row has none."""
+    found: dict[tuple[int, int], Role] = {}
+    for at, column in enumerate(zip(*rows, strict=True), 1):
+        best = max((value for value in column if value is not None), default=None)
+        found |= {(row, at): "good" for row, value in enumerate(column) if value is not None and value == best}
+    return found if len(rows) > 1 else {}
+
+
 def symmetric(bars: Iterable[Bar | None]) -> tuple[float, float]:
     """Return a scale with 0 in its middle that holds all bars."""
     ends = [abs(end) for bar in bars if bar for end in (bar.value, *(bar.ends or ())) if isfinite(end)]
@@ -353,25 +388,29 @@ def symmetric(bars: Iterable[Bar | None]) -> tuple[float, float]:
 
 def shortened(passage: Passage) -> tuple[Part, ...]:
     """Return the parts of a passage on one line: of long text beside what is marked, what is next to it."""
-    last = len(passage.parts) - 1
-    cut = [_cut(part, is_first=number == 0, is_last=number == last) for number, part in enumerate(passage.parts)]
-    return tuple(Part(text, part.role) for text, part in zip(cut, passage.parts, strict=True))
+    last, parts = len(passage.parts) - 1, list[Part]()
+    for number, part in enumerate(passage.parts):
+        text = " ".join(part.text.split())
+        text = (
+            f"{' ' * (number > 0 and part.text[0].isspace())}{text}{' ' * (number < last and part.text[-1].isspace())}"
+        )
+        if part.role in ("found", "missed"):
+            begin, end = _LONGEST // 2, _LONGEST // 2
+        elif not last:
+            begin, end = 2 * _AROUND, 0
+        else:
+            begin, end = _AROUND * (number > 0), _AROUND * (number < last)
+        parts.append(Part(_cut(text, begin, end), part.role))
+    return tuple(parts)
 
 
-def _cut(part: Part, *, is_first: bool, is_last: bool) -> str:
-    text = " ".join(part.text.split())
-    text = f"{' ' * (not is_first and part.text[:1].isspace())}{text}{' ' * (not is_last and part.text[-1:].isspace())}"
-    if part.role in ("found", "missed"):
-        ends, keeps_begin, keeps_end = _LONGEST // 2, True, True
-    else:
-        ends, keeps_begin, keeps_end = _AROUND, not is_first or is_last, not is_last
-    most = ends * (1 + (keeps_begin == keeps_end or (is_first and is_last)))
-    if len(text) <= most:
+def _cut(text: str, begin: int, end: int) -> str:
+    """Return so many characters of the begin of a text and of its end, in whole words if there are some."""
+    if len(text) <= begin + end:
         return text
-    begin = text[: most - ends * keeps_end] if keeps_begin else ""
-    end = text[-ends:] if keeps_end else ""
-    words = begin.rpartition(" ")[0] or begin, end.partition(" ")[2] or end  # whole ones, if there are some
-    return f"{words[0]}{' ' * bool(begin)}…{' ' * bool(end)}{words[1]}"
+    head, tail = text[:begin], text[len(text) - end :]
+    head, tail = head.rpartition(" ")[0] or head, tail.partition(" ")[2] or tail
+    return f"{head}{' ' * bool(head)}…{' ' * bool(tail)}{tail}"
 
 
 def _told(text: str) -> str:

@@ -1,18 +1,19 @@
 """Pages in a terminal of any width, with colours or without; outside text is printed literally."""
 
 import io
+import re
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from rich.box import SIMPLE_HEAD
-from rich.cells import cell_len
+from rich.cells import cell_len, chop_cells
 from rich.console import Console
 from rich.table import Table as Grid
 from rich.text import Text
 
-from rag_evaluation_framework.report.page import (
+from .page import (
     MARKED,
     Block,
     Chart,
@@ -29,7 +30,6 @@ from rag_evaluation_framework.report.page import (
     pieces,
     shortened,
 )
-from rag_evaluation_framework.report.wrapped import print_wrapped, wrapped
 
 _STYLES: Mapping[Role, str] = {
     "": "",
@@ -113,49 +113,70 @@ def show(console: Console, block: Block) -> None:
 
 
 def _show_table(console: Console, table: Table) -> None:
+    """Print a table, in as many below each other as the width of the console requires.
+
+    Words are repeated in each, and wrap if they are long. Headers and numbers are never cut. If they do not fit,
+    headers are broken where a name can be; if not even one column fits, lines are longer than the console.
+    """
     for told in table.lines:
         print_wrapped(console, Text(told, "dim"), 0)
     words, numbers = _columns(table, broken=False)
-    room = room_beside(console, words, numbers)
-    if room < 0:
+    room = console.width - _EDGES - sum(min(column.width, _LONGEST_WORDS) + _GAP for column in words)
+    left = room - sum(column.width + _GAP for column in numbers)
+    if left < 0:
         words, numbers = _columns(table, broken=True)
-        room = room_beside(console, words, numbers)
-    if any(table.bars) and room >= _BAR[0]:
-        numbers.append(_drawn(console, table, room))
-    if numbers:
-        show_table(console, words, numbers)
-    else:
+        room = console.width - _EDGES - sum(min(column.width, _LONGEST_WORDS) + _GAP for column in words)
+        left = room - sum(column.width + _GAP for column in numbers)
+    if any(table.bars) and left >= _BAR[0]:
+        width, plain = min(left, _BAR[1]), console.options.ascii_only
+        bars = [Text(drawn(bar, table.scale, width, plain=plain)) for bar in table.bars]
+        numbers.append(Column(Text(axis(table.scale, width), "dim"), bars, "left"))
+    if not numbers:
         for row in zip(*(column.cells for column in words), strict=True):
             print_wrapped(console, Text("  ").join(row), 2)
+    while numbers:
+        count, taken = 1, numbers[0].width
+        while count < len(numbers) and taken + _GAP + numbers[count].width <= room:
+            taken, count = taken + _GAP + numbers[count].width, count + 1
+        console.print(_grid(words, numbers[:count], max(room - taken - _GAP, 0)), crop=False)
+        numbers = numbers[count:]
 
 
 def _columns(table: Table, *, broken: bool) -> tuple[list[Column], list[Column]]:
     """Return the columns of words and those of numbers; a header is one line, or broken where a name can be."""
-    columns = [
-        Column(
-            _broken(name, table, at) if broken else Text(name),
-            [Text(row[at], _STYLES[table.roles.get((number, at), "")]) for number, row in enumerate(table.rows)],
-        )
-        for at, name in enumerate(table.header)
-    ]
+    columns: list[Column] = []
+    for at, name in enumerate(table.header):
+        header = Text(name)
+        if broken:  # in lines no wider than the longest part of its name and the numbers below it
+            width = max(map(cell_len, (*pieces(name), *(row[at] for row in table.rows))))
+            header = Text("\n").join(wrapped(header, max(width, 1)))
+        cells = [Text(row[at], _STYLES[table.roles.get((number, at), "")]) for number, row in enumerate(table.rows)]
+        columns.append(Column(header, cells))
     return columns[: table.words], columns[table.words :]
 
 
-def _broken(name: str, table: Table, at: int) -> Text:
-    """Return a header in lines no wider than the longest part of its name and the numbers below it."""
-    width = max(map(cell_len, (*pieces(name), *(row[at] for row in table.rows))))
-    return Text("\n").join(wrapped(Text(name), max(width, 1)))
+def _grid(words: Sequence[Column], numbers: Sequence[Column], spare: int) -> Grid:
+    """Return columns side by side; long words get the room that is to spare, and lines that end where a name can."""
+    grid = Grid(box=SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
+    cells: list[Sequence[Text]] = []
+    for column in words:
+        least = min(column.width, _LONGEST_WORDS)
+        width = min(column.width, least + spare)
+        spare -= width - least
+        grid.add_column(column.header, vertical="top", min_width=width, overflow="fold")
+        cells.append([text if text.cell_len <= width else _in_lines(text, width) for text in column.cells])
+    for column in numbers:
+        grid.add_column(column.header, justify=column.justify, vertical="top", no_wrap=True, min_width=column.width)
+    for row in zip(*cells, *(column.cells for column in numbers), strict=True):
+        grid.add_row(*row)
+    return grid
 
 
-def _drawn(console: Console, table: Table, room: int) -> Column:
-    """Return the bars of a table as a column, as wide as there is room."""
-    width = min(room, _BAR[1])
-    plain = console.options.ascii_only
-    return Column(
-        Text(axis(table.scale, width), "dim"),
-        [Text(drawn(bar, table.scale, width, plain=plain)) for bar in table.bars],
-        "left",
-    )
+def _in_lines(text: Text, width: int) -> Text:
+    lines = [*wrapped(text, width)]
+    for line in lines:
+        line.rstrip()
+    return Text("\n").join(lines)
 
 
 def _show_passages(console: Console, block: Passages) -> None:
@@ -200,71 +221,42 @@ def _text(console: Console, parts: Sequence[Part]) -> Text:
     return text
 
 
-# Tables of numbers for terminals of any width: columns that do not fit continue in a table below.
+# Text of any length: its lines begin below each other, whatever stands before the first.
+
+_SHORT = 3  # characters, such as a number, beside which a long word begins
 
 
-def show_table(console: Console, words: Sequence[Column], numbers: Sequence[Column]) -> None:
-    """Print columns of numbers beside columns of words, in as many tables as the width of the console requires.
-
-    Words are repeated in every table, and wrap if they are long. Headers and numbers are never cut: if not even one
-    column fits, lines are longer than the console.
+def print_wrapped(console: Console, text: str | Text, indent: int, before: str = "", style: str = "") -> None:
+    """Print a text, wrapped where the console ends.
 
     Args:
         console: Where to print.
-        words: The columns on the left.
-        numbers: The columns on the right; at least one.
+        text: The text.
+        indent: In which column its lines begin.
+        before: What stands before it on its first line.
+        style: The style of that.
     """
-    room = _room(console, words)
-    for part in side_by_side([column.width for column in numbers], room, _GAP):
-        console.print(_table(console, words, numbers[part]), crop=False)
+    written = text if isinstance(text, Text) else Text(text)
+    for number, line in enumerate(wrapped(written, max(console.width - indent, 1))):
+        whole = Text.assemble((f"{'' if number else before:<{indent}}", style), line)
+        whole.rstrip()
+        console.print(whole)
 
 
-def room_beside(console: Console, words: Sequence[Column], numbers: Sequence[Column]) -> int:
-    """Return how wide one more column can be beside others; below 0 if they do not fit themselves."""
-    return _room(console, words) - sum(column.width + _GAP for column in numbers)
+def wrapped(text: Text, width: int) -> Iterator[Text]:
+    """Yield the lines of a text; a word that is longer than a line is broken where a name can be, else anywhere."""
+    for paragraph in text.split(allow_blank=True):
+        yield from paragraph.divide(_breaks(paragraph.plain, width))
 
 
-def _room(console: Console, words: Sequence[Column]) -> int:
-    return console.width - _EDGES - sum(min(column.width, _LONGEST_WORDS) + _GAP for column in words)
-
-
-def side_by_side(widths: Sequence[int], room: int, gap: int) -> Iterator[slice]:
-    """Yield slices of columns that fit side by side, in order: as many as fit, and at least one.
-
-    Args:
-        widths: The width of each column.
-        room: The total width available.
-        gap: The width between two columns.
-    """
-    begin = taken = 0
-    for number, width in enumerate(widths):
-        if number > begin and taken + gap + width > room:
-            yield slice(begin, number)
-            begin, taken = number, 0
-        taken += width + (gap if number > begin else 0)
-    yield slice(begin, len(widths))
-
-
-def _table(console: Console, words: Sequence[Column], numbers: Sequence[Column]) -> Grid:
-    grid = Grid(box=SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
-    spare = max(room_beside(console, words, numbers), 0)
-    cells: list[Sequence[Text]] = []
-    for column in words:
-        least = min(column.width, _LONGEST_WORDS)
-        width = min(column.width, least + spare)
-        spare -= width - least
-        grid.add_column(column.header, vertical="top", min_width=width, overflow="fold")
-        cells.append([_in_lines(text, width) if text.cell_len > width else text for text in column.cells])
-    for column in numbers:
-        grid.add_column(column.header, justify=column.justify, vertical="top", no_wrap=True, min_width=column.width)
-    for row in zip(*cells, *(column.cells for column in numbers), strict=True):
-        grid.add_row(*row)
-    return grid
-
-
-def _in_lines(text: Text, width: int) -> Text:
-    """Return a text in lines that end where a name can be broken."""
-    lines = [*wrapped(text, width)]
-    for line in lines:
-        line.rstrip()
-    return Text("\n").join(lines)
+def _breaks(text: str, width: int) -> Iterator[int]:
+    taken = 0
+    for word in re.finditer(r"\s*\S+\s*", text):
+        at, is_long = word.start(), cell_len(word[0].rstrip()) > width
+        for piece in pieces(word[0]) if is_long else [word[0]]:
+            for part in chop_cells(piece, width) if cell_len(piece.rstrip()) > width else [piece]:
+                begins_long = is_long and at == word.start() and taken > _SHORT
+                if at and (taken + cell_len(part.rstrip()) > width or begins_long):
+                    yield at
+                    taken = 0
+                at, taken = at + len(part), taken + cell_len(part)

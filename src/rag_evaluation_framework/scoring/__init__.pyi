@@ -1,6 +1,4 @@
 from .score import score as score
 from .score_names import parse_score as parse_score
-from .score_rankings import score_ranking_arrays as score_ranking_arrays
 from .score_rankings import score_rankings as score_rankings
-from .score_spans import score_span_arrays as score_span_arrays
 from .score_spans import score_spans as score_spans

@@ -7,33 +7,27 @@ from typing import Any, NamedTuple, TypeAlias, overload
 
 import numpy as np
 
-from rag_evaluation_framework import labelling
-from rag_evaluation_framework.base.notes import note
-from rag_evaluation_framework.base.progress import progress_bar
-from rag_evaluation_framework.contracts.metric import Metric
-from rag_evaluation_framework.data import (
-    CharacterSpan,
-    GroundTruth,
-    PositionAwareChunk,
-    ProjectedTruth,
-    ScoreTable,
-    merge_overlapping_spans,
-)
-from rag_evaluation_framework.data.columns import Numbering, Numbers
-from rag_evaluation_framework.data.cutoffs import OWN_CUTOFF, Cutoff, ScoreName
-from rag_evaluation_framework.data.dataset import Dataset, check_dataset_level
-from rag_evaluation_framework.data.hits import Hit, RankedHits
-from rag_evaluation_framework.data.levels import TOKEN, Level, U, checked_level
-from rag_evaluation_framework.data.rankings import OnError, Rankings
-from rag_evaluation_framework.errors import DatasetError
-from rag_evaluation_framework.judging.span_truth import SpanTruth
-from rag_evaluation_framework.judging.spans import SpanJudgements, oracle_from_columns
-from rag_evaluation_framework.judging.stretches import SpanColumns
-from rag_evaluation_framework.judging.trail import Trail, judge_trail
-from rag_evaluation_framework.levels.catalogue import RULES
-from rag_evaluation_framework.levels.level_rules import LevelRules, NameChunk
-from rag_evaluation_framework.metrics.span import SpanMetric
-from rag_evaluation_framework.scoring.score_names import (
+from .. import labels
+from ..base.notes import note
+from ..base.progress import progress_bar
+from ..contracts.roles import Metric
+from ..data import CharacterSpan, GroundTruth, PositionAwareChunk, ProjectedTruth, ScoreTable, merge_overlapping_spans
+from ..data.columns import Numbering, Numbers
+from ..data.cutoffs import OWN_CUTOFF, Cutoff, ScoreName
+from ..data.dataset import Dataset, check_dataset_level
+from ..data.hits import Hit, RankedHits
+from ..data.levels import TOKEN, Level, U, checked_level
+from ..data.rankings import OnError, Rankings
+from ..errors import DatasetError
+from ..text.reading import Context, ContextBudget, HitReader, RankingCutter
+from ..text.tokenizers import checked_counter
+from .judging.spans import SpanJudgements, oracle_from_columns
+from .judging.stretches import SpanColumns, SpanTruth
+from .judging.trail import Trail, judge_trail
+from .levels.chunk_ids import NameChunk
+from .levels.rules import RULES, LevelRules
+from .metrics.span import SpanMetric
+from .score_names import (
     Metrics,
     check_cutoffs,
     check_metrics,
@@ -42,9 +36,7 @@ from rag_evaluation_framework.scoring.score_names import (
     note_unknown_documents,
     note_unread,
 )
-from rag_evaluation_framework.scoring.tabulate import Cut, Units, tabulate
-from rag_evaluation_framework.text.reading import Context, ContextBudget, HitReader, RankingCutter
-from rag_evaluation_framework.text.tokenizers import checked_counter
+from .tabulate import Cut, Units, tabulate
 
 # Trails: where a reader with a budget reads the places of the hits that fit.
 
@@ -157,7 +149,7 @@ def score(
     counter = None if tokenizer is None else checked_counter(tokenizer)
     chosen = check_metrics(metrics, wanted, f"dataset {dataset.name!r} is scored at {wanted.evaluation_type}", cuts)
     notes = dataset.check(rankings.corpus)
-    moved = labelling.relabel(dataset, rankings.corpus) if dataset.may_have_moved(rankings.corpus) else None
+    moved = labels.relabel(dataset, rankings.corpus) if dataset.may_have_moved(rankings.corpus) else None
     if moved is not None and moved.changed:
         raise DatasetError(
             f"dataset {dataset.name!r} was labelled on documents that have changed: {moved.counted()}; expected it for "
@@ -213,7 +205,7 @@ def score_checked(
     """
     chunks = _chunks(rankings, metrics)
     _note_unknown_lengths(rankings, cutter)
-    names = _scores(metrics, cutter)
+    names = {ScoreName(one.name, cut): one for one in metrics for cut in cutter.cutoffs if one.takes(cut)}
     _note_gaps(metrics, cutter)
     begins = np.cumsum(rankings.hits.counts) - rankings.hits.counts
     blocks = np.split(np.arange(len(rankings)), np.flatnonzero(np.diff(begins // _HITS_AT_ONCE)) + 1)
@@ -227,16 +219,6 @@ def score_checked(
             bar.update(len(rows))
     first = [some.first_relevant for some in scored]
     return Scored(ScoreTable.joined([some.table for some in scored]), np.concatenate(first))
-
-
-def _scores(metrics: Sequence[Metric[U]], cutter: RankingCutter) -> dict[ScoreName, Metric[U]]:
-    """Return the metric of each score."""
-    return {
-        ScoreName(metric.name, cutoff): metric
-        for metric in metrics
-        for cutoff in cutter.cutoffs
-        if metric.takes(cutoff)
-    }
 
 
 def _score_some(

@@ -6,19 +6,18 @@ from typing import Any, TypeAlias, TypeGuard, TypeVar, cast
 
 import numpy as np
 
-from rag_evaluation_framework.base.notes import note
-from rag_evaluation_framework.base.outside import shown
-from rag_evaluation_framework.contracts.component import component_name, confide
-from rag_evaluation_framework.contracts.metric import Metric
-from rag_evaluation_framework.data import CharacterSpan, ChunkId, DocumentId, EvaluationType, GroundTruth, Rankings
-from rag_evaluation_framework.data.cutoffs import OWN_CUTOFF, SPELLINGS, Cutoff, ScoreName, is_metric_name
-from rag_evaluation_framework.data.levels import Level, U
-from rag_evaluation_framework.data.values import items, plain_text
-from rag_evaluation_framework.errors import ConfigError, DatasetError, LevelMismatch
-from rag_evaluation_framework.metrics import ALL_METRICS, TokenSetMetric
-from rag_evaluation_framework.registry.building import build
-from rag_evaluation_framework.scoring.tabulate import reads_judgements
-from rag_evaluation_framework.text.reading import RankingCutter
+from ..base.notes import note
+from ..base.outside import shown
+from ..contracts.component import component_name, confide
+from ..contracts.registry.building import build
+from ..contracts.roles import Metric
+from ..data import CharacterSpan, ChunkId, DocumentId, EvaluationType, GroundTruth, Rankings
+from ..data.cutoffs import OWN_CUTOFF, SPELLINGS, Cutoff, ScoreName, is_metric_name
+from ..data.levels import Level, U
+from ..data.values import items, plain_text
+from ..errors import ConfigError, DatasetError, LevelMismatch
+from ..text.reading import RankingCutter
+from .metrics import ALL_METRICS, TokenSetMetric
 
 # Parsing what is to be scored: names such as `ndcg@10`, or `nDCG@10` as ir_measures spells it, and metrics.
 
@@ -62,33 +61,32 @@ def parse_score(name: str, levels: Set[EvaluationType] = _ALL_LEVELS) -> tuple[M
         own = _names(levels)
         spelt = [spelling for spelling, meant in SPELLINGS.items() if meant in own]
         others = f", and as ir_measures spells them {', '.join(spelt)}" if spelt else ""
-        raise ConfigError(
-            f"score {name!r}: no metric {parsed.metric!r}; {_hint(parsed.metric, [*spelt, *own])}there are "
-            f"{', '.join(own)}{others}"
-        )
+        spellings = {known.lower(): known for known in (*spelt, *own)}
+        near = get_close_matches(parsed.metric.lower(), spellings, n=1)
+        hint = f"did you mean {spellings[near[0]]}? " if near else ""
+        raise ConfigError(f"score {name!r}: no metric {parsed.metric!r}; {hint}there are {', '.join(own)}{others}")
     _check_cutoff(name, metric, parsed.cutoff)
     return metric, ScoreName(metric.name, parsed.cutoff)
 
 
-def parse_rank_scores(scores: Sequence[IdScore], *, of_numbers: bool = False) -> dict[ScoreName, Metric[Any]]:
+def parse_rank_scores(scores: Sequence[IdScore]) -> dict[ScoreName, Metric[Any]]:
     """Return the metrics of several scores of ids by their full names, each once, in order.
 
     Raises:
         ConfigError: The list is empty, is not a list, or holds something other than scores of ids; or two metrics share
-            a name, or one reads ids where there are only numbers.
+            a name.
     """
-    return _parse_scores(scores, _OF_IDS, "score_rankings", DEFAULT_RANK_SCORES, of_numbers)
+    return _parse_scores(scores, _OF_IDS, "score_rankings", DEFAULT_RANK_SCORES)
 
 
-def parse_span_scores(scores: Sequence[SpanScore], *, of_numbers: bool = False) -> dict[ScoreName, Metric[Any]]:
+def parse_span_scores(scores: Sequence[SpanScore]) -> dict[ScoreName, Metric[Any]]:
     """Return the metrics of several scores of spans by their full names, each once, in order.
 
     Raises:
         ConfigError: The list is empty, is not a list, or holds something other than scores of spans, a budget counts
-            tokens, or a metric needs a budget and gets none; or two metrics share a name, or one reads spans where
-            there are only numbers.
+            tokens, or a metric needs a budget and gets none; or two metrics share a name.
     """
-    chosen = _parse_scores(scores, _OF_SPANS, "score_spans", DEFAULT_SPAN_SCORES, of_numbers)
+    chosen = _parse_scores(scores, _OF_SPANS, "score_spans", DEFAULT_SPAN_SCORES)
     for name, metric in chosen.items():
         if not metric.takes(name.cutoff):
             raise ConfigError(
@@ -115,7 +113,7 @@ def checked_name(metric: Metric[Any]) -> str:
 
 
 def _parse_scores(
-    scores: Any, levels: Set[EvaluationType], function: str, example: tuple[str, ...], of_numbers: bool
+    scores: Any, levels: Set[EvaluationType], function: str, example: tuple[str, ...]
 ) -> dict[ScoreName, Metric[Any]]:
     if isinstance(scores, str):
         raise ConfigError(f"metrics: {scores!r} is one text; expected a list of names, such as [{scores!r}]")
@@ -126,10 +124,10 @@ def _parse_scores(
     for score in items(scores, "metrics"):
         metric, full = _parsed(score, levels)
         if levels.isdisjoint(metric.evaluation_types):
-            raise ConfigError(f"score {shown(score)}: {_where(metric)}; {function} takes {', '.join(_names(levels))}")
-        if of_numbers and not reads_judgements(metric):
+            what = "scores spans: use score_spans" if levels is _OF_IDS else "scores ids: use score_rankings"
+            what = what if metric.evaluation_types else "has no evaluation_types; subclass TokenLevelMetric or the like"
             raise ConfigError(
-                f"score {shown(score)}: {metric.name} reads ids or spans, and arrays hold numbers: use {function}"
+                f"score {shown(score)}: {metric.name} {what}; {function} takes {', '.join(_names(levels))}"
             )
         same_kind = type(named.setdefault(full.metric, metric)) is type(metric)
         if not same_kind or chosen.setdefault(full, metric) != metric:
@@ -178,21 +176,6 @@ def _check_cutoff(score: object, metric: Metric[Any], cutoff: Cutoff | None) -> 
 
 def _names(levels: Set[EvaluationType]) -> list[str]:
     return [name for name, metric in ALL_METRICS.items() if not levels.isdisjoint(metric.evaluation_types)]
-
-
-def _hint(metric: str, names: Iterable[str]) -> str:
-    spellings = {name.lower(): name for name in names}
-    near = get_close_matches(metric.lower(), spellings, n=1)
-    return f"did you mean {spellings[near[0]]}? " if near else ""
-
-
-def _where(metric: Metric[Any]) -> str:
-    levels = metric.evaluation_types
-    if not levels:
-        return (
-            f"{metric.name} has no evaluation_types; subclass DocumentLevelMetric, ChunkLevelMetric or TokenLevelMetric"
-        )
-    return f"{metric.name} scores {'spans: use score_spans' if 'token-level' in levels else 'ids: use score_rankings'}"
 
 
 # Checks of what is given to `score`; those of metrics are made before an experiment, too.
@@ -246,9 +229,8 @@ def check_metrics(metrics: Any, level: Level[Any], truth: str, cutoffs: Collecti
     if not given:
         raise ConfigError("no metrics were given; name at least one, or leave them out for the defaults")
     for metric in given:
-        if not isinstance(metric, Metric):
+        if not _is_metric(metric):
             raise ConfigError(f"metric {shown(metric)}: expected a name or an instance, such as SpanRecall()")
-    for metric in given:
         confide(metric)
         _check_metric(metric, level, truth)
     names = list(map(checked_name, given))
@@ -264,7 +246,6 @@ def check_metrics(metrics: Any, level: Level[Any], truth: str, cutoffs: Collecti
             raise ConfigError(
                 f"metric {metric.name!r} is scored at budgets only, and there is none: give one, such as '4000ch'"
             )
-    for metric in given:
         if isinstance(metric, TokenSetMetric):
             metric.check_tokenizer()
     return tuple(given)

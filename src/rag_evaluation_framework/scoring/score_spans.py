@@ -1,36 +1,209 @@
 """`score_spans`: score existing rankings of spans, without corpus or retriever."""
 
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from functools import partial
 from itertools import chain
-from typing import Any, cast
+from operator import attrgetter, index, itemgetter
+from typing import Any, TypeAlias, cast
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from rag_evaluation_framework.base.outside import shown
-from rag_evaluation_framework.contracts.metric import Metric
-from rag_evaluation_framework.data import CharacterSpan, Cutoff, ScoreName, ScoreTable
-from rag_evaluation_framework.data.columns import Integers, Numbering
-from rag_evaluation_framework.errors import ConfigError
-from rag_evaluation_framework.judging.span_truth import SpanTruth
-from rag_evaluation_framework.judging.spans import SpanJudgements, oracle_from_columns
-from rag_evaluation_framework.judging.stretches import SpanColumns
-from rag_evaluation_framework.judging.trail import Trail, judge_trail
-from rag_evaluation_framework.metrics import SpanMetric, TokenSetMetric
-from rag_evaluation_framework.scoring.rank_mappings import check_mappings, note_no_match
-from rag_evaluation_framework.scoring.score_names import DEFAULT_SPAN_SCORES, Score, SpanScore, parse_span_scores
-from rag_evaluation_framework.scoring.span_mappings import (
-    SpanLike,
-    Spans,
-    Truth,
-    as_spans,
-    read_span_arrays,
-    read_spans,
-    read_truth,
+from ..base.notes import note
+from ..base.outside import shown
+from ..contracts.roles import Metric
+from ..data import Answer, CharacterSpan, Cutoff, DocumentId, QueryId, ScoreName, ScoreTable
+from ..data.columns import Integers, Numbering
+from ..data.values import items
+from ..errors import ConfigError, DatasetError
+from .judging.spans import SpanJudgements, oracle_from_columns
+from .judging.stretches import SpanColumns, SpanTruth
+from .judging.trail import Trail, judge_trail
+from .metrics import SpanMetric, TokenSetMetric
+from .score_names import DEFAULT_SPAN_SCORES, SpanScore, parse_span_scores
+from .score_rankings import check_mappings, note_no_match, short
+from .tabulate import Cut, Units, kept, reads_judgements, tabulate
+
+# Reading rankings of spans from mappings and lists, as fast as Python allows.
+
+SpanLike: TypeAlias = CharacterSpan | tuple[str, int, int] | Mapping[str, Any]
+"""A span, `(doc_id, start, end)`, or a mapping with these keys."""
+
+Spans: TypeAlias = Mapping[str, Iterable[SpanLike]] | Mapping[QueryId, Iterable[SpanLike]]
+
+Truth: TypeAlias = (
+    Mapping[str, Iterable[SpanLike | Answer[CharacterSpan]]]
+    | Mapping[QueryId, Iterable[SpanLike | Answer[CharacterSpan]]]
 )
-from rag_evaluation_framework.scoring.tabulate import Cut, Units, kept, reads_judgements, tabulate
+
+LAST_OFFSET = 2**40
+"""The largest offset: no text is longer, and larger numbers could not be summed exactly."""
+
+_Row: TypeAlias = tuple[DocumentId, int, int]
+_Columns: TypeAlias = tuple[Sequence[str], Integers, Integers]
+
+_EXPECTED = "a CharacterSpan, (doc_id, start, end), or a mapping with doc_id, start and end"
+_FROM_ROW = tuple(map(itemgetter, range(3)))
+_READERS: dict[type, tuple[Callable[[Any], Any], ...]] = {
+    CharacterSpan: tuple(map(attrgetter, ("doc_id", "start", "end"))),
+    dict: tuple(map(itemgetter, ("doc_id", "start", "end"))),
+    tuple: _FROM_ROW,
+    list: _FROM_ROW,
+}
+
+
+def read_spans(owners: Sequence[str], given: Sequence[object], documents: Numbering, *, ranked: bool) -> SpanColumns:
+    """Return the spans as columns, one query per owner; documents that are new are numbered.
+
+    Args:
+        owners: What errors call each list of spans, such as `"question 'q1': the ranking"`.
+        given: The spans of each owner.
+        documents: The numbers of the documents.
+        ranked: Whether the order of the spans matters, so that a set is refused.
+
+    Raises:
+        DatasetError: A list or a span cannot be read.
+    """
+    lists = [_listed(owner, spans, ranked=ranked) for owner, spans in zip(owners, given, strict=True)]
+    flat = list(chain.from_iterable(lists))
+    columns = _quickly(flat)
+    if columns is None:
+        rows = [_row(owner, span) for owner, spans in zip(owners, lists, strict=True) for span in spans]
+        columns = _columns([row[0] for row in rows], [row[1] for row in rows], [row[2] for row in rows])
+    counts = np.fromiter(map(len, lists), dtype=np.int64, count=len(lists))
+    names, start, end = columns
+    return SpanColumns(
+        query=np.repeat(np.arange(len(lists)), counts),
+        document=np.fromiter(map(documents.__getitem__, names), dtype=np.int64, count=len(flat)),
+        start=start,
+        end=end,
+        rank=np.arange(len(flat)) - np.repeat(np.cumsum(counts) - counts, counts),
+    )
+
+
+def read_truth(
+    owners: Sequence[str], given: Sequence[object], documents: Numbering
+) -> tuple[SpanTruth, list[list[Answer[CharacterSpan]]] | None]:
+    """Return what is relevant as columns, and the answers of each owner if one of them has several places.
+
+    Args:
+        owners: As in `read_spans`.
+        given: The relevant spans, or answers, of each owner.
+        documents: The numbers of the documents.
+
+    Raises:
+        DatasetError: A list, a span or an answer cannot be read.
+    """
+    lists = [_listed(owner, spans, ranked=False) for owner, spans in zip(owners, given, strict=True)]
+    if not any(isinstance(one, Answer) for spans in lists for one in spans):
+        return SpanTruth(read_spans(owners, lists, documents, ranked=False)), None
+    answers = [[_answer(owner, one) for one in spans] for owner, spans in zip(owners, lists, strict=True)]
+    every = [[span for answer in some for place in answer.places for span in place] for some in answers]
+    read_spans(owners, every, documents, ranked=False)
+    _note_unknown_texts(answers)
+    return SpanTruth.of(answers, documents), answers
+
+
+def _note_unknown_texts(answers: Iterable[Iterable[Answer[CharacterSpan]]]) -> None:
+    """Note how many answers have several places of which not all are known to be copies or other wordings."""
+    several = (answer for some in answers for answer in some if len(answer.places) > 1)
+    silent = sum(not all(span.text for span in answer.units) for answer in several)
+    if silent:
+        note(
+            f"answers with several places without texts: {silent}; no place is taken for a copy of another one, each "
+            "counts as another wording. Give their spans the text: CharacterSpan(doc_id, start, end, text)"
+        )
+
+
+def _answer(owner: str, given: Any) -> Answer[CharacterSpan]:
+    if not issubclass(type(given), Answer):
+        return Answer(((given if isinstance(given, CharacterSpan) else CharacterSpan(*_row(owner, given)),),))
+    answer: Answer[Any] = given
+    for place in answer.places:
+        for span in place:
+            if not isinstance(span, CharacterSpan):
+                raise DatasetError(
+                    f"{owner} holds an answer with the place {short(span)}; expected spans: CharacterSpan"
+                )
+    return answer
+
+
+def as_spans(given: Iterable[Iterable[SpanLike]]) -> list[list[CharacterSpan]]:
+    """Return spans that can be read as objects; only a `CharacterSpan` carries its text."""
+    return [
+        [span if isinstance(span, CharacterSpan) else CharacterSpan(*_row("a list", span)) for span in spans]
+        for spans in given
+    ]
+
+
+def _listed(owner: str, spans: Any, *, ranked: bool) -> list[Any]:
+    given: object = spans
+    if isinstance(given, str | bytes | Mapping | CharacterSpan) or not isinstance(given, Iterable):
+        raise DatasetError(f"{owner} is {short(spans)}; expected a list of spans{', best first' if ranked else ''}")
+    if ranked and isinstance(given, Set):
+        raise DatasetError(f"{owner} is {short(spans)}, which has no order; expected a list of spans, best first")
+    return items(spans, owner)
+
+
+def _quickly(spans: list[Any]) -> _Columns | None:
+    """Return the columns of spans that are all of one form and all valid, or None."""
+    try:
+        (kind,) = set(map(type, spans))
+        names, starts, ends = (list(map(read, spans)) for read in _READERS[kind])
+        if {*map(type, starts), *map(type, ends)} != {int} or set(map(type, names)) != {str}:
+            return None
+        if _READERS[kind] is _FROM_ROW and set(map(len, spans)) != {3}:
+            return None
+        columns = _columns(names, starts, ends)
+    except (LookupError, ValueError, OverflowError):
+        return None
+    _, start, end = columns
+    return columns if start.min() >= 0 and end.max() <= LAST_OFFSET and (start <= end).all() else None
+
+
+def _columns(names: Sequence[str], starts: Sequence[int], ends: Sequence[int]) -> _Columns:
+    count = len(names)
+    return names, np.fromiter(starts, dtype=np.int64, count=count), np.fromiter(ends, dtype=np.int64, count=count)
+
+
+def _row(owner: str, span: Any) -> _Row:
+    """Return one span as a row.
+
+    Raises:
+        DatasetError: It is not a valid span.
+    """
+    parts = _parts(span)
+    if len(parts) != 3:
+        raise DatasetError(f"{owner} holds {short(span)}; expected {_EXPECTED}")
+    document, start, end = parts
+    if not isinstance(document, str):
+        raise DatasetError(
+            f"{owner} holds {short(span)}; expected the document's id as a text, got {shown(document, 60)}"
+        )
+    try:
+        first, last = ((-1 if isinstance(offset, bool | np.bool_) else index(offset)) for offset in (start, end))
+    except TypeError:
+        first = last = -1
+    if not 0 <= first <= last <= LAST_OFFSET:
+        raise DatasetError(
+            f"{owner} holds {short(span)}; expected whole numbers of characters, 0 <= start <= end <= 2^40, got "
+            f"start {shown(start, 60)}, end {shown(end, 60)}"
+        )
+    return DocumentId(document), first, last
+
+
+def _parts(span: Any) -> tuple[Any, ...]:
+    if isinstance(span, CharacterSpan):
+        return span.doc_id, span.start, span.end
+    if isinstance(span, Mapping):
+        named = cast("Mapping[str, Any]", span)
+        keys = ("doc_id" if "doc_id" in named else "docId", "start", "end")
+        return tuple(named[key] for key in keys if key in named)
+    return tuple(cast("Sequence[Any]", span)) if isinstance(span, list | tuple) else ()
+
+
+# Scoring them.
 
 
 def score_spans(
@@ -69,7 +242,9 @@ def score_spans(
         DatasetError: The ground truth is empty, a ranking has no order, or a span cannot be read.
     """
     chosen = parse_span_scores(metrics)
-    _check_chunks(chosen, chunks)
+    needing = [name for name, metric in chosen.items() if isinstance(metric, SpanMetric) and metric.needs_chunks]
+    if needing and chunks is None:
+        raise ConfigError(f"score {str(needing[0])!r} needs all chunks of the corpus: give them as chunks=")
     check_mappings(ground_truth, rankings, "spans")
     documents = Numbering()
     queries: tuple[str, ...] = tuple(ground_truth)
@@ -87,6 +262,7 @@ def score_spans(
         "queries_not_ranked": len(queries) - answered,
         "queries_not_judged": len(rankings) - answered,
     }
+    pieces = pieces if needing else None
     if all(map(reads_judgements, chosen.values())):
         return _scored(queries, truth, retrieved, pieces, chosen, counts)
     spans = as_spans(ranked)
@@ -94,57 +270,6 @@ def score_spans(
     _check_texts(chosen, chain(*(unit.spans for unit in relevant), *spans))
     units = partial(_units, relevant, spans, retrieved)
     return _scored(queries, truth, retrieved, pieces, chosen, counts, units)
-
-
-def score_span_arrays(
-    ground_truth: ArrayLike,
-    rankings: ArrayLike,
-    queries: int,
-    metrics: Sequence[Score[SpanMetric]] = DEFAULT_SPAN_SCORES,
-    chunks: ArrayLike | None = None,
-) -> ScoreTable:
-    """Score rankings of spans in arrays of integers, one row per span: the quickest way in.
-
-    Args:
-        ground_truth: Relevant spans, columns (query, document, start, end), in any order; or, with answers that have
-            several places, (query, document, start, end, answer, place, wording), in the order of answers and places:
-            the number of the answer in its query, that of the place in its answer, 0 being the reference, and that of
-            the first place of the answer with the same text.
-        rankings: Retrieved spans, the same columns; the rows of one query are in the order of its ranking.
-        queries: The number of queries, which are numbered from 0; one without rows has nothing relevant, or nothing
-            retrieved.
-        metrics: As in `score_spans`, but for metrics that have nothing but `calculate`: they read spans.
-        chunks: All chunks of the corpus, columns (document, start, end); only `precision_omega` needs them.
-
-    Returns:
-        The scores; the id of a query is its number: "0", "1", …
-
-    Raises:
-        ConfigError: Something is not a score of spans, or reads them; two metrics share a name, no score is named, a
-            budget counts tokens, chunks are needed, or `queries` is not a number of queries.
-        DatasetError: An array has the wrong shape or type, or a row is not a valid span of one of the queries.
-    """
-    chosen = parse_span_scores(metrics, of_numbers=True)
-    _check_chunks(chosen, chunks)
-    number = _number(queries)
-    truth, retrieved, pieces = read_span_arrays(ground_truth, rankings, chunks, number)
-    return _scored(tuple(map(str, range(number))), truth, retrieved, pieces, chosen, {})
-
-
-def _number(queries: Any) -> int:
-    if isinstance(queries, bool) or not issubclass(type(queries), int | np.integer) or queries < 1:
-        raise ConfigError(f"queries={shown(queries)}; expected the number of questions, at least 1")
-    return int(queries)
-
-
-def _check_chunks(chosen: Mapping[ScoreName, Metric[Any]], chunks: object) -> None:
-    for name, metric in chosen.items():
-        if _needs_chunks(metric) and chunks is None:
-            raise ConfigError(f"score {str(name)!r} needs all chunks of the corpus: give them as chunks=")
-
-
-def _needs_chunks(metric: Metric[Any]) -> bool:
-    return isinstance(metric, SpanMetric) and metric.needs_chunks
 
 
 def _check_texts(chosen: Mapping[ScoreName, Metric[Any]], spans: Iterable[CharacterSpan]) -> None:
@@ -191,7 +316,7 @@ def _scored(
     queries = len(query_ids)
     trails = {name.cutoff for name, metric in chosen.items() if isinstance(metric, SpanMetric) and metric.needs_budget}
     judged = _judge(truth, retrieved, queries, [name.cutoff for name in chosen], trails)
-    if chunks is not None and any(map(_needs_chunks, chosen.values())):
+    if chunks is not None:
         oracle = oracle_from_columns(chunks, truth, queries)
         judged = {cutoff: replace(judgements, oracle=oracle) for cutoff, judgements in judged.items()}
     answerable = next(iter(judged.values())).truth > 0

@@ -9,16 +9,16 @@ from typing import Any, TypeGuard
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_evaluation_framework.base.exits import outcome
-from rag_evaluation_framework.base.outside import shown
-from rag_evaluation_framework.contracts.metric import Metric
-from rag_evaluation_framework.data import Answer, CharacterSpan, Cutoff, ScoreName, ScoreTable
-from rag_evaluation_framework.data.columns import Numbers
-from rag_evaluation_framework.data.rankings import Failure, OnError
-from rag_evaluation_framework.data.values import UNREADABLE, is_truth, items, plain_number
-from rag_evaluation_framework.judging import RankJudgements, SpanJudgements
-from rag_evaluation_framework.metrics import RankMetric, SpanMetric, TokenSetMetric
-from rag_evaluation_framework.metrics.chunk import ChunkMetric
+from ..base.exits import outcome
+from ..base.outside import shown
+from ..contracts.roles import Metric
+from ..data import Answer, CharacterSpan, Cutoff, ScoreName, ScoreTable
+from ..data.columns import Numbers
+from ..data.rankings import Failure, OnError
+from ..data.values import UNREADABLE, is_truth, items, plain_number
+from .judging import RankJudgements, SpanJudgements
+from .metrics import RankMetric, SpanMetric, TokenSetMetric
+from .metrics.rank import ChunkMetric
 
 # What metrics that have nothing but `calculate` are given.
 

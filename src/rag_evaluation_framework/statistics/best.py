@@ -5,16 +5,9 @@ from math import log2, sqrt
 
 import numpy as np
 
-from rag_evaluation_framework.data.columns import Integers, Numbers
-from rag_evaluation_framework.statistics.paired import LEVEL
-from rag_evaluation_framework.statistics.weights import (
-    NEGLIGIBLE,
-    RESAMPLES,
-    by_cluster,
-    every_pattern,
-    flipped_sums,
-    pattern_count,
-)
+from ..data.columns import Integers, Numbers
+from .paired import LEVEL
+from .weights import NEGLIGIBLE, RESAMPLES, by_cluster, every_pattern, flipped_sums, pattern_count
 
 _BOOTSTRAPS = 999
 

@@ -6,10 +6,10 @@ from math import inf, nan
 
 import numpy as np
 
-from rag_evaluation_framework.data.columns import Integers, Numbers, mean_of
-from rag_evaluation_framework.statistics.paired import LEVEL
-from rag_evaluation_framework.statistics.proportions import clopper_pearson
-from rag_evaluation_framework.statistics.weights import RESAMPLES, Weighed, by_cluster, standard_error
+from ..data.columns import Integers, Numbers, mean_of
+from .paired import LEVEL
+from .proportions import clopper_pearson
+from .weights import RESAMPLES, Weighed, by_cluster, standard_error
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 SHARE = (0.0, 1.0)

@@ -7,9 +7,9 @@ from math import ceil, floor, inf, log2
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_evaluation_framework.data.columns import Integers, Numbers
-from rag_evaluation_framework.statistics.proportions import clopper_pearson
-from rag_evaluation_framework.statistics.weights import (
+from ..data.columns import Integers, Numbers
+from .proportions import clopper_pearson
+from .weights import (
     NEGLIGIBLE,
     RESAMPLES,
     Weighed,

@@ -5,8 +5,8 @@ from statistics import NormalDist
 
 import numpy as np
 
-from rag_evaluation_framework.statistics.paired import LEVEL, PairedDifference
-from rag_evaluation_framework.statistics.proportions import probabilities
+from .paired import LEVEL, PairedDifference
+from .proportions import probabilities
 
 POWER = 0.8
 _NORMAL = NormalDist()

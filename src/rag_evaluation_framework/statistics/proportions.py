@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from rag_evaluation_framework.data.columns import Integers, Numbers
+from ..data.columns import Integers, Numbers
 
 _STEPS = 55  # halvings: as many as double precision has digits
 

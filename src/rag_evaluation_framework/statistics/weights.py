@@ -7,7 +7,7 @@ from math import floor, nan, sqrt
 
 import numpy as np
 
-from rag_evaluation_framework.data.columns import Integers, Numbers
+from ..data.columns import Integers, Numbers
 
 # Sums over clusters: questions that are no independent evidence are taken together.
 

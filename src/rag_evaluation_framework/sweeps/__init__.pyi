@@ -1,10 +1,12 @@
 from .cell import Cell as Cell
+from .cell import CellFacts as CellFacts
 from .cell import CellOutcome as CellOutcome
-from .facts import CellFacts as CellFacts
+from .cells import in_shards as in_shards
 from .plan import Sweep as Sweep
 from .plan import SweepConfig as SweepConfig
 from .plan import load_sweep as load_sweep
 from .plan import make_sweep as make_sweep
 from .price import SweepPlan as SweepPlan
 from .result import SweepResult as SweepResult
-from .shards import in_shards as in_shards
+from .settings import parse_axis as parse_axis
+from .settings import set_key as set_key

@@ -1,16 +1,30 @@
-"""`Cell`: one configuration of a sweep, and what became of it."""
+"""`Cell`: one configuration of a sweep, what became of it, and its facts: small, as there may be thousands."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+import json
+import os
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from tempfile import TemporaryFile
+from typing import Any, TypeAlias, TypeVar
+from weakref import finalize
 
-from rag_evaluation_framework.experiments import RunSpec
+import numpy as np
 
-if TYPE_CHECKING:
-    from rag_evaluation_framework.sweeps.facts import CellFacts
+from ..data import EvaluationType
+from ..data.columns import Numbers, mean_of
+from ..data.cutoffs import Cutoff
+from ..errors import ResultError
+from ..runs import EvaluationResult, RunSpec
+from ..runs.means import Clusters, Latency
+
+_BYTES = 4  # of a number of a vector: float32
+
+Questions: TypeAlias = tuple[tuple[str, str], ...]
+Columns: TypeAlias = Mapping[str, Numbers]
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,15 +34,156 @@ class Cell:
     Attributes:
         number: Its number in the sweep, from 1.
         name: What differs between the cells, such as `chunk_size=200, embedder=lsa`.
-        values: What each axis of the sweep is in it, such as `{"chunker.chunk_size": 200, "embedder": "lsa"}`; plain
-            values, as JSON has them.
+        levels: What each axis of the sweep is in it, as it is named: `{"chunker.chunk_size": "200"}`.
+        values: The same as plain values, as JSON has them: `{"chunker.chunk_size": 200}`.
         spec: The run.
     """
 
     number: int
     name: str
+    levels: Mapping[str, str]
     values: Mapping[str, Any]
     spec: RunSpec
+
+
+class Drawer:
+    """Where facts of cells are put: those of thousands of cells are many.
+
+    Scores are in a file without a name, and what is the same in several cells is there once.
+    """
+
+    def __init__(self) -> None:
+        self._file: Any = None
+        self._known: dict[Hashable, Any] = {}
+
+    def first(self, value: T, key: Hashable = None) -> T:
+        """Return the first of the values that have the same key, by default themselves."""
+        first: T = self._known.setdefault(value if key is None else key, value)
+        return first
+
+    def put(self, columns: Columns) -> Columns:
+        """Return columns of numbers that are read when they are asked for; as they are where there is no room."""
+        block = np.stack([*columns.values()])
+        try:
+            if self._file is None:
+                self._file = TemporaryFile(buffering=0)  # noqa: SIM115  it is open as long as the drawer is
+                finalize(self, self._file.close)
+            begin: int = self._file.seek(0, os.SEEK_END)
+            if self._file.write(block.tobytes()) < block.nbytes:
+                return columns
+        except OSError:
+            return columns
+        return _Put(self, begin, block.nbytes // len(block), self.first(tuple(columns)))
+
+    def read(self, begin: int, size: int) -> Numbers:
+        """Return a column."""
+        self._file.seek(begin)
+        return np.frombuffer(self._file.read(size), dtype=np.float64)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class _Put(Columns):
+    """Columns of equal length, one behind the other in the file of a drawer."""
+
+    drawer: Drawer
+    begin: int
+    size: int
+    names: tuple[str, ...]
+
+    def __getitem__(self, name: str) -> Numbers:
+        if name not in self.names:
+            raise KeyError(name)
+        return self.drawer.read(self.begin + self.names.index(name) * self.size, self.size)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.names)
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+
+@dataclass(frozen=True, slots=True)
+class IndexSize:
+    """What an index holds.
+
+    Attributes:
+        chunks: How many chunks.
+        characters: How many characters these have together, overlaps counted each time.
+        dimension: How many numbers are kept for a chunk; 0 without vectors.
+    """
+
+    chunks: int
+    characters: int
+    dimension: int
+
+    @property
+    def bytes(self) -> int:
+        """About how many bytes that is: 1 for a character, 4 for a number of a vector."""
+        return self.characters + self.chunks * self.dimension * _BYTES
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class CellFacts:
+    """What conclusions need of the result of a cell.
+
+    Attributes:
+        questions: The id and the identity of every question that was asked; cells of a sweep share equal ones.
+        scores: Every score of every question, NaN where it has none, zeros included where these count; shape
+            (questions,) each. Those of a sweep are in a file.
+        clusters: Which questions count together.
+        evaluation_type: The level at which the cell was scored.
+        metric_names: Its metrics.
+        settings: What of the record decides whether scores mean the same in two cells: `metrics`, `tokenizer` and, at
+            chunk level, `chunking`.
+        latency: How long one question takes; None if no question was timed.
+        index: The size of the index; None if the retriever cannot list its chunks.
+        sent: Mean number of characters per question that results have, by cutoff; not at budgets of tokens.
+        notes: All notes of the result.
+        unfilled: How many rankings ran out of results before the budget of a score was filled, by score.
+    """
+
+    questions: Questions
+    scores: Columns
+    clusters: Clusters
+    evaluation_type: EvaluationType
+    metric_names: tuple[str, ...]
+    settings: Mapping[str, Any]
+    latency: Latency | None
+    index: IndexSize | None
+    sent: Mapping[str, float]
+    notes: tuple[str, ...]
+    unfilled: Mapping[str, int]
+
+    @classmethod
+    def of(cls, result: EvaluationResult[Any], drawer: Drawer | None = None) -> CellFacts:
+        """Return the facts of a result, which may be forgotten then.
+
+        Args:
+            result: The result.
+            drawer: Where they are put; by default one of their own.
+        """
+        kept = drawer or Drawer()
+        questions = tuple(zip(result.scores.query_ids, result.queries.identities, strict=True))
+        index = result.config.get("index")  # runs of rankings that were stored have none
+        settings = {key: result.config.get(key) for key in ("metrics", "tokenizer", "chunking")}
+        return cls(
+            questions=kept.first(questions),
+            scores=kept.put({name: result.scores.column(name) for name in result.score_names}),
+            clusters=kept.first(result.clusters, ("clusters", questions, result.evaluation_type)),
+            evaluation_type=result.evaluation_type,
+            metric_names=kept.first(result.metric_names),
+            settings=kept.first(settings, json.dumps(settings)),
+            latency=result.latency,
+            index=None if index is None else IndexSize(*(index[item.name] for item in fields(IndexSize))),
+            sent=_sent(result),
+            notes=kept.first(result.all_notes),
+            unfilled=result.unfilled,
+        )
+
+    @property
+    def means(self) -> Mapping[str, float | None]:
+        """The mean of every score over the questions that have one; None if none has."""
+        return {name: mean_of(column) for name, column in self.scores.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,3 +203,23 @@ class CellOutcome:
     failure: str | None = None
     facts: CellFacts | None = field(default=None, repr=False)
     is_kept: bool = False
+
+
+def _sent(result: EvaluationResult[Any]) -> dict[str, float]:
+    """Return how many characters the results within each cutoff have, on average over the questions."""
+    try:
+        hits = result.queries.hits
+    except ResultError:  # a report alone does not know what was retrieved
+        return {}
+    table = hits.flat
+    texts: Sequence[str] = table.text.texts
+    lengths = np.where(table.placed, table.end - table.start, 0)
+    written = ~table.placed & table.text.known
+    lengths[written] = [len(texts[code]) for code in table.text.codes[written]]
+    sent: dict[str, float] = {}
+    for cutoff in map(Cutoff.parse, result.cutoffs):
+        if len(hits) and cutoff.unit in ("", "ch"):
+            within = lengths if cutoff.is_budget else np.where(hits.rank < cutoff.size, lengths, 0)
+            sums = np.bincount(hits.query, weights=within, minlength=len(hits))
+            sent[str(cutoff)] = float((np.minimum(sums, cutoff.size) if cutoff.is_budget else sums).mean())
+    return sent

@@ -1,4 +1,4 @@
-"""Running the cells of a sweep; what is done is kept below the root, and not done again.
+"""Running the cells of a sweep, or the shards of a run; what is done is kept below the root, and not done again.
 
 A cell is found again by a hash of all that its result depends on: the run, its questions and documents, versions, and
 the code that is not ours. Its finished run is a folder of that name in `<root>/cells/`. So the same sweep goes on where
@@ -13,7 +13,7 @@ import sys
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import closing, suppress
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import lru_cache, partial
 from itertools import chain
 from pathlib import Path
@@ -21,32 +21,23 @@ from time import monotonic
 from typing import Any, NamedTuple
 from uuid import uuid4
 
-from rag_evaluation_framework.base.exits import outcome
-from rag_evaluation_framework.base.files import is_list, is_object
-from rag_evaluation_framework.base.notes import note
-from rag_evaluation_framework.base.outside import one_line, raised
-from rag_evaluation_framework.base.progress import progress_bar
-from rag_evaluation_framework.base.stages import Stages, kept_stages, shared
-from rag_evaluation_framework.data import CharacterSpan, Corpus, Dataset, GroundTruth
-from rag_evaluation_framework.data.rankings import OnError
-from rag_evaluation_framework.errors import ConfigError, RagEvalError, ResultError, SaveFailed
-from rag_evaluation_framework.experiments import ExperimentConfig, RunSpec, open_journal, parse_config, run
-from rag_evaluation_framework.experiments.journal import (
-    Resume,
-    depends_on,
-    digest,
-    files_of,
-    is_described,
-    own_modules,
-    unfinished_folder,
-)
-from rag_evaluation_framework.registry.records import plain
-from rag_evaluation_framework.results import EvaluationResult, load_result
-from rag_evaluation_framework.results.store import CELLS, REPORT
-from rag_evaluation_framework.results.texts import keep_corpus
-from rag_evaluation_framework.sweeps.cell import Cell, CellOutcome
-from rag_evaluation_framework.sweeps.executors import run_tasks
-from rag_evaluation_framework.sweeps.facts import CellFacts, Drawer
+from ..base.exits import outcome
+from ..base.files import is_list, is_object
+from ..base.notes import note
+from ..base.outside import one_line, raised
+from ..base.progress import progress_bar
+from ..base.stages import Stages, kept_stages, shared
+from ..components.providers.usage import ModelUsage, count_usage, track_usage
+from ..contracts.registry.records import plain
+from ..data import CharacterSpan, Corpus, Dataset, GroundTruth
+from ..data.rankings import OnError
+from ..errors import ConfigError, RagEvalError, ResultError, SaveFailed
+from ..runs import EvaluationResult, ExperimentConfig, RunSpec, load_result, open_journal, parse_config, run
+from ..runs.journal import Resume, depends_on, digest, files_of, is_described, own_modules, unfinished_folder
+from ..runs.store import CELLS, REPORT
+from ..runs.texts import keep_corpus
+from .cell import Cell, CellFacts, CellOutcome, Drawer
+from .executors import run_tasks
 
 _SECONDS_BETWEEN_LINES = 5
 _JOURNAL_AFTER = 0.2  # seconds: of a cell that is done by then, nothing is written twice
@@ -107,48 +98,43 @@ class Workshop:
         """Return whether a cell is done, as far as its folder tells."""
         return not self.fresh and (prepared.folder / REPORT).is_file()
 
-    def kept(self, prepared: Prepared) -> CellOutcome | None:
-        """Return a cell that is done: its run is whole, and no question failed in it."""
+    def kept(self, prepared: Prepared) -> EvaluationResult[Any] | None:
+        """Return the result of a cell that is done: its run is whole, and no question failed in it."""
         result = _loaded(prepared.folder) if self.is_kept(prepared) else None
         if result is None or result.failures:
             return None
         if unfinished_folder(self.root, prepared.config, prepared.pipeline).exists():  # killed when it was just saved
             with open_journal(prepared.config, "never", prepared.pipeline) as journal:
                 journal.is_finished = True
-        return self.done(prepared.cell, result, is_kept=True)
+        return result
 
-    def run(self, prepared: Prepared) -> CellOutcome:
+    def run(self, prepared: Prepared) -> EvaluationResult[Any]:
         """Run a cell and keep it.
 
         Raises:
             Exception: Whatever the run raises.
             KeyboardInterrupt: An interrupt came; answers are kept.
         """
-        config, folder = prepared.config, prepared.folder
-        is_new = self.fresh or not _is_known(config, prepared.pipeline)
+        is_new = self.fresh or not _is_known(prepared.config, prepared.pipeline)
         resume: Resume = "never" if is_new else "if-sure"
-        with open_journal(config, resume, prepared.pipeline, _JOURNAL_AFTER) as journal:
-            result, ended = run(config, journal)
-            if ended is not None:
-                raise ended
+        with open_journal(prepared.config, resume, prepared.pipeline, _JOURNAL_AFTER) as journal:
+            result = run(prepared.config, journal)
             try:
-                _save(result, folder)
+                _save(result, prepared.folder)
             except SaveFailed as error:
                 note(f"{prepared.cell.name}: the result is used, but not kept: {error.why}")
-                return self.done(prepared.cell, result)
             finally:  # Ctrl-C that came while it was saved is raised when it is
-                journal.is_finished = (folder / REPORT).is_file()
-            return self.done(prepared.cell, result, folder)
+                journal.is_finished = (prepared.folder / REPORT).is_file()
+            return result
 
-    def done(
-        self, cell: Cell, result: EvaluationResult[Any], folder: Path | None = None, *, is_kept: bool = False
-    ) -> CellOutcome:
-        """Return what became of a cell that was run."""
-        folder = folder or result.folder
-        if len(result.failures) == len(result.queries):
-            (first, *_) = next(iter(result.failures.values()))
-            return CellOutcome(cell, folder, f"all questions failed, the first: {first.kind}: {first.message}")
-        return CellOutcome(cell, folder, None, CellFacts.of(result, self.drawer), is_kept)
+    def done(self, prepared: Prepared, result: EvaluationResult[Any] | str, *, is_kept: bool = False) -> CellOutcome:
+        """Return what became of a cell: its result, or why it failed."""
+        if isinstance(result, str):
+            return CellOutcome(prepared.cell, failure=result)
+        folder = prepared.folder if (prepared.folder / REPORT).is_file() else None
+        if failure := _failure(result):
+            return CellOutcome(prepared.cell, folder, failure)
+        return CellOutcome(prepared.cell, folder, None, CellFacts.of(result, self.drawer), is_kept)
 
     def _with_sources(self, spec: RunSpec) -> RunSpec:
         """Return a run with its documents and questions, which are read once for all cells that name the same."""
@@ -210,11 +196,13 @@ def _save(result: EvaluationResult[Any], folder: Path) -> None:
     Raises:
         SaveFailed: It cannot be saved; the one that was there stays.
     """
-    made = result.save(folder.with_name(f".{uuid4().hex}"))
+    # Beside the folder of cells, as saving lists what is beside it, and there may be thousands of cells.
+    made = result.save(folder.parent.resolve().with_name(f".{uuid4().hex}"))
     old = made.with_name(f"{made.name}-old")
     with suppress(OSError):  # there is none
         folder.rename(old)
     with suppress(OSError):  # another process has just put there what this one has
+        folder.parent.mkdir(exist_ok=True)
         made.rename(folder)
     for left in (made, old):
         shutil.rmtree(left, ignore_errors=True)
@@ -241,15 +229,16 @@ def outcomes(
     """
     waiting: dict[str, list[Prepared]] = {}  # several are one if they say the same
     for cell in cells:
-        prepared = outcome(partial(workshop.prepared, cell), partial(failed, cell))
-        if isinstance(prepared, CellOutcome):
-            yield _collected(prepared, on_error)
+        prepared = outcome(partial(workshop.prepared, cell), why_failed)
+        if isinstance(prepared, str):
+            yield _collected(CellOutcome(cell, failure=prepared), on_error)
         elif (kept := workshop.kept(prepared)) is not None:
-            yield kept
-        elif executor is None:
-            yield _collected(outcome(partial(workshop.run, prepared), partial(failed, cell)), on_error)
-        else:
+            yield workshop.done(prepared, kept, is_kept=True)
+        elif executor is not None:
             waiting.setdefault(prepared.folder.name, []).append(prepared)
+        else:
+            result = outcome(partial(workshop.run, prepared), why_failed)
+            yield _collected(workshop.done(prepared, result), on_error)
     if executor is None or not waiting:
         return
     tasks = {name: _task(workshop, prepared) for name, (prepared, *_) in waiting.items()}
@@ -258,11 +247,13 @@ def outcomes(
         for name, answer in answers:
             for told in answer.notes:
                 note(told)
+            why, usage = json.loads(answer.text or '["", []]')
+            for used in usage:
+                count_usage(ModelUsage(**used))
             folder = waiting[name][0].folder
-            result = _loaded(folder)
-            why = answer.failure or answer.text or ("" if result else f"{folder}: its result is not there")
-            for cell in (prepared.cell for prepared in waiting[name]):
-                yield _collected(failed(cell, why) if why or result is None else workshop.done(cell, result), on_error)
+            result = answer.failure or why or _loaded(folder) or f"{folder}: its result is not there"
+            for prepared in waiting[name]:
+                yield _collected(workshop.done(prepared, result), on_error)
 
 
 def _shared(record: Any) -> list[str]:
@@ -306,10 +297,17 @@ def cells_progress(made: Iterable[CellOutcome], count: int) -> Iterator[CellOutc
             yield found
 
 
-def failed(cell: Cell, error: BaseException | str) -> CellOutcome:
-    """Return that a cell failed, and why."""
-    why = error if isinstance(error, str) else str(error) if isinstance(error, RagEvalError) else raised(error)
-    return CellOutcome(cell, failure=why)
+def why_failed(error: BaseException) -> str:
+    """Return why a cell failed, by what was raised."""
+    return str(error) if isinstance(error, RagEvalError) else raised(error)
+
+
+def _failure(result: EvaluationResult[Any]) -> str | None:
+    """Return why a result is none: all questions failed."""
+    if len(result.failures) < len(result.queries):
+        return None
+    (first, *_) = next(iter(result.failures.values()))
+    return f"all questions failed, the first: {first.kind}: {first.message}"
 
 
 # A cell as a task for a worker: texts, never documents.
@@ -336,22 +334,24 @@ def _task(workshop: Workshop, prepared: Prepared) -> str:
 
 
 def run_task(task: str) -> str:
-    """Run a cell, and return why it failed, "" if it did not; its result is then in its folder."""
+    """Run a cell, and return as JSON why it failed, and what it asked of providers; its result is in its folder."""
     number, name, keys, facts, folder, root, wanted, imports, fresh, start = json.loads(task)
     workshop, stages = _workshop(folder, root, start, imports=imports, fresh=fresh)
-    cell = Cell(number, name, {}, parse_config(keys, name))
+    cell = Cell(number, name, {}, {}, parse_config(keys, name))
 
-    def made() -> CellOutcome:
+    def made() -> str | None:
         prepared = workshop.prepared(cell)
-        if prepared.folder.name != wanted:
-            own = depends_on(prepared.config, prepared.pipeline or {})[1]
-            others = [word for fact, word in _WORDS.items() if own.get(fact) != facts.get(fact)]
-            what = " and ".join(others) or "settings, labels, files or code of metrics"
-            return failed(cell, f"{what} are others where the worker is than where the sweep is")
-        return workshop.kept(prepared) or workshop.run(prepared)
+        if prepared.folder.name == wanted:
+            result = workshop.kept(prepared)
+            return _failure(workshop.run(prepared) if result is None else result)
+        own = depends_on(prepared.config, prepared.pipeline or {})[1]
+        others = [word for fact, word in _WORDS.items() if own.get(fact) != facts.get(fact)]
+        what = " and ".join(others) or "settings, labels, files or code of metrics"
+        return f"{what} are others where the worker is than where the sweep is"
 
-    with kept_stages(stages):
-        return outcome(made, lambda error: failed(cell, error)).failure or ""
+    with kept_stages(stages), track_usage() as usage:
+        why = outcome(made, why_failed)
+    return json.dumps([why, [*map(asdict, usage.models)]])
 
 
 @lru_cache(maxsize=1)
@@ -361,3 +361,58 @@ def _workshop(folder: str, root: str, start: str, *, imports: bool, fresh: bool)
     The next start reads again, as files may have changed.
     """
     return Workshop(Path(folder), Path(root), imports, fresh, start), Stages(root)
+
+
+# One large run whose questions are answered in parts, by several workers.
+
+_SHARDS = 32  # where it is not known how many workers there are
+_OF_THE_WHOLE = {"gates", "thresholds", "baseline", "sinks"}
+_OF_THE_SHARDS = {
+    *("retriever", "chunker", "embedder", "vector_store", "reranker", "engine", "mode", "rerank_top_k", "order"),
+    *("ties", "ingest", "cleanup", "allow_custom_prefix", "allow_remote", "scope_prefix"),
+}
+"""Keys of a run that its shards need, and stored rankings do not."""
+
+
+def in_shards(
+    spec: RunSpec,
+    folder: Path,
+    root: Path,
+    executor: int | str | Executor,
+    *,
+    imports: bool = True,
+    fresh: bool = False,
+) -> RunSpec:
+    """Answer the questions of a run in shards, and return the run of the rankings: the scores are those of one run.
+
+    Shards are kept as cells of a sweep are, so that the same call goes on where an earlier one ended.
+
+    Args:
+        spec: The run.
+        folder: The folder to which its paths are relative.
+        root: Where shards are kept.
+        executor: What answers them, as `Sweep.run` takes it; a number of processes get a shard each, others
+            32 in all, but no shard is without a question.
+        imports: Whether the run may name code of one's own.
+        fresh: Whether shards are run again that are done.
+
+    Raises:
+        ConfigError: A shard failed; or workers cannot be sent what is in the run.
+        ProviderUnavailable: The executor is gone; what is done is kept.
+    """
+    workshop = Workshop(folder, root, imports, fresh)
+    keys = {key: getattr(spec, key) for key in spec.model_fields_set}
+    asked = {key: value for key, value in keys.items() if key not in _OF_THE_WHOLE}
+    whole = Cell(0, "the run", {}, {}, parse_config(asked, "the run"))
+    questions = outcome(lambda: len(workshop.prepared(whole).config.dataset), lambda _: _SHARDS)  # shards say why
+    of = max(min(executor if isinstance(executor, int) else _SHARDS, questions), 1)
+    cells: list[Cell] = []
+    for number in range(1, of + 1):
+        name = f"shard {number}/{of}"
+        cells.append(Cell(number, name, {}, {}, parse_config({**asked, "shard": f"{number}/{of}"}, name)))
+    made = outcomes(workshop, cells, "raise", executor)
+    folders = {one.cell.number: one.folder for one in made if one.folder is not None}
+    paths = [str(folders[number].absolute()) for number in sorted(folders)]
+    scored = {key: value for key, value in keys.items() if key not in _OF_THE_SHARDS}
+    name = spec.experiment_name or load_result(paths[0]).name
+    return parse_config({**scored, "experiment_name": name, "rankings": paths}, "the rankings of the shards")

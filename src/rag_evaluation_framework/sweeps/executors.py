@@ -18,10 +18,10 @@ from typing import Any, NamedTuple, cast
 
 from tqdm import tqdm
 
-from rag_evaluation_framework.base import collected, require
-from rag_evaluation_framework.base.exits import errors_as, outcome
-from rag_evaluation_framework.base.outside import raised, said
-from rag_evaluation_framework.errors import ConfigError, ProviderUnavailable
+from ..base import collected, require
+from ..base.exits import errors_as, outcome
+from ..base.outside import raised, said
+from ..errors import ConfigError, ProviderUnavailable
 
 _AT_ONCE = 1_000  # tasks that an executor is given: clusters that grow with what waits see enough of it
 _LIVES = 2  # processes that a task may take with it

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import ast
 import json
-import operator
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor
@@ -16,45 +14,41 @@ from functools import cached_property, partial
 from itertools import product
 from math import prod
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, SkipValidation
 
-from rag_evaluation_framework import base
-from rag_evaluation_framework.base.exits import outcome
-from rag_evaluation_framework.base.files import is_list, is_object
-from rag_evaluation_framework.base.notes import note
-from rag_evaluation_framework.base.outside import json_text, shown
-from rag_evaluation_framework.base.records import refused
-from rag_evaluation_framework.base.stages import kept_stages
-from rag_evaluation_framework.base.strict_yaml import written_yaml
-from rag_evaluation_framework.contracts.component import Component, default_parameters
-from rag_evaluation_framework.data import Cutoff
-from rag_evaluation_framework.data.rankings import OnError
-from rag_evaluation_framework.data.score_table import full_name
-from rag_evaluation_framework.errors import ConfigError, Interrupted
-from rag_evaluation_framework.experiments import Evaluation, EvaluationConfig, RunSpec, parse_config
-from rag_evaluation_framework.experiments.config import Measuring
-from rag_evaluation_framework.experiments.spec import read_config
-from rag_evaluation_framework.providers import track_usage
-from rag_evaluation_framework.registry import describe
-from rag_evaluation_framework.registry.building import parsed
-from rag_evaluation_framework.registry.records import plain
-from rag_evaluation_framework.registry.table import KINDS, Kind
-from rag_evaluation_framework.results import store
-from rag_evaluation_framework.results.store import CELLS, ROOT, check_root
-from rag_evaluation_framework.retrievers.indexing import DEFAULT_CHUNKER
-from rag_evaluation_framework.sweeps.cell import Cell, CellOutcome
-from rag_evaluation_framework.sweeps.cells import Workshop, cells_progress, outcomes
-from rag_evaluation_framework.sweeps.price import SweepPlan, planned
-from rag_evaluation_framework.sweeps.result import SweepResult, axis_names, level_key
+from ..base.exits import outcome
+from ..base.files import is_list, is_object
+from ..base.notes import note
+from ..base.outside import json_text, shown
+from ..base.records import refused
+from ..base.stages import kept_stages
+from ..base.strict_yaml import written_yaml
+from ..components.providers import track_usage
+from ..contracts.component import Component, default_parameters
+from ..contracts.registry.building import parsed
+from ..contracts.registry.loading import KINDS, Kind
+from ..contracts.registry.records import plain
+from ..data import Cutoff
+from ..data.rankings import OnError
+from ..data.score_table import full_name
+from ..errors import ConfigError, Interrupted
+from ..runs import Evaluation, EvaluationConfig, RunSpec, parse_config, store
+from ..runs.config import Measuring
+from ..runs.spec import read_config
+from ..runs.store import CELLS, ROOT, check_root
+from .cell import Cell, CellOutcome
+from .cells import Workshop, cells_progress, outcomes
+from .price import SweepPlan, planned
+from .result import SweepResult, axis_names
+from .settings import parse_axis, set_key
 
 ROWS = ("k", "budgets")
 """Keys of a run that are cutoffs: no cells, but rows of each."""
 _BUSY = "cells ran side by side: their times are those of a busy machine"
 _MOST = 100_000  # cells; what is meant to be fewer is a slip
 _OF_ONE_RUN = ("gates", "thresholds", "baseline", "sinks", "shard", "cleanup")
-_ITEM = re.compile(r"""\s*('[^']*'|"[^"]*"|\[[^\]]*\]|\{[^}]*\}|[^,]*)\s*(?:,|$)""")
 
 
 def _axes(given: Any) -> Any:
@@ -74,16 +68,10 @@ def _axes(given: Any) -> Any:
     return axes
 
 
-def _condition(given: Any) -> Any:
+def _readable(given: Any) -> Any:
     if isinstance(given, str):
         _parsed_condition(given)
     return given
-
-
-class _Level(NamedTuple):
-    value: Any
-    name: str
-    known: Any  # the value as JSON has it
 
 
 class Sweep(BaseModel, frozen=True):
@@ -104,7 +92,7 @@ class Sweep(BaseModel, frozen=True):
     """The values of each key that is varied: `chunker`, or a parameter of it, as in `chunker.chunk_size`. Values of `k`
     and `budgets` are rows of every cell."""
 
-    only_if: Annotated[str | Callable[..., Any] | None, AfterValidator(_condition)] = None
+    only_if: Annotated[str | Callable[..., Any] | None, AfterValidator(_readable)] = None
     """Which combinations are run: a condition such as `embedder != 'lsa' or reranker is None`, or in Python a function
     that takes the values of a cell as a mapping. By default all."""
 
@@ -141,22 +129,15 @@ class Sweep(BaseModel, frozen=True):
         return {key: value for key, value in whole.items() if value not in (None, {})}
 
     @cached_property
-    def _levels(self) -> dict[str, list[_Level]]:
-        """Each value of each axis, and how it is told.
-
-        Of values that are told alike, as two lambdas are, the second is named `(2)`, and so on.
-        """
-        levels: dict[str, list[_Level]] = {}
+    def _levels(self) -> dict[str, dict[str, Any]]:
+        """The values of each axis by how they are told; the second that is told alike, as of two lambdas, is `(2)`."""
+        levels: dict[str, dict[str, Any]] = {}
         for key, values in self.axes.items():
             seen: Counter[str] = Counter()
-            levels[key] = []
+            levels[key] = {}
             for value in values:
-                name, known = told(value), plain(value)
-                seen[name] += 1
-                if (number := seen[name]) > 1:
-                    name = f"{name} ({number})"
-                    known = {**known, "number": number} if is_object(known) else name
-                levels[key].append(_Level(value, name, known))
+                seen[name := told(value)] += 1
+                levels[key][name if seen[name] == 1 else f"{name} ({seen[name]})"] = value
         return levels
 
     @property
@@ -176,22 +157,25 @@ class Sweep(BaseModel, frozen=True):
             raise ConfigError(f"the sweep has more than {_MOST:,} cells; expected fewer")
         rows = {key: _distinct(self.over[key]) for key in ROWS if key in self.over}
         fixed = {key: getattr(self.base, key) for key in self.base.model_fields_set} | rows
-        combinations = (dict(zip(self._levels, levels, strict=True)) for levels in product(*self._levels.values()))
-        wanted = [one for one in combinations if self._is_wanted({key: level.value for key, level in one.items()})]
+        wanted: list[tuple[dict[str, str], dict[str, Any]]] = []
+        for names in product(*self._levels.values()):
+            levels = dict(zip(self._levels, names, strict=True))
+            values = {key: self._levels[key][name] for key, name in levels.items()}
+            if self._is_wanted(values):
+                wanted.append((levels, values))
         if not wanted:
             raise ConfigError(f"only_if leaves no cell: {shown(self.only_if)}; expected a condition that some meet")
         varied = axis_names(key for key, values in self.axes.items() if len(values) > 1)
         cells: list[Cell] = []
-        for number, levels in enumerate(wanted, 1):
+        for number, (levels, values) in enumerate(wanted, 1):
             keys = dict(fixed)
-            for key in sorted(levels, key=lambda key: key.count(".")):  # a component before its parameters
-                _set(keys, key.split("."), levels[key].value, key)
-            name = ", ".join(f"{short}={levels[key].name}" for key, short in varied.items())
+            for key in sorted(values, key=lambda key: key.count(".")):  # a component before its parameters
+                set_key(keys, key.split("."), values[key], key)
+            name = ", ".join(f"{short}={levels[key]}" for key, short in varied.items())
             keys["experiment_name"] = name or keys.get("experiment_name") or "the run"
-            known = {key: level.known for key, level in levels.items()}
-            cells.append(
-                Cell(number, name or "the run", known, parse_config(keys, f"cell {number}{name and ', '}{name}"))
-            )
+            spec = parse_config(keys, f"cell {number}{name and ', '}{name}")
+            known = {key: plain(value) for key, value in values.items()}
+            cells.append(Cell(number, name or "the run", levels, known, spec))
         return tuple(cells)
 
     def plan(self, root: str | Path = ROOT, *, fresh: bool = False, imports: bool = True) -> SweepPlan:
@@ -253,9 +237,7 @@ class Sweep(BaseModel, frozen=True):
         except KeyboardInterrupt as interrupt:
             told = f"{len(done)} of {len(self.cells)} cells are done and kept; the same sweep goes on with the others"
             raise Interrupted(told) from interrupt
-        bought = usage.models  # also by cells that failed
-        if executor is not None:  # what workers asked, their results tell
-            bought = [used for one in done if one.facts and not one.is_kept for used in one.facts.usage]
+        bought = usage.models  # also by cells that failed, here or in workers
         bill = {
             "cells": sum(not one.is_kept for one in done),
             "requests": sum(used.requests for used in bought),
@@ -263,10 +245,8 @@ class Sweep(BaseModel, frozen=True):
             "cost": None if any(used.cost is None for used in bought) else sum(used.cost or 0 for used in bought),
         }
         done.sort(key=lambda found: found.cell.number)
-        several = {key: own for key, own in self._levels.items() if len(own) > 1}
-        axes = {key: {level_key(level.known): level.name for level in own} for key, own in several.items()}
         notes = () if executor is None else (_BUSY,)
-        result = SweepResult(tuple(done), axes, self.decide_by, bill=bill, notes=notes)
+        result = SweepResult(tuple(done), self.decide_by, bill=bill, notes=notes)
         return result if plan is None else replace(result, plan=plan.totals, prices=plan.prices)
 
     def save(self, result: SweepResult, root: str | Path = ROOT) -> Path:
@@ -307,13 +287,13 @@ class Sweep(BaseModel, frozen=True):
         spec = self.cells[0].spec
         return len(Cutoff.parse_k((5, 10) if spec.k is None else spec.k)) + len(spec.budgets)
 
-    def _is_wanted(self, values: Mapping[str, Any]) -> bool:
-        if self.only_if is None:
-            return True
-        if isinstance(self.only_if, str):
-            named = {key: _name(_kind(key), value) for key, value in values.items()}
-            return bool(_value(_parsed_condition(self.only_if), named))
-        return bool(self.only_if(values))
+    @cached_property
+    def _is_wanted(self) -> Callable[[Mapping[str, Any]], Any]:
+        """Tells whether a combination is wanted, by its values."""
+        if not isinstance(self.only_if, str):
+            return self.only_if or (lambda _: True)
+        holds = _condition(self.only_if, self.axes)
+        return lambda values: holds({key: _name(_kind(key), value) for key, value in values.items()})
 
 
 @dataclass(frozen=True)
@@ -398,58 +378,10 @@ def make_sweep(
         raise ConfigError(f"{source}: {error}") from error
 
 
-def parse_axis(text: str) -> tuple[str, list[Any]]:
-    """Return the key and the values of an axis, such as `chunker.chunk_size=200,400`; `none` is no component.
-
-    Values with commas are quoted: `chunker='recursive-character:chunk_size=200,overlap=20',sentence`.
-
-    Raises:
-        ConfigError: There is no `=`, or no value.
-    """
-    key, equals, rest = text.partition("=")
-    listed = [match[1].strip() for match in _ITEM.finditer(rest) if match[0]]
-    quoted = (one for one in listed if one[:1] in ("'", '"'))
-    if not key.strip() or not equals or not listed or not all(listed) or any(one[-1] != one[0] for one in quoted):
-        raise ConfigError(f"--over {text}: expected a key and its values, such as chunker.chunk_size=200,400")
-    return key.strip(), [*map(_scalar, listed)]
-
-
-def _scalar(text: str) -> Any:
-    if text[0] in "'\"" and text[-1] == text[0]:
-        return text[1:-1]
-    if text.lower() in ("none", "null"):
-        return None
-    try:
-        return base.parse_yaml(text)
-    except ValueError:
-        return text
-
-
 def _distinct(values: Iterable[Any]) -> list[Any]:
     """Return the values of an axis of cutoffs, which may be lists themselves."""
     flat = [one for value in values for one in (value if is_list(value) else [value])]
     return [*dict.fromkeys(flat)]
-
-
-def _set(keys: dict[str, Any], path: Sequence[str], value: Any, axis: str) -> None:
-    """Set a key, or a parameter of the component that a key holds."""
-    key, *inner = path
-    if not inner:
-        keys[key] = value
-        return
-    held = keys.get(key)
-    part: dict[str, Any]
-    if held is None and key == "chunker":
-        part = describe(DEFAULT_CHUNKER)
-    elif held is None or held == "none" or key not in KINDS:
-        raise ConfigError(f"over: {axis} is a parameter of the {key}, and there is none; name one, or use only_if")
-    elif isinstance(held, str):
-        name, given = parsed(key, held)
-        part = {"type": name, **given}
-    else:
-        part = dict(held) if is_object(held) else describe(held)
-    _set(part, inner, value, axis)
-    keys[key] = part
 
 
 def _kind(key: str) -> Kind | None:
@@ -479,54 +411,51 @@ def told(value: Any) -> str:
 
 # Conditions: comparisons of axes with values, joined by `and`, `or` and `not`.
 
-_COMPARED: Mapping[type[ast.cmpop], Callable[[Any, Any], bool]] = {
-    ast.Eq: operator.eq,
-    ast.NotEq: operator.ne,
-    ast.Lt: operator.lt,
-    ast.LtE: operator.le,
-    ast.Gt: operator.gt,
-    ast.GtE: operator.ge,
-    ast.Is: operator.is_,
-    ast.IsNot: operator.is_not,
-    ast.In: lambda one, others: one in others,
-    ast.NotIn: lambda one, others: one not in others,
-}
+_IN_CONDITIONS = (
+    *(ast.Expression, ast.BoolOp, ast.boolop, ast.UnaryOp, ast.Not, ast.USub, ast.Compare, ast.cmpop),
+    *(ast.Constant, ast.List, ast.Tuple, ast.Name, ast.Load),
+)
+"""What an expression may consist of: nothing that is called, indexed or computed."""
 
 
-def _parsed_condition(text: str) -> ast.expr:
+class _AxesAsNames(ast.NodeTransformer):
+    """Makes a name of `chunker.chunk_size`, and `==` of `is`."""
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
+        return ast.Name(ast.unparse(node), ast.Load())
+
+    def visit_Is(self, _: ast.Is) -> ast.AST:
+        return ast.Eq()
+
+    def visit_IsNot(self, _: ast.IsNot) -> ast.AST:
+        return ast.NotEq()
+
+
+def _parsed_condition(text: str) -> ast.AST:
     try:
-        return ast.parse(text.strip(), mode="eval").body
+        return _AxesAsNames().visit(ast.parse(text.strip(), mode="eval"))  # type: ignore[no-any-return]
     except SyntaxError as error:
         raise ConfigError(f"only_if={text!r}: {error.msg}; expected a condition such as embedder != 'lsa'") from error
 
 
-def _value(node: ast.expr, values: Mapping[str, Any]) -> Any:
-    """Return the value of a condition, or of a part of it, in a cell.
+def _condition(text: str, axes: Iterable[str]) -> Callable[[Mapping[str, Any]], Any]:
+    """Return what tells whether a condition holds, of the values of all axes.
 
     Raises:
-        ConfigError: It names what is no axis, is more than comparisons, or compares what cannot be compared.
+        ConfigError: It names what is no axis, is more than comparisons or, when it is called, compares what cannot be
+            compared.
     """
-    match node:
-        case ast.BoolOp(op=op, values=parts):
-            return (all if isinstance(op, ast.And) else any)(_value(part, values) for part in parts)
-        case ast.UnaryOp(op=ast.Not(), operand=inner):
-            return not _value(inner, values)
-        case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float() as number)):
-            return -number
-        case ast.Constant(value=value):
-            return value
-        case ast.List(elts=items) | ast.Tuple(elts=items):
-            return [_value(item, values) for item in items]
-        case ast.Name() | ast.Attribute() if (key := ast.unparse(node)) in values:
-            return values[key]
-        case ast.Compare(left=left, ops=ops, comparators=others):
-            sides = [_value(side, values) for side in (left, *others)]
-            try:
-                pairs = zip(ops, sides, sides[1:], strict=False)
-                return all(_COMPARED[type(op)](one, other) for op, one, other in pairs)
-            except TypeError as error:
-                raise ConfigError(f"only_if: {ast.unparse(node)}: {error}") from error
-        case _:
-            raise ConfigError(
-                f"only_if: {ast.unparse(node)} is no axis, value or comparison; the axes are {', '.join(values)}"
-            )
+    tree: Any = _parsed_condition(text)
+    for node in ast.walk(tree):
+        if not isinstance(node, _IN_CONDITIONS) or (isinstance(node, ast.Name) and node.id not in axes):
+            told = f"{ast.unparse(node)} is no axis, value or comparison; the axes are {', '.join(axes)}"
+            raise ConfigError(f"only_if: {told}")
+    code = compile(ast.fix_missing_locations(tree), "only_if", "eval")
+
+    def holds(values: Mapping[str, Any]) -> Any:
+        try:
+            return eval(code, {"__builtins__": {}}, dict(values))  # noqa: S307  nothing but comparisons is in it
+        except TypeError as error:
+            raise ConfigError(f"only_if: {text}: {error}") from error
+
+    return holds

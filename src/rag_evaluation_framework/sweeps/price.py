@@ -7,31 +7,31 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from math import ceil
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
-from rag_evaluation_framework.base.exits import outcome
-from rag_evaluation_framework.base.progress import progress
-from rag_evaluation_framework.contracts import Embedder, Reranker
-from rag_evaluation_framework.contracts.component import Component
-from rag_evaluation_framework.embedders import CachedEmbedder
-from rag_evaluation_framework.embedders.cached import check_cacheable, embedder_identity
-from rag_evaluation_framework.embedders.embedding_cache import EmbeddingCache
-from rag_evaluation_framework.errors import ConfigError, InputError, MissingDependency
-from rag_evaluation_framework.experiments.journal import parts_of
-from rag_evaluation_framework.registry.loading import load_installed
-from rag_evaluation_framework.registry.records import describe, is_of_package
-from rag_evaluation_framework.results.shown import Shown
-from rag_evaluation_framework.retrievers.engine import EngineRetriever
-from rag_evaluation_framework.retrievers.indexing import chunk_corpus
-from rag_evaluation_framework.retrievers.vector_rag import kept_as
-from rag_evaluation_framework.sweeps.cell import Cell
-from rag_evaluation_framework.sweeps.cells import Prepared, Workshop, failed
-from rag_evaluation_framework.text.tokenizers import checked_counter
+from ..base.exits import outcome
+from ..base.progress import progress
+from ..components.embedders import CachedEmbedder
+from ..components.embedders.cached import EmbeddingCache, identity_of
+from ..components.retrievers.engine import EngineRetriever
+from ..components.retrievers.indexing import chunk_corpus
+from ..components.retrievers.vector_rag import kept_as
+from ..contracts import Embedder, Reranker
+from ..contracts.component import Component
+from ..contracts.registry.loading import load_installed
+from ..contracts.registry.records import describe, is_of_package
+from ..data import Corpus
+from ..errors import ConfigError, InputError, MissingDependency
+from ..runs.journal import parts_of
+from ..runs.shown import Shown
+from ..text.tokenizers import checked_counter
+from .cell import Cell
+from .cells import Prepared, Workshop, why_failed
 
 if TYPE_CHECKING:
-    from rag_evaluation_framework.report.pages.sweep_plan import Page
+    from ..report.pages.sweep import Page
 
-_PAGE = "rag_evaluation_framework.report.pages.sweep_plan:plan_page"  # a door upwards
+_PAGE = "rag_evaluation_framework.report.pages.sweep:plan_page"  # a door upwards
 _TOKENIZER = "cl100k_base"
 _TRIED = 16  # texts that a model on this machine embeds to see how long it takes
 
@@ -136,24 +136,22 @@ def planned(workshop: Workshop, cells: Sequence[Cell], cutoffs: int) -> SweepPla
     Nothing is asked of a provider, and no code of one's own, which may ask one.
     """
     ready: list[Prepared] = []
-    kept: set[int] = set()
     failures: dict[int, str] = {}
     for cell in progress(cells, "Planning", "cell"):
-        found = outcome(partial(workshop.prepared, cell), partial(failed, cell))
-        if not isinstance(found, Prepared):
-            failures[cell.number] = str(found.failure)
-        else:
+        found = outcome(partial(workshop.prepared, cell), why_failed)
+        if isinstance(found, Prepared):
             ready.append(found)
+        else:
+            failures[cell.number] = found
+    kept = frozenset(prepared.cell.number for prepared in ready if workshop.is_kept(prepared))
     counted = _Counted(workshop)
-    prices: dict[int, float] = {}
-    for prepared in progress(ready, "Counting texts", "cell"):
-        if is_kept := workshop.is_kept(prepared):
-            kept.add(prepared.cell.number)
-        if (price := counted.add(prepared, is_kept=is_kept)) is not None:
-            prices[prepared.cell.number] = price
+    for prepared in ready:
+        counted.add(prepared, is_kept=prepared.cell.number in kept)
+    counted.cut()
+    prices = {number: price for number, price in counted.prices() if price is not None}
     prices = prices if any(prices.values()) else {}  # where nothing is paid, there is nothing to compare
     rows, chunkings = len(cells) * cutoffs, len(counted.chunkings)
-    return SweepPlan(tuple(cells), rows, frozenset(kept), failures, chunkings, tuple(counted.parts()), prices)
+    return SweepPlan(tuple(cells), rows, kept, failures, chunkings, tuple(counted.parts()), prices)
 
 
 @dataclass
@@ -174,68 +172,87 @@ class _Embedding:
 
 
 class _Counted:
-    """What the cells that are left have to embed and to rerank."""
+    """What the cells that are left have to embed and to rerank, and what each cell would cost alone."""
 
     def __init__(self, workshop: Workshop) -> None:
         self._cache = EmbeddingCache(workshop.root)
         self._root = workshop.root
-        self._last: tuple[str, list[str] | None] = "", None
-        self._lengths: dict[int, int] = {}
-        self._whole: dict[str, int | None] = {}
-        self._embedded: dict[str, _Embedding] = {}
+        self._lengths: dict[int, int] = {}  # of texts, in tokens
+        self._cuts: dict[str, tuple[Corpus, Any]] = {}  # the corpus and the chunker of each chunking that counts
+        self._whole: dict[str, int | None] = {}  # tokens of all texts of a chunking
+        self._embeddings: dict[str, _Embedding] = {}
         self._others: dict[str, PartPlan] = {}
+        self._paid: list[tuple[int, list[float | None], list[tuple[Embedder, str, set[str]]]]] = []
         self.chunkings: set[str] = set()
 
-    def add(self, prepared: Prepared, *, is_kept: bool) -> float | None:
-        """Count what a cell does, if it is left, and return what its parts would cost without the others."""
+    def add(self, prepared: Prepared, *, is_kept: bool) -> None:
+        """Count what the parts of a cell do, if it is left, and note for what it would pay alone."""
+        corpus = prepared.config.corpus
         questions: set[str] = {query.text for query in prepared.config.dataset.queries}
         costs: list[float | None] = []
+        embedded: list[tuple[Embedder, str, set[str]]] = []
         embedders: set[int] = set()
         for part in parts_of(prepared.config.retriever):
-            chunker = getattr(part, "chunker", None)
-            if chunker is not None and not is_kept:
-                self.chunkings.add(_chunking(prepared, chunker))
+            chunker, plan = getattr(part, "chunker", None), None
+            key = f"{describe(chunker)} {corpus.content_hash}" if chunker is not None else ""
+            if key and not is_kept:
+                self.chunkings.add(key)
             if isinstance(part, Reranker):
                 plan = _reranking(part, len(questions))
             elif _is_unknown(part) and id(part) not in embedders:
                 plan = PartPlan(part.name, None, 0, None, None, None)
             elif (embedder := _embedder(part)) is not None:
                 embedders |= {id(part.embedder), id(embedder)}
-                costs.append(self._alone(prepared, chunker, embedder, questions))
+                if _is_remote(embedder):
+                    embedded.append((embedder, key, questions))
+                elif _may_ask(embedder):
+                    costs.append(None)
+                if _is_remote(embedder) or not is_kept:
+                    self._cuts[key] = corpus, chunker
                 if not is_kept:
-                    self._embed(prepared, chunker, embedder, questions)
-                continue
-            else:
-                continue
-            costs.append(plan.cost)
-            if not is_kept:
-                earlier = self._others.get(part.name)
-                self._others[part.name] = plan if earlier is None else _together(earlier, plan)
-        return None if None in costs else sum(cost for cost in costs if cost)
+                    one = self._embedding_of(embedder)
+                    one.questions |= questions
+                    one.one_by_one = one.one_by_one or not prepared.config.config.batch_queries
+                    one.chunkings.add(key)
+            if plan is not None:
+                costs.append(plan.cost)
+                if not is_kept:
+                    earlier = self._others.get(part.name)
+                    self._others[part.name] = plan if earlier is None else _together(earlier, plan)
+        self._paid.append((prepared.cell.number, costs, embedded))
 
-    def _alone(self, prepared: Prepared, chunker: Any, embedder: Embedder, questions: set[str]) -> float | None:
-        """Return what embedding costs in a cell alone."""
-        if not _is_remote(embedder):
-            return None if _may_ask(embedder) else 0.0
-        key = _chunking(prepared, chunker)
-        if key not in self._whole:
-            texts = self._texts(prepared, chunker)
-            self._whole[key] = None if texts is None else self._tokens(texts)
-        return _cost(embedder, _sum([self._whole[key], self._tokens(questions)]))
+    def cut(self) -> None:
+        """Make each chunking once, and count its texts; not those of a chunker that may ask a provider."""
+        paid = {key for _, _, embedded in self._paid for _, key, _ in embedded}
+        for key, (corpus, chunker) in progress(self._cuts.items(), "Counting texts", "chunking"):
+            texts = None
+            if not _may_ask(chunker):
+                texts = [*dict.fromkeys(chunk.content for chunk in chunk_corpus(corpus, chunker))]
+            if key in paid:
+                self._whole[key] = None if texts is None else self._tokens(texts)
+            for one in self._embeddings.values():
+                if key in one.chunkings:
+                    self._count(one, texts)
 
-    def _embed(self, prepared: Prepared, chunker: Any, embedder: Embedder, questions: set[str]) -> None:
-        """Count what an embedder does in a cell."""
+    def prices(self) -> Iterator[tuple[int, float | None]]:
+        """Yield what each cell would cost alone, by its number; None if that is not known."""
+        for number, costs, embedded in self._paid:
+            tokens = ((one, _sum([self._whole[key], self._tokens(questions)])) for one, key, questions in embedded)
+            yield number, _sum([*costs, *(_cost(embedder, count) for embedder, count in tokens)])
+
+    def parts(self) -> Iterator[PartPlan]:
+        """Yield what each part has to do."""
+        yield from map(self._embedding, self._embeddings.values())
+        yield from self._others.values()
+
+    def _embedding_of(self, embedder: Embedder) -> _Embedding:
         described = str(describe(embedder))
-        if described not in self._embedded:
-            is_cacheable = outcome(lambda: check_cacheable(embedder), lambda error: error) is None
-            self._embedded[described] = _Embedding(embedder, embedder_identity(embedder) if is_cacheable else None)
-        one, key = self._embedded[described], _chunking(prepared, chunker)
-        one.questions |= questions
-        one.one_by_one = one.one_by_one or not prepared.config.config.batch_queries
-        if key in one.chunkings:
-            return
-        one.chunkings.add(key)
-        texts = self._texts(prepared, chunker)
+        if described not in self._embeddings:
+            self._embeddings[described] = _Embedding(embedder, identity_of(embedder))
+        return self._embeddings[described]
+
+    def _count(self, one: _Embedding, texts: Sequence[str] | None) -> None:
+        """Count the texts of a chunking that an embedder does not have yet."""
         one.is_known = one.is_known and texts is not None
         new = [text for text in texts or () if hash(text) not in one.texts]
         one.texts.update(map(hash, new))
@@ -244,18 +261,8 @@ class _Counted:
         one.kept += len(kept)
         one.characters += sum(map(len, left))
         one.some += _some(left)
-        if _is_remote(embedder):
+        if _is_remote(one.embedder):
             one.tokens = _sum([one.tokens, self._tokens(left)])
-
-    def _texts(self, prepared: Prepared, chunker: Any) -> list[str] | None:
-        """Return the distinct texts that a chunker makes; None if it may ask a provider."""
-        key = _chunking(prepared, chunker)
-        if key != self._last[0]:
-            texts = None
-            if not _may_ask(chunker):
-                texts = [*dict.fromkeys(chunk.content for chunk in chunk_corpus(prepared.config.corpus, chunker))]
-            self._last = key, texts
-        return self._last[1]
 
     @cached_property
     def _counter(self) -> Any:
@@ -275,33 +282,22 @@ class _Counted:
             total += self._lengths[key]
         return total
 
-    def parts(self) -> Iterator[PartPlan]:
-        """Yield what each part has to do."""
-        yield from map(self._embedding, self._embedded.values())
-        yield from self._others.values()
-
     def _embedding(self, one: _Embedding) -> PartPlan:
         embedder, questions, left = one.embedder, one.questions, len(one.texts) - one.kept
         if one.identity is not None and _is_remote(embedder):
             questions = questions - self._cache.kept(one.identity, questions, kept_as(one_by_one=one.one_by_one))
         texts, asked = len(one.texts) + len(one.questions), len(questions)
         plan = PartPlan(embedder.name, texts if one.is_known else None, one.kept + len(one.questions) - asked)
-        if _is_remote(embedder):
-            remote: Any = embedder
-            tokens = _sum([one.tokens, self._tokens(questions)]) if one.is_known else None
-            requests = ceil(left / remote.batch_size) + (asked if one.one_by_one else ceil(asked / remote.batch_size))
-            return replace(
-                plan, requests=requests if one.is_known else None, tokens=tokens, cost=_cost(embedder, tokens)
-            )
-        if _may_ask(embedder):
+        if _may_ask(embedder) and not (_is_remote(embedder) and one.is_known):
             return replace(plan, requests=None, tokens=None, cost=None)
+        if _is_remote(embedder):
+            size: int = cast("Any", embedder).batch_size
+            tokens = _sum([one.tokens, self._tokens(questions)])
+            requests = ceil(left / size) + (asked if one.one_by_one else ceil(asked / size))
+            return replace(plan, requests=requests, tokens=tokens, cost=_cost(embedder, tokens))
         if not one.is_known or type(embedder).fit is not Embedder.fit:
             return plan
         return replace(plan, seconds=_tried(CachedEmbedder(embedder, self._root), one) if left else 0.0)
-
-
-def _chunking(prepared: Prepared, chunker: Any) -> str:
-    return f"{describe(chunker)} {prepared.config.corpus.content_hash}"
 
 
 def _embedder(part: Any) -> Embedder | None:

@@ -11,34 +11,26 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
-from rag_evaluation_framework.analysis.comparison import Disagreement, cutoff_orders
-from rag_evaluation_framework.base.optional import require
-from rag_evaluation_framework.base.outside import shown
-from rag_evaluation_framework.data.columns import Integers, Numbers, mean_of
-from rag_evaluation_framework.data.cutoffs import Cutoff, ScoreName
-from rag_evaluation_framework.data.score_table import ScoreTable, full_name
-from rag_evaluation_framework.errors import ConfigError, ResultError
-from rag_evaluation_framework.levels.catalogue import RULES
-from rag_evaluation_framework.registry.loading import load_installed
-from rag_evaluation_framework.results.meaning import other_meaning
-from rag_evaluation_framework.results.means import Clusters, score_ranges
-from rag_evaluation_framework.results.shown import Shown, recorded_test
-from rag_evaluation_framework.statistics import (
-    MeanScore,
-    PairedDifference,
-    TiedWithBest,
-    mean_scores,
-    paired_differences,
-    tied_with_best,
-)
-from rag_evaluation_framework.statistics.means import SHARE
-from rag_evaluation_framework.sweeps.cell import CellOutcome
-from rag_evaluation_framework.sweeps.facts import CellFacts, Questions
+from ..analysis.comparison import Disagreement, cutoff_orders
+from ..base.optional import require
+from ..base.outside import shown
+from ..contracts.registry.loading import load_installed
+from ..data.columns import Integers, Numbers, mean_of
+from ..data.cutoffs import Cutoff, ScoreName
+from ..data.score_table import ScoreTable, full_name
+from ..errors import ConfigError, ResultError
+from ..runs.meaning import other_meaning
+from ..runs.means import Clusters, score_ranges
+from ..runs.shown import Shown, recorded_test
+from ..scoring.levels.rules import RULES
+from ..statistics import MeanScore, PairedDifference, mean_scores, paired_differences, tied_with_best
+from ..statistics.means import SHARE
+from .cell import CellFacts, CellOutcome, Questions
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from rag_evaluation_framework.report.pages.sweep import Chart, Page
+    from ..report.pages.sweep import Chart, Page
 
 Cost: TypeAlias = Literal["price", "latency", "index", "sent"]
 COSTS: tuple[Cost, ...] = ("price", "latency", "index", "sent")
@@ -54,11 +46,6 @@ def axis_names(axes: Iterable[str]) -> dict[str, str]:
     """Return the names of axes as people read them: the last part of each, or all of it where others end so, too."""
     last = {axis: axis.rpartition(".")[2] for axis in axes}
     return {axis: name if [*last.values()].count(name) == 1 else axis for axis, name in last.items()}
-
-
-def level_key(value: Any) -> str:
-    """Return by what a level of an axis is found: its value as JSON."""
-    return json.dumps(value, sort_keys=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,23 +92,31 @@ class CellStanding:
 
 @dataclass(frozen=True, slots=True)
 class Best:
-    """The best cell by one score, and those that may be as good.
+    """The ranked cells by one score: the best, and those that may be as good.
 
     Attributes:
         score: The score.
-        standing: Where the best cell stands.
-        tied: All that are tied with the best, itself included, the best first.
+        standings: Where each cell stands, the best first; cells of one mean in the order of the plan.
         questions: How many questions all ranked cells have.
         clusters: How many independent groups these are in.
         tested: How many cells were tested: the best 300 of more.
     """
 
     score: str
-    standing: CellStanding
-    tied: tuple[CellStanding, ...]
+    standings: tuple[CellStanding, ...]
     questions: int
     clusters: int
     tested: int
+
+    @property
+    def standing(self) -> CellStanding:
+        """Where the best cell stands."""
+        return self.standings[0]
+
+    @property
+    def tied(self) -> tuple[CellStanding, ...]:
+        """All that are tied with the best, itself included, the best first."""
+        return tuple(standing for standing in self.standings if standing.is_tied)
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +163,6 @@ class SweepResult(Shown):
 
     Attributes:
         cells: What became of every cell, in the order of the plan.
-        axes: The names of the levels of each axis, by the JSON of what `Cell.values` has (`level_key`).
         decide_by: By which score cells are ordered; by default the first recall at the largest budget, else the first
             score.
         plan: What the sweep was expected to take, by name; empty if that is not known.
@@ -179,12 +173,20 @@ class SweepResult(Shown):
     """
 
     cells: tuple[CellOutcome, ...]
-    axes: Mapping[str, Mapping[str, str]]
     decide_by: str | None = None
     plan: Mapping[str, Any] = field(default_factory=dict[str, Any])
     bill: Mapping[str, Any] = field(default_factory=dict[str, Any])
     prices: Mapping[int, float] = field(default_factory=dict[int, float])
     notes: tuple[str, ...] = ()
+
+    @cached_property
+    def axes(self) -> Mapping[str, tuple[str, ...]]:
+        """The names of the levels of each axis that differs between cells, in the order of the plan."""
+        levels: dict[str, dict[str, None]] = {}
+        for one in self.cells:
+            for axis, name in one.cell.levels.items():
+                levels.setdefault(axis, {})[name] = None
+        return {axis: tuple(names) for axis, names in levels.items() if len(names) > 1}
 
     @cached_property
     def failed(self) -> tuple[CellOutcome, ...]:
@@ -207,7 +209,9 @@ class SweepResult(Shown):
     @cached_property
     def incomparable(self) -> tuple[str, ...]:
         """The scores that mean something else in some cells, such as budgets of other tokens."""
-        settings = {level_key([facts.metric_names, facts.settings]): facts for _, facts in self._compared}  # mostly one
+        settings = {
+            json.dumps([facts.metric_names, facts.settings], sort_keys=True): facts for _, facts in self._compared
+        }  # mostly one
         meant = [((facts.metric_names, facts.settings), facts.scores) for facts in settings.values()]
         return tuple(
             name
@@ -297,8 +301,13 @@ class SweepResult(Shown):
             rows += (Row(one, cutoff, _means_at(means, cutoff)) for cutoff in own)
         return tuple(rows)
 
-    def standings(self, score: str | None = None) -> tuple[CellStanding, ...]:
-        """Return where each ranked cell stands, the best first; cells of one mean in the order of the plan.
+    def _rankable(self, score: str | None) -> str:
+        if self.why_unranked:
+            raise ResultError(f"cells are not ranked: {self.why_unranked}")
+        return self.score(score)
+
+    def best(self, score: str | None = None) -> Best:
+        """Return the best cell with the set that is tied with it: for all of them together at 95 %, by max-T.
 
         Args:
             score: By which score; a metric alone means its first cutoff. By default the one that decides.
@@ -307,18 +316,17 @@ class SweepResult(Shown):
             ConfigError: The cells do not all have this score.
             ResultError: Cells cannot be ranked (`why_unranked`), or no question has the score in all of them.
         """
-        return self._standing(self._rankable(score))[0]
+        return self._ranked(self._rankable(score))
 
-    def _rankable(self, score: str | None) -> str:
-        if self.why_unranked:
-            raise ResultError(f"cells are not ranked: {self.why_unranked}")
-        return self.score(score)
+    def standings(self, score: str | None = None) -> tuple[CellStanding, ...]:
+        """Return where each ranked cell stands, the best first; argument and errors as of `best`."""
+        return self.best(score).standings
 
     @cached_property
-    def _standing(self) -> Callable[[str], tuple[tuple[CellStanding, ...], TiedWithBest]]:
-        return cache(self._order)
+    def _ranked(self) -> Callable[[str], Best]:
+        return cache(self._rank)
 
-    def _order(self, name: str) -> tuple[tuple[CellStanding, ...], TiedWithBest]:
+    def _rank(self, name: str) -> Best:
         scores = self._scores(name)
         means = _means(scores)
         order = sorted(range(len(means)), key=lambda at: -means[at])
@@ -326,33 +334,22 @@ class SweepResult(Shown):
         tied = tied_with_best(scores[:, tested], self.clusters.numbers)
         if tied is None:
             raise ResultError(f"no question has {name} in all cells: there is nothing to order by")
-        place = {at: number for number, at in enumerate(tested)}
+        tests = dict(zip(tested, zip(tied.is_tied, tied.p_values, strict=True), strict=True))
         found: list[CellStanding] = []
         for at in order:
             outcome, facts = self._compared[at]
-            is_tied, p_value = (tied.is_tied[place[at]], tied.p_values[place[at]]) if at in place else (False, None)
+            is_tied, p_value = tests.get(at, (False, None))
             costs = _costs(facts, "" if is_budget(name) else name.partition("@")[2])
             price = self.prices.get(outcome.cell.number)
             found.append(CellStanding(outcome, means[at], is_tied, p_value, price, **costs))
-        return tuple(found), tied
-
-    def best(self, score: str | None = None) -> Best:
-        """Return the best cell with the set that is tied with it: for all of them together at 95 %, by max-T.
-
-        Args:
-            score: As in `standings`; errors, too.
-        """
-        name = self._rankable(score)
-        standings, tied = self._standing(name)
-        chosen = tuple(standing for standing in standings if standing.is_tied)
-        return Best(name, standings[0], chosen, tied.questions, tied.clusters, min(len(standings), _MOST_TESTED))
+        return Best(name, tuple(found), tied.questions, tied.clusters, len(tested))
 
     def means_of(self, standings: Sequence[CellStanding], score: str | None = None) -> list[MeanScore | None]:
         """Return the means of some cells with their intervals of 95 %, over the questions that all ranked cells have.
 
         Args:
             standings: The cells.
-            score: As in `standings`; errors, too.
+            score: As in `best`; errors, too.
         """
         name = self._rankable(score)
         at = {outcome.cell.number: number for number, (outcome, _) in enumerate(self._compared)}
@@ -386,7 +383,7 @@ class SweepResult(Shown):
         chunk level, cells of different chunkings are never compared. Each interval is a test of its own.
 
         Args:
-            score: As in `standings`.
+            score: As in `best`.
 
         Raises:
             ConfigError: The cells do not all have this score.
@@ -397,10 +394,11 @@ class SweepResult(Shown):
         found: list[Effect] = []
         changes: list[Numbers] = []
         for axis in self.axes:
-            cells: dict[str, dict[str, int]] = {level: {} for level in self.axes[axis].values()}
+            cells: dict[str, dict[Any, int]] = {level: {} for level in self.axes[axis]}
             for at, (outcome, facts) in enumerate(self._compared):
-                others = {key: value for key, value in outcome.cell.values.items() if key != axis}
-                cells.setdefault(self.level(outcome, axis), {})[level_key([others, facts.settings["chunking"]])] = at
+                levels = outcome.cell.levels
+                others = tuple(name for key, name in levels.items() if key != axis)
+                cells[levels[axis]][others, json.dumps(facts.settings["chunking"], sort_keys=True)] = at
             (first, baseline), *tried = [(level, own) for level, own in cells.items() if own]
             for level, own in tried:
                 both = [combination for combination in own if combination in baseline]
@@ -419,7 +417,7 @@ class SweepResult(Shown):
         Args:
             costs: Of `price`, `latency` (median), `index` (bytes) and `sent` (characters per question at the cutoff of
                 the score); by default those that are known for all ranked cells, and differ.
-            score: As in `standings`; errors, too.
+            score: As in `best`; errors, too.
 
         Returns:
             The front, the best first.
@@ -459,10 +457,6 @@ class SweepResult(Shown):
         chosen = next(one for one in best.tied if by is None or getattr(one, by) <= most)
         return Recommendation(chosen, best, by)
 
-    def level(self, outcome: CellOutcome, axis: str) -> str:
-        """Return the name of the level of an axis in a cell; "" of a cell that does not have it."""
-        return self.axes[axis].get(level_key(outcome.cell.values.get(axis)), "")
-
     def to_dataframe(self) -> pd.DataFrame:
         """Return one row per cell and cutoff: its number, a column per axis, the cutoff, and one column per metric.
 
@@ -474,9 +468,9 @@ class SweepResult(Shown):
         pandas = require("pandas", extra="pandas", needed_by="to_dataframe")
         rows: list[dict[str, Any]] = []
         for row in self.rows:
-            one, values = row.outcome, row.outcome.cell.values
+            one, cell = row.outcome, row.outcome.cell
             named = {
-                name: value if isinstance(value := values.get(axis), int | float) else self.level(one, axis)
+                name: value if isinstance(value := cell.values[axis], int | float) else cell.levels[axis]
                 for axis, name in axis_names(self.axes).items()
             }
             ended = {"folder": None if one.folder is None else str(one.folder), "failure": one.failure}
@@ -534,7 +528,7 @@ class SweepResult(Shown):
         Args:
             kind: `"cutoffs"` for the best cells at every budget, or number of results; `"heatmap"` for the two axes
                 that matter most; `"pareto"` for quality against cost.
-            score: As in `standings`.
+            score: As in `best`.
 
         Raises:
             ConfigError: There is no such kind, the cells do not all have the score, or there is nothing to draw, as a

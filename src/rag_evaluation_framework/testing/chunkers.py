@@ -9,11 +9,11 @@ from random import Random
 from time import thread_time
 from typing import ClassVar
 
-from rag_evaluation_framework.base.coroutines import adapted
-from rag_evaluation_framework.chunkers.position_adapter import position_aware
-from rag_evaluation_framework.contracts.chunker import Chunker, PositionAwareChunker
-from rag_evaluation_framework.data import Document, DocumentId, PositionAwareChunk, generate_pa_chunk_id
-from rag_evaluation_framework.testing.conformance import AWKWARD_TEXTS, FRAGMENTS, LONG_PARAGRAPH, assert_named
+from ..base.coroutines import adapted
+from ..components.chunkers.function import position_aware
+from ..contracts.roles import Chunker, PositionAwareChunker
+from ..data import Document, DocumentId, PositionAwareChunk, generate_pa_chunk_id
+from .conformance import AWKWARD_TEXTS, FRAGMENTS, LONG_PARAGRAPH, assert_named
 
 # A bound on how work grows, which holds on a machine of any speed.
 

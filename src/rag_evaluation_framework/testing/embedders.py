@@ -7,16 +7,10 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_evaluation_framework.base.coroutines import adapted
-from rag_evaluation_framework.contracts.embedder import Embedder
-from rag_evaluation_framework.errors import NotIndexed
-from rag_evaluation_framework.testing.conformance import (
-    DOCUMENTS,
-    OTHER_DOCUMENTS,
-    QUESTIONS,
-    STRANGE_QUESTIONS,
-    assert_named,
-)
+from ..base.coroutines import adapted
+from ..contracts.roles import Embedder
+from ..errors import NotIndexed
+from .conformance import DOCUMENTS, OTHER_DOCUMENTS, QUESTIONS, STRANGE_QUESTIONS, assert_named
 
 _DOCUMENTS, _OTHER_DOCUMENTS = (*DOCUMENTS.values(),), (*OTHER_DOCUMENTS.values(),)
 _TEXTS = (*QUESTIONS, "検索 🚀 zzzqqq")

@@ -6,13 +6,13 @@ from contextlib import contextmanager
 from typing import Any
 from unittest import SkipTest
 
-from rag_evaluation_framework.base.coroutines import resolved
-from rag_evaluation_framework.base.notes import collected
-from rag_evaluation_framework.components.results import as_retrieval
-from rag_evaluation_framework.contracts.retriever import Engine, can, check_engine, takes_constraints
-from rag_evaluation_framework.data import Document, DocumentId
-from rag_evaluation_framework.data.hits import Ranking
-from rag_evaluation_framework.testing.conformance import DOCUMENTS, FOOTER, QUESTIONS
+from ..adapt.results import as_retrieval
+from ..base.coroutines import resolved
+from ..base.notes import collected
+from ..contracts.roles import Engine, can, check_engine, takes_constraints
+from ..data import Document, DocumentId
+from ..data.hits import Ranking
+from .conformance import DOCUMENTS, FOOTER, QUESTIONS
 
 _TEXT = DOCUMENTS["billing.md"]
 _NEIGHBOURS = ("eval:ab:1", "eval:aXb:1", "EVAL:A_B:1", "eval:a%b:1", "eval:a", "xeval:a_b:1", "docs:1")

@@ -9,12 +9,12 @@ from typing import Any, TypeAlias, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_evaluation_framework.base.outside import shown
-from rag_evaluation_framework.contracts import Embedder, Reranker, Retriever
-from rag_evaluation_framework.contracts.component import check_count
-from rag_evaluation_framework.data import AnyChunk, Corpus
-from rag_evaluation_framework.data.hits import Retrieved
-from rag_evaluation_framework.errors import ConfigError, InputError
+from ..base.outside import shown
+from ..contracts import Embedder, Reranker, Retriever
+from ..contracts.component import check_count
+from ..data import AnyChunk, Corpus
+from ..data.hits import Retrieved
+from ..errors import ConfigError, InputError
 
 _WORD = re.compile(r"\w+")
 Call: TypeAlias = tuple[Any, ...]

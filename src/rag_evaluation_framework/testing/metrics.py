@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from random import Random
 from typing import ClassVar, Generic, TypeAlias
 
-from rag_evaluation_framework.contracts.metric import Metric
-from rag_evaluation_framework.data import CharacterSpan, ChunkId, Cutoff, DocumentId, ScoreName
-from rag_evaluation_framework.data.levels import U
+from ..contracts.roles import Metric
+from ..data import CharacterSpan, ChunkId, Cutoff, DocumentId, ScoreName
+from ..data.levels import U
 
 # What the conformance suites of metrics share, whatever the units.
 

@@ -4,10 +4,10 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Sequence
 
-from rag_evaluation_framework.base.coroutines import adapted
-from rag_evaluation_framework.contracts.retriever import Reranker
-from rag_evaluation_framework.data import AnyChunk, Chunk, Document, DocumentId, PositionAwareChunk, generate_chunk_id
-from rag_evaluation_framework.testing.conformance import DOCUMENTS, FOOTER, QUESTIONS, STRANGE_QUESTIONS, assert_named
+from ..base.coroutines import adapted
+from ..contracts.roles import Reranker
+from ..data import AnyChunk, Chunk, Document, DocumentId, PositionAwareChunk, generate_chunk_id
+from .conformance import DOCUMENTS, FOOTER, QUESTIONS, STRANGE_QUESTIONS, assert_named
 
 _TEXTS = (*DOCUMENTS.values(), "?!…", "report " * 1_500)
 _QUERIES = (*QUESTIONS, FOOTER, "検索")

@@ -5,20 +5,13 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from unittest import SkipTest
 
-from rag_evaluation_framework.base.coroutines import adapted
-from rag_evaluation_framework.components import as_hits
-from rag_evaluation_framework.contracts import Retriever
-from rag_evaluation_framework.data import Corpus, Document, DocumentId
-from rag_evaluation_framework.data.hits import Hit, Ranking
-from rag_evaluation_framework.errors import NotIndexed
-from rag_evaluation_framework.testing.conformance import (
-    DOCUMENTS,
-    FOOTER,
-    OTHER_DOCUMENTS,
-    QUESTIONS,
-    STRANGE_QUESTIONS,
-    assert_named,
-)
+from ..adapt import as_hits
+from ..base.coroutines import adapted
+from ..contracts import Retriever
+from ..data import Corpus, Document, DocumentId
+from ..data.hits import Hit, Ranking
+from ..errors import NotIndexed
+from .conformance import DOCUMENTS, FOOTER, OTHER_DOCUMENTS, QUESTIONS, STRANGE_QUESTIONS, assert_named
 
 
 def _corpus(texts: dict[str, str]) -> Corpus:

@@ -8,19 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_evaluation_framework.base.coroutines import adapted
-from rag_evaluation_framework.contracts.embedder import VectorStore
-from rag_evaluation_framework.data import (
-    AnyChunk,
-    Chunk,
-    DocumentId,
-    Hit,
-    PositionAwareChunk,
-    generate_chunk_id,
-    generate_pa_chunk_id,
-)
-from rag_evaluation_framework.errors import InputError
-from rag_evaluation_framework.testing.conformance import FOOTER
+from ..base.coroutines import adapted
+from ..contracts.roles import VectorStore
+from ..data import AnyChunk, Chunk, DocumentId, Hit, PositionAwareChunk, generate_chunk_id, generate_pa_chunk_id
+from ..errors import InputError
+from .conformance import FOOTER
 
 _DIMENSION = 8
 _MANY = 6_000  # more than some databases take at a time

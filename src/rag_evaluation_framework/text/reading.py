@@ -7,11 +7,11 @@ from math import ceil
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_evaluation_framework.contracts.chunker import Tokenizer
-from rag_evaluation_framework.data import AnyChunk, CharacterSpan, Corpus, Cutoff, Rankings
-from rag_evaluation_framework.data.columns import Integers, Numbers
-from rag_evaluation_framework.data.hits import Coded, Hit, HitTable, RankedHits, Ranking
-from rag_evaluation_framework.errors import ConfigError
+from ..contracts.roles import Tokenizer
+from ..data import AnyChunk, CharacterSpan, Corpus, Cutoff, Rankings
+from ..data.columns import Integers, Numbers
+from ..data.hits import Coded, Hit, HitTable, RankedHits, Ranking
+from ..errors import ConfigError
 
 _STEEPEST = 100  # results that cost next to nothing must not send the retriever down without bound
 _DEEPEST = 10_000

@@ -1,18 +1,20 @@
-"""Locating text in the corpus: verbatim or up to white space, never by similarity."""
+"""Locating text in the corpus, verbatim or up to white space, never by similarity; and places by line and column."""
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cache, cached_property
 from itertools import accumulate, islice, pairwise
+from pathlib import Path
 from weakref import WeakValueDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_evaluation_framework.base.progress import progress
-from rag_evaluation_framework.data import CharacterSpan, Corpus, DocumentId
+from ..base.outside import name_line
+from ..base.progress import progress
+from ..data import CharacterSpan, Corpus, DocumentId
 
 # Text of which every run of white space is one blank.
 
@@ -418,3 +420,57 @@ _LEAST_LETTERS = 20  # or digits, about four words: what is shorter is written a
 def is_long(text: str) -> bool:
     """Return whether a text is long enough to be the same wherever it stands."""
     return sum(map(str.isalnum, text)) >= _LEAST_LETTERS
+
+
+# Places in documents as editors count them: by line and column.
+
+_LINE_END = re.compile("\n")
+
+
+class LinePlaces:
+    """Lines and columns of spans in a corpus.
+
+    The lines of a document are counted once, however many of its spans are asked for.
+
+    Args:
+        corpus: The documents.
+    """
+
+    def __init__(self, corpus: Corpus) -> None:
+        self.corpus = corpus
+        self._line_ends: dict[str, list[int]] = {}
+
+    def place(self, span: CharacterSpan) -> tuple[int, int]:
+        """Return the line and the column at which a span of the corpus begins; both count from 1, in code points.
+
+        They are those of the file, also where a reader made the text of it, if it knows them; else those of the text.
+        """
+        document = self.corpus[span.doc_id]
+        if document.source is not None and document.source.reading.starts:
+            return document.source.place(span.start)
+        ends = self._line_ends.get(span.doc_id)
+        if ends is None:
+            content = document.content
+            ends = self._line_ends[span.doc_id] = [found.start() for found in _LINE_END.finditer(content)]
+        line = bisect_left(ends, span.start)
+        return line + 1, span.start - (ends[line - 1] + 1 if line else 0) + 1
+
+    def named(self, span: CharacterSpan) -> str:
+        """Return where a span of the corpus begins, as `file:line:column` or, of a PDF, `file, page 3`."""
+        source = self.corpus[span.doc_id].source
+        if source is not None and (page := source.page(span.start)):
+            return f"{name_line(span.doc_id)}, page {page}"
+        line, column = self.place(span)
+        return f"{name_line(span.doc_id)}:{line}:{column}"
+
+    def path(self, span: CharacterSpan) -> str:
+        """Return where a span of the corpus begins, with the folder as it was given: an editor finds it."""
+        return f"{folder_of(self.corpus)}{self.named(span)}"
+
+
+def folder_of(corpus: Corpus) -> str:
+    """Return what stands before the id of a document in the path of its file, as the folder was given."""
+    folder = corpus.metadata.get("source")
+    if isinstance(folder, str) and Path(folder).name in corpus:  # a single file
+        folder = str(Path(folder).parent)
+    return f"{name_line(folder)}/" if isinstance(folder, str) else ""

@@ -11,19 +11,18 @@ from functools import lru_cache
 from importlib import util
 from pathlib import Path
 from types import FunctionType, ModuleType
-from typing import Any, TypeVar, cast
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_evaluation_framework.base.compressed import unfolded
-from rag_evaluation_framework.base.exits import errors_as
-from rag_evaluation_framework.base.files import read_bytes, read_text
-from rag_evaluation_framework.base.optional import require
-from rag_evaluation_framework.base.outside import class_name, fit_to_keep, one_line, raised, said, shown
-from rag_evaluation_framework.contracts.chunker import Tokenizer
-from rag_evaluation_framework.data.values import plain_offset
-from rag_evaluation_framework.errors import DatasetError, TokenizerError
+from ..base.exits import errors_as
+from ..base.files import read_bytes, read_text, unfolded
+from ..base.optional import require
+from ..base.outside import class_name, fit_to_keep, one_line, raised, said, shown
+from ..contracts.roles import Tokenizer
+from ..data.values import plain_offset
+from ..errors import DatasetError, TokenizerError
 
 # Loading the vocabulary of a tiktoken encoding, offline if possible.
 
@@ -312,8 +311,6 @@ def _encodable(text: str) -> str:
 
 # One question to a tokenizer before a run: can it count tokens, and compare them?
 
-T = TypeVar("T")
-
 _TEXT = "Twelve words, naïve or not: 3.14 tokens for each of them."
 
 
@@ -326,19 +323,20 @@ def checked_tokenizer(tokenizer: Any) -> Tokenizer:
         MissingDependency: The tokenizer's library is not installed.
     """
     resolved = resolve_tokenizer(tokenizer)
-    _name(resolved)  # for tables and records
-    tokens = _asked(resolved, "cannot encode {}", lambda: resolved.encode(_TEXT))
-    if not _is_list(tokens):
-        raise _refusal(resolved, f"expected a list of tokens, got {type(tokens).__name__}")
-    if not _asked(resolved, "its tokens cannot be counted in {}", lambda: len(tokens)):
-        raise _refusal(resolved, f"returns no tokens for {shown(_TEXT)}")
-    again = _asked(resolved, "cannot encode {} again", lambda: resolved.encode(_TEXT))
+    who = _told(resolved)
+    with errors_as(lambda error: TokenizerError(f"{who}: cannot encode {shown(_TEXT)}: {raised(error)}")):
+        tokens: Any = resolved.encode(_TEXT)
+        if not isinstance(tokens, Sequence | np.ndarray) or isinstance(tokens, str):
+            raise TokenizerError(f"{who}: expected a list of tokens, got {type(tokens).__name__}")
+        if not len(cast("Sequence[Hashable]", tokens)):
+            raise TokenizerError(f"{who}: returns no tokens for {shown(_TEXT)}")
+        again = resolved.encode(_TEXT)
     with errors_as(
-        lambda error: _refusal(resolved, f"its tokens cannot be compared ({said(error)}); expected ids or strings")
+        lambda error: TokenizerError(f"{who}: its tokens cannot be compared ({said(error)}); expected ids or strings")
     ):
-        alike = frozenset(tokens) == frozenset(again)
+        alike = frozenset(cast("Sequence[Hashable]", tokens)) == frozenset(again)
     if not alike:
-        raise _refusal(resolved, "tells equal texts apart: their tokens are never equal; expected ids or strings")
+        raise TokenizerError(f"{who}: tells equal texts apart: their tokens are never equal; expected ids or strings")
     return resolved
 
 
@@ -350,47 +348,20 @@ def checked_counter(tokenizer: Any) -> Tokenizer:
         MissingDependency: The tokenizer's library is not installed.
     """
     checked = checked_tokenizer(tokenizer)
-    counted: Any = _asked(checked, "cannot count the tokens of {}", lambda: checked.count(_TEXT))
-    try:
-        number = plain_offset(counted)
-    except TypeError:
-        number = 0
-    if number < 1:
-        raise _refusal(checked, f"counts {shown(counted)} tokens in {shown(_TEXT)}; expected a whole number")
-    starts = _asked(checked, "cannot tell where tokens of {} start", lambda: np.asarray(checked.offsets(_TEXT)))
-    if not _ascend_from_zero(starts, number):
-        raise _refusal(
-            checked,
-            f"tells that tokens start at {shown(starts)} in {shown(_TEXT)}; expected {number} ascending numbers of "
-            f"characters, from 0 to at most {len(_TEXT)}",
+    who = _told(checked)
+    with errors_as(lambda error: TokenizerError(f"{who}: cannot count the tokens of {shown(_TEXT)}: {raised(error)}")):
+        number, starts = plain_offset(checked.count(_TEXT)), np.asarray(checked.offsets(_TEXT))
+        fits = number >= 1 and starts.shape == (number,) and starts.dtype.kind in "iu"
+    if not fits or starts[0] != 0 or starts[-1] > len(_TEXT) or (np.diff(starts.astype(np.int64)) < 0).any():
+        raise TokenizerError(
+            f"{who}: counts {number} tokens in {shown(_TEXT)}, which start at {shown(starts)}; expected as many "
+            f"ascending numbers of characters, from 0 to at most {len(_TEXT)}"
         )
     return checked
 
 
-def _ascend_from_zero(starts: NDArray[Any], number: int) -> bool:
-    return (
-        starts.shape == (number,)
-        and starts.dtype.kind in "iu"
-        and starts[0] == 0
-        and starts[-1] <= len(_TEXT)
-        and bool((np.diff(starts.astype(np.int64)) >= 0).all())
-    )
-
-
-def _asked(tokenizer: Tokenizer, what: str, ask: Callable[[], T]) -> T:
-    with errors_as(lambda error: _refusal(tokenizer, f"{what.format(shown(_TEXT))}: {raised(error)}")):
-        return ask()
-
-
-def _refusal(tokenizer: Tokenizer, reason: str) -> TokenizerError:
-    return TokenizerError(f"tokenizer {_name(tokenizer)}: {reason}")
-
-
-def _is_list(tokens: object) -> bool:
-    return isinstance(tokens, Sequence | np.ndarray) and not isinstance(tokens, str)
-
-
-def _name(tokenizer: Tokenizer) -> str:
+def _told(tokenizer: Tokenizer) -> str:
+    """Return what messages call a tokenizer."""
     kind = class_name(tokenizer)
     with errors_as(lambda error: TokenizerError(f"tokenizer {kind}: its name cannot be read: {raised(error)}")):
-        return one_line(str(tokenizer.name))
+        return f"tokenizer {one_line(str(tokenizer.name))}"

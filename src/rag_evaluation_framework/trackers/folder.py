@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rag_evaluation_framework.contracts.sink import Outcome, Sink
-from rag_evaluation_framework.report.gated import texts_beside
-from rag_evaluation_framework.results import EvaluationResult
-from rag_evaluation_framework.results.store import ROOT, check_root
+from ..contracts.roles import Outcome, Sink
+from ..report.gated import texts_beside
+from ..runs import EvaluationResult
+from ..runs.store import ROOT, check_root
 
 
 @dataclass(frozen=True)

@@ -4,10 +4,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from rag_evaluation_framework.base.coroutines import resolved
-from rag_evaluation_framework.components.adapt import as_function
-from rag_evaluation_framework.contracts.component import function_name
-from rag_evaluation_framework.contracts.sink import Outcome, Sink
+from ..adapt.adapt import as_function
+from ..base.coroutines import resolved
+from ..contracts.component import function_name
+from ..contracts.roles import Outcome, Sink
 
 
 @dataclass(frozen=True)

@@ -5,11 +5,11 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from rag_evaluation_framework.base.files import checked_path, open_at_once, write_over
-from rag_evaluation_framework.contracts.sink import Outcome, Sink
-from rag_evaluation_framework.errors import ConfigError, SaveFailed
-from rag_evaluation_framework.report.junit import gates_as_junit
-from rag_evaluation_framework.results import store
+from ..base.files import checked_path, open_at_once, write_over
+from ..contracts.roles import Outcome, Sink
+from ..errors import ConfigError, SaveFailed
+from ..report.junit import gates_as_junit
+from ..runs import store
 
 _BEGIN = b'<testsuites name="rag-eval"'
 

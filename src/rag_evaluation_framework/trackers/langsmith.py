@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
-from rag_evaluation_framework.contracts.sink import Outcome, Sink
-from rag_evaluation_framework.errors import Interrupted, RagEvalError, SaveFailed
-from rag_evaluation_framework.integrations.langsmith_client import check_ready, checked_name
-from rag_evaluation_framework.integrations.publishing import keep_address, publish_experiment
-from rag_evaluation_framework.results import EvaluationResult
+from ..contracts.roles import Outcome, Sink
+from ..errors import Interrupted, RagEvalError, SaveFailed
+from ..runs import EvaluationResult
+from .langsmith_client import check_ready, checked_name
+from .publishing import keep_address, publish_experiment
 
 
 @dataclass(frozen=True)

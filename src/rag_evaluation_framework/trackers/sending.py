@@ -5,16 +5,15 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
-from rag_evaluation_framework.base import exits
-from rag_evaluation_framework.base.interrupts import pass_on_interrupt
-from rag_evaluation_framework.base.notes import note
-from rag_evaluation_framework.base.outside import class_name, raised
-from rag_evaluation_framework.contracts.component import component_name
-from rag_evaluation_framework.contracts.sink import Outcome, Sink
-from rag_evaluation_framework.errors import ConfigError, Interrupted, RagEvalError, SaveFailed
-from rag_evaluation_framework.experiments import EvaluationConfig, Journal
-from rag_evaluation_framework.results import EvaluationResult
-from rag_evaluation_framework.trackers.folder import FolderSink
+from ..base import exits
+from ..base.interrupts import pass_on_interrupt
+from ..base.notes import note
+from ..base.outside import class_name, raised
+from ..contracts.component import component_name
+from ..contracts.roles import Outcome, Sink
+from ..errors import ConfigError, Interrupted, RagEvalError, SaveFailed
+from ..runs import EvaluationConfig, EvaluationResult, Journal
+from .folder import FolderSink
 
 
 class Sent(NamedTuple):

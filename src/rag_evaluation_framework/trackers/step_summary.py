@@ -3,11 +3,11 @@
 import os
 from dataclasses import dataclass
 
-from rag_evaluation_framework.base.files import checked_path
-from rag_evaluation_framework.contracts.sink import Outcome, Sink
-from rag_evaluation_framework.errors import ConfigError, SaveFailed
-from rag_evaluation_framework.report.gated import summary_text
-from rag_evaluation_framework.results import store
+from ..base.files import checked_path
+from ..contracts.roles import Outcome, Sink
+from ..errors import ConfigError, SaveFailed
+from ..report.gated import summary_text
+from ..runs import store
 
 _VARIABLE = "GITHUB_STEP_SUMMARY"
 

@@ -5,12 +5,12 @@ import zipfile
 from importlib.metadata import version
 from typing import Any
 
-from rag_evaluation_framework.base.exits import errors_as
-from rag_evaluation_framework.base.optional import require
-from rag_evaluation_framework.base.outside import raised
-from rag_evaluation_framework.corpus.readers.html import HtmlReader
-from rag_evaluation_framework.corpus.readers.reader import LARGEST, Reader, Reading
-from rag_evaluation_framework.errors import CorpusError
+from ...base.exits import errors_as
+from ...base.optional import require
+from ...base.outside import raised
+from ...errors import CorpusError
+from .html import HtmlReader
+from .reader import LARGEST, Reader, Reading
 
 _OLD = b"\xd0\xcf\x11\xe0"  # with which .doc begins, and what Office encrypts
 

@@ -10,8 +10,8 @@ from importlib.metadata import version
 from justhtml import JustHTML
 from justhtml.dom import Node, Text
 
-from rag_evaluation_framework.corpus.readers.reader import Reader, Reading
-from rag_evaluation_framework.errors import CorpusError
+from ...errors import CorpusError
+from .reader import Reader, Reading
 
 # Elements as browsers show them (HTML Living Standard, section 15.3).
 

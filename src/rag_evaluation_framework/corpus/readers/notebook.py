@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from rag_evaluation_framework.base.files import is_list, is_object, parse_json
-from rag_evaluation_framework.corpus.readers.reader import Reader, Reading
-from rag_evaluation_framework.errors import CorpusError
+from ...base.files import is_list, is_object, parse_json
+from ...errors import CorpusError
+from .reader import Reader, Reading
 
 
 class NotebookReader(Reader):

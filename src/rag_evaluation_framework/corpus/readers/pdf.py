@@ -4,10 +4,10 @@ from importlib.metadata import version
 from threading import Lock
 from typing import Any
 
-from rag_evaluation_framework.base.optional import require
-from rag_evaluation_framework.base.outside import said
-from rag_evaluation_framework.corpus.readers.reader import Reader, Reading
-from rag_evaluation_framework.errors import CorpusError
+from ...base.optional import require
+from ...base.outside import said
+from ...errors import CorpusError
+from .reader import Reader, Reading
 
 _ONE_AT_A_TIME = Lock()  # PDFium does not know of threads
 _HYPHEN = "\ufffe"  # what PDFium makes of a hyphen at the end of a line, whether of the word or dividing it

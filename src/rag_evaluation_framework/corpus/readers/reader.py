@@ -13,12 +13,12 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from rag_evaluation_framework.base.exits import outcome
-from rag_evaluation_framework.base.files import read_bytes
-from rag_evaluation_framework.base.notes import note
-from rag_evaluation_framework.base.outside import raised, shown
-from rag_evaluation_framework.base.tables import decoded
-from rag_evaluation_framework.errors import CorpusError, MissingDependency
+from ...base.exits import outcome
+from ...base.files import read_bytes
+from ...base.notes import note
+from ...base.outside import raised, shown
+from ...base.tables import decoded
+from ...errors import CorpusError, MissingDependency
 
 _GROUP = f"{__name__.partition('.')[0]}.reader"
 LARGEST = 500_000_000  # bytes of a file
@@ -69,6 +69,12 @@ class Reading:
         for start, number in zip(starts, numbers, strict=False):  # the last one is the end
             begins += [start] * (number - len(begins))
         return cls(_APART.join(pages), pages=begins)
+
+    @property
+    def blank_pages(self) -> int:
+        """How many pages have no text, as those of scans."""
+        ends = [*(start - len(_APART) for start in self.pages[1:]), len(self.text)]
+        return sum(start == end for start, end in zip(self.pages, ends, strict=False))
 
 
 class Reader(ABC):
@@ -150,10 +156,23 @@ def read_file(path: Path, converter: Converter | None = None) -> tuple[str, Sour
     """
     data = read_bytes(path, CorpusError, most=LARGEST, remedy="split it")
     suffix = path.suffix.lower().removeprefix(".")
-    point = _readers().get(suffix)
-    if point is None and (suffix in TEXTS or converter is None):
+    readers = _readers()
+    if suffix not in readers and (suffix in TEXTS or converter is None):
         return decoded(data, path, CorpusError), None
-    name = converter_name(converter) if converter else f"its reader {point.value if point else ''}"
+    name = converter_name(converter) if converter else f"its reader {readers[suffix].value}"
+
+    def read() -> Source:
+        sha256 = hashlib.sha256(data).hexdigest()
+        if converter is not None:
+            text: Any = converter(path)
+            if not isinstance(text, str):
+                raise TypeError(f"{shown(text)}; expected the text of the file, a str")
+            return Source(name, converter_version(converter), sha256, Reading(text))
+        reader: Any = readers[suffix].load()()
+        reading = reader.read(data)
+        if not isinstance(reader, Reader) or not isinstance(reading, Reading):
+            raise TypeError(f"{shown(reading)}; expected a Reader that returns a Reading")
+        return Source(suffix, reader.version, sha256, reading)
 
     def refuse(error: BaseException) -> Any:
         if isinstance(error, MissingDependency):
@@ -162,19 +181,8 @@ def read_file(path: Path, converter: Converter | None = None) -> tuple[str, Sour
         says_how = isinstance(error, CorpusError) and ";" in why
         raise CorpusError(f"{path}: {why}{'' if says_how else '; mend the file'}") from error
 
-    known = hashlib.sha256(data).hexdigest()
-    if converter is not None:
-        text = outcome(lambda: _converted(converter, path), refuse)
-        return text, Source(name, converter_version(converter), known, Reading(text))
-    reader, reading = outcome(lambda: _read(point, data), refuse)
-    return reading.text, Source(suffix, reader.version, known, reading)
-
-
-def _converted(converter: Converter, path: Path) -> str:
-    text: Any = converter(path)
-    if not isinstance(text, str):
-        raise TypeError(f"{shown(text)}; expected the text of the file, a str")
-    return text
+    source = outcome(read, refuse)
+    return source.reading.text, source
 
 
 def converter_name(converter: Converter) -> str:
@@ -191,14 +199,6 @@ def converter_version(converter: Converter) -> str:
     with suppress(OSError, TypeError):
         return hashlib.sha256(inspect.getsource(converter).encode()).hexdigest()[:12]
     return ""
-
-
-def _read(point: Any, data: bytes) -> tuple[Reader, Reading]:
-    reader = point.load()()
-    reading = reader.read(data)
-    if not isinstance(reader, Reader) or not isinstance(reading, Reading):
-        raise TypeError(f"{shown(reading)}; expected a Reader that returns a Reading")
-    return reader, reading
 
 
 @cache

@@ -1,27 +1,25 @@
-"""How two results differ, as people read it: better or worse, why to doubt it, the scores, and the questions behind."""
+"""Comparison of two results: better or worse, reasons to doubt it, the scores, and the questions behind."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
-from rag_evaluation_framework.analysis.comparison import Comparison, Slice
-from rag_evaluation_framework.data.score_table import full_name
-from rag_evaluation_framework.gates.gate import Gate
-from rag_evaluation_framework.gates.measuring import found_score, not_compared_by_reason, why_no_score
-from rag_evaluation_framework.report.page import Block, Line, Lines, Role, Table, line, symmetric
-from rag_evaluation_framework.report.page import Page as Page
-from rag_evaluation_framework.report.pages.doubts import FEW_DOCUMENTS
-from rag_evaluation_framework.report.pages.gates import power_of_change
-from rag_evaluation_framework.report.pages.result import bars_of, note_lines
-from rag_evaluation_framework.results import EvaluationResult, GateVerdict
-from rag_evaluation_framework.results.means import Cluster
-from rag_evaluation_framework.results.shown import (
-    marked,
-    number,
-    written_interval,
-    written_p_value,
-    written_signed,
-)
-from rag_evaluation_framework.statistics.paired import LEVEL, PairedDifference
+import numpy as np
+
+from ...analysis.comparability import Differences, FailedQuestions, Names
+from ...analysis.comparison import Comparison, Disagreement, RegressedSlices, Slice
+from ...analysis.gates.gate import Gate
+from ...analysis.gates.measuring import found_score, not_compared_by_reason, why_no_score
+from ...base.outside import first_of, name_line
+from ...data import ScoreTable
+from ...data.score_table import full_name
+from ...runs import EvaluationResult, GateVerdict
+from ...runs.means import FEWEST, Cluster
+from ...runs.shown import marked, number, written_p_value, written_signed
+from ...statistics.paired import PairedDifference
+from ..page import Block, Line, Lines, Role, Table, line, muted
+from ..page import Page as Page
+from .gates import power_of_change
+from .result import Compared, differences, differs, note_lines, role_of
 
 _MOST_LISTED = 100  # per gate; a step summary has at most 1 MiB
 _WORST = 5
@@ -64,14 +62,14 @@ def comparison_page(
         f"{compared.candidate} against {compared.baseline}",
         (
             Lines(tuple(_verdict(compared, name, test))),
-            Lines(tuple(line((f"{which}: {told}", "muted")) for which, told in headlines)),
+            muted((f"{which}: {told}" for which, told in headlines), indent=0),
             Lines(note_lines(comparison_notes(compared)), "Notes"),
             *causes,
             _scores(compared),
             *more,
             _moved(compared, runs, name, listed),
             *(() if gated else (_moved(compared, runs, name, worst, better=True),)),
-            Lines(tuple(line((told, "muted"), indent=2) for told in (*facts, *_places(runs))), "Runs"),
+            muted((*facts, *_places(runs)), "Runs"),
         ),
     )
 
@@ -92,20 +90,6 @@ def notes_by_run(names: Sequence[str], notes: Sequence[Sequence[str]], all_runs:
     )
 
 
-def differs(test: PairedDifference | None) -> tuple[str, str, str]:
-    """Return the mean of a difference, its interval and its p-value, as tables show them."""
-    if test is None:
-        return "–", "–", "–"
-    return written_signed(test.mean), written_interval(test), written_p_value(test.p_value)
-
-
-def role_of(test: PairedDifference | None) -> Role:
-    """Return whether a difference is better or worse by more than chance."""
-    if test is None or test.p_value > 1 - LEVEL or not test.mean:
-        return ""
-    return "good" if test.mean > 0 else "bad"
-
-
 def _verdict(compared: Comparison, name: str, test: PairedDifference | None) -> Iterator[Line]:
     if test is None:
         yield line((f"{name}: no question has it in both runs", "verdict"))
@@ -122,23 +106,14 @@ def _verdict(compared: Comparison, name: str, test: PairedDifference | None) -> 
 
 
 def _scores(compared: Comparison) -> Table:
-    tests = [compared.tests.get(name) for name in compared.deltas]
-    rows: list[tuple[str, ...]] = []
-    for name, test in zip(compared.deltas, tests, strict=True):
+    rows: list[Compared] = []
+    for name, deltas in compared.deltas.items():
         changes = compared.change.columns[name]
         moved = f"{int((changes > 0).sum())}/{int((changes < 0).sum())}"
         pairs = zip(compared.means[name], compared.unfilled, strict=True)
         means = (marked(mean, name in run) for mean, run in pairs)
-        rows.append((name, str(len(compared.deltas[name])), *means, *differs(test), moved))
-    bars = bars_of(tests)
-    return Table(
-        ("score", "n", "before", "after", "delta", "interval", "p", "+/-"),
-        tuple(rows),
-        "Scores",
-        bars=bars,
-        scale=symmetric(bars),
-        roles={(row, 4): role_of(test) for row, test in enumerate(tests)},
-    )
+        rows.append(((name, str(len(deltas)), *means), compared.tests.get(name), (moved,)))
+    return differences(("score", "n", "before", "after"), rows, ("+/-",), "Scores")
 
 
 def _moved(compared: Comparison, runs: Runs | None, name: str, most: int, *, better: bool = False) -> Lines:
@@ -149,19 +124,18 @@ def _moved(compared: Comparison, runs: Runs | None, name: str, most: int, *, bet
     failed = {query_id for query_id, status in statuses if status == "failed"}
     listed = sorted(moved, key=failed.__contains__)[:most]
     some = f", {len(listed)} of {len(moved)}" if len(listed) < len(moved) else ""
+    said = "failed, and counts as 0: "
     return Lines(
-        tuple(
-            line(
-                f"{'failed, and counts as 0: ' if query_id in failed else ''}{compared.questions[query_id] or '–'}",
-                (f" ({query_id})", "muted"),
-                indent=8,
-                before=f"{moved[query_id]:+.3f}",
-                role="good" if better else "bad",
-            )
-            for query_id in listed
-        ),
+        tuple(moved_line(compared, each, moved[each], said * (each in failed)) for each in listed),
         f"Questions that got {'better' if better else 'worse'} by {name}{some}",
     )
+
+
+def moved_line(compared: Comparison, query_id: str, change: float, said: str = "") -> Line:
+    """Return a question behind the change of its score, and what is said before its wording."""
+    role: Role = "good" if change > 0 else "bad"
+    asked = f"{said}{compared.questions[query_id] or '–'}"
+    return line(asked, (f" ({query_id})", "muted"), indent=8, before=f"{change:+.3f}", role=role)
 
 
 def _places(runs: Runs | None) -> Iterator[str]:
@@ -212,8 +186,7 @@ def _score(gate: Gate, compared: Comparison, after: EvaluationResult[Any]) -> st
 def _change(delta: float | None, why: str, alone: float | None) -> str:
     """Return how the score of a question changed, and why where that is known; of one not compared, its score alone."""
     change = "" if delta is None else f"{delta:+.3f}"
-    if alone is not None:
-        change = f"not compared, now {alone:.3f}"
+    change = change if alone is None else f"not compared, now {alone:.3f}"
     return ", ".join(filter(None, (change, why))) or "–"
 
 
@@ -225,18 +198,153 @@ def slices_table(by: str, found: Sequence[Slice], cluster: Cluster | None = None
         found: The slices.
         cluster: What was asked to be taken as independent.
     """
-    bars = bars_of([one.test for one in found])
-    return Table(
-        (by, "n", "before", "after", "delta", "interval", "p"),
-        tuple(
-            (one.value, str(one.questions), number(one.before), number(one.after), *differs(one.test)) for one in found
-        ),
-        f"{found[0].score if found else ''} by {by}",
-        (
-            "each tested as if it were the only one: a slice found in this way is a question, not an answer",
-            *([FEW_DOCUMENTS] if cluster is None else []),
-        ),
-        bars=bars,
-        scale=symmetric(bars),
-        roles={(row, 4): role_of(one.test) for row, one in enumerate(found)},
+    rows = [((one.value, str(one.questions), number(one.before), number(one.after)), one.test, ()) for one in found]
+    told = ["each tested as if it were the only one: a slice found in this way is a question, not an answer"]
+    told += [FEW_DOCUMENTS] if cluster is None else []
+    return differences((by, "n", "before", "after"), rows, (), f"{found[0].score if found else ''} by {by}", told)
+
+
+# What makes a comparison doubtful, as people read it: what differs, what is left out, and what the mean hides.
+
+FEW_DOCUMENTS = f"in slices of fewer than {FEWEST} documents, questions are taken as independent"
+_DISAGREE = "the orders by k and by budget disagree"
+_MOST_NAMED = 3
+
+
+def comparison_doubts(
+    compared: Comparison,
+    others: Differences,
+    edited: Collection[Names],
+    failed: Sequence[FailedQuestions],
+    regressed: RegressedSlices | None,
+    orders: Sequence[Disagreement],
+) -> tuple[str, ...]:
+    """Return the notes of a comparison, those on scores that are not compared first.
+
+    Args:
+        compared: The comparison.
+        others: What else differs.
+        edited: The old and new names of the documents of each question that was edited and is compared all the same.
+        failed: The questions that failed.
+        regressed: The slices in which the first score regressed, if its mean did not.
+        orders: Where the runs win at different cutoffs.
+    """
+    return (
+        *_incomparable(compared),
+        *_differences(others),
+        *_edits(edited),
+        *_left_out(compared),
+        *map(_failed, failed),
+        *([slices_text(regressed)] if regressed is not None else []),
+        *order_texts((compared.baseline, compared.candidate), orders),
     )
+
+
+def board_doubts(
+    names: Sequence[str],
+    comparisons: Sequence[Comparison],
+    tables: Sequence[ScoreTable],
+    orders: Sequence[Disagreement],
+) -> tuple[str, ...]:
+    """Return the notes of several runs: on how many questions means are, if pairs share more, and those of the pairs.
+
+    What all pairs have is told once. Of the orders by k and by budget only those of all runs are.
+
+    Args:
+        names: The names of the runs, the baseline first.
+        comparisons: The comparison of each other run with the baseline.
+        tables: The scores of each run that are compared.
+        orders: Where the winners of all runs are others at other cutoffs.
+    """
+    name = next(iter(tables[0].columns))
+    count = int((~np.isnan(tables[0].columns[name])).sum())
+    pairs = [*zip(names[1:], comparisons, strict=True)]
+    more = [f"{run}: {len(pair.deltas[name])}" for run, pair in pairs if len(pair.deltas[name]) > count]
+    shared = f"{name} is of {count} questions, those of all runs; some share more with the baseline: {', '.join(more)}"
+    told = {
+        note if all(note in other.notes for other in comparisons) else f"{run}: {note}": None
+        for run, pair in pairs
+        for note in pair.notes
+        if not note.startswith(_DISAGREE)
+    }
+    return (*([shared] if more else []), *told, *order_texts(names, orders))
+
+
+def order_texts(names: Sequence[str], orders: Sequence[Disagreement]) -> list[str]:
+    """Return where runs win at a number of results and lose at a budget, by their names."""
+    return [
+        f"{_DISAGREE}: {names[one.first]} is above {names[one.second]} by {one.fixed}, and below it by {one.budget}, "
+        "both by more than chance"
+        for one in orders
+    ]
+
+
+def slices_text(known: RegressedSlices) -> str:
+    """Return in which slices a score regressed, and how many were looked at."""
+    slices = [
+        f"{name_line(one.by)} {name_line(one.value)} ({one.questions} questions, {written_signed(one.test.mean)}, "
+        f"p {written_p_value(one.test.p_value)})"
+        for one in known.worse
+    ]
+    told = first_of(slices, _MOST_NAMED, "; ")
+    chance = f"{known.tested} slices were looked at, of which 1 in 40 does so by chance"
+    few = f"; {FEW_DOCUMENTS}" if known.few else ""
+    return f"{known.score} regressed in some questions though its mean did not: {told}; {chance}{few}"
+
+
+def _incomparable(compared: Comparison) -> Iterator[str]:
+    known = compared.incomparable
+    for reason in dict.fromkeys(known.values()):
+        yield f"not comparable: {', '.join(name for name, why in known.items() if why == reason)} ({reason})"
+
+
+def _differences(known: Differences) -> Iterator[str]:
+    if known.scores:
+        yield f"scores that are not in both: {', '.join(known.scores)}"
+    before, after = known.datasets
+    if before != after:
+        yield f"the datasets have other names: {name_line(before)} before, {name_line(after)} after"
+    was_asked, is_asked = (", ".join(servers) for servers in known.servers)
+    if was_asked != is_asked:
+        own = "none but providers' own"
+        yield f"the servers are not the same: {was_asked or own} before, {is_asked or own} after"
+    yield from (f"the {what} is not the same" for what in known.others)
+    if known.zeros:
+        yield "the two count different questions that were not scored as 0"
+    yield from known.doubts
+
+
+def _edits(edited: Collection[Names]) -> Iterator[str]:
+    renamed = [names for names in edited if names]
+    if renamed:
+        names = sorted(frozenset[tuple[str, str]]().union(*renamed))
+        told = first_of([f"{name_line(old)} is now {name_line(new)}" for old, new in names], _MOST_NAMED)
+        yield (
+            f"questions whose documents were renamed, split or joined, compared as the texts are the same: "
+            f"{len(renamed)} ({told})"
+        )
+    if len(edited) > len(renamed):
+        yield (
+            "questions whose answers are written otherwise, compared as they differ in markup or typography only: "
+            f"{len(edited) - len(renamed)}"
+        )
+
+
+def _left_out(compared: Comparison) -> Iterator[str]:
+    groups = {
+        "questions of the candidate only": compared.added,
+        "questions of the baseline only": compared.removed,
+        "questions whose wording or truth changed": compared.changed,
+        "questions that the candidate skipped, as a label could not be placed": compared.skipped,
+        "questions that the baseline skipped, as a label could not be placed": compared.placed,
+    }
+    for what, ids in groups.items():
+        if ids:
+            more = ", …" if len(ids) > _MOST_NAMED else ""
+            yield f"{what}, not compared: {len(ids)} ({', '.join(ids[:_MOST_NAMED])}{more})"
+
+
+def _failed(known: FailedQuestions) -> str:
+    which = "answerable questions" if known.answerable else "questions without an answer"
+    what = "are compared as 0" if known.compared else "are not compared"
+    return f"{which} that failed, and {what}: {known.before} before, {known.after} after"

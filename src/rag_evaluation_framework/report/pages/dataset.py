@@ -1,25 +1,25 @@
 """Datasets and stored rankings as people read them: what they are like, what is wrong with them, what was sent."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from rag_evaluation_framework.base.outside import first_of, name_line, one_line, shown
-from rag_evaluation_framework.data.score_table import ScoreTable
-from rag_evaluation_framework.inspection import DatasetQuality, PublicQuestions, Spread
-from rag_evaluation_framework.inspection.dataset_info import Coverage, DatasetInfo, WordOverlap
-from rag_evaluation_framework.inspection.findings import Finding, FindingKind, LintReport, Severity, quotation
-from rag_evaluation_framework.inspection.fixing import FixedDataset
-from rag_evaluation_framework.integrations.langsmith_datasets import PushReport
-from rag_evaluation_framework.integrations.publishing import PublishedExperiment
-from rag_evaluation_framework.report.page import Line, Lines, Part, Role, Table, line, plural
-from rag_evaluation_framework.report.page import Page as Page
+from ...base.outside import first_of, name_line, one_line, shown
+from ...data.score_table import ScoreTable
+from ...datasets.checks import DatasetQuality, PublicQuestions, Spread
+from ...datasets.checks.dataset_info import DatasetInfo
+from ...datasets.checks.findings import Finding, FindingKind, LintReport, Severity, quotation
+from ..page import Block, Line, Lines, Part, Role, Table, best_cells, line, muted, plural
+from ..page import Page as Page
+
+if TYPE_CHECKING:
+    from ...trackers.langsmith_datasets import PushReport
+    from ...trackers.publishing import PublishedExperiment
 
 _UNDEFINED = "–"
 _MOST_COLUMNS = 10
-_NAMES, _PUSHED = 20, 21  # characters of the first column
-_MOST_IDS = 10
+_MOST_IDS, _MOST_NAMED = 10, 5
 _DIGITS = 12  # of a hash
 _LONGEST = 500  # characters of metadata
 
@@ -30,27 +30,25 @@ def dataset_page(info: DatasetInfo) -> Page:
         f"{name_line(info.name)} ({info.evaluation_type})",
         (
             Lines(tuple(_verdict(info))),
-            Lines(tuple(_row(name, text) for name, text in _labels(info)), "Labelled"),
+            _named(_labels(info), 20, "Labelled"),
             _sizes(info),
-            Lines(tuple(_row(name, text) for name, text in _identity(info)), "Identity"),
+            _named(_identity(info), 20, "Identity"),
         ),
     )
 
 
-def _row(name: str, text: str) -> Line:
-    return line(text, indent=_NAMES, before=name, role="muted")
+def _named(rows: Iterable[tuple[str, str]], width: int, title: str = "") -> Lines:
+    """Return texts below each other, each behind its name in a column of so many characters."""
+    return Lines(tuple(line(text, indent=width, before=name, role="muted") for name, text in rows), title)
 
 
 def _verdict(info: DatasetInfo) -> Iterator[Line]:
     counts = f"{info.answerable:,} with an answer, {info.no_answer:,} without, {info.skipped:,} skipped"
     yield line((f"{plural(info.questions, 'question')}: {counts}", "verdict"))
-    lost = 0 if info.coverage is None else info.coverage.mismatched
-    if lost and lost == info.labels:
-        told = "No label matches the documents: are the folder (--corpus) and the pattern of files (--glob) right?"
-        yield line((told, "warning"))
-    elif lost:
+    if lost := 0 if info.coverage is None else info.coverage.mismatched:
         told = f"{plural(lost, 'label')} {'do' if lost > 1 else 'does'} not match the documents: see dataset lint"
-        yield line((told, "warning"))
+        none = "No label matches the documents: is it the right folder or file (--corpus), and its pattern (glob)?"
+        yield line((none if lost == info.labels else told, "warning"))
 
 
 def _labels(info: DatasetInfo) -> Iterator[tuple[str, str]]:
@@ -58,23 +56,19 @@ def _labels(info: DatasetInfo) -> Iterator[tuple[str, str]]:
     if info.alternatives:
         yield "alternatives", f"{plural(info.alternatives, 'answer')} with several places"
     coverage = info.coverage
-    yield "documents", _UNDEFINED if coverage is None else _covered(coverage)
-    if coverage is not None:
+    if coverage is None:
+        yield "documents", _UNDEFINED
+    else:
+        of = "" if coverage.of_documents is None else f" of {coverage.of_documents:,}"
+        share = "" if coverage.share_of_text is None else f", {100 * coverage.share_of_text:.2f} % of the text"
+        yield "documents", f"{coverage.documents:,}{of} labelled{share}"
         counts = coverage.questions_by_document.items()
         yield "most questions", "; ".join(f"{name_line(doc_id)}: {count:,}" for doc_id, count in counts) or _UNDEFINED
-    yield "shared words", _UNDEFINED if info.overlap is None else _overlap(info.overlap)
-
-
-def _covered(coverage: Coverage) -> str:
-    of = "" if coverage.of_documents is None else f" of {coverage.of_documents:,}"
-    share = "" if coverage.share_of_text is None else f", {100 * coverage.share_of_text:.2f} % of the text"
-    return f"{coverage.documents:,}{of} labelled{share}"
-
-
-def _overlap(overlap: WordOverlap) -> str:
-    mean, median = 100 * overlap.mean, 100 * overlap.median
-    shares = f"mean {mean:.0f} %, median {median:.0f} % of a question's content words stand in its answer"
-    return f"{shares}; {overlap.none:,} of {overlap.questions:,} share none"
+    shared = _UNDEFINED
+    if (known := info.overlap) is not None:
+        shares = f"mean {100 * known.mean:.0f} %, median {100 * known.median:.0f} % of a question's content words"
+        shared = f"{shares} stand in its answer; {known.none:,} of {known.questions:,} share none"
+    yield "shared words", shared
 
 
 def _sizes(info: DatasetInfo) -> Table:
@@ -112,22 +106,19 @@ def push_page(pushed: Mapping[str, Any]) -> Page:
     rows = {
         "created": pushed["created"],
         "updated": pushed["updated"],
-        "edited in LangSmith": pushed["edited"],
         "unchanged": pushed["unchanged"],
         "deleted": pushed["deleted"],
         "only in LangSmith": pushed["missing"],
     }
-    always = ("created", "updated", "unchanged")
-    told = {name: _listed(ids) for name, ids in rows.items() if ids or name in always}
+    told = {
+        name: f"{len(ids):,}: {first_of([*map(name_line, ids)], _MOST_IDS)}" if ids else "0"
+        for name, ids in rows.items()
+        if ids or name in ("created", "updated", "unchanged")
+    }
     if pushed["left_out"]:
         told["not kept"] = f"{', '.join(pushed['left_out'])}: in the file only"
-    lines = (line(text, indent=_PUSHED, before=name, role="muted") for name, text in told.items())
     title = f"{name_line(pushed['name'])}{' (new)' if pushed['is_new'] else ''}: {pushed['url']}"
-    return Page(title, (Lines(tuple(lines)),))
-
-
-def _listed(ids: Sequence[str]) -> str:
-    return f"{len(ids):,}: {first_of([*map(name_line, ids)], _MOST_IDS)}" if ids else "0"
+    return Page(title, (_named(told.items(), 21),))
 
 
 _THIS = "yours"
@@ -141,9 +132,6 @@ def quality_page(quality: DatasetQuality, public: Sequence[PublicQuestions]) -> 
         public: Public questions and their figures.
     """
     columns = {_THIS: quality, **{known.title: known.quality for known in public}}
-    sources = (
-        line(f"{known.authors}. {known.source}", indent=13, before=known.title, role="muted") for known in public
-    )
     return Page(
         f"{name_line(quality.name)} ({quality.evaluation_type})",
         (
@@ -156,10 +144,16 @@ def quality_page(quality: DatasetQuality, public: Sequence[PublicQuestions]) -> 
             ),
             Table(
                 ("", *map(str, range(1, 11))),
-                tuple((title, *_tenths(one)) for title, one in columns.items()),
+                tuple(
+                    (
+                        title,
+                        *([_UNDEFINED] * 10 if one.positions is None else (f"{100 * x:.0f}" for x in one.positions)),
+                    )
+                    for title, one in columns.items()
+                ),
                 "Answers in each tenth of their documents, in %",
             ),
-            Lines(tuple(sources), "Public questions"),
+            _named(((known.title, f"{known.authors}. {known.source}") for known in public), 13, "Public questions"),
         ),
     )
 
@@ -176,10 +170,6 @@ def _quality_verdict(quality: DatasetQuality, columns: dict[str, DatasetQuality]
         yield line((f"{labels}, and {asked} not searched for: see dataset lint", "warning"))
     told = "whether users would ask these questions, nor whether the labels are all that answers them."
     yield line((f"None of this tells {told}", "muted"))
-
-
-def _tenths(quality: DatasetQuality) -> list[str]:
-    return [_UNDEFINED] * 10 if quality.positions is None else [f"{100 * share:.0f}" for share in quality.positions]
 
 
 def _percent(share: float | None) -> str:
@@ -215,7 +205,7 @@ _ROWS: tuple[tuple[str, Callable[[DatasetQuality], str]], ...] = (
 
 ADVICE: Mapping[FindingKind, str] = {
     FindingKind.DOCUMENT_MISSING: "no retriever can find what the corpus does not hold. Is the pattern of files "
-    "(--glob) the right one? `rag-eval dataset update` finds labels of renamed documents again",
+    "(glob) the right one? `rag-eval dataset update` finds labels of renamed documents again",
     FindingKind.TEXT_DIFFERS: "`rag-eval dataset update` finds labels again, and lists those that are lost",
     FindingKind.PLACE_DIFFERS: "the same text may be there as another copy. `rag-eval dataset update` finds labels "
     "again, and lists those that are lost",
@@ -237,20 +227,18 @@ ADVICE: Mapping[FindingKind, str] = {
     FindingKind.WHITE_SPACE: "characters that nobody reads count: trim them",
     FindingKind.NO_ANSWER: "they have no score, and every result counts them",
 }
-"""What to do about each kind of finding."""
+"""Advice for each kind of finding."""
 
 _ROLES: Mapping[Severity, Role] = {"error": "bad", "warning": "warning", "info": "muted"}
 _MOST_SHOWN = 10  # of a kind
-_MOST_FIXES = 200
 
 
 def lint_page(report: LintReport) -> Page:
     """Return what a check of a dataset found, of many of a kind the first ten, and what could not be checked."""
     kinds = (_kind(kind, [*found]) for kind, found in groupby(report.findings, lambda finding: finding.kind))
     verdict = line((_counted(report), "bad" if report.problems else "good"))
-    unknown = (line((text, "muted"), indent=2) for text in report.not_checked)
     title = f"{name_line(report.name)}: {plural(report.questions, 'question')} checked"
-    return Page(title, (Lines((verdict,)), *kinds, Lines(tuple(unknown), "Not checked")))
+    return Page(title, (Lines((verdict,)), *kinds, muted(report.not_checked, "Not checked")))
 
 
 def _counted(report: LintReport) -> str:
@@ -275,41 +263,15 @@ def _kind(kind: FindingKind, findings: list[Finding]) -> Lines:
     severity, advice = findings[0].severity, ADVICE[kind]
     lines = [line((f"{advice[0].upper()}{advice[1:]}", _ROLES[severity]), indent=2)]
     shown = [each for each in findings if each.query is None] if severity == "info" else findings[:_MOST_SHOWN]
-    for finding in shown:
-        lines += _lines(finding)
+    for one in shown:
+        if one.query is not None:
+            asked, known_as = quotation(one.query.text), f" {name_line(one.query.id)}"
+            lines.append(line((asked, "label"), (known_as, "muted"), indent=2))
+        where = [Part(one.where, "place"), Part(" ")] if one.where else []
+        lines.append(line(*where, one.what, indent=4 if one.query else 2))
     if shown and len(findings) > len(shown):
         lines.append(line((f"… and {len(findings) - len(shown):,} more; --json lists all of them", "muted"), indent=2))
     return Lines(tuple(lines), f"{severity}: {kind} ({len(findings):,})")
-
-
-def _lines(finding: Finding) -> Iterator[Line]:
-    if finding.query is not None:
-        yield line((quotation(finding.query.text), "label"), (f" {name_line(finding.query.id)}", "muted"), indent=2)
-    where = [Part(finding.where, "place"), Part(" ")] if finding.where else []
-    yield line(*where, finding.what, indent=4 if finding.query else 2)
-
-
-def fixes_page(fixed: FixedDataset, written: str = "") -> Page:
-    """Return what was mended in a dataset, of much the first two hundred, and whether it is still the same.
-
-    Args:
-        fixed: The dataset.
-        written: What became of its file.
-    """
-    count = len(fixed.fixes)
-    lines = [line((written, "muted"))] if written else []
-    if fixed.lost:
-        lost = f"{plural(fixed.lost, 'label')} not found in the corpus, so no label was moved or trimmed"
-        lines.insert(0, line((lost, "warning")))
-    if count:
-        changed = "Its identity changed" if fixed.has_new_identity else "Its identity is the same"
-        trimmed = any(fix.kind == "white space" for fix in fixed.fixes)
-        lines.insert(0, line(f"{changed}{', and scores may move a little, as labels are shorter' if trimmed else ''}"))
-    fixes = [line((fix.kind, "label"), str(fix).removeprefix(fix.kind), indent=2) for fix in fixed.fixes[:_MOST_FIXES]]
-    if count > _MOST_FIXES:
-        fixes.append(line((f"… and {count - _MOST_FIXES:,} more; --json lists all of them", "muted"), indent=2))
-    title = f"{name_line(fixed.dataset.name)}: {plural(count, 'fix', 'es') if count else 'nothing fixed'}"
-    return Page(title, (Lines(tuple(lines)), Lines(tuple(fixes), "Fixes")))
 
 
 _COUNTS = {
@@ -321,8 +283,7 @@ _COUNTS = {
     "repeated": ("repeated", "documents listed more than once in a ranking; the best score counts"),
     "contradicted": ("contradicted", "questions whose rank column contradicts this order; --order given follows it"),
 }
-"""What is counted of a file: its short name, and what it means."""
-_SHORT_NAMES = 14  # characters of the longest short name, and two blanks
+"""Counts of a file of rankings: the short name of each, and its meaning."""
 
 Scored = tuple[str, ScoreTable, Mapping[str, int]]
 """The name of a file of rankings, its scores, and what was counted."""
@@ -344,88 +305,49 @@ def rankings_page(
     again = f", {judgements['repeated']:,} repeated" if judgements["repeated"] else ""
     names = list(scored[0][1].columns)
     counted = [name for name in _COUNTS if any(counts[name] for _, _, counts in scored)]
-    told = (
-        line(_COUNTS[name][1].format(ties=how), indent=_SHORT_NAMES, before=_COUNTS[name][0], role="muted")
-        for name in counted
-    )
-    scores = Table(
-        ("", *names),
-        tuple((file, *(_number(table.mean[name]) for name in names)) for file, table, _ in scored),
-        "Scores",
-        roles=dict(_best(scored, names)),
-    )
-    counts = Table(
-        ("", *(_COUNTS[name][0] for name in counted)),
-        tuple((file, *(f"{counts[name]:,}" for name in counted)) for file, _, counts in scored),
-        "Counts",
-    )
-    questions = (_questions(file, table) for file, table, _ in scored) if per_query else ()
-    title = f"{qrels}: {plural(judgements['judgements'], 'judgement')}{again}"
-    return Page(title, (scores, counts, Lines(tuple(told)), *questions))
-
-
-def _best(scored: Sequence[Scored], names: Sequence[str]) -> Iterator[tuple[tuple[int, int], Role]]:
-    """Yield where the best mean of each score is; a single one is not highlighted."""
-    for at, name in enumerate(names, 1):
-        means = [table.mean[name] for _, table, _ in scored]
-        best = max((mean for mean in means if mean is not None), default=None)
-        for row, mean in enumerate(means):
-            if len(means) > 1 and mean is not None and mean == best:
-                yield (row, at), "good"
-
-
-def _questions(file: str, table: ScoreTable) -> Table:
-    columns = [map(_number, table.per_query(name).values()) for name in table.columns]
-    return Table(("question", *table.columns), tuple(zip(map(name_line, table.query_ids), *columns, strict=True)), file)
+    means = [[table.mean[name] for name in names] for _, table, _ in scored]
+    rows = tuple((file, *map(_number, own)) for (file, _, _), own in zip(scored, means, strict=True))
+    blocks: list[Block] = [
+        Table(("", *names), rows, "Scores", roles=best_cells(means)),
+        Table(
+            ("", *(_COUNTS[name][0] for name in counted)),
+            tuple((file, *(f"{counts[name]:,}" for name in counted)) for file, _, counts in scored),
+            "Counts",
+        ),
+        _named(((_COUNTS[name][0], _COUNTS[name][1].format(ties=how)) for name in counted), 14),
+    ]
+    for file, table, _ in scored if per_query else ():
+        columns = [map(_number, table.per_query(name).values()) for name in names]
+        questions = tuple(zip(map(name_line, table.query_ids), *columns, strict=True))
+        blocks.append(Table(("question", *names), questions, file))
+    return Page(f"{qrels}: {plural(judgements['judgements'], 'judgement')}{again}", tuple(blocks))
 
 
 def _number(value: float | None) -> str:
     return "–" if value is None else f"{value:.4f}"
 
 
-_MOST_NAMED = 5
-
-
-def pushed_text(report: PushReport) -> str:
+def pushed_text(report: "PushReport") -> str:
     """Return how many examples were created, updated, unchanged and deleted or missing, on one line."""
     there = f"{len(report.deleted):,} deleted" if report.deleted else f"{len(report.missing):,} only in LangSmith"
     sent = f"{len(report.created):,} created, {len(report.updated):,} updated, {len(report.unchanged):,} unchanged"
     return f"{report.name}: {sent}, {there}"
 
 
-def published_text(known: PublishedExperiment) -> str:
+def published_text(known: "PublishedExperiment") -> str:
     """Return what of an experiment is there, what is not, and what to do about it."""
     there = f"{known.runs} of {known.questions} runs and {known.scores_there} of {known.scores} scores are there"
     incomplete = " is incomplete" if known.is_lossy or known.unmatched else ""
     told = [f"experiment {known.name} in LangSmith{incomplete}: {there}"]
     if known.unmatched:
         told.append(
-            f"not published are {len(known.unmatched)} of the run's questions ({_reasons(known)}): "
-            f"{_named(known.unmatched)}"
+            f"not published are {len(known.unmatched)} of the run's questions, which the dataset {known.dataset_name} "
+            f"does not have in this wording: {first_of(known.unmatched, _MOST_NAMED)}"
         )
     if known.unanswered:
         told.append(
             f"the run has nothing for {len(known.unanswered)} of the questions of the dataset "
-            f"{known.dataset_name}: {_named(known.unanswered)}"
-        )
-    if known.uncompared:
-        told.append(
-            f"of {len(known.uncompared)} of the run's questions it is not known whether their labels there are those "
-            f"that they were scored with: {_named(known.uncompared)}"
+            f"{known.dataset_name}: {first_of(known.unanswered, _MOST_NAMED)}"
         )
     again = ". Publishing the result again makes a new experiment" if known.is_lossy else ""
     return "; ".join([*told, *known.problems]) + again
-
-
-def _reasons(known: PublishedExperiment) -> str:
-    absent = len(known.unmatched) - len(known.reworded) - len(known.relabelled)
-    counts = {
-        f"not in the dataset {known.dataset_name}": absent,
-        f"with another wording in {known.dataset_name}": len(known.reworded),
-        f"with other labels in {known.dataset_name}": len(known.relabelled),
-    }
-    return ", ".join(f"{number} {why}" for why, number in counts.items() if number)
-
-
-def _named(ids: Sequence[str]) -> str:
-    return ", ".join(ids[:_MOST_NAMED]) + (" …" if len(ids) > _MOST_NAMED else "")

@@ -1,32 +1,26 @@
-"""Where a run and its questions lost what was relevant: the causes, result by result, and marked in the documents."""
+"""Losses of a run and of its questions: the causes, result by result, and marked in the documents."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from rag_evaluation_framework.attribution.attribution import NEARLY, Advice, Attribution, Change
-from rag_evaluation_framework.attribution.explaining import (
-    ExplainedAnswer,
-    Explanation,
-    Missed,
-    Neighbour,
-    RankedResult,
-)
-from rag_evaluation_framework.attribution.losses import Bound, Cause
-from rag_evaluation_framework.base.outside import first_of, name_line
-from rag_evaluation_framework.data import CharacterSpan, Corpus, Hit, merge_overlapping_spans
-from rag_evaluation_framework.data.cutoffs import OWN_CUTOFF, Cutoff
-from rag_evaluation_framework.data.hits import RankedHits
-from rag_evaluation_framework.levels.catalogue import RULES
-from rag_evaluation_framework.report.page import Bar, Line, Lines, Part, Passage, Passages, Role, Table, line, plural
-from rag_evaluation_framework.report.page import Page as Page
-from rag_evaluation_framework.report.pages.result import note_lines
-from rag_evaluation_framework.results import EvaluationResult, QueryResult
-from rag_evaluation_framework.results.missed import own_cutoff
-from rag_evaluation_framework.results.shown import number
-from rag_evaluation_framework.text.line_places import LinePlaces
-from rag_evaluation_framework.text.reading import ContextBudget, HitReader
-from rag_evaluation_framework.text.tokenizers import resolve_tokenizer
+from ...analysis.attribution.attribution import NEARLY, Advice, Attribution, Change
+from ...analysis.attribution.explaining import ExplainedAnswer, Explanation, Neighbour, RankedResult
+from ...analysis.attribution.losses import Bound, Cause
+from ...base.outside import first_of, name_line
+from ...data import CharacterSpan, Corpus, Hit, merge_overlapping_spans
+from ...data.cutoffs import OWN_CUTOFF, Cutoff
+from ...data.hits import RankedHits
+from ...runs import EvaluationResult, QueryResult
+from ...runs.query_result import own_cutoff
+from ...runs.shown import number
+from ...scoring.levels.rules import RULES
+from ...text.reading import ContextBudget, HitReader
+from ...text.text_locator import LinePlaces
+from ...text.tokenizers import resolve_tokenizer
+from ..page import Bar, Line, Lines, Part, Passage, Passages, Role, Table, line, muted, plural, within
+from ..page import Page as Page
+from .result import note_lines
 
 _MOST_RESULTS = 10  # that hold nothing relevant, or were not read
 _MOST_BEFORE = 3
@@ -56,7 +50,7 @@ def text_of(text: str, relevant: Sequence[tuple[int, int]]) -> tuple[Part, ...]:
 
 
 class Places:
-    """Where results and answers are, as people read it: `file:line:column`, else an id."""
+    """Names the places of results and answers for people: `file:line:column`, else an id."""
 
     def __init__(self, corpus: Corpus | None) -> None:
         self.corpus = corpus
@@ -84,10 +78,10 @@ class _Explained:
         verdict: Role = "verdict" if known.recall is None else "good" if known.recall == 1 else "bad"
         yield Lines((line((f"{known.run}, {known.score}: {self._score()}", verdict)),))
         yield Lines(note_lines(known.notes))
-        yield self._answers()
+        yield Lines(tuple(self._answers()), "Answers")
         yield Passages(tuple(passage for answer in known.answers for passage in self._missed(answer)), "Missed")
         yield from self._results()
-        yield self._gone()
+        yield Lines(tuple(self._gone()), "Read in the baseline only")
 
     def _score(self) -> str:
         known = self.known
@@ -111,30 +105,27 @@ class _Explained:
         yield Passages(tuple(map(self._result, later)), "Behind the cutoff, with more of an answer")
 
     def _result(self, result: RankedResult) -> Passage:
-        notes = ["cut by the budget"] if result.read == "part" else []
+        was, notes = result.was, ["cut by the budget"] if result.read == "part" else []
         if self.known.knows_ranks:
-            notes.append(_moved(result.was, result.rank))
+            notes.append("new" if was is None else "as before" if was == result.rank else f"was {was}")
         parts = text_of(result.text, result.relevant)
         return Passage(parts, self.places.of_hit(result.hit), str(result.rank), ", ".join(notes))
 
-    def _gone(self) -> Lines:
-        lines: list[Line] = []
+    def _gone(self) -> Iterator[Line]:
         for hit, was, rank in self.known.gone[:_MOST_RESULTS]:
             now = "not among the results" if rank is None else f"now {rank}"
-            lines.append(line((self.places.of_hit(hit), "place"), (f", was {was}, {now}", "muted"), indent=4))
-        more = len(self.known.gone) - _MOST_RESULTS
-        if more > 0:
-            lines.append(line((f"and {more} more", "muted"), indent=4))
-        return Lines(tuple(lines), "Read in the baseline only")
+            yield line((self.places.of_hit(hit), "place"), (f", was {was}, {now}", "muted"), indent=4)
+        if (more := len(self.known.gone) - _MOST_RESULTS) > 0:
+            yield line((f"and {more} more", "muted"), indent=4)
 
-    def _answers(self) -> Lines:
+    def _answers(self) -> Iterator[Line]:
         known = self.known
-        lines = [one for answer in known.answers for one in self._answer(answer)]
-        if not known.answers and known.status == "failed":
-            lines = [line("its retrieval failed, so nothing was found", indent=2)]
-        elif not known.answers:
-            lines = [line("nothing in the documents answers it, so nothing could be found", indent=2)]
-        return Lines(tuple(lines), "Answers")
+        if not known.answers:
+            failed = "its retrieval failed, so nothing was found"
+            none = "nothing in the documents answers it, so nothing could be found"
+            yield line(failed if known.status == "failed" else none, indent=2)
+        for answer in known.answers:
+            yield from self._answer(answer)
 
     def _answer(self, answer: ExplainedAnswer) -> Iterator[Line]:
         places = [self.places.of_unit(place[0]) for place in answer.answer.places]
@@ -143,12 +134,12 @@ class _Explained:
         for cause in answer.causes:
             words = told(cause, self.known.depth, self.known.returned)
             yield line(f"{answer.lost[cause]:.0%} {words}{self._at(cause, answer)}", indent=4)
-        if answer.is_split:
-            yield line("split by the chunker: no chunk holds it whole", indent=4)
-        if answer.is_truncated:
-            yield line("truncated by the embedder: what is missing is behind what it reads of the chunk", indent=4)
-        if answer.is_cut_off:
-            yield line("cut off by the budget: what is missing is behind what it reads of the chunk", indent=4)
+        flags = {
+            "split by the chunker: no chunk holds it whole": answer.is_split,
+            "truncated by the embedder: what is missing is behind what it reads of the chunk": answer.is_truncated,
+            "cut off by the budget: what is missing is behind what it reads of the chunk": answer.is_cut_off,
+        }
+        yield from (line(text, indent=4) for text, is_so in flags.items() if is_so)
 
     def _found_at(self, answer: ExplainedAnswer) -> str:
         now = "not found" if answer.found_at is None else f"first found at rank {answer.found_at}"
@@ -171,34 +162,22 @@ class _Explained:
         return f": rank {answer.rank}{f' ({first})' if first else ''}{behind}"
 
     def _missed(self, answer: ExplainedAnswer) -> Iterator[Passage]:
+        corpus = self.known.corpus
         for missed in answer.missed:
-            parts = (
-                Part(self._ahead(missed), "muted"),
-                Part(missed.span.text or "(its text is not in the corpus)", "missed"),
-                Part(self._behind(missed), "muted"),
-            )
+            span, around = missed.span, max(len(missed.before), len(missed.after))
+            marked = (Part(span.text or "(its text is not in the corpus)", "missed"),)
+            content = corpus[span.doc_id].content if corpus is not None and span.doc_id in corpus else ""
             chunks = ", ".join(map(self._neighbour, missed.neighbours))
-            yield Passage(parts, self.places.of_unit(missed.span), "", f"chunks: {chunks}" if chunks else "")
-
-    def _ahead(self, missed: Missed) -> str:
-        """Return what is before missed text, from the beginning of a word."""
-        return missed.before if missed.span.start <= len(missed.before) else f"… {missed.before.partition(' ')[2]}"
-
-    def _behind(self, missed: Missed) -> str:
-        corpus, span = self.known.corpus, missed.span
-        length = len(corpus[span.doc_id].content) if corpus is not None and span.doc_id in corpus else 0
-        return missed.after if span.end + len(missed.after) >= length else f"{missed.after.rpartition(' ')[0]} …"
+            yield Passage(
+                within(content, span.start, span.end, around, marked) if content else marked,
+                self.places.of_unit(span),
+                note=f"chunks: {chunks}" if chunks else "",
+            )
 
     def _neighbour(self, near: Neighbour) -> str:
         first = "not retrieved" if near.first_rank is None else f"rank {near.first_rank} before reranking"
         rank = first if near.rank is None else f"rank {near.rank}"
         return f"{self.places.of_unit(near.place)}{' holding it' if near.holds else ''} {rank}"
-
-
-def _moved(was: int | None, rank: int) -> str:
-    if was is None:
-        return "new"
-    return "as before" if was == rank else f"was {was}"
 
 
 _WORST = 5
@@ -229,6 +208,10 @@ _ADVICE: Mapping[Change, str] = {
     "smaller_chunks": "is behind what the budget reads of a chunk: try smaller chunks, or a larger budget",
     "embedder": "is behind what the embedder reads of a chunk: try an embedder that reads chunks whole",
 }
+
+
+_FLAGS = {"split": "split by the chunker", "truncated": "truncated by the embedder", "cut_off": "cut off by the budget"}
+"""Remarks on what was lost, by their names among the losses."""
 
 
 def advice_text(advice: Advice) -> str:
@@ -263,11 +246,7 @@ def causes_page(known: Attribution, worst: int = _WORST) -> Page:
         for cause, lost in known.lost.items()
         if lost > NEARLY
     ]
-    flags = [
-        ("of it: split by the chunker", losses.split),
-        ("of it: truncated by the embedder", losses.truncated),
-        ("of it: cut off by the budget", losses.cut_off),
-    ]
+    flags = [(f"of it: {name}", getattr(losses, flag)) for flag, name in _FLAGS.items()]
     rows += [(name, column, float(column.mean())) for name, column in flags if column.any()]
     cells = tuple(
         (name, number(lost), f"{lost / missing:.0%}", str(int((column > NEARLY).sum()))) for name, column, lost in rows
@@ -300,28 +279,17 @@ def _verdict(known: Attribution) -> Iterator[Line]:
 
 
 def _question(known: Attribution, row: int) -> Line:
-    recall = number(float(known.losses.recall[row]))
-    asked = known.questions[row] or "–"
-    return line(
-        asked, (f" ({_why(known, row)})"), (f" ({known.query_ids[row]})", "muted"), indent=7, before=recall, role="bad"
-    )
-
-
-def _why(known: Attribution, row: int) -> str:
-    """Return why a question lost what it lost, in a few words."""
-    rank = int(known.losses.best_rank[row])
+    """Return a question behind its recall, and why it lost what it lost."""
+    rank, recall = int(known.losses.best_rank[row]), number(float(known.losses.recall[row]))
     ranked = ("beyond_cutoff", "dropped_by_reranker") if rank else ()
     at: dict[str, str] = dict.fromkeys(ranked, f", rank {rank}")
     reasons = [
         f"{lost:.0%} {told(cause, known.depth, known.returned)}{at.get(cause, '')}"
         for cause, lost in known.causes(row).items()
     ]
-    flags = (
-        ("split by the chunker", known.losses.split),
-        ("truncated by the embedder", known.losses.truncated),
-        ("cut off by the budget", known.losses.cut_off),
-    )
-    return "; ".join([*reasons, *(name for name, column in flags if column[row] > NEARLY)])
+    reasons += [name for flag, name in _FLAGS.items() if getattr(known.losses, flag)[row] > NEARLY]
+    asked, query_id = known.questions[row] or "–", known.query_ids[row]
+    return line(asked, f" ({'; '.join(reasons)})", (f" ({query_id})", "muted"), indent=7, before=recall, role="bad")
 
 
 def _ceilings(known: Attribution) -> Iterator[str]:
@@ -362,28 +330,20 @@ def questions_page(
         why: Why they are not there.
         which: Which questions these are, in words.
     """
-    found = result.queries.found is not None
-    notes = [
-        *([which] if which else []),
-        *([f"The documents are not shown: {why}"] if corpus is None and why else []),
-        *([] if found else ["What was retrieved is not known: this is a report alone."]),
-    ]
-    pages = (_page(result, query_id, corpus) for query_id in query_ids)
-    return Page("Questions", (Lines(tuple(line((told, "muted")) for told in notes)), *pages), "questions")
-
-
-def _page(result: Result, query_id: str, corpus: Corpus | None) -> Page:
-    query: QueryResult[Any] = result.queries[result.scores.rows[query_id]]
-    name = result.score_names[0]
-    score = query.scores.get(name)
-    told = query.status if score is None else f"{name} {number(score)}"
-    return Page(
-        query.text or "–",
-        tuple(_Question(result, query, corpus).blocks()),
-        anchor_of(result, query_id),
-        f"{told} ({query_id})",
-        folded=True,
-    )
+    notes = {
+        which: bool(which),
+        f"The documents are not shown: {why}": corpus is None and bool(why),
+        "What was retrieved is not known: this is a report alone.": result.queries.found is None,
+    }
+    pages: list[Page] = []
+    for query_id in query_ids:
+        query: QueryResult[Any] = result.queries[result.scores.rows[query_id]]
+        score = query.scores.get(result.score_names[0])
+        told = query.status if score is None else f"{result.score_names[0]} {number(score)}"
+        blocks = tuple(_Question(result, query, corpus).blocks())
+        anchor = anchor_of(result, query_id)
+        pages.append(Page(query.text or "–", blocks, anchor, f"{told} ({query_id})", folded=True))
+    return Page("Questions", (muted((note for note, is_so in notes.items() if is_so), indent=0), *pages), "questions")
 
 
 class _Question:
@@ -441,14 +401,8 @@ class _Question:
             is_read = found is not None and found <= self.reached
             return Passage((Part(unit.text, "found" if is_read else "missed"),), where, label, note)
         content = self.corpus[unit.doc_id].content
-        begin, end = max(unit.start - _AROUND, 0), unit.end + _AROUND
-        before, after = content[begin : unit.start], content[unit.end : end]
-        parts = [
-            Part(f"… {before.partition(' ')[2]}" if begin else before, "muted"),
-            *self._truth(unit, content),
-            Part(f"{after.rpartition(' ')[0]} …" if end < len(content) else after, "muted"),
-        ]
-        return Passage(tuple(parts), where, label, note)
+        parts = within(content, unit.start, unit.end, _AROUND, self._truth(unit, content))
+        return Passage(parts, where, label, note)
 
     def _truth(self, unit: CharacterSpan, content: str) -> Iterator[Part]:
         """Yield the text of a span: what was read at the first cutoff, and what was missed."""

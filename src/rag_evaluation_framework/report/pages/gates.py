@@ -1,16 +1,16 @@
-"""What became of gates, and what chance leaves of scores and differences: how they were tested, what would be found."""
+"""Verdicts of gates, and the power of tests: how scores and differences were tested, which changes would be found."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from math import ceil, inf, isfinite, sqrt
 
-from rag_evaluation_framework.gates.measuring import Power
-from rag_evaluation_framework.report.page import Line, Lines, Role, line, plural
-from rag_evaluation_framework.results.gate_verdict import CountsAs, GateVerdict
-from rag_evaluation_framework.results.means import CORRELATION, DROP, FEWEST, Clusters, drop_found
-from rag_evaluation_framework.statistics.means import MeanScore
-from rag_evaluation_framework.statistics.paired import LEVEL, PairedDifference
-from rag_evaluation_framework.statistics.power import POWER, detectable_change, pairs_needed
-from rag_evaluation_framework.statistics.weights import RESAMPLES
+from ...analysis.gates.measuring import Power
+from ...runs.gate_verdict import CountsAs, GateVerdict
+from ...runs.means import CORRELATION, DROP, FEWEST, Clusters, drop_found
+from ...statistics.means import MeanScore
+from ...statistics.paired import LEVEL, PairedDifference
+from ...statistics.power import POWER, detectable_change, pairs_needed
+from ...statistics.weights import RESAMPLES
+from ..page import Line, Lines, Role, line, plural
 
 _ROLES: Mapping[CountsAs, Role] = {"pass": "good", "fail": "bad", "error": "bad"}
 _GRAVEST = ("not measured", "failed", "inconclusive (counts as failed)", "inconclusive (counts as passed)", "passed")
@@ -38,16 +38,15 @@ def verdict_line(verdicts: Sequence[GateVerdict]) -> Iterator[Line]:
 
 def gate_block(verdicts: Sequence[GateVerdict]) -> Lines:
     """Return each gate with its source, its power before its verdict, and what was measured."""
-    return Lines(tuple(one for verdict in verdicts for one in _lines(verdict)), "Gates")
-
-
-def _lines(verdict: GateVerdict) -> Iterator[Line]:
-    where = f" ({verdict.source})" if verdict.source else ""
-    yield line((verdict.gate, "label"), (where, "muted"), indent=2)
-    if verdict.power:
-        yield line((verdict.power, "muted"), indent=4)
-    role: Role = "warning" if verdict.verdict in ("inconclusive", "off") else _ROLES[verdict.counts_as]
-    yield line((verdict.word, role), f": {verdict.told}", indent=4)
+    lines: list[Line] = []
+    for verdict in verdicts:
+        where = f" ({verdict.source})" if verdict.source else ""
+        lines.append(line((verdict.gate, "label"), (where, "muted"), indent=2))
+        if verdict.power:
+            lines.append(line((verdict.power, "muted"), indent=4))
+        role: Role = "warning" if verdict.verdict in ("inconclusive", "off") else _ROLES[verdict.counts_as]
+        lines.append(line((verdict.word, role), f": {verdict.told}", indent=4))
+    return Lines(tuple(lines), "Gates")
 
 
 _SEEN = 0.0005  # what is less is printed as 0

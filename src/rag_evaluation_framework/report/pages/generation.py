@@ -3,23 +3,22 @@
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
-from rag_evaluation_framework.base.outside import name_line, one_line
-from rag_evaluation_framework.providers.usage import ModelUsage
-from rag_evaluation_framework.report.page import Line, Lines, Page, Role, Table, line, plural
-from rag_evaluation_framework.report.wrapped import quoted
-from rag_evaluation_framework.synthesis import Estimate, FailedRequests
-from rag_evaluation_framework.synthesis.candidates import Funnel, Rejection, Stage
+from ...authoring.models import Estimate, FailedRequests
+from ...authoring.models.candidates import Funnel, Rejection, Stage
+from ...base.outside import name_line, one_line
+from ...components.providers.usage import ModelUsage
+from ..page import Line, Lines, Page, Role, Table, line, plural, quoted
 
-_NOT_COUNTED = (
-    "Not counted: requests that are made again, and what a model thinks before it answers, unless --max-tokens "
-    "bounds it"
+_ASSUMED = (
+    "If every question is written, found and checked: four characters are taken for a token, and a question for 25 "
+    "tokens, its quotes for 60, a verdict for 20. Not counted: requests that are made again, and what a model thinks "
+    "before it answers"
 )
 _GO_ON = {
     True: "Run the same command again: only what failed is asked.",
-    False: "The other answers are kept: what cannot be used is asked for again with a greater --max-retries, what was "
-    "cut off with a greater --max-tokens, and what the model refuses with another model.",
+    False: "The other answers are kept: what cannot be used, was cut off or is refused needs another model.",
 }
-"""How to go on after a request failed, by whether it is asked again."""
+"""Advice after a request failed, by whether it is asked again."""
 _EXAMPLES = 2
 _MOST_TOLD = 400  # characters of what is particular about an example
 
@@ -112,21 +111,11 @@ def _failed(failed: Sequence[FailedRequests]) -> Iterator[Line]:
 
 
 def estimate_page(estimate: Estimate) -> Page:
-    """Return how many calls and tokens a generation needs, and what it costs: at least, usually and at most."""
-    ranges = {"calls": estimate.calls, "tokens read": estimate.input_tokens, "tokens written": estimate.output_tokens}
-    if estimate.embedded_tokens is not None:
-        ranges["tokens embedded"] = estimate.embedded_tokens
-    written = {name: [f"{end:,.0f}" for end in (one.least, one.usual, one.most)] for name, one in ranges.items()}
-    if (cost := estimate.cost) is not None:
-        written["cost"] = [f"{end:,.4g}" for end in (cost.least, cost.usual, cost.most)]
-    usual = [f"{written['calls'][1]} calls", *([] if cost is None else [f"at a cost of {written['cost'][1]}"])]
+    """Return how many calls and tokens a generation needs, and what it costs, with what that takes for granted."""
+    cost = None if estimate.cost is None else ("cost", f"{estimate.cost:,.4g}")
+    counts = {"calls": estimate.calls, "tokens read": estimate.input_tokens, "tokens written": estimate.output_tokens}
+    rows = [*((name, f"{count:,}") for name, count in counts.items()), *([cost] if cost else [])]
     return Page(
         f"{plural(estimate.questions, 'question')} to generate",
-        (
-            Lines((line((f"Usually {', '.join(usual)}", "verdict")),)),
-            Table(
-                ("", "at least", "usually", "at most"), tuple((name, *ends) for name, ends in written.items()), "Needs"
-            ),
-            Lines((line((_NOT_COUNTED, "muted")),)),
-        ),
+        (Table(("", "about"), tuple(rows), "Needs"), Lines((line((_ASSUMED, "muted")),))),
     )

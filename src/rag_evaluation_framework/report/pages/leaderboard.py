@@ -3,20 +3,20 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from rag_evaluation_framework.analysis.leaderboard import Leaderboard, Standing
-from rag_evaluation_framework.base.outside import name_line
-from rag_evaluation_framework.data.cutoffs import ScoreName
-from rag_evaluation_framework.data.documents import Corpus
-from rag_evaluation_framework.report.charts import BUDGETS, COLOURS, curves, interval_of
-from rag_evaluation_framework.report.page import Chart as Chart
-from rag_evaluation_framework.report.page import Line, Lines, Role, Table, line, symmetric
-from rag_evaluation_framework.report.page import Page as Page
-from rag_evaluation_framework.report.pages.comparison import differs, notes_by_run, role_of
-from rag_evaluation_framework.report.pages.gates import independence, range_of_power
-from rag_evaluation_framework.report.pages.result import bars_of, note_lines, worst_block
-from rag_evaluation_framework.results.result import EvaluationResult
-from rag_evaluation_framework.results.shown import marked, number
-from rag_evaluation_framework.statistics.best import TiedWithBest
+from ...analysis.leaderboard import Leaderboard, Standing
+from ...base.outside import name_line
+from ...data.cutoffs import ScoreName
+from ...data.documents import Corpus
+from ...runs.result import EvaluationResult
+from ...runs.shown import marked, number
+from ...statistics.best import TiedWithBest
+from ..charts import BUDGETS, COLOURS, curves, interval_of
+from ..page import Chart as Chart
+from ..page import Line, Lines, Table, best_cells, line, muted
+from ..page import Page as Page
+from .comparison import moved_line, notes_by_run
+from .gates import independence, range_of_power
+from .result import differences, note_lines, worst_block
 
 _WORST = 5
 
@@ -47,7 +47,7 @@ def leaderboard_page(
             *_all_scores(board, numbers),
             *_by_budget(board, numbers),
             _worse(board, name, standings[0].run, worst),
-            Lines(tuple(line((told, "muted"), indent=2) for told in _facts(board, name, standings, runs)), "Runs"),
+            muted(_facts(board, name, standings, runs), "Runs"),
         ),
     )
 
@@ -99,24 +99,15 @@ def _verdict(board: Leaderboard, name: str, standings: Sequence[Standing]) -> It
 
 
 def _by_score(board: Leaderboard, name: str, standings: Sequence[Standing]) -> Table:
-    bars = bars_of([standing.test for standing in standings])
-    roles: dict[tuple[int, int], Role] = {(row, 2): role_of(standing.test) for row, standing in enumerate(standings)}
-    return Table(
-        ("run", "mean", "delta", "interval", "p", "tied"),
-        tuple(
-            (
-                f"{place} {standing.run}",
-                _mean(board, name, standing.run, standing.mean),
-                *(("–", "baseline", "–") if standing.run == board.runs[0] else differs(standing.test)),
-                "best" if place == 1 and standing.is_tied else "yes" if standing.is_tied else "no",
-            )
-            for place, standing in enumerate(standings, 1)
-        ),
-        f"By {name}",
-        bars=bars,
-        scale=symmetric(bars),
-        roles=roles,
-    )
+    rows = [
+        (
+            (f"{place} {one.run}", _mean(board, name, one.run, one.mean)),
+            "baseline" if one.run == board.runs[0] else one.test,
+            ("best" if place == 1 and one.is_tied else "yes" if one.is_tied else "no",),
+        )
+        for place, one in enumerate(standings, 1)
+    ]
+    return differences(("run", "mean"), rows, ("tied",), f"By {name}")
 
 
 def _mean(board: Leaderboard, score: str, run: str, mean: float | None) -> str:
@@ -163,20 +154,8 @@ def _worse(board: Leaderboard, name: str, best: str, most: int) -> Lines:
     comparison = board.comparisons[board.runs.index(best) - 1]
     lost = comparison.regressions(name)
     some = f", {most} of {len(lost)}" if most < len(lost) else ""
-    listed = [*lost.items()][:most]
-    return Lines(
-        tuple(
-            line(
-                comparison.questions[query_id] or "–",
-                (f" ({query_id})", "muted"),
-                indent=8,
-                before=f"{loss:+.3f}",
-                role="bad",
-            )
-            for query_id, loss in listed
-        ),
-        f"Questions on which the best run is worse than the baseline by {name}{some}",
-    )
+    title = f"Questions on which the best run is worse than the baseline by {name}{some}"
+    return Lines(tuple(moved_line(comparison, query_id, lost[query_id]) for query_id in [*lost][:most]), title)
 
 
 def _facts(
@@ -213,21 +192,14 @@ def demo_page(corpus: Corpus, questions: int, runs: Sequence[EvaluationResult[An
     about = line((f"A handbook of {len(corpus)} documents, {questions} questions with verbatim answers.", "muted"))
     if not whole:
         return Page(title, (Lines((about,)), _scores(runs)))
-    best = max(runs, key=lambda run: run.metrics[_AT_BUDGET] or 0.0)
-    weakest = worst_block(best, corpus)
-    return Page(
-        title,
-        (Lines((*_demo_verdict(runs), about)), _scores(runs), Page(f"In detail: {best.name}", (weakest,))),
+    best, board = max(runs, key=lambda run: run.metrics[_AT_BUDGET] or 0.0), Leaderboard.of(runs)
+    verdicts = (line((best_of(board.runs, board.tied[score], where), "verdict")) for where, score in _PLACES)
+    told = (
+        line(f"As far as {board.tied[_AT_K].questions} questions can tell (95 % confidence)."),
+        line("A fixed number of results favours large chunks."),
     )
-
-
-def _demo_verdict(runs: Sequence[EvaluationResult[Any]]) -> Iterator[Line]:
-    """Yield what the scores tell."""
-    board = Leaderboard.of(runs)
-    for where, score in _PLACES:
-        yield line((best_of(board.runs, board.tied[score], where), "verdict"))
-    yield line(f"As far as {board.tied[_AT_K].questions} questions can tell (95 % confidence).")
-    yield line("A fixed number of results favours large chunks.")
+    detail = Page(f"In detail: {best.name}", (worst_block(best, corpus),))
+    return Page(title, (Lines((*verdicts, *told, about)), _scores(runs), detail))
 
 
 def best_of(runs: Sequence[str], tied: TiedWithBest, where: str) -> str:
@@ -242,21 +214,14 @@ def best_of(runs: Sequence[str], tied: TiedWithBest, where: str) -> str:
 
 def _scores(runs: Sequence[EvaluationResult[Any]]) -> Table:
     """Return one row per result, with the best value of every score in green if there are several."""
-    means = [[result.metrics[name] or 0.0 for name in _SCORES] for result in runs]
-    best = [max(column) for column in zip(*means, strict=True)]
-    roles: dict[tuple[int, int], Role] = {
-        (row, at + 1): "good"
-        for row, values in enumerate(means)
-        for at, value in enumerate(values)
-        if value == best[at] and len(runs) > 1
-    }
+    means = [[result.metrics[name] for name in _SCORES] for result in runs]
     return Table(
         ("run", *_SCORES),
-        tuple((result.name, *(number(result.metrics[name]) for name in _SCORES)) for result in runs),
+        tuple((result.name, *map(number, own)) for result, own in zip(runs, means, strict=True)),
         "Scores",
         (
             "Chunk sizes are in characters. @5 and @10: the first 5 and 10 results; @4000ch: the results that fit into "
             "4,000 characters of context, the last one truncated.",
         ),
-        roles=roles,
+        roles=best_cells(means),
     )

@@ -1,36 +1,29 @@
 """A result as people read it: its first score, what to look at, the evidence, and how the run was made."""
 
 import shlex
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import zip_longest
 from typing import Any
 
-from rag_evaluation_framework import labelling
-from rag_evaluation_framework.base.outside import first_of, fit_to_keep, name_line, one_line
-from rag_evaluation_framework.data import NOT_LABELLED, Answer, Corpus, Skipped
-from rag_evaluation_framework.data.score_table import full_name
-from rag_evaluation_framework.levels import RULES, LevelRules
-from rag_evaluation_framework.report.page import Bar, Block, Line, Lines, Part, Table, first, line, plural, symmetric
-from rag_evaluation_framework.report.page import Page as Page
-from rag_evaluation_framework.report.pages.gates import gate_block, independence, power_of_run, verdict_line
-from rag_evaluation_framework.report.pages.notes import all_notes
-from rag_evaluation_framework.report.wrapped import quoted, shortened
-from rag_evaluation_framework.results import EvaluationResult, QueryResult
-from rag_evaluation_framework.results.meaning import servers, vector_stores
-from rag_evaluation_framework.results.means import TOTAL, Breakdown, Latency, Reranking, Unanswerable
-from rag_evaluation_framework.results.missed import Missed, missed, why_unknown
-from rag_evaluation_framework.results.shown import (
-    marked,
-    number,
-    within,
-    written_interval,
-    written_p_value,
-    written_signed,
-)
-from rag_evaluation_framework.statistics.means import SHARE, MeanScore
-from rag_evaluation_framework.statistics.paired import PairedDifference
+import numpy as np
 
-_MOST_NOTES, _MOST_SKIPPED, _MOST_NAMED = 25, 10, 3
+from ... import labels
+from ...base.outside import first_of, fit_to_keep, name_line, one_line
+from ...data import NOT_LABELLED, Answer, Corpus, Skipped
+from ...data.score_table import full_name
+from ...runs import EvaluationResult, QueryResult
+from ...runs.meaning import servers, vector_stores
+from ...runs.means import TOTAL, Breakdown, Latency, Reranking, Unanswerable
+from ...runs.query_result import missed, why_unknown
+from ...runs.shown import marked, number, within, written_interval, written_p_value, written_signed
+from ...scoring.levels import RULES, LevelRules
+from ...statistics.means import SHARE, MeanScore
+from ...statistics.paired import LEVEL, PairedDifference
+from ..page import Bar, Block, Line, Lines, Part, Role, Table, first, line, muted, plural, quoted, short, symmetric
+from ..page import Page as Page
+from .gates import gate_block, independence, power_of_run, verdict_line
+
+_MOST_NOTES, _MOST_SKIPPED, _MOST_NAMED, _MOST_FAILURES = 25, 10, 3, 5
 _WORST = 5
 
 Result = EvaluationResult[Any]
@@ -65,31 +58,25 @@ def result_page(result: Result, corpus: Corpus | None = None, worst: int = _WORS
             worst_block(result, corpus, worst),
             *more,
             *_breakdowns(result),
-            Lines(tuple(line((told, "muted"), indent=2) for told in run_facts(result)), "Run"),
+            muted(run_facts(result), "Run"),
         ),
     )
 
 
 def _verdict(result: Result) -> Iterator[Line]:
-    name = result.score_names[0]
+    name, counts = result.score_names[0], result.counts
     known = result.statistics.get(name)
     mean = marked(result.metrics[name], name in result.unfilled)
     yield line((f"{name} {mean}{'' if known is None else f', 95 % interval {within(known)}'}", "verdict"))
-    yield line(", ".join([headline(result), *_beside(result)]))
-    zeros = f"; counting as 0: {', '.join(sorted(result.scores.count_as_zero))}" if result.scores.count_as_zero else ""
-    yield line((f"{result.config['dataset']['name']}, {result.evaluation_type}{zeros}", "muted"))
-
-
-def _beside(result: Result) -> list[str]:
-    """Return what is said beside the headline: questions without an answer, and those with a failed metric."""
-    counts, unanswerable = result.counts, int((~result.scores.answerable).sum())
-    parts: list[str] = []
-    if unanswerable:
+    parts = [headline(result)]
+    if unanswerable := int((~result.scores.answerable).sum()):
         failed = unanswerable - counts["no_answer"]
         parts.append(f"{unanswerable} without an answer{f' ({failed} failed)' if failed else ''}")
     if counts["metric_failed"]:
         parts.append(f"a metric failed on {counts['metric_failed']}")
-    return parts
+    yield line(", ".join(parts))
+    zeros = f"; counting as 0: {', '.join(sorted(result.scores.count_as_zero))}" if result.scores.count_as_zero else ""
+    yield line((f"{result.config['dataset']['name']}, {result.evaluation_type}{zeros}", "muted"))
 
 
 def note_lines(notes: Sequence[str]) -> tuple[Line, ...]:
@@ -130,13 +117,13 @@ def labels_left_out(doc_ids: Iterable[str], corpus: Corpus) -> str:
         doc_ids: The documents.
         corpus: The documents of a folder.
     """
-    names = [name for name in dict.fromkeys(doc_ids) if labelling.leaving_out(name, corpus) is not None]
+    names = [name for name in dict.fromkeys(doc_ids) if labels.leaving_out(name, corpus) is not None]
     if not names:
         return ""
-    pattern, folder = labelling.pattern_with(names, corpus), one_line(str(corpus.metadata["source"]))
-    other = "one that does not" if pattern is None else f"--glob {shlex.quote(pattern)}"
-    option = "--exclude" if "exclude" in corpus.metadata else "--glob"
-    return f"{option} leaves out {first_of([*map(name_line, names)], 1)} of {folder}; give {other}"
+    pattern, folder = labels.pattern_with(names, corpus), one_line(str(corpus.metadata["source"]))
+    other = "one that does not" if pattern is None else f"glob {shlex.quote(pattern)}"
+    key = "exclude" if "exclude" in corpus.metadata else "glob"
+    return f"{key} leaves out {first_of([*map(name_line, names)], 1)} of {folder}; expected {other}"
 
 
 def bar_of(mean: MeanScore | None) -> Bar | None:
@@ -194,29 +181,28 @@ def worst_page(result: Result, by: str, queries: Sequence[QueryResult[Any]]) -> 
     name = full_name(by, result.scores.columns) or by
     column = result.per_query(name)
     unknown = why_unknown(result)
-    found = [Missed((), None) if unknown else missed(result, query, name) for query in queries]
-    rows = [
+    named = quoted if result.evaluation_type == "token-level" else name_line
+
+    def lacking(query: QueryResult[Any]) -> str:
+        """Return what was missed, and at which rank some of it is, if that is not where something was first found."""
+        known = missed(result, query, name)
+        if not known.texts:
+            return "only white space" if known.is_blank else "nothing"
+        found = "" if known.rank in (None, query.first_relevant) else f" (at rank {known.rank})"
+        return f"{' … '.join(map(named, known.texts))}{found}"
+
+    rows = tuple(
         (
             f"{query.noted_text.strip()} ({query.query_id})",
-            "–"
-            if unknown
-            else _missing(lacking, query, quoted if result.evaluation_type == "token-level" else name_line),
+            "–" if unknown else lacking(query),
             number(column[query.query_id]),
-            "–" if query.first_relevant is None else str(query.first_relevant),
+            str(query.first_relevant or "–"),
         )
-        for query, lacking in zip(queries, found, strict=True)
-    ]
+        for query in queries
+    )
     told = (f"what was missed is not known: {unknown}",) if unknown else ()
-    table = Table(("question", "missed", name, "first rank"), tuple(rows), lines=told, words=2)
+    table = Table(("question", "missed", name, "first rank"), rows, lines=told, words=2)
     return Page(f"Weakest questions by {name}", (table,))
-
-
-def _missing(lacking: Missed, query: QueryResult[Any], named: Callable[[str], str]) -> str:
-    """Return what was missed of a question, and at which rank some of it is, if that is not where its first part is."""
-    if not lacking.texts:
-        return "only white space" if lacking.is_blank else "nothing"
-    found = "" if lacking.rank in (None, query.first_relevant) else f" (at rank {lacking.rank})"
-    return f"{' … '.join(map(named, lacking.texts))}{found}"
 
 
 def _answer(
@@ -225,26 +211,19 @@ def _answer(
     place = found or answer.reference
     where, quote = rules.shown(place[0], corpus)
     quotes = [quote, *(rules.shown(unit, corpus)[1] for unit in place[1:])]
-    others = [rules.shown(other[0], corpus)[0] for other in answer.places if other != place]
-    became = f"{_became(place, query, rules)}{_also(others)}"
+    became = _became(place, query, rules)
+    if others := [name_line(rules.shown(other[0], corpus)[0]) for other in answer.places if other != place]:
+        became += f"; {plural(len(others), 'other place')}, in {first_of(dict.fromkeys(others), _MOST_NAMED)}"
     if not quote:
         return line((f"{where}, ", "place"), (became, "muted"), indent=9)
     return line((f"{where} ", "place"), (f"{became} ", "muted"), " … ".join(map(quoted, quotes)), indent=9)
-
-
-def _also(others: Sequence[str]) -> str:
-    """Return in which documents the other places of an answer are; "" if it has none."""
-    if not others:
-        return ""
-    names = [name_line(name) for name in dict.fromkeys(others)]
-    return f"; {plural(len(others), 'other place')}, in {first_of(names, _MOST_NAMED)}"
 
 
 def _became(place: Sequence[Any], query: QueryResult[Any], rules: LevelRules[Any]) -> str:
     """Return at which rank a place was first found, or why it was not."""
     if query.status == "failed":
         failure = next(failure for failure in query.failures if failure.stage == "retrieve")
-        return f"retrieval failed: {shortened(one_line(f'{failure.kind}: {failure.message}'))}"
+        return f"retrieval failed: {short(f'{failure.kind}: {failure.message}')}"
     found = [rules.level.read(hit) for hit in query.hits]
     ranks = (
         rank for rank, hit in enumerate(found, 1) if hit is not None and any(rules.found(unit, hit) for unit in place)
@@ -285,32 +264,53 @@ def _reranking(known: Reranking, candidates: int | None) -> Table:
     name, counts = next(iter(told.items()))
     some = "" if candidates is None else f"up to {candidates} candidates per question; "
     moved = f"{counts['improved']} improved, {counts['regressed']} regressed, {counts['unchanged']} unchanged"
-    has_ceiling = bool(known.ceiling.columns)
-    ceiling = ["ceiling: the recall that no order of the candidates exceeds"] if has_ceiling else []
-    rows: list[tuple[str, ...]] = []
-    for score, (before, after) in ((score, known.means(score)) for score in known.change):
-        test = known.tests.get(score)
-        differs = (
-            ("–", "–", "–")
-            if test is None
-            else (written_signed(test.mean), written_interval(test), written_p_value(test.p_value))
+    ceilings = known.ceiling.columns
+    rows = [
+        (
+            (score, *map(number, known.means(score))),
+            known.tests.get(score),
+            (number(known.ceiling.mean[score]) if score in ceilings else "",) if ceilings else (),
         )
-        best = (number(known.ceiling.mean[score]) if score in known.ceiling.columns else "",) if has_ceiling else ()
-        rows.append((score, number(before), number(after), *differs, *best))
-    bars = bars_of([*map(known.tests.get, known.change)])
+        for score in known.change
+    ]
+    ceiling = ["ceiling: the recall that no order of the candidates exceeds"] if ceilings else []
+    header, behind = ("score", "before", "after"), ("ceiling",) if ceilings else ()
+    return differences(header, rows, behind, "Before and after reranking", (f"{some}{name}: {moved}", *ceiling))
+
+
+Compared = tuple[Sequence[str], PairedDifference | str | None, Sequence[str]]
+"""A row of a table of differences: the cells before the difference, its test or why there is none, and those behind."""
+
+
+def differences(
+    header: Sequence[str], rows: Sequence[Compared], behind: Sequence[str], title: str, lines: Sequence[str] = ()
+) -> Table:
+    """Return a table of differences, each with its interval and its p-value, drawn on one scale around 0."""
+    tests = [None if isinstance(test, str) else test for _, test, _ in rows]
+    bars = tuple(None if test is None else Bar(test.mean, (test.low, test.high)) for test in tests)
     return Table(
-        ("score", "before", "after", "delta", "interval", "p", *(["ceiling"] if has_ceiling else [])),
-        tuple(rows),
-        "Before and after reranking",
-        (f"{some}{name}: {moved}", *ceiling),
+        (*header, "delta", "interval", "p", *behind),
+        tuple((*before, *differs(test), *after) for before, test, after in rows),
+        title,
+        tuple(lines),
         bars=bars,
         scale=symmetric(bars),
+        roles={(row, len(header)): role_of(test) for row, test in enumerate(tests)},
     )
 
 
-def bars_of(tests: Sequence[PairedDifference | None]) -> tuple[Bar | None, ...]:
-    """Return differences with their intervals to be drawn."""
-    return tuple(None if test is None else Bar(test.mean, (test.low, test.high)) for test in tests)
+def differs(test: PairedDifference | str | None) -> tuple[str, str, str]:
+    """Return the mean of a difference, its interval and its p-value, as tables show them."""
+    if test is None or isinstance(test, str):
+        return "–", test or "–", "–"
+    return written_signed(test.mean), written_interval(test), written_p_value(test.p_value)
+
+
+def role_of(test: PairedDifference | None) -> Role:
+    """Return whether a difference is better or worse by more than chance."""
+    if test is None or test.p_value > 1 - LEVEL or not test.mean:
+        return ""
+    return "good" if test.mean > 0 else "bad"
 
 
 def _unanswerable(known: Unanswerable) -> Table:
@@ -377,3 +377,39 @@ def run_facts(result: Result) -> Iterator[str]:
     yield f"dataset: {dataset['name']}, sha256 {dataset['hash'][:12]}"
     yield f"tokenizer: {result.config['tokenizer'] or 'none, budgets in characters'}"
     yield f"made {result.created} with version {result.version}"
+
+
+def all_notes(result: EvaluationResult[Any]) -> tuple[str, ...]:
+    """Return all notes shown with a result: what failed, results without a place, and its own."""
+    notes = failure_notes(result)
+    scored = result.scores.with_status("scored")
+    alike: dict[int, list[str]] = {}
+    for name, column in result.scores.columns.items():
+        known = int((~np.isnan(column[scored])).sum())
+        if 0 < known < scored.sum():
+            alike.setdefault(known, []).append(name)
+    for known, names in alike.items():
+        notes.append(f"means of only {known} of {scored.sum()} scored questions: {', '.join(names)}")
+    unlocated, hits = result.counts["unlocated_hits"], result.counts["hits"]
+    if unlocated:
+        share, noun = f"{unlocated / hits:.0%}", RULES[result.evaluation_type].noun
+        notes.append(f"{unlocated} of {hits} results ({share}) have no {noun}; they count as not relevant")
+    return (*notes, *result.notes)
+
+
+def failure_notes(result: EvaluationResult[Any]) -> list[str]:
+    """Return what failed, once for all questions and for all cutoffs of a metric."""
+    alike: dict[tuple[str, str], tuple[dict[str, None], dict[str, None]]] = {}
+    for query_id, failures in result.failures.items():
+        for failure in failures:
+            stage, what = failure.stage.partition("@")[0], f"{failure.kind}: {failure.message}"
+            ids, stages = alike.setdefault((stage, what), ({}, {}))
+            ids[query_id] = stages[failure.stage] = None
+    notes = [
+        f"{first_of([*map(name_line, ids)], 1)}: "
+        f"{name_line(next(iter(stages))) if len(stages) == 1 else f'{stage} at {len(stages)} cutoffs'}: {what}"
+        for (stage, what), (ids, stages) in list(alike.items())[:_MOST_FAILURES]
+    ]
+    if len(alike) > _MOST_FAILURES:
+        notes.append(f"failures of other kinds: {len(alike) - _MOST_FAILURES}")
+    return notes

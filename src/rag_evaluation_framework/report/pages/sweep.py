@@ -3,31 +3,23 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from rag_evaluation_framework.base.outside import first_of, name_line, shown
-from rag_evaluation_framework.data.cutoffs import ScoreName
-from rag_evaluation_framework.errors import ConfigError
-from rag_evaluation_framework.report.charts import BUDGETS, COLOURS, curves, front, heat_map, interval_of
-from rag_evaluation_framework.report.page import Block, Line, Lines, Table, first, line, plural, symmetric
-from rag_evaluation_framework.report.page import Chart as Chart
-from rag_evaluation_framework.report.page import Page as Page
-from rag_evaluation_framework.report.pages.comparison import differs, role_of
-from rag_evaluation_framework.report.pages.doubts import order_texts
-from rag_evaluation_framework.report.pages.gates import independence
-from rag_evaluation_framework.report.pages.result import bar_of, bars_of, note_lines
-from rag_evaluation_framework.results.shown import marked, number, within, written_p_value
-from rag_evaluation_framework.sweeps.cell import CellOutcome
-from rag_evaluation_framework.sweeps.result import (
-    COSTS,
-    CellStanding,
-    Cost,
-    Recommendation,
-    SweepResult,
-    axis_names,
-    is_budget,
-    known_costs,
-)
+from ...base.outside import first_of, name_line, shown
+from ...data.cutoffs import ScoreName
+from ...errors import ConfigError
+from ...runs.shown import marked, number, within, written_p_value
+from ...sweeps.cell import CellOutcome
+from ...sweeps.price import PartPlan, SweepPlan
+from ...sweeps.result import COSTS, CellStanding, Cost, Recommendation, SweepResult, axis_names, is_budget, known_costs
+from ..charts import BUDGETS, COLOURS, curves, front, heat_map, interval_of
+from ..page import Block, Line, Lines, Table, best_cells, first, line, muted, plural
+from ..page import Chart as Chart
+from ..page import Page as Page
+from .comparison import order_texts
+from .gates import independence
+from .result import bar_of, differences, note_lines
 
 _MOST = 24  # cells, effects or levels on a page; `to_dataframe` has all
+_MOST_FAILURES = 10  # reasons why cells cannot be run
 
 
 class _Shown(NamedTuple):
@@ -74,7 +66,7 @@ def sweep_page(result: SweepResult) -> Page:
             Lines(first(failed, _MOST, "cell"), "Failed cells"),
             *_bill(result),
             Lines(note_lines(tuple(_cell_notes(result))), "Notes of the cells"),
-            Lines(tuple(line((text, "muted"), indent=2) for text in _facts(result)), "Facts"),
+            muted(_facts(result), "Facts"),
         ),
     )
 
@@ -164,20 +156,14 @@ def _effects(result: SweepResult) -> Iterator[Table]:
         return
     largest = sorted(every, key=lambda effect: -abs(effect.test.mean if effect.test else 0.0))[:_MOST]
     effects = [effect for effect in every if effect in largest]
-    names, bars = axis_names(result.axes), bars_of([effect.test for effect in effects])
-    rows = tuple(
-        (f"{names[one.axis]} {one.level} against {one.baseline}", *differs(one.test), str(one.combinations))
+    names = axis_names(result.axes)
+    rows = [
+        ((f"{names[one.axis]} {one.level} against {one.baseline}",), one.test, (str(one.combinations),))
         for one in effects
-    )
-    yield Table(
-        ("level against the first", "delta", "interval", "p", "pairs"),
-        rows,
-        f"What each axis changes in {result.score()}{f', {_MOST} of {len(every)}' if len(every) > _MOST else ''}",
-        ("pairs: combinations of the other axes for which both levels have a cell; each row is a test of its own",),
-        bars=bars,
-        scale=symmetric(bars),
-        roles={(row, 1): role_of(effect.test) for row, effect in enumerate(effects)},
-    )
+    ]
+    title = f"What each axis changes in {result.score()}{f', {_MOST} of {len(every)}' if len(every) > _MOST else ''}"
+    told = "pairs: combinations of the other axes for which both levels have a cell; each row is a test of its own"
+    yield differences(("level against the first",), rows, ("pairs",), title, (told,))
 
 
 def _charts(result: SweepResult, *kinds: str) -> Iterator[Chart]:
@@ -213,15 +199,13 @@ def _at_cutoffs(result: SweepResult, score: str, standings: Sequence[CellStandin
 def _by_cutoff(cells: Sequence[tuple[int, CellOutcome]], names: Sequence[str]) -> Table:
     """Return the means of cells at all cutoffs of a metric, with the best of each in green."""
     means = [[one.facts.means.get(name) if one.facts else None for name in names] for _, one in cells]
-    best = [max((mean or 0.0 for mean in column), default=0.0) for column in zip(*means, strict=True)]
     rows = tuple(
         (_label(at, one), *(marked(mean, _is_unfilled(one, name)) for mean, name in zip(own, names, strict=True)))
         for (at, one), own in zip(cells, means, strict=True)
     )
     header = ("cell", *(f"@{cutoff}" if (cutoff := name.partition("@")[2]) else name for name in names))
-    green = {(row, at + 1) for row, own in enumerate(means) for at, mean in enumerate(own) if mean and mean == best[at]}
     title = f"{names[0].partition('@')[0]} at each cutoff"
-    return Table(header, rows, title, roles=dict.fromkeys(green, "good"))
+    return Table(header, rows, title, roles=best_cells(means))
 
 
 def _heat_map(result: SweepResult, score: str, standings: Sequence[CellStanding]) -> Chart:
@@ -233,10 +217,10 @@ def _heat_map(result: SweepResult, score: str, standings: Sequence[CellStanding]
     if len(largest) < 2 or max(len(result.axes[axis]) for axis in largest) > _MOST:
         raise ConfigError(f"plot('heatmap'): fewer than two axes have several levels, or one more than {_MOST}")
     y, x = (axis for axis in result.axes if axis in largest)
-    rows, columns = ([*result.axes[axis].values()] for axis in (y, x))
+    rows, columns = (result.axes[axis] for axis in (y, x))
     means: dict[tuple[str, str], list[float]] = {(row, column): [] for row in rows for column in columns}
     for one in standings:
-        means[result.level(one.outcome, y), result.level(one.outcome, x)].append(one.mean)
+        means[one.outcome.cell.levels[y], one.outcome.cell.levels[x]].append(one.mean)
     mean = {at: sum(found) / len(found) for at, found in means.items() if found}
     names = axis_names(result.axes)
     table = Table(
@@ -336,3 +320,50 @@ def _told(one: CellStanding, cost: Cost) -> str:
         return "–"
     value *= _COSTS[cost].scale
     return f"{value:,.4g}" if cost == "price" else f"{value:,.{0 if value >= 100 else 1 if value >= 1 else 2}f}"
+
+
+# What a sweep will take, before anything is spent.
+
+
+def plan_page(plan: SweepPlan) -> Page:
+    """Return what a sweep will do: cells, texts, requests, and what that takes, as far as it is known."""
+    left = len(plan.cells) - len(plan.kept) - len(plan.failures)
+    told = [f"{plural(len(plan.cells), 'cell')}, {plural(plan.rows, 'row')}", f"{left} to run"]
+    told += [f"{len(plan.kept)} done"] if plan.kept else []
+    told += [f"{len(plan.failures)} cannot be run"] if plan.failures else []
+    ways = f"{plan.chunkings} distinct chunking{'s' * (plan.chunkings != 1)}"
+    rows = tuple(map(_row, plan.parts))
+    header = ("part", "texts", "kept", "requests", "tokens", "cost", "time")
+    table = Table(header, rows, "What is left to embed and to rerank, about")
+    return Page(
+        ", ".join(told),
+        (Lines((line(ways),)), *([table] if rows else []), Lines(tuple(_failures(plan)), "Cells that cannot be run")),
+    )
+
+
+def _row(part: PartPlan) -> tuple[str, ...]:
+    asks, seconds = part.requests != 0, part.seconds
+    return (
+        part.name,
+        _count(part.texts),
+        f"{part.kept:,}",
+        _count(part.requests) if asks else "–",
+        "–" if part.tokens == 0 else _count(part.tokens),
+        ("?" if part.cost is None else f"{part.cost:.2f}") if asks else "–",
+        "?" if seconds is None else f"{seconds / 60:.0f} min" if seconds >= 90 else f"{seconds:.0f} s",
+    )
+
+
+def _count(known: int | None) -> str:
+    return "?" if known is None else f"{known:,}"
+
+
+def _failures(plan: SweepPlan) -> Iterator[Line]:
+    """Yield why cells cannot be run, each reason once."""
+    names = {cell.number: cell.name for cell in plan.cells}
+    reasons: dict[str, list[str]] = {}
+    for cell, why in plan.failures.items():
+        reasons.setdefault(why, []).append(names[cell])
+    for why, listed in [*reasons.items()][:_MOST_FAILURES]:
+        more = f" and {len(listed) - 1} more" if len(listed) > 1 else ""
+        yield line((f"{listed[0]}{more}: ", "label"), why)

@@ -4,16 +4,15 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from rag_evaluation_framework.analysis import Comparison, Leaderboard
-from rag_evaluation_framework.attribution.deep_pass import corpus_of
-from rag_evaluation_framework.data.documents import Corpus
-from rag_evaluation_framework.errors import RagEvalError
-from rag_evaluation_framework.report.page import Block, Lines, Page, plural
-from rag_evaluation_framework.report.pages.comparison import comparison_page
-from rag_evaluation_framework.report.pages.explanation import anchor_of, questions_page
-from rag_evaluation_framework.report.pages.leaderboard import leaderboard_page
-from rag_evaluation_framework.report.pages.result import result_page
-from rag_evaluation_framework.results.result import EvaluationResult
+from ...analysis import Comparison, Leaderboard
+from ...analysis.attribution.deep_pass import corpus_of
+from ...errors import RagEvalError
+from ...runs.result import EvaluationResult
+from ..page import Line, Lines, Page, plural
+from .comparison import comparison_page
+from .explanation import anchor_of, questions_page
+from .leaderboard import leaderboard_page
+from .result import result_page
 
 Result = EvaluationResult[Any]
 
@@ -28,16 +27,15 @@ def whole_page(runs: Sequence[Result], most: int) -> Page:
     """
     if len(runs) > 2:
         return leaderboard_page(Leaderboard.of(runs), worst=most, runs=runs)
-    corpus, why = _corpus(runs[-1])
+    corpus, why = None, ""
+    try:
+        corpus = corpus_of(runs[-1])
+    except RagEvalError as error:  # the page says why they are not shown
+        why = str(error)
     if len(runs) == 1:
         (result,) = runs
-        unanswered = [
-            one
-            for one, status in zip(result.scores.query_ids, result.scores.statuses, strict=True)
-            if status != "scored"
-        ]
         weakest = [query.query_id for query in result.worst(len(result.queries))]
-        every = [*dict.fromkeys([*weakest, *unanswered])]
+        every = [*dict.fromkeys([*weakest, *result.scores.query_ids])]  # those that were not scored last
         which = _some(most, len(every), ", the weakest first")
         page = result_page(result, worst=min(most, 10))
         asked = questions_page(result, every[:most], corpus, why, which)
@@ -55,29 +53,18 @@ def _some(most: int, count: int, which: str) -> str:
     return f"{most:,} of {plural(count, 'question')}{which}; --worst shows more" if most < count else ""
 
 
-def _corpus(result: Result) -> tuple[Corpus | None, str]:
-    """Return the documents of a run, or why they are not there."""
-    try:
-        return corpus_of(result), ""
-    except RagEvalError as error:
-        return None, str(error)
-
-
 def _linked(page: Page, result: Result) -> Page:
     """Return a page on which the ids of questions lead to them, where they are shown."""
-    shown = {
-        block.anchor for one in page.blocks if isinstance(one, Page) for block in one.blocks if isinstance(block, Page)
-    }
-    links = {
-        f" ({query_id})": anchor for query_id in result.scores.rows if (anchor := anchor_of(result, query_id)) in shown
-    }
-    blocks: list[Block] = []
-    for block in page.blocks:
-        if isinstance(block, Lines):
-            lines = tuple(
-                replace(one, parts=tuple(replace(part, link=links.get(part.text, "")) for part in one.parts))
-                for one in block.lines
-            )
-            block = replace(block, lines=lines)
-        blocks.append(block)
+    pages = [block for block in page.blocks if isinstance(block, Page)]
+    shown = {block.anchor for one in pages for block in one.blocks if isinstance(block, Page)}
+    anchors = {query_id: anchor_of(result, query_id) for query_id in result.scores.rows}
+    links = {f" ({query_id})": anchor for query_id, anchor in anchors.items() if anchor in shown}
+
+    def linked(one: Line) -> Line:
+        return replace(one, parts=tuple(replace(part, link=links.get(part.text, "")) for part in one.parts))
+
+    blocks = (
+        replace(block, lines=tuple(map(linked, block.lines))) if isinstance(block, Lines) else block
+        for block in page.blocks
+    )
     return replace(page, blocks=tuple(blocks))

@@ -1,15 +1,14 @@
-"""What commands say beside their pages: what was written, saved or removed, and what comes next."""
+"""Messages of commands beside their pages: files that were written or removed, and the next commands."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from rag_evaluation_framework.base.optional import install_command
-from rag_evaluation_framework.base.outside import first_of, name_line, one_line
-from rag_evaluation_framework.datasets.texts import KeptTexts
-from rag_evaluation_framework.report.page import plural
-from rag_evaluation_framework.results import EvaluationResult, number
+from ...base.optional import install_command
+from ...base.outside import first_of, name_line, one_line
+from ...datasets.texts import KeptTexts
+from ...runs import EvaluationResult, number
+from ..page import plural
 
 _NAMED = 10  # files that are not ours
 _EMBEDDER = 1000  # characters of an embedder and its parameters
@@ -50,12 +49,11 @@ def demo_saved(folder: Path, count: int, problems: Sequence[str]) -> str:
 
 def demo_next(folders: Sequence[Path], missing: Sequence[str]) -> str:
     """Return the extras that add vectors, if they are missing, and where the results are saved."""
-    told = f"\nTo add vectors: {install_command(*missing)}\n" if missing else ""
-    if not folders:
-        return told.rstrip("\n")
-    place = one_line(str(folders[0].parent))
-    runs = "1 run" if len(folders) == 1 else f"{len(folders)} runs"
-    return f"{told}\nSaved {runs} to {place}, the first as {folders[0].name}"
+    told = [f"\nTo add vectors: {install_command(*missing)}"] if missing else []
+    if folders:
+        place = one_line(str(folders[0].parent))
+        told.append(f"\nSaved {plural(len(folders), 'run')} to {place}, the first as {folders[0].name}")
+    return "\n".join(told)
 
 
 def dataset_text(dataset: Path, config: Path, run: str, skipped: int, suggested: str) -> str:
@@ -79,14 +77,10 @@ def kept_texts_text(kept: KeptTexts) -> str:
     if not kept.documents:
         return f"No texts of the {others} are kept: labels follow an edit only where their words are in one place."
     rest = f", and hashes of what {others} without labels hold" if kept.others else ""
-    told = f"Texts of {plural(kept.documents, 'document')} ({_size(kept.size)}){rest}"
+    unit, power = ("MB", 1_000_000) if kept.size >= 1_000_000 else ("kB", 1000)
+    size = f"{max(kept.size / power, 0.1):.{0 if kept.size >= 10 * power else 1}f} {unit}"
+    told = f"Texts of {plural(kept.documents, 'document')} ({size}){rest}"
     return f"{told} are kept in {folder}, so that labels follow edits."
-
-
-def _size(count: int) -> str:
-    """Return a number of bytes as people read it."""
-    unit, power = ("MB", 1_000_000) if count >= 1_000_000 else ("kB", 1000)
-    return f"{max(count / power, 0.1):.{0 if count >= 10 * power else 1}f} {unit}"
 
 
 def forgotten_text(document: str, labels: int, removed: int, kept: KeptTexts) -> str:
@@ -111,8 +105,8 @@ def forgotten_text(document: str, labels: int, removed: int, kept: KeptTexts) ->
 
 def templates_text(written: Sequence[str], kept: Sequence[str]) -> str:
     """Return which files were written, and which were there."""
-    told = [f"wrote {name}" for name in written], [f"{name} is there, and is left as it is" for name in kept]
-    return "\n".join(chain(*told))
+    told = [*(f"wrote {name}" for name in written), *(f"{name} is there, and is left as it is" for name in kept)]
+    return "\n".join(told)
 
 
 def cache_text(found: Mapping[str, Any]) -> str:
@@ -129,8 +123,6 @@ def cache_text(found: Mapping[str, Any]) -> str:
         content = described.get("content")  # of weights, or of a server, which parameters do not tell
         called += f" {content[:_DIGEST]}" if content else ""
         told.append(f"  {called}: {entry['vectors']:,} vectors of dimension {entry['dimension']}")
-    if found["onnx_exports"]:
-        told.append(f"exported models: {found['onnx_exports']}, {found['onnx_bytes']:,} bytes")
     if found["answers"]:
         told.append(f"{plural(found['answers'], 'answer')} of language models: {found['answer_bytes']:,} bytes")
     if found["stages"]:

@@ -1,0 +1,1 @@
+from .results import as_hits as as_hits

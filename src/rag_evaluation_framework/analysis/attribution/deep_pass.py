@@ -1,0 +1,550 @@
+"""The deep pass: what a pipeline finds for the questions of a run beyond what the run kept."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...base.exits import outcome
+from ...base.files import is_object
+from ...base.notes import collected
+from ...base.outside import name_line, raised, said, shown
+from ...base.stages import kept_stages
+from ...components.retrievers import HybridRetriever, RerankedRetriever, VectorRAGRetriever
+from ...components.retrievers.function import FunctionRetriever, Pipeline, as_retriever
+from ...contracts.component import Component, parameters
+from ...contracts.registry.building import build
+from ...contracts.registry.records import is_elsewhere, is_of_package
+from ...contracts.roles import Embedder, Retriever, truncation_flags
+from ...data import (
+    CHUNK,
+    DOCUMENT,
+    Answer,
+    AnyChunk,
+    CharacterSpan,
+    ChunkLevelGroundTruth,
+    Corpus,
+    Cutoff,
+    DocumentLevelGroundTruth,
+    EvaluationType,
+    GroundTruth,
+    PositionAwareChunk,
+    ProjectedTruth,
+    Query,
+    QueryId,
+    QueryText,
+    Rankings,
+    TokenLevelGroundTruth,
+    merge_overlapping_spans,
+)
+from ...data.columns import Integers
+from ...data.documents import checked_corpus
+from ...data.hits import Hit, RankedHits, Ranking
+from ...data.spans import by_document, uncovered
+from ...datasets.load import load_dataset
+from ...errors import ConfigError, DatasetError, InputError, RagEvalError, ResultError
+from ...runs import EvaluationResult, QueryResult
+from ...runs.config import Asking
+from ...runs.meaning import record_parts
+from ...runs.runner import indexed
+from ...runs.store import CELLS, RUNS
+from ...runs.texts import kept_corpus
+from ...scoring.levels.chunk_ids import ChunkIds
+from ...text.reading import HitReader, RankingCutter
+from ...text.tokenizers import checked_counter
+from .losses import Evidence
+
+# What embedders read of chunks: of a long one only the beginning.
+
+
+def unread_text(retriever: Retriever, sought: Iterable[CharacterSpan]) -> list[CharacterSpan]:
+    """Return the parts of documents that are in chunks, but behind what the embedder reads of each of these.
+
+    Where another retriever of a hybrid reads whole chunks there are none.
+
+    Args:
+        retriever: Has indexed the corpus.
+        sought: The text that is of interest; chunks elsewhere are not looked at.
+    """
+    known = [*_embeddings(retriever)]
+    embeddings = [embedding for embedding in known if embedding is not None]
+    if len(embeddings) < len(known):
+        return []
+    wanted = by_document(merge_overlapping_spans(sought))
+    whole: list[CharacterSpan] = []
+    read: list[CharacterSpan] = []
+    for listed, embedder in embeddings:
+        chunks = [
+            chunk
+            for chunk in listed
+            if isinstance(chunk, PositionAwareChunk)
+            and any(span.start < chunk.end and chunk.start < span.end for span in wanted.get(chunk.doc_id, ()))
+        ]
+        lengths = read_lengths(embedder, [chunk.content for chunk in chunks]).tolist()
+        for chunk, length in zip(chunks, lengths, strict=True):
+            whole.append(CharacterSpan(chunk.doc_id, chunk.start, chunk.end))
+            end = chunk.end if length >= len(chunk.content) else min(chunk.start + length, chunk.end)
+            read.append(CharacterSpan(chunk.doc_id, chunk.start, end))
+    return uncovered(whole, read)
+
+
+def read_lengths(embedder: Embedder, texts: Sequence[str]) -> Integers:
+    """Return how many characters an embedder reads of each text: of the longest beginning that it does not truncate.
+
+    It is found by halving, as embedders tell only whether they truncate a text; shape (len(texts),).
+    """
+    most = np.array([*map(len, texts)], dtype=np.int64)
+    low = np.where(truncation_flags(embedder, texts), 0, most)
+    high = most.copy()
+    while len(rows := np.flatnonzero(high - low > 1)):
+        middle = (low[rows] + high[rows]) // 2
+        cut = truncation_flags(embedder, [texts[row][:end] for row, end in zip(rows.tolist(), middle, strict=True)])
+        high[rows[cut]] = middle[cut]
+        low[rows[~cut]] = middle[~cut]
+    return low
+
+
+def _embeddings(retriever: Retriever) -> Iterator[tuple[Sequence[AnyChunk], Embedder] | None]:
+    """Yield chunks and what embeds them, of every retriever in a pipeline; None for one that reads whole chunks."""
+    if isinstance(retriever, RerankedRetriever):
+        yield from _embeddings(retriever.retriever)
+    elif isinstance(retriever, HybridRetriever):
+        for number, inner in enumerate(retriever.retrievers):
+            if retriever.weights is None or retriever.weights[number]:
+                yield from _embeddings(inner)
+    elif isinstance(retriever, VectorRAGRetriever):
+        yield retriever.chunks(), retriever.embedder
+    else:
+        yield None
+
+
+# The pipeline and the documents of a run, made again from its record.
+
+_FUNCTION = ".function"  # the modules of what wraps functions
+_FUNCTION_RETRIEVER = f"{FunctionRetriever.__module__}:{FunctionRetriever.__qualname__}"
+
+
+@dataclass(frozen=True)
+class Unasked:
+    """That a pipeline is not asked.
+
+    Attributes:
+        why: The reason.
+        deep_asks: Whether `deep` asks it.
+    """
+
+    why: str
+    deep_asks: bool = False
+
+
+def pipeline_to_ask(result: EvaluationResult[Any], given: Pipeline | None, *, deep: bool) -> Retriever | Unasked:
+    """Return the pipeline that is to be asked for the questions of a run again or, if none is, why.
+
+    Args:
+        result: The run.
+        given: The pipeline, if it is given; by default that of the record of the run.
+        deep: Whether one that is not ours is asked as well, and own code that the record names imported.
+
+    Raises:
+        ConfigError: It cannot be made again, and `deep` is true.
+    """
+    if result.evaluation_type == "chunk-level" and result.config.get("chunk_id") is not None:
+        return Unasked("the run names chunks by a function of its own")
+    if given is not None:
+        return as_retriever(given)
+    if any(part.get("type") == "engine" for part in record_parts(result.config.get("retriever"))):
+        why = "it is an engine, which may write where it is asked: give it in Python, explain(..., retriever=retriever)"
+        if deep:
+            raise ConfigError(f"the pipeline of {result.name!r} is not asked again: {why}")
+        return Unasked(why)
+    try:
+        with collected():
+            pipeline = remade_retriever(result, imports=deep)
+    except RagEvalError as error:
+        if deep:
+            raise ConfigError(
+                f"the pipeline of {result.name!r} cannot be made again: {error}; give it in Python: "
+                "result.explain(..., retriever=retriever)"
+            ) from error
+        names = _own_code(result.config.get("retriever"))
+        if not names:
+            return Unasked(f"it cannot be made again: {said(error)}")
+        named = ", ".join(f"'{name_line(name)}'" for name in names)
+        if any("<" in name for name in names):  # of a function in another one, which cannot be imported
+            return Unasked(f"it has your own code that has no name to import, {named}; give it with retriever=...")
+        return Unasked(f"it has your own code, {named}; --deep (deep=True) imports and asks it", deep_asks=True)
+    if deep or is_ours(pipeline):
+        return pipeline
+    return Unasked(
+        "it has parts that are not of this package, ask a provider or need a store elsewhere; --deep (deep=True) asks "
+        "it",
+        deep_asks=True,
+    )
+
+
+def remade_retriever(result: EvaluationResult[Any], *, imports: bool) -> Retriever:
+    """Return the retriever of a run, made again from the record of its components.
+
+    Args:
+        result: The run.
+        imports: Whether it may hold your own code, which is imported by the names in the record.
+
+    Raises:
+        ConfigError: It cannot be made: of own code that may not be imported, or that has no name, as functions and
+            classes of a notebook have none; or its parts are not there any more.
+    """
+    record = result.config.get("retriever")
+    if not is_object(record):
+        raise ConfigError("its record does not tell the retriever")
+    made = _made(record, imports)
+    return as_retriever(build("retriever", made, imports=imports))
+
+
+def _made(record: Any, imports: bool) -> Any:
+    """Return a record with the functions in it that are retrievers, which a configuration names by themselves."""
+    if is_object(record):
+        function = record.get("function")
+        if record.get("type") == _FUNCTION_RETRIEVER and isinstance(function, str):
+            if "." in function.partition(":")[2]:
+                raise ConfigError(f"{shown(function)} is a method, and its object is not known")
+            loaded: Any = build("retriever", function, imports=imports)
+            return FunctionRetriever(loaded, stable=record.get("stable"))
+        return {key: _made(value, imports) for key, value in record.items()}
+    if isinstance(record, list | tuple):
+        return [_made(item, imports) for item in cast("Sequence[Any]", record)]
+    return record
+
+
+def _own_code(record: Any) -> list[str]:
+    """Return the functions and classes that a record of components names and that are not of this package."""
+    names: list[Any] = []
+    for part in record_parts(record):
+        name, function = part.get("type"), part.get("function")
+        names.append(function if isinstance(name, str) and f"{_FUNCTION}:" in name else name)
+    return [name for name in dict.fromkeys(names) if isinstance(name, str) and ":" in name]
+
+
+def is_ours(component: object) -> bool:
+    """Return whether a component, and all in it, is of this package, and needs neither a network nor a shared store."""
+    module = type(component).__module__
+    if not is_of_package(module) or module.endswith(_FUNCTION) or is_elsewhere(component):
+        return False
+    return all(map(is_ours, _components(parameters(component))))
+
+
+def _components(values: Mapping[str, Any]) -> Iterator[Any]:
+    for value in values.values():
+        for item in cast("Sequence[Any]", value if isinstance(value, tuple) else (value,)):
+            if isinstance(item, Component):
+                yield item
+
+
+def corpus_of(result: EvaluationResult[Any], corpus: Corpus | None = None) -> Corpus:
+    """Return the documents of a run: those that are given or kept, or read again from where the run read them.
+
+    Raises:
+        CorpusError: What is given is not a corpus.
+        ResultError: They are not those of the run, were read neither from a folder nor from the dataset, or cannot be
+            read any more.
+    """
+    known = result.config["corpus"]
+    source = known.get("source")
+    found = None if corpus is None else checked_corpus(corpus)
+    if found is None and not known["documents"]:
+        return Corpus(())
+    if found is None:
+        found = kept_corpus(known, result.folder) if result.corpus is None else result.corpus
+    if found is None:
+        if not isinstance(source, str) or "://" in source or "converter" in known:
+            raise ResultError(
+                f"{name_line(result.name)}: its documents were not read from a folder, and are not kept any more: "
+                "give them, result.explain(..., corpus=corpus)"
+            )
+        try:
+            found = _read_again(known)
+        except InputError as error:
+            why = str(error).removesuffix(".")
+            raise ResultError(
+                f"{name_line(result.name)}: its documents cannot be read again: {why}. Put them back, or give them in "
+                "Python: result.explain(..., corpus=corpus)"
+            ) from error
+    if found.content_hash != known["hash"]:
+        where = "the corpus that was given" if corpus is not None else shown(source)
+        raise ResultError(
+            f"{name_line(result.name)}: its documents have changed: it was made on {known['documents']} documents with "
+            f"the hash {str(known['hash'])[:12]}, {where} has {len(found)} with {found.content_hash[:12]}. Run it "
+            "again on the documents of today, or check out those of the run"
+        )
+    return found
+
+
+def _read_again(known: Mapping[str, Any]) -> Corpus:
+    """Return the documents of a folder or file, or of the dataset that brings them."""
+    source = Path(known["source"])
+    if source.is_file() and source.suffix in (".json", ".jsonl"):
+        with collected(), suppress(DatasetError):  # else it has a document per line
+            brought = load_dataset(source, DOCUMENT, allow_assets=True).corpus
+            return Corpus(()) if brought is None else brought
+    columns = {key: known.get(key) for key in ("text_column", "name_column")}
+    return Corpus.of(source, glob=known.get("glob_pattern"), exclude=known.get("exclude", ()), **columns)
+
+
+# What was relevant in a run, as its result tells it: ground truth again.
+
+
+def recorded_truth(result: EvaluationResult[Any], row: int, corpus: Corpus) -> GroundTruth[Any]:
+    """Return the ground truth of a question, as it was scored; gains are left out.
+
+    Places of one answer are copies if they have the same text in the corpus.
+    """
+    told: QueryResult[Any] = result.queries[row]
+    answers = told.answers
+    if result.evaluation_type == "token-level" and any(len(answer.places) > 1 for answer in answers):
+        answers = tuple(answer.mapped(HitReader(corpus).span) for answer in answers)
+    return truth_of(Query(QueryId(told.query_id), QueryText(told.text)), answers, result.evaluation_type, corpus)
+
+
+def truth_of(
+    query: Query, answers: Sequence[Answer[Any]], evaluation_type: EvaluationType, corpus: Corpus
+) -> GroundTruth[Any]:
+    """Return ground truth with these answers; documents that end in `*` and are none are all that begin so."""
+    units: tuple[Any, ...] = tuple(answer.units[0] if len(answer.units) == 1 else answer for answer in answers)
+    if evaluation_type == "token-level":
+        return TokenLevelGroundTruth(query, units)
+    if evaluation_type == "chunk-level":
+        return ChunkLevelGroundTruth(query, units)
+    prefixes = [unit for unit in units if isinstance(unit, str) and unit.endswith("*") and unit not in corpus]
+    ids = tuple(unit for unit in units if unit not in prefixes)
+    return DocumentLevelGroundTruth(query, ids, tuple(prefix[:-1] for prefix in prefixes))
+
+
+# The deep pass: what a pipeline finds for the questions of a run beyond what the run asked it for.
+
+DEPTH = 100
+"""How many results are asked for."""
+
+
+@dataclass(frozen=True, eq=False)
+class Gathered:
+    """What is known of some questions of a run.
+
+    Attributes:
+        evidence: What was retrieved, and what could have been.
+        depth: How many results were asked for; None if nothing was, or every question is ranked otherwise today.
+        notes: What is to be known of it.
+        deep_asks: Whether the pipeline was not asked, and `deep` asks it.
+    """
+
+    evidence: Evidence
+    depth: int | None
+    notes: tuple[str, ...]
+    deep_asks: bool = False
+
+    @property
+    def returned(self) -> int | None:
+        """How many results the pipeline returns to each question, if it has a number of its own below `depth`.
+
+        None of one that lists its chunks: of these, it returns all that it finds.
+        """
+        counts = self.evidence.deep.counts[self.evidence.asked]
+        if self.depth is None or self.evidence.chunks is not None or not len(counts):
+            return None
+        return int(counts[0]) if 0 < counts[0] < self.depth and (counts == counts[0]).all() else None
+
+    def question(self, number: int) -> "Gathered":
+        """Return what is known of one of the questions; why a pipeline was not asked for it, if it was not."""
+        evidence = self.evidence.take(np.array([number]), [self.evidence.truth[number]])
+        is_asked = bool(evidence.asked[0])
+        depth = self.depth if is_asked else None
+        return replace(self, evidence=evidence, depth=depth, notes=() if is_asked else self.notes)
+
+
+@dataclass(frozen=True, eq=False)
+class _Asked:
+    """What a pipeline answered.
+
+    Attributes:
+        rankings: What it found, before its reranker.
+        chunks: All chunks, under the ids of the dataset; None if it cannot list them.
+        unread: What its embedder does not read.
+        candidates: How many results its reranker was given; None if there is none.
+        depth: How many results it was asked for.
+    """
+
+    rankings: Rankings
+    chunks: Sequence[AnyChunk] | None
+    unread: Sequence[Any]
+    candidates: int | None
+    depth: int
+
+
+def gather(
+    result: EvaluationResult[Any],
+    rows: Integers,
+    cutoff: Cutoff,
+    *,
+    retriever: Pipeline | None = None,
+    corpus: Corpus | None = None,
+    tokenizer: Any = None,
+    deep: bool = False,
+) -> Gathered:
+    """Return what is known of some questions of a run, asking its pipeline again where that is allowed.
+
+    It is allowed if all of its parts are of this package and need no network, if the pipeline is given, and if `deep`
+    is. Else, and for questions that are ranked otherwise today, what the run itself retrieved has to do. Of questions
+    that failed nothing can be told, so that for these alone nothing is asked.
+
+    Args:
+        result: The run.
+        rows: The rows of the questions.
+        cutoff: Where rankings are cut.
+        retriever: The pipeline; by default that of the record of the run.
+        corpus: The documents; by default they are read again.
+        tokenizer: What counts the tokens of a budget; by default the one that the run names.
+        deep: Whether a pipeline that is not ours is asked as well, and own code that the record names imported.
+
+    Raises:
+        ConfigError: The pipeline cannot be made again, or asked, and `deep` or the pipeline is given.
+        ResultError: The documents are not there any more, or others; or it is not known what was retrieved.
+    """
+    documents = corpus_of(result, corpus)
+    counter = _counter(result, cutoff, tokenizer)
+    truth = tuple(recorded_truth(result, row, documents) for row in rows.tolist())
+    final = result.queries.hits.take(rows)
+    cutter = RankingCutter([cutoff], counter, documents)
+    nothing = np.zeros(len(rows), dtype=np.bool_)
+    bare = Evidence(truth, documents, cutter, final, None, final, nothing)
+    numbers: list[int] = rows.tolist()
+    if all(result.scores.statuses[row] == "failed" for row in numbers):
+        return Gathered(bare, None, ())
+    pipeline = pipeline_to_ask(result, retriever, deep=deep)
+    if isinstance(pipeline, Unasked):
+        return Gathered(bare, None, (_not_asked(pipeline.why),), pipeline.deep_asks)
+
+    def failed(error: BaseException) -> str:
+        if deep or retriever is not None:
+            if isinstance(error, RagEvalError):
+                raise error
+            raise ConfigError(f"{pipeline.name} cannot be asked again: {raised(error)}") from error
+        return said(error) if isinstance(error, RagEvalError) else raised(error)
+
+    asked = outcome(lambda: _ask(pipeline, result, bare), failed)
+    if isinstance(asked, str):
+        return Gathered(bare, None, (_not_asked(f"it fails: {asked}"),))
+    evidence, differing = _compared(result, rows, bare, asked)
+    notes = () if not differing else (_differs(differing, len(rows), asked.rankings),)
+    return Gathered(evidence, asked.depth if evidence.asked.any() else None, notes)
+
+
+def _counter(result: EvaluationResult[Any], cutoff: Cutoff, tokenizer: Any) -> Any:
+    if cutoff.unit != "tok":
+        return None
+    named = result.config.get("tokenizer")
+    if tokenizer is None and named is None:
+        raise ConfigError("the run counts tokens and names no tokenizer; give it, tokenizer=..., or explain by @k")
+    return checked_counter(named if tokenizer is None else tokenizer)
+
+
+def _not_asked(why: str) -> str:
+    return f"the pipeline was not asked again ({why}): only what the run retrieved is known"
+
+
+def _differs(differing: int, questions: int, rankings: Rankings) -> str:
+    failed = f", {len(rankings.failures)} of them fail" if rankings.failures else ""
+    return (
+        f"{differing} of {questions} questions are ranked otherwise than in the run, as code, a model or a service has "
+        f"changed, or as the pipeline is not deterministic{failed}: of these only what the run retrieved is known"
+    )
+
+
+def _ask(pipeline: Retriever, result: EvaluationResult[Any], bare: Evidence) -> _Asked:
+    """Ask a pipeline for the deep rankings of the questions; of one that reranks, what it reranks."""
+    inner = pipeline.retriever if isinstance(pipeline, RerankedRetriever) else pipeline
+    candidates = pipeline.candidates if isinstance(pipeline, RerankedRetriever) else None
+    depth = max(DEPTH, candidates or 0, int(bare.final.counts.max(initial=0)))  # as deep as the run's other cutoffs
+    budgets = [cutoff for cutoff in bare.cutter.cutoffs if cutoff.is_budget]
+    sizes = [cutoff.size for cutoff in bare.cutter.cutoffs if not cutoff.is_budget]
+    cutter = RankingCutter([Cutoff(max([depth, *sizes])), *budgets], bare.cutter.tokenizer, bare.corpus)
+    asking = Asking.of_record(result.config)
+
+    folder = None if result.folder is None else result.folder.absolute()
+    is_below_a_root = folder is not None and folder.parent.name in (RUNS, CELLS)
+    with (
+        collected(),
+        kept_stages(folder.parents[1] if folder and is_below_a_root else None),
+        indexed(inner, bare.corpus) as index,
+    ):
+        rankings = index.rank([entry.query for entry in bare.truth], cutter, asking)
+        chunks: Sequence[AnyChunk] | None = index.chunks
+        if result.evaluation_type == "chunk-level":
+            ids = _chunk_ids(result, bare.truth, chunks, bare.corpus)
+            rankings = ProjectedTruth(CHUNK, (), ids.of).with_dataset_ids(rankings)
+            chunks = None if chunks is None else [_renamed(chunk, ids) for chunk in chunks]
+        spans = (unit for entry in bare.truth for unit in entry.labels if result.evaluation_type == "token-level")
+        return _Asked(rankings, chunks, unread_text(inner, spans), candidates, depth)
+
+
+def _chunk_ids(
+    result: EvaluationResult[Any], truth: Sequence[GroundTruth[Any]], chunks: Sequence[AnyChunk] | None, corpus: Corpus
+) -> ChunkIds:
+    projected = result.config["dataset"].get("evaluation_type") == "token-level"
+    known = () if projected else [unit for entry in truth for unit in entry.labels]
+    return ChunkIds(known, chunks, None, HitReader(corpus).original)
+
+
+def _renamed(chunk: Any, ids: ChunkIds) -> Any:
+    return replace(chunk, id=ids.of(Hit.of(chunk)) or chunk.id)
+
+
+def _compared(result: EvaluationResult[Any], rows: Integers, bare: Evidence, asked: _Asked) -> tuple[Evidence, int]:
+    """Return the evidence with what was answered, and how many questions are ranked otherwise than in the run.
+
+    A run that found fewer results than it was asked for ranked otherwise if there are more today. So it did if more is
+    read at the cutoff today, as of a budget that its results did not fill.
+    """
+    found, failed = asked.rankings.hits, asked.rankings.failures
+    begins = found.first(bare.final.counts if asked.candidates is None else asked.candidates)
+    reads_alike = np.ones(len(rows), dtype=np.bool_)
+    if asked.candidates is None:
+        reads_alike = bare.cut(found).counts == bare.cut(begins).counts
+    sizes = (cutoff.size for cutoff in map(Cutoff.parse, result.cutoffs) if not cutoff.is_budget)
+    least = min(max(sizes, default=1), DEPTH if asked.candidates is None else asked.candidates)
+    same = np.array(
+        [
+            entry.query.id not in failed
+            and bare.final.counts[row] >= min(least, found.counts[row])
+            and reads_alike[row]
+            and _continues(bare.final[row], begins[row], asked.candidates is not None)
+            for row, entry in enumerate(bare.truth)
+        ],
+        dtype=np.bool_,
+    )
+    if not same.any():
+        return replace(bare, chunks=asked.chunks, unread=asked.unread), len(same)
+    deep = _either(bare.final, found, same)
+    evidence = replace(bare, deep=deep, asked=same, chunks=asked.chunks, unread=asked.unread)
+    if asked.candidates is None:
+        evidence = replace(evidence, final=deep)  # as it was asked for, with the texts that its costs are counted by
+    else:
+        evidence = replace(evidence, first=_either(bare.final, found.first(asked.candidates), same))
+    return evidence, int((~same).sum())
+
+
+def _continues(before: Ranking, begin: Ranking, reranked: bool) -> bool:
+    """Return whether the begin of a deep ranking is that of the run or, of one that was reranked, holds all of it."""
+    old, new = [hit.identity for hit in before], [hit.identity for hit in begin]
+    return {*old} <= {*new} if reranked else old == new
+
+
+def _either(first: RankedHits, second: RankedHits, takes_second: NDArray[np.bool_]) -> RankedHits:
+    """Return for each question the second ranking or the first."""
+    if takes_second.all():
+        return second
+    if not takes_second.any():
+        return first
+    pairs = zip(first, second, takes_second, strict=True)
+    return RankedHits.of([after if takes else before for before, after, takes in pairs])

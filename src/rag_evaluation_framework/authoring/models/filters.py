@@ -1,0 +1,343 @@
+"""Why a proposed question is not kept: each check returns the reason for each question, with what is particular."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from difflib import SequenceMatcher
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...base.outside import one_line, shown
+from ...components.retrievers import BM25Retriever
+from ...contracts import Chunker, PositionAwareChunker
+from ...contracts.component import check_number
+from ...contracts.roles import Embedder, Role, checked_parts, joined
+from ...data import Corpus
+from ...data.levels import U
+from ...datasets.checks.question_checks import wording_key
+from ...errors import InputError, ProviderError
+from ...text.terms import words
+from .asking import Asker, Verdict, load_prompt, marked
+from .candidates import Candidate, Candidates, Evidence, Reason, Rejection, documents_of, rejected
+from .strategies import Headings
+
+# What is certainly no question, or no answer to one. Doubtful ones pass: filters and the second call judge them.
+
+NO_QUESTION = "not a question"
+OF_WHAT_WAS_SHOWN = "speaks of what was shown"
+REPEATED = "quote is the question itself"
+TOO_SHORT = "quote of a single character"
+TOO_LONG = "quote of all that was shown"
+
+_FEWEST_WORDS, _LONGEST = 2, 1000  # the longest public question has 173 characters
+_ALL, _MUCH = 0.9, 1000  # of less than 1,000 characters all may well be the answer
+_SHOWN = re.compile(
+    r"\b(?:this (?:passage|excerpt|chunk)"
+    r"|(?:does|do) (?:the|these) (?:passage|excerpt|chunk|text)s? (?:say|tell|list|mention|state|describe)"
+    r"|(?:the|this) (?:given|provided|above) context|(?:pa_)?chunk_[0-9a-f]{12}"
+    r"|(?:in|on|to) (?:the|this|these)(?: above)? (?:passage|excerpt|chunk|text|document)s?(?= about|\s*[,;:?.!]|$))",
+    re.IGNORECASE,
+)
+
+
+def flaw_of_wording(candidate: Candidate[Any]) -> Reason | None:
+    """Return why the wording of a candidate cannot be that of a question: nothing more is asked about it."""
+    text = candidate.question
+    if candidate.request.given:  # users also search by a single word
+        return None
+    if len(text) > _LONGEST or len(words(text, None)) < _FEWEST_WORDS:
+        return NO_QUESTION, ""
+    return (OF_WHAT_WAS_SHOWN, "") if _SHOWN.search(text) else None
+
+
+def without_question(candidate: Candidate[U], rejections: list[Rejection]) -> Candidate[U]:
+    """Return a candidate without the quotes that repeat it, if there are others."""
+    asked = wording_key(candidate.question)
+    others = [number for number, text in enumerate(candidate.excerpts) if wording_key(text) != asked]
+    if not others or len(others) == len(candidate.excerpts):
+        return candidate
+    left_out = [text for number, text in enumerate(candidate.excerpts) if number not in others]
+    rejections += [rejected(candidate, "verified", REPEATED, text, questions=0) for text in left_out]
+    answers, evidence = candidate.answers, candidate.evidence
+    return replace(candidate, answers=tuple(answers[n] for n in others), evidence=tuple(evidence[n] for n in others))
+
+
+def flaw_of_quotes(candidate: Candidate[Any]) -> Reason | None:
+    """Return why the quotes of a candidate cannot be an answer, such as that they are the question, as headings are."""
+    quoted = "".join(candidate.excerpts)
+    if sum(map(str.isalnum, quoted)) < 2:
+        return TOO_SHORT, candidate.told
+    if wording_key(candidate.question) in map(wording_key, candidate.excerpts):
+        return REPEATED, candidate.told
+    shown = sum(len(section.text.strip()) for section in candidate.request.sections)
+    return (TOO_LONG, candidate.told) if len(quoted) >= max(_ALL * shown, _MUCH) else None
+
+
+# The second call: whether the excerpts of a question, and nothing else, answer it.
+
+CHECK = "answerable"
+REASONS = {"partly": "answered only in part", "no": "not answered"}
+UNCHECKED = "could not be checked"
+ONE_IS_ENOUGH = "answered by one part alone"
+ANSWERED = {"yes": "answered after all", "partly": "answered in part after all"}
+DEPTH = 20
+"""How many passages are judged for a question without an answer."""
+
+
+def checking(question: str, evidence: Sequence[Evidence]) -> list[dict[str, str]]:
+    """Return the messages of the call about a question."""
+    told = [{"document": each.doc_id, "heading": each.heading} for each in evidence]
+    excerpts = marked("excerpt", [each.text for each in evidence], question, told)
+    return load_prompt(CHECK).messages(question=question, excerpts=excerpts)
+
+
+def unanswerable(candidates: Candidates, asker: Asker) -> Iterator[Reason | None]:
+    """Yield why the excerpts of each question alone do not answer it, as the model judges in a call of its own."""
+    asked = [checking(each.question, each.evidence) for each in candidates]
+    for candidate, verdict in zip(candidates, asker.ask(Verdict, asked, "Checking"), strict=True):
+        if isinstance(verdict, ProviderError):
+            yield UNCHECKED, str(verdict)
+        elif verdict.answer == "yes":
+            yield None
+        else:
+            left_open = f"; left open: {verdict.missing}" if verdict.missing.strip() else ""
+            yield REASONS[verdict.answer], f"{candidate.told}{left_open}"
+
+
+def answered_by_a_part(candidates: Candidates, asker: Asker) -> list[Reason | None]:
+    """Return of each question that has to be answered by several documents whether one of them is enough."""
+    parts = [
+        (number, part)
+        for number, each in enumerate(candidates)
+        if each.request.least_documents > 1
+        for part in documents_of(each.evidence)
+    ]
+    asked = [checking(candidates[number].question, part) for number, part in parts]
+    found: dict[int, Reason] = {}
+    for (number, part), verdict in zip(parts, asker.ask(Verdict, asked, "Checking parts"), strict=True):
+        if isinstance(verdict, ProviderError):
+            found.setdefault(number, (UNCHECKED, str(verdict)))
+        elif verdict.answer == "yes":
+            found.setdefault(number, (ONE_IS_ENOUGH, " | ".join(each.text for each in part)))
+    return [found.get(number) for number in range(len(candidates))]
+
+
+def answered_after_all(
+    candidates: Candidates,
+    corpus: Corpus,
+    headings: Headings,
+    chunker: Chunker | PositionAwareChunker,
+    asker: Asker,
+) -> Iterator[Reason | None]:
+    """Yield for each question without an answer which of the passages that BM25 finds answer it, wholly or in part."""
+    if not candidates:
+        return
+    retriever = BM25Retriever(chunker)
+    retriever.index(corpus)
+    found = [
+        [
+            Evidence(hit.text, hit.doc_id, heading=headings.at(hit.doc_id, hit.start))
+            for hit in retriever.retrieve(candidate.question, DEPTH).hits
+            if hit.doc_id is not None and hit.text is not None
+        ]
+        for candidate in candidates
+    ]
+    asked = [checking(each.question, evidence) for each, evidence in zip(candidates, found, strict=True)]
+    for evidence, verdict in zip(found, asker.ask(Verdict, asked, "Looking for answers"), strict=True):
+        if isinstance(verdict, ProviderError):
+            yield UNCHECKED, str(verdict)
+        else:
+            reason = ANSWERED.get(verdict.answer)
+            yield None if reason is None else (reason, " | ".join(each.text for each in evidence))
+
+
+# Questions in the same words.
+
+SAME_WORDING = "same question again"
+OTHER_ANSWER = "same question with another answer"
+
+
+def contradicted(candidates: Candidates) -> Iterator[Reason | None]:
+    """Yield the answer that contradicts that of each question: of one wording, two are answered by different texts.
+
+    Such a question does not say what it is about, so that several documents, or places, answer it differently: none of
+    them is kept. What users ask stays: they do ask so.
+    """
+    alike: dict[str, list[Candidate[Any]]] = {}
+    for each in candidates:
+        alike.setdefault(wording_key(each.question), []).append(each)
+    differing = {
+        wording: group
+        for wording, group in alike.items()
+        if not all(_agree(one, other) for one, other in combinations(group, 2))
+    }
+    for each in candidates:
+        others = differing.get(wording_key(each.question))
+        if others is None or each.request.given:
+            yield None
+        else:  # without one that differs itself, two others do
+            told = next((other for other in others if not _agree(each, other)), others[0])
+            yield OTHER_ANSWER, told.told or "no answer"
+
+
+def _agree(one: Candidate[Any], other: Candidate[Any]) -> bool:
+    """Return whether the same texts, in part at least, answer both; or nothing does."""
+    if not (one.answers and other.answers):
+        return not (one.answers or other.answers)
+    if not {*one.answers}.isdisjoint(other.answers):
+        return True
+    return any(mine.is_that_of(theirs) for mine in one.evidence for theirs in other.evidence)
+
+
+def same_wording(candidates: Candidates) -> list[Reason | None]:
+    """Tell the questions that have the wording of an earlier one, up to capitals and punctuation."""
+    first: dict[str, Candidate[Any]] = {}
+    earlier = [first.setdefault(wording_key(each.question), each) for each in candidates]
+    return [
+        None if one is each else (SAME_WORDING, one.question) for one, each in zip(earlier, candidates, strict=True)
+    ]
+
+
+# Filters of questions and excerpts from anywhere. Cosines have six decimals: the same pair is above or below a
+# threshold on every machine.
+
+COPIED_SHARE = 0.60
+"""The share of a question's words, in one run, from which on it counts as copied."""
+RELEVANCE_THRESHOLD = 0.40
+"""The cosine that a question has with each excerpt at the least, published for OpenAI's text-embedding-3."""
+DEDUP_THRESHOLD = 0.70
+"""Questions with a higher cosine count as the same question; published for OpenAI's text-embedding-3."""
+
+_SHORTEST_COPY, _LETTERS = 5, 20  # words, and letters and digits in them: fewer are a name
+_DECIMALS = 6
+
+
+def reject_copied_wording(
+    questions: Sequence[str], excerpts: Sequence[Sequence[str]], share: float = COPIED_SHARE
+) -> list[Reason | None]:
+    """Return for each question None, or that it repeats the wording of an excerpt.
+
+    Formula: words in the longest run that also stands in an excerpt / words of the question; all words count, stop
+    words too, in lower case. A question is rejected if that is at least `share`, and the run has at least 5 words
+    and 20 letters and digits: shorter runs are names. A question without words, or without excerpts, passes: there
+    is nothing to compare.
+
+    At the default of 0.60, 3 of the 276 public questions that a model wrote would be rejected, and 2 of 1,380 that
+    people wrote; at 0.50 it would be 13 and 4, most of which repeat a name (`benchmarks/public_questions.py`).
+
+    Args:
+        questions: The questions.
+        excerpts: The texts of the answers of each question.
+        share: The least share that counts as copied, above 0; 1 is the whole question.
+
+    Raises:
+        ConfigError: `share` is not a number from 0 to 1.
+        InputError: Questions and lists of excerpts differ in number.
+    """
+    _check_same_number(questions, excerpts)
+    check_number("reject_copied_wording", "share", share, most=1)
+    found: list[Reason | None] = []
+    for question, quotes in zip(questions, excerpts, strict=True):
+        asked, run = words(question, None), list[str]()
+        for quote in quotes:
+            at = SequenceMatcher(None, asked, words(quote, None), autojunk=False).find_longest_match()
+            run = max(run, [*asked[at.a : at.a + at.size]], key=len)
+        figure = round(len(run) / len(asked), _DECIMALS) if asked else 0.0
+        is_copied = figure >= share and len(run) >= _SHORTEST_COPY and sum(map(len, run)) >= _LETTERS
+        told = f"{len(run)} of its words in a row, {figure:.0%}, stand in its excerpt: “{one_line(' '.join(run))}”"
+        found.append(("copied wording", told) if is_copied else None)
+    return found
+
+
+def reject_irrelevant(
+    questions: Sequence[str],
+    excerpts: Sequence[Sequence[str]],
+    embedder: Embedder,
+    threshold: float = RELEVANCE_THRESHOLD,
+) -> list[Reason | None]:
+    """Return for each question None, or that its worst excerpt is less like it than the threshold.
+
+    The worst excerpt decides, not the mean: one excerpt that belongs to nothing spoils an answer. A cosine that equals
+    the threshold passes. A question without excerpts passes, as there is nothing to compare; with a text of which the
+    embedder knows no word the cosine is 0.
+
+    Args:
+        questions: The questions.
+        excerpts: The texts of the answers of each question.
+        embedder: What makes vectors, fitted.
+        threshold: The least cosine. 0.40 means something else with every other embedder than text-embedding-3.
+
+    Raises:
+        InputError: Questions and lists of excerpts differ in number, or the embedder returns no vectors.
+    """
+    _check_same_number(questions, excerpts)
+    asked = _directions(embedder, questions, "query")
+    texts = list(dict.fromkeys(text for quotes in excerpts for text in quotes))
+    row, told = {text: number for number, text in enumerate(texts)}, _directions(embedder, texts)
+    found: list[Reason | None] = []
+    for number, quotes in enumerate(excerpts):
+        cosines = [round(float(asked[number] @ told[row[text]]), _DECIMALS) for text in quotes]
+        figure = min(cosines, default=1.0)
+        which = f"excerpt {cosines.index(figure) + 1} of {len(quotes)}" if len(quotes) > 1 else "its excerpt"
+        why = f"its cosine with {which} is {figure:.2f}; expected at least {threshold:.2f}"
+        found.append(("irrelevant", why) if figure < threshold else None)
+    return found
+
+
+def reject_near_duplicates(
+    questions: Sequence[str], embedder: Embedder, threshold: float = DEDUP_THRESHOLD
+) -> list[Reason | None]:
+    """Return for each question None, or which earlier question it repeats.
+
+    In their order: a question is rejected if its cosine with an earlier one that is kept is above the threshold; one
+    that equals it is kept, as in Chroma's own filter. What is rejected rejects nothing, so the result depends on the
+    order and on nothing else. Give only questions that other filters keep.
+
+    Args:
+        questions: The questions, those to be preferred first.
+        embedder: What makes vectors, fitted.
+        threshold: The highest cosine of questions that differ. 0.70 means something else with every other embedder than
+            text-embedding-3.
+
+    Raises:
+        InputError: The embedder returns no vectors.
+    """
+    asked = _directions(embedder, questions, "query")
+    held, kept = np.empty_like(asked), list[int]()
+    found: list[Reason | None] = []
+    for number, vector in enumerate(asked):
+        alike = (held[: len(kept)] @ vector).round(_DECIMALS)
+        if kept and alike.max() > threshold:
+            like = kept[int(alike.argmax())]
+            told = f"it has a cosine of {alike.max():.2f} with question {like + 1}, {one_line(shown(questions[like]))}"
+            found.append(("near duplicate", told))
+        else:
+            held[len(kept)] = vector
+            kept.append(number)
+            found.append(None)
+    return found
+
+
+def _directions(embedder: Embedder, texts: Sequence[str], role: Role = "text") -> NDArray[np.float64]:
+    """Return the vectors of texts at length 1, shape (len(texts), dimension); zeros stay zeros.
+
+    Raises:
+        InputError: The embedder returns other than one vector of finite numbers for each text.
+    """
+    if not texts:
+        return np.zeros((0, 0))
+    vectors = joined(checked_parts(embedder, texts, role), len(texts)).astype(np.float64)
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    unit: NDArray[np.float64] = vectors / np.where(lengths == 0, 1, lengths)
+    return unit
+
+
+def _check_same_number(questions: Sequence[str], excerpts: Sequence[Sequence[str]]) -> None:
+    """Raise InputError if there are not as many lists of excerpts as questions."""
+    if len(questions) != len(excerpts):
+        raise InputError(
+            f"{len(questions)} questions with {len(excerpts)} lists of excerpts; expected one list for each question"
+        )

@@ -1,0 +1,16 @@
+from .passages import Choice as Choice
+from .passages import Found as Found
+from .passages import Pool as Pool
+from .passages import absorbed as absorbed
+from .passages import copies_of as copies_of
+from .passages import merged as merged
+from .passages import parse_choice as parse_choice
+from .passages import sentences_of as sentences_of
+from .passages import trimmed as trimmed
+from .sessions import Question as Question
+from .sessions import ReviewChecks as ReviewChecks
+from .sessions import ReviewCounts as ReviewCounts
+from .sessions import ReviewSession as ReviewSession
+from .sessions import SavedFile as SavedFile
+from .sessions import Session as Session
+from .sessions import read_questions as read_questions

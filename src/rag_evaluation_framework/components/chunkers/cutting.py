@@ -1,0 +1,530 @@
+"""Chunkers that cut a document at its own boundaries, or by size: what all of them measure and how they cut."""
+
+import re
+from abc import ABC, abstractmethod
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, ClassVar, Literal, NamedTuple, cast, get_args
+
+from markdown_it import MarkdownIt
+
+from ...base.outside import shown
+from ...contracts.component import check_choice, check_count
+from ...contracts.roles import PositionAwareChunker, Tokenizer
+from ...data import Document, PositionAwareChunk
+from ...errors import ConfigError
+from ...text.sentence_boundaries import sentence_places
+from ...text.tokenizers import resolve_tokenizer, tokenizer_name
+
+# Measuring a document once, so that the length of any stretch of it is a subtraction.
+
+Place = tuple[int, int]
+"""Where a stretch of a text starts and ends."""
+
+
+class Measure(ABC):
+    """The length of stretches of one text, in characters or in tokens."""
+
+    @abstractmethod
+    def length(self, start: int, end: int) -> int:
+        """Return how long the characters `start` to `end` are."""
+
+    @abstractmethod
+    def advance(self, start: int, units: int) -> int:
+        """Return the position `units` further on than `start`, at most the end of the text."""
+
+    @abstractmethod
+    def retreat(self, end: int, units: int) -> int:
+        """Return the position `units` before `end`, at least 0."""
+
+    @abstractmethod
+    def exactly(self, start: int, end: int) -> int:
+        """Return how long the stretch is when it is measured by itself, as its reader will measure it."""
+
+    def longest(self, start: int, end: int, size: int) -> int:
+        """Return the furthest end, up to `end`, of a stretch from `start` that is at most `size` long by itself.
+
+        Cutting a text changes its tokens at the cut, rarely to more of them; then it is cut a token earlier. One
+        character is the least: a size below the tokens of a single character cannot be kept.
+        """
+        end = min(end, max(self.advance(start, size), start + 1))
+        while end > start + 1 and self.exactly(start, end) > size:
+            end = max(start + 1, min(self.retreat(end, 1), end - 1))
+        return end
+
+    def windows(self, start: int, end: int, size: int, overlap: int) -> Iterator[Place]:
+        """Yield stretches of at most `size` in order, each repeating up to `overlap` of the one before."""
+        stop = self.longest(start, end, size)
+        yield start, stop
+        while stop < end:
+            start = max(self.retreat(stop, overlap), start + 1) if overlap else stop
+            while (reach := self.longest(start, end, size)) <= stop:  # a window that would show nothing new
+                start = min(max(self.advance(start, 1), start + 1), stop)
+            stop = reach
+            yield start, stop
+
+
+class Characters(Measure):
+    """Length in Unicode code points."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def length(self, start: int, end: int) -> int:
+        """Return the number of characters."""
+        return end - start
+
+    def advance(self, start: int, units: int) -> int:
+        """Return `start + units`, at most the end of the text."""
+        return min(start + units, len(self.text))
+
+    def retreat(self, end: int, units: int) -> int:
+        """Return `end - units`, at least 0."""
+        return max(end - units, 0)
+
+    def exactly(self, start: int, end: int) -> int:
+        """Return the number of characters."""
+        return end - start
+
+
+class Units(Measure):
+    """Length in units whose starts are known, such as sentences: a stretch has the units that start in it."""
+
+    def __init__(self, text: str, starts: Sequence[int]) -> None:
+        self.text = text
+        self.starts = starts
+
+    def length(self, start: int, end: int) -> int:
+        """Return the number of units that start in the stretch."""
+        return bisect_left(self.starts, end) - bisect_left(self.starts, start)
+
+    def advance(self, start: int, units: int) -> int:
+        """Return where the unit `units` after the one at `start` starts."""
+        unit = bisect_left(self.starts, start) + units
+        return self.starts[unit] if unit < len(self.starts) else len(self.text)
+
+    def retreat(self, end: int, units: int) -> int:
+        """Return where the unit `units` before the one at `end` starts."""
+        return self.starts[max(bisect_left(self.starts, end) - units, 0)] if self.starts else 0
+
+    def exactly(self, start: int, end: int) -> int:
+        """Return the number of units that start in the stretch."""
+        return self.length(start, end)
+
+
+class Tokens(Units):
+    """Length in tokens of the whole text."""
+
+    def __init__(self, text: str, tokenizer: Tokenizer) -> None:
+        super().__init__(text, tokenizer.offsets(text).tolist())
+        self.tokenizer = tokenizer
+
+    def exactly(self, start: int, end: int) -> int:
+        """Return the number of tokens of the stretch, encoded by itself."""
+        return self.tokenizer.count(self.text[start:end])
+
+
+def measured(text: str, length: Any) -> Measure:
+    """Return the measure of a text in `"characters"`, or in tokens of a tokenizer."""
+    return Characters(text) if _is_characters(length) else Tokens(text, resolve_tokenizer(length))
+
+
+def check_length(length: Any) -> None:
+    """Check that a length is a text, whose tokenizer is loaded when it is used, or a tokenizer; else TokenizerError."""
+    if not isinstance(length, str | Path):
+        resolve_tokenizer(length)
+
+
+def length_shown(length: Any) -> str:
+    """Return what the name of a chunker says of its length: nothing of characters."""
+    return "" if _is_characters(length) else f", length={tokenizer_name(length)}"
+
+
+def _is_characters(length: Any) -> bool:
+    return isinstance(length, str) and length == "characters"
+
+
+def check_sizes(owner: str, size_name: str, size: int, overlap: int) -> None:
+    """Raise ConfigError unless size is at least 1 and 0 <= overlap < size, both whole numbers."""
+    check_count(owner, size_name, size)
+    check_count(owner, "overlap", overlap, least=0)
+    if overlap >= size:
+        raise ConfigError(f"{owner}: overlap={overlap} with {size_name}={size}; expected 0 <= overlap < {size_name}")
+
+
+def cut_out(
+    document: Document, places: Iterable[Place], metadata: Mapping[str, Any] | None = None
+) -> list[PositionAwareChunk]:
+    """Return the stretches of a document as chunks; those of nothing but white space are left out."""
+    return [
+        PositionAwareChunk.of(document, start, end, metadata)
+        for start, end in places
+        if start < end and not document.content[start:end].isspace()
+    ]
+
+
+# Recursive character chunking: cuts at the largest natural boundary that fits.
+
+SeparatorAt = Literal["end", "start"]
+
+
+@dataclass(frozen=True)
+class RecursiveCharacterChunker(PositionAwareChunker):
+    """Cuts at paragraphs, then lines, then sentences, then words, and only then inside a word.
+
+    A text that is too long is cut at every occurrence of the first separator that it contains; neighbouring pieces
+    are put together as long as they fit, and a piece that is too long by itself is cut in the same way at the next
+    separators. A separator and the white space behind it stay with the piece before, unless `separator_at` says
+    otherwise. Nothing is trimmed: the chunks of a document cover all of it but stretches of pure white space.
+
+    Attributes:
+        chunk_size: The most that a chunk may hold, in the unit of `length`; never exceeded, but by a single character
+            that is longer than this in tokens.
+        overlap: The most that a chunk may repeat of the one before it, in whole pieces; less than `chunk_size`.
+            Tokens are counted in the whole document here, so that by itself the repeated text may have a few more.
+        separators: Where to cut, from the largest to the smallest unit of text.
+        length: `"characters"`, or anything that `resolve_tokenizer` takes, such as `"cl100k_base"`.
+        separator_at: Which end of a piece keeps separators: `"end"`, with the white space behind them, or `"start"`,
+            as in LangChain, where a chunk may begin with the full stop of the sentence before.
+
+    Raises:
+        TokenizerError: `length` is no tokenizer.
+        ConfigError: A size is impossible, or `separator_at` is unknown.
+    """
+
+    chunk_size: int = 200
+    overlap: int = 0
+    separators: tuple[str, ...] = ("\n\n", "\n", ".", "?", "!", " ")
+    length: Any = "characters"
+    separator_at: SeparatorAt = "end"
+
+    def __post_init__(self) -> None:
+        check_length(self.length)
+        check_sizes("RecursiveCharacterChunker", "chunk_size", self.chunk_size, self.overlap)
+        given: Any = self.separators
+        if not isinstance(given, list | tuple) or not all(
+            isinstance(text, str) for text in cast("list[object]", given)
+        ):
+            raise ConfigError(
+                f"RecursiveCharacterChunker: separators={shown(self.separators)}; expected a list of texts"
+            )
+        object.__setattr__(self, "separators", tuple(self.separators))
+        check_choice("RecursiveCharacterChunker", "separator_at", self.separator_at, get_args(SeparatorAt))
+
+    @property
+    def name(self) -> str:
+        """The class with its sizes, and what is not as usual."""
+        unit = length_shown(self.length)
+        place = "" if self.separator_at == "end" else f", separator_at={self.separator_at}"
+        return f"RecursiveCharacterChunker(chunk_size={self.chunk_size}, overlap={self.overlap}{unit}{place})"
+
+    def chunk_with_positions(self, document: Document) -> list[PositionAwareChunk]:
+        """Return the chunks in reading order; none for a blank document."""
+        measure = measured(document.content, self.length)
+        cutter = Cutter(document.content, measure, self.chunk_size, self.overlap, self.separators, self.separator_at)
+        return cut_out(document, cutter.cut(0, len(document.content)))
+
+
+class Cutter:
+    """The recursion over one text; chunkers with boundaries of their own begin it at `packed`."""
+
+    def __init__(
+        self,
+        text: str,
+        measure: Measure,
+        size: int,
+        overlap: int,
+        separators: Sequence[str],
+        separator_at: SeparatorAt = "end",
+    ) -> None:
+        self.text = text
+        self.measure = measure
+        self.size, self.overlap = size, overlap
+        self.separator_at = separator_at
+        space = r"\s*" if separator_at == "end" else ""
+        self.boundaries = [re.compile(re.escape(separator) + space) for separator in separators if separator]
+
+    def cut(self, start: int, end: int, level: int = 0) -> Iterator[Place]:
+        """Yield chunks of a stretch, cut at the separators from number `level` on."""
+        if self.fits(start, end):
+            yield start, end
+            return
+        pieces: list[Place] = []
+        while len(pieces) < 2 and level < len(self.boundaries):
+            pieces = self.pieces(start, end, self.boundaries[level])
+            level += 1
+        if len(pieces) < 2:
+            yield from self.measure.windows(start, end, self.size, self.overlap)
+            return
+        yield from self.packed(pieces, level)
+
+    def packed(self, pieces: Sequence[Place], level: int = 0) -> Iterator[Place]:
+        """Yield chunks of neighbouring pieces; those too long by themselves are cut at the separators from `level`."""
+        together: list[Place] = []
+        for piece in pieces:
+            if self.fits(*piece):
+                together.append(piece)
+            else:
+                yield from self.merged(together)
+                together = []
+                yield from self.cut(*piece, level)
+        yield from self.merged(together)
+
+    def fits(self, start: int, end: int) -> bool:
+        """Return whether a stretch is small enough, within the text and by itself."""
+        return self.measure.length(start, end) <= self.size and self.measure.exactly(start, end) <= self.size
+
+    def pieces(self, start: int, end: int, boundary: re.Pattern[str]) -> list[Place]:
+        """Cut at every boundary; the first needs something other than white space before it."""
+        found = boundary.finditer(self.text, start, end)
+        ends = [match.start() if self.separator_at == "start" else match.end() for match in found]
+        if ends and not self.text[start : ends[0]].strip():
+            del ends[0]
+        if not ends or ends[-1] < end:
+            ends.append(end)
+        return list(zip([start, *ends[:-1]], ends, strict=True))
+
+    def merged(self, pieces: list[Place]) -> Iterator[Place]:
+        """Put neighbouring pieces together as long as they fit, repeating up to `overlap` of the chunk before."""
+        length = self.measure.length
+        first = last = 0
+        while first < len(pieces):
+            start = pieces[first][0]
+            while last + 1 < len(pieces) and length(start, pieces[last + 1][1]) <= self.size:
+                last += 1
+            while last > first and self.measure.exactly(start, pieces[last][1]) > self.size:
+                last -= 1
+            yield start, pieces[last][1]
+            end, first, last = pieces[last][1], last + 1, last + 1
+            while (
+                self.overlap  # a piece inside a token has no length
+                and first < len(pieces)
+                and pieces[first - 1][0] > start
+                and length(pieces[first - 1][0], end) <= self.overlap
+                and self.fits(pieces[first - 1][0], pieces[last][1])
+            ):
+                first -= 1
+
+
+# Fixed-size chunking: windows of equally many tokens.
+
+
+@dataclass(frozen=True)
+class FixedTokenChunker(PositionAwareChunker):
+    """Cuts every `tokens - overlap` tokens, wherever that falls, but never inside a character.
+
+    The document is encoded once and cut between its tokens; a window that would have more tokens when encoded by
+    itself ends a token earlier. The chunks of a document cover all of it but stretches of pure white space.
+
+    Attributes:
+        tokens: The most tokens of a chunk; never exceeded, but by a single character that has more.
+        overlap: How many tokens a chunk repeats of the one before it; less than `tokens`.
+        tokenizer: Anything that `resolve_tokenizer` takes; loaded when the first document is cut.
+
+    Raises:
+        ConfigError: A size is impossible.
+    """
+
+    requires: ClassVar[Mapping[str, str]] = {"tiktoken": "tiktoken"}
+
+    tokens: int = 100
+    overlap: int = 0
+    tokenizer: Any = "cl100k_base"
+
+    def __post_init__(self) -> None:
+        check_sizes("FixedTokenChunker", "tokens", self.tokens, self.overlap)
+
+    @property
+    def name(self) -> str:
+        """The class with its sizes."""
+        tokenizer = tokenizer_name(self.tokenizer)
+        unit = "" if tokenizer == "cl100k_base" else f", tokenizer={tokenizer}"
+        return f"FixedTokenChunker(tokens={self.tokens}, overlap={self.overlap}{unit})"
+
+    def chunk_with_positions(self, document: Document) -> list[PositionAwareChunk]:
+        """Return the chunks in reading order; none for a blank document."""
+        measure = Tokens(document.content, resolve_tokenizer(self.tokenizer))
+        return cut_out(document, measure.windows(0, len(document.content), self.tokens, self.overlap))
+
+
+# Sentence chunking: cuts between sentences.
+
+_DEFAULT_SIZE = 200
+
+
+@dataclass(frozen=True)
+class SentenceChunker(PositionAwareChunker):
+    """Puts whole sentences together, up to a size or up to a number of them.
+
+    Sentences are found by rules that need no data and know common abbreviations, mostly English ones; paragraphs,
+    headings, list items and table rows end them, too. Only a sentence that is longer than `chunk_size` is cut, at
+    blanks if it can be. Nothing is trimmed: the chunks of a document cover all of it but stretches of pure white space.
+
+    Attributes:
+        chunk_size: The most that a chunk may hold, in the unit of `length`; never exceeded, but by a single character
+            that is longer than this in tokens. If neither this nor `sentences` is given, 200.
+        overlap: The most that a chunk may repeat of the one before it, in whole sentences; counted in sentences if
+            `sentences` is given, else in the unit of `length`. Less than the size.
+        sentences: The most sentences of a chunk, however long they are. Excludes `chunk_size`.
+        length: `"characters"`, or anything that `resolve_tokenizer` takes, such as `"cl100k_base"`.
+
+    Raises:
+        TokenizerError: `length` is no tokenizer.
+        ConfigError: A size is impossible, or both sizes are given.
+    """
+
+    chunk_size: int | None = None
+    overlap: int = 0
+    sentences: int | None = None
+    length: Any = "characters"
+
+    def __post_init__(self) -> None:
+        check_length(self.length)
+        if self.chunk_size is not None and self.sentences is not None:
+            raise ConfigError(
+                f"SentenceChunker: chunk_size={self.chunk_size!r} and sentences={self.sentences!r}; "
+                "expected one of them, a size or a number of sentences"
+            )
+        if self.sentences is not None:
+            check_sizes("SentenceChunker", "sentences", self.sentences, self.overlap)
+            return
+        size = _DEFAULT_SIZE if self.chunk_size is None else self.chunk_size
+        check_sizes("SentenceChunker", "chunk_size", size, self.overlap)
+        object.__setattr__(self, "chunk_size", size)
+
+    @property
+    def name(self) -> str:
+        """The class with its sizes."""
+        size = f"chunk_size={self.chunk_size}" if self.sentences is None else f"sentences={self.sentences}"
+        unit = length_shown(self.length)
+        return f"SentenceChunker({size}, overlap={self.overlap}{unit})"
+
+    def chunk_with_positions(self, document: Document) -> list[PositionAwareChunk]:
+        """Return the chunks in reading order; none for a blank document."""
+        places = sentence_places(document.content)
+        text, by_sentences = document.content, self.sentences is not None
+        measure = Units(text, [start for start, _ in places]) if by_sentences else measured(text, self.length)
+        cutter = Cutter(text, measure, self.sentences or self.chunk_size or _DEFAULT_SIZE, self.overlap, (" ",))
+        return cut_out(document, cutter.packed(places))
+
+
+# Markdown chunking: cuts at headings.
+
+_BLOCKS = MarkdownIt("commonmark").disable("inline")
+_INLINE = MarkdownIt("commonmark")
+_LINE_BREAK = re.compile(r"\r\n?|\n")  # CommonMark's, and only these: a form feed or U+2028 ends no line
+_FRONT_MATTER = re.compile(
+    r"\ufeff?(?P<fence>---|\+\+\+)[ \t]*(?:\r\n?|\n)"
+    r"(?:[\w\"'][^\r\n:=]*[:=].*?[\r\n])??"  # begins with a key: else the fence is a thematic break
+    r"(?:(?P=fence)|\.\.\.)[ \t]*(?:\r\n?|\n|\Z)",
+    re.DOTALL,
+)
+
+
+class _Heading(NamedTuple):
+    start: int
+    end: int
+    level: int
+    title: str
+
+
+@dataclass(frozen=True)
+class MarkdownHeaderChunker(PositionAwareChunker):
+    """Cuts Markdown into its sections, and long sections as `RecursiveCharacterChunker` does.
+
+    A section is a heading, as CommonMark defines them (`# Title` or underlined), with what follows up to the next.
+    What looks like a heading inside code, HTML, a list or a quotation is text, and so is front matter. A heading with
+    nothing between it and a deeper one begins the chunk of the deeper one. The text before the first heading is a
+    section, too. Nothing is trimmed: the chunks of a document cover all of it but stretches of pure white space.
+
+    Each chunk says in its metadata what it is in: `{"section": "Billing > Refunds", "level": 2}`; an empty section
+    and level 0 before the first heading.
+
+    Attributes:
+        max_level: The deepest level of headings at which is cut, 1 to 6; deeper headings are text of their section.
+        chunk_size: The most that a chunk may hold, in the unit of `length`; never exceeded, but by a single character
+            that is longer than this in tokens.
+        overlap: The most that a chunk may repeat of the one before it in the same section; less than `chunk_size`.
+        length: `"characters"`, or anything that `resolve_tokenizer` takes, such as `"cl100k_base"`.
+
+    Raises:
+        TokenizerError: `length` is no tokenizer.
+        ConfigError: A level or size is impossible.
+    """
+
+    max_level: int = 6
+    chunk_size: int = 800
+    overlap: int = 0
+    length: Any = "characters"
+
+    def __post_init__(self) -> None:
+        check_length(self.length)
+        check_count("MarkdownHeaderChunker", "max_level", self.max_level)
+        if self.max_level > 6:
+            raise ConfigError(f"MarkdownHeaderChunker: max_level={self.max_level}; expected 1 to 6")
+        check_sizes("MarkdownHeaderChunker", "chunk_size", self.chunk_size, self.overlap)
+
+    @property
+    def name(self) -> str:
+        """The class with its level and sizes."""
+        unit = length_shown(self.length)
+        sizes = f"chunk_size={self.chunk_size}, overlap={self.overlap}"
+        return f"MarkdownHeaderChunker(max_level={self.max_level}, {sizes}{unit})"
+
+    def chunk_with_positions(self, document: Document) -> list[PositionAwareChunk]:
+        """Return the chunks in reading order, each with its section; none for a blank document."""
+        splitter = RecursiveCharacterChunker(self.chunk_size, self.overlap, length=self.length)
+        chunks: list[PositionAwareChunk] = []
+        for section in self._sections(document.content):
+            part = Document(document.id, document.content[section.start : section.end])
+            places = [(section.start + c.start, section.start + c.end) for c in splitter.chunk_with_positions(part)]
+            metadata = {"section": section.title, "level": section.level}
+            chunks += cut_out(document, places, metadata)
+        return chunks
+
+    def _sections(self, text: str) -> Iterator[_Heading]:
+        """Yield the sections end to end, each with the titles of its headings from the outermost."""
+        start, level = 0, 0
+        path: list[tuple[int, str]] = []
+        end_of_heading = 0
+        for heading in _headings(text):
+            if heading.level > self.max_level:
+                continue
+            between = text[end_of_heading : heading.start]
+            if level >= heading.level or between.strip().strip("\ufeff"):
+                yield _Heading(start, heading.start, level, _joined(path))
+                start = heading.start
+            path = [outer for outer in path if outer[0] < heading.level] + [(heading.level, heading.title)]
+            level, end_of_heading = heading.level, heading.end
+        yield _Heading(start, len(text), level, _joined(path))
+
+
+def _joined(path: list[tuple[int, str]]) -> str:
+    return " > ".join(title for _, title in path if title)
+
+
+def _headings(text: str) -> Iterator[_Heading]:
+    """Yield the headings that are in no other block, in order."""
+    front = _FRONT_MATTER.match(text)
+    begin = front.end() if front else int(text.startswith("\ufeff"))
+    lines = [begin, *(match.end() for match in _LINE_BREAK.finditer(text, begin))]
+    tokens = _BLOCKS.parse(text[begin:])
+    for token, content in pairwise(tokens):
+        if token.type == "heading_open" and token.level == 0 and token.map is not None:
+            first, last = token.map
+            end = lines[last] if last < len(lines) else len(text)
+            yield _Heading(lines[first], end, int(token.tag[1:]), _plain(content.content))
+
+
+def _plain(markup: str) -> str:
+    """Return the text of a heading without its markup, on one line."""
+    words: list[str] = []
+    for token in _INLINE.parseInline(markup)[0].children or []:
+        if token.type in {"text", "code_inline", "image"}:
+            words.append(token.content)
+        elif token.type in {"softbreak", "hardbreak"}:
+            words.append(" ")
+    return " ".join("".join(words).split())

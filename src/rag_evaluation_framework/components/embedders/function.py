@@ -1,0 +1,81 @@
+"""Functions, and embedding models of other libraries, as embedders."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...adapt.adapt import OwnEmbedder, as_function, query_function
+from ...adapt.results import as_vectors
+from ...base.coroutines import resolved
+from ...contracts.component import function_name
+from ...contracts.roles import Embedder
+
+
+@dataclass(frozen=True)
+class FunctionEmbedder(Embedder):
+    """A plain function `(texts) -> vectors`, shape (len(texts), dimension), or an embedding model of another library.
+
+    The function may be a coroutine function. An object embeds by its `embed_documents`, `get_text_embedding_batch`,
+    `embed_batch`, `encode`, `embed` or `run`.
+
+    Attributes:
+        function: What embeds a list of at least one text; of an object, the function that calls it.
+        query_function: What embeds a question, `(text) -> vector`; by default that of an object which has one, such as
+            `embed_query`. Without it, questions are embedded as any other text, all together.
+
+    Raises:
+        ConfigError: `function` is neither, or has to be called with something else.
+    """
+
+    function: Callable[[list[str]], Any]
+    query_function: Callable[[str], Any] | None = field(default=None, repr=False)
+
+    if TYPE_CHECKING:  # what is given may be an object, what is read is a function
+
+        def __init__(self, function: OwnEmbedder, query_function: Callable[[str], Any] | None = None) -> None: ...
+
+    def __post_init__(self) -> None:
+        if self.query_function is None:
+            object.__setattr__(self, "query_function", query_function(self.function))
+        object.__setattr__(self, "function", as_function("embedder", self.function, "FunctionEmbedder"))
+
+    @property
+    def name(self) -> str:
+        """The function's name."""
+        return function_name(self.function)
+
+    @property
+    def dimension(self) -> int:
+        """The length of a vector; the function is called with one word to find out."""
+        return self._dimension
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Return what the function returns as float32, shape (len(texts), dimension).
+
+        Raises:
+            InputError: It is not one vector of finite numbers per text.
+        """
+        given = list(texts)
+        if not given:
+            return np.zeros((0, self.dimension), dtype=np.float32)
+        return as_vectors(resolved(self.function(given)), f"the embedder function {self.name}", given)
+
+    def embed_query(self, text: str) -> NDArray[np.float32]:
+        """Return the vector of a question, float32, shape (dimension,)."""
+        vector: NDArray[np.float32] = self.embed_queries([text])[0]
+        return vector
+
+    def embed_queries(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Return one vector per question, float32, shape (len(texts), dimension)."""
+        if self.query_function is None or not texts:
+            return self.embed(texts)
+        vectors = [resolved(self.query_function(text)) for text in texts]
+        return as_vectors(vectors, f"the embedder function {self.name}", texts)
+
+    @cached_property
+    def _dimension(self) -> int:
+        return len(self.embed_query("dimension"))

@@ -1,0 +1,5 @@
+"""Engines: whole retrieval systems, over HTTP."""
+
+import lazy_loader as lazy
+
+__getattr__, __dir__, __all__ = lazy.attach_stub(__name__, __file__)

@@ -1,0 +1,1 @@
+from .http import HttpEngine as HttpEngine  # http

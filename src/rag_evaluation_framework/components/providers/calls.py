@@ -1,0 +1,473 @@
+"""Models behind the SDKs of providers: keys and addresses, batches, calls that are tried again where that may help."""
+
+import os
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from functools import cached_property
+from http import HTTPStatus
+from random import uniform
+from traceback import walk_tb
+from typing import Any, ClassVar, Never, TypeVar, cast
+from weakref import finalize
+
+from ...base.coroutines import resolved, stop_if_cancelled
+from ...base.exits import errors_as, outcome
+from ...base.files import is_object
+from ...base.interrupts import stop_if_interrupted
+from ...base.optional import require
+from ...base.outside import class_name, fit_to_show, hide, one_line, raised, said, shown, without_secrets
+from ...contracts.component import Component, check_count, check_seconds
+from ...errors import ConfigError, InvalidAnswer, ProviderError, ProviderRefused, ProviderUnavailable
+from .usage import Consumed, ModelUsage, Prices, count_usage
+
+# Providers: the key and the address of each.
+
+_NO_KEY = "none-needed"  # SDKs insist on one; a server of one's own reads none
+
+
+@dataclass(frozen=True)
+class Provider:
+    """A provider, and how its SDK is configured.
+
+    Attributes:
+        name: What people call it; in lower case, the package of its SDK and the extra that installs it.
+        keys: The environment variables that may hold the key, the first of which is told.
+        address: The environment variable that may hold another address.
+        url: The address without one.
+        headers: The environment variable of which its SDK makes more headers; "" if there is none.
+        account: The names of headers that its SDK makes of other variables.
+    """
+
+    name: str
+    keys: Sequence[str]
+    address: str
+    url: str
+    headers: str = ""
+    account: Sequence[str] = ()
+
+    def base_url(self, given: str | None) -> str:
+        """Return the address: the one that is given, else that of the environment, else the provider's own.
+
+        Raises:
+            ConfigError: It is none.
+        """
+        found: Any = given
+        source = "base_url"
+        if found is None or (isinstance(found, str) and not found):
+            found, source = os.environ.get(self.address) or self.url, f"the environment variable {self.address}"
+        if not isinstance(found, str) or not found.startswith(("http://", "https://")):
+            raise ConfigError(f"{source}={shown(found)}; expected an address such as http://127.0.0.1:8000")
+        return found.rstrip("/")
+
+    def another(self, base_url: str) -> str | None:
+        """Return an address if it is another than the provider's own, else None."""
+        return None if base_url == self.url else base_url
+
+    def is_known(self, base_url: str | None) -> bool:
+        """Return whether the environment is meant for an address: the provider's own, or that which it names itself.
+
+        Another address may be in a file of somebody else.
+        """
+        return self.base_url(base_url) in (self.url, os.environ.get(self.address, "").rstrip("/"))
+
+    def key(self, given: str | None, base_url: str | None, needed_by: str) -> str:
+        """Return the key: the one that is given, else that of the environment. It is hidden from now on.
+
+        That of the environment is only for an address that it is meant for (`is_known`).
+
+        Raises:
+            ConfigError: There is none, and the address is the provider's own; or it cannot be sent.
+        """
+        found = given
+        if not found and self.is_known(base_url):
+            found = next(filter(None, map(os.environ.get, self.keys)), None)
+        if found:
+            hide(found)
+            if not (found.isascii() and found.isprintable()):
+                raise ConfigError(f"{needed_by}: the key of {self.name} is not printable ASCII; see {self.keys[0]}")
+            return found
+        if self.base_url(base_url) != self.url:
+            return _NO_KEY
+        raise ConfigError(
+            f"{needed_by} needs a key of {self.name}: set the environment variable {self.keys[0]}, or in Python pass "
+            "client="
+        )
+
+
+OPENAI = Provider(
+    "OpenAI",
+    ("OPENAI_API_KEY",),
+    "OPENAI_BASE_URL",
+    "https://api.openai.com/v1",
+    "OPENAI_CUSTOM_HEADERS",
+    ("OpenAI-Organization", "OpenAI-Project"),
+)
+COHERE = Provider("Cohere", ("CO_API_KEY", "COHERE_API_KEY"), "CO_API_URL", "https://api.cohere.com")
+ANTHROPIC = Provider(
+    "Anthropic",
+    ("ANTHROPIC_API_KEY",),
+    "ANTHROPIC_BASE_URL",
+    "https://api.anthropic.com",
+    "ANTHROPIC_CUSTOM_HEADERS",
+)
+
+
+# Models behind the providers' SDKs, whose clients make no retries: each request is counted, and made again, here.
+
+NO_RETRIES = {"max_retries": 0}
+"""The `request_options` of each request to Cohere."""
+
+
+def _another_server(model: "ProviderModel") -> str | None:
+    return model.provider.another(model.address)
+
+
+@dataclass(frozen=True)
+class ProviderModel(Component):
+    """A model that is asked through the SDK of its provider.
+
+    Attributes:
+        model: The name of the model.
+        base_url: The address of the server; None for that of the environment, or else the provider's.
+        api_key: The key; None for that of the environment. It is never shown.
+        client: A client of the SDK of your own, instead of one with `api_key`, `base_url` and `timeout`.
+        batch_size: The most texts of a request.
+        max_concurrency: How many requests are made side by side.
+        max_retries: How many more requests are made where one fails.
+        timeout: Seconds until a request has failed.
+
+    Raises:
+        ConfigError: A number is out of range, or the client is not one of this SDK.
+    """
+
+    provider: ClassVar[Provider]
+    needs: ClassVar[str]
+    """What a client has to have."""
+
+    model: str
+    base_url: str | None = field(default=None, metadata={"stands_for": _another_server})
+    api_key: str | None = field(default=None, repr=False, compare=False)
+    client: Any = field(default=None, repr=False, compare=False)
+    batch_size: int = field(default=96, repr=False, compare=False)
+    max_concurrency: int = field(default=4, repr=False, compare=False)
+    max_retries: int = field(default=5, repr=False, compare=False)
+    timeout: float = field(default=60.0, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        owner, model = type(self).__name__, cast("object", self.model)
+        if not isinstance(model, str) or not model.strip():
+            raise ConfigError(f"{owner}: model={shown(model)}; expected the name of a model")
+        check_count(owner, "batch_size", self.batch_size)
+        check_count(owner, "max_concurrency", self.max_concurrency)
+        check_count(owner, "max_retries", self.max_retries, 0)
+        check_seconds(owner, "timeout", self.timeout)
+        if self.client is not None:
+            if not hasattr(self.client, self.needs):
+                raise ConfigError(
+                    f"{owner}: client={class_name(self.client)} has no {self.needs!r}; expected a client of its SDK"
+                )
+            for name in ("base_url", "api_key", "timeout"):
+                if getattr(self, name) != getattr(type(self), name):
+                    raise ConfigError(
+                        f"{owner}: {name}= is given beside client=, which has its own; expected one of them"
+                    )
+        if self.base_url is not None:
+            object.__setattr__(self, "base_url", self.provider.base_url(self.base_url))
+
+    @cached_property
+    def address(self) -> str:
+        """The address of the server: of the client, as given, of the environment, or the provider's own.
+
+        It stays as it was when it was needed first, as the vectors that are kept are of one server.
+        """
+        return address_of(self.client) or self.provider.base_url(self.base_url)
+
+    @cached_property
+    def _sdk(self) -> Any:
+        name = type(self).__name__
+        return sdk_client(self.provider, self.client, self.api_key, self.address, self.timeout, name)
+
+
+def sdk_client(
+    provider: Provider, client: Any, api_key: str | None, base_url: str | None, timeout: float, needed_by: str
+) -> Any:
+    """Return a client of a provider's SDK.
+
+    Args:
+        provider: The provider.
+        client: One that was given, which is used instead; it may be asynchronous, or anything of its shape.
+        api_key: The key; None for that of the environment.
+        base_url: The address; None for that of the environment, or else the provider's own.
+        timeout: Seconds until a request has failed.
+        needed_by: The component that needs it, by its public name.
+
+    Raises:
+        MissingDependency: The SDK is not installed.
+        ConfigError: There is no key.
+    """
+    if client is not None:
+        return given_client(client)
+    package = provider.name.lower()
+    sdk: Any = require(package, extra=package, needed_by=needed_by)
+    url = provider.base_url(base_url)
+    asked: dict[str, Any] = {
+        "api_key": provider.key(api_key, base_url, needed_by),
+        "base_url": url,
+        "timeout": timeout,
+    }
+    if provider is COHERE:
+        http: Any = require("httpx", extra=package, needed_by=needed_by)
+        connections = http.Client(timeout=timeout, follow_redirects=True)
+        made = sdk.ClientV2(**asked, httpx_client=connections)
+    else:  # the clients of the two other SDKs are called like the provider, and made in one way
+        connections = sdk.DefaultHttpxClient()
+        headers = {} if provider.is_known(url) else _without_environment(provider, asked["api_key"], sdk.Omit())
+        made = getattr(sdk, provider.name)(**asked, max_retries=0, http_client=connections, default_headers=headers)
+    finalize(made, connections.close)  # when nobody has it any more: not every SDK does so, or reliably
+    return made
+
+
+def address_of(client: Any) -> str | None:
+    """Return the address of a client that was given; None if it does not tell."""
+    wrapper = getattr(client, "_client_wrapper", None)  # Cohere's, which tells its own nowhere else
+    address: Any = wrapper.get_base_url() if wrapper is not None else getattr(client, "base_url", None)
+    return str(address).rstrip("/") if address else None
+
+
+def given_client(client: Any) -> Any:
+    """Return a client that was given, without retries of its own if it has options. Its key is hidden from now on."""
+    wrapper = getattr(client, "_client_wrapper", None)
+    key: Any = getattr(client, "api_key", None) if wrapper is None else getattr(wrapper, "_token", None)
+    if isinstance(key, str):
+        hide(key)
+    return client.with_options(max_retries=0) if hasattr(client, "with_options") else client
+
+
+def _without_environment(provider: Provider, key: str, left_out: Any) -> dict[str, Any]:
+    """Return headers that come before those which the SDK makes of the environment, so that these are not sent."""
+    lines = os.environ.get(provider.headers, "").split("\n")
+    names = [*provider.account, *(line.partition(":")[0].strip() for line in lines if ":" in line)]
+    return {name: f"Bearer {key}" if name.lower() == "authorization" else left_out for name in names}
+
+
+# How long is waited before a provider is asked again.
+
+LONGEST_WAIT = 120.0
+"""Seconds that a provider may ask to wait; if it asks for more, the call fails at once."""
+
+_FIRST_WAIT = 1.0  # seconds, doubled with each attempt
+_FIRST_BUSY_WAIT = 4.0  # limits are of a minute, which the attempts of one call should outlast
+_LONGEST_OWN_WAIT = 30.0
+_STEP = 0.1  # seconds of sleep after which is seen whether there is still something to wait for
+
+
+def asked_to_wait(error: Exception) -> float:
+    """Return how many seconds the answer that an SDK's error is about asks to wait, at least a moment; 0 if none."""
+    given: Any = getattr(error, "headers", None) or getattr(getattr(error, "response", None), "headers", None) or {}
+    headers = {str(name).lower(): str(value) for name, value in given.items()}
+    for name, scale in (("retry-after-ms", 1e-3), ("retry-after", 1.0)):
+        try:
+            return max(_STEP / 100, float(headers[name]) * scale)
+        except (KeyError, ValueError):
+            continue
+    try:
+        return max(_STEP / 100, (parsedate_to_datetime(headers["retry-after"]) - datetime.now(UTC)).total_seconds())
+    except (KeyError, ValueError, TypeError, OverflowError):
+        return 0.0
+
+
+def pause(seconds: float) -> None:
+    """Wait, unless the program is interrupted, or what it is for was cancelled: no SDK looks while it waits."""
+    end = time.monotonic() + seconds
+    while (left := end - time.monotonic()) > 0:
+        stop_if_cancelled()
+        stop_if_interrupted()
+        time.sleep(min(_STEP, left))
+
+
+# Calls of a provider: tried again where that may help, checked, counted, and with one family of errors.
+
+T = TypeVar("T")
+
+_PACKAGE = __name__.partition(".")[0]
+_MAY_PASS = (408, 409, 429)  # and everything from 500 on
+_BUSY = 429
+_OK = range(200, 300)
+_SPENT = "insufficient_quota"  # OpenAI says so with the status of those who ask too often
+
+
+class SameAgain(ValueError):
+    """Says that an answer cannot be used, and that the next one would be no better."""
+
+
+class AnotherAtOnce(ValueError):
+    """Says that an answer cannot be used, and that there is nothing to wait for before the next: it is a new one."""
+
+
+@dataclass(eq=False)
+class _Failed(Exception):
+    """An attempt that failed: with which error, how long it asks to wait, and if another may help, and at once."""
+
+    error: ProviderError
+    wait: float = 0.0
+    may_pass: bool = True
+    at_once: bool = False
+
+
+@dataclass
+class ProviderCalls:
+    """Calls of one model of a provider.
+
+    A call that fails is made again where that may help: after a status of 408, 409, 429 or from 500 on, no answer in
+    time, a lost connection, or an answer that cannot be used. The SDKs make no retries: Cohere's makes none after a
+    lost connection, none knows which answers can be used or that a quota is spent, and Ctrl-C waits for all of them.
+
+    A provider that says that it is busy is asked by no other call before it is free, either. One that was not
+    available, time after time, is asked once per call until it answers again.
+
+    Attributes:
+        provider: The provider.
+        model: The name of the model.
+        address: Where it is asked.
+        max_retries: How many more requests a call may make; 0 or more.
+        prices: What it costs.
+    """
+
+    provider: Provider
+    model: str
+    address: str
+    max_retries: int
+    prices: Prices = field(default_factory=Prices)
+    _is_down: bool = field(default=False, init=False)
+    _free_at: float = field(default=0.0, init=False)
+
+    def call(self, send: Callable[[], Any], read: Callable[[Any], T], consumed: Callable[[Any], Consumed]) -> T:
+        """Return what was read of the answer.
+
+        At least as long is waited as the provider asks for, else a random time below a bound that doubles with each
+        attempt ("equal jitter": Brooker, Exponential Backoff and Jitter, AWS 2015).
+
+        Args:
+            send: Makes one request, without retries of its own; what it returns may be awaitable.
+            read: Checks the answer; whatever it raises says that the answer cannot be used.
+            consumed: Says what the answer consumed, also if it cannot be used.
+
+        Raises:
+            ProviderRefused: The provider refused the request.
+            ProviderUnavailable: It was not available, in each attempt.
+            InvalidAnswer: It answered what cannot be used, in each attempt.
+            ConfigError: The client cannot be called so.
+        """
+        retries = 0 if self._is_down else self.max_retries
+        attempt = 1
+        while True:
+            if (left := self._free_at - time.monotonic()) > 0:
+                pause(left)
+            try:
+                value = self._attempt(send, read, consumed, attempt)
+            except _Failed as failed:
+                status = failed.error.status
+                if attempt > retries or not failed.may_pass or failed.wait > LONGEST_WAIT:
+                    if failed.wait <= LONGEST_WAIT:
+                        self._is_down = isinstance(failed.error, ProviderUnavailable) and status not in _MAY_PASS
+                    raise failed.error from failed.__cause__
+                first = _FIRST_BUSY_WAIT if status == _BUSY else _FIRST_WAIT
+                bound = min(_LONGEST_OWN_WAIT, first * 2 ** (attempt - 1))
+                # Who was told the same time need not come at the same moment.
+                wait = failed.wait * uniform(1, 1.1) if failed.wait else uniform(bound / 2, bound)  # noqa: S311
+                if status == _BUSY:
+                    self._free_at = max(self._free_at, time.monotonic() + wait)
+                elif not failed.at_once:
+                    pause(wait)
+                attempt += 1
+            else:
+                self._is_down = False
+                return value
+
+    def _attempt(
+        self, send: Callable[[], Any], read: Callable[[Any], T], consumed: Callable[[Any], Consumed], attempt: int
+    ) -> T:
+        def unanswered(error: Exception) -> Exception:
+            *_, (frame, _) = walk_tb(error.__traceback__)
+            ours = str(frame.f_globals.get("__name__")).partition(".")[0] == _PACKAGE
+            if isinstance(error, TypeError | AttributeError) and ours:  # there is no such method or parameter
+                return ConfigError(f"{self._who}: its client cannot be asked: {raised(error)}")
+            self._count(Consumed(), attempt)
+            return self._failed(error, attempt)
+
+        def unusable(error: BaseException) -> Never:
+            if isinstance(error, ProviderRefused):  # by the model
+                raise _Failed(error, may_pass=False) from error
+            message = f"{self._who} answered what cannot be used: {said(error)}"
+            invalid = InvalidAnswer(message, self.provider.name, None, attempt)
+            may_pass, at_once = not isinstance(error, SameAgain), isinstance(error, AnotherAtOnce)
+            raise _Failed(invalid, may_pass=may_pass, at_once=at_once) from error
+
+        with errors_as(unanswered):  # errors of ours pass: nothing was sent
+            answer = resolved(send())
+        self._count(outcome(lambda: consumed(answer), lambda _: Consumed()), attempt)  # it may be nothing of the kind
+        return outcome(lambda: read(answer), unusable)
+
+    def _count(self, used: Consumed, attempt: int) -> None:
+        count_usage(
+            ModelUsage(
+                self.provider.name,
+                self.model,
+                requests=1,
+                retries=int(attempt > 1),
+                input_tokens=used.input_tokens,
+                output_tokens=used.output_tokens,
+                searches=used.searches,
+                cost=self.prices.cost(used) if used != Consumed() else None,
+            )
+        )
+
+    @property
+    def _who(self) -> str:
+        return f"{self.provider.name} ({self.model})"
+
+    def _failed(self, error: Exception, attempt: int) -> _Failed:
+        """Return how an attempt failed that brought no answer, or one with another status than 2xx."""
+        name, status = self.provider.name, getattr(error, "status_code", None)
+        if not isinstance(status, int):
+            if isinstance(error, ValueError | TypeError | AttributeError):  # of an SDK that reads nonsense
+                message = f"{self._who} answered what cannot be read: {raised(error)}"
+                return _Failed(InvalidAnswer(message, name, None, attempt))
+            hint = f" ({self.provider.address})" if self.address != self.provider.url else ""
+            why = raised(error.__cause__ or error)
+            message = f"{self._who} cannot be reached at {without_secrets(self.address)}{hint}: {why}"
+            return _Failed(ProviderUnavailable(message, name, None, attempt))
+        body: Any = getattr(error, "body", None)
+        inner: Any = body.get("error", body) if is_object(body) else body
+        own: Any = inner.get("message") if is_object(inner) else inner
+        told = one_line(fit_to_show(own)) if isinstance(own, str) and own.strip() else said(error)
+        if status in _OK:
+            return _Failed(InvalidAnswer(f"{self._who} answered what cannot be read: {told}", name, status, attempt))
+        is_spent = getattr(error, "code", None) == _SPENT
+        hint = "; the quota is used up" if is_spent else self._hint(status)
+        message = f"{self._who} answered with status {status}: {told}{hint}"
+        if is_spent or not (status in _MAY_PASS or status >= HTTPStatus.INTERNAL_SERVER_ERROR):
+            return _Failed(ProviderRefused(message, name, status, attempt), may_pass=False)
+        wait = asked_to_wait(error)
+        if wait > LONGEST_WAIT:
+            message += f"; it asks to wait {wait:.0f} seconds"
+        return _Failed(ProviderUnavailable(message, name, status, attempt), wait)
+
+    def _hint(self, status: int) -> str:
+        provider = self.provider
+        elsewhere = (
+            ""
+            if provider.is_known(self.address)
+            else (f", which is sent to another address only if that is in {provider.address}")
+        )
+        key = f"; check the key in {provider.keys[0]}{elsewhere}"
+        hints = {
+            401: key,
+            403: key,
+            404: f"; check the name of the model and the address ({provider.address})",
+            _BUSY: "; ask for less at once",
+        }
+        return hints.get(status, "")

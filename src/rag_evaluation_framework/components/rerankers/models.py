@@ -1,0 +1,312 @@
+"""Reranking models: cross-encoders, token vectors compared (MaxSim), and Cohere's."""
+
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from math import isfinite
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...base.coroutines import adapted
+from ...base.exits import errors_as
+from ...base.files import is_list
+from ...base.model_trust import in_hub_cache, load_model
+from ...base.optional import missing_extras, require
+from ...base.outside import one_line, raised, said, shown
+from ...contracts.component import check_count
+from ...contracts.roles import TokenEmbedder
+from ...data.values import UNREADABLE, encodable, gives_items, items, plain_array
+from ...errors import ConfigError, InputError
+from ..providers.calls import COHERE, NO_RETRIES, Provider, ProviderCalls, ProviderModel
+from ..providers.usage import Consumed, Prices, check_prices
+from .function import ScoringReranker
+
+# Cross-encoder reranking: a model reads question and text together.
+
+
+@dataclass(frozen=True)
+class CrossEncoderReranker(ScoringReranker):
+    """A cross-encoder of the sentence-transformers library: the model sees the question and one text at a time.
+
+    Scores are the model's logits. An activation such as the sigmoid would keep their order, but make the best of them
+    equal where it reaches 1. Models cut long pairs at their input limit, so the end of a long chunk may go unread.
+
+    Models are never downloaded: the folder, or the copy in the local Hugging Face cache, has to be there.
+
+    Attributes:
+        model: A folder, or the name of a model in the local cache.
+        batch_size: How many pairs are read at a time; at least 1.
+
+    Raises:
+        MissingDependency: sentence-transformers is not installed.
+        ConfigError: `model` is not a text, or `batch_size` is below 1.
+    """
+
+    requires: ClassVar[Mapping[str, str]] = {"sentence_transformers": "sentence-transformers"}
+
+    model: str
+    batch_size: int = 32
+
+    def __post_init__(self) -> None:
+        given: Any = self.model
+        if not isinstance(given, str | Path) or not str(given).strip():
+            raise ConfigError(f"CrossEncoderReranker: model={shown(given)}; expected a name or the path of a folder")
+        object.__setattr__(self, "model", str(given))
+        check_count("CrossEncoderReranker", "batch_size", self.batch_size)
+        if missing_extras(self.requires):
+            _require("sentence_transformers")
+
+    def prepare(self) -> None:
+        """Load the model.
+
+        Raises:
+            ConfigError: It is not on this machine, or is not a cross-encoder with one score per pair.
+        """
+        _ = self._encoder
+
+    def scores(self, query: str, texts: Sequence[str]) -> NDArray[np.floating]:
+        """Return the model's logit for each text, shape (len(texts),)."""
+        identity = _require("torch.nn").Identity()
+        pairs = [(encodable(query), encodable(text)) for text in texts]
+        scores: NDArray[np.floating] = self._encoder.predict(
+            pairs, batch_size=self.batch_size, show_progress_bar=False, activation_fn=identity
+        )
+        return scores
+
+    @cached_property
+    def _encoder(self) -> Any:
+        library = _require("sentence_transformers")
+        given = Path(self.model).expanduser()
+        folder = given if given.is_dir() else in_hub_cache(self.model, "CrossEncoderReranker")
+        if folder is None:
+            raise ConfigError(
+                f"CrossEncoderReranker: model {self.model!r} is neither a folder nor in the local cache of Hugging "
+                "Face, and nothing is downloaded. Give the path of a folder that holds it, or fetch it once "
+                f"(hf download {self.model})"
+            )
+        with errors_as(  # of a damaged file, or of a library of another version
+            lambda error: ConfigError(f"CrossEncoderReranker: model {self.model!r} cannot be loaded: {raised(error)}")
+        ):
+            encoder = load_model(library.CrossEncoder, folder)
+        architectures: list[str] = getattr(encoder.config, "architectures", None) or []
+        if architectures and not any("For" in name for name in architectures):  # BertModel: its head would be random
+            raise ConfigError(
+                f"CrossEncoderReranker: model {self.model!r} is {', '.join(architectures)}, which scores no pairs; "
+                "expected a cross-encoder, such as one of the ms-marco family"
+            )
+        if encoder.num_labels != 1:
+            raise ConfigError(
+                f"CrossEncoderReranker: model {self.model!r} has {encoder.num_labels} outputs; expected one"
+            )
+        return encoder
+
+
+def _require(module: str) -> Any:
+    return require(module, extra="sentence-transformers", needed_by="CrossEncoderReranker")
+
+
+# Late-interaction reranking (MaxSim): every token of the question against every token of the text.
+
+_DECIMALS = 6  # a text's vectors differ in the last bits from batch to batch; that must not decide an order
+
+
+@dataclass(frozen=True)
+class LateInteractionReranker(ScoringReranker):
+    """MaxSim over the token vectors of an embedder: no weights beyond those of the embedder.
+
+    Each token of the question looks for the most similar token of the text; the score is the mean of those cosines,
+    from -1 to 1. Khattab & Zaharia 2020, "ColBERT", who sum them: the order is the same. If the question has no tokens,
+    all scores are 0; a text without tokens scores -1.
+
+    Token vectors of texts are kept for the next question: about 200 kB for a chunk of 128 tokens and 384 dimensions.
+    When there is no room, those that were not used for the longest time go.
+
+    Attributes:
+        embedder: Any embedder with `embed_tokens`.
+        cache_megabytes: The most memory that token vectors of texts are kept in; 0 keeps none.
+
+    Raises:
+        ConfigError: `embedder` has no `embed_tokens`, or `cache_megabytes` is negative.
+    """
+
+    embedder: TokenEmbedder
+    cache_megabytes: int = 1024
+
+    def __post_init__(self) -> None:
+        given: Any = self.embedder
+        if isinstance(given, type) or not isinstance(given, TokenEmbedder):
+            raise ConfigError(
+                f"LateInteractionReranker: embedder={shown(given)}; expected one with embed_tokens(texts), such as a "
+                "SentenceTransformerEmbedder"
+            )
+        object.__setattr__(self, "embedder", adapted(self.embedder))
+        check_count("LateInteractionReranker", "cache_megabytes", self.cache_megabytes, least=0)
+
+    def prepare(self) -> None:
+        """Let the embedder load its model."""
+        self._embed(["ready?"])
+
+    def scores(self, query: str, texts: Sequence[str]) -> NDArray[np.floating]:
+        """Return the mean best cosine of the question's tokens in each text: from -1 to 1, shape (len(texts),).
+
+        Raises:
+            InputError: The embedder returned other than one array of token vectors per text.
+        """
+        asked = self._embed([query])[0]
+        vectors = self._vectors(texts)
+        return np.round(_max_sim(asked, [vectors[text] for text in texts]), _DECIMALS)
+
+    def _vectors(self, texts: Sequence[str]) -> Mapping[str, NDArray[np.float32]]:
+        """Return the token vectors of every text, embedding only those that are not kept."""
+        kept = self._kept  # those used last are at its end
+        known = {text: kept[text] for text in texts if text in kept}
+        new = [text for text in dict.fromkeys(texts) if text not in known]
+        known |= zip(new, self._embed(new), strict=True) if new else ()
+        for text, vectors in known.items():
+            kept[text] = vectors
+            kept.move_to_end(text)
+        size = sum(vectors.nbytes for vectors in kept.values())
+        while size > self.cache_megabytes * 1_000_000:
+            size -= kept.popitem(last=False)[1].nbytes
+        return known
+
+    def _embed(self, texts: list[str]) -> list[NDArray[np.float32]]:
+        source = f"{type(self.embedder).__name__}.embed_tokens"
+        returned: Any = self.embedder.embed_tokens(texts)
+        given: list[Any] = items(returned, source, len(texts) + 1) if gives_items(returned) else []
+        if len(given) != len(texts):
+            raise InputError(
+                f"{source} returned {one_line(shown(returned))} for {len(texts)} texts; expected an array for each, "
+                "shape (tokens, dimension)"
+            )
+        vectors = [_token_vectors(array, source) for array in given]
+        if len({array.shape[1] for array in vectors}) > 1:
+            raise InputError(
+                f"{source} returned arrays of shapes {[array.shape for array in vectors][:3]}; expected (tokens, "
+                "dimension), the dimension being the same"
+            )
+        return vectors
+
+    @cached_property
+    def _kept(self) -> OrderedDict[str, NDArray[np.float32]]:
+        return OrderedDict()
+
+
+def _token_vectors(array: Any, source: str) -> NDArray[np.float32]:
+    try:
+        numbers = plain_array(array)
+    except UNREADABLE as error:
+        raise InputError(
+            f"{source} returned {one_line(shown(array))}: {said(error)}; expected (tokens, dimension)"
+        ) from error
+    if numbers.ndim != 2 or not np.isfinite(numbers).all():
+        told = f"shape {numbers.shape}" if numbers.ndim != 2 and numbers.ndim else one_line(shown(array))
+        raise InputError(
+            f"{source} returned {told} for a text; expected an array of finite numbers, shape (tokens, dimension)"
+        )
+    return np.array(numbers, dtype=np.float32)  # a copy: a view would keep its whole batch
+
+
+def _max_sim(query: NDArray[np.float32], texts: list[NDArray[np.float32]]) -> NDArray[np.float64]:
+    if not len(query):
+        return np.zeros(len(texts))
+    cosines = query @ np.concatenate(texts).T  # one product for all texts: many small ones are several times slower
+    ends = np.cumsum([len(text) for text in texts])
+    parts = np.split(cosines, ends[:-1], axis=1)
+    return np.array([part.max(axis=1).mean(dtype=np.float64) if part.size else -1.0 for part in parts])
+
+
+# Reranking models of Cohere.
+
+
+@dataclass(frozen=True)
+class _RerankingModel:  # of a dataclass, the parameters of the last base come first
+    model: str
+    max_tokens_per_doc: int = 4096
+
+
+@dataclass(frozen=True)
+class CohereReranker(ProviderModel, _RerankingModel, ScoringReranker):
+    """Orders candidates by the relevance that a model of Cohere gives them.
+
+    The model scores each text by itself, so more candidates than one request may hold are sent in several. A request
+    that fails is made again where that may help. Every answer is checked: one finite score for each text. The other
+    parameters are those of `ProviderModel`.
+
+    Attributes:
+        max_tokens_per_doc: How many tokens of a text the model reads; what is beyond is not seen.
+        base_url: The address of the server; None for the environment variable `CO_API_URL`, or else Cohere.
+        api_key: The key; None for the environment variable `CO_API_KEY`. It is never shown.
+        client: A `cohere.ClientV2` or `cohere.AsyncClientV2` of your own, instead of one with `api_key` and `base_url`.
+        max_concurrency: How many questions are reranked side by side, where many are asked together.
+        price_search: What a thousand searches cost, in any currency; for an estimate of the costs.
+
+    Raises:
+        ConfigError: A number is out of range.
+    """
+
+    requires: ClassVar[Mapping[str, str]] = {"cohere": "cohere"}
+    provider: ClassVar[Provider] = COHERE
+    needs: ClassVar[str] = "rerank"
+
+    model: str = "rerank-v3.5"
+    batch_size: int = field(default=1000, init=False, repr=False, compare=False)  # as Cohere recommends
+    price_search: float | None = field(default=None, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_count("CohereReranker", "max_tokens_per_doc", self.max_tokens_per_doc)
+        check_prices("CohereReranker", {"price_search": self.price_search})
+
+    def prepare(self) -> None:
+        """Make the client, so that a missing key or package is known before the first question."""
+        _ = self._sdk, self._calls
+
+    def scores(self, query: str, texts: Sequence[str]) -> NDArray[np.float64]:
+        """Return the relevance of each text, higher is better, shape (len(texts),).
+
+        Raises:
+            ProviderError: Cohere refused a request, was not available, or answered what cannot be used.
+        """
+        size = self.batch_size
+        parts = [self._scores(query, texts[first : first + size]) for first in range(0, len(texts), size)]
+        return np.concatenate([np.zeros(0), *parts])
+
+    def _scores(self, query: str, texts: Sequence[str]) -> list[float]:
+        sdk = self._sdk
+
+        def send() -> Any:
+            return sdk.rerank(
+                model=self.model,
+                query=encodable(query),
+                documents=[encodable(text) for text in texts],
+                max_tokens_per_doc=self.max_tokens_per_doc,
+                request_options=NO_RETRIES,
+            )
+
+        return self._calls.call(send, lambda answer: _read(answer, len(texts)), _consumed)
+
+    @cached_property
+    def _calls(self) -> ProviderCalls:
+        prices = Prices(price_search=self.price_search)
+        return ProviderCalls(COHERE, self.model, self.address, self.max_retries, prices)
+
+
+def _read(answer: Any, count: int) -> list[float]:
+    results: Any = getattr(answer, "results", None)
+    if not is_list(results):
+        raise ValueError(f"{shown(answer)}; expected a list of results")
+    scores: dict[Any, Any] = {item.index: item.relevance_score for item in results}
+    if len(results) != count or scores.keys() != set(range(count)):
+        raise ValueError(f"{len(results)} scores with the indices {sorted(scores)[:5]} … for {count} texts")
+    if not all(isinstance(score, int | float) and isfinite(score) for score in scores.values()):
+        raise ValueError("a score that is not a finite number")
+    return [float(scores[number]) for number in range(count)]
+
+
+def _consumed(answer: Any) -> Consumed:
+    return Consumed(searches=int(answer.meta.billed_units.search_units))

@@ -1,0 +1,207 @@
+"""Vector store in Chroma: in memory, in a folder, or on a server."""
+
+import weakref
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, ClassVar
+from uuid import uuid4
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...base.exits import errors_as
+from ...base.files import from_home
+from ...base.optional import require
+from ...contracts.component import check_count
+from ...errors import ConfigError
+from .database import MADE_BY, DatabaseVectorStore, Found, StoredChunk, check_collection, unit
+
+_OWNER = "ChromaVectorStore"
+_PAGE = 2_000  # records read at a time when the index is bypassed
+
+
+@dataclass(eq=False)
+class ChromaVectorStore(DatabaseVectorStore):
+    """Vector store in Chroma, with cosine distance and our own vectors: Chroma never embeds anything itself.
+
+    Without `path` and `host` everything is in memory, in a collection that is private to the instance and removed with
+    it. In a folder or on a server the collection persists, and the next store with the same collection name uses it;
+    other collections are never touched. Chroma's search is approximate (HNSW); with the default parameters it finds
+    what exact search finds on all but random vectors.
+
+    Attributes:
+        path: A folder for the database; created if it does not exist.
+        host: A running server instead of a folder.
+        port: The port of the server.
+        ssl: Whether the server uses HTTPS.
+        collection: The name of the collection, 3 to 200 characters.
+        max_neighbors: Links per vector in the index (M); more links improve recall and slow down indexing.
+        ef_construction: Candidates considered when a vector is added.
+        ef_search: Candidates considered in a search.
+        headers: Sent with each request to the server, for example a token; not part of names and records.
+
+    Raises:
+        MissingDependency: chromadb is not installed.
+        ConfigError: Both `path` and `host` are given, or a value is out of range.
+    """
+
+    requires: ClassVar[Mapping[str, str]] = {"chromadb": "chroma"}
+
+    path: str | Path | None = None
+    host: str | None = None
+    port: int = 8000
+    ssl: bool = False
+    collection: str = "rag-eval"
+    max_neighbors: int = 32
+    ef_construction: int = 200
+    ef_search: int = 1000
+    headers: Mapping[str, str] | None = field(default=None, repr=False)
+    _handle: Any = field(default=None, init=False, repr=False)
+    _client: Any = field(default=None, init=False, repr=False)
+    _finalizer: Any = field(default=None, init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        if self.path is not None and self.host is not None:
+            raise ConfigError(
+                f"{_OWNER}: path={str(self.path)!r} and host={self.host!r}; expected only one of them, or neither"
+            )
+        check_collection(_OWNER, self.collection)
+        for name in ("port", "max_neighbors", "ef_construction", "ef_search"):
+            check_count(_OWNER, name, getattr(self, name))
+        self.path = None if self.path is None else str(self.path)
+        self._chromadb = require("chromadb", extra="chroma", needed_by=_OWNER)
+        self._name = self.collection if self._lasting else f"{self.collection}-{uuid4().hex}"
+
+    def close(self) -> None:
+        """Close the database; a collection in memory is removed. The store can be used again."""
+        if self._finalizer is not None:
+            self._finalizer()
+        self._client = self._handle = self._finalizer = None
+
+    @property
+    def _lasting(self) -> bool:
+        return self.path is not None or self.host is not None
+
+    def _open(self) -> Any:
+        if self._client is None:
+            self._client = self._connected()
+            # A finalizer rather than __del__: it also runs when the interpreter ends, while Chroma is still whole.
+            self._finalizer = weakref.finalize(self, _release, self._client, None if self._lasting else self._name)
+            with suppress(self._chromadb.errors.NotFoundError):
+                self._handle = self._client.get_collection(self._name, embedding_function=None)
+        return self._client
+
+    def _connected(self) -> Any:
+        with errors_as(lambda error: ConfigError(f"{self.name}: cannot open Chroma: {error}")):
+            if self.host is not None:
+                headers = dict(self.headers or {})
+                return self._chromadb.HttpClient(self.host, self.port, ssl=self.ssl, headers=headers)
+            if self.path is not None:
+                return self._chromadb.PersistentClient(from_home(self.path))
+            return self._chromadb.EphemeralClient()
+
+    @contextmanager
+    def _unreplaced(self) -> Generator[Any]:
+        try:
+            yield self._handle
+        except self._chromadb.errors.NotFoundError as error:
+            raise self._replaced() from error
+
+    def _described(self) -> Mapping[str, Any] | None:
+        self._open()
+        return None if self._handle is None else self._handle.metadata or {}
+
+    def _count(self) -> int:
+        with self._unreplaced() as collection:
+            return int(collection.count())
+
+    def _batch_size(self) -> int:
+        return int(self._open().get_max_batch_size())
+
+    def _create(self, dimension: int) -> None:
+        index = {
+            "space": "cosine",
+            "max_neighbors": self.max_neighbors,
+            "ef_construction": self.ef_construction,
+            "ef_search": self.ef_search,
+            "num_threads": 1,  # with more, the index differs from run to run
+        }
+        try:
+            self._handle = self._client.create_collection(
+                self._name,
+                embedding_function=None,
+                configuration={"hnsw": index},
+                metadata={"made_by": MADE_BY, "dimension": dimension},
+            )
+        except self._chromadb.errors.ChromaError as error:
+            raise ConfigError(f"{self.name}: Chroma cannot create the collection: {error}") from error
+
+    def _insert(self, numbers: range, vectors: NDArray[np.float32], records: Sequence[StoredChunk]) -> None:
+        with self._unreplaced() as collection:
+            collection.add(ids=list(map(str, numbers)), embeddings=vectors, metadatas=list(records))
+
+    def _nearest(self, queries: NDArray[np.float32], count: int) -> list[list[Found]]:
+        with self._unreplaced() as collection:
+            answer = collection.query(query_embeddings=queries, n_results=count, include=["distances", "metadatas"])
+        rows = zip(answer["distances"], answer["ids"], answer["metadatas"], strict=True)
+        found = [
+            [Found(1 - distance, int(number), record["chunk"]) for distance, number, record in zip(*row, strict=True)]
+            for row in rows
+        ]
+        if all(len(row) == count for row in found):
+            return found
+        expected = min(count, self._count())
+        return [
+            row if len(row) == expected else self._exact(query, expected)
+            for row, query in zip(found, queries, strict=True)
+        ]
+
+    def _exact(self, query: NDArray[np.float32], count: int) -> list[Found]:
+        """Compare all vectors exactly: Chroma's index does not reach all of many equal vectors."""
+        cosines: list[tuple[float, int]] = []
+        with self._unreplaced() as collection:
+            for start in range(0, self._count(), _PAGE):
+                page = collection.get(limit=_PAGE, offset=start, include=["embeddings"])
+                products = (unit(page["embeddings"]) * query.astype(np.float64)).sum(axis=1)
+                cosines += zip(products.tolist(), map(int, page["ids"]), strict=True)
+            best = sorted(cosines, key=lambda entry: (-entry[0], entry[1]))[:count]
+            chunks = self._chunks([number for _, number in best])
+        return [Found(cosine, number, chunks[number]) for cosine, number in best]
+
+    def _first(self, count: int) -> list[str]:
+        numbers = range(min(count, self._count()))
+        chunks = self._chunks(numbers)
+        return [chunks[number] for number in numbers]
+
+    def _chunks(self, numbers: Sequence[int]) -> dict[int, str]:
+        chunks: dict[int, str] = {}
+        with self._unreplaced() as collection:
+            for start in range(0, len(numbers), _PAGE):
+                page = collection.get(ids=list(map(str, numbers[start : start + _PAGE])), include=["metadatas"])
+                records = zip(page["ids"], page["metadatas"], strict=True)
+                chunks.update((int(number), record["chunk"]) for number, record in records)
+        return chunks
+
+    def _drop(self) -> None:
+        client = self._open()
+        with suppress(self._chromadb.errors.NotFoundError):
+            found = client.get_collection(self._name, embedding_function=None)
+            self._check_ours(found.metadata or {})
+            client.delete_collection(self._name)
+        self._handle = None
+
+
+def _release(client: Any, collection: str | None) -> None:
+    with suppress(Exception):  # on the way out: the server may be gone, the collection never made
+        if collection is not None:
+            client.delete_collection(collection)
+    sessions = [
+        getattr(getattr(holder, "_server", None), "_session", None)
+        for holder in (client, getattr(client, "_admin_client", None))
+    ]
+    client.close()
+    for session in sessions:
+        if session is not None:  # of a server: chromadb leaves its sockets open
+            session.close()

@@ -1,0 +1,182 @@
+"""Vector store in Qdrant: in memory, in a folder, or on a server."""
+
+import weakref
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from http import HTTPStatus
+from pathlib import Path
+from typing import Any, ClassVar
+from uuid import uuid4
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...base.exits import errors_as, on_failure
+from ...base.files import from_home
+from ...base.optional import require
+from ...contracts.component import check_count
+from ...errors import ConfigError
+from .database import MADE_BY, DatabaseVectorStore, Found, StoredChunk, check_collection
+
+_OWNER = "QdrantVectorStore"
+_BATCH = 1_000  # keeps requests of 1,536 dimensions below the 32 MB that a server takes by default
+
+
+@dataclass(eq=False)
+class QdrantVectorStore(DatabaseVectorStore):
+    """Vector store in Qdrant, with cosine distance; every search is exact, even on a server.
+
+    Without `path` and `url` everything is in memory and removed with the instance. In a folder or on a server the
+    collection persists, and the next store with the same collection name uses it; other collections are never touched.
+    In memory and in a folder, Qdrant's Python client compares all vectors itself; a folder can be used by one store at
+    a time.
+
+    Attributes:
+        path: A folder for the database; created if it does not exist.
+        url: A running server instead of a folder, such as `http://localhost:6333`.
+        collection: The name of the collection, 3 to 200 characters.
+        timeout: Seconds to wait for an answer from the server.
+        api_key: The API key of the server; not part of names and records.
+
+    Raises:
+        MissingDependency: qdrant-client is not installed.
+        ConfigError: Both `path` and `url` are given, or a value is out of range.
+    """
+
+    requires: ClassVar[Mapping[str, str]] = {"qdrant_client": "qdrant"}
+
+    path: str | Path | None = None
+    url: str | None = None
+    collection: str = "rag-eval"
+    timeout: int = 60
+    api_key: str | None = field(default=None, repr=False)
+    _index: Mapping[str, Any] | None = field(default=None, init=False, repr=False)
+    _client: Any = field(default=None, init=False, repr=False)
+    _finalizer: Any = field(default=None, init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        if self.path is not None and self.url is not None:
+            raise ConfigError(
+                f"{_OWNER}: path={str(self.path)!r} and url={self.url!r}; expected only one of them, or neither"
+            )
+        check_collection(_OWNER, self.collection)
+        check_count(_OWNER, "timeout", self.timeout)
+        self.path = None if self.path is None else str(self.path)
+        self._qdrant = require("qdrant_client", extra="qdrant", needed_by=_OWNER)
+
+    def close(self) -> None:
+        """Close the database; a collection in memory is removed. The store can be used again."""
+        if self._finalizer is not None:
+            self._finalizer()
+        self._client = self._index = self._finalizer = None
+
+    def _open(self) -> Any:
+        if self._client is None:
+            with errors_as(lambda error: ConfigError(f"{self.name}: cannot open Qdrant: {error}")):
+                client = self._connected()
+                with on_failure(lambda _: client.close()):
+                    if client.collection_exists(self.collection):
+                        self._index = client.get_collection(self.collection).config.metadata or {}
+            self._client = client
+            self._finalizer = weakref.finalize(self, client.close)
+            self._write_fast()
+        return self._client
+
+    def _connected(self) -> Any:
+        if self.url is not None:
+            return self._qdrant.QdrantClient(
+                url=self.url, api_key=self.api_key, timeout=self.timeout, check_compatibility=False
+            )
+        if self.path is not None:
+            return self._qdrant.QdrantClient(path=from_home(self.path))
+        return self._qdrant.QdrantClient(":memory:")
+
+    def _write_fast(self) -> None:
+        """Leave it to the operating system when to write to disk.
+
+        In a folder the client waits for the disk after every single point, which takes 70 times as long as everything
+        else. All that a power failure can cost is an index, which the next run rebuilds.
+        """
+        if self.path is not None:
+            with suppress(AttributeError, KeyError):  # a future client may store its files differently
+                local = self._client._client  # noqa: SLF001 - no other way
+                connection = local.collections[self.collection].storage.storage
+                connection.execute("PRAGMA synchronous = OFF")
+
+    def _described(self) -> Mapping[str, Any] | None:
+        self._open()
+        return self._index
+
+    @contextmanager
+    def _unreplaced(self) -> Generator[None]:
+        try:
+            yield
+        except self._qdrant.http.exceptions.UnexpectedResponse as error:
+            if error.status_code == HTTPStatus.NOT_FOUND:
+                raise self._replaced() from error
+            raise
+
+    def _count(self) -> int:
+        with self._unreplaced():
+            return int(self._client.count(self.collection, exact=True).count)
+
+    def _batch_size(self) -> int:
+        return _BATCH
+
+    def _create(self, dimension: int) -> None:
+        models = self._qdrant.models
+        index = {"made_by": MADE_BY, "dimension": dimension, "index": uuid4().hex}
+        if self._client.collection_exists(self.collection):
+            raise self._replaced()
+        self._client.create_collection(
+            self.collection,
+            vectors_config=models.VectorParams(size=dimension, distance=models.Distance.COSINE),
+            metadata=index,
+        )
+        self._write_fast()
+        self._index = index
+
+    def _insert(self, numbers: range, vectors: NDArray[np.float32], records: Sequence[StoredChunk]) -> None:
+        batch = self._qdrant.models.Batch(
+            ids=list(numbers),
+            vectors=vectors.tolist(),
+            payloads=[{**record, "index": self._token} for record in records],
+        )
+        with self._unreplaced():
+            self._client.upsert(self.collection, batch, wait=True)
+
+    def _nearest(self, queries: NDArray[np.float32], count: int) -> list[list[Found]]:
+        models = self._qdrant.models
+        parameters = None if self.url is None else models.SearchParams(exact=True)  # local searches are always exact
+        requests = [
+            models.QueryRequest(query=query.tolist(), limit=count, params=parameters, with_payload=True)
+            for query in queries
+        ]
+        with self._unreplaced():
+            answers = self._client.query_batch_points(self.collection, requests)
+        return [[Found(point.score, point.id, self._stored(point)) for point in answer.points] for answer in answers]
+
+    def _first(self, count: int) -> list[str]:
+        numbers = range(min(count, self._count()))
+        points: list[Any] = []
+        for start in range(0, len(numbers), _BATCH):
+            points += self._client.retrieve(self.collection, list(numbers[start : start + _BATCH]), with_payload=True)
+        return [self._stored(point) for point in sorted(points, key=lambda point: point.id)]
+
+    @property
+    def _token(self) -> Any:
+        """Distinguishes this collection from later ones with the same name."""
+        return (self._index or {}).get("index")
+
+    def _stored(self, point: Any) -> str:
+        if point.payload["index"] != self._token:
+            raise self._replaced()
+        return str(point.payload["chunk"])
+
+    def _drop(self) -> None:
+        client = self._open()
+        if client.collection_exists(self.collection):
+            self._check_ours(client.get_collection(self.collection).config.metadata or {})
+            client.delete_collection(self.collection)
+        self._index = None

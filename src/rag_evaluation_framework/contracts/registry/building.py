@@ -1,0 +1,351 @@
+"""From what a configuration says, a name or a function of its own, to a component."""
+
+import inspect
+import re
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import fields, is_dataclass
+from difflib import get_close_matches
+from functools import partial
+from types import FunctionType, MethodType
+from typing import Any, cast
+
+from ...adapt.adapt import as_function, method_of, signature_of
+from ...base.coroutines import adapted
+from ...base.exits import errors_as, no_exit
+from ...base.files import parse_json
+from ...base.outside import HIDDEN, is_secret, raised, said, shown
+from ...data.cutoffs import SPELLINGS
+from ...errors import ConfigError
+from ..component import component_name, confide, confide_parameters
+from .loading import (
+    CONTRACTS,
+    KINDS,
+    PACKAGE,
+    ROOMS,
+    Kind,
+    built_in,
+    check_kind,
+    components,
+    contract_of,
+    load_attribute,
+    load_installed,
+)
+
+# Functions of one's own that a configuration names.
+
+OWN_FUNCTION = "a Python function of your own with named arguments,"
+_LIBRARY = "the standard library"
+_NAMED = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+
+
+def load_function(key: str, reference: str, takes: str, *, imports: bool = True) -> Callable[..., Any]:
+    """Return your own function that a key of a configuration names.
+
+    Args:
+        key: The key, for messages.
+        reference: `module:attribute`.
+        takes: Its arguments, `"chunk, number"`.
+        imports: Whether anything may be imported.
+
+    Raises:
+        ConfigError: It names something else than a function of one's own with these arguments, or nothing may be
+            imported.
+    """
+    if not imports:
+        raise refused_import(key, reference)
+    target: Callable[..., Any] = load_attribute(reference)
+    if not is_function_of(target, takes):
+        raise ConfigError(f"{key} {reference!r} is {what_it_is(target)}; expected {OWN_FUNCTION} ({takes})")
+    return target
+
+
+def refused_import(key: str, reference: str) -> ConfigError:
+    """Return the error for code of one's own where none may be imported."""
+    return ConfigError(
+        f"{key} {reference!r} names your own code, and --no-import (imports=False) allows nothing but built-in "
+        "components and installed plug-ins; nothing was imported. Leave the flag out if you trust the configuration"
+    )
+
+
+def is_function_of(target: Any, takes: str) -> bool:
+    """Return whether it is a function of one's own that can be called with these arguments, if any, and names them.
+
+    What is written in C says too little about itself. Functions of the standard library take a command, a path or code
+    as gladly as a question; `*args` takes anything. Neither is written to be a part of a pipeline.
+    """
+    try:
+        inner, signature = _written(target), signature_of(target)
+        signature.bind(*filter(None, takes.split(", ")))
+    except (TypeError, ValueError):
+        return False
+    return (
+        isinstance(inner, FunctionType | MethodType)
+        and _home(inner) not in (_LIBRARY, PACKAGE)
+        and (not takes or any(parameter.kind in _NAMED for parameter in signature.parameters.values()))
+    )
+
+
+def _is_retriever_of_a_library(target: Any) -> bool:
+    """Return whether it is an object with a method of a retriever, of a class that is neither Python's nor ours."""
+    package = type(target).__module__.partition(".")[0]
+    return package not in (*sys.stdlib_module_names, PACKAGE) and method_of("retriever", target) is not None
+
+
+def what_it_is(target: Any) -> str:
+    """Return what something is, for messages that refuse it."""
+    if not inspect.isclass(target):
+        home = f" of {_home(target)}" if isinstance(target, FunctionType | MethodType) else ""
+        try:
+            return f"of type {type(target).__name__}{signature_of(target)}{home}"
+        except ValueError:
+            return f"of type {type(target).__name__}"
+    kept = [CONTRACTS[kind] for kind in KINDS if issubclass(target, contract_of(kind))]
+    return f"the class of a {kept[0]}" if kept else f"the class {target.__name__}"
+
+
+def _written(target: Any) -> Any:
+    """Return the function inside of wrappers, partial functions and callable objects."""
+    inner: Any = inspect.unwrap(target)
+    while isinstance(inner, partial):
+        inner = inspect.unwrap(cast("Any", inner).func)
+    if not isinstance(inner, FunctionType | MethodType):
+        inner = getattr(cast("Any", type(inner)), "__call__", None)  # of an instance: its method  # noqa: B004
+    return inner
+
+
+def _home(function: Any) -> str:
+    """Return the package in which a function is written, the standard library as one."""
+    package = str(function.__module__).partition(".")[0]
+    return _LIBRARY if package in sys.stdlib_module_names else package
+
+
+# From the name of a component to what it stands for.
+
+
+def load(kind: Kind, name: str, *, imports: bool = True) -> Callable[..., Any]:
+    """Return what a name of that kind, or `module:attribute`, stands for: a class that keeps the contract of its kind.
+
+    For a retriever it may also be a function of one's own, `(query, k) -> results`, or a retriever that is made
+    already, also one of another library; for an engine a function without arguments that makes one, or an engine.
+    Nothing is called: what is not of that kind is refused before it could do anything.
+
+    Args:
+        kind: The kind of component.
+        name: A name of the table, or `module:attribute`.
+        imports: Whether the latter is allowed.
+
+    Raises:
+        ConfigError: There is no such component, it is of another kind, or it would have to be imported; or the name is
+            no text.
+    """
+    check_kind(kind)
+    given: Any = name
+    if not isinstance(given, str):
+        raise ConfigError(
+            f"{kind} {shown(given)}: expected a name, one of {', '.join(components(kind))}, or module:attribute"
+        )
+    if name in components(kind):
+        target = load_installed(components(kind)[name])
+    elif name in built_in(kind):
+        raise ConfigError(f"{kind} {shown(name)} is a whole system; name it itself, as engine (--engine)")
+    elif ":" not in name:
+        known = ", ".join(components(kind))
+        raise ConfigError(
+            f"{kind} {shown(name)} is unknown; {_hint(kind, name)}there are {known}; one of your own is written "
+            "module:attribute"
+        )
+    elif imports:
+        target = load_attribute(name)
+    else:
+        raise refused_import(kind, name)
+    return _checked(kind, name, target)
+
+
+def _checked(kind: Kind, name: str, target: Any) -> Callable[..., Any]:
+    contract = contract_of(kind)
+    takes = {"retriever": "query, k", "engine": "", "sink": "outcome"}.get(kind)
+    if inspect.isclass(target):
+        fits = issubclass(target, contract)
+    else:
+        fits = takes is not None and (isinstance(target, contract) or is_function_of(target, takes))
+        fits = fits or (kind == "retriever" and _is_retriever_of_a_library(target))
+    if not fits and kind == "engine":
+        raise ConfigError(
+            f"{kind} {name!r} is {what_it_is(target)}; expected an object with retrieve(query, top_k, scope), or a "
+            "function of your own without arguments that makes one"
+        )
+    if not fits:
+        function = f", or {OWN_FUNCTION} ({takes})" if takes else ""
+        home = f"{PACKAGE}.contracts" if kind == "sink" else PACKAGE
+        raise ConfigError(
+            f"{kind} {name!r} is {what_it_is(target)}; expected a subclass of {home}.{contract.__name__}{function}"
+        )
+    checked: Callable[..., Any] = target
+    return checked
+
+
+def _hint(kind: Kind, name: str) -> str:
+    """Return what may have been meant, as a part of a sentence."""
+    known = components(kind)
+    bare, at, _ = name.strip().partition("@")
+    spelt = bare if kind == "metric" and at else name.strip()
+    letters = {re.sub("[^a-z0-9]", "", candidate.lower()): candidate for candidate in known}
+    near = get_close_matches(re.sub("[^a-z0-9]", "", spelt.lower()), letters, n=1)
+    meant = {name.lower(): ours for name, ours in SPELLINGS.items()}.get(spelt.lower()) if kind == "metric" else None
+    meant = meant or (letters[near[0]] if near else None)
+    advice = "" if meant in (None, spelt) else f"did you mean {meant}? "
+    if kind == "metric" and at:
+        advice += "a metric is named without its cutoff, which k and budgets give; "
+    return advice
+
+
+# From what a configuration says to a component.
+
+# How configurations of the TypeScript design call these parameters, beyond writing them in camelCase.
+_FOREIGN_PARAMETERS = {"chunk_overlap": "overlap", "tokens_per_chunk": "tokens"}
+
+
+def build(kind: Kind, component: Any, *, imports: bool = True) -> Any:
+    """Return the component that a configuration describes.
+
+    Args:
+        kind: The kind of component.
+        component: A text, a mapping with `type`, or an object, which is returned as it is.
+        imports: Whether it, and the components in it, may be your own, `module:attribute`; if not, nothing but
+            built-in components and installed plug-ins is imported.
+
+    Raises:
+        ConfigError: The name or a parameter is unknown, a value is refused, or what is named is not of that kind.
+        ComponentExited: Its constructor called `sys.exit`.
+    """
+    check_kind(kind)
+    given: dict[str, Any]
+    if isinstance(component, str):
+        name, given = parsed(kind, component)
+    elif isinstance(component, Mapping):
+        given = {**component}
+        name = given.pop("type", None)
+        if not isinstance(name, str):
+            raise ConfigError(f"{kind}: expected a 'type', one of {', '.join(components(kind))} or module:attribute")
+    else:
+        return component
+    target = load(kind, name, imports=imports)
+    if not inspect.isclass(target):
+        if given:
+            got = ", ".join(map(str, given))
+            raise ConfigError(f"{kind} {name!r} is not a class and takes no parameters, got {got}")
+        if kind == "retriever" and not isinstance(target, contract_of(kind)) and _is_retriever_of_a_library(target):
+            asked = as_function(kind, target)  # is found again by the name that was given, not by that of its method
+            asked.__module__, _, asked.__qualname__ = name.partition(":")
+            return asked
+        return target
+    try:
+        accepted = signature_of(target).parameters
+    except ValueError as error:
+        raise ConfigError(f"{kind} {name!r}: {error}; expected a class whose parameters can be read") from error
+    values = {_parameter(kind, name, key, accepted): value for key, value in given.items()}
+    if len(values) < len(given):
+        raise ConfigError(f"{kind} {name!r}: a parameter is given twice among {', '.join(map(str, given))}")
+    missing = [
+        key
+        for key, parameter in accepted.items()
+        if parameter.default is inspect.Parameter.empty
+        and key not in values
+        and parameter.kind not in (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    ]
+    if missing:
+        raise ConfigError(f"{kind} {name!r} needs {' and '.join(missing)}, as in {name}:{missing[0]}=...")
+    confide_parameters(values)
+    nested = {key: _nested(key, value, imports) for key, value in values.items()}
+
+    def refused(error: Exception) -> ConfigError:
+        parameters = _shown(target, nested)
+        if isinstance(error, TypeError | ValueError):
+            return ConfigError(f"{kind} {name!r} refuses {parameters}: {said(error)}")
+        return ConfigError(f"{kind} {name!r} cannot be made of {parameters}: {raised(error)}")
+
+    with errors_as(refused), no_exit(f"{kind} {name!r}", "its constructor"):
+        return target(**nested)
+
+
+def parsed(kind: Kind, text: str) -> tuple[str, dict[str, Any]]:
+    """Return the name of a component and its parameters, of a text such as `recursive-character:chunk_size=200`.
+
+    Raises:
+        ConfigError: A parameter has no value, or is given twice.
+    """
+    name, _, rest = text.strip().partition(":")
+    if rest and name not in components(kind):
+        attribute, _, others = rest.partition(":")
+        if "=" not in attribute:
+            name, rest = f"{name}:{attribute}", others
+    given: dict[str, Any] = {}
+    for item in filter(None, rest.split(",")):
+        key, equals, value = item.partition("=")
+        if not equals:
+            raise ConfigError(
+                f"{kind} {name!r}: expected parameter=value behind the name and each comma; lists, and values with a "
+                "comma, are written in a configuration file"
+            )
+        if key.strip() in given:
+            raise ConfigError(f"{kind} {text!r}: {key.strip()} is given twice")
+        given[key.strip()] = value.strip()
+        with suppress(ValueError):  # else it is a text
+            given[key.strip()] = parse_json(value.strip())
+    return name, given
+
+
+def _parameter(kind: Kind, name: str, key: str, accepted: Mapping[str, inspect.Parameter]) -> str:
+    snake = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", str(key)).lower()
+    for candidate in (str(key), snake, _FOREIGN_PARAMETERS.get(snake, snake)):
+        if candidate in accepted:
+            return candidate
+    known = ", ".join(accepted) or "none"
+    raise ConfigError(f"{kind} {name!r} has no parameter {shown(key)}; it has {known}")
+
+
+def _nested(key: str, value: Any, imports: bool) -> Any:
+    """Return a parameter with the components in it built: `chunker` holds one, `retrievers` a list of them."""
+    for kind in KINDS:
+        if key == kind and value is not None:
+            return build(kind, value, imports=imports)
+        if key == f"{kind}s" and isinstance(value, list | tuple):
+            made: list[Any] = []
+            for number, item in enumerate(cast("Sequence[Any]", value)):
+                try:
+                    made.append(build(kind, item, imports=imports))
+                except ConfigError as error:
+                    raise ConfigError(f"{key}[{number}]: {error}") from error
+            return made
+    return value
+
+
+def _shown(target: type[Any], values: Mapping[str, Any]) -> str:
+    """Return the parameters for a message: what a class keeps out of its repr may be a secret."""
+    secret = {field.name for field in fields(target) if not field.repr} if is_dataclass(target) else set[str]()
+    written = {key: HIDDEN if key in secret or is_secret(key) else value for key, value in values.items()}
+    return f"{{{', '.join(f'{key!r}: {shown(value)}' for key, value in written.items())}}}"
+
+
+def as_component(contract: type[Any], given: Any, owner: str = "") -> Any:
+    """Return a component that was given in Python, its coroutine methods adapted.
+
+    A function, or an object of another library, is made a component.
+
+    Args:
+        contract: `Chunker`, `Embedder`, `Reranker`, `Retriever` or `Sink`.
+        given: The component, function or object.
+        owner: What it is given to, for messages.
+
+    Raises:
+        ConfigError: It is none of these, or a class, or has to be called with something else.
+    """
+    confide(given)
+    if isinstance(given, contract):
+        component_name(given)
+        return adapted(given)
+    kind: Any = contract.__name__.lower()
+    as_function(kind, given, owner)  # `Function<contract>` in `function.py` of the room makes a component of it
+    return load_installed(f"{PACKAGE}.{ROOMS[kind]}.function:Function{contract.__name__}")(given)

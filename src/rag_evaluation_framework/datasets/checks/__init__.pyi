@@ -1,0 +1,15 @@
+from .dataset_info import Coverage as Coverage
+from .dataset_info import DatasetInfo as DatasetInfo
+from .dataset_info import DatasetQuality as DatasetQuality
+from .dataset_info import LexicalSearch as LexicalSearch
+from .dataset_info import PublicQuestions as PublicQuestions
+from .dataset_info import Spread as Spread
+from .dataset_info import WordOverlap as WordOverlap
+from .dataset_info import dataset_quality as dataset_quality
+from .dataset_info import describe_dataset as describe_dataset
+from .dataset_info import public_questions as public_questions
+from .findings import Finding as Finding
+from .findings import FindingKind as FindingKind
+from .findings import LintReport as LintReport
+from .lint import lint_dataset as lint_dataset
+from .question_checks import word_likeness as word_likeness

@@ -1,0 +1,266 @@
+"""Rankings with all that is known of their hits, as JSONL: one question per line."""
+
+import gzip
+import json
+from collections.abc import Container, Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import groupby
+from math import inf
+from pathlib import Path
+from typing import Any, BinaryIO, TypeAlias
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, Field, NonNegativeInt, ValidationError
+
+from ...adapt.results import as_retrieval
+from ...base.files import FREE, LONGEST_HITS, is_list, is_object, most_in_all, parse_json, unfolded_lines, weight
+from ...base.outside import harmless_json, one_line, shown
+from ...base.records import Problems
+from ...data.hits import Hit, HitCollector, RankedHits, Retrieval, Stage
+from ...errors import DatasetError, InputError
+from .parsers import Order, refuse_rising
+
+# Rankings with all that is known of their hits, as JSONL compressed with gzip: one line per question.
+
+_LEVEL = 5  # of compression: a third quicker than the default, for 2 % more
+_BYTES = 36  # that are kept of a hit, besides its texts
+
+
+class HitLine(BaseModel):
+    """One line: the hits of one question in columns, best first; but for the first, one that is all null is left out.
+
+    Attributes:
+        query_id: The question.
+        doc_id: The document of each hit, null where it is not known.
+        start: First character.
+        end: One past the last character.
+        chunk_id: The chunk's id.
+        text: The retrieved text.
+        score: The retriever's own score.
+        failed: Whether the retrieval failed; not there if it did not.
+        seconds: How long each stage took, by its name; not there where that is not known, and not in the files of a
+            finished run, whose report tells it.
+        sources: Of a journal only, and read by the run that goes on; so is `asked`.
+        asked: How a journal's answer was asked for.
+    """
+
+    model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
+
+    query_id: str
+    doc_id: list[str | None] = Field(fail_fast=True)  # of a million mistakes, one is told
+    start: list[NonNegativeInt | None] | None = Field(None, fail_fast=True)
+    end: list[NonNegativeInt | None] | None = Field(None, fail_fast=True)
+    chunk_id: list[str | None] | None = Field(None, fail_fast=True)
+    text: list[str | None] | None = Field(None, fail_fast=True)
+    score: list[float | None] | None = Field(None, fail_fast=True)
+    failed: bool = False
+    seconds: dict[str, float] | None = None
+    sources: Any = None
+    asked: Any = None
+
+
+_COLUMNS = ("doc_id", "start", "end", "chunk_id", "text", "score")
+
+
+def write_hit_lines(
+    file: BinaryIO, query_ids: Sequence[str], rankings: RankedHits, failed: Container[str] = ()
+) -> None:
+    """Write one line per question, one after the other; equal rankings are equal bytes.
+
+    Args:
+        file: Where to write, opened for bytes.
+        query_ids: The questions.
+        rankings: What was found for each.
+        failed: The questions whose retrieval failed.
+
+    Raises:
+        DatasetError: What was found for a question is more than may be read.
+    """
+    begin, total, hits = file.tell(), 0, 0
+
+    def fits(line: tuple[bytes, int]) -> bool:
+        nonlocal total, hits
+        total, hits = total + weight(line[0]), hits + line[1]
+        most = most_in_all(file.tell() - begin)
+        return len(line[0]) <= FREE and total <= most and hits * _BYTES <= most
+
+    # What is more than may be read of a small file is not compressed, so that the file is not small.
+    for short, some in groupby(_written(query_ids, rankings, failed), key=fits):
+        with gzip.GzipFile("", "wb", _LEVEL if short else 0, file, mtime=0) as member:
+            member.writelines(line for line, _ in some)
+
+
+def _written(query_ids: Sequence[str], rankings: RankedHits, failed: Container[str]) -> Iterator[tuple[bytes, int]]:
+    """Yield each line, and how many hits it has."""
+    bounds = zip(rankings.begins.tolist(), rankings.ends.tolist(), strict=True)
+    for query_id, (begin, end) in zip(query_ids, bounds, strict=True):
+        first, *others = zip(_COLUMNS, rankings.table.columns(slice(begin, end)), strict=True)
+        known = [other for other in others if any(value is not None for value in other[1])]
+        content: dict[str, Any] = {"query_id": query_id, **dict([first, *known])}
+        if query_id in failed:
+            content["failed"] = True
+        line = harmless_json(f"{json.dumps(content, ensure_ascii=False, allow_nan=False)}\n").encode()
+        if weight(line) > LONGEST_HITS:
+            raise DatasetError(
+                f"what was found for question {query_id!r} takes more than {LONGEST_HITS:,} bytes, which nobody could "
+                "read; return shorter texts, or places in documents"
+            )
+        yield line, end - begin
+
+
+def read_hit_lines(path: Path, query_ids: Sequence[str]) -> RankedHits:
+    """Return what was found for each question.
+
+    Args:
+        path: The file.
+        query_ids: The questions that it must hold, in their order.
+
+    Raises:
+        DatasetError: The file cannot be read, is too small for its hits, or a line is not the hits of its question.
+    """
+    collector, numbers = HitCollector(), list[int]()
+    left = most = most_in_all(path.stat().st_size) // _BYTES
+    for number, line in enumerate(unfolded_lines(path), start=1):
+        where = f"{path}: line {number}"
+        try:
+            known = _hit_line(parse_json(line.decode()))
+            hits = len(known.doc_id)
+            left -= hits
+            expected = repr(query_ids[number - 1]) if number <= len(query_ids) else "none"
+            if repr(known.query_id) != expected:
+                raise ValueError(f"is of question {known.query_id!r}, expected {expected}")
+            if left < 0:
+                raise ValueError(f"has more hits than the {most:,} that a file of this size may have")
+            columns = [getattr(known, name) for name in _COLUMNS]
+            if any(column is not None and len(column) != hits for column in columns):
+                raise ValueError(f"$.doc_id has {hits} hits, and another column has not")
+            nothing = [None] * hits
+            numbers.append(collector.add_columns(*(nothing if column is None else column for column in columns)))
+        except (ValueError, OverflowError) as error:
+            raise DatasetError(f"{where}: {error}") from error
+    if len(numbers) < len(query_ids):
+        raise DatasetError(f"{path}: has {len(numbers)} questions; expected {len(query_ids)}")
+    ranked = collector.ranked(numbers)
+    _check_places(ranked, path)
+    return ranked
+
+
+def _hit_line(content: Any) -> HitLine:
+    """Return what a line holds.
+
+    Raises:
+        ValueError: It is something else.
+    """
+    try:
+        return HitLine.model_validate(content)
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = one_line(".".join(map(str, first["loc"])))
+        raise ValueError(f"$.{place}: {first['msg']}, got {shown(first['input'])}") from error
+
+
+def _check_places(hits: RankedHits, path: Path) -> None:
+    start, end = hits.table.start, hits.table.end
+    wrong = np.flatnonzero((start > end) & (end >= 0))
+    if len(wrong):
+        row = int(wrong[0])
+        line = int(np.searchsorted(hits.ends, row, side="right")) + 1
+        raise DatasetError(f"{path}: line {line}: start is {start[row]} and end {end[row]}; expected start <= end")
+
+
+# JSONL with the hits of one question per line.
+
+Hits: TypeAlias = dict[str, Retrieval | None]
+"""The retrieval of each question; None where it failed."""
+
+_MOST = 2_000_000_000  # hits of a question
+_RESULTS = ("hits", "retrieved_chunk_ids", "retrieved_spans")
+_JOURNAL = "journal"
+"""The key of the first line of a journal, to which a run appends what it found as it comes."""
+JOURNAL_VERSION = 1
+"""The version of the lines behind it."""
+
+
+def read_hits(data: bytes, path: Path, order: Order | None) -> Hits | None:
+    """Return the hits of each question; None if the file has another format.
+
+    Of a journal, which begins with a line that says so, the last line of a question counts, as a run may ask again for
+    more results, and a last line that was not written to its end does not.
+
+    Raises:
+        DatasetError: A line cannot be read, or all scores rise and no order is given; or a journal is of another
+            version.
+    """
+    split = enumerate(data.split(b"\n"), start=1) if data.lstrip()[:1] == b"{" else ()
+    lines = [(number, line) for number, line in split if line.strip()]
+    first = _object(lines[0][1]) if lines else {}
+    is_journal = _JOURNAL in first
+    if is_journal:
+        if first[_JOURNAL] != JOURNAL_VERSION:
+            raise DatasetError(
+                f"{path}: is a journal of version {shown(first[_JOURNAL], 60)}; this version reads {JOURNAL_VERSION}: "
+                "run it again"
+            )
+        is_torn = not data.endswith(b"\n") and not _object(lines[-1][1])
+        lines = lines[1 : -1 if is_torn else None]
+    elif not (any(key in first for key in _RESULTS) or is_list(first.get("doc_id"))):  # lines with ids, or a whole file
+        return None
+    rankings = _parsed(lines, path, is_journal=is_journal)
+    if order is None:
+        scores = ([hit.score for hit in found.hits if hit.score is not None] for found in rankings.values() if found)
+        refuse_rising(scores, path)
+        return rankings
+    return {query: found and replace(found, hits=_ordered(found.hits, order)) for query, found in rankings.items()}
+
+
+def _ordered(hits: tuple[Hit, ...], order: Order) -> tuple[Hit, ...]:
+    if order == "given":
+        return tuple(replace(hit, score=None) for hit in hits)
+    return tuple(sorted(hits, key=lambda hit: inf if hit.score is None else -hit.score))
+
+
+def _object(line: bytes) -> dict[str, Any]:
+    """Return the JSON object of a line; empty if it is none."""
+    try:
+        content = parse_json(line.decode())
+    except ValueError:
+        return {}
+    return content if is_object(content) else {}
+
+
+def _parsed(lines: Iterable[tuple[int, bytes]], path: Path, *, is_journal: bool) -> Hits:
+    problems, rankings = Problems(), dict[str, Retrieval | None]()
+    for number, line in lines:
+        where = f"line {number}"
+        try:
+            content: Any = parse_json(line.decode())
+            query_id, found = _question(content)
+            if query_id in rankings and not is_journal:
+                raise ValueError(f"question {query_id!r} has a ranking already")
+            rankings[query_id] = found
+        except (ValueError, InputError) as error:
+            problems.append(f"{where}: {error}")
+    if problems:
+        raise DatasetError(problems.message(str(path)))
+    return rankings
+
+
+def _question(content: Any) -> tuple[str, Retrieval | None]:
+    """Return the id and the ranking of one line, None if the retrieval failed.
+
+    Raises:
+        ValueError: It is nothing of the kind.
+    """
+    if not is_object(content):
+        raise ValueError(f"got {shown(content, 60)}; expected an object with query_id and hits")
+    query_id = content.get("query_id", content.get("id"))
+    if not isinstance(query_id, str | int) or isinstance(query_id, bool) or query_id == "":
+        raise ValueError(f"query_id is {shown(query_id, 60)}; expected the id of a question")
+    if is_list(content.get("doc_id")):
+        line = _hit_line(content)
+        stages = tuple(Stage(name, seconds) for name, seconds in (line.seconds or {}).items())
+        columns: list[Any] = [getattr(line, name) or [None] * len(line.doc_id) for name in _COLUMNS]
+        found = as_retrieval([Hit(*values) for values in zip(*columns, strict=True)], "it", _MOST)
+        return str(query_id), None if line.failed else replace(found, stages=stages)
+    given = {key: content[key] for key in (*_RESULTS, "seconds") if key in content}
+    return str(query_id), as_retrieval(given, "it", _MOST)

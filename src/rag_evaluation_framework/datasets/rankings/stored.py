@@ -1,0 +1,261 @@
+"""Stored rankings as a retriever: nothing is run, what was found is read from a file."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, FiniteFloat, TypeAdapter
+
+from ...base.files import checked_path, parse_json, read_text
+from ...base.outside import one_line, shown
+from ...contracts.component import check_choice
+from ...contracts.registry.records import without_run_id
+from ...contracts.roles import Retriever
+from ...data import Corpus, DocumentId, EvaluationType, Hit, Retrieval, Stage
+from ...data.queries import Query, Scope
+from ...errors import ConfigError, DatasetError, ResultError
+from .parsers import Order, Ties, check_order
+from .reader import RankFile
+
+_UNTIMED = (Stage("stored", None),)  # how long it takes to look it up says nothing about what made it
+_COLUMNS = ("doc_id", "start", "end", "chunk_id", "text", "score")
+_NEEDED: dict[EvaluationType, tuple[str, ...]] = {
+    "document-level": ("doc_id", "text"),
+    "chunk-level": ("chunk_id", "text"),
+    "token-level": ("start", "text"),
+}
+"""The fields of which one is enough for a hit to be scored at each level; a text is located in the documents."""
+
+
+@dataclass(frozen=True)
+class StoredRetriever(Retriever):
+    """Rankings that were made elsewhere, by the ids of their questions.
+
+    A file is a TREC run or another of the formats that `read_rankings` reads, whose ids are those of documents or
+    chunks; or JSONL with one question a line, `{"query_id": ..., "hits": [...]}`, whose hits are what any retriever may
+    return (`retrieved_chunk_ids` and `retrieved_spans` are read in their place); or the `rankings.jsonl.gz` of a run.
+    The folder of a run means that file, with the times of the run. Several files are read one after the other, as one:
+    of runs of parts of the questions; folders have to be of runs of one retriever. A question that all
+    lack has an empty ranking; one that failed fails again.
+
+    Attributes:
+        path: The file, compressed with gzip or not, or the folder of a run; or several.
+        ids: What an id that stands alone names, `"document"` or `"chunk"`.
+        order: How rankings are ordered, as `read_rankings` takes it.
+        ties: How equal scores are ordered, likewise.
+
+    Raises:
+        ConfigError: `ids`, `order` or `ties` is something else, or no file is named.
+    """
+
+    path: str | Path | Sequence[str | Path]
+    ids: str = "document"
+    order: Order | None = None
+    ties: Ties | None = None
+
+    def __post_init__(self) -> None:
+        given: Any = self.path
+        listed: list[Any] = [*given] if isinstance(given, list | tuple) else [given]
+        paths = tuple(str(checked_path(path, ConfigError)) for path in listed)
+        if not paths:
+            raise ConfigError("no stored rankings are named; expected a file, or the folder of a run")
+        object.__setattr__(self, "path", paths[0] if len(paths) == 1 else paths)
+        check_choice("StoredRetriever", "ids", self.ids, ("document", "chunk"))
+        check_order(self.order, self.ties)
+
+    @property
+    def name(self) -> str:
+        """The name of the file; of several, that of the first and how many more there are."""
+        first, *others = self._paths
+        return f"{Path(first).name}{f' and {len(others)} more' if others else ''}"
+
+    @property
+    def prefix_stable(self) -> bool:
+        """True."""
+        return True
+
+    @property
+    def most_results(self) -> int:
+        """The length of the longest ranking."""
+        return max((len(found.hits) for found in self.rankings.values() if found), default=0)
+
+    @property
+    def needs_documents(self) -> bool:
+        """False: what was found is known by its ids."""
+        return False
+
+    @cached_property
+    def rankings(self) -> dict[str, Retrieval | None]:
+        """What was found, by the id of the question; None where the retrieval failed.
+
+        Raises:
+            DatasetError: A file cannot be used, two rank a question differently, or two runs are of different
+                retrievers.
+        """
+        rankings, ranked_in = dict[str, Retrieval | None](), dict[str, str]()
+        for path in self._paths:
+            for query_id, found in self._read(path).items():
+                known = rankings.setdefault(query_id, found)
+                other = ranked_in.setdefault(query_id, path)
+                if (known and known.hits) != (found and found.hits):
+                    raise DatasetError(
+                        f"{path}: ranks question {shown(query_id, 60)} otherwise than {other}; name one of the two "
+                        "files, or delete the question in one"
+                    )
+        _check_runs([Path(path) for path in self._paths if Path(path).is_dir()])
+        return rankings
+
+    @property
+    def _paths(self) -> Sequence[str]:
+        given: Any = self.path
+        return [given] if isinstance(given, str) else given
+
+    @property
+    def _where(self) -> str:
+        return ", ".join(self._paths)
+
+    def _read(self, path: str) -> Mapping[str, Retrieval | None]:
+        """Return what a file holds, or that of a run's folder."""
+        is_run = Path(path).is_dir()
+        source = Path(path, "rankings.jsonl.gz") if is_run else path
+        file = RankFile.of_rankings(source, self.order, self.ties)
+        file.note_oddities(source)
+        if file.hits is None:
+            return {
+                query_id: Retrieval(self._of_ids(found, scored=query_id not in file.unscored))
+                for query_id, found in file.by_query.items()
+            }
+        if not is_run:
+            return file.hits
+        stages = _stages_of_run(Path(path))
+        return {
+            query_id: found and replace(found, stages=stages.get(query_id, ())) for query_id, found in file.hits.items()
+        }
+
+    def honours(self, scope: Scope) -> bool:
+        """Return True: whoever made the rankings was asked the questions as they are."""
+        del scope
+        return True
+
+    def check(self, questions: Sequence[Query], corpus: Corpus, evaluation_type: EvaluationType) -> Iterable[str]:
+        """Return how many questions have no ranking, and how many rankings no question.
+
+        Raises:
+            ConfigError: No hit has a field that the level needs.
+            DatasetError: The file cannot be used, or has no ranking of any question.
+        """
+        asked = {question.id for question in questions}
+        known = self.rankings.keys() & asked
+        if not known:
+            raise DatasetError(
+                f"{self._where}: ranks none of the {len(asked)} questions; it has "
+                f"{', '.join(shown(name, 40) for name in [*self.rankings][:3])}, the dataset "
+                f"{', '.join(shown(name, 40) for name in [*asked][:3])}"
+            )
+        hits = [hit for found in self.rankings.values() if found for hit in found.hits]
+        fields = {name for hit in hits for name in _COLUMNS if getattr(hit, name) is not None}
+        needed = [name for name in _NEEDED[evaluation_type] if name != "text" or len(corpus)]
+        if fields.isdisjoint(needed) and hits:
+            raise ConfigError(
+                f"{self._where}: cannot be scored at {evaluation_type}, as its hits have no {' and no '.join(needed)}; "
+                f"they have {', '.join(name for name in _COLUMNS if name in fields)}"
+            )
+        if lacking := len(asked) - len(known):
+            yield f"questions without a ranking in {one_line(self.name)}, for which nothing was found: {lacking}"
+        if others := len(self.rankings) - len(known):
+            yield f"rankings in {one_line(self.name)} of questions that are not in the dataset, left out: {others}"
+
+    def index(self, corpus: Corpus) -> None:
+        """Read the file; the documents are where hits have their places."""
+        del corpus
+        _ = self.rankings
+
+    def retrieve(self, query: str, k: int) -> Retrieval:
+        """Return nothing: rankings are stored by the ids of questions, not by their wording."""
+        del query, k
+        return Retrieval((), complete=True)
+
+    def retrieve_for(self, question: Query, k: int) -> Retrieval:
+        """Return the first `k` hits of the question.
+
+        Raises:
+            ResultError: Its retrieval failed when the rankings were made.
+        """
+        found = self.rankings.get(question.id, Retrieval(()))
+        if found is None:
+            raise ResultError(f"failed in the run of which {self.name} has the rankings")
+        return Retrieval(found.hits[:k], found.stages or _UNTIMED, complete=k >= len(found.hits))
+
+    def _of_ids(self, found: Mapping[str, float], *, scored: bool) -> tuple[Hit, ...]:
+        ranked = [(name, score if scored else None) for name, score in sorted(found.items(), key=lambda item: -item[1])]
+        if self.ids == "document":
+            return tuple(Hit(doc_id=DocumentId(name), score=score) for name, score in ranked)
+        return tuple(Hit(chunk_id=name, score=score) for name, score in ranked)
+
+
+def _check_runs(runs: Sequence[Path]) -> None:
+    """Refuse runs of different retrievers, by what their reports record of them, and parts of the questions alone.
+
+    Raises:
+        DatasetError: Two differ, a part is missing, or a report cannot be read.
+    """
+    known = [_of_run(run) for run in runs]
+    for run, (other, _) in zip(runs, known, strict=True):
+        first = known[0][0]
+        for key in first | other:
+            if other.get(key) != first.get(key):
+                raise DatasetError(
+                    f"{run}: is of a retriever with {one_line(key)}={shown(other.get(key), 80)}, and {runs[0]} "
+                    f"of one with {shown(first.get(key), 80)}; expected runs of one retriever. If it is one all the "
+                    "same, name the rankings.jsonl.gz in each folder"
+                )
+    parts = [(int(part[1]), int(part[2])) for _, name in known if (part := _PART.search(name))]
+    for of in {of for _, of in parts}:
+        if missing := [str(number) for number in range(1, of + 1) if (number, of) not in parts]:
+            raise DatasetError(
+                f"{', '.join(map(str, runs))}: part {', '.join(missing)} of {of} is missing; expected the runs of all "
+                "parts. To score some of them, name the rankings.jsonl.gz in each folder"
+            )
+
+
+_PART = re.compile(r" (\d{1,9}) of (\d{1,4})$")  # as `Dataset.shard` names what it returns
+
+
+def _of_run(folder: Path) -> tuple[dict[str, Any], str]:
+    """Return what a run records of its retriever, and the name of its dataset."""
+    file = folder / "report.json"
+    try:
+        report: Any = parse_json(read_text(file))
+        config = report["config"]
+        retriever = TypeAdapter(dict[str, Any]).validate_python(without_run_id(config["retriever"]))
+        return retriever, str(config["dataset"]["name"])
+    except (ValueError, TypeError, KeyError) as error:
+        raise DatasetError(f"{file}: does not tell its retriever; expected the folder of a run") from error
+
+
+class _Question(BaseModel):
+    """What is read of a question of a run."""
+
+    query_id: str
+    stages: dict[str, FiniteFloat]
+
+
+def _stages_of_run(folder: Path) -> dict[str, tuple[Stage, ...]]:
+    """Return how long the retrieval of each question of a saved run took; its questions tell that, not its rankings.
+
+    Raises:
+        DatasetError: They cannot be read.
+    """
+    file = folder / "questions.jsonl"
+    is_beside = file.exists()
+    file = file if is_beside else folder / "report.json"
+    text = read_text(file)
+    try:
+        rows: Any = [parse_json(line) for line in text.split("\n") if line] if is_beside else parse_json(text)
+        questions = TypeAdapter(list[_Question]).validate_python(rows if is_beside else rows["queries"])
+    except (ValueError, TypeError, KeyError) as error:
+        raise DatasetError(f"{file}: does not tell its questions; expected the folder of a run") from error
+    return {one.query_id: tuple(Stage(name, seconds) for name, seconds in one.stages.items()) for one in questions}

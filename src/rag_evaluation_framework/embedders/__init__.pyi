@@ -1,9 +1,0 @@
-from .cached import CachedEmbedder as CachedEmbedder
-from .cohere import CohereEmbedder as CohereEmbedder
-from .embedding_cache import EmbeddingCache as EmbeddingCache
-from .function import FunctionEmbedder as FunctionEmbedder
-from .lsa import LsaEmbedder as LsaEmbedder
-from .onnx_model import exported as exported
-from .onnx_model import remove_exports as remove_exports
-from .openai import OpenAIEmbedder as OpenAIEmbedder
-from .sentence_transformer import SentenceTransformerEmbedder as SentenceTransformerEmbedder

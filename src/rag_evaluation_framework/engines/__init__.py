@@ -1,5 +1,0 @@
-"""Engines: whole retrieval systems, over HTTP and in databases, as they are evaluated and as people copy them."""
-
-import lazy_loader as lazy
-
-__getattr__, __dir__, __all__ = lazy.attach_stub(__name__, __file__)

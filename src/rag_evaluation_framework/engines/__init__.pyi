@@ -1,2 +1,0 @@
-from .http import HttpEngine as HttpEngine
-from .pgvector import PgVectorEngine as PgVectorEngine

@@ -1,5 +1,0 @@
-"""Where datasets live outside of this package: LangSmith."""
-
-import lazy_loader as lazy
-
-__getattr__, __dir__, __all__ = lazy.attach_stub(__name__, __file__)

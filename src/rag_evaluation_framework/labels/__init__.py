@@ -1,0 +1,5 @@
+"""Labels: quotes, where they stand in documents, and where they went when documents changed."""
+
+import lazy_loader as lazy
+
+__getattr__, __dir__, __all__ = lazy.attach_stub(__name__, __file__)

@@ -1,0 +1,169 @@
+"""Locating retrieved results in the corpus."""
+
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import cached_property, partial
+
+from .. import labels
+from ..data import AnyChunk, CharacterSpan, Corpus, PositionAwareChunk
+from ..data.documents import DocumentResolver
+from ..data.hits import Hit, Ranking
+from ..data.ids import ChunkId, DocumentId, canonical_chunk_id, is_from_content
+
+_FIRST_PLACES = 20
+
+
+class HitLocator:
+    """Locates hits in the corpus.
+
+    A hit with a valid position keeps it. One whose document has its text at its start is there, though the end is
+    missing or outside of the document; so is one that has an end alone, if its text is before that. Any other hit with
+    text is located by its text, in the document that it names if it names one: verbatim, else by its words
+    (`QuoteLocator.places_of_result`). If the text occurs more than once, each hit of a ranking takes the next free
+    occurrence; but a hit that is equal to an earlier one, and has the id of a chunk, is that chunk again. A hit that
+    has nothing but the id of a chunk is looked up among the given chunks, and one that has nothing but a document is
+    the whole document. A hit that cannot be located keeps its rank; one whose document the corpus does not have is not
+    looked for in others, and keeps the name it gave. Its sources are hints: the first that names a document is tried
+    before all documents are. If it named a place that there is not and brings no text, it is
+    one of no length.
+
+    Args:
+        corpus: The documents.
+        chunks: The chunks that ids refer to.
+
+    Attributes:
+        ambiguous: The texts that occurred more than once.
+        unknown: The names of documents that the corpus does not have.
+        misplaced: The places at which their documents do not have the text, or have none.
+        whole: The documents of which a hit named nothing more.
+        by_words: The texts that are nowhere verbatim, but for white space, and were located.
+    """
+
+    def __init__(self, corpus: Corpus, chunks: Sequence[AnyChunk] = ()) -> None:
+        self.corpus = corpus
+        self.chunks = chunks
+        self.ambiguous: set[str] = set()
+        self.unknown: set[str] = set()
+        self.misplaced: set[CharacterSpan] = set()
+        self.whole: set[str] = set()
+        self.by_words: set[str] = set()
+
+    def place(self, ranking: Ranking) -> Ranking:
+        """Return the ranking in unchanged order, with every hit located if possible."""
+        taken: set[CharacterSpan] = set()
+        searches: dict[Hit, _Search] = {}
+        placed: list[Hit] = []
+        for hit in ranking:
+            found = self._placed(hit, taken, searches)
+            if found.span is not None:
+                taken.add(found.span)
+            placed.append(found)
+        return tuple(placed)
+
+    def _placed(self, hit: Hit, taken: set[CharacterSpan], searches: dict[Hit, "_Search"]) -> Hit:
+        if hit.is_in(self.corpus):
+            return hit
+        if hit.sources:
+            return self._from_sources(hit, taken, searches)
+        documents: list[DocumentId] | None = None
+        if hit.doc_id is not None and hit.doc_id.strip():
+            documents = self._resolver.alike(hit.doc_id)
+            if not documents:
+                if len(self.corpus):  # without documents, none is known
+                    self.unknown.add(hit.doc_id)
+                return _unplaced(hit)
+            if hit.doc_id in self.corpus and (hit.start is not None or hit.end is not None):
+                length = len(hit.text or "")
+                start = hit.start if hit.start is not None else (hit.end or 0) - length
+                if hit.text and start >= 0 and self.corpus[hit.doc_id].content.startswith(hit.text, start):
+                    return replace(hit, start=start, end=start + length)
+                end = start + length if hit.end is None else hit.end
+                self.misplaced.add(CharacterSpan(hit.doc_id, max(start, 0), end))
+            if len(documents) == 1 and documents[0] != hit.doc_id:
+                return self._placed(replace(hit, doc_id=documents[0]), taken, searches)
+        alike = replace(hit, score=None)
+        if alike not in searches:
+            searches[alike] = _Search(partial(self._places, hit, documents))
+        search = searches[alike]
+        if search.place is None or hit.chunk_id is None:  # one id is one chunk
+            search.take(taken)
+        if hit.text is not None and len(search.places) > 1:
+            self.ambiguous.add(hit.text)
+        if search.place is None:
+            return _unplaced(hit)
+        return replace(hit, doc_id=search.place.doc_id, start=search.place.start, end=search.place.end)
+
+    def _from_sources(self, hit: Hit, taken: set[CharacterSpan], searches: dict[Hit, "_Search"]) -> Hit:
+        """Locate a hit in the document that one of its sources names, else by its text alone."""
+        name = next(filter(self._resolver.alike, hit.sources), None)
+        named = replace(hit, doc_id=DocumentId(name or hit.sources[0]), sources=())
+        found = named if name is None else self._placed(named, taken, searches)
+        if not found.placed:
+            found = self._placed(replace(named, doc_id=None, start=None, end=None), taken, searches)
+        return found if found.placed else self._placed(named, taken, searches)
+
+    def _places(self, hit: Hit, documents: Sequence[DocumentId] | None, limit: int) -> list[CharacterSpan]:
+        """Return the first places of a hit: `limit` of them or more, or all there are."""
+        if hit.text is None:
+            nothing_else = (hit.chunk_id, hit.start, hit.end) == (None, None, None)
+            if documents is not None and len(documents) == 1 and nothing_else:
+                self.whole.add(documents[0])
+                return [CharacterSpan(documents[0], 0, len(self.corpus[documents[0]].content))]
+            named = () if hit.chunk_id is None else self._by_id.get(canonical_chunk_id(hit.chunk_id), ())
+            return [span for span in named if documents is None or span.doc_id in documents]
+        searched = (None,) if documents is None else documents
+        # Where a chunk is that carries the hash of its text, its chunker knows, if anybody does.
+        find = self._locator.verbatim.places if is_from_content(hit.chunk_id) else self._locator.places_of_result
+        places = [span for doc_id in searched for span in find(hit.text, doc_id, limit)]
+        if places and places[0].text.split() != hit.text.split():
+            self.by_words.add(hit.text)
+        return places
+
+    @cached_property
+    def _resolver(self) -> DocumentResolver:
+        return DocumentResolver(self.corpus)
+
+    @cached_property
+    def _locator(self) -> "labels.QuoteLocator":
+        return labels.QuoteLocator.of(self.corpus)
+
+    @cached_property
+    def _by_id(self) -> dict[ChunkId, list[CharacterSpan]]:
+        places: dict[ChunkId, list[CharacterSpan]] = defaultdict(list)
+        for chunk in self.chunks:
+            if isinstance(chunk, PositionAwareChunk):
+                places[canonical_chunk_id(chunk.id)].append(CharacterSpan(chunk.doc_id, chunk.start, chunk.end))
+        return dict(places)
+
+
+def _unplaced(hit: Hit) -> Hit:
+    impossible = hit.start is not None and hit.end is not None
+    return replace(hit, start=None, end=None, text="" if impossible and hit.text is None else hit.text)
+
+
+class _Search:
+    """The places of equal hits of one ranking, looked for further as they are taken, and none of them twice.
+
+    Attributes:
+        places: Those that were looked for.
+        place: The one that was taken last; None if there is none.
+    """
+
+    def __init__(self, find: Callable[[int], list[CharacterSpan]]) -> None:
+        self.find, self.limit = find, _FIRST_PLACES
+        self.places = find(self.limit)
+        self.number = 0
+        self.place: CharacterSpan | None = None
+
+    def take(self, taken: set[CharacterSpan]) -> None:
+        """Take the first place that is free or, if none is, the first. What was taken stays taken."""
+        while True:
+            while self.number < len(self.places) and self.places[self.number] in taken:
+                self.number += 1
+            if self.number < len(self.places) or len(self.places) < self.limit:
+                self.place = next(iter(self.places[self.number :] or self.places), None)
+                return
+            self.limit *= 2
+            self.places = self.find(self.limit)
+            self.number = 0  # of several documents, places of the first may have come between

@@ -1,5 +1,0 @@
-"""Quotes: where they stand in the documents and, if nowhere, what they may mean."""
-
-import lazy_loader as lazy
-
-__getattr__, __dir__, __all__ = lazy.attach_stub(__name__, __file__)

@@ -1,5 +1,0 @@
-"""Rankings and relevance judgements in files: TREC, BEIR, JSON and JSONL."""
-
-import lazy_loader as lazy
-
-__getattr__, __dir__, __all__ = lazy.attach_stub(__name__, __file__)

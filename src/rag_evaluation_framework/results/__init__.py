@@ -1,5 +1,0 @@
-"""Results of experiments: scores and rankings per query, saved and loaded as files."""
-
-import lazy_loader as lazy
-
-__getattr__, __dir__, __all__ = lazy.attach_stub(__name__, __file__)

@@ -1,0 +1,5 @@
+"""Runs: what one is, how it is run and kept, and its result."""
+
+import lazy_loader as lazy
+
+__getattr__, __dir__, __all__ = lazy.attach_stub(__name__, __file__)

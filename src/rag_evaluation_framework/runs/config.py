@@ -1,0 +1,616 @@
+"""`EvaluationConfig` and `ExperimentConfig`: what is to be evaluated, and how, checked before any work is done."""
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, Generic, Literal, TypeAlias, TypedDict, TypeVar, Unpack, get_args
+
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    GetJsonSchemaHandler,
+    InstanceOf,
+    PlainSerializer,
+    StrictBool,
+    WithJsonSchema,
+)
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema
+
+from .. import labels
+from ..base.coroutines import checked_limit
+from ..base.files import whole_path
+from ..base.outside import first_of, fit_to_keep, shown
+from ..base.records import Faults, docstrings, refuse_unknown, refused
+from ..base.stages import shared
+from ..components.retrievers.combined import RerankedRetriever, within_scopes
+from ..components.retrievers.function import Pipeline
+from ..contracts import Metric, Reranker, Retriever
+from ..contracts.registry.building import as_component, build
+from ..contracts.registry.records import describe, describe_metric, plain
+from ..contracts.roles import Outcome, Sink, Tokenizer
+from ..data import CharacterSpan, count_skipped
+from ..data.cutoffs import OWN_CUTOFF, Cutoff, ScoreName
+from ..data.dataset import Dataset, Mode, check_dataset_level
+from ..data.documents import HOW_READ, Corpus, checked_corpus, readers_of
+from ..data.ids import ChunkId, DocumentId, EvaluationType, content_digest
+from ..data.levels import CHUNK, DOCUMENT, TOKEN, Level, U
+from ..data.queries import Scope
+from ..data.rankings import OnError
+from ..data.values import items
+from ..errors import ConfigError, CorpusError, DatasetError
+from ..scoring.levels.chunk_ids import NameChunk
+from ..scoring.levels.rules import RULES, LevelRules
+from ..scoring.score import cutoffs_of
+from ..scoring.score_names import Metrics, check_metrics
+from ..text.tokenizers import checked_counter
+from .naming import run_name
+from .texts import text_list
+
+# How a run is asked, measured and saved: each setting is declared once, for Python, files and options.
+
+T = TypeVar("T")
+Unscored = Literal["no-answer", "failed"]
+
+
+@dataclass(frozen=True)
+class Option:
+    """Marks a key that has an option of its own; `--set` sets every other one.
+
+    Attributes:
+        name: The option, if it is not called like the key.
+        metavar: What stands for its value.
+        takes: The type of its value, if not that of the key.
+    """
+
+    name: str | None = None
+    metavar: str | None = None
+    takes: Any = None
+
+
+_Budgets = Annotated[
+    tuple[Annotated[InstanceOf[Cutoff], PlainSerializer(str)], ...],
+    BeforeValidator(Cutoff.parse_budgets),
+    WithJsonSchema({"type": "array", "items": {"type": "string"}}),
+]
+_Statuses = Annotated[
+    frozenset[Unscored],
+    Field(strict=False),  # files hold lists
+    BeforeValidator(lambda given: [given] if isinstance(given, str) else given),
+    WithJsonSchema({"type": "array", "items": {"enum": [*get_args(Unscored)]}}),
+]
+
+
+_Tokenizer = Annotated[
+    Tokenizer | None,
+    BeforeValidator(lambda given: None if given is None else checked_counter(given)),
+    PlainSerializer(lambda tokenizer: None if tokenizer is None else tokenizer.name),
+    WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "null"}]}),
+]
+
+
+def _built(given: Any) -> tuple[Sink, ...]:
+    is_one = isinstance(given, str | Mapping | Sink) or callable(given)
+    listed: list[Any] = [given] if is_one else [*items(given, "sinks")]
+    return tuple(as_component(Sink, build("sink", sink), "sinks") for sink in listed)
+
+
+_Sinks = Annotated[
+    tuple[Sink, ...],
+    BeforeValidator(_built),
+    PlainSerializer(lambda sinks: [*map(describe, sinks)]),
+    WithJsonSchema({"type": "array", "items": {"anyOf": [{"type": "string"}, {"type": "object"}]}}),
+]
+
+
+class Asking(BaseModel, frozen=True):
+    """How the queries of a run are asked."""
+
+    model_config = ConfigDict(extra="forbid", arbitrary_types_allowed=True)
+
+    batch_queries: StrictBool = True
+    """Whether the retriever is told all questions before they are asked, to embed and search them together. That is
+    quicker; without it, the time of each question is that of asking it alone."""
+
+    max_concurrency: int = Field(default=1, strict=True, ge=1)
+    """How many questions are asked side by side; your own retriever has to allow it. Coroutines do, and functions that
+    are safe to call from several threads. Results do not depend on it."""
+
+    timeout: Annotated[
+        float | None, Field(gt=0), BeforeValidator(partial(checked_limit, "timeout")), Option(metavar="SECONDS")
+    ] = None
+    """How long one question may take, in seconds; one that takes longer has failed. None for any time. A coroutine is
+    cancelled; a function cannot be stopped, and goes on in a thread that is left behind. After the third of these no
+    other question is asked: those that are left fail."""
+
+    on_error: OnError = "collect"
+    """collect keeps failed questions in the result, raise ends at the first. The same holds for metrics that raise;
+    then `QueryFailed` is raised, and nothing is saved."""
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        schema = handler.resolve_ref_schema(handler(core_schema))
+        for name, text in docstrings(cls).items():
+            schema["properties"][name]["description"] = text
+        return schema
+
+    @classmethod
+    def of(cls, given: "AskingFields") -> "Asking":
+        """Return how to ask by the keywords that were given.
+
+        Raises:
+            ConfigError: A value is not valid, or a keyword not known.
+        """
+        with refused(cls):
+            return cls.model_validate(given)
+
+    @classmethod
+    def of_record(cls, record: Mapping[str, Any]) -> "Asking":
+        """Return how the questions of a run were asked, one at a time, by its record, which may hold anything."""
+        return cls(timeout=record["timeout"] if isinstance(record.get("timeout"), int | float) else None)
+
+
+RECORDED = ("max_concurrency", "timeout")
+"""How queries are asked as far as results may depend on it, and the record of a run says it."""
+
+
+class Measuring(Asking, frozen=True):
+    """How a run is asked and measured."""
+
+    experiment_name: Annotated[Annotated[str, Field(min_length=1)] | None, Option()] = None
+    """Name of the result. By default made of the parts, such as "BM25, recursive 800"."""
+
+    budgets: Annotated[_Budgets, Option("--budget", takes=list[str])] = Field(
+        default=(Cutoff(4000, "ch"),), json_schema_extra={"default": ["4000ch"]}
+    )
+    """A context budget, such as 4000ch or 1000tok; repeatable. Rankings are cut there as at numbers of results."""
+
+    count_as_zero: _Statuses = frozenset()
+    """Questions that were not scored, and count as 0.0 in every mean. Those without an answer in the corpus
+    (`no-answer`), those whose retrieval failed (`failed`). A score that no question has, as its metric is unavailable
+    or raises everywhere, has no mean still."""
+
+
+class AskingFields(TypedDict, total=False):
+    """The keywords of what asks queries: the fields of `Asking`."""
+
+    batch_queries: bool
+    max_concurrency: int
+    timeout: float | None
+    on_error: OnError
+
+
+class EvaluationFields(AskingFields, total=False):
+    """The keywords of `EvaluationConfig`: its fields."""
+
+    experiment_name: str | None
+    budgets: Iterable[str | Cutoff]
+    tokenizer: Any
+    count_as_zero: Iterable[Unscored]
+    save_results_path: str | Path | None
+    resume: bool
+    sinks: Iterable[str | Mapping[str, Any] | Sink | Callable[[Outcome], Any]]
+
+
+class EvaluationConfig(Measuring, frozen=True):
+    """How an evaluation is measured and saved; the same for all pipelines that are to be compared.
+
+    Its fields are keywords, of `evaluate` as well; all have a default.
+
+    Raises:
+        ConfigError: A value is not valid, or a keyword not known.
+        TokenizerError: The tokenizer is unknown or cannot be loaded.
+    """
+
+    tokenizer: _Tokenizer = None
+    """The tokenizer of budgets in tokens, for example cl100k_base. Needed for these only."""
+
+    save_results_path: Path | None = None
+    """The root under whose `runs/` every result is saved. None saves nothing."""
+
+    resume: StrictBool = False
+    """Whether answers are kept in that root as they come, and those of a run that was interrupted are taken: of the
+    same retriever on the same documents and questions. Whether its code, or a server that it asks, has changed since is
+    yours to know."""
+
+    sinks: _Sinks = ()
+    """Where each result goes beside that root: names of sinks, such as langsmith:dataset=handbook, or functions
+    `(outcome)` of your own. What could not be sent is noted in the result."""
+
+    def __init__(self, **given: Unpack[EvaluationFields]) -> None:
+        values: dict[str, Any] = {**given}
+        with refused(type(self)):
+            super().__init__(**values)
+        for budget in self.budgets:
+            if budget.unit == "tok" and self.tokenizer is None:
+                raise ConfigError(
+                    f"budget {str(budget)!r} counts tokens, and tokens of one model are not those of another: name the "
+                    "tokenizer, as in tokenizer='cl100k_base' (--set tokenizer=cl100k_base), or give the budget in "
+                    "characters, such as '4000ch'"
+                )
+
+
+# `ExperimentConfig`: what is to be evaluated, checked before any work is done.
+
+_MOST_NAMED = 5
+
+# Whether a run reranks, and how many candidates: what the run says, else what its dataset says.
+
+CANDIDATES = RerankedRetriever.candidates
+"""How many results are reranked where nobody says another number."""
+
+
+def in_mode(
+    retriever: Retriever,
+    reranker: Reranker | None,
+    dataset: Dataset[Any],
+    mode: Mode | None = None,
+    candidates: int | None = None,
+) -> Retriever:
+    """Return a retriever with its reranker, or without, as the run or else its dataset says.
+
+    A reranker that is given reranks, unless the mode of the run is `retrieve`. A dataset that says `retrieve` does not
+    keep it from that; one that says `retrieve+rerank` wants one.
+
+    Args:
+        retriever: The retriever, which may be reranked already; in the mode `retrieve` the retriever inside is left.
+        reranker: The reranker of the run; None if none is given, by an option, a configuration or an engine.
+        dataset: What is asked.
+        mode: The mode of the run, if it says.
+        candidates: How many results are reranked, if the run says; else that of the dataset, else 50, or as many as the
+            retriever that is reranked already says.
+
+    Raises:
+        ConfigError: There is no reranker, and the run or its dataset says `retrieve+rerank`, or the run says how many
+            are reranked.
+    """
+    if mode == "retrieve":
+        while isinstance(retriever, RerankedRetriever):
+            retriever = retriever.retriever
+        return retriever
+    if reranker is not None:
+        number = dataset.rerank_top_k or CANDIDATES if candidates is None else candidates
+        return RerankedRetriever(retriever, reranker, number)
+    if isinstance(retriever, RerankedRetriever):
+        return retriever if candidates is None else replace(retriever, candidates=candidates)
+    wanted = mode is not None or dataset.mode == "retrieve+rerank"
+    if wanted or candidates is not None:
+        said = "the run" if mode is not None or not wanted else f"dataset {dataset.name!r}"
+        what = f"rerank_top_k={candidates}" if not wanted else "mode retrieve+rerank"
+        plain = "" if not wanted else "; or run it without one: --set mode=retrieve, or `mode: retrieve`"
+        raise ConfigError(
+            f"{what} of {said} needs a reranker, and there is none: name one by --reranker, or `reranker:` in the "
+            f"configuration, such as cross-encoder, or give the engine a method rerank{plain}"
+        )
+    return retriever
+
+
+def noted_mode(retriever: Retriever, dataset: Dataset[Any]) -> Iterator[str]:
+    """Yield in what a run differs from what its dataset says of reranking."""
+    own = retriever.candidates if isinstance(retriever, RerankedRetriever) else None
+    if own is None and dataset.mode == "retrieve+rerank":
+        yield "the dataset says mode retrieve+rerank, and nothing is reranked: this run has no reranker"
+    if dataset.rerank_top_k not in (None, own):
+        why = "nothing is reranked" if own is None else f"this run reranks {own} candidates"
+        yield f"rerankTopK={dataset.rerank_top_k} of the dataset is not applied: {why}"
+
+
+class ReportedFields(TypedDict, Generic[U], total=False):
+    """The keywords of an experiment that say what is reported: fields of `ExperimentConfig`."""
+
+    metrics: Metrics[U] | None
+    k: int | Sequence[int] | None
+    config: EvaluationConfig | None
+
+
+class ExperimentFields(ReportedFields[U], total=False):
+    """The keywords of `ExperimentConfig`: its fields."""
+
+    corpus: Corpus | None
+
+
+@dataclass(frozen=True, init=False)
+class ExperimentConfig(Generic[U]):
+    """One retriever, one dataset, and what to report, at the evaluation type of the dataset.
+
+    The three subclasses also take a token-level dataset, whose spans they project to documents or chunks.
+
+    Attributes:
+        retriever: The retriever to evaluate; a function `(query, k) -> results` becomes a `FunctionRetriever`.
+        dataset: The queries and their ground truth.
+        level: The evaluation type at which rankings are scored.
+        corpus: The documents; by default those of the dataset. None are needed by pipelines with an index of their own,
+            where documents or chunks are told by their ids.
+        metrics: The metrics to report, or their names; by default those of the level, such as `DEFAULT_TOKEN_METRICS`.
+        k: Numbers of results at which rankings are cut; the first is the run's k. By default those that the questions
+            of the dataset ask for, that of most of them first, else 5 and 10.
+        top_k: At how many results each question is cut for its scores `@topK`; None where all are cut alike.
+        config: How the evaluation is measured and kept.
+        chunk_id: How the dataset names chunks, where its ids do not follow from the content; chunk level only.
+        notes: Notes on the dataset and the corpus, shown with the result.
+
+    Raises:
+        ConfigError: A cutoff, metric or option is not valid.
+        CorpusError: The corpus is missing, or is empty.
+        DatasetError: There are no queries, they ask for a scope that the retriever does not honour, spans of a dataset
+            of this corpus do not match it, or of one of another corpus no question has all of its spans in it.
+        LevelMismatch: The dataset is of another evaluation type, or a metric cannot score it.
+    """
+
+    retriever: Retriever
+    dataset: Dataset[U] | Dataset[CharacterSpan]
+    level: Level[U]
+    corpus: Corpus
+    metrics: tuple[Metric[U], ...]
+    k: tuple[int, ...]
+    top_k: tuple[int, ...] | None
+    config: EvaluationConfig
+    chunk_id: NameChunk | None
+    notes: tuple[str, ...] = field(compare=False)
+
+    _level: ClassVar[Level[Any] | None] = None
+
+    def __init__(self, retriever: Pipeline, dataset: Dataset[U], **fields: Unpack[ExperimentFields[U]]) -> None:
+        given: Any = dataset  # whatever it is, and refused as such if it is not a dataset
+        level: Any = self._level or (dataset.level if isinstance(given, Dataset) else TOKEN)
+        self._set_validated(retriever, dataset, level, fields)
+
+    def _set_validated(
+        self,
+        retriever: Pipeline,
+        dataset: Dataset[Any],
+        level: Level[U],
+        fields: ExperimentFields[U],
+        chunk_id: NameChunk | None = None,
+    ) -> None:
+        refuse_unknown(fields, *ExperimentFields.__annotations__)
+        k, metrics, config = fields.get("k"), fields.get("metrics"), fields.get("config")
+        rules: LevelRules[U] = RULES[level.evaluation_type]
+        check_dataset_level(dataset, level)
+        measured: Any = EvaluationConfig() if config is None else config
+        if not isinstance(measured, EvaluationConfig):
+            raise ConfigError(
+                f"config={shown(config)}: expected an EvaluationConfig, such as EvaluationConfig(budgets=[...])"
+            )
+        own, read_at = dataset.level.evaluation_type, level.evaluation_type
+        truth = f"dataset {dataset.name!r} is {own}" + ("" if own == read_at else f", read at {read_at}")
+        faults = Faults()
+        asked = None
+        with faults.gathered():
+            asked = dataset.top_k if k is None else None
+        cutoffs = Cutoff.parse_k((5, 10) if k is None else k) if asked is None else cutoffs_of(asked)
+        ks = [cutoff for cutoff in cutoffs if cutoff != OWN_CUTOFF]
+        if not ks and not measured.budgets:
+            raise ConfigError("neither k nor budgets were given; expected at least one cutoff, such as k=[5, 10]")
+        given = rules.default_metrics.values() if metrics is None else metrics
+        chosen = check_metrics(given, level, truth, [*ks, *measured.budgets])
+        pipeline: Retriever = as_component(Retriever, retriever)
+        documents = _documents(dataset, fields.get("corpus"), pipeline, level)
+        dataset, moved = _once("found", dataset, documents, lambda: _found_again(dataset.with_scopes(), documents))
+        with faults.gathered():
+            if scopes := _once("scopes", dataset, documents, lambda: Scope.of_all(dataset.queries)):
+                pipeline = within_scopes(pipeline, scopes, documents)
+        if chunk_id is not None and not callable(chunk_id):
+            raise ConfigError(f"chunk_id={shown(chunk_id)}: expected a function (chunk, number) -> id")
+        notes = [*([] if asked is None else [_told_top_k(asked)]), *moved]
+        with faults.gathered():
+            notes += _once(
+                "checked",
+                dataset,
+                documents,
+                lambda: [*dataset.check(documents), *_noted_unsearched(dataset, documents)],
+            )
+            notes += noted_mode(pipeline, dataset)
+            notes += rules.check(dataset, documents, pipeline, chunk_id)
+        with faults.gathered():
+            notes += pipeline.check(dataset.queries, documents, level.evaluation_type)
+        faults.tell()
+        values: dict[str, Any] = {
+            "retriever": pipeline,
+            "dataset": dataset,
+            "level": level,
+            "corpus": documents,
+            "metrics": chosen,
+            "k": tuple(cutoff.size for cutoff in ks),
+            "top_k": asked if OWN_CUTOFF in cutoffs else None,
+            "config": measured,
+            "chunk_id": chunk_id,
+            "notes": tuple(notes),
+        }
+        for attribute, value in values.items():
+            object.__setattr__(self, attribute, value)
+
+    @property
+    def cutoffs(self) -> tuple[Cutoff, ...]:
+        """All cutoffs, the numbers of results first, `topK` before them."""
+        own = () if self.top_k is None else (OWN_CUTOFF,)
+        return (*own, *map(Cutoff, self.k), *self.config.budgets)
+
+    @property
+    def score_names(self) -> tuple[str, ...]:
+        """The names of the scores of its result: every metric at every cutoff that it takes."""
+        return tuple(
+            str(ScoreName(metric.name, cutoff))
+            for metric in self.metrics
+            for cutoff in self.cutoffs
+            if metric.takes(cutoff)
+        )
+
+    @property
+    def name(self) -> str:
+        """The name of the result."""
+        return fit_to_keep(self.config.experiment_name or run_name(self.retriever))
+
+    @cached_property
+    def record(self) -> dict[str, Any]:
+        """The record kept with the result: components with their parameters, dataset and corpus; each with a hash."""
+        version, settings = self.dataset.metadata.get("version"), self._settings
+        given, source = self.config.experiment_name, self.corpus.metadata.get("source")
+        return {
+            **settings,
+            "hash": content_digest(json.dumps(settings, sort_keys=True)),
+            "experiment_name": None if not given else fit_to_keep(given),
+            "dataset": {
+                "name": fit_to_keep(self.dataset.name),
+                "version": fit_to_keep(str(version)) if isinstance(version, str | int) else None,
+                "evaluation_type": self.dataset.level.evaluation_type,
+                "questions": len(self.dataset),
+                "skipped": count_skipped(self.dataset.skipped),
+                "hash": self.dataset.content_hash,
+            },
+            "corpus": {
+                "source": None if source is None else whole_path(fit_to_keep(str(source))),
+                "glob_pattern": None,
+                **{key: plain(self.corpus.metadata[key]) for key in HOW_READ[1:] if key in self.corpus.metadata},
+                **({"readers": readers} if (readers := readers_of(self.corpus)) else {}),
+                "documents": len(self.corpus),
+                "characters": sum(len(document.content) for document in self.corpus),
+                "hash": self.corpus.content_hash,
+                "texts": content_digest(text_list(self.corpus)),
+                "ids": content_digest(json.dumps(sorted(document.id for document in self.corpus))),
+            },
+        }
+
+    @property
+    def _settings(self) -> dict[str, Any]:
+        """What the record says of the run itself, apart from dataset and corpus."""
+        dataset: Dataset[Any] = self.dataset
+        asked = zip(dataset.queries, self.top_k or (), strict=self.top_k is not None)
+        scopes = _once("scopes", dataset, self.corpus, lambda: Scope.of_all(dataset.queries))
+        return {
+            "retriever": describe(self.retriever),
+            **({"rewrites_texts": True} if self.retriever.rewrites_texts else {}),
+            "mode": "retrieve+rerank" if isinstance(self.retriever, RerankedRetriever) else "retrieve",
+            "scope_prefixes": sorted({scope.prefix for scope in scopes if scope.prefix}),
+            "metrics": [*map(describe_metric, self.metrics)],
+            "k": list(self.k),
+            **({} if self.top_k is None else {"top_k": {query.id: k for query, k in asked if k != self.k[0]}}),
+            "budgets": [str(budget) for budget in self.config.budgets],
+            "tokenizer": None if self.config.tokenizer is None else fit_to_keep(self.config.tokenizer.name),
+            **{name: getattr(self.config, name) for name in RECORDED},
+            "chunk_id": None if self.chunk_id is None else plain(self.chunk_id),
+        }
+
+
+def _documents(dataset: Dataset[Any], given: Corpus | None, retriever: Retriever, level: Level[Any]) -> Corpus:
+    """Return the documents of a run; none if neither the retriever nor the level has a use for them.
+
+    Raises:
+        CorpusError: They are missing, or none.
+    """
+    documents = dataset.corpus if given is None else given
+    if documents is None and not retriever.needs_documents and level is not TOKEN and dataset.level is not TOKEN:
+        return Corpus(())
+    if documents is None:
+        raise CorpusError(
+            f"dataset {dataset.name!r} brings no documents, and none were given to search: pass "
+            "documents='path', on the command line --corpus, or an engine that has them, --engine"
+        )
+    return checked_corpus(documents)
+
+
+def _told_top_k(asked: tuple[int, ...]) -> str:
+    """Return a note on where rankings are cut as the dataset says."""
+    questions = Counter(asked).most_common()
+    if len(questions) == 1:
+        return f"k={asked[0]} is the topK of the dataset"
+    listed = ", ".join(f"{k} ({count})" for k, count in questions)
+    return (
+        f"questions ask for different numbers of results: {listed}. Scores @topK cut each at its own; the "
+        f"retriever is asked for at least {max(asked)}"
+    )
+
+
+def _once(what: str, dataset: Dataset[Any], corpus: Corpus, make: Callable[[], T]) -> T:
+    """Return what is found out of a dataset in a corpus, which runs that share both find out once."""
+    made, *_ = shared((what, id(dataset), id(corpus)), lambda: (make(), dataset, corpus))  # which keeps the ids theirs
+    return made
+
+
+def _noted_unsearched(dataset: Dataset[Any], documents: Corpus) -> Iterator[str]:
+    """Yield a note on documents that no question searches, as they are outside of every scope."""
+    prefixes = tuple({Scope.of(query).prefix or "" for query in dataset.queries})
+    outside = [document.id for document in documents if not document.id.startswith(prefixes)]
+    if outside:
+        yield (
+            f"documents that no question searches, as they are outside of every scope: {len(outside)} of "
+            f"{len(documents)}, such as {shown(outside[0])}"
+        )
+
+
+def _found_again(dataset: Dataset[Any], corpus: Corpus) -> tuple[Dataset[Any], tuple[str, ...]]:
+    """Return a dataset with its spans where they are in an edited corpus, and what became of them.
+
+    Raises:
+        DatasetError: Of no question all spans are in the corpus.
+    """
+    again = labels.relabel(dataset, corpus) if dataset.may_have_moved(corpus) else None
+    if again is None or not again.changed:
+        quotes = dataset.corpus is None and dataset.level is TOKEN  # what its spans quote is a part of what it is
+        return dataset.with_corpus(corpus) if quotes else dataset, ()
+    if not any(entry.relevant for entry in again.dataset):
+        lost = [
+            f"question {change.query.id!r}: {shown(change.before.text, 60)} {change.reason}"
+            for change in again.changes
+            if not change.is_found
+        ]
+        raise DatasetError(
+            f"dataset {dataset.name!r} does not match the corpus: {again.counted()}. Not found: "
+            f"{first_of(lost, _MOST_NAMED, '; ')}. Are these the right folder (--corpus) and pattern of "
+            "files (--glob)? If the documents were rewritten, `rag-eval dataset update --questions` takes a table of "
+            "questions with new quotes"
+        )
+    told = f"documents have changed since they were labelled: {again.counted()}"
+    return again.dataset, (f"{told}. rag-eval dataset update writes this into the dataset",)
+
+
+class DocumentLevelExperimentConfig(ExperimentConfig[DocumentId]):
+    """An experiment on documents; of a token-level dataset, the documents that its spans are in are relevant."""
+
+    def __init__(
+        self,
+        retriever: Pipeline,
+        dataset: Dataset[DocumentId] | Dataset[CharacterSpan],
+        **fields: Unpack[ExperimentFields[DocumentId]],
+    ) -> None:
+        self._set_validated(retriever, dataset, DOCUMENT, fields)
+
+
+class ChunkLevelExperimentConfig(ExperimentConfig[ChunkId]):
+    """An experiment on chunks; of a token-level dataset, the chunks that hold its spans are relevant.
+
+    A chunk is relevant to a span if it holds at least half of the span, or at least half of the chunk lies in the span;
+    if no chunk does, the one that holds the most of it. Scores of different chunkings are not comparable.
+    """
+
+    def __init__(
+        self,
+        retriever: Pipeline,
+        dataset: Dataset[ChunkId] | Dataset[CharacterSpan],
+        *,
+        chunk_id: NameChunk | None = None,
+        **fields: Unpack[ExperimentFields[ChunkId]],
+    ) -> None:
+        self._set_validated(retriever, dataset, CHUNK, fields, chunk_id)
+
+
+class TokenLevelExperimentConfig(ExperimentConfig[CharacterSpan]):
+    """An experiment on the text itself, whatever its chunks."""
+
+    _level = TOKEN
+
+
+AnyExperimentConfig: TypeAlias = DocumentLevelExperimentConfig | ChunkLevelExperimentConfig | TokenLevelExperimentConfig
+"""An experiment whose evaluation type is known only once its file is read."""
+
+CONFIGS: Mapping[EvaluationType, type[AnyExperimentConfig]] = {
+    "document-level": DocumentLevelExperimentConfig,
+    "chunk-level": ChunkLevelExperimentConfig,
+    "token-level": TokenLevelExperimentConfig,
+}
+"""The configuration of each evaluation type."""

@@ -1,0 +1,588 @@
+"""The journal of a run: every answer is written as it comes, so that a run that ends early can be continued.
+
+While a run is under way, `<root>/runs/unfinished/<hash>/` is locked and has one file per start: a line that says what
+answers depend on, then a line per answer. A finished run removes the folder. What answers depend on and the folder's
+hash does not tell is compared: answers of other documents, questions, versions or code are left alone.
+"""
+
+import hashlib
+import json
+import os
+import re
+import shutil
+import sys
+import time
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence, Set
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, is_dataclass, replace
+from datetime import UTC, datetime
+from functools import cache
+from importlib.metadata import packages_distributions, version
+from importlib.util import find_spec
+from inspect import isfunction
+from itertools import chain, count
+from pathlib import Path
+from threading import Lock
+from typing import Any, BinaryIO, Literal, cast
+
+from ..base.files import is_object, locked, parse_json
+from ..base.optional import versions
+from ..base.outside import harmless_json, one_line
+from ..base.stages import shared
+from ..components.retrievers.engine import engine_in
+from ..contracts import VectorStore
+from ..contracts.component import Component, parameters
+from ..contracts.registry.loading import KINDS
+from ..contracts.registry.loading import components as registered
+from ..contracts.registry.records import describe, is_elsewhere, is_of_package, without_run_id
+from ..data import Corpus, Hit, Retrieval, Stage
+from ..data.hits import Ranking
+from ..data.rankings import NOT_ANSWERED, Failure
+from ..datasets.rankings.hit_lines import JOURNAL_VERSION
+from ..errors import ConfigError, Interrupted
+from . import store
+from .config import ExperimentConfig
+
+Resume = Literal["if-sure", "always", "never"]
+"""Which answers of an unfinished run are taken: those of which nothing can have changed; also those of servers,
+databases and objects, of which that is not known; or none."""
+
+_SYNCED = 1.0  # seconds between two writings to the disk itself
+_WORDS = {
+    "corpus": "the documents",
+    "questions": "the questions",
+    "versions": "the version of Python or of a package",
+    "code": "the code of the retriever or what it imports",
+}
+"""What answers depend on, as people are told of it."""
+_PACKAGE = __name__.partition(".")[0]
+_IMPORT = re.compile(rb"^[ \t]*(?:from|import)[ \t]+([\w., \t]+)", re.MULTILINE)
+_NAMES = re.compile(rb"(?:^|,[ \t]*)(\w+)")  # `a` and `b` of `a.c, b as d`
+
+
+# An answer, and how it is written.
+
+
+@dataclass(frozen=True, slots=True)
+class Returned:
+    """What a retriever returned for a question, or how that failed.
+
+    Attributes:
+        found: What it found.
+        depth: How many results were asked for.
+        failure: How it failed, or None.
+        notes: What the retriever noted.
+    """
+
+    found: Retrieval
+    depth: int
+    failure: Failure | None = None
+    notes: Sequence[str] = ()
+
+    def untimed(self) -> "Returned":
+        """Return the same without the times of stages, which are not those of one question at a time."""
+        stages = tuple(replace(stage, seconds=None) for stage in self.found.stages if stage.hits is not None)
+        return replace(self, found=replace(self.found, stages=stages))
+
+
+_COLUMNS = ("doc_id", "start", "end", "chunk_id", "text", "score", "sources")
+
+
+def _written(hits: Ranking, corpus: Corpus) -> dict[str, list[Any]]:
+    """Return hits in columns, but for columns of nothing; of a text that stands at the place of its hit, the place."""
+    kept = [replace(hit, text=None) if _stands_there(hit, corpus) else hit for hit in hits]
+    columns: dict[str, list[Any]] = {name: [getattr(hit, name) for hit in kept] for name in _COLUMNS}
+    nothing = (None, ())
+    return {name: each for name, each in columns.items() if name == "doc_id" or any(one not in nothing for one in each)}
+
+
+def _stands_there(hit: Hit, corpus: Corpus) -> bool:
+    document: Any = hit.doc_id
+    return hit.is_in(corpus) and hit.text == corpus[document].content[hit.start : hit.end]
+
+
+def _hits(columns: Mapping[str, Any]) -> Ranking:
+    """Return the hits of columns."""
+    nothing = [None] * len(columns["doc_id"])
+    rows = zip(*(columns.get(name) or nothing for name in _COLUMNS), strict=True)
+    return tuple(replace(Hit(*told), sources=tuple(sources or ())) for *told, sources in rows)
+
+
+def _line(query_id: str, answer: Returned, corpus: Corpus) -> bytes:
+    found = answer.found
+    stages = [[own.name, own.seconds, None if own.hits is None else _written(own.hits, corpus)] for own in found.stages]
+    asked = {"depth": answer.depth, "stages": stages, "limit": found.limit, "complete": found.complete}
+    content = {"query_id": query_id, **_written(found.hits, corpus), "asked": {**asked, "notes": [*answer.notes]}}
+    return harmless_json(f"{json.dumps(content, ensure_ascii=False, allow_nan=False)}\n").encode()
+
+
+def _read(line: bytes) -> tuple[str, Returned]:
+    """Return the question of a line, and its answer."""
+    content: Any = parse_json(line.decode())
+    asked = content["asked"]
+    stages = tuple(
+        Stage(name, seconds, None if columns is None else _hits(columns)) for name, seconds, columns in asked["stages"]
+    )
+    found = Retrieval(_hits(content), stages, asked["limit"], asked["complete"])
+    return content["query_id"], Returned(found, asked["depth"], None, asked["notes"])
+
+
+# The journal of a run.
+
+
+class Journal:
+    """The answers of a run: those that are known, and those that come.
+
+    Attributes:
+        notes: What people are told of the answers that are taken, or left alone; of the result, too.
+        is_finished: Whether the result is saved, so that the answers are not needed any more.
+        index: What is asked, while it is; a run that was interrupted leaves it here.
+        has_ended: Whether nothing is asked any more: of a question without an answer that is known.
+    """
+
+    index: Any = None
+    has_ended = False
+
+    def __init__(
+        self, folder: Path, corpus: Corpus, questions: int, resume: Resume, *, sure: bool, after: float = 0.0
+    ) -> None:
+        self.notes: list[str] = []
+        self.is_finished = False
+        self.folder, self.corpus, self.questions = folder, corpus, questions
+        self.resume: Resume = resume
+        self.sure = sure
+        self._known: dict[tuple[str, int], tuple[Path, int, int]] = {}  # the file, where the line begins, its length
+        self._file: BinaryIO | None = None
+        self._written = False
+        self._path = folder
+        self._made: list[Path] = []
+        self._writing = Lock()
+        self._synced = time.monotonic()
+        self._from = self._synced + after
+        self._waiting: list[tuple[str, Returned]] = []
+        self._answered = set[str]()
+        self._failed: dict[tuple[str, int], Returned] = {}
+
+    def answer(self, query_id: str, depth: int) -> Returned | None:
+        """Return the answer to a question at a depth, if it is known. Threads call this."""
+        if (query_id, depth) not in self._known:
+            failed = self._failed.get((query_id, depth), Returned(Retrieval(()), depth, NOT_ANSWERED))
+            return failed if self.has_ended else None
+        path, begin, length = self._known[query_id, depth]
+        with path.open("rb") as file:
+            file.seek(begin)
+            return _read(file.read(length))[1]
+
+    def keep(self, answers: Iterable[tuple[str, Returned]]) -> None:
+        """Write answers, all at once; those that failed are asked for again. Threads call this."""
+        with self._writing:
+            for query_id, answer in answers:
+                if answer.failure is None:
+                    self._waiting.append((query_id, answer))
+                else:
+                    self._failed[query_id, answer.depth] = answer
+            if time.monotonic() >= self._from:
+                self._write()
+
+    def _write(self) -> None:
+        """Write the answers that wait."""
+        worked, self._waiting = self._waiting, []
+        if self._file is None or not worked:
+            return
+        try:
+            self._file.write(b"".join(_line(query_id, answer, self.corpus) for query_id, answer in worked))
+            self._file.flush()
+            if time.monotonic() - self._synced > _SYNCED:
+                self._sync()
+        except OSError as error:
+            self.stop(error)
+        else:
+            self._written = True
+            self._answered.update(query_id for query_id, _ in worked)
+
+    @property
+    def said(self) -> str:
+        """How many questions were answered, and how the run is continued."""
+        with self._writing:
+            self._write()
+        if not self._answered:
+            return "no answer is kept"
+        how = "" if self.sure or self.resume == "always" else " with --resume"
+        return f"answers to {len(self._answered)} of {self.questions} questions are kept; run it again{how} to go on"
+
+    def end(self) -> int:
+        """Let nothing be asked any more, as the run was interrupted, and return how many questions are answered."""
+        with self._writing:
+            self._write()
+        self.has_ended = True
+        if self._written:
+            self._take(self._path)
+        return len(self._answered)
+
+    def lock(self) -> int | None:
+        """Make and lock the folder, or one beside it if another run uses it, until what is returned is closed.
+
+        Raises:
+            OSError: It cannot be made.
+        """
+        first = self.folder
+        self._made = [first.parent, *(folder for folder in first.parent.parents if not folder.exists())]
+        is_used = False
+        earlier = sorted(first.parent.glob(f"{first.name}*"))  # also one beside, if its run was interrupted
+        for self.folder in chain(earlier, [first], (first.with_name(f"{first.name}-{number}") for number in count(2))):
+            self.folder.mkdir(parents=True, exist_ok=True)
+            try:
+                lock = locked(self.folder)
+            except BlockingIOError:
+                is_used = True
+            except FileNotFoundError:  # its run has just ended
+                continue
+            else:
+                if is_used:
+                    self.notes.append("another run of this configuration is under way; each keeps its own answers")
+                self._made = [self.folder, *self._made]
+                return lock
+        return None
+
+    def begin(self, facts: Mapping[str, Any], run_id: str) -> str:
+        """Take the answers of earlier starts, begin the file of this one, and return the id of the run."""
+        files = sorted(self.folder.glob("journal-*.jsonl"), key=_number)
+        number = _number(files[-1]) + 1 if files else 1
+        if self.resume == "never":
+            for file in files:
+                file.unlink(missing_ok=True)
+            files = []
+        firsts = {file: first for file in files if (first := _first_line(file)) is not None}
+        changed = {
+            file: {fact for fact in facts if first["facts"].get(fact) != facts[fact]} for file, first in firsts.items()
+        }
+        taken = [file for file, first in firsts.items() if self._may_take(first, changed[file])]
+        begun = {"journal": JOURNAL_VERSION, "created": f"{datetime.now(UTC):%Y-%m-%d %H:%M:%S}", "run_id": run_id}
+        for file in sorted(taken, key=lambda file: not changed[file]):
+            self._take(file)  # those of what is asked now come last, and count
+        if taken:
+            first = firsts[taken[0]]
+            begun |= {"created": first["created"], "run_id": first["run_id"] or run_id}
+        if self._answered:
+            self.notes.append(
+                f"{len(self._answered)} of {self.questions} questions were answered by the run that began at "
+                f"{begun['created']} UTC and was interrupted; they are not asked again (--fresh asks all)"
+            )
+            if told := _told(set[str]().union(*(changed[file] for file in taken))):
+                self.notes.append(f"{told} changed since some of these answers")
+        elif firsts and not taken:
+            last = [*firsts][-1]
+            why = "nothing tells whether what is asked has changed since; --resume takes them"
+            if firsts[last]["journal"] != JOURNAL_VERSION:
+                why = "another version of rag-eval wrote them, or they are damaged"
+            elif told := _told(changed[last]):
+                why = f"{told} changed since"
+            where = one_line(str(self.folder))
+            self.notes.append(f"answers of an interrupted run in {where} are not used: {why}. All questions are asked")
+        self._path = self.folder / f"journal-{number}.jsonl"
+        try:
+            self._file = self._path.open("xb")
+            self._file.write(harmless_json(f"{json.dumps({**begun, 'facts': facts}, ensure_ascii=False)}\n").encode())
+        except OSError as error:
+            self.stop(error)
+        return str(begun["run_id"])
+
+    def close(self) -> None:
+        """End the file; of a run that is finished nothing stays, nor of a start that answered nothing."""
+        with self._writing, suppress(OSError):
+            if self._file is not None:
+                if not self.is_finished:
+                    self._write()
+                    self._sync()
+                self._file.close()
+                if not self._written:
+                    self._path.unlink()
+                self._file = None
+        if self.is_finished:
+            shutil.rmtree(self.folder, ignore_errors=True)
+        with suppress(OSError):  # as soon as one holds something
+            for folder in self._made:
+                if folder.exists():
+                    folder.rmdir()
+
+    def _may_take(self, first: Mapping[str, Any], changed: Set[str]) -> bool:
+        if first["journal"] != JOURNAL_VERSION or changed & {"corpus", "questions"}:
+            return False
+        return self.resume == "always" or (self.sure and not changed)
+
+    def _take(self, file: Path) -> None:
+        """Read where each answer of a file is; what is cut off or damaged is asked for again."""
+        place = 0
+        with file.open("rb") as lines:
+            for line in lines:
+                with suppress(ValueError, KeyError, TypeError):
+                    if place and line.endswith(b"\n"):
+                        query_id, answer = _read(line)
+                        self._known[query_id, answer.depth] = file, place, len(line)
+                        self._answered.add(query_id)
+                place += len(line)
+
+    def _sync(self) -> None:
+        self._synced = time.monotonic()
+        if self._file is not None:
+            self._file.flush()
+            os.fsync(self._file.fileno())
+
+    def stop(self, error: OSError) -> None:
+        """Go on without a file: a full disk ends no run."""
+        if self._file is not None:
+            with suppress(OSError):
+                self._file.close()
+            if not self._written:
+                self._path.unlink(missing_ok=True)
+        self._file = None
+        where, why = one_line(str(self.folder)), store.reason(error)
+        self.notes.append(f"answers cannot be kept any more in {where} ({why}); the run goes on")
+
+
+@contextmanager
+def open_journal(
+    config: ExperimentConfig[Any], resume: Resume, pipeline: Mapping[str, Any] | None = None, after: float = 0.0
+) -> Generator[Journal]:
+    """Keep the answers of a run in its root, and take those of earlier starts.
+
+    Args:
+        config: The run.
+        resume: Which answers are taken.
+        pipeline: How a configuration describes the parts of the pipeline; None if they were given in Python.
+        after: From how many seconds on answers are written: a run that is finished by then writes none.
+
+    Raises:
+        ConfigError: Nothing can be written there; or nothing tells the retriever from others, so that answers of
+            another one might be taken.
+        Interrupted: An interrupt came inside; how many questions are answered, and how the run goes on.
+    """
+    root = config.config.save_results_path
+    if root is None and resume != "always":
+        yield Journal(Path(), config.corpus, len(config.dataset), resume, sure=True)
+        return
+    if root is None:
+        raise ConfigError("resume=True keeps answers, and save_results_path is not given; expected the root of runs")
+    shared(("root", root), lambda: store.check_root(root))
+    is_named = pipeline is not None or config.config.experiment_name is not None
+    if not is_named and not is_described(config.retriever):
+        raise ConfigError(
+            f"resume=True: nothing tells {config.name} from others that are called alike, as of a lambda, a function "
+            "in a function, or an object; expected experiment_name=, a name of its own"
+        )
+    sure, facts = depends_on(config, pipeline or {})
+    journal = Journal(
+        unfinished_folder(root, config, pipeline),
+        config.corpus,
+        len(config.dataset),
+        resume,
+        sure=sure,
+        after=after,
+    )
+    try:
+        lock = journal.lock()
+    except OSError as error:
+        journal.stop(error)
+        yield journal
+        return
+    try:
+        engine = engine_in(config.retriever)
+        run_id = journal.begin(facts, "" if engine is None else engine.run_id)
+        if engine is not None:  # what is written under it is written again, and deleted with it
+            object.__setattr__(engine, "run_id", run_id)
+        yield journal
+    except KeyboardInterrupt as interrupt:
+        if journal.is_finished:
+            raise
+        raise Interrupted(journal.said) from interrupt
+    finally:
+        journal.close()
+        if lock is not None:
+            os.close(lock)
+
+
+def _number(file: Path) -> int:
+    number = file.stem.rpartition("-")[2]
+    return int(number) if number.isdecimal() else 0
+
+
+def _first_line(file: Path) -> Mapping[str, Any] | None:
+    """Return the first line of a journal; of no version if it is damaged, None if it is cut off, with no answer."""
+    with suppress(OSError, ValueError), file.open("rb") as lines:
+        line = lines.readline()
+        if not line.endswith(b"\n"):
+            return None
+        first: Any = parse_json(line.decode())
+        if is_object(first) and first.keys() >= {"journal", "created", "run_id", "facts"} and is_object(first["facts"]):
+            return first
+    return {"journal": None, "facts": {}}
+
+
+def _told(changed: Set[str]) -> str:
+    """Return what changed, as people are told."""
+    return " and ".join(word for fact, word in _WORDS.items() if fact in changed)
+
+
+# What answers depend on.
+
+
+def unfinished_folder(root: Path, config: ExperimentConfig[Any], pipeline: Mapping[str, Any] | None) -> Path:
+    """Return where answers of a run are until it is finished: what tells it from others is its retriever and names."""
+    retriever = without_run_id(describe(config.retriever))
+    key = digest([retriever, pipeline, config.config.experiment_name, config.dataset.name])[:16]
+    return root / store.RUNS / store.UNFINISHED / key
+
+
+def depends_on(
+    config: ExperimentConfig[Any], pipeline: Mapping[str, Any], also: Sequence[object] = ()
+) -> tuple[bool, dict[str, str]]:
+    """Return whether it is known what the answers of a run depend on beside its record, and hashes of that.
+
+    Args:
+        config: The run.
+        pipeline: How a configuration describes the parts of the pipeline.
+        also: What else counts, beside the retriever: metrics, where it is about their scores.
+    """
+    sure, code = _code((config.retriever, *also), pipeline)
+    dataset: Any = config.dataset
+
+    def questions() -> tuple[str, Any]:
+        return digest([[query.id, query.text, str(query.metadata)] for query in dataset.queries]), dataset
+
+    return sure, {
+        "corpus": config.corpus.content_hash,
+        "questions": shared(("questions", id(dataset)), questions)[0],  # cells of a sweep have the same
+        "versions": shared("versions", lambda: digest(versions())),
+        "code": code,
+    }
+
+
+def is_described(*components: object) -> bool:
+    """Return whether the record of components tells them from all others: parameters, or names that are their own."""
+    return all(
+        part.__closure__ is None and "<" not in part.__qualname__
+        if isfunction(part)
+        else isinstance(part, Component) and is_dataclass(part)
+        for component in components
+        for part in parts_of(component)
+    )
+
+
+def files_of(*components: object) -> Iterator[Path]:
+    """Yield the files that parameters of components name, such as those of a model in a folder.
+
+    Not those of a vector store, which a run empties and fills.
+    """
+    for part in (part for component in components for part in parts_of(component)):
+        if isinstance(part, VectorStore):
+            continue
+        for path in (Path(str(value)) for value in parameters(part).values() if _is_file(value)):
+            yield from (one for one in sorted([path, *path.rglob("*")]) if one.is_file())
+
+
+def own_modules(components: Sequence[object], pipeline: Mapping[str, Any]) -> set[str]:
+    """Return the modules of the code of components that is not ours, and of what a configuration names."""
+    modules: set[str] = set()
+    for kind, part in pipeline.items():
+        module, colon, _ = str(part.get("type") if is_object(part) else part).partition(":")
+        if colon and kind in KINDS and module in sys.modules and module not in registered(kind):
+            modules.add(module)
+    for part in (part for component in components for part in parts_of(component)):
+        if not is_of_package(module := _module_of(part)):
+            modules.add(module)
+    return modules
+
+
+def _module_of(part: object) -> str:
+    """Return where the code of a part is; a function that stands for something else may have its name."""
+    return str(part.__globals__["__name__"]) if isfunction(part) else type(part).__module__
+
+
+def digest(content: Any) -> str:
+    """Return a hash of what JSON can hold; of what it cannot, its text counts."""
+    return hashlib.sha256(json.dumps(content, sort_keys=True, default=str).encode()).hexdigest()
+
+
+def _code(components: Sequence[object], pipeline: Mapping[str, Any]) -> tuple[bool, str]:
+    """Return whether it is known what answers depend on, and a hash of the code that is not ours.
+
+    Args:
+        components: The retriever, and others that count.
+        pipeline: How a configuration describes its parts; the modules that it names make them.
+    """
+    modules = own_modules(components, pipeline)
+    tops = sorted({module.partition(".")[0] for module in modules})
+    sure = None not in map(_place, tops)
+    for part in (part for component in components for part in parts_of(component)):
+        module = _module_of(part)
+        if isfunction(part):
+            sure = sure and module == part.__module__ and not is_of_package(module)
+        elif not isinstance(part, Component):
+            sure = False
+        elif is_of_package(module):
+            sure = sure and not is_elsewhere(part) and not any(map(_is_file, parameters(part).values()))
+    return sure, digest(_versions(tops))
+
+
+def _is_file(value: object) -> bool:
+    """Return whether a parameter names a file or folder, such as that of a model, which may be written again."""
+    return isinstance(value, str | Path) and os.path.exists(value)  # noqa: PTH110  a text may be no path at all
+
+
+def _versions(tops: list[str]) -> list[tuple[str, str]]:
+    """Return what tells other versions of own code, and of what it imports.
+
+    Of an installed package that is its version; else hashes of all Python files of the package, or of the folder that
+    the module is in. What happens to be loaded does not count: a worker, and the next start, have loaded other modules.
+
+    Args:
+        tops: The names of packages and modules, which grow by what these import.
+    """
+    found, places = set[tuple[str, str]](), set[Path]()
+    for top in tops:
+        place = _place(top)
+        if place is None or place in places:
+            continue
+        if not {"site-packages", "dist-packages"}.isdisjoint(place.parts):
+            found.add((top, " ".join(map(version, _installed().get(top, ())))))
+        else:
+            places.add(place)
+            for path in _python_files(place):
+                code = path.read_bytes()
+                found.add((path.relative_to(place).as_posix(), hashlib.sha256(code).hexdigest()))
+                names = (one.decode() for line in _IMPORT.findall(code) for one in _NAMES.findall(line))
+                tops += [one for one in {*names} if one not in (*tops, *sys.stdlib_module_names, _PACKAGE)]
+    return sorted(found)
+
+
+_installed = cache(packages_distributions)
+
+
+def _place(top: str) -> Path | None:
+    """Return the folder of a package, or of the file of a module; None if it is in none."""
+    with suppress(ImportError, ValueError):
+        loaded: Any = sys.modules.get(top)
+        spec: Any = None if loaded else find_spec(top)
+        folders = [*(getattr(loaded, "__path__", ()) or getattr(spec, "submodule_search_locations", None) or ())]
+        file: Any = getattr(loaded, "__file__", None) or getattr(spec, "origin", None)
+        if folders or (isinstance(file, str) and Path(file).is_file()):
+            return Path(folders[0] if folders else Path(file).parent)
+    return None
+
+
+def parts_of(component: object) -> Iterator[Any]:
+    """Yield a component, and the components, functions and other objects in it."""
+    yield component
+    for value in parameters(component).values():
+        for item in cast("Sequence[Any]", value if isinstance(value, tuple | list) else (value,)):
+            if isinstance(item, Component):
+                yield from parts_of(item)
+            elif not isinstance(item, str | int | float | Mapping | tuple | list | Path | None):
+                yield item
+
+
+def _python_files(folder: Path) -> Iterator[Path]:
+    for parent, folders, names in os.walk(folder):
+        inside = Path(parent)
+        folders[:] = [name for name in folders if name[:1] != "." and not (inside / name / "pyvenv.cfg").exists()]
+        yield from (path for name in names if name.endswith(".py") and (path := inside / name).is_file())

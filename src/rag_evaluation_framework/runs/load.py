@@ -1,0 +1,674 @@
+"""Saved results: `load_result` reads one, `find_run` finds it by name, `keep_baseline` keeps it.
+
+Nothing that a file says is believed before it is checked.
+"""
+
+import os
+import re
+import shutil
+from array import array
+from collections import Counter, defaultdict
+from collections.abc import Generator, Iterator, Mapping, Sequence, Set
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import cache, partial
+from itertools import islice
+from math import nan
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Generic, Literal, TypeAlias, TypeVar, overload
+
+import numpy as np
+from pydantic import (
+    AfterValidator,
+    AllowInfNan,
+    Field,
+    PlainValidator,
+    Strict,
+    TypeAdapter,
+    ValidationError,
+)
+
+from ..base.files import from_home, is_deeper, is_list, is_object, parse_json, read_text, unfinished
+from ..base.outside import one_line, shown
+from ..components.providers.usage import ModelUsage
+from ..data import Answer, CharacterSpan, Cutoff, EvaluationType, Failure, Query, QueryId, QueryText, ScoreName, Skipped
+from ..data.columns import Numbers
+from ..data.cutoffs import is_metric_name
+from ..data.hits import RankedHits
+from ..data.levels import Level, U, checked_level
+from ..data.score_table import ScoreTable
+from ..datasets.rankings.hit_lines import read_hit_lines
+from ..errors import DatasetError, InputError, LevelMismatch, ResultError
+from ..scoring.levels.rules import RULES
+from . import store
+from .gate_verdict import GateVerdict
+from .query_result import DEEPEST, QueryResults, Returned
+from .result import EvaluationResult, ExperimentResult
+
+# What is read of `report.json` and of its questions, and how questions are written.
+
+_LARGEST = 2**63 - 1
+T = TypeVar("T")
+
+
+def _printed_cutoff(text: str) -> str:
+    if text != str(Cutoff.parse(text)):
+        raise ValueError(f"{text!r}: expected the cutoff as it is printed, {Cutoff.parse(text)}")
+    return text
+
+
+def _metric_name(text: str) -> str:
+    if not is_metric_name(text):
+        raise ValueError(f"{text!r}: expected one word without '@', such as span_recall")
+    return text
+
+
+def _time(text: str) -> str:
+    datetime.fromisoformat(text)
+    return text
+
+
+def _different(items: tuple[T, ...]) -> tuple[T, ...]:
+    for item, times in Counter(items).items():
+        if times > 1:
+            raise ValueError(f"{item!r} is there twice")
+    return items
+
+
+def _not_too_deep(record: Mapping[str, Any]) -> Mapping[str, Any]:
+    if is_deeper(record, DEEPEST):
+        raise ValueError(f"is nested more than {DEEPEST} deep")
+    return record
+
+
+def _span(value: Any) -> CharacterSpan:
+    if not is_object(value) or not value.keys() >= {"doc_id", "start", "end"}:
+        raise ValueError("expected a span with doc_id, start and end")
+    return CharacterSpan(value["doc_id"], value["start"], value["end"], value.get("text", ""))
+
+
+def recorded_unit(unit: Any) -> Any:
+    """Return the type as which a unit is read from a record; numbers in texts are no offsets."""
+    return Annotated[CharacterSpan, PlainValidator(_span)] if unit is CharacterSpan else unit
+
+
+if TYPE_CHECKING:
+    _AnswerOf: TypeAlias = Answer
+else:  # it is written as its places
+    _AnswerOf = Annotated[tuple[tuple[U, ...], ...], AfterValidator(Answer)]
+
+# In JSON as it is read, texts, lists and objects are nothing else; numbers and truth values could be texts.
+Count = Annotated[int, Strict(), Field(ge=0, le=_LARGEST)]
+Rank = Annotated[int, Strict(), Field(ge=1, le=_LARGEST)]
+Number = Annotated[float, Strict(), AllowInfNan(False)]
+Seconds = Annotated[Number, Field(ge=0)]
+Recorded = Annotated[Mapping[str, Any], AfterValidator(_not_too_deep)]
+Names = Annotated[
+    tuple[Annotated[str, AfterValidator(_metric_name)], ...], Field(min_length=1), AfterValidator(_different)
+]
+Cutoffs = Annotated[
+    tuple[Annotated[str, AfterValidator(_printed_cutoff)], ...], Field(min_length=1), AfterValidator(_different)
+]
+
+
+@dataclass(frozen=True)
+class CountsRecord:
+    """What is read of the counts of a report; the others follow from its questions."""
+
+    unlocated_hits: Count
+
+
+@dataclass(frozen=True)
+class DatasetRecord:
+    """What is read of the dataset in a configuration."""
+
+    name: str
+    hash: str
+    skipped: Count
+
+
+@dataclass(frozen=True)
+class CorpusRecord:
+    """What is read of the corpus in a configuration; `ids` is a hash of the ids of documents."""
+
+    source: str | None
+    documents: Count
+    hash: str
+    ids: str
+
+
+@dataclass(frozen=True)
+class ChunkingRecord:
+    """What is read of the chunking in a configuration."""
+
+    chunks: Count
+    fingerprint: str
+
+
+@dataclass(frozen=True)
+class MetricRecord:
+    """What is read of a metric in a configuration; the type of a built-in one is its name."""
+
+    type: str
+    score_range: tuple[Number | None, Number | None] = (0, 1)
+
+
+@dataclass(frozen=True)
+class IndexRecord:
+    """What is read of the size of an index in a configuration."""
+
+    chunks: Count
+    characters: Count
+    dimension: Count
+
+
+@dataclass(frozen=True)
+class ConfigRecord:
+    """What is read of a configuration; the rest is for people.
+
+    `top_k`: the questions that `@topK` cuts elsewhere than at the first k; None if all are cut alike. `unfilled`: how
+    many rankings ran out of results before a budget was filled, by budget.
+    """
+
+    dataset: DatasetRecord
+    corpus: CorpusRecord
+    tokenizer: str | None
+    chunking: ChunkingRecord | None
+    metrics: tuple[MetricRecord, ...]
+    k: tuple[Count, ...]
+    unfilled: dict[str, Count]
+    experiment_name: str | None
+    top_k: dict[str, Count] | None = None
+    index: IndexRecord | None = None
+
+
+@dataclass(frozen=True)
+class SkippedQueryRecord:
+    """The question of a label that could not be placed."""
+
+    id: str
+    query: str
+    metadata: Recorded
+
+
+@dataclass(frozen=True)
+class SkippedRecord:
+    """A label that could not be placed; written as dataset files have it."""
+
+    query: SkippedQueryRecord
+    quote: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class ReportRecord:
+    """What is read of a report; `EvaluationResult` says what the fields mean.
+
+    `files` are those that were saved with the report, by name, each with its `sha256`. Of `metrics`, the names of the
+    scores are read; the means follow from the questions, as all does that is not here.
+    """
+
+    name: str
+    evaluation_type: EvaluationType
+    metric_names: Names
+    cutoffs: Cutoffs
+    count_as_zero: Annotated[tuple[Literal["no-answer", "failed"], ...], AfterValidator(_different)]
+    config: Recorded
+    timings: Mapping[str, Seconds]
+    notes: tuple[str, ...]
+    created: Annotated[str, AfterValidator(_time)]
+    version: str
+    counts: CountsRecord
+    files: Mapping[str, Mapping[str, str]]
+    experiment_url: str | None
+    metrics: Mapping[str, Any]
+    skipped: tuple[SkippedRecord, ...]
+    gates: tuple[GateVerdict, ...]
+    usage: tuple[ModelUsage, ...]
+
+
+@dataclass(slots=True)
+class Question(Generic[U]):
+    """What is read of one question; its numbers move to columns.
+
+    Attributes:
+        query_id: Its id.
+        text: Its wording.
+        relevant: What is relevant.
+        gains: How relevant units are, where that is not 1.0.
+        scores: By name; empty if it has none.
+        failures: What went wrong.
+        results: The number of results.
+        stages: Seconds by stage, as the retriever told them.
+        answers: Its answers, each by its places, these by their units; empty if every answer has one place.
+        places_found: Of each of these answers the number of the place of which the most was retrieved, or None.
+        metadata: What else the dataset says of it.
+        before: Scores of the ranking without the reranker, by name; empty if it has none.
+        ceilings: The recall that no order of the candidates exceeds, by name of the score; likewise.
+        first_relevant: The rank of the first result that is relevant, from 1; None if none is.
+        best_score: The retriever's own score of the first result; None if the scores do not order the results.
+    """
+
+    query_id: str
+    text: str
+    relevant: tuple[U, ...]
+    gains: Mapping[str, Number]
+    scores: Mapping[str, Number | None]
+    failures: tuple[Failure, ...]
+    results: Count
+    stages: Mapping[str, Number]
+    answers: tuple[_AnswerOf[U], ...] = ()
+    places_found: tuple[Count | None, ...] = ()
+    metadata: Recorded = field(default_factory=dict[str, Any])
+    before: Mapping[str, Number | None] = field(default_factory=dict[str, float | None])
+    ceilings: Mapping[str, Number | None] = field(default_factory=dict[str, float | None])
+    first_relevant: Rank | None = None
+    best_score: Number | None = None
+
+    def __post_init__(self) -> None:
+        sizes = [len(answer.places) for answer in self.answers]
+        found = self.places_found
+        if len(found) != len(sizes) or any(
+            number is not None and number >= size for number, size in zip(found, sizes, strict=True)
+        ):
+            raise ValueError(f"places_found is {list(found)}; expected the number of a place of each answer, or null")
+
+
+class _Numbers:
+    """Numbers of questions by name, in columns that are as long as they have to be: NaN where a question has none."""
+
+    def __init__(self) -> None:
+        self.rows = 0
+        self.columns: defaultdict[str, array[float]] = defaultdict(lambda: array("d"))
+
+    def add(self, numbers: Mapping[str, float | None]) -> None:
+        for name, number in numbers.items():
+            column = self.columns[name]
+            column.extend([nan] * (self.rows - len(column)))
+            column.append(nan if number is None else number)
+        self.rows += 1
+
+    def read(self) -> dict[str, Numbers]:
+        return {
+            name: np.array([*column, *[nan] * (self.rows - len(column))], dtype=np.float64)
+            for name, column in self.columns.items()
+        }
+
+
+_LARGEST_EXPERIMENT = 1 << 20  # bytes
+_NEARLY = 1e-9  # by which sums of shares may miss 1
+
+
+@overload
+def load_result(path: str | Path) -> ExperimentResult: ...
+
+
+@overload
+def load_result(path: str | Path, level: Level[U]) -> EvaluationResult[U]: ...
+
+
+def load_result(path: str | Path, level: Level[Any] | None = None) -> EvaluationResult[Any]:
+    """Read a result that was saved.
+
+    Args:
+        path: The run's folder, or its `report.json`. Of up to 5,000 questions a report alone, without the files that
+            were saved with it, is enough to compare with: it knows all but what was retrieved.
+        level: The evaluation type to expect; by default, any.
+
+    Raises:
+        ResultError: A file is missing, too large or not a report, was written by a version with another schema, or is
+            not the one that was saved with the report; or it says what cannot be: the message names the place, such as
+            `$.queries.3.scores.span_recall@5`. What was retrieved is read when it is first asked for, and checked then.
+        LevelMismatch: The result is not of the expected evaluation type.
+    """
+    expected = None if level is None else checked_level(level)
+    try:
+        given = Path(path)
+    except TypeError as error:
+        raise ResultError(f"path={shown(path)}: expected a run's folder or its {store.REPORT}") from error
+    report, content = store.read_report(given)
+    kind = content.get("evaluation_type")
+    if expected is not None and isinstance(kind, str) and kind != expected.evaluation_type:
+        raise LevelMismatch(f"{path}: is {kind}, expected {expected.evaluation_type}")
+    with _named(report):
+        head = _reader(ReportRecord).validate_python(content)
+    with _named(report, "config."):
+        config = _reader(ConfigRecord).validate_python(head.config)
+    address, told = _published(report.parent)
+    queries = _queries(report, content, head, config)
+    return EvaluationResult[Any](
+        name=head.name,
+        evaluation_type=head.evaluation_type,
+        queries=queries,
+        metric_names=head.metric_names,
+        cutoffs=head.cutoffs,
+        config=head.config,
+        timings=head.timings,
+        notes=(*head.notes, *told),
+        created=head.created,
+        hits={"hits": int(queries.returned.results.sum()), "unlocated_hits": head.counts.unlocated_hits},
+        version=head.version,
+        folder=report.parent,
+        experiment_url=head.experiment_url or address,
+        skipped=tuple(
+            Skipped(Query(QueryId(one.query.id), QueryText(one.query.query), one.query.metadata), one.quote, one.reason)
+            for one in head.skipped
+        ),
+        gates=head.gates,
+        usage=head.usage,
+    )
+
+
+def _published(folder: Path) -> tuple[str | None, list[str]]:
+    """Return where a result was published, and what is to be noted of that, as far as its folder tells."""
+    path = folder / store.EXPERIMENT
+    if not path.is_file():
+        return None, []
+    try:
+        kept = parse_json(read_text(path, most=_LARGEST_EXPERIMENT))
+    except (ValueError, InputError):
+        return None, []
+    url, notes = (kept.get(name) for name in ("url", "notes")) if is_object(kept) else (None, None)
+    told = [note for note in notes if isinstance(note, str)] if is_list(notes) else []
+    return (url if isinstance(url, str) else None), told
+
+
+@cache
+def _reader(kind: Any) -> TypeAdapter[Any]:
+    """Return what reads values of a type; making it takes longer than reading a run of some hundred questions."""
+    return TypeAdapter(kind)
+
+
+def _queries(report: Path, content: Mapping[str, Any], head: ReportRecord, config: ConfigRecord) -> QueryResults[Any]:
+    """Return the questions: of the report or, if it names the file beside, of that."""
+    named = [str(ScoreName(metric, Cutoff.parse(cutoff))) for metric in head.metric_names for cutoff in head.cutoffs]
+    names = [name for name in named if name in head.metrics]
+    if unscored := set(head.metric_names) - {name.partition("@")[0] for name in names}:
+        raise ResultError(f"{report}: $.metrics: has no score of {min(unscored)!r}, which is one of the metric_names")
+    record: Any = Question
+    reader: TypeAdapter[Question[Any]] = _reader(record[recorded_unit(RULES[head.evaluation_type].unit)])
+    source = report.parent / store.QUESTIONS if store.QUESTIONS in head.files else report
+    questions: dict[str, Question[Any]] = {}
+    scores, before, ceilings, stages, best = (_Numbers() for _ in range(5))
+    for where, place, line in _lines(source, report, content, head):
+        with _named(where, place):
+            question = reader.validate_python(line)
+        if question.query_id in questions:
+            raise ResultError(f"{source}: question {question.query_id!r} is there twice")
+        scores.add(question.scores)
+        before.add(question.before)
+        ceilings.add(question.ceilings)
+        stages.add(question.stages)
+        best.add({"first_relevant": question.first_relevant, "best_score": question.best_score})
+        question.scores = question.before = question.ceilings = question.stages = {}
+        questions[question.query_id] = question
+    if not questions:
+        raise ResultError(f"{source}: has no questions")
+    rankings = report.parent / store.RANKINGS
+    is_known = report.name == store.REPORT and rankings.exists()
+    listed, rows = [*questions.values()], [*enumerate(questions.values())]
+    columns, unknown = scores.read(), np.full(len(rows), nan)
+    earlier, highest = before.read(), ceilings.read()
+    queries = QueryResults[Any](
+        ScoreTable(
+            tuple(questions),
+            {name: columns.get(name, unknown) for name in names},
+            np.array([bool(question.relevant) for question in listed], dtype=np.bool_),
+            {question.query_id: question.failures for question in listed if question.failures},
+            count_as_zero=frozenset(head.count_as_zero),
+        ),
+        [question.text for question in listed],
+        [question.relevant for question in listed],
+        {row: question.gains for row, question in rows if question.gains},
+        stages.read(),
+        partial(_hits, rankings, report, head) if is_known else None,
+        Returned(np.array([question.results for question in listed], dtype=np.int64), **best.read()),
+        {row: question.answers for row, question in rows if question.answers},
+        {row: question.places_found for row, question in rows if question.answers},
+        {row: question.metadata for row, question in rows if question.metadata},
+        {name: earlier[name] for name in names if name in earlier},
+        {name: highest[name] for name in names if name in highest},
+    )
+    _check_shares(queries, {metric.type for metric in config.metrics}, source)
+    return queries
+
+
+def _lines(
+    source: Path, report: Path, content: Mapping[str, Any], head: ReportRecord
+) -> Iterator[tuple[str | Path, str, Any]]:
+    """Yield where each question is, for messages, as a file and a place in it, and the question."""
+    if source != report:
+        if not source.exists():
+            raise ResultError(f"{source}: is missing; it holds the questions of {report.name}. Copy it, too")
+        _check_file(source, report, head)
+        yield from ((where, "", line) for where, line in store.read_lines(source))
+        return
+    listed = content.get("queries")
+    if not is_list(listed):
+        raise ResultError(f"{report}: $.queries: got {shown(listed)}; expected a list")
+    yield from ((report, f"queries.{number}.", line) for number, line in enumerate(listed))
+
+
+def _check_shares(queries: QueryResults[Any], metrics: Set[str], source: Path) -> None:
+    """Check that scores of built-in metrics, whose types are their names, are from 0 to 1."""
+    for columns in (queries.table.columns, queries.before, queries.ceilings):
+        for name, column in columns.items():
+            wrong = np.flatnonzero((column < -_NEARLY) | (column > 1 + _NEARLY))
+            if len(wrong) and name.partition("@")[0] in metrics:
+                row = int(wrong[0])
+                raise ResultError(
+                    f"{source}: question {queries.table.query_ids[row]!r}: {name} is {column[row]}; expected 0 to 1, "
+                    "as of any built-in metric"
+                )
+
+
+def _hits(file: Path, report: Path, head: ReportRecord, query_ids: Sequence[str]) -> RankedHits:
+    """Return what was retrieved, from the file beside the report."""
+    _check_file(file, report, head)
+    try:
+        return read_hit_lines(file, query_ids)
+    except DatasetError as error:
+        raise ResultError(str(error)) from error
+
+
+def _check_file(file: Path, report: Path, head: ReportRecord) -> None:
+    """Check that a file is the one that was saved with the report."""
+    if head.files.get(file.name, {}).get("sha256") != store.sha256(file):
+        raise ResultError(
+            f"{file}: is not the file that was saved with {report.name}: it was changed, cut off, or is that of "
+            "another run. Copy the whole folder again"
+        )
+
+
+@contextmanager
+def _named(where: str | Path, place: str = "") -> Generator[None]:
+    """Say where what is not valid is, and what it is.
+
+    Raises:
+        ResultError: It is not valid.
+    """
+    try:
+        yield
+    except ValidationError as error:
+        first = error.errors()[0]
+        known = first.get("ctx", {}).get("error")
+        problem = str(known) if known is not None else first["msg"]
+        got = "" if known is not None or first["type"] == "missing" else f", got {shown(first['input'])}"
+        path = one_line(place + ".".join(map(str, first["loc"])))
+        raise ResultError(f"{where}: $.{path.removesuffix('.')}: {problem}{got}") from error
+
+
+# The baseline of a project: the report of one run, in a place that stays.
+
+
+def keep_baseline(run: str | Path, root: str | Path = store.ROOT) -> Path:
+    """Copy the report of a run to `<root>/baseline/report.json`, in place of the one that may be there.
+
+    The report is all that a comparison needs; of more than 5,000 questions, `questions.jsonl` is copied beside it.
+    Each file is replaced as a whole; a reader that comes between the two finds that they do not belong together.
+
+    Args:
+        run: The run's folder, or its report.
+        root: Where the baseline is kept.
+
+    Returns:
+        The report.
+
+    Raises:
+        ResultError: The run cannot be read, or the baseline not be written.
+    """
+    source, content = store.read_report(Path(run))
+    load_result(source)
+    folder = Path(root) / store.BASELINE
+    report, rows = folder / store.REPORT, folder / store.QUESTIONS
+    needs_rows = store.QUESTIONS in content["files"]
+    try:
+        with unfinished(folder) as made:
+            shutil.copyfile(source, made / store.REPORT)
+            if needs_rows:
+                shutil.copyfile(source.with_name(store.QUESTIONS), made / store.QUESTIONS)
+                (made / store.QUESTIONS).replace(rows)
+            else:
+                rows.unlink(missing_ok=True)  # it belongs to the baseline before
+            (made / store.REPORT).replace(report)
+    except OSError as error:
+        raise ResultError(f"{folder}: cannot be written ({store.reason(error)}); choose another --root") from error
+    return report
+
+
+# Saved runs by name: a path, a folder in `<root>/runs/` or the beginning of its name, an experiment, `last`.
+
+_MOST_LISTED = 10
+_WIDEST = 100  # characters of a name in a list
+_HOW = "name a run by its path, its folder or the beginning of that, its experiment, or as last, last~1 and so on"
+_LAST = re.compile(r"last(?:~([0-9]{1,9}))?")
+_TIME = "%Y%m%dT%H%M%SZ"
+_TIMED = re.compile(r"([0-9]{8}T[0-9]{6}Z)-")
+_KEEP = "`rag-eval baseline last` keeps the last run"
+
+
+@dataclass(frozen=True)
+class SavedRun:
+    """What the beginning of a saved run's report says.
+
+    Attributes:
+        folder: The folder of the run.
+        name: The name of its experiment.
+        created: When the run started, UTC, ISO 8601.
+    """
+
+    folder: Path
+    name: str
+    created: str
+
+
+def find_run(name: str, root: str | Path = store.ROOT, folder: Path = Path()) -> Path:
+    """Return the path of the saved run that a text names.
+
+    A path that exists is that path, whatever else is called so. Of the names, a folder in `<root>/runs/` comes first,
+    then `last`, `last~1` and so on, which count from the newest run, then `baseline`, if there is one in `<root>`, then
+    the newest run of an experiment, then the unique beginning of a folder's name. Nothing with a path separator is a
+    name.
+
+    Args:
+        name: What was given.
+        root: Where runs are kept.
+        folder: The folder to which a path is relative.
+
+    Raises:
+        ResultError: It names no run or several; the message lists the newest runs that there are.
+    """
+    with suppress(OSError, ValueError):  # it is too long for a path, or holds what none can
+        if name and (path := folder / from_home(name)).exists():
+            return path
+    runs = Path(root) / store.RUNS
+    folders = _folders(runs)
+    kept = Path(root) / store.BASELINE / store.REPORT
+    if Path(name).parts[-2:] == (store.BASELINE, store.REPORT):
+        raise _refused(f"no baseline is kept as {shown(name)}: {_KEEP}", runs, folders)
+    if not name or any(separator in name for separator in (os.sep, os.altsep) if separator):
+        raise _refused(f"there is no path {shown(name)}", runs, folders)
+    exact = next((folder for folder in folders if folder.name == name), None)
+    if exact is not None:
+        return exact
+    if name == store.BASELINE and kept.exists():
+        return kept
+    if last := _LAST.fullmatch(name):
+        found = next(islice(_newest_first(folders), int(last[1] or 0), None), None)
+    else:
+        found = next((run for run in _newest_first(folders) if run.name == name), None)
+    if found is not None:
+        return found.folder
+    begun = [folder for folder in folders if folder.name.startswith(name)]
+    if len(begun) == 1:
+        return begun[0]
+    if begun:
+        raise _refused(f"{shown(name)} is the beginning of {len(begun)} names of runs; write more of it", runs, begun)
+    more = f": {_KEEP}" if name == store.BASELINE else ""
+    raise _refused(f"no path, run or experiment is called {shown(name)}{more}", runs, folders)
+
+
+def _folders(runs: Path) -> list[Path]:
+    """Return the folders in which runs may be; hidden ones are not finished, nor what lies in `unfinished`.
+
+    Raises:
+        ResultError: They cannot be listed.
+    """
+    try:
+        return [
+            path
+            for path in runs.iterdir()
+            if not path.name.startswith(".") and path.name != store.UNFINISHED and path.is_dir()
+        ]
+    except FileNotFoundError:
+        return []
+    except (OSError, ValueError) as error:
+        where = one_line(str(runs), _WIDEST)
+        raise ResultError(f"{where}: cannot be read ({store.reason(error)}); choose another --root") from error
+
+
+def _newest_first(folders: Sequence[Path]) -> Iterator[SavedRun]:
+    """Yield saved runs, the newest first, without what cannot be read; no report is opened before its turn."""
+    # the name ends in -10 after -9
+    dated = [(time, len(folder.name), folder) for folder in folders if (time := _started(folder)) is not None]
+    for *_, folder in sorted(dated, reverse=True):
+        if (run := _begin(folder)) is not None:
+            yield run
+
+
+def _started(folder: Path) -> str | None:
+    """Return when the run in a folder started, by its name or, if that has no time, its report; None if it is none."""
+    if timed := _TIMED.match(folder.name):
+        return timed[1]
+    run = _begin(folder)
+    return None if run is None else datetime.fromisoformat(run.created).strftime(_TIME)
+
+
+def _begin(folder: Path) -> SavedRun | None:
+    """Return the run in a folder; None if there is none that can be read."""
+    with suppress(ResultError, ValueError):  # its report may be damaged, or have no time
+        content = store.read_report(folder)[1]
+        name, created = content.get("name"), content.get("created")
+        if isinstance(name, str) and isinstance(created, str):
+            datetime.fromisoformat(created)
+            return SavedRun(folder, name, created)
+    return None
+
+
+def _refused(why: str, runs: Path, folders: Sequence[Path]) -> ResultError:
+    """Return an error that says why, where runs were looked for, which there are, and how to name one."""
+    where, found = one_line(str(runs), _WIDEST), [*_newest_first(folders)]
+    whole = {run.folder for run in found}
+    others = sorted(one_line(folder.name, _WIDEST) for folder in folders if folder not in whole)
+    more = f" and {len(others) - _MOST_LISTED} more" if len(others) > _MOST_LISTED else ""
+    damaged = [f"not readable as runs: {', '.join(others[:_MOST_LISTED])}{more}"] if others else []
+    if not found:
+        told = "".join(f", {text}" for text in damaged)
+        return ResultError(f"{why}; there are no runs in {where}{told}; `rag-eval run` saves one, --root names others")
+    lines = (
+        "  ".join(one_line(text, _WIDEST) for text in ("", run.folder.name, run.created, run.name))
+        for run in found[:_MOST_LISTED]
+    )
+    many = f"the newest {_MOST_LISTED} of {len(found)} runs" if len(found) > _MOST_LISTED else "the runs"
+    return ResultError("\n".join([f"{why}; {many} in {where}:", *lines, *damaged, _HOW]))

@@ -1,0 +1,502 @@
+"""Asking a retriever for rankings that are deep enough for all cutoffs, as seldom as that can be."""
+
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import chain, groupby
+from operator import itemgetter
+from time import perf_counter
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..adapt.results import as_retrieval, one_each
+from ..base.coroutines import OutOfTime, side_by_side, stop_if_cancelled, within
+from ..base.exits import outcome
+from ..base.interrupts import stop_if_interrupted
+from ..base.notes import collected, note
+from ..base.outside import said, shown
+from ..base.progress import progress_bar
+from ..contracts.roles import Retriever, checked_prefix_stable, is_trusted
+from ..data import AnyChunk, Cutoff, Query, Retrieval, Stage
+from ..data.hits import HitCollector, RankedHits, Ranking
+from ..data.rankings import NOT_ANSWERED, NOT_ASKED, UNFILLED, Failure, Rankings, StageRow, stage_columns, stage_rows
+from ..errors import UnreadableAnswer
+from ..labels.hit_locator import HitLocator
+from ..text.reading import RankingCutter
+from .config import Asking
+from .journal import Journal, Returned
+
+MOST_ABANDONED = 3
+"""How many questions may be left behind with the thread that they take up; after that, no other one is asked."""
+
+_TRIED = 2
+"""How many of the first answers must be of no use so that no other question is asked: one may be odd."""
+
+_TOGETHER = 256
+"""How many questions are asked together: few enough for a progress bar, and for Ctrl-C."""
+
+_FIRST_DEPTH = 10
+_MOST_TIMED = 50
+_TIMED_SIDE_BY_SIDE = 32  # one in so many
+_HITS_AT_ONCE = 1 << 18  # so that the memory does not grow with the number of questions
+_SHORTER = 4  # than the mean: how much shorter chunks are provided for in the first request
+_UNASKED = (NOT_ASKED, NOT_ANSWERED)
+_Asked: TypeAlias = tuple[Query, int]
+"""A question, and how many results are asked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """What is known of an answer whose hits were located and collected.
+
+    Attributes:
+        ranking: The number under which those hits that a cutoff reaches were collected.
+        hits: How many these are.
+        stages: How long each step took, and the numbers of the rankings after it.
+        depth: How many results were asked for.
+        deeper: How many to ask for so that the budgets are filled; 0 if there is nothing to gain.
+        exhausted: Whether these are all hits.
+        limit: The parameter of the retriever that ends the ranking.
+        failure: How it failed, or None.
+        notes: What the retriever noted.
+    """
+
+    ranking: int
+    hits: int
+    stages: Sequence[StageRow]
+    depth: int
+    deeper: int
+    exhausted: bool
+    limit: str | None
+    failure: Failure | None
+    notes: Sequence[str]
+
+
+@dataclass
+class Ranker:
+    """Asks a retriever for rankings that are deep enough for all cutoffs.
+
+    How deep, follows from whether it says that the first results do not depend on how many are asked for:
+
+    - It does: each question is asked once. If it lists its chunks, for as many results as fill every budget even if
+      they are far shorter than usual; if it has a greatest number of results, for all of them.
+    - It says that they do: each question is asked for each k.
+    - It says nothing: each question is asked for the largest k.
+
+    Where a budget is not filled then, it is asked for more, until nothing more comes. What it raises, or returns and
+    cannot be used, is a failure of the question. Latency is that of one question at a time. Where questions are asked
+    together it is measured on up to 50 of them; where they are asked side by side, on one in 32. The others have no
+    stages.
+
+    Attributes:
+        retriever: Has indexed the corpus.
+        name: What it is called.
+        chunks: Everything that could be retrieved, or None if that is not known.
+        cutter: Where rankings are cut.
+        asking: How it is asked. With a time limit, no questions are asked together.
+        spans: Whether spans are scored, so that it is noted that a result is a whole document.
+        journal: What keeps its answers and knows those of earlier starts, which count as calls too; None if none are
+            kept.
+    """
+
+    retriever: Retriever
+    name: str
+    chunks: Sequence[AnyChunk] | None
+    cutter: RankingCutter
+    asking: Asking
+    spans: bool = False
+    journal: Journal | None = None
+
+    def __post_init__(self) -> None:
+        self._stable = checked_prefix_stable(self.retriever, self.name)
+        self._largest = max(self.cutter.ks, key=lambda cutoff: cutoff.size, default=Cutoff(_FIRST_DEPTH))
+        self._locator = HitLocator(self.cutter.reader.corpus, self.chunks or ())
+        self._stage_locator = HitLocator(self.cutter.reader.corpus, self.chunks or ())
+        self._hits = HitCollector()
+        one_by_one = self.asking.max_concurrency > 1 or self.asking.timeout is not None
+        self._together = self.asking.batch_queries and self.retriever.takes_many and not one_by_one
+        self._calls = self._deepest_asked = 0
+        self._said: dict[str, set[str]] = {}  # what the retriever noted, and of which questions
+        self._abandoned: list[Query] = []  # threads append to it
+        self._first: list[str] = []  # likewise: the questions that were asked first, by id
+        self._useless: set[str] = set()  # those whose answers cannot be read
+        self._goes_on = False  # whether an answer of an earlier start could be read
+
+    def rankings(self, queries: Sequence[Query]) -> Rankings:
+        """Return the ranking of every query, or how its retrieval failed; notes go to whoever collects them."""
+        timed = len(queries)
+        if self.asking.max_concurrency > 1:
+            timed = min(_MOST_TIMED, -(-len(queries) // _TIMED_SIDE_BY_SIDE))
+        elif self._together:
+            timed = min(_MOST_TIMED, len(queries))
+        alone = [number * len(queries) // timed for number in range(timed)]
+        first = self._ask("Retrieving", queries, [self._first_depth()] * len(queries), alone)
+        at: dict[Cutoff, list[_Seen]] = {}
+        if self._stable is False:
+            others = [cutoff for cutoff in self.cutter.ks if cutoff != self._largest]
+            at = {cutoff: self._ask("Retrieving again", queries, [cutoff.size] * len(queries)) for cutoff in others} | {
+                self._largest: first
+            }
+        deepest = self._deepest(queries, first)
+        stop_if_cancelled()
+        return self._joined(queries, first, at, deepest, timed)
+
+    def _joined(
+        self,
+        queries: Sequence[Query],
+        first: Sequence[_Seen],
+        at: Mapping[Cutoff, Sequence[_Seen]],
+        deepest: Sequence[_Seen],
+        timed: int,
+    ) -> Rankings:
+        """Return the rankings of which these are the answers: those of the first asking, per k, and the deepest."""
+        failures = _failures(queries, (first, *at.values(), deepest))
+        worked = np.array([query.id not in failures for query in queries], dtype=np.bool_)
+        stages = stage_columns(
+            [answer.stages if fine else () for answer, fine in zip(first, worked, strict=True)], self._hits
+        )
+        hits = self._ranked(deepest, worked)
+        tops = {cutoff: self._ranked(found, worked) for cutoff, found in at.items()}
+        if not tops:
+            tops = self._tops(hits, self._ranked(first, worked))
+        for text, query_ids in self._said.items():
+            note(text if len(query_ids) == 1 else f"{text} (questions: {len(query_ids)})")
+        if not_asked := [*failures.values()].count(NOT_ASKED):
+            note(
+                f"stopped: {not_asked} of {len(queries)} questions were not asked, as {len(self._abandoned)} before "
+                f"them had no answer within {self.asking.timeout:g} s and could not be stopped"
+            )
+        unfilled = {cutoff: ended & worked for cutoff, ended in self.cutter.unfilled(hits).items()}
+        for text in self._notes(hits, deepest, worked, unfilled):
+            note(text)
+        return Rankings(
+            tuple(queries),
+            hits,
+            self.cutter.reader.corpus,
+            self.name,
+            self.chunks,
+            self.cutter.cutoffs,
+            self._deepest_asked,
+            tops,
+            stages,
+            failures,
+            np.array([answer.exhausted for answer in deepest], dtype=np.bool_) | ~worked,
+            calls=self._calls,
+            timed=timed,
+            tokenizer=self.cutter.tokenizer,
+            unfilled={str(cutoff): int(rows.sum()) for cutoff, rows in unfilled.items() if rows.any()},
+        )
+
+    def _ranked(self, answers: Sequence[_Seen], worked: NDArray[np.bool_]) -> RankedHits:
+        """Return the hits of answers, none where the retrieval failed."""
+        return self._hits.ranked([answer.ranking * fine for answer, fine in zip(answers, worked, strict=True)])
+
+    def _tops(self, hits: RankedHits, first: RankedHits) -> dict[Cutoff, RankedHits]:
+        """Return the rankings at each k, if those of some questions are not the beginnings of what was found later."""
+        largest = self._largest.size
+        asked_again = np.flatnonzero(hits.begins != first.begins)
+        unstable = [row for row in asked_again.tolist() if hits[row][: first.counts[row]] != first[row]]
+        if unstable:
+            note(
+                f"rankings changed at the top when more results were asked for: {len(unstable)}; their scores at k are "
+                f"those of asking for {largest}. If the retriever works so, let its prefix_stable be False"
+            )
+        # Or results were left out, and made up for further down.
+        differ = np.flatnonzero(first.counts < np.minimum(largest, hits.counts))
+        kept = np.union1d(np.array(unstable, dtype=np.int64), differ)
+        if not len(kept):
+            return {}
+        begins, ends = hits.begins.copy(), hits.ends.copy()
+        begins[kept], ends[kept] = first.begins[kept], first.ends[kept]
+        return dict.fromkeys(self.cutter.ks, RankedHits(hits.table, begins, ends))
+
+    def _first_depth(self) -> int:
+        """Return how deep every question is asked first."""
+        if not self._stable:
+            return self._largest.size
+        most = self.retriever.most_results
+        if self.chunks:
+            filling = self.cutter.depth_to_fill(self.chunks, _SHORTER)
+            return max(self._largest.size, filling if most is None else min(filling, most))
+        return max(self._largest.size, most if most is not None and self.cutter.budgets else 0)
+
+    def _deepest(self, queries: Sequence[Query], first: Sequence[_Seen]) -> list[_Seen]:
+        """Ask again where a budget is not filled and there may be more, and return the deepest answers."""
+        deepest = [*first]
+        asking = [*range(len(deepest))]
+        while depths := {row: deepest[row].deeper for row in asking if deepest[row].deeper > deepest[row].depth}:
+            if self._together:  # powers of two, so that more questions are asked together
+                depths = {row: 1 << (depth - 1).bit_length() for row, depth in depths.items()}
+            answers = self._ask("Retrieving again", [queries[row] for row in depths], [*depths.values()])
+            asking = []
+            for row, answer in zip(depths, answers, strict=True):
+                if answer.failure not in _UNASKED or not deepest[row].exhausted:  # else there was nothing more to get
+                    if answer.hits > deepest[row].hits:
+                        asking.append(row)
+                    deepest[row] = answer
+        return deepest
+
+    def _ask(
+        self, doing: str, queries: Sequence[Query], depths: Sequence[int], alone: Sequence[int] = ()
+    ) -> list[_Seen]:
+        """Ask every question: some alone, the others as may be, those of one depth one after the other."""
+        others = sorted({*range(len(queries))} - {*alone}, key=lambda row: (depths[row], row))
+        seen: dict[int, _Seen] = {}
+        with (
+            progress_bar(len(queries), doing, "question") as bar,
+            closing(self._many([(queries[row], depths[row]) for row in others])) as found,
+        ):
+            one_by_one = (self._one((queries[row], depths[row])) for row in alone)
+            untimed = (answer.untimed() for answer in found)
+            for row, answer in chain(zip(alone, one_by_one, strict=True), zip(others, untimed, strict=True)):
+                stop_if_interrupted()  # a component may have swallowed it, and answered anything
+                self._calls += answer.failure not in _UNASKED
+                seen[row] = self._seen(answer)
+                bar.update()
+        listed = [seen[row] for row in range(len(queries))]
+        for query, one in zip(queries, listed, strict=True):  # in their order, whichever was asked first
+            for text in one.notes:
+                self._said.setdefault(text, set()).add(query.id)
+        return listed
+
+    def _many(self, asked: Sequence[_Asked]) -> Generator[Returned]:
+        """Yield the answers to questions that need not be timed, in their order; neighbours of one depth together."""
+        if not self._together:
+            yield from side_by_side(self._one, asked, self.asking.max_concurrency)
+            return
+        for depth, some in groupby(asked, key=itemgetter(1)):
+            queries = [query for query, _ in some]
+            for begin in range(0, len(queries), _TOGETHER):
+                yield from self._block(queries[begin : begin + _TOGETHER], depth)
+
+    def _block(self, queries: Sequence[Query], depth: int) -> Sequence[Returned]:
+        """Return the answers to questions asked together; if that fails, each is asked alone and fails alone."""
+        stop_if_interrupted()
+        stop_if_cancelled()
+        # A block is asked as a whole or not at all: the last digits of scores depend on what is computed together.
+        known = [self._known(query, depth) for query in queries]
+        if all(known):
+            return [answer for answer in known if answer]
+        texts = [query.text for query in queries]
+        listed = outcome(
+            lambda: one_each(self.retriever.retrieve_many(texts, depth), len(queries), "retrieve_many"),
+            partial(Failure.of, "retrieve"),
+        )
+        if isinstance(listed, Failure):
+            stop_if_cancelled()
+            self._calls += len(queries)
+            note(
+                f"{self.name} could not be asked for many questions together: {listed.kind}: "
+                f"{listed.message}; each was asked alone"
+            )
+            return [self._one((query, depth)) for query in queries]
+        stop_if_interrupted()
+        self._begin(queries)
+        answers = [self._read(query, results, depth) for query, results in zip(queries, listed, strict=True)]
+        self._keep(zip(queries, answers, strict=True))
+        return answers
+
+    def _begin(self, queries: Sequence[Query]) -> None:
+        """Remember the first questions that are asked, whichever of them is answered first."""
+        if len(self._first) < _TRIED:
+            self._first += [query.id for query in queries]
+
+    def _known(self, query: Query, depth: int) -> Returned | None:
+        known = None if self.journal is None else self.journal.answer(query.id, depth)
+        self._goes_on |= known is not None
+        return known
+
+    def _keep(self, answers: Iterable[tuple[Query, Returned]]) -> None:
+        if self.journal is not None:
+            self.journal.keep((query.id, answer) for query, answer in answers)
+
+    def _one(self, asked: _Asked) -> Returned:
+        """Return the answer to one question at a depth, known or asked for in its time. Threads call this."""
+        query, depth = asked
+        stop_if_interrupted()
+        stop_if_cancelled()
+        if known := self._known(query, depth):
+            return known
+        if len(self._abandoned) >= MOST_ABANDONED:
+            return Returned(Retrieval(()), depth, NOT_ASKED)
+        self._begin([query])
+        limit = self.asking.timeout
+        try:
+            answer = within(limit, partial(self._answer, query, depth)) if limit else self._answer(query, depth)
+        except OutOfTime as late:
+            if late.abandoned:
+                self._abandoned.append(query)
+            what = "what it waits for was left behind" if late.abandoned else "it was cancelled"
+            answer = self._failed(query, TimeoutError(f"no answer within {limit:g} s; {what}"), depth)
+        stop_if_interrupted()  # a component may have swallowed it, and answered anything
+        self._keep([(query, answer)])
+        return answer
+
+    def _answer(self, query: Query, depth: int) -> Returned:
+        """Ask for one question at a depth, however long it takes."""
+        start = perf_counter()
+        with collected() as notes:
+            results: Any = outcome(
+                lambda: self.retriever.retrieve_for(query, depth), lambda error: self._failed(query, error, depth)
+            )
+            answer = results if isinstance(results, Returned) else self._read(query, results, depth, start)
+        stop_if_cancelled()
+        return replace(answer, notes=notes)
+
+    def _read(self, query: Query, results: Any, depth: int, start: float | None = None) -> Returned:
+        """Return what a retriever returned; with a start, how long it took, unless the retriever says that."""
+        trusted = type(results) is Retrieval and is_trusted(self.retriever)
+        found = (
+            results
+            if trusted
+            else outcome(
+                lambda: as_retrieval(results, self.name, depth, start), lambda error: self._failed(query, error, depth)
+            )
+        )
+        if isinstance(found, Returned):
+            return found
+        if start is not None and not found.stages:
+            found = replace(found, stages=(Stage("retrieve", perf_counter() - start),))
+        return Returned(found, depth)
+
+    def _failed(self, query: Query, error: BaseException, depth: int) -> Returned:
+        """Return that a question failed, or raise it.
+
+        Raises:
+            UnreadableAnswer: The retriever, or a component in it, returned nothing of use for the first questions.
+        """
+        stop_if_interrupted()
+        stop_if_cancelled()  # what was cancelled did not fail
+        if isinstance(error, UnreadableAnswer):
+            self._useless.add(query.id)
+        first = self._first[:_TRIED]
+        if len(first) == _TRIED and self._useless.issuperset(first) and not self._goes_on:
+            tried = f"so it did for the first {_TRIED} questions, and no other was asked"
+            raise UnreadableAnswer(f"{said(error)}; {tried}") from error
+        failure = Failure.collected(query.id, "retrieve", error, self.asking.on_error, query.text)
+        return Returned(Retrieval(()), depth, failure)
+
+    def _seen(self, answer: Returned) -> _Seen:
+        """Locate the hits of an answer in the corpus, and collect those that a cutoff reaches."""
+        self._deepest_asked = max(self._deepest_asked, answer.depth)
+        found = answer.found
+        hits = self._located(found.hits, self._locator)
+        kept = hits[: max(self._largest.size, self.cutter.reach(hits))]
+        return _Seen(
+            self._hits.add(kept),
+            len(kept),
+            stage_rows(map(self._placed, found.stages), self._hits),
+            answer.depth,
+            0 if found.complete or answer.failure is not None else self.cutter.next_depth(kept),
+            (found.complete or len(hits) < answer.depth) and len(kept) == len(hits),
+            found.limit,
+            answer.failure,
+            answer.notes,
+        )
+
+    def _placed(self, stage: Stage) -> Stage:
+        """Return a stage whose hits have their places."""
+        return stage if stage.hits is None else replace(stage, hits=self._located(stage.hits, self._stage_locator))
+
+    def _located(self, hits: Ranking, locator: HitLocator) -> Ranking:
+        """Return hits with their places, which most retrievers tell."""
+        return hits if all(hit.is_in(locator.corpus) for hit in hits) else locator.place(hits)
+
+    def _notes(
+        self,
+        found: RankedHits,
+        answers: Sequence[_Seen],
+        worked: NDArray[np.bool_],
+        unfilled: Mapping[Cutoff, NDArray[np.bool_]],
+    ) -> Iterator[str]:
+        """Yield notes on the rankings that were made."""
+        few = np.array([answer.hits < self._largest.size for answer in answers], dtype=np.bool_)
+        ended = np.any([few, *unfilled.values()], axis=0) & worked
+        short = [answer for answer, early in zip(answers, ended, strict=True) if early]
+        for limit in dict.fromkeys(answer.limit for answer in short if answer.limit is not None):
+            yield f"rankings end early, as {limit} is less than was asked for"
+        counts = [f"{rows.sum()} of {worked.sum()} at {cutoff}" for cutoff, rows in unfilled.items() if rows.any()]
+        if counts:
+            yield f"{UNFILLED} rankings that ran out of results before the budget was filled: {', '.join(counts)}"
+        most = max((answer.hits for answer in answers), default=0)
+        alike = sum(answer.hits == most for answer in answers)
+        everything = (len(self.cutter.reader.corpus), len(self.chunks or ()))
+        if self._stable is None and 0 < most < self._largest.size and alike > 1 and most not in everything:
+            yield (
+                f"{self.name} returned {most} {'results' if most > 1 else 'result'} for {alike} questions and never "
+                f"more, where {self._largest.size} were asked for; if it has a number of its own (k, top_k), let it "
+                "return more"
+            )
+        hits = found.flat
+        told = hits.take(np.flatnonzero(hits.text.known & hits.placed))
+        rows, numbers = told.distinct()
+        by_words, contradicts = self._locator.by_words, self.cutter.reader.contradicts
+        differ = [hit.text not in by_words and contradicts(hit) for hit in told.take(rows)]
+        contradicting = int(np.array(differ, dtype=np.int64)[numbers].sum())
+        if contradicting:
+            yield (
+                f"results whose text differs from the text at the place that they name: {contradicting}; the place was "
+                "taken. If the retriever does not change texts, its offsets are wrong (they count code points)"
+            )
+        elsewhere = hits.take(np.flatnonzero(hits.doc_id.numbers(self._locator.unknown.__contains__)))
+        if len(elsewhere):
+            yield (
+                f"results that name a document which the corpus does not have: {len(elsewhere)}, such as "
+                f"{shown(elsewhere[0].doc_id)}; they are not located. Let the retriever name documents as the corpus "
+                "does, or leave doc_id out to have their texts looked for everywhere"
+            )
+        if self._locator.misplaced:
+            first = min(self._locator.misplaced, key=lambda span: (span.doc_id, span.start, span.end))
+            yield (
+                f"places that do not hold the result that names them: {len(self._locator.misplaced)}, such as "
+                f"[{first.start}:{first.end}] of {shown(first.doc_id)}; it was located by its text, or not at all. Are "
+                "the documents those that were indexed? Offsets count code points"
+            )
+        if self.spans and (whole := self._locator.whole):
+            yield (
+                f"results that name a document and no place in it: of {len(whole)} documents, such as "
+                f"{shown(min(whole))}; each such result counts as the whole document. If it is a part, let the "
+                "retriever return its text, or start and end"
+            )
+        if repeated := _repeated(found):
+            yield f"results that are another one of their ranking once more: {repeated}; a reader reads them twice"
+        named = hits.take(
+            np.flatnonzero(~hits.doc_id.known & (hits.text.numbers(self.cutter.reader.corpus.__contains__) > 0))
+        )
+        if len(named):
+            yield (
+                f"results that are the id of a document, and were read as a text: {len(named)}, such as "
+                f"{shown(named[0].text)}; let the retriever return {{'doc_id': ...}} for each"
+            )
+        ambiguous = int(hits.text.numbers(self._locator.ambiguous.__contains__).sum())
+        if ambiguous:
+            yield (
+                f"results whose text occurs more than once: {ambiguous}; the first free place was taken. Let the "
+                "retriever return doc_id, or doc_id, start and end, to be sure"
+            )
+
+
+def _repeated(found: RankedHits) -> int:
+    """Return how many results are equal to one before them in their ranking; a document alone may be any part of it."""
+    hits = found.flat
+    has_text = hits.text.numbers(len) > 0  # a place that its document does not have leaves an empty one
+    told = np.flatnonzero(hits.placed | hits.chunk_id.known | has_text)
+    repeated = 0
+    blocks = np.flatnonzero(np.diff(np.cumsum(found.counts)[found.query[told]] // _HITS_AT_ONCE)) + 1
+    for rows in np.split(told, blocks):
+        _, numbers = hits.take(rows).distinct()
+        repeated += len(rows) - len(np.unique(found.query[rows] * (len(rows) + 1) + numbers))
+    return repeated
+
+
+def _failures(queries: Sequence[Query], answers: Sequence[Sequence[_Seen]]) -> dict[str, Failure]:
+    """Return the first failure of each query for which something failed."""
+    failures: dict[str, Failure] = {}
+    for query, *known in zip(queries, *answers, strict=True):
+        for answer in known:
+            if answer.failure is not None:
+                failures.setdefault(query.id, answer.failure)
+    return failures

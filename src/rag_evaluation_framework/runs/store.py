@@ -1,0 +1,247 @@
+"""The folder of results: one folder per run, written whole or not at all, never overwritten."""
+
+import errno
+import hashlib
+import json
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
+from datetime import datetime
+from functools import partial
+from io import BufferedReader
+from itertools import count
+from pathlib import Path
+from stat import S_ISREG
+from typing import Any
+
+from ..base.files import Json, open_at_once, parse_json, unfinished
+from ..base.outside import bounded, fit_to_keep, harmless_json, raised, shown
+from ..errors import ConfigError, ResultError
+
+# The folder of results: one folder per run, written whole or not at all, never overwritten.
+
+ROOT = Path(".rag-eval")
+RUNS = "runs"
+CELLS = "cells"
+"""The folder of finished cells of sweeps."""
+REPORT = "report.json"
+QUESTIONS = "questions.jsonl"
+RANKINGS = "rankings.jsonl.gz"
+SUMMARY = "summary.md"
+EXPERIMENT = "experiment.json"
+"""Where a result was published, if it was: beside the report, which is never changed."""
+BASELINE = "baseline"
+UNFINISHED = "unfinished"
+"""The folder in `runs/` of answers of runs that are under way, or ended early; it is no run."""
+SCHEMA_VERSION = 4
+LARGEST_REPORT = 256 << 20
+"""How many bytes of a report are read. What is said of a run takes some kilobytes, 5,000 questions some megabytes."""
+LARGEST_PART = 64 << 30
+"""How many bytes of a file beside a report are read; it is read line by line."""
+LONGEST_LINE = 256 << 20
+"""How many bytes of a line are read, which is one question; 32 million characters take at most 6 each."""
+_TAKEN = (errno.EEXIST, errno.ENOTEMPTY, errno.ENOTDIR)
+
+
+def check_root(root: Path, folder: str = RUNS) -> None:
+    """Raise ConfigError if results cannot be saved in a folder there: better before the work than after it."""
+    runs = root.absolute() / folder
+    try:
+        with suppress(FileNotFoundError, NotADirectoryError):
+            runs.stat()
+    except (OSError, ValueError) as error:  # a name that no file can have
+        where = bounded(str(root), 200)
+        raise ConfigError(f"results are to be saved in {where}: {reason(error)}; choose another folder") from error
+    existing = next(path for path in (runs, *runs.parents) if path.exists())
+    if not existing.is_dir():
+        raise ConfigError(f"results are to be saved in {root}, but {existing} is a file; choose another folder")
+    try:
+        with unfinished(existing):  # what is allowed, is not always possible
+            return
+    except OSError as error:
+        why = f"results are to be saved in {root}, but {existing} is not writable ({reason(error)})"
+        raise ConfigError(f"{why}; choose another folder") from error
+
+
+def run_folders(root: str | Path, created: str, dataset: str, kind: str = RUNS) -> Iterator[Path]:
+    """Yield the names a run's folder may have: `<root>/runs/<UTC time>-<dataset>`, then the same with a number."""
+    time = datetime.fromisoformat(created).strftime("%Y%m%dT%H%M%SZ")
+    name = f"{time}-{re.sub(r'[^A-Za-z0-9._-]+', '-', fit_to_keep(dataset))[:60].strip('-.') or 'dataset'}"
+    for number in count(1):
+        yield Path(root) / kind / (name if number == 1 else f"{name}-{number}")
+
+
+def write_run(root: str | Path, created: str, dataset: str, write: Callable[[Path], None], kind: str = RUNS) -> Path:
+    """Create the first folder of `run_folders` that is free, even if another process takes one at the same moment.
+
+    Raises:
+        ResultError: No folder can be created there.
+    """
+    for folder in run_folders(root, created, dataset, kind):
+        try:
+            if not folder.exists():
+                return write_folder(folder, write)
+        except ResultError:
+            if not folder.exists():
+                raise
+    raise ResultError(f"{root}: has no free folder")
+
+
+def write_folder(folder: Path, write: Callable[[Path], None]) -> Path:
+    """Create a folder with the files that `write` writes into the folder it is given, all at once.
+
+    Raises:
+        ResultError: The folder exists and is not empty, or cannot be created or written.
+    """
+    made: Path | None = None
+    try:
+        with unfinished(folder.parent) as made:
+            write(made)
+            made.chmod(0o755)
+            _publish(made, folder)
+    except OSError as error:
+        what = "created" if made is None else "written"
+        room = "make room, or " if error.errno in (errno.ENOSPC, errno.EDQUOT) else ""
+        raise ResultError(f"{folder}: cannot be {what} ({reason(error)}); {room}choose another folder") from error
+    return folder
+
+
+def _publish(made: Path, folder: Path) -> None:
+    """Move a folder to its place, where nothing may be but an empty folder."""
+    try:
+        made.rename(folder)
+    except OSError as error:
+        if error.errno not in _TAKEN:
+            raise
+        raise ResultError(f"{folder}: exists already, and nothing was overwritten; choose another folder") from error
+
+
+def reason(error: Exception) -> str:
+    """Return why something cannot be read or written."""
+    return (error.strerror if isinstance(error, OSError) else None) or raised(error)
+
+
+def write_lines(file: Path, lines: Iterable[str]) -> None:
+    """Write lines of text as UTF-8, one after the other."""
+    with file.open("wb") as output:
+        for line in lines:
+            output.write(harmless_json(f"{line}\n").encode())
+
+
+def write_texts(folder: Path, texts: Mapping[str, str]) -> None:
+    """Write texts into a folder by the names of their files; each ends with a line end."""
+    for name, text in texts.items():
+        write_lines(folder / name, [text.removesuffix("\n")])
+
+
+def sha256(file: Path) -> str:
+    """Return the hash of a file.
+
+    Raises:
+        ResultError: It cannot be read, is too large, or not a file.
+    """
+    try:
+        with _opened(file, LARGEST_PART) as content:
+            return hashlib.file_digest(content, "sha256").hexdigest()
+    except OSError as error:
+        raise ResultError(f"{file}: cannot be read ({error.strerror})") from error
+
+
+def report_lines(head: Mapping[str, Any], queries: Iterable[str] | None) -> Iterator[str]:
+    """Yield a report as strict JSON, with one line per query so that it can be read and compared by eye.
+
+    Args:
+        head: What the report says of the whole run.
+        queries: The queries as JSON; None if they are in the file beside.
+    """
+    text = json.dumps({"schema_version": SCHEMA_VERSION, **head}, ensure_ascii=False, allow_nan=False, indent=1)
+    if queries is None:
+        yield text
+        return
+    yield f'{text[:-2]},\n "queries": ['
+    last = None
+    for line in queries:
+        if last is not None:
+            yield f"  {last},"
+        last = line
+    if last is not None:
+        yield f"  {last}"
+    yield " ]\n}"
+
+
+def read_report(path: Path) -> tuple[Path, dict[str, Any]]:
+    """Return the file of a report, and its content.
+
+    Args:
+        path: The file, or the folder it is in.
+
+    Raises:
+        ResultError: The file is missing or too large, is not a JSON object, or has another schema version.
+    """
+    try:
+        file = path / REPORT if path.is_dir() else path
+        if file.name in (QUESTIONS, RANKINGS, SUMMARY):
+            raise ResultError(f"{file}: is a part of a result; expected the run's folder or its {REPORT}")
+        with _opened(file, LARGEST_REPORT) as whole:
+            written = whole.read()
+    except ResultError:
+        raise
+    except (OSError, ValueError) as error:
+        named = getattr(error, "filename", None) or path
+        raise ResultError(
+            f"{named}: cannot be read ({reason(error)}); expected a run's folder or its {REPORT}"
+        ) from error
+    try:
+        content: Json = parse_json(written.decode())
+    except ValueError as error:
+        raise ResultError(f"{file}: not valid JSON: {error}") from error
+    found = content.get("schema_version") if isinstance(content, dict) else None
+    if isinstance(content, dict) and "schema_version" not in content:
+        raise ResultError(
+            f"{file}: has no schema_version, so it is not a report of rag-eval; what other tools report cannot be "
+            "compared, as nothing says that their scores mean the same. Run what it is about once more with rag-eval"
+        )
+    if not isinstance(content, dict) or type(found) is not int or found != SCHEMA_VERSION:
+        raise ResultError(
+            f"{file}: schema_version is {shown(found)}; this version reads {SCHEMA_VERSION}: run it again, or read it "
+            "with the version that wrote it"
+        )
+    return file, content
+
+
+def _opened(file: Path, most: int) -> BufferedReader:
+    """Open a regular file for reading; of what is too large, nothing is read, and for no writer of a pipe is waited.
+
+    Raises:
+        ResultError: It has more than `most` bytes, or is not a file.
+        OSError: It cannot be opened.
+        ValueError: Its name cannot be that of a file.
+    """
+    content = open_at_once(file)
+    known = os.fstat(content.fileno())
+    if S_ISREG(known.st_mode) and known.st_size <= most:
+        return content
+    content.close()
+    what = f"larger than {most >> 20} MiB" if S_ISREG(known.st_mode) else "not a file"
+    raise ResultError(f"{file}: is {what}, and was not read; expected a run's folder or its {REPORT}")
+
+
+def read_lines(file: Path) -> Iterator[tuple[str, Json]]:
+    """Yield where each line of a file is, for messages, and its value, in which numbers may be infinite.
+
+    Raises:
+        ResultError: The file cannot be read, or a line is too long or not valid JSON.
+    """
+    try:
+        with _opened(file, LARGEST_PART) as lines:
+            for number, line in enumerate(iter(partial(lines.readline, LONGEST_LINE + 1), b""), start=1):
+                where = f"{file}: line {number}"
+                if len(line) > LONGEST_LINE:
+                    raise ResultError(f"{where}: has more than {LONGEST_LINE:,} bytes; expected one question")
+                try:
+                    yield where, parse_json(line.decode(), finite=False)
+                except ValueError as error:
+                    raise ResultError(f"{where}: not valid JSON: {error}") from error
+    except OSError as error:
+        raise ResultError(f"{file}: cannot be read ({error.strerror})") from error

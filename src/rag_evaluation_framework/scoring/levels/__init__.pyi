@@ -1,0 +1,2 @@
+from .rules import RULES as RULES
+from .rules import LevelRules as LevelRules

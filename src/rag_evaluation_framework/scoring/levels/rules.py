@@ -1,0 +1,479 @@
+"""The evaluation types, document, chunk and token level: everything in which they differ."""
+
+from abc import ABC, abstractmethod
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from operator import attrgetter
+from typing import Any, ClassVar, Generic, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...base.notes import collected, note
+from ...contracts import Metric, Retriever
+from ...data import (
+    CHUNK,
+    DOCUMENT,
+    TOKEN,
+    AnyChunk,
+    CharacterSpan,
+    ChunkId,
+    ChunkLevelGroundTruth,
+    Corpus,
+    Dataset,
+    DocumentId,
+    DocumentLevelGroundTruth,
+    EvaluationType,
+    GroundTruth,
+    Level,
+    PositionAwareChunk,
+    ProjectedTruth,
+    TokenLevelGroundTruth,
+)
+from ...data.chunks import chunking_fingerprint
+from ...data.columns import Numbering
+from ...data.documents import DocumentResolver
+from ...data.ground_truth import Answer, mapped, renamed_gains
+from ...data.hits import Coded, HitTable, RankedHits
+from ...data.levels import U
+from ...errors import ConfigError, DatasetError
+from ...text.reading import HitReader
+from ..judging.ranks import LabelColumns, RankJudgements, UnitPlaces
+from ..judging.spans import SpanJudgements
+from ..metrics.catalogue import DEFAULT_CHUNK_METRICS, DEFAULT_DOCUMENT_METRICS, DEFAULT_TOKEN_METRICS
+from .chunk_ids import ChunkIds, NameChunk
+
+
+class Searched(Protocol):
+    """The index that was searched, as far as a level has to know it."""
+
+    @property
+    def retriever(self) -> str:
+        """The retriever's name."""
+        ...
+
+    @property
+    def corpus(self) -> Corpus:
+        """The documents."""
+        ...
+
+    @property
+    def chunks(self) -> Sequence[AnyChunk] | None:
+        """All chunks that could be retrieved, or None if the retriever cannot list them."""
+        ...
+
+
+class LevelRules(ABC, Generic[U]):
+    """Everything in which one evaluation type differs from the others.
+
+    Data and type checkers know a level by its constant (`DOCUMENT`, `CHUNK`, `TOKEN`); what it does is here.
+    """
+
+    level: ClassVar[Level[Any]]
+    """The constant of the level."""
+    default_metrics: ClassVar[Mapping[str, Metric[Any]]]
+    """The metrics that are reported if none are chosen."""
+    noun: ClassVar[str]
+    """What a hit needs in order to be judged, as messages call it."""
+    unit: ClassVar[Any]
+    """The type of the units that are compared."""
+
+    def check(
+        self, dataset: Dataset[Any], corpus: Corpus, retriever: Retriever, chunk_id: NameChunk | None
+    ) -> Iterable[str]:
+        """Return notes on dataset and corpus at this level, before any work is done; that spans match is known.
+
+        Raises:
+            ConfigError: The retriever cannot be judged at this level.
+            DatasetError: The corpus holds nothing that is relevant.
+        """
+        del dataset, corpus, retriever, chunk_id
+        return ()
+
+    @abstractmethod
+    def truth(self, dataset: Dataset[Any], searched: Searched, chunk_id: NameChunk | None = None) -> ProjectedTruth[U]:
+        """Return the ground truth in the units of this level; spans are projected to these.
+
+        Raises:
+            ConfigError: The list of chunks is needed and the retriever cannot give it, or `chunk_id` fails.
+            DatasetError: Nothing relevant is in the index.
+        """
+
+    @abstractmethod
+    def judge(
+        self, cuts: Iterable[RankedHits], truth: Sequence[GroundTruth[U]]
+    ) -> Sequence[SpanJudgements | RankJudgements]:
+        """Judge the rankings at several cutoffs: at each of them one per entry of the truth."""
+
+    def found(self, unit: U, hit: U) -> bool:
+        """Return whether a hit finds a relevant unit, or a part of it."""
+        return hit == unit
+
+    def shown(self, unit: U, corpus: Corpus) -> tuple[str, str]:
+        """Return a relevant unit as people read it: where it is, and what it says ("" for an id)."""
+        if isinstance(unit, CharacterSpan):
+            return unit.doc_id, corpus[unit.doc_id].content[unit.start : unit.end]
+        return unit, ""
+
+    def incomparable(self, baseline: Mapping[str, Any], candidate: Mapping[str, Any]) -> str | None:
+        """Return why results with these two records cannot be compared, or None if they can be."""
+        del baseline, candidate
+        return None
+
+    def doubts(self, baseline: Mapping[str, Any], candidate: Mapping[str, Any]) -> Iterable[str]:
+        """Return what makes a comparison of results with these two records uncertain."""
+        del baseline, candidate
+        return ()
+
+
+# Document level: did we find the right documents?
+
+
+class DocumentRules(LevelRules[DocumentId]):
+    """Rules of the document level: units are ids of documents; a span becomes the document that it is in."""
+
+    level: ClassVar[Level[Any]] = DOCUMENT
+    default_metrics: ClassVar[Mapping[str, Metric[Any]]] = DEFAULT_DOCUMENT_METRICS
+    noun: ClassVar[str] = "document"
+    unit: ClassVar[Any] = DocumentId
+
+    def check(
+        self, dataset: Dataset[Any], corpus: Corpus, retriever: Retriever, chunk_id: NameChunk | None
+    ) -> Iterable[str]:
+        """Return how many relevant documents are not in the corpus, if any, and if one is in another folder.
+
+        Raises:
+            DatasetError: None of them is in the corpus, which is not the one that the dataset brings.
+        """
+        del retriever, chunk_id
+        return _absent(dataset, corpus) if dataset.level is DOCUMENT and len(corpus) else ()
+
+    def truth(
+        self, dataset: Dataset[Any], searched: Searched, chunk_id: NameChunk | None = None
+    ) -> ProjectedTruth[DocumentId]:
+        """Return the relevant documents, under the ids of the corpus."""
+        del chunk_id
+        if dataset.level is not DOCUMENT:
+            return ProjectedTruth(DOCUMENT, in_documents(dataset))
+        if len(searched.corpus):
+            for text in _absent(dataset, searched.corpus):
+                note(text)
+        return ProjectedTruth(DOCUMENT, resolve_documents(dataset, searched.corpus))
+
+    def judge(self, cuts: Iterable[RankedHits], truth: Sequence[GroundTruth[DocumentId]]) -> list[RankJudgements]:
+        """Judge by the rank of each distinct document."""
+        return judged_ranks(DOCUMENT, cuts, truth, attrgetter("doc_id"))
+
+    def found(self, unit: DocumentId, hit: DocumentId) -> bool:
+        """Return whether a hit is this document, or has this prefix (`guide/*`)."""
+        return hit == unit or (unit.endswith("*") and hit.startswith(unit[:-1]))
+
+
+def judged_ranks(
+    level: Level[Any],
+    cuts: Iterable[RankedHits],
+    truth: Sequence[GroundTruth[Any]],
+    units: Callable[[HitTable], Coded],
+) -> list[RankJudgements]:
+    """Judge rankings of ids, at document or chunk level.
+
+    Args:
+        level: The level.
+        cuts: The rankings at several cutoffs.
+        truth: What is relevant, one entry per ranking.
+        units: Returns the ids of hits.
+    """
+    numbers = Numbering()
+    labels = label_columns(truth, numbers)
+    grouped = [row for row, entry in enumerate(truth) if entry.relevant_prefixes]
+    judged: list[RankJudgements] = []
+    for hits in cuts:
+        column = units(hits.flat)
+        codes = np.where(column.known, column.numbers(numbers.__getitem__), -1 - hits.rank)
+        ends = np.cumsum(hits.counts)
+        for row in grouped:
+            named = truth[row].as_labelled(level.unit(hit, rank) for rank, hit in enumerate(hits[row], start=1))
+            codes[ends[row] - len(named) : ends[row]] = [numbers[unit] for unit in named]
+        judged.append(RankJudgements.from_columns(hits.query, codes, hits.counts, labels))
+    return judged
+
+
+def label_columns(truth: Sequence[GroundTruth[Any]], numbers: Numbering) -> LabelColumns:
+    """Return what is relevant as columns; units that are new are numbered."""
+    counts = np.fromiter((len(entry.relevant) for entry in truth), dtype=np.int64, count=len(truth))
+    several = [(row, entry) for row, entry in enumerate(truth) if entry.has_alternatives]
+    answers = ((row, answer) for row, entry in several for answer in entry.answers)
+    places = [
+        (row, answer_number, place_number, numbers[unit])
+        for answer_number, (row, answer) in enumerate(answers)
+        for place_number, place in enumerate(answer.places)
+        for unit in place
+    ]
+    return LabelColumns(
+        np.repeat(np.arange(len(truth)), counts),
+        np.array([numbers[unit] for entry in truth for unit in entry.relevant], dtype=np.int64),
+        np.array([entry.gain(unit) for entry in truth for unit in entry.relevant], dtype=np.float64),
+        UnitPlaces(*np.array(places, dtype=np.int64).T) if places else None,
+    )
+
+
+def in_documents(dataset: Dataset[CharacterSpan]) -> tuple[DocumentLevelGroundTruth, ...]:
+    """Return, for each query, the documents that its spans are in."""
+    return tuple(
+        DocumentLevelGroundTruth(
+            entry.query,
+            tuple(
+                Answer(tuple(tuple(dict.fromkeys(span.doc_id for span in place)) for place in answer.places))
+                for answer in entry.answers
+            ),
+        )
+        for entry in dataset
+    )
+
+
+def resolve_documents(dataset: Dataset[DocumentId], corpus: Corpus) -> tuple[DocumentLevelGroundTruth, ...]:
+    """Return the ground truth with the ids of the corpus, where it names documents by parts of them."""
+    names = DocumentResolver(corpus)
+
+    def known(doc_id: DocumentId) -> DocumentId:
+        return names.find(doc_id) or doc_id
+
+    entries: Any = dataset.ground_truth
+    return tuple(
+        replace(
+            entry,
+            relevant_document_ids=mapped(entry.relevant_document_ids, known),
+            gains=renamed_gains(entry.query, entry.gains, known),
+        )
+        for entry in entries
+    )
+
+
+def _absent(dataset: Dataset[DocumentId], corpus: Corpus) -> Iterator[str]:
+    ids = sorted(document.id for document in corpus)
+    with collected() as told:
+        units = [(entry, unit) for entry in resolve_documents(dataset, corpus) for unit in entry.labels]
+    yield from told
+    missing = [(entry, unit) for entry, unit in units if unit not in corpus and not _is_prefix_of_any(unit, ids)]
+    if not missing:
+        return
+    entry, unit = missing[0]
+    if len(missing) == len(units) and dataset.labelled_corpus is not corpus:
+        known = ", ".join(document.id for document in corpus.documents[:3])
+        raise DatasetError(
+            f"dataset {dataset.name!r}: the corpus holds none of its relevant documents ({unit!r} of question "
+            f"{entry.query.id!r}, …); it holds {known}, … Is it another corpus?"
+        )
+    yield (
+        f"relevant documents that are not in the corpus, so that no retriever can find them: {len(missing)}, the "
+        f"first {unit!r} of question {entry.query.id!r}; they count as relevant all the same"
+    )
+
+
+def _is_prefix_of_any(unit: DocumentId, ids: list[DocumentId]) -> bool:
+    """Return whether the unit is a `prefix*` with which one of the sorted ids begins."""
+    prefix = unit.removesuffix("*")
+    position = bisect_left(ids, prefix)
+    return prefix != unit and position < len(ids) and ids[position].startswith(prefix)
+
+
+# Chunk level: did we find the right chunks? Bound to one chunking.
+
+
+class ChunkProjection:
+    """Projects spans to chunks; the dataset itself stays as it is.
+
+    A chunk is relevant to a span if it holds at least half of the span, or at least half of the chunk lies in the span;
+    if no chunk does, the one that holds the most of it, the first of equals. A span that no chunk touches cannot be
+    retrieved; it counts as one relevant chunk that does not exist. Chunks without a place hold no span.
+
+    Attributes:
+        unreachable: How many spans no chunk touches; of an answer with several places, only if it has none without.
+        unplaced: How many chunks have no place.
+    """
+
+    def __init__(self, chunks: Sequence[AnyChunk], name: Callable[[AnyChunk], ChunkId]) -> None:
+        self.chunks = [chunk for chunk in chunks if isinstance(chunk, PositionAwareChunk)]
+        self.name = name
+        self.unreachable = 0
+        self.unplaced = len(chunks) - len(self.chunks)
+        rows: dict[str, list[int]] = defaultdict(list)
+        for row, chunk in enumerate(self.chunks):
+            rows[chunk.doc_id].append(row)
+        self.columns = {doc_id: self._column(numbers) for doc_id, numbers in rows.items()}
+
+    def _column(self, rows: list[int]) -> NDArray[np.int64]:
+        """Return number, start and end of chunks; shape (3, chunks)."""
+        columns = [(row, self.chunks[row].start, self.chunks[row].end) for row in rows]
+        return np.array(columns, dtype=np.int64).T
+
+    def project(self, dataset: Dataset[CharacterSpan]) -> tuple[ChunkLevelGroundTruth, ...]:
+        """Return, for each query, the chunks that hold its spans; a place of an answer needs those of all its spans."""
+        return tuple(
+            ChunkLevelGroundTruth(entry.query, tuple(map(self._projected, entry.answers))) for entry in dataset
+        )
+
+    def _projected(self, answer: Answer[CharacterSpan]) -> Answer[ChunkId]:
+        places = [[(span, self._relevant(span)) for span in place] for place in answer.places]
+        untouched = [sum(not chunks for _, chunks in place) for place in places]
+        if all(untouched):
+            self.unreachable += untouched[0]
+        needed = ([chunk for span, chunks in place for chunk in chunks or [_nowhere(span)]] for place in places)
+        return Answer(tuple(tuple(dict.fromkeys(chunks)) for chunks in needed))
+
+    def _relevant(self, span: CharacterSpan) -> list[ChunkId]:
+        rows, starts, ends = self.columns.get(span.doc_id, np.zeros((3, 0), dtype=np.int64))
+        shared = np.minimum(ends, span.end) - np.maximum(starts, span.start)
+        if not (shared > 0).any():
+            return []
+        relevant = (shared > 0) & ((2 * shared >= span.length()) | (2 * shared >= ends - starts))
+        chosen = np.flatnonzero(relevant) if relevant.any() else np.array([shared.argmax()])
+        return [self.name(self.chunks[row]) for row in map(int, rows[chosen])]
+
+
+def _nowhere(span: CharacterSpan) -> ChunkId:
+    return ChunkId(f"{span.doc_id}[{span.start}:{span.end}], which no chunk holds")
+
+
+class ChunkRules(LevelRules[ChunkId]):
+    """Rules of the chunk level: units are ids of chunks; a span becomes the chunks that hold it (`ChunkProjection`)."""
+
+    level: ClassVar[Level[Any]] = CHUNK
+    default_metrics: ClassVar[Mapping[str, Metric[Any]]] = DEFAULT_CHUNK_METRICS
+    noun: ClassVar[str] = "chunk id"
+    unit: ClassVar[Any] = ChunkId
+
+    def check(
+        self, dataset: Dataset[Any], corpus: Corpus, retriever: Retriever, chunk_id: NameChunk | None
+    ) -> Iterable[str]:
+        """Return nothing; raise ConfigError if the list of chunks is needed and the retriever cannot give it."""
+        del corpus
+        if retriever.lists_chunks:
+            return ()
+        advice = "let its `chunks` return them (of a function: FunctionRetriever(function, registry=...))"
+        if dataset.level is not CHUNK:
+            raise ConfigError(
+                f"{retriever.name} cannot list its chunks, so spans cannot be read as chunks: {advice}, or evaluate at "
+                "token level"
+            )
+        if chunk_id is not None:
+            raise ConfigError(f"{retriever.name} cannot list its chunks, so chunk_id cannot name them; {advice}")
+        return ()
+
+    def truth(
+        self, dataset: Dataset[Any], searched: Searched, chunk_id: NameChunk | None = None
+    ) -> ProjectedTruth[ChunkId]:
+        """Return the relevant chunks: under the ids of the dataset or, where it holds spans, under the retriever's."""
+        projects = dataset.level is not CHUNK
+        chunks = searched.chunks
+        if chunks is None and (projects or chunk_id is not None):
+            raise ConfigError(f"{searched.retriever} cannot list its chunks: its `chunks` returned None")
+        known = () if projects else (unit for entry in dataset for unit in entry.labels)
+        ids = ChunkIds(known, chunks, chunk_id, HitReader(searched.corpus).original)
+        if chunks is None:
+            note(f"{searched.retriever} cannot list its chunks; whether they are those of the dataset is not known")
+            return ProjectedTruth(CHUNK, dataset.ground_truth, ids.of)
+        chunking = {"chunks": len(chunks), "fingerprint": chunking_fingerprint(chunks)}
+        if not projects:
+            _check_presence(dataset, searched.retriever, len(chunks), ids)
+            if dataset.chunking not in (None, chunking["fingerprint"]):
+                note("the index holds other chunks than those from which the relevant ones were chosen")
+            return ProjectedTruth(CHUNK, dataset.ground_truth, ids.of, chunking)
+        projection = ChunkProjection(chunks, ids.of_chunk)
+        entries = projection.project(dataset)
+        if projection.unplaced:
+            note(f"{projection.unplaced} of {len(chunks)} chunks have no place, and cannot be relevant to a span")
+        if projection.unreachable:
+            note(
+                f"relevant spans that no chunk touches: {projection.unreachable}; they count as relevant and cannot be "
+                "found"
+            )
+        return ProjectedTruth(CHUNK, entries, ids.of, chunking)
+
+    def judge(self, cuts: Iterable[RankedHits], truth: Sequence[GroundTruth[ChunkId]]) -> list[RankJudgements]:
+        """Judge by the rank of each distinct chunk."""
+        return judged_ranks(CHUNK, cuts, truth, attrgetter("chunk_id"))
+
+    def incomparable(self, baseline: Mapping[str, Any], candidate: Mapping[str, Any]) -> str | None:
+        """Return that the chunkings differ, if they do: then other chunks are relevant."""
+        chunkings = [record.get("chunking") for record in (baseline, candidate)]
+        if not all(chunkings) or chunkings[0] == chunkings[1]:
+            return None
+        sizes = " and ".join(f"{chunking['chunks']} chunks" for chunking in chunkings if chunking)
+        return (
+            f"they are chunk-level results of different chunkings ({sizes}), whose relevant chunks are not the same; "
+            "compare chunkings at token level"
+        )
+
+    def doubts(self, baseline: Mapping[str, Any], candidate: Mapping[str, Any]) -> Iterable[str]:
+        """Return that the chunks may differ, if one of the two could not list them."""
+        if not (baseline["chunking"] and candidate["chunking"]):
+            yield "whether both have the same chunks is not known"
+
+
+def _check_presence(dataset: Dataset[Any], retriever: str, chunks: int, ids: ChunkIds) -> None:
+    """Note if only some of the relevant chunks are in the index.
+
+    Raises:
+        DatasetError: None of them is in the index.
+    """
+    if not ids.absent:
+        return
+    present, known = len(ids.present), len(ids.present) + len(ids.absent)
+    advice = (
+        "chunk-level truth belongs to one chunking: the same chunker with the same parameters, the same documents, and "
+        "ids made in the same way (if not, name chunks by chunk_id=(chunk, number) -> id); or label spans"
+    )
+    if not present:
+        raise DatasetError(
+            f"dataset {dataset.name!r}: none of its {known} chunk ids ({min(ids.absent)}, …) is among the "
+            f"{chunks} chunks of {retriever}; {advice}"
+        )
+    note(
+        f"{present / known:.0%} of the relevant chunk ids are in the index ({present} of {known}); "
+        f"the others cannot be found; {advice}"
+    )
+
+
+# Token level: did we find the right text?
+
+
+class TokenRules(LevelRules[CharacterSpan]):
+    """Rules of the token level: units are spans of characters, independent of any chunker."""
+
+    level: ClassVar[Level[Any]] = TOKEN
+    default_metrics: ClassVar[Mapping[str, Metric[Any]]] = DEFAULT_TOKEN_METRICS
+    noun: ClassVar[str] = "place in the corpus"
+    unit: ClassVar[Any] = CharacterSpan
+
+    def truth(
+        self, dataset: Dataset[Any], searched: Searched, chunk_id: NameChunk | None = None
+    ) -> ProjectedTruth[CharacterSpan]:
+        """Return the spans as they are; places of one answer are copies if they have the same text in the corpus."""
+        del chunk_id
+        read = HitReader(searched.corpus).span
+        return ProjectedTruth(
+            TOKEN,
+            tuple(
+                TokenLevelGroundTruth(entry.query, tuple(answer.mapped(read) for answer in entry.answers))
+                if entry.has_alternatives
+                else entry
+                for entry in dataset
+            ),
+        )
+
+    def judge(self, cuts: Iterable[RankedHits], truth: Sequence[GroundTruth[CharacterSpan]]) -> list[SpanJudgements]:
+        """Judge by the characters that spans share."""
+        return SpanJudgements.from_hits(cuts, truth)
+
+    def found(self, unit: CharacterSpan, hit: CharacterSpan) -> bool:
+        """Return whether a hit covers at least one character of a span."""
+        return unit.overlaps(hit)
+
+
+RULES: Mapping[EvaluationType, LevelRules[Any]] = {
+    rules.level.evaluation_type: rules for rules in (DocumentRules(), ChunkRules(), TokenRules())
+}
+"""The rules of each level, by the name of its evaluation type."""

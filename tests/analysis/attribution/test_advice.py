@@ -1,0 +1,148 @@
+"""What to change first, of what was lost in made-up questions."""
+
+from dataclasses import fields, replace
+
+import numpy as np
+import pytest
+
+from rag_evaluation_framework.analysis.attribution.attribution import Advice, advice
+from rag_evaluation_framework.analysis.attribution.losses import CAUSES, Bound, Losses
+
+
+def both(share):
+    return np.full(2, share)
+
+
+def losses(recall, *, ceiling=1.0, without=None, chunking=None, split=0.0, truncated=0.0, cut_off=0.0, **lost):
+    """Two questions that lost the same, of which no flag explains anything, if nothing else is said."""
+    columns = {cause: both(lost.get(cause, 0.0)) for cause in CAUSES}
+    exact = np.array([True, True])
+    return Losses(
+        recall=both(recall),
+        lost=columns,
+        asked=np.array([True, True]),
+        best_rank=np.zeros(2, dtype=np.int64),
+        without_reranker=None if without is None else both(without),
+        split=both(split),
+        truncated=both(truncated),
+        cut_off=both(cut_off),
+        unexplained=columns,
+        chunking=None if chunking is None else Bound(np.array(chunking), exact),
+        candidates=Bound(both(ceiling), exact),
+    )
+
+
+def unexplained(known, **shares):
+    """What no flag explains of some of the causes."""
+    return replace(known, unexplained={**known.unexplained, **{cause: both(share) for cause, share in shares.items()}})
+
+
+def of(known, **asked):
+    found = advice(known, 100, **asked)
+    return None if found is None else (found.change, pytest.approx(found.share))
+
+
+def test_advice_has_a_share_and_no_value_that_recall_would_have():
+    assert [field.name for field in fields(Advice)] == ["change", "share", "depth", "deep_asks"]
+    found = advice(losses(0.5, beyond_cutoff=0.3, not_retrieved=0.2, ceiling=0.9), 100)
+    assert found.text == (
+        "60% of what is missing is ranked beyond the cutoff, and nothing else explains it: "
+        "try a reranker, or a better one"
+    )
+
+
+@pytest.mark.parametrize(
+    ("cause", "change"),
+    [
+        ("not_in_corpus", "labels"),
+        ("in_no_chunk", "chunker"),
+        ("not_placed", "places"),
+        ("not_retrieved", "retriever"),
+        ("not_asked_for", "deeper_ranking"),
+        ("beyond_cutoff", "order"),
+        ("not_a_candidate", "candidates"),
+    ],
+)
+def test_the_cause_that_lost_most_is_changed(cause, change):
+    rest = "in_no_chunk" if cause == "not_in_corpus" else "not_in_corpus"
+    assert of(losses(0.5, **{cause: 0.3, rest: 0.2})) == (change, 0.6)
+    assert of(losses(0.5, **{cause: 0.2, rest: 0.3})) != (change, 0.4)
+
+
+@pytest.mark.parametrize(
+    ("flag", "change"), [("split", "larger_chunks"), ("truncated", "embedder"), ("cut_off", "smaller_chunks")]
+)
+def test_what_a_flag_explains_is_for_the_chunks_or_the_embedder(flag, change):
+    known = unexplained(losses(0.5, beyond_cutoff=0.3, not_retrieved=0.2, **{flag: 0.25}), beyond_cutoff=0.05)
+    assert of(known) == (change, 0.5)
+
+
+@pytest.mark.parametrize("cause", ["not_retrieved", "not_asked_for", "not_a_candidate", "beyond_cutoff"])
+def test_ranking_is_weighed_without_what_a_flag_explains(cause):
+    known = losses(0.3, not_in_corpus=0.2, **{cause: 0.5})
+    assert of(unexplained(known, **{cause: 0.1})) == ("labels", 2 / 7)
+
+
+def test_an_order_counts_as_far_as_the_candidates_have_it():
+    assert of(losses(0.3, beyond_cutoff=0.5, not_retrieved=0.2, ceiling=0.35)) == ("retriever", 2 / 7)
+    assert of(losses(0.5, beyond_cutoff=0.5, ceiling=0.625)) == ("order", 0.25)
+    assert of(losses(0.5, beyond_cutoff=0.5, ceiling=0.5)) is None
+
+
+@pytest.mark.parametrize(("cause", "change"), [("not_retrieved", "retriever"), ("not_a_candidate", "candidates")])
+def test_a_retriever_and_candidates_count_as_far_as_the_chunks_can_have_it(cause, change):
+    known = losses(0.2, without=0.2, ceiling=0.2, chunking=(0.4, 0.9), **{cause: 0.8})
+    assert of(known) == (change, 0.45 / 0.8)
+    assert of(losses(0.2, without=0.2, ceiling=0.2, chunking=(0.2, 0.2), **{cause: 0.8})) is None
+
+
+@pytest.mark.parametrize(("without", "change"), [(0.75, "reranker"), (0.45, "retriever"), (0.2, "retriever")])
+def test_a_reranker_is_weighed_by_what_it_lost_more_than_it_won(without, change):
+    share = 0.35 / 0.6 if change == "reranker" else 1 / 3
+    known = losses(0.4, dropped_by_reranker=0.4, not_retrieved=0.2, without=without, ceiling=0.4)
+    assert of(known) == (change, share)
+
+
+def test_a_reranker_lost_no_more_than_it_dropped():
+    """What a run without it would read beside the candidates was not the reranker's to lose."""
+    assert of(losses(0.4, dropped_by_reranker=0.1, not_retrieved=0.2, in_no_chunk=0.3, without=0.8)) == ("chunker", 0.5)
+    assert of(losses(0.4, not_a_candidate=0.4, beyond_cutoff=0.2, without=0.8, ceiling=0.45)) == ("candidates", 2 / 3)
+
+
+def test_a_reranker_is_weighed_by_the_questions_that_were_asked():
+    known = losses(0.3, dropped_by_reranker=0.4, in_no_chunk=0.15, not_in_corpus=0.15, without=0.7, ceiling=0.3)
+    assert of(known) == ("reranker", 4 / 7)
+    known.asked[1], known.without_reranker[1] = False, np.nan
+    assert of(known) == ("reranker", 2 / 7)
+
+
+def test_a_reranker_that_drops_as_much_as_it_wins_is_to_be_another_one():
+    assert of(losses(0.5, dropped_by_reranker=0.5, without=0.5)) == ("order", 1)
+
+
+def test_what_a_reranker_won_is_no_loss_of_the_order():
+    assert of(losses(0.5, dropped_by_reranker=0.2, not_retrieved=0.3, without=0.1)) == ("retriever", 0.6)
+
+
+def test_of_what_a_reranker_dropped_each_part_counts_once():
+    known = losses(0.4, dropped_by_reranker=0.35, not_retrieved=0.25, without=0.5)
+    assert of(known) == ("retriever", 0.25 / 0.6)  # the reranker: .1; another order: .25 as well, but later
+    assert of(losses(0.4, dropped_by_reranker=0.4, not_retrieved=0.2, without=0.5)) == ("order", 0.5)
+
+
+@pytest.mark.parametrize(("without", "change"), [(0.48, "reranker"), (0.4, "candidates")])
+def test_more_candidates_are_for_a_reranker_that_loses_no_more_than_it_wins(without, change):
+    known = losses(0.4, dropped_by_reranker=0.1, not_a_candidate=0.3, without=without, ceiling=0.5)
+    assert of(known)[0] == change
+
+
+def test_where_a_deeper_ranking_is_unknown_nobody_is_blamed():
+    known = losses(0.5, not_asked_for=0.5)
+    found = advice(known, None)
+    assert (found.change, found.share) == ("deeper_ranking", 1)
+    assert found.text.endswith("only a deeper ranking tells")
+    assert advice(known, None, deep_asks=True).text.endswith("tells, as --deep (deep=True) asks for")
+
+
+def test_nothing_is_advised_where_nothing_is_missing():
+    assert of(losses(1.0)) is None

@@ -1,0 +1,523 @@
+"""One question explained: its results, what it missed, why, and what changed beside a baseline."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from rag_evaluation_framework import (
+    TOKEN,
+    Answer,
+    Attribution,
+    BM25Retriever,
+    CharacterSpan,
+    ChunkLevelEvaluation,
+    Corpus,
+    Dataset,
+    Document,
+    DocumentId,
+    DocumentLevelEvaluation,
+    EvaluationConfig,
+    Query,
+    RecursiveCharacterChunker,
+    RerankedRetriever,
+    SentenceChunker,
+    TokenLevelEvaluation,
+    TokenLevelGroundTruth,
+    evaluate,
+    load_result,
+    run_experiment,
+)
+from rag_evaluation_framework.analysis.attribution import Explanation, explain
+from rag_evaluation_framework.analysis.attribution.explaining import find_question
+from rag_evaluation_framework.analysis.attribution.losses import CAUSES
+from rag_evaluation_framework.data.dataset import Skipped
+from rag_evaluation_framework.data.ids import QueryId, QueryText
+from rag_evaluation_framework.errors import ConfigError, LevelMismatch, ResultError
+
+TEXTS = {
+    "billing.md": "# Billing\n\nRefunds take five days. Invoices come on the first. Nothing else is here.\n",
+    "help.md": "# Help\n\nSupport answers within a day. Refunds are handled by support. Ask us anything.\n",
+    "copy.md": "# Copy\n\nSupport answers within a day.\n",
+}
+QUOTES = {
+    "refund": ("How long do refunds take?", "Refunds take five days."),
+    "first": ("What comes first?", "Invoices come on the first."),
+    "none": ("Who is the chief?", None),
+    "both": ("Who handles refunds, and when do invoices come?", "Refunds are handled by support."),
+}
+
+
+@pytest.fixture(scope="module")
+def corpus():
+    return Corpus(Document(DocumentId(name), text) for name, text in TEXTS.items())
+
+
+def quoted(quote, name=None):
+    name = name or next(one for one, text in TEXTS.items() if quote in text)
+    start = TEXTS[name].index(quote)
+    return CharacterSpan(DocumentId(name), start, start + len(quote), quote)
+
+
+@pytest.fixture(scope="module")
+def dataset(corpus):
+    entries = [
+        TokenLevelGroundTruth(Query(QueryId(name), QueryText(text)), () if quote is None else (quoted(quote),))
+        for name, (text, quote) in QUOTES.items()
+    ]
+    copies = [quoted("Support answers within a day.", name) for name in ("help.md", "copy.md")]
+    day = Query(QueryId("day"), QueryText("Support within a day?"))
+    entries.append(TokenLevelGroundTruth(day, (Answer.any_of(*copies), quoted("Ask us anything."))))
+    return Dataset(entries, TOKEN, corpus=corpus)
+
+
+@pytest.fixture(scope="module")
+def evaluation(dataset):
+    return TokenLevelEvaluation(dataset.corpus, dataset)
+
+
+@pytest.fixture(scope="module")
+def run(evaluation):
+    return evaluation.run(SentenceChunker(sentences=1), k=1)
+
+
+class TestExplained:
+    def test_an_answer_that_was_found(self, run, corpus):
+        found = run.explain("refund", corpus=corpus)
+        assert isinstance(found, Explanation)
+        assert (found.recall, found.status, found.depth, found.notes) == (1, "scored", 100, ())
+        (answer,) = found.answers
+        assert (answer.recall, answer.found_at, answer.missed, answer.causes) == (1, 1, (), ())
+        first = found.results[0]
+        assert (first.rank, first.read, first.text.strip()) == (1, "all", "Refunds take five days.")
+        assert [first.text[start:end] for start, end in first.relevant] == ["Refunds take five days."]
+        assert all(result.read == "none" for result in found.results[1:])
+
+    def test_several_questions_are_explained_as_each_alone_and_indexed_once(self, evaluation, corpus, monkeypatch):
+        def search(query, k):
+            if "chief" in query:
+                raise ConnectionError("gone away")
+            return ["Refunds take five days.", "Support answers within a day."][:k]
+
+        indexed = []
+        index = BM25Retriever.index
+        monkeypatch.setattr(BM25Retriever, "index", lambda self, corpus: indexed.append(1) or index(self, corpus))
+        for result in (evaluation.run(SentenceChunker(sentences=1), k=1), evaluation.run(retriever=search, k=1)):
+            indexed.clear()
+            several = result.explain(["first", "none", "day", "refund"], corpus=corpus)
+            assert len(indexed) <= 1 + (result.scores.statuses.count("failed") > 0)
+            assert several == [result.explain(name, corpus=corpus) for name in ("first", "none", "day", "refund")]
+            assert repr(several).count("Results within @1") == 4
+            assert "<div" in several._repr_html_()
+
+    def test_a_question_of_the_worst_is_explained_by_the_recall_that_put_it_there(self, evaluation, corpus):
+        result = evaluation.run(SentenceChunker(sentences=1), k=[1, 2])
+        (worst,) = result.worst(1, "span_recall@2")
+        assert result.explain(worst, corpus=corpus).score == "span_recall@2"
+        assert result.explain(result.worst(1)[0], corpus=corpus).score == "span_recall@1"
+        assert result.explain(result.worst(1, "span_precision@2")[0], corpus=corpus).score == "span_recall@1"
+        assert result.explain([], corpus=corpus) == []
+
+    def test_an_answer_behind_the_cutoff(self, run, corpus):
+        found = run.explain("both", corpus=corpus)
+        (answer,) = found.answers
+        assert answer.causes == ("beyond_cutoff",)
+        assert answer.rank == answer.found_at > 1
+        assert len(answer.before) == answer.rank - 1
+        (missed,) = answer.missed
+        assert missed.span == quoted("Refunds are handled by support.")
+        assert missed.before.endswith("within a day. ")
+        assert missed.after.startswith(" Ask us")
+        assert [near.holds for near in missed.neighbours] == [False, True, False]
+        assert missed.neighbours[1].rank == answer.rank
+        assert f"rank {answer.rank}, behind " in found.summary().as_text(500)
+
+    def test_answers_are_explained_one_by_one(self, run, corpus):
+        found = run.explain("day", corpus=corpus)
+        assert found.recall == run.per_query("span_recall@1")["day"]
+        support, ask = found.answers
+        assert (support.recall, support.missed) == (1, ())
+        assert (ask.recall, [missed.span.text for missed in ask.missed]) == (0, ["Ask us anything."])
+        for answer in found.answers:
+            assert answer.recall + sum(answer.lost[cause] for cause in CAUSES) == pytest.approx(1)
+
+    def test_a_copy_that_was_read_is_no_miss(self, evaluation, corpus):
+        def search(query, k):
+            return [{"doc_id": "copy.md", "start": 8, "end": 23}][:k]
+
+        found = evaluation.run(retriever=search, k=1).explain("day", corpus=corpus)
+        support = found.answers[0]
+        assert support.recall == pytest.approx(15 / 29)
+        assert [missed.span.text for missed in support.missed] == [" within a day."]
+        assert found.results[0].relevant == ((0, 15),)
+
+    def test_a_question_without_an_answer(self, run, corpus):
+        found = run.explain("none", corpus=corpus)
+        assert (found.status, found.recall, found.answers) == ("no-answer", None, ())
+        assert "nothing in the documents answers it" in found.summary().as_text(500)
+
+    def test_a_question_that_failed(self, evaluation, corpus):
+        def search(query, k):
+            raise OSError("gone away")
+
+        found = evaluation.run(retriever=search, k=1).explain("refund", corpus=corpus)
+        assert (found.status, found.results) == ("failed", ())
+        assert "OSError: gone away" in found.summary().as_text(500)
+        assert "its retrieval failed" in found.summary().as_text(500)
+
+    def test_a_result_in_which_the_budget_ends(self, evaluation, corpus):
+        result = evaluation.run(k=1, config=None)
+        found = result.explain("refund", "span_recall@4000ch", corpus=corpus)
+        assert {one.read for one in found.results} == {"all"}
+        small = evaluation.experiment(
+            BM25Retriever(SentenceChunker(sentences=1)), k=1, config=EvaluationConfig(budgets=["10ch"])
+        )
+        found = run_experiment(small).explain("refund", "span_recall@10ch", corpus=corpus)
+        assert [one.read for one in found.results][:2] == ["part", "none"]
+        assert found.answers[0].rank == 1
+        assert "cut by the budget" in found.summary().as_text(500)
+
+    def test_a_reranked_result_has_its_rank_before(self, evaluation, corpus):
+        def backwards(query, texts):
+            return [float(number) for number in range(len(texts))]
+
+        retriever = RerankedRetriever(BM25Retriever(SentenceChunker(sentences=1)), backwards)
+        found = evaluation.run(retriever=retriever, k=1).explain("refund", corpus=corpus, retriever=retriever)
+        (answer,) = found.answers
+        assert answer.causes == ("dropped_by_reranker",)
+        assert (answer.first_rank, answer.rank) == (1, len(found.results))
+        assert "(rank 1 before reranking)" in found.summary().as_text(500)
+
+    def test_what_the_reranker_was_not_given_has_its_own_rank_before(self, corpus):
+        answer = quoted("Refunds take five days. Invoices come on the first.")
+        query = Query(QueryId("q"), QueryText("When?"))
+        dataset = Dataset([TokenLevelGroundTruth(query, [answer])], TOKEN, corpus=corpus)
+        parts = ["Support answers within a day.", "Invoices come on the first.", "# Copy", "Refunds take five days."]
+        places = [{"doc_id": span.doc_id, "start": span.start, "end": span.end} for span in map(quoted, parts)]
+        retriever = RerankedRetriever(
+            lambda query, k: places[:k], lambda query, texts: [0.0] * len(texts), candidates=2
+        )
+        result = TokenLevelEvaluation(corpus, dataset).run(retriever=retriever, k=1)
+        found = result.explain("q", corpus=corpus, retriever=retriever)
+        (told,) = found.answers
+        assert told.causes == ("beyond_cutoff", "not_a_candidate", "not_retrieved")
+        assert (told.first_rank, told.outside_rank) == (2, 4)
+        assert "retrieved, but not among the reranker's candidates: rank 4 before reranking" in found.summary().as_text(
+            500
+        )
+
+    def test_a_candidate_whose_rank_after_reranking_is_not_known_was_retrieved(self, evaluation, corpus):
+        def backwards(query, texts):
+            return [float(number) for number in range(len(texts))]
+
+        retriever = RerankedRetriever(BM25Retriever(SentenceChunker(sentences=1)), backwards)
+        result = evaluation.run(retriever=retriever, k=1, config=EvaluationConfig(budgets=()))
+        (answer,) = result.explain("refund", corpus=corpus, retriever=retriever).answers
+        (near,) = [near for near in answer.missed[0].neighbours if near.holds]
+        assert (near.rank, near.first_rank) == (None, 1)
+        told = result.explain("refund", corpus=corpus, retriever=retriever).summary().as_text(500)
+        assert "holding it rank 1 before reranking" in told
+
+    def test_text_without_a_place(self, evaluation, corpus):
+        found = evaluation.run(retriever=lambda query, k: ["REFUNDS take *five* days"], k=1).explain(
+            "refund", corpus=corpus
+        )
+        assert found.answers[0].causes == ("not_placed",)
+        assert found.results[0].text == "REFUNDS take *five* days"
+        assert "retrieved as text that has no place" in found.summary().as_text(500)
+
+    @pytest.mark.parametrize("level", [DocumentLevelEvaluation, ChunkLevelEvaluation])
+    def test_documents_and_chunks(self, dataset, corpus, level):
+        result = level(corpus, dataset).run(SentenceChunker(sentences=1), k=1)
+        found = result.explain("both", corpus=corpus)
+        (answer,) = found.answers
+        assert answer.causes in (("beyond_cutoff",), ())
+        assert found.recall == result.per_query(found.score)["both"]
+        marked = [one.rank for one in found.results if one.relevant]
+        assert answer.found_at in marked
+
+    def test_the_record_is_json_and_has_all_of_it(self, run, corpus):
+        record = json.loads(json.dumps(run.explain("both", corpus=corpus).record()))
+        assert record["score"] == "span_recall@1"
+        (answer,) = record["answers"]
+        assert answer["lost"] == {"beyond_cutoff": 1.0}
+        assert answer["missed"][0]["text"] == "Refunds are handled by support."
+        assert record["results"][answer["rank"] - 1]["relevant"]
+
+
+class TestShown:
+    def test_as_text_what_is_relevant_is_marked(self, run, corpus):
+        lines = repr(run.explain("refund", corpus=corpus)).splitlines()
+        assert lines[1].endswith("span_recall@1: 1.000")
+        assert "1   billing.md:3:1" in lines
+        assert "    »Refunds take five days.«" in lines
+
+    def test_as_html_everything_is_escaped(self, corpus):
+        text = "<script>x</script> Refunds & more."
+        here = Corpus([Document(DocumentId("a"), text)])
+        span = CharacterSpan(DocumentId("a"), 0, len(text), text)
+        dataset = Dataset([TokenLevelGroundTruth(Query(QueryId("q"), QueryText("<b>refunds</b>?")), [span])], TOKEN)
+        page = TokenLevelEvaluation(here, dataset).run(k=1).explain("q", corpus=here)._repr_html_()
+        assert "<script>" not in page
+        assert "<b>" not in page
+        assert '<mark class="found">&lt;script&gt;' in page
+
+    def test_control_codes_do_nothing(self):
+        text = "Refunds \x1b[31m take\x07 five days."
+        here = Corpus([Document(DocumentId("a\x1b[2J"), text)])
+        span = CharacterSpan(DocumentId("a\x1b[2J"), 0, len(text), text)
+        query = Query(QueryId("q"), QueryText("refunds\x1b[5m?"))
+        dataset = Dataset([TokenLevelGroundTruth(query, [span])], TOKEN)
+        shown = repr(TokenLevelEvaluation(here, dataset).run(k=1).explain("q", corpus=here))
+        assert "\x1b" not in shown
+        assert "\x07" not in shown
+
+    def test_long_results_are_shortened_beside_what_is_relevant(self):
+        text = f"{'before ' * 100}Refunds take five days. {'after ' * 100}"
+        here = Corpus([Document(DocumentId("a"), text), Document(DocumentId("b"), "Refunds " * 100)])
+        start = text.index("Refunds")
+        span = CharacterSpan(DocumentId("a"), start, start + 23, text[start : start + 23])
+        dataset = Dataset([TokenLevelGroundTruth(Query(QueryId("q"), QueryText("refunds?")), [span])], TOKEN)
+        result = TokenLevelEvaluation(here, dataset).run(retriever=lambda query, k: [text, "Refunds " * 100], k=2)
+        first, second = (
+            line for line in result.explain("q", corpus=here).summary().as_text(300).splitlines() if "efunds " in line
+        )
+        assert first.startswith("    … ")
+        assert "before »Refunds take five days.« after" in first
+        assert first.endswith(" …")
+        assert second.endswith(" …")
+        assert max(len(first), len(second)) < 180
+
+    def test_of_long_relevant_text_both_ends_are_shown(self):
+        text = f"{'begin ' * 100}{'middle ' * 300}{'end ' * 100}"
+        here = Corpus([Document(DocumentId("a"), text), Document(DocumentId("b"), "other text")])
+        span = CharacterSpan(DocumentId("a"), 0, len(text), text)
+        dataset = Dataset([TokenLevelGroundTruth(Query(QueryId("q"), QueryText("begin?")), [span])], TOKEN)
+        evaluation = TokenLevelEvaluation(here, dataset)
+        for found in (["a"], ["b"]):
+            result = evaluation.run(retriever=lambda query, k, ids=found: [{"doc_id": name} for name in ids], k=1)
+            shown = result.explain("q", corpus=here).summary().as_text(500)
+            assert len(shown) < 1_600
+            assert "»begin begin" in shown
+            assert "end end«" in shown
+
+    def test_white_space_alone_is_missed_in_the_recall_only(self, evaluation, corpus):
+        def search(query, k):
+            return [quoted("Refunds take"), quoted("five days.")][:k]
+
+        found = evaluation.run(retriever=search, k=2).explain("refund", corpus=corpus)
+        assert found.recall == pytest.approx(22 / 23)
+        assert found.answers[0].missed == ()
+
+    def test_blanks_beside_what_was_missed_stay(self, evaluation, corpus):
+        def search(query, k):
+            return [{"doc_id": "billing.md", "start": 18, "end": 34}][:k]
+
+        shown = repr(evaluation.run(retriever=search, k=1).explain("refund", corpus=corpus))
+        assert "# Billing »Refunds« take five" in shown
+
+
+class TestBesideABaseline:
+    @pytest.fixture
+    def both(self, evaluation):
+        def search(ids):
+            return lambda query, k: [{"doc_id": name} for name in ids][:k]
+
+        before = evaluation.run(retriever=search(["billing.md", "help.md", "copy.md"]), k=2)
+        return before, evaluation.run(retriever=search(["copy.md", "billing.md", "help.md"]), k=2)
+
+    def test_what_changed_rank_is_told(self, both, corpus):
+        before, after = both
+        found = after.explain("both", baseline=before, corpus=corpus)
+        assert [one.was for one in found.results] == [3, 1, 2]
+        assert [(hit.doc_id, was, now) for hit, was, now in found.gone] == [("help.md", 2, 3)]
+        assert (found.recall, found.before) == (0, 1)
+        (answer,) = found.answers
+        assert (answer.found_at, answer.was_found_at) == (3, 2)
+        shown = found.summary().as_text(500)
+        assert "copy.md:1:1, was 3" in shown
+        assert "help.md:1:1, was 2, now 3" in shown
+        assert "first found at rank 3; in the baseline: rank 2" in shown
+
+    def test_recall_at_a_budget_of_another_tokenizer_is_not_told(self, run, dataset, corpus):
+        before, after = (
+            evaluate(BM25Retriever(), dataset, documents=corpus, k=1, budgets=["5tok"], tokenizer=tokenizer)
+            for tokenizer in (str.split, list)
+        )
+        found = after.explain("both", "span_recall@5tok", baseline=before, corpus=corpus, tokenizer=list)
+        assert found.before is None
+        why = "tokenizer of the budget 'str.split' before, 'list' after"
+        assert f"span_recall@5tok of {before.name} is not comparable: {why}" in found.notes
+        assert after.explain("both", "span_recall@1", baseline=before, corpus=corpus).before is not None
+
+    def test_a_baseline_of_another_level_or_without_the_question_is_refused(self, run, dataset, corpus):
+        with pytest.raises(LevelMismatch, match="is document-level"):
+            run.explain("both", baseline=DocumentLevelEvaluation(corpus, dataset).run(k=1), corpus=corpus)
+        some = Dataset(dataset.ground_truth[:1], TOKEN, corpus=corpus)
+        with pytest.raises(ResultError, match="does not have the question both"):
+            run.explain("both", baseline=TokenLevelEvaluation(corpus, some).run(k=1), corpus=corpus)
+
+    def test_beside_other_documents_no_ranks_are_told(self, run, dataset, corpus):
+        """A place in a document that was edited, or has another name now, is not the same place."""
+        edited = Corpus(
+            [*(document for document in corpus if document.id != "help.md"), Document(DocumentId("new"), "x")]
+        )
+        some = Dataset([dataset.ground_truth[0]], TOKEN)
+        before = TokenLevelEvaluation(edited, some).run(k=1)
+        found = run.explain(dataset.queries[0].id, baseline=before, corpus=corpus)
+        assert (found.before, found.knows_ranks, found.gone) == (
+            before.per_query("span_recall")[found.query_id],
+            False,
+            (),
+        )
+        shown = found.summary().as_text(500)
+        assert "! the documents are not those of " in shown
+        assert all(told not in shown for told in ("as before", ", new", "in the baseline: "))
+
+    def test_a_question_that_was_another_one_is_told(self, run, dataset, corpus):
+        entry = dataset.ground_truth[3]
+        for query, spans, what in (
+            (entry.query, (quoted("Ask us anything."),), "truth"),
+            (Query(entry.query.id, QueryText("Other words?")), entry.relevant_spans, "wording"),
+        ):
+            changed = Dataset([TokenLevelGroundTruth(query, spans)], TOKEN, corpus=corpus)
+            before = TokenLevelEvaluation(corpus, changed).run(k=3)
+            found = run.explain("both", baseline=before, corpus=corpus)
+            assert found.notes == (
+                f"the {what} of the question was another one in {before.name}: the two are not compared",
+            )
+            shown, record = found.summary().as_text(500), found.record()
+            assert all(told not in shown for told in ("in the baseline", ", was", "as before", ", new", "now"))
+            assert (record["baseline"], record["gone"]) == ({"name": before.name, "recall": None}, [])
+            told = [one["was"] for one in record["results"]] + [one["was_found_at"] for one in record["answers"]]
+            assert set(told) == {None}
+        assert not any("another one" in told for told in run.explain("both", baseline=run, corpus=corpus).notes)
+
+    def test_in_other_documents_a_question_of_another_wording_is_not_compared_either(self, run, dataset, corpus):
+        entry = dataset.ground_truth[3]
+        longer = Corpus([*corpus, Document(DocumentId("new.md"), "x")])
+        other = TokenLevelGroundTruth(Query(entry.query.id, QueryText("Other words?")), entry.relevant_spans)
+        before = TokenLevelEvaluation(longer, Dataset([other], TOKEN)).run(k=3)
+        found = run.explain("both", baseline=before, corpus=corpus)
+        assert (found.before, found.knows_ranks) == (None, False)
+        assert "the wording of the question was another one" in found.notes[0]
+
+    def test_chunks_of_another_chunking_are_refused(self, dataset, corpus):
+        small, large = (
+            ChunkLevelEvaluation(corpus, dataset).run(chunker=RecursiveCharacterChunker(chunk_size=size), k=2)
+            for size in (30, 500)
+        )
+        with pytest.raises(
+            ResultError, match="cannot be compared: they are chunk-level results of different chunkings"
+        ):
+            small.explain("both", baseline=large, corpus=corpus)
+
+    def test_a_question_under_another_id_is_the_same_question(self, run, dataset, corpus):
+        entry = dataset.ground_truth[3]
+        other = TokenLevelGroundTruth(Query(QueryId("renamed"), entry.query.text), entry.relevant_spans)
+        renamed = TokenLevelEvaluation(corpus, Dataset([other], TOKEN, corpus=corpus)).run(k=3)
+        assert run.explain("both", baseline=renamed, corpus=corpus).answers[0].was_found_at == 2
+
+
+class TestNaming:
+    @pytest.mark.parametrize(
+        "given",
+        ["both", "bo", "Who handles refunds, and when do invoices come?", "who HANDLES", "invoices handles come"],
+    )
+    def test_a_question_has_several_names(self, run, given):
+        assert run.scores.query_ids[find_question(run, given)] == "both"
+
+    def test_an_id_comes_before_the_words_of_others(self, run):
+        assert run.scores.query_ids[find_question(run, "first")] == "first"
+
+    def test_one_that_several_questions_have_is_refused_with_them(self, run):
+        with pytest.raises(ConfigError, match=r"'who' names 2 questions(.|\n)*none  Who is the chief(.|\n)*both  Who"):
+            find_question(run, "who")
+
+    def test_one_that_none_has_is_refused_with_the_nearest(self, run):
+        with pytest.raises(ConfigError, match=r"called 'Who is the chef\?'; the nearest:\n  none  Who is the chief"):
+            find_question(run, "Who is the chef?")
+        with pytest.raises(ConfigError, match="name one by its id"):
+            find_question(run, "0000")
+
+    @pytest.mark.parametrize("given", ["", "  ", 7, None])
+    def test_what_is_no_name(self, run, given):
+        with pytest.raises(ConfigError, match="expected its id"):
+            find_question(run, given)
+
+
+def test_a_question_that_was_skipped_is_told_with_the_reason(dataset, corpus):
+    label = Skipped(Query(QueryId("gone"), QueryText("Where did it go?")), "a quote", "missing: nowhere")
+    some = Dataset(dataset.ground_truth, TOKEN, corpus=corpus, skipped=[label])
+    result = TokenLevelEvaluation(corpus, some).run(k=1)
+    for name in ("gone", "where did it go?"):
+        with pytest.raises(ConfigError, match=r"question gone of .* was skipped, .*: missing: nowhere"):
+            result.explain(name, corpus=corpus)
+    assert Attribution.of(result, corpus=corpus).headline == result.headline
+    assert "(1 skipped, 0 failed)" in repr(Attribution.of(result, corpus=corpus))
+
+
+@pytest.mark.parametrize("given", ["gon", "where did", "go where", "GO it"])
+def test_a_skipped_question_is_found_by_a_beginning_or_words_too(dataset, corpus, given):
+    label = Skipped(Query(QueryId("gone"), QueryText("Where did it go?")), "a quote", "missing: nowhere")
+    twice = [label, replace(label, quote="another quote")]
+    result = TokenLevelEvaluation(corpus, Dataset(dataset.ground_truth, TOKEN, corpus=corpus, skipped=twice)).run(k=1)
+    with pytest.raises(ConfigError, match=r"question gone of .* was skipped, .*: missing: nowhere"):
+        result.explain(given, corpus=corpus)
+
+
+def test_several_skipped_questions_are_listed_and_none_hides_one_that_was_asked(dataset, corpus):
+    texts = {"gone": "Where did it go?", "lost": "Where is it now?", "who-else": "Who is the chief here?"}
+    labels = [Skipped(Query(QueryId(name), QueryText(text)), "", f"missing {name}") for name, text in texts.items()]
+    result = TokenLevelEvaluation(corpus, Dataset(dataset.ground_truth, TOKEN, corpus=corpus, skipped=labels)).run(k=1)
+    listed = r"names 2 questions of .* that were skipped(.|\n)*  gone  Where did it go\?: missing gone\n  lost  Where"
+    with pytest.raises(ConfigError, match=listed):
+        result.explain("where", corpus=corpus)
+    assert result.scores.query_ids[find_question(result, "who is")] == "none"
+    with pytest.raises(ConfigError, match="question who-else of"):
+        find_question(result, "who-else")
+
+
+def test_a_saved_run_is_explained_alike(run, corpus, tmp_path):
+    again = explain(load_result(run.save(tmp_path / "run")), "both", corpus=corpus)
+    assert again.summary() == run.explain("both", corpus=corpus).summary()
+
+
+def test_a_report_alone_is_refused(run, corpus, tmp_path):
+    saved = run.save(tmp_path / "run")
+    (tmp_path / "alone.json").write_bytes((saved / "report.json").read_bytes())
+    with pytest.raises(ResultError, match="report alone"):
+        load_result(tmp_path / "alone.json").explain("both", corpus=corpus)
+
+
+class TestOtherwiseThanToday:
+    def test_a_failed_question_is_told_without_results(self, evaluation, corpus):
+        def down(query, k):
+            raise OSError("down")
+
+        found = evaluation.run(retriever=down, k=1).explain("both", corpus=corpus, retriever=BM25Retriever())
+        assert (found.status, found.results, found.recall) == ("failed", (), None)
+
+    def test_a_ranking_that_was_shorter_is_that_of_the_run(self, evaluation, corpus):
+        def nothing(query, k):
+            return []
+
+        run = evaluation.run(retriever=nothing, k=2)
+        assert run.explain("both", corpus=corpus, retriever=BM25Retriever()).recall == 0
+        whole = Attribution.of(run, corpus=corpus, retriever=BM25Retriever())
+        assert (whole.recall, len(whole.query_ids)) == (0, 4)
+        assert any("ranked otherwise than in the run" in note for note in whole.notes)
+
+    def test_chunks_that_the_run_named_itself_are_not_named_by_their_hash(self, dataset, corpus):
+        evaluation = ChunkLevelEvaluation(corpus, dataset, lambda chunk, number: f"{chunk.doc_id}:{number}")
+        run = evaluation.run(SentenceChunker(sentences=1), k=1)
+        told = Attribution.of(run, corpus=corpus, retriever=BM25Retriever(SentenceChunker(sentences=1)))
+        assert told.recall == pytest.approx(run.metrics["chunk_recall"])
+        assert told.depth is None
+        assert told.lost["in_no_chunk"] == 0
+
+    def test_why_a_pipeline_cannot_be_made_again_is_told(self, run, corpus):
+        record = {**run.config["retriever"], "no_such_parameter": 1}
+        other = replace(run, config={**run.config, "retriever": record})
+        (note,) = (told for told in Attribution.of(other, corpus=corpus).notes if "was not asked again" in told)
+        assert "no_such_parameter" in note

@@ -1,0 +1,724 @@
+"""What becomes of gates in results."""
+
+import math
+import time
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from rag_evaluation_framework import (
+    DOCUMENT,
+    MRR,
+    Corpus,
+    Dataset,
+    Document,
+    DocumentId,
+    DocumentLevelGroundTruth,
+    DocumentLevelMetric,
+    evaluate,
+    load_result,
+)
+from rag_evaluation_framework.analysis.gates import Gate, assert_gates, check_gates
+from rag_evaluation_framework.errors import ConfigError
+from rag_evaluation_framework.statistics import clopper_pearson, paired_differences
+from rag_evaluation_framework.statistics.means import mean_scores
+from rag_evaluation_framework.statistics.power import detectable_change
+from support.each import each
+from support.gated_runs import CORPUS, query, run, timed
+
+SIX_OF_EIGHT = run(lambda number: 1 if number < 6 else 0)
+ALL = run(lambda _: 1)
+NONE = run(lambda _: 0)
+
+
+def verdict(result, gate, baseline=None, **options):
+    found, *_ = check_gates(
+        result, gate, baseline, **{"cluster": "question", "allow_failures": 99, "allow_skipped": 99, **options}
+    )
+    return found
+
+
+@pytest.mark.parametrize(
+    ("gate", "expected"),
+    [
+        ("recall@1 >= 0.75", "passed"),
+        ("recall@1 > 0.75", "failed"),
+        ("recall@1 >= 0.76", "failed"),
+        ("recall@1 <= 0.75", "passed"),
+        ("recall@1 < 0.75", "failed"),
+        ("recall >= 0.75", "passed"),
+        ("R@1 >= 0.75", "passed"),
+        ("recall@1 >= 1 where tags=hard", "passed"),
+        ("recall@1 >= 0.67 where tags=login", "failed"),
+    ],
+)
+def test_an_absolute_gate_compares_the_mean_with_the_limit(gate, expected):
+    found = verdict(SIX_OF_EIGHT, gate)
+    assert found.verdict == expected
+    assert (found.gate, found.low, found.high, found.power) == (str(Gate.parse(gate)), None, None, "")
+    assert found.counts_as == {"passed": "pass", "failed": "fail"}[expected]
+
+
+def test_a_mean_of_fractions_meets_the_limit_that_it_is_equal_to():
+    # nine ranks of 3: the sum of nine times 1/3 is no whole number in floats
+    result = run(lambda number: 3 if number else 1, questions=10, k=(3,))
+    assert verdict(result, "mrr@3 >= 0.4").verdict == "passed"
+    assert verdict(result, "mrr@3 > 0.4").verdict == "failed"
+
+
+def test_the_measured_value_is_told_with_the_number_of_questions():
+    assert verdict(SIX_OF_EIGHT, "recall@1 >= 0.9").told == "0.750, 8 questions"
+    found = verdict(SIX_OF_EIGHT, "recall@1 >= 0.75 where tags=billing")
+    assert (found.told, found.measured) == ("1.000, 2 questions", 1.0)
+
+
+@pytest.mark.parametrize(
+    ("gate", "why"),
+    [
+        ("recall@3 >= 0", "there is no score recall@3; there are hit@1, hit@2"),
+        ("span_recall >= 0", "there is no score span_recall"),
+        ("recall@1 >= 0 where tags=sales", "no question is of tags=sales; there are billing, hard, login"),
+        ("recall@1 >= 0 where topic=sales", "the questions have no topic; there are tags, document"),
+        ("recall@1 drop <= 1", "there is no baseline"),
+        ("lost <= 8", "there is no baseline"),
+        ("p95(rerank) <= 1s", "no stage 'rerank' was timed; stages are retrieve"),
+    ],
+)
+def test_what_cannot_be_measured_never_passes(gate, why):
+    found = verdict(SIX_OF_EIGHT, gate)
+    assert (found.verdict, found.counts_as, found.measured) == ("not measured", "error", None)
+    assert found.told.startswith(why)
+
+
+@pytest.mark.parametrize("gate", ["recall@1 >= 0", "population(recall@1) >= 0", "recall@1 drop <= 1", "p95 <= 9s"])
+def test_a_run_in_which_every_question_failed_passes_nothing(gate):
+    failed = run(lambda _: 1, failing=range(8))
+    assert verdict(failed, gate, ALL).verdict == "not measured"
+
+
+def test_questions_that_were_not_timed_pass_no_latency():
+    assert verdict(timed(ALL), "p95 <= 9s").told == (
+        "no question was timed on its own; questions that are asked together, or whose stored rankings tell no "
+        "seconds, have no times"
+    )
+    assert verdict(timed(ALL, search=[math.nan] * 8), "p95 <= 9s").verdict == "not measured"
+
+
+def test_latency_is_the_sum_of_the_stages_interpolated_linearly():
+    seconds = np.arange(8) / 100
+    result = timed(ALL, search=seconds, rerank=[math.nan, *seconds[1:]])
+    assert verdict(result, "p50 <= 80ms").told == "80.0 ms, 7 questions timed, the first question apart"
+    assert verdict(result, "p50 < 80ms").verdict == "failed"
+    assert verdict(result, "p50(rerank) <= 40ms").told == "40.0 ms, 7 questions timed"
+    assert verdict(result, "p95 <= 0.1341s").verdict == "passed"
+    assert verdict(result, "p95 <= 0.1339s").verdict == "failed"
+    assert verdict(result, "p50 <= 0.08s where tags=billing").told == (
+        "80.0 ms, 1 question timed, the first question apart"
+    )
+
+
+@pytest.mark.parametrize(
+    ("questions", "asked_alone", "gate", "expected"),
+    [
+        (8, 1, "p95 <= 9s", "1 of 8 questions were timed on their own, too few for p95; ask them one at a time"),
+        (8, 2, "p50 <= 9s", "0.0 ms, 1 question timed, the first question apart"),
+        (8, 1, "p50 <= 9s", "1 of 8 questions were timed on their own, too few for p50; ask them one at a time"),
+        (40, 19, "p95 <= 9s", "19 of 40 questions were timed on their own, too few for p95; ask them one at a time"),
+        (40, 20, "p95 <= 9s", "0.0 ms, 19 questions timed, the first question apart"),
+        (40, 20, "p96 <= 9s", "20 of 40 questions were timed on their own, too few for p96; ask them one at a time"),
+    ],
+)
+def test_a_percentile_needs_questions_beyond_it_unless_all_were_timed(questions, asked_alone, gate, expected):
+    seconds = [0.0] * asked_alone + [math.nan] * (questions - asked_alone)
+    found = verdict(timed(run(lambda _: 1, questions=questions), search=seconds), gate)
+    assert found.told.startswith(expected)
+    assert found.verdict == ("passed" if "ms" in expected else "not measured")
+
+
+def test_questions_without_an_answer_in_time_are_slow_in_every_stage_and_those_that_failed_otherwise_are_told():
+    def search(text, k):
+        if text == "question 3":
+            time.sleep(1)
+        if text == "question 5":
+            raise TimeoutError("of the engine itself") if "own" in given else ConnectionError("gone")
+        return [{"doc_id": "d0"}]
+
+    entries = [DocumentLevelGroundTruth(query(number), [DocumentId("d0")]) for number in range(8)]
+    dataset = Dataset(entries, DOCUMENT, corpus=CORPUS)
+    given = set()
+    result = evaluate(search, dataset, k=1, budgets=[], timeout=0.3)
+    for gate in ("p95 <= 200ms", "p95(retrieve) <= 200ms"):
+        found = verdict(result, gate)
+        assert (found.verdict, found.measured > 0.2) == ("failed", True)
+        assert found.told.endswith(
+            "6 questions timed, the first question apart, 1 of them out of time, 1 failed and not timed"
+        )
+    assert verdict(result, "p95 <= 200ms where tags=hard").told.endswith("1 question timed, the first question apart")
+    given.add("own")
+    found = verdict(evaluate(lambda text, k: search(text.replace("3", "4"), k), dataset, k=1, budgets=[]), "p95 <= 9s")
+    assert found.told.endswith("6 questions timed, the first question apart, 1 failed and not timed")
+
+
+def test_a_drop_is_of_the_questions_scored_in_both():
+    after = run(lambda number: 1 if number < 4 else 0, failing=(7,))
+    found = verdict(after, "recall@1 drop <= 0.28", SIX_OF_EIGHT)
+    assert found.verdict == "failed"
+    assert found.told == "0.286, from 0.857 to 0.571, 7 questions, 1 failed and not counted"
+    assert verdict(after, "recall@1 >= 0.1").told == "0.571, 7 questions, 1 failed and not counted"
+    assert verdict(after, "recall@1 >= 0.1 where tags=billing").told == "0.500, 2 questions"
+    assert verdict(after, "population(recall@1) >= 0.1").told.endswith("7 questions, 1 failed and not counted")
+    assert verdict(after, "recall@1 drop <= 0.29", SIX_OF_EIGHT).verdict == "passed"
+    assert verdict(SIX_OF_EIGHT, "recall@1 drop <= -0.25", NONE).verdict == "passed"
+
+
+def test_failed_questions_that_count_as_0_are_told_to_be_counted():
+    after = run(lambda _: 1, failing=(0, 1), count_as_zero=["failed"])
+    before = run(lambda _: 1, failing=(2,), count_as_zero=["failed"])
+    assert verdict(after, "recall@1 >= 0.1").told == "0.750, 8 questions, 2 failed and counted as 0"
+    assert verdict(after, "recall@1 >= 0.1 where tags=login").told == "0.833, 6 questions, 1 failed and counted as 0"
+    assert verdict(after, "population(recall@1) >= 0.1").told.endswith("8 questions, 2 failed and counted as 0")
+    assert verdict(after, "recall@1 drop <= 0.5", before).told == (
+        "0.125, from 0.875 to 0.750, 8 questions, 2 failed and counted as 0, 1 failed before and counted as 0"
+    )
+
+
+@pytest.mark.parametrize("count_as_zero", [[], ["failed"], ["no-answer"]])
+def test_a_question_without_an_answer_that_fails_is_missing_in_no_mean(count_as_zero):
+    after = run(lambda _: 1, unanswerable=(3,), failing=(3,), count_as_zero=count_as_zero)
+    answered = run(lambda _: 1, unanswerable=(3,), count_as_zero=count_as_zero)
+    for gate in ("recall@1 >= 0", "recall@1 drop <= 1", "lost@1 <= 8 questions"):
+        assert "failed" not in verdict(after, gate, answered).told
+        assert "failed" not in verdict(answered, gate, after).told
+
+
+def test_a_drop_says_of_how_many_questions_of_both_runs_it_is_not():
+    before, after = (run(lambda _: 1, 10, failing=some) for some in ((0, 1, 2), (2, 3)))
+    assert verdict(after, "recall@1 drop <= 0", before).told == (
+        "0.000, from 1.000 to 1.000, 6 questions, 2 failed and not counted, 2 failed before and not compared"
+    )
+    assert verdict(after, "recall@1 drop <= 0 where tags=billing", before).told.endswith(
+        "2 questions, 1 failed before and not compared"
+    )
+    assert (
+        "2 questions, 1 failed before and not compared"
+        in verdict(run(lambda _: 1, 10), "recall@1 drop <= 0 where tags=hard", before).told
+    )
+    population = verdict(after, "population(recall@1) drop <= 0.5", before).told
+    assert population.endswith("6 questions, 2 failed and not counted, 2 failed before and not compared")
+    skipping = run(lambda _: 1, skipped=(1, 4))
+    assert verdict(skipping, "recall@1 drop <= 0", ALL).told.endswith("6 questions, 2 of the baseline not compared")
+    assert verdict(ALL, "recall@1 drop <= 0", skipping).told.endswith("6 questions, 2 skipped before and not compared")
+
+
+def test_a_drop_does_not_count_failures_of_questions_that_are_new():
+    more = run(lambda _: 1, questions=10, failing=(1, 8, 9))
+    assert verdict(more, "recall@1 drop <= 0", ALL).told.endswith("7 questions, 1 failed and not counted")
+
+
+def test_a_drop_says_that_questions_lack_its_score():
+    name = "recall@1"
+    columns = {**ALL.scores.columns, name: np.where(np.arange(8) < 3, np.nan, ALL.scores.columns[name])}
+    without = replace(ALL, queries=replace(ALL.queries, table=replace(ALL.scores, columns=columns)))
+    told = "5 questions, 3 without the score in both and not compared"
+    assert verdict(without, "recall@1 drop <= 0", ALL).told.endswith(told)
+    assert verdict(ALL, "recall@1 drop <= 0", without).told.endswith(told)
+
+
+def test_a_drop_of_exactly_the_limit_passes():
+    after = run(lambda number: 1 if number < 4 else 0, questions=10)
+    before = run(lambda number: 1 if number < 7 else 0, questions=10)
+    assert verdict(after, "recall@1 drop <= 0.3", before).verdict == "passed"
+    assert verdict(after, "recall@1 drop < 0.3", before).verdict == "failed"
+
+
+def test_lost_questions_are_those_found_before_and_not_now():
+    after = run(lambda number: 0 if number in (1, 7) else 1)
+    found = verdict(after, "lost@1 <= 0 questions", SIX_OF_EIGHT)
+    assert (found.verdict, found.queries, found.measured) == ("failed", ("q1",), 1.0)
+    assert found.told == "1 of 6 questions found before, by recall@1: question 1 (q1)"
+    assert verdict(after, "lost@1 <= 1 question", SIX_OF_EIGHT).verdict == "passed"
+    assert verdict(after, "lost@1 < 1 question", SIX_OF_EIGHT).verdict == "failed"
+
+
+def test_a_question_that_fell_below_the_cutoff_is_lost_at_that_cutoff_only():
+    after = run(lambda number: 2)
+    assert verdict(after, "lost@1 <= 7", ALL).measured == 8
+    assert verdict(after, "lost@2 <= 0", ALL).measured == 0
+    assert verdict(after, "lost <= 7", ALL).measured == 8
+
+
+def test_what_is_not_compared_with_the_baseline_is_told_beside_what_was_lost():
+    fewer = run(lambda _: 1, questions=6)
+    before = run(lambda _: 1, failing=(0, 1))
+    assert (
+        verdict(fewer, "lost <= 0", ALL).told
+        == "0 of 6 questions found before, by recall@1, 2 of the baseline not compared"
+    )
+    assert verdict(ALL, "lost <= 0", before).told == (
+        "0 of 6 questions found before, by recall@1, 2 failed before and not watched"
+    )
+    assert verdict(fewer, "recall@1 drop <= 0", ALL).told.endswith("6 questions, 2 of the baseline not compared")
+    found = verdict(fewer, "population(recall@1) drop <= 0.5", ALL)
+    assert found.told.endswith("6 questions, 2 of the baseline not compared")
+
+
+def test_a_question_that_is_now_skipped_or_fails_is_lost():
+    after = run(lambda _: 1, skipped=(2, 7), failing=(3,))
+    found = verdict(after, "lost <= 1 question", SIX_OF_EIGHT)
+    assert found.queries == ("q3", "q2")
+    named = "question 3 (q3, failed: ConnectionError: gone away); question 2 (q2, skipped)"
+    assert found.told == f"2 of 6 questions found before, by recall@1: {named}"
+
+
+def test_lost_questions_of_a_slice():
+    after = run(lambda number: 0, skipped=(4,))
+    assert verdict(after, "lost <= 0 where tags=billing", ALL).queries == ("q0", "q4")
+    assert verdict(after, "lost <= 0 where tags=login", ALL).measured == 6
+
+
+def test_nothing_can_be_lost_of_a_baseline_that_found_nothing():
+    assert verdict(ALL, "lost <= 0", NONE).told == (
+        "cannot fail, as 0 is the worst that is possible; set another limit, or keep another baseline; "
+        "found 0 of 0 questions found before, by recall@1"
+    )
+
+
+def test_a_population_gate_on_a_mean_is_open_until_the_interval_is_on_one_side():
+    result = run(lambda number: 1 if number % 5 else 0, questions=100)
+    mean = result.statistics["recall@1"]
+    for gate, expected in (
+        (f"population(recall@1) >= {mean.low - 0.001}", "passed"),
+        (f"population(recall@1) >= {mean.low + 0.001}", "inconclusive"),
+        (f"population(recall@1) >= {mean.high - 0.001}", "inconclusive"),
+        (f"population(recall@1) >= {mean.high + 0.001}", "failed"),
+        (f"population(recall@1) <= {mean.high + 0.001}", "passed"),
+        (f"population(recall@1) <= {mean.low - 0.001}", "failed"),
+    ):
+        found = verdict(result, gate)
+        assert (found.verdict, found.low, found.high) == (expected, mean.low, mean.high)
+        assert found.power.startswith("power: a true mean of 0.")
+
+
+def test_a_population_gate_on_a_drop_never_contradicts_the_comparison():
+    before = run(lambda number: 1 if number % 5 else 0, questions=100)
+    after = run(lambda number: 1 if number % 5 and number % 7 else 0, questions=100)
+    test = before.compare(after).tests["recall@1"]
+    assert test.high < 0
+    for margin, expected in (
+        (0, "failed"),
+        (-test.high - 0.001, "failed"),
+        (-test.high + 0.001, "inconclusive"),
+        (-test.low - 0.001, "inconclusive"),
+        (-test.low, "passed"),
+    ):
+        found = verdict(after, f"population(recall@1) drop <= {margin}", before)
+        assert (found.verdict, found.low, found.high) == (expected, -test.high, -test.low)
+        assert found.power.startswith("power: a true drop of 0.")
+
+
+def power_of(found):
+    """The true mean or drop that would make a gate fail 4 times in 5."""
+    return float(found.power.split(" of ")[1].split()[0])
+
+
+def test_the_power_of_a_mean_is_told_on_the_side_on_which_it_fails():
+    result = run(lambda number: 1 if number % 5 else 0, questions=100)
+    below = power_of(verdict(result, "population(recall@1) >= 0.7"))
+    above = power_of(verdict(result, "population(recall@1) <= 0.7"))
+    assert (below, above) == (0.563, 0.827)
+
+
+@pytest.mark.parametrize("questions", [10, 20, 50, 200])
+@pytest.mark.parametrize("limit", [0.7, 0.9])
+def test_a_true_mean_as_was_told_makes_a_gate_fail_four_times_in_five(questions, limit):
+    result = run(lambda number: number % 10 < 10 * limit, questions=questions)
+    bound = power_of(verdict(result, f"population(recall@1) >= {limit}"))
+    chances = stats.binom.pmf(np.arange(questions + 1), questions, bound)
+    fails = [clopper_pearson(found, questions)[1] < limit for found in range(questions + 1)]
+    assert chances[fails].sum() == pytest.approx(0.8, abs=0.08)
+
+
+def test_the_power_of_a_drop_is_the_limit_and_what_is_found_beyond_it():
+    before = run(lambda number: 1 if number % 5 else 0, questions=100)
+    after = run(lambda number: 1 if number % 5 and number % 7 else 0, questions=100)
+    test = before.compare(after).tests["recall@1"]
+    least = detectable_change(test)
+    for limit in (0, 0.05, 0.2):
+        found = verdict(after, f"population(recall@1) drop <= {limit}", before)
+        assert power_of(found) == pytest.approx(limit + least, abs=6e-4)
+
+
+@pytest.mark.parametrize("gate", ["population(recall@1) <= 0.9", "population(recall@1) >= 0.1"])
+def test_no_power_is_told_of_what_cannot_be(gate):
+    half = run(lambda number: number % 2, questions=20)
+    assert verdict(half, gate).power == "power: with these questions, nothing would make it fail 4 times in 5"
+
+
+def test_where_all_changed_by_one_size_it_is_known_what_makes_a_gate_fail():
+    before, after = run(lambda _: 1, questions=12), run(lambda _: 0, questions=12)
+    found = verdict(after, "population(recall@1) drop <= 0.05", before)
+    assert found.verdict == "failed"
+    assert power_of(found) < 1
+
+
+def test_of_a_score_that_is_no_share_no_power_of_a_mean_is_told():
+    result = run(lambda number: number % 2, questions=20)
+    moved = {f"my_{name}": column - 3 for name, column in result.scores.columns.items()}
+    below = replace(result, queries=replace(result.queries, table=replace(result.scores, columns=moved)))
+    for gate in ("population(my_recall@1) >= -2.7", "population(my_recall@1) <= -2.7"):
+        found = verdict(below, gate)
+        assert found.verdict == "inconclusive"
+        assert found.power == "power: not known of scores that are not from 0 to 1"
+
+
+def test_questions_of_one_document_are_not_independent_in_a_slice_either():
+    documents = [DocumentId(f"d{number}") for number in range(25)]
+    dataset = Dataset(
+        [DocumentLevelGroundTruth(query(number), [documents[number // 4]]) for number in range(100)],
+        DOCUMENT,
+        corpus=Corpus([Document(name, f"document {name}") for name in documents]),
+    )
+    found = {f"question {number}": documents[number // 4] for number in range(100) if number // 4 % 3}
+    result = evaluate(lambda text, k: [{"doc_id": found[text]}] if text in found else [], dataset, k=1, budgets=[])
+    rows = np.array([number for number in range(100) if number % 4])
+    column = result.scores.column("recall@1")[rows][:, np.newaxis]
+    (by_document,), (alone,) = (mean_scores(column, clusters, seed=0) for clusters in (rows // 4, None))
+    told = verdict(result, "population(recall@1) >= 0.5 where tags=login", cluster=None)
+    assert (told.low, told.high) == (by_document.low, by_document.high)
+    assert told.low < alone.low
+
+
+def test_a_skipped_question_is_lost_in_the_slice_of_its_document():
+    found = verdict(run(lambda _: 1, skipped=(2,)), "lost <= 0 where document=d0", ALL)
+    assert (found.verdict, found.queries) == ("failed", ("q2",))
+    assert found.told.startswith("1 of 8 questions found before")
+
+
+def test_a_report_alone_knows_the_labels_of_a_question_that_is_skipped_now(tmp_path):
+    (tmp_path / "alone").mkdir()
+    report = load_result((ALL.save(tmp_path / "run") / "report.json").rename(tmp_path / "alone/report.json"))
+    after = run(lambda _: 1, skipped=(2,))
+    assert verdict(after, "lost <= 0 where document=d0", report).queries == ("q2",)
+    assert verdict(after, "lost <= 0 where tags=billing", report).verdict == "passed"
+    assert verdict(after, "lost <= 0 where tags=login", report).queries == ("q2",)
+    placed = replace(after, skipped=(replace(after.skipped[0], document="d0"),))
+    assert verdict(placed, "lost <= 0 where document=d0", report).queries == ("q2",)
+
+
+def test_a_question_that_the_baseline_skipped_is_told_to_be_unwatched():
+    before = run(lambda _: 1, skipped=(1, 4))
+    told = verdict(ALL, "lost <= 0", before).told
+    assert told == "0 of 6 questions found before, by recall@1, 2 skipped before and not watched"
+    assert verdict(ALL, "lost <= 0 where tags=billing", before).told.endswith("1 skipped before and not watched")
+
+
+def test_a_gate_that_failed_keeps_the_questions_behind_it():
+    after = run(lambda number: 0 if number in (1, 4) else 2 if number == 2 else 1)
+    assert verdict(after, "mrr@2 drop <= 0.1", ALL).queries == ("q1", "q4", "q2")
+    assert verdict(after, "recall@1 >= 0.9 where tags=billing", ALL).queries == ("q4",)
+    assert verdict(after, "recall@1 >= 0.1", ALL).queries == ()
+    assert verdict(after, "recall@1 >= 0.9").queries == ()
+    assert verdict(after, "recall@1 <= 0.1", ALL).queries == ()
+
+
+def test_questions_that_failed_in_the_baseline_are_behind_a_mean_that_they_pull_down():
+    before, after = run(lambda _: 1, failing=(0, 4)), run(lambda number: 0 if number in (0, 1) else 1)
+    assert verdict(after, "recall@1 >= 0.9", before).queries == ("q1", "q0")
+    assert verdict(after, "recall@1 >= 0.9 where tags=billing", before).queries == ("q0",)
+    assert verdict(after, "recall@1 drop <= 0", before).queries == ("q1",)
+
+
+def test_a_population_gate_on_a_slice_tests_its_questions():
+    before, after = (
+        run(lambda number: number % 8 and 1, questions=80),
+        run(lambda number: number % 4 and 1, questions=80),
+    )
+    found = verdict(after, "population(recall@1) drop <= 0.05 where tags=billing", before)
+    change = np.array([[-1.0 if number % 8 else 0.0] for number in range(0, 80, 4)])
+    (test,) = paired_differences(change)
+    assert (found.measured, found.low, found.high) == (-test.mean, -test.high, -test.low)
+
+
+@pytest.mark.parametrize(("policy", "counts_as"), [("pass", "pass"), ("fail", "fail")])
+def test_an_inconclusive_gate_counts_as_was_asked_and_says_so(policy, counts_as):
+    found = verdict(SIX_OF_EIGHT, "population(recall@1) >= 0.7", on_inconclusive=policy)
+    assert (found.verdict, found.counts_as) == ("inconclusive", counts_as)
+    assert found.word == f"inconclusive (counts as {counts_as}ed)"
+
+
+def test_an_inconclusive_gate_counts_as_passed_unless_it_is_said():
+    after = run(lambda number: 1 if number < 5 else 0)
+    found = verdict(after, "population(recall@1) drop <= 0.05", SIX_OF_EIGHT)
+    assert (found.verdict, found.counts_as) == ("inconclusive", "pass")
+
+
+def test_of_an_unchanged_system_a_population_gate_is_open_and_its_power_is_not_known():
+    found = verdict(SIX_OF_EIGHT, "population(recall@1) drop <= 0.05", SIX_OF_EIGHT)
+    assert (found.verdict, found.power) == ("inconclusive", "power: not known, as no question changed")
+
+
+def test_results_that_cannot_be_compared_are_not_measured():
+    other = run(lambda _: 1, name="other")
+    renamed = run(lambda _: 1, questions=1)
+    assert verdict(renamed, "lost <= 0", other).verdict == "passed"  # one question in common
+    gone = run(lambda _: 1, skipped=range(7))
+    assert verdict(gone, "recall@1 drop <= 1", run(lambda _: 1, questions=7)).verdict == "not measured"
+
+
+def test_a_gate_in_a_test_names_every_gate_that_failed():
+    assert_gates(SIX_OF_EIGHT, ["recall@1 >= 0.75", "mrr@1 >= 0.75"])
+    with pytest.raises(AssertionError) as failed:
+        assert_gates(SIX_OF_EIGHT, ["recall@1 >= 0.8", "mrr@1 >= 0.75", "hit@9 >= 0", Gate.parse("lost <= 2")])
+    lines = str(failed.value).splitlines()
+    assert lines[0] == "recall@1 >= 0.8: failed: 0.750, 8 questions"
+    assert lines[1].startswith("hit@9 >= 0: not measured: there is no score hit@9")
+    assert lines[2] == "lost <= 2 questions: not measured: there is no baseline"
+
+
+def test_an_inconclusive_gate_in_a_test_fails_if_that_is_wanted():
+    assert_gates(SIX_OF_EIGHT, "population(recall@1) >= 0.7", cluster="question")
+    with pytest.raises(AssertionError, match=r"power: .*; inconclusive \(counts as failed\): 0\.750, interval"):
+        assert_gates(SIX_OF_EIGHT, "population(recall@1) >= 0.7", on_inconclusive="fail", cluster="question")
+
+
+def test_another_policy_is_refused():
+    with pytest.raises(ConfigError, match="on_inconclusive='maybe': expected 'pass' or 'fail'"):
+        check_gates(ALL, [], on_inconclusive="maybe")
+
+
+# --- a gate measures or fails -----------------------------------------------------------------------------------------
+
+
+@each("policy", ["pass", "fail"])
+@each("gate", ["population(recall@1) drop <= 0.05", "population(recall@1) >= 0.9"])
+@each("questions", [3, 4, 5])
+def test_a_population_gate_on_fewer_than_six_questions_is_not_measured(gate, policy, questions):
+    before, after = (run(lambda _, rank=rank: rank, questions) for rank in (1, 0))
+    found = verdict(after, gate, before, on_inconclusive=policy)
+    assert (found.verdict, found.counts_as) == ("not measured", "error")
+    assert f"needs at least 6 questions, and there are {questions}" in found.told
+    before, after = (run(lambda _, rank=rank: rank, 6) for rank in (1, 0))
+    assert verdict(after, gate, before, on_inconclusive=policy).verdict != "not measured"
+
+
+@pytest.mark.parametrize(
+    ("gate", "worst"),
+    [
+        ("recall@1 >= 0", "0.000"),
+        ("recall@1 <= 1", "1.000"),
+        ("population(recall@1) >= 0", "0.000"),
+        ("recall@1 >= 0 where tags=login", "0.000"),
+        ("recall@1 drop <= 1", "0.750"),
+        ("recall@1 drop <= 0.75", "0.750"),
+        ("population(recall@1) drop <= 0.8", "0.750"),
+        ("recall@1 drop <= 0.7 where tags=login", "0.667"),
+        ("lost <= 6 questions", "6"),
+    ],
+)
+def test_a_gate_that_cannot_fail_is_not_measured(gate, worst):
+    found = verdict(SIX_OF_EIGHT, gate, SIX_OF_EIGHT)
+    assert (found.verdict, found.counts_as) == ("not measured", "error")
+    assert found.told.startswith(f"cannot fail, as {worst} is the worst that is possible; set another limit")
+
+
+@pytest.mark.parametrize(
+    "gate",
+    ["recall@1 > 0", "recall@1 < 1", "recall@1 drop < 0.75", "recall@1 drop <= 0.74", "lost <= 5", "lost < 6"],
+)
+def test_a_gate_that_only_the_worst_case_fails_is_measured(gate):
+    assert verdict(SIX_OF_EIGHT, gate, SIX_OF_EIGHT).verdict == "passed"
+    worst = run(lambda _: 1) if "< 1" in gate else NONE
+    assert verdict(worst, gate, SIX_OF_EIGHT).verdict == "failed"
+
+
+@pytest.mark.parametrize("gate", ["recall@1 drop <= 0.02", "population(recall@1) drop <= 0.02"])
+def test_a_drop_from_a_baseline_of_nothing_is_not_measured(gate):
+    for after in (NONE, SIX_OF_EIGHT):
+        found = verdict(after, gate, NONE)
+        assert found.verdict == "not measured"
+        assert "0.000 is the worst that is possible; set another limit, or keep another baseline" in found.told
+
+
+def test_a_score_below_0_can_drop_from_0():
+    name = "my_recall@1"
+    one, other = (
+        replace(ALL, queries=replace(ALL.queries, table=replace(ALL.scores, columns={name: np.full(8, score)})))
+        for score in (0.0, -1.0)
+    )
+    assert verdict(other, "my_recall@1 drop <= 0.5", one).verdict == "failed"
+
+
+@pytest.mark.parametrize("least", [1.0, -1.0])
+def test_the_worst_drop_is_one_to_the_least_score_that_the_metric_has(least):
+    class Points(DocumentLevelMetric):
+        score_range = (least, 5.0)
+
+        def calculate(self, retrieved, ground_truth):
+            return 3.0
+
+    result = run(lambda _: 1, k=[1], metrics=[Points()])
+    assert verdict(result, f"points@1 drop <= {3 - least}", result).verdict == "not measured"
+    assert verdict(result, f"points@1 drop <= {2.9 - least}", result).verdict == "passed"
+
+
+def test_a_bound_that_is_known_is_told_beside_one_that_is_not():
+    class Points(DocumentLevelMetric):
+        score_range = (0.0, math.inf)
+
+        def calculate(self, retrieved, ground_truth):
+            return 3.0
+
+    found = verdict(run(lambda _: 1, k=[1], metrics=[Points()]), "population(points@1) >= 1")
+    assert found.told == f"3.000, interval {found.low:.3f} to ?, 8 questions"
+
+
+def test_a_population_gate_of_a_report_alone_is_that_of_its_run(tmp_path):
+    (tmp_path / "alone").mkdir()
+    report = (ALL.save(tmp_path / "run") / "report.json").rename(tmp_path / "alone/report.json")
+    alone = load_result(report)
+    for gate in ("population(recall@1) >= 0.5", "population(recall@1) drop <= 0.5"):
+        for cluster in ("document", "question", None):
+            assert verdict(alone, gate, alone, cluster=cluster) == verdict(ALL, gate, ALL, cluster=cluster)
+
+
+def test_what_is_independent_in_a_gate_is_a_question_or_a_document():
+    with pytest.raises(ConfigError, match="cluster='page': expected 'question' or 'document'"):
+        check_gates(ALL, "recall@1 >= 0.5", cluster="page")
+
+
+COMPARED = "compared >= 90 %"
+ZEROS = {"failing": (0, 1), "count_as_zero": ["failed"]}
+
+
+@each(
+    ("before", "after", "told"),
+    [
+        ((3, {}), (1, {}), "failed: 33 %, 1 of 3 questions; gone: q1, q2; if that is meant, keep a new baseline"),
+        ((1, {}), (3, {}), "failed: 33 %, 1 of 3 questions; new: q1, q2; if"),
+        ((10, {}), (9, {}), "passed: 90 %, 9 of 10 questions; gone: q9"),
+        ((10, {}), (8, {}), "failed: 80 %, 8 of 10 questions; gone: q8, q9; if"),
+        ((10, {}), (10, {}), "passed: 100 %, 10 of 10 questions"),
+        ((10, {}), (10, {"unanswerable": (0, 1)}), "failed: 80 %, 8 of 10 questions; with other wording or labels: q0"),
+        ((10, {"failing": (0,), "skipped": (1,)}), (10, {}), "failed: 80 %, 8 of 10 questions; failed or skipped in"),
+        ((10, {}), (10, {"failing": (0, 1, 2), "skipped": (3, 4)}), "passed: 100 %, 10 of 10 questions"),
+        ((10, ZEROS), (10, {}), "failed: 80 %, 8 of 10 questions; failed or skipped in the baseline: q0, q1; if that"),
+        ((10, {}), (10, ZEROS), "passed: 100 %, 10 of 10 questions"),
+    ],
+)
+def test_more_than_a_tenth_of_the_questions_may_not_be_others_than_those_of_the_baseline(before, after, told):
+    one, other = (run(lambda _: 1, count, **options) for count, options in (before, after))
+    found = verdict(other, COMPARED, one)
+    assert f"{found.verdict}: {found.told}".startswith(told)
+    assert (found.counts_as == "fail") == told.startswith("failed")
+    assert ("rag-eval baseline last" in found.told) == (found.verdict == "failed")
+
+
+@pytest.mark.parametrize("given", [[], ["compared >= 50 %"], ["lost <= 1"]])
+def test_in_python_as_on_the_command_line_a_baseline_brings_a_gate_on_what_is_compared(given):
+    cut = run(lambda _: 1, 7)
+    found = check_gates(cut, given, run(lambda _: 1, 10))
+    shares = [(one.gate, one.source, one.verdict) for one in found if one.gate.startswith("compared")]
+    default = (COMPARED, "by default", "failed")
+    assert shares == ([("compared >= 50 %", "", "passed")] if "compared >= 50 %" in given else [default])
+    assert check_gates(cut, []) == ()
+    if "compared >= 50 %" not in given:
+        with pytest.raises(AssertionError, match="compared >= 90 %: failed: 70 %, 7 of 10 questions; gone: q7"):
+            assert_gates(cut, given, run(lambda _: 1, 10))
+
+
+@pytest.mark.parametrize("zeros", [(), ("failed",)])
+def test_questions_that_fail_or_are_skipped_now_are_lost_and_not_gone(zeros):
+    after = run(lambda _: 1, 10, failing=(0,), skipped=(1,), count_as_zero=zeros)
+    found = verdict(after, "lost <= 1", run(lambda _: 1, 10))
+    assert (found.verdict, found.queries) == ("failed", ("q0", "q1"))
+    assert verdict(after, COMPARED, run(lambda _: 1, 10)).queries == ()
+
+
+def test_in_python_as_on_the_command_line_questions_that_failed_or_were_skipped_let_no_gate_pass():
+    failing, skipping = run(lambda _: 1, failing=(3,)), run(lambda _: 1, skipped=(3,))
+    for result, problem in (
+        (
+            failing,
+            "1 of 8 questions failed, more than the 0 allowed (allow_failures, --allow-failures); found: 1.000, "
+            "7 questions",
+        ),
+        (
+            skipping,
+            "1 of 8 answerable questions was skipped, more than the 0 allowed (allow_skipped, --allow-skipped); "
+            "found: 1.000, 7 questions",
+        ),
+    ):
+        (found,) = check_gates(result, "recall@1 >= 0.9")
+        assert (found.verdict, found.counts_as) == ("not measured", "error")
+        assert found.told.startswith(problem)
+        with pytest.raises(AssertionError, match="not measured: 1 of 8"):
+            assert_gates(result, "recall@1 >= 0.9")
+        off = Gate("score", "recall@1", ">=", 0.0, off=True)
+        told = [one.told for one in check_gates(result, [off, "recall@9 >= 0.5"])]
+        assert told[0] == "a threshold of 0 turns this gate off"
+        assert told[1].startswith("there is no score recall@9")
+    assert_gates(failing, "recall@1 >= 0.9", allow_failures=1)
+    assert_gates(skipping, "recall@1 >= 0.9", allow_skipped=1)
+
+
+def test_a_mean_says_that_questions_lack_its_score():
+    name = "recall@1"
+    columns = {**ALL.scores.columns, name: np.where(np.arange(8) < 3, np.nan, ALL.scores.columns[name])}
+    without = replace(ALL, queries=replace(ALL.queries, table=replace(ALL.scores, columns=columns)))
+    assert verdict(without, "recall@1 >= 0.5").told == "1.000, 5 questions, 3 without the score and not counted"
+
+
+@dataclass(frozen=True)
+class Weighted(DocumentLevelMetric):
+    weight: float
+
+    def calculate(self, retrieved, ground_truth):
+        return self.weight
+
+
+class Hit(Weighted):
+    """A metric of one's own that has the name of a built-in one."""
+
+
+@pytest.mark.parametrize(
+    ("metric", "gate", "told"),
+    [
+        (Weighted, "weighted@1 drop <= 0.3", "weighted@1 is not comparable: weight 0.5 before, 0.6 after"),
+        (Weighted, "population(weighted@1) drop <= 0.3", "weighted@1 is not comparable: weight 0.5 before, 0.6 after"),
+        (
+            Hit,
+            "lost@1 <= 2",
+            "no score tells what was found at 1 (hit@1 is not comparable: weight 0.5 before, 0.6 after); there are "
+            "mrr@1",
+        ),
+    ],
+)
+def test_a_gate_on_a_score_that_was_measured_otherwise_in_the_baseline_is_not_measured(metric, gate, told):
+    before, after = (run(lambda _: 1, k=[1], metrics=[MRR(), metric(weight)]) for weight in (0.5, 0.6))
+    found = verdict(after, gate, before)
+    assert (found.verdict, found.counts_as) == ("not measured", "error")
+    assert found.told == told
+    assert verdict(after, gate, replace(after, name="same")).verdict != "not measured"
+
+
+@pytest.mark.parametrize(
+    ("gate", "told"),
+    [
+        ("recall@50ch >= 0", "filled: 8"),
+        ("recall@50ch drop <= 1", "filled: 8 now"),
+        ("lost@50ch <= 8", "filled: 8 now"),
+    ],
+)
+def test_a_verdict_says_that_a_budget_was_not_filled(gate, told):
+    dataset = Dataset(
+        [DocumentLevelGroundTruth(query(number), [DocumentId("d0")]) for number in range(8)], DOCUMENT, corpus=CORPUS
+    )
+    ids = [{"doc_id": document.id} for document in CORPUS]
+    whole, part = (
+        evaluate(lambda _, k, found=found: found[:k], dataset, k=1, budgets=["50ch"]) for found in (ids, ids[:2])
+    )
+    assert verdict(part, gate, whole).told.endswith(f", rankings that ran out of results before the budget was {told}")
+    assert "ran out" not in verdict(whole, gate, whole).told
+    assert "ran out" not in verdict(part, gate.replace("50ch", "1"), whole).told

@@ -1,0 +1,190 @@
+"""The grammar of gates: what is read, what is refused, and where it breaks."""
+
+import math
+
+import pytest
+
+from rag_evaluation_framework.analysis.gates import Gate
+from rag_evaluation_framework.analysis.gates.gate import Slice
+from rag_evaluation_framework.errors import ConfigError
+from support.each import each
+
+READ = {
+    "recall@10 >= 0.75": Gate("score", "recall@10", ">=", 0.75),
+    "recall@10 >= 0.1234567890123456": Gate("score", "recall@10", ">=", 0.1234567890123456),
+    "my_cost@5 <= 1e300": Gate("score", "my_cost@5", "<=", 1e300),
+    "p95 <= 0.7s": Gate("latency", "", "<=", 0.7, 95),
+    "p95 <= 700ms": Gate("latency", "", "<=", 0.7, 95),
+    "p95 <= 1e308s": Gate("latency", "", "<=", 1e308, 95),
+    "p95 <= 0.00001234567890123456s": Gate("latency", "", "<=", 0.00001234567890123456, 95),
+    "span_recall@4000ch >= 0.6": Gate("score", "span_recall@4000ch", ">=", 0.6),
+    "span_recall@1000tok_whole > .6": Gate("score", "span_recall@1000tok_whole", ">", 0.6),
+    "recall>=1": Gate("score", "recall", ">=", 1.0),
+    "my_cost@5 <= 7.5e-1": Gate("score", "my_cost@5", "<=", 0.75),
+    "precision_omega@10 < 1": Gate("score", "precision_omega@10", "<", 1.0),
+    "recall@10 drop <= 0.02": Gate("drop", "recall@10", "<=", 0.02),
+    "recall@10 drop < -0.01": Gate("drop", "recall@10", "<", -0.01),
+    "lost <= 2 questions": Gate("lost", "", "<=", 2.0),
+    "lost@10 < 1 question": Gate("lost", "10", "<", 1.0),
+    "lost@4000ch <= 0": Gate("lost", "4000ch", "<=", 0.0),
+    "lost_ground@5 >= 0.1": Gate("score", "lost_ground@5", ">=", 0.1),
+    "compared >= 90 %": Gate("compared", "", ">=", 0.9),
+    "compared > 99.5%": Gate("compared", "", ">", 0.995),
+    "compared@5 >= 0.1": Gate("score", "compared@5", ">=", 0.1),
+    "p95 <= 300ms": Gate("latency", "", "<=", 0.3, 95),
+    "p50 <= 0.2s": Gate("latency", "", "<=", 0.2, 50),
+    "p95(rerank) < 50 ms": Gate("latency", "rerank", "<", 0.05, 95),
+    "p95( embed 2 ) <= 50 ms": Gate("latency", "embed 2", "<=", 0.05, 95),
+    "p95_score@5 >= 0.5": Gate("score", "p95_score@5", ">=", 0.5),
+    "population(recall@10) drop <= 0.05": Gate("drop", "recall@10", "<=", 0.05, population=True),
+    "population( recall@10 ) >= 0.7": Gate("score", "recall@10", ">=", 0.7, population=True),
+    "recall@10 >= 0.75 where tags=billing": Gate("score", "recall@10", ">=", 0.75, where=Slice("tags", "billing")),
+    "lost <= 2 where tags = billing": Gate("lost", "", "<=", 2.0, where=Slice("tags", "billing")),
+    "p95 <= 1s where document=guides/start.md": Gate(
+        "latency", "", "<=", 1.0, 95, where=Slice("document", "guides/start.md")
+    ),
+    "mrr > 0 where answer length=1 to 100 characters": Gate(
+        "score", "mrr", ">", 0.0, where=Slice("answer length", "1 to 100 characters")
+    ),
+    "mrr > 0 where equation=a=b where c": Gate("score", "mrr", ">", 0.0, where=Slice("equation", "a=b where c")),
+    "  recall@10\t>=\n0.75 ": Gate("score", "recall@10", ">=", 0.75),
+}
+
+
+@each("text", READ)
+def test_gates_are_read(text):
+    assert Gate.parse(text) == READ[text]
+
+
+@each("text", READ)
+def test_a_gate_is_written_as_it_is_read(text):
+    gate = Gate.parse(text)
+    assert Gate.parse(str(gate)) == gate
+
+
+@each(
+    "text",
+    [
+        "recall@10 >= 0.75",
+        "recall@10 drop <= 0.02",
+        "lost@10 <= 2 questions",
+        "lost@10 <= 1 question",
+        "p95(rerank) <= 50ms where tags=billing",
+        "p95 <= 700ms",
+        "p95 <= 0ms",
+        "compared >= 90 %",
+        "compared >= 99.5 %",
+        "population(recall@10) drop <= 0.05",
+    ],
+)
+def test_gates_in_their_usual_form_are_written_to_the_letter(text):
+    assert str(Gate.parse(text)) == text
+
+
+REFUSED = {
+    "compared >= 0.9": "at '0.9' (character 13): expected a share above 0 % and up to 100 %, such as 90 %",
+    "compared >= 0 %": "at '0 %' (character 13): expected a share above 0 %",
+    "compared >= 101 %": "at '101 %' (character 13): expected a share above 0 % and up to 100 %",
+    "compared <= 90 %": "at '<= 90 %' (character 10): expected >= or >, as compared is bounded from below",
+    "compared >= 90 % where tags=billing": "at 'where tags=billing' (character 18): expected the end, as compared",
+    "": "gate '': is empty; expected 'recall@10 >= 0.75', ",
+    "   ": "gate '': is empty",
+    ">= 0.75": "at '>= 0.75' (character 1): expected the name of a score",
+    "recall@10": "at its end: expected drop, or one of >=, <=, >, <",
+    "recall@10 is good": "at 'is good' (character 11): expected drop, or one of >=",
+    "recall@10 falls <= 0.02": "at 'falls <= 0.02' (character 11): expected drop, or one of",
+    "recall@10 dropped <= 0.02": "at 'dropped <= 0.02' (character 11): expected drop, or one of",
+    "recall@10 == 0.75": "at '== 0.75' (character 11): expected drop, or one of",
+    "recall@10 => 0.75": "at '=> 0.75' (character 11)",
+    "recall@10 ≥ 0.75": "at '≥ 0.75' (character 11)",
+    "recall@10 >= ": "at its end: expected a number, such as 0.75",
+    "recall@10 >= high": "at 'high' (character 14): expected a number",
+    "recall@10 >= nan": "at 'nan' (character 14): expected a number",
+    "recall@10 >= inf": "expected a number",
+    "recall@10 >= 1e999": "at '1e999' (character 14): expected a number",
+    "recall@10 >= 0.7.5": "expected a number",
+    "recall@10 >= 0,75": "at ',75' (character 15): expected the end, or where",
+    "recall@10 >= 0.75 or less": "at 'or less' (character 19): expected no unit",
+    "recall@10 >= 75%": "at '%' (character 16): expected no unit: scores have none; 75 % is 0.75",
+    "recall@10 >= 0.75 ms": "at 'ms' (character 19): expected no unit",
+    "recall@10 >= 0.75 when tags=billing": "at 'when tags=billing' (character 19): expected no unit",
+    "recall@10 >= 0.75 0.8": "at '0.8' (character 19): expected the end, or where and a slice",
+    "recall@10 >= 0.75 where": "at its end: expected a property and its value, as in where tags=billing",
+    "recall@10 >= 0.75 where tags": "at 'tags' (character 25): expected a property and its value",
+    "recall@10 >= 0.75 where tags=": "expected a property and its value",
+    "recall@10 >= 0.75 where =billing": "expected a property and its value",
+    "recall@zero >= 0.75": "at 'recall@zero >= 0.75' (character 1): cutoff 'zero': expected a number of results",
+    "recall@0 >= 0.75": "cutoff 0: expected a whole number of at least 1",
+    "recall@10km >= 0.75": "cutoff '10km': expected",
+    "recall@ >= 0.75": "score name 'recall@': expected metric@cutoff",
+    "@10 >= 0.75": "score name '@10': expected",
+    "population recall@10 >= 0.7": "at 'recall@10 >= 0.7' (character 12): expected drop, or one of",
+    "population(recall@10 >= 0.7": "at '>= 0.7' (character 22): expected ')' behind the score",
+    "population() >= 0.7": "expected the name of a score",
+    "population(p95) <= 300ms": "at 'ms' (character 23): expected no unit",
+    "recall@10 drop >= 0.02": "at '>= 0.02' (character 16): expected <= or <, as a drop is bounded from above",
+    "recall@10 drop 0.02": "at '0.02' (character 16): expected one of >=",
+    "lost >= 2": "at '>= 2' (character 6): expected <= or <, as lost is bounded from above",
+    "lost <= 2.5": "at '2.5' (character 9): expected a whole number of questions",
+    "lost <= -1": "expected a whole number of questions",
+    "lost <= 2 queries": "at 'queries' (character 11): expected 'questions' or nothing",
+    "lost drop <= 2": "at 'drop <= 2' (character 6): expected one of",
+    "lost@ten <= 2": "at 'ten <= 2' (character 6): cutoff 'ten': expected",
+    "p95 <= 300": "at its end: expected ms or s behind the number, as in 300ms",
+    "p95 <= 300 min": "at 'min' (character 12): expected ms or s",
+    "p95 >= 300ms": "expected <= or <, as a latency is bounded from above",
+    "recall@1 >= 1e9999999": "expected a number",
+    "recall@1 >= 1e99999999999999999999": "expected a number",
+    "p95 <= 1e309s": "at '1e309s' (character 8): expected a number",
+    "p95 <= -3ms": "at '-3ms' (character 8): expected a time of at least 0",
+    "p0 <= 300ms": "expected a percentile from p1 to p99",
+    "p100 <= 300ms": "expected a percentile from p1 to p99",
+    "p95(rerank <= 50ms": "at '(rerank <= 50ms' (character 4): expected one of",
+    "p95() <= 50ms": "at '() <= 50ms' (character 4): expected one of",
+    "p95 drop <= 50ms": "at 'drop <= 50ms' (character 5): expected one of",
+}
+
+
+@each("text", REFUSED)
+def test_what_is_not_a_gate_is_refused_where_it_breaks(text):
+    with pytest.raises(ConfigError) as refused:
+        Gate.parse(text)
+    assert f"gate {' '.join(text.split())!r}: " in str(refused.value)
+    assert REFUSED[text] in str(refused.value)
+
+
+@pytest.mark.parametrize("given", [None, 0.75, ["recall@10 >= 0.75"], b"recall@10 >= 0.75"])
+def test_what_is_not_a_text_is_refused(given):
+    with pytest.raises(ConfigError, match=r"expected a text, such as 'recall@10 >= 0\.75'"):
+        Gate.parse(given)
+
+
+@pytest.mark.parametrize(
+    ("text", "passes", "fails"),
+    [
+        ("recall >= 0.75", (0.75, 0.75 - 1e-12, 0.76), (0.75 - 1e-8, 0.0, math.nan)),
+        ("recall > 0.75", (0.75 + 1e-8,), (0.75, 0.75 + 1e-12, 0.7, math.nan)),
+        ("recall <= 0.3", (0.1 + 0.2, 0.3, 0.0), (0.3 + 1e-8, math.nan)),
+        ("recall < 0.3", (0.3 - 1e-8,), (0.3, 0.1 + 0.2, 0.1 * 3, math.nan)),
+    ],
+)
+def test_a_limit_is_met_by_what_is_equal_to_it_but_for_rounding_and_never_by_nan(text, passes, fails):
+    gate = Gate.parse(text)
+    assert [value for value in passes if not gate.allows(value)] == []
+    assert [value for value in fails if gate.allows(value)] == []
+
+
+def test_a_value_is_written_so_that_it_is_seen_that_it_fails():
+    gate = Gate.parse("recall@10 >= 0.75")
+    assert gate.written(0.75) == "0.750"
+    assert gate.written(0.7496) == "0.749600"
+    assert Gate.parse("p95 <= 300ms").written(0.3000004) == "300.0004 ms"
+    assert Gate.parse("compared >= 90 %").written(0.9) == "90 %"
+    assert Gate.parse("compared >= 90 %").written(0.8999) == "89.99 %"
+
+
+def test_gates_that_bound_the_same_on_the_same_side_and_slice_have_one_key():
+    key = Gate.parse("recall@10 >= 0.75").key
+    assert Gate.parse("recall@10 > 0.5").key == key
+    others = ("recall@5 >= 0.75", "recall@10 <= 0.75", "recall@10 drop <= 0.75", "population(recall@10) >= 0.75")
+    assert key not in [Gate.parse(text).key for text in (*others, "recall@10 >= 0.75 where tags=billing")]

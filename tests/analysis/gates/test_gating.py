@@ -1,0 +1,41 @@
+"""Runs that are gated from Python, as `rag-eval run` and the plug-in of pytest gate them."""
+
+import json
+import sys
+from dataclasses import replace
+
+from rag_evaluation_framework.analysis.gates import Gating, Written, unreliable
+from rag_evaluation_framework.report import gates_as_junit
+from rag_evaluation_framework.runs import parse_config, run
+from rag_evaluation_framework.trackers import finish, prepared
+from support.gated_project import make_project
+
+
+def gated(folder, **keys):
+    given = {"corpus": "docs", "dataset": "help.json", "retriever": "own:search", "save_results_path": "runs-of-ours"}
+    spec = parse_config(given | keys, "the keys")
+    gating = Gating(spec, folder, Written(["hit@2 >= 0.5"]))
+    experiment = spec.experiment(folder)
+    result = run(experiment)
+    outcome = gating.outcome(result, gating.gates_of(experiment), unreliable(result))
+    return replace(outcome, result=finish(outcome, prepared(experiment.config)))
+
+
+def test_a_run_is_gated_and_compared_with_its_baseline_without_the_command_line(tmp_path, monkeypatch):
+    make_project(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "own", raising=False)  # that of another test
+    first = gated(tmp_path).result
+    assert [str(verdict) for verdict in first.gates] == ["hit@2 >= 0.5: passed: 0.750, 4 questions"]
+    outcome = gated(tmp_path, retriever="own:worse", baseline="last", gates=["hit@2 >= 0.9", "lost <= 0"])
+    worse = outcome.result
+    assert {verdict.gate: verdict.verdict for verdict in worse.gates} == {
+        "hit@2 >= 0.5": "passed",  # it comes before the one of the configuration that bounds the same
+        "lost@2 <= 0 questions": "failed",
+        "compared >= 90 %": "passed",
+    }
+    diff = json.loads((worse.folder / "diff.json").read_text())
+    assert (diff["baseline"]["folder"], diff["candidate"]["created"]) == (str(first.folder), worse.created)
+    junit = gates_as_junit(outcome)
+    assert f"dataset of the baseline: sha256 {first.config['dataset']['hash']}" in junit
+    assert 'failures="1"' in junit

@@ -1,0 +1,146 @@
+"""Forms that models fill in: JSON with words around it, lines of questions and chunks, and what cannot be used."""
+
+from functools import partial
+
+import pytest
+
+from rag_evaluation_framework.authoring.models.asking import (
+    AskedQuestions,
+    CitedChunks,
+    CitedQuestions,
+    Quotes,
+    Verdict,
+    read_cited_questions,
+)
+from rag_evaluation_framework.components.llms.language_model import form_in, strict_schema
+from rag_evaluation_framework.testing.chunkers import assert_linear
+from support.each import each
+
+TWO = ["What is it?", "Where is it?"]
+JSON = '{"questions": [{"question": "What is it?"}, {"question": "Where is it?"}]}'
+CITED = [("What is it?", ["chunk_a", "chunk_b"]), ("Where is it?", ["chunk_c"])]
+
+
+def questions(text):
+    return [each.question for each in form_in(text, AskedQuestions).questions]
+
+
+def cited(text):
+    return [(each.question, each.chunk_ids) for each in read_cited_questions(text).questions]
+
+
+@each(
+    "text",
+    [
+        JSON,
+        f"Sure! Here they are:\n```json\n{JSON}\n```\nAnything else?",
+        f"As [1] and {{this}} say: {JSON}",
+        f'Thinking: {{"thought": "two"}}\n{JSON}',
+        f'<think>Draft: {{"questions": [{{"question": "x?"}}]}}</think>{JSON}',
+        f'I used ["billing.md"] here. {JSON} And left out ["Is it?"], [].',
+        '{"questions": [{"question": "What\nis it?"}, {"question": " 2. Where is it? "}]}',
+    ],
+)
+def test_a_form_is_read_from_whatever_is_written_around_it(text):
+    assert questions(text) == TWO
+
+
+def test_that_nothing_can_be_asked_is_an_answer():
+    assert questions('{"questions": []}') == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "I am sorry.",
+        "{",
+        '{"questions": "What',
+        '["What is it?"]',
+        '{"text": "I am sorry, I cannot."}',
+        '{"questions": ["What is \\ud800 it?"]}',
+        '{"questions": [{"question": "What is it?"}, {"question": "Where is "it"?"}, {"question": "When?"}]}',
+        "[" * 5000,
+    ],
+)
+def test_what_is_no_form_cannot_be_used(text):
+    with pytest.raises(ValueError, match=r"expected AskedQuestions as JSON|no JSON in"):
+        questions(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Q: What is it?\nChunks: chunk_a, chunk_b\n\nQ: Where is it?\nChunks: chunk_c",
+        "Here they are.\n\nQ: What is it?\nChunks: [chunk_a], [chunk_b]\nQ: Where is it?\nChunks: 'chunk_c'.",
+        "**Q:** What is it?\n**Chunk IDs:** chunk_a chunk_b\n\n> **Q**: Where is it?\n**Chunk IDs:** **chunk_c**",
+        'Q: What is it?\nChunks: ["chunk_a", "chunk_b"]\nQ: Where is it?\nChunks: ["chunk_c"]',
+        "Q: What is it?\nChunks:\n- chunk_a\n- <chunk_b>\n\nQ: Where is it?\nChunks:\n- chunk_c\n",
+        'Prose {not json}\n```\n{"questions": [{"question": "What is it?", "chunk_ids": ["chunk_a", "chunk_b"]}, '
+        '{"question": "Where is it?", "chunk_ids": ["chunk_c"]}]}\n```\n\nQ: Shall I write more?',
+    ],
+)
+def test_questions_with_chunks_are_read_from_json_and_from_lines(text):
+    assert cited(text) == CITED
+
+
+def test_the_chunks_of_a_line_are_not_those_of_the_next_one():
+    assert cited("Q: What is it?\n\nQ: Where is it?\nChunks: pa_chunk_a") == [(TWO[0], []), (TWO[1], ["chunk_a"])]
+
+
+def test_json_within_a_question_in_a_line_is_a_part_of_it():
+    assert cited('Q: What does {"questions": ["x?"]} mean?') == [('What does {"questions": ["x?"]} mean?', [])]
+
+
+@pytest.mark.parametrize("text", ["", "I am sorry.", "*" * 99, JSON])
+def test_without_lines_the_error_is_that_of_the_json(text):
+    with pytest.raises(ValueError, match=r"expected CitedQuestions as JSON|no JSON in"):
+        read_cited_questions(text)
+
+
+@pytest.mark.parametrize("text", ["{}", "{}Q", "Q{}"])
+def test_rows_of_stars_are_read_at_once(text):
+    def refused(stars):
+        with pytest.raises(ValueError, match="no JSON in"):
+            read_cited_questions(text.format("*" * stars))
+
+    assert_linear(lambda stars: partial(refused, stars), 50_000)
+
+
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [
+        ("2024. What came then?", "2024. What came then?"),
+        ("3. What came then?", "What came then?"),
+        ("(3) What came then?", "What came then?"),
+        ("**What came then?**", "What came then?"),
+        ("* What came then?", "What came then?"),
+        ("-5 degrees: what then?", "-5 degrees: what then?"),
+    ],
+)
+def test_numbers_and_marks_of_lists_are_no_part_of_a_question(written, read):
+    assert questions(f'{{"questions": [{{"question": "{written}"}}]}}') == [read]
+
+
+def test_of_several_answers_the_last_counts():
+    assert form_in('{"quotes": ["Draft."]} No: {"quotes": ["Two\n there."]} [["x"]]', Quotes).quotes == ["Two\n there."]
+    assert form_in('I thought {"answer": "yes"}, but {"answer": "no"}.', Verdict).answer == "no"
+    assert form_in('{"chunk_ids": ["chunk_a"]} I left out ["chunk_b"].', CitedChunks).chunk_ids == ["chunk_a"]
+
+
+@pytest.mark.parametrize(("said", "answer"), [("yes", "yes"), ("Partly.", "partly"), (" NO", "no")])
+def test_a_verdict_is_read_however_it_is_written(said, answer):
+    assert form_in(f'{{"answer": "{said}"}}', Verdict) == Verdict(missing="", answer=answer)
+
+
+@pytest.mark.parametrize("said", ['"maybe"', '"yes, but only partly"', "true", "null"])
+def test_what_is_no_verdict_cannot_be_used(said):
+    with pytest.raises(ValueError, match="answer: "):
+        form_in(f'{{"answer": {said}}}', Verdict)
+
+
+@pytest.mark.parametrize("form", [AskedQuestions, CitedQuestions, CitedChunks, Quotes, Verdict])
+def test_forms_are_asked_for_by_strict_schemas(form):
+    schema = strict_schema(form)
+    assert schema["additionalProperties"] is False
+    assert schema["required"] == [*schema["properties"]]

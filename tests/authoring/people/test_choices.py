@@ -1,0 +1,47 @@
+import pytest
+
+from rag_evaluation_framework.authoring.people import parse_choice
+from rag_evaluation_framework.errors import InputError
+from support.each import each
+
+
+@pytest.mark.parametrize(
+    ("typed", "choice"),
+    [
+        ("1", ((1,),)),
+        ("1 3", ((1,), (3,))),
+        ("3,1", ((3,), (1,))),
+        ("1/3", ((1, 3),)),
+        ("2 1 / 3", ((2,), (1, 3))),
+        ("0", ()),
+        (" N ", ()),
+    ],
+)
+def test_numbers_are_answers_and_slashes_part_the_passages_of_one(typed, choice):
+    assert parse_choice(typed, 3) == choice
+
+
+@each(
+    ("typed", "problem"),
+    [
+        ("4", "there is no passage 4: the last passage that was shown is 3"),
+        ("1 1", "passage 1 is named twice"),
+        ("1 2/1", "passage 1 is named twice"),
+        ("1 0", "0 says that nothing answers"),
+        ("two", "'two' is not understood"),
+        ("1/", "a number is missing beside a slash in '1/'; expected one on either side, such as 1/3"),
+        ("1//2", "a number is missing beside a slash in '1//2'"),
+        ("²", "'²' is not understood"),
+        ("", "expected the numbers of passages"),
+        (",", "expected the numbers of passages"),
+        ("9" * 5000, "is not understood"),
+    ],
+)
+def test_what_is_no_choice_is_refused_with_what_is_expected(typed, problem):
+    with pytest.raises(InputError, match=problem):
+        parse_choice(typed, 3)
+
+
+def test_no_number_can_be_chosen_before_a_passage_is_shown():
+    with pytest.raises(InputError, match="there is no passage 1: no passage was shown"):
+        parse_choice("1", 0)

@@ -1,0 +1,118 @@
+import pytest
+
+from rag_evaluation_framework import CharacterSpan, Corpus, Document, DocumentId
+from rag_evaluation_framework.authoring.people import sentences_of, trimmed
+from rag_evaluation_framework.authoring.people.passages import moved_ends
+from rag_evaluation_framework.errors import InputError
+from support.each import each
+
+TEXT = "# Refunds\n\nRefunds take 5 days.  They are paid\nto the card. It is 5 days.\n\nElsewhere: five days."
+DOC = DocumentId("a.md")
+CORPUS = Corpus([Document(DOC, TEXT)])
+
+
+def passage(end="\n\nElsewhere"):
+    stop = TEXT.index(end)
+    return CharacterSpan(DOC, 0, stop, TEXT[:stop])
+
+
+def test_the_sentences_of_a_passage_have_no_white_space_at_their_ends_and_are_those_of_the_document():
+    sentences = sentences_of(passage(), CORPUS)
+    texts = ["# Refunds", "Refunds take 5 days.", "They are paid\nto the card.", "It is 5 days."]
+    assert [sentence.text for sentence in sentences] == texts
+    assert [TEXT[sentence.start : sentence.end] for sentence in sentences] == texts
+
+
+@each(
+    ("typed", "text"),
+    [
+        ("", "# Refunds\n\nRefunds take 5 days.  They are paid\nto the card. It is 5 days."),
+        ("2", "Refunds take 5 days."),
+        ("2-3", "Refunds take 5 days.  They are paid\nto the card."),
+        ("2 - 2", "Refunds take 5 days."),
+        ("paid to the card", "paid\nto the card"),
+        ("'5'", "5"),
+        ("“paid to”", "paid\nto"),
+        ("PAID to the Card", "paid\nto the card"),
+        ("“Paid TO”", "paid\nto"),
+        ("five days", "five days"),  # the words go on outside of the passage
+    ],
+)
+def test_what_is_typed_is_a_place_in_the_document(typed, text):
+    span = trimmed(typed, passage(), CORPUS)
+    assert span.text == text == TEXT[span.start : span.end]
+
+
+def test_of_words_that_occur_twice_the_place_nearest_to_the_passage_is_taken():
+    second = CharacterSpan(DOC, TEXT.index("It is"), TEXT.index("\n\nElse"))
+    assert trimmed("5 days", second, CORPUS).start == TEXT.index("It is") + len("It is ")
+    assert trimmed("5 days", passage(), CORPUS).start == TEXT.index("5 days")
+
+
+def test_of_one_sentence_no_other_can_be_chosen():
+    with pytest.raises(InputError, match="2: there is only sentence 1; words that are a number are typed in quotation"):
+        trimmed("2", CharacterSpan(DOC, 0, 8, "One day."), Corpus([Document(DOC, "One day.")]))
+
+
+def test_words_with_their_own_capitals_come_first():
+    text = "Two Days. It takes two days."
+    corpus = Corpus([Document(DOC, text)])
+    assert trimmed("two days", CharacterSpan(DOC, 0, 9, text[:9]), corpus).start == text.index("two days")
+
+
+@pytest.mark.parametrize(
+    ("typed", "problem"),
+    [
+        ("5", "5: there are sentences from 1 to 4; words that are a number are typed in quotation marks"),
+        ("0", "there are sentences from 1 to 4"),
+        ("3-2", "there are sentences from 1 to 4"),
+        ("fund", "'fund' is not in 'a.md'; expected whole words"),
+        ("FUND", "'FUND' is not in 'a.md'; expected whole words"),
+        ("a", "'a' is a single character; expected the number of a sentence, such as 2, or more words; in quotation"),
+        ("six days", "'six days' is not in 'a.md'; expected whole words as they are shown above"),
+    ],
+)
+def test_what_is_no_part_of_the_passage_is_refused(typed, problem):
+    with pytest.raises(InputError, match=problem):
+        trimmed(typed, passage(), CORPUS)
+
+
+@each(
+    ("typed", "text"),
+    [
+        ("w>", "take 5 days.  They"),
+        ("w>>", "take 5 days.  They are"),
+        ("w<", "take 5"),
+        ("<w", "Refunds take 5 days."),
+        (">w", "5 days."),
+        ("<w>", "Refunds take 5 days.  They"),
+        (">>w", "days."),
+        ("s>", "take 5 days.  They are paid\nto the card."),
+        ("<s", "Refunds take 5 days."),
+        ("<<s", "# Refunds\n\nRefunds take 5 days."),
+        ("<<<<<<s", "# Refunds\n\nRefunds take 5 days."),
+        ("s>>>", "take 5 days.  They are paid\nto the card. It is 5 days.\n\nElsewhere: five days."),
+    ],
+)
+def test_the_ends_of_an_answer_move_by_words_and_sentences(typed, text):
+    start = TEXT.index("take")
+    start, end = moved_ends(typed, TEXT, start, start + len("take 5 days."))
+    assert TEXT[start:end] == text
+
+
+def test_chinese_ends_move_by_characters():
+    text = "退款需要五天。到卡上。"
+    assert [moved_ends(typed, text, 2, 4) for typed in ("w>", "<w", "s>", "w<")] == [(2, 5), (1, 4), (2, 7), (2, 3)]
+
+
+@each("typed", ["w", "s", "<>w", "x>", "w>s>", ">", "", "w2", "s<<<<", ">s", ">>>w", "w<<<", ">>w<"])
+def test_ends_that_are_nowhere_are_refused(typed):
+    start = TEXT.index("take")
+    with pytest.raises(InputError):
+        moved_ends(typed, TEXT, start, start + len("take 5 days."))
+
+
+def test_beyond_the_ends_of_a_document_there_is_nothing():
+    for typed in ("<w", "w>", "<s", "s>"):
+        with pytest.raises(InputError, match="has nothing more there"):
+            moved_ends(typed, TEXT, 0, len(TEXT))

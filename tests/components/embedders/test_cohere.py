@@ -1,0 +1,74 @@
+"""CohereEmbedder: what it sends for chunks and for questions, and what it returns."""
+
+import numpy as np
+import pytest
+
+from rag_eval_loopback.models import vector
+from rag_evaluation_framework import CachedEmbedder, CohereEmbedder
+from rag_evaluation_framework.components.embedders.cached import embedder_identity
+from rag_evaluation_framework.testing import EmbedderConformance
+from support.provider_clients import client_of
+
+ROUTE = "POST /v2/embed"
+KEY = "oddly-formed-key-18"
+
+
+def sent(providers):
+    return [exchange.request.json for exchange in providers.exchanges]
+
+
+class TestConformance(EmbedderConformance):
+    @pytest.fixture
+    def embedder(self, providers):
+        return CohereEmbedder(dimensions=64)
+
+
+def test_chunks_are_sent_as_documents_and_questions_as_queries(providers):
+    embedder = CohereEmbedder()
+    common = {"model": "embed-v4.0", "embedding_types": ["float"], "truncate": "NONE"}
+    documents = embedder.embed(["b", "a"])
+    query = embedder.embed_query("a")
+    queries = embedder.embed_queries(["c", "a"])
+    assert sent(providers) == [
+        {**common, "input_type": "search_document", "texts": ["b", "a"]},
+        {**common, "input_type": "search_query", "texts": ["a"]},
+        {**common, "input_type": "search_query", "texts": ["c", "a"]},
+    ]
+    assert np.array_equal(documents, [vector(text, 1536, "search_document") for text in "ba"])
+    assert np.array_equal(queries, [vector(text, 1536, "search_query") for text in "ca"])
+    assert np.array_equal(query, queries[1])
+
+
+def test_dimensions_and_what_is_left_out_are_sent_if_they_are_given(providers):
+    assert CohereEmbedder(dimensions=256, truncate="END").embed(["a"]).shape == (1, 256)
+    (content,) = sent(providers)
+    assert (content["output_dimension"], content["truncate"]) == (256, "END")
+
+
+def test_batches_are_of_96_texts(providers):
+    texts = [f"text {number}" for number in range(200)]
+    assert np.array_equal(CohereEmbedder().embed(texts), [vector(text, 1536, "search_document") for text in texts])
+    assert sorted(len(content["texts"]) for content in sent(providers)) == [8, 96, 96]
+    assert sorted(text for content in sent(providers) for text in content["texts"]) == sorted(texts)
+
+
+def test_questions_and_chunks_are_kept_apart_and_asked_for_once(providers, tmp_path):
+    for _ in range(2):
+        embedder = CachedEmbedder(CohereEmbedder(), root=tmp_path)
+        assert np.array_equal(embedder.embed(["a"]), [vector("a", 1536, "search_document")])
+        assert np.array_equal(embedder.embed_query("a"), vector("a", 1536, "search_query"))
+    assert len(providers.exchanges) == 2
+
+
+def test_vectors_of_another_model_dimension_end_or_server_are_others(monkeypatch):
+    monkeypatch.delenv("CO_API_URL", raising=False)
+    with client_of("ClientV2", "http://127.0.0.1:9") as client:
+        others = [
+            CohereEmbedder(),
+            CohereEmbedder("embed-english-v3.0"),
+            CohereEmbedder(dimensions=256),
+            CohereEmbedder(truncate="END"),
+            CohereEmbedder(base_url="http://in.house"),
+            CohereEmbedder(client=client),
+        ]
+        assert len({embedder_identity(embedder) for embedder in others}) == 6

@@ -1,0 +1,126 @@
+import numpy as np
+import pytest
+
+from rag_evaluation_framework import (
+    CachedEmbedder,
+    Corpus,
+    Document,
+    DocumentId,
+    LsaEmbedder,
+    SemanticChunker,
+    VectorRAGRetriever,
+)
+from rag_evaluation_framework.components.embedders import FunctionEmbedder
+from rag_evaluation_framework.components.retrievers import chunk_corpus, embed_chunks
+from rag_evaluation_framework.contracts.registry.records import describe
+from rag_evaluation_framework.errors import ConfigError, InputError
+from rag_evaluation_framework.testing import EmbedderConformance, HashingEmbedder
+
+CORPUS = Corpus([Document(DocumentId("a.md"), "Refunds take five days. " * 40 + "The server restarts at night. " * 40)])
+HASHING = HashingEmbedder(64)
+
+
+def embed(texts):
+    return HASHING.embed(texts)
+
+
+async def slowly(texts):
+    return embed(texts)
+
+
+class TestFunctionEmbedder(EmbedderConformance):
+    def make(self):
+        return FunctionEmbedder(embed)
+
+
+def test_the_function_embeds_and_names_the_embedder():
+    embedder = FunctionEmbedder(embed)
+    vectors = embedder.embed(("refunds", "server"))
+    assert np.array_equal(vectors, embed(["refunds", "server"]))
+    assert (vectors.dtype, embedder.dimension, embedder.name) == (np.float32, 64, "embed")
+    assert np.array_equal(embedder.embed_query("refunds"), vectors[0])
+    assert np.array_equal(embedder.embed_queries(["refunds", "server"]), vectors)
+    assert describe(VectorRAGRetriever(embedder=embed))["embedder"] == {
+        "type": "rag_evaluation_framework.components.embedders.function:FunctionEmbedder",
+        "function": f"{__name__}:embed",
+    }
+
+
+def test_lists_of_numbers_and_coroutines_will_do():
+    assert FunctionEmbedder(lambda texts: [[1, 2.5]] * len(texts)).embed(["a", "b"]).tolist() == [[1, 2.5], [1, 2.5]]
+    assert np.array_equal(FunctionEmbedder(slowly).embed(["refunds"]), embed(["refunds"]))
+
+
+def test_the_function_gets_a_list_and_is_not_called_with_nothing():
+    given = []
+
+    def record(texts):
+        given.append(texts)
+        return [[1.0, 0.0]] * len(texts)
+
+    embedder = FunctionEmbedder(record)
+    embedder.embed(("a", "b"))
+    embedder.embed_queries(("c", "d"))
+    assert given == [["a", "b"], ["c", "d"]]
+    assert embedder.embed([]).shape == embedder.embed_queries([]).shape == (0, 2)
+    assert embedder.dimension == 2
+    assert len(given) == 3  # the dimension is that of one text
+
+
+@pytest.mark.parametrize("given", [embed, slowly], ids=["function", "coroutine"])
+def test_a_function_is_an_embedder_wherever_one_is_taken(given):
+    chunks = chunk_corpus(CORPUS, SemanticChunker(embedder=HASHING, max_size=400))
+    assert chunk_corpus(CORPUS, SemanticChunker(embedder=given, max_size=400)) == chunks
+    assert np.array_equal(embed_chunks(chunks, given).vectors, embed_chunks(chunks, HASHING).vectors)
+    with pytest.warns(UserWarning, match="the vectors of .* are not cached: a parameter of type function"):
+        cached = CachedEmbedder(given)
+    assert np.array_equal(cached.embed(["refunds"]), embed(["refunds"]))
+    retriever = VectorRAGRetriever(embedder=given)
+    assert retriever == VectorRAGRetriever(embedder=FunctionEmbedder(given))
+    retriever.index(CORPUS)
+    expected = VectorRAGRetriever(embedder=HASHING)
+    expected.index(CORPUS)
+    assert (
+        retriever.retrieve("When do servers restart?", 3).hits == expected.retrieve("When do servers restart?", 3).hits
+    )
+
+
+@pytest.mark.parametrize(
+    ("returned", "said"),
+    [
+        (np.zeros(64), r"shape \(64,\)"),
+        (np.zeros((3, 64)), r"shape \(3, 64\)"),
+        (np.zeros((2, 0)), r"shape \(2, 0\)"),
+        (np.full((2, 4), np.nan), "NaN or infinity"),
+        (None, "None"),
+        (["a", "b"], r"\['a', 'b'\]"),
+        ([[1.0], [1.0, 2.0]], r"\[\[1.0\], \[1.0, 2.0\]\]"),
+    ],
+    ids=["one row", "too many", "no columns", "nan", "nothing", "texts", "ragged"],
+)
+def test_what_is_not_a_vector_per_text_is_refused_with_the_name_of_the_function(returned, said):
+    def turn(texts):
+        return returned
+
+    with pytest.raises(
+        InputError, match=rf"the embedder function .*turn returned {said}.* for 2 (of 2 )?texts.*; expected .*\(2, "
+    ):
+        FunctionEmbedder(turn).embed(["a", "b"])
+
+
+@pytest.mark.parametrize(
+    "enter",
+    [
+        lambda given: VectorRAGRetriever(embedder=given),
+        lambda given: SemanticChunker(embedder=given),
+        lambda given: embed_chunks([], given),
+        CachedEmbedder,
+    ],
+    ids=["vectors", "semantic", "embed_chunks", "cached"],
+)
+def test_a_class_and_what_is_neither_are_refused(enter):
+    with pytest.raises(ConfigError, match=r"embedder=LsaEmbedder is a class; pass an instance, LsaEmbedder\(...\)"):
+        enter(LsaEmbedder)
+    for given in ("lsa", 5, None):
+        with pytest.raises(ConfigError, match=r"embedder=.*; expected an Embedder, or a function \(texts\) -> vectors"):
+            enter(given)

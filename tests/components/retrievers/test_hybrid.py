@@ -1,0 +1,460 @@
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import rag_evaluation_framework as rag
+from rag_evaluation_framework import (
+    BM25Retriever,
+    Corpus,
+    Document,
+    DocumentId,
+    HybridRetriever,
+    RerankedRetriever,
+    VectorRAGRetriever,
+)
+from rag_evaluation_framework.base.notes import collected
+from rag_evaluation_framework.data import Hit, Retrieval, Stage
+from rag_evaluation_framework.demo import load_handbook
+from rag_evaluation_framework.errors import ConfigError, InputError, NotIndexed
+from rag_evaluation_framework.testing import FixedRetriever, ReversingReranker
+from support.each import each
+
+LETTERS = "abcdefghijklmnopqrstuvwxyz"
+CORPUS = Corpus([Document(DocumentId("letters.md"), LETTERS), Document(DocumentId("more.md"), LETTERS.upper())])
+
+
+def letter(name, score=None):
+    """The chunk of one letter: lower case stands in letters.md, upper case in more.md."""
+    doc_id, place = ("letters.md", LETTERS.find(name)) if name.islower() else ("more.md", LETTERS.upper().find(name))
+    return Hit(DocumentId(doc_id), place, place + 1, text=name, score=score)
+
+
+def of(letters):
+    return FixedRetriever([*map(letter, letters)])
+
+
+def fused(*rankings, k=100, **parameters):
+    retriever = HybridRetriever([of(ranking) for ranking in rankings], **parameters)
+    retriever.index(CORPUS)
+    return retriever.retrieve("?", k).hits
+
+
+def texts(hits):
+    return "".join(hit.text for hit in hits)
+
+
+class TestFusion:
+    @each(
+        ("rankings", "parameters", "wanted", "scores"),
+        [
+            (("ab", "bc"), {}, "bac", [1 / 62 + 1 / 61, 1 / 61, 1 / 62]),
+            (("ab", "bc"), {"weights": (0.2, 0.8)}, "bca", [0.2 / 62 + 0.8 / 61, 0.8 / 62, 0.2 / 61]),
+            (("a", ""), {}, "a", [1 / 61]),  # alone, it is not perfect
+            (("aba", "bc"), {}, "bac", [1 / 62 + 1 / 61, 1 / 61, 1 / 62]),  # what comes twice counts once
+            (("aaab",), {}, "ab", [1 / 61, 1 / 62]),  # and leaves no gap
+            # a has the ranks 1 and 10: 1/61 + 1/70 = .0307; b has 3 and 4: 1/63 + 1/64 = .0315
+            (("axb", "yzwbefghia"), {}, "bayxzwefghi", None),
+            (("axb", "yzwbefghia"), {"rrf_k": 0}, "aybxzwefghi", None),  # the first ranks stand out
+            *((("abc", "cda"), given, "acbd", None) for given in ({}, {"weights": (0.5, 0.5)})),
+            (("abc", "dec"), {"weights": (0, 1)}, "dec", None),  # without weight, a ranking is left out
+            (("abc", "dec"), {"weights": (1, 0)}, "abc", None),
+            # Ties keep the order of the retrievers and their rankings, in whatever order shares are added.
+            (("ab", "ba"), {}, "ab", None),
+            (("ba", "ab"), {}, "ba", None),
+            (("ab", "cd", "ef"), {}, "acebdf", None),
+            (("abc", "cab", "bca"), {}, "abc", None),
+            (("", ""), {}, "", None),
+            (("cab",), {}, "cab", None),
+            *((("ab", "b"), {"k": k}, "", None) for k in (0, -1)),
+        ],
+    )
+    def test_a_result_is_worth_the_sum_of_its_reciprocal_ranks(self, rankings, parameters, wanted, scores):
+        hits = fused(*rankings, **parameters)
+        assert texts(hits) == wanted
+        if scores is not None:
+            assert [hit.score for hit in hits] == pytest.approx(scores, rel=1e-15)
+
+    def test_scores_of_the_retrievers_play_no_part(self):
+        first, second = [letter("a", 900.0), letter("b", 1e-9)], [letter("b", 0.1), letter("c")]
+        loud = HybridRetriever([FixedRetriever(first), FixedRetriever(second)])
+        loud.index(CORPUS)
+        assert loud.retrieve("?", 3).hits == fused("ab", "bc")
+
+    def test_weights_of_numpy_are_numbers(self):
+        retriever = HybridRetriever([of("a"), of("b")], weights=np.array([1, 3], dtype=np.float32))
+        assert retriever.weights == (1.0, 3.0)
+
+    def test_equal_texts_at_two_positions_are_both_kept(self):
+        corpus = Corpus([Document(DocumentId("a.md"), "same"), Document(DocumentId("b.md"), "same")])
+        hits = [Hit(document.id, 0, 4, rag.generate_pa_chunk_id("same"), "same") for document in corpus]
+        retriever = HybridRetriever([FixedRetriever(hits), FixedRetriever(hits[::-1])])
+        retriever.index(corpus)
+        assert [hit.doc_id for hit in retriever.retrieve("?", 5).hits] == ["a.md", "b.md"]
+
+    def test_the_same_place_under_two_ids_is_one_result(self):
+        plain = Hit(DocumentId("letters.md"), 0, 1, "chunk_1", "a")
+        retriever = HybridRetriever([FixedRetriever([plain]), of("a")])
+        retriever.index(CORPUS)
+        (hit,) = retriever.retrieve("?", 5).hits
+        assert hit.score == pytest.approx(2 / 61)
+
+    def test_overlapping_places_are_different_results(self):
+        wide = Hit(DocumentId("letters.md"), 0, 2, text="ab")
+        retriever = HybridRetriever([FixedRetriever([wide]), of("a")])
+        retriever.index(CORPUS)
+        assert len(retriever.retrieve("?", 5).hits) == 2
+
+    @given(
+        st.lists(st.lists(st.sampled_from("abcdefghABC"), max_size=9), min_size=1, max_size=4),
+        st.integers(0, 70),
+        st.integers(1, 12),
+        st.data(),
+    )
+    def test_it_agrees_with_exact_arithmetic(self, rankings, rrf_k, k, data):
+        weights = data.draw(
+            st.none()
+            | st.lists(st.integers(0, 4), min_size=len(rankings), max_size=len(rankings)).filter(lambda ws: sum(ws) > 0)
+        )
+        worth: dict[str, Fraction] = {}
+        for weight, ranking in zip(weights or [1] * len(rankings), rankings, strict=True):
+            for name in dict.fromkeys(ranking):
+                if weight:
+                    share = Fraction(weight, rrf_k + [*dict.fromkeys(ranking)].index(name) + 1)
+                    worth[name] = worth.get(name, Fraction(0)) + share
+        hits = fused(*rankings, k=k, rrf_k=rrf_k, weights=weights)
+        assert len(hits) == min(k, len(worth))
+        assert [hit.score for hit in hits] == pytest.approx(sorted(map(float, worth.values()), reverse=True)[:k])
+        assert [float(worth[hit.text]) for hit in hits] == pytest.approx([hit.score for hit in hits])
+        assert len({hit.text for hit in hits}) == len(hits)
+
+
+class TestDepth:
+    def test_every_retriever_is_asked_for_the_same_depth_whatever_k_is(self):
+        parts = of("abc"), of("bcd")
+        retriever = HybridRetriever(parts, depth=3)
+        retriever.index(CORPUS)
+        for k in (1, 2, 3):
+            retriever.retrieve("who?", k)
+        assert all(part.calls == [("index", CORPUS), *[("retrieve", "who?", 3)] * 3] for part in parts)
+
+    def test_what_stands_deep_in_both_rankings_can_come_first(self):
+        first, second = "abcdefghijklmnopqrstz", "ABCDEFGHIJKLMNOPQRSTz"
+        assert texts(fused(first, second, k=1, depth=21)) == "z"
+        assert texts(fused(first, second, k=1, depth=20)) == "a"
+
+    def test_the_ranking_at_k_begins_the_ranking_at_more_even_where_a_part_is_not_stable(self):
+        def unstable(query, k):
+            return [{"doc_id": "letters.md", "start": place, "end": place + 1} for place in range(k)][::-1]
+
+        retriever = HybridRetriever([rag.FunctionRetriever(unstable, stable=False), of("cbd")], depth=6)
+        retriever.index(CORPUS)
+        assert retriever.prefix_stable
+        every = retriever.retrieve("?", 6).hits
+        assert all(retriever.retrieve("?", k).hits == every[:k] for k in range(6))
+
+    def test_a_ranking_that_ends_before_the_corpus_does_says_so(self):
+        for depth, length, limit in ((2, 3, "depth=2 of HybridRetriever"), (10, 4, None)):
+            retriever = HybridRetriever([of("abc"), of("bcd")], depth=depth)
+            retriever.index(CORPUS)
+            found = retriever.retrieve("?", 4)
+            assert (len(found.hits), found.limit) == (length, limit)
+            assert [each.limit for each in retriever.retrieve_many(["?", "!"], 4)] == [limit] * 2
+
+    def test_more_than_was_asked_for_is_cut(self):
+        class Greedy(FixedRetriever):
+            def retrieve(self, query, k):
+                return super().retrieve(query, k + 5)
+
+        retriever = HybridRetriever([Greedy([*map(letter, "abcdef")])], depth=2)
+        retriever.index(CORPUS)
+        with collected() as notes:
+            assert texts(retriever.retrieve("?", 2).hits) == "ab"
+        assert notes == ["Greedy returned more results than it was asked for; the first ones were read"]
+
+
+class TestForeignResults:
+    def test_texts_are_located_and_meet_chunks_of_the_same_place(self, corpus):
+        sentence = "Refunds take five working days."
+
+        class Sentences(rag.Chunker):
+            def chunk(self, text):
+                return [part.strip() + "." for part in text.replace("\n", ". ").split(".") if part.strip()]
+
+        retriever = HybridRetriever([BM25Retriever(Sentences()), lambda query, k: [sentence]])
+        with pytest.warns(UserWarning, match="are not text of their document"):
+            retriever.index(corpus)
+        best, *others = retriever.retrieve("refunds", 5).hits
+        assert (best.doc_id, best.text, best.score) == ("billing.md", sentence, pytest.approx(2 / 61))
+        assert sentence not in [hit.text for hit in others]
+
+    def test_documents_may_go_by_another_name(self, corpus):
+        retriever = HybridRetriever([lambda query, k: [{"source": "/somewhere/billing.md", "text": "Refunds"}]])
+        retriever.index(corpus)
+        assert retriever.retrieve("?", 1).hits[0].doc_id == "billing.md"
+
+    def test_what_has_no_place_is_told_apart_by_document_and_text(self):
+        def first(query, k):
+            return ["no such text", "no such text", "another", {"doc_id": "gone.md", "text": "another"}]
+
+        def second(query, k):
+            return ["another", "no such text"]
+
+        retriever = HybridRetriever([first, second])
+        retriever.index(CORPUS)
+        hits = retriever.retrieve("?", 10).hits
+        assert [(hit.doc_id, hit.text) for hit in hits] == [
+            (None, "no such text"), (None, "another"), ("gone.md", "another"),
+        ]  # fmt: skip
+        assert [hit.score for hit in hits] == pytest.approx([1 / 61 + 1 / 62, 1 / 62 + 1 / 61, 1 / 63])
+
+    def test_a_chunk_without_a_place_that_comes_twice_is_one_result(self):
+        def store(query, k):
+            return [{"chunk_id": "c1", "text": "no such text"}] * 2 + [letter("a")]
+
+        retriever = HybridRetriever([store, of("a")])
+        retriever.index(CORPUS)
+        hits = retriever.retrieve("?", 5).hits
+        assert [(hit.text, hit.score) for hit in hits] == [("a", 1 / 61 + 1 / 62), ("no such text", 1 / 61)]
+
+    def test_a_chunk_id_that_comes_twice_is_not_another_copy_of_its_text(self):
+        corpus = Corpus([Document(DocumentId("a.md"), "same"), Document(DocumentId("b.md"), "same")])
+        retriever = HybridRetriever([lambda query, k: [{"chunk_id": "c1", "text": "same"}] * 2])
+        retriever.index(corpus)
+        with pytest.warns(UserWarning, match="occur more than once"):
+            hits = retriever.retrieve("?", 5).hits
+        assert [hit.doc_id for hit in hits] == ["a.md"]
+
+    def test_chunks_of_equal_texts_without_a_place_are_listed_once_per_document(self):
+        class Tidied(FixedRetriever):
+            def chunks(self):
+                return [rag.Chunk(rag.generate_chunk_id("x"), "x", DocumentId(name)) for name in ("a", "b", "b")]
+
+        retriever = HybridRetriever([Tidied(), Tidied()])
+        retriever.index(CORPUS)
+        assert [chunk.doc_id for chunk in retriever.chunks()] == ["a", "b"]
+
+    def test_a_text_that_occurs_more_than_once_is_noted(self, corpus):
+        retriever = HybridRetriever([lambda query, k: ["Support answers within one day."] * 2])
+        retriever.index(corpus)
+        with pytest.warns(UserWarning, match="occur more than once"):
+            hits = retriever.retrieve("?", 5).hits
+        assert [hit.doc_id for hit in hits] == ["guides/start.md", "guides/stop.md"]
+
+    def test_coroutines_and_generators_are_taken(self):
+        async def later(query, k):
+            return (hit for hit in (letter("a"), letter("b")))
+
+        retriever = HybridRetriever([later, of("b")])
+        retriever.index(CORPUS)
+        assert texts(retriever.retrieve("?", 5).hits) == "ba"
+
+    def test_what_cannot_be_read_is_an_error(self):
+        retriever = HybridRetriever([of("a"), lambda query, k: {"text": "a"}])
+        retriever.index(CORPUS)
+        with pytest.raises(InputError, match="expected a list of texts"):
+            retriever.retrieve("?", 5)
+
+
+class TestStages:
+    def test_each_step_has_its_time_and_each_retriever_its_own_ranking(self):
+        class Timed(FixedRetriever):
+            def retrieve(self, query, k):
+                return Retrieval((letter("a"), letter("b")), (Stage("embed", 0.5), Stage("search", 0.25)))
+
+        retriever = HybridRetriever([Timed(), of("bc"), of("b")], depth=9)
+        retriever.index(CORPUS)
+        found = retriever.retrieve("?", 1)
+        assert [stage.name for stage in found.stages] == [
+            "Timed/embed", "Timed/search", "FixedRetriever/retrieve", "FixedRetriever 2/retrieve", "fuse",
+        ]  # fmt: skip
+        assert [stage.seconds for stage in found.stages][:2] == [0.5, 0.25]
+        assert all(stage.seconds >= 0 for stage in found.stages)
+        assert found.stages[0].hits is None
+        assert texts(found.stages[1].hits) == "ab"
+        assert texts(found.stages[2].hits) == "bc"
+        assert texts(found.hits) == "b"
+
+    def test_names_of_stages_are_told_apart_when_nested(self):
+        inner = HybridRetriever([of("ab"), of("bc")])
+        retriever = HybridRetriever([inner, inner, of("a")])
+        retriever.index(CORPUS)
+        names = [stage.name for stage in retriever.retrieve("?", 1).stages]
+        assert len(set(names)) == len(names) == 8
+
+    def test_parameters_stay_out_of_the_names_of_stages(self, corpus):
+        retriever = HybridRetriever([BM25Retriever(k1=1.2), VectorRAGRetriever(batch_size=7)])
+        retriever.index(corpus)
+        assert [stage.name for stage in retriever.retrieve("refunds", 1).stages] == [
+            "BM25Retriever/search", "VectorRAGRetriever/embed", "VectorRAGRetriever/search", "fuse",
+        ]  # fmt: skip
+
+
+class TestWhole:
+    def test_before_indexing_and_after_closing_there_is_nothing_to_retrieve(self):
+        retriever = HybridRetriever([of("a")])
+        for _ in range(2):
+            with pytest.raises(NotIndexed, match=r"HybridRetriever: call index\(corpus\)"):
+                retriever.retrieve("?", 1)
+            with pytest.raises(NotIndexed):
+                retriever.retrieve_many(["?"], 1)
+            retriever.index(CORPUS)
+            retriever.close()
+
+    def test_an_index_that_fails_leaves_nothing_to_retrieve(self):
+        class Failing(FixedRetriever):
+            def index(self, corpus):
+                if self.calls:
+                    raise OSError("disk full")
+                super().index(corpus)
+
+        retriever = HybridRetriever([of("a"), Failing()])
+        retriever.index(CORPUS)
+        with pytest.raises(OSError, match="disk full"):
+            retriever.index(CORPUS)
+        with pytest.raises(NotIndexed):
+            retriever.retrieve("?", 1)
+
+    def test_each_retriever_indexes_once_and_is_closed_once(self):
+        parts = of("a"), of("b")
+        retriever = HybridRetriever(parts)
+        retriever.index(CORPUS)
+        retriever.retrieve_many(["?", "!"], 3)
+        retriever.close()
+        for part in parts:
+            assert part.calls == [("index", CORPUS), ("retrieve", "?", 100), ("retrieve", "!", 100), ("close",)]
+
+    def test_all_are_closed_also_where_one_cannot_be(self):
+        class Stuck(FixedRetriever):
+            def close(self):
+                raise OSError("stuck")
+
+        last = of("a")
+        with pytest.raises(OSError, match="stuck"):
+            HybridRetriever([Stuck(), last]).close()
+        assert last.calls == [("close",)]
+
+    def test_chunks_are_those_of_all_parts_each_place_once(self, corpus):
+        small, large = rag.RecursiveCharacterChunker(30), rag.RecursiveCharacterChunker(60)
+        parts = [BM25Retriever(small), VectorRAGRetriever(small), BM25Retriever(large)]
+        retriever = HybridRetriever(parts)
+        retriever.index(corpus)
+        places = [(chunk.doc_id, chunk.start, chunk.end) for chunk in retriever.chunks()]
+        assert len(set(places)) == len(places)
+        assert set(places) == {(chunk.doc_id, chunk.start, chunk.end) for part in parts for chunk in part.chunks()}
+
+    def test_chunks_cannot_be_listed_where_a_part_cannot_list_its_own(self, corpus):
+        retriever = HybridRetriever([BM25Retriever(), lambda query, k: []])
+        retriever.index(corpus)
+        assert retriever.chunks() is None
+
+    def test_many_questions_are_asked_of_each_part_together(self):
+        class Many(FixedRetriever):
+            def retrieve_many(self, queries, k):
+                calls.append((list(queries), k))
+                return super().retrieve_many(queries, k)
+
+        calls = []
+        retriever = HybridRetriever([Many([letter("a")]), Many([letter("b")])], depth=4)
+        retriever.index(CORPUS)
+        rankings = retriever.retrieve_many(["x", "y"], 2)
+        assert calls == [(["x", "y"], 4)] * 2
+        assert [texts(ranking.hits) for ranking in rankings] == ["ab", "ab"]
+
+    def test_a_part_that_loses_a_question_is_named(self):
+        class Lossy(FixedRetriever):
+            def retrieve_many(self, queries, k):
+                return super().retrieve_many(queries, k)[1:]
+
+        retriever = HybridRetriever([Lossy([letter("a")])])
+        retriever.index(CORPUS)
+        with pytest.raises(InputError, match=r"Lossy.retrieve_many returned 1 rankings for 2 questions"):
+            retriever.retrieve_many(["x", "y"], 2)
+
+
+class TestParameters:
+    @each(
+        "parameters",
+        [
+            {"retrievers": ()},
+            {"retrievers": "bm25"},
+            {"retrievers": None},
+            {"retrievers": BM25Retriever()},
+            {"retrievers": {"a": BM25Retriever()}},
+            {"retrievers": [BM25Retriever]},
+            {"retrievers": ["bm25"]},
+            {"weights": (1,)},
+            {"weights": (1, 2, 3)},
+            {"weights": (0, 0)},
+            {"weights": (1, -1)},
+            {"weights": (1, float("nan"))},
+            {"weights": (1, float("inf"))},
+            {"weights": (1, True)},
+            {"weights": "ab"},
+            {"weights": 0.5},
+            {"rrf_k": -1},
+            {"rrf_k": 1.5},
+            {"depth": 0},
+            {"depth": True},
+        ],
+    )
+    def test_what_makes_no_sense_is_refused(self, parameters):
+        with pytest.raises(ConfigError):
+            HybridRetriever(**parameters)
+
+    def test_two_parts_cannot_share_a_store(self):
+        store = rag.InMemoryVectorStore()
+        shared = VectorRAGRetriever(vector_store=store)
+        with pytest.raises(ConfigError, match="give each a store of its own"):
+            HybridRetriever([shared, VectorRAGRetriever(rag.RecursiveCharacterChunker(50), vector_store=store)])
+        with pytest.raises(ConfigError, match="give each a store of its own"):
+            HybridRetriever([shared, HybridRetriever([BM25Retriever(), shared])])
+        HybridRetriever([shared, VectorRAGRetriever(vector_store=rag.InMemoryVectorStore())])
+
+    def test_a_list_that_is_changed_later_changes_nothing(self):
+        parts, weights = [BM25Retriever(), VectorRAGRetriever()], [1, 2]
+        retriever = HybridRetriever(parts, weights)
+        parts.clear()
+        weights.clear()
+        assert retriever == HybridRetriever(weights=(1, 2))
+
+    def test_it_is_named_by_its_parts(self):
+        assert HybridRetriever().name == "HybridRetriever"
+        named = HybridRetriever([BM25Retriever(k1=1.2), BM25Retriever()], weights=[1, 2]).name
+        assert named == "HybridRetriever(retrievers=(BM25Retriever(k1=1.2), BM25Retriever), weights=(1.0, 2.0))"
+
+    def test_the_index_is_no_parameter(self, corpus):
+        retriever = HybridRetriever()
+        retriever.index(corpus)
+        assert retriever == HybridRetriever()
+        assert retriever.name == "HybridRetriever"
+
+
+class TestOnTheHandbook:
+    def test_fused_search_is_evaluated_like_any_other(self):
+        dataset = load_handbook()
+        result = rag.evaluate(HybridRetriever(), dataset, k=[5, 10])
+        parts = [rag.evaluate(part, dataset, k=[5, 10]) for part in (BM25Retriever(), VectorRAGRetriever())]
+        assert not result.counts["failed"]
+        weakest = min(part.metrics["span_recall@10"] for part in parts)
+        assert result.metrics["span_recall@10"] >= weakest
+        assert set(result.queries[0].stages) == {
+            "BM25Retriever/search", "VectorRAGRetriever/embed", "VectorRAGRetriever/search", "fuse",
+        }  # fmt: skip
+
+    def test_each_stage_keeps_the_ranking_of_its_part_alone(self):
+        dataset = load_handbook()
+        alone, fused_with = BM25Retriever(), HybridRetriever(depth=30)
+        for retriever in (alone, fused_with):
+            retriever.index(dataset.corpus)
+        for entry in dataset.ground_truth[:20]:
+            stage = fused_with.retrieve(entry.query.text, 5).stages[0]
+            assert stage.hits == alone.retrieve(entry.query.text, 30).hits
+
+    def test_a_fused_ranking_can_be_reranked_and_fused_again(self, corpus):
+        retriever = HybridRetriever([RerankedRetriever(HybridRetriever(), ReversingReranker()), BM25Retriever()])
+        result = rag.evaluate(retriever, load_handbook(), k=3, budgets=[])
+        assert result.queries[0].stages
+        assert not result.counts["failed"]

@@ -1,0 +1,153 @@
+"""What a chunker gets wrong is told by its name when the corpus is indexed."""
+
+from itertools import count
+
+import pytest
+
+from rag_evaluation_framework import (
+    BM25Retriever,
+    Chunk,
+    Chunker,
+    ChunkerPositionAdapter,
+    Corpus,
+    Document,
+    DocumentId,
+    PositionAwareChunk,
+    PositionAwareChunker,
+    generate_chunk_id,
+    generate_pa_chunk_id,
+)
+from rag_evaluation_framework.base.notes import collected
+from rag_evaluation_framework.components.retrievers import chunk_corpus
+from rag_evaluation_framework.errors import InputError
+
+CORPUS = Corpus([Document(DocumentId(name), "refund one\nserver two") for name in ("a", "b", "c")])
+
+
+class Wrong(Chunker):
+    def __init__(self, chunk):
+        self._chunk = chunk
+
+    def chunk(self, text):
+        return self._chunk(text)
+
+
+class WrongPlaces(PositionAwareChunker):
+    def __init__(self, chunk):
+        self._chunk = chunk
+
+    def chunk_with_positions(self, document):
+        return self._chunk(document)
+
+
+def placed(document, start, end, text=None):
+    content = document.content[start:end] if text is None else text
+    return PositionAwareChunk(generate_pa_chunk_id(content), content, document.id, start, end)
+
+
+def notes_of(chunker):
+    with collected() as notes:
+        chunk_corpus(CORPUS, chunker)
+    return notes
+
+
+def test_chunks_without_an_end_are_refused():
+    def endless(text):
+        return (f"piece {number}" for number in count())
+
+    def endless_places(document):
+        return (placed(document, 0, 6) for _ in count())
+
+    for chunker in (Wrong(endless), WrongPlaces(endless_places), endless):
+        with pytest.raises(
+            InputError, match=r"more (texts|chunks) .*than .* has characters; expected a list that has an end"
+        ):
+            chunk_corpus(CORPUS, chunker)
+
+
+@pytest.mark.parametrize("returned", [None, 7, "text", {"text": 1}, [None], [7], [b"refund"], ["refund", None]])
+def test_what_is_no_text_is_refused(returned):
+    for chunker in (Wrong(lambda _: returned), lambda _: returned):
+        with pytest.raises(InputError, match=r"returned .*; expected a list of texts"):
+            chunk_corpus(CORPUS, chunker)
+
+
+@pytest.mark.parametrize("returned", [None, 7, "text", [None], ["refund"], [Chunk(generate_chunk_id("x"), "x", "a")]])
+def test_what_is_no_chunk_with_a_place_is_refused(returned):
+    with pytest.raises(InputError, match=r"WrongPlaces (made|returned) .*; expected"):
+        chunk_corpus(CORPUS, WrongPlaces(lambda _: returned))
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda document: [placed(Document(DocumentId("z"), document.content), 0, 6)],
+        lambda document: [placed(Document(DocumentId("a"), document.content), 0, 6)],
+        lambda document: [placed(Document(document.id, document.content * 2), 0, 30)],
+    ],
+    ids=["of no document", "of another document", "beyond the end"],
+)
+def test_chunks_of_elsewhere_are_refused(make):
+    with pytest.raises(InputError, match=r"WrongPlaces made .*; expected chunks of the document that it was given"):
+        chunk_corpus(CORPUS, WrongPlaces(make))
+
+
+def test_chunks_whose_text_is_not_that_of_their_place_are_counted():
+    def shifted(document):
+        return [placed(document, 0, 6, "server"), placed(document, 11, 21)]
+
+    (said,) = notes_of(WrongPlaces(shifted))
+    assert said.startswith("3 of 6 chunks differ from the text of their place, the first: WrongPlaces, document 'a'")
+
+
+def test_white_space_that_was_tidied_does_not_count():
+    def tidied(document):
+        return [placed(document, 0, 21, "refund one server two")]
+
+    assert notes_of(WrongPlaces(tidied)) == []
+
+
+def test_documents_without_a_chunk_are_counted():
+    corpus = Corpus([*CORPUS, Document(DocumentId("blank"), " \n ")])
+    with collected() as notes:
+        chunk_corpus(corpus, Wrong(lambda text: text.splitlines() if text.startswith("refund") else []))
+    assert notes == []
+    corpus = Corpus([Document(DocumentId("first"), "refund"), *CORPUS, Document(DocumentId("blank"), " \n ")])
+    with collected() as notes:
+        chunk_corpus(corpus, Wrong(lambda text: [text] if text == "refund" else []))
+    (said,) = notes
+    assert said.startswith("PositionAdapter(Wrong) made no chunk from 3 of 4 documents that have text, the first: 'a'")
+
+
+def test_blank_chunks_are_counted():
+    (said,) = notes_of(Wrong(lambda text: [text, " ", "\n"]))
+    assert said.startswith("6 of 9 chunks of PositionAdapter(Wrong) are blank")
+
+
+def test_nothing_but_blank_chunks_is_an_error():
+    with pytest.raises(InputError, match="made nothing but blank chunks from 3 documents"):
+        chunk_corpus(CORPUS, WrongPlaces(lambda document: [placed(document, 10, 11)]))
+
+
+def test_chunks_of_no_length_are_refused():
+    with pytest.raises(InputError, match="made nothing but blank chunks from 3 documents"):
+        chunk_corpus(CORPUS, WrongPlaces(lambda document: [placed(document, 3, 3)]))
+    with pytest.raises(InputError, match="made no chunks from 3 documents"):
+        chunk_corpus(CORPUS, Wrong(lambda _: ["", ""]))
+
+
+def test_chunks_that_overlap_or_go_back_are_taken():
+    def overlapping(document):
+        return [placed(document, 7, 21), placed(document, 0, 12), placed(document, 0, 12)]
+
+    assert notes_of(WrongPlaces(overlapping)) == []
+
+
+def test_the_adapter_alone_refuses_them_too():
+    with pytest.raises(InputError, match="more texts than"):
+        ChunkerPositionAdapter(Wrong(lambda _: ("x" for _ in count()))).locate_chunks(Document(DocumentId("a"), "x"))
+
+
+def test_it_ends_the_run_before_anything_is_asked():
+    with pytest.raises(InputError, match="made no chunks"):
+        BM25Retriever(chunker=Wrong(lambda _: [])).index(CORPUS)

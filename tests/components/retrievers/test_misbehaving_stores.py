@@ -1,0 +1,263 @@
+"""What a store loses, doubles or makes up is told when the corpus is indexed, before anything is scored."""
+
+from dataclasses import replace
+from itertools import count, repeat
+
+import pytest
+
+from rag_evaluation_framework import (
+    Chunk,
+    Corpus,
+    Document,
+    DocumentId,
+    InMemoryVectorStore,
+    PositionAwareChunk,
+    VectorRAGRetriever,
+    generate_chunk_id,
+)
+from rag_evaluation_framework.base.notes import collected
+from rag_evaluation_framework.components.retrievers import chunk_corpus, embed_chunks, fill_store
+from rag_evaluation_framework.contracts import VectorStore
+from rag_evaluation_framework.errors import InputError
+from support.chunkers import Lines
+from support.embedders import WordCounts
+
+CORPUS = Corpus(
+    [
+        Document(DocumentId("a.md"), "refund\nserver\nrefund server\nglacier"),
+        Document(DocumentId("b.md"), "refund\nrefund glacier"),
+    ]
+)
+EMBEDDER = WordCounts(("refund", "server", "glacier"))
+STRANGER = Chunk(generate_chunk_id("of another corpus"), "of another corpus", DocumentId("z.md"))
+
+
+class KeyedByText(InMemoryVectorStore):
+    """Equal texts are one."""
+
+    def add(self, chunks, embeddings):
+        known = {chunk.content for chunk in self._chunks}
+        rows = [row for row, chunk in enumerate(chunks) if chunk.content not in known]
+        rows = [row for row in rows if chunks[row].content not in {chunk.content for chunk in chunks[:row]}]
+        super().add([chunks[row] for row in rows], embeddings[rows])
+
+
+class Twice(InMemoryVectorStore):
+    def add(self, chunks, embeddings):
+        super().add(chunks, embeddings)
+        super().add(chunks, embeddings)
+
+
+class Stubborn(InMemoryVectorStore):
+    def clear(self):
+        pass
+
+
+class LastBatchOnly(InMemoryVectorStore):
+    def add(self, chunks, embeddings):
+        super().clear()
+        super().add(chunks, embeddings)
+
+
+def uncounted(kind):
+    """A store that behaves as this one, and has no length."""
+
+    class Uncounted(VectorStore):
+        def __init__(self):
+            self.inner = kind()
+
+        def add(self, chunks, embeddings):
+            self.inner.add(chunks, embeddings)
+
+        def search(self, query_embedding, k):
+            return self.inner.search(query_embedding, k)
+
+        def clear(self):
+            self.inner.clear()
+
+    return Uncounted
+
+
+def filled(store):
+    with collected() as notes:
+        retriever = VectorRAGRetriever(chunker=Lines(), embedder=EMBEDDER, vector_store=store, batch_size=4)
+        retriever.index(CORPUS)
+    return retriever, notes
+
+
+def searching(answer):
+    """A store whose search returns what the function makes of the right results."""
+
+    class Searching(InMemoryVectorStore):
+        def search(self, query_embedding, k):
+            return self.search_many([query_embedding], k)[0]
+
+        def search_many(self, query_embeddings, k):
+            return [answer(found) for found in super().search_many(query_embeddings, k)]
+
+    return Searching()
+
+
+@pytest.mark.parametrize("make", [InMemoryVectorStore, uncounted(InMemoryVectorStore)])
+def test_of_a_store_that_does_as_it_should_nothing_is_said(make):
+    assert filled(make())[1] == []
+
+
+class TestCounting:
+    @pytest.mark.parametrize(("kind", "number"), [(KeyedByText, 5), (Twice, 12), (LastBatchOnly, 2)])
+    def test_another_number_of_chunks_is_told(self, kind, number):
+        _, notes = filled(kind())
+        assert notes[0].startswith(f"{kind.__name__} holds {number} chunks after 6 were added")
+
+    @pytest.mark.parametrize("kind", [KeyedByText, LastBatchOnly])
+    def test_of_a_store_that_cannot_be_counted_a_search_tells(self, kind):
+        _, (said,) = filled(uncounted(kind)())
+        assert "Uncounted found" in said
+        assert "of 6 chunks" in said
+
+    def test_and_of_one_that_doubles(self):
+        _, (said,) = filled(uncounted(Twice)())
+        assert "found the same chunk twice in one search, the first: document 'a.md'" in said
+
+    def test_what_is_left_after_clearing_is_an_error(self):
+        store = Stubborn()
+        filled(store)
+        with pytest.raises(InputError, match=r"Stubborn holds 6 chunks after clear\(\).*would be found as well"):
+            filled(store)
+
+    def test_also_of_a_store_that_cannot_be_counted(self):
+        store = uncounted(Stubborn)()
+        other = Corpus([Document(DocumentId("z.md"), "refund server\nserver")])
+        chunks = chunk_corpus(other, Lines())
+        store.add(chunks, embed_chunks(chunks, EMBEDDER).vectors)
+        with pytest.raises(
+            InputError, match=r"Uncounted found 'refund server' of document 'z.md', which was not added"
+        ):
+            filled(store)
+
+    @pytest.mark.parametrize("length", [-1, "6", None, 6.0])
+    def test_a_length_that_is_none(self, length):
+        class Strange(InMemoryVectorStore):
+            def __len__(self):
+                return length
+
+        with pytest.raises(InputError, match=r"len\(\) of Strange raises (ValueError|TypeError)"):
+            filled(Strange())
+
+    def test_a_length_that_cannot_be_reached(self):
+        class Away(InMemoryVectorStore):
+            def __len__(self):
+                raise ConnectionError("no route")
+
+        with pytest.raises(InputError, match=r"len\(\) of Away raises ConnectionError: no route"):
+            filled(Away())
+
+
+class TestSearching:
+    @pytest.mark.parametrize(
+        ("answer", "said"),
+        [
+            (lambda found: [STRANGER, *found], "found 'of another corpus' of document 'z.md', which was not added"),
+            (set, r"returned \{.*; expected a list of chunks, the nearest first"),
+            (dict.fromkeys, r"returned \{.*; expected a list of chunks, the nearest first"),
+            (lambda found: [{"id": 1}, *found], r"found \{'id': 1\}; expected the chunks that were added"),
+            (
+                lambda found: [(chunk, 0.5) for chunk in found],
+                r"found \(PositionAware.*; expected the chunks that were",
+            ),
+            (lambda _: None, "returned None; expected a list of chunks"),
+            (lambda _: 7, "returned 7; expected a list of chunks"),
+            (lambda _: "text", "returned 'text'; expected a list of chunks"),
+        ],
+    )
+    def test_what_was_never_added_is_an_error(self, answer, said):
+        with pytest.raises(InputError, match=f"Searching {said}"):
+            filled(searching(answer))
+
+    @pytest.mark.parametrize("kind", [PositionAwareChunk, Chunk])
+    def test_another_text_at_the_place_of_one_that_was_added_is_told(self, kind):
+        def changed(found):
+            return [replace(chunk, content=chunk.content.upper()) for chunk in found]
+
+        def unplaced(chunk):
+            return chunk if kind is PositionAwareChunk else Chunk(chunk.id, chunk.content, chunk.doc_id)
+
+        chunks = [unplaced(chunk) for chunk in chunk_corpus(CORPUS, Lines())]
+        with collected() as notes:
+            fill_store(searching(changed), chunks, embed_chunks(chunks, EMBEDDER).vectors)
+        (said,) = notes
+        assert (
+            "Searching found another text than was added for 6 of 6 chunks of one search, the first: document" in said
+        )
+        assert "'REFUND'. What reads it reads that text; it is judged by its place or id" in said
+
+    def test_a_chunk_that_comes_twice_is_told(self):
+        _, (said,) = filled(searching(lambda found: [found[0], *found]))
+        assert "found the same chunk twice" in said
+
+    def test_a_list_that_is_too_short_is_told(self):
+        _, (said,) = filled(searching(lambda found: found[:2]))
+        assert said.startswith("Searching found 2 of 6 chunks that were added, in a search for 6")
+
+    @pytest.mark.filterwarnings("ignore::UserWarning")
+    def test_an_answer_without_an_end_is_read_up_to_k(self):
+        store = searching(lambda found: (chunk for _ in count() for chunk in found))
+        retriever, _ = filled(store)
+        assert len(retriever.retrieve("refund", 3).hits) == 3
+        assert [len(each.hits) for each in retriever.retrieve_many(["refund", "server"], 3)] == [3, 3]
+
+    @pytest.mark.parametrize(("k", "number"), [(1, 1), (4, 4), (100, 6), (0, 0)])
+    def test_more_than_k_is_cut(self, k, number):
+        class Generous(InMemoryVectorStore):
+            def search_many(self, query_embeddings, k):
+                return super().search_many(query_embeddings, 100)
+
+        retriever, _ = filled(Generous())
+        assert len(retriever.retrieve("refund", k).hits) == number
+
+    def test_a_search_that_fails_is_told_by_the_questions(self):
+        def fail(found):
+            raise ConnectionError("the server is gone")
+
+        retriever, notes = filled(searching(fail))
+        assert notes == []
+        with pytest.raises(ConnectionError):
+            retriever.retrieve("refund", 1)
+
+    @pytest.mark.parametrize("rankings", [[], [[]], [[], [], []], None, 7])
+    def test_another_number_of_rankings_is_refused(self, rankings):
+        class Losing(InMemoryVectorStore):
+            answer = None
+
+            def search_many(self, query_embeddings, k):
+                return super().search_many(query_embeddings, k) if len(query_embeddings) == 1 else rankings
+
+        retriever, _ = filled(Losing())
+        with pytest.raises(InputError, match=r"Losing\.search_many returned .*(2|one ranking per) question"):
+            retriever.retrieve_many(["refund", "server"], 3)
+
+    @pytest.mark.parametrize("made_up", [7, None, {"text": "refund"}, "refund"])
+    def test_what_is_no_chunk_is_refused_while_searching(self, made_up):
+        answers = repeat([made_up])
+
+        class Later(InMemoryVectorStore):
+            started = False
+
+            def search_many(self, query_embeddings, k):
+                return (
+                    [next(answers)] * len(query_embeddings)
+                    if self.started
+                    else super().search_many(query_embeddings, k)
+                )
+
+        retriever, _ = filled(Later())
+        Later.started = True
+        with pytest.raises(InputError, match=r"Later found .*; expected the chunks that were added"):
+            retriever.retrieve("refund", 3)
+
+
+def test_the_steps_by_themselves_tell_it_too():
+    chunks = chunk_corpus(CORPUS, Lines())
+    with collected() as notes:
+        fill_store(KeyedByText(), chunks, embed_chunks(chunks, EMBEDDER).vectors)
+    assert len(notes) == 1

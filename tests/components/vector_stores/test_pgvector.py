@@ -1,0 +1,419 @@
+"""The store in PostgreSQL, over a real server: conformance with an index, ranking, bad input, secrets, what stays."""
+
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from dataclasses import replace
+from uuid import uuid4
+
+import numpy as np
+import pytest
+
+import rag_evaluation_framework as rag
+from rag_evaluation_framework.components.vector_stores import PgVectorStore
+from rag_evaluation_framework.contracts.registry.building import build
+from rag_evaluation_framework.contracts.registry.records import describe
+from rag_evaluation_framework.demo import load_handbook
+from rag_evaluation_framework.errors import ConfigError, InputError, MissingDependency
+from rag_evaluation_framework.testing import VectorStoreConformance
+from support.each import each
+
+pytestmark = pytest.mark.slow
+
+psycopg = pytest.importorskip("psycopg", reason="needs the extra pgvector")
+
+SECRET = "s3cr3t-0f-the-database"
+
+
+@pytest.fixture
+def store(pgvector_dsn):
+    """A function that makes a store, on a table of its own if no other is named; all are closed in the end."""
+    made = []
+
+    def make(**parameters):
+        made.append(PgVectorStore(pgvector_dsn, **{"table": f"run_{uuid4().hex}", **parameters}))
+        return made[-1]
+
+    yield make
+    for one in made:
+        one.close()
+
+
+@pytest.fixture
+def query(pgvector_dsn):
+    """A function that runs a statement of the user's own and returns its rows."""
+    with psycopg.connect(pgvector_dsn, autocommit=True) as connection:
+
+        def run(statement, *values):
+            cursor = connection.execute(statement, values or None)
+            return cursor.fetchall() if cursor.description else None
+
+        yield run
+
+
+class TestHnsw(VectorStoreConformance):
+    @pytest.fixture(autouse=True)
+    def _dsn(self, pgvector_dsn):
+        self.dsn = pgvector_dsn
+
+    def make(self):
+        return PgVectorStore(self.dsn, table=f"run_{uuid4().hex}", index="hnsw", ef_search=200)
+
+
+class TestRanking:
+    def test_searches_in_several_threads_do_not_mix(self, store, chunks, vectors):
+        one, rows = store(), vectors(200, seed=3)
+        one.add(chunks(200), rows)
+        with ThreadPoolExecutor(8) as pool:
+            found = list(pool.map(lambda row: one.search(row, 1), rows))
+        assert found == [[chunk] for chunk in chunks(200)]
+
+
+class TestApproximateSearch:
+    def test_it_uses_the_index_and_exact_search_of_the_same_table_does_not(self, store, chunks, vectors):
+        rows, queries = vectors(4_000, 32), vectors(20, 32, seed=1)
+        poor = store(index="hnsw", m=2, ef_construction=4, ef_search=1)
+        poor.add(chunks(4_000), rows)
+        approximate = poor.search_many(queries, 10)
+        memory = rag.InMemoryVectorStore()
+        memory.add(chunks(4_000), rows)
+        assert store(table=poor.table).search_many(queries, 10) == memory.search_many(queries, 10)
+        assert approximate != memory.search_many(queries, 10)
+        assert all(len(ranking) == 10 for ranking in approximate)
+
+    def test_all_of_thousands_of_equal_vectors_are_found(self, store, chunks):
+        one = store(index="hnsw")
+        one.add(chunks(3_000), np.ones((3_000, 3), dtype=np.float32))
+        assert one.search(np.ones(3, dtype=np.float32), 3_000) == chunks(3_000)
+
+    def test_on_vectors_with_topics_it_finds_what_exact_search_finds(self, store, chunks):
+        rng = np.random.default_rng(1)
+        centres = rng.normal(size=(60, 96))
+        rows = (centres[rng.integers(60, size=3_000)] + 0.7 * rng.normal(size=(3_000, 96))).astype(np.float32)
+        queries = (centres + 0.7 * rng.normal(size=(60, 96))).astype(np.float32)
+        exact, one = rag.InMemoryVectorStore(), store(index="hnsw", ef_search=200)
+        for filled in (exact, one):
+            filled.add(chunks(3_000), rows)
+        pairs = zip(one.search_many(queries, 10), exact.search_many(queries, 10), strict=True)
+        assert np.mean([len(set(found) & set(expected)) / 10 for found, expected in pairs]) >= 0.99
+
+    def test_where_the_scan_of_the_index_ends_early_all_vectors_are_compared(self, pgvector_dsn, chunks, vectors):
+        rows = vectors(4_000, 32)
+        exact = rag.InMemoryVectorStore()
+        dsn = f"{pgvector_dsn} options='-c hnsw.max_scan_tuples=1'"
+        with closing(PgVectorStore(dsn, f"run_{uuid4().hex}", "hnsw", m=2, ef_construction=4, ef_search=1)) as one:
+            for filled in (exact, one):
+                filled.add(chunks(4_000), rows)
+            assert one.search_many(rows[:5], 10) == exact.search_many(rows[:5], 10)
+
+    def test_what_is_added_after_the_first_search_is_found_too(self, store, chunks, vectors):
+        one = store(index="hnsw")
+        one.add(chunks(50), vectors(50))
+        one.search(vectors(1)[0], 1)
+        one.add(chunks(50, first=50), vectors(50, seed=7))
+        assert one.search(vectors(50, seed=7)[20], 1) == chunks(100)[70:71]
+
+    def test_the_parameters_are_those_of_the_index(self, store, query, chunks, vectors):
+        one = store(index="hnsw", m=7, ef_construction=33)
+        one.add(chunks(5), vectors(5))
+        one.search(vectors(1)[0], 1)
+        ((definition,),) = query("SELECT indexdef FROM pg_indexes WHERE indexname = %s", f"{one.table}_hnsw")
+        assert "hnsw" in definition
+        assert "m='7', ef_construction='33'" in definition
+
+    def test_an_index_with_other_parameters_is_refused_until_it_is_dropped(self, store, query, chunks, vectors):
+        one = store(index="hnsw")
+        one.add(chunks(5), vectors(5))
+        one.search(vectors(1)[0], 1)
+        other = store(index="hnsw", m=7, ef_construction=64, table=one.table)
+        with pytest.raises(ConfigError, match=f'm=16 and ef_construction=64, and m=7 .*DROP INDEX "{one.table}_hnsw'):
+            other.search(vectors(1)[0], 1)
+        assert len(store(index="hnsw", table=one.table, ef_search=10).search(vectors(1)[0], 1)) == 1
+        query(f"DROP INDEX {one.table}_hnsw")
+        assert len(other.search(vectors(1)[0], 1)) == 1
+
+
+class TestBadInput:
+    @pytest.mark.parametrize(
+        ("dimension", "index", "message"),
+        [
+            (16_001, "exact", "at most 16,000"),
+            (2_001, "hnsw", r"at most 2,000.*index='exact'"),
+        ],
+    )
+    def test_dimensions_beyond_what_pgvector_takes_are_refused(self, store, query, dimension, index, message, chunks):
+        one = store(index=index)
+        with pytest.raises(InputError, match=message):
+            one.add(chunks(1), np.ones((1, dimension), dtype=np.float32))
+        assert query("SELECT to_regclass(%s)", one.table) == [(None,)]
+
+    def test_the_largest_dimensions_work(self, store, query, chunks):
+        for dimension, index in ((16_000, "exact"), (2_000, "hnsw")):
+            rows = np.eye(2, dimension, dtype=np.float32)
+            one = store(index=index)
+            one.add(chunks(2), rows)
+            assert one.search(rows[1], 1) == chunks(2)[1:]
+
+    def test_an_index_on_a_table_of_more_dimensions_is_refused(self, store, chunks):
+        one = store()
+        one.add(chunks(1), np.ones((1, 2_001), dtype=np.float32))
+        with pytest.raises(InputError, match="an HNSW index of pgvector takes at most 2,000"):
+            store(table=one.table, index="hnsw").search(np.ones(2_001, dtype=np.float32), 1)
+
+    @pytest.mark.parametrize("name", ["", "a b", "1st", "a-b", "x" * 51, "größe", 'a"; DROP TABLE b; --', 7, None])
+    def test_names_of_tables_are_checked_at_once(self, name):
+        with pytest.raises(ConfigError, match="expected 1 to 50 characters"):
+            PgVectorStore(table=name)
+
+    @each(
+        "given",
+        [
+            {"index": "ivfflat"},
+            {"m": 1},
+            {"m": 101},
+            {"m": True},
+            {"ef_construction": 3},
+            {"ef_construction": 1_001},
+            {"ef_construction": 20},
+            {"ef_search": 0},
+            {"ef_search": 1_001},
+            {"ef_search": "40"},
+        ],
+    )
+    def test_parameters_are_checked_at_once(self, given):
+        with pytest.raises(ConfigError, match=rf"{next(iter(given))}="):
+            PgVectorStore(**given)
+
+    @pytest.mark.parametrize("name", ["select", "Mixed_Case", "_", "x" * 50])
+    def test_names_of_tables_are_quoted(self, store, query, name, chunks, vectors):
+        one = store(table=name, index="hnsw")
+        one.add(chunks(2), vectors(2))
+        assert one.search(vectors(2)[1], 1) == chunks(2)[1:]
+        assert query("SELECT count(*) FROM pg_class WHERE relname = %s", name) == [(1,)]
+        one.clear()
+
+
+class TestSecrets:
+    def test_the_connection_string_is_in_no_name_record_or_error(self, pgvector_dsn, chunks, vectors):
+        store = PgVectorStore(f"{pgvector_dsn} password={SECRET}", table="secrets_of_a_store")
+        assert store.name == "PgVectorStore(table='secrets_of_a_store')"
+        assert describe(store)["table"] == "secrets_of_a_store"
+        assert "dsn" not in describe(store)
+        assert SECRET not in f"{store!r}{describe(store)}"
+        store.add(chunks(1), vectors(1))
+        store.clear()
+        store.close()
+
+    @pytest.mark.parametrize(
+        "dsn",
+        [
+            f"postgresql://me:{SECRET}@127.0.0.1:9/db",
+            f"host=127.0.0.1 port=9 user=me password={SECRET}",
+            f"host=127.0.0.1 port=9 password={SECRET} dbname={SECRET}",
+        ],
+    )
+    def test_a_server_that_does_not_answer_is_named_and_the_password_is_not(self, dsn):
+        with pytest.raises(ConfigError, match=r"PgVectorStore: cannot connect to PostgreSQL: .*127.0.0.1") as caught:
+            PgVectorStore(dsn).clear()
+        assert SECRET not in str(caught.value)
+
+    @pytest.mark.parametrize(
+        "dsn", [f"postgres {SECRET}", f"host=localhost {SECRET}=x", SECRET.encode(), None, f"pass word={SECRET}"]
+    )
+    def test_what_cannot_be_read_is_not_told(self, dsn):
+        with pytest.raises(ConfigError, match="expected a connection string, such as 'postgresql://") as caught:
+            PgVectorStore(dsn)
+        assert SECRET not in str(caught.value)
+        assert caught.value.__context__ is None
+
+    @pytest.mark.usefixtures("pgvector_environment")
+    def test_the_environment_of_postgresql_says_where_by_default(self, chunks, vectors):
+        store = build("vector_store", {"type": "pgvector", "table": "by_environment", "efSearch": 50})
+        assert (type(store), store.table, store.ef_search) == (PgVectorStore, "by_environment", 50)
+        store.add(chunks(2), vectors(2))
+        with closing(build("vector_store", describe(store))) as again:
+            assert again.search(vectors(2)[1], 1) == chunks(2)[1:]
+        store.clear()
+        store.close()
+
+    def test_without_the_package_the_extra_is_named(self, monkeypatch):
+        for module in ["psycopg", *(name for name in sys.modules if name.startswith("psycopg."))]:
+            monkeypatch.setitem(sys.modules, module, None)
+        with pytest.raises(MissingDependency, match=r"PgVectorStore.*rag-evaluation-framework\[pgvector\]"):
+            PgVectorStore()
+
+
+class TestWhatStays:
+    def test_a_table_keeps_what_was_added(self, store, chunks, vectors):
+        one = store()
+        one.add(chunks(5), vectors(5))
+        one.close()
+        again = store(table=one.table)
+        assert len(again) == 5
+        again.add(chunks(5, first=5), vectors(5))
+        assert again.search(vectors(5)[2], 2) == [chunks(10)[2], chunks(10)[7]]
+
+    def test_a_store_can_be_used_after_closing(self, store, chunks, vectors):
+        one = store(index="hnsw")
+        one.add(chunks(2), vectors(2))
+        one.close()
+        one.close()
+        assert len(one) == 2
+        one.add(chunks(1), vectors(1))
+        assert one.search(vectors(1)[0], 3) == [chunks(1)[0], chunks(1)[0], chunks(2)[1]]
+
+    @pytest.mark.parametrize("index", ["exact", "hnsw"])
+    def test_an_evaluation_gives_what_the_store_in_memory_gives(self, store, index, chunks, vectors):
+        dataset = load_handbook()
+        one = store(index=index)
+        one.add(chunks(5), vectors(5))  # of another corpus and embedder: the next index replaces it
+        result = rag.evaluate(rag.VectorRAGRetriever(vector_store=one), dataset, k=5)
+        assert result.metrics == rag.evaluate(rag.VectorRAGRetriever(), dataset, k=5).metrics
+        assert len(one) > 5
+
+    def test_metadata_is_there_for_queries_of_ones_own(self, store, query, chunks, vectors):
+        first, second = chunks(2)
+        one = store()
+        metadata = [{"lang": "de", "pages": [1, 2]}, {"lang": "en", "odd": "a\x00b\ud83d", "\x00": {"deep": ["\x00"]}}]
+        document = rag.DocumentId("odd\x00\ud83d.md")
+        added = [replace(first, metadata=metadata[0]), replace(second, metadata=metadata[1], doc_id=document)]
+        one.add(added, vectors(2))
+        german = f'SELECT doc_id, start, "end" FROM {one.table} WHERE metadata @> \'{{"lang": "de", "pages": [2]}}\''
+        assert query(german) == [("a.md", 0, 5)]
+        assert query(f"SELECT doc_id, metadata->>'odd', metadata->'\\x00' FROM {one.table} WHERE number = 1") == [
+            (r"odd\x00\ud83d.md", r"a\x00b\ud83d", {"deep": [r"\x00"]})
+        ]
+        assert [found.metadata for found in one.search(vectors(2)[1], 2)] == [metadata[1], metadata[0]]
+        assert one.search(vectors(2)[1], 1) == added[1:]
+
+    @pytest.mark.parametrize("index", ["exact", "hnsw"])
+    def test_a_table_that_was_replaced_is_noticed(self, store, index, chunks, vectors):
+        first = store(index=index)
+        second = store(table=first.table)
+        first.add(chunks(2), vectors(2))
+        first.search(vectors(1)[0], 1)
+        second.clear()
+        second.add(chunks(2, first=7), vectors(2))
+        uses = (
+            lambda one: one.search(vectors(1)[0], 2),
+            lambda one: one.search(np.zeros(8), 2),
+            lambda one: one.add(chunks(1), vectors(1)),
+            len,
+        )
+        for use in uses:
+            with pytest.raises(InputError, match=rf"'{first.table}' was removed or replaced .* its own table="):
+                use(first)
+        assert set(second.search(vectors(1)[0], 5)) == set(chunks(2, first=7))
+        first.clear()
+        for use in uses:
+            with pytest.raises(InputError, match="was removed or replaced"):
+                use(second)
+        second.clear()
+        first.add(chunks(2), vectors(2))
+        with pytest.raises(InputError, match="was removed or replaced"):
+            second.add(chunks(2), vectors(2))
+
+    def test_what_fails_half_way_leaves_nothing(self, store, chunks, vectors, monkeypatch):
+        one = store()
+        one.add(chunks(3), vectors(3))
+        rows, row = iter(range(3)), one._row
+        monkeypatch.setattr(one, "_row", lambda record: row(record) if next(rows) < 2 else {}["the power fails"])
+        with pytest.raises(KeyError):
+            one.add(chunks(3, first=3), vectors(3))
+        assert len(one) == 3
+
+    @pytest.mark.parametrize("index", ["exact", "hnsw"])
+    def test_a_connection_that_the_server_ended_is_made_again(self, store, query, index, chunks, vectors):
+        one = store(index=index)
+        one.add(chunks(3), vectors(3))
+        for use in (lambda: one.search(vectors(3)[1], 1) == chunks(3)[1:2], lambda: len(one) == 3):
+            with one._table.transaction() as cursor:
+                pid = cursor.connection.info.backend_pid
+            query("SELECT pg_terminate_backend(%s)", pid)
+            with pytest.raises(psycopg.OperationalError):
+                use()
+            assert use()
+        one.add(chunks(1, first=3), vectors(1, seed=9))
+        assert one.search(vectors(1, seed=9)[0], 1) == chunks(1, first=3)
+
+    def test_a_table_that_was_replaced_while_the_connection_was_lost_is_noticed(self, store, query, chunks, vectors):
+        one = store()
+        one.add(chunks(3), vectors(3))
+        with one._table.transaction() as cursor:
+            pid = cursor.connection.info.backend_pid
+        query("SELECT pg_terminate_backend(%s)", pid)
+        other = store(table=one.table)
+        other.clear()
+        other.add(chunks(3), vectors(3))
+        with pytest.raises(psycopg.OperationalError):
+            one.search(vectors(3)[1], 1)
+        with pytest.raises(InputError, match="was removed or replaced"):
+            one.search(vectors(3)[1], 1)
+
+
+class TestOthersTables:
+    @pytest.mark.parametrize(
+        "create",
+        [
+            "CREATE TABLE mine (id integer)",
+            "CREATE VIEW mine AS SELECT 1 AS id",
+            "CREATE TABLE mine (id integer); COMMENT ON TABLE mine IS 'made by hand'",
+            "CREATE TABLE mine (id integer); COMMENT ON TABLE mine IS '[1]'",
+        ],
+    )
+    def test_they_are_left_alone(self, store, query, create, chunks, vectors):
+        query(create)
+        refused = store(table="mine")
+        for use in (refused.clear, lambda: refused.add(chunks(1), vectors(1)), refused.__len__):
+            with pytest.raises(ConfigError, match=r"table 'mine' exists and was not created by this package.*table="):
+                use()
+        assert query("SELECT relname FROM pg_class WHERE relname = 'mine'") == [("mine",)]
+        query(f"DROP {create.split()[1]} mine")
+
+    def test_a_user_without_rights_is_told(self, pgvector_dsn, query, chunks, vectors):
+        query("CREATE ROLE reader LOGIN")
+        with closing(PgVectorStore(pgvector_dsn.replace("user=postgres", "user=reader"), table="denied")) as store:
+            with pytest.raises(ConfigError, match=r"table='denied'.*permission denied for schema public"):
+                store.add(chunks(1), vectors(1))
+            assert len(store) == 0
+
+    def test_a_database_without_pgvector_gets_it_or_the_user_is_told(self, pgvector_dsn, query, chunks, vectors):
+        query("CREATE DATABASE plain")
+        query("CREATE ROLE tenant LOGIN")
+        query("GRANT CREATE ON SCHEMA public TO tenant")
+        plain = pgvector_dsn.replace("dbname=postgres", "dbname=plain")
+        with closing(PgVectorStore(plain.replace("user=postgres", "user=tenant"))) as store:
+            assert store.search(vectors(1)[0], 1) == []
+            with pytest.raises(ConfigError, match=r"no pgvector.*CREATE EXTENSION vector"):
+                store.add(chunks(1), vectors(1))
+        with closing(PgVectorStore(plain)) as store:
+            store.add(chunks(1), vectors(1))
+            assert store.search(vectors(1)[0], 1) == chunks(1)
+
+    def test_stores_that_begin_at_the_same_time_do_not_meet(self, pgvector_dsn, query, chunks, vectors):
+        query("CREATE DATABASE fresh")
+        dsn = pgvector_dsn.replace("dbname=postgres", "dbname=fresh")
+
+        def fill(number):
+            with closing(PgVectorStore(dsn, table=f"run_{number}")) as store:
+                store.add(chunks(5, first=5 * number), vectors(5))
+                return store.search(vectors(5)[2], 1)
+
+        with ThreadPoolExecutor(6) as pool:
+            assert list(pool.map(fill, range(6))) == [chunks(1, first=5 * number + 2) for number in range(6)]
+
+
+def test_a_program_that_closes_nothing_ends_quietly(pgvector_dsn, tmp_path):
+    code = f"""
+import numpy as np
+import rag_evaluation_framework as rag
+from rag_evaluation_framework.components.vector_stores import PgVectorStore
+store = PgVectorStore({pgvector_dsn!r}, table="quiet")
+document = rag.Document(rag.DocumentId("a"), "xyz")
+store.add([rag.PositionAwareChunk.of(document, 0, 3)], np.ones((1, 2), dtype=np.float32))
+print(len(store.search(np.ones(2, dtype=np.float32), 5)))
+"""
+    command = [sys.executable, "-X", "dev", "-W", "error::ResourceWarning", "-c", code]
+    shown = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (shown.returncode, shown.stdout, shown.stderr) == (0, "1\n", "")

@@ -1,0 +1,324 @@
+from dataclasses import dataclass
+
+import pytest
+
+import rag_evaluation_framework as rag
+from rag_evaluation_framework.contracts.registry import building
+from rag_evaluation_framework.contracts.registry.building import build
+from rag_evaluation_framework.errors import ConfigError
+from support.each import each
+
+
+class TestBuildFromText:
+    @pytest.mark.parametrize(
+        ("kind", "text", "made"),
+        [
+            ("chunker", "recursive-character", rag.RecursiveCharacterChunker()),
+            ("metric", "span_recall", rag.SpanRecall()),
+            (
+                "chunker",
+                "recursive-character:chunk_size=400, overlap=50",
+                rag.RecursiveCharacterChunker(chunk_size=400, overlap=50),
+            ),
+            (
+                "chunker",
+                "fixed-token:tokens=50,tokenizer=o200k_base",
+                rag.FixedTokenChunker(tokens=50, tokenizer="o200k_base"),
+            ),
+            ("chunker", "fixed-token:tokenizer=a=b", rag.FixedTokenChunker(tokenizer="a=b")),
+            ("retriever", "bm25:k1=0.9,b=0.4", rag.BM25Retriever(k1=0.9, b=0.4)),
+            ("retriever", "bm25:language=german", rag.BM25Retriever(language="german")),
+            ("retriever", "bm25:language=null", rag.BM25Retriever(language=None)),
+        ],
+        ids=lambda value: value if isinstance(value, str) else "",
+    )
+    def test_parameters_follow_the_name_as_json_and_else_as_text(self, kind, text, made):
+        assert build(kind, text) == made
+
+    def test_own_parts_are_written_with_their_module(self, own_parts):
+        chunker = build("chunker", f"{own_parts}:Lines")
+        assert type(chunker).__name__ == "Lines"
+        assert build("chunker", f"{own_parts}:Lines:skip_blank=false").skip_blank is False
+
+    def test_own_functions_are_returned_as_they_are_and_take_no_parameters(self, own_parts):
+        search = build("retriever", f"{own_parts}:search")
+        assert search("q", 2) == ["q", "q"]
+        with pytest.raises(ConfigError, match="is not a class and takes no parameters, got speed"):
+            build("retriever", f"{own_parts}:search:speed=2")
+        assert type(build("chunker", f"{own_parts}:Holder.Lines")).__name__ == "Lines"  # attributes of attributes
+
+    def test_a_secret_with_a_comma_is_not_shown(self):
+        with pytest.raises(ConfigError, match="expected parameter=value") as refused:
+            build("vector_store", "qdrant:url=http://localhost,api_key=zq81k1,zq81k2")
+        assert "zq81" not in str(refused.value)
+
+    @pytest.mark.parametrize(
+        ("given", "message"),
+        [
+            ("recursive-character:big", "expected parameter=value behind the name and each comma"),
+            ("recursive-character:chunk_size=100,chunk_size=200", "chunk_size"),
+        ],
+    )
+    def test_what_is_no_parameter_or_twice_one_is_refused(self, given, message):
+        with pytest.raises(ConfigError, match=message):
+            build("chunker", given)
+
+
+class TestBuildFromMapping:
+    def test_the_type_is_the_name(self):
+        assert build("chunker", {"type": "fixed-token", "tokens": 7}) == rag.FixedTokenChunker(tokens=7)
+
+    def test_parts_can_be_nested(self):
+        retriever = build(
+            "retriever",
+            {
+                "type": "vector-rag",
+                "chunker": {"type": "recursive-character", "chunk_size": 99},
+                "embedder": "lsa:dimensions=8",
+                "vector_store": None,
+                "batch_size": 3,
+            },
+        )
+        assert retriever == rag.VectorRAGRetriever(
+            chunker=rag.RecursiveCharacterChunker(chunk_size=99), embedder=rag.LsaEmbedder(dimensions=8), batch_size=3
+        )
+
+    @pytest.mark.parametrize(
+        ("given", "wanted"),
+        [
+            (
+                {"type": "recursive-character", "chunkSize": 90, "chunkOverlap": 9},
+                rag.RecursiveCharacterChunker(chunk_size=90, overlap=9),
+            ),
+            ({"type": "fixed-token", "tokensPerChunk": 9}, rag.FixedTokenChunker(tokens=9)),
+            ({"type": "fixed-token", "tokens_per_chunk": 9}, rag.FixedTokenChunker(tokens=9)),
+        ],
+    )
+    def test_parameters_of_typescript_configurations_are_read(self, given, wanted):
+        assert build("chunker", given) == wanted
+
+    @pytest.mark.parametrize("other", ["chunkSize", "chunk-size"])
+    def test_two_spellings_of_one_parameter_are_refused(self, other):
+        with pytest.raises(ConfigError):
+            build("chunker", {"type": "recursive-character", "chunk_size": 100, other: 200})
+
+    def test_a_list_of_parts_is_written_under_the_plural_of_its_kind(self):
+        retrievers = ["bm25:k1=0.9", {"type": "vector-rag", "embedder": "lsa:dimensions=8"}]
+        hybrid = build("retriever", {"type": "hybrid", "retrievers": retrievers, "weights": [0.3, 0.7], "rrfK": 10})
+        assert hybrid == rag.HybridRetriever(
+            (rag.BM25Retriever(k1=0.9), rag.VectorRAGRetriever(embedder=rag.LsaEmbedder(8))), (0.3, 0.7), rrf_k=10
+        )
+
+    @pytest.mark.parametrize("retrievers", ["bm25", {"type": "bm25"}, [], None, ["bm26"], [{"type": "lsa"}], 7])
+    def test_what_is_no_list_of_parts_is_refused(self, retrievers):
+        with pytest.raises(ConfigError):
+            build("retriever", {"type": "hybrid", "retrievers": retrievers})
+
+    def test_lists_become_tuples(self):
+        chunker = build("chunker", {"type": "recursive-character", "separators": ["\n", " "]})
+        assert chunker.separators == ("\n", " ")
+
+    def test_the_mapping_is_not_changed(self):
+        given = {"type": "fixed-token", "tokens": 7}
+        build("chunker", given)
+        assert given == {"type": "fixed-token", "tokens": 7}
+
+    @pytest.mark.parametrize("given", [{}, {"tokens": 7}, {"type": 5}, {"type": None}])
+    def test_a_mapping_without_a_type_is_refused_with_the_types(self, given):
+        with pytest.raises(
+            ConfigError,
+            match=r"chunker: expected a 'type', one of fixed-token, markdown-header, recursive-character",
+        ):
+            build("chunker", given)
+
+
+class TestErrors:
+    def test_an_unknown_name_is_refused_with_those_that_exist(self):
+        message = r"chunker 'semantik' is unknown; did you mean semantic\? there are fixed-token, .*; .*module"
+        with pytest.raises(ConfigError, match=message):
+            build("chunker", "semantik")
+
+    @each(
+        ("kind", "name", "meant"),
+        [
+            ("chunker", "recursive_charater", "recursive-character"),
+            ("retriever", "BM25", "bm25"),
+            ("retriever", "vectorrag:k=5", "vector-rag"),
+            ("metric", "nDCG", "ndcg"),
+            ("metric", "NDCG", "ndcg"),
+            ("metric", "SpanRecall", "span_recall"),
+            ("metric", "R", "recall"),
+            ("metric", "P", "precision"),
+            ("metric", "RR", "mrr"),
+            ("metric", "AP", "map"),
+            ("metric", "Success", "hit"),
+            ("metric", "Rprec", "r_precision"),
+            ("metric", "zzzz", None),
+            ("chunker", "R", None),
+        ],
+    )
+    def test_a_name_that_is_nearly_right_is_answered_with_the_right_one(self, kind, name, meant):
+        with pytest.raises(ConfigError) as caught:
+            build(kind, name)
+        assert (f"is unknown; did you mean {meant}? " in str(caught.value)) == (meant is not None)
+        assert meant is not None or "did you mean" not in str(caught.value)
+
+    @pytest.mark.parametrize(
+        ("name", "meant"), [("span_recall@5", None), ("nDCG@10", "ndcg"), ("span_recal@50ch", "span_recall")]
+    )
+    def test_a_metric_with_a_cutoff_is_told_where_cutoffs_are_given(self, name, meant):
+        with pytest.raises(ConfigError) as caught:
+            build("metric", name)
+        hint = f"did you mean {meant}? " if meant else ""
+        wanted = f"metric '{name}' is unknown; {hint}a metric is named without its cutoff, which k and budgets give; "
+        assert str(caught.value).startswith(wanted)
+
+    @pytest.mark.parametrize(
+        ("kind", "given", "message"),
+        [
+            ("retriever", "fixed-token", "retriever 'fixed-token' is unknown"),
+            (
+                "chunker",
+                "recursive-character:chunk_sise=5",
+                "no parameter 'chunk_sise'; it has chunk_size, overlap, separators, length, separator_at$",
+            ),
+            ("retriever", {"type": "bm25", "_index": None}, "no parameter '_index'; it has chunker, k1, b, language$"),
+            ("metric", "span_recall:k=5", "it has none"),
+            ("chunker", "no_such_module:C", "'no_such_module' cannot be imported: No module named .*; looked for in /"),
+            ("chunker", "json:dunps", r"module 'json' has no 'dunps'; did you mean 'dumps'\?"),
+        ],
+        ids=["another kind", "unknown", "private", "no parameters", "no module", "no attribute"],
+    )
+    def test_what_does_not_exist_is_refused_with_what_does(self, kind, given, message):
+        with pytest.raises(ConfigError, match=message):
+            build(kind, given)
+
+    @pytest.mark.parametrize("size", ["big", "-1", "null", "1.5"])
+    def test_an_impossible_value_is_refused(self, size):
+        with pytest.raises(ConfigError):
+            build("chunker", f"recursive-character:chunk_size={size}")
+
+    def test_a_missing_attribute_is_named(self, own_parts):
+        with pytest.raises(ConfigError, match=f"module '{own_parts}' has no 'Nothing'"):
+            build("chunker", f"{own_parts}:Nothing")
+
+    @pytest.mark.parametrize("reference", [":search", "./search.py:find", "..search:find", "search.:find"])
+    def test_what_cannot_be_a_module_is_refused(self, reference):
+        with pytest.raises(ConfigError):
+            build("retriever", reference)
+
+
+class TestObjects:
+    def test_an_object_is_taken_as_it_is(self):
+        chunker = rag.RecursiveCharacterChunker()
+        assert build("chunker", chunker) is chunker
+        assert build("retriever", len) is len
+
+
+def test_a_refused_parameter_that_a_class_keeps_out_of_its_repr_is_not_shown(tmp_path, monkeypatch):
+    (tmp_path / "secret_parts_of_test.py").write_text(
+        "from dataclasses import dataclass, field\n"
+        "from rag_evaluation_framework import Embedder, Retriever\n"
+        "class Strict:\n"
+        "    def __post_init__(self):\n"
+        "        if self.x > 8: raise ValueError('bad x')\n"
+        "@dataclass(frozen=True)\n"
+        "class E(Strict, Embedder):\n"
+        "    key: str = field(default='', repr=False)\n"
+        "    x: int = 0\n"
+        "    dimension = 1\n"
+        "    def embed(self, texts): ...\n"
+        "@dataclass(frozen=True)\n"
+        "class R(Strict, Retriever):\n"
+        "    embedder: Embedder\n"
+        "    x: int = 0\n"
+        "    def index(self, corpus): ...\n"
+        "    def retrieve(self, query, k): ...\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ConfigError) as caught:
+        build("embedder", "secret_parts_of_test:E:key=TOPSECRET,x=9")
+    assert str(caught.value) == "embedder 'secret_parts_of_test:E' refuses {'key': '***', 'x': 9}: bad x"
+    nested = {"type": "secret_parts_of_test:R", "embedder": "secret_parts_of_test:E:key=TOPSECRET", "x": 9}
+    with pytest.raises(ConfigError, match="bad x") as caught:
+        build("retriever", nested)
+    assert "TOPSECRET" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("component", "said"),
+    [
+        ({"type": "hybrid", "retrievers": ["bm25", {"type": "nope"}]}, "retrievers[1]: retriever 'nope' is unknown"),
+        ({"type": "hybrid", "retrievers": [{"k": 3}]}, "retrievers[0]: retriever: expected a 'type'"),
+        (
+            {"type": "hybrid", "retrievers": ["bm25", {"type": "bm25", "chunker": "nope"}]},
+            "retrievers[1]: chunker 'nope' is unknown",
+        ),
+    ],
+)
+def test_an_error_in_a_list_of_components_says_which_of_them_it_is(component, said):
+    with pytest.raises(ConfigError) as caught:
+        build("retriever", component)
+    assert str(caught.value).startswith(said)
+
+
+@pytest.mark.parametrize(
+    ("kind", "component", "message"),
+    [
+        ("chunker", "semantic", "chunker 'semantic' needs embedder, as in semantic:embedder=..."),
+        ("embedder", {"type": "cached"}, "embedder 'cached' needs embedder, as in cached:embedder=..."),
+        ("retriever", "reranked", "retriever 'reranked' needs retriever and reranker, as in reranked:retriever=..."),
+    ],
+)
+def test_a_parameter_that_is_needed_is_named(kind, component, message):
+    with pytest.raises(ConfigError) as caught:
+        build(kind, component)
+    assert str(caught.value) == message
+
+
+def test_a_parameter_on_the_command_line_is_json_only_if_it_is_strict():
+    with pytest.raises(ConfigError, match="expected a list of texts"):
+        build("chunker", f"recursive-character:separators={'[' * 100_000}")
+    with pytest.raises(ConfigError, match="k1"):
+        build("retriever", "bm25:k1=NaN")
+
+
+@pytest.mark.parametrize(
+    "error", [KeyError("x"), AttributeError("x"), OverflowError("x"), RuntimeError("x"), OSError(5, "x")]
+)
+def test_whatever_a_constructor_raises_is_told_with_its_parameters(monkeypatch, error):
+    @dataclass(frozen=True)
+    class Failing(rag.Chunker):
+        size: int = 1
+
+        def __post_init__(self):
+            raise error
+
+        def chunk(self, text):
+            return [text]
+
+    monkeypatch.setattr(building, "load", lambda *_, **__: Failing)
+    problem = rf"^chunker 'own:Failing' cannot be made of {{'size': 2}}: {type(error).__name__}: .*x"
+    with pytest.raises(ConfigError, match=problem):
+        build("chunker", {"type": "own:Failing", "size": 2})
+
+
+def test_a_refused_parameter_that_cannot_be_shown_is_told_too(monkeypatch):
+    @dataclass(frozen=True)
+    class Failing(rag.Chunker):
+        size: object
+
+        def __post_init__(self):
+            raise ValueError(f"{self.size}")
+
+        def chunk(self, text):
+            return [text]
+
+    endless = []
+    for _ in range(100_000):
+        endless = [endless]
+    with pytest.raises(ConfigError, match=r"max_level=<list whose repr raises RecursionError>"):
+        build("chunker", {"type": "markdown-header", "max_level": endless})
+    monkeypatch.setattr(building, "load", lambda *_, **__: Failing)
+    with pytest.raises(ConfigError, match=r"cannot be made of {'size': <list whose repr raises RecursionError>}"):
+        build("chunker", {"type": "own:Failing", "size": endless})

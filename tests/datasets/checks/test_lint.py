@@ -1,0 +1,584 @@
+"""What a check of a dataset finds: of each kind, a dataset that has it, and one that nearly has it and does not."""
+
+from dataclasses import replace
+
+import pytest
+
+from rag_evaluation_framework import (
+    CHUNK,
+    DOCUMENT,
+    TOKEN,
+    Answer,
+    CharacterSpan,
+    Chunk,
+    ChunkLevelGroundTruth,
+    ChunkRegistry,
+    Corpus,
+    Dataset,
+    Document,
+    DocumentId,
+    DocumentLevelGroundTruth,
+    Query,
+    TokenLevelGroundTruth,
+    generate_chunk_id,
+    load_dataset,
+    save_dataset,
+)
+from rag_evaluation_framework.data import Skipped
+from rag_evaluation_framework.datasets.checks import lint_dataset
+from rag_evaluation_framework.errors import ConfigError, DatasetError
+from rag_evaluation_framework.labels import relabel
+from rag_evaluation_framework.text.terms import words
+
+FIRST, SECOND = "Invoices are sent on the first day.", "Refunds take five working days in all countries."
+PAGE = f"# Billing\n\n{FIRST} {SECOND} Write to us.\n"
+
+
+def corpus_of(**texts):
+    return Corpus(Document(DocumentId(f"{name}.md"), text) for name, text in texts.items())
+
+
+def question(wording, *labels, query_id=None, metadata=None):
+    """A question with labels: texts of PAGE, or spans."""
+    query = Query.from_text(wording)
+    query = Query(query_id or query.id, query.text, metadata or {})
+    return TokenLevelGroundTruth(
+        query, [label if isinstance(label, CharacterSpan) else span(label) for label in labels]
+    )
+
+
+def span(text, page=PAGE, name="a.md"):
+    start = page.index(text)
+    return CharacterSpan(DocumentId(name), start, start + len(text), text)
+
+
+def lint(*questions, corpus=None, skipped=(), **options):
+    return lint_dataset(Dataset(questions, TOKEN, skipped=skipped), corpus or corpus_of(a=PAGE), **options)
+
+
+def found(report, kind):
+    return [finding for finding in report.findings if finding.kind == kind]
+
+
+def kinds(report):
+    return list(report.counts)
+
+
+def test_of_a_dataset_in_order_nothing_is_told():
+    report = lint(question("When do bills come?", FIRST), question("How long?", SECOND))
+    assert (report.findings, report.not_checked) == ((), ())
+    assert str(report) == "dataset: 2 questions checked\nNothing is wrong"
+
+
+def test_a_label_whose_text_differs_is_told_with_the_first_word_that_does_and_its_place():
+    edited = PAGE.replace("take five", "took five")
+    (finding,) = lint(question("How long?", SECOND), corpus=corpus_of(a=edited)).findings
+    assert (finding.kind, finding.severity, finding.where) == ("text differs", "error", "a.md:3:37")
+    assert finding.what == (
+        "is “Refunds take five working days in all countries.” in the dataset, "
+        "“Refunds took five working days in all countries.” in the document"
+    )
+    assert "dataset update" in finding.advice
+
+
+def test_a_label_beyond_the_end_of_its_document_is_told():
+    (finding,) = lint(question("How long?", SECOND), corpus=corpus_of(a=PAGE[:40])).findings
+    assert (finding.kind, finding.where) == ("text differs", "a.md[47:95]")
+    assert finding.what == "ends at character 95, the document at 40"
+
+
+def test_a_label_that_differs_in_white_space_only_is_where_it_was():
+    report = lint(question("How long?", SECOND), corpus=corpus_of(a=PAGE.replace("five working", "five\nworking")))
+    assert report.findings == ()
+
+
+def test_a_label_in_a_document_that_the_corpus_lacks_is_told_and_one_named_by_its_stem_is_not():
+    stranger, stem = span(FIRST, name="b.md"), span(FIRST, name="a")
+    report = lint(question("When?", stranger), question("At what time?", stem))
+    (finding,) = report.findings
+    assert (finding.kind, finding.query.text, finding.where) == ("document missing", "When?", "b.md[11:46]")
+    assert "(glob)" in finding.advice
+
+
+def test_a_blank_label_is_an_error_and_one_of_markup_a_warning_and_a_word_in_markup_is_neither():
+    page = "a  b\n\n---\n\n<br> &nbsp;\n\n**x** [y](z.md)\n"
+    labels = {"  ": "blank label", "---": "not shown", "<br> &nbsp;": "not shown", "**x**": None, "[y](z.md)": None}
+    for label, kind in labels.items():
+        report = lint(question("What?", span(label, page)), corpus=corpus_of(a=page))
+        assert kinds(report) == ([kind] if kind else []), label
+        severities = {"blank label": "error", "not shown": "warning"}
+        assert all(finding.severity == severities[finding.kind] for finding in report.findings)
+
+
+@pytest.mark.parametrize(
+    ("name", "page", "label", "hidden"),
+    [
+        ("a.md", "One.\n\n<!-- The price was 12 euros. -->\n", "The price was 12 euros.", "comments and scripts"),
+        ("a.md", "---\ntitle: The price was 12.\n---\n\nOne.\n", "The price was 12.", "front matter"),
+        ("a.md", "One [page](https://price.org).\n", "https://price.org", "links"),
+        ("a.rst", "One.\n\n.. The price was 12 euros.\n", "The price was 12 euros.", "comments"),
+        ("a.rst", "One.\n\n.. code::\n\n   The price was 12 euros.\n", "The price was 12 euros.", ""),
+        ("a.txt", "One.\n\n<!-- The price was 12 euros. -->\n", "The price was 12 euros.", ""),
+        ("a.md", "The `price` was <!-- only --> 12 euros.\n", "price` was <!-- only --> 12", ""),
+    ],
+)
+def test_a_label_that_readers_are_not_shown_is_told_with_what_hides_it(name, page, label, hidden):
+    report = lint(question("How much?", span(label, page, name)), corpus=Corpus([Document(DocumentId(name), page)]))
+    told = [(finding.kind, finding.severity, finding.what) for finding in report.findings]
+    assert told == ([("not shown", "warning", f"“{label}” is hidden ({hidden})")] if hidden else [])
+
+
+@pytest.mark.parametrize(
+    ("name", "label", "how"),
+    [
+        ("a.md", "~~thirty days~~", "is struck out"),
+        ("a.md", "thirty days", "is struck out"),
+        ("a.md", "~~thirty days~~ fourteen days", "is struck out in part"),
+        ("a.md", "It lasts ~~thirty days", "is struck out in part"),
+        ("a.md", "fourteen days", None),
+        ("a.md", "<del>thirty days</del> ten days", "is struck out in part"),
+        ("a.txt", "~~thirty days~~", None),
+    ],
+)
+def test_a_label_that_is_struck_out_is_told(name, label, how):
+    page = "It lasts ~~thirty days~~ fourteen days.\n\n<p><del>thirty days</del> ten days</p>\n"
+    report = lint(question("How long?", span(label, page, name)), corpus=Corpus([Document(DocumentId(name), page)]))
+    told = [(finding.kind, finding.severity, finding.what) for finding in report.findings]
+    assert told == ([("struck out", "warning", f"“{label}” {how}")] if how else [])
+
+
+def test_html_in_restructuredtext_may_be_shown():
+    page = ".. raw:: html\n\n   <p>Search the list archives</p>\n"
+    entry = question("Where?", span("<p>Search the list archives</p>", page, "a.rst"))
+    assert lint(entry, corpus=Corpus([Document(DocumentId("a.rst"), page)])).findings == ()
+
+
+def test_an_empty_span_is_blank():
+    (finding,) = lint(question("What?", CharacterSpan(DocumentId("a.md"), 3, 3))).findings
+    assert (finding.kind, finding.what) == ("blank label", "is empty")
+
+
+def test_white_space_at_the_ends_of_a_label_is_told_as_no_problem():
+    report = lint(question("When?", f" {SECOND}"))
+    (finding,) = report.findings
+    assert (finding.kind, finding.severity, report.problems) == ("white space", "info", ())
+
+
+@pytest.mark.parametrize(
+    "other", ["when do they come?", "When do  they\ncome", "“When do they come”?", "WHEN do they come ?"]
+)
+def test_a_question_that_is_asked_twice_is_told_whatever_its_case_white_space_and_punctuation(other):
+    report = lint(question("When do they come?", FIRST), question(other, FIRST, query_id="again"))
+    (finding,) = report.findings
+    assert (finding.kind, finding.severity, finding.query.id) == ("asked twice", "warning", "again")
+    assert Query.from_text("When do they come?").id in finding.what
+
+
+def test_the_two_apostrophes_are_one():
+    assert kinds(lint(question("What's sent?", FIRST), question("What’s sent?", FIRST))) == ["asked twice"]
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("What is C?", "What is C#?"),
+        ("Is it 5?", "Is it -5?"),
+        ("C++ 1.5", "C++ 15"),
+        ("What is .NET?", "What is NET?"),
+        ("Why __init__?", "Why init?"),
+        ("What is ()?", "What is []?"),
+    ],
+)
+def test_questions_that_differ_in_a_symbol_of_a_word_are_two(one, other):
+    assert lint(question(one, FIRST), question(other, FIRST)).findings == ()
+
+
+def test_the_same_wording_with_other_labels_is_an_error_that_names_the_other_question():
+    report = lint(question("When?", FIRST, query_id="one"), question("when", SECOND, query_id="two"))
+    (finding,) = report.findings
+    assert (finding.kind, finding.severity, finding.query.id) == ("other truth", "error", "two")
+    assert finding.what == "is worded as one “When?”, which has other labels"
+
+
+def test_the_order_of_labels_is_no_other_truth_and_a_third_question_is_compared_with_both():
+    entries = [
+        question("When?", FIRST, SECOND, query_id="one"),
+        question("When", SECOND, query_id="two"),
+        question("when?", SECOND, FIRST, query_id="three"),
+        question("when", SECOND, query_id="four"),
+    ]
+    report = lint(*entries)
+    assert [(finding.kind, finding.query.id, finding.what.split()[-1]) for finding in report.findings] == [
+        ("other truth", "two", "labels"),
+        ("asked twice", "three", "one"),
+        ("asked twice", "four", "two"),
+    ]
+
+
+def test_questions_without_an_answer_that_are_worded_alike_are_asked_twice():
+    report = lint(question("When?", FIRST), question("Who?", query_id="one"), question("Who?", query_id="two"))
+    assert kinds(report) == ["asked twice", "no answer"]
+
+
+def test_labels_given_twice_and_labels_that_overlap_are_told_and_labels_that_touch_are_not():
+    half = span("sent on the first day. Refunds")
+    report = lint(question("When?", FIRST, FIRST, half))
+    assert [(finding.kind, finding.what) for finding in report.findings] == [
+        ("labelled twice", "is given 2 times"),
+        ("labels overlap", "shares 22 characters with the label at a.md:3:1"),
+    ]
+    assert lint(question("When?", FIRST, span(f" {SECOND}"), query_id="one")).problems == ()
+
+
+def test_a_label_within_another_one_is_told_also_if_a_third_begins_between_them():
+    labels = [span(PAGE[11:90]), span(PAGE[12:20]), span(PAGE[60:70])]
+    assert len(found(lint(question("When?", *labels)), "labels overlap")) == 2
+
+
+def test_a_question_that_repeats_eight_words_of_its_answer_copies_it():
+    copied = "Do Refunds take five working days in all countries, really?"
+    (finding,) = lint(question(copied, SECOND)).findings
+    assert (finding.kind, finding.severity) == ("copies its answer", "warning")
+    assert finding.what == "repeats 8 words in a row of its answer: “refunds take five working days in all countries”"
+    seven = copied.replace("countries", "of the world")
+    assert lint(question(seven, f"{FIRST} {SECOND}")).findings == ()
+
+
+def test_a_run_of_short_words_does_not_hide_a_longer_one_that_begins_within_it():
+    page = "a b c d e f g h internationalization, and a lot of other different words beside these."
+    entry = question("Is a b c d e f g h z, or b c d e f g h internationalization?", span(page, page))
+    (finding,) = lint(entry, corpus=corpus_of(a=page)).findings
+    assert finding.what == "repeats 8 words in a row of its answer: “b c d e f g h internationalization”"
+
+
+def test_a_question_that_holds_nine_in_ten_content_words_of_its_answer_copies_it():
+    (finding,) = lint(question("In which countries do refunds take five days of working?", SECOND)).findings
+    assert finding.what == "holds 6 of the 6 content words of its answer"
+    assert lint(question("In which countries do refunds take days of working?", SECOND)).findings == ()
+
+
+def test_an_answer_of_three_content_words_is_copied_by_chance():
+    page = "The agent restarts servers."
+    assert lint(question("Which agent restarts servers?", span(page, page)), corpus=corpus_of(a=page)).findings == ()
+
+
+def test_a_run_of_characters_of_a_script_without_spaces_has_to_be_as_long_as_eight_words():
+    answer = "請求書は毎月一日に送られます返金には五営業日かかりますのでお待ちください"
+    page = f"{answer}。{'それ以外' * 20}ほかの文字列あいうえおかきくけこさしすせそたちつてとなにぬねの"
+    label = span(page, page)
+    corpus = corpus_of(a=page)
+    assert lint(question(f"{answer[:12]}か", label), corpus=corpus).findings == ()
+    assert kinds(lint(question(f"{answer[:22]}か", label), corpus=corpus)) == ["copies its answer"]
+
+
+def test_other_places_of_an_answer_are_listed_up_to_white_space_unless_the_question_labels_them():
+    copy = SECOND.replace("five working", "five\nworking")
+    corpus = corpus_of(a=PAGE, b=f"Intro.\n{copy}\n")
+    (finding,) = lint(question("How long?", SECOND), corpus=corpus).findings
+    assert (finding.kind, finding.severity, finding.where, finding.places) == (
+        "answer elsewhere",
+        "warning",
+        "a.md:3:37",
+        ("b.md:2:1",),
+    )
+    both = question("How long?", SECOND, CharacterSpan(DocumentId("b.md"), 0, 7 + len(copy)))
+    assert lint(both, corpus=corpus).findings == ()
+
+
+def test_other_places_of_an_answer_are_listed_that_show_it_with_other_markup():
+    page = PAGE.replace("five working", "**five** [working](work.md)")
+    quoted = f"Intro.\n\n> {SECOND.replace('days in', 'days' + chr(10) + '> in')}\n"
+    corpus = Corpus(
+        [
+            *corpus_of(a=PAGE, b=page, c=quoted, d=f"One.\n\n<!-- {SECOND} -->\n"),
+            Document(DocumentId("e.md"), f"<p>{SECOND.replace('five', '<b>five</b>')}"),
+            Document(DocumentId("f.txt"), SECOND.replace("five", "**five**")),
+        ]
+    )
+    (finding,) = lint(question("How long?", SECOND), corpus=corpus).findings
+    assert (finding.kind, sorted(finding.places)) == (
+        "answer elsewhere",
+        ["b.md:3:37", "c.md:3:3", "d.md:3:6", "e.md:1:4"],  # readers are not shown that of d.md, retrievers are
+    )
+    marked = page[page.index("Refunds") : page.index(" Write")]
+    (finding,) = lint(question("How long?", span(marked, page, "b.md")), corpus=corpus_of(a=PAGE, b=page)).findings
+    assert (finding.kind, finding.places) == ("answer elsewhere", ("a.md:3:37",))
+    assert finding.what.endswith("also stands in 1 other place: a.md:3:37")
+
+
+def test_a_place_with_other_markup_that_the_question_labels_or_that_says_something_else_is_no_other_one():
+    page = PAGE.replace("five working", "**five** [working](work.md)")
+    marked = page[page.index("Refunds") : page.index(" Write")]
+    entry = question("How long?", SECOND, span(marked[:-1], page, "b.md"))
+    assert lint(entry, corpus=corpus_of(a=PAGE, b=page)).findings == ()
+    for other in ("take fivefold **working**", "Take **five** working", "take ~~five~~ working"):
+        changed = PAGE.replace("take five working", other)
+        assert lint(question("How long?", SECOND), corpus=corpus_of(a=PAGE, b=changed)).findings == (), other
+
+
+def test_a_short_text_is_written_again_elsewhere_without_being_the_answer():
+    corpus = corpus_of(a=PAGE, b="Write to us.")
+    assert lint(question("What to do?", "Write to us."), corpus=corpus).findings == ()
+
+
+def test_of_a_text_in_many_places_the_first_twenty_are_found():
+    corpus = corpus_of(a=PAGE, **{f"copy{number}": SECOND for number in range(40)})
+    (finding,) = lint(question("How long?", SECOND), corpus=corpus).findings
+    assert len(finding.places) == 19
+    assert "also stands in at least 19 other places: copy0.md:1:1, copy1.md:1:1, copy2.md:1:1, …" in finding.what
+
+
+def test_without_the_corpus_where_else_texts_are_is_not_checked():
+    report = lint_dataset(Dataset([question("How long?", SECOND)], TOKEN))
+    assert kinds(report) == []
+    assert report.not_checked == (
+        "whether labels match their documents, and where else their texts stand: needs the corpus",
+    )
+
+
+def test_an_answer_longer_than_the_budget_has_a_bound_on_its_recall_that_is_rounded_down():
+    report = lint(question("When?", FIRST, SECOND), budget="82ch")
+    (finding,) = report.findings
+    assert (finding.kind, finding.what) == (
+        "too long",
+        "its answer has 83 characters: span_recall@82ch is at most 0.98",
+    )
+    assert lint(question("When?", FIRST, SECOND), budget="83ch").findings == ()
+
+
+def test_labels_that_overlap_count_once_in_the_length_of_an_answer():
+    assert kinds(lint(question("When?", FIRST, span(FIRST[:20])), budget="35ch")) == ["labels overlap"]
+
+
+def test_questions_without_an_answer_are_counted_and_are_an_error_if_there_are_no_others():
+    report = lint(question("When?", FIRST), question("Who?"))
+    assert [(finding.kind, finding.severity, finding.what) for finding in report.findings] == [
+        ("no answer", "info", "1 of 2 questions has no answer in the corpus")
+    ]
+    assert report.problems == ()
+    (finding,) = lint(question("Who?")).findings
+    assert (finding.kind, finding.severity) == ("no answers", "error")
+
+
+def test_skipped_labels_are_told_one_by_one():
+    label = Skipped(Query.from_text("Why?"), "Because of\nthat.", "missing: nothing similar")
+    report = lint(question("When?", FIRST), skipped=[label])
+    (finding,) = report.findings
+    assert (finding.kind, finding.query.text, finding.what) == (
+        "skipped",
+        "Why?",
+        "“Because of that.”: missing: nothing similar",
+    )
+    assert str(report).startswith("dataset: 1 question checked\n1 warning, in 1 skipped question\n")
+    report = lint(question("When?", FIRST), question("when", FIRST, query_id="q"), skipped=[label])
+    assert "\n2 warnings, in 1 question and 1 that is skipped\n" in str(report)
+
+
+def test_why_a_question_is_skipped_is_told_for_the_documents_as_they_are_now():
+    asked = question("When?", FIRST), question("Both?", FIRST, SECOND)
+    dataset = Dataset(asked, TOKEN, corpus=corpus_of(a=PAGE))
+    lost = relabel(dataset, corpus_of(b="Nothing of it.")).dataset
+    quoted = Skipped(Query.from_text("Why?"), "Because.", "missing: nothing similar")
+    lost = replace(lost, skipped=[quoted, *lost.skipped])
+    again = "is there again; `rag-eval dataset update` takes the question back"
+    assert [finding.what for finding in found(lint_dataset(lost, corpus_of(a=PAGE)), "skipped")] == [
+        "“Because.”: missing: nothing similar",
+        f"“{FIRST}” {again}",
+        f"“{FIRST}” {again}",
+        f"“{SECOND}” {again}",
+    ]
+    edited = corpus_of(a=PAGE.replace(SECOND, "Gone."))
+    assert [finding.what for finding in found(lint_dataset(lost, edited), "skipped")] == [
+        "“Because.”: missing: nothing similar",
+        f"“{SECOND}”: changed in a.md",
+        f"“{FIRST}” {again}",
+    ]
+    assert all(": gone from a.md" in finding.what for finding in found(lint_dataset(lost), "skipped")[1:])
+
+
+def test_in_the_documents_in_which_a_question_was_lost_it_is_told_why_as_then():
+    edited = corpus_of(a=PAGE.replace(SECOND, "Gone."))
+    updated = relabel(Dataset([question("How long?", SECOND)], TOKEN, corpus=corpus_of(a=PAGE)), edited).dataset
+    told = [replace(label, reason="as was told then") for label in updated.skipped]
+    asked = replace(updated, ground_truth=[question("When?", FIRST)], skipped=told, corpus=None)
+    for known, expected in ((edited.content_hash, "as was told then"), (None, "changed in a.md")):
+        lost = replace(asked, corpus_hash=known)
+        (finding,) = found(lint_dataset(lost, edited), "skipped")
+        assert finding.what == f"“{SECOND}”: {expected}"
+
+
+def test_documents_and_prefixes_that_the_corpus_lacks_are_told():
+    entries = [
+        DocumentLevelGroundTruth(Query.from_text("When?"), ["a.md", "a", "b.md", "a"], ["c/"]),
+        DocumentLevelGroundTruth(Query.from_text("Who?"), [], ["a"]),
+    ]
+    report = lint_dataset(Dataset(entries, DOCUMENT), corpus_of(a=PAGE))
+    assert [finding.what for finding in found(report, "document missing")] == [
+        "the corpus has no document 'b.md'",
+        "the corpus has no document whose id begins with 'c/'",
+    ]
+    assert [finding.what for finding in found(report, "labelled twice")] == ["'a' is given 2 times"]
+    assert len(report.findings) == 3
+    report = lint_dataset(Dataset(entries, DOCUMENT))
+    assert kinds(report) == ["labelled twice"]
+    assert report.not_checked[0] == "whether there are such documents: needs the corpus"
+
+
+def test_a_document_of_white_space_is_blank():
+    entry = DocumentLevelGroundTruth(Query.from_text("When?"), ["a.md", "b.md"])
+    (finding,) = lint_dataset(Dataset([entry], DOCUMENT), corpus_of(a=" \n", b=PAGE)).findings
+    assert (finding.kind, finding.what) == ("blank label", "the document 'a.md' is blank")
+
+
+def test_chunks_are_compared_with_those_that_were_labelled_and_their_texts_are_read():
+    chunks = [Chunk(generate_chunk_id(text), text, DocumentId("a.md")) for text in (FIRST, SECOND, " \n")]
+    copied = "Do refunds take five working days in all countries?"
+    entries = [
+        ChunkLevelGroundTruth(Query.from_text("When?"), [chunks[0].id]),
+        ChunkLevelGroundTruth(Query.from_text(copied), [chunks[1].id]),
+        ChunkLevelGroundTruth(Query.from_text("Why?"), [chunks[2].id, "chunk_000000000000"]),
+    ]
+    dataset = Dataset(entries, CHUNK)
+    report = lint_dataset(dataset, registry=ChunkRegistry(chunks), k=1)
+    assert [(finding.kind, finding.query.text) for finding in report.findings] == [
+        ("chunk missing", "Why?"),
+        ("blank label", "Why?"),
+        ("copies its answer", copied),
+        ("too long", "Why?"),
+    ]
+    assert found(report, "too long")[0].what == "it has 2 relevant units: recall@1 is at most 0.50"
+    report = lint_dataset(dataset)
+    assert (report.findings, len(report.not_checked)) == ((), 1)
+
+
+def test_gains_are_part_of_the_truth():
+    entries = [
+        DocumentLevelGroundTruth(Query("one", "When?"), ["a.md"], gains={"a.md": 2.0}),
+        DocumentLevelGroundTruth(Query("two", "When?"), ["a.md"]),
+    ]
+    assert kinds(lint_dataset(Dataset(entries, DOCUMENT))) == ["other truth"]
+
+
+def test_a_label_without_a_text_is_said_to_be_unchecked():
+    silent = CharacterSpan(DocumentId("a.md"), 11, 46)
+    report = lint_dataset(Dataset([question("When?", silent)], TOKEN), corpus_of(a=PAGE))
+    assert report.not_checked == ("whether 1 label without a text are where they were: nobody knows what they quoted",)
+    assert lint_dataset(Dataset([question("When?", silent)], TOKEN, corpus=corpus_of(a=PAGE))).not_checked == ()
+
+
+def test_the_corpus_of_the_dataset_is_used_if_none_is_given():
+    dataset = Dataset([question("When?", FIRST)], TOKEN, corpus=corpus_of(a=PAGE, b=SECOND + FIRST))
+    assert kinds(lint_dataset(dataset)) == ["answer elsewhere"]
+
+
+def test_the_report_shows_ten_findings_of_a_kind_and_its_record_has_all():
+    report = lint(
+        *(question("When?", span(SECOND[:10])), *(question("When?", FIRST, query_id=f"q{n}") for n in range(30)))
+    )
+    text = str(report)
+    assert text.splitlines()[:4] == [
+        "dataset: 31 questions checked",
+        "1 error and 29 warnings, in 30 questions",
+        "",
+        "error: other truth (1)",
+    ]
+    assert text.endswith("\n  … and 19 more; --json lists all of them")
+    record = report.record()
+    assert len(record["findings"]) == 30
+    assert record["counts"] == {"other truth": 1, "asked twice": 29}
+    assert repr(report) == "LintReport('dataset', questions=31, findings=30)"
+
+
+@pytest.mark.parametrize(
+    "options", [{"budget": "100tok"}, {"budget": "5"}, {"k": "10ch"}, {"budget": "many"}, {"k": 0}]
+)
+def test_what_is_no_budget_in_characters_and_no_number_of_results_is_refused(options):
+    with pytest.raises(ConfigError):
+        lint(question("When?", FIRST), **options)
+
+
+def test_what_is_no_dataset_is_refused():
+    with pytest.raises(DatasetError, match="expected a Dataset"):
+        lint_dataset("questions.json")
+
+
+def test_hostile_texts_are_told_on_one_line_without_control_codes():
+    page = f"\x1b[31m{SECOND}\x07 [bold]x[/bold]\n"
+    entry = TokenLevelGroundTruth(
+        Query("q\x1b[2J", "When\n\x9b31m [red]?"),
+        [CharacterSpan(DocumentId("a.md"), 0, len(page), page.replace("e", "o"))],
+    )
+    for corpus in (corpus_of(a=page), corpus_of(b=page)):
+        text = str(lint(entry, corpus=corpus))
+        assert text.isprintable() or "\n" in text
+        assert not any(sign in text for sign in "\x1b\x07\x9b")
+        assert "[red]" in text
+
+
+def longest_common_run(one, other):
+    """The most words in a row that two texts share: brute force."""
+    one, other = words(one, None), words(other, None)
+    lengths = [0] * (len(other) + 1)
+    longest = 0
+    for word in one:
+        lengths = [0, *(before + 1 if word == there else 0 for before, there in zip(lengths, other, strict=False))]
+        longest = max(longest, *lengths)
+    return longest
+
+
+@pytest.fixture(scope="module")
+def public(shared):
+    folder = shared / "data" / "chunking_questions"
+    corpus = Corpus.from_folder(folder / "corpora")
+    return load_dataset(folder / "questions_df.csv", corpus=corpus)
+
+
+def test_of_public_questions_those_that_repeat_eight_words_are_found_and_one_answer_that_stands_twice(public):
+    report = lint_dataset(public)
+    assert report.counts == {"copies its answer": 8, "answer elsewhere": 1, "white space": 208}
+    copied = {finding.query.id for finding in report.problems if finding.kind == "copies its answer"}
+    for entry in public:
+        runs = [longest_common_run(entry.query.text, label.text) for label in entry.relevant]
+        assert (max(runs) >= 8) == (entry.query.id in copied), entry.query.text
+    (elsewhere,) = found(report, "answer elsewhere")
+    document = public.corpus["chatlogs.md"].content
+    assert document.count(document[elsewhere.span.start : elsewhere.span.end]) == 2
+
+
+def test_public_questions_that_are_asked_in_capitals_too_are_asked_twice(public):
+    shouted = [
+        TokenLevelGroundTruth(Query(f"{entry.query.id}!", f"{entry.query.text.upper()}!"), entry.relevant)
+        for entry in public
+    ]
+    report = lint_dataset(Dataset([*public, *shouted], TOKEN, corpus=public.corpus))
+    assert report.counts["asked twice"] == 276
+    others = [TokenLevelGroundTruth(entry.query, entry.relevant[:-1]) for entry in shouted]
+    report = lint_dataset(Dataset([*public, *others], TOKEN, corpus=public.corpus))
+    assert report.counts["other truth"] == 276
+
+
+def test_labels_of_public_questions_in_documents_with_a_new_line_all_differ(public, tmp_path):
+    edited = Corpus(Document(document.id, f"New.\n{document.content}") for document in public.corpus)
+    dataset = load_dataset(save_dataset(public, tmp_path / "public.json"))
+    labels = sum(len(entry.relevant) for entry in public)
+    assert lint_dataset(dataset, edited).counts["text differs"] == labels
+
+
+COPY = f"# Terms\n\n{SECOND} Other terms apply to gifts.\n"
+
+
+def test_places_of_an_answer_may_be_those_of_another_one_and_overlap():
+    copy, longer = span(SECOND, COPY, "b.md"), span(f"{SECOND} Other terms apply to gifts.", COPY, "b.md")
+    answers = Answer.any_of(span(SECOND), copy), Answer.any_of(span(FIRST), longer), Answer.any_of(span(FIRST), copy)
+    entry = TokenLevelGroundTruth(Query.from_text("How long, and when?"), answers)
+    report = lint(entry, corpus=corpus_of(a=PAGE, b=COPY))
+    assert not {"labelled twice", "labels overlap"} & {*report.counts}
+    assert found(report, "answer elsewhere") == []
+
+
+def test_the_length_of_an_answer_is_that_of_its_shortest_place():
+    long, short = f"{FIRST} {SECOND}", FIRST
+    entry = TokenLevelGroundTruth(Query.from_text("When?"), (Answer.any_of(span(long), span(short)),))
+    assert found(lint(entry, budget="50ch"), "too long") == []
+    (finding,) = found(lint(question("When?", long), budget="50ch"), "too long")
+    assert "its answer has 84 characters" in finding.what

@@ -1,0 +1,336 @@
+import gzip
+import json
+
+import pytest
+
+from rag_evaluation_framework import (
+    CHUNK,
+    DOCUMENT,
+    TOKEN,
+    BM25Retriever,
+    CharacterSpan,
+    ChunkId,
+    ChunkLevelGroundTruth,
+    Corpus,
+    Dataset,
+    Document,
+    DocumentId,
+    DocumentLevelGroundTruth,
+    Query,
+    TokenLevelGroundTruth,
+    evaluate,
+    load_result,
+    score_rankings,
+)
+from rag_evaluation_framework.datasets.rankings import StoredRetriever, read_rankings
+from rag_evaluation_framework.errors import ConfigError, DatasetError
+
+CORPUS = Corpus([Document(DocumentId("a"), "Refunds take five days. Parcels carry numbers.")])
+FIRST, SECOND = Query("q1", "How long do refunds take?"), Query("q2", "What do parcels carry?")
+DOCUMENTS = Dataset([DocumentLevelGroundTruth(FIRST, ["a"]), DocumentLevelGroundTruth(SECOND, ["b"])], DOCUMENT)
+CHUNKS = Dataset([ChunkLevelGroundTruth(FIRST, [ChunkId("c1")]), ChunkLevelGroundTruth(SECOND, [ChunkId("c2")])], CHUNK)
+SPANS = Dataset(
+    [
+        TokenLevelGroundTruth(FIRST, [CharacterSpan("a", 0, 23)]),
+        TokenLevelGroundTruth(SECOND, [CharacterSpan("a", 24, 46)]),
+    ],
+    TOKEN,
+    corpus=CORPUS,
+)
+TREC = "q1 Q0 b 2 1.0 run\nq1 Q0 a 1 2.0 run\nq2 Q0 a 1 3.0 run\n"
+
+
+def stored(folder, content, name="run", **options):
+    path = folder / name
+    if isinstance(content, list):
+        content = "".join(f"{json.dumps(line)}\n" for line in content)
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return StoredRetriever(path, **options)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        TREC,
+        gzip.compress(TREC.encode()),
+        '{"q1": ["a", "b"], "q2": ["a"]}',
+        [{"query_id": "q1", "hits": [{"doc_id": "a"}, {"doc_id": "b"}]}, {"query_id": "q2", "hits": [{"doc_id": "a"}]}],
+        [{"query_id": "q1", "doc_id": ["a", "b"], "score": [2.0, 1.0]}, {"query_id": "q2", "doc_id": ["a"]}],
+        '{"q1": {"b": 1, "a": 2}, "q2": {"a": 3, "b": 2}}',
+    ],
+    ids=["trec", "compressed", "ids", "hits", "columns", "json"],
+)
+def test_rankings_of_documents_are_scored_without_documents(tmp_path, content):
+    result = evaluate(stored(tmp_path, content), DOCUMENTS, 1, budgets=[])
+    assert result.per_query("recall@1") == {"q1": 1.0, "q2": 0.0}
+    assert [[hit.doc_id for hit in query.hits] for query in result.queries] == [["a"], ["a"]]
+    assert result.config["retriever"]["path"] == str(tmp_path / "run")
+
+
+@pytest.mark.parametrize("order", ["given", "score", None])
+@pytest.mark.parametrize(
+    "content",
+    [
+        "q1 Q0 b 2 1 r\nq1 Q0 a 1 1 r\nq2 Q0 c 1 3 r\nq2 Q0 b 2 2 r\n",
+        '{"q1": {"b": 1, "a": 2}, "q2": {"b": 3, "c": 1}}',
+        [
+            {"query_id": "q1", "hits": [{"doc_id": "b", "score": 1}, {"doc_id": "a", "score": 2}]},
+            {"query_id": "q2", "hits": [{"doc_id": "b", "score": 2}, {"doc_id": "c", "score": 1}]},
+        ],
+        '{"q1": ["a", "b"], "q2": ["c", "b"]}',
+    ],
+    ids=["trec", "json", "hits", "lists"],
+)
+@pytest.mark.filterwarnings("ignore:.*rank column")
+def test_a_run_and_score_read_the_same_files_with_the_same_result(tmp_path, content, order):
+    retriever = stored(tmp_path, content, order=order)
+    result = evaluate(retriever, DOCUMENTS, [1, 2], budgets=[], metrics=["mrr", "recall", "ndcg"])
+    qrels = {truth.query.id: list(truth.relevant) for truth in DOCUMENTS}
+    table = score_rankings(qrels, read_rankings(retriever.path, order), result.score_names)
+    assert {name: table.per_query(name) for name in result.score_names} == {
+        name: result.per_query(name) for name in result.score_names
+    }
+
+
+def test_distances_are_refused_until_their_order_is_told_and_are_no_scores_then(tmp_path):
+    more = "".join(f"q1 Q0 z{rank} {rank} 0.{rank + 2} r\n" for rank in range(3, 7))
+    content = f"q1 Q0 a 1 0.1 r\nq1 Q0 b 2 0.4 r\n{more}q2 Q0 a 1 0.2 r\n"
+    with pytest.raises(DatasetError, match="scores of every ranking rise"):
+        evaluate(stored(tmp_path, content), DOCUMENTS, 1, budgets=[])
+    result = evaluate(stored(tmp_path, content, order="given"), DOCUMENTS, 2, budgets=[])
+    assert [[(hit.doc_id, hit.score) for hit in query.hits] for query in result.queries] == [
+        [("a", None), ("b", None)],
+        [("a", None)],
+    ]
+
+
+def test_ids_may_be_those_of_chunks(tmp_path):
+    result = evaluate(stored(tmp_path, "q1 Q0 c1 1 2 run\nq2 Q0 c1 1 2 run\n", ids="chunk"), CHUNKS, 1, budgets=[])
+    assert result.per_query("chunk_recall@1") == {"q1": 1.0, "q2": 0.0}
+    lines = [{"query_id": "q1", "retrieved_chunk_ids": ["c1"]}, {"query_id": "q2", "retrieved_chunk_ids": ["c1"]}]
+    result = evaluate(stored(tmp_path, lines), CHUNKS, 1, budgets=[])
+    assert result.per_query("chunk_recall@1") == {"q1": 1.0, "q2": 0.0}
+
+
+@pytest.mark.parametrize(
+    "first",
+    [
+        {"hits": [{"doc_id": "a", "start": 0, "end": 23}]},
+        {"retrieved_spans": [{"doc_id": "a", "start": 0, "end": 23}]},
+        {"hits": ["Refunds take five days."]},
+        {"doc_id": ["a"], "start": [0], "end": [23]},
+    ],
+    ids=["hits", "spans", "texts", "columns"],
+)
+def test_places_and_texts_are_scored_at_token_level(tmp_path, first):
+    lines = [{"query_id": "q1", **first}, {"query_id": "q2", "hits": []}]
+    result = evaluate(stored(tmp_path, lines), SPANS, 1)
+    assert result.per_query("span_recall@1") == {"q1": 1.0, "q2": 0.0}
+
+
+def test_the_rankings_of_a_run_are_scored_as_in_the_run(tmp_path):
+    run = evaluate(BM25Retriever(), SPANS, [1, 2])
+    again = evaluate(StoredRetriever(run.save(tmp_path / "saved") / "rankings.jsonl.gz"), SPANS, [1, 2])
+    assert again.metrics == run.metrics
+
+
+def test_what_failed_in_a_run_fails_again_in_its_rankings(tmp_path):
+    class Flaky(BM25Retriever):
+        def retrieve(self, query, k):
+            if query == SPANS.queries[1].text:
+                raise ConnectionError("gone")
+            return super().retrieve(query, k)
+
+    run = evaluate(Flaky(), SPANS, [1, 2])
+    again = evaluate(StoredRetriever(run.save(tmp_path / "saved") / "rankings.jsonl.gz"), SPANS, [1, 2])
+    assert (again.metrics, again.counts["failed"], run.counts["failed"]) == (run.metrics, 1, 1)
+    assert again.failures["q2"][0].message == "failed in the run of which rankings.jsonl.gz has the rankings"
+    assert [*again.queries.hits[0]] == [*load_result(tmp_path / "saved").queries.hits[0]]
+
+
+@pytest.mark.parametrize(
+    ("dataset", "options", "said"),
+    [
+        (SPANS, {}, "cannot be scored at token-level, as its hits have no start and no text; they have doc_id, score"),
+        (CHUNKS, {}, "cannot be scored at chunk-level, as its hits have no chunk_id; they have doc_id, score"),
+        (DOCUMENTS, {"ids": "chunk"}, "cannot be scored at document-level, as its hits have no doc_id; they have chu"),
+    ],
+    ids=["token", "chunk", "document"],
+)
+def test_a_level_that_the_fields_do_not_allow_is_refused_by_the_field(tmp_path, dataset, options, said):
+    with pytest.raises(ConfigError, match=said):
+        evaluate(stored(tmp_path, TREC, **options), dataset, 1, budgets=[])
+
+
+def test_questions_without_a_ranking_and_rankings_without_a_question_are_counted(tmp_path):
+    result = evaluate(stored(tmp_path, "q1 Q0 a 1 2 run\nq7 Q0 a 1 2 run\nq8 Q0 a 1 2 run\n"), DOCUMENTS, 1, budgets=[])
+    assert result.per_query("recall@1") == {"q1": 1.0, "q2": 0.0}
+    assert "questions without a ranking in run, for which nothing was found: 1" in result.notes
+    assert "rankings in run of questions that are not in the dataset, left out: 2" in result.notes
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("q7 Q0 a 1 2 run\n", "ranks none of the 2 questions; it has 'q7', the dataset 'q"),
+        ("", "contains no entries"),
+        ([{"query_id": "q1", "hits": [{"doc_id": 7}, {"start": 1}]}], "line 1: "),
+        ([{"query_id": "q1", "hits": ["a"]}, {"query_id": "q1", "hits": ["a"]}], "line 2: question 'q1' has a ranking"),
+        ([{"query_id": "q1", "hits": ["a"]}, {"hits": ["a"]}], "line 2: query_id is None; expected the id of a que"),
+        ([{"query_id": "q1", "hits": ["a"]}, [1]], "line 2: got "),
+        ([{"query_id": "q1", "hits": ["a"]}, {"query_id": "q2"}], "line 2: "),
+        ('{"query_id": "q1", "hits": ["a"]}\n{"query_id": ', "line 2: "),
+        ([{"query_id": "q1", "doc_id": ["a"], "start": [1, 2]}], "line 1: "),
+        ([{"query_id": "q1", "doc_id": ["a"], "start": [5], "end": [1]}], "line 1: "),
+        ('{"query_id": "q1", "hits": [{"doc_id": "a", "score": NaN}]}', "not valid JSON"),
+        (b"\x1f\x8bdamaged", "cannot be decompressed"),
+    ],
+    ids=str,
+)
+def test_files_that_cannot_be_used_say_where(tmp_path, content, said):
+    with pytest.raises(DatasetError, match=said):
+        evaluate(stored(tmp_path, content), DOCUMENTS, 1, budgets=[])
+
+
+def test_ids_name_documents_or_chunks(tmp_path):
+    with pytest.raises(ConfigError, match="ids='spans'; expected 'document' or 'chunk'"):
+        stored(tmp_path, TREC, ids="spans")
+
+
+def test_a_line_that_cannot_be_read_is_named_once(tmp_path):
+    content = '{"query_id": "q", "hits": [{"doc_id": "a.md", "start": 3}]}\n'
+    with pytest.raises(DatasetError, match=r": line 1: it returned a result without end"):
+        evaluate(stored(tmp_path, content), DOCUMENTS, 1, budgets=[])
+
+
+HITS_OF_ONE = {"query_id": "q1", "hits": [{"doc_id": "a", "score": 2.0}, {"doc_id": "b", "score": 1.0}]}
+HITS_OF_TWO = {"query_id": "q2", "hits": [{"doc_id": "b"}]}
+
+
+def test_several_files_are_one_run(tmp_path):
+    paths = [stored(tmp_path, content, name).path for name, content in (("1", [HITS_OF_ONE]), ("2", [HITS_OF_TWO]))]
+    several = StoredRetriever(paths)
+    result = evaluate(several, DOCUMENTS, 1, budgets=[])
+    assert (result.name, result.config["retriever"]["path"]) == ("1 and 1 more", paths)
+    whole = evaluate(stored(tmp_path, [HITS_OF_ONE, HITS_OF_TWO]), DOCUMENTS, 1, budgets=[])
+    assert [*result.queries] == [*whole.queries]
+    assert result.metrics == whole.metrics == dict.fromkeys(whole.metrics, 1.0)
+
+
+def test_several_files_may_have_different_formats(tmp_path):
+    one = stored(tmp_path, gzip.compress(b"q1 Q0 a 1 1.0 r\n"), "one.gz")
+    other = stored(tmp_path, [HITS_OF_TWO], "other.jsonl")
+    assert StoredRetriever((one.path, other.path)).rankings == {**one.rankings, **other.rankings}
+
+
+@pytest.mark.parametrize(
+    "otherwise", [{"query_id": "q1", "hits": []}, {"query_id": "q1", "doc_id": [], "failed": True}]
+)
+def test_a_question_that_two_files_rank_differently_is_refused_with_both(tmp_path, otherwise):
+    paths = [stored(tmp_path, content, name).path for name, content in (("1", [HITS_OF_ONE]), ("2", [otherwise]))]
+    with pytest.raises(DatasetError, match=rf"{paths[1]}: ranks question 'q1' otherwise than {paths[0]}; name one of"):
+        _ = StoredRetriever(paths).rankings
+    same = StoredRetriever([paths[0], stored(tmp_path, [HITS_OF_ONE, HITS_OF_TWO], "3").path])
+    assert same.rankings.keys() == {"q1", "q2"}
+
+
+def test_the_folders_of_runs_are_merged_with_their_times(tmp_path, monkeypatch):
+    whole = evaluate(BM25Retriever(), SPANS, 1, budgets=[])
+    folders = [
+        evaluate(BM25Retriever(), Dataset([entry], TOKEN, corpus=CORPUS), 1, budgets=[]).save(tmp_path / entry.query.id)
+        for entry in SPANS
+    ]
+    with monkeypatch.context() as patched:
+        patched.setattr("rag_evaluation_framework.runs.result._MOST_IN_REPORT", 0)
+        folders[1] = load_result(folders[1]).save(tmp_path / "large")
+    merged = evaluate(StoredRetriever(folders), SPANS, 1, budgets=[])
+    assert merged.name == "q1 and 1 more"
+    assert merged.metrics == whole.metrics
+    assert [query.hits for query in merged.queries] == [query.hits for query in whole.queries]
+    assert [query.stages for query in merged.queries] == [load_result(run).queries[0].stages for run in folders]
+    assert merged.queries[1].stages.keys() == {"search"}
+
+
+def test_the_runs_of_different_retrievers_are_refused(tmp_path):
+    parts = [Dataset([entry], TOKEN, corpus=CORPUS) for entry in SPANS]
+    runs = [
+        evaluate(BM25Retriever(k1=k1), part, 1, budgets=[]).save(tmp_path / f"{k1}")
+        for k1, part in zip([1.2, 1.5], parts, strict=True)
+    ]
+    said = rf"^{runs[1]}: is of a retriever with k1=1.5, and {runs[0]} of one with 1.2; expected runs of one retriever"
+    with pytest.raises(DatasetError, match=said):
+        evaluate(StoredRetriever(runs), SPANS, 1, budgets=[])
+    files = StoredRetriever([run / "rankings.jsonl.gz" for run in runs])
+    assert files.rankings.keys() == {"q1", "q2"}
+
+
+def test_a_part_of_the_questions_is_not_scored_for_all_of_them(tmp_path):
+    whole = Dataset(SPANS.ground_truth, TOKEN, corpus=CORPUS, name="spans")
+    runs = [evaluate(BM25Retriever(), whole.shard(n, 2), 1, budgets=[]).save(tmp_path / str(n)) for n in (1, 2)]
+    assert StoredRetriever(runs).rankings.keys() == {"q1", "q2"}
+    for one in (runs[0], runs[:1]):
+        with pytest.raises(DatasetError, match=rf"^{runs[0]}: part 2 of 2 is missing; expected the runs of all parts"):
+            evaluate(StoredRetriever(one), SPANS, 1, budgets=[])
+    assert StoredRetriever(runs[0] / "rankings.jsonl.gz").rankings.keys() == {"q1"}
+
+
+def test_the_run_id_of_an_engine_makes_no_other_retriever(tmp_path):
+    runs = []
+    for entry in SPANS:
+        run = evaluate(BM25Retriever(), Dataset([entry], TOKEN, corpus=CORPUS), 1, budgets=[]).save(
+            tmp_path / entry.query.id
+        )
+        report = json.loads((run / "report.json").read_text())
+        engine = {"type": "engine", "run_id": entry.query.id}
+        report["config"]["retriever"] = {"type": "hybrid", "retrievers": [engine]}
+        (run / "report.json").write_text(json.dumps(report))
+        runs.append(run)
+    assert StoredRetriever(runs).rankings.keys() == {"q1", "q2"}
+
+
+def test_the_folder_of_no_run_is_refused(tmp_path):
+    stored(tmp_path, [HITS_OF_ONE], "rankings.jsonl.gz")
+    (tmp_path / "report.json").write_text("{}")
+    with pytest.raises(DatasetError, match=r"report\.json: does not tell its questions; expected the folder of a run"):
+        _ = StoredRetriever(tmp_path).rankings
+
+
+@pytest.mark.parametrize("paths", [[], ()])
+def test_no_file_at_all_is_refused(paths):
+    with pytest.raises(ConfigError, match="no stored rankings are named"):
+        StoredRetriever(paths)
+
+
+def test_a_line_of_hits_tells_the_seconds_of_its_stages(tmp_path):
+    line = {"query_id": "q1", "doc_id": ["a"], "seconds": {"embed": 0.25, "search": 1}}
+    found = evaluate(stored(tmp_path, [line, HITS_OF_TWO]), DOCUMENTS, 1, budgets=[])
+    assert found.queries[0].stages == {"embed": 0.25, "search": 1.0}
+    with pytest.raises(DatasetError, match=r"line 1: \$\.seconds\.embed: .*, got '1'"):
+        _ = stored(tmp_path, [{**line, "seconds": {"embed": "1"}}]).rankings
+
+
+JOURNAL = {"journal": 1, "spec": "3f"}
+
+
+def test_a_journal_is_read_without_its_first_line_and_with_the_last_of_each_question(tmp_path):
+    shallow = {"query_id": "q1", "doc_id": ["b"]}
+    deep = {"query_id": "q1", "doc_id": ["b", "a"], "seconds": {"search": 0.5}}
+    journal = stored(tmp_path, [JOURNAL, shallow, HITS_OF_TWO, deep], "journal.jsonl")
+    assert journal.rankings == stored(tmp_path, [deep, HITS_OF_TWO]).rankings
+    with pytest.raises(DatasetError, match="line 2: question 'q1' has a ranking already"):
+        _ = stored(tmp_path, [shallow, deep]).rankings
+    assert stored(tmp_path, [JOURNAL]).rankings == {}
+
+
+@pytest.mark.parametrize("end", ['{"query_id": "q1", "doc_', '{"query_id": "q1", "doc_id": ["a"', "{"])
+def test_the_torn_last_line_of_a_journal_is_left_out(tmp_path, end):
+    whole = f"{json.dumps(JOURNAL)}\n{json.dumps(HITS_OF_TWO)}\n"
+    assert stored(tmp_path, f"{whole}{end}").rankings.keys() == {"q2"}
+    for torn in (f"{whole}{end}\n", f"{json.dumps(HITS_OF_TWO)}\n{end}"):
+        with pytest.raises(DatasetError, match="line "):
+            _ = stored(tmp_path, torn).rankings
+
+
+def test_a_journal_of_another_version_is_refused(tmp_path):
+    with pytest.raises(DatasetError, match="is a journal of version 2; this version reads 1: run it again"):
+        _ = stored(tmp_path, [{"journal": 2}, HITS_OF_ONE]).rankings

@@ -1,0 +1,188 @@
+"""Questions of a table, added to a dataset: none of those that were there vanishes untold."""
+
+import re
+
+import pytest
+
+from rag_evaluation_framework import (
+    TOKEN,
+    CharacterSpan,
+    Corpus,
+    Dataset,
+    Document,
+    DocumentId,
+    Query,
+    TokenLevelGroundTruth,
+)
+from rag_evaluation_framework.data import QueryId, QueryText, Skipped
+from rag_evaluation_framework.errors import DatasetError
+from rag_evaluation_framework.labels import add_questions, check_quotes, relabel
+
+FIRST, SECOND = "Invoices are sent on the first day.", "Refunds take five working days in all countries."
+PAGE = f"# Billing\n\n{FIRST} {SECOND} Write to us.\n"
+CORPUS = Corpus([Document(DocumentId("a.md"), PAGE)])
+
+
+def truth(query_id, question, *texts, **metadata):
+    spans = [CharacterSpan(DocumentId("a.md"), PAGE.index(text), PAGE.index(text) + len(text), text) for text in texts]
+    return TokenLevelGroundTruth(Query(QueryId(query_id), QueryText(question), metadata), spans)
+
+
+def dataset_of(*entries, skipped=()):
+    return Dataset(entries, TOKEN, corpus=CORPUS, skipped=skipped)
+
+
+@pytest.fixture
+def add(tmp_path):
+    def added(dataset, *lines):
+        path = tmp_path / "more.csv"
+        path.write_text("\n".join([*lines, ""]))
+        return add_questions(dataset, check_quotes(path, CORPUS), CORPUS)
+
+    return added
+
+
+def asked(dataset):
+    return {entry.query.id: (entry.query.text, [span.text for span in entry.relevant]) for entry in dataset}
+
+
+@pytest.mark.parametrize("second", [FIRST, "It is not there."])
+def test_a_question_whose_generated_id_is_that_of_another_is_added_beside_it(add, second):
+    old, new = "What is said in section 70272?", "What is said in section 80025?"
+    dataset = dataset_of(truth("query_de826fd4", old, SECOND))
+    for _ in range(2):
+        additions = add(dataset, "question,quote", f"{new},{second}", f"{old},{SECOND}")
+        assert (additions.corrected, [query.text for query in additions.kept]) == ((), [old, new][: len(dataset)])
+        dataset = additions.dataset
+        wordings = {query.text: query.id for query in dataset.queries}
+        wordings |= {label.query.text: label.query.id for label in dataset.skipped}
+        assert wordings == {old: "query_de826fd4", new: "query_de826fd48121ad7e"}
+
+
+@pytest.mark.parametrize("quote", [FIRST, SECOND, "", "It is not there."])
+def test_an_id_with_another_wording_is_refused_whether_its_question_is_scored_or_skipped(add, quote):
+    skipped = [Skipped(Query(QueryId("3"), QueryText("Sunday?")), "Nowhere.", "lost: its text is gone")]
+    dataset = dataset_of(truth("2", "Invoice?", FIRST), skipped=skipped)
+    for query_id, wording in (("2", "Invoice?"), ("3", "Sunday?")):
+        told = (
+            f"more.csv: line 3: the id '{query_id}' is that of '{wording}' in the dataset, and of 'When do they open?' "
+            "in the table; give the new question another id or, if the two are one question, the wording that the "
+            "dataset has"
+        )
+        with pytest.raises(DatasetError, match=re.escape(told)):
+            add(dataset, "id,question,quote", f"1,How?,{FIRST}", f"{query_id},When do they open?,{quote}")
+
+
+def test_all_ids_with_another_wording_are_told_at_once(add):
+    dataset = dataset_of(truth("1", "Invoice?", FIRST), truth("2", "Refund?", SECOND))
+    with pytest.raises(DatasetError, match=r"2 problems:\n  line 2: the id '1' .*\n  line 3: the id '2' "):
+        add(dataset, "id,question,quote", f"1,One?,{FIRST}", f"2,Two?,{SECOND}", f"2,Two?,{FIRST}")
+
+
+def test_a_wording_that_differs_in_white_space_only_is_the_same_and_stays(add):
+    additions = add(dataset_of(truth("1", " Invoice \n no?", FIRST)), "id,question,quote", f"1,Invoice no?,{SECOND}")
+    assert asked(additions.dataset) == {"1": (" Invoice \n no?", [SECOND])}
+    assert [query.id for query in additions.corrected] == ["1"]
+
+
+def test_a_wording_that_is_there_under_another_id_is_added(add):
+    dataset = dataset_of(truth("1", "Invoice?", FIRST))
+    again = add(dataset, "id,question,quote", f"7,Invoice?,{SECOND}", "8,Invoice?,Nowhere.", f"9,Refund?,{SECOND}")
+    assert again.counted() == "2 questions added, 0 corrected, 0 there already"
+    (query,) = add(dataset, "question,quote", f"Invoice?,{SECOND}").added
+    assert query.id.startswith("query_")
+
+
+def test_a_wording_without_an_id_is_the_skipped_question_that_has_it(add):
+    """Else both would be there as soon as the lost label is found again."""
+    reworded = CORPUS["a.md"].content.replace(FIRST, "Gone.")
+    lost = relabel(dataset_of(truth("1", "Invoice?", FIRST)), Corpus([Document(DocumentId("a.md"), reworded)])).dataset
+    for row in (f"Invoice?,{SECOND}", f" Invoice? ,{SECOND}"):
+        again = add(lost, "question,quote", row)
+        assert (asked(again.dataset), again.dataset.skipped) == ({"1": ("Invoice?", [SECOND])}, ())
+        assert [query.id for query in again.added] == ["1"]
+    again = add(lost, "question,quote", "Invoice?,Nowhere.")
+    assert {label.query.id for label in again.dataset.skipped} == {"1"}
+
+
+@pytest.mark.parametrize("others", [{"2": True, "1": False}, {"1": False, "2": False}], ids=["scored, too", "twice"])
+def test_a_wording_without_an_id_that_several_questions_have_is_a_new_one(add, others):
+    scored = [truth(query_id, "Invoice?", FIRST) for query_id, has_place in others.items() if has_place]
+    skipped = [
+        Skipped(Query(query_id, "Invoice?"), "x", "lost") for query_id, is_there in others.items() if not is_there
+    ]
+    dataset = Dataset(scored, TOKEN, corpus=CORPUS, skipped=skipped)
+    (query,) = add(dataset, "question,quote", f"Invoice?,{SECOND}").added
+    assert query.id.startswith("query_")
+
+
+def test_one_question_is_added_in_the_singular(add):
+    assert add(dataset_of(), "question,quote", f"Invoice?,{FIRST}").counted() == (
+        "1 question added, 0 corrected, 0 there already"
+    )
+
+
+def test_metadata_that_the_table_lacks_stays_and_metadata_that_it_changes_is_corrected(add):
+    dataset = dataset_of(truth("1", "Invoice?", FIRST, topic="money", by="me"), truth("2", "Refund?", SECOND, by="me"))
+    additions = add(dataset, "id,question,quote,topic", f"1,Invoice?,{FIRST},bills", f"2,Refund?,{SECOND},")
+    assert [dict(query.metadata) for query in additions.dataset.queries] == [
+        {"topic": "bills", "by": "me"},
+        {"by": "me"},
+    ]
+    assert [query.id for query in additions.corrected] == ["1"]
+    assert [query.id for query in additions.kept] == ["2"]
+    requoted = add(dataset, "id,question,quote", f"1,Invoice?,{SECOND}").dataset.queries[0]
+    assert dict(requoted.metadata) == {"topic": "money", "by": "me"}
+
+
+@pytest.mark.parametrize("quote", [FIRST, "Nowhere else."])
+def test_a_skipped_question_keeps_its_metadata_when_the_table_has_another_quote(add, quote):
+    query = Query(QueryId("1"), QueryText("Invoice?"), {"by": "me"})
+    dataset = dataset_of(skipped=[Skipped(query, "Nowhere.", "lost: its text is gone")])
+    added = add(dataset, "id,question,quote,topic", f"1,Invoice?,{quote},money").dataset
+    (again,) = (*added.queries, *(label.query for label in added.skipped))
+    assert (again.id, dict(again.metadata)) == ("1", {"by": "me", "topic": "money"})
+
+
+class TestQuotesOfLabels:
+    """The table that a dataset began with chooses nothing anew, and brings back nothing that was lost."""
+
+    TEXT = "Every employee has 30 days of leave a year."
+    PAGE = f"# Leave\n\n{TEXT} The rest lapses in March.\n"
+
+    @pytest.fixture
+    def again(self, tmp_path):
+        """Label a text of leave.md, follow it to other documents, and add the table again."""
+
+        def added(pages, document="", quote=self.TEXT):
+            then = Corpus([Document(DocumentId("leave.md"), self.PAGE)])
+            start = self.PAGE.index(self.TEXT)
+            span = CharacterSpan(DocumentId("leave.md"), start, start + len(self.TEXT), self.TEXT)
+            query = Query(QueryId("1"), QueryText("How much leave?"))
+            dataset = Dataset([TokenLevelGroundTruth(query, [span])], TOKEN, corpus=then)
+            corpus = Corpus([Document(DocumentId(name), content) for name, content in pages.items()])
+            path = tmp_path / "table.csv"
+            path.write_text(f'id,question,quote,document\n1,How much leave?,"{quote}",{document}\n')
+            return add_questions(relabel(dataset, corpus).dataset, check_quotes(path, corpus), corpus)
+
+        return added
+
+    def test_a_label_that_has_a_copy_by_now_stays_where_it_is(self, again):
+        additions = again({"leave.md": f"New.\n{self.PAGE}", "archive/leave.md": self.PAGE})
+        ((span,),) = (entry.relevant for entry in additions.dataset)
+        assert (span.doc_id, additions.corrected, additions.check.rows[0].status) == ("leave.md", (), "located")
+
+    @pytest.mark.parametrize("edited", ["28 days", "30 working days", "~~30~~ 28 days"])
+    def test_what_was_lost_stays_lost_although_a_copy_stands_elsewhere(self, again, edited):
+        pages = {"leave.md": self.PAGE.replace("30 days", edited), "archive/leave.md": self.PAGE}
+        additions = again(pages)
+        assert (len(additions.dataset), additions.added) == (0, ())
+        (row,) = additions.check.rows
+        assert (row.status, row.places) == ("missing", ())
+        assert "its label was lost as the documents changed: `dataset update` shows" in row.reason
+
+    def test_it_is_taken_where_the_row_names_another_document_or_quotes_another_text(self, again):
+        pages = {"leave.md": self.PAGE.replace("30 days", "28 days"), "archive/leave.md": self.PAGE}
+        assert [entry.relevant[0].doc_id for entry in again(pages, "archive/leave.md").dataset] == ["archive/leave.md"]
+        (entry,) = again(pages, quote=self.TEXT.replace("30", "28")).dataset
+        assert entry.relevant[0].text == self.TEXT.replace("30", "28")

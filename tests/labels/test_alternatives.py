@@ -1,0 +1,201 @@
+"""Tables that say which quotes are alternatives: the columns answer and place, `*`, and repeated="any"."""
+
+import pytest
+
+from rag_evaluation_framework import Corpus, Document, DocumentId, check_quotes, load_dataset
+from rag_evaluation_framework.errors import ConfigError
+from rag_evaluation_framework.labels import add_questions, locating
+
+TEXT = "Refunds take at most 14 working days in all countries."
+CORPUS = Corpus(
+    [
+        Document(DocumentId("a.md"), f"# Refunds\n\n{TEXT} Write to us if it takes longer. {TEXT}\n"),
+        Document(
+            DocumentId("b.md"),
+            "# Terms\n\nThese are our terms. Refunds take at most 14\nworking days in all countries.\n",
+        ),
+        Document(DocumentId("c.md"), f"# Questions\n\nMoney is back after two weeks. {TEXT} Ask us on any day.\n"),
+    ]
+)
+
+
+def check(tmp_path, *rows, columns="question,quote,document,answer,place", **options):
+    path = tmp_path / "q.csv"
+    path.write_text("\n".join([columns, *rows]) + "\n")
+    return check_quotes(path, CORPUS, **options)
+
+
+def places(found, question="When?"):
+    (entry,) = (entry for entry in found.dataset() if entry.query.text == question)
+    return [[[f"{span.doc_id}:{span.start}" for span in place] for place in answer.places] for answer in entry.answers]
+
+
+A1, A2, B, C = "a.md:11", "a.md:98", "b.md:30", "c.md:44"
+
+
+def test_a_quote_that_occurs_several_times_is_ambiguous_and_the_advice_names_the_way_out(tmp_path):
+    found = check(tmp_path, f"When?,{TEXT},,,")
+    (row,) = found.problems
+    assert row.status == "ambiguous"
+    assert row.advice.endswith(
+        "; or, if each of them answers the question, write * as the document "
+        "(init and dataset update: --repeated any, for all rows)"
+    )
+
+
+@pytest.mark.parametrize(("document", "options"), [("*", {}), ("", {"repeated": "any"}), (" * ", {"repeated": "any"})])
+def test_every_occurrence_is_a_place_in_the_order_of_the_corpus(tmp_path, document, options):
+    """Also where lines break elsewhere: another wording of the same length."""
+    found = check(tmp_path, f"When?,{TEXT},{document},,", **options)
+    assert places(found) == [[[A1], [A2], [B], [C]]]
+    assert found.rows[0].status == "located"
+    assert "1 answer with 4 places, any of which is enough" in str(found)
+    assert str(found.rows[0]).startswith("line 2    located    any of 4: a.md[11:65], a.md[")
+
+
+def test_with_a_document_any_occurrence_within_it_is_a_place(tmp_path):
+    assert places(check(tmp_path, f"When?,{TEXT},a.md,,", repeated="any")) == [[[A1], [A2]]]
+
+
+def test_a_quote_that_occurs_once_stays_one_place(tmp_path):
+    found = check(tmp_path, "When?,Money is back after two weeks.,*,,")
+    assert places(found) == [[["c.md:13"]]]
+    assert not found.alternatives
+
+
+def test_rows_that_share_an_answer_are_alternatives_and_the_others_are_answers(tmp_path):
+    found = check(
+        tmp_path,
+        "When?,Money is back after two weeks.,,x,",
+        "When?,Ask us on any day.,,,",
+        f"When?,{TEXT},c.md,x,",
+        "Whom?,Write to us if it takes longer.,,x,",
+    )
+    assert places(found) == [[["c.md:13"], [C]], [["c.md:99"]]]
+    assert places(found, "Whom?") == [[[f"a.md:{12 + len(TEXT)}"]]]
+    assert found.dataset().queries[0].metadata == {"answer": "x"}
+
+
+def test_rows_without_an_answer_are_answers_of_their_own_whatever_their_place(tmp_path):
+    rows = ("When?,Ask us on any day.,,,1", "When?,Write to us if it takes longer.,,,1")
+    assert places(check(tmp_path, *rows)) == [[["c.md:99"]], [[f"a.md:{12 + len(TEXT)}"]]]
+
+
+def test_a_text_that_occurs_too_often_is_ambiguous_whatever_is_asked_for(tmp_path, monkeypatch):
+    monkeypatch.setattr(locating, "MOST_OCCURRENCES", 3)
+    (row,) = check(tmp_path, f"When?,{TEXT},*,,").problems
+    assert row.status == "ambiguous"
+    assert row.advice.endswith(": more than 3 places; quote more")
+    monkeypatch.setattr(locating, "MOST_OCCURRENCES", 4)
+    assert not check(tmp_path, f"When?,{TEXT},*,,").problems
+
+
+def test_rows_that_share_answer_and_place_are_parts_of_one_place(tmp_path):
+    rows = (
+        "When?,Ask us on any day.,,x,1",
+        "When?,Write to us if it takes longer.,,x,2",
+        "When?,Money is back after two weeks.,,x,1",
+    )
+    assert places(check(tmp_path, *rows)) == [[["c.md:13", "c.md:99"], [f"a.md:{12 + len(TEXT)}"]]]
+
+
+@pytest.mark.parametrize(
+    ("rows", "why"),
+    [
+        (
+            ("When?,Ask us on any day.,,x,1", "When?,Write to us if it takes longer.,,x,1"),
+            "a place has spans of several documents",
+        ),
+        (("When?,Ask us on any day.,,x,1", "When?,Ask us on any day.,,x,1"), "overlap"),
+        (
+            ("When?,Ask us on any day.,,x,1", f"When?,{TEXT},*,x,1"),
+            "the quote of line 3 occurs more than once, and parts of a place have one each: name the document",
+        ),
+    ],
+)
+def test_parts_that_make_no_place_leave_out_their_question_and_no_other(tmp_path, rows, why):
+    found = check(tmp_path, *rows, "Whom?,Write to us if it takes longer.,,,")
+    assert [row.status for row in found.rows] == ["missing", "missing", "located"]
+    assert all(why in row.advice for row in found.problems)
+    assert [query.text for query in found.dataset().queries] == ["Whom?"]
+
+
+def test_one_missing_alternative_leaves_out_its_question(tmp_path):
+    found = check(tmp_path, f"When?,{TEXT},c.md,x,", "When?,Nothing of the kind is there at all.,,x,", "Who?,,,,")
+    assert [label.query.text for label in found.skipped] == ["When?"]
+
+
+def test_a_named_document_is_honoured_and_the_other_places_are_said(tmp_path):
+    found = check(tmp_path, f"When?,{TEXT},c.md,,", "Whom?,at most 14,c.md,,")
+    row, short = found.rows
+    assert [(span.doc_id, span.start) for span in row.elsewhere] == [("a.md", 11), ("a.md", 98), ("b.md", 30)]
+    assert row.others == "its text is also in a.md[11:65], a.md[98:152], b.md[30:84]"
+    assert short.elsewhere == ()
+    assert places(found) == [[[C]]]
+
+
+@pytest.mark.parametrize("repeated", ["all", "", None, 1])
+def test_repeated_is_one_of_two_words(tmp_path, repeated):
+    with pytest.raises(ConfigError, match=r"repeated=.*; expected 'ambiguous' or 'any'"):
+        check(tmp_path, "When?,Ask us on any day.,,,", repeated=repeated)
+
+
+def test_a_table_without_the_flag_does_not_take_places_from_a_dataset(tmp_path):
+    dataset = check(tmp_path, f"When?,{TEXT},,,", repeated="any").dataset()
+    again = add_questions(dataset, check(tmp_path, f"When?,{TEXT},,,"), CORPUS)
+    assert again.corrected == ()
+    assert again.dataset.ground_truth == dataset.ground_truth
+
+
+@pytest.mark.parametrize(("document", "options"), [("*", {}), ("", {"repeated": "any"})])
+def test_who_asks_for_any_place_gets_those_that_are_new(tmp_path, document, options):
+    dataset = check(tmp_path, f"When?,{TEXT},c.md,,").dataset()
+    again = add_questions(dataset, check(tmp_path, f"When?,{TEXT},{document},,", **options), CORPUS)
+    assert [query.text for query in again.corrected] == ["When?"]
+    assert len(again.dataset.ground_truth[0].answers[0].places) == 4
+
+
+@pytest.mark.parametrize("quote", ["Nothing of the kind is there at all.", ""])
+def test_a_part_that_is_missing_leaves_out_its_question_alone(tmp_path, quote):
+    rows = ("When?,Ask us on any day.,,x,1", f"When?,{quote},,x,1", "Whom?,Write to us if it takes longer.,,,")
+    found = check(tmp_path, *rows)
+    assert [row.status for row in found.rows] == ["located", "missing", "located"]
+    assert [query.text for query in found.dataset().queries] == ["Whom?"]
+
+
+def test_an_alternative_beside_a_conflict_stays_located(tmp_path):
+    rows = ("When?,Ask us on any day.,,x,1", "When?,Write to us if it takes longer.,,x,1", f"When?,{TEXT},c.md,x,2")
+    found = check(tmp_path, *rows)
+    assert [row.status for row in found.rows] == ["missing", "missing", "located"]
+
+
+def test_places_of_the_question_are_not_elsewhere(tmp_path):
+    found = check(tmp_path, f"When?,{TEXT},c.md,x,", f"When?,{TEXT},b.md,x,")
+    assert [[span.doc_id for span in row.elsewhere] for row in found.rows] == [["a.md", "a.md"]] * 2
+
+
+def test_what_a_column_makes_alternatives_is_said_when_a_table_is_loaded(tmp_path):
+    path = tmp_path / "q.csv"
+    path.write_text(
+        "question,quote,answer\nWhen?,Ask us on any day.,soon\nWhen?,Write to us if it takes longer.,soon\n"
+    )
+    with pytest.warns(UserWarning, match="1 answer with 2 places, any of which is enough .rows of one question with"):
+        load_dataset(path, corpus=CORPUS)
+
+
+def test_many_places_stay_when_their_table_is_read_again(tmp_path):
+    pages = Corpus(Document(DocumentId(f"{number:02}.md"), f"Page {number}. {TEXT} End.") for number in range(30))
+    path = tmp_path / "q.csv"
+    path.write_text(f"question,quote\nWhen?,{TEXT}\n")
+    dataset = check_quotes(path, pages, repeated="any").dataset()
+    again = add_questions(dataset, check_quotes(path, pages), pages)
+    assert again.corrected == ()
+    assert len(again.dataset.ground_truth[0].answers[0].places) == 30
+
+
+def test_the_column_is_named_only_where_it_makes_alternatives(tmp_path):
+    parts = ("Parts?,Ask us on any day.,,x,1", "Parts?,Money is back after two weeks.,,x,1")
+    assert "same `answer`" not in check(tmp_path, f"When?,{TEXT},*,,", *parts).alternatives
+    left_out = ("Other?,Ask us on any day.,,x,", "Other?,Nothing of the kind is there at all.,,x,")
+    assert "same `answer`" not in check(tmp_path, f"When?,{TEXT},*,,", *left_out).alternatives
+    assert "same `answer`" in check(tmp_path, "When?,Ask us on any day.,,x,", f"When?,{TEXT},*,x,").alternatives

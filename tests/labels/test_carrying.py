@@ -1,0 +1,351 @@
+"""Labels go where their words went: what people do to documents, one case each, as the guide lists them."""
+
+import html
+
+import pytest
+
+from rag_evaluation_framework import CharacterSpan, Corpus, Document, DocumentId
+from rag_evaluation_framework.corpus.readers.html import HtmlReader
+from rag_evaluation_framework.labels.relabelling import Carrier
+
+BILLING = """# Billing
+
+Invoices are sent on the first working day of each month to the address of the customer.
+
+Refunds are paid within 30 days after the goods have come back to our warehouse in Berlin.
+
+## Limits
+
+A single order holds at most 200 articles, and the address of delivery has to be in the country of the shop.
+"""
+STAFF = """# Staff
+
+New colleagues get their key on the first day at the desk on the ground floor.
+
+Holidays are asked for at least two weeks ahead, and the manager answers within three working days.
+"""
+PLANS = """# Plans
+
+| plan | refund | support | seats |
+|---|---|---|---|
+| Free | 14 days | email | 5 |
+| Pro | 30 days | chat | 10 |
+| Team | 30 days | phone | 50 |
+| Legacy | 14 days | email | 5 |
+"""
+REFUNDS = "Refunds are paid within 30 days after the goods have come back to our warehouse in Berlin."
+KEY = "New colleagues get their key on the first day at the desk on the ground floor."
+
+
+def corpus_of(**texts):
+    return Corpus(Document(DocumentId(f"{name}.md"), text) for name, text in texts.items())
+
+
+def carried(quote, old, new, document="billing", after=""):
+    """Carry the label of a quote, the first one behind another text."""
+    content = old[DocumentId(f"{document}.md")].content
+    start = content.index(quote, content.index(after))
+    return Carrier(old, new).carry(CharacterSpan(DocumentId(f"{document}.md"), start, start + len(quote), quote))
+
+
+def found(quote, old, new, document="billing", after=""):
+    """Carry a label that has to be found; return the document and the text there, with what stands before it."""
+    result = carried(quote, old, new, document, after)
+    assert result.span is not None, result
+    content = new[result.span.doc_id].content
+    assert content[result.span.start : result.span.end] == result.span.text
+    return result.span.doc_id, result.span.text, content[: result.span.start]
+
+
+BOTH = corpus_of(billing=BILLING, staff=STAFF, plans=PLANS)
+
+
+def test_what_was_not_edited_is_unchanged():
+    assert carried(REFUNDS, BOTH, BOTH).kind == "unchanged"
+
+
+def test_what_was_edited_around_a_label_moves_it():
+    new = corpus_of(billing=BILLING.replace("# Billing", "# Billing\n\nThis page is for customers."))
+    assert found(REFUNDS, BOTH, new)[:2] == ("billing.md", REFUNDS)
+
+
+def test_a_renamed_file_takes_its_labels_along():
+    new = corpus_of(payments=BILLING.replace("first working", "last working"), staff=STAFF, plans=PLANS)
+    assert found(REFUNDS, BOTH, new)[:2] == ("payments.md", REFUNDS)
+
+
+def test_files_that_swap_their_names_keep_their_labels():
+    new = corpus_of(billing=STAFF, staff=BILLING, plans=PLANS)
+    assert found(REFUNDS, BOTH, new)[0] == "staff.md"
+    assert found(KEY, BOTH, new, "staff")[0] == "billing.md"
+
+
+def test_a_file_that_is_split_has_its_labels_in_both_parts():
+    first, second = BILLING.split("## Limits")
+    new = corpus_of(billing=first, limits=f"# Limits{second}", staff=STAFF)
+    assert found(REFUNDS, BOTH, new)[0] == "billing.md"
+    assert found("A single order holds at most 200 articles", BOTH, new)[0] == "limits.md"
+
+
+def test_files_that_are_joined_have_the_labels_of_both():
+    new = corpus_of(handbook=f"{BILLING}\n{STAFF}", plans=PLANS)
+    assert found(REFUNDS, BOTH, new)[0] == found(KEY, BOTH, new, "staff")[0] == "handbook.md"
+
+
+def test_a_paragraph_that_moves_to_another_file_is_followed():
+    new = corpus_of(billing=BILLING.replace(f"{REFUNDS}\n\n", ""), staff=f"{STAFF}\n{REFUNDS}\n", plans=PLANS)
+    assert found(REFUNDS, BOTH, new)[:2] == ("staff.md", REFUNDS)
+    assert found("30 days", BOTH, new)[0] == "staff.md"
+
+
+def test_paragraphs_in_another_order_are_followed():
+    one, two, *rest = BILLING.split("\n\n")[1:]
+    new = corpus_of(billing="\n\n".join(["# Billing", two, *rest, one]), staff=STAFF, plans=PLANS)
+    assert found(REFUNDS, BOTH, new)[:2] == ("billing.md", REFUNDS)
+
+
+def test_rows_in_another_order_are_followed():
+    rows = PLANS.splitlines(keepends=True)
+    new = corpus_of(billing=BILLING, staff=STAFF, plans="".join([*rows[:4], *reversed(rows[4:])]))
+    assert found("30 days", BOTH, new, "plans", "Pro")[2].endswith("| Pro | ")
+    assert found("14 days", BOTH, new, "plans", "Legacy")[2].endswith("| Legacy | ")
+
+
+def test_paragraphs_that_are_wrapped_anew_keep_their_labels():
+    wrapped = REFUNDS.replace(" after", "\nafter").replace(" warehouse", "\nwarehouse")
+    new = corpus_of(billing=BILLING.replace(REFUNDS, wrapped), staff=STAFF, plans=PLANS)
+    assert found(REFUNDS, BOTH, new)[:2] == ("billing.md", wrapped)
+
+
+@pytest.mark.parametrize(
+    "styled",
+    [
+        "**Refunds** are paid within `30` days after the goods have come back to our warehouse in Berlin.",
+        "Refunds are paid [within 30 days](https://example.org/a/b) after the goods have come back to our warehouse "
+        "in Berlin.",
+        "Refunds are paid within 30 days after the goods have come back to our <b>warehouse</b> in Berlin.",
+    ],
+)
+def test_a_text_in_another_style_keeps_its_label(styled):
+    new = corpus_of(billing=BILLING.replace(REFUNDS, styled), staff=STAFF, plans=PLANS)
+    assert found(REFUNDS, BOTH, new)[:2] == ("billing.md", styled.removeprefix("**"))
+
+
+def test_a_translated_page_has_no_label_of_the_original():
+    new = corpus_of(billing="# Abrechnung\n\nErstattet wird, sobald die Ware wieder im Lager ist.\n", staff=STAFF)
+    assert carried(REFUNDS, BOTH, new).kind == "gone"
+
+
+def test_a_page_that_is_edited_while_its_copy_goes_to_an_archive_keeps_its_label():
+    archived = Document(DocumentId("archive/billing.md"), BILLING)
+    edited = Document(DocumentId("billing.md"), BILLING.replace("first working day", "second day"))
+    new = Corpus([archived, edited, *(document for document in BOTH if document.id != "billing.md")])
+    assert found(REFUNDS, BOTH, new)[0] == "billing.md"
+
+
+def test_what_went_with_the_edit_of_a_page_is_not_taken_from_its_archive():
+    archived = Document(DocumentId("archive/billing.md"), BILLING)
+    edited = Document(DocumentId("billing.md"), BILLING.replace(f"{REFUNDS}\n\n", ""))
+    result = carried(REFUNDS, BOTH, Corpus([archived, edited]))
+    assert (result.kind, result.span) == ("gone", None)
+    assert result.proposal is not None
+    assert result.proposal.doc_id == "archive/billing.md"
+
+
+@pytest.mark.parametrize(
+    ("edited", "proposed", "why"),
+    [
+        ("14 days", "14 days", ""),
+        ("3.0 days", "3.0 days", ""),
+        ("30 working days", "30 working days", ""),
+        ("30–40 days", "30–40 days", ""),
+        ("-30 days", "30 days", "part of another word or number"),
+        ("€30 days", "30 days", "part of another word or number"),
+        ("~~30 days~~ 14 days", "30 days", "struck out, raised or lowered"),
+    ],
+)
+def test_a_changed_number_or_sign_is_a_change_that_a_person_has_to_see(edited, proposed, why):
+    line = REFUNDS.replace("30 days", edited)
+    new = corpus_of(billing=BILLING.replace(REFUNDS, line), staff=STAFF, plans=PLANS)
+    result = carried("30 days", BOTH, new)
+    assert (result.kind, result.span, result.why) == ("changed", None, why)
+    assert result.proposal is not None
+    assert result.proposal.text == proposed
+    assert new[result.proposal.doc_id].content[: result.proposal.start].endswith(line[: line.index(proposed)])
+    result = carried(REFUNDS, BOTH, new)
+    assert (result.kind, result.span) == ("changed", None)
+    assert result.proposal is not None
+    assert result.proposal.text == line
+
+
+# A value is about what its row and its column are about, however a table is written.
+
+HEADS = ("plan", "note", "refund", "price")
+ROWS = (
+    ("Free", "five users, one admin", "14 days", "0 euros a month"),
+    ("Pro, yearly", "ten users", "30 days", "49 euros a month"),
+    ("Team", 'for "many", by phone', "30 days", "99 euros a month"),
+    ("Legacy", "-", "14 days", "49 euros a month"),
+)
+TABLES = ("md", "html")
+
+
+def table_in(kind, heads, rows):
+    """Return a table among paragraphs, read as the formats are that have readers."""
+    if kind == "html":
+        cells = ("".join(f"<td>{html.escape(cell)}</td>" for cell in row) for row in (heads, *rows))
+        table = "".join(f"<tr>{row}</tr>" for row in cells)
+        return HtmlReader().read(f"<p>{KEY}</p><table>{table}</table><p>{REFUNDS}</p>".encode()).text
+    return "\n".join([KEY, "", *(f"| {' | '.join(row)} |" for row in (heads, ("---",) * 4, *rows)), "", REFUNDS])
+
+
+def carried_cell(kind, quote, row, heads, rows):
+    """Carry the label of a cell, the first with a text behind the head of its row; return it and what is before it."""
+    before, after = table_in(kind, HEADS, ROWS), table_in(kind, heads, rows)
+    name, start = DocumentId(f"t.{kind}"), before.index(quote, before.index(row))
+    old, new = (Corpus([Document(name, text)]) for text in (before, after))
+    result = Carrier(old, new).carry(CharacterSpan(name, start, start + len(quote), quote))
+    return result, after[after.rfind("\n", 0, result.span.start) + 1 : result.span.start] if result.span else ""
+
+
+@pytest.mark.parametrize("kind", TABLES)
+def test_cells_follow_their_rows_and_see_no_change_in_other_rows_and_columns(kind):
+    rows = [*ROWS[:2], ("Start", "one, two", "7 days", "9 euros a month"), ROWS[3], ROWS[2]]
+    heads = ("plan", "remark", "refund", "price")
+    for row, quote in (("Pro", "30 days"), ("Team", "99 euros"), ("Legacy", "49 euros a month"), ("Team", "phone")):
+        assert row in carried_cell(kind, quote, row, HEADS, rows)[1]
+        assert carried_cell(kind, quote, row, heads, rows)[0].why == ("another column" if quote == "phone" else "")
+
+
+@pytest.mark.parametrize("kind", TABLES)
+@pytest.mark.parametrize(
+    ("heads", "renamed", "why"),
+    [
+        (("plan", "note", "refund", "discount"), {}, "another column"),
+        (("plan", "note", "price", "refund"), {}, "another column"),
+        (HEADS, {"Team": "Business"}, "another row"),
+        (HEADS, {"Team": "Pro, yearly", "Pro, yearly": "Team"}, "another row"),
+    ],
+)
+def test_under_or_beside_another_head_a_value_is_a_change(kind, heads, renamed, why):
+    rows = [(renamed.get(row[0], row[0]), *row[1:]) for row in ROWS]
+    for quote in ("99 euros a month", "99 euros"):
+        result, _ = carried_cell(kind, quote, "Team", heads, rows)
+        assert (result.kind, result.why) == ("changed", why)
+        assert result.proposal is not None
+        assert result.proposal.text == quote
+    assert carried_cell(kind, "14 days", "Free", HEADS, rows)[0].span is not None
+
+
+@pytest.mark.parametrize("kind", TABLES)
+def test_a_label_of_several_cells_stays_under_the_heads_of_both_ends(kind):
+    quote = table_in(kind, HEADS, ROWS).partition("Legacy")[2].partition("\n")[0].strip(" |\t,-")
+    for heads, why in (((*HEADS[:3], "discount"), "another column"), (("name", *HEADS[1:]), "")):
+        assert carried_cell(kind, quote, "Legacy", heads, ROWS)[0].why == why
+
+
+@pytest.mark.parametrize("kind", TABLES)
+def test_values_that_are_exchanged_are_changes(kind):
+    rows = [(*row[:3], {"49": "99", "99": "49"}.get(row[3][:2], row[3][:2]) + row[3][2:]) for row in ROWS]
+    for row, quote in (("Team", "99 euros a month"), ("Pro", "49 euros a month")):
+        assert carried_cell(kind, quote, row, HEADS, rows)[0].span is None
+
+
+KEYED = {
+    "md": [
+        "- **{}**: {}",
+        "- **{}:** {}",
+        "{}: {}\n",
+        "1. {} – {}",
+        "{} = {}",
+        "<dt>{}</dt><dd>{}</dd>",
+        "<dt>{}</dt>\n<dd>{}</dd>",
+        "{}\n: {}\n",
+    ],
+    "rst": [":{}: {}", "* **{}**: {}"],
+    "txt": ["{}: {}"],
+    "html": ["<dt>{}</dt><dd>{}</dd>", "<li><b>{}</b>: {}</li>", "<p>{}: {}</p>"],
+}
+
+
+@pytest.mark.parametrize(("kind", "form"), [(kind, form) for kind, forms in KEYED.items() for form in forms])
+def test_a_value_stays_with_its_key(kind, form):
+    def corpus(*pairs):
+        text = "\n\n".join([KEY, "\n".join(form.format(*pair) for pair in pairs), REFUNDS])
+        text = HtmlReader().read(text.encode()).text if kind == "html" else text
+        return Corpus([Document(DocumentId(f"t.{kind}"), text)])
+
+    team, pro = "49 euros a month for each user", "99 euros a month for each user"
+    old = corpus(("Team", team), ("Pro", pro))
+    content = old.documents[0].content
+    for quote in (team, "49 euros a month", "49 euros"):
+        start = content.index(quote)
+        span = CharacterSpan(old.documents[0].id, start, start + len(quote), quote)
+        for edited in (corpus(("Pro", team), ("Team", pro)), corpus(("Business", team), ("Pro", pro))):
+            result = Carrier(old, edited).carry(span)
+            assert (result.kind, result.why) == ("changed", "another row")
+            assert (result.proposal and result.proposal.text) == quote
+        for edited in (
+            corpus(("Free", "0 euros"), ("Team", team), ("Pro", pro)),
+            corpus(("Pro", pro), ("Team", team)),
+            corpus(("Team", f"{team}, and more"), ("Pro", pro)),
+        ):
+            assert Carrier(old, edited).carry(span).span is not None, edited.documents[0].content
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("- **Team**: within 30 days", "* Team: within 30 days"),
+        ("Refunds after the goods\ncame back: within 30 days", "Refunds after the\ngoods came back: within 30 days"),
+        ("Note: refunds are paid to all\nwithin 30 days", "Note: refunds are paid to\nall within 30 days"),
+        ("Note: refunds are paid to\nall within 30 days", "Note: refunds are paid to all\nwithin 30 days"),
+        ("We pay refunds within 30 days. See: below", "We always pay refunds within 30 days. See: below"),
+        ("In shops: within 30 days. Write to us.", "Everywhere: within 30 days. Write to us."),
+        ("Of refunds. They come: within 30 days", "Of all refunds. They come: within 30 days"),
+    ],
+)
+def test_prose_with_a_colon_may_be_wrapped_and_edited(before, after):
+    old, new = (corpus_of(a=f"{KEY}\n\n{text}\n\n{REFUNDS.replace('30', '60')}\n") for text in (before, after))
+    assert found("30 days", old, new, "a")[1] == "30 days"
+
+
+def test_of_a_chinese_page_each_clause_is_found_that_was_not_edited():
+    text = "退款在三十天内支付给客户。货物必须寄回柏林仓库。客服在工作日回答问题。"
+    old, new = corpus_of(billing=text), corpus_of(billing=text.replace("柏林", "汉堡"))
+    assert found("退款在三十天内支付给客户", old, new)[1] == "退款在三十天内支付给客户"
+    assert found("客服在工作日回答问题", old, new)[1] == "客服在工作日回答问题"
+    result = carried("货物必须寄回柏林仓库", old, new)
+    assert result.kind == "changed"
+    assert result.proposal is not None
+    assert result.proposal.text == "货物必须寄回汉堡仓库"
+
+
+def test_where_two_places_would_fit_none_is_taken():
+    two = f"{STAFF}\n{REFUNDS}\n\nOf both.\n\n{REFUNDS}\n"
+    new = corpus_of(billing=BILLING.replace(f"{REFUNDS}\n\n", ""), staff=two, plans=PLANS)
+    assert carried(REFUNDS, BOTH, new).span is None
+
+
+def test_a_label_without_a_word_is_gone_as_soon_as_its_document_changes():
+    old = corpus_of(billing=f"{BILLING}\n---\n")
+    assert carried("---", old, old).kind == "unchanged"
+    assert carried("---", old, corpus_of(billing=f"{BILLING}\nMore.\n\n---\n")).kind == "gone"
+
+
+def test_what_replaced_the_last_words_of_a_line_is_what_is_proposed():
+    new = corpus_of(
+        billing=BILLING,
+        staff=STAFF,
+        plans=PLANS.replace("| Pro | 30 days | chat | 10 |", "| Pro | 30 days | chat | 12 |"),
+    )
+    result = carried("10", BOTH, new, "plans", "Pro")
+    assert (result.kind, result.proposal and result.proposal.text) == ("changed", "12")
+    new = corpus_of(billing=BILLING.replace(REFUNDS, "Refunds are paid at once."), staff=STAFF, plans=PLANS)
+    result = carried(REFUNDS, BOTH, new)
+    assert (result.kind, result.proposal and result.proposal.text) == ("changed", "Refunds are paid at once.")
+
+
+def test_a_cell_that_is_empty_now_is_gone():
+    new = corpus_of(billing=BILLING, staff=STAFF, plans=PLANS.replace("| chat | 10 |", "| chat |  |"))
+    assert carried("10", BOTH, new, "plans", "Pro").proposal is None

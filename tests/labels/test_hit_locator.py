@@ -1,0 +1,321 @@
+import pytest
+
+from rag_evaluation_framework import (
+    BM25Retriever,
+    CharacterSpan,
+    Corpus,
+    Dataset,
+    Document,
+    DocumentId,
+    HybridRetriever,
+    PositionAwareChunk,
+    Query,
+    RerankedRetriever,
+    TokenLevelGroundTruth,
+    evaluate,
+)
+from rag_evaluation_framework.data import DOCUMENT, TOKEN, DocumentLevelGroundTruth, Hit
+from rag_evaluation_framework.labels import quote_matcher
+from rag_evaluation_framework.labels.hit_locator import HitLocator
+from rag_evaluation_framework.labels.quote_locator import QuoteLocator
+from rag_evaluation_framework.testing import FixedRetriever, ReversingReranker
+from rag_evaluation_framework.text.text_locator import SearchedTexts
+
+FOOTER = "All rights reserved."
+
+
+def corpus(**texts):
+    return Corpus([Document(DocumentId(name.replace("__", "/")), text) for name, text in texts.items()])
+
+
+def starts(ranking):
+    return [hit.start for hit in ranking]
+
+
+class TestRepeatedTexts:
+    def test_each_of_many_equal_texts_takes_the_next_free_place(self):
+        many = corpus(a=FOOTER * 50)
+        placed = HitLocator(many).place((Hit(text=FOOTER),) * 52)
+        assert starts(placed) == [*range(0, 50 * len(FOOTER), len(FOOTER)), 0, 0]
+
+    def test_so_do_equal_texts_that_name_their_document(self):
+        many = corpus(a=FOOTER * 3, b=FOOTER * 50)
+        placed = HitLocator(many).place((Hit(DocumentId("b"), text=FOOTER),) * 50)
+        assert starts(placed) == [*range(0, 50 * len(FOOTER), len(FOOTER))]
+
+    def test_texts_over_many_documents_are_all_reached(self):
+        many = Corpus(Document(DocumentId(f"{number:03}"), FOOTER) for number in range(90))
+        placed = HitLocator(many).place((Hit(text=FOOTER),) * 90)
+        assert [hit.doc_id for hit in placed] == [document.id for document in many]
+
+    def test_places_that_other_results_name_are_not_free(self):
+        many = corpus(a=FOOTER * 60)
+        named = [Hit(DocumentId("a"), start, start + len(FOOTER)) for start in range(0, 40 * len(FOOTER), len(FOOTER))]
+        assert starts(HitLocator(many).place((*named, Hit(text=FOOTER))))[-1] == 40 * len(FOOTER)
+
+    def test_a_text_is_looked_for_a_few_times_however_often_it_is_found(self, monkeypatch):
+        searches = []
+        search = SearchedTexts.occurrences
+        monkeypatch.setattr(
+            SearchedTexts, "occurrences", lambda self, *asked: searches.append(asked) or search(self, *asked)
+        )
+        many = corpus(a=FOOTER * 1_000)
+        placed = HitLocator(many).place((Hit(text=FOOTER),) * 1_000)
+        assert len(set(starts(placed))) == 1_000
+        assert len(searches) < 10
+
+
+class TestOneEnd:
+    TEXT = "Ask us. Pay. Ask us. Bye. Ask us."
+
+    @pytest.mark.parametrize(
+        ("start", "end", "there"),
+        [
+            (13, None, 13),
+            (None, 20, 13),
+            (13, 1000, 13),
+            (26, None, 26),
+            (None, 7, 0),
+            (14, None, 0),
+            (900, None, 0),
+            (None, 3, 0),
+            (900, 1000, 0),
+        ],
+    )
+    def test_a_text_that_is_at_the_end_that_is_named_is_there(self, start, end, there):
+        locator = HitLocator(corpus(a=self.TEXT))
+        (placed,) = locator.place((Hit(DocumentId("a"), start, end, text="Ask us."),))
+        assert placed.span == CharacterSpan(DocumentId("a"), there, there + 7)
+        is_there = self.TEXT[start:].startswith("Ask us.") if start else self.TEXT[:end].endswith("Ask us.")
+        assert bool(locator.misplaced) is not is_there
+        assert bool(locator.ambiguous) is bool(locator.misplaced)
+
+    def test_so_it_is_under_another_name_of_the_document(self):
+        locator = HitLocator(corpus(**{"guides__a.md": self.TEXT}))
+        (placed,) = locator.place((Hit(DocumentId("/home/me/guides/a.md"), 13, text="Ask us."),))
+        assert placed.span == CharacterSpan(DocumentId("guides/a.md"), 13, 20)
+
+    def test_an_empty_text_is_nowhere(self):
+        (placed,) = HitLocator(corpus(a=self.TEXT)).place((Hit(DocumentId("a"), 3, 1000, text=""),))
+        assert placed == Hit(DocumentId("a"), text="")
+
+
+class TestEqualIds:
+    @pytest.mark.parametrize("text", [FOOTER, None])
+    def test_an_id_that_comes_again_is_the_same_chunk(self, text):
+        many = corpus(a=FOOTER * 3)
+        chunks = [PositionAwareChunk.of(many["a"], start, start + len(FOOTER)) for start in (0, len(FOOTER))]
+        hits = [Hit(chunk_id=chunks[0].id, text=text, score=score) for score in (0.5, 0.25)]
+        placed = HitLocator(many, chunks).place((*hits, hits[0]))
+        assert starts(placed) == [0, 0, 0]
+        assert [hit.score for hit in placed] == [0.5, 0.25, 0.5]
+
+    def test_texts_with_ids_of_their_own_are_different_chunks(self):
+        placed = HitLocator(corpus(a=FOOTER * 3)).place(tuple(Hit(chunk_id=name, text=FOOTER) for name in "xyx"))
+        assert starts(placed) == [0, len(FOOTER), 0]
+
+    def test_so_are_different_texts_under_one_id(self):
+        placed = HitLocator(corpus(a="Ask us. Pay.")).place(
+            (Hit(chunk_id="x", text="Ask us."), Hit(None, None, None, "x", "Pay."))
+        )
+        assert starts(placed) == [0, 8]
+
+    def test_places_that_are_named_are_different_chunks_though_their_ids_are_equal(self):
+        many = corpus(a=FOOTER * 3)
+        named = tuple(Hit(DocumentId("a"), start, None, "x", FOOTER) for start in (len(FOOTER), 0, 2 * len(FOOTER)))
+        assert starts(HitLocator(many).place(named)) == [len(FOOTER), 0, 2 * len(FOOTER)]
+
+
+class TestUnknownDocuments:
+    def test_a_result_of_an_unknown_document_is_not_moved_to_another(self):
+        both = corpus(a="Refunds take five days.", b="Other words.")
+        found = Hit(DocumentId("https://example.org/x"), 0, 7, "c7", "Refunds", 0.5)
+        locator = HitLocator(both)
+        assert locator.place((found,)) == (Hit(found.doc_id, None, None, "c7", "Refunds", 0.5),)
+        assert locator.unknown == {"https://example.org/x"}
+
+    def test_nor_is_one_that_has_only_an_id(self):
+        both = corpus(a="Refunds take five days.")
+        chunk = BM25Retriever()
+        chunk.index(both)
+        (listed,) = chunk.chunks()
+        (placed,) = HitLocator(both, [listed]).place((Hit(DocumentId("x"), chunk_id=listed.id),))
+        assert placed == Hit(DocumentId("x"), chunk_id=listed.id)
+
+    @pytest.mark.parametrize("name", ["guides/a.md", "a.md", "a", "/home/me/guides/a.md", " a.md "])
+    def test_file_names_and_stems_are_names(self, name):
+        locator = HitLocator(corpus(**{"guides__a.md": "Refunds", "b.md": "Refunds"}))
+        (placed,) = locator.place((Hit(DocumentId(name), text="Refunds"),))
+        assert placed.span == CharacterSpan(DocumentId("guides/a.md"), 0, 7)
+        assert locator.unknown == set()
+
+    @pytest.mark.parametrize("name", [None, "", "  "])
+    def test_no_name_is_no_unknown_document(self, name):
+        locator = HitLocator(corpus(a="Refunds"))
+        (placed,) = locator.place((Hit(name, text="Refunds"),))
+        assert placed.span == CharacterSpan(DocumentId("a"), 0, 7)
+        assert locator.unknown == set()
+
+    def test_a_name_of_several_documents_means_one_of_these(self):
+        several = corpus(a="Refunds", en__faq="No. Refunds", de__faq="Refunds Refunds", b="Refunds")
+        locator = HitLocator(several)
+        placed = locator.place((Hit(DocumentId("faq"), text="Refunds"),) * 4)
+        assert [(hit.doc_id, hit.start) for hit in placed] == [
+            ("en/faq", 4),
+            ("de/faq", 0),
+            ("de/faq", 8),
+            ("en/faq", 4),
+        ]
+        assert locator.place((Hit(DocumentId("faq"), text="elsewhere"),))[0].doc_id == "faq"
+        assert locator.unknown == set()
+
+
+BOTH = corpus(a="Refunds take five days. Ask us.", b="Invoices come monthly.")
+FOREIGN = [
+    {"doc_id": "old/x.md", "text": "Refunds take five days."},
+    {"doc_id": "old/y.md", "text": "Ask us."},
+    {"doc_id": "b", "text": "Invoices come monthly."},
+]
+
+
+def truth(level):
+    query = Query.from_text("q")
+    if level is DOCUMENT:
+        return Dataset([DocumentLevelGroundTruth(query, [DocumentId("a"), DocumentId("b")])], level, corpus=BOTH)
+    spans = [CharacterSpan(DocumentId("a"), 0, 23), CharacterSpan(DocumentId("b"), 0, 22)]
+    return Dataset([TokenLevelGroundTruth(query, spans)], level, corpus=BOTH)
+
+
+@pytest.mark.parametrize(
+    "retriever",
+    [
+        FixedRetriever(FOREIGN),
+        HybridRetriever([FixedRetriever(FOREIGN)]),
+        RerankedRetriever(FixedRetriever(FOREIGN[::-1]), ReversingReranker()),
+    ],
+    ids=["plain", "hybrid", "reranked"],
+)
+@pytest.mark.parametrize(("level", "metric", "share"), [(TOKEN, "span_recall", 22 / 45), (DOCUMENT, "recall", 1 / 2)])
+def test_results_of_unknown_documents_keep_their_rank_and_are_noted_with_an_example(retriever, level, metric, share):
+    result = evaluate(retriever, truth(level), k=[2, 3])
+    assert result.metrics[f"{metric}@2"] == 0
+    assert result.metrics[f"{metric}@3"] == share
+    assert [hit.doc_id for hit in result.queries[0].hits] == ["old/x.md", "old/y.md", "b"]
+    assert [note for note in result.notes if "old/x.md" in note] == [
+        "results that name a document which the corpus does not have: 2, such as 'old/x.md'; they are not located. Let "
+        "the retriever name documents as the corpus does, or leave doc_id out to have their texts looked for everywhere"
+    ]
+    assert result.counts["unlocated_hits"] == (2 if level is TOKEN else 0)
+
+
+def test_the_next_free_place_in_documents_of_one_name_is_any_of_them():
+    corpus = Corpus([Document(DocumentId("x/guide.md"), "ab. " * 25), Document(DocumentId("y/guide.md"), "ab. ")])
+    ranking = HitLocator(corpus).place((Hit(DocumentId("guide.md"), text="ab."),) * 26)
+    assert len({hit.span for hit in ranking}) == 26
+
+
+class TestSources:
+    """Metadata say where a text is from: it may be a document, and it may be `confluence` or the id of a row."""
+
+    TWO = corpus(**{"v1__faq.md": "# One. Call us.", "v2__faq.md": "Call us.", "b.md": "Invoices."})
+
+    def placed(self, text, *sources, start=None, chunk_id=None):
+        locator = HitLocator(self.TWO)
+        (found,) = locator.place((Hit(None, start, None, chunk_id, text, sources=sources),))
+        assert found.sources == ()
+        return found.doc_id, found.start, locator.unknown
+
+    @pytest.mark.parametrize("names", [(), ("confluence",), ("v2/faq.pdf", "0b3e"), ("  ",)])
+    def test_that_name_no_document_leave_the_text_to_be_looked_for_everywhere(self, names):
+        assert self.placed("Invoices.", *names, start=700) == ("b.md", 0, set())
+
+    def test_that_name_a_document_have_it_looked_for_there_first(self):
+        assert self.placed("Call us.") == ("v1/faq.md", 7, set())
+        assert self.placed("Call us.", "v2/faq.md") == ("v2/faq.md", 0, set())
+        assert self.placed("Call us.", "confluence", "/data/v2/faq.md", "v1/faq.md") == ("v2/faq.md", 0, set())
+        assert self.placed("Invoices.", "v2/faq.md") == ("b.md", 0, set())
+
+    def test_of_a_text_that_is_nowhere_are_its_document_for_the_record(self):
+        assert self.placed("Elsewhere.", "confluence", "v2/faq.md") == ("v2/faq.md", None, set())
+        assert self.placed("Elsewhere.", "confluence", "0b3e") == ("confluence", None, {"confluence"})
+
+    def test_say_where_a_start_counts(self):
+        twice = corpus(a=FOOTER * 2)
+        (found,) = HitLocator(twice).place((Hit(None, len(FOOTER), None, None, FOOTER, sources=("web", "a")),))
+        assert found.start == len(FOOTER)
+
+
+class TestTextsThatAreNowhereVerbatim:
+    """A loader drops markup, decodes entities and joins what stands in cells; a splitter deletes white space."""
+
+    PAGE = (
+        "<html><body><h1>Plan&nbsp;A</h1><p>The <b>plan</b> costs 10&nbsp;000&nbsp;&euro; a year, "
+        "&ldquo;all included&rdquo;.</p><ul><li>First</li><li>Second&nbsp;item</li></ul>"
+        "<table><tr><td>Cell</td><td>Value</td></tr></table><p>A value of -5 is an error.</p></body></html>"
+    )
+
+    def placed(self, text, name="a.md", page=PAGE):
+        (found,) = HitLocator(Corpus([Document(DocumentId(name), page)])).place((Hit(text=text),))
+        return None if found.span is None else page[found.start : found.end]
+
+    @pytest.mark.parametrize(
+        ("text", "there"),
+        [
+            ("The plan costs 10\u00a0000\u00a0€ a year", "The <b>plan</b> costs 10&nbsp;000&nbsp;&euro; a year"),
+            ("Theplancosts10000€ayear", "The <b>plan</b> costs 10&nbsp;000&nbsp;&euro; a year"),
+            ('"all included".', "&ldquo;all included&rdquo;."),
+            ("FirstSecond itemCellValue", PAGE[PAGE.index("First") : PAGE.index("</td></tr>")]),
+            ("an costs 10 0", "an</b> costs 10&nbsp;0"),
+            ("(Second item)", "Second&nbsp;item"),
+        ],
+    )
+    def test_are_located_by_their_words(self, text, there):
+        assert self.placed(text) == there
+
+    @pytest.mark.parametrize("text", ["The plan costs 20 000 €", "value of 5 is", "a year, all included", "€", "?!"])
+    def test_are_not_located_if_a_word_a_number_or_a_symbol_differs(self, text):
+        assert self.placed(text) is None
+
+    def test_markdown_is_found_as_it_is_shown_and_as_it_is_written(self):
+        page = "# Plans\n\nThe *cheap* [plan](https://example.org/plans) costs 5\u00a0% less.\n"
+        for text in ("The cheap plan costs 5% less.", "The *cheap* [plan](https://example.org/plans) costs 5% less."):
+            assert self.placed(text, "a.md", page) == page[9:-1]
+
+    def test_equal_ones_take_one_place_after_the_other(self):
+        page = "<p>All <b>rights</b> reserved.</p>" * 3
+        placed = HitLocator(Corpus([Document(DocumentId("a.md"), page)])).place((Hit(text="All rights reserved."),) * 3)
+        assert starts(placed) == [3, 37, 71]
+
+    def test_they_do_not_contradict_their_place(self):
+        whole = Corpus([Document(DocumentId("a.md"), self.PAGE)])
+        start = self.PAGE.index("The <b>")
+        end = self.PAGE.index(" a year")
+        span = CharacterSpan(DocumentId("a.md"), start, end, self.PAGE[start:end])
+        entry = TokenLevelGroundTruth(Query.from_text("What does it cost?"), (span,))
+        text = "The plan costs 10\u00a0000\u00a0€"
+        result = evaluate(lambda query, k: [text], Dataset([entry], TOKEN, corpus=whole), k=1)
+        assert result.metrics["span_recall@1"] == 1
+        assert result.notes == ()
+
+
+def test_a_text_without_letters_is_not_looked_for_by_words_for_which_all_documents_would_be_rendered():
+    documents = corpus(a="<p>Refunds</p>")
+    locator = QuoteLocator.of(documents)
+    (found,) = HitLocator(documents).place((Hit(text="-----"),))
+    assert found.span is None
+    assert "markups" not in vars(locator)
+    assert HitLocator(documents).place((Hit(text="Ref unds"),))[0].span is not None
+    assert "markups" in vars(locator)
+
+
+def test_a_text_that_differs_by_a_sign_from_very_many_places_is_given_up(monkeypatch):
+    compared = []
+    has_gap = quote_matcher._has_gap
+    monkeypatch.setattr(quote_matcher, "_has_gap", lambda *given: compared.append(1) or has_gap(*given))
+    many = corpus(a="Read the terms of use. " * 6_000 + "Read the terms = of use.")
+    (found,) = HitLocator(many).place((Hit(text="Readtheterms=ofuse."),))
+    assert found.span is None
+    few = corpus(a="Read the terms of use. " * 400 + "Read the terms = of use.")
+    (found,) = HitLocator(few).place((Hit(text="Readtheterms=ofuse."),))
+    assert found.start == 400 * 23
+    assert len(compared) < 100  # a place that shows what another one does is not compared again

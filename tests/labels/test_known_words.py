@@ -1,0 +1,83 @@
+"""What stood in documents that are not kept whole."""
+
+import random
+
+import numpy as np
+import pytest
+
+from rag_evaluation_framework import Document, DocumentId
+from rag_evaluation_framework.errors import DatasetError
+from rag_evaluation_framework.labels.alignment import KnownWords, Words
+
+PAGE = "# Refunds\n\nRefunds take five working days, in all countries.\nAsk for help.\n"
+
+
+def words_of(*texts):
+    return Words([Document(DocumentId(f"{n}.md"), text) for n, text in enumerate(texts)])
+
+
+def known_of(*texts):
+    return KnownWords.of([Document(DocumentId(f"{n}.md"), text) for n, text in enumerate(texts)])
+
+
+def test_lines_and_runs_that_stood_in_a_document_are_known_wherever_they_stand_now():
+    words = words_of("New words are here today, friends.\nAsk for help!\n", f"Ask.\n{PAGE}")
+    known = known_of("Another page of no interest at all.", PAGE)
+    assert known.has_lines(words).tolist() == [False, True, False, True, True, True]
+    runs, (_, whole) = known.has_runs(words), words.runs(4)
+    first, last = words.bounds(DocumentId("1.md"))
+    assert not runs[: first - 1].any()
+    assert runs[first + 1 : last - 3].all()  # behind "Ask."
+    assert not runs[first]
+    assert not runs[~whole].any()
+
+
+@pytest.mark.parametrize(
+    "line", ["days five take Refunds", "Refunds take five", "Refunds take five days five", "Refunds"]
+)
+def test_words_in_another_order_or_fewer_or_more_are_not_known(line):
+    known = known_of("Refunds take five days\n")
+    words = words_of(line)
+    assert known.has_lines(words).tolist() == [False]
+    expected = [True, False] if line == "Refunds take five days five" else [False] * max(len(line.split()) - 3, 0)
+    assert known.has_runs(words).tolist()[: len(expected)] == expected
+
+
+def test_of_many_lines_and_runs_hardly_one_is_taken_for_another():
+    chosen = random.Random(1)
+    texts = ["\n".join(" ".join(f"w{chosen.randrange(10**6)}" for _ in range(8)) for _ in range(2000)) for _ in "ab"]
+    known, words = known_of(texts[0]), words_of(texts[1])
+    assert len(known.lines) == 2000
+    assert known.has_lines(words).sum() == 0
+    assert known.has_runs(words).sum() <= 2
+
+
+def test_nothing_is_known_of_no_documents():
+    known, words = known_of(), words_of(PAGE)
+    assert not known.has_lines(words).any()
+    assert not known.has_runs(words).any()
+    assert known_of("", "one two").runs.tolist() == []
+    empty = words_of("")
+    assert known_of(PAGE).has_lines(empty).tolist() == []
+
+
+def test_a_file_has_them_the_same_bytes_each_time_and_no_word(tmp_path):
+    known = known_of(PAGE, "Größe \U0001f600 退款需要五天")
+    for name in ("a.npz", "b.npz"):
+        known.save(tmp_path / "deep" / name)
+    assert (tmp_path / "deep/a.npz").read_bytes() == (tmp_path / "deep/b.npz").read_bytes()
+    again = KnownWords.load(tmp_path / "deep/a.npz")
+    assert np.array_equal(again.lines, known.lines)
+    assert np.array_equal(again.runs, known.runs)
+    assert KnownWords.load(tmp_path / "none.npz") is None
+
+
+@pytest.mark.parametrize(
+    "change", [lambda data: b"other", lambda data: data[:-30], lambda data: data[:60] + b"x" + data[61:]]
+)
+def test_a_file_that_was_changed_is_an_error(tmp_path, change):
+    file = tmp_path / "a.npz"
+    known_of(PAGE).save(file)
+    file.write_bytes(change(file.read_bytes()))
+    with pytest.raises(DatasetError, match=r"a\.npz: was changed .*restore it from version control, or delete it"):
+        KnownWords.load(file)

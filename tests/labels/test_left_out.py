@@ -1,0 +1,42 @@
+import pytest
+
+from rag_evaluation_framework import Corpus
+from rag_evaluation_framework.base.notes import collected
+from rag_evaluation_framework.labels import leaving_out, pattern_with
+
+
+@pytest.fixture
+def folder(tmp_path):
+    for name in ("guides/a.md", "b.md", "c.txt", "noext", ".hidden.md"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("Something.")
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("glob", "names", "pattern"),
+    [
+        ("guides/*.md", ["b.md"], "**/*.md"),
+        ("**/[ab].md", ["c.txt"], "**/*.{md,txt}"),
+        ("**/[ab].md", ["c.txt", "noext"], None),
+    ],
+)
+def test_the_pattern_that_is_named_reads_what_was_left_out(folder, glob, names, pattern):
+    corpus = Corpus.from_folder(folder, glob)
+    assert [leaving_out(name, corpus) for name in names] == [glob] * len(names)
+    assert pattern_with(names, corpus) == pattern
+    if pattern is not None:
+        with collected():  # of c.txt
+            read = {document.id for document in Corpus.from_folder(folder, pattern)}
+        assert read >= {"guides/a.md", *names}
+
+
+def test_a_file_that_is_excluded_is_left_out_without_a_pattern(folder):
+    with collected():  # of noext
+        corpus = Corpus.of(folder, exclude="b.md")
+    assert leaving_out("b.md", corpus) == ""
+
+
+@pytest.mark.parametrize("name", ["guides/a.md", "gone.md", ".hidden.md", "../b.md", "/etc/passwd", "a\0b", "guides"])
+def test_what_is_read_gone_hidden_or_elsewhere_is_not_left_out(folder, name):
+    assert leaving_out(name, Corpus.from_folder(folder, "guides/*.md")) is None

@@ -1,0 +1,65 @@
+"""The ways in which the parts of "A … B" follow each other."""
+
+from functools import partial
+from itertools import pairwise, product
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rag_evaluation_framework import Corpus, Document, DocumentId
+from rag_evaluation_framework.labels import quote_matcher
+from rag_evaluation_framework.labels.quote_locator import QuoteLocator
+from rag_evaluation_framework.labels.quote_matcher import Effort, chains, matches, may_be_left_out
+from rag_evaluation_framework.labels.quoted_text import KeyedTexts, QuotedText
+from rag_evaluation_framework.testing.chunkers import assert_linear
+from rag_evaluation_framework.text.markups.markdown_markup import markdown_markup
+
+
+def all_ways(places, rank, markup, farthest):
+    """All ways in which the places of parts follow each other, those of the least sum of ranks, tried one by one."""
+
+    def follows(first, second):
+        left_out = markup.shown(first.end, second.start)
+        return 0 <= second.start - first.end <= farthest and may_be_left_out(left_out)
+
+    ways = [list(way) for way in product(*places) if all(follows(*pair) for pair in pairwise(way))]
+    least = min((sum(map(rank, way)) for way in ways), default=0)
+    return [way for way in ways if sum(map(rank, way)) == least]
+
+
+PIECES = ("one", "One", "two", "*two*", "six", ".", "…", "...", "\n", "x y", "日")
+PARTS = st.lists(st.sampled_from(["one", "two", "six", "日"]), min_size=2, max_size=4)
+
+
+@settings(max_examples=400, deadline=None)
+@given(st.lists(st.sampled_from(PIECES), max_size=14), PARTS, st.sampled_from([3, 10, 5_000]))
+def test_the_ways_are_those_that_are_found_by_trying_all(pieces, parts, farthest):
+    markup = markdown_markup(" ".join(pieces))
+    places = [list(matches(QuotedText.of(part), KeyedTexts([markup]), Effort())) for part in parts]
+
+    def rank(place):
+        return int("capitals" in place.ignoring)
+
+    ranked = [[[place for place in found if rank(place) == best] for best in (0, 1)] for found in places]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(quote_matcher, "_FARTHEST", farthest)
+        ways = chains(ranked, rank, [markup], 10_000)
+        first = chains(ranked, rank, [markup], 1)
+    preferred = all_ways([found[0] for found in ranked], rank, markup, farthest)
+    assert ways == (preferred or all_ways(places, rank, markup, farthest))
+    assert first == ways[:1]
+
+
+def test_the_time_that_many_parts_take_grows_with_their_number():
+    locator = QuoteLocator(Corpus([Document(DocumentId("a"), "a b, " * 200)]))
+    places = locator.locate(" … ".join(["a"] * 60)).places
+    assert len(places) == 20
+    assert all(len(place) == 60 for place in places)
+    assert_linear(lambda parts: partial(locator.locate, " … ".join(["a"] * parts)), 15)
+
+
+@pytest.mark.no_cover
+def test_parts_in_one_long_word_are_not_tried_again_and_again():
+    locator = QuoteLocator(Corpus([Document(DocumentId("a"), "日" * 400)]))
+    assert_linear(lambda parts: partial(locator.locate, " … ".join(["日"] * parts)), 10)

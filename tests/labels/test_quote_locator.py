@@ -1,0 +1,677 @@
+import re
+
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from rag_evaluation_framework import Corpus, Document, DocumentId
+from rag_evaluation_framework.labels.quote_locator import QuoteLocator
+from support.each import each
+
+
+def locator(**texts):
+    return QuoteLocator(Corpus(Document(DocumentId(name.replace("_", ".")), text) for name, text in texts.items()))
+
+
+def located(text, quote, name="a.txt", **options):
+    """The texts of the places of a quote in one document."""
+    corpus = Corpus([Document(DocumentId(name), text)])
+    places = QuoteLocator(corpus).locate(quote, **options).places
+    for place in places:
+        assert all(text[span.start : span.end] == span.text for span in place)
+    return [" … ".join(span.text for span in place) for place in places]
+
+
+def ignoring(text, quote, name="a.txt"):
+    return QuoteLocator(Corpus([Document(DocumentId(name), text)])).locate(quote).ignoring
+
+
+@each(
+    ("text", "quote", "ignored"),
+    [
+        ("It is “quoted” here.", 'is "quoted" here', "quotation marks"),
+        ("It is ‹quoted› here.", "is 'quoted' here", "quotation marks"),
+        ("It is ``quoted,'' here.", 'is "quoted," here', "quotation marks"),
+        ("It is ''quoted'': here.", 'is "quoted": here', "quotation marks"),
+        ("A wo\u061crd he\u2061re\u2063, it\U000e0100 is.", "A word here, it is.", "invisible characters"),
+        ("A word here.", "A wo\u180erd\u034f he\u115fre\ufe00.", "invisible characters"),
+        ("See it ¶\nNow.", "See it Now.", "paragraph signs"),
+        ("Ranks 1–5 are state‐of‐the‐art.", "Ranks 1-5 are state-of-the-art.", "dashes"),
+        ("One -- or two -- ends.", "One — or two — ends.", "dashes"),
+        ("One -- or two -- ends.", "One - or two - ends.", "dashes"),
+        ("One--or two---ends.", "One–or two—ends.", "dashes"),
+        ("In 2020 -- 5 of them.", "In 2020 – 5 of them.", "dashes"),
+        ("One—or two ends.", "One--or two ends.", "dashes"),
+        ("One (1) – “two” ends.", 'One (1) --- "two" ends.', "dashes"),
+        ("One [x] -- 2, “two” ends.", "One [x] – 2, “two” ends.", "dashes"),
+        ("Wait… for it.", "Wait... for it.", "ellipsis"),
+        ("Wait … for it.", "Wait . . . for it.", "ellipsis"),
+        ("One two three, and four.", "One two three . . .", "ellipsis"),
+        ("A sof\u00adt hyphen\u200b.", "A soft hyphen.", "invisible characters"),
+        ("A re\u0301sume\u0301 here.", "A résumé here.", "Unicode composition"),
+        ("If a =\u0338 b then.", "If a ≠ b then.", "Unicode composition"),
+        ("The ﬁrst ﬂoor.", "The first floor.", "ligatures"),
+        ("An exam-\nple of it.", "An example of it.", "hyphenation"),
+        ("An exam-\nple of it.", "An exam-ple of it.", "hyphenation"),
+        ("An example of it.", "An exam-\nple of it.", "hyphenation"),
+        ("Lists the directory contents.", "Lists the dir- ectory contents.", "hyphenation"),
+        ("A divid-\ning line.", "A div- iding line.", "hyphenation"),
+        ("It is well-known here.", "It is well- known here.", "hyphenation"),
+        ("An eﬃcient one.", "An ef-\nficient one.", "hyphenation"),
+        ("An eﬃcient one.", "An eff- icient one.", "hyphenation"),
+        ("An example of it.", "An exam\u200b- ple of it.", "hyphenation"),
+        ("An exam\u200bple of it.", "An exam- ple of it.", "hyphenation"),
+        ("An example of it.", "An e\u200bxam- p\u00adle of it.", "hyphenation"),
+        ("On 64-\nbit machines.", "On 64-bit machines.", "hyphenation"),
+        ("In UTF-\n8 and so.", "In UTF-8 and so.", "hyphenation"),
+        ("In IPv4-\n  only nets.", "In IPv4-only nets.", "hyphenation"),
+        ("On 2024-\n01-02 only.", "On 2024-01-02 only.", "hyphenation"),
+        ("On 64-bit machines.", "On 64-\nbit machines.", "hyphenation"),
+        ("The Server restarts.", "the server restarts.", "capitals"),
+        ("日本語の\nテキストです。", "日本語のテキスト", "line breaks"),
+        ("Installing¶\n\nRun it.", "Installing Run it.", "paragraph signs"),
+        ("One two three.", "“One two three.”", "outer quotation marks"),
+        ("One two three, and four.", "One two three …", "ellipsis"),
+        ("Then one two three.", "... one two three.", "ellipsis"),
+        ("One two three, and four.", "One two three.", "final punctuation"),
+        ("Text.\nOne two three", "• One two three", "list markers"),
+        ("First thing\n\nSecond thing", "First thing\n• Second thing", "list markers"),
+        ("Say hello there.", "「hello there」", "outer quotation marks"),
+    ],
+)
+def test_what_a_keyboard_or_a_printer_changes_is_ignored_and_named(text, quote, ignored):
+    assert len(located(text, quote)) == 1
+    assert ignored in ignoring(text, quote)
+    assert located(text, quote, verbatim_only=True) == []
+
+
+@each(
+    ("text", "quote"),
+    [
+        ("it was -5 degrees", "it was 5 degrees"),
+        ("it was 5 degrees", "it was -5 degrees"),
+        ("if x < 1 then stop", "if x > 1 then stop"),
+        ("if x &lt; 1 then stop", "if x > 1 then stop"),
+        ("if x <= 1 then stop", "if x < 1 then stop"),
+        ("a == b in all", "a = b in all"),
+        ("a != b in all", "a = b in all"),
+        ("costs 1,5 euros", "costs 15 euros"),
+        ("costs 1.5 euros", "costs 1,5 euros"),
+        ("wait 10 ms please", "wait 1 0ms please"),
+        ("wait 10 ms please", "wait 10ms please"),
+        ("not 15 ms", "“5 ms”"),
+        ("takes 1.5 ms", "“5 ms”"),
+        ("takes -5 ms", "“5 ms”"),
+        ("if x > 5 ms", "“5 ms”"),
+        ("about 5.5", "“about 5”"),
+        ("about 5%", "“about 5”"),
+        ("about 5 %", "“about 5”"),
+        ("about 5 000", "“about 5”"),
+        ("about 5'000", "“about 5”"),
+        ("about 5–10", "“about 5”"),
+        ("about 5 × 10", "“about 5”"),
+        ("about 5^3", "“about 5”"),
+        ("about 5<sup>3</sup>", "“about 5”"),
+        ("takes .5 ms", "“5 ms”"),
+        ("takes ±5 ms", "“5 ms”"),
+        ("takes 2^5 ms", "“5 ms”"),
+        ("takes 1'500 ms", "“500 ms”"),
+        ("takes 1 500 ms", "“500 ms”"),
+        ("takes 3–5 ms", "“5 ms”"),
+        ("takes ≈5 ms", "“5 ms”"),
+        ("takes #5 ms", "“5 ms”"),
+        ("takes US$5 ms", "“5 ms”"),
+        ("takes 1_500 ms", "“500 ms”"),
+        ("about 5_000", "“about 5”"),
+        ("about 5\u202f000", "“about 5”"),
+        ("about 5\u00a0000", "“about 5”"),
+        ("about 5’000", "“about 5”"),
+        ("about 5€", "“about 5”"),
+        ("about 5 €", "“about 5”"),
+        ("about 5 ℃", "“about 5”"),
+        ("where ¬p holds", "“p holds”"),
+        ("an !important flag", "“important flag”"),
+        ("a non-binding offer", "“binding offer”"),
+        ("2*3 = 6 exactly", "23 = 6 exactly"),
+        ("x = 5--3 ok", "x = 5-3 ok"),
+        ("x = 5--3 ok", "x = 5–3 ok"),
+        ("x = 5-3 ok", "x = 5--3 ok"),
+        ("x = 5 -- 3 ok", "x = 5 - 3 ok"),
+        ("x = (5) -- (3) ok", "x = (5) - (3) ok"),
+        ('run "--save" now', 'run "–save" now'),
+        ("run x --save now", "run x -- save now"),
+        ("calls i--j once", "calls i-j once"),
+        ("calls a---b once", "calls a--b once"),
+        ("class btn--primary here", "class btn-primary here"),
+        ("2*3*4 = 24 exactly", "234 = 24 exactly"),
+        ("2^8 values", "28 values"),
+        ("x² grows", "x2 grows"),
+        ("½ of them", "12 of them"),
+        ("5 ℃ in it", "5 c in it"),
+        ("you can't do it", "you cant do it"),
+        ("you can do it", "you can not do it"),
+        ("a résumé is here", "a resume is here"),
+        ("run --save now", "run -save now"),
+        ("run --save now", "run save now"),
+        ("a/b testing works", "ab testing works"),
+        ("192.168.1.1 is it", "192.16.81.1 is it"),
+        ("in snake_case names", "in snakecase names"),
+        ("a*b is it", "ab is it"),
+        ("calls foo() twice", "calls foo twice"),
+        ("wrote C++ and", "“wrote C”"),
+        ("wrote\nC++ and", "“C”"),
+        ("wrote C in", "wrote C++ in"),
+        ("one two three", "one three two"),
+        ("one two three", "one twothree"),
+        ("failures — if any", "failures —if any"),
+        ("failures —if any", "failures — if any"),
+        ("in directory order", "in directory- order"),
+        ("a whole is it", "“whole- is it”"),
+        ("the grades AB and C", "the grades A- B and C"),
+        ("from 1024 bytes", "from 10- 24 bytes"),
+        ("from 10-\n24 bytes", "from 1024 bytes"),
+        ("on 64-\nbit machines", "on 64bit machines"),
+        ("on 64 -\nbit machines", "on 64-bit machines"),
+        ("on 64-\nbit machines", "on 64--bit machines"),
+        ("on 64\nbit machines", "on 64-bit machines"),
+        ("a direct route", "a dir- ectory route"),
+        ("a directory's route", "“a dir- ector”"),
+        ("a, b and c", "a,b and c"),
+        ("re-sign it", "resign it"),
+        ("at 5 ℃ in it", "at 5 °F in it"),
+        ("at 5 ℃ in it", "at 5 C in it"),
+        ("at 5°C in it", "at 5 ℃ in it"),
+        ("about 1½ of it", "about 11⁄2 of it"),
+        ("about 1⁄2 of it", "about 12 of it"),
+        ("about ½ of it", "about 1⁄3 of it"),
+        ("by re¶sign it", "by resign it"),
+        ("by resign it", "by re¶sign it"),
+        ("call print('') now", 'call print(") now'),
+        ("call f(1,'') now", 'call f(1,") now'),
+        ("call f('', 1) now", 'call f(", 1) now'),
+        ("in \u06dd5 it", "in 5 it"),
+        ("Is it so? Yes.", "Is it so. Yes"),
+        ("It is so. Yes.", "“It is so?”"),
+        ("1. First\n2. Second *thing*", "1. First\n3. Second thing"),
+        ("—1.  3 \n\nis 11. or", '"1.  3 \n\n"'),
+        ("31.  ” ) [^1] is", '"1.  ” ) [^1] "'),
+        ("the word café\u0301 is", "the word cafe"),
+        ("ofﬁce hours", "“of”"),
+        ("각 is", "“가”"),
+        ("from ... (python)", "from... (python)"),
+        ("see [...]\nNow installed it", "see [...]\ninstalled it"),
+        ("see\n\n          [...]\n          Now installed it", "see [...] installed it"),
+        ("in 0..16. This", "in 0... This"),
+        ('ca[]="..." is', 'ca[]"..."'),
+        ("f(a, ..., $b) is", "f(a, ..., b) is"),
+    ],
+)
+@each("name", ["a.txt", "a.md", "a.rst"])
+def test_what_changes_the_meaning_is_never_ignored(text, quote, name):
+    assert located(f"Words before. {text} words after.", quote, name) == []
+
+
+def test_a_quote_is_ambiguous_if_one_place_has_it_verbatim_and_another_only_shows_it():
+    both = locator(a_md="Take *five* days.", b_md="Take five days.")
+    assert [[span.doc_id for span in place] for place in both.locate("Take five days.").places] == [["a.md"], ["b.md"]]
+    assert both.locate("Take five days.").ignoring == ("emphasis",)
+    assert len(both.locate("Take five days.", limit=1).places) == 1
+    assert [place[0].doc_id for place in both.locate("Take five days.", "b.md").places] == ["b.md"]
+    assert [place[0].doc_id for place in both.locate("Take five days.", verbatim_only=True).places] == ["b.md"]
+
+
+@each(
+    ("text", "quote", "places"),
+    [
+        ('<p>-a="b c"</p> -a=&quot;b c&quot;', '-a="b c"', ['-a="b c"', "-a=&quot;b c&quot;"]),
+        ("one two, one\ntwo", "one two", ["one two", "one\ntwo"]),
+        ("it’s it, it's it", "it’s it", ["it’s it", "it's it"]),
+        ("one *two* three, one\n*two* three", "one *two* three", ["one *two* three", "one\n*two* three"]),
+        ("One two. ONE TWO.", "One two.", ["One two."]),
+        ("One two. One two, three.", "One two.", ["One two."]),
+        ('"One two" and one two', '"One two"', ['"One two"']),
+        ("one two <!-- one *two* -->", "one two", ["one two"]),
+    ],
+)
+@each("name", ["a.md"])
+def test_other_places_of_a_verbatim_quote_have_its_capitals_and_all_that_is_at_its_ends(text, quote, places, name):
+    assert located(text, quote, name) == places
+
+
+@pytest.mark.parametrize(
+    ("text", "quote", "span"),
+    [
+        ("So `uv a` sources `foo`, it does", "'`uv a` sources `foo`'", "`uv a` sources `foo`"),
+        ("So `uv a`, it does", "“'`uv a`'”", "`uv a`"),
+        ("So 'uv a', it does", "\"'uv a'\"", "'uv a'"),
+        ("So `uv a`, it does", "'uv a'", "uv a"),
+        ("So `--uv a`, it does", "‘--uv a’", "--uv a"),
+        ("So `uv a`, it does", "`uv a`", "`uv a`"),
+    ],
+)
+def test_symbols_at_the_ends_that_are_the_quotes_own_and_those_of_the_source_are_told_apart(text, quote, span):
+    assert located(text, quote, "a.md") == [span]
+
+
+def test_a_quote_that_differs_in_white_space_is_named_so():
+    assert ignoring("one  two", "one two") == ("white space",)
+    assert ignoring("one\ntwo", "one two") == ("line breaks",)
+    assert ignoring("one two", " one two\n") == ()
+
+
+def test_a_place_with_the_capitals_of_the_quote_goes_before_those_without():
+    text = "THE “SERVER” RESTARTS. The “server” restarts."
+    assert located(text, 'The "server" restarts.') == ["The “server” restarts."]
+    assert located(text, 'the "server" restarts.') == ["THE “SERVER” RESTARTS.", "The “server” restarts."]
+
+
+def test_what_is_not_shown_counts_only_if_the_quote_is_nowhere_else():
+    text = '<title>The words</title><p title="Two words, it’s">Two <b>words</b>, it’s <i>The</i>\nwords</p>'
+    assert located(text, "Two words, it’s", "a.md") == ["Two <b>words</b>, it’s"]
+    assert located(text, "Two words, it's", "a.md") == ["Two <b>words</b>, it’s"]
+    assert located(text, "The words", "a.md") == ["The</i>\nwords"]
+    assert located(text, "The words", "a.md", verbatim_only=True) == ["The words"]
+    assert located("<p title='Two words'>Other", "Two words", "a.md") == ["Two words"]
+    assert located("<p title='It’s two'>Other", "It's two", "a.md") == ["It’s two"]
+    assert located("Two words <!-- Two words -->", "Two words", "a.md") == ["Two words"]
+    assert located("One. <!-- Two words --> <!-- Two wor\u00adds -->", "Two words", "a.md") == ["Two words"]
+    assert located("Two words <!-- Two words -->", "Two words", "a.txt") == ["Two words", "Two words"]
+
+
+def test_what_is_not_shown_hides_no_place_that_it_is_part_of():
+    assert located('So [the](x "the server") `server` restarts', "the server;", "a.md") == [
+        'the](x "the server") `server'
+    ]
+    assert located("So <b title='it’s it'>it’s</b> it is", "it's it", "a.md") == ["it’s</b> it"]
+
+
+@pytest.mark.parametrize(
+    ("text", "quote", "name"),
+    [
+        ("The sum of x\n5 is y", "The sum of x\n- 5 is y", "a.txt"),
+        ("The sum of x\n5 is y", "The sum of x\n+ 5 is y", "a.md"),
+        ("The sum of x\n5 is y", "The sum of x\n* 5 is y", "a.rst"),
+        ("The sum of x<br>5 is y", "The sum of x\n· 5 is y", "a.md"),
+        ("5 is y", "- 5 is y", "a.txt"),
+        ("The sum is\n\n5 is y", "+ 5 is y", "a.md"),
+        ("<p>The sum is</p>\n\n<p>5 is y</p>", "“* 5 is y”", "a.md"),
+    ],
+)
+def test_a_sign_is_no_list_marker_where_the_document_has_no_list(text, quote, name):
+    assert located(text, quote, name) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "quote", "name", "span"),
+    [
+        ("<tr><td>Basic</td><td>-10</td></tr>", "Basic | -10", "a.md", "Basic</td><td>-10"),
+        ("<tr><td>Basic</td>\n<td>10</td></tr>", "“| Basic | 10 |”", "a.md", None),
+        ("Basic\t-10\nLarge\t29", "Basic | -10", "a.html", "Basic\t-10"),
+        ("Basic\t-10\nLarge\t29", "Basic | 10", "a.html", None),
+        ("Basic\n\t-10", "Basic | -10", "a.txt", None),
+        ("| It’s **Basic** | 10 |\n|---|---|\n| a | b |", "It's Basic | 10", "a.md", "It’s **Basic** | 10"),
+        ("<tr><td>Basic</td><td>-10</td></tr>", "Basic | 10", "a.md", None),
+        ("<p>Basic</p><p>10</p>", "Basic | 10", "a.md", None),
+    ],
+)
+def test_cells_may_be_quoted_with_lines_between(text, quote, name, span):
+    assert located(text, quote, name) == ([span] if span else [])
+
+
+@each("marker", ["-", "*", "+", "•", "·"])
+@each(
+    ("text", "name", "span"),
+    [
+        ("<ul>\n  <li>One <i>it</i>\n <li>\n<b>Two</b></ul>", "a.md", "One <i>it</i>\n <li>\n<b>Two"),
+        ("Text:\n\n- One *it*\n- **Two**\n", "a.md", "One *it*\n- **Two"),
+        ("> * One *it*\n> * **Two**\n", "a.md", "One *it*\n> * **Two"),
+        ("#. One *it*\n#. **Two**\n", "a.rst", "One *it*\n#. **Two"),
+    ],
+)
+def test_items_of_lists_may_be_quoted_with_any_marker(marker, text, name, span):
+    assert located(text, f"{marker} One it\n{marker} Two", name) == [span]
+    assert located(text, f"“{marker} Two”", name) == ["Two"]
+
+
+def test_all_places_are_reported_as_written_and_as_shown():
+    both = locator(a_md="It’s **five** days.", b_txt="It’s five days.", c_md="It’s <b>five</b> days.")
+    places = both.locate("It's five days.").places
+    assert [place[0].doc_id for place in places] == ["a.md", "b.txt", "c.md"]
+    assert len(both.locate("It's five days.", limit=2).places) == 2
+    assert [place[0].doc_id for place in both.locate("It's five days.", "c.md").places] == ["c.md"]
+    assert both.locate("It's five days.", "d.md").places == ()
+
+
+@pytest.mark.parametrize("quote", ["", " \n", "—", "“”", "xyz", "… xyz …"])
+def test_what_has_no_letters_or_is_nowhere_is_not_found(quote):
+    assert located("Some “text” - here… and there.", quote) == []
+
+
+def test_a_quote_with_omissions_has_one_span_for_each_part():
+    text = "Refunds are *paid*, as a rule, within five days, or sooner, to your card."
+    assert located(text, "Refunds are paid … within five days [...] your card.", "a.md") == [
+        "Refunds are *paid … within five days … your card."
+    ]
+    assert located(text, "within five days … Refunds are paid", "a.md") == []
+    assert "what the quote leaves out" in ignoring(text, "Refunds are paid … your card", "a.md")
+
+
+@each(
+    ("text", "quote", "spans"),
+    [
+        ("Use it (now): one, two.", "Use it (now):… two.", "Use it (now): … two."),
+        ("Is it? One. Two.", "Is it?… Two.", "Is it? … Two."),
+        ("It is so. One. Two.", "It is so.... Two.", "It is so. … Two."),
+        ("It is so. One. Two.", "It is so.[…] Two.", "It is so. … Two."),
+        ("It is so, one, two.", "It is so …two.", "It is so … two."),
+        ('let x = f("a")\nthen y. Go.', 'let x = f("a")… Go.', 'let x = f("a") … Go.'),
+        ("    # allow it\n    Require ip 1.2", "# allow it [...] Require ip 1.2", "# allow it … Require ip 1.2"),
+        ("Call it (so.)\n\nThen go.", "Call it (so.) … Then go.", "Call it (so.) … Then go."),
+        ("Call it so.\nThen go.", "Call it so … Then go.", "Call it so … Then go."),
+        ("Call it so; then go.", "Call it so … then go.", None),
+        ("Call it so = \nthen go.", "Call it so … then go.", None),
+        ("f(a, b) is it", "f(a, ... b) is it", None),
+        ("Call it so, ... or\nnot.", "Call it so,... not.", None),
+        ("x = a[1:2] and go", "x = a[...] and go", None),
+        ("x = a[1:2] and go", "x = a[... ] and go", None),
+        ("in 10, 12 and 14.", "in 10... 14.", None),
+        ("f(1, args)", "f(1, ...args)", None),
+    ],
+)
+@each("name", ["a.txt", "a.rst", "a.md"])
+def test_an_ellipsis_may_stand_behind_punctuation_and_where_a_line_ends(text, quote, spans, name):
+    assert located(text, quote, name) == ([] if spans is None else [spans])
+
+
+def test_parts_of_a_quote_that_could_be_joined_in_several_ways_are_ambiguous():
+    assert located("One two, or three four, three four.", "One two … three four") == [
+        "One two … three four",
+        "One two … three four",
+    ]
+
+
+def test_words_may_be_left_out_beside_an_ellipsis_of_the_document():
+    text = "Apples are sold here... They are red and sweet. Do come soon."
+    assert located(text, "Apples are sold here … Do come soon.") == ["Apples are sold here … Do come soon."]
+    assert located(text, "Apples are sold here … sweet.") == ["Apples are sold here … sweet."]
+    assert located(text, "Apples are sold here … are red and sweet.") == []
+
+
+def test_parts_of_a_quote_are_of_one_document_and_near_each_other():
+    far = locator(a="One two. " + "x " * 5000 + "Three four.", b="One two.", c="Three four.")
+    assert far.locate("One two … Three four").places == ()
+
+
+def test_spans_hold_the_symbols_of_the_quote_and_no_markup_around_it():
+    text = "Use `--fast` (**always**). Then “*go*”."
+    assert located(text, "--fast (always).", "a.md") == ["--fast` (**always**)."]
+    assert located(text, "always", "a.md") == ["always"]
+    assert located(text, '"go".', "a.md") == ["“*go*”."]
+
+
+@each(
+    ("quote", "span"),
+    [
+        ("calls a.form() twice", "calls :meth:`a.form` twice"),
+        ("calls a.form twice", "calls :meth:`a.form` twice"),
+        ("It calls a.form()", "It calls :meth:`a.form"),
+        ("twice, f() once.", "twice, :func:`f` once."),
+        ("a.form() twice, f()", "a.form` twice, :func:`f"),
+        ("by PEP 8 only", "by :pep:`8` only"),
+        ("PEP 8 only", ":pep:`8` only"),
+        ("8 only", "8` only"),
+        ("It calls a.form(x) twice", None),
+        ("calls a.form[] twice", None),
+        ("calls a.form ()", None),
+        ("by PEP 9 only", None),
+        ("by PEP8 only", None),
+        ("by RFC 8 only", None),
+        ("by PEP", "by :pep"),
+        ("EP 8 only", None),
+        ("x() it y", None),
+    ],
+)
+def test_what_a_renderer_adds_to_a_role_may_be_in_the_quote(quote, span):
+    text = "It calls :meth:`a.form` twice, :func:`f` once. So by :pep:`8` only.\n\nAn x it y."
+    assert located(text, quote, "a.rst") == ([] if span is None else [span])
+
+
+def test_the_suffix_of_a_document_decides_what_is_shown():
+    text = "It is <b>*bold*</b>, is it?"
+    assert located(text, "It is bold, is it?", "a.MD") == ["It is <b>*bold*</b>, is it?"]
+    assert located(text, "It is bold, is it?", "a.txt") == []
+
+
+@each(
+    ("text", "quote", "name"),
+    [
+        ("The price is 50 euros.", "The price is 5", "a.md"),
+        ("It is unsafe to use.", "safe to use", "a.md"),
+        ("It is unsafe to use.", "safe\nto use", "a.md"),
+        ("It is unsafe to use.", " safe to use ", "a.md"),
+        ("limit 10 MB", "limit 1", "a.txt"),
+        ("at 10.5 V", "at 10", "a.txt"),
+        ("at -5 degrees", "5 degrees", "a.txt"),
+        ("wrote C++ and", "wrote C", "a.txt"),
+        ("see [it](http://example.com) there", "http://exam", "a.md"),
+        ("a re\u0301sume\u0301 here", "a re", "a.txt"),
+        ("run it --save now", "-save now", "a.md"),
+        ("run `--save` now", "-save` now", "a.rst"),
+        ("if a == b then", "= b then", "a.txt"),
+        ("if a == b then", "if a =", "a.txt"),
+        ("if a &lt;= b then", "= b then", "a.md"),
+        ("if a && b then", "if a &", "a.txt"),
+        ("takes 1.5 ms", ".5 ms", "a.txt"),
+        ("takes 3-5 ms", "-5 ms", "a.txt"),
+        ("about 5.5 of it", "about 5.", "a.txt"),
+        ("about 5,000 of it", "about 5,", "a.md"),
+        ("since Django 0.96. If so", "96. If so", "a.rst"),
+        ("in 16.2. The end", "2. The end", "a.md"),
+        ("in 16.2. The end", "6.2. The end", "a.txt"),
+        ("in 12. The end", "2. The end", "a.md"),
+    ],
+)
+def test_a_quote_that_stands_only_where_a_word_or_number_goes_on_is_missing(text, quote, name):
+    assert located(text, quote, name) == []
+    assert len(located(text, quote, name, verbatim_only=True)) == 1
+
+
+@each(
+    ("text", "quote", "name"),
+    [
+        ("It is un**safe** to use.", "safe** to use", "a.md"),
+        ("It is safe to use<b>d</b>.", "safe to use", "a.md"),
+        ("a caf&eacute;s here", "a caf", "a.md"),
+        ("at &minus;5 degrees it’s", "5 degrees it's", "a.md"),
+        ("at &gt;5 users it’s", "5 users it's", "a.md"),
+        ("at &#8364;5 users it’s", "5 users it's", "a.md"),
+        ("it’s 5<b>.5</b>", "it's 5", "a.md"),
+        ("it’s 5&percnt;", "it's 5", "a.md"),
+        ("it’s C&#43;&#43;", "it's C", "a.md"),
+        ("un&shy;likely x it’s", "likely x it's", "a.md"),
+        ("it’s caf&eacute;s", "it's caf", "a.md"),
+        ("it’s 5<sup>2</sup>", "it's 5", "a.md"),
+        ("at <b>-</b>5 users it’s", "5 users it's", "a.md"),
+        ("it’s safe**r**", "“it's safe.”", "a.md"),
+    ],
+)
+def test_a_word_or_number_that_goes_on_as_shown_is_not_cut_by_markup(text, quote, name):
+    assert located(text, quote, name) == []
+
+
+@each(
+    ("text", "quote", "name"),
+    [
+        ("calls foo_bar(x) here", "foo", "a.txt"),
+        ("calls foo_bar(x) here", "(x", "a.txt"),
+        ("a state-of-the-art thing", "the-art", "a.txt"),
+        ("the users' data", "the users", "a.txt"),
+        ("日本語のテキスト", "本語", "a.txt"),
+        ("費用は50円です", "50", "a.txt"),
+        (">>> 5 + 3", "5 + 3", "a.txt"),
+        ("it -> 5 items", "5 items", "a.txt"),
+        ("it => 5 items", "5 items", "a.txt"),
+        ("Installing it#\n\nRun it.", "Installing it", "a.txt"),
+        ("at 5 $HOME", "at 5", "a.txt"),
+        ("Wow!important is it", "important", "a.txt"),
+        ("the year 2020 100 people", "100 people", "a.txt"),
+        ("It is 5\n500 more", "It is 5", "a.txt"),
+        ("It is 5. 3 more", "It is 5", "a.txt"),
+        ("a two-step thing", "step thing", "a.txt"),
+        ("서버를 다시", "서버", "a.txt"),
+        ("<td>5</td><td>6</td>", "5", "a.md"),
+        ("It takes <b>5</b> days", "5", "a.md"),
+        ("It is &quot;safe&quot; now", "safe", "a.md"),
+        ("one\\two", "two", "a.txt"),
+        ("It is **safe** now", "**safe", "a.md"),
+        ("so x=-5 it", "-5 it", "a.txt"),
+        ("is it so?! Yes", "is it so?", "a.txt"),
+        ("all of them... and", "all of them.", "a.txt"),
+        ("see [it](http://example.com) there", "example.com", "a.md"),
+        ("see [it](http://example.com) there", "[it](http://example", "a.md"),
+    ],
+)
+def test_a_verbatim_quote_of_whole_words_and_numbers_is_located(text, quote, name):
+    assert located(text, quote, name) == [quote]
+
+
+def test_a_place_of_whole_words_comes_before_those_in_which_a_word_or_number_goes_on():
+    text = "It is unsafe to use the old client. Safe to use is the new one."
+    assert located(text, "safe to use", "a.md") == ["Safe to use"]
+    assert located("unsafe to use, safe  to use", "safe to use") == ["safe  to use"]
+    assert located("at 50, at 5, at 55", "at 5", limit=1) == ["at 5"]
+    assert located("at 50, " * 30 + "at 5, at 5", "at 5") == ["at 5", "at 5"]
+    assert located("<!-- at 5 --> at 50", "at 5", "a.md") == ["at 5"]
+
+
+@pytest.mark.parametrize(
+    ("text", "quote", "places"),
+    [
+        ("aa bb aa **bb** aa bb", "aa bb aa bb", ["aa bb aa **bb", "aa **bb** aa bb"]),
+        ("aa **bb** aa **bb** aa bb", "aa bb aa bb", ["aa **bb** aa **bb", "aa **bb** aa bb"]),
+        ("aa bb aa bb aa **bb**", "aa bb aa bb", ["aa bb aa bb", "aa bb aa **bb"]),
+        ("aa bb it’s aa bb it’s aa bb", "aa bb it's aa bb", ["aa bb it’s aa bb", "aa bb it’s aa bb"]),
+        ("“aa” “bb”", '"aa" "bb"', ["“aa” “bb”"]),
+        ("calls `aa`() twice", "`aa`()", ["`aa`()"]),
+    ],
+)
+def test_places_that_overlap_are_several_but_one_that_is_seen_twice_is_one(text, quote, places):
+    assert located(text, quote, "a.md") == places
+
+
+def test_the_capitals_of_a_part_in_another_document_hide_no_place_of_the_whole_quote():
+    quote = "The alpha rule … the omega comes"
+    here = "So the alpha rule is first and then the omega comes."
+    both = locator(a_md=here, b_md="The alpha rule is another thing.")
+    ((first, second),) = both.locate(quote).places
+    assert (first.doc_id, first.text, second.text) == ("a.md", "the alpha rule", "the omega comes")
+    behind = locator(a_md=f"{here} The alpha rule ends.")
+    assert [span.text for span in behind.locate(quote).places[0]] == ["the alpha rule", "the omega comes"]
+
+
+def test_of_the_places_of_a_quote_of_several_parts_those_with_the_most_of_its_capitals_count():
+    text = "The alpha rule and the alpha rule are first and then The Omega comes."
+    assert located(text, "The alpha rule … the omega comes") == ["The alpha rule … The Omega comes"]
+    text = "The alpha rule, then the omega comes; the alpha rule, and then the omega comes"
+    assert located(text, "the alpha rule … the omega comes") == ["the alpha rule … the omega comes"]
+    shown = "<!-- the alpha rule is --> The alpha rule is and the omega comes"
+    assert located(shown, "the alpha rule … the omega comes", "a.md") == ["The alpha rule … the omega comes"]
+
+
+def test_the_locator_of_a_corpus_is_shared():
+    corpus = Corpus([Document(DocumentId("a"), "one")])
+    assert QuoteLocator.of(corpus) is not QuoteLocator.of(Corpus([Document(DocumentId("a"), "one")]))
+    kept = QuoteLocator.of(corpus)
+    assert QuoteLocator.of(corpus) is kept
+
+
+WORDS = st.lists(
+    st.sampled_from(
+        [
+            "the",
+            "server",
+            "restarts",
+            "after",
+            "5",
+            "minutes",
+            "naïve",
+            "ﬁrst",
+            "Straße",
+            "3.5",
+            "don’t",
+            "state-of-the-art",
+            "x²",
+            "日本語",
+            "ΑΒΓ",
+        ]
+    ),
+    min_size=1,
+    max_size=12,
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(WORDS, st.data(), st.sampled_from(["txt", "md", "rst"]))
+def test_a_quote_with_another_word_is_never_located(words, data, suffix):
+    text = " ".join(words)
+    number = data.draw(st.integers(0, len(words) - 1))
+    other = data.draw(st.sampled_from(["not", "6", "3,5", "35", "Strase", "naive", "x2", "-5", "dont"]))
+    quote = " ".join([*words[:number], other, *words[number + 1 :]])
+    assume(not re.search(rf"(?<!\w){re.escape(other)}(?!\w)", text))
+    assert located(text, "“" + quote.replace("’", "'") + "”", f"a.{suffix}") == []
+
+
+@pytest.mark.parametrize(
+    ("suffix", "source"),
+    [
+        ("md", "Refunds:\n\n<!-- They take five days. -->\n"),
+        ("md", '[Refunds](refunds.html "They take five days.")\n'),
+        ("md", "<b title='They take five days.'>Refunds</b>"),
+        ("md", "[//]: # (They take five days.)\n\nRefunds\n"),
+        ("rst", "Refunds\n\n.. They take five days.\n"),
+    ],
+)
+def test_that_a_quote_is_not_shown_is_told(suffix, source):
+    corpus = Corpus([Document(DocumentId(f"a.{suffix}"), source)])
+    located = QuoteLocator.of(corpus).locate("They take five days.")
+    assert located.places[0][0].text == "They take five days."
+    assert located.ignoring == ("that it is not shown: it stands in a comment, a script or an attribute",)
+
+
+@pytest.mark.parametrize(
+    ("text", "quote", "name", "ignored"),
+    [
+        ("It is 10<sup>2</sup> days", "It is 102 days", "a.md", ("tags", "raised text")),
+        ("It is 10<sup>2</sup> days", "for … 102 days", "a.md", None),
+        ("It is H<sub>2</sub>O", "is H2O", "a.md", ("tags", "lowered text")),
+        ("It is 10\\ :sup:`2` days", "It is 102 days", "a.rst", ("escapes", "roles", "raised text")),
+        ("It is <del>5</del> 6 days", "5 6 days", "a.md", ("tags", "strikethrough")),
+        ("It is <del>5</del> 6 days", "It is 5 6 days", "a.md", ("tags", "strikethrough")),
+        ("It is ~~5~~ 6 days", "It is 5 6 days", "a.md", ("strikethrough",)),
+    ],
+)
+def test_that_letters_are_raised_lowered_or_struck_out_is_told(text, quote, name, ignored):
+    assert ignoring(text, quote, name) == (ignored or ())
+
+
+@pytest.mark.parametrize("quote", ["restarts and stops.", "“restarts and stops.”"])
+def test_a_place_that_begins_in_what_is_not_shown_does_not_hide_one_that_is(quote):
+    hidden = ".. image:: x\n   :alt: it restarts\n\n"
+    source = f"The server restarts\n\n{hidden}and stops.\n"
+    corpus = Corpus([Document(DocumentId("a.rst"), source)])
+    ((span,),) = QuoteLocator.of(corpus).locate(quote).places
+    assert (span.start, span.end) == (source.index("restarts"), len(source) - 1)
+
+
+def test_an_image_shows_nothing():
+    source = "Here is an ![alt text](u.png) image, [![Build](x.svg)](y) status is ok."
+    assert located(source, "Here is an image, status is ok.", "a.md") == [source]
+    assert ignoring(source, "Here is an image", "a.md") == ("images", "white space")
+    assert located(source, "an alt text image", "a.md") == []
+
+
+@pytest.mark.parametrize("quote", ["1. First thing", "It is so1 and", "It is so[1] and"])
+def test_what_a_renderer_counts_is_no_part_of_a_quote(quote):
+    source = "1. *First* thing\n2. It is so[^1] and so\n\n[^1]: Note.\n"
+    assert located(source, quote, "a.md") == []
+    assert len(located(source, "It is so and", "a.md")) == 1

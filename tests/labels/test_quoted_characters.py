@@ -1,0 +1,160 @@
+import unicodedata
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from rag_evaluation_framework.labels.quote_matcher import differences, in_order
+from rag_evaluation_framework.labels.quoted_text import KeyedTexts, QuotedText, gap_difference
+from rag_evaluation_framework.text.markups.characters import flat, folded, is_key, is_unspaced, key
+from rag_evaluation_framework.text.markups.markdown_markup import markdown_markup
+from rag_evaluation_framework.text.markups.markup import Markup
+from support.each import each
+
+
+@each(
+    ("character", "expected"),
+    [
+        ("A", "a"),
+        ("é", "e\u0301"),
+        ("ﬁ", "fi"),
+        ("ß", "ss"),
+        ("Ａ", "a"),
+        ("１", "1"),
+        ("²", "²"),
+        ("½", "½"),
+        ("①", "①"),
+        ("⑴", "⑴"),
+        ("＋", ""),
+        ("℃", ""),
+        ("ʼ", ""),
+        ("-", ""),
+        (" ", ""),
+        ("\u200b", ""),
+        ("日", "日"),
+    ],
+)
+def test_the_key_of_a_character(character, expected):
+    assert key(character) == expected
+
+
+@given(st.characters(codec="utf-8"))
+def test_every_character_is_all_key_or_has_none(character):
+    parts = {is_key(part) for part in folded(character)}
+    assert len(parts) <= 1
+    assert key(character) == (folded(character) if parts == {True} else "")
+
+
+# Accents that stand alone (Sk) and musical notes (So) decompose into a symbol and a mark.
+@given(st.text(st.characters(codec="utf-8", exclude_categories=("M", "Sk", "So")), max_size=30))
+@example("≇")
+def test_composed_and_decomposed_text_have_one_key(text):
+    forms = [QuotedText.of(unicodedata.normalize(form, text)).key for form in ("NFC", "NFD")]
+    assert forms[0] == forms[1]
+
+
+@pytest.mark.parametrize("letters", ["gbeng", "gbsct"])
+def test_the_letters_of_a_flag_are_seen(letters):
+    flag = "".join(map(chr, [0x1F3F4, *(0xE0000 + ord(letter) for letter in letters), 0xE007F]))
+    assert flat(flag) == flag
+
+
+def test_scripts_without_spaces():
+    assert [is_unspaced(sign) for sign in "日กあ가aя1"] == [True, True, True, True, False, False, False]
+
+
+@each(
+    ("quote", "shown", "expected"),
+    [
+        (" ", "  \n", ""),
+        (", ", ",\n", ""),
+        ("", " ", None),
+        (" - ", " — ", ""),
+        ("-", "--", None),
+        (" - ", " -- ", ""),
+        ("–", "--", ""),
+        (" -", " --", None),
+        ('"', "''", ""),
+        (" —", " — ", None),
+        (" ", ", ", None),
+        ("", "-\n", "hyphenation"),
+        ("-", "-\n  ", "hyphenation"),
+        ("", "\u00ad\n", "hyphenation"),
+        ("", "- ", None),
+        ("\n• ", "\n", "list markers"),
+        ("\n7. ", "\n", None),
+        ("...", "…", ""),
+    ],
+)
+def test_gaps_are_the_same_or_not(quote, shown, expected):
+    assert gap_difference(quote, shown, shown, "ab", "cd") == expected
+
+
+@each(
+    ("before", "quote", "after", "shown", "expected"),
+    [
+        ("di", "- ", "re", "", "hyphenation"),
+        ("di", "-  ", "re", "-", "hyphenation"),
+        ("di", "‐ ", "re", "", "hyphenation"),
+        ("di", "- ", "re", " ", None),
+        ("di", "- ", "re", ", ", None),
+        ("di", " - ", "re", "", None),
+        ("di", "— ", "re", "-", None),
+        ("di", "- ", "re", "—", None),
+        ("di", "-", "re", "", None),
+        ("di", " ", "re", "", None),
+        ("10", "- ", "24", "", None),
+        ("10", "- ", "re", "", None),
+        ("di", "- ", "24", "", None),
+        ("A", "- ", "Bc", "", None),
+        (" A", "- ", "Bc", "", None),
+        ("di", "- ", "B ", "", None),
+    ],
+)
+def test_a_word_divided_in_a_quote_is_whole_in_the_document(before, quote, after, shown, expected):
+    assert gap_difference(quote, shown, shown, before, after) == expected
+
+
+def test_a_line_may_end_between_characters_that_have_no_space_between_them():
+    assert gap_difference("", "\n", "\n", "日", "本") == "line breaks"
+    assert gap_difference("", " ", " ", "日", "本") is None
+    assert gap_difference("", "\n", "\n", "日", "b") is None
+    assert gap_difference("", "-\n", "-\n", "1", "2") is None  # no word is divided there
+
+
+@each(
+    ("quote", "shown", "expected"),
+    [
+        ("a b", "a b", []),
+        ("a b", "a\nb", ["line breaks"]),
+        ("a b", "a\tb", ["white space"]),
+        ("a b c", "a\nb\tc", ["line breaks", "white space"]),
+        ("“a”", '"a"', ["quotation marks"]),
+        ("a-b", "a–b", ["dashes"]),
+        ("...", "…", ["ellipsis"]),
+        ("ab", "a\u200bb", ["invisible characters"]),
+        ("A", "a", ["capitals"]),
+        ("fi", "ﬁ", ["ligatures"]),
+        ("FI", "ﬁ", ["ligatures", "capitals"]),
+        ("é", "e\u0301", ["Unicode composition"]),
+    ],
+)
+def test_what_differs_is_named(quote, shown, expected):
+    assert differences(quote, shown) == expected
+
+
+def test_names_are_given_once_capitals_last():
+    assert in_order(["capitals", "tags", "dashes", "tags"]) == ("tags", "dashes", "capitals")
+
+
+@given(st.lists(st.text(alphabet="aÄﬁ½ 1*_-日e\u0301\n…", max_size=20), min_size=1, max_size=3))
+def test_keys_know_where_their_characters_stand(texts):
+    for read in (Markup, markdown_markup):
+        markups = [read(text) for text in texts]
+        keyed = KeyedTexts(markups)
+        for number, markup in enumerate(markups):
+            shown = [(part, at) for sign, at in zip(markup.text, markup.offsets, strict=True) for part in key(sign)]
+            assert keyed.offsets(number).tolist() == [start for _, start in shown]
+            text = "".join(part for part, _ in shown)
+            if text:
+                assert (number, 0) in list(keyed.occurrences(text, number))

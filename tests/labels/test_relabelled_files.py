@@ -1,0 +1,67 @@
+import json
+
+import pytest
+
+from rag_evaluation_framework import Corpus, Document, DocumentId, load_dataset, save_dataset
+from rag_evaluation_framework.errors import DatasetError
+from rag_evaluation_framework.labels import relabel
+
+LINE = "Support answers within one day, also on Sundays."
+PAGE = f"# Page\n\nThe first of all of the lines here.\n\n{LINE}\n\nThe last of all of the lines here.\n"
+
+
+def lost(found):
+    """How many labels are not in the documents."""
+    return sum(not change.is_found for change in found.changes)
+
+
+def back(found):
+    """How many labels are there again that were not before."""
+    return sum(change.is_found and change.was_lost for change in found.changes)
+
+
+def relabel_edited(dataset, corpus):
+    found = relabel(dataset, corpus)
+    return found if found.changed else None
+
+
+def corpus_of(**texts):
+    return Corpus(Document(DocumentId(f"{name}.md"), text) for name, text in texts.items())
+
+
+@pytest.mark.parametrize("name", ["d.json", "d.jsonl", "d.yaml"])
+def test_what_a_file_of_each_format_keeps_of_its_spans_tells_copies_apart(tmp_path, name):
+    before = corpus_of(a=PAGE, b=f"# Other\n\n{LINE}\n")
+    (tmp_path / "q.csv").write_text(f'question,quote,document\nWho answers?,"{LINE}",a\n')
+    saved = save_dataset(load_dataset(tmp_path / "q.csv", corpus=before), tmp_path / name.replace("yaml", "json"))
+    path = saved.rename(tmp_path / name)  # JSON is YAML
+    after = corpus_of(c=f"New.\n{PAGE}", b=f"# Other\n\nMore.\n\n{LINE}\n")
+    (change,) = relabel(load_dataset(path), after).changes
+    assert (change.carried.span.doc_id, change.kind) == ("c.md", "moved")
+    assert relabel(load_dataset(path), before).changed == ()
+
+
+def test_a_file_without_contexts_is_found_by_text_alone(tmp_path):
+    label = {"docId": "a.md", "start": 1, "end": 1 + len(LINE), "text": LINE}
+    content = {"schema_version": 1, "questions": [{"id": "1", "query": "Who?", "relevantSpans": [label]}]}
+    (tmp_path / "d.json").write_text(json.dumps(content))
+    assert relabel(load_dataset(tmp_path / "d.json"), corpus_of(a=PAGE)).counts()["moved"] == 1
+    assert lost(relabel(load_dataset(tmp_path / "d.json"), corpus_of(b=LINE, c=LINE))) == 1
+
+
+def test_a_table_of_quotes_is_refused(tmp_path):
+    (tmp_path / "q.csv").write_text("question,quote\nWho?,x\n")
+    with pytest.raises(DatasetError, match="quotes have to be located in the documents"):
+        relabel(load_dataset(tmp_path / "q.csv"), corpus_of(a=PAGE))
+
+
+@pytest.mark.parametrize("documents", [["a"], {"a.md": 3}, "a"])
+def test_hashes_that_are_none_are_an_error(tmp_path, documents):
+    content = {
+        "schema_version": 1,
+        "texts": documents,
+        "questions": [{"id": "1", "query": "Who?", "relevant_spans": []}],
+    }
+    (tmp_path / "d.json").write_text(json.dumps(content))
+    with pytest.raises(DatasetError, match=r"\$\.texts"):
+        relabel(load_dataset(tmp_path / "d.json"), corpus_of(a=PAGE))

@@ -1,0 +1,444 @@
+"""Answers with several places in edited documents."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from rag_evaluation_framework import (
+    TOKEN,
+    Answer,
+    CharacterSpan,
+    Corpus,
+    Dataset,
+    Document,
+    DocumentId,
+    Query,
+    TokenLevelGroundTruth,
+    check_quotes,
+    load_dataset,
+    save_dataset,
+)
+from rag_evaluation_framework.data import QueryId, QueryText
+from rag_evaluation_framework.datasets.checks import lint_dataset
+from rag_evaluation_framework.labels import add_questions, relabel
+
+TEXT = "Refunds take at most 14 working days in all countries."
+OTHER = "You have your money back after no more than two weeks."
+DOCUMENTS = {
+    "a.md": f"# Refunds\n\n{TEXT} Write to the help desk if it takes longer than that.\n",
+    "b.md": f"# Terms\n\nThese are the terms of the shop. {TEXT} Other terms apply to gifts.\n",
+    "c.md": f"# Questions\n\nWhen is my money back? {OTHER} When is my parcel here? Soon.\n",
+}
+
+
+def lost(found):
+    """How many labels are not in the documents."""
+    return sum(not change.is_found for change in found.changes)
+
+
+def back(found):
+    """How many labels are there again that were not before."""
+    return sum(change.is_found and change.was_lost for change in found.changes)
+
+
+def relabel_edited(dataset, corpus):
+    found = relabel(dataset, corpus)
+    return found if found.changed else None
+
+
+def corpus(**changes):
+    texts = {**DOCUMENTS, **{f"{name}.md": text for name, text in changes.items()}}
+    return Corpus([Document(DocumentId(name), text) for name, text in texts.items() if text is not None])
+
+
+def span(name, text):
+    start = DOCUMENTS[name].index(text)
+    return CharacterSpan(DocumentId(name), start, start + len(text))
+
+
+@pytest.fixture
+def dataset():
+    question = Query(QueryId("q"), QueryText("How long does a refund take?"))
+    answer = Answer.any_of(span("a.md", TEXT), span("b.md", TEXT), span("c.md", OTHER))
+    desk = span("a.md", "Write to the help desk if it takes longer than that.")
+    soon = TokenLevelGroundTruth(Query(QueryId("p"), QueryText("When is it here?")), (span("c.md", "Soon."),))
+    return Dataset([TokenLevelGroundTruth(question, (answer, desk)), soon], TOKEN, corpus=corpus())
+
+
+def texts(found, documents):
+    return [
+        [documents[span.doc_id].content[span.start : span.end] for (span,) in answer.places]
+        for answer in found.ground_truth[0].answers
+    ]
+
+
+@pytest.mark.parametrize("saved", [True, False])
+def test_every_place_moves_with_its_document(dataset, saved, tmp_path):
+    if saved:
+        dataset = load_dataset(save_dataset(dataset, tmp_path / "d.json"))
+    now = corpus(b=DOCUMENTS["b.md"].replace("# Terms", "# The terms of the shop"))
+    again = relabel(dataset, now)
+    assert again.counted() == "5 labels: 4 unchanged, 1 moved"
+    assert texts(again.dataset, now) == [[TEXT, TEXT, OTHER], ["Write to the help desk if it takes longer than that."]]
+    assert again.dataset.content_hash == dataset.content_hash
+
+
+def test_an_answer_stays_as_long_as_one_of_its_places_does(dataset):
+    now = corpus(b=None)
+    again = relabel(dataset, now)
+    assert texts(again.dataset, now)[0] == [TEXT, OTHER]
+    assert again.lost == ()
+    (change,) = again.changed
+    assert (change.kind, change.before.doc_id) == ("gone", "b.md")
+
+
+def test_of_a_place_with_two_spans_both_have_to_be_found(dataset):
+    two = span("b.md", "These are the terms of the shop."), span("b.md", "Other terms apply to gifts.")
+    answer = Answer.any_of(span("a.md", TEXT), two)
+    entry = TokenLevelGroundTruth(dataset.queries[0], (answer,))
+    for gone in ("These are the terms of the shop.", "Other terms apply to gifts."):
+        now = corpus(b=DOCUMENTS["b.md"].replace(gone, ""))
+        again = relabel(Dataset([entry], TOKEN, corpus=corpus()), now)
+        assert again.dataset.ground_truth[0].relevant == (span("a.md", TEXT),)
+        assert lost(again) == 1
+
+
+@pytest.mark.parametrize("gone", ["These are the terms of the shop.", "Other terms apply to gifts."])
+def test_an_answer_of_which_no_place_is_whole_is_lost(dataset, gone):
+    two = span("b.md", "These are the terms of the shop."), span("b.md", "Other terms apply to gifts.")
+    entry = TokenLevelGroundTruth(dataset.queries[0], (Answer.any_of(span("c.md", OTHER), two),))
+    now = corpus(b=DOCUMENTS["b.md"].replace(gone, ""), c=DOCUMENTS["c.md"].replace(OTHER, "Ask."))
+    again = relabel(Dataset([entry, dataset.ground_truth[1]], TOKEN, corpus=corpus()), now)
+    assert [query.id for query in again.lost] == ["q"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("Write to the help desk", "Write to our help desk"),
+        ("# Refunds\n\n", "# Refunds\n\nThis page tells when you have your money back from us.\n\n"),
+        ("# Refunds", "Be patient, please"),
+    ],
+)
+def test_a_copy_is_not_lost_among_the_others_of_its_answer(dataset, old, new):
+    """By itself it cannot be told from them once what is around it has changed; but any of them is enough."""
+    entry = replace(dataset.ground_truth[0], relevant_spans=(Answer.any_of(span("a.md", TEXT), span("b.md", TEXT)),))
+    now = corpus(a=DOCUMENTS["a.md"].replace(old, new), b=DOCUMENTS["b.md"].replace("These are the terms", "Read this"))
+    again = relabel(Dataset([entry], TOKEN, corpus=corpus()), now)
+    (answer,) = again.dataset.ground_truth[0].answers
+    assert [place[0].doc_id for place in answer.places] == ["a.md", "b.md"]
+    assert texts(again.dataset, now) == [[TEXT, TEXT]]
+
+
+def test_a_copy_in_a_new_document_is_no_place_of_the_answer(dataset):
+    entry = replace(dataset.ground_truth[0], relevant_spans=(Answer.any_of(span("a.md", TEXT), span("b.md", TEXT)),))
+    changed = DOCUMENTS["a.md"].replace("Write to the help desk", "Write to our help desk")
+    now = corpus(a=changed, new=f"# Archive\n\nSome words of long ago. {TEXT} And others.\n")
+    again = relabel(Dataset([entry], TOKEN, corpus=corpus()), now)
+    (answer,) = again.dataset.ground_truth[0].answers
+    assert [place[0].doc_id for place in answer.places] == ["a.md", "b.md"]
+
+
+def test_without_its_first_place_the_next_one_is_the_reference(dataset):
+    now = corpus(a=DOCUMENTS["a.md"].replace(TEXT, "Ask for refunds."))
+    assert texts(relabel(dataset, now).dataset, now)[0] == [TEXT, OTHER]
+
+
+def test_a_question_whose_answer_is_lost_comes_back_with_all_of_its_places(dataset, tmp_path):
+    gone = relabel(dataset, corpus(a=DOCUMENTS["a.md"].replace("help desk", "shop, or to the lawyer,")))
+    assert [query.id for query in gone.lost] == ["q"]
+    assert [query.id for query in gone.dataset.queries] == ["p"]
+    assert [(label.quote, label.reason) for label in gone.dataset.skipped] == [(DESK, "changed in a.md")]
+    path = save_dataset(gone.dataset, tmp_path / "d.json")
+    back = relabel(load_dataset(path), corpus())
+    assert back.dataset.ground_truth == dataset.ground_truth[::-1]
+
+
+@pytest.mark.parametrize("gone", ["a.md", "b.md", "c.md"])
+def test_a_lost_place_is_back_when_its_text_is(dataset, gone, tmp_path):
+    """However often it is saved and looked for in between; the first place is the reference again."""
+    entry = replace(dataset.ground_truth[0], relevant_spans=dataset.ground_truth[0].relevant_spans[:1])
+    before = Dataset([entry, dataset.ground_truth[1]], TOKEN, corpus=corpus())
+    text = OTHER if gone == "c.md" else TEXT
+    without = corpus(**{gone.removesuffix(".md"): DOCUMENTS[gone].replace(text, "Ask.")})
+    found = relabel(before, without)
+    assert len(found.dataset.ground_truth[0].answers[0].places) == 2
+    for number in range(2):
+        path = save_dataset(found.dataset, tmp_path / f"{number}.json")
+        assert json.loads(path.read_text())["schema_version"] == 2
+        found = relabel(load_dataset(path), without)
+        assert lost(found) == 1
+    again = relabel(load_dataset(save_dataset(found.dataset, tmp_path / "d.json")), corpus())
+    assert back(again) == 1
+    assert again.dataset.incomplete == ()
+    first, *others = again.dataset.ground_truth[0].answers[0].places
+    assert first == entry.answers[0].reference
+    assert {*others} == {*entry.answers[0].places[1:]}
+    assert again.dataset.content_hash == before.content_hash
+
+
+def test_of_two_places_that_were_lost_after_each_other_both_are_back(dataset, tmp_path):
+    one = corpus(a=DOCUMENTS["a.md"].replace(TEXT, "Ask."))
+    two = corpus(a=DOCUMENTS["a.md"].replace(TEXT, "Ask."), b=DOCUMENTS["b.md"].replace(TEXT, "Ask."))
+    found = relabel(relabel(dataset, one).dataset, two).dataset
+    assert len(found.ground_truth[0].answers[0].places) == 1
+    path = save_dataset(found, tmp_path / "d.json")
+    back = relabel(load_dataset(path), corpus()).dataset
+    assert (
+        back.content_hash
+        == Dataset(
+            [
+                replace(dataset.ground_truth[0], relevant_spans=dataset.ground_truth[0].relevant_spans),
+                *dataset.ground_truth[1:],
+            ],
+            TOKEN,
+            corpus=corpus(),
+        ).content_hash
+    )
+
+
+def test_a_lost_place_comes_back_with_a_question_that_was_skipped_in_between(dataset, tmp_path):
+    one = corpus(b=DOCUMENTS["b.md"].replace(TEXT, "Ask."))
+    none = corpus(**{name: DOCUMENTS[f"{name}.md"].replace(TEXT, "Ask.").replace(OTHER, "Ask.") for name in "abc"})
+    found = relabel(relabel(dataset, one).dataset, none)
+    assert [query.id for query in found.lost] == ["q"]
+    back = relabel(load_dataset(save_dataset(found.dataset, tmp_path / "d.json")), corpus())
+    assert len(back.dataset.ground_truth[-1].answers[0].places) == 3
+
+
+def test_who_labels_a_question_anew_forgets_what_was_lost_of_it(dataset, tmp_path):
+    found = relabel(dataset, corpus(b=None)).dataset
+    table = tmp_path / "q.csv"
+    table.write_text(f"id,question,quote\nq,How long does a refund take?,{OTHER}\n")
+    again = add_questions(found, check_quotes(table, corpus(b=None)), corpus(b=None)).dataset
+    assert len(relabel(again, corpus()).dataset.ground_truth[0].labels) == 1
+
+
+def test_a_run_takes_lost_places_back(dataset):
+    found = relabel(dataset, corpus(b=None)).dataset
+    again = relabel_edited(found, corpus())
+    assert again is not None
+    assert len(again.dataset.ground_truth[0].answers[0].places) == 3
+
+
+def places(found, name="q"):
+    (entry,) = (entry for entry in found.dataset if entry.query.id == name)
+    return [[place[0].doc_id for place in answer.places] for answer in entry.answers]
+
+
+def test_what_comes_back_in_part_remembers_the_rest(dataset):
+    entry = replace(dataset.ground_truth[0], relevant_spans=(Answer.any_of(span("a.md", TEXT), span("b.md", TEXT)),))
+    before = Dataset([entry, dataset.ground_truth[1]], TOKEN, corpus=corpus())
+    neither = relabel(before, corpus(a=None, b=None))
+    assert [query.id for query in neither.lost] == ["q"]
+    one = relabel(neither.dataset, corpus(a=None))
+    assert (places(one), back(one)) == ([["b.md"]], 1)
+    assert places(relabel(one.dataset, corpus())) == [["a.md", "b.md"]]
+
+
+def test_places_come_back_to_their_own_answer_also_if_what_is_left_is_the_same(dataset):
+    terms = span("b.md", "Other terms apply to gifts.")
+    answers = Answer.any_of(span("a.md", TEXT), terms), Answer.any_of(terms, span("c.md", OTHER))
+    before = Dataset([replace(dataset.ground_truth[0], relevant_spans=answers)], TOKEN, corpus=corpus())
+    found = relabel(before, corpus(a=None, c=None))
+    assert places(found) == [["b.md"], ["b.md"]]
+    assert places(relabel(found.dataset, corpus())) == [["a.md", "b.md"], ["b.md", "c.md"]]
+
+
+def test_a_label_whose_document_is_gone_does_not_go_to_a_copy_that_was_not_labelled(dataset):
+    """Somebody may have declined it: an old version that nobody should use."""
+    old = f"# Old\n\nThis page is not valid any more. {TEXT} Do not use it.\n"
+    entry = replace(dataset.ground_truth[0], relevant_spans=(Answer.any_of(span("a.md", TEXT), span("b.md", TEXT)),))
+    before = Dataset([entry], TOKEN, corpus=corpus(old=old))
+    found = relabel(before, corpus(old=old, b=None))
+    assert places(found) == [["a.md"]]
+    assert places(relabel(found.dataset, corpus(old=old))) == [["a.md", "b.md"]]
+
+
+def test_metadata_of_a_table_forget_no_lost_place(dataset, tmp_path):
+    now = corpus(b=None)
+    found = relabel(dataset, now).dataset
+    table = tmp_path / "q.csv"
+    table.write_text("id,question,quote,topic\np,When is it here?,Soon.,parcels\n")
+    again = add_questions(found, check_quotes(table, now), now)
+    assert [query.id for query in again.corrected] == ["p"]
+    assert len(again.dataset.incomplete) == 1
+
+
+DESK = "Write to the help desk if it takes longer than that."
+FIRST, SECOND = "These are the terms of the shop.", "Other terms apply to gifts."
+
+
+def test_a_place_whose_parts_are_in_two_documents_is_lost_and_back_when_they_are_together(dataset):
+    two = span("b.md", FIRST), span("b.md", SECOND)
+    entry = replace(dataset.ground_truth[0], relevant_spans=(Answer.any_of(two, span("a.md", TEXT)),))
+    apart = corpus(b=f"# Terms\n\n{FIRST} {TEXT}\n", new=f"# Gifts\n\n{SECOND} Ask us.\n")
+    found = relabel(Dataset([entry], TOKEN, corpus=corpus()), apart)
+    assert found.dataset.ground_truth[0].relevant == (span("a.md", TEXT),)
+    assert relabel(found.dataset, corpus()).dataset.ground_truth[0].relevant == two
+
+
+def test_a_table_whose_parts_are_apart_now_leaves_out_its_question_and_no_other(dataset, tmp_path):
+    table = tmp_path / "q.csv"
+    rows = [f"How long does a refund take?,{quote},x,1" for quote in (FIRST, SECOND)]
+    table.write_text("\n".join(["question,quote,answer,place", *rows, "When is it here?,Soon.,,"]) + "\n")
+    before = check_quotes(table, corpus()).dataset()
+    now = corpus(b=f"# Terms\n\n{FIRST} {TEXT}\n", new=f"# Gifts\n\n{SECOND} Ask us.\n")
+    found = relabel(before, now).dataset
+    again = add_questions(found, check_quotes(table, now), now).dataset
+    assert "When is it here?" in [query.text for query in again.queries]
+
+
+def test_a_lost_place_of_which_a_part_is_there_is_not_told_to_be_back(dataset):
+    two = span("b.md", FIRST), span("b.md", SECOND)
+    entry = replace(dataset.ground_truth[0], relevant_spans=(Answer.any_of(span("a.md", TEXT), two),))
+    half = corpus(b=DOCUMENTS["b.md"].replace(SECOND, ""))
+    found = relabel(Dataset([entry], TOKEN, corpus=corpus()), half).dataset
+    again = relabel(found, corpus(b=DOCUMENTS["b.md"].replace(SECOND, ""), c="# Nothing else\n"))
+    assert again.counted() == "3 labels: 2 unchanged, 1 gone"
+
+
+def copies(dataset, *units):
+    entry = replace(dataset.ground_truth[0], relevant_spans=(Answer.any_of(*units),))
+    return Dataset([entry], TOKEN, corpus=corpus())
+
+
+@pytest.mark.parametrize("more", [f" Once more: {TEXT} Done.", f" Not valid: ~~{TEXT}~~ Gone."])
+def test_a_copy_stays_the_first_one_of_its_document(dataset, more):
+    before = copies(dataset, span("a.md", TEXT), span("b.md", TEXT))
+    changed = DOCUMENTS["a.md"].replace("Write to the help desk", "Write to our help desk")
+    found = relabel(before, corpus(a=changed + more))
+    assert places(found) == [["a.md", "b.md"]]
+
+
+def test_a_copy_whose_line_was_rewritten_is_for_a_person_to_judge(dataset):
+    before = copies(dataset, span("a.md", TEXT), span("b.md", TEXT))
+    changed = DOCUMENTS["a.md"].replace(f"# Refunds\n\n{TEXT} Write", f"# Old\n\nNot valid: {TEXT} Do not write")
+    found = relabel(before, corpus(a=changed))
+    assert (places(found), lost(found)) == ([["b.md"]], 1)
+
+
+OLD = f"## Old policy\n\nIt is not valid any more: {TEXT} This was the policy until last year.\n"
+
+
+ALIKE = f"## Old policy\n\nNot valid.\n\n# Refunds\n\n{TEXT} Write to the help desk.\n"
+
+
+@pytest.mark.parametrize("saved", [True, False])
+@pytest.mark.parametrize("old", [OLD, ALIKE])
+@pytest.mark.parametrize("text", ["Ask.", ""])
+def test_a_copy_does_not_go_to_another_one_of_its_document_that_was_not_labelled(dataset, text, old, saved, tmp_path):
+    """Also not if the same words are around both, as in versions of a section."""
+    entry = replace(dataset.ground_truth[0], relevant_spans=(Answer.any_of(span("a.md", TEXT), span("b.md", TEXT)),))
+    both = corpus(a=DOCUMENTS["a.md"] + old)
+    before = Dataset([entry], TOKEN, corpus=both)
+    if saved:
+        before = load_dataset(save_dataset(before, tmp_path / "d.json"))
+    found = relabel(before, corpus(a=DOCUMENTS["a.md"].replace(TEXT, text) + old))
+    assert places(found) == [["b.md"]]
+    again = load_dataset(save_dataset(found.dataset, tmp_path / "again.json"))
+    assert places(relabel(again, corpus(a=DOCUMENTS["a.md"].replace(TEXT, text) + old, c="# New\n"))) == [["b.md"]]
+    assert places(relabel(again, both)) == [["a.md", "b.md"]]
+
+
+def test_a_lost_place_does_not_come_back_in_a_twin_of_its_document(dataset, tmp_path):
+    """That was there already when it was labelled, and nobody labelled it."""
+    entry = replace(dataset.ground_truth[0], relevant_spans=(Answer.any_of(span("a.md", TEXT), span("c.md", OTHER)),))
+    twin = DOCUMENTS["a.md"]
+    found = Dataset([entry], TOKEN, corpus=corpus(twin=twin))
+    without = "# Something else\n\nAll is new here, and nothing is as it was.\n"
+    for number, more in enumerate(("", "More.\n", "And more.\n")):
+        now = corpus(twin=twin, a=without, c=DOCUMENTS["c.md"] + more)
+        again = relabel(load_dataset(save_dataset(found, tmp_path / f"{number}.json")), now)
+        assert places(again) == [["c.md"]]
+        found = again.dataset
+    assert places(relabel(found, corpus(twin=twin))) == [["a.md", "c.md"]]
+
+
+def test_an_answer_of_which_a_place_of_several_parts_is_left_is_whole_again_later(dataset, tmp_path):
+    """In the question its parts are answers of their own; the file knows what they were."""
+    two = span("b.md", FIRST), span("b.md", SECOND)
+    desk, other = span("a.md", DESK), Answer.any_of(span("c.md", OTHER), span("b.md", TEXT))
+    answers = (desk, Answer.any_of(span("a.md", TEXT), two), other)
+    before = Dataset([replace(dataset.ground_truth[0], relevant_spans=answers)], TOKEN, corpus=corpus())
+    gone = {"a": DOCUMENTS["a.md"].replace(TEXT, "Ask.")}
+    found = relabel(before, corpus(**gone)).dataset
+    for number in range(2):
+        found = load_dataset(save_dataset(found, tmp_path / f"{number}.json"))
+        again = relabel(found, corpus(**gone, new=f"{number}"))
+        assert places(again) == [["a.md"], ["b.md"], ["b.md"], ["c.md", "b.md"]]
+        assert again.counted() == "6 labels: 5 unchanged, 1 changed"
+        found = again.dataset
+    half = relabel(found, corpus(**gone, b=DOCUMENTS["b.md"].replace(SECOND, "")))
+    assert [query.id for query in half.lost] == ["q"]
+    assert places(relabel(half.dataset, corpus(b=DOCUMENTS["b.md"].replace(SECOND, "")))) == [
+        ["a.md"],
+        ["a.md"],
+        ["c.md", "b.md"],
+    ]
+    assert relabel(half.dataset, corpus()).dataset.content_hash == before.content_hash
+    assert relabel(found, corpus()).dataset.content_hash == before.content_hash
+
+
+def test_answers_behind_one_whose_parts_are_answers_now_keep_their_lost_places(dataset):
+    two = span("b.md", FIRST), span("b.md", SECOND)
+    answers = Answer.any_of(span("a.md", TEXT), two), Answer.any_of(span("c.md", OTHER), span("a.md", DESK))
+    before = Dataset([replace(dataset.ground_truth[0], relevant_spans=answers)], TOKEN, corpus=corpus())
+    gone = corpus(a=DOCUMENTS["a.md"].replace(TEXT, ""), c=DOCUMENTS["c.md"].replace(OTHER, ""))
+    found = relabel(before, gone)
+    assert places(found) == [["b.md"], ["b.md"], ["a.md"]]
+    assert places(relabel(found.dataset, corpus())) == [["a.md", "b.md"], ["c.md", "a.md"]]
+
+
+def test_answers_that_are_the_same_while_places_of_them_are_lost_are_no_copies(dataset):
+    terms = span("b.md", SECOND)
+    answers = Answer.any_of(span("a.md", TEXT), terms), Answer.any_of(terms, span("c.md", OTHER)), span("b.md", FIRST)
+    before = Dataset([replace(dataset.ground_truth[0], relevant_spans=answers)], TOKEN, corpus=corpus())
+    found = relabel(before, corpus(a=None, c=None)).dataset
+    assert [finding.kind for finding in lint_dataset(found).findings if finding.kind == "labelled twice"] == []
+    assert relabel(found, corpus()).dataset.content_hash == before.content_hash
+
+
+def test_a_place_that_is_back_is_told_also_if_another_answer_misses_the_same_label(dataset):
+    twice = f"# Refunds\n\nIn all shops: {TEXT} Write to us.\n\nSo it is online as well: {TEXT} Call us.\n"
+    both = corpus(a=twice)
+    first, second = (
+        CharacterSpan(DocumentId("a.md"), start, start + len(TEXT)) for start in (twice.index(TEXT), twice.rindex(TEXT))
+    )
+    other = span("c.md", OTHER)
+    answers = Answer.any_of(other, first, second), Answer.any_of(other, second)
+    before = Dataset([replace(dataset.ground_truth[0], relevant_spans=answers)], TOKEN, corpus=both)
+    found = relabel(before, corpus(a=None))
+    changed = twice.replace("In all shops", "Everywhere").replace("Call us.", "Call the desk.")
+    some = relabel(found.dataset, corpus(a=changed))
+    assert (places(some), back(some)) == ([["c.md", "a.md", "a.md"], ["c.md", "a.md"]], 3)
+
+
+PAGE = "# {0}\n\nThe {0} plan has {1} for the ones who use it.\n\n## Paying\n\nRead this. {2} Write to us if not.\n"
+
+
+@pytest.mark.parametrize("are_alternatives", [True, False])
+def test_labels_follow_documents_that_swap_their_names_and_swap_them_back(are_alternatives, tmp_path):
+    def documents(one, other):
+        pages = {"Premium": "nine seats and a phone line", "Starter": "one seat and no phone line"}
+        texts = {name: PAGE.format(plan, pages[plan], TEXT) for name, plan in (("a", one), ("b", other))}
+        return corpus(**texts)
+
+    first = documents("Premium", "Starter")
+
+    def in_page(name, text):
+        start = first[DocumentId(name)].content.index(text)
+        return CharacterSpan(DocumentId(name), start, start + len(text))
+
+    units = in_page("a.md", TEXT), in_page("b.md", TEXT)
+    truth = (Answer.any_of(*units),) if are_alternatives else units
+    others = in_page("a.md", "nine seats"), in_page("b.md", "one seat and no")
+    asked = [Query(QueryId(name), QueryText(f"What of {name}?")) for name in "qr"]
+    entries = [TokenLevelGroundTruth(query, units) for query, units in zip(asked, (truth, others), strict=True)]
+    found = Dataset(entries, TOKEN, corpus=first)
+    for number, now in enumerate((documents("Starter", "Premium"), first, documents("Starter", "Premium"), first)):
+        again = relabel(load_dataset(save_dataset(found, tmp_path / f"{number}.json")), now)
+        assert lost(again) == 0
+        found = again.dataset
+    assert found.content_hash == Dataset(entries, TOKEN, corpus=first).content_hash

@@ -1,0 +1,435 @@
+import json
+import random
+from itertools import product
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.labels.test_real_pages import KINDS, locator, once, places, rows
+
+from rag_evaluation_framework import Corpus, Document, DocumentId, check_quotes
+from rag_evaluation_framework.labels import quoted_text
+from rag_evaluation_framework.labels.quote_locator import QuoteLocator
+from rag_evaluation_framework.labels.suggestions import suggest
+from rag_evaluation_framework.testing.chunkers import assert_linear
+from support.each import each
+
+GUIDE = """# Refunds
+
+A refund takes **five** [working days](days.md) after we have received the parcel. It never takes more than 12 days.
+Parcels above 30 kg cost $40 more, and those below -5 °C are not taken.
+
+## Upgrades
+
+Install the new agent first, and restart the server. Keep the data directory.
+Then remove the old agent from every node of the cluster.
+
+| size | price |
+|------|-------|
+| big  | 1.50  |
+"""
+OTHER = "The office opens at nine. Nobody answers the telephone before the first coffee of the day.\n"
+
+PLANS = """# Plans
+
+Run `cat x | grep y` first. Use left || right instead.
+
+| Plan | Price | Users | Support |
+|------|-------|-------|---|
+| Solo | €9 | one user | mail |
+| Team | €59 | ten users | chat |
+| read | `cat x \\| grep y` | uniq | - |
+"""
+ROW = "<table><tr><td>Solo<td>€9<td>one user</tr><tr><td>Team</td><td>€59<td>ten users</tr></table>"
+GRID = """+------+------+-----------+
+| Plan | Cost | Users     |
++======+======+===========+
+| Team | €59  | ten users |
++------+------+-----------+
+"""
+
+every_kind = pytest.mark.parametrize("kind", KINDS)
+
+
+def corpus_of(**texts):
+    return Corpus(Document(DocumentId(f"{name}.md"), text) for name, text in texts.items())
+
+
+def suggested(quote, corpus=None, doc_id=None):
+    return suggest(quote, QuoteLocator.of(corpus or corpus_of(guide=GUIDE, other=OTHER)), doc_id)
+
+
+def checked(tmp_path, row, corpus=None, header="question,quote", **options):
+    path = tmp_path / "q.csv"
+    path.write_text(f"{header}\n{row}\n", "utf-8")
+    return check_quotes(path, corpus or corpus_of(guide=GUIDE, other=OTHER), **options).rows[0]
+
+
+class TestWhatIsSuggested:
+    def test_the_row_of_a_missing_quote_has_the_passage_how_similar_it_is_and_what_differs(self, tmp_path):
+        row = checked(tmp_path, "What first?,Install the new client first and restart the server.")
+        assert row.status == "missing"
+        assert row.suggestion.quote == "Install the new agent first, and restart the server."
+        assert (row.suggestion.document, row.suggestion.place) == ("guide.md", "guide.md:8:1")
+        assert row.suggestion.copies == ("guide.md:8:1",)
+        assert 0.9 < row.similarity < 1
+        assert row.difference == "“client” for “agent”, “,” left out"
+        assert row.places == ()  # likeness is never enough
+
+    def test_a_row_that_was_located_has_no_suggestion(self, tmp_path):
+        row = checked(tmp_path, "What first?,Keep the data directory.")
+        assert (row.status, row.suggestion, row.similarity, row.difference) == ("located", None, None, "")
+
+    @pytest.mark.parametrize(
+        ("quote", "passage", "difference"),
+        [
+            ("remove the agent from every node", "remove the old agent from every node", "“old” left out"),
+            ("Keep the very data directory.", "Keep the data directory.", "“very” added"),
+            ("restart the sevrer", "restart the server", "“sevrer” for “server”"),
+            ("never takes more than 13 days", "never takes more than 12 days", "“13” for “12”"),
+        ],
+    )
+    def test_what_differs_is_told_in_words(self, quote, passage, difference):
+        found = suggested(quote)
+        assert found.quote.rstrip(".") == passage.rstrip(".")
+        assert difference in found.difference
+
+    @each(
+        ("quote", "name", "text", "passage", "difference"),
+        [
+            ("Team | €49 | ten users | chat", "a.md", PLANS, "Team | €59 | ten users | chat", "“49” for “59”"),
+            ("Team €49 ten users chat", "a.md", PLANS, "Team | €59 | ten users | chat", "“49” for “59”"),
+            ("Team | €59 | ten users | mail", "a.md", PLANS, "Team | €59 | ten users | chat", "“mail” for “chat”"),
+            ("Crew | €59 | ten users | chat", "a.md", PLANS, "Team | €59 | ten users | chat", "“Crew” for “Team”"),
+            ("read | cat x | sort y | uniq", "a.md", PLANS, "read | `cat x \\| grep y` | uniq", "“sort” for “grep”"),
+            ("Team | €49 | ten users", "a.md", ROW, "Team</td><td>€59<td>ten users", "“49” for “59”"),
+            ("Team | €49 | ten users", "a.rst", GRID, "Team | €59  | ten users", "“49” for “59”"),
+            ("Team | €49 | ten users", "a.txt", "x\nTeam €59 ten users", "Team €59 ten users", "“49” for “59”"),
+            ("512 MB of memory", "a.md", "# Needs\n\n- 768 MB of memory\n", "768 MB of memory", "“512” for “768”"),
+            (
+                "so 512 MB of memory",
+                "a.md",
+                "# Needs\n\n- 768 MB of memory\n",
+                "768 MB of memory",
+                "“so 512” for “768”",
+            ),
+        ],
+    )
+    def test_words_that_were_changed_at_the_ends_are_part_of_the_passage_and_borders_of_cells_are_no_difference(
+        self, quote, name, text, passage, difference
+    ):
+        found = suggested(quote, Corpus([Document(DocumentId(name), text)]))
+        assert (found.quote, found.difference) == (passage, difference)
+
+    def test_markup_capitals_and_quotation_marks_are_no_difference(self):
+        found = suggested("“a REFUND takes five working days after we had received the parcel.”")
+        assert found.quote.startswith("A refund takes **five** [working days](days.md) after")
+        assert "“had” for “have”" in found.difference
+
+    def test_signs_are_differences(self):
+        text = "The product of 2 and 3 and 4 is written as 234 in this old and terse notation."
+        found = suggested(text.replace("234", "2*3 *4"), corpus_of(guide=text))
+        assert found.difference == "“2*3 *4” for “234”"
+
+    def test_letters_of_another_script_that_look_alike_are_named(self, tmp_path):
+        row = checked(tmp_path, "Which?,Keep the d\u0430ta directory.")
+        assert (
+            row.difference
+            == "“d\u0430ta” for “data”: Cyrillic small letter a (U+0430) for Latin small letter a (U+0061)"
+        )
+
+    def test_white_space_beside_symbols_is_told(self):
+        found = suggested("Install the new agent first , and restart")
+        assert found.difference == "white space beside a sign, or a border of cells"
+
+    def test_a_few_words_stay_a_few_words(self):
+        assert suggested("from evry node").quote == "from every node"
+
+    def test_a_passage_has_the_sign_and_the_unit_of_its_numbers(self):
+        assert suggested("those blow 5 °C").quote == "those below -5 °C"
+
+    def test_a_passage_has_all_of_a_number(self):
+        text = "So start the workflow run release.yml -f version=4.16.0 on the branch, and wait for it."
+        found = suggested("workflow run release.yml -f version=4", corpus_of(a=text, b=OTHER, c=GUIDE))
+        assert (found.quote, found.difference) == ("workflow run release.yml -f version=4.16.0", "“4” for “4.16.0”")
+
+    @pytest.mark.parametrize(
+        ("quote", "passage", "difference"),
+        [
+            ("The fee is 5", "The fee is 5 000 000", "“000 000” left out"),
+            ("000 euros for the paper", "5 000 000 euros for the paper", "“5 000” left out"),
+        ],
+    )
+    def test_nor_does_it_cut_a_number_in_groups(self, quote, passage, difference):
+        found = suggested(quote, corpus_of(a="The fee is 5 000 000 euros for the paper.", b=OTHER))
+        assert (found.quote, found.difference) == (passage, difference)
+
+    def test_no_text_of_another_table_cell_is_taken_in(self):
+        assert suggested("big 1.60", corpus_of(a=GUIDE)) is None or "price" not in suggested("big 1.60").quote
+
+    @pytest.mark.parametrize(
+        "quote",
+        [
+            "Wombats dig tunnels.",
+            "the of and",
+            "It is the first of all of them and the last one of the others, too.",
+            "ωψχ",
+            "…",
+            "?!",
+            "1",
+            "Completely different words that nobody has ever written in any guide before.",
+        ],
+    )
+    def test_nothing_is_suggested_where_the_best_is_noise(self, quote):
+        assert suggested(quote) is None
+
+    def test_nothing_is_suggested_in_empty_documents(self):
+        assert suggested("Keep the data directory.", corpus_of(a="", b=" \n")) is None
+
+    def test_scripts_without_spaces_are_compared_by_characters(self):
+        found = suggested("退款需要玉个工作日", corpus_of(a="说明。退款需要五个工作日。请稍候。", b=OTHER))
+        assert found.quote.startswith("退款需要五个工作日")
+        assert found.difference == "“玉” for “五”"
+
+    def test_a_quote_longer_than_any_passage_is_told_to_be_too_long(self, tmp_path):
+        row = checked(tmp_path, f"Which?,{'word ' * 5_000}")
+        assert row.advice == "nothing similar in the corpus; quote less than 20,000 characters"
+
+    @pytest.mark.parametrize("length", [600, 6_000])
+    def test_a_long_quote_with_a_changed_word_is_suggested_whole(self, length):
+        words = [f"w{random.Random(number).randrange(5_000)}x" for number in range(9_000)]
+        text = " ".join(words)
+        quote = text[3_000 : 3_000 + length].split(" ", 1)[1].rsplit(" ", 1)[0]
+        given = quote.replace(quote.split()[40], "changed", 1)
+        found = suggested(given, corpus_of(a=text, b=OTHER))
+        assert found.quote == quote
+
+
+class TestCopies:
+    def test_all_copies_are_told(self, tmp_path):
+        row = checked(tmp_path, "Which?,Keep the data directry.", corpus_of(a=GUIDE, b=f"x\n{GUIDE}"))
+        assert row.suggestion.copies == ("a.md:8:54", "b.md:9:54")
+        assert "a.md:8:54, and 1 more such" in row.advice
+
+    def test_columns_count_characters_and_lines_end_with_line_feeds(self):
+        found = suggested("Keep the date directory.", corpus_of(a="𝔘𝔫𝔦\r\n\r\n😀😀 Keep the data directory.\r\n"))
+        assert found.place == "a.md:3:4"
+
+
+class TestDocuments:
+    def test_a_quote_of_another_document_suggests_that_document(self, tmp_path):
+        row = checked(tmp_path, "What?,Keep the data directory.,other", header="question,quote,document")
+        assert (row.status, row.suggestion.document, row.similarity) == ("missing", "guide.md", 1)
+        assert row.difference == "in guide.md, not in other.md"
+        assert row.advice == "found in guide.md:8:54, not in other.md: correct the document"
+
+    def test_a_quote_of_a_document_that_is_unknown_suggests_the_right_one(self, tmp_path):
+        row = checked(tmp_path, "What?,Keep the data directory.,gide", header="question,quote,document")
+        assert (row.suggestion.document, row.suggestion.quote) == ("guide.md", "Keep the data directory.")
+        assert row.advice.startswith("found in guide.md:8:54, not in gide: the corpus has no document 'gide'")
+
+    def test_the_document_that_is_named_comes_first(self):
+        corpus = corpus_of(a="Keep the data directory.", b="Keep all the data directory.")
+        assert suggested("Keep the date directory.", corpus).document == "a.md"
+        assert suggested("Keep the date directory.", corpus, "b.md").document == "b.md"
+
+    def test_the_others_are_searched_if_it_has_nothing_similar(self):
+        found = suggested("Keep the date directory.", None, "other.md")
+        assert found.document == "guide.md"
+        assert found.difference == "“date” for “data”; in guide.md, not in other.md"
+
+    def test_a_large_document_that_is_named_comes_first(self):
+        filler = " ".join(f"number{number} follows" for number in range(30_000))
+        corpus = corpus_of(a=f"{filler} Keep the data directory.", b=f"{filler} Keep all the data directory. {filler}")
+        assert suggested("Keep the date directory.", corpus, "b.md").document == "b.md"
+
+
+class TestQuotesThatLeaveSomethingOut:
+    def test_the_part_that_was_not_found_is_told_and_suggested(self, tmp_path):
+        row = checked(tmp_path, '"What?","Install the new agent … keep the date directory."')
+        assert [span.text for span in row.suggestion.spans] == ["Install the new agent", "Keep the data directory."]
+        assert row.suggestion.quote == "Install the new agent … Keep the data directory."
+        assert row.difference == "“keep the date directory.” was not found: “date” for “data”"
+        assert 0.9 < row.similarity < 1
+
+    def test_without_a_suggestion_the_part_is_told_that_was_not_found(self, tmp_path):
+        row = checked(tmp_path, '"What?","Install the new agent … wombats dig tunnels."')
+        assert row.advice == "nothing similar in the corpus; “wombats dig tunnels.” was not found"
+        row = checked(tmp_path, '"What?","Keep the data directory … Install the new agent first"')
+        assert row.advice.endswith("its parts were found, but not in this order near each other, with words in between")
+
+    def test_parts_in_the_document_that_is_named_come_first(self):
+        corpus = corpus_of(a=GUIDE, b=GUIDE)
+        assert suggested("Install the new agent … keep the date directory.", corpus, "b.md").document == "b.md"
+
+    def test_a_quote_of_very_many_parts_is_not_compared(self):
+        assert suggested(" … ".join(["Keep the date directory."] * 11)) is None
+
+    def test_parts_in_the_wrong_order_are_not_suggested(self):
+        assert suggested("Keep the data directory … Install the new agnet first") is None
+
+    def test_parts_of_which_none_was_found_are_suggested_together(self):
+        found = suggested("Install the new clent first … Keep the date directory.")
+        assert found.quote == "Install the new agent first … Keep the data directory."
+
+
+class TestWhatMakesAPlaceUnique:
+    def test_the_words_beside_an_ambiguous_quote_are_told_that_only_one_place_has(self, tmp_path):
+        corpus = corpus_of(a="Press OK. Then wait. Press OK. Then go.", b="First press OK.")
+        row = checked(tmp_path, "What?,Press OK.", corpus)
+        assert row.status == "ambiguous"
+        assert "a.md:1:22 (behind “wait.”)" in row.advice
+
+    def test_words_beside_a_quote_are_told_as_readers_see_them(self, tmp_path):
+        corpus = corpus_of(
+            a="> **Wait**\n\n- Press OK.\n- [Go](on.md)\n", b="<b>Press OK.</b> &amp; <i>then</i> stop.\n"
+        )
+        row = checked(tmp_path, "What?,Press OK.", corpus)
+        assert row.advice.startswith("a.md:3:3 (behind “Wait”), b.md:1:4 (before “&”): ")
+
+    def test_of_copies_that_share_all_words_around_no_words_are_told(self, tmp_path):
+        row = checked(tmp_path, "What?,Keep the data directory.", corpus_of(a=GUIDE, b=GUIDE))
+        assert row.advice.startswith("a.md:8:54, b.md:8:54: name the document, or quote more; or, if each")
+
+
+class TestOtherForms:
+    def test_a_quote_that_is_only_located_ignoring_markup_is_suggested_to_who_ignores_nothing(self, tmp_path):
+        row = checked(tmp_path, "What?,A refund takes five working days", verbatim_only=True)
+        assert row.suggestion.quote == "A refund takes **five** [working days"
+        assert (row.similarity, row.difference) == (1, "it stands there only ignoring: emphasis, links")
+
+
+def overlap(spans, place):
+    """Whether spans hold more than half of the characters of a place."""
+    shared = sum(
+        max(min(span.end, end) - max(span.start, start), 0)
+        for span in spans
+        for document, start, end in place
+        if span.doc_id == document
+    )
+    return shared > sum(end - start for _, start, end in place) / 2
+
+
+@pytest.mark.no_cover
+@every_kind
+def test_near_misses_of_real_pages_are_suggested_at_their_place(kind):
+    missed = []
+    near_misses = [row for row in rows(kind)["near_misses"] if row["change"] != "row"]  # of two rows: it has two places
+    for row in near_misses:
+        found = suggest(row["quote"], locator(kind))
+        if found is None or not any(overlap(found.spans, place) for place in places(kind, row["from"])):
+            missed.append((row["change"], row["quote"], found and found.quote))
+    assert len(missed) <= 0.1 * len(near_misses), "\n".join(map(repr, missed))
+
+
+@pytest.mark.no_cover
+@every_kind
+def test_quotes_of_other_kinds_of_pages_get_hardly_any_suggestion(kind):
+    others = [row["quote"] for other in KINDS if other != kind and other[:4] == kind[:4] for row in once(other)[::7]]
+    found = [(quote, given.quote) for quote in others if (given := suggest(quote, locator(kind)))]
+    assert len(found) <= 0.05 * len(others), "\n".join(map(repr, found))
+
+
+@given(
+    st.sampled_from([row["quote"] for kind in ("regression/markdown", "regression/man") for row in once(kind)]),
+    st.data(),
+)
+def test_a_suggestion_is_located_by_its_own_text(quote, data):
+    is_markdown = any(quote == row["quote"] for row in once("regression/markdown"))
+    kind = "regression/markdown" if is_markdown else "regression/man"
+    words = quote.split()
+    place = data.draw(st.integers(0, len(words) - 1))
+    changed = " ".join(
+        [*words[:place], data.draw(st.sampled_from(["", "zebra", words[place][::-1]])), *words[place + 1 :]]
+    )
+    found = suggest(changed, locator(kind))
+    if found is not None:
+        located = locator(kind).locate(found.quote, found.document).places
+        assert found.spans in located
+        assert 0 <= found.similarity <= 1
+        assert json.dumps(found.difference)
+
+
+SYLLABLES = [f"{start}{vowel}" for start in ("b", "dr", "gl", "k", "m", "st") for vowel in "aeiou"]
+WORDS = ["".join(syllables) for syllables in product(SYLLABLES, repeat=3)]
+
+
+def prose(length, seed=0):
+    draw = random.Random(seed)
+    return " ".join(draw.choices(WORDS, k=length // 5))[:length]
+
+
+@pytest.fixture
+def compared(monkeypatch):
+    """The lengths of what RapidFuzz compares; its time grows with their product."""
+    lengths = []
+    original = quoted_text.fuzz.partial_ratio_alignment
+
+    def counted(text, content, **options):
+        lengths.append((len(text), len(content)))
+        return original(text, content, **options)
+
+    monkeypatch.setattr(quoted_text.fuzz, "partial_ratio_alignment", counted)
+    return lengths
+
+
+class TestWhatIsCompared:
+    @pytest.mark.parametrize("length", [4_000, 16_000])
+    def test_of_a_long_quote_the_beginning_says_where_it_is(self, compared, length):
+        content = prose(100_000)
+        end = content.index(" ", length)
+        (span,) = suggested(
+            f"{content[: length // 2]}, which nobody wrote, {content[length // 2 : end]}", corpus_of(a=content)
+        ).spans
+        assert (span.start, span.end) == (0, end)
+        assert sum(text * other for text, other in compared) <= 500 * 100_500
+
+    def test_a_long_corpus_is_compared_where_it_shares_the_most(self, compared):
+        content = prose(3_000_000)
+        quote = f"{content[2_000_000:2_000_150]}X{content[2_000_150:2_000_300]}"
+        (span,) = suggested(quote, corpus_of(a=prose(1_000_000, seed=1), b=content)).spans
+        assert (span.doc_id, span.start <= 2_000_010, span.end >= 2_000_290) == ("b.md", True, True)
+        assert sum(other for _, other in compared) < 1_300_000
+
+    @pytest.mark.parametrize(("quote", "right"), [("kabe xobu", "kabe zobu"), ("退款需要玉个工", "退款需要五个工")])
+    def test_a_short_quote_that_shares_nothing_long_is_compared_with_everything(self, quote, right):
+        found = suggested(quote, corpus_of(a="0123456789 " * 40_000, b=f"{'_' * 50_000} {right}"))
+        assert (found.document, right in found.quote) == ("b.md", True)
+
+    def test_a_quote_longer_than_the_document_is_compared_too(self):
+        assert suggested("one two three", corpus_of(a="one two")).quote == "one two"
+
+    def test_the_same_passage_is_chosen_every_time(self):
+        corpus = corpus_of(**dict.fromkeys("cab", "one two three"))
+        assert {suggested("one two four", corpus).document for _ in range(3)} == {"c.md"}
+
+    def test_a_word_of_its_own_is_not_near_every_quote_that_has_it(self):
+        assert (
+            suggested("Refunds take six days", corpus_of(a="Refunds", b="Refunds take five days.")).document == "b.md"
+        )
+
+    @pytest.mark.parametrize("sign", ["`", "!", "a", "日", "a ", "` "])
+    def test_a_quote_of_signs_takes_no_longer_than_one_of_words(self, sign):
+        text = "One `code` and *other* words.\n" * 200
+        locator = QuoteLocator(corpus_of(a=text))
+
+        def look(size):
+            return lambda: [locator.locate(quote := sign * (size // len(sign))), suggest(quote, locator)]
+
+        assert_linear(look, 4_000)
+
+
+@given(
+    st.integers(0, 9_000),
+    st.integers(80, 900),
+    st.lists(st.tuples(st.integers(0, 900), st.sampled_from("xq ")), min_size=1, max_size=3),
+)
+def test_a_passage_with_a_few_changes_is_the_nearest(start, length, changes):
+    content = prose(10_000)
+    quote = content[start : start + length]
+    for place, character in changes:
+        quote = quote[: place % len(quote)] + character + quote[place % len(quote) + 1 :]
+    (span,) = suggested(quote, corpus_of(other=prose(10_000, seed=1), this=content)).spans
+    assert span.doc_id == "this.md"
+    assert abs(span.start - start) < 30
+    assert abs(span.end - span.start - len(quote)) < 30

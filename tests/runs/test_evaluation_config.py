@@ -1,0 +1,342 @@
+"""How an evaluation is measured and kept: checked at once, never changed, kept before it is lost."""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+from pydantic import ValidationError
+
+from rag_evaluation_framework import (
+    CHUNK,
+    DOCUMENT,
+    TOKEN,
+    BM25Retriever,
+    CharacterSpan,
+    ChunkLevelEvaluation,
+    Corpus,
+    Dataset,
+    Document,
+    DocumentId,
+    DocumentLevelEvaluation,
+    EvaluationConfig,
+    ExperimentConfig,
+    Query,
+    RecursiveCharacterChunker,
+    TokenLevelEvaluation,
+    TokenLevelGroundTruth,
+    load_result,
+    run_experiment,
+    save_dataset,
+)
+from rag_evaluation_framework.data import Cutoff, QueryId, QueryText
+from rag_evaluation_framework.errors import ConfigError, LevelMismatch, TokenizerError
+from rag_evaluation_framework.runs import load_config, store
+from rag_evaluation_framework.testing import FixedRetriever
+from rag_evaluation_framework.text.tokenizers import CallableTokenizer
+from support.each import each
+from support.results import without_clocks
+
+# --- values -----------------------------------------------------------------------------------------------------------
+
+
+def test_what_is_left_out_takes_its_default():
+    config = EvaluationConfig()
+    assert config.experiment_name is None
+    assert config.budgets == (Cutoff(4000, "ch"),)
+    assert config.tokenizer is None
+    assert config.count_as_zero == frozenset()
+    assert config.save_results_path is None
+
+
+def test_values_are_normalised_to_one_form():
+    assert EvaluationConfig(budgets=["9ch", Cutoff(7, "ch", True)]).budgets == (Cutoff(9, "ch"), Cutoff(7, "ch", True))
+    assert EvaluationConfig(budgets=(f"{size}ch" for size in (3, 4))).budgets == (Cutoff(3, "ch"), Cutoff(4, "ch"))
+    assert EvaluationConfig(budgets=[]).budgets == ()
+    assert EvaluationConfig(tokenizer=str.split).tokenizer == CallableTokenizer(str.split)
+    assert EvaluationConfig(save_results_path="kept").save_results_path == Path("kept")
+    assert EvaluationConfig(save_results_path=Path("kept")).save_results_path == Path("kept")
+
+
+@pytest.mark.parametrize("given", ["failed", ["failed"], {"failed"}, ("failed", "failed"), iter(["failed"])])
+def test_count_as_zero_is_one_status_or_several(given):
+    assert EvaluationConfig(count_as_zero=given).count_as_zero == {"failed"}
+
+
+@each(
+    ("options", "error", "message"),
+    [
+        ({"experiment_name": ""}, ConfigError, "experiment_name: .*at least 1 character, got ''"),
+        ({"experiment_name": 5}, ConfigError, "experiment_name: expected a text, got 5"),
+        ({"budgets": "4000ch"}, ConfigError, r"expected a list such as \['4000ch'\]"),
+        ({"budgets": 4000}, ConfigError, r"budgets=4000: expected a list"),
+        ({"budgets": None}, ConfigError, r"budgets=None: expected a list such as .* or \[\] for none"),
+        ({"budgets": ["4000"]}, ConfigError, r"budget '4000': expected characters \(4000ch\)"),
+        ({"budgets": [4000]}, ConfigError, "budget '4000'"),
+        ({"budgets": ["0ch"]}, ConfigError, "budget '0ch': expected a whole number of at least 1"),
+        ({"budgets": [None]}, ConfigError, "cutoff None"),
+        ({"budgets": ["9ch", Cutoff(9, "ch")]}, ConfigError, "cutoff '9ch' is given twice"),
+        ({"budgets": ["9tok"]}, ConfigError, "tokenizer='cl100k_base'"),
+        ({"budgets": ["9tok_whole"]}, ConfigError, "tokenizer='cl100k_base'"),
+        ({"tokenizer": 5}, TokenizerError, "5 is not a valid tokenizer"),
+        ({"tokenizer": "no_such_model"}, TokenizerError, "no_such_model"),
+        ({"count_as_zero": ["unsure"]}, ConfigError, "count_as_zero: .* 'no-answer' or 'failed', got 'unsure'"),
+        ({"count_as_zero": "scored"}, ConfigError, "count_as_zero: .* 'no-answer' or 'failed', got 'scored'"),
+        ({"count_as_zero": None}, ConfigError, "count_as_zero: expected a list, got None"),
+        ({"count_as_zero": 5}, ConfigError, "count_as_zero: expected a list, got 5"),
+        ({"count_as_zero": [["failed"]]}, ConfigError, r"count_as_zero: .* 'no-answer' or 'failed', got \['failed'\]"),
+        ({"save_results_path": 5}, ConfigError, "save_results_path: expected a path, got 5"),
+    ],
+)
+def test_an_invalid_value_is_refused_in_one_line(options, error, message):
+    with pytest.raises(error, match=message) as caught:
+        EvaluationConfig(**options)
+    assert "\n" not in str(caught.value)
+    assert "pydantic" not in str(caught.value)
+
+
+def test_several_problems_are_reported_together():
+    with pytest.raises(ConfigError, match=r"experiment_name: .*got 5; .*'scored'"):
+        EvaluationConfig(experiment_name=5, count_as_zero="scored")
+
+
+def test_unknown_options_and_values_without_a_name_are_refused():
+    with pytest.raises(ConfigError, match=r"budget: unknown key; did you mean budgets\?"):
+        EvaluationConfig(budget=["9ch"])
+    with pytest.raises(TypeError):
+        EvaluationConfig("mine")
+
+
+def test_anything_but_an_evaluation_config_is_refused():
+    for given in ({"budgets": []}, "config", EvaluationConfig):
+        with pytest.raises(ConfigError, match="expected an EvaluationConfig"):
+            ExperimentConfig(FixedRetriever(), span_dataset(), config=given)
+
+
+@pytest.mark.parametrize(
+    "field", ["experiment_name", "budgets", "tokenizer", "count_as_zero", "save_results_path", "k"]
+)
+def test_a_config_cannot_be_changed(field):
+    config = EvaluationConfig()
+    with pytest.raises((ValidationError, ValueError, AttributeError)):
+        setattr(config, field, None)
+    assert config == EvaluationConfig()
+
+
+def test_what_was_given_is_not_shared():
+    budgets, zero = ["9ch"], {"failed"}
+    config = EvaluationConfig(budgets=budgets, count_as_zero=zero)
+    budgets.append("10ch")
+    zero.add("no-answer")
+    assert config == EvaluationConfig(budgets=["9ch"], count_as_zero=["failed"])
+
+
+def test_configs_are_equal_if_they_say_the_same():
+    given = {"experiment_name": "x", "budgets": ["3tok"], "tokenizer": str.split, "count_as_zero": ["failed"]}
+    assert EvaluationConfig(**given) == EvaluationConfig(**given)
+    assert hash(EvaluationConfig(**given)) == hash(EvaluationConfig(**given))
+    for other in (
+        {"experiment_name": "y"},
+        {"budgets": ["4tok"]},
+        {"tokenizer": list},
+        {"count_as_zero": []},
+        {"save_results_path": "kept"},
+    ):
+        assert EvaluationConfig(**{**given, **other}) != EvaluationConfig(**given)
+
+
+# --- one experiment, written in three ways ----------------------------------------------------------------------------
+
+TEXTS = {
+    "billing.md": "Invoices come monthly. Refunds take five days.",
+    "start.md": "Install the agent. Restart it once.",
+}
+CORPUS = Corpus((Document(DocumentId(name), text) for name, text in TEXTS.items()), {"source": "docs"})
+EVALUATIONS = {
+    "document-level": DocumentLevelEvaluation,
+    "chunk-level": ChunkLevelEvaluation,
+    "token-level": TokenLevelEvaluation,
+}
+LEVELS = {"document-level": DOCUMENT, "chunk-level": CHUNK, "token-level": TOKEN}
+
+
+def span_dataset(corpus=CORPUS):
+    places = {"Refunds?": [("billing.md", 23, 46)], "Install agent": [("start.md", 0, 18)], "Chief?": []}
+    return Dataset(
+        (
+            TokenLevelGroundTruth(
+                Query(QueryId(text), QueryText(text)),
+                [CharacterSpan(DocumentId(doc_id), start, end) for doc_id, start, end in spans],
+            )
+            for text, spans in places.items()
+        ),
+        TOKEN,
+        corpus=corpus,
+        name="questions",
+    )
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "docs").mkdir()
+    for name, text in TEXTS.items():
+        (tmp_path / "docs" / name).write_text(text)
+    save_dataset(span_dataset(), tmp_path / "questions.json")
+    return tmp_path
+
+
+@pytest.mark.parametrize("level", EVALUATIONS)
+def test_yaml_json_and_python_give_equal_results(folder, level):
+    content = {
+        "corpus": "docs",
+        "dataset": "questions.json",
+        "evaluation_type": level,
+        "chunker": "recursive-character:chunk_size=25",
+        "k": [2, 1],
+        "budgets": ["30ch", "50ch_whole"],
+        "count_as_zero": ["no-answer"],
+        "experiment_name": "mine",
+    }
+    (folder / "run.json").write_text(json.dumps(content))
+    (folder / "run.yaml").write_text("\n".join(f"{key}: {json.dumps(value)}" for key, value in content.items()))
+    results = [run_experiment(load_config(folder / name).experiment(folder)) for name in ("run.yaml", "run.json")]
+    corpus = Corpus.of(folder / "docs")
+    config = EvaluationConfig(experiment_name="mine", budgets=["30ch", "50ch_whole"], count_as_zero=["no-answer"])
+    evaluation = EVALUATIONS[level](corpus, span_dataset(corpus))
+    results.append(evaluation.run(RecursiveCharacterChunker(25), k=[2, 1], config=config))
+    first, *others = map(without_clocks, results)
+    assert first.evaluation_type == level
+    assert first.metrics[first.metric_names[0]] == pytest.approx(2 / 3)  # the question without an answer counts
+    for other in others:
+        assert other.metrics == first.metrics
+        assert other.config == first.config
+        assert other == first
+
+
+# --- keeping results --------------------------------------------------------------------------------------------------
+
+
+def run(level, **options):
+    config = EvaluationConfig(budgets=["30ch"], **options)
+    return EVALUATIONS[level](CORPUS, span_dataset()).run(retriever=BM25Retriever(), config=config)
+
+
+@pytest.mark.parametrize("level", EVALUATIONS)
+def test_what_was_saved_at_any_level_is_loaded_equal(tmp_path, level):
+    result = run(level)
+    folder = result.save(tmp_path / "run")
+    for again in (load_result(folder), load_result(folder, LEVELS[level]), load_result(folder / "report.json")):
+        assert again == result
+        assert again.evaluation_type == level
+        assert again.folder == folder
+        assert again.metrics == result.metrics
+        assert again.compare(result).delta(result.score_names[0]) == 0.0
+        assert [type(unit) for unit in again.queries[0].relevant] == [type(unit) for unit in result.queries[0].relevant]
+    second = load_result(folder).save(tmp_path / "again")
+    for file in folder.iterdir():
+        assert (second / file.name).read_bytes() == file.read_bytes()
+
+
+@pytest.mark.parametrize("level", EVALUATIONS)
+@pytest.mark.parametrize("expected", EVALUATIONS)
+def test_a_result_is_loaded_at_its_own_level_only(tmp_path, level, expected):
+    folder = run(level).save(tmp_path / "run")
+    if level == expected:
+        assert load_result(folder, LEVELS[expected]).evaluation_type == expected
+        return
+    with pytest.raises(LevelMismatch, match=f"is {level}, expected {expected}"):
+        load_result(folder, LEVELS[expected])
+
+
+def test_spans_that_no_chunk_touches_survive_saving(tmp_path):
+    first = span_dataset().ground_truth[0]
+    silent = Dataset([first], TOKEN, corpus=CORPUS)
+
+    class Elsewhere(FixedRetriever):
+        def chunks(self):
+            return []
+
+    result = ChunkLevelEvaluation(CORPUS, silent).run(retriever=Elsewhere())
+    assert load_result(result.save(tmp_path / "run")) == result
+
+
+@pytest.mark.parametrize("level", EVALUATIONS)
+def test_a_result_is_saved_where_the_config_says_and_knows_its_folder(tmp_path, level):
+    result = run(level, save_results_path=tmp_path / "deep" / "kept")
+    assert result.folder is not None
+    assert result.folder.parent == tmp_path / "deep" / "kept" / "runs"
+    assert load_result(result.folder) == result
+    assert load_result(result.folder).folder == result.folder
+    assert run(level).folder is None
+
+
+def test_two_runs_never_overwrite_one_another(tmp_path):
+    folders = {run("token-level", save_results_path=tmp_path).folder for _ in range(3)}
+    assert len(folders) == 3
+    assert sorted(path.name for path in (tmp_path / "runs").iterdir()) == sorted(path.name for path in folders)
+
+
+@pytest.mark.parametrize("taken", ["kept", "kept/runs"])
+def test_a_save_path_that_is_a_file_is_refused_before_any_work(tmp_path, taken):
+    (tmp_path / taken).parent.mkdir(exist_ok=True)
+    (tmp_path / taken).write_text("mine")
+    retriever = FixedRetriever()
+    with pytest.raises(ConfigError, match=f"results are to be saved in .*kept, but .*{taken} is a file"):
+        TokenLevelEvaluation(CORPUS, span_dataset()).run(
+            retriever=retriever, config=EvaluationConfig(save_results_path=tmp_path / "kept")
+        )
+    assert retriever.calls == []
+    assert (tmp_path / taken).read_text() == "mine"
+
+
+def test_a_save_path_that_is_not_writable_is_refused_before_any_work(tmp_path, monkeypatch):
+    asked = []
+
+    def refuse(place):
+        asked.append(Path(place))
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(store, "unfinished", refuse)  # the tests may run as a user to whom everything is allowed
+    retriever = FixedRetriever()
+    with pytest.raises(ConfigError, match=r"is not writable \(Permission denied\); choose another folder"):
+        TokenLevelEvaluation(CORPUS, span_dataset()).run(
+            retriever=retriever, config=EvaluationConfig(save_results_path=tmp_path / "kept")
+        )
+    assert (retriever.calls, asked) == ([], [tmp_path])
+
+
+def test_a_run_that_fails_saves_nothing(tmp_path):
+    class Broken(FixedRetriever):
+        def index(self, corpus):
+            raise OSError("disk full")
+
+    with pytest.raises(OSError, match="disk full"):
+        TokenLevelEvaluation(CORPUS, span_dataset()).run(
+            retriever=Broken(), config=EvaluationConfig(save_results_path=tmp_path / "kept")
+        )
+    assert not os.path.lexists(tmp_path / "kept")
+
+
+def test_settings_survive_json():
+    settings = EvaluationConfig(
+        experiment_name="mine",
+        budgets=["4000ch", "10ch_whole"],
+        count_as_zero=["failed"],
+        save_results_path="kept",
+        sinks=["langsmith:dataset=handbook"],
+    )
+    text = settings.model_dump_json()
+    assert EvaluationConfig.model_validate_json(text) == settings
+    assert json.loads(text)["budgets"] == ["4000ch", "10ch_whole"]
+    assert json.loads(EvaluationConfig(tokenizer=str.split).model_dump_json())["tokenizer"] == "str.split"
+    assert set(EvaluationConfig.model_json_schema()["properties"]) == set(json.loads(text))
+
+
+@pytest.mark.parametrize("root", ["a\0b", "x" * 5_000, "a\ud800b"])
+def test_a_root_that_cannot_be_is_refused_before_the_work(root):
+    retriever = FixedRetriever()
+    with pytest.raises(ConfigError, match=r"results are to be saved in .*; choose another folder"):
+        TokenLevelEvaluation(CORPUS, span_dataset()).run(
+            retriever=retriever, config=EvaluationConfig(save_results_path=root)
+        )
+    assert retriever.calls == []

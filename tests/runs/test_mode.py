@@ -1,0 +1,131 @@
+"""Whether a run reranks: what the run says, else its dataset; and how many candidates."""
+
+import json
+
+import pytest
+
+import rag_evaluation_framework as rag
+from rag_evaluation_framework import BM25Retriever, RerankedRetriever
+from rag_evaluation_framework.data.dataset import Dataset
+from rag_evaluation_framework.errors import ConfigError
+from rag_evaluation_framework.runs.config import in_mode
+from rag_evaluation_framework.runs.spec import RunSpec
+from rag_evaluation_framework.testing import ReversingReranker
+
+REVERSING = "rag_evaluation_framework.testing:ReversingReranker"
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "docs").mkdir()
+    for name in "abc":
+        (tmp_path / "docs" / f"{name}.md").write_text(f"The page {name} is about refunds {name}.")
+    return tmp_path
+
+
+def experiment(folder, defaults, **config):
+    queries = [{"id": "q1", "query": "refunds", "relevant": {"sourceIds": ["a.md"]}}]
+    content = {"version": "1", "id": "set", "defaults": defaults, "queries": queries}
+    (folder / "set.json").write_text(json.dumps(content))
+    return RunSpec(corpus="docs", dataset="set.json", **config).experiment(folder)
+
+
+WANTS = {"mode": "retrieve+rerank"}
+
+
+class TestWhatReranks:
+    @pytest.mark.parametrize(
+        ("defaults", "config"),
+        [(WANTS, {}), ({}, {"mode": "retrieve+rerank"}), (WANTS, {"mode": "retrieve+rerank", "rerank_top_k": 5})],
+        ids=["dataset", "run", "both"],
+    )
+    def test_without_a_reranker_the_mode_is_refused_before_anything_runs(self, folder, defaults, config):
+        with pytest.raises(
+            ConfigError, match=r"^mode retrieve\+rerank of .* needs a reranker, and there is none: name"
+        ):
+            experiment(folder, defaults, **config)
+
+    def test_the_message_says_who_wants_it(self, folder):
+        with pytest.raises(ConfigError, match=r"of dataset 'set' needs.*--set mode=retrieve"):
+            experiment(folder, WANTS)
+        with pytest.raises(ConfigError, match="of the run needs"):
+            experiment(folder, {}, mode="retrieve+rerank")
+        with pytest.raises(
+            ConfigError,
+            match=r"^rerank_top_k=5 of the run needs a reranker.*such as cross-encoder, or give .* rerank$",
+        ):
+            experiment(folder, {}, rerank_top_k=5)
+
+    @pytest.mark.parametrize("defaults", [WANTS, {}, {"mode": "retrieve"}], ids=["wants", "nothing", "retrieve"])
+    def test_a_reranker_that_is_given_reranks(self, folder, defaults):
+        made = experiment(folder, defaults, reranker=REVERSING)
+        assert isinstance(made.retriever, RerankedRetriever)
+        assert made.notes == ()
+
+    @pytest.mark.parametrize(
+        "config",
+        [
+            {"reranker": REVERSING},
+            {"reranker": "no-such-reranker"},
+            {"retriever": {"type": "reranked", "retriever": "bm25", "reranker": REVERSING}},
+            {},
+        ],
+        ids=["reranker", "one that is not made", "a reranked retriever", "nothing"],
+    )
+    def test_mode_retrieve_of_the_run_is_plain_retrieval_and_says_so(self, folder, config):
+        made = experiment(folder, WANTS, mode="retrieve", **config)
+        assert made.retriever == BM25Retriever()
+        assert made.notes == (
+            "the dataset says mode retrieve+rerank, and nothing is reranked: this run has no reranker",
+        )
+        assert rag.run_experiment(made).reranking is None
+
+    def test_a_reranked_retriever_is_enough(self, folder):
+        whole = {"type": "reranked", "retriever": "bm25", "reranker": REVERSING, "candidates": 7}
+        made = experiment(folder, WANTS, retriever=whole)
+        assert made.retriever.candidates == 7
+        assert experiment(folder, WANTS, retriever=whole, rerank_top_k=2).retriever.candidates == 2
+
+    def test_in_python_a_run_without_a_reranker_says_so(self, folder):
+        dataset = experiment(folder, {**WANTS, "rerankTopK": 9}, mode="retrieve").dataset
+        result = rag.evaluate(BM25Retriever(), dataset)
+        assert [note.partition(",")[0] for note in result.notes] == [
+            "the dataset says mode retrieve+rerank",
+            "rerankTopK=9 of the dataset is not applied: nothing is reranked",
+        ]
+        reranked = rag.DocumentLevelEvaluation(dataset.corpus, dataset).run(reranker=ReversingReranker())
+        assert reranked.notes == ()
+        assert reranked.config["retriever"]["candidates"] == 9
+
+
+class TestHowMany:
+    @pytest.mark.parametrize(
+        ("defaults", "config", "candidates"),
+        [
+            ({}, {}, 50),
+            ({"rerankTopK": 20}, {}, 20),
+            ({"rerankTopK": 20}, {"rerank_top_k": 2}, 2),
+            ({}, {"rerank_top_k": 2}, 2),
+        ],
+        ids=["default", "dataset", "run before dataset", "run"],
+    )
+    def test_it_is_what_the_run_says_else_the_dataset_else_50(self, folder, defaults, config, candidates):
+        made = experiment(folder, defaults, reranker=REVERSING, **config)
+        assert made.retriever.candidates == candidates
+        assert made.record["retriever"]["candidates"] == candidates
+
+    def test_another_number_than_the_dataset_says_is_noted(self, folder):
+        made = experiment(folder, {"rerankTopK": 20}, reranker=REVERSING, rerank_top_k=2)
+        assert made.notes == ("rerankTopK=20 of the dataset is not applied: this run reranks 2 candidates",)
+
+    @pytest.mark.parametrize("wrong", [0, -1, "5", 2.5, True])
+    def test_it_is_a_whole_number_of_at_least_1(self, wrong):
+        with pytest.raises(ValueError, match="rerank_top_k"):
+            RunSpec(corpus="docs", dataset="set.json", rerank_top_k=wrong)
+
+    @pytest.mark.parametrize("metadata", [{"mode": 5}, {"mode": "other"}, {"rerankTopK": "50"}, {"rerankTopK": True}])
+    def test_metadata_that_is_no_setting_asks_for_nothing(self, metadata):
+        dataset = Dataset([], rag.TOKEN, metadata=metadata)
+        assert dataset.mode is None
+        assert dataset.rerank_top_k is None
+        assert in_mode(BM25Retriever(), None, dataset) == BM25Retriever()

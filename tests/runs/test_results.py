@@ -1,0 +1,856 @@
+import json
+import pickle
+import re
+import sys
+from copy import deepcopy
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from rag_evaluation_framework import (
+    CHUNK,
+    BM25Retriever,
+    CharacterSpan,
+    Corpus,
+    Dataset,
+    Document,
+    DocumentId,
+    HybridRetriever,
+    InMemoryVectorStore,
+    Query,
+    RerankedRetriever,
+    Retriever,
+    SpanPrecision,
+    SpanRecall,
+    TokenLevelGroundTruth,
+    TokenLevelMetric,
+    VectorRAGRetriever,
+    evaluate,
+    load_result,
+)
+from rag_evaluation_framework.data import Hit, QueryId, QueryText, Skipped
+from rag_evaluation_framework.data.levels import TOKEN
+from rag_evaluation_framework.data.score_table import ScoreTable
+from rag_evaluation_framework.errors import ConfigError, LevelMismatch, ResultError
+from rag_evaluation_framework.report import result_page
+from rag_evaluation_framework.runs import store
+from rag_evaluation_framework.testing import HashingEmbedder, ReversingReranker
+from support.pages import lines, table
+
+FILES = ["rankings.jsonl.gz", "report.json", "summary.md"]
+CORPUS = Corpus([Document(DocumentId("d"), "0123456789" * 10)], {"source": "docs"})
+TRUTH = {
+    "worst": [(90, 100)],
+    "best": [(0, 10)],
+    "none": [],
+    "half": [(0, 20)],
+    "bad": [(0, 10)],
+    "half too": [(5, 15)],
+}
+
+
+def search(query, k):
+    if query == "bad":
+        raise ConnectionError("gone away")
+    return [{"doc_id": "d", "start": 0, "end": 10}, "lost"][:k]
+
+
+def dataset(truth, name="numbers"):
+    entries = [
+        TokenLevelGroundTruth(
+            Query(QueryId(text), QueryText(text)), [CharacterSpan(DocumentId("d"), start, end) for start, end in spans]
+        )
+        for text, spans in truth.items()
+    ]
+    return Dataset(entries, TOKEN, name=name, corpus=CORPUS)
+
+
+def run(truth=TRUTH, name="mine", dataset_name="numbers", retriever=search, **options):
+    given = {"k": [2, 1], "budgets": ["5ch"], "metrics": [SpanRecall(), SpanPrecision()], **options}
+    return evaluate(retriever, dataset(truth, dataset_name), experiment_name=name, **given)
+
+
+@pytest.fixture(scope="module")
+def result():
+    return run()
+
+
+def names(folder):
+    return sorted(path.name for path in folder.iterdir())
+
+
+# --- scores by name ---------------------------------------------------------------------------------------------------
+
+
+def test_metrics_are_the_means_in_the_order_of_metrics_and_cutoffs(result):
+    assert list(result.metrics) == list(result.score_names)
+    assert result.metrics == {
+        "span_recall@2": 0.5,  # of 0, 1, 0.5 and 0.5
+        "span_recall@1": 0.5,
+        "span_recall@5ch": 0.1875,  # of 0, 0.5, 0.25 and 0
+        "span_precision@2": pytest.approx(25 / 56),  # of 0, 10, 10 and 5 of 14 characters: the lost text is wrong text
+        "span_precision@1": 0.625,
+        "span_precision@5ch": 0.5,
+    }
+
+
+def test_a_metric_without_a_cutoff_means_the_k_of_the_run(result):
+    assert result.metrics["span_precision"] == result.metrics["span_precision@2"]
+    assert "span_recall" in result.metrics
+    assert "span_recall@1" in result.metrics
+    assert result.metrics.get("span_recall") == 0.5
+    assert f"{result.metrics['span_recall']:.3f}" == "0.500"
+    assert "span_recall" not in list(result.metrics)
+
+
+def test_an_unknown_score_is_an_error_that_lists_those_available(result):
+    for name in ("span_iou", "span_recall@3", "recall", ""):
+        assert name not in result.metrics
+        assert result.metrics.get(name) is None
+        assert result.metrics.get(name, 7) == 7
+        with pytest.raises(KeyError, match=f"no score '{name}'; there are span_recall@2, span_recall@1"):
+            result.metrics[name]
+    assert 5 not in result.metrics
+
+
+def test_scores_by_question_keep_the_order_of_the_dataset(result):
+    scores = {"worst": 0.0, "best": 1.0, "none": None, "half": 0.5, "bad": None, "half too": 0.5}
+    for name in ("span_recall", "span_recall@2"):
+        assert result.per_query(name) == scores
+        assert list(result.per_query(name)) == list(TRUTH)
+    assert result.per_query("span_recall@5ch")["best"] == 0.5
+
+
+@pytest.mark.parametrize("name", ["span_iou", "span_recall@3", "span_recall@", "span_recall@x", "@2", ""])
+def test_scores_of_an_unknown_name_are_refused(result, name):
+    with pytest.raises(ConfigError, match=r"score|cutoff"):
+        result.per_query(name)
+
+
+def test_the_worst_questions_come_worst_first_and_ties_in_the_order_of_the_dataset(result):
+    assert [query.query_id for query in result.worst()] == ["worst", "half", "half too", "best"]
+    assert [query.query_id for query in result.worst(2)] == ["worst", "half"]
+    assert [query.query_id for query in result.worst(2, "span_recall@5ch")] == ["worst", "half too"]
+    assert result.worst(0) == []
+    with pytest.raises(ConfigError, match="expected a whole number of at least 0"):
+        result.worst(-1)
+
+
+def test_questions_that_count_as_zero_are_among_the_worst():
+    result = run(count_as_zero=["failed"])
+    assert [query.query_id for query in result.worst(3)] == ["worst", "bad", "half"]
+
+
+def test_the_worst_questions_print_with_the_score_that_put_them_there():
+    result = run(count_as_zero=["failed"])
+    assert [*map(str, result.worst(2, "span_precision@5ch"))] == [
+        "worst  span_precision@5ch 0.000  worst",
+        "bad  span_precision@5ch 0.000  bad",
+    ]
+    assert str(result.worst(1, "span_precision")[0]) == "worst  span_precision@2 0.000  worst"
+    assert str(result.worst(4)[-1]) == "half too  span_recall@2 0.500  half too"
+
+
+def test_the_notes_on_a_question_are_beside_it_among_the_weakest():
+    given = {"worst": {"notes": " Moved to\nbilling. "}, "best": {"notes": ["a", "b"]}, "half": {"tags": ["new"]}}
+    noted = dataset(TRUTH)
+    noted = replace(
+        noted,
+        ground_truth=[
+            replace(entry, query=replace(entry.query, metadata=given.get(entry.query.id, {})))
+            for entry in noted.ground_truth
+        ],
+    )
+    result = evaluate(search, noted, k=2, budgets=[], metrics=[SpanRecall()])
+    shown = lines(result.summary(), "Weakest questions by span_recall@2")
+    assert "0.000 worst – notes: Moved to billing. (worst)" in shown
+    assert "0.500 half (half)" in shown
+    text = result_page(result, CORPUS).as_text(60)
+    assert "0.000  worst – notes: Moved to billing. (worst)\n         d not in 2 results “0123456789”\n" in text
+    assert text.count("notes") == 1
+
+
+def test_to_print_the_worst_questions_the_scores_of_all_are_not_listed_again(monkeypatch):
+    result = run(count_as_zero=["failed"])
+    worst = result.worst(4)
+
+    def listed(self, name):
+        raise AssertionError("listed once more for each question")
+
+    monkeypatch.setattr(ScoreTable, "per_query", listed)
+    assert [str(query).split()[0] for query in worst] == ["worst", "bad", "half", "half"]
+
+
+def test_zeros_are_counted_once_for_all_who_ask():
+    scores = run(count_as_zero=["failed"]).scores
+    assert scores.column("span_recall") is scores.column("span_recall@2")
+    with pytest.raises(ValueError, match="read-only"):
+        scores.column("span_recall")[0] = 1.0
+
+
+def test_a_question_prints_as_one_line_with_its_first_score(result):
+    assert [str(query) for query in result.queries[1:3]] == ["best  span_recall@2 1.000  best", "none  no-answer  none"]
+
+
+def test_counts_say_how_many_queries_the_means_are_of(result):
+    assert result.counts == {
+        "questions": 6,
+        "scored": 4,
+        "no_answer": 1,
+        "failed": 1,
+        "metric_failed": 0,
+        "answerable": 5,
+        "skipped": 0,
+        "hits": 10,
+        "unlocated_hits": 5,
+    }
+
+
+def test_the_headline_counts_skipped_and_failed_questions_among_the_answerable_ones(tmp_path):
+    labels = [Skipped(Query.from_text(text), "a quote", "missing: nowhere") for text in ("x", "y", "z", "z")]
+    skipping = Dataset(dataset(TRUTH).ground_truth, TOKEN, corpus=CORPUS, skipped=labels)
+    result = evaluate(search, skipping, k=1, budgets=[])
+    expected = "scored 4 of 8 answerable questions (3 skipped, 1 failed)"
+    assert result.headline == expected
+    assert (result.counts["answerable"], result.counts["skipped"]) == (8, 3)
+    folder = result.save(tmp_path / "run")
+    assert load_result(folder).headline == load_result(folder / "report.json").headline == expected
+    assert load_result(folder).skipped == load_result(folder / "report.json").skipped == result.skipped == tuple(labels)
+    assert f"<p>{expected}, 1 without an answer</p>" in result._repr_html_()
+
+
+@pytest.mark.parametrize(
+    ("count", "told"),
+    [(11, "1 more label that could not be placed"), (12, "2 more labels that could not be placed")],
+)
+def test_of_many_skipped_labels_the_first_ten_are_shown(tmp_path, count, told):
+    labels = [Skipped(Query.from_text(f"Why {number}?"), "", "not\x1b[31m there") for number in range(count)]
+    result = evaluate(search, Dataset(dataset(TRUTH).ground_truth, TOKEN, corpus=CORPUS, skipped=labels), k=1)
+    first, reason, *_, last, _, more = lines(result.summary(), "Skipped questions")
+    assert first == f"Why 0? ({labels[0].query.id})"
+    assert reason == "not\N{REPLACEMENT CHARACTER}[31m there"
+    assert (last[:6], more) == ("Why 9?", told)
+    assert (result.save(tmp_path / "run") / "summary.md").read_text().count("\n- Why ") == 10
+
+
+def test_the_headline_tells_failures_of_questions_without_an_answer_apart():
+    def failing(query, k):
+        raise ConnectionError("gone away")
+
+    result = run({"none": [], "neither": [], "half": [(0, 20)]}, retriever=failing)
+    assert result.headline == "scored 0 of 1 answerable question (0 skipped, 1 failed)"
+    assert repr(result).splitlines()[2] == f"{result.headline}, 2 without an answer (2 failed)"
+    assert result.counts["failed"] == 3
+
+
+def test_scores_that_only_some_questions_have_are_named_with_their_number():
+    class Odd(TokenLevelMetric):
+        name = "odd"
+
+        def calculate(self, retrieved, ground_truth):
+            return 1 / ground_truth[0].start
+
+    result = run(metrics=[SpanRecall(), Odd()], k=1)
+    assert repr(result).splitlines()[2] == f"{result.headline}, 1 without an answer, a metric failed on 2"
+    assert "! means of only 2 of 4 scored questions: odd@1, odd@5ch" in repr(result).splitlines()
+    nowhere = run({"none": [], "best": [(0, 10)]}, metrics=[SpanRecall(), Odd()], k=1)
+    assert "means of only" not in repr(nowhere)  # a dash says it
+
+
+def test_failures_are_found_by_question(result):
+    assert list(result.failures) == ["bad"]
+    assert result.failures["bad"][0].message == "gone away"
+
+
+def test_a_result_becomes_a_data_frame_of_one_row_per_query(result):
+    frame = result.to_dataframe()
+    assert frame.index.name == "query_id"
+    assert list(frame.index) == list(TRUTH)
+    scores = result.score_names
+    assert list(frame.columns) == [
+        *("query", "status", "documents", *scores, "first_relevant", "missed", "retrieve_seconds")
+    ]
+    assert frame["span_recall@2"].mean() == result.metrics["span_recall"]
+    assert frame["span_recall@2"].isna().sum() == 2
+    assert frame.loc["bad", "status"] == "failed"
+
+
+# --- what is shown ----------------------------------------------------------------------------------------------------
+
+
+def test_the_repr_shows_means_and_everything_that_makes_them_doubtful(result):
+    text = result.summary().as_text(120).splitlines()
+    assert text[:4] == [
+        "mine",
+        "span_recall@2 0.500, 95 % interval .123–.883",
+        "scored 4 of 5 answerable questions (0 skipped, 1 failed), 1 without an answer",
+        "numbers, token-level",
+    ]
+    notes = lines(result.summary(), "Notes")
+    assert notes[0] == "! bad: retrieve: ConnectionError: gone away"
+    assert notes[1].startswith("! 5 of 10 results (50%) have no place in the corpus")
+    assert lines(result.summary(), "Run")[:2] == [
+        "of this document only, with other documents it may differ: intervals of 95 %, questions taken as independent",
+        "span_recall@2: a drop of 0.05 is found 0% of the time, 80% with 524 questions (runs correlated by 0.5)",
+    ]
+    assert " span_recall@2       0.500  .123–.883   0.500      ├───────────●───────────┤" in text
+
+
+def test_the_repr_says_what_counts_as_zero_and_shows_no_score_as_a_dash():
+    assert "counting as 0: failed, no-answer" in repr(run(count_as_zero=["no-answer", "failed"]))
+    assert "–" in repr(run({"none": []}))
+
+
+def test_equal_failures_are_shown_once_and_counted():
+    def broken(query, k):
+        raise ConnectionError("gone away")
+
+    page = run({f"q{number}": [(0, 1)] for number in range(8)}, retriever=broken).summary()
+    assert lines(page, "Notes")[-1].endswith(" and 7 more: retrieve: ConnectionError: gone away")
+
+
+def test_what_failed_beside_another_failure_is_shown_too():
+    class Odd(TokenLevelMetric):
+        name = "odd"
+
+        def calculate(self, retrieved, ground_truth):
+            if ground_truth[0].start:
+                raise ValueError("odd")
+            return 1.0
+
+    class Never(Odd):
+        name = "never"
+
+        def calculate(self, retrieved, ground_truth):
+            return float("nan")
+
+    text = repr(run(metrics=[Never(), Odd()], k=1, budgets=[]))
+    assert "! worst and 3 more: score never@1: ValueError: returned nan; expected a finite number" in text
+    assert "! worst and 1 more: score odd@1: ValueError: odd" in text
+
+
+def test_what_fails_a_metric_alike_at_several_cutoffs_is_said_once():
+    class Broken(TokenLevelMetric):
+        name = "broken"
+
+        def calculate(self, retrieved, ground_truth):
+            raise ValueError("no vocabulary")
+
+    text = repr(run(metrics=[Broken(), SpanRecall()]))
+    assert text.count("no vocabulary") == 1
+    assert "! worst and 3 more: score broken at 3 cutoffs: ValueError: no vocabulary" in text.splitlines()
+
+
+def test_of_many_kinds_of_failures_a_few_are_shown_and_the_rest_counted():
+    def broken(query, k):
+        raise ConnectionError(f"gone away from {query}")
+
+    page = run({f"q{number}": [(0, 1)] for number in range(8)}, retriever=broken).summary()
+    assert page.as_text().count("gone away") == 5
+    assert lines(page, "Notes")[-1] == "! failures of other kinds: 3"
+
+
+def test_the_notebook_shows_a_table_in_which_nothing_is_executed():
+    def broken(query, k):
+        raise ValueError("<script>alert(1)</script>")
+
+    class Hostile(TokenLevelMetric):
+        name = "<img/src=x>"
+
+        def calculate(self, retrieved, ground_truth):
+            return 1.0
+
+    html = run(
+        {"<script>": [(0, 1)]},
+        name="<script>",
+        dataset_name="<script>",
+        retriever=broken,
+        metrics=[SpanRecall(), Hostile()],
+    )._repr_html_()
+    assert "<table>" in html
+    assert "<script" not in html
+    assert "<img" not in html
+    assert html.count("&lt;script&gt;") >= 3
+
+
+# --- saving and loading -----------------------------------------------------------------------------------------------
+
+
+def strict(text):
+    def refuse(constant):
+        raise AssertionError(f"{constant} is no JSON")
+
+    return json.loads(text, parse_constant=refuse)
+
+
+def test_results_of_a_query_differ_if_their_scores_do(result):
+    one, other = result.queries, run({**TRUTH, "worst": [(90, 100), (0, 10)]}).queries
+    assert one[0] == result.queries[0]
+    assert one[0] != replace(one, table=other.table)[0]
+
+
+def test_what_was_saved_is_loaded_equal(tmp_path, result):
+    folder = result.save(tmp_path / "run")
+    for path in (folder, folder / "report.json", str(folder)):
+        again = load_result(path)
+        assert again == result
+        assert again.metrics == result.metrics
+        assert again.metrics["span_recall"] == 0.5
+        assert again.counts == result.counts
+        assert repr(again) == repr(result)
+        assert again.worst(2) == result.worst(2)
+        assert type(again.queries[0].relevant[0]) is CharacterSpan
+        assert type(again.queries[0].hits[0]) is Hit
+
+
+@pytest.mark.parametrize("other", [lambda found: pickle.loads(pickle.dumps(found)), deepcopy], ids=["pickle", "copy"])
+def test_results_go_from_one_process_to_another(tmp_path, result, other):
+    for known in (result, load_result(result.save(tmp_path / "run"))):
+        assert other(known) == known
+
+
+def test_a_loaded_result_saves_as_the_same_bytes(tmp_path, result):
+    first = result.save(tmp_path / "first")
+    second = load_result(first).save(tmp_path / "second")
+    for name in FILES:
+        assert (second / name).read_bytes() == (first / name).read_bytes()
+
+
+def test_a_run_is_saved_by_time_and_dataset(tmp_path, result):
+    result = replace(result, created="2026-01-02T03:04:05+00:00")
+    folder = result.save(root=tmp_path)
+    assert folder == tmp_path / "runs" / "20260102T030405Z-numbers"
+    assert names(folder) == FILES
+
+
+def test_runs_are_kept_under_rag_eval_by_default(tmp_path, monkeypatch, result):
+    monkeypatch.chdir(tmp_path)
+    assert result.save().parent == Path(".rag-eval/runs")
+
+
+def test_two_runs_within_one_second_get_two_folders(tmp_path, result):
+    folders = [result.save(root=tmp_path) for _ in range(3)]
+    assert len(set(folders)) == 3
+    assert all(load_result(folder) == result for folder in folders)
+    assert names(tmp_path / "runs") == sorted(folder.name for folder in folders)
+
+
+@pytest.mark.parametrize(
+    ("name", "ending"),
+    [
+        ("../../etc/passwd", "Z-etc-passwd"),
+        ("a:b*c?", "Z-a-b-c"),
+        ("...", "Z-dataset"),
+        ("日本", "Z-dataset"),
+        ("x" * 300, "Z-" + "x" * 60),
+    ],
+)
+def test_names_of_datasets_become_safe_folder_names(tmp_path, name, ending):
+    folder = run(dataset_name=name).save(root=tmp_path)
+    assert folder.parent == tmp_path / "runs"
+    assert folder.name.endswith(ending)
+    assert load_result(folder).config["dataset"]["name"] == name
+
+
+def test_a_run_is_never_overwritten(tmp_path, result):
+    folder = result.save(tmp_path / "run")
+    before = (folder / "report.json").read_bytes()
+    with pytest.raises(ResultError, match="nothing was overwritten"):
+        run({"other": [(0, 1)]}).save(folder)
+    assert (folder / "report.json").read_bytes() == before
+    assert names(tmp_path) == ["run"]
+
+
+def test_a_folder_with_anything_in_it_and_a_file_are_kept_as_they_are(tmp_path, result):
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "mine").write_text("x")
+    (tmp_path / "file").write_text("x")
+    (tmp_path / "empty").mkdir()
+    for taken in (tmp_path / "full", tmp_path / "file", tmp_path / "file" / "below"):
+        with pytest.raises(ResultError):
+            result.save(taken)
+    assert names(tmp_path / "full") == ["mine"]
+    assert names(tmp_path) == ["empty", "file", "full"]
+    assert load_result(result.save(tmp_path / "empty")) == result
+
+
+def test_the_report_is_strict_json_with_one_line_per_query_and_stable_keys(tmp_path, result):
+    text = (result.save(tmp_path / "run") / "report.json").read_text(encoding="utf-8")
+    report = strict(text)
+    assert list(report) == [
+        "schema_version",
+        "name",
+        "evaluation_type",
+        "metric_names",
+        "cutoffs",
+        "count_as_zero",
+        "config",
+        "timings",
+        "notes",
+        "created",
+        "version",
+        "counts",
+        "files",
+        "experiment_url",
+        "metrics",
+        "statistics",
+        "reranking",
+        "latency",
+        "unanswerable",
+        "breakdowns",
+        "first_relevant",
+        "skipped",
+        "gates",
+        "usage",
+        "queries",
+    ]
+    assert report["schema_version"] == 4
+    assert report["metrics"] == result.metrics
+    assert report["counts"] == result.counts
+    lines = [line for line in text.splitlines() if line.startswith('  {"query_id"')]
+    assert [json.loads(line.rstrip(","))["query_id"] for line in lines] == list(TRUTH)
+    assert json.loads(lines[1].rstrip(","))["scores"]["span_recall@2"] == 1.0
+    assert json.loads(lines[2].rstrip(","))["scores"] == {}
+    assert "NaN" not in text
+
+
+@pytest.mark.parametrize("score", [float("nan"), float("inf"), float("-inf")])
+def test_a_retriever_score_that_json_cannot_hold_does_not_break_saving(tmp_path, score):
+    def odd(query, k):
+        return [{"doc_id": "d", "start": 0, "end": 10, "score": score}]
+
+    folder = run({"q": [(0, 10)]}, retriever=odd).save(tmp_path / "run")
+    strict((folder / "report.json").read_text(encoding="utf-8"))
+    assert load_result(folder).metrics["span_recall"] == 1.0
+
+
+def test_a_parameter_that_json_cannot_hold_does_not_break_saving(tmp_path):
+    @dataclass(frozen=True)
+    class Threshold(Retriever):
+        least: float = float("-inf")
+
+        def index(self, corpus):
+            pass
+
+        def retrieve(self, query, k):
+            return []
+
+    folder = run({"q": [(0, 10)]}, retriever=Threshold()).save(tmp_path / "run")
+    assert "least" in strict((folder / "report.json").read_text(encoding="utf-8"))["config"]["retriever"]
+
+
+def test_numpy_numbers_in_hits_do_not_break_saving(tmp_path):
+    def found(query, k):
+        return [Hit(DocumentId("d"), np.int64(0), np.int64(10), score=np.float32(0.5))]
+
+    folder = run({"q": [(0, 10)]}, retriever=found).save(tmp_path / "run")
+    hit = load_result(folder).queries[0].hits[0]
+    assert (hit.start, hit.end, hit.score) == (0, 10, 0.5)
+
+
+def test_a_lone_surrogate_in_a_question_does_not_break_saving(tmp_path):
+    def lost(query, k):
+        return ["lost \udc81", {"doc_id": "d", "start": 0, "end": 5}]
+
+    result = run({"lone \udc80 surrogate": [(0, 10)]}, retriever=lost)
+    folder = result.save(tmp_path / "run")
+    strict((folder / "report.json").read_text(encoding="utf-8"))
+    assert "lone" in (folder / "summary.md").read_text(encoding="utf-8")
+    again = load_result(folder)
+    assert again.queries[0].text == "lone \udc80 surrogate"
+    assert again.queries[0].hits[0].text == "lost \udc81"
+
+
+REPORT = {"schema_version": 4, "evaluation_type": "token-level"}
+WHOLE = {
+    **REPORT,
+    "name": "x",
+    "metric_names": ["x"],
+    "cutoffs": ["1"],
+    "count_as_zero": [],
+    "config": {
+        "dataset": {"name": "x", "hash": "", "skipped": 0},
+        "corpus": {"source": None, "documents": 1, "hash": "", "ids": ""},
+        "tokenizer": None,
+        "chunking": None,
+        "metrics": [],
+        "k": [1],
+        "unfilled": {},
+        "experiment_name": None,
+    },
+    "timings": {},
+    "notes": [],
+    "created": "2026-01-02T03:04:05+00:00",
+    "version": "",
+    "counts": dict.fromkeys(
+        (
+            "questions",
+            "scored",
+            "no_answer",
+            "failed",
+            "metric_failed",
+            "answerable",
+            "skipped",
+            "hits",
+            "unlocated_hits",
+        ),
+        1,
+    ),
+    "metrics": {"x@1": None},
+    **dict.fromkeys(("experiment_url", "reranking", "latency", "unanswerable", "first_relevant")),
+    **{key: {} for key in ("files", "statistics")},
+    **{key: [] for key in ("skipped", "breakdowns", "gates", "usage")},
+}
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (None, "cannot be read .*expected a run's folder or its report.json"),
+        ("", "not valid JSON"),
+        ('{"schema_version": 4, "name": "cut', "not valid JSON"),
+        ("[]", "schema_version is None; this version reads 4"),
+        ('{"name": "x"}', "has no schema_version, so it is not a report of rag-eval"),
+        ('{"schema_version": 5}', "schema_version is 5; this version reads 4"),
+        (
+            '{"schema_version": 3}',
+            "schema_version is 3; this version reads 4: run it again, or read it with the version",
+        ),
+        (json.dumps(REPORT), r"\$\.name: Field required"),
+        (json.dumps({**REPORT, "name": 5}), r"\$\.name: "),
+        (json.dumps({**WHOLE, "queries": [{}]}), r"\$\.queries\.0\.query_id: Field required"),
+        (json.dumps({**WHOLE, "queries": 5}), r"\$\.queries: got 5; expected a list"),
+        (json.dumps({**WHOLE, "queries": []}), "has no questions"),
+        (json.dumps(WHOLE), r"\$\.queries: got None; expected a list"),
+        (
+            json.dumps({**WHOLE, "files": {"questions.jsonl": {}}}),
+            r"questions\.jsonl: is missing; it holds",
+        ),
+        ('{"schema_version": 4, "name": "x", "name": "y"}', "duplicate key 'name'"),
+    ],
+    ids=[
+        "missing",
+        "empty",
+        "cut off",
+        "list",
+        "no version",
+        "later version",
+        "earlier version",
+        "nothing in it",
+        "type",
+        "question",
+        "questions",
+        "count",
+        "no questions",
+        "no questions beside",
+        "twice",
+    ],
+)
+def test_a_file_that_is_not_a_report_is_refused(tmp_path, text, message):
+    if text is not None:
+        (tmp_path / "report.json").write_text(text)
+    for path in (tmp_path, tmp_path / "report.json"):
+        with pytest.raises(ResultError, match=message) as caught:
+            load_result(path)
+        assert str(tmp_path) in str(caught.value)
+
+
+def test_a_report_in_another_encoding_is_refused(tmp_path):
+    (tmp_path / "report.json").write_bytes(b'{"schema_version": 4, "name": "\xff"}')
+    with pytest.raises(ResultError, match=r"report\.json"):
+        load_result(tmp_path)
+
+
+def test_a_report_of_another_level_is_refused(tmp_path, result):
+    folder = result.save(tmp_path / "run")
+    with pytest.raises(LevelMismatch, match="is token-level, expected chunk-level"):
+        load_result(folder, CHUNK)
+    text = (folder / "report.json").read_text().replace('"token-level"', '"chunk-level"')
+    (folder / "report.json").write_text(text)
+    with pytest.raises(LevelMismatch, match="is chunk-level, expected token-level"):
+        load_result(folder, TOKEN)
+    with pytest.raises(ResultError, match=r"\$\.queries\.0\.relevant\.0"):  # it holds spans all the same
+        load_result(folder)
+
+
+def test_a_report_of_an_unknown_level_is_refused(tmp_path, result):
+    folder = result.save(tmp_path / "run")
+    text = (folder / "report.json").read_text().replace('"token-level"', '"page-level"')
+    (folder / "report.json").write_text(text)
+    with pytest.raises(ResultError, match=r"\$\.evaluation_type"):
+        load_result(folder)
+    with pytest.raises(LevelMismatch, match="is page-level, expected token-level"):
+        load_result(folder, TOKEN)
+
+
+def test_unknown_keys_in_a_report_are_ignored(tmp_path, result):
+    folder = result.save(tmp_path / "run")
+    report = json.loads((folder / "report.json").read_text())
+    (folder / "report.json").write_text(json.dumps({**report, "later": {"x": 1}}))
+    assert load_result(folder) == result
+
+
+# --- the summary ------------------------------------------------------------------------------------------------------
+
+
+def summary(result, folder):
+    return (result.save(folder / "run") / "summary.md").read_text(encoding="utf-8")
+
+
+def bare(text, characters):
+    """Return those of the characters that stand in a text without a backslash before them."""
+    return [found for found in re.findall(r"\\.|.", text) if found in characters]
+
+
+def tables(text):
+    """Return the tables of a Markdown page as lists of rows of cells."""
+    found, inside = [], False
+    for line in text.splitlines():
+        if line.startswith("|"):
+            if not inside:
+                found.append([])
+            found[-1].append([cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]])
+        inside = line.startswith("|")
+    return found
+
+
+def test_the_summary_shows_means_notes_and_the_weakest_questions(tmp_path, result):
+    text = summary(result, tmp_path).replace("\\_", "_")
+    scores, latency = tables(text)
+    assert scores[0] == ["score", "mean", "interval", "median", ""]
+    assert [row[:4] for row in scores[2:]] == [
+        ["span_recall@2", "0.500", ".123–.883", "0.500"],  # of 0, 0.5, 0.5 and 1
+        ["span_recall@1", "0.500", ".123–.883", "0.500"],
+        ["span_recall@5ch", "0.188", ".025–.693", "0.125"],  # of 0, 0, 0.25 and 0.5
+        ["span_precision@2", "0.446", ".109–.812", "0.536"],  # between 5/14 and 10/14
+        ["span_precision@1", "0.625", ".152–.952", "0.750"],
+        ["span_precision@5ch", "0.500", ".068–.932", "0.500"],
+    ]
+    assert scores[2][4] == "`···├────────●────────┤···`"
+    assert [row[0] for row in latency] == ["stage", "---", "retrieve", "total"]
+    assert text.splitlines()[0] == "# mine"
+    assert lines(result.summary(), "Weakest questions by span_recall@2") == [
+        *("0.000 worst (worst)", "0.500 half (half)", "0.500 half too (half too)")
+    ]
+    assert "\n\nscored 4 of 5 answerable questions (0 skipped, 1 failed), 1 without an answer\n\n" in text
+    assert "bad: retrieve: ConnectionError: gone away" in text
+    assert "5 of 10 results (50%) have no place in the corpus" in text
+    assert "docs, 1 documents" in text
+    assert CORPUS.content_hash[:12] in text
+    assert result.created in text
+
+
+def test_of_an_odd_number_of_questions_the_median_is_the_middle_score():
+    result = run({name: TRUTH[name] for name in ("worst", "half", "half too")}, metrics=[SpanRecall()])
+    rows = table(result.summary(), "Scores").rows
+    assert rows[0][1:4:2] == ("0.333", "0.500")
+    assert [row[3] for row in rows] == ["0.500", "0.500", "0.000"]
+
+
+def test_without_a_score_there_are_no_medians():
+    assert "median" not in repr(run({"none": []}))
+
+
+NASTY = "a | b `c` <script> *d* [e](f) # g \\ h\nnext | line"
+
+
+class OwnStore(InMemoryVectorStore):
+    pass
+
+
+VECTORS = VectorRAGRetriever(embedder=HashingEmbedder())
+
+
+@pytest.mark.parametrize(
+    ("retriever", "stores"),
+    [
+        (VECTORS, "in-memory"),
+        (HybridRetriever((BM25Retriever(), VECTORS)), "in-memory"),
+        (RerankedRetriever(VECTORS, ReversingReranker()), "in-memory"),
+        (HybridRetriever((VECTORS, replace(VECTORS, vector_store=OwnStore()))), f"in-memory, {__name__}:OwnStore"),
+        (BM25Retriever(), None),
+    ],
+    ids=["vectors", "hybrid", "reranked", "two", "no store"],
+)
+def test_a_result_names_the_stores_it_was_made_with_also_the_default_one(tmp_path, retriever, stores):
+    found = run(retriever=retriever)
+    text = summary(found, tmp_path).replace("\\_", "_")
+    assert (f"- vector store: {stores}\n" in text) == (stores is not None)
+    assert ("vector store" in text) == (stores is not None)
+    report = json.loads((tmp_path / "run" / "report.json").read_text(encoding="utf-8"))
+    assert ("vector_store" in json.dumps(report["config"]["retriever"])) == (stores is not None)
+    assert load_result(tmp_path / "run").config["retriever"] == found.config["retriever"]
+
+
+class Piped(TokenLevelMetric):
+    name = "a|b`c`<i>"
+
+    def calculate(self, retrieved, ground_truth):
+        return 1.0
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"name": NASTY},
+        {"dataset_name": NASTY},
+        {"truth": {NASTY: [(0, 10)], "x": [(0, 1)]}},
+        {"truth": {"bad": [(0, 10)], "x": [(0, 1)]}, "retriever": None},
+        {"metrics": [SpanRecall(), Piped()]},
+        {"metrics": [Piped()]},
+        {"budgets": ["3tok"], "tokenizer": lambda text: text.split()},
+    ],
+    ids=["name", "dataset", "question", "failure", "a metric", "the first metric", "tokenizer"],
+)
+def test_nothing_that_comes_from_outside_breaks_the_summary(tmp_path, options):
+    def failing(query, k):
+        if query == "bad":
+            raise ValueError(NASTY)
+        return []
+
+    if options.get("retriever", search) is None:
+        options = {**options, "retriever": failing}
+    text = summary(run(**options), tmp_path)
+    for rows in tables(text):
+        assert {len(row) for row in rows} == {len(rows[0])}
+    assert not bare(re.sub("`[·├─┤●┊]+`", "", text), "`<")
+    assert not any(line.startswith("next") for line in text.splitlines())
+
+
+def test_a_folder_created_by_another_process_at_the_same_moment_is_not_touched(tmp_path, monkeypatch):
+    real = store.write_folder
+
+    def overtaken(folder, files):
+        if not any((tmp_path / "runs").glob("*")):
+            folder.mkdir(parents=True)
+            (folder / "report.json").write_text("theirs")
+        return real(folder, files)
+
+    monkeypatch.setattr(store, "write_folder", overtaken)
+    mine = run({"q": [(0, 1)]}).save(root=tmp_path)
+    assert mine.name.endswith("-2")
+    theirs = mine.with_name(mine.name.removesuffix("-2"))
+    assert (theirs / "report.json").read_text() == "theirs"
+
+
+def test_a_root_in_which_no_folder_can_be_created_is_refused(tmp_path):
+    (tmp_path / "file").write_text("mine")
+    with pytest.raises(ResultError, match="cannot be created"):
+        run({"q": [(0, 1)]}).save(root=tmp_path / "file")
+
+
+def test_comparing_leaves_the_search_path_alone(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [entry for entry in sys.path if entry])
+    before = list(sys.path)
+    assert run().compare(run()).deltas
+    assert sys.path == before
+
+
+def test_a_folder_without_a_report_is_told_by_the_file_that_is_not_there(tmp_path):
+    with pytest.raises(
+        ResultError, match=r"report\.json: cannot be read \(No such file or directory\); expected a run"
+    ):
+        load_result(tmp_path)

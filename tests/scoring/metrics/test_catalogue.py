@@ -1,0 +1,76 @@
+"""The groups of metrics: what is in them, that nobody can change them, and that the registry knows the same."""
+
+import inspect
+import re
+
+import pytest
+
+import rag_evaluation_framework as rag
+from rag_evaluation_framework import (
+    ALL_METRICS,
+    DEFAULT_CHUNK_METRICS,
+    DEFAULT_DOCUMENT_METRICS,
+    DEFAULT_TOKEN_METRICS,
+    ChunkLevelMetric,
+    Metric,
+    TokenLevelMetric,
+)
+from rag_evaluation_framework.contracts.registry.building import build
+from rag_evaluation_framework.contracts.registry.loading import components
+from rag_evaluation_framework.scoring import metrics
+from rag_evaluation_framework.scoring.metrics import RankMetric
+
+GROUPS = [DEFAULT_TOKEN_METRICS, DEFAULT_CHUNK_METRICS, DEFAULT_DOCUMENT_METRICS, ALL_METRICS]
+
+
+@pytest.mark.parametrize(
+    ("group", "names", "kind"),
+    [
+        (DEFAULT_TOKEN_METRICS, ["span_recall", "span_precision", "span_iou"], TokenLevelMetric),
+        (DEFAULT_CHUNK_METRICS, ["chunk_recall", "chunk_precision", "chunk_f1"], ChunkLevelMetric),
+        (DEFAULT_DOCUMENT_METRICS, ["hit", "recall", "precision", "mrr", "ndcg"], RankMetric),
+    ],
+)
+def test_the_groups_hold_these_metrics_by_name(group, names, kind):
+    assert list(group) == names
+    assert all(isinstance(metric, kind) for metric in group.values())
+    assert {name: ALL_METRICS[name] for name in names} == dict(group)
+
+
+@pytest.mark.parametrize("group", GROUPS)
+def test_groups_list_metrics_under_their_own_names(group):
+    assert [metric.name for metric in group.values()] == list(group)
+
+
+@pytest.mark.parametrize("group", GROUPS)
+def test_nobody_can_change_a_group(group):
+    with pytest.raises(TypeError):
+        group["mine"] = next(iter(group.values()))
+    with pytest.raises(TypeError):
+        del group[next(iter(group))]
+
+
+def test_the_registry_builds_every_built_in_metric_by_its_name():
+    assert set(components("metric")) == set(ALL_METRICS)
+    assert {name: build("metric", name) for name in ALL_METRICS} == dict(ALL_METRICS)
+
+
+def test_every_metric_class_is_at_the_root():
+    public = {name: getattr(metrics, name) for name in metrics.__all__}
+    classes = {name for name, value in public.items() if inspect.isclass(value) and issubclass(value, Metric)}
+    concrete = {name for name in classes if not inspect.isabstract(public[name])}
+    assert concrete == {type(metric).__name__ for metric in ALL_METRICS.values()}
+    assert concrete <= set(rag.__all__)
+
+
+NEW = [ALL_METRICS[name] for name in ("chunk_recall", "chunk_precision", "chunk_f1", "precision_omega")]
+
+
+@pytest.mark.parametrize("metric", NEW, ids=lambda metric: metric.name)
+def test_the_docstrings_say_formula_range_undefined_and_source(metric):
+    assert re.findall(r"^    (\w+): \S", type(metric).__doc__, re.MULTILINE) == [
+        "Formula",
+        "Range",
+        "Undefined",
+        "Source",
+    ]

@@ -1,0 +1,106 @@
+"""The connection to LangSmith: keys and addresses that cannot be used are refused before anything is asked."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+from langsmith import Client
+
+from rag_evaluation_framework import TOKEN
+from rag_evaluation_framework.errors import ConfigError, ProviderError
+from rag_evaluation_framework.testing import LoopbackProviders
+from rag_evaluation_framework.trackers import publish_experiment, pull_dataset, push_dataset
+from support.published import NAME, published_dataset, published_result
+
+USES = {
+    "push": lambda **options: push_dataset(published_dataset(), NAME, **options),
+    "pull": lambda **options: pull_dataset(NAME, TOKEN, **options),
+    "publish": lambda **options: publish_experiment(published_result(), NAME, **options),
+}
+KEYS = {
+    "lsv2_pt_SECRETSECRET\nfoo": "",
+    "lsv2_pt_SECRET\r\nX-Other: SECRET": "",
+    "lsv2_pt_ключSECRET": "CYRILLIC SMALL LETTER KA",
+    "lsv2_pt SECRETSECRET": "SPACE",
+    "lsv2_pt_SECRET\x7fSECRET": "U+007F",
+}
+
+
+@pytest.fixture
+def providers():
+    with LoopbackProviders() as opened:
+        yield opened
+
+
+@pytest.mark.parametrize("use", USES.values(), ids=USES)
+@pytest.mark.parametrize(("key", "character"), KEYS.items())
+def test_a_key_with_a_character_that_no_key_has_is_refused_and_never_shown(providers, monkeypatch, use, key, character):
+    monkeypatch.setenv("LANGSMITH_API_KEY", key)
+    with pytest.raises(ConfigError, match=r"^LANGSMITH_API_KEY has a character that no key has: ") as caught:
+        use()
+    assert str(caught.value).endswith(character)
+    assert "SECRET" not in str(caught.value)
+    assert providers.exchanges == []
+
+
+def test_the_key_of_the_older_variable_is_named(providers, monkeypatch):
+    monkeypatch.delenv("LANGSMITH_API_KEY")
+    monkeypatch.setenv("LANGCHAIN_API_KEY", "a\nb")
+    with pytest.raises(ConfigError, match=r"^LANGCHAIN_API_KEY has a character"):
+        pull_dataset(NAME, TOKEN)
+
+
+def test_white_space_and_quotes_around_a_key_do_not_matter(providers, monkeypatch):
+    push_dataset(published_dataset(), NAME)
+    monkeypatch.setenv("LANGSMITH_API_KEY", " 'loopback-key'\n")
+    monkeypatch.setenv("LANGCHAIN_API_KEY", "never\nread")
+    assert len(pull_dataset(NAME, TOKEN)) == 8
+
+
+def test_the_key_of_a_login_and_of_a_client_are_refused_too(providers, monkeypatch, tmp_path):
+    login = tmp_path / "config.json"
+    login.write_text(json.dumps({"profiles": {"default": {"api_key": "lsv2_pt_SECRET\nSECRET"}}}))
+    with pytest.raises(ConfigError, match=r"^the key of the client has a character that no key has: U") as caught:
+        pull_dataset(NAME, TOKEN, client=Client(api_key="lsv2_pt_SECRET\nSECRET", auto_batch_tracing=False))
+    assert "SECRET" not in str(caught.value)
+    for name in ("LANGSMITH_API_KEY", "LANGCHAIN_API_KEY"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("LANGSMITH_CONFIG_FILE", str(login))
+    with pytest.raises(ConfigError, match=r"^the key of the login of LangSmith's command line has") as caught:
+        pull_dataset(NAME, TOKEN)
+    assert "SECRET" not in str(caught.value)
+    assert providers.exchanges == []
+
+
+def test_on_the_command_line_it_is_one_line(providers):
+    run = [sys.executable, "-P", "-m", "rag_evaluation_framework", "dataset", "pull", NAME, "-o", "none.json"]
+    environment = {**os.environ, "LANGSMITH_API_KEY": "lsv2_pt_SECRETSECRET\nfoo"}
+    done = subprocess.run(run, capture_output=True, text=True, env=environment, timeout=60, check=False)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "error: LANGSMITH_API_KEY has a character that no key has: U+000A\n"
+
+
+@pytest.mark.parametrize("use", USES.values(), ids=USES)
+@pytest.mark.parametrize("address", ["foo", "localhost:1984", "ftp://example.org"])
+def test_an_address_that_is_none_is_refused(providers, monkeypatch, use, address):
+    monkeypatch.setenv("LANGSMITH_ENDPOINT", address)
+    with pytest.raises(ConfigError, match=f"^LANGSMITH_ENDPOINT='{address}': expected an address that begins with ht"):
+        use()
+    assert providers.exchanges == []
+
+
+@pytest.mark.parametrize("use", USES.values(), ids=USES)
+@pytest.mark.parametrize("client", ["x", 5, object(), Client])
+def test_what_is_no_client_is_refused(providers, use, client):
+    with pytest.raises(ConfigError, match=r"^client=.*: expected a langsmith.Client"):
+        use(client=client)
+    assert providers.exchanges == []
+
+
+def test_a_login_in_the_address_is_not_shown(providers, monkeypatch):
+    monkeypatch.setenv("LANGSMITH_ENDPOINT", "http://user:pwpwpw@127.0.0.1:9")
+    with pytest.raises(ProviderError, match="no answer") as caught:
+        pull_dataset(NAME, TOKEN)
+    assert "pwpwpw" not in str(caught.value)

@@ -1,0 +1,515 @@
+"""Metrics as evaluators in LangSmith: its real SDK runs them, beside the server of `LoopbackProviders`."""
+
+import random
+import re
+import uuid
+from collections import defaultdict
+from contextlib import closing
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from langsmith import schemas
+from langsmith.evaluation import RunEvaluator
+
+from rag_evaluation_framework import (
+    CHUNK,
+    DOCUMENT,
+    NDCG,
+    TOKEN,
+    Answer,
+    CharacterSpan,
+    ChunkLevelGroundTruth,
+    ChunkLevelMetric,
+    ChunkPrecision,
+    ChunkRecall,
+    ChunkRegistry,
+    Dataset,
+    DocumentId,
+    DocumentLevelGroundTruth,
+    PositionAwareChunk,
+    Precision,
+    Query,
+    Recall,
+    SpanIoU,
+    SpanPrecision,
+    SpanRecall,
+    TokenLevelGroundTruth,
+    evaluate,
+)
+from rag_evaluation_framework.data import QueryId, QueryText
+from rag_evaluation_framework.data.ids import canonical_chunk_id
+from rag_evaluation_framework.errors import ConfigError, CorpusError
+from rag_evaluation_framework.scoring import score_rankings, score_spans
+from rag_evaluation_framework.testing import LoopbackProviders
+from rag_evaluation_framework.trackers import get_langsmith_evaluators, push_dataset, to_langsmith_evaluator
+from support.each import each
+from support.published import CORPUS, quick_client
+
+REFUNDS = "Refunds take five working days."
+
+
+@pytest.fixture
+def providers():
+    with LoopbackProviders() as opened:
+        yield opened
+
+
+@pytest.fixture
+def client(providers):
+    with closing(quick_client()) as made:
+        yield made
+
+
+def run_of(outputs, error=None):
+    now = datetime.now(UTC)
+    return schemas.Run(
+        id=uuid.uuid4(),
+        name="Target",
+        start_time=now,
+        run_type="chain",
+        inputs={},
+        outputs=outputs,
+        error=error,
+        trace_id=uuid.uuid4(),
+        dotted_order="",
+    )
+
+
+def example_of(outputs, **metadata):
+    return schemas.Example(id=uuid.uuid4(), inputs={"query": "How long?"}, outputs=outputs, metadata=metadata)
+
+
+def scored(metric, k, truth, retrieved, **options):
+    """Return the feedback on one run."""
+    return to_langsmith_evaluator(metric, k, **options).evaluate_run(run_of(retrieved), example_of(truth))
+
+
+def failure(feedback):
+    """Return the message of a feedback that is an error."""
+    assert (feedback.score, feedback.extra) == (None, {"error": True})
+    return feedback.comment
+
+
+def recorded(client, name, target, evaluators):
+    """Return what an experiment of LangSmith has: the feedback of each question, by its name."""
+    results = client.evaluate(target, data=name, evaluators=evaluators, disable_evaluator_tracing=True)
+    results.wait()
+    client.flush()
+    return {
+        row["example"].inputs["query"]: {each.key: each for each in row["evaluation_results"]["results"]}
+        for row in results
+    }
+
+
+# --- what they are called ---------------------------------------------------------------------------------------------
+
+
+def test_every_metric_at_every_number_of_results_is_an_evaluator_with_its_own_name():
+    made = get_langsmith_evaluators({"mine": SpanRecall(), "iou": SpanIoU()}, k=[1, 5])
+    assert all(isinstance(evaluator, RunEvaluator) for evaluator in made)
+    assert [evaluator.feedback_keys for evaluator in made] == [["mine@1"], ["mine@5"], ["iou@1"], ["iou@5"]]
+    assert [each.feedback_keys for each in get_langsmith_evaluators([Recall(), NDCG()])] == [["recall@5"], ["ndcg@5"]]
+
+
+def test_a_name_that_has_the_number_of_results_has_it_once():
+    (evaluator,) = get_langsmith_evaluators({"recall@5": Recall()}, k=5)
+    assert evaluator.feedback_keys == ["recall@5"]
+    assert scored(Recall(), 5, {"chunk_ids": ["a"]}, {"chunk_ids": ["a"]}, name="recall@5").key == "recall@5"
+
+
+@each(
+    ("metrics", "k", "message"),
+    [
+        ([Recall(), Recall()], 5, "two evaluators are called 'recall@5'; give metrics as a dict"),
+        ({"a": Recall(), "a@5": NDCG()}, 5, "two evaluators are called 'a@5'"),
+        ([Recall()], [5, 5], "two evaluators are called 'recall@5'"),
+        ([Recall()], 0, "k"),
+        ([Recall()], True, "k"),
+        ([Recall()], "5", "k"),
+        (["recal"], 5, "metric 'recal' is unknown"),
+        ([7], 5, "metric=7: expected a Metric, such as SpanRecall"),
+        ({"recall": Recall}, 5, "expected a Metric"),
+        ([None], 5, "metric=None: expected a Metric"),
+        ([Recall()], ["5"], "k='5'"),
+    ],
+)
+def test_what_is_no_metric_or_no_number_is_refused(metrics, k, message):
+    with pytest.raises(ConfigError, match=message):
+        get_langsmith_evaluators(metrics, k)
+
+
+def test_what_is_no_corpus_is_refused():
+    with pytest.raises(CorpusError, match="expected"):
+        get_langsmith_evaluators([Recall()], corpus="docs")
+
+
+# --- what they read ---------------------------------------------------------------------------------------------------
+
+SPAN = {"doc_id": "a.md", "start": 0, "end": 10}
+HALF = {"doc_id": "a.md", "start": 5, "end": 30}
+
+
+@pytest.mark.parametrize("key", ["relevant_spans", "relevantSpans"])
+@pytest.mark.parametrize("found", [{"retrieved_spans": [HALF]}, {"retrievedSpans": [HALF]}])
+def test_spans_are_read_under_every_key(key, found):
+    assert scored(SpanRecall(), 5, {key: [SPAN]}, found).score == 0.5
+
+
+def test_camel_case_is_read_inside_of_spans_too():
+    camel = {"docId": "a.md", "start": 5, "end": 30}
+    truth = {"relevantSpans": [{"docId": "a.md", "start": 0, "end": 10}]}
+    assert scored(SpanRecall(), 5, truth, {"retrievedSpans": [camel]}).score == 0.5
+
+
+@each("key", ["relevant_chunk_ids", "relevantChunkIds", "chunk_ids", "chunkIds"])
+@each("found", ["retrieved_chunk_ids", "retrievedChunkIds", "chunk_ids", "chunkIds"])
+def test_chunks_are_read_under_every_key(key, found):
+    outputs = {found: ["chunk_1", "chunk_9"]}
+    assert scored(ChunkRecall(), 5, {key: ["chunk_1", "chunk_2"]}, outputs).score == 0.5
+
+
+@each("key", ["relevant_document_ids", "relevantDocumentIds", "source_ids", "sourceIds"])
+@each("found", ["retrieved_document_ids", "retrievedDocumentIds", "source_ids", "sourceIds"])
+def test_documents_are_read_under_every_key(key, found):
+    outputs = {found: ["a.md", "z.md"]}
+    assert scored(Recall(), 5, {key: ["a.md", "b.md"]}, outputs).score == 0.5
+
+
+def test_quotes_are_placed_by_the_corpus(corpus):
+    start = corpus["billing.md"].content.index(REFUNDS)
+    outputs = {"retrieved_spans": [{"doc_id": "billing.md", "start": start, "end": start + len(REFUNDS)}]}
+    assert scored(SpanRecall(), 5, {"excerpts": [REFUNDS]}, outputs, corpus=corpus).score == 1.0
+    assert "pass corpus=" in failure(scored(SpanRecall(), 5, {"excerpts": [REFUNDS]}, outputs))
+
+
+def test_ids_of_position_aware_chunks_are_placed_by_the_registry(corpus):
+    chunk = PositionAwareChunk.of(corpus["billing.md"], 10, 30)
+    outputs = {"retrieved_spans": [{"doc_id": "billing.md", "start": 20, "end": 40}]}
+    truth = {"relevant_chunk_ids": [chunk.id]}
+    assert scored(SpanRecall(), 5, truth, outputs, registry=ChunkRegistry([chunk])).score == 0.5
+
+
+@pytest.mark.parametrize("key", ["retrieved_chunk_ids", "retrievedChunkIds", "chunk_ids", "chunkIds"])
+def test_retrieved_ids_of_position_aware_chunks_are_placed_by_the_registry(corpus, key):
+    chunks = [PositionAwareChunk.of(corpus["billing.md"], *place) for place in ((10, 30), (40, 60), (60, 70))]
+    registry, found = ChunkRegistry(chunks), {key: [chunk.id for chunk in chunks]}
+    truth = {"relevant_spans": [{"doc_id": "billing.md", "start": 20, "end": 60}]}
+    assert scored(SpanRecall(), 1, truth, found, registry=registry).score == 10 / 40
+    assert scored(SpanRecall(), 3, truth, found, registry=registry).score == 30 / 40
+    assert scored(SpanPrecision(), 3, truth, found, registry=registry).score == 30 / 50
+    ids = {"relevant_chunk_ids": [chunks[1].id]}
+    assert scored(SpanRecall(), 3, ids, found, registry=registry).score == 1.0
+    assert scored(ChunkRecall(), 1, ids, found, registry=registry).score == 0.0
+    plain = {key: [canonical_chunk_id(chunk.id) for chunk in chunks]}
+    assert scored(SpanRecall(), 3, truth, plain, registry=registry).score == 30 / 40
+
+
+def test_spans_count_before_ids_of_chunks():
+    found = {"retrieved_chunk_ids": ["pa_chunk_1"], "retrieved_spans": [HALF]}
+    assert scored(SpanRecall(), 5, {"relevant_spans": [SPAN]}, found).score == 0.5
+
+
+def test_a_retrieved_id_without_a_known_position_is_an_error_that_says_what_to_do(corpus):
+    chunk = PositionAwareChunk.of(corpus["billing.md"], 10, 30)
+    truth, found = {"relevant_spans": [SPAN]}, {"retrieved_chunk_ids": [chunk.id, "pa_chunk_unknown"]}
+    for options, unknown in (({}, chunk.id), ({"registry": ChunkRegistry([chunk])}, "pa_chunk_unknown")):
+        message = failure(scored(SpanRecall(), 5, truth, found, **options))
+        assert f"have '{unknown}' under retrieved_chunk_ids, a chunk without a known position" in message
+        assert (
+            "pass registry= with the positions of the chunks that were searched, or return retrieved_spans" in message
+        )
+
+
+def test_a_chunk_has_one_id_with_and_without_a_position():
+    truth = {"relevant_chunk_ids": ["pa_chunk_a3f2b1c8d9e0"]}
+    assert scored(ChunkRecall(), 5, truth, {"retrieved_chunk_ids": ["chunk_a3f2b1c8d9e0"]}).score == 1.0
+
+
+def test_gains_and_prefixes_count():
+    graded = {"relevant_document_ids": ["a", "b"], "gains": {"a": 3, "b": 1}}
+    exact = score_rankings({"q": {"a": 3, "b": 1}}, {"q": ["b", "a"]}, [(NDCG(), 2)]).columns["ndcg@2"][0]
+    assert scored(NDCG(), 2, graded, {"retrieved_document_ids": ["b", "a"]}).score == exact < 1
+    prefix = {"relevant_document_ids": [], "relevant_prefixes": ["guides/"]}
+    assert scored(Recall(), 2, prefix, {"retrieved_document_ids": ["guides/start.md"]}).score == 1.0
+    assert scored(Recall(), 2, prefix, {"retrieved_document_ids": ["billing.md"]}).score == 0.0
+
+
+@pytest.mark.parametrize("example", [None, example_of(None), example_of({}), example_of({"other": 1})])
+def test_an_example_without_ground_truth_has_no_score_and_says_so(example):
+    feedback = to_langsmith_evaluator(Recall(), 5).evaluate_run(run_of({"retrieved_chunk_ids": ["a"]}), example)
+    assert (feedback.key, feedback.score, feedback.comment) == (
+        "recall@5",
+        None,
+        "the example has no chunk-level or document-level ground truth",
+    )
+
+
+def test_nothing_relevant_has_no_score_and_says_so():
+    feedback = scored(SpanRecall(), 5, {"relevant_spans": []}, {"retrieved_spans": [SPAN]})
+    assert (feedback.score, feedback.comment) == (None, "nothing is relevant")
+
+
+def test_a_run_without_outputs_has_retrieved_nothing():
+    assert scored(Recall(), 5, {"chunk_ids": ["a"]}, None).score == 0.0
+    assert scored(SpanRecall(), 5, {"relevant_spans": [SPAN]}, None).score == 0.0
+
+
+def test_a_run_that_failed_has_no_score_though_it_has_outputs():
+    run = run_of({"retrieved_chunk_ids": ["a"]}, error="ValueError('no')")
+    feedback = to_langsmith_evaluator(Recall(), 5).evaluate_run(run, example_of({"chunk_ids": ["a"]}))
+    assert (feedback.key, feedback.score, feedback.comment) == ("recall@5", None, "the run failed")
+
+
+@pytest.mark.parametrize(
+    ("metric", "truth", "outputs", "message"),
+    [
+        (Recall(), {"chunk_ids": ["a"]}, {"answer": "a"}, "have answer; expected a list under retrieved_chunk_ids"),
+        (Recall(), {"chunk_ids": ["a"]}, {}, "have nothing; expected a list under retrieved_chunk_ids"),
+        (Recall(), {"chunk_ids": ["a"]}, {"chunk_ids": "a"}, "expected a list under retrieved_chunk_ids"),
+        (Recall(), {"chunk_ids": ["a"]}, {"chunk_ids": [7]}, "have 7 among ids of what was retrieved"),
+        (Recall(), {"chunk_ids": [7]}, {"chunk_ids": ["a"]}, r"outputs\.chunk_ids"),
+        (SpanRecall(), {"relevant_spans": [SPAN]}, {"retrieved_spans": ["a"]}, "expected a CharacterSpan"),
+        (
+            SpanRecall(),
+            {"relevant_spans": [SPAN]},
+            {"retrieved_spans": [{"doc_id": "a", "start": 5}]},
+            "expected a CharacterSpan",
+        ),
+        (SpanRecall(), {"relevant_spans": [{"doc_id": "a"}]}, {"retrieved_spans": []}, "relevant_spans"),
+    ],
+)
+def test_what_cannot_be_read_is_an_error_that_says_what_was_expected(metric, truth, outputs, message):
+    assert re.search(message, failure(scored(metric, 5, truth, outputs)))
+
+
+def test_labels_that_need_a_registry_are_an_error_that_says_so():
+    feedback = scored(SpanRecall(), 5, {"relevant_chunk_ids": ["pa_chunk_1"]}, {"retrieved_spans": []})
+    assert "pass registry= with the positions of the chunks" in failure(feedback)
+
+
+# --- answers with several places --------------------------------------------------------------------------------------
+
+
+def query(number):
+    return Query(QueryId(f"q{number}"), QueryText(f"Question {number} about refunds?"))
+
+
+def copies(*units):
+    return Answer(tuple((unit,) for unit in units))
+
+
+def span(start, end, doc_id="a.md"):
+    return CharacterSpan(DocumentId(doc_id), start, end)
+
+
+SEVERAL = [
+    (
+        Dataset([TokenLevelGroundTruth(query(0), [copies(span(0, 31), span(89, 120)), span(40, 50)])], TOKEN),
+        SpanRecall(),
+        {"retrieved_spans": [{"doc_id": "a.md", "start": 89, "end": 120}]},
+        31 / 41,
+    ),
+    (
+        Dataset([ChunkLevelGroundTruth(query(0), [copies("chunk_1", "chunk_2"), "chunk_3"])], CHUNK),
+        ChunkRecall(),
+        {"retrieved_chunk_ids": ["chunk_2", "chunk_9"]},
+        0.5,
+    ),
+    (
+        Dataset([DocumentLevelGroundTruth(query(0), [copies("a.md", "b.md"), "c.md"])], DOCUMENT),
+        Recall(),
+        {"retrieved_document_ids": ["b.md", "a.md"]},
+        0.5,
+    ),
+]
+
+
+@pytest.mark.parametrize(("dataset", "metric", "outputs", "score"), SEVERAL)
+@pytest.mark.parametrize("pushed", [True, False])
+def test_any_place_of_an_answer_is_enough(client, providers, dataset, metric, outputs, score, pushed):
+    push_dataset(dataset, "places")
+    (example,) = client.list_examples(dataset_name="places")
+    if not pushed:
+        example = example_of(example.outputs)
+    feedback = to_langsmith_evaluator(metric, 5).evaluate_run(run_of(outputs), example)
+    assert feedback.score == pytest.approx(score, abs=1e-12)
+    assert feedback.key == f"{metric.name}@5"
+
+
+# --- the same as our own scores ---------------------------------------------------------------------------------------
+
+IDS = st.sampled_from(["chunk_1", "chunk_2", "pa_chunk_2", "a", "b/c", "é"])
+NUMBERS = st.integers(1, 40)
+SPANS = st.builds(lambda d, start, length: span(start, start + length, d), st.sampled_from("ab"), NUMBERS, NUMBERS)
+
+
+@given(st.lists(IDS, min_size=1, unique=True), st.lists(IDS, max_size=8), st.integers(1, 6))
+def test_scores_of_ids_are_those_of_score_rankings(relevant, retrieved, k):
+    for metric in (Recall(), Precision(), NDCG(), ChunkRecall()):
+        plain = [*map(canonical_chunk_id, retrieved[:k])]
+        (column,) = score_rankings({"q": relevant}, {"q": plain}, [(metric, k)]).columns.values()
+        found = scored(metric, k, {"relevant_chunk_ids": relevant}, {"retrieved_chunk_ids": retrieved})
+        assert (found.key, found.score) == (f"{metric.name}@{k}", column[0])
+
+
+@given(st.lists(SPANS, min_size=1, max_size=4), st.lists(SPANS, max_size=6), st.integers(1, 5))
+def test_scores_of_spans_are_those_of_score_spans(relevant, retrieved, k):
+    def plain(spans):
+        return [{"doc_id": each.doc_id, "start": each.start, "end": each.end} for each in spans]
+
+    for metric in (SpanRecall(), SpanPrecision(), SpanIoU()):
+        (column,) = score_spans({"q": relevant}, {"q": retrieved}, [(metric, k)]).columns.values()
+        truth, outputs = {"relevant_spans": plain(relevant)}, {"retrieved_spans": plain(retrieved)}
+        assert scored(metric, k, truth, outputs).score == column[0]
+
+
+# --- in an experiment that LangSmith runs -----------------------------------------------------------------------------
+
+
+def several(number=12):
+    drawn = random.Random(5)
+    return Dataset(
+        [
+            TokenLevelGroundTruth(query(n), [span(start := drawn.randrange(100), start + drawn.randrange(5, 60))])
+            for n in range(number)
+        ],
+        TOKEN,
+    )
+
+
+def retrieve(query, k):
+    drawn = random.Random(query)
+    starts = [drawn.randrange(200) for _ in range(6)][:k]
+    return [{"doc_id": "a.md", "start": start, "end": start + 30} for start in starts]
+
+
+def test_an_experiment_of_langsmith_has_the_scores_of_a_run_of_our_own(providers, client):
+    dataset = several()
+    push_dataset(dataset, "spans")
+    metrics = {"span_recall": SpanRecall(), "span_iou": SpanIoU()}
+    found = recorded(
+        client,
+        "spans",
+        lambda inputs: {"retrieved_spans": retrieve(inputs["query"], 5)},
+        get_langsmith_evaluators(metrics, k=[1, 5]),
+    )
+    result = evaluate(retrieve, dataset, (1, 5), budgets=(), documents=CORPUS, metrics=metrics)
+    for name in ("span_recall@1", "span_recall@5", "span_iou@1", "span_iou@5"):
+        ours = {entry.text: result.per_query(name)[entry.id] for entry in dataset.queries}
+        assert {text: feedback[name].score for text, feedback in found.items()} == ours
+    (experiment,) = providers.langsmith.experiments.values()
+    assert {feedback["key"] for feedback in experiment.feedback} == {*result.score_names}
+
+
+def test_a_failing_target_an_unreadable_answer_and_a_question_without_answer_have_no_score(providers, client, caplog):
+    none = TokenLevelGroundTruth(query(9), [])
+    push_dataset(Dataset([*several(3), none], TOKEN), "spans")
+
+    def target(inputs):
+        if "0" in inputs["query"]:
+            raise ValueError("no")
+        return {"text": "what?"} if "1" in inputs["query"] else {"retrieved_spans": []}
+
+    found = recorded(client, "spans", target, get_langsmith_evaluators({"mine": SpanRecall()}, k=[1, 5]))
+    by_number = {text.split()[1]: feedback for text, feedback in found.items()}
+    assert all(feedback.keys() == {"mine@1", "mine@5"} for feedback in by_number.values())
+    assert {number: feedback["mine@5"].score for number, feedback in by_number.items()} == {
+        "0": None,
+        "1": None,
+        "2": 0.0,
+        "9": None,
+    }
+    assert by_number["0"]["mine@1"].comment == "the run failed"
+    assert "expected a list under retrieved_spans" in by_number["1"]["mine@1"].comment
+    assert by_number["1"]["mine@1"].extra == {"error": True}
+    assert not [record for record in caplog.records if "Error running evaluator" in record.message]
+    stored = defaultdict(list)
+    (experiment,) = providers.langsmith.experiments.values()
+    for feedback in experiment.feedback:
+        stored[feedback["key"]].append(feedback["score"])
+    assert {key: sorted(scores, key=str) for key, scores in stored.items()} == {
+        "mine@1": [0, None, None, None],
+        "mine@5": [0, None, None, None],
+    }
+    failed = [feedback for feedback in experiment.feedback if feedback.get("extra") == {"error": True}]
+    assert sorted(feedback["key"] for feedback in failed) == ["mine@1", "mine@5"]
+    assert all("expected a list under retrieved_spans" in feedback["comment"] for feedback in failed)
+
+
+RANKED = {
+    DOCUMENT: [Recall(), Precision(), NDCG()],
+    CHUNK: [Recall(), NDCG(), ChunkPrecision()],
+    TOKEN: [SpanRecall(), SpanPrecision(), SpanIoU()],
+}
+LABELLED = {
+    DOCUMENT: DocumentLevelGroundTruth(query(0), ["b.md", "c.md"], gains={"b.md": 2}),
+    CHUNK: ChunkLevelGroundTruth(query(0), ["chunk_aaaaaaaaaaaa", "b"]),
+    TOKEN: TokenLevelGroundTruth(query(0), [span(4, 30), span(50, 71, "b.md")]),
+}
+PLACES = st.builds(
+    lambda doc_id, start, length: {"doc_id": doc_id, "start": start, "end": start + length},
+    st.sampled_from(["a.md", "b.md"]),
+    NUMBERS,
+    NUMBERS,
+)
+CHUNKS = st.builds(
+    lambda unit: {"chunk_id": unit}, st.sampled_from(["pa_chunk_aaaaaaaaaaaa", "chunk_aaaaaaaaaaaa", "b", "c"])
+)
+TEXTS = st.builds(lambda length: {"text": "nowhere " * length}, st.integers(1, 9))
+FOUND = {
+    DOCUMENT: st.lists(PLACES | TEXTS, max_size=6),
+    CHUNK: st.lists(CHUNKS | TEXTS, max_size=6),
+    TOKEN: st.lists(PLACES, max_size=6),
+}
+UNITS = {
+    DOCUMENT: ("retrieved_document_ids", lambda hit, rank: hit.get("doc_id", f"nowhere {rank}")),
+    CHUNK: ("retrieved_chunk_ids", lambda hit, rank: hit.get("chunk_id", hit.get("text"))),  # a text is a chunk
+    TOKEN: ("retrieved_spans", lambda hit, rank: hit),
+}
+
+
+@pytest.mark.parametrize("level", RANKED, ids=repr)
+@settings(max_examples=40)
+@given(drawn=st.data())
+@pytest.mark.filterwarnings("ignore")
+def test_what_repeats_and_what_was_not_located_counts_as_in_a_run_of_our_own(level, drawn):
+    found, truth = drawn.draw(FOUND[level]), LABELLED[level]
+    dataset, metrics = Dataset([truth], level), RANKED[level]
+    result = evaluate(lambda text, k: found[:k], dataset, (1, 3, 5), budgets=(), documents=CORPUS, metrics=metrics)
+    key, unit = UNITS[level]
+    told = {key: [unit(hit, rank) for rank, hit in enumerate(found)]}
+    for metric in metrics:
+        for k in (1, 3, 5):
+            name = f"{metric.name}@{k}"
+            assert scored(metric, k, truth.record(None), told).score == pytest.approx(result.metrics[name]), name
+
+
+def test_spans_are_not_read_as_chunks():
+    feedback = scored(ChunkRecall(), 5, {"relevant_spans": [SPAN]}, {"retrieved_chunk_ids": ["a"]})
+    assert (feedback.score, feedback.comment) == (None, "the example has no chunk-level ground truth")
+
+
+class Own(ChunkLevelMetric):
+    def calculate(self, retrieved, relevant):
+        return len(relevant) / 4
+
+
+class Broken(ChunkLevelMetric):
+    def calculate(self, retrieved, relevant):
+        raise ZeroDivisionError("no such thing")
+
+
+@pytest.mark.parametrize(
+    "answers", [{"chunk_ids": ["a", "b"]}, {"answers": [{"places": ["a", "c"]}, {"places": ["b"]}]}]
+)
+def test_a_metric_of_ones_own_is_asked_and_its_failure_is_an_error(answers):
+    assert scored(Own(), 5, answers, {"chunk_ids": ["a"]}).score == 0.5
+    assert "ZeroDivisionError: no such thing" in failure(scored(Broken(), 5, answers, {"chunk_ids": ["a"]}))
+
+
+@pytest.mark.parametrize("metrics", ["span_recall", SpanRecall(), ["span_recall"], {"span_recall": "span_recall"}])
+def test_metrics_may_be_named_or_alone(metrics):
+    (evaluator,) = get_langsmith_evaluators(metrics, k=3)
+    assert evaluator.feedback_keys == ["span_recall@3"]

@@ -1,0 +1,649 @@
+"""Results as experiments in LangSmith: its real SDK, over real sockets, against the server of `LoopbackProviders`."""
+
+import json
+import math
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+from contextlib import closing
+from dataclasses import replace
+
+import pytest
+from langsmith import Client, traceable
+from langsmith.run_helpers import tracing_context
+from langsmith.utils import get_env_var
+
+from rag_evaluation_framework import BM25Retriever, EvaluationConfig, OpenAIEmbedder, TokenLevelEvaluation
+from rag_evaluation_framework.errors import (
+    ConfigError,
+    DatasetError,
+    InvalidAnswer,
+    MissingDependency,
+    ProviderError,
+    ProviderRefused,
+    ProviderUnavailable,
+    ResultError,
+)
+from rag_evaluation_framework.runs import load_result
+from rag_evaluation_framework.testing import LoopbackProviders
+from rag_evaluation_framework.trackers import publish_experiment, push_dataset
+from support.nightly import nightly
+from support.published import (
+    CORPUS,
+    NAME,
+    experiments_of,
+    is_there_once,
+    local_scores,
+    published_dataset,
+    published_result,
+    quick_client,
+    runs_of,
+    scores_of,
+)
+
+RUNS = "POST /runs/multipart"
+AT_ONCE = {"headers": {"Retry-After": "0"}}
+
+
+@pytest.fixture
+def providers():
+    with LoopbackProviders() as opened:
+        push_dataset(published_dataset(), NAME)
+        yield opened
+
+
+@pytest.fixture
+def client(providers):
+    made = quick_client()
+    yield made
+    providers.clear_faults()
+    made.close(timeout=0)
+
+
+# --- what arrives -----------------------------------------------------------------------------------------------------
+
+
+def test_a_result_becomes_an_experiment_with_every_question_and_every_score_once(providers):
+    result = published_result(name="of June")
+    told = publish_experiment(result, NAME)
+    experiment = is_there_once(providers, result)
+    assert told.complete
+    assert told.problems == ()
+    assert (told.dataset_name, told.questions, told.runs) == (NAME, 8, 8)
+    assert told.scores == told.scores_there == len(local_scores(result)) == 36
+    assert told.name == experiment.name
+    assert told.name.startswith("of June-")
+    assert told.told == f"experiment {told.name} in LangSmith: 8 of 8 runs and 36 of 36 scores are there"
+    assert experiment.dataset_id == providers.langsmith.datasets[NAME].id
+    assert told.url.endswith(f"/datasets/{experiment.dataset_id}/compare?selectedSessions={experiment.id}")
+
+
+def test_a_second_publication_is_an_experiment_of_its_own(providers):
+    result = published_result()
+    first, second = publish_experiment(result, NAME), publish_experiment(result, NAME)
+    assert first.name != second.name
+    for told in (first, second):
+        assert told.complete
+        assert told.url.endswith(is_there_once(providers, result, told.name).id)
+
+
+def test_two_results_of_one_retriever_are_two_experiments(providers):
+    first, second = published_result(name="mine"), published_result(name="mine")
+    names = {publish_experiment(each, NAME).name for each in (first, second)}
+    assert len(names) == len(providers.langsmith.experiments) == 2
+
+
+def test_scores_here_stay_exact_and_those_in_langsmith_have_four_decimals(providers):
+    result = published_result()
+    before = {name: column.copy() for name, column in result.scores.columns.items()}
+    publish_experiment(result, NAME)
+    for name, column in before.items():
+        assert column.tobytes() == result.scores.columns[name].tobytes()
+    exact = local_scores(result)
+    (experiment,) = experiments_of(providers, result)
+    assert {key: [round(score, 4)] for key, score in exact.items()} == scores_of(providers, experiment)
+    assert any(score != round(score, 4) for score in exact.values())
+
+
+def test_scores_that_are_undefined_are_not_sent(providers):
+    result = published_result()
+    publish_experiment(result, NAME)
+    (experiment,) = experiments_of(providers, result)
+    scored = {question for question, _ in scores_of(providers, experiment)}
+    assert scored == {f"q{number}" for number in range(6)}
+    assert all(feedback["score"] is not None and math.isfinite(feedback["score"]) for feedback in experiment.feedback)
+
+
+def test_a_question_that_failed_has_a_run_with_its_error_and_no_score(providers):
+    result = published_result()
+    publish_experiment(result, NAME)
+    (experiment,) = experiments_of(providers, result)
+    (failed,) = runs_of(providers, experiment)["fails"]
+    assert failed["status"] == "error"
+    assert "retrieve: ValueError: the index is gone" in failed["error"]
+    assert [key for question, key in scores_of(providers, experiment) if question == "fails"] == []
+
+
+def test_a_question_that_counts_as_zero_here_has_no_score_there(providers):
+    result = published_result(count_as_zero=["failed"])
+    told = publish_experiment(result, NAME)
+    (experiment,) = experiments_of(providers, result)
+    assert {question for question, _ in scores_of(providers, experiment)} == {f"q{number}" for number in range(6)}
+    assert (told.complete, told.scores) == (True, 36)
+    assert experiment.metadata["means"]["span_recall@1"] == pytest.approx(result.metrics["span_recall@1"])
+
+
+def test_runs_have_places_and_times_and_no_text(providers):
+    result = TokenLevelEvaluation(CORPUS, published_dataset()).run(k=2)
+    publish_experiment(result, NAME)
+    (experiment,) = experiments_of(providers, result)
+    (run,) = runs_of(providers, experiment)["q0"]
+    assert {name for hit in run["outputs"]["hits"] for name in hit} == {"doc_id", "start", "end", "chunk_id", "score"}
+    assert run["outputs"]["seconds"].keys() == {"search"}
+    assert run["outputs"]["status"] == "scored"
+    sent = b"".join(e.request.body for e in providers.exchanges if e.route == RUNS)
+    assert b"Refunds take" not in sent
+    assert b"loopback-key" not in sent
+
+
+def test_metadata_names_the_components_and_what_was_measured(providers):
+    config = EvaluationConfig(experiment_name="BM25, sentences")
+    result = TokenLevelEvaluation(CORPUS, published_dataset()).run(k=2, config=config)
+    told = publish_experiment(result, NAME)
+    assert told.name.startswith("BM25, sentences-")
+    metadata = providers.langsmith.experiments[told.name].metadata
+    assert metadata["chunker"] == "recursive-character"
+    assert metadata["evaluation_type"] == "token-level"
+    assert metadata["retriever"] == "BM25, sentences"
+    assert metadata["dataset_hash"] == result.config["dataset"]["hash"]
+    assert metadata["corpus_hash"] == CORPUS.content_hash
+    assert metadata["means"]["span_recall@2"] == pytest.approx(result.metrics["span_recall@2"])
+    assert (metadata["k"], metadata["cutoffs"]) == ("2", ["2", "4000ch"])
+    assert "servers" not in metadata
+
+
+def test_metadata_names_the_servers_that_are_not_the_providers_own(providers):
+    result = TokenLevelEvaluation(CORPUS, published_dataset()).run(embedder=OpenAIEmbedder(), k=2)
+    told = publish_experiment(result, NAME)
+    metadata = providers.langsmith.experiments[told.name].metadata
+    assert metadata["servers"] == [f"openai at {providers.url}/v1"]
+
+
+def test_a_name_that_nobody_gave_tells_the_parts(providers):
+    result = TokenLevelEvaluation(CORPUS, published_dataset()).run(retriever=BM25Retriever(k1=2.0), k=2)
+    assert publish_experiment(result, NAME).name.startswith("BM25 (k1=2.0), recursive 800-")
+
+
+@pytest.mark.parametrize("name", ["v1(chunk=200)", "v1(chunk=500) rerank", "BM25Retriever(k1=2.0)"])
+def test_a_name_that_was_given_is_not_cut_also_of_a_saved_result(providers, tmp_path, name):
+    config = EvaluationConfig(experiment_name=name)
+    result = TokenLevelEvaluation(CORPUS, published_dataset()).run(retriever=BM25Retriever(k1=2.0), k=2, config=config)
+    assert publish_experiment(result, NAME).name.startswith(f"{name}-")
+    again = load_result(result.save(tmp_path / "run"))
+    assert publish_experiment(again, NAME).name.startswith(f"{name}-")
+
+
+def test_no_evaluator_is_traced_and_nothing_goes_elsewhere(providers):
+    publish_experiment(published_result(), NAME)
+    assert [run["name"] for run in providers.langsmith.experiments.popitem()[1].runs] == ["retrieve"] * 8
+    with closing(Client(auto_batch_tracing=False)) as client:
+        assert {project.name for project in client.list_projects()} == {
+            "default",
+            *providers.langsmith.experiments,
+        }
+
+
+@pytest.mark.parametrize("rate", ["0", "0.5"])
+def test_all_is_sent_though_others_trace_a_part_only(providers, monkeypatch, rate):
+    monkeypatch.setenv("LANGSMITH_TRACING_SAMPLING_RATE", rate)
+    get_env_var.cache_clear()
+    result = published_result()
+    assert publish_experiment(result, NAME, patience=0.5).complete
+    is_there_once(providers, result)
+    monkeypatch.undo()
+    get_env_var.cache_clear()
+
+
+def test_nothing_is_printed(providers, capfd):
+    publish_experiment(published_result(), NAME)
+    assert capfd.readouterr() == ("", "")
+
+
+def test_the_address_is_kept_beside_the_report(providers, tmp_path):
+    folder = published_result().save(tmp_path / "run")
+    result = load_result(folder)
+    told = publish_experiment(result, NAME)
+    assert json.loads((folder / "experiment.json").read_text())["url"] == told.url
+    assert load_result(folder).experiment_url == told.url
+    assert replace(load_result(folder), experiment_url=None) == result
+
+
+def test_a_folder_that_is_gone_is_not_made_again(providers, tmp_path):
+    result = load_result(published_result().save(tmp_path / "run"))
+    assert len(result.queries.hits) == 8
+    shutil.rmtree(tmp_path / "run")
+    assert publish_experiment(result, NAME).complete
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_address_that_cannot_be_kept_is_noted(providers, tmp_path):
+    folder = published_result().save(tmp_path / "run")
+    (folder / "experiment.json").mkdir()
+    with pytest.warns(UserWarning, match="the address of the experiment is not kept: "):
+        assert publish_experiment(load_result(folder), NAME).complete
+
+
+# --- which question is which example ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("order", ["newest first", "shuffled"])
+def test_questions_are_matched_by_id_whatever_order_examples_are_listed_in(providers, order):
+    def reordered(examples):
+        return examples[::-1] if order == "newest first" else random.Random(3).sample(examples, len(examples))
+
+    providers.fault("GET /examples", change=reordered, times=None)
+    result = published_result()
+    assert publish_experiment(result, NAME).complete
+    is_there_once(providers, result)
+
+
+def test_many_questions_are_matched_over_several_pages(providers):
+    push_dataset(published_dataset(230), "many")
+    result = published_result(230)
+    told = publish_experiment(result, "many")
+    assert (told.questions, told.runs, told.scores_there) == (232, 232, 230 * 6)
+    is_there_once(providers, result)
+
+
+@pytest.mark.parametrize(
+    "where",
+    [
+        {},
+        {"metadata": {"query_id": "mine"}},
+        {"metadata": {"queryId": "mine"}},
+        {"metadata": {"query_id": ""}},
+        {"inputs": {"query_id": "mine"}},
+        {"reference_outputs": {"metadata": {"queryId": "mine"}}},
+    ],
+)
+@pytest.mark.filterwarnings("ignore:.*unknown key 'query_id' is kept as metadata")
+def test_examples_of_others_are_the_questions_as_which_they_are_read(providers, client, where):
+    made = client.create_dataset("theirs")
+    spans = [{"doc_id": "a.md", "start": 3, "end": 40}]
+    row = {"inputs": {"query": "Refunds?"}, "reference_outputs": {"relevant_spans": spans}}
+    named = {key: {**row.get(key, {}), **fields} for key, fields in where.items()}
+    client.create_examples(dataset_id=made.id, examples=[{**row, **named}])
+    evaluation = TokenLevelEvaluation(CORPUS, langsmith_dataset_name="theirs", publish=False)
+    result = evaluation.run(k=2)
+    told = publish_experiment(result, "theirs", client=client)
+    assert (told.questions, told.runs, told.complete) == (1, 1, True)
+    (example,) = providers.langsmith.datasets["theirs"].examples
+    (experiment,) = experiments_of(providers, result)
+    assert [run["reference_example_id"] for run in experiment.runs] == [example["id"]]
+
+
+def test_questions_that_are_not_in_the_dataset_are_left_out(providers):
+    result = published_result(9)
+    told = publish_experiment(result, NAME)
+    assert (told.questions, told.runs, told.scores, told.complete) == (8, 8, 36, False)
+    assert told.unmatched == ("q6", "q7", "q8")
+    absent = f"not published are 3 of the run's questions, which the dataset {NAME} does not have in this wording"
+    assert f"{absent}: q6, q7, q8" in told.told
+    (experiment,) = experiments_of(providers, result)
+    assert "q8" not in runs_of(providers, experiment)
+
+
+def test_questions_of_another_wording_are_not_published(providers, client):
+    result = published_result()
+    example = next(each for each in client.list_examples(dataset_name=NAME) if each.metadata["query_id"] == "q3")
+    asked = [{"id": example.id, "inputs": {"query": "When?"}, "outputs": example.outputs, "metadata": example.metadata}]
+    client.update_examples(dataset_id=example.dataset_id, updates=asked)
+    told = publish_experiment(result, NAME)
+    assert (told.unmatched, told.runs, told.complete) == (("q3",), 7, False)
+    assert "not published are 1 of the run's questions, which the dataset mine does not have in this wording: q3" in (
+        told.told
+    )
+
+
+def test_questions_of_the_dataset_that_the_result_has_not_are_told(providers):
+    push_dataset(published_dataset(14), "many")
+    told = publish_experiment(published_result(), "many")
+    assert (told.unanswered, told.complete) == (tuple(sorted(f"q{number}" for number in range(6, 14))), True)
+    assert told.told.endswith(
+        "36 of 36 scores are there; the run has nothing for 8 of the questions of the dataset many: "
+        "q10, q11, q12, q13, q6 and 3 more"
+    )
+
+
+def test_a_dataset_of_other_questions_is_refused(providers, client):
+    made = client.create_dataset("theirs")
+    client.create_examples(dataset_id=made.id, examples=[{"inputs": {"query": "Whose?"}, "reference_outputs": {}}])
+    with pytest.raises(DatasetError, match="none of the questions of retrieve is in the dataset 'theirs' of LangSmith"):
+        publish_experiment(published_result(), "theirs")
+    assert providers.langsmith.experiments == {}
+
+
+# --- what goes wrong --------------------------------------------------------------------------------------------------
+
+LOSSES = {
+    # What happens, whether the first publication is complete all the same, and what is said if it is not.
+    "429 once": ({"status": 429, **AT_ONCE}, True, ""),
+    "429 always": ({"status": 429, "times": None, **AT_ONCE}, False, "too many 429 error responses"),
+    "500 once": ({"status": 500, **AT_ONCE}, True, ""),
+    "500 always": ({"status": 500, "times": None, **AT_ONCE}, False, "too many 500 error responses"),
+    "422": ({"status": 422}, False, "422 Client Error"),
+    "422 for all": ({"status": 422, "times": None}, False, "422 Client Error"),
+    "404": (
+        {"status": 404, "times": None},
+        False,
+        None,
+    ),  # the SDK may send runs in another way, and no scores, and tell nobody
+    "413 later": ({"status": 413, "after": 1}, False, "413 Client Error"),
+    "dropped": ({"drop": True}, True, ""),
+    "dropped always": ({"drop": True, "times": None}, False, "Connection"),
+    "answer lost": ({"drop": True, "lost": True}, True, ""),
+    "answers lost": ({"status": 502, "lost": True, "times": 2, **AT_ONCE}, True, ""),
+}
+
+
+@pytest.mark.parametrize(("fault", "complete", "why"), LOSSES.values(), ids=LOSSES)
+def test_runs_that_are_lost_are_reported_and_the_next_publication_is_whole(providers, client, fault, complete, why):
+    push_dataset(published_dataset(60), "many")
+    result, losses = published_result(60), []
+    with closing(quick_client(tracing_error_callback=losses.append)) as own:
+        providers.fault(RUNS, **fault)
+        first = publish_experiment(result, "many", client=own, patience=0.2)
+    experiment = providers.langsmith.experiments[first.name]
+    there = (len(runs_of(providers, experiment)), len(experiment.feedback))
+    assert (first.complete, first.runs, first.scores_there) == (complete, *there)
+    if not complete:
+        assert first.runs < first.questions or first.scores_there < first.scores
+        assert "is incomplete: " in first.told
+        assert first.told.endswith("Publishing the result again makes a new experiment")
+        assert why is None or any(why in str(loss) for loss in losses)
+    providers.clear_faults()
+    second = publish_experiment(result, "many", client=client, patience=0.5)
+    assert (second.complete, second.runs, second.scores_there) == (True, 62, 360)
+    is_there_once(providers, result, second.name)
+
+
+def test_a_key_that_may_not_write_is_told_with_what_to_do(providers):
+    providers.fault(RUNS, status=401, times=None)
+    told = publish_experiment(published_result(), NAME, patience=0.1)
+    assert told.problems[0].endswith("; check LANGSMITH_API_KEY")
+
+
+@pytest.mark.parametrize("status", [422, 413])
+def test_our_own_client_tells_why_runs_were_lost(providers, status):
+    result = published_result()
+    providers.fault(RUNS, status=status, times=None)
+    told = publish_experiment(result, NAME, patience=0.2)
+    assert (told.runs, told.scores_there, told.complete) == (0, 0, False)
+    assert f"{status} Client Error" in told.problems[0]
+    assert told.problems[0] in told.told
+    assert "trace=" not in told.told
+    assert "loopb" not in told.told
+    providers.clear_faults()
+    assert publish_experiment(result, NAME).complete
+    is_there_once(providers, result)
+
+
+@pytest.mark.parametrize(("lost", "complete"), [(True, True), (False, False)])
+def test_what_arrived_though_its_answers_were_lost_is_complete_and_one_reason_is_told_once(providers, lost, complete):
+    push_dataset(published_dataset(250), "many")
+    providers.fault(RUNS, status=422, lost=lost, times=None)
+    told = publish_experiment(published_result(250), "many", patience=0.2)
+    assert len({exchange.request.body for exchange in providers.exchanges if exchange.route == RUNS}) > 1
+    assert (told.complete, len(told.problems)) == (complete, int(not complete))
+
+
+ASKED = {
+    "GET /datasets": "looking for the dataset 'mine'",
+    "GET /examples": "listing the examples",
+    "POST /sessions": "recording the experiment",
+    "GET /sessions/{id}": "reading back what arrived",
+}
+FAILURES = [
+    ({"status": 401}, ProviderRefused, "status 401: .*; check LANGSMITH_API_KEY"),
+    ({"status": 429, **AT_ONCE}, ProviderUnavailable, "status 429: "),
+    ({"status": 500, **AT_ONCE}, ProviderUnavailable, "status 500: "),
+    ({"status": 422}, ProviderRefused, "status 422: "),
+    ({"body": "<html>", "status": 200}, InvalidAnswer, "an answer that cannot be used"),
+    ({"body": {"id": 7}, "status": 200}, InvalidAnswer, "an answer that cannot be used"),
+    ({"drop": True}, ProviderUnavailable, "no answer"),
+]
+
+
+@pytest.mark.parametrize(
+    ("route", "fault", "kind", "told"),
+    [(route, *failure) for route in ASKED for failure in FAILURES],
+)
+def test_every_failure_is_one_error_and_the_next_publication_succeeds(providers, client, route, fault, kind, told):
+    result = published_result()
+    list(client.list_projects(limit=1))  # which the SDK asks for its own sake, once
+    providers.fault(route, times=None, **fault)
+    with pytest.raises(ProviderError, match=rf"^LangSmith at {providers.url}: {ASKED[route]} failed: {told}") as caught:
+        publish_experiment(result, NAME, client=client, patience=0.2)
+    assert isinstance(caught.value, kind)
+    assert "loopb" not in str(caught.value)
+    providers.clear_faults()
+    client.flush()
+    again = publish_experiment(result, NAME, client=client, patience=0.5)
+    assert again.complete
+    is_there_once(providers, result, again.name)
+
+
+@pytest.mark.parametrize("fault", [{"status": 429, **AT_ONCE}, {"status": 503, **AT_ONCE}])
+def test_an_experiment_that_is_refused_at_first_is_made_all_the_same(providers, client, fault):
+    providers.fault("POST /sessions", **fault)
+    result = published_result()
+    assert publish_experiment(result, NAME, client=client).complete
+    is_there_once(providers, result)
+
+
+@pytest.mark.parametrize("fault", [{"drop": True}, {"status": 500, **AT_ONCE}])
+def test_an_experiment_whose_answer_was_lost_is_made_once(providers, client, fault):
+    result = published_result()
+    providers.fault("POST /sessions", lost=True, **fault)
+    assert publish_experiment(result, NAME, client=client).complete
+    assert len(providers.langsmith.experiments) == 1
+    is_there_once(providers, result)
+
+
+def test_what_can_be_read_only_after_a_while_is_waited_for(providers, client):
+    result = published_result()
+    providers.fault("GET /sessions/{id}", change=lambda read: {**read, "feedback_stats": {}, "run_count": 0}, times=4)
+    assert publish_experiment(result, NAME, client=client, patience=5).complete
+    is_there_once(providers, result)
+
+
+@pytest.mark.parametrize(
+    ("late", "told"),
+    [
+        ({"feedback_stats": {}}, "8 of 8 runs and 0 of 36 scores are there"),
+        ({"run_count": 3}, "3 of 8 runs and 36 of 36 scores are there"),
+        ({"feedback_stats": {"span_recall@1": {"n": 4}, "other@1": {"n": 99}}}, "8 of 8 runs and 4 of 36 scores"),
+    ],
+)
+def test_what_is_later_than_the_patience_is_told_as_missing(providers, client, late, told):
+    providers.fault("GET /sessions/{id}", change=lambda read: {**read, **late}, times=None)
+    experiment = publish_experiment(published_result(), NAME, client=client, patience=0.1)
+    assert (experiment.complete, experiment.problems) == (False, ())
+    assert told in experiment.told
+
+
+def test_scores_say_that_a_program_gave_them(providers, client):
+    publish_experiment(published_result(), NAME, client=client)
+    sources = {str(feedback["feedback_source"]["type"]) for feedback in providers.langsmith.feedback.values()}
+    assert sources == {"model"}
+
+
+def test_within_a_function_that_is_traced_it_is_the_same(providers, client):
+    result = published_result()
+
+    @traceable
+    def outer():
+        return publish_experiment(result, NAME, client=client, patience=1)
+
+    with tracing_context(enabled=True, client=client):
+        assert outer().complete
+    is_there_once(providers, result)
+
+
+@pytest.mark.parametrize("enabled", [True, False])
+def test_whether_the_caller_traces_does_not_matter(providers, client, enabled):
+    result = published_result()
+    with tracing_context(enabled=enabled, client=client):
+        assert publish_experiment(result, NAME, client=client, patience=1).complete
+    is_there_once(providers, result)
+
+
+def test_two_publications_at_once_are_two_experiments(providers):
+    result, told = published_result(), []
+    both = [threading.Thread(target=lambda: told.append(publish_experiment(result, NAME))) for _ in range(2)]
+    for each in both:
+        each.start()
+    for each in both:
+        each.join()
+    assert len({each.name for each in told}) == 2
+    for each in told:
+        assert each.complete
+        is_there_once(providers, result, each.name)
+
+
+def test_one_result_on_two_datasets_is_two_experiments(providers, client):
+    push_dataset(published_dataset(), "other")
+    result = published_result()
+    names = {publish_experiment(result, name, client=client).name for name in (NAME, "other")}
+    assert len(names) == len(providers.langsmith.experiments) == 2
+
+
+@pytest.mark.parametrize("stats", [{"span_recall@1": 7}, {"span_recall@1": {}}, {"span_recall@1": {"n": "many"}}])
+def test_counts_that_cannot_be_read_are_one_error(providers, client, stats):
+    providers.fault("GET /sessions/{id}", change=lambda read: {**read, "feedback_stats": stats}, times=None)
+    with pytest.raises(InvalidAnswer, match="reading back what arrived failed"):
+        publish_experiment(published_result(), NAME, client=client, patience=0.2)
+
+
+def test_examples_whose_ids_are_no_ids_are_one_error(providers, client):
+    def renamed(examples):
+        return [{**example, "id": f"number {place}"} for place, example in enumerate(examples)]
+
+    providers.fault("GET /examples", change=renamed)
+    with pytest.raises(InvalidAnswer, match="listing the examples failed"):
+        publish_experiment(published_result(), NAME, client=client)
+
+
+# --- killed -----------------------------------------------------------------------------------------------------------
+
+PUBLISHING = """
+import sys
+from rag_evaluation_framework.trackers import publish_experiment
+from rag_evaluation_framework.runs import load_result
+result = load_result(sys.argv[1])
+print("ready", flush=True)
+publish_experiment(result, "many")
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
+@pytest.mark.parametrize(
+    ("route", "moment"),
+    [
+        ("POST /sessions", 0),
+        (RUNS, 60),
+        nightly(RUNS, 1),
+        nightly(RUNS, 150),
+        nightly("GET /sessions/{id}", 0),
+    ],
+)
+def test_after_a_publication_that_was_killed_the_next_one_is_whole(providers, client, tmp_path, route, moment):
+    push_dataset(published_dataset(200), "many")
+    result = load_result(published_result(200).save(tmp_path / "run"))
+    has_come, is_over = threading.Event(), threading.Event()
+
+    def held(answer):  # the process waits here for its end
+        if len(providers.langsmith.runs) >= moment:
+            has_come.set()
+            is_over.wait()
+        return answer
+
+    providers.fault(route, change=held, times=None)
+    process = subprocess.Popen(
+        [sys.executable, "-c", PUBLISHING, str(tmp_path / "run")], stdout=subprocess.PIPE, text=True
+    )
+    assert process.stdout.readline() == "ready\n"
+    assert has_come.wait(60)
+    process.send_signal(signal.SIGKILL)
+    assert process.wait() == -signal.SIGKILL
+    process.stdout.close()
+    providers.clear_faults()
+    is_over.set()
+    told = publish_experiment(result, "many", client=client, patience=0.5)
+    assert told.complete
+    is_there_once(providers, result, told.name)
+    assert len(list(tmp_path.joinpath("run").glob("experiment.json"))) == 1
+
+
+# --- what is refused --------------------------------------------------------------------------------------------------
+
+
+def test_a_result_of_a_report_alone_is_refused_before_anything_is_sent(providers, tmp_path):
+    folder = published_result().save(tmp_path / "run")
+    shutil.copy(folder / "report.json", tmp_path / "report.json")
+    with pytest.raises(ResultError, match="what was retrieved is not known"):
+        publish_experiment(load_result(tmp_path / "report.json"), NAME)
+    assert providers.langsmith.experiments == {}
+
+
+@pytest.mark.parametrize("result", [None, "x", load_result])
+def test_what_is_no_result_is_refused(providers, result):
+    before = len(providers.exchanges)
+    with pytest.raises(ConfigError, match=r"result=.*: expected an EvaluationResult"):
+        publish_experiment(result, NAME)
+    assert len(providers.exchanges) == before
+
+
+@pytest.mark.parametrize("patience", ["x", None, True, -1, math.nan, math.inf])
+def test_what_is_no_time_is_refused(providers, patience):
+    before = len(providers.exchanges)
+    with pytest.raises(ConfigError, match=r"patience=.*expected a number of at least 0"):
+        publish_experiment(published_result(), NAME, patience=patience)
+    assert len(providers.exchanges) == before
+
+
+@pytest.mark.parametrize("name", ["", " ", 7, None])
+def test_what_is_no_name_is_refused(providers, name):
+    before = len(providers.exchanges)
+    with pytest.raises(ConfigError, match="expected the name of a dataset in LangSmith"):
+        publish_experiment(published_result(), name)
+    assert len(providers.exchanges) == before
+
+
+def test_a_dataset_that_is_not_there_is_named_with_the_address(providers):
+    with pytest.raises(DatasetError, match=f"LangSmith at {providers.url} has no dataset 'other'; dataset push"):
+        publish_experiment(published_result(), "other")
+
+
+def test_a_key_that_is_missing_is_named(providers, monkeypatch):
+    for name in ("LANGSMITH_API_KEY", "LANGCHAIN_API_KEY"):
+        monkeypatch.delenv(name, raising=False)
+    before = len(providers.exchanges)
+    with pytest.raises(ConfigError, match="set LANGSMITH_API_KEY"):
+        publish_experiment(published_result(), NAME)
+    assert len(providers.exchanges) == before
+
+
+def test_the_extra_that_is_missing_is_named(providers, monkeypatch):
+    monkeypatch.setitem(sys.modules, "langsmith", None)
+    with pytest.raises(MissingDependency, match=r"pip install 'rag-evaluation-framework\[langsmith\]'"):
+        publish_experiment(published_result(), NAME)
+
+
+def test_a_client_that_is_given_stays_open(providers, client):
+    publish_experiment(published_result(), NAME, client=client)
+    assert client.has_dataset(dataset_name=NAME)
