@@ -28,7 +28,6 @@ from .providers import track_usage as track_usage
 from .rerankers import CohereReranker as CohereReranker
 from .rerankers import CrossEncoderReranker as CrossEncoderReranker
 from .rerankers import FunctionReranker as FunctionReranker
-from .rerankers import LateInteractionReranker as LateInteractionReranker
 from .retrievers import BM25Retriever as BM25Retriever
 from .retrievers import Cleanup as Cleanup
 from .retrievers import EmbeddedChunks as EmbeddedChunks

@@ -30,7 +30,6 @@ from ...contracts.roles import (
     EmbeddedPart,
     Embedder,
     Role,
-    TokenEmbedder,
     as_fitted,
     checked_parts,
     joined,
@@ -335,8 +334,7 @@ class CachedEmbedder(Embedder):
 
     A vector is found again by the embedder's class, parameters and weights, and the text. Embedders of which that is
     not enough to know their vectors work as they do without a cache, with a note: those that learn from the corpus,
-    and those that are not frozen dataclasses. Vectors of tokens, if the embedder has `embed_tokens`, are passed on and
-    never kept: they are a hundred times as large.
+    and those that are not frozen dataclasses.
 
     Attributes:
         embedder: What embeds the texts that are new.
@@ -359,14 +357,6 @@ class CachedEmbedder(Embedder):
             raise ConfigError(f"CachedEmbedder: {self.embedder.name} is cached already; pass the embedder itself")
         if (reason := _why_not(self.embedder)) is not None:
             note(f"the vectors of {self.embedder.name} are not cached: {reason}")
-        if isinstance(self.embedder, TokenEmbedder):  # no method: it must not be found where there is none
-            object.__setattr__(self, "embed_tokens", self.embedder.embed_tokens)
-
-    if TYPE_CHECKING:
-
-        def embed_tokens(self, texts: Sequence[str]) -> list[NDArray[np.float32]]:
-            """Return for each text the vectors of its tokens; only there if the embedder has it."""
-            ...
 
     @property
     def dimension(self) -> int:

@@ -112,21 +112,6 @@ class SentenceTransformerEmbedder(Embedder):
         """Return one vector per question, float32, shape (len(texts), dimension), encoded together."""
         return self._embed(texts, self._loaded.query_prompt)
 
-    def embed_tokens(self, texts: Sequence[str]) -> list[NDArray[np.float32]]:
-        """Return for each text the vectors of its tokens, float32, shape (tokens, dimension), each of length 1.
-
-        They are the last hidden state; the model's special tokens at both ends are among them, padding is not.
-        """
-        given = _checked(texts)
-        distinct = list(dict.fromkeys(given))
-        found: dict[str, NDArray[np.float32]] = {}
-        for batch in self._batches(distinct, self._loaded.document_prompt):
-            vectors = self._loaded.run(batch.ids, batch.mask, "token_embeddings")
-            lengths = np.linalg.norm(vectors, axis=2, keepdims=True)
-            vectors /= np.where(lengths == 0, 1, lengths)
-            found |= {distinct[row]: vectors[n][batch.mask[n] == 1] for n, row in enumerate(batch.rows)}
-        return [found[text].copy() for text in given]
-
     def truncated(self, texts: Sequence[str]) -> NDArray[np.bool_]:
         """Return which texts are longer than the input limit, so that their end does not count; shape (len(texts),)."""
         given = _checked(texts)
