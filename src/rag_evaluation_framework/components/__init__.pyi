@@ -16,7 +16,6 @@ from .embedders import SentenceTransformerEmbedder as SentenceTransformerEmbedde
 from .engines import HttpEngine as HttpEngine
 from .llms import AnthropicClient as AnthropicClient
 from .llms import Completion as Completion
-from .llms import KeptAnswer as KeptAnswer
 from .llms import KeptAnswers as KeptAnswers
 from .llms import LanguageModel as LanguageModel
 from .providers import ANTHROPIC as ANTHROPIC

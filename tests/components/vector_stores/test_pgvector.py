@@ -4,7 +4,6 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
-from dataclasses import replace
 from uuid import uuid4
 
 import numpy as np
