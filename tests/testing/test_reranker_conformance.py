@@ -6,9 +6,10 @@ import pytest
 
 import rag_evaluation_framework as rag
 from rag_evaluation_framework.data import Hit
-from rag_evaluation_framework.testing import LoopbackProviders, RerankerConformance, ReversingReranker
+from rag_evaluation_framework.testing import LoopbackProviders, ReversingReranker
 from support.conformance import assert_every_built_in_is_tested, assert_fails
 from support.each import each
+from support.suites import RerankerConformance
 from support.tiny_models import tiny_cross_encoder
 
 

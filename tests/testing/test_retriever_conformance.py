@@ -5,11 +5,11 @@ import pytest
 import rag_evaluation_framework as rag
 from rag_evaluation_framework.components.retrievers import ScopedRetriever
 from rag_evaluation_framework.data import Hit, Retrieval
-from rag_evaluation_framework.testing import RetrieverConformance
 from support.chunkers import Paragraphs
 from support.conformance import assert_every_built_in_is_tested, assert_fails
 from support.each import each
 from support.rerankers import SharedWords
+from support.suites import RetrieverConformance
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*returns a vector of zeros:UserWarning")  # of unknown words
 
