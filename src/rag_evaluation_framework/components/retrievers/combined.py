@@ -14,7 +14,6 @@ import numpy as np
 from ...adapt.adapt import OwnReranker
 from ...adapt.results import as_chunks, as_order, as_retrieval, one_each
 from ...base.coroutines import as_finished
-from ...base.exits import on_failure
 from ...base.notes import note
 from ...base.outside import shown
 from ...contracts.component import check_count, parameters
@@ -328,16 +327,11 @@ def _checked_weights(given: Any, count: int) -> tuple[float, ...]:
 # Retrieve and rerank: a reranker around any retriever.
 
 
-class _Index(NamedTuple):
-    locator: HitLocator
-    paid: dict[str, tuple[Ranking, Ranking]]  # candidates and their order, of questions asked with one that failed
-
-
 _Place = tuple[DocumentId | None, int | None, int | None, str | None]
 
 
 @dataclass(frozen=True)
-class RerankedRetriever(AroundRetriever[_Index]):
+class RerankedRetriever(AroundRetriever[HitLocator]):
     """Retrieves candidates and lets a reranker put them into another order.
 
     The number of candidates is one number for the whole run, whatever `k` is. So the ranking at `k` is the beginning of
@@ -381,7 +375,7 @@ class RerankedRetriever(AroundRetriever[_Index]):
         self._keep(None)
         self.retriever.index(corpus)
         self.reranker.prepare()
-        self._keep(_Index(HitLocator(corpus), {}))
+        self._keep(HitLocator(corpus))
 
     def retrieve(self, query: str, k: int) -> Retrieval:
         """Return the first `k` candidates in the order of the reranker.
@@ -398,49 +392,31 @@ class RerankedRetriever(AroundRetriever[_Index]):
         return self._answer(question, question.text, k)
 
     def _answer(self, question: str | Query, query: str, k: int) -> Retrieval:
-        found = ask(self.retriever, question, self.candidates, self._indexed.locator)
+        found = ask(self.retriever, question, self.candidates, self._indexed)
         start = perf_counter()
-        candidates, hits = self._indexed.paid.pop(query, ((), ()))
-        is_known = bool(hits) and candidates == found.hits
-        hits = hits[: max(k, 0)] if is_known else self._reranked(query, found.hits, k)
+        hits = self._reranked(query, found.hits, k)
         name = unique_name(RERANK, [stage.name for stage in found.stages])
-        stages = (*found.stages, Stage(name, None if is_known else perf_counter() - start))
+        stages = (*found.stages, Stage(name, perf_counter() - start))
         return Retrieval(hits, stages, self._limit(found), complete=k >= len(found.hits))
 
     def retrieve_many(self, queries: Sequence[str], k: int) -> list[Retrieved]:
-        """Return the reranked candidates of every question; the retriever is asked for all questions together.
+        """Return the reranked candidates of every question; the retriever is asked for all questions together."""
+        found = ask_many(self.retriever, queries, self.candidates, self._indexed)
 
-        What was reranked before a question failed may have been paid for: it is kept until its question is asked alone.
-        """
-        found = ask_many(self.retriever, queries, self.candidates, self._indexed.locator)
-        orders = self._orders(queries, [each.hits for each in found])
+        def order(number: int) -> Ranking:
+            return self._reranked(queries[number], found[number].hits, k)
+
+        with closing(as_finished(order, range(len(queries)), self.reranker.max_concurrency)) as finished:
+            orders = dict(finished)
         return [
             Retrieval(
-                order[: max(k, 0)],
+                orders[number],
                 (Stage(CANDIDATES, None, each.hits), Stage(RERANK, None)),
                 self._limit(each),
                 complete=k >= len(each.hits),
             )
-            for order, each in zip(orders, found, strict=True)
+            for number, each in enumerate(found)
         ]
-
-    def _orders(self, queries: Sequence[str], candidates: Sequence[Ranking]) -> list[Ranking]:
-        """Return the candidates of each question in the order of the reranker."""
-        orders: dict[int, Ranking] = {}
-
-        def order(number: int) -> Ranking:
-            return self._reranked(queries[number], candidates[number], len(candidates[number]))
-
-        def keep(_: BaseException) -> None:
-            done = {queries[number]: (candidates[number], hits) for number, hits in orders.items()}
-            self._indexed.paid.update(done)
-
-        with (
-            on_failure(keep),
-            closing(as_finished(order, range(len(queries)), self.reranker.max_concurrency)) as finished,
-        ):
-            orders.update(finished)
-        return [orders[number] for number in range(len(queries))]
 
     @property
     def prefix_stable(self) -> bool:
@@ -485,10 +461,10 @@ class RerankedRetriever(AroundRetriever[_Index]):
 
     def _as_chunk(self, hit: Hit) -> AnyChunk:
         """Return a candidate as a chunk, without a place if it has none."""
-        document = None if hit.doc_id is None or hit.doc_id not in self._indexed.locator.corpus else hit.doc_id
+        document = None if hit.doc_id is None or hit.doc_id not in self._indexed.corpus else hit.doc_id
         text = hit.text
         if text is None and document is not None:
-            text = self._indexed.locator.corpus[document].content[hit.start : hit.end]
+            text = self._indexed.corpus[document].content[hit.start : hit.end]
         if text is None:
             raise InputError(f"{self.retriever.name} returned a result without text, which cannot be reranked: {hit}")
         if hit.span is None:
