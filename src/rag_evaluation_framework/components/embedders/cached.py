@@ -35,7 +35,6 @@ from ...contracts.roles import (
     joined,
     truncation_flags,
 )
-from ...data.values import UNREADABLE, plain_offset
 from ...errors import ConfigError, InputError
 from .remote import RemoteEmbedder
 
@@ -268,7 +267,7 @@ class EmbeddingCache(Cache):
         if not embeddings:
             return
         dimension = len(next(iter(embeddings.values())).vector)
-        record = {"identity": identity, "dimension": dimension, "input_limit": _limit(input_limit)}
+        record = {"identity": identity, "dimension": dimension, "input_limit": input_limit}
         entries = {embedder_key(identity)[:_PREFIX] + _RECORD: json.dumps(record).encode()}
         for text, embedding in embeddings.items():
             entries[vector_key(identity, role, text)] = _content(embedding)
@@ -314,15 +313,6 @@ def _embedding(entry: bytes) -> Embedding:
     truncated, seconds = _HEAD.unpack_from(entry)
     vector = np.frombuffer(entry, _FLOATS, offset=_HEAD.size).astype(np.float32)
     return Embedding(vector, truncated, None if isnan(seconds) else seconds)
-
-
-def _limit(given: Any) -> int | None:
-    """Return the most tokens that an embedder tells that it reads; None if it tells no number that could be one."""
-    try:
-        limit = plain_offset(given)
-    except UNREADABLE:
-        return None
-    return limit if limit > 0 else None
 
 
 # Embedding cache around any embedder.
@@ -481,5 +471,5 @@ def _treats_questions_as_texts(embedder: Embedder) -> bool:
 
 
 def _input_limit(embedder: Embedder) -> int | None:
-    limit: int | None = getattr(embedder, "input_limit", None)
-    return limit
+    limit: Any = getattr(embedder, "input_limit", None)
+    return int(limit) if isinstance(limit, Integral) and not isinstance(limit, bool) and limit > 0 else None
