@@ -10,15 +10,7 @@ from threading import RLock
 from typing import Any, TypeAlias
 from uuid import UUID, uuid4
 
-from rag_eval_loopback.server import (
-    Answer,
-    Refused,
-    Request,
-    Route,
-    check_key,
-    field_of,
-    parts_of,
-)
+from rag_eval_loopback.server import Answer, Refused, Request, Route, check_key, field_of, parts_of
 
 Row: TypeAlias = dict[str, Any]
 """A record as it is answered."""

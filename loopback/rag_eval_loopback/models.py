@@ -15,15 +15,7 @@ from typing import Any, TypeAlias, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_eval_loopback.server import (
-    Answer,
-    Refused,
-    Request,
-    Route,
-    content_of,
-    field_of,
-    text_of,
-)
+from rag_eval_loopback.server import Answer, Refused, Request, Route, content_of, field_of, text_of
 from rag_evaluation_framework.base.files import is_list, is_object
 from rag_evaluation_framework.base.outside import shown
 from rag_evaluation_framework.errors import ConfigError
@@ -206,11 +198,7 @@ def _asking(sentence: Any) -> Any:
     return f"What is said about {', '.join(word for word in words if word in longest)}?"
 
 
-_DIMENSIONS = {
-    "text-embedding-3-small": 1536,
-    "text-embedding-3-large": 3072,
-    "text-embedding-ada-002": 1536,
-}
+_DIMENSIONS = {"text-embedding-3-small": 1536, "text-embedding-3-large": 3072, "text-embedding-ada-002": 1536}
 _OTHER_DIMENSION = 256
 _MOST_INPUTS = 2048
 _MOST_TOKENS = 300_000
@@ -327,10 +315,7 @@ def _message(chat: ChatScript, request: Request, identity: str) -> Answer:
     config: Any = content.get("output_config") or {}
     form: Any = config.get("format") or {}
     text = chat.reply(ChatRequest("anthropic", model, messages, form.get("schema")))
-    usage = {
-        "input_tokens": sum(count_tokens(message) for _, message in messages),
-        "output_tokens": count_tokens(text),
-    }
+    usage = {"input_tokens": sum(count_tokens(message) for _, message in messages), "output_tokens": count_tokens(text)}
     return Answer(
         {
             "id": identity,

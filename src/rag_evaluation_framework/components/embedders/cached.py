@@ -26,15 +26,7 @@ from ...base.stages import seconds_reading
 from ...base.store import Cache
 from ...contracts.component import Component, confide, recorded_parameters
 from ...contracts.registry.building import as_component
-from ...contracts.roles import (
-    EmbeddedPart,
-    Embedder,
-    Role,
-    as_fitted,
-    checked_parts,
-    joined,
-    truncation_flags,
-)
+from ...contracts.roles import EmbeddedPart, Embedder, Role, as_fitted, checked_parts, joined, truncation_flags
 from ...errors import ConfigError, InputError
 from .remote import RemoteEmbedder
 

@@ -358,12 +358,7 @@ class RerankedRetriever(AroundRetriever[HitLocator]):
 
     if TYPE_CHECKING:  # what is given may be a function, what is read is a component
 
-        def __init__(
-            self,
-            retriever: Pipeline,
-            reranker: Reranker | OwnReranker,
-            candidates: int = 50,
-        ) -> None: ...
+        def __init__(self, retriever: Pipeline, reranker: Reranker | OwnReranker, candidates: int = 50) -> None: ...
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "retriever", as_retriever(self.retriever))
