@@ -4,12 +4,12 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from functools import cached_property, partial
 from pathlib import Path
 from threading import Lock
 from types import SimpleNamespace
-from typing import Any, ClassVar, Generic, Literal, TypeAlias, TypeVar, cast, get_args
+from typing import Any, ClassVar, Generic, Literal, TypeAlias, TypeVar, get_args
 
 from pydantic import BaseModel, ValidationError
 
@@ -403,7 +403,7 @@ class LanguageModel(Component):
         def checked(answer: Any) -> tuple[Completion[str], Completion[T]]:
             told = _told(answer, self._calls)
             try:
-                return told, replace(cast("Completion[Any]", told), value=read(told.value))
+                return told, Completion(read(told.value), told.input_tokens, told.output_tokens)
             except ValueError as error:
                 raise AnotherAtOnce(said(error)) from error
 
@@ -412,7 +412,7 @@ class LanguageModel(Component):
         key = answer_key({"address": self._calls.address, **asked})
         if (known := self.kept.get(key)) is not None:
             with suppress(ValueError):  # another reader may not be able to use it
-                return replace(cast("Completion[Any]", known), value=read(known.value))
+                return Completion(read(known.value), known.input_tokens, known.output_tokens)
         told, completion = self._calls.call(send, checked, _consumed)
         self.kept.keep(key, told)
         return completion
