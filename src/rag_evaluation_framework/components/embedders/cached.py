@@ -463,5 +463,7 @@ def _treats_questions_as_texts(embedder: Embedder) -> bool:
 
 
 def _input_limit(embedder: Embedder) -> int | None:
+    """Return the most tokens that an embedder tells that it reads; None if it tells no number that could be one."""
     limit: Any = getattr(embedder, "input_limit", None)
-    return int(limit) if isinstance(limit, Integral) and not isinstance(limit, bool) and limit > 0 else None
+    is_number = isinstance(limit, int | np.integer) and not isinstance(limit, bool)
+    return int(limit) if is_number and limit > 0 else None
