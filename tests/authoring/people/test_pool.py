@@ -5,6 +5,7 @@ import pytest
 from rag_evaluation_framework import Corpus, Document, DocumentId
 from rag_evaluation_framework.authoring.people import Pool
 from rag_evaluation_framework.authoring.people.passages import is_contents
+from rag_evaluation_framework.base.notes import collected
 
 BILLING = "# Billing\n\nInvoices come first.\n\n## Refunds\n\nRefunds take five working days after they were approved."
 COPY = "## Refunds\n\nRefunds take five working days\nafter they were approved."
@@ -43,7 +44,9 @@ def test_equal_texts_are_one_passage_that_is_counted():
 
 def test_rankings_are_interleaved_and_of_several_queries_the_first_ones_come_first():
     pool = Pool(CORPUS)
-    bm25, vectors = ([(hit.doc_id, hit.start) for hit in one.retrieve("refund", 50).hits] for one in pool._retrievers)
+    with collected():
+        found = [one.retrieve("refund", 50).hits for one in pool._retrievers]
+    bm25, vectors = ([(hit.doc_id, hit.start) for hit in hits] for hits in found)
     firsts = [*dict.fromkeys([bm25[0], vectors[0]])]
     assert [place(passage) for passage in pool.found("refund")][: len(firsts)] == firsts
     found = pool.found("heartbeat of the agent", "Invoices come first.")
