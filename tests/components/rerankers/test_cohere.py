@@ -17,7 +17,7 @@ from rag_evaluation_framework import (
 )
 from rag_evaluation_framework.contracts.registry.records import describe
 from rag_evaluation_framework.demo import load_handbook
-from rag_evaluation_framework.testing import RerankerConformance
+from rag_evaluation_framework.testing import HashingEmbedder, RerankerConformance
 
 ROUTE = "POST /v2/rerank"
 KEY = "oddly-formed-key-19"
@@ -89,6 +89,14 @@ def test_no_key_is_in_what_a_run_that_fails_leaves(providers, tmp_path, monkeypa
     files = [path for path in tmp_path.rglob("*") if path.is_file()]
     assert len(files) > 3
     assert [path for path in files if KEY.encode() in path.read_bytes()] == []
+
+
+def test_what_was_reranked_is_not_asked_for_again_where_one_question_fails(providers):
+    dataset = load_handbook()
+    providers.fault(ROUTE, status=400, after=len(dataset.queries) - 8)  # the first are asked alone, and timed
+    result = evaluate(RerankedRetriever(VectorRAGRetriever(embedder=HashingEmbedder()), CohereReranker()), dataset)
+    assert "failed" not in [query.status for query in result.queries]
+    assert len(sent(providers)) == len(dataset.queries) + 1
 
 
 def test_questions_that_are_asked_together_are_reranked_side_by_side(providers):

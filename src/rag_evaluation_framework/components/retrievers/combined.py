@@ -327,11 +327,16 @@ def _checked_weights(given: Any, count: int) -> tuple[float, ...]:
 # Retrieve and rerank: a reranker around any retriever.
 
 
+class _Index(NamedTuple):
+    locator: HitLocator
+    paid: dict[str, tuple[Ranking, Ranking]]  # candidates and their order, of questions asked with one that failed
+
+
 _Place = tuple[DocumentId | None, int | None, int | None, str | None]
 
 
 @dataclass(frozen=True)
-class RerankedRetriever(AroundRetriever[HitLocator]):
+class RerankedRetriever(AroundRetriever[_Index]):
     """Retrieves candidates and lets a reranker put them into another order.
 
     The number of candidates is one number for the whole run, whatever `k` is. So the ranking at `k` is the beginning of
@@ -370,7 +375,7 @@ class RerankedRetriever(AroundRetriever[HitLocator]):
         self._keep(None)
         self.retriever.index(corpus)
         self.reranker.prepare()
-        self._keep(HitLocator(corpus))
+        self._keep(_Index(HitLocator(corpus), {}))
 
     def retrieve(self, query: str, k: int) -> Retrieval:
         """Return the first `k` candidates in the order of the reranker.
@@ -387,25 +392,34 @@ class RerankedRetriever(AroundRetriever[HitLocator]):
         return self._answer(question, question.text, k)
 
     def _answer(self, question: str | Query, query: str, k: int) -> Retrieval:
-        found = ask(self.retriever, question, self.candidates, self._indexed)
+        found = ask(self.retriever, question, self.candidates, self._indexed.locator)
         start = perf_counter()
-        hits = self._reranked(query, found.hits, k)
+        candidates, hits = self._indexed.paid.pop(query, ((), ()))
+        is_known = bool(hits) and candidates == found.hits
+        hits = hits[: max(k, 0)] if is_known else self._reranked(query, found.hits, k)
         name = unique_name(RERANK, [stage.name for stage in found.stages])
-        stages = (*found.stages, Stage(name, perf_counter() - start))
+        stages = (*found.stages, Stage(name, None if is_known else perf_counter() - start))
         return Retrieval(hits, stages, self._limit(found), complete=k >= len(found.hits))
 
     def retrieve_many(self, queries: Sequence[str], k: int) -> list[Retrieved]:
-        """Return the reranked candidates of every question; the retriever is asked for all questions together."""
-        found = ask_many(self.retriever, queries, self.candidates, self._indexed)
+        """Return the reranked candidates of every question; the retriever is asked for all questions together.
+
+        What was reranked before a question failed may have been paid for: it is kept until its question is asked alone.
+        """
+        locator, paid = self._indexed
+        found = ask_many(self.retriever, queries, self.candidates, locator)
+        orders: dict[int, Ranking] = {}
 
         def order(number: int) -> Ranking:
-            return self._reranked(queries[number], found[number].hits, k)
+            return self._reranked(queries[number], found[number].hits, len(found[number].hits))
 
         with closing(as_finished(order, range(len(queries)), self.reranker.max_concurrency)) as finished:
-            orders = dict(finished)
+            for number, hits in finished:
+                orders[number], paid[queries[number]] = hits, (found[number].hits, hits)
+        paid.clear()
         return [
             Retrieval(
-                orders[number],
+                orders[number][: max(k, 0)],
                 (Stage(CANDIDATES, None, each.hits), Stage(RERANK, None)),
                 self._limit(each),
                 complete=k >= len(each.hits),
@@ -456,10 +470,10 @@ class RerankedRetriever(AroundRetriever[HitLocator]):
 
     def _as_chunk(self, hit: Hit) -> AnyChunk:
         """Return a candidate as a chunk, without a place if it has none."""
-        document = None if hit.doc_id is None or hit.doc_id not in self._indexed.corpus else hit.doc_id
+        document = None if hit.doc_id is None or hit.doc_id not in self._indexed.locator.corpus else hit.doc_id
         text = hit.text
         if text is None and document is not None:
-            text = self._indexed.corpus[document].content[hit.start : hit.end]
+            text = self._indexed.locator.corpus[document].content[hit.start : hit.end]
         if text is None:
             raise InputError(f"{self.retriever.name} returned a result without text, which cannot be reranked: {hit}")
         if hit.span is None:
