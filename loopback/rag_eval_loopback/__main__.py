@@ -4,8 +4,8 @@ import argparse
 import shlex
 import signal
 import sys
-from contextlib import suppress
 from threading import Event
+from types import FrameType
 
 from rag_eval_loopback.providers import LoopbackProviders
 from rag_evaluation_framework.errors import ConfigError
@@ -24,12 +24,16 @@ def main() -> int:
     except ConfigError as error:
         print(f"Error: {error}", file=sys.stderr)  # noqa: T201
         return 2
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, signal.default_int_handler)
+    ended = Event()
+
+    def end(_number: int, _frame: FrameType | None) -> None:
+        ended.set()
+
+    signal.signal(signal.SIGINT, end)
+    signal.signal(signal.SIGTERM, end)
     for name, value in providers.environment.items():
         print(f"export {name}={shlex.quote(value)}", flush=True)  # noqa: T201
-    with suppress(KeyboardInterrupt):
-        Event().wait()
+    ended.wait()
     providers.stop()
     return 0
 

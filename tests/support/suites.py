@@ -116,6 +116,16 @@ class VectorStoreConformance(vector_stores.VectorStoreConformance):
         chunks.clear()
         _assert_ranking(store.search(query, 1), _chunks(6)[4:5])
 
+    def test_many_questions_get_the_same_rankings_as_one_by_one(self):
+        """`search_many` returns what `search` returns for each row."""
+        store, queries = self._filled(_chunks(30), _vectors(30)), _vectors(300, seed=2)
+        queries[7] = 0
+        for k in (5, 50):
+            rankings = store.search_many(queries, k)
+            assert len(rankings) == len(queries), f"{len(rankings)} rankings for {len(queries)} questions"
+            for number in (0, 6, 7, 8, 255, 256, 299):
+                _assert_ranking(rankings[number], store.search(queries[number], k))
+
 
 class ChunkerConformance(chunkers.ChunkerConformance):
     """Random texts are cut, too."""
@@ -159,6 +169,12 @@ class ChunkerConformance(chunkers.ChunkerConformance):
         if isinstance(chunker, PositionAwareChunker):
             contents = [chunk.content for chunk in self._chunks(Document(DocumentId("a.md"), _PROSE))]
             assert texts == contents, f"chunk() returned {texts!r}, chunk_with_positions() {contents!r}"
+
+    def test_chunks_keep_the_document_id(self):
+        """Each chunk names its document."""
+        for case, document, chunks in self._cases():
+            for chunk in chunks:
+                assert chunk.doc_id == document.id, f"{case}: doc_id {chunk.doc_id!r}, expected {document.id!r}"
 
 
 class RetrieverConformance(retrievers.RetrieverConformance):
@@ -213,6 +229,13 @@ class EmbedderConformance(embedders.EmbedderConformance):
         assert documents == list(embedders._DOCUMENTS), "fit changed the list of documents"
         assert texts == list(embedders._TEXTS), "embed changed the list of texts"
 
+    def test_an_empty_list_gives_no_rows(self):
+        """An empty list gives an array of shape (0, dimension)."""
+        embedder = self._fitted()
+        vectors = embedder.embed([])
+        assert vectors.shape == (0, embedder.dimension), f"shape {vectors.shape}, expected (0, {embedder.dimension})"
+        assert vectors.dtype == np.float32, f"dtype {vectors.dtype}, expected float32"
+
 
 class RerankerConformance(rerankers.RerankerConformance):
     def test_the_chunks_are_not_changed(self):
@@ -259,11 +282,16 @@ class _MetricConformance(metrics.MetricConformance):
 
 
 class RankMetricConformance(_MetricConformance, metrics.RankMetricConformance):
-    pass
+    def test_it_says_what_it_scores(self):
+        """`evaluation_types` names the document or the chunk level."""
+        types = set(self.make().evaluation_types)
+        assert types & {"document-level", "chunk-level"}, f"evaluation_types {types}"
 
 
 class SpanMetricConformance(_MetricConformance, metrics.SpanMetricConformance):
-    pass
+    def test_it_says_that_it_scores_spans(self):
+        """`evaluation_types` names the token level."""
+        assert "token-level" in self.make().evaluation_types, f"evaluation_types {set(self.make().evaluation_types)}"
 
 
 class EngineConformance(engines.EngineConformance):

@@ -99,12 +99,6 @@ class ChunkerConformance(ABC):
                 expected = generate_pa_chunk_id(chunk.content)
                 assert chunk.id == expected, f"{case}: {chunk.content!r} has the id {chunk.id!r}, expected {expected!r}"
 
-    def test_chunks_keep_the_document_id(self) -> None:
-        """Each chunk names its document."""
-        for case, document, chunks in self._cases():
-            for chunk in chunks:
-                assert chunk.doc_id == document.id, f"{case}: doc_id {chunk.doc_id!r}, expected {document.id!r}"
-
     def test_the_name_fits_into_a_table(self) -> None:
         """The name is one line of text and the same each time."""
         assert_named(self.make(), self.make())

@@ -58,13 +58,6 @@ class EmbedderConformance(ABC):
         vectors = self._fitted().embed([*_TEXTS, _EMOJI, _UNKNOWN, _LONG])
         assert np.isfinite(vectors).all(), f"NaN or infinity in the rows {np.flatnonzero(~np.isfinite(vectors).all(1))}"
 
-    def test_an_empty_list_gives_no_rows(self) -> None:
-        """An empty list gives an array of shape (0, dimension)."""
-        embedder = self._fitted()
-        vectors = embedder.embed([])
-        assert vectors.shape == (0, embedder.dimension), f"shape {vectors.shape}, expected (0, {embedder.dimension})"
-        assert vectors.dtype == np.float32, f"dtype {vectors.dtype}, expected float32"
-
     def test_a_question_is_one_vector(self) -> None:
         """`embed_query` returns a finite float32 array of shape (dimension,)."""
         embedder = self._fitted()

@@ -125,11 +125,6 @@ class RankMetricConformance(MetricConformance[ChunkId]):
             score = self._score(retrieved, _TRUTH)
             assert score <= self.perfect + ROUNDING, f"score {score} for {retrieved}"
 
-    def test_it_says_what_it_scores(self) -> None:
-        """`evaluation_types` names the document or the chunk level."""
-        types = set(self.make().evaluation_types)
-        assert types & {"document-level", "chunk-level"}, f"evaluation_types {types}"
-
     def random_cases(self) -> Iterator[tuple[Ids, Ids]]:
         """Yield rankings and truth in which units repeat."""
         random = Random(SEED)  # noqa: S311  # repeatable cases, no secret
@@ -202,10 +197,6 @@ class SpanMetricConformance(MetricConformance[CharacterSpan]):
         for retrieved in ([*_SPANS, *_SPANS], [*_SPANS, _span(120, 180), _span(100, 150)], _SPANS * 20):
             score = self._score(retrieved, _SPANS)
             assert score <= self.perfect + ROUNDING, f"score {score} for {retrieved}"
-
-    def test_it_says_that_it_scores_spans(self) -> None:
-        """`evaluation_types` names the token level."""
-        assert "token-level" in self.make().evaluation_types, f"evaluation_types {set(self.make().evaluation_types)}"
 
     def random_cases(self) -> Iterator[tuple[Spans, Spans]]:
         """Yield rankings and truth whose spans overlap, in any order."""

@@ -137,16 +137,6 @@ class VectorStoreConformance(ABC):
         assert len(found) == _MANY, f"{len(found)} of {_MANY} chunks were found"
         assert set(map(_place, found)) == set(map(_place, _chunks(_MANY))), "some were found twice, others not at all"
 
-    def test_many_questions_get_the_same_rankings_as_one_by_one(self) -> None:
-        """`search_many` returns what `search` returns for each row."""
-        store, queries = self._filled(_chunks(30), _vectors(30)), _vectors(300, seed=2)
-        queries[7] = 0
-        for k in (5, 50):
-            rankings = store.search_many(queries, k)
-            assert len(rankings) == len(queries), f"{len(rankings)} rankings for {len(queries)} questions"
-            for number in (0, 6, 7, 8, 255, 256, 299):
-                _assert_ranking(rankings[number], store.search(queries[number], k))
-
     def test_numbers_of_chunks_and_vectors_must_match(self) -> None:
         """A mismatch raises InputError, and nothing is added."""
         store = adapted(self.make())
