@@ -44,7 +44,8 @@ def embedder_identity(embedder: Embedder) -> str:
     is called so and not shown is a secret.
 
     Raises:
-        ConfigError: The embedder cannot be cached (`check_cacheable`).
+        ConfigError: The embedder cannot be cached: it is not a frozen dataclass, a parameter is something else than
+            texts, numbers, collections of them or such components, or it learns from the corpus.
     """
     return _dumped(_described(embedder))
 
@@ -55,15 +56,6 @@ def identity_of(component: Component) -> str | None:
         return _dumped(_described(component))
     except ConfigError:
         return None
-
-
-def check_cacheable(embedder: Embedder) -> None:
-    """Raise ConfigError unless all that an embedder's vectors depend on can be known, without loading anything.
-
-    It has to be a frozen dataclass, its parameters texts, numbers, collections of them or such components, and it must
-    not learn from the corpus.
-    """
-    _described(embedder)
 
 
 def _dumped(described: Any) -> str:
@@ -451,7 +443,7 @@ class CachedEmbedder(Embedder):
 
 def _why_not(embedder: Embedder) -> str | None:
     try:
-        check_cacheable(embedder)
+        _described(embedder)  # nothing is loaded
     except ConfigError as error:
         return str(error)
     return None
