@@ -1,17 +1,16 @@
-"""How chunk sizes and strategies compare: words, vectors, both, and a closer look at the candidates.
+"""How chunk sizes and strategies compare: words, vectors and both.
 
 On public corpora given with --data (a folder with corpora/*.md and questions_df.csv), or else on the built-in handbook:
 
 - BM25 with chunks of 50 to 800 words: `words_50`. `--only sizes` measures these alone, and needs no model.
-- BM25, LSA vectors, MiniLM vectors, hybrid (BM25 and MiniLM), and the two latter reranked by late interaction (MaxSim
-  of MiniLM's token vectors, 50 candidates), with chunks of 800 and of 400 characters. Figures of the 400 characters
-  have `_400` behind the strategy: `bm25_400_recall_at_5`.
+- BM25, LSA vectors, MiniLM vectors and hybrid (BM25 and MiniLM), with chunks of 800 and of 400 characters. Figures of
+  the 400 characters have `_400` behind the strategy: `bm25_400_recall_at_5`.
 
 Behind each mean is its interval of 95 % (`_low`, `_high`), and whether it is tied with the best (`_tied`) of the sizes,
 or of the strategies of its size. What one step changes is a paired difference, with its interval and p, each a test of
 its own: `minilm_after_bm25_recall_at_5_delta`. Seconds a question are those of retrieving, by the clock, questions
-asked one by one, each embedded anew; token vectors of a reranker, which it computes when a chunk is first a candidate,
-are part of them. Indexing is not, and vectors of chunks are computed once for all strategies.
+asked one by one, each embedded anew. Indexing is not part of them, and vectors of chunks are computed once for all
+strategies.
 """
 
 import argparse
@@ -36,10 +35,8 @@ from rag_evaluation_framework import (
     EvaluationResult,
     FixedTokenChunker,
     HybridRetriever,
-    LateInteractionReranker,
     LsaEmbedder,
     RecursiveCharacterChunker,
-    RerankedRetriever,
     Retriever,
     SentenceTransformerEmbedder,
     SpanDCG,
@@ -102,8 +99,6 @@ def make_strategies(size: int, model: SentenceTransformerEmbedder, root: str | P
         "lsa": VectorRAGRetriever(chunker=chunker, embedder=LsaEmbedder()),
         "minilm": vectors,
         "hybrid": hybrid,
-        "minilm_reranked": RerankedRetriever(vectors, LateInteractionReranker(model)),
-        "hybrid_reranked": RerankedRetriever(hybrid, LateInteractionReranker(model)),
     }
 
 
@@ -120,15 +115,13 @@ def steps_of_sizes() -> list[Step]:
 def steps_of_strategies() -> list[Step]:
     """Return which strategies are compared, each a run before and one after."""
     after = {
-        "bm25": ("lsa", "minilm", "hybrid", "minilm_reranked", "hybrid_reranked"),
+        "bm25": ("lsa", "minilm", "hybrid"),
         "lsa": ("minilm",),
-        "minilm": ("hybrid", "minilm_reranked"),
-        "hybrid": ("hybrid_reranked",),
-        "minilm_reranked": ("hybrid_reranked",),
+        "minilm": ("hybrid",),
     }
     return [
         *((f"{one}{size}", f"{other}{size}") for size in ("", "_400") for one in after for other in after[one]),
-        *((one, f"{one}_400") for one in ("bm25", "minilm", "hybrid", "hybrid_reranked")),
+        *((one, f"{one}_400") for one in ("bm25", "minilm", "hybrid")),
     ]
 
 

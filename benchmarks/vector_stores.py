@@ -5,8 +5,7 @@ server on this machine. Two kinds of vectors: *clustered*, as those of sentence 
 dozen directions, with noise), and *random*, in which all are about equally far apart: the hardest case for an
 approximate index, and unlike any text. Seconds by the clock and of CPU of this process; a server's own CPU is not in
 them. Recall is the share of the ten nearest by exact search that was found. Qdrant compares one question after the
-other with all vectors, so it answers fewer questions; its seconds are given per 100 for all stores. The index of
-pgvector is built at the first search, which counts as a part of indexing.
+other with all vectors, so it answers fewer questions; its seconds are given per 100 for all stores.
 """
 
 import argparse
@@ -142,9 +141,7 @@ def main() -> None:
             "chroma_server": lambda: ChromaVectorStore(host="127.0.0.1", port=port),
             "qdrant_memory": QdrantVectorStore,
             "qdrant_folder": lambda: QdrantVectorStore(path=folder / "qdrant"),
-            "pgvector_exact": lambda: PgVectorStore(dsn),
-            "pgvector_hnsw": lambda: PgVectorStore(dsn, index="hnsw"),
-            "pgvector_wide": lambda: PgVectorStore(dsn, index="hnsw", ef_search=200),
+            "pgvector": lambda: PgVectorStore(dsn),
         }
         stores = {key: make for key, make in stores.items() if key.startswith(arguments.only)}
         for kind, make_vectors in (("clustered", clustered), ("random", random)):

@@ -1,24 +1,17 @@
 """The wire protocol of LangSmith: datasets, experiments, and what the service says of itself."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from copy import deepcopy
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import islice
 from threading import RLock
+from types import SimpleNamespace
 from typing import Any, TypeAlias
 from uuid import UUID, uuid4
 
-from rag_eval_loopback.server import (
-    Answer,
-    Refused,
-    Request,
-    Route,
-    check_key,
-    field_of,
-    parts_of,
-)
+from rag_eval_loopback.server import Answer, Refused, Request, Route, check_key, field_of, parts_of
 
 Row: TypeAlias = dict[str, Any]
 """A record as it is answered."""
@@ -47,46 +40,6 @@ _INFO = {
 }
 
 
-@dataclass(frozen=True)
-class StoredDataset:
-    """A dataset with its examples.
-
-    Attributes:
-        id: Its id.
-        name: Its name.
-        description: Its description, if it has one.
-        examples: Its examples as they are answered, the oldest first.
-    """
-
-    id: str
-    name: str
-    description: str | None
-    examples: Sequence[Mapping[str, Any]]
-
-
-@dataclass(frozen=True)
-class StoredExperiment:
-    """An experiment with what was recorded in it.
-
-    Attributes:
-        id: Its id.
-        name: Its name.
-        dataset_id: The id of its dataset.
-        metadata: Its metadata.
-        runs: Its runs, in the order in which they arrived.
-        feedback: The feedback on its runs, in the order in which it arrived.
-        summary_feedback: The feedback on the experiment itself.
-    """
-
-    id: str
-    name: str
-    dataset_id: str
-    metadata: Mapping[str, Any]
-    runs: Sequence[Mapping[str, Any]]
-    feedback: Sequence[Mapping[str, Any]]
-    summary_feedback: Sequence[Mapping[str, Any]]
-
-
 class LangSmith:
     """A workspace of LangSmith: records by id, in the order in which they arrived, and what answers requests for them.
 
@@ -107,32 +60,34 @@ class LangSmith:
         self._session_named(_DEFAULT_PROJECT)
 
     @property
-    def datasets(self) -> Mapping[str, StoredDataset]:
-        """A copy of the datasets, by name."""
+    def datasets(self) -> Mapping[str, Any]:
+        """A copy of the datasets by name, each with its `id`, `description` and `examples`, the oldest first."""
         with self._lock:
             return {
-                row["name"]: StoredDataset(
-                    row["id"], row["name"], row["description"], _copies(self.examples, "dataset_id", row["id"])
-                )
+                row["name"]: SimpleNamespace(**deepcopy(row), examples=_copies(self.examples, "dataset_id", row["id"]))
                 for row in self._datasets.values()
             }
 
     @property
-    def experiments(self) -> Mapping[str, StoredExperiment]:
-        """A copy of the experiments, by name."""
+    def experiments(self) -> Mapping[str, Any]:
+        """A copy of the experiments by name.
+
+        Each has its `id`, `name`, `dataset_id` and `metadata`, the `runs` and the `feedback` on them in the order in
+        which they arrived, and the `summary_feedback` on the experiment itself.
+        """
         with self._lock:
-            found: dict[str, StoredExperiment] = {}
+            found: dict[str, Any] = {}
             for row in self.sessions.values():
                 if row["reference_dataset_id"] is not None:
                     feedback = _copies(self.feedback, "session_id", row["id"])
-                    found[row["name"]] = StoredExperiment(
-                        row["id"],
-                        row["name"],
-                        row["reference_dataset_id"],
-                        deepcopy(row["extra"].get("metadata") or {}),
-                        _copies(self.runs, "session_id", row["id"]),
-                        [each for each in feedback if each["run_id"]],
-                        [each for each in feedback if not each["run_id"]],
+                    found[row["name"]] = SimpleNamespace(
+                        id=row["id"],
+                        name=row["name"],
+                        dataset_id=row["reference_dataset_id"],
+                        metadata=deepcopy(row["extra"].get("metadata") or {}),
+                        runs=_copies(self.runs, "session_id", row["id"]),
+                        feedback=[each for each in feedback if each["run_id"]],
+                        summary_feedback=[each for each in feedback if not each["run_id"]],
                     )
             return found
 

@@ -7,23 +7,15 @@ import time
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
-from itertools import count
+from functools import lru_cache, partial
 from threading import Lock
 from typing import Any, TypeAlias, cast
+from uuid import uuid4
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_eval_loopback.server import (
-    Answer,
-    Refused,
-    Request,
-    Route,
-    content_of,
-    field_of,
-    text_of,
-)
+from rag_eval_loopback.server import Answer, Refused, Request, Route, content_of, field_of, text_of
 from rag_evaluation_framework.base.files import is_list, is_object
 from rag_evaluation_framework.base.outside import shown
 from rag_evaluation_framework.errors import ConfigError
@@ -206,11 +198,7 @@ def _asking(sentence: Any) -> Any:
     return f"What is said about {', '.join(word for word in words if word in longest)}?"
 
 
-_DIMENSIONS = {
-    "text-embedding-3-small": 1536,
-    "text-embedding-3-large": 3072,
-    "text-embedding-ada-002": 1536,
-}
+_DIMENSIONS = {"text-embedding-3-small": 1536, "text-embedding-3-large": 3072, "text-embedding-ada-002": 1536}
 _OTHER_DIMENSION = 256
 _MOST_INPUTS = 2048
 _MOST_TOKENS = 300_000
@@ -229,39 +217,23 @@ def openai_error(status: int, message: str) -> Any:
 
 def openai_routes(chat: ChatScript) -> Sequence[Route]:
     """Return the routes of OpenAI, below `/v1`."""
-    ids = count(1)  # of which no two threads get the same
     return (
         Route("POST /v1/embeddings", _openai_embeddings, openai_error),
-        Route(
-            "POST /v1/chat/completions",
-            lambda request: _completion(chat, request, f"chatcmpl-{next(ids)}"),
-            openai_error,
-        ),
+        Route("POST /v1/chat/completions", partial(_completion, chat), openai_error),
     )
 
 
-def _completion(chat: ChatScript, request: Request, identity: str) -> Answer:
+def _completion(chat: ChatScript, request: Request) -> Answer:
     content = content_of(request)
     model = field_of(content, "model", str)
     messages = [(field_of(each, "role", str), text_of(each.get("content"))) for each in content["messages"]]
     text = chat.reply(ChatRequest("openai", model, messages, _schema(content.get("response_format") or {})))
     asked, answered = sum(count_tokens(message) for _, message in messages), count_tokens(text)
-    choice = {
-        "index": 0,
-        "message": {"role": "assistant", "content": text, "refusal": None},
-        "finish_reason": "stop",
-        "logprobs": None,
-    }
-    return Answer(
-        {
-            "id": identity,
-            "object": "chat.completion",
-            "created": int(time.time()),
-            "model": model,
-            "choices": [choice],
-            "usage": {"prompt_tokens": asked, "completion_tokens": answered, "total_tokens": asked + answered},
-        }
-    )
+    message = {"role": "assistant", "content": text, "refusal": None}
+    usage = {"prompt_tokens": asked, "completion_tokens": answered, "total_tokens": asked + answered}
+    choices = [{"index": 0, "message": message, "finish_reason": "stop", "logprobs": None}]
+    about = {"id": f"chatcmpl-{uuid4()}", "object": "chat.completion", "created": int(time.time()), "model": model}
+    return Answer({**about, "choices": choices, "usage": usage})
 
 
 def _schema(wanted: Mapping[str, Any]) -> Mapping[str, Any] | None:
@@ -312,11 +284,10 @@ def anthropic_error(status: int, message: str) -> Any:
 
 def anthropic_routes(chat: ChatScript) -> Sequence[Route]:
     """Return the route of Anthropic, below `/v1`."""
-    ids = count(1)  # of which no two threads get the same
-    return (Route("POST /v1/messages", lambda request: _message(chat, request, f"msg-{next(ids)}"), anthropic_error),)
+    return (Route("POST /v1/messages", partial(_message, chat), anthropic_error),)
 
 
-def _message(chat: ChatScript, request: Request, identity: str) -> Answer:
+def _message(chat: ChatScript, request: Request) -> Answer:
     content = content_of(request)
     model = field_of(content, "model", str)
     field_of(content, "max_tokens", int)
@@ -327,22 +298,10 @@ def _message(chat: ChatScript, request: Request, identity: str) -> Answer:
     config: Any = content.get("output_config") or {}
     form: Any = config.get("format") or {}
     text = chat.reply(ChatRequest("anthropic", model, messages, form.get("schema")))
-    usage = {
-        "input_tokens": sum(count_tokens(message) for _, message in messages),
-        "output_tokens": count_tokens(text),
-    }
-    return Answer(
-        {
-            "id": identity,
-            "type": "message",
-            "role": "assistant",
-            "model": model,
-            "content": [{"type": "text", "text": text}],
-            "stop_reason": "end_turn",
-            "stop_sequence": None,
-            "usage": usage,
-        }
-    )
+    usage = {"input_tokens": sum(count_tokens(message) for _, message in messages), "output_tokens": count_tokens(text)}
+    about = {"id": f"msg-{uuid4()}", "type": "message", "role": "assistant", "model": model}
+    ended = {"stop_reason": "end_turn", "stop_sequence": None}
+    return Answer({**about, **ended, "content": [{"type": "text", "text": text}], "usage": usage})
 
 
 _DIMENSION = 1536
@@ -359,14 +318,10 @@ def cohere_error(_status: int, message: str) -> Any:
 
 def cohere_routes() -> Sequence[Route]:
     """Return the routes of Cohere, below `/v2`."""
-    ids = count(1)  # of which no two threads get the same
-    return (
-        Route("POST /v2/embed", lambda request: _embed(request, f"cohere-{next(ids)}"), cohere_error),
-        Route("POST /v2/rerank", lambda request: _rerank(request, f"cohere-{next(ids)}"), cohere_error),
-    )
+    return Route("POST /v2/embed", _embed, cohere_error), Route("POST /v2/rerank", _rerank, cohere_error)
 
 
-def _embed(request: Request, identity: str) -> Answer:
+def _embed(request: Request) -> Answer:
     content = content_of(request)
     texts: list[str] = field_of(content, "texts", list)
     role, model = field_of(content, "input_type", str), field_of(content, "model", str)
@@ -375,21 +330,12 @@ def _embed(request: Request, identity: str) -> Answer:
     if not texts or len(texts) > _MOST_TEXTS:
         raise Refused(400, f"invalid request: total number of texts must be 1 to {_MOST_TEXTS}, received {len(texts)}")
     dimension = content.get("output_dimension") or (_OLDER_DIMENSION if "v3" in model else _DIMENSION)
-    vectors = [vector(text, dimension, role).tolist() for text in texts]
-    tokens = sum(count_tokens(text) for text in texts)
-    meta = {"api_version": {"version": "2"}, "billed_units": {"input_tokens": tokens}}
-    return Answer(
-        {
-            "id": identity,
-            "embeddings": {"float": vectors},
-            "texts": texts,
-            "meta": meta,
-            "response_type": "embeddings_by_type",
-        }
-    )
+    vectors = {"float": [vector(text, dimension, role).tolist() for text in texts]}
+    billed = {"input_tokens": sum(map(count_tokens, texts))}
+    return _cohere_answer(billed, embeddings=vectors, texts=texts, response_type="embeddings_by_type")
 
 
-def _rerank(request: Request, identity: str) -> Answer:
+def _rerank(request: Request) -> Answer:
     content = content_of(request)
     query, documents = field_of(content, "query", str), field_of(content, "documents", list)
     field_of(content, "model", str)
@@ -398,5 +344,9 @@ def _rerank(request: Request, identity: str) -> Answer:
     scores = [(-share_of_words(query, text), number) for number, text in enumerate(documents)]
     best = sorted(scores)[: content.get("top_n") or len(documents)]
     results = [{"index": number, "relevance_score": -score} for score, number in best]
-    meta = {"api_version": {"version": "2"}, "billed_units": {"search_units": 1}}
-    return Answer({"id": identity, "results": results, "meta": meta})
+    return _cohere_answer({"search_units": 1}, results=results)
+
+
+def _cohere_answer(billed: Mapping[str, int], **content: Any) -> Answer:
+    meta = {"api_version": {"version": "2"}, "billed_units": billed}
+    return Answer({"id": f"cohere-{uuid4()}", "meta": meta, **content})

@@ -50,7 +50,6 @@ from .components.retrievers import RerankedRetriever as RerankedRetriever
 from .components.retrievers import VectorRAGRetriever as VectorRAGRetriever
 from .components.rerankers import CohereReranker as CohereReranker
 from .components.rerankers import CrossEncoderReranker as CrossEncoderReranker
-from .components.rerankers import LateInteractionReranker as LateInteractionReranker
 from .contracts import Chunker as Chunker
 from .contracts import PositionAwareChunker as PositionAwareChunker
 from .contracts import Embedder as Embedder

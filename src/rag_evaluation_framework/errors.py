@@ -99,10 +99,7 @@ class ProviderError(RagEvalError, RuntimeError):
         provider: Which: `OpenAI`.
         status: The HTTP status of its last answer; None if there was none, or it could be read and not be used.
         attempts: How many requests were made.
-        is_kept: Whether what was answered is kept, so that the same request is not made again.
     """
-
-    is_kept = False
 
     def __init__(self, message: str, provider: str = "", status: int | None = None, attempts: int = 1) -> None:
         super().__init__(message, provider, status, attempts)

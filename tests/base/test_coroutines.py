@@ -28,7 +28,7 @@ from rag_evaluation_framework import (
     VectorStore,
 )
 from rag_evaluation_framework.base.coroutines import Awaited, adapted, resolved, stop_if_cancelled
-from rag_evaluation_framework.components.embedders.cached import check_cacheable, embedder_identity
+from rag_evaluation_framework.components.embedders.cached import embedder_identity
 from rag_evaluation_framework.components.retrievers.function import FunctionRetriever, as_retriever
 from rag_evaluation_framework.components.vector_stores import InMemoryVectorStore
 from rag_evaluation_framework.contracts.component import parameters
@@ -433,7 +433,6 @@ class TestAdapted:
         assert isinstance(view, Remote)
         assert (describe(view), parameters(view)) == (describe(remote), parameters(remote))
         assert embedder_identity(view) == embedder_identity(remote)
-        check_cacheable(view)
         for attribute in ("__module__", "__qualname__", "__name__", "__doc__"):
             assert getattr(type(view), attribute) == getattr(Remote, attribute)
         assert adapted(Slotted(1)) == Slotted(1)

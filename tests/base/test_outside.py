@@ -19,7 +19,7 @@ from rag_evaluation_framework.base.outside import (
 )
 from rag_evaluation_framework.data.rankings import Failure
 from rag_evaluation_framework.errors import DatasetError, MissingDependency, QueryFailed
-from rag_evaluation_framework.testing.chunkers import assert_linear
+from support.linear import assert_linear
 
 
 class Mute(Exception):

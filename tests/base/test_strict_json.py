@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rag_evaluation_framework.base.files import parse_json
-from rag_evaluation_framework.testing.chunkers import assert_linear
 from support.each import each
+from support.linear import assert_linear
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),

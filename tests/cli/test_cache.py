@@ -7,8 +7,8 @@ import pytest
 
 from rag_evaluation_framework.components.embedders import EmbeddingCache
 from rag_evaluation_framework.components.embedders.cached import Embedding
-from rag_evaluation_framework.components.llms import KeptAnswer, KeptAnswers
-from rag_evaluation_framework.components.llms.kept_answers import answer_key
+from rag_evaluation_framework.components.llms import Completion, KeptAnswers
+from rag_evaluation_framework.components.llms.language_model import answer_key
 
 IDENTITY = json.dumps({"type": "own.module:Own", "parameters": {"size": 3}, "source": None, "content": None})
 
@@ -166,9 +166,8 @@ def test_what_is_not_ours_stays_and_is_told(rag_eval, filled):
 @pytest.fixture
 def answered(filled):
     kept = KeptAnswers(filled)
-    for number, attempts in (("1", 1), ("2", 2)):
-        for attempt in range(attempts):
-            kept.keep(answer_key({"asked": number}), attempt + 1, KeptAnswer("Yes."))
+    for number in range(3):
+        kept.keep(answer_key({"asked": number}), Completion("Yes."))
     return filled
 
 

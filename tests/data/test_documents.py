@@ -9,7 +9,7 @@ import pytest
 from rag_evaluation_framework import Corpus, Document, DocumentId
 from rag_evaluation_framework.base.notes import collected
 from rag_evaluation_framework.errors import CorpusError
-from rag_evaluation_framework.testing.chunkers import assert_linear
+from support.linear import assert_linear
 
 
 def write(folder, files):

@@ -32,7 +32,14 @@ _COMMANDS: list[list[str]] = [
         "span_recall",
         "--no-import",
     ],
-    ["run", "config.yaml", "--reranker", "late-interaction", "--embedder", "lsa", "--set", "max_concurrency=2"],
+    [
+        "run",
+        "config.yaml",
+        "--reranker",
+        "rag_evaluation_framework.testing:ReversingReranker",
+        "--set",
+        "max_concurrency=2",
+    ],
     [
         "run",
         "config.yaml",

@@ -20,7 +20,7 @@ from rag_evaluation_framework.authoring.models import (
 )
 from rag_evaluation_framework.base.notes import collected
 from rag_evaluation_framework.components.llms import KeptAnswers
-from rag_evaluation_framework.components.llms.kept_answers import answer_key
+from rag_evaluation_framework.components.llms.language_model import answer_key
 from rag_evaluation_framework.testing import LoopbackProviders
 from support.nightly import nightly
 from support.scripted_llm import ScriptedModel
@@ -75,7 +75,7 @@ def keys(model, first=0):
 
 def kept(folder, asked):
     answers = KeptAnswers(folder / ".rag-eval")
-    return {key for key in asked if [*answers.answers(key)]}
+    return {key for key in asked if answers.get(key)}
 
 
 def killed(model, folder, life, after, delay):

@@ -12,8 +12,8 @@ from rag_evaluation_framework.labels import quote_matcher
 from rag_evaluation_framework.labels.quote_locator import QuoteLocator
 from rag_evaluation_framework.labels.quote_matcher import Effort, chains, matches, may_be_left_out
 from rag_evaluation_framework.labels.quoted_text import KeyedTexts, QuotedText
-from rag_evaluation_framework.testing.chunkers import assert_linear
 from rag_evaluation_framework.text.markups.markdown_markup import markdown_markup
+from support.linear import assert_linear
 
 
 def all_ways(places, rank, markup, farthest):

@@ -7,7 +7,7 @@ import pytest
 from rag_evaluation_framework import Corpus, Document, DocumentId
 from rag_evaluation_framework.labels import quote_matcher
 from rag_evaluation_framework.labels.quote_locator import QuoteLocator
-from rag_evaluation_framework.testing.chunkers import assert_linear
+from support.linear import assert_linear
 
 
 def located(text, quote, name="a.txt"):

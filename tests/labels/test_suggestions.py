@@ -11,8 +11,8 @@ from rag_evaluation_framework import Corpus, Document, DocumentId, check_quotes
 from rag_evaluation_framework.labels import quoted_text
 from rag_evaluation_framework.labels.quote_locator import QuoteLocator
 from rag_evaluation_framework.labels.suggestions import suggest
-from rag_evaluation_framework.testing.chunkers import assert_linear
 from support.each import each
+from support.linear import assert_linear
 
 GUIDE = """# Refunds
 

@@ -20,7 +20,6 @@ from rag_evaluation_framework import (
     Document,
     DocumentId,
     DocumentLevelGroundTruth,
-    LateInteractionReranker,
     Query,
     RerankedRetriever,
     Retriever,
@@ -34,7 +33,8 @@ from rag_evaluation_framework.data import Hit, Retrieval, Stage
 from rag_evaluation_framework.demo import load_handbook
 from rag_evaluation_framework.runs import runner
 from rag_evaluation_framework.runs.config import CONFIGS
-from rag_evaluation_framework.testing import HashingEmbedder, ReversingReranker
+from rag_evaluation_framework.testing import ReversingReranker
+from support.rerankers import SharedWords
 from support.results import saved_rows
 
 LEVELS = (DOCUMENT, CHUNK, TOKEN)
@@ -77,7 +77,7 @@ class TestBefore:
     @pytest.mark.parametrize("retriever", [BM25Retriever(), VectorRAGRetriever()], ids=lambda part: part.name)
     def test_it_equals_the_plain_run(self, handbook, retriever, level, batched):
         plain = run(retriever, handbook, level, batch_queries=batched)
-        reranker = LateInteractionReranker(HashingEmbedder())
+        reranker = SharedWords()
         result = run(RerankedRetriever(retriever, reranker, candidates=40), handbook, level, batch_queries=batched)
         assert result.scores.columns.keys() == plain.scores.columns.keys() == result.queries.before.keys()
         for name, column in plain.scores.columns.items():
@@ -116,7 +116,7 @@ class TestBefore:
         assert run(BM25Retriever(), handbook).queries[0].deltas == {}
 
     def test_the_difference_is_that_of_comparing_with_the_plain_run(self, handbook):
-        result = run(RerankedRetriever(BM25Retriever(), LateInteractionReranker(HashingEmbedder())), handbook)
+        result = run(RerankedRetriever(BM25Retriever(), SharedWords()), handbook)
         compared = run(BM25Retriever(), handbook).compare(result)
         assert compared.tests == result.reranking.tests
         for name, (before, after) in compared.means.items():
@@ -256,7 +256,7 @@ class TestCeiling:
 
     @pytest.mark.parametrize("level", LEVELS, ids=level_name)
     def test_it_is_never_below_what_was_scored(self, handbook, level):
-        result = run(RerankedRetriever(BM25Retriever(), LateInteractionReranker(HashingEmbedder())), handbook, level)
+        result = run(RerankedRetriever(BM25Retriever(), SharedWords()), handbook, level)
         told = result.reranking
         assert told.ceiling.columns
         for name, ceiling in told.ceiling.columns.items():
@@ -276,7 +276,7 @@ class TestCeiling:
 class TestSaved:
     @pytest.fixture
     def saved(self, handbook, tmp_path):
-        whole = RerankedRetriever(BM25Retriever(), LateInteractionReranker(HashingEmbedder()), 20)
+        whole = RerankedRetriever(BM25Retriever(), SharedWords(), 20)
         result = run(whole, handbook)
         return result, result.save(tmp_path / "run")
 

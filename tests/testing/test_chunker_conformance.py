@@ -5,11 +5,11 @@ from dataclasses import dataclass
 import pytest
 
 import rag_evaluation_framework as rag
-from rag_evaluation_framework.testing import ChunkerConformance
 from rag_evaluation_framework.text.tokenizers import resolve_tokenizer
 from support.chunkers import Paragraphs
 from support.conformance import assert_every_built_in_is_tested, assert_fails
 from support.embedders import WordCounts
+from support.suites import ChunkerConformance
 
 pytestmark = pytest.mark.no_cover
 

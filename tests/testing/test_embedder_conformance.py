@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 import rag_evaluation_framework as rag
-from rag_evaluation_framework.testing import EmbedderConformance, HashingEmbedder, LoopbackProviders
+from rag_evaluation_framework.testing import HashingEmbedder, LoopbackProviders
 from support.conformance import assert_every_built_in_is_tested, assert_fails
+from support.suites import EmbedderConformance
 
 
 @pytest.mark.slow

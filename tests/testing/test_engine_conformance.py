@@ -9,8 +9,8 @@ import pytest
 import rag_evaluation_framework
 from rag_evaluation_framework.components.engines import HttpEngine
 from rag_evaluation_framework.data.queries import Scope
-from rag_evaluation_framework.testing import EngineConformance
 from support.engines import MemoryEngine, served
+from support.suites import EngineConformance
 
 TEMPLATE = Path(rag_evaluation_framework.__file__).parent / "cli/templates/rag_eval_engine.py"
 

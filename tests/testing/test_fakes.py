@@ -22,15 +22,6 @@ class TestHashingEmbedder:
         assert sorted(one[one > 0]) == [1, 1, 2]
         assert not none.any()
 
-    def test_each_word_is_a_unit_vector_and_their_sum_the_vector_of_the_text(self):
-        embedder = HashingEmbedder(7)
-        texts = ["one two two", "", "three"]
-        tokens = embedder.embed_tokens(texts)
-        assert [vectors.shape for vectors in tokens] == [(3, 7), (0, 7), (1, 7)]
-        assert all(vectors.dtype == np.float32 for vectors in tokens)
-        assert all((np.linalg.norm(vectors, axis=1) == 1).all() for vectors in tokens)
-        assert np.array_equal([vectors.sum(axis=0) for vectors in tokens], embedder.embed(texts))
-
     def test_vectors_are_the_same_in_another_process(self):
         code = (
             "from rag_evaluation_framework.testing import HashingEmbedder as E; print(E(9).embed(['a b é c']).tolist())"

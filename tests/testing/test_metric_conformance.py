@@ -2,9 +2,9 @@
 
 import rag_evaluation_framework as rag
 from rag_evaluation_framework.data import calculate_overlap
-from rag_evaluation_framework.testing import RankMetricConformance, SpanMetricConformance
 from support.conformance import assert_every_built_in_is_tested, assert_fails
 from support.each import each
+from support.suites import RankMetricConformance, SpanMetricConformance
 
 
 class TestSpanRecall(SpanMetricConformance):

@@ -6,9 +6,10 @@ import pytest
 
 import rag_evaluation_framework as rag
 from rag_evaluation_framework.data import Hit
-from rag_evaluation_framework.testing import HashingEmbedder, LoopbackProviders, RerankerConformance, ReversingReranker
+from rag_evaluation_framework.testing import LoopbackProviders, ReversingReranker
 from support.conformance import assert_every_built_in_is_tested, assert_fails
 from support.each import each
+from support.suites import RerankerConformance
 from support.tiny_models import tiny_cross_encoder
 
 
@@ -16,16 +17,6 @@ from support.tiny_models import tiny_cross_encoder
 class TestCrossEncoderReranker(RerankerConformance):
     def make(self):
         return rag.CrossEncoderReranker(tiny_cross_encoder(), batch_size=3)
-
-
-class TestLateInteractionReranker(RerankerConformance):
-    def make(self):
-        return rag.LateInteractionReranker(HashingEmbedder())
-
-
-class TestLateInteractionRerankerWithoutACache(RerankerConformance):
-    def make(self):
-        return rag.LateInteractionReranker(HashingEmbedder(64), cache_megabytes=0)
 
 
 class TestCohereReranker(RerankerConformance):

@@ -5,10 +5,11 @@ import pytest
 import rag_evaluation_framework as rag
 from rag_evaluation_framework.components.retrievers import ScopedRetriever
 from rag_evaluation_framework.data import Hit, Retrieval
-from rag_evaluation_framework.testing import HashingEmbedder, RetrieverConformance
 from support.chunkers import Paragraphs
 from support.conformance import assert_every_built_in_is_tested, assert_fails
 from support.each import each
+from support.rerankers import SharedWords
+from support.suites import RetrieverConformance
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*returns a vector of zeros:UserWarning")  # of unknown words
 
@@ -67,14 +68,14 @@ class TestScopedRetriever(RetrieverConformance):
 
 class TestRerankedRetriever(RetrieverConformance):
     def make(self):
-        return rag.RerankedRetriever(rag.BM25Retriever(), rag.LateInteractionReranker(HashingEmbedder()))
+        return rag.RerankedRetriever(rag.BM25Retriever(), SharedWords())
 
 
 class TestRerankedRetrieverOfFusedChunks(RetrieverConformance):
     def make(self):
         small = rag.RecursiveCharacterChunker(chunk_size=90)
         hybrid = rag.HybridRetriever((rag.BM25Retriever(small), rag.VectorRAGRetriever(small)), depth=200)
-        return rag.RerankedRetriever(hybrid, rag.LateInteractionReranker(HashingEmbedder()), candidates=200)
+        return rag.RerankedRetriever(hybrid, SharedWords(), candidates=200)
 
 
 def test_every_built_in_retriever_has_a_conformance_test():

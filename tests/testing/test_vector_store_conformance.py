@@ -11,9 +11,9 @@ import rag_evaluation_framework as rag
 from rag_evaluation_framework.components.vector_stores import PgVectorStore
 from rag_evaluation_framework.data import Hit
 from rag_evaluation_framework.errors import InputError
-from rag_evaluation_framework.testing import VectorStoreConformance
 from support.conformance import assert_every_built_in_is_tested, assert_fails
 from support.each import each
+from support.suites import VectorStoreConformance
 
 
 class TestInMemoryVectorStore(VectorStoreConformance):

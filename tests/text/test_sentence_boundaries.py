@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rag_evaluation_framework.testing.chunkers import assert_linear
 from rag_evaluation_framework.text.sentence_boundaries import sentence_places
 from support.each import each
+from support.linear import assert_linear
 
 LONE_SURROGATES = [chr(0xD83D), chr(0xDE00)]
 PIECES = [

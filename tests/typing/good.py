@@ -55,7 +55,6 @@ from rag_evaluation_framework import (
     HitRate,
     HybridRetriever,
     InMemoryVectorStore,
-    LateInteractionReranker,
     LLMClient,
     LsaEmbedder,
     MarkdownHeaderChunker,
@@ -71,7 +70,6 @@ from rag_evaluation_framework import (
     Retriever,
     SemanticChunker,
     SentenceChunker,
-    SentenceTransformerEmbedder,
     SpanF1,
     SpanIoU,
     SpanRecall,
@@ -614,7 +612,7 @@ assert_type(comparison.changed, tuple[str, ...])
 
 # Real parts.
 hybrid = HybridRetriever((BM25Retriever(), VectorRAGRetriever(embedder=CachedEmbedder(LsaEmbedder()))), weights=(1, 2))
-reranker = LateInteractionReranker(SentenceTransformerEmbedder())
+reranker = CrossEncoderReranker("model")
 assert_type(evaluate(RerankedRetriever(hybrid, reranker, candidates=20), token_truth), EvaluationResult[CharacterSpan])
 assert_type(
     TokenLevelEvaluation(corpus, token_truth).run(

@@ -16,7 +16,6 @@ from .embedders import SentenceTransformerEmbedder as SentenceTransformerEmbedde
 from .engines import HttpEngine as HttpEngine
 from .llms import AnthropicClient as AnthropicClient
 from .llms import Completion as Completion
-from .llms import KeptAnswer as KeptAnswer
 from .llms import KeptAnswers as KeptAnswers
 from .llms import LanguageModel as LanguageModel
 from .providers import ANTHROPIC as ANTHROPIC
@@ -28,7 +27,6 @@ from .providers import track_usage as track_usage
 from .rerankers import CohereReranker as CohereReranker
 from .rerankers import CrossEncoderReranker as CrossEncoderReranker
 from .rerankers import FunctionReranker as FunctionReranker
-from .rerankers import LateInteractionReranker as LateInteractionReranker
 from .retrievers import BM25Retriever as BM25Retriever
 from .retrievers import Cleanup as Cleanup
 from .retrievers import EmbeddedChunks as EmbeddedChunks

@@ -15,7 +15,6 @@ from .roles import Reranker as Reranker
 from .roles import Retriever as Retriever
 from .roles import Section as Section
 from .roles import Sink as Sink
-from .roles import TokenEmbedder as TokenEmbedder
 from .roles import Tokenizer as Tokenizer
 from .roles import TokenLevelMetric as TokenLevelMetric
 from .roles import VectorStore as VectorStore

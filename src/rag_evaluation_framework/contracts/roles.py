@@ -288,15 +288,6 @@ def truncation_flags(embedder: Embedder, texts: Sequence[str]) -> NDArray[np.boo
     )
 
 
-@runtime_checkable
-class TokenEmbedder(Protocol):
-    """What a late-interaction reranker needs of an embedder: a vector for every token."""
-
-    def embed_tokens(self, texts: Sequence[str]) -> list[NDArray[np.float32]]:
-        """Return for each text the vectors of its tokens: float32, shape (tokens, dimension), each of length 1."""
-        ...
-
-
 # Vector stores: keeping vectors and finding the nearest.
 
 

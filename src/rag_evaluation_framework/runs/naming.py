@@ -19,7 +19,7 @@ _LIBRARIES = {"langchain": "LangChain", "llama_index": "LlamaIndex", "haystack":
 
 
 def run_name(retriever: Any) -> str:
-    """Return the name of a pipeline: "BM25, recursive 800", "LSA vectors, recursive 250, late interaction (LSA)".
+    """Return the name of a pipeline: "BM25, recursive 800", "LSA vectors, recursive 250, Cohere reranker".
 
     It tells the parts, and their parameters that differ from the defaults. Functions, engines, stored rankings and
     components of your own keep their names.

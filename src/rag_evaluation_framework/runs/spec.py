@@ -187,7 +187,7 @@ class RunSpec(Measuring, frozen=True):
     """bm25, vector-rag, hybrid, or your own: my_module:search."""
 
     reranker: Annotated[ComponentConfig | None, Option()] = None
-    """Reranks the first results: late-interaction, cross-encoder, or your own."""
+    """Reranks the first results: cross-encoder, cohere, or your own."""
 
     engine: Annotated[ComponentConfig | None, Option()] = None
     """A whole system to evaluate: my_module:factory, or http://127.0.0.1:8000."""

@@ -1,63 +1,13 @@
-"""Conformance suite for chunkers, with a bound on how their work grows."""
+"""Conformance suite for chunkers."""
 
-import gc
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
-from functools import partial
-from math import inf
-from random import Random
-from time import thread_time
 from typing import ClassVar
 
 from ..base.coroutines import adapted
 from ..components.chunkers.function import position_aware
 from ..contracts.roles import Chunker, PositionAwareChunker
 from ..data import Document, DocumentId, PositionAwareChunk, generate_pa_chunk_id
-from .conformance import AWKWARD_TEXTS, FRAGMENTS, LONG_PARAGRAPH, assert_named
-
-# A bound on how work grows, which holds on a machine of any speed.
-
-
-def assert_linear(work: Callable[[int], Callable[[], object]], size: int, *, times: int = 4, most: float = 8) -> None:
-    """Check that `times` times the work takes at most `most` times the CPU time; a square takes `times` squared.
-
-    Both sizes are measured until the least of each agree with that, five times at most, so that neither the speed of
-    the machine nor what else it does decides. Time of other threads does not count.
-
-    Args:
-        work: Make an input of a size, and return the work on it; only the work is measured.
-        size: The smaller size. Its work should take at least a few milliseconds.
-        times: How much larger the other size is.
-        most: How much longer its work may take.
-    """
-    work(size)()  # what is loaded and prepared once
-    small = large = inf
-    for _ in range(5):
-        small = min(small, _seconds(work(size)), _seconds(work(size)))
-        large = min(large, _seconds(work(size * times)))
-        if large <= most * small:
-            return
-    raise AssertionError(
-        f"size {size * times} took {large:.3f} s of CPU time, {large / small:.1f} times as long as size {size}; "
-        f"expected at most {most:g} times"
-    )
-
-
-def _seconds(work: Callable[[], object]) -> float:
-    collecting = gc.isenabled()
-    gc.disable()  # it would look at everything else that the process holds
-    try:
-        start = thread_time()
-        work()
-        return thread_time() - start
-    finally:
-        if collecting:
-            gc.enable()
-
-
-# Conformance suite for chunkers.
-
-_PROSE = AWKWARD_TEXTS["prose"]
+from .conformance import AWKWARD_TEXTS, assert_named
 
 
 class ChunkerConformance(ABC):
@@ -70,12 +20,10 @@ class ChunkerConformance(ABC):
         covers_everything: Whether every character except white space belongs to a chunk. Set it to False for a chunker
             that drops text on purpose.
         limit: The maximum length of a chunk, as `length` counts, or None if there is no limit.
-        random_documents: How many random texts are chunked, in addition to those known to be awkward.
     """
 
     covers_everything: ClassVar[bool] = True
     limit: ClassVar[int | None] = None
-    random_documents: ClassVar[int] = 1_000
 
     @abstractmethod
     def make(self) -> Chunker | PositionAwareChunker:
@@ -136,12 +84,6 @@ class ChunkerConformance(ABC):
                     f"{case}: a chunk is {length} long, expected at most {self.limit}: {chunk.content!r}"
                 )
 
-    def test_long_texts_are_chunked_in_linear_time(self) -> None:
-        """One paragraph of 100,000 characters takes at most eight times the CPU time of 25,000."""
-        assert_linear(
-            lambda size: partial(self._chunks, Document(DocumentId("long.md"), LONG_PARAGRAPH[:size])), 25_000
-        )
-
     def test_chunks_are_the_same_every_time(self) -> None:
         """A chunker that was used on other documents, and an equal chunker, produce the same chunks."""
         chunker = position_aware(self.make())
@@ -157,32 +99,6 @@ class ChunkerConformance(ABC):
                 expected = generate_pa_chunk_id(chunk.content)
                 assert chunk.id == expected, f"{case}: {chunk.content!r} has the id {chunk.id!r}, expected {expected!r}"
 
-    def test_chunks_keep_the_document_id(self) -> None:
-        """Each chunk names its document."""
-        for case, document, chunks in self._cases():
-            for chunk in chunks:
-                assert chunk.doc_id == document.id, f"{case}: doc_id {chunk.doc_id!r}, expected {document.id!r}"
-
-    def test_the_document_is_not_changed(self) -> None:
-        """Chunking does not change the document or its metadata."""
-        document = Document(DocumentId("a.md"), _PROSE, {"tags": ["billing"]})
-        position_aware(self.make()).chunk_with_positions(document)
-        assert document == Document(DocumentId("a.md"), _PROSE, {"tags": ["billing"]}), f"changed to {document}"
-
-    def test_an_empty_document_has_no_chunks(self) -> None:
-        """An empty document gives an empty list."""
-        chunks = self._chunks(Document(DocumentId("empty.md"), ""))
-        assert chunks == [], f"an empty document gave {chunks}"
-
-    def test_chunk_returns_the_texts(self) -> None:
-        """`chunk` returns plain texts, of a position-aware chunker those of its chunks."""
-        chunker = adapted(self.make())
-        texts = chunker.chunk(_PROSE)
-        assert all(isinstance(text, str) for text in texts), f"chunk() returned {texts!r}"
-        if isinstance(chunker, PositionAwareChunker):
-            contents = [chunk.content for chunk in self._chunks(Document(DocumentId("a.md"), _PROSE))]
-            assert texts == contents, f"chunk() returned {texts!r}, chunk_with_positions() {contents!r}"
-
     def test_the_name_fits_into_a_table(self) -> None:
         """The name is one line of text and the same each time."""
         assert_named(self.make(), self.make())
@@ -191,22 +107,6 @@ class ChunkerConformance(ABC):
         return list(position_aware(self.make()).chunk_with_positions(document))
 
     def _cases(self) -> list[tuple[str, Document, list[PositionAwareChunk]]]:
-        """Return every case with its chunks, each from a new chunker; cut once for all tests of a suite."""
-        if type(self) not in _CUT:
-            texts = (*AWKWARD_TEXTS.items(), *_random_texts(self.random_documents))
-            documents = [(case, Document(DocumentId("notes/a.md"), text)) for case, text in texts]
-            cut = [(case, document, self._chunks(document)) for case, document in documents]
-            _CUT.clear()
-            _CUT[type(self)] = cut
-        return _CUT[type(self)]
-
-
-_CUT: dict[type[ChunkerConformance], list[tuple[str, Document, list[PositionAwareChunk]]]] = {}
-"""The cases of the suite that is running, and of no other."""
-
-
-def _random_texts(count: int) -> Iterator[tuple[str, str]]:
-    random = Random(20_261_120)  # noqa: S311  # repeatable texts, no secret
-    for number in range(count):
-        length = random.choice((1, 5, 20, 60, 200))
-        yield f"random text {number}", "".join(random.choices(FRAGMENTS, k=length))
+        """Return awkward texts as documents, each with its chunks, from a new chunker."""
+        documents = [(case, Document(DocumentId("notes/a.md"), text)) for case, text in AWKWARD_TEXTS.items()]
+        return [(case, document, self._chunks(document)) for case, document in documents]

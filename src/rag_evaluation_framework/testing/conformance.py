@@ -3,7 +3,9 @@
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
+
+from ..contracts.component import Component
 
 _SAMPLES: Mapping[str, Any] = json.loads(Path(__file__).with_name("samples.json").read_text(encoding="utf-8"))
 _REPORTS = "".join(map(_SAMPLES["report"].format, range(40)))
@@ -20,22 +22,9 @@ STRANGE_QUESTIONS: tuple[str, ...] = (*_SAMPLES["strange_questions"], "password 
 """Unknown words, emoji, punctuation, white space, and a very long one."""
 AWKWARD_TEXTS: dict[str, str] = {name: text * times for name, (text, times) in _SAMPLES["awkward_texts"].items()}
 """Texts that have confused chunkers, by what is awkward in them."""
-FRAGMENTS: list[str] = _SAMPLES["fragments"]
-"""What random texts are made of."""
-LONG_PARAGRAPH: str = _SAMPLES["paragraph"] * 1_000
-"""Some 100,000 characters without a line end."""
 
 
-class Named(Protocol):
-    """What has a name."""
-
-    @property
-    def name(self) -> str:
-        """The name."""
-        ...
-
-
-def assert_named(first: Named, second: Named) -> None:
+def assert_named(first: Component, second: Component) -> None:
     """Check that two equal components have one name, which fits into a table: one line of text."""
     name = first.name
     assert name.strip(), f"name {name!r}: expected a non-empty string"

@@ -25,7 +25,7 @@ class HashingEmbedder(Embedder):
     """Embedder without a model: counts of words, each word hashed to one of the dimensions.
 
     Texts are alike if they share words, in lower case. The vectors are the same in every process and on every machine,
-    and nothing has to be fitted, loaded or installed. It embeds tokens, too, for late interaction.
+    and nothing has to be fitted, loaded or installed.
 
     Attributes:
         dimensions: The length of a vector; the fewer, the more words share one.
@@ -48,22 +48,9 @@ class HashingEmbedder(Embedder):
         """Return the counts of each text: float32, shape (len(texts), dimension); zeros for a text without words."""
         vectors = np.zeros((len(texts), self.dimensions), dtype=np.float32)
         for row, text in enumerate(texts):
-            for slot in self._slots(text):
-                vectors[row, slot] += 1
+            for word in _WORD.findall(text.lower()):
+                vectors[row, zlib.crc32(word.encode("utf-8", "surrogatepass")) % self.dimensions] += 1
         return vectors
-
-    def embed_tokens(self, texts: Sequence[str]) -> list[NDArray[np.float32]]:
-        """Return for each text one unit vector per word: float32, shape (words, dimension)."""
-        return [self._unit_vectors(self._slots(text)) for text in texts]
-
-    def _unit_vectors(self, slots: list[int]) -> NDArray[np.float32]:
-        vectors = np.zeros((len(slots), self.dimensions), dtype=np.float32)
-        vectors[np.arange(len(slots)), slots] = 1
-        return vectors
-
-    def _slots(self, text: str) -> list[int]:
-        words = _WORD.findall(text.lower())
-        return [zlib.crc32(word.encode("utf-8", "surrogatepass")) % self.dimensions for word in words]
 
 
 @dataclass(frozen=True)

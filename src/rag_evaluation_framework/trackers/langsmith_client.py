@@ -28,10 +28,7 @@ PROVIDER = "LangSmith"
 _NO_KEY = re.compile(r"[^!-~]")  # what is not ASCII, white space and control codes
 _LOGIN = "LANGSMITH_CONFIG_FILE"
 _MILLISECONDS = (10_000, 60_000)  # to connect, and to wait for an answer
-_ADVICE = {
-    401: "; check LANGSMITH_API_KEY",
-    403: "; a key for several workspaces also needs LANGSMITH_WORKSPACE_ID",
-}
+_ADVICE = {401: "; check LANGSMITH_API_KEY", 403: "; a key for several workspaces also needs LANGSMITH_WORKSPACE_ID"}
 _STATUS = re.compile(r"\b([45]\d\d) (?:(?:Client|Server) Error|error responses)")
 _UNANSWERED = ("LangSmithConnectionError", "ConnectionError", "ReadTimeout", "ConnectTimeout")
 _BUSY = (408, 425, 429)

@@ -44,18 +44,17 @@ def test_failed_requests_are_told_by_what_was_asked_and_how_they_failed(served, 
     assert (failed.asking, failed.error, failed.status) == ("Asking for quotes", "ProviderUnavailable", 500)
     assert len(failed.messages) == 2
     assert "status 500" in failed.messages[0]
-    assert failed.asked_again
     assert load_dataset(generator.path).metadata["generation"]["failed_requests"] == 2
 
 
-def test_answers_that_cannot_be_used_lose_their_questions_and_are_not_asked_for_again(served, pages):
+def test_answers_that_cannot_be_used_lose_their_questions_and_are_asked_for_again(served, pages):
     providers, client = served(ScriptedModel(quote=lambda sentence, request: "I would rather not."))
     generator, dataset, _ = generate(client, pages)
     (failed,) = generator.failed
-    assert (len(dataset), len(failed.messages), failed.error, failed.asked_again) == (0, 6, "InvalidAnswer", False)
-    asked = len(providers.exchanges)
+    assert (len(dataset), len(failed.messages), failed.error) == (0, 6, "InvalidAnswer")
+    asked = providers.exchanges[:]
     assert generate(client, pages)[0].failed[0].error == "InvalidAnswer"
-    assert len(providers.exchanges) == asked
+    assert len(asked) < len(providers.exchanges) < 2 * len(asked)
 
 
 @pytest.mark.parametrize("at_once", [1, 4])

@@ -13,8 +13,8 @@ from rag_evaluation_framework.authoring.models.asking import (
     read_cited_questions,
 )
 from rag_evaluation_framework.components.llms.language_model import form_in, strict_schema
-from rag_evaluation_framework.testing.chunkers import assert_linear
 from support.each import each
+from support.linear import assert_linear
 
 TWO = ["What is it?", "Where is it?"]
 JSON = '{"questions": [{"question": "What is it?"}, {"question": "Where is it?"}]}'

@@ -23,10 +23,10 @@ from rag_evaluation_framework.contracts.registry.building import build
 from rag_evaluation_framework.contracts.registry.records import describe
 from rag_evaluation_framework.errors import ConfigError, MissingDependency, TokenizerError
 from rag_evaluation_framework.testing import HashingEmbedder
-from rag_evaluation_framework.testing.chunkers import assert_linear
 from rag_evaluation_framework.text.sentence_boundaries import sentence_places
 from rag_evaluation_framework.text.tokenizers import resolve_tokenizer
 from support.each import each
+from support.linear import assert_linear
 
 CL100K = resolve_tokenizer("cl100k_base")
 LONE_SURROGATES = [chr(0xD83D), chr(0xDE00), chr(0xD800)]

@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rag_evaluation_framework import Document, DocumentId, MarkdownHeaderChunker, RecursiveCharacterChunker
-from rag_evaluation_framework.testing.chunkers import assert_linear
 from support.each import each
+from support.linear import assert_linear
 
 LINES = ["# A", "## B", "### C", "text", "", "", "====", "---", "```", "    # code", "> # q", "- # l", "<div>", "a | b"]
 texts = st.lists(st.sampled_from(LINES) | st.text(max_size=8), max_size=25).flatmap(

@@ -23,8 +23,8 @@ from rag_evaluation_framework import (
 )
 from rag_evaluation_framework.components.chunkers import function, position_aware
 from rag_evaluation_framework.errors import InputError
-from rag_evaluation_framework.testing.chunkers import assert_linear
 from support.each import each
+from support.linear import assert_linear
 
 
 class Fixed(Chunker):

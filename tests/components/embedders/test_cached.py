@@ -1,6 +1,4 @@
-import copy
 import json
-import pickle
 import subprocess
 import sys
 from dataclasses import dataclass, field
@@ -14,12 +12,10 @@ from rag_evaluation_framework import (
     Document,
     DocumentId,
     Embedder,
-    LateInteractionReranker,
     LsaEmbedder,
     VectorRAGRetriever,
 )
 from rag_evaluation_framework.components.embedders import EmbeddingCache
-from rag_evaluation_framework.contracts import TokenEmbedder
 from rag_evaluation_framework.contracts.registry.building import build
 from rag_evaluation_framework.contracts.registry.records import describe
 from rag_evaluation_framework.errors import ConfigError, InputError
@@ -64,12 +60,6 @@ class Asking(Counting):
 
 class Ordinary(Counting):
     pass
-
-
-@dataclass(frozen=True)
-class OfTokens(Counting):
-    def embed_tokens(self, texts):
-        return [np.eye(26, dtype=np.float32)[[ord(letter) - 97 for letter in text]] for text in texts]
 
 
 @pytest.fixture(autouse=True)
@@ -199,30 +189,6 @@ class TestTruncation:
 
     def test_texts_that_were_never_embedded_are_asked_about(self, tmp_path):
         assert CachedEmbedder(Counting(), tmp_path).truncated(["longer than ten", "b"]).tolist() == [True, False]
-
-
-class TestTokens:
-    def test_they_are_those_of_the_embedder(self, tmp_path):
-        cached = CachedEmbedder(OfTokens(), tmp_path)
-        assert isinstance(cached, TokenEmbedder)
-        assert [vectors.shape for vectors in cached.embed_tokens(["ab", ""])] == [(2, 26), (0, 26)]
-        assert not (tmp_path / "cache").exists()
-
-    def test_a_reranker_of_tokens_takes_it(self, tmp_path):
-        reranker = LateInteractionReranker(CachedEmbedder(OfTokens(), tmp_path))
-        assert reranker.scores("ab", ["ba", "ac", "cd"]).tolist() == [1, 0.5, 0]
-
-    def test_copies_have_them_too(self, tmp_path):
-        cached = CachedEmbedder(OfTokens(), tmp_path)
-        for copied in (copy.deepcopy(cached), pickle.loads(pickle.dumps(cached)), cached.fit(["text"])):
-            assert copied == cached
-            assert copied.embed_tokens(["a"])[0].shape == (1, 26)
-
-    def test_where_the_embedder_has_none_there_are_none(self, tmp_path):
-        cached = CachedEmbedder(Counting(), tmp_path)
-        assert not isinstance(cached, TokenEmbedder)
-        with pytest.raises(ConfigError, match="embed_tokens"):
-            LateInteractionReranker(cached)
 
 
 class TestWithoutACache:

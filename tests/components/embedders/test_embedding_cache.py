@@ -12,11 +12,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from rag_evaluation_framework import Embedder, LsaEmbedder
+from rag_evaluation_framework import CachedEmbedder, Embedder, LsaEmbedder
 from rag_evaluation_framework.components.embedders import EmbeddingCache
 from rag_evaluation_framework.components.embedders.cached import (
     Embedding,
-    check_cacheable,
     embedder_identity,
     vector_key,
 )
@@ -359,17 +358,16 @@ class TestIdentity:
         ],
     )
     def test_what_cannot_be_told_apart_is_refused(self, embedder, reason):
-        for use in (check_cacheable, embedder_identity):
-            with pytest.raises(ConfigError, match=reason):
-                use(embedder)
+        with pytest.raises(ConfigError, match=reason):
+            embedder_identity(embedder)
 
-    def test_checking_does_not_ask_for_the_weights(self):
+    def test_a_cache_around_it_does_not_ask_for_the_weights(self):
         class Loud(Weighted):
             @property
             def content_hash(self):
                 raise AssertionError("the weights were read")
 
-        check_cacheable(Loud())
+        CachedEmbedder(Loud())
 
 
 @pytest.mark.parametrize(
@@ -377,11 +375,18 @@ class TestIdentity:
     [(512, 512), (np.int64(512), 512), *((odd, None) for odd in ("512", -1, 0, 2.5, True, None))],
 )
 def test_an_input_limit_that_is_none_loses_no_vector(tmp_path, given, kept):
-    cache = EmbeddingCache(tmp_path)
-    cache.put("{}", {"a": Embedding(np.ones(3, dtype=np.float32), False)}, input_limit=given)
-    assert [*cache.get("{}", ["a"])] == ["a"]
-    assert cache.known("{}") == (3, kept)
-    assert type(cache.known("{}").input_limit) is type(kept)
+    @dataclass(frozen=True)
+    class Limited(Embedder):
+        dimension = 3
+        input_limit = given
+
+        def embed(self, texts):
+            return np.ones((len(texts), 3), dtype=np.float32)
+
+    CachedEmbedder(Limited(), tmp_path).embed(["a"])
+    known = EmbeddingCache(tmp_path).known(embedder_identity(Limited()))
+    assert known == (3, kept)
+    assert type(known.input_limit) is type(kept)
 
 
 def test_a_root_may_be_given_from_home(tmp_path, monkeypatch):

@@ -13,7 +13,6 @@ from rag_evaluation_framework import SentenceTransformerEmbedder
 from rag_evaluation_framework.components.embedders.sentence_transformer import TorchModel, content_hash, find_model
 from rag_evaluation_framework.contracts.registry.building import build
 from rag_evaluation_framework.contracts.registry.records import describe
-from rag_evaluation_framework.contracts.roles import TokenEmbedder
 from rag_evaluation_framework.errors import ConfigError, InputError, MissingDependency
 
 pytestmark = pytest.mark.slow
@@ -91,7 +90,6 @@ class TestVectors:
     def test_no_texts_have_no_vectors(self, embedder):
         assert embedder.embed([]).shape == (0, 384)
         assert embedder.embed_queries([]).shape == (0, 384)
-        assert embedder.embed_tokens([]) == []
         assert embedder.truncated([]).shape == (0,)
 
     @pytest.mark.parametrize("batch_size", [1, 2, 100])
@@ -131,7 +129,7 @@ class TestVectors:
 
     @pytest.mark.parametrize("texts", ["a text", [1], [None], ["a", b"b"]])
     def test_anything_but_a_list_of_texts_is_refused(self, embedder, texts):
-        for use in (embedder.embed, embedder.truncated, embedder.embed_tokens):
+        for use in (embedder.embed, embedder.truncated):
             with pytest.raises(InputError, match="expected a list of texts"):
                 use(texts)
 
@@ -164,28 +162,6 @@ class TestInputLimit:
         retriever = rag.VectorRAGRetriever(chunker=chunker, embedder=embedder)
         with pytest.warns(UserWarning, match=r"truncates 2 of 4 chunks \(50\.0%\) at its input limit of 256 tokens"):
             retriever.index(corpus)
-
-
-class TestTokens:
-    def test_they_are_the_librarys_of_length_one_without_padding(self, embedder, library):
-        found = embedder.embed_tokens(TEXTS)
-        wanted = library.encode(TEXTS, output_value="token_embeddings", show_progress_bar=False)
-        assert len(found) == len(TEXTS)
-        for vectors, tensor in zip(found, wanted, strict=True):
-            rows = tensor.cpu().numpy()
-            np.testing.assert_allclose(vectors, rows / np.linalg.norm(rows, axis=1, keepdims=True), atol=1e-4)
-            assert vectors.dtype == np.float32
-
-    def test_special_tokens_are_among_them(self, embedder):
-        assert [len(vectors) for vectors in embedder.embed_tokens(["", "server", "server " * 900])] == [2, 3, 256]
-
-    def test_equal_texts_do_not_share_an_array(self, embedder):
-        first, second = embedder.embed_tokens(["same", "same"])
-        first[:] = 0
-        assert second.any()
-
-    def test_it_is_a_token_embedder(self):
-        assert issubclass(SentenceTransformerEmbedder, TokenEmbedder)
 
 
 class TestOtherModels:

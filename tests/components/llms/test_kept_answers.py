@@ -1,7 +1,6 @@
 """Answers that are kept on disk: what was answered once is not asked for again, by whichever client."""
 
 import json
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from types import SimpleNamespace
 
@@ -9,7 +8,7 @@ import pytest
 from pydantic import BaseModel
 
 from rag_evaluation_framework.base.notes import collected
-from rag_evaluation_framework.components.llms import AnthropicClient, KeptAnswer, KeptAnswers, LanguageModel
+from rag_evaluation_framework.components.llms import AnthropicClient, Completion, KeptAnswers, LanguageModel
 from rag_evaluation_framework.components.providers import calls, track_usage
 from rag_evaluation_framework.errors import InvalidAnswer, ProviderRefused, ProviderUnavailable
 from rag_evaluation_framework.testing import LoopbackProviders
@@ -86,28 +85,46 @@ def test_an_answer_depends_on_all_that_is_sent(serving, tmp_path, other):
         assert LanguageModel(**options).form("What?", Form).value.number == 2
 
 
-def test_what_cannot_be_used_is_kept_and_the_attempts_go_on_after_it(serving, tmp_path):
+def test_what_cannot_be_used_is_not_kept_and_is_asked_for_again(serving, tmp_path):
     providers, model = serving(["prose", "{", {"number": "x"}, {"number": 4}], tmp_path, max_retries=2)
     with pytest.raises(InvalidAnswer):
         model.form("What?", Form)
     assert len(providers.exchanges) == 3
-    with pytest.raises(InvalidAnswer, match=r"asked 3 times, and its answers are kept in .*answers"):
-        again(model, tmp_path).form("What?", Form)
-    assert len(providers.exchanges) == 3
-    patient = LanguageModel(model.client, "a-model", max_retries=3, kept=KeptAnswers(tmp_path))
-    assert patient.form("What?", Form).value.number == 4
-    assert len(providers.exchanges) == 4
-    assert again(patient, tmp_path).form("What?", Form).value.number == 4
+    assert again(model, tmp_path).form("What?", Form).value.number == 4
+    assert again(model, tmp_path).form("What?", Form).value.number == 4
     assert len(providers.exchanges) == 4
 
 
-def test_no_more_is_asked_than_is_left_after_kept_answers(serving, tmp_path):
-    providers, model = serving(["prose"] * 9, tmp_path, max_retries=0)
-    with pytest.raises(InvalidAnswer):
-        model.form("What?", Form)
-    with pytest.raises(InvalidAnswer):
-        LanguageModel(model.client, "a-model", max_retries=2, kept=KeptAnswers(tmp_path)).form("What?", Form)
-    assert len(providers.exchanges) == 3
+def test_a_kept_answer_that_another_reader_cannot_use_is_asked_for_again(serving, tmp_path):
+    providers, model = serving([{"number": 1}, {"number": 2}], tmp_path)
+
+    def only_two(text):
+        if "2" not in text:
+            raise ValueError("not two")
+        return Form(number=2)
+
+    assert model.form("What?", Form).value.number == 1
+    assert model.form("What?", Form, only_two).value.number == 2
+    assert model.form("What?", Form).value.number == 2
+    assert len(providers.exchanges) == 2
+
+
+@pytest.mark.parametrize(
+    ("change", "error"),
+    [
+        (lambda message: {"message": {**message, "refusal": "No."}, "finish_reason": "stop"}, ProviderRefused),
+        (lambda message: {"message": message, "finish_reason": "length"}, InvalidAnswer),
+    ],
+)
+def test_what_was_refused_or_cut_off_is_not_kept(serving, tmp_path, change, error):
+    providers, model = serving(["Here.", "There."], tmp_path)
+    providers.fault(
+        CHAT, change=lambda said: {**said, "choices": [{"index": 0, **change(said["choices"][0]["message"])}]}
+    )
+    with pytest.raises(error):
+        model.text("What?")
+    assert len(providers.exchanges) == 1
+    assert again(model, tmp_path).text("What?").value == "There."
 
 
 def test_what_failed_on_the_way_is_asked_for_again(serving, tmp_path):
@@ -135,72 +152,11 @@ def test_an_empty_answer_is_a_fault_of_the_server_and_is_asked_for_again(serving
     assert len(providers.exchanges) == 2
 
 
-def test_what_to_do_about_a_kept_answer_that_cannot_be_used_is_told(serving, tmp_path):
-    providers, model = serving(["prose", "prose", '{"number": 4}'], tmp_path, max_retries=1)
-    for _ in range(2):
-        with pytest.raises(InvalidAnswer) as caught:
-            again(model, tmp_path).form("What?", Form)
-    assert "its answers are kept in cache/answers; max_retries=2 asks again" in str(caught.value)
-    patient = LanguageModel(model.client, "a-model", max_retries=2, kept=KeptAnswers(tmp_path))
-    assert patient.form("What?", Form).value.number == 4
-    assert len(providers.exchanges) == 3
-
-
-@pytest.mark.parametrize(
-    ("answers", "is_kept"),
-    [(["prose", "prose"], True), (["prose", " "], False), ([" ", "prose"], False)],
-)
-def test_an_error_says_whether_the_answers_are_kept_so_that_the_same_is_not_asked_again(
-    serving, tmp_path, answers, is_kept
-):
-    providers, model = serving([*answers, '{"number": 4}'], tmp_path, max_retries=1)
-    with pytest.raises(InvalidAnswer) as caught:
-        model.form("What?", Form)
-    assert caught.value.is_kept is is_kept
-    if not is_kept:
-        assert again(model, tmp_path).form("What?", Form).value.number == 4
-        return
-    with pytest.raises(InvalidAnswer) as caught:
-        again(model, tmp_path).form("What?", Form)
-    assert caught.value.is_kept
-    assert len(providers.exchanges) == 2
-
-
-@pytest.mark.parametrize(
-    ("change", "error"),
-    [
-        (lambda message: {"message": {**message, "refusal": "No."}, "finish_reason": "stop"}, ProviderRefused),
-        (lambda message: {"message": message, "finish_reason": "length"}, InvalidAnswer),
-    ],
-)
-def test_how_an_answer_ended_is_kept(serving, tmp_path, change, error):
-    providers, model = serving(["Here.", "There."], tmp_path, max_retries=0)
-    providers.fault(
-        CHAT, change=lambda said: {**said, "choices": [{"index": 0, **change(said["choices"][0]["message"])}]}
-    )
-    for one in (model, again(model, tmp_path)):
-        with pytest.raises(error) as raised:
-            one.text("What?")
-        assert "No." in str(raised.value) or error is InvalidAnswer
-        assert raised.value.is_kept
-        assert "asks again" not in str(raised.value)
-    assert len(providers.exchanges) == 1
-
-
 def test_answers_without_tokens_and_with_odd_texts_are_kept(serving, tmp_path):
     providers, model = serving(["\ud800 “ü” \x00 end"], tmp_path)
     providers.fault(CHAT, change=lambda answer: {key: value for key, value in answer.items() if key != "usage"})
     first = model.text("What?")
     assert (first.input_tokens, again(model, tmp_path).text("What?")) == (0, first)
-    assert len(providers.exchanges) == 1
-
-
-def test_the_same_question_is_asked_once_by_many_threads(serving, tmp_path):
-    providers, model = serving(["Here."] * 8, tmp_path)
-    providers.fault(CHAT, delay=0.1)
-    with ThreadPoolExecutor(8) as threads:
-        found = list(threads.map(model.text, ["What?"] * 8))
-    assert {each.value for each in found} == {"Here."}
     assert len(providers.exchanges) == 1
 
 
@@ -222,7 +178,7 @@ def test_no_prompt_and_no_key_is_in_the_files(serving, tmp_path):
     model.text("What is the codeword?")
     (path,) = (tmp_path / "cache" / "answers").iterdir()
     content = path.read_bytes()[16:].decode("ascii")  # behind a checksum
-    assert set(json.loads(content)) == {*vars(KeptAnswer(""))}
+    assert set(json.loads(content)) == {*vars(Completion(""))}
     assert "codeword" not in content
     assert KEY not in content
     assert "kept" not in repr(model)

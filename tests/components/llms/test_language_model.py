@@ -24,7 +24,7 @@ from rag_evaluation_framework.errors import (
     ProviderUnavailable,
 )
 from rag_evaluation_framework.testing import LoopbackProviders
-from rag_evaluation_framework.testing.chunkers import assert_linear
+from support.linear import assert_linear
 from support.provider_clients import client_of
 
 TEXT = "The server restarts at night. Backups run daily at noon."

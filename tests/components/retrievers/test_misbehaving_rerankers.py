@@ -10,7 +10,6 @@ from rag_evaluation_framework import (
     Corpus,
     Document,
     DocumentId,
-    LateInteractionReranker,
     RerankedRetriever,
     Reranker,
 )
@@ -37,14 +36,6 @@ class Scoring(ScoringReranker):
 
     def scores(self, query, texts):
         return self._scores(texts)
-
-
-class Tokens:
-    def __init__(self, vectors):
-        self.vectors = vectors
-
-    def embed_tokens(self, texts):
-        return self.vectors(texts)
 
 
 def reranked(reranker):
@@ -112,25 +103,3 @@ def chunks():
 def test_other_numbers_are_taken(kind):
     found = Scoring(lambda texts: np.arange(len(texts)).astype(kind)).rerank("refund", chunks())
     assert found[-1].content == "refund one"
-
-
-@pytest.mark.filterwarnings("error")
-@pytest.mark.parametrize(
-    "vectors",
-    [
-        lambda texts: None,
-        lambda texts: [],
-        lambda texts: [np.ones(3)] * len(texts),
-        lambda texts: [np.ones((2, 3))] * (len(texts) + 1),
-        lambda texts: (
-            [np.ones((2, 3 + row)) for row, _ in enumerate(texts)] if len(texts) > 1 else [np.ones((2, 9))] * 2
-        ),
-        lambda texts: [[["0.5", "1"]]] * len(texts),
-        lambda texts: [np.full((2, 3), np.nan)] * len(texts),
-        lambda texts: [None] * len(texts),
-        lambda texts: (np.ones((2, 3)) for _ in count()),
-    ],
-)
-def test_vectors_of_tokens(vectors):
-    with pytest.raises(InputError, match=r"Tokens\.embed_tokens returned .*; expected .*\(tokens, dimension\)"):
-        reranked(LateInteractionReranker(Tokens(vectors)))

@@ -1,6 +1,5 @@
 """What a store loses, doubles or makes up is told when the corpus is indexed, before anything is scored."""
 
-from dataclasses import replace
 from itertools import count, repeat
 
 import pytest
@@ -11,7 +10,6 @@ from rag_evaluation_framework import (
     Document,
     DocumentId,
     InMemoryVectorStore,
-    PositionAwareChunk,
     VectorRAGRetriever,
     generate_chunk_id,
 )
@@ -115,10 +113,6 @@ class TestCounting:
         assert "Uncounted found" in said
         assert "of 6 chunks" in said
 
-    def test_and_of_one_that_doubles(self):
-        _, (said,) = filled(uncounted(Twice)())
-        assert "found the same chunk twice in one search, the first: document 'a.md'" in said
-
     def test_what_is_left_after_clearing_is_an_error(self):
         store = Stubborn()
         filled(store)
@@ -173,27 +167,6 @@ class TestSearching:
     def test_what_was_never_added_is_an_error(self, answer, said):
         with pytest.raises(InputError, match=f"Searching {said}"):
             filled(searching(answer))
-
-    @pytest.mark.parametrize("kind", [PositionAwareChunk, Chunk])
-    def test_another_text_at_the_place_of_one_that_was_added_is_told(self, kind):
-        def changed(found):
-            return [replace(chunk, content=chunk.content.upper()) for chunk in found]
-
-        def unplaced(chunk):
-            return chunk if kind is PositionAwareChunk else Chunk(chunk.id, chunk.content, chunk.doc_id)
-
-        chunks = [unplaced(chunk) for chunk in chunk_corpus(CORPUS, Lines())]
-        with collected() as notes:
-            fill_store(searching(changed), chunks, embed_chunks(chunks, EMBEDDER).vectors)
-        (said,) = notes
-        assert (
-            "Searching found another text than was added for 6 of 6 chunks of one search, the first: document" in said
-        )
-        assert "'REFUND'. What reads it reads that text; it is judged by its place or id" in said
-
-    def test_a_chunk_that_comes_twice_is_told(self):
-        _, (said,) = filled(searching(lambda found: [found[0], *found]))
-        assert "found the same chunk twice" in said
 
     def test_a_list_that_is_too_short_is_told(self):
         _, (said,) = filled(searching(lambda found: found[:2]))

@@ -9,7 +9,6 @@ from rag_evaluation_framework import (
     Document,
     DocumentId,
     HybridRetriever,
-    LateInteractionReranker,
     PositionAwareChunk,
     RerankedRetriever,
     Reranker,
@@ -19,7 +18,8 @@ from rag_evaluation_framework.contracts.registry.records import describe
 from rag_evaluation_framework.data import Hit, Retrieval, Stage
 from rag_evaluation_framework.demo import load_handbook
 from rag_evaluation_framework.errors import ConfigError, InputError, NotIndexed
-from rag_evaluation_framework.testing import FixedRetriever, HashingEmbedder, ReversingReranker
+from rag_evaluation_framework.testing import FixedRetriever, ReversingReranker
+from support.rerankers import SharedWords
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 CORPUS = Corpus([Document(DocumentId("letters.md"), LETTERS)])
@@ -199,7 +199,7 @@ class TestForeignResults:
 
     def test_equal_texts_at_two_positions_are_both_kept(self, corpus):
         chunker = rag.RecursiveCharacterChunker(chunk_size=40)
-        whole = reranked(BM25Retriever(chunker), LateInteractionReranker(HashingEmbedder()), corpus=corpus)
+        whole = reranked(BM25Retriever(chunker), SharedWords(), corpus=corpus)
         found = whole.retrieve("Support answers within one day.", 2).hits
         assert [hit.doc_id for hit in found] == ["guides/start.md", "guides/stop.md"]
 
@@ -333,13 +333,11 @@ class TestWhole:
             RerankedRetriever(**{"retriever": BM25Retriever(), "reranker": ReversingReranker(), **parameters})
 
     def test_parts_can_be_written_in_a_configuration(self):
-        part = rag.RerankedRetriever(
-            HybridRetriever((BM25Retriever(k1=0.9), BM25Retriever())), LateInteractionReranker(HashingEmbedder()), 20
-        )
+        part = rag.RerankedRetriever(HybridRetriever((BM25Retriever(k1=0.9), BM25Retriever())), ReversingReranker(), 20)
         described = {
             "type": "reranked",
             "retriever": {"type": "hybrid", "retrievers": ["bm25:k1=0.9", "bm25"]},
-            "reranker": {"type": "late-interaction", "embedder": "rag_evaluation_framework.testing:HashingEmbedder"},
+            "reranker": "rag_evaluation_framework.testing:ReversingReranker",
             "candidates": 20,
         }
         assert build("retriever", described) == part
@@ -348,9 +346,7 @@ class TestWhole:
     def test_reranking_by_words_finds_answers_that_bm25_ranks_low(self):
         dataset = load_handbook()
         plain = rag.evaluate(BM25Retriever(), dataset, k=5, budgets=[])
-        better = rag.evaluate(
-            RerankedRetriever(BM25Retriever(), LateInteractionReranker(HashingEmbedder())), dataset, k=5, budgets=[]
-        )
+        better = rag.evaluate(RerankedRetriever(BM25Retriever(), SharedWords()), dataset, k=5, budgets=[])
         assert not better.counts["failed"]
         assert better.notes == ()
         assert better.metrics != plain.metrics

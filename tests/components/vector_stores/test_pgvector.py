@@ -1,23 +1,20 @@
-"""The store in PostgreSQL, over a real server: conformance with an index, ranking, bad input, secrets, what stays."""
+"""The store in PostgreSQL, over a real server: ranking, bad input, secrets, what stays."""
 
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
-from dataclasses import replace
 from uuid import uuid4
 
 import numpy as np
 import pytest
 
 import rag_evaluation_framework as rag
-from rag_evaluation_framework.components.vector_stores import PgVectorStore
+from rag_evaluation_framework.components.vector_stores import PgVectorStore, pgvector
 from rag_evaluation_framework.contracts.registry.building import build
 from rag_evaluation_framework.contracts.registry.records import describe
 from rag_evaluation_framework.demo import load_handbook
 from rag_evaluation_framework.errors import ConfigError, InputError, MissingDependency
-from rag_evaluation_framework.testing import VectorStoreConformance
-from support.each import each
 
 pytestmark = pytest.mark.slow
 
@@ -52,15 +49,6 @@ def query(pgvector_dsn):
         yield run
 
 
-class TestHnsw(VectorStoreConformance):
-    @pytest.fixture(autouse=True)
-    def _dsn(self, pgvector_dsn):
-        self.dsn = pgvector_dsn
-
-    def make(self):
-        return PgVectorStore(self.dsn, table=f"run_{uuid4().hex}", index="hnsw", ef_search=200)
-
-
 class TestRanking:
     def test_searches_in_several_threads_do_not_mix(self, store, chunks, vectors):
         one, rows = store(), vectors(200, seed=3)
@@ -70,124 +58,27 @@ class TestRanking:
         assert found == [[chunk] for chunk in chunks(200)]
 
 
-class TestApproximateSearch:
-    def test_it_uses_the_index_and_exact_search_of_the_same_table_does_not(self, store, chunks, vectors):
-        rows, queries = vectors(4_000, 32), vectors(20, 32, seed=1)
-        poor = store(index="hnsw", m=2, ef_construction=4, ef_search=1)
-        poor.add(chunks(4_000), rows)
-        approximate = poor.search_many(queries, 10)
-        memory = rag.InMemoryVectorStore()
-        memory.add(chunks(4_000), rows)
-        assert store(table=poor.table).search_many(queries, 10) == memory.search_many(queries, 10)
-        assert approximate != memory.search_many(queries, 10)
-        assert all(len(ranking) == 10 for ranking in approximate)
-
-    def test_all_of_thousands_of_equal_vectors_are_found(self, store, chunks):
-        one = store(index="hnsw")
-        one.add(chunks(3_000), np.ones((3_000, 3), dtype=np.float32))
-        assert one.search(np.ones(3, dtype=np.float32), 3_000) == chunks(3_000)
-
-    def test_on_vectors_with_topics_it_finds_what_exact_search_finds(self, store, chunks):
-        rng = np.random.default_rng(1)
-        centres = rng.normal(size=(60, 96))
-        rows = (centres[rng.integers(60, size=3_000)] + 0.7 * rng.normal(size=(3_000, 96))).astype(np.float32)
-        queries = (centres + 0.7 * rng.normal(size=(60, 96))).astype(np.float32)
-        exact, one = rag.InMemoryVectorStore(), store(index="hnsw", ef_search=200)
-        for filled in (exact, one):
-            filled.add(chunks(3_000), rows)
-        pairs = zip(one.search_many(queries, 10), exact.search_many(queries, 10), strict=True)
-        assert np.mean([len(set(found) & set(expected)) / 10 for found, expected in pairs]) >= 0.99
-
-    def test_where_the_scan_of_the_index_ends_early_all_vectors_are_compared(self, pgvector_dsn, chunks, vectors):
-        rows = vectors(4_000, 32)
-        exact = rag.InMemoryVectorStore()
-        dsn = f"{pgvector_dsn} options='-c hnsw.max_scan_tuples=1'"
-        with closing(PgVectorStore(dsn, f"run_{uuid4().hex}", "hnsw", m=2, ef_construction=4, ef_search=1)) as one:
-            for filled in (exact, one):
-                filled.add(chunks(4_000), rows)
-            assert one.search_many(rows[:5], 10) == exact.search_many(rows[:5], 10)
-
-    def test_what_is_added_after_the_first_search_is_found_too(self, store, chunks, vectors):
-        one = store(index="hnsw")
-        one.add(chunks(50), vectors(50))
-        one.search(vectors(1)[0], 1)
-        one.add(chunks(50, first=50), vectors(50, seed=7))
-        assert one.search(vectors(50, seed=7)[20], 1) == chunks(100)[70:71]
-
-    def test_the_parameters_are_those_of_the_index(self, store, query, chunks, vectors):
-        one = store(index="hnsw", m=7, ef_construction=33)
-        one.add(chunks(5), vectors(5))
-        one.search(vectors(1)[0], 1)
-        ((definition,),) = query("SELECT indexdef FROM pg_indexes WHERE indexname = %s", f"{one.table}_hnsw")
-        assert "hnsw" in definition
-        assert "m='7', ef_construction='33'" in definition
-
-    def test_an_index_with_other_parameters_is_refused_until_it_is_dropped(self, store, query, chunks, vectors):
-        one = store(index="hnsw")
-        one.add(chunks(5), vectors(5))
-        one.search(vectors(1)[0], 1)
-        other = store(index="hnsw", m=7, ef_construction=64, table=one.table)
-        with pytest.raises(ConfigError, match=f'm=16 and ef_construction=64, and m=7 .*DROP INDEX "{one.table}_hnsw'):
-            other.search(vectors(1)[0], 1)
-        assert len(store(index="hnsw", table=one.table, ef_search=10).search(vectors(1)[0], 1)) == 1
-        query(f"DROP INDEX {one.table}_hnsw")
-        assert len(other.search(vectors(1)[0], 1)) == 1
-
-
 class TestBadInput:
-    @pytest.mark.parametrize(
-        ("dimension", "index", "message"),
-        [
-            (16_001, "exact", "at most 16,000"),
-            (2_001, "hnsw", r"at most 2,000.*index='exact'"),
-        ],
-    )
-    def test_dimensions_beyond_what_pgvector_takes_are_refused(self, store, query, dimension, index, message, chunks):
-        one = store(index=index)
-        with pytest.raises(InputError, match=message):
-            one.add(chunks(1), np.ones((1, dimension), dtype=np.float32))
+    def test_dimensions_beyond_what_pgvector_takes_are_refused(self, store, query, chunks):
+        one = store()
+        with pytest.raises(InputError, match="at most 16,000"):
+            one.add(chunks(1), np.ones((1, 16_001), dtype=np.float32))
         assert query("SELECT to_regclass(%s)", one.table) == [(None,)]
 
-    def test_the_largest_dimensions_work(self, store, query, chunks):
-        for dimension, index in ((16_000, "exact"), (2_000, "hnsw")):
-            rows = np.eye(2, dimension, dtype=np.float32)
-            one = store(index=index)
-            one.add(chunks(2), rows)
-            assert one.search(rows[1], 1) == chunks(2)[1:]
-
-    def test_an_index_on_a_table_of_more_dimensions_is_refused(self, store, chunks):
+    def test_the_largest_dimension_works(self, store, chunks):
+        rows = np.eye(2, 16_000, dtype=np.float32)
         one = store()
-        one.add(chunks(1), np.ones((1, 2_001), dtype=np.float32))
-        with pytest.raises(InputError, match="an HNSW index of pgvector takes at most 2,000"):
-            store(table=one.table, index="hnsw").search(np.ones(2_001, dtype=np.float32), 1)
+        one.add(chunks(2), rows)
+        assert one.search(rows[1], 1) == chunks(2)[1:]
 
     @pytest.mark.parametrize("name", ["", "a b", "1st", "a-b", "x" * 51, "größe", 'a"; DROP TABLE b; --', 7, None])
     def test_names_of_tables_are_checked_at_once(self, name):
         with pytest.raises(ConfigError, match="expected 1 to 50 characters"):
             PgVectorStore(table=name)
 
-    @each(
-        "given",
-        [
-            {"index": "ivfflat"},
-            {"m": 1},
-            {"m": 101},
-            {"m": True},
-            {"ef_construction": 3},
-            {"ef_construction": 1_001},
-            {"ef_construction": 20},
-            {"ef_search": 0},
-            {"ef_search": 1_001},
-            {"ef_search": "40"},
-        ],
-    )
-    def test_parameters_are_checked_at_once(self, given):
-        with pytest.raises(ConfigError, match=rf"{next(iter(given))}="):
-            PgVectorStore(**given)
-
     @pytest.mark.parametrize("name", ["select", "Mixed_Case", "_", "x" * 50])
     def test_names_of_tables_are_quoted(self, store, query, name, chunks, vectors):
-        one = store(table=name, index="hnsw")
+        one = store(table=name)
         one.add(chunks(2), vectors(2))
         assert one.search(vectors(2)[1], 1) == chunks(2)[1:]
         assert query("SELECT count(*) FROM pg_class WHERE relname = %s", name) == [(1,)]
@@ -229,8 +120,8 @@ class TestSecrets:
 
     @pytest.mark.usefixtures("pgvector_environment")
     def test_the_environment_of_postgresql_says_where_by_default(self, chunks, vectors):
-        store = build("vector_store", {"type": "pgvector", "table": "by_environment", "efSearch": 50})
-        assert (type(store), store.table, store.ef_search) == (PgVectorStore, "by_environment", 50)
+        store = build("vector_store", {"type": "pgvector", "table": "by_environment"})
+        assert (type(store), store.table) == (PgVectorStore, "by_environment")
         store.add(chunks(2), vectors(2))
         with closing(build("vector_store", describe(store))) as again:
             assert again.search(vectors(2)[1], 1) == chunks(2)[1:]
@@ -255,7 +146,7 @@ class TestWhatStays:
         assert again.search(vectors(5)[2], 2) == [chunks(10)[2], chunks(10)[7]]
 
     def test_a_store_can_be_used_after_closing(self, store, chunks, vectors):
-        one = store(index="hnsw")
+        one = store()
         one.add(chunks(2), vectors(2))
         one.close()
         one.close()
@@ -263,33 +154,35 @@ class TestWhatStays:
         one.add(chunks(1), vectors(1))
         assert one.search(vectors(1)[0], 3) == [chunks(1)[0], chunks(1)[0], chunks(2)[1]]
 
-    @pytest.mark.parametrize("index", ["exact", "hnsw"])
-    def test_an_evaluation_gives_what_the_store_in_memory_gives(self, store, index, chunks, vectors):
+    def test_an_evaluation_gives_what_the_store_in_memory_gives(self, store, chunks, vectors):
         dataset = load_handbook()
-        one = store(index=index)
+        one = store()
         one.add(chunks(5), vectors(5))  # of another corpus and embedder: the next index replaces it
         result = rag.evaluate(rag.VectorRAGRetriever(vector_store=one), dataset, k=5)
         assert result.metrics == rag.evaluate(rag.VectorRAGRetriever(), dataset, k=5).metrics
         assert len(one) > 5
 
-    def test_metadata_is_there_for_queries_of_ones_own(self, store, query, chunks, vectors):
+    def test_document_and_place_are_there_for_queries_of_ones_own(self, store, query, chunks, vectors):
         first, second = chunks(2)
+        odd = rag.PositionAwareChunk(
+            second.id, second.content, rag.DocumentId("odd\x00\ud83d.md"), second.start, second.end
+        )
         one = store()
-        metadata = [{"lang": "de", "pages": [1, 2]}, {"lang": "en", "odd": "a\x00b\ud83d", "\x00": {"deep": ["\x00"]}}]
-        document = rag.DocumentId("odd\x00\ud83d.md")
-        added = [replace(first, metadata=metadata[0]), replace(second, metadata=metadata[1], doc_id=document)]
-        one.add(added, vectors(2))
-        german = f'SELECT doc_id, start, "end" FROM {one.table} WHERE metadata @> \'{{"lang": "de", "pages": [2]}}\''
-        assert query(german) == [("a.md", 0, 5)]
-        assert query(f"SELECT doc_id, metadata->>'odd', metadata->'\\x00' FROM {one.table} WHERE number = 1") == [
-            (r"odd\x00\ud83d.md", r"a\x00b\ud83d", {"deep": [r"\x00"]})
-        ]
-        assert [found.metadata for found in one.search(vectors(2)[1], 2)] == [metadata[1], metadata[0]]
-        assert one.search(vectors(2)[1], 1) == added[1:]
+        one.add([first, odd], vectors(2))
+        places = query(f'SELECT doc_id, start, "end" FROM {one.table} ORDER BY number')
+        assert places == [("a.md", 0, 5), (r"odd\x00\ud83d.md", 6, 11)]
+        assert one.search(vectors(2)[1], 1) == [odd]
 
-    @pytest.mark.parametrize("index", ["exact", "hnsw"])
-    def test_a_table_that_was_replaced_is_noticed(self, store, index, chunks, vectors):
-        first = store(index=index)
+    def test_an_index_that_somebody_has_built_is_not_used(self, store, query, chunks, vectors):
+        rows, queries = vectors(2_000, 32), vectors(10, 32, seed=1)
+        one, memory = store(), rag.InMemoryVectorStore()
+        for filled in (one, memory):
+            filled.add(chunks(2_000), rows)
+        query(f"CREATE INDEX ON {one.table} USING hnsw (embedding vector_ip_ops) WITH (m = 2, ef_construction = 4)")
+        assert one.search_many(queries, 10) == memory.search_many(queries, 10)
+
+    def test_a_table_that_was_replaced_is_noticed(self, store, chunks, vectors):
+        first = store()
         second = store(table=first.table)
         first.add(chunks(2), vectors(2))
         first.search(vectors(1)[0], 1)
@@ -317,18 +210,17 @@ class TestWhatStays:
     def test_what_fails_half_way_leaves_nothing(self, store, chunks, vectors, monkeypatch):
         one = store()
         one.add(chunks(3), vectors(3))
-        rows, row = iter(range(3)), one._row
-        monkeypatch.setattr(one, "_row", lambda record: row(record) if next(rows) < 2 else {}["the power fails"])
+        rows, row = iter(range(3)), pgvector._row
+        monkeypatch.setattr(pgvector, "_row", lambda record: row(record) if next(rows) < 2 else {}["the power fails"])
         with pytest.raises(KeyError):
             one.add(chunks(3, first=3), vectors(3))
         assert len(one) == 3
 
-    @pytest.mark.parametrize("index", ["exact", "hnsw"])
-    def test_a_connection_that_the_server_ended_is_made_again(self, store, query, index, chunks, vectors):
-        one = store(index=index)
+    def test_a_connection_that_the_server_ended_is_made_again(self, store, query, chunks, vectors):
+        one = store()
         one.add(chunks(3), vectors(3))
         for use in (lambda: one.search(vectors(3)[1], 1) == chunks(3)[1:2], lambda: len(one) == 3):
-            with one._table.transaction() as cursor:
+            with one._transaction() as cursor:
                 pid = cursor.connection.info.backend_pid
             query("SELECT pg_terminate_backend(%s)", pid)
             with pytest.raises(psycopg.OperationalError):
@@ -340,7 +232,7 @@ class TestWhatStays:
     def test_a_table_that_was_replaced_while_the_connection_was_lost_is_noticed(self, store, query, chunks, vectors):
         one = store()
         one.add(chunks(3), vectors(3))
-        with one._table.transaction() as cursor:
+        with one._transaction() as cursor:
             pid = cursor.connection.info.backend_pid
         query("SELECT pg_terminate_backend(%s)", pid)
         other = store(table=one.table)

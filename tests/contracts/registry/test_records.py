@@ -11,7 +11,6 @@ from rag_evaluation_framework.contracts.registry.records import describe
 REQUIRED = {
     "cached": {"embedder": "sentence-transformer"},
     "cross-encoder": {"model": "a/model"},
-    "late-interaction": {"embedder": "rag_evaluation_framework.testing:HashingEmbedder"},
     "semantic": {"embedder": "lsa"},
     "scoped": {"retriever": "bm25"},
     "engine": {"engine": {"type": "http", "url": "http://127.0.0.1:9"}},
@@ -20,7 +19,7 @@ REQUIRED = {
     "langsmith": {"dataset": "handbook"},
     "reranked": {
         "retriever": "bm25",
-        "reranker": {"type": "late-interaction", "embedder": "rag_evaluation_framework.testing:HashingEmbedder"},
+        "reranker": "rag_evaluation_framework.testing:ReversingReranker",
     },
 }
 

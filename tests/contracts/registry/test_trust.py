@@ -160,7 +160,7 @@ class TestTrust:
             ("retriever", {"type": "vector-rag", "Chunker": "hostile_parts_of_test:touch"}),
             ("retriever", {"type": "hybrid", "retrievers": ["bm25", "hostile_parts_of_test:Chunks"]}),
             ("retriever", {"type": "reranked", "retriever": "bm25", "reranker": "hostile_parts_of_test:touch"}),
-            ("retriever", {"type": "reranked", "retriever": "os:system", "reranker": "late-interaction"}),
+            ("retriever", {"type": "reranked", "retriever": "os:system", "reranker": "cohere"}),
         ],
         ids=str,
     )

@@ -22,9 +22,9 @@ from rag_evaluation_framework import (
 from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.scoring.judging import SpanJudgements, oracle_from_lists
 from rag_evaluation_framework.scoring.metrics import ALL_METRICS, SpanMetric
-from rag_evaluation_framework.testing.chunkers import assert_linear
 from support import brute_force_spans as brute_force
 from support.each import each
+from support.linear import assert_linear
 
 OMEGA = PrecisionOmega()
 

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rag_evaluation_framework.testing.chunkers import assert_linear
 from rag_evaluation_framework.text.markups.characters import CALL, folded
 from rag_evaluation_framework.text.markups.markdown_markup import markdown_markup
 from rag_evaluation_framework.text.markups.rst_markup import rst_markup
 from support.each import each
+from support.linear import assert_linear
 
 READ = {"md": markdown_markup, "rst": rst_markup}
 

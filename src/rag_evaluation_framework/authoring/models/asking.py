@@ -224,14 +224,12 @@ class FailedRequests:
         error: The class of the error.
         status: The HTTP status of the last answer; None if there was none, or it could be read and not be used.
         messages: What was told of each request.
-        asked_again: Whether the next generation asks again. What a model has answered is kept, and is not.
     """
 
     asking: str
     error: str
     status: int | None
     messages: tuple[str, ...]
-    asked_again: bool
 
 
 def failed_requests(failures: Sequence[tuple[str, ProviderError]]) -> tuple[FailedRequests, ...]:
@@ -240,13 +238,10 @@ def failed_requests(failures: Sequence[tuple[str, ProviderError]]) -> tuple[Fail
     Args:
         failures: What was asked, and the error.
     """
-    found: dict[tuple[str, str, int | None, bool], list[str]] = {}
+    found: dict[tuple[str, str, int | None], list[str]] = {}
     for asking, error in failures:
-        found.setdefault((asking, type(error).__name__, error.status, error.is_kept), []).append(str(error))
-    return tuple(
-        FailedRequests(asking, error, status, tuple(messages), not is_kept)
-        for (asking, error, status, is_kept), messages in found.items()
-    )
+        found.setdefault((asking, type(error).__name__, error.status), []).append(str(error))
+    return tuple(FailedRequests(*kind, tuple(messages)) for kind, messages in found.items())
 
 
 # Asking a model many things side by side; what fails is an answer, too, and loses none of the others.

@@ -127,10 +127,7 @@ Reason: TypeAlias = tuple[str, str]
 
 
 def sifted(
-    candidates: Sequence[Candidate[U]],
-    stage: Stage,
-    reasons: Iterable[Reason | None],
-    rejections: list[Rejection],
+    candidates: Sequence[Candidate[U]], stage: Stage, reasons: Iterable[Reason | None], rejections: list[Rejection]
 ) -> list[Candidate[U]]:
     """Return the candidates that nothing speaks against.
 

@@ -126,11 +126,7 @@ def answered_by_a_part(candidates: Candidates, asker: Asker) -> list[Reason | No
 
 
 def answered_after_all(
-    candidates: Candidates,
-    corpus: Corpus,
-    headings: Headings,
-    chunker: Chunker | PositionAwareChunker,
-    asker: Asker,
+    candidates: Candidates, corpus: Corpus, headings: Headings, chunker: Chunker | PositionAwareChunker, asker: Asker
 ) -> Iterator[Reason | None]:
     """Yield for each question without an answer which of the passages that BM25 finds answer it, wholly or in part."""
     if not candidates:

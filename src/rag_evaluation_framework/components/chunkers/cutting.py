@@ -1,7 +1,6 @@
 """Chunkers that cut a document at its own boundaries, or by size: what all of them measure and how they cut."""
 
 import re
-from abc import ABC, abstractmethod
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -25,24 +24,27 @@ Place = tuple[int, int]
 """Where a stretch of a text starts and ends."""
 
 
-class Measure(ABC):
-    """The length of stretches of one text, in characters or in tokens."""
+class Measure:
+    """The length of stretches of one text, in characters: Unicode code points."""
 
-    @abstractmethod
+    def __init__(self, text: str) -> None:
+        self.text = text
+
     def length(self, start: int, end: int) -> int:
         """Return how long the characters `start` to `end` are."""
+        return end - start
 
-    @abstractmethod
     def advance(self, start: int, units: int) -> int:
         """Return the position `units` further on than `start`, at most the end of the text."""
+        return min(start + units, len(self.text))
 
-    @abstractmethod
     def retreat(self, end: int, units: int) -> int:
         """Return the position `units` before `end`, at least 0."""
+        return max(end - units, 0)
 
-    @abstractmethod
     def exactly(self, start: int, end: int) -> int:
         """Return how long the stretch is when it is measured by itself, as its reader will measure it."""
+        return self.length(start, end)
 
     def longest(self, start: int, end: int, size: int) -> int:
         """Return the furthest end, up to `end`, of a stretch from `start` that is at most `size` long by itself.
@@ -67,34 +69,11 @@ class Measure(ABC):
             yield start, stop
 
 
-class Characters(Measure):
-    """Length in Unicode code points."""
-
-    def __init__(self, text: str) -> None:
-        self.text = text
-
-    def length(self, start: int, end: int) -> int:
-        """Return the number of characters."""
-        return end - start
-
-    def advance(self, start: int, units: int) -> int:
-        """Return `start + units`, at most the end of the text."""
-        return min(start + units, len(self.text))
-
-    def retreat(self, end: int, units: int) -> int:
-        """Return `end - units`, at least 0."""
-        return max(end - units, 0)
-
-    def exactly(self, start: int, end: int) -> int:
-        """Return the number of characters."""
-        return end - start
-
-
 class Units(Measure):
     """Length in units whose starts are known, such as sentences: a stretch has the units that start in it."""
 
     def __init__(self, text: str, starts: Sequence[int]) -> None:
-        self.text = text
+        super().__init__(text)
         self.starts = starts
 
     def length(self, start: int, end: int) -> int:
@@ -109,10 +88,6 @@ class Units(Measure):
     def retreat(self, end: int, units: int) -> int:
         """Return where the unit `units` before the one at `end` starts."""
         return self.starts[max(bisect_left(self.starts, end) - units, 0)] if self.starts else 0
-
-    def exactly(self, start: int, end: int) -> int:
-        """Return the number of units that start in the stretch."""
-        return self.length(start, end)
 
 
 class Tokens(Units):
@@ -129,7 +104,7 @@ class Tokens(Units):
 
 def measured(text: str, length: Any) -> Measure:
     """Return the measure of a text in `"characters"`, or in tokens of a tokenizer."""
-    return Characters(text) if _is_characters(length) else Tokens(text, resolve_tokenizer(length))
+    return Measure(text) if _is_characters(length) else Tokens(text, resolve_tokenizer(length))
 
 
 def check_length(length: Any) -> None:

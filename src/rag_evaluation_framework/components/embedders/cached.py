@@ -26,17 +26,7 @@ from ...base.stages import seconds_reading
 from ...base.store import Cache
 from ...contracts.component import Component, confide, recorded_parameters
 from ...contracts.registry.building import as_component
-from ...contracts.roles import (
-    EmbeddedPart,
-    Embedder,
-    Role,
-    TokenEmbedder,
-    as_fitted,
-    checked_parts,
-    joined,
-    truncation_flags,
-)
-from ...data.values import UNREADABLE, plain_offset
+from ...contracts.roles import EmbeddedPart, Embedder, Role, as_fitted, checked_parts, joined, truncation_flags
 from ...errors import ConfigError, InputError
 from .remote import RemoteEmbedder
 
@@ -54,7 +44,8 @@ def embedder_identity(embedder: Embedder) -> str:
     is called so and not shown is a secret.
 
     Raises:
-        ConfigError: The embedder cannot be cached (`check_cacheable`).
+        ConfigError: The embedder cannot be cached: it is not a frozen dataclass, a parameter is something else than
+            texts, numbers, collections of them or such components, or it learns from the corpus.
     """
     return _dumped(_described(embedder))
 
@@ -65,15 +56,6 @@ def identity_of(component: Component) -> str | None:
         return _dumped(_described(component))
     except ConfigError:
         return None
-
-
-def check_cacheable(embedder: Embedder) -> None:
-    """Raise ConfigError unless all that an embedder's vectors depend on can be known, without loading anything.
-
-    It has to be a frozen dataclass, its parameters texts, numbers, collections of them or such components, and it must
-    not learn from the corpus.
-    """
-    _described(embedder)
 
 
 def _dumped(described: Any) -> str:
@@ -269,7 +251,7 @@ class EmbeddingCache(Cache):
         if not embeddings:
             return
         dimension = len(next(iter(embeddings.values())).vector)
-        record = {"identity": identity, "dimension": dimension, "input_limit": _limit(input_limit)}
+        record = {"identity": identity, "dimension": dimension, "input_limit": input_limit}
         entries = {embedder_key(identity)[:_PREFIX] + _RECORD: json.dumps(record).encode()}
         for text, embedding in embeddings.items():
             entries[vector_key(identity, role, text)] = _content(embedding)
@@ -317,15 +299,6 @@ def _embedding(entry: bytes) -> Embedding:
     return Embedding(vector, truncated, None if isnan(seconds) else seconds)
 
 
-def _limit(given: Any) -> int | None:
-    """Return the most tokens that an embedder tells that it reads; None if it tells no number that could be one."""
-    try:
-        limit = plain_offset(given)
-    except UNREADABLE:
-        return None
-    return limit if limit > 0 else None
-
-
 # Embedding cache around any embedder.
 
 
@@ -335,8 +308,7 @@ class CachedEmbedder(Embedder):
 
     A vector is found again by the embedder's class, parameters and weights, and the text. Embedders of which that is
     not enough to know their vectors work as they do without a cache, with a note: those that learn from the corpus,
-    and those that are not frozen dataclasses. Vectors of tokens, if the embedder has `embed_tokens`, are passed on and
-    never kept: they are a hundred times as large.
+    and those that are not frozen dataclasses.
 
     Attributes:
         embedder: What embeds the texts that are new.
@@ -359,14 +331,6 @@ class CachedEmbedder(Embedder):
             raise ConfigError(f"CachedEmbedder: {self.embedder.name} is cached already; pass the embedder itself")
         if (reason := _why_not(self.embedder)) is not None:
             note(f"the vectors of {self.embedder.name} are not cached: {reason}")
-        if isinstance(self.embedder, TokenEmbedder):  # no method: it must not be found where there is none
-            object.__setattr__(self, "embed_tokens", self.embedder.embed_tokens)
-
-    if TYPE_CHECKING:
-
-        def embed_tokens(self, texts: Sequence[str]) -> list[NDArray[np.float32]]:
-            """Return for each text the vectors of its tokens; only there if the embedder has it."""
-            ...
 
     @property
     def dimension(self) -> int:
@@ -479,7 +443,7 @@ class CachedEmbedder(Embedder):
 
 def _why_not(embedder: Embedder) -> str | None:
     try:
-        check_cacheable(embedder)
+        _described(embedder)  # nothing is loaded
     except ConfigError as error:
         return str(error)
     return None
@@ -491,5 +455,7 @@ def _treats_questions_as_texts(embedder: Embedder) -> bool:
 
 
 def _input_limit(embedder: Embedder) -> int | None:
-    limit: int | None = getattr(embedder, "input_limit", None)
-    return limit
+    """Return the most tokens that an embedder tells that it reads; None if it tells no number that could be one."""
+    limit: Any = getattr(embedder, "input_limit", None)
+    is_number = isinstance(limit, int | np.integer) and not isinstance(limit, bool)
+    return int(limit) if is_number and limit > 0 else None

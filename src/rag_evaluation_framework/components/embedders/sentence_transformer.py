@@ -112,21 +112,6 @@ class SentenceTransformerEmbedder(Embedder):
         """Return one vector per question, float32, shape (len(texts), dimension), encoded together."""
         return self._embed(texts, self._loaded.query_prompt)
 
-    def embed_tokens(self, texts: Sequence[str]) -> list[NDArray[np.float32]]:
-        """Return for each text the vectors of its tokens, float32, shape (tokens, dimension), each of length 1.
-
-        They are the last hidden state; the model's special tokens at both ends are among them, padding is not.
-        """
-        given = _checked(texts)
-        distinct = list(dict.fromkeys(given))
-        found: dict[str, NDArray[np.float32]] = {}
-        for batch in self._batches(distinct, self._loaded.document_prompt):
-            vectors = self._loaded.run(batch.ids, batch.mask, "token_embeddings")
-            lengths = np.linalg.norm(vectors, axis=2, keepdims=True)
-            vectors /= np.where(lengths == 0, 1, lengths)
-            found |= {distinct[row]: vectors[n][batch.mask[n] == 1] for n, row in enumerate(batch.rows)}
-        return [found[text].copy() for text in given]
-
     def truncated(self, texts: Sequence[str]) -> NDArray[np.bool_]:
         """Return which texts are longer than the input limit, so that their end does not count; shape (len(texts),)."""
         given = _checked(texts)
@@ -141,7 +126,7 @@ class SentenceTransformerEmbedder(Embedder):
         places = {text: number for number, text in enumerate(dict.fromkeys(given))}
         vectors = np.zeros((len(places), self.dimension), dtype=np.float32)
         for batch in self._batches(list(places), prompt, keep_truncated=keep_truncated):
-            vectors[batch.rows] = self._loaded.run(batch.ids, batch.mask, "sentence_embedding")
+            vectors[batch.rows] = self._loaded.run(batch.ids, batch.mask)
         return vectors[[places[text] for text in given]]
 
     def _batches(self, texts: list[str], prompt: str, *, keep_truncated: bool = False) -> Iterator[_Batch]:
@@ -290,22 +275,20 @@ class TorchModel:
         self.query_prompt = self._prompt("query")
         self.tokens_at_once = TOKENS_ON_CPU if self.transformer.device.type == "cpu" else TOKENS_ON_GPU
         ids = np.array([self.tokenizer.encode("").ids or [self.pad]])
-        self.dimension: int = self.run(ids, np.ones_like(ids), "sentence_embedding").shape[1]
+        self.dimension: int = self.run(ids, np.ones_like(ids)).shape[1]
 
-    def run(self, ids: NDArray[np.int64], mask: NDArray[np.int64], output: str) -> NDArray[np.float32]:
-        """Return an output of the model for token ids and their mask, both of shape (texts, tokens).
+    def run(self, ids: NDArray[np.int64], mask: NDArray[np.int64]) -> NDArray[np.float32]:
+        """Return the vectors of texts, shape (texts, dimension).
 
         Args:
-            ids: The tokens of each text, filled up with `pad`.
+            ids: The tokens of each text, filled up with `pad`, shape (texts, tokens).
             mask: 1 where there is a token.
-            output: `sentence_embedding`, shape (texts, dimension); or `token_embeddings`, shape (texts, tokens,
-                dimension), where those of padding mean nothing.
         """
         arrays = {"input_ids": ids, "attention_mask": mask, **{name: np.zeros_like(ids) for name in self._inputs}}
         with self._torch.inference_mode():
             device = self.transformer.device
             given = {name: self._torch.from_numpy(each).to(device) for name, each in arrays.items()}
-            tensor = self.transformer(given)[output]
+            tensor = self.transformer(given)["sentence_embedding"]
         array: NDArray[np.float32] = tensor.float().cpu().numpy()
         return array
 

@@ -3,8 +3,11 @@
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field
 from functools import cached_property, partial
+from pathlib import Path
+from threading import Lock
 from types import SimpleNamespace
 from typing import Any, ClassVar, Generic, Literal, TypeAlias, TypeVar, get_args
 
@@ -14,10 +17,12 @@ from ...base.coroutines import resolved, stop_if_cancelled
 from ...base.files import is_list, is_object
 from ...base.notes import note
 from ...base.outside import class_name, said, shown
+from ...base.store import Cache
 from ...contracts.component import Component, check_choice, check_count, check_seconds
 from ...contracts.roles import LLMClient
+from ...data.ids import content_digest
 from ...data.values import encodable
-from ...errors import ConfigError, InputError, InvalidAnswer, ProviderError, ProviderRefused
+from ...errors import ConfigError, InputError, ProviderRefused
 from ..providers.calls import (
     ANTHROPIC,
     OPENAI,
@@ -29,7 +34,6 @@ from ..providers.calls import (
     sdk_client,
 )
 from ..providers.usage import Consumed, Prices, check_prices
-from .kept_answers import KeptAnswer, KeptAnswers, answer_key
 
 # Anthropic's models behind the OpenAI SDK's shape.
 
@@ -224,13 +228,12 @@ def _strict(part: Mapping[str, Any], root: Mapping[str, Any], inside: frozenset[
     return strict
 
 
+# Answers of language models, kept on disk: what was answered once is not asked, and paid for, again.
+
 T = TypeVar("T")
 
-Structure = Literal["json_schema", "json_object", "none"]
-_COMPLETE = ("stop", "eos", "eos_token", None)  # the others are said by servers that are not OpenAI's
-
-Messages: TypeAlias = str | Sequence[Mapping[str, str]]
-"""What a model is asked: one question, or `{"role": "system" | "user" | "assistant", "content": …}` each."""
+_VERSION = 3  # part of the key: answers of another version are not found
+_MOST = 1 << 30  # bytes of all answers below a root
 
 
 @dataclass(frozen=True)
@@ -246,6 +249,55 @@ class Completion(Generic[T]):
     value: T
     input_tokens: int = 0
     output_tokens: int = 0
+
+
+class KeptAnswers(Cache):
+    """Answers that could be used, found by all that they depend on, in `<root>/cache/answers`.
+
+    Prompts are not kept.
+
+    Args:
+        root: The folder of runs and datasets.
+
+    Attributes:
+        used: How many answers were read instead of being asked for.
+    """
+
+    def __init__(self, root: str | Path) -> None:
+        super().__init__(root, "answers", "answers", _MOST)
+        self.used = 0
+        self._lock = Lock()
+
+    def get(self, key: str) -> Completion[str] | None:
+        """Return what was answered; None if it is not known."""
+        found = self.read([key])
+        if not found:
+            return None
+        with self._lock:
+            self.used += 1
+        return Completion[str](**json.loads(found[key]))
+
+    def keep(self, key: str, answer: Completion[str]) -> None:
+        """Keep what was answered."""
+        self.write({key: json.dumps(asdict(answer)).encode()})
+
+
+def answer_key(request: Mapping[str, Any]) -> str:
+    """Return what an answer is found by: a hash of all that it depends on.
+
+    Args:
+        request: The address, and what is sent.
+    """
+    return content_digest(json.dumps([_VERSION, request], sort_keys=True))
+
+
+# `LanguageModel`: asks, checks what is answered, and asks again.
+
+Structure = Literal["json_schema", "json_object", "none"]
+_COMPLETE = ("stop", "eos", "eos_token", None)  # the others are said by servers that are not OpenAI's
+
+Messages: TypeAlias = str | Sequence[Mapping[str, str]]
+"""What a model is asked: one question, or `{"role": "system" | "user" | "assistant", "content": …}` each."""
 
 
 @dataclass(frozen=True)
@@ -265,8 +317,7 @@ class LanguageModel(Component):
         max_retries: How many more requests are made where one fails.
         price_in: What a million tokens cost that are read, in any currency; for an estimate of the costs.
         price_out: What a million tokens cost that are written.
-        kept: Where answers are kept, and read instead of being asked for; None to ask each time. Answers that cannot be
-            used are kept, too, and are among the attempts that `max_retries` allows: they are not paid for twice.
+        kept: Where answers that can be used are kept, and read instead of being asked for; None to ask each time.
 
     Raises:
         ConfigError: A parameter is out of range, the client has no `chat`, or its API does not have the structure.
@@ -349,70 +400,22 @@ class LanguageModel(Component):
         def send() -> Any:
             return self._connected.chat.completions.create(**asked)
 
-        def checked(answer: Any) -> Completion[T]:
-            return self._read(_told(answer), read)
+        def checked(answer: Any) -> tuple[Completion[str], Completion[T]]:
+            told = _told(answer, self._calls)
+            try:
+                return told, Completion(read(told.value), told.input_tokens, told.output_tokens)
+            except ValueError as error:
+                raise AnotherAtOnce(said(error)) from error
 
         if self.kept is None or not self._has_address:
-            return self._calls.call(send, checked, _consumed)
+            return self._calls.call(send, checked, _consumed)[1]
         key = answer_key({"address": self._calls.address, **asked})
-        with self.kept.asking(key):
-            return self._kept_or_asked(self.kept, key, send, read)
-
-    def _kept_or_asked(
-        self, kept: KeptAnswers, key: str, send: Callable[[], Any], read: Callable[[str], T]
-    ) -> Completion[T]:
-        """Return the first kept answer that can be used; without one, ask as often as is left, and keep the answers."""
-        answered, calls, unusable = 0, self._calls, None
-        for answer in kept.answers(key):
-            answered += 1
-            try:
-                return self._read(answer, read)
-            except ValueError as error:
-                unusable = error
-            except ProviderRefused as refused:
-                refused.is_kept = True
-                raise
-        if unusable is not None and (answered > self.max_retries or isinstance(unusable, SameAgain)):
-            remedy = "" if isinstance(unusable, SameAgain) else f"; max_retries={answered} asks again"
-            times = f"{answered} time{'s' * (answered != 1)}"
-            told = (
-                f"{calls.provider.name} ({self.model}) answered what cannot be used: {said(unusable)}; it was "
-                f"asked {times}, and its answers are kept in cache/answers{remedy}"
-            )
-            invalid = InvalidAnswer(told, calls.provider.name, None, answered)
-            invalid.is_kept = True
-            raise invalid from unusable
-        attempts = answered + 1  # the number of the next
-        is_last_kept = False
-
-        def send_and_keep() -> Any:
-            nonlocal attempts, is_last_kept
-            is_last_kept = False
-            answer = resolved(send())
-            try:
-                told = _told(answer)
-            except ValueError:  # there is nothing to keep
-                return answer
-            if not _is_fault(told):
-                kept.keep(key, attempts, told)
-                attempts, is_last_kept = attempts + 1, True
-            return answer
-
-        calls = replace(calls, max_retries=self.max_retries - answered) if answered else calls
-        try:
-            return calls.call(send_and_keep, lambda answer: self._read(_told(answer), read), _consumed)
-        except ProviderError as error:
-            is_final = isinstance(error, ProviderRefused) or isinstance(error.__cause__, SameAgain)
-            error.is_kept = is_last_kept and (is_final or attempts - 1 > self.max_retries)
-            raise
-
-    def _read(self, answer: KeptAnswer, read: Callable[[str], T]) -> Completion[T]:
-        text = _answered(answer, self._calls)
-        try:
-            value = read(text)
-        except ValueError as error:
-            raise AnotherAtOnce(said(error)) from error
-        return Completion(value, answer.input_tokens, answer.output_tokens)
+        if (known := self.kept.get(key)) is not None:
+            with suppress(ValueError):  # another reader may not be able to use it
+                return Completion(read(known.value), known.input_tokens, known.output_tokens)
+        told, completion = self._calls.call(send, checked, _consumed)
+        self.kept.keep(key, told)
+        return completion
 
     @cached_property
     def _has_address(self) -> bool:
@@ -451,11 +454,13 @@ def _consumed(answer: Any) -> Consumed:
     return Consumed(int(answer.usage.prompt_tokens), int(answer.usage.completion_tokens))
 
 
-def _told(answer: Any) -> KeptAnswer:
-    """Return what an answer says.
+def _told(answer: Any, calls: ProviderCalls) -> Completion[str]:
+    """Return the text of an answer, with what it consumed.
 
     Raises:
-        ValueError: It has no choice.
+        ValueError: There is none.
+        SameAgain: It is cut off.
+        ProviderRefused: The model refused to answer.
     """
     choices: Any = getattr(answer, "choices", None)
     if not is_list(choices) or not choices:
@@ -463,42 +468,20 @@ def _told(answer: Any) -> KeptAnswer:
     message: Any = getattr(choices[0], "message", None)
     text, refusal = getattr(message, "content", None), getattr(message, "refusal", None)
     ended: Any = getattr(choices[0], "finish_reason", None)
-    try:
-        used = _consumed(answer)
-    except (AttributeError, TypeError, ValueError):  # it tells nothing
-        used = Consumed()
-    return KeptAnswer(
-        text if isinstance(text, str) else None,
-        ended if isinstance(ended, str) else None,
-        str(refusal) if refusal else "",
-        used.input_tokens,
-        used.output_tokens,
-    )
-
-
-def _is_fault(answer: KeptAnswer) -> bool:
-    """Return whether a server answered nothing and says that this is all: it may answer something next time."""
-    return not (answer.refusal or (answer.text or "").strip()) and answer.ended in _COMPLETE
-
-
-def _answered(answer: KeptAnswer, calls: ProviderCalls) -> str:
-    """Return the text of an answer.
-
-    Raises:
-        ValueError: There is none.
-        SameAgain: It is cut off.
-        ProviderRefused: The model refused to answer.
-    """
-    if answer.refusal or answer.ended == "content_filter":
-        why = f": {shown(answer.refusal)}" if answer.refusal else ""
+    if refusal or ended == "content_filter":
+        why = f": {shown(str(refusal))}" if refusal else ""
         raise ProviderRefused(f"{calls.model} of {calls.provider.name} refused to answer{why}", calls.provider.name)
-    if answer.ended == "length":
+    if ended == "length":
         raise SameAgain(
             "an answer that is cut off at the most tokens it may have, or where no more fit beside what was asked; "
             "give it more (max_tokens), or ask for less"
         )
-    if answer.ended not in _COMPLETE:
-        raise ValueError(f"an answer that is not complete: it ended with {shown(answer.ended)}; expected 'stop'")
-    if answer.text is None or not answer.text.strip():
+    if ended not in _COMPLETE:
+        raise ValueError(f"an answer that is not complete: it ended with {shown(ended)}; expected 'stop'")
+    if not isinstance(text, str) or not text.strip():
         raise ValueError("an empty answer")
-    return answer.text
+    try:
+        used = _consumed(answer)
+    except (AttributeError, TypeError, ValueError):  # it tells nothing
+        used = Consumed()
+    return Completion(text, used.input_tokens, used.output_tokens)

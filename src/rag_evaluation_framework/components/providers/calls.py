@@ -107,11 +107,7 @@ OPENAI = Provider(
 )
 COHERE = Provider("Cohere", ("CO_API_KEY", "COHERE_API_KEY"), "CO_API_URL", "https://api.cohere.com")
 ANTHROPIC = Provider(
-    "Anthropic",
-    ("ANTHROPIC_API_KEY",),
-    "ANTHROPIC_BASE_URL",
-    "https://api.anthropic.com",
-    "ANTHROPIC_CUSTOM_HEADERS",
+    "Anthropic", ("ANTHROPIC_API_KEY",), "ANTHROPIC_BASE_URL", "https://api.anthropic.com", "ANTHROPIC_CUSTOM_HEADERS"
 )
 
 
@@ -213,11 +209,7 @@ def sdk_client(
     package = provider.name.lower()
     sdk: Any = require(package, extra=package, needed_by=needed_by)
     url = provider.base_url(base_url)
-    asked: dict[str, Any] = {
-        "api_key": provider.key(api_key, base_url, needed_by),
-        "base_url": url,
-        "timeout": timeout,
-    }
+    asked: dict[str, Any] = {"api_key": provider.key(api_key, base_url, needed_by), "base_url": url, "timeout": timeout}
     if provider is COHERE:
         http: Any = require("httpx", extra=package, needed_by=needed_by)
         connections = http.Client(timeout=timeout, follow_redirects=True)

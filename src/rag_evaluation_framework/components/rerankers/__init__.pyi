@@ -1,4 +1,3 @@
 from .function import FunctionReranker as FunctionReranker
 from .models import CohereReranker as CohereReranker  # cohere
 from .models import CrossEncoderReranker as CrossEncoderReranker  # cross-encoder
-from .models import LateInteractionReranker as LateInteractionReranker  # late-interaction

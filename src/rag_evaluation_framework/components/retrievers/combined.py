@@ -14,7 +14,6 @@ import numpy as np
 from ...adapt.adapt import OwnReranker
 from ...adapt.results import as_chunks, as_order, as_retrieval, one_each
 from ...base.coroutines import as_finished
-from ...base.exits import on_failure
 from ...base.notes import note
 from ...base.outside import shown
 from ...contracts.component import check_count, parameters
@@ -364,12 +363,7 @@ class RerankedRetriever(AroundRetriever[_Index]):
 
     if TYPE_CHECKING:  # what is given may be a function, what is read is a component
 
-        def __init__(
-            self,
-            retriever: Pipeline,
-            reranker: Reranker | OwnReranker,
-            candidates: int = 50,
-        ) -> None: ...
+        def __init__(self, retriever: Pipeline, reranker: Reranker | OwnReranker, candidates: int = 50) -> None: ...
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "retriever", as_retriever(self.retriever))
@@ -412,35 +406,26 @@ class RerankedRetriever(AroundRetriever[_Index]):
 
         What was reranked before a question failed may have been paid for: it is kept until its question is asked alone.
         """
-        found = ask_many(self.retriever, queries, self.candidates, self._indexed.locator)
-        orders = self._orders(queries, [each.hits for each in found])
+        locator, paid = self._indexed
+        found = ask_many(self.retriever, queries, self.candidates, locator)
+        orders: dict[int, Ranking] = {}
+
+        def order(number: int) -> Ranking:
+            return self._reranked(queries[number], found[number].hits, len(found[number].hits))
+
+        with closing(as_finished(order, range(len(queries)), self.reranker.max_concurrency)) as finished:
+            for number, hits in finished:
+                orders[number], paid[queries[number]] = hits, (found[number].hits, hits)
+        paid.clear()
         return [
             Retrieval(
-                order[: max(k, 0)],
+                orders[number][: max(k, 0)],
                 (Stage(CANDIDATES, None, each.hits), Stage(RERANK, None)),
                 self._limit(each),
                 complete=k >= len(each.hits),
             )
-            for order, each in zip(orders, found, strict=True)
+            for number, each in enumerate(found)
         ]
-
-    def _orders(self, queries: Sequence[str], candidates: Sequence[Ranking]) -> list[Ranking]:
-        """Return the candidates of each question in the order of the reranker."""
-        orders: dict[int, Ranking] = {}
-
-        def order(number: int) -> Ranking:
-            return self._reranked(queries[number], candidates[number], len(candidates[number]))
-
-        def keep(_: BaseException) -> None:
-            done = {queries[number]: (candidates[number], hits) for number, hits in orders.items()}
-            self._indexed.paid.update(done)
-
-        with (
-            on_failure(keep),
-            closing(as_finished(order, range(len(queries)), self.reranker.max_concurrency)) as finished,
-        ):
-            orders.update(finished)
-        return [orders[number] for number in range(len(queries))]
 
     @property
     def prefix_stable(self) -> bool:

@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Generator, Iterator, Sequence, Sized
 from contextlib import closing
 from itertools import islice
@@ -219,7 +219,7 @@ def embed_chunks(chunks: Sequence[AnyChunk], embedder: Embedder | OwnEmbedder, b
 def fill_store(
     store: VectorStore, chunks: Sequence[AnyChunk], vectors: NDArray[np.float32], batch_size: int = 256
 ) -> None:
-    """Empty a store and add chunks with their vectors; another number than was added, or a chunk found twice, is noted.
+    """Empty a store and add chunks with their vectors; another number than was added is noted.
 
     Args:
         store: Where they are kept.
@@ -276,7 +276,7 @@ def _length(store: VectorStore) -> int | None:
 
 
 def _tell_what_is_lost(store: VectorStore, chunks: Sequence[AnyChunk], vectors: NDArray[np.float32]) -> None:
-    """Note if a store holds another number of chunks than was added, or does not find what it should, as it was.
+    """Note if a store holds another number of chunks than was added, or finds fewer than there are.
 
     Raises:
         InputError: One search finds what was never added.
@@ -288,27 +288,13 @@ def _tell_what_is_lost(store: VectorStore, chunks: Sequence[AnyChunk], vectors: 
         answer = outcome(lambda: [store.search(vectors[directed[0]], k)], lambda _: None)
         found = None if answer is None else as_found(answer[0], name, k)
     documents = {chunk.doc_id for chunk in found or ()}
-    added: defaultdict[tuple[object, ...], list[str]] = defaultdict(list)
-    for chunk in chunks:
-        if chunk.doc_id in documents:
-            added[Hit.of(chunk).identity].append(chunk.content)
-    other, doubled, times = list[AnyChunk](), list[AnyChunk](), Counter[tuple[object, ...]]()
+    added = {Hit.of(chunk).identity for chunk in chunks if chunk.doc_id in documents}
     for chunk in found or ():
-        identity = Hit.of(chunk).identity
-        if identity not in added:
+        if Hit.of(chunk).identity not in added:
             raise InputError(
                 f"{name} found {shown(chunk.content)} of document {chunk.doc_id!r}, which was not added: what another "
                 "corpus or chunker left is found as well. clear() has to forget everything"
             )
-        times[identity] += 1
-        other += [chunk] if chunk.content not in added[identity] else []
-        doubled += [chunk] if times[identity] > len(added[identity]) else []
-    if other and found:
-        note(
-            f"{name} found another text than was added for {len(other)} of {len(found)} chunks of one search, the "
-            f"first: document {other[0].doc_id!r}, {shown(other[0].content)}. What reads it reads that text; it is "
-            "judged by its place or id"
-        )
     lost = "what is lost is never found"
     keyed = "A store keyed by id or text keeps equal texts only once"
     if number is not None and number != len(chunks):
@@ -318,8 +304,3 @@ def _tell_what_is_lost(store: VectorStore, chunks: Sequence[AnyChunk], vectors: 
         )
     elif found is not None and len(found) < k:
         note(f"{name} found {len(found)} of {len(chunks)} chunks that were added, in a search for {k}: {lost}. {keyed}")
-    elif doubled:
-        note(
-            f"{name} found the same chunk twice in one search, the first: document {doubled[0].doc_id!r}, "
-            f"{shown(doubled[0].content)}. What is doubled takes the place of others"
-        )

@@ -14,11 +14,7 @@ _ASSUMED = (
     "tokens, its quotes for 60, a verdict for 20. Not counted: requests that are made again, and what a model thinks "
     "before it answers"
 )
-_GO_ON = {
-    True: "Run the same command again: only what failed is asked.",
-    False: "The other answers are kept: what cannot be used, was cut off or is refused needs another model.",
-}
-"""Advice after a request failed, by whether it is asked again."""
+_GO_ON = "Run the same command again: only what failed is asked."
 _EXAMPLES = 2
 _MOST_TOLD = 400  # characters of what is particular about an example
 
@@ -101,9 +97,8 @@ def _examples(rejections: Sequence[Rejection], failed: Sequence[FailedRequests])
 
 def _failed(failed: Sequence[FailedRequests]) -> Iterator[Line]:
     """Yield how to go on, and how many requests failed in which way, with what was told of the first of each."""
-    for again, advice in _GO_ON.items():
-        if any(each.asked_again == again for each in failed):
-            yield line((advice, "bad"), indent=2)
+    if failed:
+        yield line((_GO_ON, "bad"), indent=2)
     for each in failed:
         asking = f"{each.asking[:1].lower()}{each.asking[1:]}"
         yield line(f"{plural(len(each.messages), 'time')}, {asking}", indent=2)
