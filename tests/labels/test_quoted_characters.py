@@ -4,8 +4,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from rag_evaluation_framework.labels.quote_matcher import differences, in_order
-from rag_evaluation_framework.labels.quoted_text import KeyedTexts, QuotedText, gap_difference
+from rag_evaluation_framework.labels.ends import gap_difference
+from rag_evaluation_framework.labels.quote_locator import KeyedTexts, QuotedText, differences, in_order
 from rag_evaluation_framework.text.markups.characters import flat, folded, is_key, is_unspaced, key
 from rag_evaluation_framework.text.markups.markdown_markup import markdown_markup
 from rag_evaluation_framework.text.markups.markup import Markup
@@ -157,4 +157,4 @@ def test_keys_know_where_their_characters_stand(texts):
             assert keyed.offsets(number).tolist() == [start for _, start in shown]
             text = "".join(part for part, _ in shown)
             if text:
-                assert (number, 0) in list(keyed.occurrences(text, number))
+                assert (number, 0) in list(keyed.searched.occurrences(text, number))

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from tests.labels.test_real_pages import KINDS, locator, once, places, rows
 
 from rag_evaluation_framework import Corpus, Document, DocumentId, check_quotes
-from rag_evaluation_framework.labels import quoted_text
+from rag_evaluation_framework.labels import quote_locator
 from rag_evaluation_framework.labels.quote_locator import QuoteLocator
 from rag_evaluation_framework.labels.suggestions import suggest
 from rag_evaluation_framework.testing.chunkers import assert_linear
@@ -363,13 +363,13 @@ def prose(length, seed=0):
 def compared(monkeypatch):
     """The lengths of what RapidFuzz compares; its time grows with their product."""
     lengths = []
-    original = quoted_text.fuzz.partial_ratio_alignment
+    original = quote_locator.fuzz.partial_ratio_alignment
 
     def counted(text, content, **options):
         lengths.append((len(text), len(content)))
         return original(text, content, **options)
 
-    monkeypatch.setattr(quoted_text.fuzz, "partial_ratio_alignment", counted)
+    monkeypatch.setattr(quote_locator.fuzz, "partial_ratio_alignment", counted)
     return lengths
 
 

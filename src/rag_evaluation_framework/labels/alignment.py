@@ -462,28 +462,20 @@ def equal_runs(old: Sequence[int], new: Sequence[int]) -> list[Run]:
 
     Longer texts than can be compared at once are compared piece by piece, each from where the last one agreed.
     """
-    head = 0
-    while head < min(len(old), len(new)) and old[head] == new[head]:
-        head += 1
-    tail = 0
-    while tail < min(len(old), len(new)) - head and old[-1 - tail] == new[-1 - tail]:
-        tail += 1
-    runs = [(0, 0, head)] if head else []
-    at, place, end, behind = head, head, len(old) - tail, len(new) - tail
-    while at < end and place < behind:
-        here, there = old[at : min(at + _MOST_COMPARED, end)], new[place : min(place + _MOST_COMPARED, behind)]
+    runs: list[Run] = []
+    at = place = 0
+    while at < len(old) and place < len(new):
+        here, there = old[at : at + _MOST_COMPARED], new[place : place + _MOST_COMPARED]
         found = [
             (at + one.src_start, place + one.dest_start, one.src_end - one.src_start)
             for one in LCSseq.opcodes(here, there)
             if one.tag == "equal"
         ]
         runs += found
-        if at + len(here) == end and place + len(there) == behind:
+        if at + len(here) == len(old) and place + len(there) == len(new):
             break
         last = found[-1] if found else (at + len(here), place + len(there), 0)
         at, place = last[0] + last[2], last[1] + last[2]
-    if tail:
-        runs.append((end, behind, tail))
     return _telling(_joined(runs), len(old), len(new))
 
 
@@ -524,50 +516,33 @@ RUN = 4  # words
 KNOWN = ".npz"
 """The ending of the file, which is named by the hash of the labelled corpus."""
 
-_Hashes = NDArray[np.uint32]
-
 
 @dataclass(frozen=True, eq=False)
 class KnownWords:
     """Lines and runs of four words of documents, as sorted hashes of 32 bits.
 
     Of a million runs, one that never stood there is taken for one of them in one case of 4,000: a label is lost then.
-
-    Attributes:
-        lines: Of the words of every line.
-        runs: Of every four words that follow each other in a document.
     """
 
-    lines: _Hashes
-    runs: _Hashes
+    hashes: NDArray[np.uint32]
 
     @classmethod
     def of(cls, documents: Iterable[Document]) -> "KnownWords":
         """Return what stands in documents."""
-        lines, runs = [np.zeros(0, np.uint32)], [np.zeros(0, np.uint32)]
+        found = [np.zeros(0, np.uint32)]
         for document in documents:  # one by one, as all of them may be large
-            words = Words([document])
-            lines.append(_of_lines(words))
-            hashes, whole = _of_runs(words)
-            runs.append(np.unique(hashes[whole]))
-        return cls(np.unique(np.concatenate(lines)), np.unique(np.concatenate(runs)))
-
-    def has_lines(self, words: Words) -> NDArray[np.bool_]:
-        """Return which of the `lines` of the words of any documents stood in these."""
-        return np.isin(_of_lines(words), self.lines)
-
-    def has_runs(self, words: Words) -> NDArray[np.bool_]:
-        """Return from which words on a run of four words stood in the documents, in the shape of `words.runs(4)`."""
-        hashes, whole = _of_runs(words)
-        return np.isin(hashes, self.runs) & whole
+            lines, runs, whole = _hashes_of(Words([document]))
+            found += lines, np.unique(runs[whole])
+        return cls(np.unique(np.concatenate(found)))
 
     def stood(self, words: Words) -> NDArray[np.bool_]:
         """Return which words of any documents are of a line or a run of four words that stood in these."""
         found = np.zeros(len(words.codes), np.bool_)
-        runs = self.has_runs(words)
+        lines, runs, whole = _hashes_of(words)
+        known = np.isin(runs, self.hashes) & whole
         for step in range(RUN):
-            found[step : step + len(runs)] |= runs
-        for first, last in words.lines[self.has_lines(words)].tolist():
+            found[step : step + len(known)] |= known
+        for first, last in words.lines[np.isin(lines, self.hashes)].tolist():
             found[first:last] = True
         return found
 
@@ -580,8 +555,7 @@ class KnownWords:
         with unfinished(file.parent) as folder:
             part = folder / "part.npz"
             # Differences of sorted numbers are small, so that a hash takes little more than a byte.
-            lines, runs = (np.diff(each, prepend=np.uint32(0)) for each in (self.lines, self.runs))
-            np.savez_compressed(part, lines=lines, runs=runs)
+            np.savez_compressed(part, hashes=np.diff(self.hashes, prepend=np.uint32(0)))
             part.replace(file)
 
     @classmethod
@@ -593,7 +567,7 @@ class KnownWords:
         """
         try:
             with file.open("rb") as data, np.load(data, allow_pickle=False) as kept:
-                lines, runs = (np.cumsum(kept[name], dtype=np.uint32) for name in ("lines", "runs"))
+                return cls(np.cumsum(kept["hashes"], dtype=np.uint32))
         except FileNotFoundError:
             return None
         except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.error) as error:
@@ -601,7 +575,13 @@ class KnownWords:
                 f"{file}: was changed ({error}); restore it from version control, or delete it: then labels may be "
                 "looked for where other text stood"
             ) from error
-        return cls(lines, runs)
+
+
+def _hashes_of(words: Words) -> tuple[NDArray[np.uint32], NDArray[np.uint32], NDArray[np.bool_]]:
+    """Return hashes of the lines of words, of the runs of four that begin with each, and which of these are whole."""
+    lines = (hashlib.blake2b(line, digest_size=4).digest() for line, _, _ in words.keyed_lines)
+    runs, whole = words.runs(RUN)
+    return np.frombuffer(b"".join(lines), "<u4"), (runs >> np.uint64(32)).astype(np.uint32), whole
 
 
 def known_file(dataset: Dataset[Any], folder: Path) -> Path:
@@ -616,13 +596,3 @@ def known_words(dataset: Dataset[Any]) -> KnownWords | None:
         DatasetError: The file was changed.
     """
     return None if dataset.kept is None else KnownWords.load(known_file(dataset, dataset.kept.folder))
-
-
-def _of_lines(words: Words) -> _Hashes:
-    keys = (hashlib.blake2b(line, digest_size=4).digest() for line, _, _ in words.keyed_lines)
-    return np.frombuffer(b"".join(keys), "<u4")
-
-
-def _of_runs(words: Words) -> tuple[_Hashes, NDArray[np.bool_]]:
-    hashes, whole = words.runs(RUN)
-    return (hashes >> np.uint64(32)).astype(np.uint32), whole
