@@ -14,9 +14,10 @@ from time import process_time
 
 from tqdm import tqdm
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
+_ROOT = Path(__file__).resolve().parent.parent
+sys.path[:0] = [str(_ROOT), str(_ROOT / "tests")]  # this folder has a labels.py, too
 
-from labels.test_edited_corpora import outcome
+from tests.labels.test_edited_corpora import outcome
 
 
 def main() -> None:
