@@ -74,20 +74,18 @@ def test_scripts_without_spaces():
         (" - ", " -- ", ""),
         ("–", "--", ""),
         (" -", " --", None),
-        ('"', "''", ""),
         (" —", " — ", None),
         (" ", ", ", None),
         ("", "-\n", "hyphenation"),
         ("-", "-\n  ", "hyphenation"),
         ("", "\u00ad\n", "hyphenation"),
         ("", "- ", None),
-        ("\n• ", "\n", "list markers"),
         ("\n7. ", "\n", None),
         ("...", "…", ""),
     ],
 )
 def test_gaps_are_the_same_or_not(quote, shown, expected):
-    assert gap_difference(quote, shown, shown, "ab", "cd") == expected
+    assert gap_difference(quote, shown, "ab", "cd") == expected
 
 
 @each(
@@ -112,14 +110,14 @@ def test_gaps_are_the_same_or_not(quote, shown, expected):
     ],
 )
 def test_a_word_divided_in_a_quote_is_whole_in_the_document(before, quote, after, shown, expected):
-    assert gap_difference(quote, shown, shown, before, after) == expected
+    assert gap_difference(quote, shown, before, after) == expected
 
 
 def test_a_line_may_end_between_characters_that_have_no_space_between_them():
-    assert gap_difference("", "\n", "\n", "日", "本") == "line breaks"
-    assert gap_difference("", " ", " ", "日", "本") is None
-    assert gap_difference("", "\n", "\n", "日", "b") is None
-    assert gap_difference("", "-\n", "-\n", "1", "2") is None  # no word is divided there
+    assert gap_difference("", "\n", "日", "本") == "line breaks"
+    assert gap_difference("", " ", "日", "本") is None
+    assert gap_difference("", "\n", "日", "b") is None
+    assert gap_difference("", "-\n", "1", "2") is None  # no word is divided there
 
 
 @each(

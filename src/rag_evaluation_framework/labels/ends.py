@@ -7,7 +7,7 @@ from functools import lru_cache
 from unicodedata import category
 
 from ..text.markups import Markup, markup_of
-from ..text.markups.characters import ANCHOR, CALL, UNSPACED, flat, folded, is_key, is_unspaced
+from ..text.markups.characters import CALL, UNSPACED, flat, folded, is_key, is_unspaced
 
 # What stands between two letters or numbers, in a quote and in a document: the same, or not.
 #
@@ -20,55 +20,39 @@ from ..text.markups.characters import ANCHOR, CALL, UNSPACED, flat, folded, is_k
 
 ELLIPSIS_SIGNS = r"(?:…|\.{3}|\.\s\.\s\.)"  # as a pattern
 BRACKETED_ELLIPSIS = rf"(?:\[{ELLIPSIS_SIGNS}\]|\({ELLIPSIS_SIGNS}\))"
-LIST_MARKER = re.compile(r"[•·◦▪‣●○■*+-](?=\s)")
-SIGNS = "-+*·"  # that mark items of lists, too
-_ITEM = re.compile(r"<li\b|\n[ \t>]*(?:[-+*•]|\d{1,9}[.)]|#\.)\s", re.IGNORECASE)
-_BORDER = re.compile(r"\s\|\s")
-CELL = re.compile(r"\||<t[dh]\b", re.IGNORECASE)  # where a line ends
-_MARKER_IN_GAP = re.compile(rf"(?<=[\n\t])[ \t]*{LIST_MARKER.pattern}\s+|(?<=\s)[•◦▪‣●○■]\s+")
 _SOFT_HYPHEN = "\u00ad"
 _HYPHEN = f"[-‐‑{_SOFT_HYPHEN}]"
 _DASH = re.compile("-{1,3}")
 _SPACED_DASH = re.compile("(?<= )-{1,3}(?= )")
 _LONG_DASH = re.compile("[–—―]")
-_TYPED_MARKS = re.compile(r"\A''|(?<=\A[.,;:!?])''(?= |\Z)|''\Z")  # around words, not in f('')
 _DIVIDED = re.compile(rf"{_SOFT_HYPHEN}*{_HYPHEN}\s+")
 _UNDIVIDED = re.compile(f"{_HYPHEN}?")
 
 
 @lru_cache(maxsize=65_536)
-def gap_difference(quote: str, shown: str, source: str, before: str, after: str) -> str | None:
+def gap_difference(quote: str, shown: str, before: str, after: str) -> str | None:
     """Return what has to be ignored for two gaps to be the same: "" for nothing beyond typography; None if they differ.
 
     Args:
         quote: The gap in the quote.
         shown: The gap in the document, as it is shown.
-        source: The gap in the document, markup included.
         before: The two characters of the quote before the gap; one if there are no more.
         after: The two behind it.
     """
-    if ANCHOR in quote + shown and "" in (quote, shown):  # "a¶b" is not "ab"
-        return None
-    if _unified(quote) in (_unified(shown), _unified(shown.replace(CALL, ""))):
+    one, other = (flat(gap).replace(". . .", "...") for gap in (quote, shown))
+    if one in (other, flat(shown.replace(CALL, ""))) or _is_typed_dash(quote, shown, before, after):
         return ""
-    if _is_typed_dash(quote, shown, before, after):
-        return ""
-    if _is_division(quote, shown, of_word=before[-1].isalpha() and after[0].isalpha()):
+    if before[-1].isalpha() and after[0].isalpha():
+        if (_ends_a_line(shown) and one in ("", "-", "- ")) or (_ends_a_line(quote) and other in ("", "-")):
+            return "hyphenation"
+        seen = "".join(sign for sign in quote if folded(sign) or sign == _SOFT_HYPHEN)
+        is_word = len(before + after) == 4 and (before + after).isalpha()  # "dir- ectory", copied from other lines
+        if is_word and _DIVIDED.fullmatch(seen) and _UNDIVIDED.fullmatch("".join(filter(folded, shown))):
+            return "hyphenation"
+    elif "\n" in quote + shown and (one, other) in (("-", "- "), ("- ", "-")):  # 64-bit
         return "hyphenation"
-    if len(before + after) == 4 and (before + after).isalpha() and _was_divided(quote, shown):
-        return "hyphenation"
-    if is_unspaced(before[-1]) and is_unspaced(after[0]) and not (quote + shown).strip():
-        return "line breaks" if "\n" in quote + shown else None
-    if _BORDER.search(quote) and (CELL.search(source) if "\n" in shown else "\t" in shown):
-        return "table lines" if _unified(_BORDER.sub(" ", quote)) == _unified(shown) else None
-    if "\n" in shown:
-        return _without_list_markers(quote, shown, source)
-    return None
-
-
-def _unified(gap: str) -> str:
-    """Return a gap as it is compared, two apostrophes around words as a quotation mark, points as an ellipsis."""
-    return _TYPED_MARKS.sub('"', flat(gap)).replace(". . .", "...")
+    is_blank = "\n" in quote + shown and not (quote + shown).strip()
+    return "line breaks" if is_blank and is_unspaced(before[-1]) and is_unspaced(after[0]) else None
 
 
 def _is_typed_dash(quote: str, shown: str, before: str, after: str) -> bool:
@@ -76,40 +60,15 @@ def _is_typed_dash(quote: str, shown: str, before: str, after: str) -> bool:
 
     That is a long one, since "i--j" is not "i-j", or any with blanks around. "5--3" and "5 -- 3" may be signs.
     """
-    one, other = _unified(quote), _unified(shown)
-    is_long = _LONG_DASH.search(quote + shown) is not None
+    one, other, is_long = flat(quote), flat(shown), _LONG_DASH.search(quote + shown) is not None
     numbers = before[-1].isnumeric() and after[0].isnumeric()
     if _DASH.fullmatch(one) and _DASH.fullmatch(other):
         return is_long and not numbers
     return (is_long or not numbers) and _SPACED_DASH.sub("-", one) == _SPACED_DASH.sub("-", other)
 
 
-def _is_division(quote: str, shown: str, of_word: bool) -> bool:
-    """Return whether one gap is a hyphen at the end of a line, and the other that hyphen or, in a word, nothing."""
-    if not of_word:  # 64-bit
-        gaps = (_unified(quote), _unified(shown))
-        return "\n" in quote + shown and gaps in (("-", "- "), ("- ", "-"))
-    return (_ends_a_line(shown) and _unified(quote) in ("", "-", "- ")) or (
-        _ends_a_line(quote) and _unified(shown) in ("", "-")
-    )
-
-
-def _was_divided(quote: str, shown: str) -> bool:
-    """Return whether a gap of a quote is a hyphen and white space, and the document has that hyphen or nothing."""
-    seen = "".join(sign for sign in quote if folded(sign) or sign == _SOFT_HYPHEN)
-    return _DIVIDED.fullmatch(seen) is not None and _UNDIVIDED.fullmatch("".join(filter(folded, shown))) is not None
-
-
 def _ends_a_line(gap: str) -> bool:
-    return "\n" in gap and (_unified(gap) == "- " or (_unified(gap) == " " and _SOFT_HYPHEN in gap))
-
-
-def _without_list_markers(quote: str, shown: str, source: str) -> str | None:
-    """Compare gaps without the bullets of the quote; what may be a sign is one only where the document has an item."""
-    if any(marker[0].lstrip()[0] in SIGNS for marker in _MARKER_IN_GAP.finditer(quote)) and not _ITEM.search(source):
-        return None
-    without = _MARKER_IN_GAP.sub("", quote)
-    return "list markers" if without != quote and _unified(without) == _unified(shown) else None
+    return "\n" in gap and (flat(gap) == "- " or (flat(gap) == " " and _SOFT_HYPHEN in gap))
 
 
 # Whether a word or a number is cut where a text begins or ends.
@@ -180,7 +139,7 @@ def compared(text: str) -> str:
 # Where the span of a quote begins and ends: whole words and numbers, and the symbols that the quote has around them.
 #
 # The symbols before and behind a quote must stand in the document. What people add to a quote need not: quotation marks
-# around it, an ellipsis, a list marker, and a final point, comma, colon or semicolon.
+# around it, an ellipsis, and a final point, comma, colon or semicolon.
 
 OUTER_MARKS = "outer quotation marks"
 FINAL = "final punctuation"
@@ -188,7 +147,6 @@ _ELLIPSIS = rf"(?:{BRACKETED_ELLIPSIS}|{ELLIPSIS_SIGNS})"
 _BEFORE = (
     (re.compile(r"\A[\"']"), OUTER_MARKS),
     (re.compile(rf"\A{_ELLIPSIS}"), "ellipsis"),
-    (re.compile(rf"\A{LIST_MARKER.pattern}"), "list markers"),
 )
 _BEHIND = (
     (re.compile(r"[\"']\Z"), OUTER_MARKS),
@@ -197,8 +155,6 @@ _BEHIND = (
 )
 _PART_OF_WORD_BEFORE = re.compile(r"\w[-‐‑'’@./][*_`]*\Z")
 _PART_OF_WORD_BEHIND = re.compile(r"[*_`]*[-‐‑'’@./][*_`]*\w")
-_HTML_ITEM = re.compile(r"<li\b", re.IGNORECASE)
-_FACTORIAL = re.compile(r"\d!")
 _GOES_ON = re.compile(r"(?!!(?:[\s\"')\]}]|\Z))[^\s.,;:\"')\]}-]")
 _WINDOW = 64
 
@@ -223,8 +179,6 @@ def start_of(markup: Markup, first: int, symbols: str, shown: Markup) -> End | N
     number = markup.at(first)
     before = markup.text[max(number - 2 * len(symbols) - _WINDOW, 0) : number][::-1]  # the nearest first
     for rest, ignoring in _without_additions(flat(symbols), _BEFORE):
-        if "list markers" in ignoring and not _begins_line(markup, before, first, symbols):
-            continue
         count = _matched(rest[::-1], before)
         if count is not None and not is_cut_at_start(shown, offset := markup.offset(number - count)):
             return End(offset, ignoring)
@@ -251,8 +205,7 @@ def end_of(markup: Markup, last: int, symbols: str, shown: Markup) -> End | None
             offset = markup.end_of(offset)
         if is_cut_at_end(shown, offset):
             continue
-        following = compared(_seen(behind[count:]))
-        if FINAL in ignoring and (_GOES_ON.match(following) or _FACTORIAL.match(markup.text[number - 1] + following)):
+        if FINAL in ignoring and _GOES_ON.match(compared(_seen(behind[count:]))):
             return None
         return End(offset, ignoring)
     return None
@@ -352,20 +305,3 @@ def _matched(wanted: str, shown: str) -> int | None:
             return None
         at, number = at + len(sign), number + 1
     return number
-
-
-def _begins_line(markup: Markup, shown: str, first: int, symbols: str) -> bool:
-    """Return whether a text begins a line or a block; a sign is a bullet only where the document has an item.
-
-    Args:
-        markup: The document as it is searched.
-        shown: What is shown before the text, the nearest first.
-        first: The offset of its first letter or number.
-        symbols: What stands before that in the quote.
-    """
-    blank = shown[: len(shown) - len(shown.lstrip())]
-    before = markup.offset(markup.at(first) - len(blank) - 1) if len(blank) < len(shown) else -1
-    marker = LIST_MARKER.search(symbols)
-    between = markup.parts_between(before + 1, first)
-    is_item = any(what == "list markers" or _HTML_ITEM.match(markup.source, at) for at, _, what, _ in between)
-    return bool(is_item or not marker or marker[0] not in SIGNS) and ("\n" in blank or blank == shown)

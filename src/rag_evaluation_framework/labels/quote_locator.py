@@ -15,7 +15,7 @@ from rapidfuzz import fuzz
 from ..base.progress import progress
 from ..data import CharacterSpan, Corpus, DocumentId
 from ..text import LinePlaces, TextLocator
-from ..text.markups.characters import ANCHOR, DASHES, ELLIPSIS, QUOTATION_MARKS, flat, folded, is_invisible, is_key, key
+from ..text.markups.characters import DASHES, ELLIPSIS, QUOTATION_MARKS, flat, folded, is_invisible, is_key, key
 from ..text.markups.formats import markup_of
 from ..text.markups.markup import Markup, effects_begun
 from ..text.text_locator import SearchedTexts
@@ -162,7 +162,7 @@ class QuotedText:
             return ""
         beside = self.text[max(before - _NEAR, 0) : before + 1], self.text[behind : behind + _NEAR + 1]
         seen = ["".join(filter(folded, stretch)) for stretch in beside]
-        return gap_difference(gap, shown, markup.source[first:last], seen[0][-2:], seen[1][:2])
+        return gap_difference(gap, shown, seen[0][-2:], seen[1][:2])
 
 
 # Places of a quote in documents of which it is known what a renderer shows: found by key, checked in every gap.
@@ -245,13 +245,12 @@ def matches(
             added = [*start.ignoring, *end.ignoring]
             first, last = start.offset, end.offset
             names = [what for _, _, what, _ in markup.parts_between(first, last)] + effects_begun(markup, first, last)
-            if "list markers" not in ignored:
-                inside = offsets[0] if start.ignoring else first, markup.end_of(offsets[-1]) if end.ignoring else last
-                given = quote.places[0] if start.ignoring else 0, quote.places[-1] + 1 if end.ignoring else None
-                both = quote.text[slice(*given)].strip(), markup.shown(*map(int, inside))
-                if "hyphenation" in ignored:
-                    both = _DIVISION.sub("", both[0]), _DIVISION.sub("", both[1])
-                names += differences(*both)
+            inside = offsets[0] if start.ignoring else first, markup.end_of(offsets[-1]) if end.ignoring else last
+            given = quote.places[0] if start.ignoring else 0, quote.places[-1] + 1 if end.ignoring else None
+            both = quote.text[slice(*given)].strip(), markup.shown(*map(int, inside))
+            if "hyphenation" in ignored:
+                both = _DIVISION.sub("", both[0]), _DIVISION.sub("", both[1])
+            names += differences(*both)
             names += [*sorted(ignored - {""}), *sorted(added, key=lambda name: name == OUTER_MARKS)]
             yield Match(found, first, last, in_order(names), bool(added))
 
@@ -327,7 +326,6 @@ _SIGNS: Mapping[str, Callable[[str], object]] = {
     "dashes": _DASHES.findall,
     "ellipsis": lambda text: text.count(ELLIPSIS),
     "invisible characters": lambda text: [*filter(is_invisible, text)],
-    "paragraph signs": lambda text: text.count(ANCHOR),
     "Unicode composition": lambda text: [*filter(combining, text)],
     "ligatures": lambda text: [
         sign for sign in normalize("NFC", text) if key(sign) and normalize("NFKC", sign) != sign

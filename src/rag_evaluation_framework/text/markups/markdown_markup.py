@@ -19,12 +19,6 @@ _HIDDEN_ELEMENT = re.compile(  # "closed" unless it goes on to the end
     rf"<(?:!--|(?P<name>{_UNSHOWN})\b[^>]{{0,5000}}>).*?(?:(?P<closed>(?(name)</(?P=name)\s*>|(?:-->|(?<=<!--)-?>)))|\Z)",
     re.DOTALL | re.IGNORECASE,
 )
-_ANY = re.compile(
-    rf"{_HIDDEN_ELEMENT.pattern}|<![A-Za-z\[][^>]{{0,5000}}>|<\?[^>]{{0,5000}}>"
-    rf"|{_TAG.pattern.replace('?P<name>', '?P<tag>')}"
-    rf"|</(?P<odd>[A-Za-z])[^>]{{0,5000}}>|{_ENTITY.pattern}",
-    re.DOTALL | re.IGNORECASE,
-)
 _BLOCK_TAG = re.compile(
     r"(?:address|article|aside|blockquote|body|br|caption|center|col|colgroup|dd|details|dialog|dir|"
     r"div|dl|dt|fieldset|figcaption|figure|footer|form|frame|frameset|h1|h2|h3|h4|h5|h6|head|"
@@ -32,18 +26,6 @@ _BLOCK_TAG = re.compile(
     r"section|source|summary|table|tbody|td|tfoot|th|thead|title|tr|track|ul)\Z",
     re.IGNORECASE,
 )
-
-
-def _hide_html(markup: Markup, start: int, end: int) -> None:
-    """Hide what a browser does not show between two offsets."""
-    for found in _ANY.finditer(markup.source, start, end):
-        first, behind = found.span()
-        if found["tag"]:
-            _hide_tag(markup, first, behind, found["tag"])
-        elif markup.source[first] == "&":
-            _hide_entity(markup, first, behind)
-        else:
-            markup.hide(first, behind, "comments and scripts" if found["odd"] is None else "tags")
 
 
 def _hide_tag(markup: Markup, start: int, end: int, name: str) -> None:
@@ -84,8 +66,7 @@ _ITEM = re.compile(r"[ \t]*(?:[-+*]|(?P<number>\d{1,9})[.)])(?:[ \t]+(?:\[[ xX]\
 _RULE = re.compile(r"[ \t]*+(?:=++[ \t]*+$|-++[ \t]*+$|(?:\*[ \t]*+){3,}+$|(?:-[ \t]*+){3,}+$|(?:_[ \t]*+){3,}+$)")
 _BLOCK = re.compile(
     rf"(?P<rule>{_RULE.pattern})|[ \t]*+(?:(?P<fence>`{{3,}}(?=[^`\n]*$)|~{{3,}})|(?P<heading>#{{1,6}}(?:[ \t]+|$))"
-    r"|(?P<admonition>(?:!!!|\?\?\?\+?)[ \t]++(?P<kind>[\w-]++)(?:[ ]++[\w-]++)*+[ \t]*+"
-    r"(?P<title>\"[^\"\n]*+\")?[ \t]*+$)"
+    r"|(?P<admonition>(?:!!!|\?\?\?\+?)[ \t]+)"
     r"|(?P<row>\|?[ \t]*+:?-++:?[ \t]*+(?:\|[ \t]*+:?-++:?[ \t]*+)*+\|?[ \t]*+$)|(?P<definition>\[)|(?P<html><))"
 )
 _ATTRIBUTES = re.compile(r"\{:?[ \t]*+[#.][^{}\n]*+\}")
@@ -95,11 +76,8 @@ _DEFINITION = re.compile(
     re.MULTILINE,
 )
 _DEFINED = re.compile(rf"^[ \t>]*+(?:[-+*][ \t]++)?+{_DEFINITION.pattern}", re.MULTILINE)
-_FOOTNOTE = re.compile(r"[ ]{0,3}\[\^[^\[\]\s]+\]:[ \t]*")
 _TEXT = re.compile(r"\S")
 _INDENTED = re.compile(r"(?:[ ]{4}|[ ]{0,3}\t)")
-_PREFORMATTED = re.compile(r"<pre\b.*?(?:</pre\s*>|\Z)", re.DOTALL | re.IGNORECASE)
-_NEXT_HTML = re.compile(rf"[ \t]*(?:{_HIDDEN_ELEMENT.pattern}|{_PREFORMATTED.pattern})", _HIDDEN_ELEMENT.flags)
 
 
 def markdown_markup(source: str) -> Markup:
@@ -181,7 +159,7 @@ class _Reader:
         if kind == "fence":
             return self.fence(start, end, found["fence"])
         if kind == "definition":
-            return self.definition(at, end)
+            return self.definition(at)
         if kind == "html":
             return self.html(at)
         if kind == "row":
@@ -191,17 +169,15 @@ class _Reader:
             self.table = True
             self.hide(at, end, "table lines", LINE_END)
             return end + 1
+        if kind == "admonition":  # what is indented below it is no code
+            self.hide(at, found.end(), "admonitions", LINE_END)
+            self.in_list = True
+            return None
         self.end_paragraph(at, end + 1)
         if kind == "rule":
             self.hide(at, end, "rules", LINE_END)
-        elif kind == "heading":
+        else:
             self.heading(at, found.end(), end)
-        else:  # of an admonition its title is shown or, without one, its kind
-            self.in_list = True
-            title = found.start("title") + 1, found.end("title") - 1
-            first, last = title if found["title"] else found.span("kind")
-            self.hide(at, first, "admonitions", LINE_END)
-            self.hide(last, end, "admonitions")
         return end + 1
 
     def fence(self, start: int, end: int, fence: str) -> int:
@@ -211,9 +187,6 @@ class _Reader:
         closing = re.compile(rf"^[ \t>]*{re.escape(fence[0])}{{{len(fence)},}}[ \t]*$", re.MULTILINE)
         found = closing.search(self.text, min(end + 1, len(self.text)))
         last, behind = found.span() if found else (len(self.text), len(self.text))
-        if quoted := _QUOTED.match(self.text, start, end):
-            for line in re.finditer(rf"^(?:[ ]{{0,3}}>[ \t]?){{1,{quoted[0].count('>')}}}", self.text[end:last], re.M):
-                self.hide(end + line.start(), end + line.end(), "block quotes")
         self.hide(last, behind, CODE, LINE_END)
         self.paragraph = min(behind + 1, len(self.text))
         return behind + 1
@@ -231,12 +204,8 @@ class _Reader:
         self.hide(last, end, "headings")
         self.inline(text, last)
 
-    def definition(self, start: int, end: int) -> int | None:
-        """Read the definition of a link, which is not shown, or of a footnote, whose text is."""
-        if found := _FOOTNOTE.match(self.text, start, end):
-            self.end_paragraph(start, found.end())
-            self.hide(start, found.end(), "footnotes", LINE_END)
-            return None
+    def definition(self, start: int) -> int | None:
+        """Read the definition of a link, which is not shown."""
         found = _DEFINITION.match(self.text, start)
         line = self.text.rfind("\n", 0, start) + 1
         if found is None or _TEXT.search(self.text, self.paragraph, max(line, self.paragraph)):
@@ -246,15 +215,14 @@ class _Reader:
         return found.end() + 1
 
     def html(self, start: int) -> int | None:
-        """Read a comment, a script or preformatted HTML, over blank lines."""
-        found = _HIDDEN_ELEMENT.match(self.text, start)
-        if found is None and (found := _PREFORMATTED.match(self.text, start)) is None:
+        """Read a comment or a script, over blank lines."""
+        end, found = start, _HIDDEN_ELEMENT.match(self.text, start)
+        while found:  # alone, each would read the line to its end
+            end, found = found.end(), _HIDDEN_ELEMENT.match(self.text, found.end())
+        if end == start:
             return None
-        end = found.end()
-        while found := _NEXT_HTML.match(self.text, end):  # alone, each would read the line to its end
-            end = found.end()
         self.end_paragraph(start, end)
-        _hide_html(self.markup, start, end)
+        self.hide(start, end, "comments and scripts")
         return end
 
     def end_paragraph(self, end: int, following: int) -> None:
