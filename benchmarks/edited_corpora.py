@@ -14,8 +14,8 @@ from time import process_time
 
 from tqdm import tqdm
 
-_ROOT = Path(__file__).resolve().parent.parent
-sys.path[:0] = [str(_ROOT), str(_ROOT / "tests")]  # this folder has a labels.py, too
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # this folder has a labels.py, too
 
 from tests.labels.test_edited_corpora import outcome
 
