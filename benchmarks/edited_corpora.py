@@ -14,9 +14,10 @@ from time import process_time
 
 from tqdm import tqdm
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # this folder has a labels.py, too
 
-from labels.test_edited_corpora import outcome
+from tests.labels.test_edited_corpora import outcome
 
 
 def main() -> None:

@@ -16,40 +16,13 @@ def _padding(writer, start, width):
     return " " * max(width - _width(writer.page.source[start:]), 2)
 
 
-def _grid_rst(writer):
-    edge = f"+{'-' * 60}+{'-' * 60}+\n"
-    writer.end(edge)
-    for _ in range(writer.rng.randint(1, 2)):
-        for before, behind in (("| ", "\t"), ("| ", "\n")):
-            at = len(writer.page.source)
-            writer.page.hide(before)
-            writer.begin()
-            writer.words(3)
-            writer.end(_padding(writer, at, 61), behind)
-        writer.end(f"|\n{edge}", "\n")
-    writer.end("\n")
-
-
-def _field_rst(writer):
-    writer.page.hide(":")
-    writer.begin()
-    writer.words(2, marked=False)
-    writer.page.show(":")
-    writer.end(" ", "\t")
-    writer.words(3)
-    writer.end("\n\n")
-
-
 def _indented_rst(writer):
     writer.paragraph()
     writer.paragraph("   ", "\n   ")
 
 
 def _note_rst(writer):
-    writer.page.hide(".. ")
-    writer.begin()
-    writer.page.show("note")
-    writer.end("::\n\n   ")
+    writer.end(".. note::\n\n   ")
     writer.paragraph("", "\n   ")
 
 
@@ -114,9 +87,7 @@ RST = [
     _indented_rst,
     lambda writer: writer.nested("- ", "\n  - "),
     lambda writer: writer.cells("", "\n   ", "\n\n"),
-    _field_rst,
     lambda writer: writer.cells("| ", "\n| ", "\n\n"),
-    _grid_rst,
     _table_rst,
     lambda writer: writer.code(".. code-block:: python\n\n", "   ", "\n"),
     _note_rst,

@@ -4,7 +4,7 @@ import pytest
 
 from rag_evaluation_framework import Corpus, Document, DocumentId, check_quotes, load_dataset
 from rag_evaluation_framework.errors import ConfigError
-from rag_evaluation_framework.labels import add_questions, locating
+from rag_evaluation_framework.labels import add_questions, quote_table
 
 TEXT = "Refunds take at most 14 working days in all countries."
 CORPUS = Corpus(
@@ -82,11 +82,11 @@ def test_rows_without_an_answer_are_answers_of_their_own_whatever_their_place(tm
 
 
 def test_a_text_that_occurs_too_often_is_ambiguous_whatever_is_asked_for(tmp_path, monkeypatch):
-    monkeypatch.setattr(locating, "MOST_OCCURRENCES", 3)
+    monkeypatch.setattr(quote_table, "MOST_OCCURRENCES", 3)
     (row,) = check(tmp_path, f"When?,{TEXT},*,,").problems
     assert row.status == "ambiguous"
     assert row.advice.endswith(": more than 3 places; quote more")
-    monkeypatch.setattr(locating, "MOST_OCCURRENCES", 4)
+    monkeypatch.setattr(quote_table, "MOST_OCCURRENCES", 4)
     assert not check(tmp_path, f"When?,{TEXT},*,,").problems
 
 
@@ -125,12 +125,8 @@ def test_one_missing_alternative_leaves_out_its_question(tmp_path):
     assert [label.query.text for label in found.skipped] == ["When?"]
 
 
-def test_a_named_document_is_honoured_and_the_other_places_are_said(tmp_path):
+def test_a_named_document_is_honoured(tmp_path):
     found = check(tmp_path, f"When?,{TEXT},c.md,,", "Whom?,at most 14,c.md,,")
-    row, short = found.rows
-    assert [(span.doc_id, span.start) for span in row.elsewhere] == [("a.md", 11), ("a.md", 98), ("b.md", 30)]
-    assert row.others == "its text is also in a.md[11:65], a.md[98:152], b.md[30:84]"
-    assert short.elsewhere == ()
     assert places(found) == [[[C]]]
 
 
@@ -167,11 +163,6 @@ def test_an_alternative_beside_a_conflict_stays_located(tmp_path):
     rows = ("When?,Ask us on any day.,,x,1", "When?,Write to us if it takes longer.,,x,1", f"When?,{TEXT},c.md,x,2")
     found = check(tmp_path, *rows)
     assert [row.status for row in found.rows] == ["missing", "missing", "located"]
-
-
-def test_places_of_the_question_are_not_elsewhere(tmp_path):
-    found = check(tmp_path, f"When?,{TEXT},c.md,x,", f"When?,{TEXT},b.md,x,")
-    assert [[span.doc_id for span in row.elsewhere] for row in found.rows] == [["a.md", "a.md"]] * 2
 
 
 def test_what_a_column_makes_alternatives_is_said_when_a_table_is_loaded(tmp_path):

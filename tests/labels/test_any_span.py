@@ -72,16 +72,7 @@ class Case:
 
     def _copied(self, rng, start, end):
         page = self.page
-        marked = rng.random() < 0.4  # list markers and paragraph signs are copied
-        text = ""
-        for at in range(start, end):
-            if marked and at in page.headings:
-                text += rng.choice(["¶", " ¶"])
-            if marked and at > start and at in page.begins and text.endswith("\n"):
-                marker = page.begins[at]
-                joined = "joined" in self.changes or "blanks" in self.changes
-                text += "• " if marker and joined else marker  # numbers count at a line's start only
-            text += page.shown[at][0]
+        text = "".join(sign for sign, _, _ in page.shown[start:end])
         for change in self.changes:
             text = WITHIN[change](text, rng)
         return text
@@ -89,10 +80,6 @@ class Case:
     def _add(self, rng):
         """Add what people add at the ends, unless the document has it there, too."""
         before, behind = (self._beside(side) for side in (0, 1))
-        begun = self.page.begins.get(self.shown[0][0])
-        if begun and rng.random() < 0.3:
-            self.quote, before = begun + self.quote, ""
-            self.changes.append("list marker")
         if rng.random() < 0.15 and behind not in (*FINAL, *"….\"'”’»)]?!("):
             self.quote += rng.choice(FINAL)
             self.changes.append("final punctuation")

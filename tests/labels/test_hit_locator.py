@@ -15,7 +15,7 @@ from rag_evaluation_framework import (
     evaluate,
 )
 from rag_evaluation_framework.data import DOCUMENT, TOKEN, DocumentLevelGroundTruth, Hit
-from rag_evaluation_framework.labels import quote_matcher
+from rag_evaluation_framework.labels import quote_locator
 from rag_evaluation_framework.labels.hit_locator import HitLocator
 from rag_evaluation_framework.labels.quote_locator import QuoteLocator
 from rag_evaluation_framework.testing import FixedRetriever, ReversingReranker
@@ -310,8 +310,8 @@ def test_a_text_without_letters_is_not_looked_for_by_words_for_which_all_documen
 
 def test_a_text_that_differs_by_a_sign_from_very_many_places_is_given_up(monkeypatch):
     compared = []
-    has_gap = quote_matcher._has_gap
-    monkeypatch.setattr(quote_matcher, "_has_gap", lambda *given: compared.append(1) or has_gap(*given))
+    has_gap = quote_locator._has_gap
+    monkeypatch.setattr(quote_locator, "_has_gap", lambda *given: compared.append(1) or has_gap(*given))
     many = corpus(a="Read the terms of use. " * 6_000 + "Read the terms = of use.")
     (found,) = HitLocator(many).place((Hit(text="Readtheterms=ofuse."),))
     assert found.span is None

@@ -20,45 +20,42 @@ def known_of(*texts):
     return KnownWords.of([Document(DocumentId(f"{n}.md"), text) for n, text in enumerate(texts)])
 
 
+def lines_of(known, words):
+    """Whether all words of each line are known."""
+    stood = known.stood(words)
+    return [bool(stood[first:last].all()) for first, last in words.lines.tolist()]
+
+
 def test_lines_and_runs_that_stood_in_a_document_are_known_wherever_they_stand_now():
     words = words_of("New words are here today, friends.\nAsk for help!\n", f"Ask.\n{PAGE}")
     known = known_of("Another page of no interest at all.", PAGE)
-    assert known.has_lines(words).tolist() == [False, True, False, True, True, True]
-    runs, (_, whole) = known.has_runs(words), words.runs(4)
+    assert lines_of(known, words) == [False, True, False, True, True, True]
     first, last = words.bounds(DocumentId("1.md"))
-    assert not runs[: first - 1].any()
-    assert runs[first + 1 : last - 3].all()  # behind "Ask."
-    assert not runs[first]
-    assert not runs[~whole].any()
+    assert not known.stood(words)[first]  # "Ask."
+    assert known.stood(words)[first + 1 : last].all()
+    assert not known.stood(words)[last]  # the gap behind the document
 
 
 @pytest.mark.parametrize(
     "line", ["days five take Refunds", "Refunds take five", "Refunds take five days five", "Refunds"]
 )
 def test_words_in_another_order_or_fewer_or_more_are_not_known(line):
-    known = known_of("Refunds take five days\n")
-    words = words_of(line)
-    assert known.has_lines(words).tolist() == [False]
-    expected = [True, False] if line == "Refunds take five days five" else [False] * max(len(line.split()) - 3, 0)
-    assert known.has_runs(words).tolist()[: len(expected)] == expected
+    found = known_of("Refunds take five days\n").stood(words_of(line)).tolist()
+    assert found == ([True] * 4 + [False] * 2 if line == "Refunds take five days five" else [False] * len(found))
 
 
 def test_of_many_lines_and_runs_hardly_one_is_taken_for_another():
     chosen = random.Random(1)
     texts = ["\n".join(" ".join(f"w{chosen.randrange(10**6)}" for _ in range(8)) for _ in range(2000)) for _ in "ab"]
     known, words = known_of(texts[0]), words_of(texts[1])
-    assert len(known.lines) == 2000
-    assert known.has_lines(words).sum() == 0
-    assert known.has_runs(words).sum() <= 2
+    assert len(known.hashes) > 2000 * 6
+    assert known.stood(words).sum() <= 8
 
 
 def test_nothing_is_known_of_no_documents():
-    known, words = known_of(), words_of(PAGE)
-    assert not known.has_lines(words).any()
-    assert not known.has_runs(words).any()
-    assert known_of("", "one two").runs.tolist() == []
-    empty = words_of("")
-    assert known_of(PAGE).has_lines(empty).tolist() == []
+    assert not known_of().stood(words_of(PAGE)).any()
+    assert known_of("").hashes.tolist() == []
+    assert known_of(PAGE).stood(words_of("")).tolist() == [False]
 
 
 def test_a_file_has_them_the_same_bytes_each_time_and_no_word(tmp_path):
@@ -67,8 +64,7 @@ def test_a_file_has_them_the_same_bytes_each_time_and_no_word(tmp_path):
         known.save(tmp_path / "deep" / name)
     assert (tmp_path / "deep/a.npz").read_bytes() == (tmp_path / "deep/b.npz").read_bytes()
     again = KnownWords.load(tmp_path / "deep/a.npz")
-    assert np.array_equal(again.lines, known.lines)
-    assert np.array_equal(again.runs, known.runs)
+    assert np.array_equal(again.hashes, known.hashes)
     assert KnownWords.load(tmp_path / "none.npz") is None
 
 

@@ -8,24 +8,28 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rag_evaluation_framework import Corpus, Document, DocumentId
-from rag_evaluation_framework.labels import quote_matcher
-from rag_evaluation_framework.labels.quote_locator import QuoteLocator
-from rag_evaluation_framework.labels.quote_matcher import Effort, chains, matches, may_be_left_out
-from rag_evaluation_framework.labels.quoted_text import KeyedTexts, QuotedText
+from rag_evaluation_framework.labels import quote_locator
+from rag_evaluation_framework.labels.quote_locator import (
+    Effort,
+    KeyedTexts,
+    QuotedText,
+    QuoteLocator,
+    chains,
+    matches,
+    may_be_left_out,
+)
 from rag_evaluation_framework.text.markups.markdown_markup import markdown_markup
 from support.linear import assert_linear
 
 
-def all_ways(places, rank, markup, farthest):
-    """All ways in which the places of parts follow each other, those of the least sum of ranks, tried one by one."""
+def all_ways(places, markup, farthest):
+    """All ways in which the places of parts follow each other, tried one by one."""
 
     def follows(first, second):
         left_out = markup.shown(first.end, second.start)
         return 0 <= second.start - first.end <= farthest and may_be_left_out(left_out)
 
-    ways = [list(way) for way in product(*places) if all(follows(*pair) for pair in pairwise(way))]
-    least = min((sum(map(rank, way)) for way in ways), default=0)
-    return [way for way in ways if sum(map(rank, way)) == least]
+    return [list(way) for way in product(*places) if all(follows(*pair) for pair in pairwise(way))]
 
 
 PIECES = ("one", "One", "two", "*two*", "six", ".", "…", "...", "\n", "x y", "日")
@@ -36,18 +40,12 @@ PARTS = st.lists(st.sampled_from(["one", "two", "six", "日"]), min_size=2, max_
 @given(st.lists(st.sampled_from(PIECES), max_size=14), PARTS, st.sampled_from([3, 10, 5_000]))
 def test_the_ways_are_those_that_are_found_by_trying_all(pieces, parts, farthest):
     markup = markdown_markup(" ".join(pieces))
-    places = [list(matches(QuotedText.of(part), KeyedTexts([markup]), Effort())) for part in parts]
-
-    def rank(place):
-        return int("capitals" in place.ignoring)
-
-    ranked = [[[place for place in found if rank(place) == best] for best in (0, 1)] for found in places]
+    places = [list(matches(QuotedText.of(part), KeyedTexts([markup]), [markup], Effort())) for part in parts]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(quote_matcher, "_FARTHEST", farthest)
-        ways = chains(ranked, rank, [markup], 10_000)
-        first = chains(ranked, rank, [markup], 1)
-    preferred = all_ways([found[0] for found in ranked], rank, markup, farthest)
-    assert ways == (preferred or all_ways(places, rank, markup, farthest))
+        patch.setattr(quote_locator, "_FARTHEST", farthest)
+        ways = chains(places, [markup], 10_000)
+        first = chains(places, [markup], 1)
+    assert ways == all_ways(places, markup, farthest)
     assert first == ways[:1]
 
 

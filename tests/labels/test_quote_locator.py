@@ -31,11 +31,8 @@ def ignoring(text, quote, name="a.txt"):
     [
         ("It is “quoted” here.", 'is "quoted" here', "quotation marks"),
         ("It is ‹quoted› here.", "is 'quoted' here", "quotation marks"),
-        ("It is ``quoted,'' here.", 'is "quoted," here', "quotation marks"),
-        ("It is ''quoted'': here.", 'is "quoted": here', "quotation marks"),
         ("A wo\u061crd he\u2061re\u2063, it\U000e0100 is.", "A word here, it is.", "invisible characters"),
         ("A word here.", "A wo\u180erd\u034f he\u115fre\ufe00.", "invisible characters"),
-        ("See it ¶\nNow.", "See it Now.", "paragraph signs"),
         ("Ranks 1–5 are state‐of‐the‐art.", "Ranks 1-5 are state-of-the-art.", "dashes"),
         ("One -- or two -- ends.", "One — or two — ends.", "dashes"),
         ("One -- or two -- ends.", "One - or two - ends.", "dashes"),
@@ -69,13 +66,10 @@ def ignoring(text, quote, name="a.txt"):
         ("On 64-bit machines.", "On 64-\nbit machines.", "hyphenation"),
         ("The Server restarts.", "the server restarts.", "capitals"),
         ("日本語の\nテキストです。", "日本語のテキスト", "line breaks"),
-        ("Installing¶\n\nRun it.", "Installing Run it.", "paragraph signs"),
         ("One two three.", "“One two three.”", "outer quotation marks"),
         ("One two three, and four.", "One two three …", "ellipsis"),
         ("Then one two three.", "... one two three.", "ellipsis"),
         ("One two three, and four.", "One two three.", "final punctuation"),
-        ("Text.\nOne two three", "• One two three", "list markers"),
-        ("First thing\n\nSecond thing", "First thing\n• Second thing", "list markers"),
         ("Say hello there.", "「hello there」", "outer quotation marks"),
     ],
 )
@@ -274,7 +268,7 @@ def test_what_is_not_shown_counts_only_if_the_quote_is_nowhere_else():
     assert located("<p title='Two words'>Other", "Two words", "a.md") == ["Two words"]
     assert located("<p title='It’s two'>Other", "It's two", "a.md") == ["It’s two"]
     assert located("Two words <!-- Two words -->", "Two words", "a.md") == ["Two words"]
-    assert located("One. <!-- Two words --> <!-- Two wor\u00adds -->", "Two words", "a.md") == ["Two words"]
+    assert len(located("One. <!-- Two words --> <!-- Two wor\u00adds -->", "Two words", "a.md")) == 2
     assert located("Two words <!-- Two words -->", "Two words", "a.txt") == ["Two words", "Two words"]
 
 
@@ -283,54 +277,6 @@ def test_what_is_not_shown_hides_no_place_that_it_is_part_of():
         'the](x "the server") `server'
     ]
     assert located("So <b title='it’s it'>it’s</b> it is", "it's it", "a.md") == ["it’s</b> it"]
-
-
-@pytest.mark.parametrize(
-    ("text", "quote", "name"),
-    [
-        ("The sum of x\n5 is y", "The sum of x\n- 5 is y", "a.txt"),
-        ("The sum of x\n5 is y", "The sum of x\n+ 5 is y", "a.md"),
-        ("The sum of x\n5 is y", "The sum of x\n* 5 is y", "a.rst"),
-        ("The sum of x<br>5 is y", "The sum of x\n· 5 is y", "a.md"),
-        ("5 is y", "- 5 is y", "a.txt"),
-        ("The sum is\n\n5 is y", "+ 5 is y", "a.md"),
-        ("<p>The sum is</p>\n\n<p>5 is y</p>", "“* 5 is y”", "a.md"),
-    ],
-)
-def test_a_sign_is_no_list_marker_where_the_document_has_no_list(text, quote, name):
-    assert located(text, quote, name) == []
-
-
-@pytest.mark.parametrize(
-    ("text", "quote", "name", "span"),
-    [
-        ("<tr><td>Basic</td><td>-10</td></tr>", "Basic | -10", "a.md", "Basic</td><td>-10"),
-        ("<tr><td>Basic</td>\n<td>10</td></tr>", "“| Basic | 10 |”", "a.md", None),
-        ("Basic\t-10\nLarge\t29", "Basic | -10", "a.html", "Basic\t-10"),
-        ("Basic\t-10\nLarge\t29", "Basic | 10", "a.html", None),
-        ("Basic\n\t-10", "Basic | -10", "a.txt", None),
-        ("| It’s **Basic** | 10 |\n|---|---|\n| a | b |", "It's Basic | 10", "a.md", "It’s **Basic** | 10"),
-        ("<tr><td>Basic</td><td>-10</td></tr>", "Basic | 10", "a.md", None),
-        ("<p>Basic</p><p>10</p>", "Basic | 10", "a.md", None),
-    ],
-)
-def test_cells_may_be_quoted_with_lines_between(text, quote, name, span):
-    assert located(text, quote, name) == ([span] if span else [])
-
-
-@each("marker", ["-", "*", "+", "•", "·"])
-@each(
-    ("text", "name", "span"),
-    [
-        ("<ul>\n  <li>One <i>it</i>\n <li>\n<b>Two</b></ul>", "a.md", "One <i>it</i>\n <li>\n<b>Two"),
-        ("Text:\n\n- One *it*\n- **Two**\n", "a.md", "One *it*\n- **Two"),
-        ("> * One *it*\n> * **Two**\n", "a.md", "One *it*\n> * **Two"),
-        ("#. One *it*\n#. **Two**\n", "a.rst", "One *it*\n#. **Two"),
-    ],
-)
-def test_items_of_lists_may_be_quoted_with_any_marker(marker, text, name, span):
-    assert located(text, f"{marker} One it\n{marker} Two", name) == [span]
-    assert located(text, f"“{marker} Two”", name) == ["Two"]
 
 
 def test_all_places_are_reported_as_written_and_as_shown():

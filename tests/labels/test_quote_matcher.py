@@ -5,7 +5,7 @@ from functools import partial
 import pytest
 
 from rag_evaluation_framework import Corpus, Document, DocumentId
-from rag_evaluation_framework.labels import quote_matcher
+from rag_evaluation_framework.labels import quote_locator
 from rag_evaluation_framework.labels.quote_locator import QuoteLocator
 from support.linear import assert_linear
 
@@ -34,16 +34,16 @@ def test_what_was_not_compared_everywhere_is_not_said_to_be_at_its_only_place(mo
     text = "One two, one-two, one--two; one (two) it’s."
     assert len(located(text, "one two")) == 1
     assert len(located(text, "“one (two) it's”")) == 1
-    monkeypatch.setattr(quote_matcher.Effort.__init__, "__defaults__", (2,))
+    monkeypatch.setattr(quote_locator.Effort.__init__, "__defaults__", (2,))
     assert located(text, "“one (two) it's”") == ()
     assert len(located(text, "One two")) == 1
     assert located("It’s (one). It’s (one). It’s (one).", "it's (one) … it's (one)") == ()
-    monkeypatch.setattr(quote_matcher.Effort.__init__, "__defaults__", (9,))
+    monkeypatch.setattr(quote_locator.Effort.__init__, "__defaults__", (9,))
     assert len(located("It’s (one). It’s (one). It’s (one). It’s (one)", "It's (one)")) > 1
 
 
 def test_a_verbatim_place_may_have_others_that_were_not_compared(monkeypatch):
-    monkeypatch.setattr(quote_matcher.Effort.__init__, "__defaults__", (50_000,))  # a tenth: that takes a minute
+    monkeypatch.setattr(quote_locator.Effort.__init__, "__defaults__", (50_000,))  # a tenth: that takes a minute
     quote = "b, " * 1_000 + "b"
     for count, places in ((1_000, 2), (15_000, 0)):
         text = f"X {quote}. End.\n\n{'b; ' * count}\n\nX *b*, {'b, ' * 999}b. Tail"

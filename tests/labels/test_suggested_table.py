@@ -174,15 +174,6 @@ def test_suggestions_for_a_file_of_suggestions_are_numbered(check, tmp_path):
     assert checked.save_suggestions() == tmp_path / "q.suggested.1.csv"
 
 
-def test_a_file_that_is_named_is_not_overwritten(check, tmp_path):
-    checked = check(f'question,quote\nWhat?,"{MISSING}"\n')
-    assert checked.save_suggestions(tmp_path / "new.csv") == tmp_path / "new.csv"
-    assert checked.save_suggestions(str(tmp_path / "new.csv")) == tmp_path / "new.csv"
-    (tmp_path / "mine.csv").write_text("mine")
-    with pytest.raises(DatasetError, match="already exists and is not overwritten"):
-        checked.save_suggestions(tmp_path / "mine.csv")
-
-
 def test_without_a_suggestion_nothing_is_written(check, tmp_path):
     assert check("question,quote\nWhat?,Wombats dig.\nWho?,\nHow?,Press OK.\n").save_suggestions() is None
     assert [file.name for file in tmp_path.iterdir()] == ["q.csv"]

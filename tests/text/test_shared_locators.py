@@ -3,7 +3,7 @@ from weakref import ref
 
 from rag_evaluation_framework import BM25Retriever, Corpus, Document, DocumentId, HybridRetriever, RerankedRetriever
 from rag_evaluation_framework.data import Hit
-from rag_evaluation_framework.labels import locating
+from rag_evaluation_framework.labels import quote_table
 from rag_evaluation_framework.labels.hit_locator import HitLocator
 from rag_evaluation_framework.testing import ReversingReranker
 from rag_evaluation_framework.text.text_locator import TextLocator
@@ -33,9 +33,9 @@ def test_a_reranked_hybrid_and_its_evaluation_join_the_texts_once():
 def test_quotes_are_looked_for_in_the_index_that_is_shared(tmp_path, monkeypatch):
     corpus, made = a_corpus(), []
     kept = TextLocator.of(corpus)
-    monkeypatch.setattr(locating, "locate_quote", lambda *given: made.append(given[2]) or locating.QuoteFate("missing"))
+    monkeypatch.setattr(quote_table, "locate_quote", lambda *given: made.append(given[2]) or quote_table.Fate())
     (tmp_path / "q.csv").write_text("question,quote\nWhere?,one two one\n")
-    locating.check_quotes(tmp_path / "q.csv", corpus)
+    quote_table.check_quotes(tmp_path / "q.csv", corpus)
     assert [locator.verbatim for locator in made] == [kept]
 
 

@@ -1,5 +1,3 @@
-from itertools import pairwise
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -125,37 +123,25 @@ def test_places_are_those_of_looking_at_every_character(contents, data):
 
 
 @given(st.lists(repetitive(), min_size=1, max_size=3), st.data())
-def test_places_in_a_context_are_those_of_looking_at_every_character(contents, data):
+def test_copies_are_those_of_looking_at_every_character(contents, data):
     corpus = Corpus(Document(DocumentId(str(number)), content) for number, content in enumerate(contents))
     some = data.draw(st.sampled_from(contents))
-    cuts = sorted(data.draw(st.lists(st.integers(0, len(some)), min_size=4, max_size=4)))
-    before, text, after = (some[first:last] for first, last in pairwise(cuts))
-    doc_id = data.draw(st.sampled_from([None, "0", "9"]))
-    expected, whole = [], " ".join(f"{before}{text}{after}".split())
+    first, last = sorted(data.draw(st.lists(st.integers(0, len(some)), min_size=2, max_size=2)))
+    text, expected = some[first:last], []
+    core = " ".join(text.split())
     for number, content in enumerate(contents):
         view, offsets = plain_search.collapsed(content)
-        ahead = len(" ".join((before + text[: len(text) - len(text.lstrip())] + ".").split())) - 1
-        for _, place in plain_search.occurrences([view], whole) if text.strip() else ():
-            last = place + ahead + len(" ".join(text.split())) - 1
-            expected.append((str(number), offsets[place + ahead], offsets[last] + 1))
-    expected = [place for place in expected if doc_id in (None, place[0])]
-    places = TextLocator(corpus).places_in_context(text, before, after, doc_id, limit=10_000)
-    assert [(span.doc_id, span.start, span.end) for span in places] == expected
-    assert all(span.text.split() == text.split() for span in places)
-    if text.strip() and doc_id is None:
-        start = cuts[1] + len(text) - len(text.lstrip())
-        assert (str(contents.index(some)), start) in [(span.doc_id, span.start) for span in places]
+        for _, place in plain_search.occurrences([view], core) if core else ():
+            expected.append((str(number), offsets[place], offsets[place + len(core) - 1] + 1))
+    copies = TextLocator(corpus).copies(text, limit=10_000)
+    assert [(span.doc_id, span.start, span.end) for span in copies] == expected
+    assert all(span.text.split() == text.split() for span in copies)
+    if core:
+        start = first + len(text) - len(text.lstrip())
+        assert (str(contents.index(some)), start) in [(span.doc_id, span.start) for span in copies]
 
 
 def test_the_places_of_a_repeated_text_share_its_characters():
     footer = "All rights reserved, and so on and on. "
     places = locator(a=footer * 100, b=footer * 100).places(footer, limit=150)
     assert len({id(span.text) for span in places}) == 1
-
-
-def test_a_text_stands_once_up_to_white_space():
-    corpus = Corpus([Document(DocumentId("a"), "one two, one\n two, three four"), Document(DocumentId("b"), "five")])
-    locator = TextLocator.of(corpus)
-    assert [locator.occurs_once(text) for text in ("one two", "three  four", "five", "six", " ")] == [
-        *(False, True, True, False, False)
-    ]

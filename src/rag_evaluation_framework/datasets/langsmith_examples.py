@@ -285,7 +285,7 @@ class ExampleReader:
             found = labels.locate_quote(item, str(document), self._locator, self.labels.resolver)
         if found.status != "located":
             raise DatasetError(f"the quote {brief_repr(item)} is {found.status}: {found.advice}")
-        return list(found.located.places[0])
+        return list(found.places[0])
 
     @cached_property
     def _locator(self) -> "labels.QuoteLocator | None":

@@ -5,14 +5,14 @@ from .alignment import KnownWords as KnownWords
 from .alignment import known_file as known_file
 from .alignment import partners_of as partners_of
 from .hit_locator import HitLocator as HitLocator
-from .locating import check_quotes as check_quotes
-from .locating import dataset_from_quotes as dataset_from_quotes
-from .locating import locate_quote as locate_quote
 from .questions import is_export as is_export
 from .quote_locator import Located as Located
 from .quote_locator import QuoteLocator as QuoteLocator
 from .quote_table import QuoteCheck as QuoteCheck
 from .quote_table import QuoteRow as QuoteRow
+from .quote_table import check_quotes as check_quotes
+from .quote_table import dataset_from_quotes as dataset_from_quotes
+from .quote_table import locate_quote as locate_quote
 from .quote_table import skipped_questions as skipped_questions
 from .relabelling import Carrier as Carrier
 from .relabelling import LabelChange as LabelChange

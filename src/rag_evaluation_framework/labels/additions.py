@@ -1,12 +1,12 @@
 """Questions of a table of quotes, added to a dataset."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from ..base.outside import shown
 from ..base.records import Problems
-from ..data import TOKEN, CharacterSpan, Corpus, Dataset, GroundTruth, Query, QueryId, Skipped
+from ..data import TOKEN, CharacterSpan, Corpus, Dataset, GroundTruth, Query, QueryId
 from ..data.documents import names_fully
 from ..errors import DatasetError
 from ..text.markups import markup_of
@@ -60,23 +60,43 @@ def add_questions(dataset: Dataset[CharacterSpan], check: QuoteCheck, corpus: Co
     """
     check = _of_skipped(_as_labelled(check, dataset), dataset)
     known = {query.id: query for query in (*(label.query for label in dataset.skipped), *dataset.queries)}
-    _check_ids(known.values(), check)
-    given, unplaced = _labels(check, known)
+    _check_ids(known, check)
+
+    def merged(query: Query) -> Query:
+        earlier = known.get(query.id)
+        return query if earlier is None else replace(earlier, metadata={**earlier.metadata, **query.metadata})
+
+    located, unplaced = check.labels({query.id: query.text for query in known.values()})
+    given = {entry.query.id: replace(entry, query=merged(entry.query)) for entry in located}
+    unplaced = tuple(replace(label, query=merged(label.query)) for label in unplaced)
     before = {entry.query.id: entry for entry in dataset}
     corrected = {
-        query_id for query_id, entry in given.items() if query_id in before and _differs(entry, before[query_id])
+        query_id
+        for query_id, entry in given.items()
+        if query_id in before and (_answers(entry), entry.query) != (_answers(before[query_id]), before[query_id].query)
     }
     entries = [given[entry.query.id] if entry.query.id in corrected else entry for entry in dataset]
     added = [entry for query_id, entry in given.items() if query_id not in before]
     again = {label.query.id: label.query for label in unplaced}
-    left_out = tuple(query for query_id, query in again.items() if query_id not in before.keys() | given.keys())
+    asked = before.keys() | given.keys()
+    skipped = [label for label in dataset.skipped if label.query.id not in asked | again.keys()]
     listed = (given.keys() | again.keys()) - corrected
     return Additions(
-        _dataset(dataset, [*entries, *added], unplaced, corpus),
+        Dataset(
+            [*entries, *added],
+            TOKEN,
+            name=dataset.name,
+            corpus=corpus,
+            metadata=dataset.metadata,
+            skipped=[*skipped, *(label for label in unplaced if label.query.id not in asked)],
+            incomplete=dataset.incomplete,
+            kept=dataset.kept,
+            earlier=dataset.earlier,
+        ),
         tuple(entry.query for entry in added),
         tuple(entry.query for entry in entries if entry.query.id in corrected),
         tuple(query for query in dataset.queries if query.id in listed),
-        left_out,
+        tuple(query for query_id, query in again.items() if query_id not in asked),
         check,
     )
 
@@ -131,55 +151,21 @@ def _names_another(row: QuoteRow, own: str) -> bool:
 
 def _of_skipped(check: QuoteCheck, dataset: Dataset[CharacterSpan]) -> QuoteCheck:
     """Return a table in which rows without an id have that of the skipped question whose wording they alone have."""
-    ids: dict[tuple[str, ...], set[str]] = {}
+    ids: dict[tuple[str, ...], set[str]] = defaultdict(set)
     for query in (*(label.query for label in dataset.skipped), *dataset.queries):
-        ids.setdefault(_words_of(query), set()).add(query.id)
+        ids[_words_of(query)].add(query.id)
     skipped = {label.query.id for label in dataset.skipped}
     own = {words: found.pop() for words, found in ids.items() if len(found) == 1 and found <= skipped}
     rows = [row if row.id else replace(row, id=own.get(tuple(row.question.split()), "")) for row in check.rows]
     return replace(check, rows=tuple(rows))
 
 
-def _labels(
-    check: QuoteCheck, known: Mapping[QueryId, Query]
-) -> tuple[dict[QueryId, GroundTruth[CharacterSpan]], tuple[Skipped, ...]]:
-    """Return the questions of a table by their ids, and the quotes of the others, with the metadata that is known."""
-    located, unplaced = check.labels({query.id: query.text for query in known.values()})
-    given: dict[QueryId, GroundTruth[CharacterSpan]] = {
-        entry.query.id: replace(entry, query=_merged(entry.query, known.get(entry.query.id))) for entry in located
-    }
-    return given, tuple(replace(label, query=_merged(label.query, known.get(label.query.id))) for label in unplaced)
-
-
-def _dataset(
-    dataset: Dataset[CharacterSpan],
-    entries: Sequence[GroundTruth[CharacterSpan]],
-    unplaced: Sequence[Skipped],
-    corpus: Corpus,
-) -> Dataset[CharacterSpan]:
-    """Return a dataset with other questions; it skips those that neither they nor the table have, or not all of."""
-    asked, again = {entry.query.id for entry in entries}, {label.query.id for label in unplaced}
-    skipped = [label for label in dataset.skipped if label.query.id not in asked | again]
-    return Dataset(
-        entries,
-        TOKEN,
-        name=dataset.name,
-        corpus=corpus,
-        metadata=dataset.metadata,
-        skipped=[*skipped, *(label for label in unplaced if label.query.id not in asked)],
-        incomplete=dataset.incomplete,
-        kept=dataset.kept,
-        earlier=dataset.earlier,
-    )
-
-
-def _check_ids(known: Iterable[Query], check: QuoteCheck) -> None:
+def _check_ids(known: Mapping[QueryId, Query], check: QuoteCheck) -> None:
     """Raise DatasetError if an id of the table is that of another question: one of the two would be gone."""
-    queries: dict[str, Query] = {query.id: query for query in known}
-    problems, read = Problems(), set[str]()
-    for row in check.rows:
-        other = None if row.id in read else queries.get(row.id)
-        read.add(row.id)
+    problems = Problems()
+    first = {row.id: row for row in reversed(check.rows)}
+    for row in sorted(first.values(), key=lambda row: row.number):
+        other = known.get(QueryId(row.id))
         if other is not None and _words_of(other) != tuple(row.question.split()):
             problems.append(
                 f"line {row.number}: the id {shown(row.id)} is that of {shown(other.text, _LONGEST)} in the dataset, "
@@ -188,14 +174,6 @@ def _check_ids(known: Iterable[Query], check: QuoteCheck) -> None:
             )
     if problems:
         raise DatasetError(problems.message(check.source))
-
-
-def _merged(query: Query, known: Query | None) -> Query:
-    return query if known is None else replace(known, metadata={**known.metadata, **query.metadata})
-
-
-def _differs(entry: GroundTruth[CharacterSpan], known: GroundTruth[CharacterSpan]) -> bool:
-    return _answers(entry) != _answers(known) or entry.query != known.query
 
 
 def _answers(entry: GroundTruth[CharacterSpan]) -> set[tuple[object, frozenset[object]]]:

@@ -13,11 +13,12 @@ import zipfile
 import zlib
 from array import array
 from bisect import bisect_left
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
-from itertools import pairwise
+from itertools import chain, pairwise
+from math import log1p
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -39,10 +40,9 @@ Run = tuple[int, int, int]
 """Equal words: the number of the first in the old text, of that in the new one, and how many they are."""
 
 _MOST_COMPARED = 20_000  # words on either side: 50 MB
-_MOST_PAIRS = 2_000_000  # runs that two documents share
+_MOST_HOLDERS = 100  # documents that have a run that tells partners
 _LEAST_MOVED = 4  # words of a block that moved
-_OWN_NAME = 0.1  # share that an edited document may lack beside a better fitting one of another name
-_LEAST_OWN = 0.3  # the same, for an edited document to be preferred to a copy under a new name
+_LEAST_OWN = 0.3  # the same, for an edited document to be preferred to another one that has more of its runs
 _LEAST_SHARED = 0.15  # of the weight of their three-word runs, for two documents to be versions of one
 _COINCIDENCE = 8  # words: a shorter match than the edits on both of its sides says nothing
 _NEARBY = 20  # words beyond a run in which its document goes on, if it was edited there
@@ -369,8 +369,8 @@ def _partners(
 ) -> dict[DocumentId, DocumentId]:
     """Return documents that are versions of one another, one to one: those that share most of their three-word runs.
 
-    Rare runs weigh more; runs that many documents have are left out where there would be too many pairs of these. Of
-    two documents that share nothing, those of one name are partners.
+    Rare runs weigh more, and those that very many documents have nothing. Of two documents that share nothing, those of
+    one name are partners.
 
     Args:
         old: The old documents.
@@ -378,62 +378,48 @@ def _partners(
         same: Those that are the same in both, and partners already.
         least: The share that they have in common, at least.
     """
-    (here, runs), (there, others) = _runs_of(old, same), _runs_of(new, same)
-    values, counts = np.unique(np.concatenate((runs, others)), return_counts=True)
-    documents = len(old.documents) + len(new.documents) - 2 * len(same)
-    weights = np.log1p(documents / np.maximum(counts, 1))
-    code, other_code = np.searchsorted(values, runs), np.searchsorted(values, others)
-    pairs = np.bincount(code, minlength=len(values)) * np.bincount(other_code, minlength=len(values))
-    rare_first = np.argsort(pairs, kind="stable")
-    is_kept = np.zeros(len(values), np.bool_)
-    is_kept[rare_first[np.cumsum(pairs[rare_first]) <= _MOST_PAIRS]] = True
-    weights = np.where(is_kept, weights, 0.0)
-    size = (
-        np.bincount(here, weights[code], len(old.documents)),
-        np.bincount(there, weights[other_code], len(new.documents)),
+    here, there = _runs_of(old, same), _runs_of(new, same)
+    counts = Counter(run for runs in chain(here.values(), there.values()) for run in runs.tolist())
+    holders: dict[int, list[DocumentId]] = defaultdict(list)
+    for name, runs in there.items():
+        for run in runs.tolist():
+            holders[run].append(name)
+    documents = len(here) + len(there)
+
+    def weight(run: int) -> float:
+        return log1p(documents / counts[run]) if counts[run] <= _MOST_HOLDERS else 0
+
+    old_size, new_size = (
+        {name: sum(map(weight, runs.tolist())) for name, runs in side.items()} for side in (here, there)
     )
-    by_code = np.argsort(other_code, kind="stable")
-    kept = is_kept[code]
-    here, code = here[kept], code[kept]
-    low, high = (np.searchsorted(other_code[by_code], code, side) for side in ("left", "right"))
-    widths = high - low
-    rows = np.repeat(here, widths)
-    columns = there[by_code[np.arange(widths.sum()) - np.repeat(np.cumsum(widths) - widths - low, widths)]]
-    keys, inverse = np.unique(rows * len(new.documents) + columns, return_inverse=True)
-    shared = np.bincount(inverse, np.repeat(weights[code], widths))
-    row: Numbers = keys // max(len(new.documents), 1)
-    column: Numbers = keys % max(len(new.documents), 1)
-    number = np.array([new.numbers.get(document.id, -1) for document in old.documents], np.int64)
-    share = shared / np.maximum(np.minimum(size[0][row], size[1][column]), 1e-9) + _OWN_NAME * (number[row] == column)
+    shared: dict[tuple[DocumentId, DocumentId], float] = defaultdict(float)
+    for name, runs in here.items():
+        for run in runs.tolist():
+            if run in holders and (more := weight(run)):
+                for other in holders[run]:
+                    shared[name, other] += more
+    share = {(one, other): both / min(old_size[one], new_size[other]) for (one, other), both in shared.items()}
     found: dict[DocumentId, DocumentId] = {}
     taken: set[DocumentId] = set()
-    best: list[int] = np.lexsort((column, row, -shared, -share))[: np.count_nonzero(share >= least)].tolist()
-    for place in best:
-        one, other = old.documents[int(row[place])].id, new.documents[int(column[place])].id
-        if one not in found and other not in taken:
+    for one, other in sorted(share, key=lambda pair: (-share[pair], -shared[pair], new.numbers[pair[1]])):
+        if share[one, other] >= least and one not in found and other not in taken:
             found[one] = other
             taken.add(other)
     # A page that was edited while a copy of it was put elsewhere is no version of the copy.
-    is_own = (number[row] == column) & (share >= _LEAST_OWN)
-    own_rows: list[int] = row[is_own].tolist()
-    own = {old.documents[at].id for at in own_rows}
-    found |= {one: one for one, other in found.items() if one != other and one in own and one not in taken}
-    left = (document.id for document in old.documents if document.id not in same and document.id not in found)
-    return found | {one: one for one in left if one in new.numbers and one not in taken and one not in same}
+    own = {one for one in found if one not in taken and share.get((one, one), 0) >= _LEAST_OWN}
+    left = {document.id for document in old.documents} - same - found.keys()
+    return found | {one: one for one in own | {one for one in left if one in new.numbers and one not in taken | same}}
 
 
-def _runs_of(words: Words, left_out: set[DocumentId]) -> tuple[Numbers, Hashes]:
-    """Return the three-word runs of documents, each once for each of them: the number of the document, and the run."""
+def _runs_of(words: Words, left_out: set[DocumentId]) -> dict[DocumentId, Hashes]:
+    """Return the three-word runs of documents, each once for each of them."""
     hashes, whole = words.runs(3)
-    documents = np.searchsorted(words.edges, np.arange(len(hashes)), "right") - 1
-    wanted = np.array([document.id not in left_out for document in words.documents], np.bool_)
-    whole &= wanted[documents] if len(wanted) else whole
-    documents, hashes = documents[whole], hashes[whole]
-    order = np.lexsort((documents, hashes))
-    documents, hashes = documents[order], hashes[order]
-    first = np.ones(len(hashes), np.bool_)
-    first[1:] = (documents[1:] != documents[:-1]) | (hashes[1:] != hashes[:-1])
-    return documents[first], hashes[first]
+    places = zip(words.documents, pairwise(words.edges.tolist()), strict=True)
+    return {
+        document.id: np.unique(hashes[first:last][whole[first:last]])
+        for document, (first, last) in places
+        if document.id not in left_out
+    }
 
 
 def _in_order(anchors: Sequence[Run]) -> list[Run]:
@@ -462,28 +448,20 @@ def equal_runs(old: Sequence[int], new: Sequence[int]) -> list[Run]:
 
     Longer texts than can be compared at once are compared piece by piece, each from where the last one agreed.
     """
-    head = 0
-    while head < min(len(old), len(new)) and old[head] == new[head]:
-        head += 1
-    tail = 0
-    while tail < min(len(old), len(new)) - head and old[-1 - tail] == new[-1 - tail]:
-        tail += 1
-    runs = [(0, 0, head)] if head else []
-    at, place, end, behind = head, head, len(old) - tail, len(new) - tail
-    while at < end and place < behind:
-        here, there = old[at : min(at + _MOST_COMPARED, end)], new[place : min(place + _MOST_COMPARED, behind)]
+    runs: list[Run] = []
+    at = place = 0
+    while at < len(old) and place < len(new):
+        here, there = old[at : at + _MOST_COMPARED], new[place : place + _MOST_COMPARED]
         found = [
             (at + one.src_start, place + one.dest_start, one.src_end - one.src_start)
             for one in LCSseq.opcodes(here, there)
             if one.tag == "equal"
         ]
         runs += found
-        if at + len(here) == end and place + len(there) == behind:
+        if at + len(here) == len(old) and place + len(there) == len(new):
             break
         last = found[-1] if found else (at + len(here), place + len(there), 0)
         at, place = last[0] + last[2], last[1] + last[2]
-    if tail:
-        runs.append((end, behind, tail))
     return _telling(_joined(runs), len(old), len(new))
 
 
@@ -524,50 +502,33 @@ RUN = 4  # words
 KNOWN = ".npz"
 """The ending of the file, which is named by the hash of the labelled corpus."""
 
-_Hashes = NDArray[np.uint32]
-
 
 @dataclass(frozen=True, eq=False)
 class KnownWords:
     """Lines and runs of four words of documents, as sorted hashes of 32 bits.
 
     Of a million runs, one that never stood there is taken for one of them in one case of 4,000: a label is lost then.
-
-    Attributes:
-        lines: Of the words of every line.
-        runs: Of every four words that follow each other in a document.
     """
 
-    lines: _Hashes
-    runs: _Hashes
+    hashes: NDArray[np.uint32]
 
     @classmethod
     def of(cls, documents: Iterable[Document]) -> "KnownWords":
         """Return what stands in documents."""
-        lines, runs = [np.zeros(0, np.uint32)], [np.zeros(0, np.uint32)]
+        found = [np.zeros(0, np.uint32)]
         for document in documents:  # one by one, as all of them may be large
-            words = Words([document])
-            lines.append(_of_lines(words))
-            hashes, whole = _of_runs(words)
-            runs.append(np.unique(hashes[whole]))
-        return cls(np.unique(np.concatenate(lines)), np.unique(np.concatenate(runs)))
-
-    def has_lines(self, words: Words) -> NDArray[np.bool_]:
-        """Return which of the `lines` of the words of any documents stood in these."""
-        return np.isin(_of_lines(words), self.lines)
-
-    def has_runs(self, words: Words) -> NDArray[np.bool_]:
-        """Return from which words on a run of four words stood in the documents, in the shape of `words.runs(4)`."""
-        hashes, whole = _of_runs(words)
-        return np.isin(hashes, self.runs) & whole
+            lines, runs, whole = _hashes_of(Words([document]))
+            found += lines, np.unique(runs[whole])
+        return cls(np.unique(np.concatenate(found)))
 
     def stood(self, words: Words) -> NDArray[np.bool_]:
         """Return which words of any documents are of a line or a run of four words that stood in these."""
         found = np.zeros(len(words.codes), np.bool_)
-        runs = self.has_runs(words)
+        lines, runs, whole = _hashes_of(words)
+        known = np.isin(runs, self.hashes) & whole
         for step in range(RUN):
-            found[step : step + len(runs)] |= runs
-        for first, last in words.lines[self.has_lines(words)].tolist():
+            found[step : step + len(known)] |= known
+        for first, last in words.lines[np.isin(lines, self.hashes)].tolist():
             found[first:last] = True
         return found
 
@@ -580,8 +541,7 @@ class KnownWords:
         with unfinished(file.parent) as folder:
             part = folder / "part.npz"
             # Differences of sorted numbers are small, so that a hash takes little more than a byte.
-            lines, runs = (np.diff(each, prepend=np.uint32(0)) for each in (self.lines, self.runs))
-            np.savez_compressed(part, lines=lines, runs=runs)
+            np.savez_compressed(part, hashes=np.diff(self.hashes, prepend=np.uint32(0)))
             part.replace(file)
 
     @classmethod
@@ -593,7 +553,7 @@ class KnownWords:
         """
         try:
             with file.open("rb") as data, np.load(data, allow_pickle=False) as kept:
-                lines, runs = (np.cumsum(kept[name], dtype=np.uint32) for name in ("lines", "runs"))
+                return cls(np.cumsum(kept["hashes"], dtype=np.uint32))
         except FileNotFoundError:
             return None
         except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.error) as error:
@@ -601,7 +561,13 @@ class KnownWords:
                 f"{file}: was changed ({error}); restore it from version control, or delete it: then labels may be "
                 "looked for where other text stood"
             ) from error
-        return cls(lines, runs)
+
+
+def _hashes_of(words: Words) -> tuple[NDArray[np.uint32], NDArray[np.uint32], NDArray[np.bool_]]:
+    """Return hashes of the lines of words, of the runs of four that begin with each, and which of these are whole."""
+    lines = (hashlib.blake2b(line, digest_size=4).digest() for line, _, _ in words.keyed_lines)
+    runs, whole = words.runs(RUN)
+    return np.frombuffer(b"".join(lines), "<u4"), (runs >> np.uint64(32)).astype(np.uint32), whole
 
 
 def known_file(dataset: Dataset[Any], folder: Path) -> Path:
@@ -616,13 +582,3 @@ def known_words(dataset: Dataset[Any]) -> KnownWords | None:
         DatasetError: The file was changed.
     """
     return None if dataset.kept is None else KnownWords.load(known_file(dataset, dataset.kept.folder))
-
-
-def _of_lines(words: Words) -> _Hashes:
-    keys = (hashlib.blake2b(line, digest_size=4).digest() for line, _, _ in words.keyed_lines)
-    return np.frombuffer(b"".join(keys), "<u4")
-
-
-def _of_runs(words: Words) -> tuple[_Hashes, NDArray[np.bool_]]:
-    hashes, whole = words.runs(RUN)
-    return (hashes >> np.uint64(32)).astype(np.uint32), whole

@@ -1,9 +1,9 @@
 """Locating retrieved results in the corpus."""
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
-from dataclasses import replace
-from functools import cached_property, partial
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 from .. import labels
 from ..data import AnyChunk, CharacterSpan, Corpus, PositionAwareChunk
@@ -11,7 +11,7 @@ from ..data.documents import DocumentResolver
 from ..data.hits import Hit, Ranking
 from ..data.ids import ChunkId, DocumentId, canonical_chunk_id, is_from_content
 
-_FIRST_PLACES = 20
+_FEWEST_PLACES = 20  # that are looked for: so is most often known what another ranking asks
 
 
 class HitLocator:
@@ -48,11 +48,13 @@ class HitLocator:
         self.misplaced: set[CharacterSpan] = set()
         self.whole: set[str] = set()
         self.by_words: set[str] = set()
+        self._limit = _FEWEST_PLACES
 
     def place(self, ranking: Ranking) -> Ranking:
         """Return the ranking in unchanged order, with every hit located if possible."""
         taken: set[CharacterSpan] = set()
         searches: dict[Hit, _Search] = {}
+        self._limit = max(_FEWEST_PLACES, len(ranking) + 1)
         placed: list[Hit] = []
         for hit in ranking:
             found = self._placed(hit, taken, searches)
@@ -84,10 +86,12 @@ class HitLocator:
                 return self._placed(replace(hit, doc_id=documents[0]), taken, searches)
         alike = replace(hit, score=None)
         if alike not in searches:
-            searches[alike] = _Search(partial(self._places, hit, documents))
+            places = self._places(hit, documents)
+            searches[alike] = _Search(places, iter(places))
         search = searches[alike]
         if search.place is None or hit.chunk_id is None:  # one id is one chunk
-            search.take(taken)
+            free = (place for place in search.left if place not in taken)
+            search.place = next(free, next(iter(search.places), None))
         if hit.text is not None and len(search.places) > 1:
             self.ambiguous.add(hit.text)
         if search.place is None:
@@ -103,8 +107,8 @@ class HitLocator:
             found = self._placed(replace(named, doc_id=None, start=None, end=None), taken, searches)
         return found if found.placed else self._placed(named, taken, searches)
 
-    def _places(self, hit: Hit, documents: Sequence[DocumentId] | None, limit: int) -> list[CharacterSpan]:
-        """Return the first places of a hit: `limit` of them or more, or all there are."""
+    def _places(self, hit: Hit, documents: Sequence[DocumentId] | None) -> list[CharacterSpan]:
+        """Return the places of a hit: all, or more than a ranking has hits."""
         if hit.text is None:
             nothing_else = (hit.chunk_id, hit.start, hit.end) == (None, None, None)
             if documents is not None and len(documents) == 1 and nothing_else:
@@ -115,7 +119,7 @@ class HitLocator:
         searched = (None,) if documents is None else documents
         # Where a chunk is that carries the hash of its text, its chunker knows, if anybody does.
         find = self._locator.verbatim.places if is_from_content(hit.chunk_id) else self._locator.places_of_result
-        places = [span for doc_id in searched for span in find(hit.text, doc_id, limit)]
+        places = [span for doc_id in searched for span in find(hit.text, doc_id, self._limit)]
         if places and places[0].text.split() != hit.text.split():
             self.by_words.add(hit.text)
         return places
@@ -142,28 +146,10 @@ def _unplaced(hit: Hit) -> Hit:
     return replace(hit, start=None, end=None, text="" if impossible and hit.text is None else hit.text)
 
 
+@dataclass
 class _Search:
-    """The places of equal hits of one ranking, looked for further as they are taken, and none of them twice.
+    """The places of equal hits of one ranking: all, those that were not looked at yet, and the one that was taken."""
 
-    Attributes:
-        places: Those that were looked for.
-        place: The one that was taken last; None if there is none.
-    """
-
-    def __init__(self, find: Callable[[int], list[CharacterSpan]]) -> None:
-        self.find, self.limit = find, _FIRST_PLACES
-        self.places = find(self.limit)
-        self.number = 0
-        self.place: CharacterSpan | None = None
-
-    def take(self, taken: set[CharacterSpan]) -> None:
-        """Take the first place that is free or, if none is, the first. What was taken stays taken."""
-        while True:
-            while self.number < len(self.places) and self.places[self.number] in taken:
-                self.number += 1
-            if self.number < len(self.places) or len(self.places) < self.limit:
-                self.place = next(iter(self.places[self.number :] or self.places), None)
-                return
-            self.limit *= 2
-            self.places = self.find(self.limit)
-            self.number = 0  # of several documents, places of the first may have come between
+    places: list[CharacterSpan]
+    left: Iterator[CharacterSpan]
+    place: CharacterSpan | None = None

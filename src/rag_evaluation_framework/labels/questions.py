@@ -14,7 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from math import isnan
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 from ..base.exits import errors_as
 from ..base.files import is_list, is_object, json_lines, read_json_text, read_text
@@ -127,39 +127,30 @@ def _rows_of(given: Any, source: str, has: Callable[[list[str]], bool]) -> Itera
         DatasetError: It cannot be read, holds something else, or a row is no object or has too many cells.
     """
     ending = given.suffix.lower() if isinstance(given, Path) else ""
-    rows: Iterable[tuple[int, Any]]
-    if ending == ".jsonl":
-        rows = json_lines(given)
-    elif not ending or ending == ".json":
-        value = read_json_text(read_text(given), source) if ending else _plain(given)
-        rows = enumerate(_exported(value, source), start=1)
-    else:
-        rows = _table_rows(given, has)
-    for number, value in _regular(rows, source):
-        row = _plain(value)
-        if not is_object(row):
-            raise DatasetError(
-                f"{source}: line {number}: expected an object with 'question' and 'quote', got {shown(value)}"
-            )
-        expand = next((expand for keys, expand in _ROWS.items() if row.keys() >= keys), None)
-        for _, one in _regular(enumerate(expand(row)), f"{source}: line {number}") if expand else [(0, row)]:
-            yield number, {str(name): _value(cell) for name, cell in one.items()}
+    where, rows = source, cast("Iterable[tuple[int, Any]]", ())
+    unknown = "is not as a tool exports it ({}); mend it, or export it again"
+    with errors_as(lambda error: DatasetError(f"{where}: {unknown.format(raised(error))}")):
+        if ending == ".jsonl":
+            rows = json_lines(given)
+        elif not ending or ending == ".json":
+            value = read_json_text(read_text(given), source) if ending else _plain(given)
+            rows = enumerate(_exported(value, source), start=1)
+        else:
+            rows = _table_rows(given, has)
+        for number, value in rows:
+            where, row = f"{source}: line {number}", _plain(value)
+            if not is_object(row):
+                raise DatasetError(f"{where}: expected an object with 'question' and 'quote', got {shown(value)}")
+            expand = next((expand for keys, expand in _ROWS.items() if row.keys() >= keys), lambda row: [row])
+            for one in expand(row):
+                yield number, {str(name): _value(cell) for name, cell in one.items()}
+            where = source
 
 
 def _value(cell: Any) -> Any:
     """Return a cell as a file would hold it; data frames make 1.0 of each 1 in a column in which one is missing."""
     value = cell.tolist() if hasattr(cell, "tolist") else cell
     return int(value) if isinstance(value, float) and value.is_integer() else value
-
-
-def _regular(rows: Iterable[tuple[int, Any]], source: str) -> Iterator[tuple[int, Any]]:
-    """Yield rows that are read by their keys; raise DatasetError if one has others than exports of its kind have."""
-    try:
-        yield from rows
-    except (KeyError, TypeError, AttributeError) as error:
-        raise DatasetError(
-            f"{source}: is not as a tool exports it ({raised(error)}); mend it, or export it again"
-        ) from error
 
 
 def _plain(given: Any) -> Any:

@@ -1,34 +1,406 @@
 """Locating quotes as people copy them: verbatim, or ignoring what a renderer and an editor change."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from itertools import islice, product
+from functools import cache, cached_property, lru_cache
+from itertools import chain, islice
+from unicodedata import combining, normalize
 from weakref import WeakValueDictionary
 
-from ..base.outside import one_line
+import numpy as np
+from numpy.typing import NDArray
+from rapidfuzz import fuzz
+
 from ..base.progress import progress
 from ..data import CharacterSpan, Corpus, DocumentId
 from ..text import LinePlaces, TextLocator
-from ..text.markups.characters import flat, key
+from ..text.markups.characters import DASHES, ELLIPSIS, QUOTATION_MARKS, flat, folded, is_invisible, is_key, key
 from ..text.markups.formats import markup_of
-from ..text.markups.markup import Markup
-from .ends import is_cut
-from .quote_matcher import (
-    CAPITALS,
-    MOST_PLACES,
-    Effort,
-    Match,
-    chains,
-    differences,
-    in_document_order,
-    in_order,
-    matches,
-    parts_of,
-    stretches,
+from ..text.markups.markup import Markup, effects_begun
+from ..text.text_locator import SearchedTexts
+from .ends import BRACKETED_ELLIPSIS, ELLIPSIS_SIGNS, OUTER_MARKS, are_joined, end_of, gap_difference, start_of
+
+# Texts by their keys: the letters, numbers and combining marks that are shown, and where they stand in the source.
+
+Offsets = NDArray[np.int32]
+_PAGES_COMPARED = 16
+
+
+class KeyedTexts:
+    """Documents as they are shown, searched by key.
+
+    Args:
+        markups: What is shown of each document.
+    """
+
+    def __init__(self, markups: Sequence[Markup]) -> None:
+        self.markups = markups
+        self._offsets: dict[int, Offsets] = {}
+
+    @cached_property
+    def _texts(self) -> list[str]:
+        markups = progress(self.markups, "Indexing documents", "document")
+        return [markup.text.translate(_KEYS) for markup in markups]
+
+    @cached_property
+    def searched(self) -> SearchedTexts:
+        """The keys of the documents."""
+        return SearchedTexts(self._texts)
+
+    def nearest(self, key: str, number: int | None = None) -> tuple[int, int, int] | None:
+        """Return the stretch that is most similar to a key; None if nothing is similar.
+
+        It is the best window of RapidFuzz's `partial_ratio` among about a quarter of a million characters: those that
+        share the most with the key. Content that is shorter than the key is compared as a whole: of a single word each
+        quote may have a copy.
+
+        Args:
+            key: What to compare, at most a few hundred characters: it takes time that grows with them.
+            number: Only the document of this number.
+
+        Returns:
+            The number of the document, the first character of the stretch and one past its last, counted in the key of
+            the document.
+        """
+        best, least = None, 1.0
+        for found, first, last in self.searched.most_alike(key, _PAGES_COMPARED, number):
+            content = self._texts[found][first : last + len(key)]
+            if len(content) < len(key):
+                score, begin, end = fuzz.ratio(key, content), 0, len(content)
+            elif window := fuzz.partial_ratio_alignment(key, content, score_cutoff=least):
+                score, begin, end = window.score, window.dest_start, window.dest_end
+            else:
+                continue
+            if begin < end and (score > least if best else score >= least):
+                best, least = (found, first + begin, first + end), score
+        return best
+
+    def offsets(self, number: int) -> Offsets:
+        """Return where each character of a document's key stands in its source; shape (characters of the key,)."""
+        if number not in self._offsets:  # of the documents in which something occurs: they take 4 bytes a character
+            self._offsets[number] = keyed(self.markups[number])[1]
+        return self._offsets[number]
+
+
+class _Keys(dict[int, str]):
+    """The keys of the characters met so far, by their codes, and how long they are: that of ﬁ has two letters."""
+
+    def __init__(self) -> None:
+        self.lengths = np.zeros(0x110000, dtype=np.uint8)
+
+    def __missing__(self, code: int) -> str:
+        self[code] = found = key(chr(code))
+        self.lengths[code] = len(found)
+        return found
+
+
+_KEYS = _Keys()
+
+
+def keyed(markup: Markup) -> tuple[str, Offsets]:
+    """Return the key of what is shown, and where each of its characters stands in the source."""
+    text = markup.text.translate(_KEYS)
+    codes = np.frombuffer(markup.text.encode("utf-32-le", "surrogatepass"), dtype="<u4")
+    return text, np.repeat(markup.offsets, _KEYS.lengths[codes])
+
+
+_NEAR = 4  # characters, of which some may be invisible
+
+
+@dataclass(frozen=True)
+class QuotedText:
+    """A quote whose letters and numbers stand at known places.
+
+    Attributes:
+        text: The quote.
+        key: Its letters, numbers and combining marks, as they are compared.
+        places: Where each character of the key stands in the quote.
+    """
+
+    text: str
+    key: str
+    places: Offsets
+
+    @classmethod
+    def of(cls, text: str) -> "QuotedText":
+        """Take a quote apart."""
+        return cls(text, *keyed(Markup(text)))
+
+    @property
+    def before(self) -> str:
+        """What stands before the first letter or number."""
+        return self.text[: self.places[0]]
+
+    @property
+    def behind(self) -> str:
+        """What stands behind the last letter or number."""
+        return self.text[self.places[-1] + 1 :]
+
+    def gaps(self, offsets: Offsets) -> list[int]:
+        """Return the characters of the key behind which something stands: in the quote, or in a document.
+
+        Args:
+            offsets: Where the characters of the key stand in the document.
+        """
+        found: list[int] = np.flatnonzero((np.diff(offsets) != 1) | (np.diff(self.places) > 1)).tolist()
+        return found
+
+    def difference(self, markup: Markup, offsets: Offsets, number: int) -> str | None:
+        """Return what has to be ignored behind a character of the key: "" for nothing; None if the document differs.
+
+        Args:
+            markup: What is shown of the document.
+            offsets: Where the characters of the key stand in it.
+            number: The character, by its number in the key.
+        """
+        before, behind = self.places[number], self.places[number + 1]
+        gap, first, last = self.text[before + 1 : behind], int(offsets[number]), int(offsets[number + 1])
+        first = markup.end_of(first) if first < last else first  # ﬁ: two letters of the quote are one character here
+        shown = markup.shown(first, last)
+        if shown == gap:
+            return ""
+        beside = self.text[max(before - _NEAR, 0) : before + 1], self.text[behind : behind + _NEAR + 1]
+        seen = ["".join(filter(folded, stretch)) for stretch in beside]
+        return gap_difference(gap, shown, seen[0][-2:], seen[1][:2])
+
+
+# Places of a quote in documents of which it is known what a renderer shows: found by key, checked in every gap.
+
+MOST_COMPARED = 500_000  # gaps of one quote; of 20 words at 25,000 places
+_CHARACTERS_PER_GAP = 100  # are passed over in the time that it takes to compare a gap
+_MOST_SUSPECTS = 4
+_BESIDE = 64  # characters of white space beside a text
+_DIVISION = re.compile(r"(?<=[^\W\d_])[-‐‑\u00ad]\s+(?=[^\W\d_])")
+
+
+@dataclass(frozen=True)
+class Match:
+    """A place at which a quote stands.
+
+    Attributes:
+        number: The number of the document.
+        start: The first character.
+        end: One past the last character.
+        ignoring: What was ignored.
+        added: Whether any of that is at the ends of the quote, where people add something.
+    """
+
+    number: int
+    start: int
+    end: int
+    ignoring: tuple[str, ...] = ()
+    added: bool = False
+
+
+@dataclass
+class Effort:
+    """How much may still be compared to find the places of a quote: a text that repeats itself could take for ever.
+
+    Attributes:
+        left: So many gaps of the quote, and characters at its ends. Below 0 nothing is compared any more, and there may
+            be places that were not looked at.
+    """
+
+    left: int = MOST_COMPARED
+
+
+def matches(
+    quote: QuotedText, texts: KeyedTexts, shown: Sequence[Markup], effort: Effort, number: int | None = None
+) -> Iterator[Match]:
+    """Yield the places of a quote, in order.
+
+    Args:
+        quote: The quote; at least one letter or number.
+        texts: The documents.
+        shown: What is shown of each, which tells whether a word or a number is cut.
+        effort: How much may be compared; places beyond are not yielded.
+        number: Search only the document of this number.
+    """
+    suspects: list[int] = []  # the gaps that differed elsewhere are looked at first
+    for found, place in texts.searched.occurrences(quote.key, number):
+        effort.left -= len(quote.key) // _CHARACTERS_PER_GAP
+        keyed, markup = texts.offsets(found), texts.markups[found]
+        offsets = keyed[place : place + len(quote.key)]
+        if effort.left < 0:
+            return
+        if _is_inside(keyed, markup, place, place + len(quote.key)):
+            continue
+        if any(quote.difference(markup, offsets, gap) is None for gap in suspects):
+            continue
+        effort.left -= len(quote.before) + len(quote.behind)
+        start = start_of(markup, int(offsets[0]), quote.before, shown[found])
+        end = end_of(markup, int(offsets[-1]), quote.behind, shown[found]) if start else None
+        if start is None or end is None:
+            continue
+        ignored = set[str]()
+        for gap in quote.gaps(offsets):
+            effort.left -= 1
+            difference = quote.difference(markup, offsets, gap)
+            if difference is None:
+                suspects = [gap, *suspects[: _MOST_SUSPECTS - 1]]
+                break
+            ignored.add(difference)
+        else:
+            added = [*start.ignoring, *end.ignoring]
+            first, last = start.offset, end.offset
+            names = [what for _, _, what, _ in markup.parts_between(first, last)] + effects_begun(markup, first, last)
+            inside = offsets[0] if start.ignoring else first, markup.end_of(offsets[-1]) if end.ignoring else last
+            given = quote.places[0] if start.ignoring else 0, quote.places[-1] + 1 if end.ignoring else None
+            both = quote.text[slice(*given)].strip(), markup.shown(*map(int, inside))
+            if "hyphenation" in ignored:
+                both = _DIVISION.sub("", both[0]), _DIVISION.sub("", both[1])
+            names += differences(*both)
+            names += [*sorted(ignored - {""}), *sorted(added, key=lambda name: name == OUTER_MARKS)]
+            yield Match(found, first, last, in_order(names), bool(added))
+
+
+def _is_inside(keyed: Offsets, markup: Markup, first: int, end: int) -> bool:
+    """Return whether a stretch of a key begins or ends inside a character, or a word or number of letters."""
+    if (first and keyed[first - 1] == keyed[first]) or (end < len(keyed) and keyed[end] == keyed[end - 1]):
+        return True
+    number, last = markup.at(int(keyed[first])), markup.at(int(keyed[end - 1]))
+    begun, ended = markup.text[max(number - 1, 0) : number + 1], markup.text[last : last + 2]
+    return (number > 0 and are_joined(*begun)) or (len(ended) > 1 and are_joined(*ended))
+
+
+def stretches(quote: QuotedText, texts: KeyedTexts, effort: Effort, number: int | None = None) -> Iterator[Match]:
+    """Yield the places of a text of which white space may be gone, and which may begin and end within a word, in order.
+
+    Args:
+        quote: The text; at least one letter or number.
+        texts: The documents.
+        effort: How much may be compared; places beyond are not yielded.
+        number: Search only the document of this number.
+    """
+    core, before, behind = (
+        _solid(part) for part in (quote.text[quote.places[0] : quote.places[-1] + 1], quote.before, quote.behind)
+    )
+    rejected: set[str] = set()  # what other places show: of a head or a foot each page has a copy
+    for found, place in texts.searched.occurrences(quote.key, number):
+        effort.left -= 1 + len(quote.key) // _CHARACTERS_PER_GAP
+        if effort.left < 0:
+            return
+        markup, offsets = texts.markups[found], texts.offsets(found)[place : place + len(quote.key)]
+        start, end = int(offsets[0]), markup.end_of(int(offsets[-1]))
+        shown = markup.shown(start, end)
+        if shown in rejected:
+            continue
+        if _solid(shown) != core and not all(_has_gap(quote, markup, offsets, gap) for gap in quote.gaps(offsets)):
+            rejected.add(shown)
+            continue
+        first, last = markup.at(start), markup.at(end)
+        for at in range(last, min(last + len(quote.behind) + _BESIDE, len(markup.text)) if behind else last):
+            if _solid(markup.text[last : at + 1]) == behind:
+                end = markup.end_of(markup.offset(at))
+                break
+        for at in range(first - 1, max(first - len(quote.before) - _BESIDE, 0) - 1 if before else first - 1, -1):
+            if _solid(markup.text[at:first]) == before:
+                start = markup.offset(at)
+                break
+        yield Match(found, start, end)
+
+
+@lru_cache(maxsize=1_024)
+def _solid(text: str) -> str:
+    """Return a text as it is compared, without white space."""
+    return flat(text).replace(" ", "")
+
+
+def _has_gap(quote: QuotedText, markup: Markup, offsets: Offsets, gap: int) -> bool:
+    """Return whether the document has a gap of a text, but for white space."""
+    shown = markup.shown(markup.end_of(int(offsets[gap])), int(offsets[gap + 1]))
+    given = quote.text[quote.places[gap] + 1 : quote.places[gap + 1]]
+    return _solid(given) == _solid(shown) or quote.difference(markup, offsets, gap) is not None
+
+
+# In what a quote differs from the text at its place, in the words of a reader.
+
+CAPITALS = "capitals"
+_BLANKS = re.compile(r"\s+")
+_DASHES = re.compile(f"-{{2,3}}|[{''.join(sorted(DASHES - {'-'}))}-]")
+_SIGNS: Mapping[str, Callable[[str], object]] = {
+    "line breaks": lambda text: [run if "\n" in run else "" for run in _BLANKS.findall(text)],
+    "white space": lambda text: [run for run in _BLANKS.findall(text) if run != " " and "\n" not in run],
+    "quotation marks": lambda text: [sign for sign in text if sign in QUOTATION_MARKS],
+    "dashes": _DASHES.findall,
+    "ellipsis": lambda text: text.count(ELLIPSIS),
+    "invisible characters": lambda text: [*filter(is_invisible, text)],
+    "Unicode composition": lambda text: [*filter(combining, text)],
+    "ligatures": lambda text: [
+        sign for sign in normalize("NFC", text) if key(sign) and normalize("NFKC", sign) != sign
+    ],
+    CAPITALS: lambda text: normalize("NFKC", "".join(filter(is_key, text))),
+}
+
+
+def differences(quote: str, shown: str) -> list[str]:
+    """Return in what a quote differs from what is shown at its place; their keys and symbols are the same."""
+    return [] if quote == shown else [name for name, signs in _SIGNS.items() if signs(quote) != signs(shown)]
+
+
+def in_order(names: Iterable[str]) -> tuple[str, ...]:
+    """Return each name once, capitals last."""
+    return tuple(sorted(dict.fromkeys(names), key=lambda name: name == CAPITALS))
+
+
+# What a quote leaves out, as in "A … B", and its parts as they follow each other in a document.
+
+_ENDING = r"[.,:;?!)\]}>\"'”’»`]"
+_OMISSION = re.compile(  # between words or behind the end of one, so not in f(...), a[...], 0... and ...args
+    rf"(?<=\s)(?:{BRACKETED_ELLIPSIS}|{ELLIPSIS_SIGNS})(?=\s)|(?<=\s)…(?=[^\W\d_])|(?<=[^\W\d_]){ELLIPSIS_SIGNS}(?=\s)"
+    rf"|(?<=[^\W\d_]\.)(?:{BRACKETED_ELLIPSIS}|{ELLIPSIS_SIGNS})(?=\s)|(?<=(?!\.){_ENDING}){ELLIPSIS_SIGNS}(?=\s)"
 )
-from .quoted_text import KeyedTexts, QuotedText
+_LINE_END = re.compile(rf"{_ENDING}{{,5}}\s*\n\s*")
+_OWN_ELLIPSIS = re.compile(  # of the document: nothing is left out, or a good deal
+    rf"\A\W{{0,200}}?{ELLIPSIS_SIGNS}|{ELLIPSIS_SIGNS}\W{{0,200}}\Z"
+)
+_WORD = re.compile(r"[^\W_]+")
+_GOOD_DEAL = 4  # words, which may be left out whatever they are
+_MOST_PLACES = 500  # of one part: one that is as common tells nothing
+_FARTHEST = 5_000  # characters from the end of one part of a quote to the beginning of the next
+
+
+def parts_of(quote: str) -> list[str]:
+    """Return the parts of a quote that leaves something out between them: one, if it leaves nothing out."""
+    return [part for part in _OMISSION.split(quote) if part.strip()]
+
+
+def may_be_left_out(shown: str) -> bool:
+    """Return whether what a document shows between two parts is what an ellipsis stands for: words, or a line's end."""
+    words = len([*islice(_WORD.finditer(shown), _GOOD_DEAL)])
+    return words == _GOOD_DEAL or (
+        not _OWN_ELLIPSIS.search(shown) and (words > 0 or _LINE_END.fullmatch(shown) is not None)
+    )
+
+
+def chains(parts: Sequence[Sequence[Match]], markups: Sequence[Markup], limit: int) -> list[list[Match]]:
+    """Return the first ways in which parts follow each other in one document, none too far behind the one before.
+
+    Args:
+        parts: For each part its places, in order.
+        markups: What is shown of each document.
+        limit: Return no more than so many.
+    """
+
+    @cache
+    def is_left_out(number: int, start: int, end: int) -> bool:
+        return may_be_left_out(markups[number].shown(start, end))
+
+    def follows(one: Match, other: Match) -> bool:
+        is_near = one.number == other.number and one.end <= other.start <= one.end + _FARTHEST
+        return is_near and is_left_out(one.number, one.end, other.start)
+
+    ways = [[[place]] for place in parts[-1]]  # from each place of a part to the last part
+    for found in parts[-2::-1]:
+        ways = [
+            [*islice(([place, *way] for some in ways if some and follows(place, some[0][0]) for way in some), limit)]
+            for place in found
+        ]
+    return [*islice(chain.from_iterable(ways), limit)]
+
+
+# The places of a quote in a corpus.
 
 _MOST_OF_A_RESULT = 500  # gaps; of 600 letters that stand at 70 places with other signs
 NOT_SHOWN = "that it is not shown: it stands in a comment, a script or an attribute"
@@ -45,19 +417,19 @@ class Located:
             empty if it stands there verbatim and is shown.
     """
 
-    places: tuple[tuple[CharacterSpan, ...], ...]
+    places: tuple[tuple[CharacterSpan, ...], ...] = ()
     ignoring: tuple[str, ...] = ()
 
 
 class QuoteLocator:
     """Locates quotes in the documents of a corpus, never by similarity.
 
-    A quote is located where it stands verbatim, its first and last word and number whole, and where it differs only in
-    how it is written (white space, quotation marks, dashes, ellipses, invisible characters, Unicode composition,
-    ligatures, divided words) and in the markup that a renderer of Markdown or reStructuredText does not show. If
-    it is nowhere so, it is located without what people add to its ends, and up to capitals. Letters, numbers and the
-    symbols between them have to be the same, and white space beside a symbol has to be on the same side of it. What is
-    in a comment, a script or an attribute counts only if nothing that is shown does, and is told.
+    A quote is located where its letters and numbers and the symbols between them stand, its first and last word and
+    number whole. It may differ in how it is written (white space, quotation marks, dashes, ellipses, invisible
+    characters, Unicode composition, ligatures, divided words) and in the markup that a renderer of Markdown or
+    reStructuredText does not show; white space beside a symbol has to be on the same side of it. Places with other
+    capitals, without what people add to the ends of a quote, or in a comment, a script or an attribute count only if
+    there is no better one.
 
     In a text that repeats itself a long quote has very many places that have to be compared. After 500,000 words of the
     quote and other places in it at which something stands between letters, no more places are looked for; of a quote
@@ -87,54 +459,35 @@ class QuoteLocator:
         """Return where a quote stands.
 
         Args:
-            quote: The quote; a blank one is never found.
+            quote: The quote; one without letters and numbers is never found.
             doc_id: Search only this document.
             limit: Stop after this many places.
             verbatim_only: Ignore nothing but white space; a word or a number may go on at the ends.
         """
         if verbatim_only:
-            return _verbatim(quote, self.verbatim.places(quote, doc_id, limit))
+            spans = self.verbatim.places(quote, doc_id, limit)
+            differing = differences(quote.strip(), spans[0].text) if spans and spans[0].text != quote else ()
+            return Located(tuple((span,) for span in spans), tuple(differing))
         if doc_id is not None and doc_id not in self.numbers:
-            return Located(())
-        located = self._locate(quote, doc_id, limit)
-        if all(self.markup(span).shows(span.start, span.end) for place in located.places for span in place):
-            return located
-        return Located(located.places, (*located.ignoring, NOT_SHOWN))
+            return Located()
+        effort, left_out = Effort(), list[str]()
+        found = next(filter(None, self._ranked(quote, doc_id, effort, limit)), [])
+        ways = [[match] for match in found]
+        if not ways and len(parts := parts_of(quote)) > 1:
+            left_out = ["what the quote leaves out"]
+            ranked = {part: self._ranked(part, doc_id, effort, _MOST_PLACES + 1) for part in dict.fromkeys(parts)}
+            best = [next(filter(None, ranked[part]), []) for part in parts]
+            every = [sorted(chain(*ranked[part]), key=_place) for part in parts]
+            ways = next((ways for some in (best, every) if (ways := self._chains(some, limit))), [])
+        if effort.left < 0 and len(ways) < 2:  # whether it is the only one is not known
+            return Located()
+        places = tuple(tuple(map(self._span, way)) for way in ways)
+        names = in_order([*(name for way in ways for match in way for name in match.ignoring), *(ways and left_out)])
+        is_shown = all(self.markup(span).shows(span.start, span.end) for place in places for span in place)
+        return Located(places, names if is_shown else (*names, NOT_SHOWN))
 
-    def _locate(self, quote: str, doc_id: str | None, limit: int) -> Located:
-        spans = self._whole(quote, doc_id, limit)
-        if shown := [span for span in spans if not self._are_hidden(self.numbers[span.doc_id], span)]:
-            return self._with_others(quote, shown, doc_id, limit)
-        effort = Effort()
-        ranked = self._ranked(self._matches(quote, doc_id, effort), limit)
-        found = in_document_order(next(filter(None, ranked), ranked[0]))
-        if effort.is_spent and len(found) == 1:  # whether it is the only one is not known
-            return Located(())
-        if found and not (spans and self._hides_ends(found[0])):
-            return self._located([[match] for match in found])
-        parts = parts_of(quote)
-        if spans or len(parts) < 2:
-            return _verbatim(quote, spans)
-        of_part = {
-            part: self._ranked(self._matches(part, doc_id, effort), MOST_PLACES + 1) for part in dict.fromkeys(parts)
-        }
-        ways = chains([of_part[part] for part in parts], self._rank, self.markups, limit)
-        if effort.is_spent or not ways:
-            return Located(())
-        located = self._located(ways)
-        return Located(located.places, in_order([*located.ignoring, "what the quote leaves out"]))
-
-    def _whole(self, quote: str, doc_id: str | None, limit: int) -> list[CharacterSpan]:
-        """Return the verbatim places of a quote at whose ends no word or number goes on."""
-
-        def is_whole(span: CharacterSpan) -> bool:
-            return not is_cut(self.markup(span), span.start, span.end)
-
-        spans = self.verbatim.places(quote, doc_id, limit)
-        whole = [*filter(is_whole, spans)]
-        if len(whole) < len(spans) == limit:
-            return list(islice(filter(is_whole, self.verbatim.occurrences(quote, doc_id)), limit))
-        return whole
+    def _chains(self, parts: Sequence[Sequence[Match]], limit: int) -> list[list[Match]]:
+        return [] if any(len(found) > _MOST_PLACES for found in parts) else chains(parts, self.markups, limit)
 
     def places_of_result(self, text: str, doc_id: str | None = None, limit: int = 20) -> list[CharacterSpan]:
         """Return where a text stands that a retriever returned: verbatim or, if it is nowhere so, by its words.
@@ -156,102 +509,60 @@ class QuoteLocator:
 
     def _by_words(self, text: str, doc_id: str | None, limit: int) -> list[CharacterSpan]:
         quoted, effort = QuotedText.of(text), Effort(_MOST_OF_A_RESULT)
-        if not quoted.key or (
-            doc_id is not None and doc_id not in self.numbers
-        ):  # else all documents would be rendered
+        if not quoted.key or (doc_id is not None and doc_id not in self.numbers):  # else all documents are rendered
             return []
         for texts in dict.fromkeys((self.rendered, self._plain)):
-            if found := list(islice(stretches(quoted, texts, effort, self._number(doc_id)), limit)):
-                return [self._span(match) for match in found]
+            if found := [*islice(stretches(quoted, texts, effort, self._number(doc_id)), limit)]:
+                return [*map(self._span, found)]
         return []
 
-    def _with_others(self, quote: str, spans: list[CharacterSpan], doc_id: str | None, limit: int) -> Located:
-        """Return verbatim places and those that only look the same, in order; capitals and all at the ends count.
+    def _ranked(self, quote: str, doc_id: str | None, effort: Effort, limit: int) -> list[list[Match]]:
+        """Return the places of a quote by their rank, in order: so many of each, and of the best all that are wanted.
 
-        If not all places were compared, whether there are others of the single one is not known: then there is none.
+        The best are shown, with the capitals of the quote and all that stands at its ends.
         """
-        effort, verbatim = Effort(), _verbatim(quote, spans)
-        taken = {end for span in spans for end in self._ends(self.numbers[span.doc_id], span)}
-        as_written = all(self.markup(span).shown(span.start, span.end) == span.text for span in spans)
-        same = (
-            [match]
-            for match in self._matches(quote, doc_id, effort, (self.rendered,) if as_written else None)
-            if not (match.added or CAPITALS in match.ignoring or self._hides_ends(match))
-            and not taken & self._ends(match.number, match)
-        )
-        others = self._located(islice(same, limit - len(spans)))
-        if effort.is_spent and len(spans) + len(others.places) == 1:
-            return Located(())
-        places = sorted(
-            [*verbatim.places, *others.places], key=lambda place: (self.numbers[place[0].doc_id], place[0].start)
-        )
-        return Located(tuple(places), in_order([*verbatim.ignoring, *others.ignoring]))
-
-    def _ranked(self, found: Iterable[Match], limit: int) -> list[list[Match]]:
-        """Return matches by their rank, so many of each, and not all others if there are so many of the first."""
-        ranked: list[list[Match]] = [[], [], [], []]
-        for match in found:
-            rank = ranked[self._rank(match)]
+        ranked: list[list[Match]] = [[] for _ in range(8)]
+        for match in self._matches(quote, doc_id, effort):
+            rank = ranked[4 * self._is_hidden(match) + 2 * (CAPITALS in match.ignoring) + match.added]
             if len(rank) < limit:
                 rank.append(match)
             if len(ranked[0]) == limit:
                 break
-        return ranked
+        return [sorted(found, key=_place) for found in ranked]
 
-    def _rank(self, match: Match) -> int:
-        """Return 0 for a match that is shown and has the capitals of the quote, 1 without these, 2 and 3 if hidden."""
-        return 2 * self._hides_ends(match) + (CAPITALS in match.ignoring)
+    def _matches(self, quote: str, doc_id: str | None, effort: Effort) -> Iterator[Match]:
+        """Yield the places of a quote: as the documents stand, then as they are shown, each place once."""
+        quoted, number = QuotedText.of(quote), self._number(doc_id)
+        as_written = set[tuple[int, int, bool]]()
+        for texts in dict.fromkeys((self._plain, self.rendered)) if quoted.key else ():
+            for match in matches(quoted, texts, self.markups, effort, number):
+                markup, ends = self.markups[match.number], self._ends(match)
+                if texts is self.rendered:
+                    if as_written & ends:
+                        continue
+                elif any(  # as shown, it ends in markup that the quote only has something like: ' for `
+                    not key(sign := markup.source[at]) and sign not in given and not markup.shown(at, at + 1)
+                    for at, given in ((match.start, quoted.before), (match.end - 1, quoted.behind))
+                ):
+                    continue
+                elif not self._is_hidden(match):  # what is may be within a place that is not
+                    as_written |= ends
+                yield match
 
-    def _hides_ends(self, match: Match) -> bool:
-        return self._are_hidden(match.number, match)
-
-    def _are_hidden(self, number: int, place: Match | CharacterSpan) -> bool:
+    def _is_hidden(self, match: Match) -> bool:
         """Return whether a renderer hides the first or the last letter or number of a place."""
-        return any(self.markups[number].hides(offset) for _, offset, _ in self._ends(number, place))
+        return any(self.markups[number].hides(offset) for number, offset, _ in self._ends(match))
 
-    def _ends(self, number: int, place: Match | CharacterSpan) -> set[tuple[int, int, bool]]:
+    def _ends(self, match: Match) -> set[tuple[int, int, bool]]:
         """Return the first and the last letter or number of a place: neither is that of another place.
 
         Each as the number of its document, its offset, and whether it is the first.
         """
-        source, inside = self.markups[number].source, range(place.start, place.end)
+        source, inside = self.markups[match.number].source, range(match.start, match.end)
         return {
-            (number, next((at for at in side if key(source[at])), place.start), is_first)
+            (match.number, next((at for at in side if key(source[at])), match.start), is_first)
             for side, is_first in ((inside, True), (reversed(inside), False))
         }
-
-    def _matches(
-        self, quote: str, doc_id: str | None, effort: Effort, views: Sequence[KeyedTexts] | None = None
-    ) -> Iterator[Match]:
-        """Yield the places of a quote: as the documents stand, then as they are shown, each place once."""
-        quoted = QuotedText.of(quote)
-        as_written = set[tuple[int, int, bool]]()
-        for texts in (views or dict.fromkeys((self._plain, self.rendered))) if quoted.key else ():
-            for match in matches(quoted, texts, effort, self._number(doc_id)):
-                if texts is self.rendered:
-                    if as_written & self._ends(match.number, match):
-                        continue
-                elif self._is_other_as_shown(match, quoted):
-                    continue
-                elif not self._hides_ends(match):  # what does may be within a place that does not
-                    as_written |= self._ends(match.number, match)
-                yield match
-
-    def _is_other_as_shown(self, match: Match, quote: QuotedText) -> bool:
-        """Return whether a place in the source is none as shown: a word goes on, or it ends in markup of another sign.
-
-        That is markup that the quote lacks and only has something like it: ' for `.
-        """
-        markup = self.markups[match.number]
-        return is_cut(markup, match.start, match.end) or any(
-            not key(sign := markup.source[offset]) and sign not in given and not markup.shown(offset, offset + 1)
-            for offset, given in ((match.start, quote.before), (match.end - 1, quote.behind))
-        )
-
-    def _located(self, found: Iterable[list[Match]]) -> Located:
-        found = list(found)
-        places = tuple(tuple(map(self._span, matched)) for matched in found)
-        return Located(places, in_order(name for matched in found for match in matched for name in match.ignoring))
 
     def _span(self, match: Match) -> CharacterSpan:
         document = self.corpus.documents[match.number]
@@ -281,9 +592,7 @@ class QuoteLocator:
     @cached_property
     def rendered(self) -> KeyedTexts:
         """The documents as they are shown."""
-        if not any(markup.parts for markup in self.markups):
-            return self._plain
-        return KeyedTexts(self.markups)
+        return KeyedTexts(self.markups) if any(markup.parts for markup in self.markups) else self._plain
 
     @cached_property
     def markups(self) -> list[Markup]:
@@ -295,56 +604,5 @@ class QuoteLocator:
 _shared: WeakValueDictionary[int, QuoteLocator] = WeakValueDictionary()
 
 
-def _verbatim(quote: str, spans: list[CharacterSpan]) -> Located:
-    """Return spans that hold a quote verbatim or up to white space; there may be none."""
-    if not spans:
-        return Located(())
-    text = spans[0].text
-    return Located(
-        tuple((span,) for span in spans), in_order([] if quote == text else differences(quote.strip(), text))
-    )
-
-
-# The places of a quote that occurs several times, and the words beside each that no other place has.
-
-_MOST_PLACES = 3
-_AROUND = 120  # characters of the source that are read on each side
-_MOST_WORDS = 8
-_WORD = re.compile(r"\S+")
-
-
-def told_places(places: Sequence[tuple[CharacterSpan, ...]], locator: QuoteLocator, limit: int) -> str:
-    """Return the first three places of a quote, each with the words before or behind it that only it has.
-
-    Args:
-        places: All places, or as many as the limit.
-        locator: What located the quote.
-        limit: If there are as many places, there may be others, and no words are told.
-    """
-    spans = [place[0] for place in places]
-    alone = 1 < len(places) < limit and all(len(place) == 1 for place in places)
-    beside = [_beside(span, locator) for span in spans if alone]
-    told = [
-        f"{locator.lines.named(span)}{_unique(number, beside) if alone else ''}"
-        for number, span in enumerate(spans[:_MOST_PLACES])
-    ]
-    more = len(places) - _MOST_PLACES
-    return ", ".join(told) + (f" and {more} more" if more > 0 else "")
-
-
-def _beside(span: CharacterSpan, locator: QuoteLocator) -> tuple[list[str], list[str]]:
-    """Return the words that readers are shown before a span, the nearest first, and those behind it."""
-    markup = locator.markup(span)
-    before = _WORD.findall(markup.shown(max(span.start - _AROUND, 0), span.start))
-    return before[::-1], _WORD.findall(markup.shown(span.end, span.end + _AROUND))
-
-
-def _unique(number: int, beside: list[tuple[list[str], list[str]]]) -> str:
-    """Return the fewest words before or behind a place that no other place has there, as a remark; "" if none."""
-    for count, side in product(range(1, _MOST_WORDS + 1), (0, 1)):
-        words = beside[number][side][:count]
-        forms = [[flat(word) for word in pair[side][:count]] for pair in beside]
-        if len(words) == count and forms.count(forms[number]) == 1:
-            text = one_line(" ".join(words if side else words[::-1]))
-            return f" (before “{text}”)" if side else f" (behind “{text}”)"
-    return ""
+def _place(match: Match) -> tuple[int, int]:
+    return match.number, match.start

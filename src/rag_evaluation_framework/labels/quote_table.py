@@ -1,26 +1,52 @@
-"""Tables of questions with quotes: their rows, the dataset that they make, and the suggestions beside them."""
+"""Questions with quotes: the quickest way to label a dataset.
+
+A table of `question, quote[, document]` with one row per quote: several rows for a question whose answer is
+spread over several passages, an empty quote if the corpus holds no answer. Rows that share a value in the optional
+column `answer` are alternatives, any of which is enough; those that share one in `place`, too, are parts of one. Quotes
+are located in the corpus as people copy them, so nobody counts offsets. Other columns are kept as metadata of the
+question; the optional column `id` sets its id.
+"""
 
 import csv
 import io
+import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
+from itertools import count, product
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
+import numpy as np
+
+from ..base import note, progress
 from ..base.files import LARGEST, checked_path, read_bytes, write_new
-from ..base.outside import name_line, one_line, shown
+from ..base.outside import first_of, name_line, one_line, shown
 from ..base.records import Problems
+from ..base.stages import Arrays, stage
 from ..base.tables import delimiter_of, headings, table_rows
 from ..contracts.registry.loading import load_installed
-from ..data import TOKEN, Answer, CharacterSpan, Corpus, Dataset, Query, Skipped, TokenLevelGroundTruth, count_skipped
+from ..data import (
+    TOKEN,
+    Answer,
+    CharacterSpan,
+    Dataset,
+    DocumentId,
+    Query,
+    Skipped,
+    TokenLevelGroundTruth,
+    count_skipped,
+)
+from ..data.documents import Corpus, DocumentResolver, checked_corpus
 from ..data.ids import QueryId, QueryIds, QueryText
-from ..errors import DatasetError
+from ..errors import ConfigError, DatasetError
+from ..text.markups.characters import flat
+from ..text.markups.markup import struck_out
 from .questions import TOLD, AskedQuote, QuoteTable, asked_quotes
-from .quote_locator import NOT_SHOWN
-from .suggestions import Suggestion
+from .quote_locator import NOT_SHOWN, Located, QuoteLocator
+from .suggestions import LONGEST, Suggestion, lost_parts, suggest, suggest_located
 
 if TYPE_CHECKING:
     from ..report.pages.quotes import Page
@@ -40,14 +66,17 @@ ANY_DOCUMENT = "*"
 MOST_OCCURRENCES = 1_000
 """How many occurrences of a quote may be the places of an answer."""
 
+QuoteStatus: TypeAlias = Literal["located", "ambiguous", "missing", "no-answer"]
+Repeated: TypeAlias = Literal["ambiguous", "any"]
+"""What a quote is that occurs more than once."""
+
+Place: TypeAlias = tuple[CharacterSpan, ...]
 _MOST_PLACES = 3
 
-QuoteStatus = Literal["located", "ambiguous", "missing", "no-answer"]
 
-
-@dataclass(frozen=True, repr=False, kw_only=True)
-class QuoteRow(AskedQuote):
-    """One row of a file of quotes, and whether its quote was located.
+@dataclass(frozen=True)
+class Fate:
+    """What became of a quote.
 
     Attributes:
         status: `located`: occurs exactly once, or any occurrence was asked for. `ambiguous`: occurs more than once.
@@ -57,16 +86,18 @@ class QuoteRow(AskedQuote):
         ignoring: In what the quote and the document differ: "emphasis", "line breaks"; empty if it occurs verbatim.
         advice: What to do about it; "" for located rows.
         suggestion: The passage that a missing quote may mean; None if nothing is similar enough.
-        elsewhere: Where else the text of a located row stands, up to white space; at most 20 places. Of short texts,
-            and where any occurrence is enough, none.
     """
 
-    status: QuoteStatus
-    places: tuple[tuple[CharacterSpan, ...], ...]
-    ignoring: tuple[str, ...]
-    advice: str
+    status: QuoteStatus = "missing"
+    places: tuple[Place, ...] = ()
+    ignoring: tuple[str, ...] = ()
+    advice: str = ""
     suggestion: Suggestion | None = None
-    elsewhere: tuple[CharacterSpan, ...] = ()
+
+
+@dataclass(frozen=True, repr=False, kw_only=True)
+class QuoteRow(Fate, AskedQuote):
+    """One row of a file of quotes, and whether its quote was located."""
 
     @property
     def similarity(self) -> float | None:
@@ -89,15 +120,6 @@ class QuoteRow(AskedQuote):
         return self.document.strip() == ANY_DOCUMENT or (self.status == "located" and len(self.places) > 1)
 
     @property
-    def others(self) -> str:
-        """Where else its text stands, in words: "its text is also in b.md[3:24]"; "" if it stands nowhere else."""
-        if not self.elsewhere:
-            return ""
-        named = ", ".join(_place((span,)) for span in self.elsewhere[:_MOST_PLACES])
-        more = len(self.elsewhere) - _MOST_PLACES
-        return f"its text is also in {named}{f' and {more} more' if more > 0 else ''}"
-
-    @property
     def key(self) -> str:
         """What the rows of one question share: its id or, without one, its wording."""
         return self.id or self.question
@@ -105,34 +127,25 @@ class QuoteRow(AskedQuote):
     @property
     def reason(self) -> str:
         """Why the quote was not located, and what to do about it: status, status and advice; "" if it was."""
-        return f"{self.status}: {self._told}" if self.advice else ""
-
-    @property
-    def _told(self) -> str:
-        if self.status != "located":
-            return one_line(self.advice)
-        where = ", ".join(map(_place, self.places[:_MOST_PLACES]))
-        if len(self.places) > 1:
-            more = len(self.places) - _MOST_PLACES
-            where = f"any of {len(self.places)}: {where}{f' and {more} more' if more > 0 else ''}"
-        if self.elsewhere:
-            where += f", and {self.others}"
-        return f"{where}, ignoring: {', '.join(self.ignoring)}" if self.ignoring else where
+        return f"{self.status}: {one_line(self.advice)}" if self.advice else ""
 
     def __str__(self) -> str:
-        return f"line {self.number:<4} {self.status:<10} {self._told}".rstrip()
+        told = one_line(self.advice)
+        if self.status == "located":
+            several = f"any of {len(self.places)}: " if len(self.places) > 1 else ""
+            differing = f", ignoring: {', '.join(self.ignoring)}" if self.ignoring else ""
+            told = f"{several}{first_of([*map(_named, self.places)], _MOST_PLACES)}{differing}"
+        return f"line {self.number:<4} {self.status:<10} {told}".rstrip()
 
     def __repr__(self) -> str:
         return f"QuoteRow({self})"
 
 
-def _place(spans: tuple[CharacterSpan, ...]) -> str:
-    return name_line(spans[0].doc_id) + " … ".join(f"[{span.start}:{span.end}]" for span in spans)
+def _named(place: Place) -> str:
+    return name_line(place[0].doc_id) + " … ".join(f"[{span.start}:{span.end}]" for span in place)
 
 
 # The answers of the rows of one question: which of their quotes are alternatives, and which are parts of one place.
-
-Place = tuple[CharacterSpan, ...]
 
 
 def answers_of(rows: Sequence[QuoteRow]) -> tuple[CharacterSpan | Answer[CharacterSpan], ...]:
@@ -155,13 +168,8 @@ def answers_of(rows: Sequence[QuoteRow]) -> tuple[CharacterSpan | Answer[Charact
     return tuple(units)
 
 
-def share_an_answer(rows: Sequence[QuoteRow]) -> bool:
-    """Return whether rows of one question are alternatives of each other."""
-    return any(len(_grouped(group, "place")) > 1 for group in _grouped(rows, "answer"))
-
-
-def _grouped(rows: Iterable[QuoteRow], column: Literal["answer", "place"]) -> list[list[QuoteRow]]:
-    """Return the rows that share a value in a column; a row without one is alone."""
+def _grouped(rows: Iterable[QuoteRow], column: Literal["key", "answer", "place"]) -> list[list[QuoteRow]]:
+    """Return the rows that share a value in a column, in order; a row without one is alone."""
     groups: dict[object, list[QuoteRow]] = {}
     for number, row in enumerate(rows):
         groups.setdefault(getattr(row, column) or number, []).append(row)
@@ -187,11 +195,8 @@ def with_conflicts(rows: Sequence[QuoteRow]) -> tuple[QuoteRow, ...]:
 
     Of a place of which a part was not located, nothing is said: that row tells why its question is skipped.
     """
-    questions: dict[str, list[QuoteRow]] = {}
-    for row in rows:
-        questions.setdefault(row.key, []).append(row)
     wrong: dict[int, str] = {}
-    for group in (group for asked in questions.values() for group in _grouped(asked, "answer")):
+    for group in (group for asked in _grouped(rows, "key") for group in _grouped(asked, "answer")):
         for parts in _grouped(group, "place"):
             try:
                 if all(row.status == "located" for row in parts):
@@ -199,9 +204,7 @@ def with_conflicts(rows: Sequence[QuoteRow]) -> tuple[QuoteRow, ...]:
             except DatasetError as error:
                 wrong.update((row.number, str(error)) for row in parts)
     return tuple(
-        replace(row, status="missing", places=(), elsewhere=(), advice=wrong[row.number])
-        if row.number in wrong
-        else row
+        replace(row, status="missing", places=(), advice=wrong[row.number]) if row.number in wrong else row
         for row in rows
     )
 
@@ -244,17 +247,16 @@ class QuoteCheck:
             taken: Ids that are in use, each with the wording of its question; no other question gets one of these,
                 unless its row says so.
         """
-        given = {row.id: row.question for row in self.rows if row.id}
-        ids = QueryIds({**(taken or {}), **given})
-        queries = {key: _query(rows, ids) for key, rows in self._questions.items()}
-        skipped = tuple(Skipped(queries[row.key], row.quote, row.reason) for row in self.problems)
-        problematic = {row.key for row in self.problems}
-        entries = [
-            TokenLevelGroundTruth(queries[key], answers_of(rows))
-            for key, rows in self._questions.items()
-            if key not in problematic
-        ]
-        return entries, skipped
+        ids = QueryIds({**(taken or {}), **{row.id: row.question for row in self.rows if row.id}})
+        entries: list[TokenLevelGroundTruth] = []
+        queries: dict[str, Query] = {}
+        for rows in _grouped(self.rows, "key"):
+            metadata = {key: value for row in reversed(rows) for key, value in row.metadata.items() if value}
+            identity = QueryId(rows[0].id) if rows[0].id else ids.of(rows[0].question)
+            queries[rows[0].key] = query = Query(identity, QueryText(rows[0].question), metadata)
+            if all(row.status in ("located", "no-answer") for row in rows):
+                entries.append(TokenLevelGroundTruth(query, answers_of(rows)))
+        return entries, tuple(Skipped(queries[row.key], row.quote, row.reason) for row in self.problems)
 
     @property
     def alternatives(self) -> str:
@@ -268,16 +270,9 @@ class QuoteCheck:
         places = sum(len(answer.places) for answer in answers)
         told = f"{len(answers)} answer{'s' * (len(answers) != 1)} with {places} places, any of which is enough"
         skipped = {row.key for row in self.problems}
-        by_column = any(share_an_answer(rows) for key, rows in self._questions.items() if key not in skipped)
+        asked = (rows for rows in _grouped(self.rows, "key") if rows[0].key not in skipped)
+        by_column = any(len(_grouped(group, "place")) > 1 for rows in asked for group in _grouped(rows, "answer"))
         return f"{told} (rows of one question with the same `answer` are alternatives)" if by_column else told
-
-    @property
-    def _questions(self) -> dict[str, list[QuoteRow]]:
-        """The rows of each question, in order."""
-        questions: dict[str, list[QuoteRow]] = {}
-        for row in self.rows:
-            questions.setdefault(row.key, []).append(row)
-        return questions
 
     def dataset(self, name: str | None = None) -> Dataset[CharacterSpan]:
         """Return the dataset of all questions whose quotes were all located; the others are its `skipped`.
@@ -294,28 +289,55 @@ class QuoteCheck:
         name = name or Path(self.source).stem
         return Dataset(entries, TOKEN, name=name, corpus=self.corpus, skipped=skipped)
 
-    def save_suggestions(self, path: str | Path | None = None) -> Path | None:
+    def save_suggestions(self) -> Path | None:
         """Write the table again as CSV, with a suggestion beside each quote that has one, for a person to look through.
 
         All rows and columns are there, in order, as they were. What tells about a row is in columns of their own:
         `quote_check`, `suggestion`, `suggestion_document` (of one that occurs once), `suggestion_place` and
         `suggestion_difference`; and `accept`, which is empty. In a row with `yes` in it `check_quotes` takes the
-        suggestion for its quote.
-
-        Args:
-            path: A new file. By default `NAME.suggested.csv` beside the table; if something else is there, it is kept,
-                and `NAME.suggested.1.csv` is written, and so on.
+        suggestion for its quote. The delimiter and the byte order mark are those of the table, if it is CSV, so that a
+        program that opens the one opens the other.
 
         Returns:
-            The file; None if there is no suggestion, and nothing was written.
+            The new file, `NAME.suggested.csv` beside the table; if something else is there, it is kept, and
+            `NAME.suggested.1.csv` is written, and so on. None if there is no suggestion, and nothing was written.
 
         Raises:
-            DatasetError: The file cannot be written, or is there with something else, or CSV cannot hold a row.
+            DatasetError: The file cannot be written, or CSV cannot hold a row.
         """
-        if not any(row.suggestion for row in self.rows):
+        rows, source = self.rows, Path(self.source)
+        if not any(row.suggestion for row in rows):
             return None
-        place = None if path is None else checked_path(path)
-        return save_suggestions(self.rows, self.columns, Path(self.source), place)
+        mark, delimiter = "", ","
+        if source.suffix.lower() == ".csv" and source.is_file():
+            table = read_bytes(source, DatasetError, most=LARGEST, remedy="split it").decode("utf-8", "replace")
+            # Excel opens a file in the encoding of its country, unless it has the mark.
+            mark, delimiter = "\ufeff" * (table[:1] == "\ufeff" or "\ufffd" in table), delimiter_of(table)
+        more = (
+            name for name in ("document", "id") if name not in self.columns and any(vars(row)[name] for row in rows)
+        )
+        header = [*self.columns, *more, *TOLD]
+        # Beside several quotes in a row, `answer` is a text; in a row for each of them it would make them alternatives.
+        is_text = any(row.metadata.get("answer") and not row.answer for row in rows)
+        titles = ["answer_text" if is_text and name == "answer" else name for name in header]
+        cells = [titles, *([_cells(row).get(name, "") for name in header] for row in rows)]
+        file = io.StringIO(newline="")
+        csv.writer(file, delimiter=delimiter, quoting=csv.QUOTE_ALL, lineterminator="\n").writerows(cells)
+        text = file.getvalue()
+        headings(iter([(1, titles)]), source)  # it is to be read again
+        if not _holds(text, cells):
+            raise DatasetError(
+                f"{source}: a row cannot be written as CSV and read again as it is; is it text that UTF-8 holds?"
+            )
+        name = _SUGGESTED.sub("", source.stem)
+        for number in count():
+            place = source.with_name(f"{name}.suggested{f'.{number}' if number else ''}.csv")
+            if not place.exists():
+                write_new(place, mark + text)
+                return place
+            if place.is_file() and place.read_bytes() == f"{mark}{text}".encode():
+                return place
+        return None
 
     def summary(self, whole: bool = False) -> "Page":
         """Return it as people read it: the weakest rows that fit on a screen, or all, marked in their passages."""
@@ -334,12 +356,13 @@ class QuoteCheck:
     def counted(self) -> str:
         """Return the number of rows by status, in words."""
         counts = Counter(row.status for row in self.rows)
-        statuses = ", ".join(
-            f"{counts[status]} {status}" for status in ("located", "ambiguous", "missing", "no-answer")
-        )
+        statuses = ", ".join(f"{counts[status]} {status}" for status in get_args(QuoteStatus))
         skipped = f"; {skipped_questions(self.skipped)}" if self.skipped else ""
         told = f"; {self.alternatives}" if self.alternatives else ""
         return f"{one_line(self.source)}: {len(self.rows)} row{'s' * (len(self.rows) != 1)}: {statuses}{told}{skipped}"
+
+
+_SUGGESTED = re.compile(r"\.suggested(?:\.\d+)?\Z")
 
 
 def skipped_questions(skipped: Iterable[Skipped]) -> str:
@@ -348,15 +371,24 @@ def skipped_questions(skipped: Iterable[Skipped]) -> str:
     return "1 question skipped: fix its quotes" if count == 1 else f"{count} questions skipped: fix their quotes"
 
 
-def _query(rows: list[QuoteRow], ids: QueryIds) -> Query:
-    metadata = {key: value for row in reversed(rows) for key, value in row.metadata.items() if value}
-    identity = QueryId(rows[0].id) if rows[0].id else ids.of(rows[0].question)
-    return Query(identity, QueryText(rows[0].question), metadata)
+def _holds(text: str, cells: list[list[str]]) -> bool:
+    """Return whether a text that is written as UTF-8 is read again as these rows, the header first."""
+    try:
+        return [row for _, row in table_rows(text)] == cells and text == text.encode(errors="replace").decode()
+    except csv.Error:
+        return False
 
 
-# Tables of questions with quotes, and the same with suggestions beside them.
-
-_ANSWERS = {"": False, "no": False, "yes": True}
+def _cells(row: QuoteRow) -> dict[str, str]:
+    """Return the cells of a row, and those that tell about it."""
+    given = {**row.metadata, "question": row.question, "quote": row.quote, "document": row.document, "id": row.id}
+    cells = {name: value for name, value in given.items() if value}
+    cells["quote_check"] = row.reason or f"{row.status}{f', but it {row.warning}' if row.warning else ''}"
+    if found := row.suggestion:
+        document = found.document if len(found.copies) == 1 else ""
+        told = (row.status, found.quote, document, "; ".join(found.copies), found.difference)
+        cells.update(zip(TOLD, told, strict=False))
+    return cells
 
 
 def read_quote_table(given: Any, columns: Mapping[str, str] | None = None) -> QuoteTable:
@@ -374,98 +406,254 @@ def read_quote_table(given: Any, columns: Mapping[str, str] | None = None) -> Qu
         )
     if not told:
         return table
-    quotes = tuple(_accepted(quote, f"{table.source}: line {quote.number}") for quote in table.quotes)
-    return replace(table, columns=tuple(name for name in table.columns if name not in TOLD), quotes=quotes)
+    quotes: list[AskedQuote] = []
+    for quote in table.quotes:
+        given = quote.metadata
+        answer, suggestion = given.get("accept", "").strip().lower(), given.get("suggestion", "")
+        if answer not in ("", "no", "yes") or (answer == "yes" and not suggestion.strip()):
+            wrong = "there is no suggestion" if answer == "yes" else f"got {shown(given['accept'], 60)}"
+            raise DatasetError(
+                f"{table.source}: line {quote.number}: 'accept': expected 'yes' to take the suggestion as the quote, "
+                f"else nothing; {wrong}"
+            )
+        if answer == "yes":
+            quote = replace(quote, quote=suggestion, document=given.get("suggestion_document") or quote.document)
+        quotes.append(replace(quote, metadata={name: value for name, value in given.items() if name not in TOLD}))
+    return replace(table, columns=tuple(name for name in table.columns if name not in TOLD), quotes=tuple(quotes))
 
 
-def _accepted(quote: AskedQuote, where: str) -> AskedQuote:
-    """Return a quote, or the suggestion beside it if that was accepted."""
-    told = quote.metadata
-    answer = told.get("accept", "").strip().lower()
-    if answer not in _ANSWERS or (_ANSWERS[answer] and not told.get("suggestion", "").strip()):
-        wrong = "there is no suggestion" if answer in _ANSWERS else f"got {shown(told['accept'], 60)}"
-        raise DatasetError(
-            f"{where}: 'accept': expected 'yes' to take the suggestion as the quote, else nothing; {wrong}"
-        )
-    metadata = {name: value for name, value in told.items() if name not in TOLD}
-    if not _ANSWERS[answer]:
-        return replace(quote, metadata=metadata)
-    document = told.get("suggestion_document", "") or quote.document
-    return replace(quote, quote=told["suggestion"], document=document, metadata=metadata)
+# Locating the quotes of a table.
+
+_LIMIT = 20
+_VERSION = 3  # of how quotes are located: what another one found is not taken
+_MOST_SHOWN = 160
 
 
-# The table of quotes with suggestions beside them, for people to look through and to give to `init` again.
+def check_quotes(
+    path: Any,
+    corpus: Corpus,
+    verbatim_only: bool = False,
+    repeated: Repeated = "ambiguous",
+    columns: Mapping[str, str] | None = None,
+) -> QuoteCheck:
+    """Check the quotes of questions: locate each of them in the corpus.
 
-_MOST_FILES = 1_000
-_SUGGESTED = re.compile(r"\.suggested(?:\.\d+)?\Z")
-
-
-def save_suggestions(rows: Sequence[QuoteRow], columns: Sequence[str], source: Path, path: Path | None) -> Path:
-    """Write the rows of a table of quotes as CSV, with the suggestions and what tells about them beside the quotes.
-
-    The delimiter and the byte order mark are those of the table, if it is CSV, so that a program that opens the one
-    opens the other.
+    A quote is located where it occurs verbatim, its first and last word whole, or, if it occurs nowhere so, where it
+    differs only in white space. Else it is located where it differs only in what a renderer and a keyboard change:
+    markup, quotation marks, dashes, ligatures, divided words and the like, capitals last. What was ignored is said.
+    Similarity is never enough: a quote that was not found is shown with the nearest passage.
 
     Args:
-        rows: The rows, in order.
-        columns: The columns of the table.
-        source: The file of the table.
-        path: A new file; without one, `NAME.suggested.csv` beside the table, or `NAME.suggested.1.csv` and so on if
-            something else is there.
-
-    Returns:
-        The file; if it was there with this text, it is as it was.
+        path: The file: a table (CSV of any separator and encoding, `.xlsx`), JSONL, or what another tool exports; or a
+            list of dicts, or a data frame.
+        corpus: The documents; the suffix of an id tells Markdown, HTML and reStructuredText.
+        verbatim_only: Ignore nothing but white space.
+        repeated: What a quote is that occurs more than once: `ambiguous`, so that its question is skipped, or answered
+            by `any` of its occurrences (in the document, if the row names one). A row whose document is `*` always is
+            the latter.
+        columns: What the columns are called that are not question, quote, document and id:
+            `{"question": "Frage", "quote": "Zitat"}`; `""` of one that there is not. Usual names need not be told.
 
     Raises:
-        DatasetError: CSV cannot hold a row as it is, or the file cannot be written, or something else is there.
+        ConfigError: `repeated` is neither.
+        CorpusError: The corpus is not a `Corpus`, or is empty.
+        DatasetError: The file cannot be read, lacks a column, or has a row without a question.
     """
-    mark, delimiter = "", ","
-    if source.suffix.lower() == ".csv" and source.is_file():
-        table = read_bytes(source, DatasetError, most=LARGEST, remedy="split it").decode("utf-8", "replace")
-        # Excel opens a file in the encoding of its country, unless it has the mark.
-        mark, delimiter = "\ufeff" if table.startswith("\ufeff") or "\ufffd" in table else "", delimiter_of(table)
-    more = [name for name in ("document", "id") if name not in columns and any(getattr(row, name) for row in rows)]
-    header = [*columns, *more, *TOLD]
-    records = [{**dict.fromkeys(header, ""), **_cells(row)} for row in rows]
-    # Beside several quotes in a row, `answer` is a text; in a row for each of them it would make them alternatives.
-    is_text = any(row.metadata.get("answer") and not row.answer for row in rows)
-    titles = ["answer_text" if is_text and name == "answer" else name for name in header]
-    cells = [titles, *([*record.values()] for record in records)]
-    file = io.StringIO(newline="")
-    csv.writer(file, delimiter=delimiter, quoting=csv.QUOTE_ALL, lineterminator="\n").writerows(cells)
-    text = file.getvalue()
-    headings(iter([(1, titles)]), source)  # it is to be read again
-    if not _holds(text, cells):
-        raise DatasetError(
-            f"{source}: a row cannot be written as CSV and read again as it is; is it text that UTF-8 holds?"
+    given, corpus = checked_path(path) if isinstance(path, str | Path) else path, checked_corpus(corpus)
+    if repeated not in get_args(Repeated):
+        raise ConfigError(f"repeated={shown(repeated)}; expected 'ambiguous' or 'any'")
+    return _checked(read_quote_table(given, columns), corpus, verbatim_only, repeated)
+
+
+def _checked(
+    table: QuoteTable, corpus: Corpus, verbatim_only: bool = False, repeated: Repeated = "ambiguous"
+) -> QuoteCheck:
+    locator, resolver = QuoteLocator.of(corpus), DocumentResolver(corpus)
+    answered = {asked.id or asked.question for asked in table.quotes if asked.quote.strip()}
+    rows: list[QuoteRow] = []
+    for asked in progress(table.quotes, "Locating quotes", "quote"):
+        others, sought = (asked.id or asked.question) in answered, asked.context or asked.quote
+        fate = locate_quote(sought, asked.document, locator, resolver, others, verbatim_only, repeated)
+        rows.append(QuoteRow(**vars(asked), **vars(_within(fate, asked, locator) if asked.context else fate)))
+    return QuoteCheck(table.source, corpus, with_conflicts(rows), table.columns)
+
+
+def _within(fate: Fate, asked: AskedQuote, locator: QuoteLocator) -> Fate:
+    """Return what became of a quote, given what became of its context: of its places there the nearest to its start."""
+    if fate.status != "located":
+        return replace(fate, advice=f"its context: {fate.advice}", suggestion=None)
+    places: list[Place] = []
+    for around in fate.places:
+        doc_id, start, end = around[0].doc_id, around[0].start, around[-1].end
+        text = locator.corpus[doc_id].content[start:end]
+        if text == asked.context and text.find(asked.quote, asked.start) == asked.start:
+            at = start + asked.start
+            places.append((CharacterSpan(doc_id, at, at + len(asked.quote), asked.quote),))
+            continue
+        there = locator.locate(asked.quote, doc_id, MOST_OCCURRENCES).places
+        inside = [place for place in there if start <= place[0].start and place[-1].end <= end]
+        expected = start + asked.start * (end - start) / len(asked.context)
+        places += sorted(inside, key=lambda place: abs(place[0].start - expected))[:1]
+    return replace(fate, places=tuple(places)) if places else Fate(advice="it is not in its context")
+
+
+def locate_quote(
+    quote: str,
+    document: str,
+    locator: QuoteLocator,
+    resolver: DocumentResolver,
+    answered: bool = False,
+    verbatim_only: bool = False,
+    repeated: Repeated = "ambiguous",
+) -> Fate:
+    """Return the status of a quote, where it stands, and what to do about it.
+
+    Args:
+        quote: The quote; blank for a question without an answer.
+        document: The document that contains it, by its id, a part of that, or a longer path; blank if unknown, `*` if
+            any occurrence in any document is enough.
+        locator: Locates quotes in the corpus.
+        resolver: Finds the document by its name.
+        answered: Whether the question has other quotes that are not blank.
+        verbatim_only: Ignore nothing but white space.
+        repeated: What it is if it occurs more than once: `ambiguous`, or answered by `any` occurrence.
+    """
+    if not quote.strip():
+        advice = "the quote is empty, but other rows answer the question: remove the row or fill it in"
+        return Fate(advice=advice) if answered else Fate("no-answer")
+    if not any(map(str.isalnum, quote)):
+        return Fate(
+            advice="the quote has no letter or digit, by which edits could be followed: quote more, or leave it empty "
+            "if there is no answer"
         )
-    name = _SUGGESTED.sub("", source.stem)
-    numbered = (f"{name}.suggested{f'.{number}' if number else ''}.csv" for number in range(_MOST_FILES))
-    for place in map(source.with_name, numbered) if path is None else [path]:
-        if checked_path(place).is_file() and place.read_bytes() == f"{mark}{text}".encode():
-            return place
-        if path is not None or not place.exists():
-            write_new(place, mark + text)
-            return place
-    raise DatasetError(f"{source}: there are too many files of suggestions beside it; remove some")
-
-
-def _holds(text: str, cells: list[list[str]]) -> bool:
-    """Return whether a text that is written as UTF-8 is read again as these rows, the header first."""
+    if document.strip() == ANY_DOCUMENT:
+        document, repeated = "", "any"
     try:
-        return [row for _, row in table_rows(text)] == cells and text == text.encode(errors="replace").decode()
-    except csv.Error:
-        return False
+        doc_id = resolver.resolve_named(document) if document.strip() else None
+    except DatasetError as error:
+        if len(resolver.named(document)) > 1:
+            return Fate(advice=str(error))
+        found = locator.locate(quote, None, _LIMIT, verbatim_only)
+        return _misplaced(found, locator, str(error), document) if found.places else Fate(advice=str(error))
+    limit = _LIMIT if repeated == "ambiguous" else MOST_OCCURRENCES + 1
+    located = locator.locate(quote, doc_id, limit, verbatim_only)
+    if len(located.places) == 1 or (repeated == "any" and 1 < len(located.places) < limit):
+        return Fate("located", located.places, _noted(located, locator))
+    if located.places:
+        told = _told_places(located.places[:_LIMIT], locator)
+        if repeated == "any":
+            advice = f"{told}: more than {MOST_OCCURRENCES:,} places; quote more"
+        else:
+            several = len({spans[0].doc_id for spans in located.places}) > 1
+            more = "name the document, or quote more" if several else "quote more of the passage"
+            advice = (
+                f"{told}: {more}; or, if each of them answers the question, write {ANY_DOCUMENT} as the document (init "
+                "and dataset update: --repeated any, for all rows)"
+            )
+        return Fate("ambiguous", located.places, located.ignoring, advice)
+    if doc_id is not None and (found := locator.locate(quote, None, _LIMIT, verbatim_only)).places:
+        return _misplaced(found, locator, "correct the document", str(doc_id))
+    return _missing(quote, doc_id, locator, verbatim_only)
 
 
-def _cells(row: QuoteRow) -> dict[str, str]:
-    """Return the cells of a row, and those that tell about it."""
-    warned = f", but it {row.warning}" if row.warning else ""
-    given = {**row.metadata, "question": row.question, "quote": row.quote, "document": row.document, "id": row.id}
-    cells = {name: value for name, value in given.items() if value}
-    cells["quote_check"] = row.reason or f"{row.status}{warned}"
-    if found := row.suggestion:
-        document = found.document if len(found.copies) == 1 else ""
-        told = (row.status, found.quote, document, "; ".join(found.copies), found.difference)
-        cells.update(zip(TOLD, told, strict=False))
-    return cells
+def _noted(located: Located, locator: QuoteLocator) -> tuple[str, ...]:
+    """Return what was ignored, also that nothing of a place is shown or that it is struck out, however it was found."""
+    spans = [(locator.markup(span), span.start, span.end) for place in located.places for span in place]
+    hidden = [] if all(markup.shows(start, end) for markup, start, end in spans) else [NOT_SHOWN]
+    struck = {struck_out(*span) for span in spans}
+    told = [] if struck == {""} else [IS_STRUCK_OUT if struck == {"all"} else PARTLY_STRUCK_OUT]
+    return tuple(dict.fromkeys([*located.ignoring, *hidden, *told]))
+
+
+def _misplaced(located: Located, locator: QuoteLocator, advice: str, named: str) -> Fate:
+    """Return that a quote is not in the document that is named, and where it is."""
+    where = f"not in {name_line(named)}"
+    difference = f"in {name_line(located.places[0][0].doc_id)}, {where}"
+    told = f"found in {_told_places(located.places, locator)}, {where}: {advice}"
+    return Fate(advice=told, suggestion=suggest_located(located, locator, difference))
+
+
+def _missing(quote: str, doc_id: str | None, locator: QuoteLocator, verbatim_only: bool) -> Fate:
+    """Return what a quote may mean that stands nowhere."""
+    shown = locator.locate(quote, doc_id, _LIMIT) if verbatim_only else Located()
+    if shown.places:
+        found = suggest_located(shown, locator, f"it stands there only ignoring: {', '.join(shown.ignoring)}")
+    elif (suggestion := suggest(quote, locator, doc_id)) is not None:
+        found = suggestion
+    else:
+        long = f"quote less than {LONGEST:,} characters" if len(quote) > LONGEST else ""
+        more = long or lost_parts(quote, locator, doc_id)
+        return Fate(advice=f"nothing similar in the corpus{more and f'; {more}'}")
+    copies = f", and {len(found.copies) - 1} more such" if len(found.copies) > 1 else ""
+    advice = (
+        f"nearest passage ({found.percent} similar): {name_line(found.place)}{copies} "
+        f"“{one_line(found.quote, _MOST_SHOWN)}”; {one_line(found.difference)}"
+    )
+    return Fate(advice=advice, suggestion=found)
+
+
+# The places of a quote that occurs several times, and the words beside each that no other place has.
+
+_AROUND = 120  # characters of the source that are read on each side
+_MOST_WORDS = 8
+
+
+def _told_places(places: Sequence[Place], locator: QuoteLocator) -> str:
+    """Return the first three of up to 20 places, each with the words before or behind it that only it has.
+
+    Of 20 places there may be others, and no words are told.
+    """
+    spans, beside = [place[0] for place in places], list[tuple[list[str], list[str]]]()
+    if 1 < len(places) < _LIMIT and all(len(place) == 1 for place in places):
+        for span in spans:
+            show = locator.markup(span).shown
+            before, behind = show(max(span.start - _AROUND, 0), span.start), show(span.end, span.end + _AROUND)
+            beside.append((before.split()[::-1], behind.split()))
+    return first_of([locator.lines.named(span) + _only(at, beside) for at, span in enumerate(spans)], _MOST_PLACES)
+
+
+def _only(number: int, beside: Sequence[tuple[list[str], list[str]]]) -> str:
+    """Return the fewest words before or behind a place that no other place has there, as a remark; "" if none."""
+    for size, side in product(range(1, _MOST_WORDS + 1), (0, 1)) if beside else ():
+        words, forms = beside[number][side][:size], [[*map(flat, both[side][:size])] for both in beside]
+        if len(words) == size and forms.count(forms[number]) == 1:
+            return f" ({('behind', 'before')[side]} “{one_line(' '.join(words if side else words[::-1]))}”)"
+    return ""
+
+
+# Questions with quotes as a dataset, of which the quotes are located once.
+
+
+def dataset_from_quotes(given: Any, corpus: Corpus, columns: Mapping[str, str] | None = None) -> Dataset[CharacterSpan]:
+    """Return the dataset of questions with quotes, noting the questions that are skipped.
+
+    Where stages are kept, the same quotes are located in the same documents once.
+    """
+    table = read_quote_table(given, columns)
+
+    def located() -> Arrays:
+        rows = [
+            (row.status, [[(span.doc_id, span.start, span.end) for span in place] for place in row.places], row.advice)
+            for row in _checked(table, corpus).rows
+        ]
+        return {"rows": np.frombuffer(json.dumps(rows).encode(), np.uint8)}
+
+    facts = [_VERSION, [*map(asdict, table.quotes)], corpus.ordered_hash]
+    rows: list[QuoteRow] = []
+    kept = json.loads(stage("labels", facts, located)["rows"].tobytes())
+    for asked, (status, places, advice) in zip(table.quotes, kept, strict=True):
+        spans = (
+            tuple(
+                CharacterSpan(DocumentId(name), start, end, corpus[name].content[start:end])
+                for name, start, end in place
+            )
+            for place in places
+        )
+        rows.append(QuoteRow(**vars(asked), status=status, places=tuple(spans), advice=advice))
+    check = QuoteCheck(table.source, corpus, tuple(rows), table.columns)
+    dataset = check.dataset()
+    if check.problems:
+        note("\n".join([check.counted(), *map(str, check.problems[:_LIMIT])]))
+    elif check.alternatives:
+        note(f"{table.source}: {check.alternatives}")
+    return dataset

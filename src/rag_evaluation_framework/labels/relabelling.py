@@ -37,8 +37,8 @@ from ..text.markups.markup import effects
 from ..text.text_locator import LinePlaces
 from .alignment import Alignment, Stood, Words, known_words, partners_of
 from .ends import are_cut
-from .locating import locate_quote
 from .quote_locator import QuoteLocator
+from .quote_table import locate_quote
 
 if TYPE_CHECKING:
     from ..report.pages.quotes import Page
@@ -590,7 +590,7 @@ class _Versions:
         ):
             return Carried("unchanged", replace(span, doc_id=doc_id, text=there))
         for document in [*([str(doc_id)] if doc_id in self.corpus else []), ""] if span.text.strip() else []:
-            places = locate_quote(span.text, document, locator, resolver).located.places
+            places = locate_quote(span.text, document, locator, resolver).places
             if len(places) == 1 and len(places[0]) == 1:
                 return Carried("moved", places[0][0])
         return Carried("gone")

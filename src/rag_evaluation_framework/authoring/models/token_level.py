@@ -19,9 +19,8 @@ from ...data import (
 )
 from ...data.documents import DocumentResolver
 from ...errors import ProviderError
-from ...labels.locating import locate_quote
 from ...labels.quote_locator import QuoteLocator
-from ...labels.quote_table import MOST_OCCURRENCES
+from ...labels.quote_table import MOST_OCCURRENCES, locate_quote
 from ...text.markups.markup import struck_out
 from ...text.text_locator import is_long
 from ..people.passages import copies_of, merged

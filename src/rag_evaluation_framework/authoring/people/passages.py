@@ -233,7 +233,7 @@ def copies_of(place: CharacterSpan, corpus: Corpus) -> Places:
     if not is_long(place.text):
         return ()
     whole = is_cut(place, corpus)
-    found = TextLocator.of(corpus).places_in_context(place.text, limit=MOST_COPIES)
+    found = TextLocator.of(corpus).copies(place.text, MOST_COPIES)
     return tuple(other for other in found if not other.overlaps(place) and (whole or not is_cut(other, corpus)))
 
 

@@ -136,7 +136,7 @@ class LabelChecks:
         """Return where a text stands, up to white space, or is shown as at its span: of many the first 20."""
         known = " ".join(text.split())
         if known not in self._found and self._locator is not None:
-            self._found[known] = self._locator.places_in_context(known, limit=_MOST_PLACES)
+            self._found[known] = self._locator.copies(known, _MOST_PLACES)
         found = self._found.get(known, [])
         if len(found) == _MOST_PLACES:
             return found

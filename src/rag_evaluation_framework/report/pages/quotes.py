@@ -27,8 +27,7 @@ NO_SUGGESTION = "There is nothing to suggest."
 def quotes_page(check: QuoteCheck, whole: bool = False) -> Page:
     """Return how many quotes were located, and which to look at, the weakest first.
 
-    That is quotes that were not located, and those located where nothing is shown or it is struck out, or whose text
-    is elsewhere, too.
+    That is quotes that were not located, and those located where nothing is shown or it is struck out.
 
     Args:
         check: The check.
@@ -76,7 +75,6 @@ _TITLES = (
     "Missing",
     "Ambiguous",
     "Located, but not shown or struck out",
-    "Located, and elsewhere, too",
     "Located",
     "Without an answer",
 )
@@ -99,9 +97,9 @@ class _Quotes:
         more = [line((skipped_questions(self.check.skipped), "warning"))] if self.check.skipped else []
         more += [line(self.check.alternatives)] if self.check.alternatives else []
         kinds: dict[str, list[QuoteRow]] = {title: [] for title in _TITLES}
-        numbers = {"missing": 0, "ambiguous": 1, "no-answer": 5}
+        numbers = {"missing": 0, "ambiguous": 1, "no-answer": 4}
         for row in rows:
-            located = 2 if row.warning else 3 if row.elsewhere else 4
+            located = 2 if row.warning else 3
             kinds[_TITLES[numbers.get(row.status, located)]].append(row)
         if not self.whole:
             kinds = {title: kinds[title] for title in _TITLES[:-2]}
@@ -128,10 +126,6 @@ class _Quotes:
             told.append(line((row.question, "label"), indent=4))
         if row.status == "located" and row.warning:
             told.append(line((self.lines.path(row.places[0][0]), "place"), f" {row.warning}", indent=4))
-        elif row.elsewhere:
-            where = self._first([*map(self.lines.path, row.elsewhere[:_MOST_PLACES])], len(row.elsewhere))
-            means = "retrieving it there counts as wrong; * as its document labels all of them"
-            told.append(line(f"its text is also in {where}: {means}", indent=4))
         elif row.suggestion is not None:
             told += self._nearest(row.suggestion)
         elif row.status == "ambiguous" and self.is_short and not is_first:

@@ -12,7 +12,6 @@ from unicodedata import category, decomposition, normalize
 QUOTATION_MARKS = dict.fromkeys("'‘’‚‛′ʼ`´‹›", "'") | dict.fromkeys('"“”„‟″«»「」『』', '"')
 DASHES = frozenset("-‐‑‒–—―−﹘﹣－")
 ELLIPSIS = "…"
-ANCHOR = "¶"  # beside headings, shown or not
 CALL = "\ufdd0"  # no character of any text: parentheses that a renderer adds to the name of a function, or not
 _UNSEEN = re.compile(  # letters and marks that show nothing: fillers, joiners and variation selectors
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180d\u180f\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
@@ -39,7 +38,7 @@ def folded(character: str) -> str:
         return "-"
     if character == ELLIPSIS:
         return "..."
-    if character == ANCHOR or is_invisible(character):
+    if is_invisible(character):
         return ""
     if character == CALL:
         return "()"

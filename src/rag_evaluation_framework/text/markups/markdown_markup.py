@@ -2,8 +2,6 @@
 
 import html
 import re
-from collections.abc import Iterator
-from unicodedata import category
 
 from .markup import CODE, LINE_END, Markup
 
@@ -19,12 +17,6 @@ _HIDDEN_ELEMENT = re.compile(  # "closed" unless it goes on to the end
     rf"<(?:!--|(?P<name>{_UNSHOWN})\b[^>]{{0,5000}}>).*?(?:(?P<closed>(?(name)</(?P=name)\s*>|(?:-->|(?<=<!--)-?>)))|\Z)",
     re.DOTALL | re.IGNORECASE,
 )
-_ANY = re.compile(
-    rf"{_HIDDEN_ELEMENT.pattern}|<![A-Za-z\[][^>]{{0,5000}}>|<\?[^>]{{0,5000}}>"
-    rf"|{_TAG.pattern.replace('?P<name>', '?P<tag>')}"
-    rf"|</(?P<odd>[A-Za-z])[^>]{{0,5000}}>|{_ENTITY.pattern}",
-    re.DOTALL | re.IGNORECASE,
-)
 _BLOCK_TAG = re.compile(
     r"(?:address|article|aside|blockquote|body|br|caption|center|col|colgroup|dd|details|dialog|dir|"
     r"div|dl|dt|fieldset|figcaption|figure|footer|form|frame|frameset|h1|h2|h3|h4|h5|h6|head|"
@@ -32,18 +24,6 @@ _BLOCK_TAG = re.compile(
     r"section|source|summary|table|tbody|td|tfoot|th|thead|title|tr|track|ul)\Z",
     re.IGNORECASE,
 )
-
-
-def _hide_html(markup: Markup, start: int, end: int) -> None:
-    """Hide what a browser does not show between two offsets."""
-    for found in _ANY.finditer(markup.source, start, end):
-        first, behind = found.span()
-        if found["tag"]:
-            _hide_tag(markup, first, behind, found["tag"])
-        elif markup.source[first] == "&":
-            _hide_entity(markup, first, behind)
-        else:
-            markup.hide(first, behind, "comments and scripts" if found["odd"] is None else "tags")
 
 
 def _hide_tag(markup: Markup, start: int, end: int, name: str) -> None:
@@ -58,34 +38,51 @@ def _hide_entity(markup: Markup, start: int, end: int) -> None:
         markup.hide(start, end, "entities", shown)
 
 
-# What is special within a paragraph, and what begins a block.
+# Within a paragraph, in this order: what is read as it stands, then links, the inner ones first, then emphasis.
 
-_TOKEN = re.compile(
-    r"(?P<code>`+)|(?P<escape>\\(?:[!-/:-@\[-`{-~]|\n|[ ]\n))"  # the blank is a carriage return
+_OPAQUE = re.compile(
+    r"(?P<code>(?<!`)(?P<ticks>`++)(?P<inside>.{1,2000}?)(?<!`)(?P=ticks)(?!`))"
+    r"|(?P<escape>\\(?:[!-/:-@\[-`{-~]|\n|[ ]\n))"  # the blank is a carriage return
     r"|(?P<address><(?:[A-Za-z][A-Za-z0-9+.-]{1,31}:[^\s<>]*|[\w.+-]+@[\w.-]+)>)"
-    rf"|(?P<hidden><(?i:!--|(?:{_UNSHOWN})\b))|(?P<tag>{_TAG.pattern})|(?P<entity>{_ENTITY.pattern})"
-    r"|(?P<note>\[\^[^\[\]\s]+\])|(?P<open>!?\[)|(?P<close>\])|(?P<run>\*+|_+|(?<!~)~{1,2}(?!~))|(?P<pipe>\|)"
-)
-_SPECIAL = re.compile(r"[`\\<&!\[\]*_~|]")  # where one of them may begin: looked for 30 times as fast
-_TICKS = re.compile("`+")
-_DESTINATION = re.compile(
-    r"\(\s*+(?:<[^<>\n]*+>|(?:[^()\\\s]|\\.|\((?:[^()\\\s]|\\.|\((?:[^()\\\s]|\\.)*+\))*+\))*+)"
-    r"(?:\s++(?:\"(?:[^\"\\]|\\.)*+\"|'(?:[^'\\]|\\.)*+'|\([^()]*+\)))?+\s*+\)(?:\{[^{}\n]*+\})?+",
+    rf"|(?P<hidden><!--.{{0,5000}}?-->|(?i:<(?P<name>{_UNSHOWN})\b.{{0,5000}}?</(?P=name)\s*>))"
+    rf"|(?P<tag>{_TAG.pattern.replace('<name>', '<tag_name>')})|(?P<entity>{_ENTITY.pattern})"
+    r"|(?P<note>\[\^[^\[\]\s]+\])",
     re.DOTALL,
 )
-_REFERENCE = re.compile(r"\[(?P<label>[^\[\]]{0,999})\]")
+_DESTINATION = (
+    r"\(\s*+(?:<[^<>\n]*+>|(?:[^()\\\s]|\\.|\((?:[^()\\\s]|\\.|\((?:[^()\\\s]|\\.)*+\))*+\))*+)"
+    r"(?:\s++(?:\"(?:[^\"\\]|\\.)*+\"|'(?:[^'\\]|\\.)*+'|\([^()]*+\)))?+\s*+\)(?:\{[^{}\n]*+\})?+"
+)
+_LINK = re.compile(
+    rf"!?\[(?P<text>[^\[\]]*+)\](?:(?P<destination>{_DESTINATION})|\[(?P<label>[^\[\]]{{0,999}})\])?+", re.DOTALL
+)
+_NO_BRACKETS = str.maketrans("[]", "\0\0")
+_DEEPEST = 3  # links and images within each other, and other brackets
 _LONGEST_LABEL = 999
-_PIPE = re.compile(r"\\\|")
-_MOST_OPEN = 200  # what closes looks back at so many
+_EMPHASIS = [  # an asterisk between two digits is text: 2*3*4 is a product
+    re.compile(rf"{opens}(?=[^\s{sign}])(?P<inside>.{{1,2000}}?)(?<=\S){closes}", re.DOTALL)
+    for sign, opens, closes in (
+        ("*", r"\*\*\*", r"\*\*\*"),
+        ("*", r"\*\*", r"\*\*"),
+        ("*", r"(?<!\*)(?:(?<!\d)\*|\*(?!\d))", r"(?:(?<!\d)\*|\*(?!\d))(?!\*)"),
+        ("_", r"(?<!\w)___", r"___(?!\w)"),
+        ("_", r"(?<!\w)__", r"__(?!\w)"),
+        ("_", r"(?<!\w)_", r"_(?!\w)"),
+        ("~", r"(?<!~)~~", r"~~(?!~)"),
+        ("~", r"(?<!~)~", r"~(?!~)"),
+    )
+]
 _BLANKS = " \t"
+
+# What begins a block.
+
 _FRONT_MATTER = re.compile(r"---[ \t]*\n.*?^(?:---|\.\.\.)[ \t]*$\n?", re.DOTALL | re.MULTILINE)
 _QUOTED = re.compile(r"(?:[ ]{0,3}>[ \t]?)+")
 _ITEM = re.compile(r"[ \t]*(?:[-+*]|(?P<number>\d{1,9})[.)])(?:[ \t]+(?:\[[ xX]\][ \t]+)?|$)")
 _RULE = re.compile(r"[ \t]*+(?:=++[ \t]*+$|-++[ \t]*+$|(?:\*[ \t]*+){3,}+$|(?:-[ \t]*+){3,}+$|(?:_[ \t]*+){3,}+$)")
 _BLOCK = re.compile(
     rf"(?P<rule>{_RULE.pattern})|[ \t]*+(?:(?P<fence>`{{3,}}(?=[^`\n]*$)|~{{3,}})|(?P<heading>#{{1,6}}(?:[ \t]+|$))"
-    r"|(?P<admonition>(?:!!!|\?\?\?\+?)[ \t]++(?P<kind>[\w-]++)(?:[ ]++[\w-]++)*+[ \t]*+"
-    r"(?P<title>\"[^\"\n]*+\")?[ \t]*+$)"
+    r"|(?P<admonition>(?:!!!|\?\?\?\+?)[ \t]+)"
     r"|(?P<row>\|?[ \t]*+:?-++:?[ \t]*+(?:\|[ \t]*+:?-++:?[ \t]*+)*+\|?[ \t]*+$)|(?P<definition>\[)|(?P<html><))"
 )
 _ATTRIBUTES = re.compile(r"\{:?[ \t]*+[#.][^{}\n]*+\}")
@@ -95,11 +92,8 @@ _DEFINITION = re.compile(
     re.MULTILINE,
 )
 _DEFINED = re.compile(rf"^[ \t>]*+(?:[-+*][ \t]++)?+{_DEFINITION.pattern}", re.MULTILINE)
-_FOOTNOTE = re.compile(r"[ ]{0,3}\[\^[^\[\]\s]+\]:[ \t]*")
 _TEXT = re.compile(r"\S")
 _INDENTED = re.compile(r"(?:[ ]{4}|[ ]{0,3}\t)")
-_PREFORMATTED = re.compile(r"<pre\b.*?(?:</pre\s*>|\Z)", re.DOTALL | re.IGNORECASE)
-_NEXT_HTML = re.compile(rf"[ \t]*(?:{_HIDDEN_ELEMENT.pattern}|{_PREFORMATTED.pattern})", _HIDDEN_ELEMENT.flags)
 
 
 def markdown_markup(source: str) -> Markup:
@@ -118,7 +112,7 @@ class _Reader:
         self.markup = Markup(source)
         self.hide = self.markup.hide
         self.text = source.replace("\r\n", " \n")
-        self.labels = frozenset(_labels(self.text))
+        self.labels = frozenset(_label(found["label"]) for found in _DEFINED.finditer(self.text))
         self.paragraph = 0  # where the paragraph begins that is being read
         self.table = self.in_list = self.code_before = False
         self.blank_before = True
@@ -181,7 +175,7 @@ class _Reader:
         if kind == "fence":
             return self.fence(start, end, found["fence"])
         if kind == "definition":
-            return self.definition(at, end)
+            return self.definition(at)
         if kind == "html":
             return self.html(at)
         if kind == "row":
@@ -191,17 +185,15 @@ class _Reader:
             self.table = True
             self.hide(at, end, "table lines", LINE_END)
             return end + 1
+        if kind == "admonition":  # what is indented below it is no code
+            self.hide(at, found.end(), "admonitions", LINE_END)
+            self.in_list = True
+            return None
         self.end_paragraph(at, end + 1)
         if kind == "rule":
             self.hide(at, end, "rules", LINE_END)
-        elif kind == "heading":
+        else:
             self.heading(at, found.end(), end)
-        else:  # of an admonition its title is shown or, without one, its kind
-            self.in_list = True
-            title = found.start("title") + 1, found.end("title") - 1
-            first, last = title if found["title"] else found.span("kind")
-            self.hide(at, first, "admonitions", LINE_END)
-            self.hide(last, end, "admonitions")
         return end + 1
 
     def fence(self, start: int, end: int, fence: str) -> int:
@@ -211,9 +203,6 @@ class _Reader:
         closing = re.compile(rf"^[ \t>]*{re.escape(fence[0])}{{{len(fence)},}}[ \t]*$", re.MULTILINE)
         found = closing.search(self.text, min(end + 1, len(self.text)))
         last, behind = found.span() if found else (len(self.text), len(self.text))
-        if quoted := _QUOTED.match(self.text, start, end):
-            for line in re.finditer(rf"^(?:[ ]{{0,3}}>[ \t]?){{1,{quoted[0].count('>')}}}", self.text[end:last], re.M):
-                self.hide(end + line.start(), end + line.end(), "block quotes")
         self.hide(last, behind, CODE, LINE_END)
         self.paragraph = min(behind + 1, len(self.text))
         return behind + 1
@@ -231,12 +220,8 @@ class _Reader:
         self.hide(last, end, "headings")
         self.inline(text, last)
 
-    def definition(self, start: int, end: int) -> int | None:
-        """Read the definition of a link, which is not shown, or of a footnote, whose text is."""
-        if found := _FOOTNOTE.match(self.text, start, end):
-            self.end_paragraph(start, found.end())
-            self.hide(start, found.end(), "footnotes", LINE_END)
-            return None
+    def definition(self, start: int) -> int | None:
+        """Read the definition of a link, which is not shown."""
         found = _DEFINITION.match(self.text, start)
         line = self.text.rfind("\n", 0, start) + 1
         if found is None or _TEXT.search(self.text, self.paragraph, max(line, self.paragraph)):
@@ -246,15 +231,14 @@ class _Reader:
         return found.end() + 1
 
     def html(self, start: int) -> int | None:
-        """Read a comment, a script or preformatted HTML, over blank lines."""
-        found = _HIDDEN_ELEMENT.match(self.text, start)
-        if found is None and (found := _PREFORMATTED.match(self.text, start)) is None:
+        """Read a comment or a script, over blank lines."""
+        end, found = start, _HIDDEN_ELEMENT.match(self.text, start)
+        while found:  # alone, each would read the line to its end
+            end, found = found.end(), _HIDDEN_ELEMENT.match(self.text, found.end())
+        if end == start:
             return None
-        end = found.end()
-        while found := _NEXT_HTML.match(self.text, end):  # alone, each would read the line to its end
-            end = found.end()
         self.end_paragraph(start, end)
-        _hide_html(self.markup, start, end)
+        self.hide(start, end, "comments and scripts")
         return end
 
     def end_paragraph(self, end: int, following: int) -> None:
@@ -264,129 +248,61 @@ class _Reader:
         self.paragraph, self.table = min(following, len(self.text)), False
 
     def inline(self, at: int, last: int) -> None:
-        """Hide the inline markup of a paragraph: from its first character on, and before one past its last."""
-        brackets, runs, unclosed = list[int](), list[tuple[int, int, bool]](), set[str]()
-        while (special := _SPECIAL.search(self.text, at, last)) and (
-            found := _TOKEN.search(self.text, special.start(), last)
-        ):
-            (start, at), kind = found.span(), found.lastgroup
-            if kind == "code":
-                at = self._code(start, at, last, unclosed)
-            elif kind == "escape":
-                self.hide(start, start + 1, "escapes")
-            elif kind == "address":
-                self.hide(start, start + 1, "links")
-                self.hide(at - 1, at, "links")
-            elif kind == "hidden":
-                at = self._hidden(start, last, found[0].lower(), unclosed)
-            elif kind == "tag":
-                _hide_tag(self.markup, start, at, found["name"])
-            elif kind == "entity":
-                _hide_entity(self.markup, start, at)
-            elif kind == "note":
-                self.hide(start, at, "footnotes")
-            elif kind == "open":
-                brackets.append(start)
-            elif kind == "close":
-                at = self._link(brackets.pop(), start, last) if brackets else at
-            elif kind == "run":
-                self._emphasis(start, at, runs)
-            elif self.table:
-                self.hide(start, at, "table lines", LINE_END)
+        """Hide the inline markup of a paragraph: from its first character on, and before one past its last.
 
-    def _code(self, start: int, behind: int, last: int, unclosed: set[str]) -> int:
-        """Hide the back quotes around code; those that are not closed are text, and looked for once."""
-        ticks = self.text[start:behind]
-        for run in _TICKS.finditer(self.text, behind, last) if ticks not in unclosed else ():
-            if run[0] == ticks:
-                self.hide(start, behind, CODE)
-                self.hide(*run.span(), CODE)
-                for pipe in _PIPE.finditer(self.text, behind, run.start() if self.table else behind):
-                    self.hide(pipe.start(), pipe.start() + 1, "escapes")
-                return run.end()
-        unclosed.add(ticks)
-        return behind
-
-    def _hidden(self, start: int, last: int, kind: str, unclosed: set[str]) -> int:
-        """Hide a comment or a script that ends in the paragraph; an end that is not there is looked for once."""
-        if kind not in unclosed and (found := _HIDDEN_ELEMENT.match(self.text, start, last)):
-            if found["closed"] is not None:
-                self.hide(start, found.end(), "comments and scripts")
-                return found.end()
-            unclosed.add(kind)
-        if tag := _TAG.match(self.text, start, last):
-            _hide_tag(self.markup, start, tag.end(), tag["name"])
-            return tag.end()
-        return start + 1
-
-    def _link(self, first: int, close: int, last: int) -> int:
-        """Hide the brackets of a link and where it leads, or all of an image; other brackets are text."""
-        image = self.text[first] == "!"
-        text = first + 1 + image
-        behind = self._destination(text, close, last)
-        if behind is None:
-            return close + 1
-        if image:
-            self.hide(first, behind, "images")
-        else:
-            self.hide(first, text, "links")
-            self.hide(close, behind, "links")
-        return behind
-
-    def _destination(self, text: int, close: int, last: int) -> int | None:
-        """Return one past the end of a link, of which its text and closing bracket are given; None if it is none."""
-        if found := _DESTINATION.match(self.text, close + 1, last):
-            return found.end()
-        if (found := _REFERENCE.match(self.text, close + 1, last)) and (found["label"] or self._known(text, close)):
-            return found.end() if not found["label"] or self._known(*found.span("label")) else None
-        return close + 1 if self._known(text, close) else None
-
-    def _known(self, start: int, end: int) -> bool:
-        return end - start <= _LONGEST_LABEL and " ".join(self.text[start:end].split()).casefold() in self.labels
-
-    def _emphasis(self, start: int, end: int, open_: list[tuple[int, int, bool]]) -> None:
-        """Pair a run of one delimiter with those that are open, as CommonMark does; what is left may be open then.
-
-        Unlike there, an asterisk between two digits is always text: 2*3*4 is a product.
+        What was read is blank, or a letter, for what is read later.
         """
-        source = self.markup.source
-        sign, before, after = source[start], source[start - 1 : start] or "\n", source[end : end + 1] or "\n"
-        if before.isdigit() and after.isdigit():
-            return
-        symbol_before, symbol_after = category(before)[0] in "PS", category(after)[0] in "PS"
-        opens = not after.isspace() and (not symbol_after or before.isspace() or symbol_before)
-        closes = not before.isspace() and (not symbol_before or after.isspace() or symbol_after)
-        if sign == "_":
-            opens, closes = opens and (not closes or symbol_before), closes and (not opens or symbol_after)
-        while closes and start < end:
-            length = end - start
-            fits = (
-                number
-                for number, (first, behind, closed) in enumerate(open_[::-1], 1)
-                if source[first] == sign
-                and (sign != "~" or behind - first == length)
-                and not ((closed or opens) and (behind - first + length) % 3 == 0 and length % 3)
-            )
-            number = next(fits, None)
-            if number is None:
-                break
-            first, behind, closed = open_[-number]
-            width = 2 if min(behind - first, length) >= 2 else 1
-            what = "strikethrough" if sign == "~" else "emphasis"
-            self.hide(behind - width, behind, what)
-            self.hide(start, start + width, what)
-            open_[-number:] = [(first, behind - width, closed)] * (first < behind - width)
-            start += width
-        if opens and start < end:
-            open_.append((start, end, closes))
-            del open_[:-_MOST_OPEN]
+
+        def opaque(found: re.Match[str]) -> str:
+            (start, end), kind = (at + edge for edge in found.span()), found.lastgroup
+            if found["code"]:
+                self.hide(start, at + found.start("inside"), CODE)
+                self.hide(at + found.end("inside"), end, CODE)
+            elif found["tag"]:
+                _hide_tag(self.markup, start, end, found["tag_name"])
+            elif found["entity"]:
+                _hide_entity(self.markup, start, end)
+            elif found["escape"]:
+                self.hide(start, start + 1, "escapes")
+            elif found["address"]:
+                self.hide(start, start + 1, "links")
+                self.hide(end - 1, end, "links")
+            else:
+                self.hide(start, end, "footnotes" if kind == "note" else "comments and scripts")
+            return "\0" * len(found[0])
+
+        def link(found: re.Match[str]) -> str:
+            (start, end), (first, close), label = found.span(), found.span("text"), found["label"]
+            if not found["destination"]:
+                named = found.span("label") if label else (first, close)
+                if not self.is_known(at + named[0], at + named[1]):
+                    return found[0].translate(_NO_BRACKETS)
+            if found[0][0] == "!":
+                self.hide(at + start, at + end, "images")
+                return "\0" * len(found[0])
+            self.hide(at + start, at + first, "links")
+            self.hide(at + close, at + end, "links")
+            return "\0" * (first - start) + found["text"] + "\0" * (end - close)
+
+        def emphasis(found: re.Match[str]) -> str:
+            (start, end), (first, close) = found.span(), found.span("inside")
+            what = "strikethrough" if found[0][0] == "~" else "emphasis"
+            self.hide(at + start, at + first, what)
+            self.hide(at + close, at + end, what)
+            return "\0" * (first - start) + found["inside"] + "\0" * (end - close)
+
+        text = _OPAQUE.sub(opaque, self.text[at:last])
+        for _ in range(_DEEPEST if "]" in text else 0):
+            text = _LINK.sub(link, text)
+        for pattern in _EMPHASIS:
+            text = pattern.sub(emphasis, text)
+        for found in re.finditer(r"\|", text) if self.table else ():
+            self.hide(at + found.start(), at + found.end(), "table lines", LINE_END)
+
+    def is_known(self, start: int, end: int) -> bool:
+        """Return whether a link of this label is defined."""
+        return end - start <= _LONGEST_LABEL and _label(self.text[start:end]) in self.labels
 
 
-def _labels(text: str) -> Iterator[str]:
-    """Yield the labels of the links that are defined in a text; what goes on a paragraph defines none."""
-    last = 0
-    for found in _DEFINED.finditer(text):
-        before = text[text.rfind("\n", 0, max(found.start() - 1, 0)) + 1 : found.start()].strip("> \t\n")
-        if not before or found.start() <= last + 1 or before.startswith("#") or _RULE.match(before):
-            yield " ".join(found["label"].split()).casefold()
-            last = found.end()
+def _label(text: str) -> str:
+    return " ".join(text.split()).casefold()
