@@ -5,16 +5,17 @@ from typing import Any
 
 import numpy as np
 
-from ...analysis.comparability import Differences, FailedQuestions, Names
-from ...analysis.comparison import Comparison, Disagreement, RegressedSlices, Slice
+from ...analysis.comparison import Comparison, Disagreement, Names, RegressedSlices, Slice
 from ...analysis.gates.gate import Gate
 from ...analysis.gates.measuring import found_score, not_compared_by_reason, why_no_score
 from ...base.outside import first_of, name_line
 from ...data import ScoreTable
 from ...data.score_table import full_name
 from ...runs import EvaluationResult, GateVerdict
+from ...runs.meaning import servers
 from ...runs.means import FEWEST, Cluster
 from ...runs.shown import marked, number, written_p_value, written_signed
+from ...scoring.levels import RULES
 from ...statistics.paired import PairedDifference
 from ..page import Block, Line, Lines, Role, Table, line, muted
 from ..page import Page as Page
@@ -213,9 +214,8 @@ _MOST_NAMED = 3
 
 def comparison_doubts(
     compared: Comparison,
-    others: Differences,
+    runs: Runs,
     edited: Collection[Names],
-    failed: Sequence[FailedQuestions],
     regressed: RegressedSlices | None,
     orders: Sequence[Disagreement],
 ) -> tuple[str, ...]:
@@ -223,18 +223,16 @@ def comparison_doubts(
 
     Args:
         compared: The comparison.
-        others: What else differs.
+        runs: Baseline and candidate.
         edited: The old and new names of the documents of each question that was edited and is compared all the same.
-        failed: The questions that failed.
         regressed: The slices in which the first score regressed, if its mean did not.
         orders: Where the runs win at different cutoffs.
     """
     return (
         *_incomparable(compared),
-        *_differences(others),
+        *_differences(*runs),
         *_edits(edited),
         *_left_out(compared),
-        *map(_failed, failed),
         *([slices_text(regressed)] if regressed is not None else []),
         *order_texts((compared.baseline, compared.candidate), orders),
     )
@@ -298,20 +296,24 @@ def _incomparable(compared: Comparison) -> Iterator[str]:
         yield f"not comparable: {', '.join(name for name, why in known.items() if why == reason)} ({reason})"
 
 
-def _differences(known: Differences) -> Iterator[str]:
-    if known.scores:
-        yield f"scores that are not in both: {', '.join(known.scores)}"
-    before, after = known.datasets
-    if before != after:
-        yield f"the datasets have other names: {name_line(before)} before, {name_line(after)} after"
-    was_asked, is_asked = (", ".join(servers) for servers in known.servers)
-    if was_asked != is_asked:
-        own = "none but providers' own"
-        yield f"the servers are not the same: {was_asked or own} before, {is_asked or own} after"
-    yield from (f"the {what} is not the same" for what in known.others)
-    if known.zeros:
+def _differences(baseline: EvaluationResult[Any], candidate: EvaluationResult[Any]) -> Iterator[str]:
+    both = baseline.scores.columns.keys() & candidate.scores.columns.keys()
+    alone = [name for name in dict.fromkeys((*baseline.score_names, *candidate.score_names)) if name not in both]
+    if alone:
+        yield f"scores that are not in both: {', '.join(alone)}"
+    before, after = baseline.config, candidate.config
+    names = [name_line(config["dataset"]["name"]) for config in (before, after)]
+    if names[0] != names[1]:
+        yield f"the datasets have other names: {names[0]} before, {names[1]} after"
+    asked = [", ".join(servers(config.get("retriever"))) or "none but providers' own" for config in (before, after)]
+    if asked[0] != asked[1]:
+        yield f"the servers are not the same: {asked[0]} before, {asked[1]} after"
+    yield from (
+        f"the {what} is not the same" for what in ("corpus", "dataset") if before[what]["hash"] != after[what]["hash"]
+    )
+    if baseline.scores.count_as_zero != candidate.scores.count_as_zero:
         yield "the two count different questions that were not scored as 0"
-    yield from known.doubts
+    yield from RULES[baseline.evaluation_type].doubts(before, after)
 
 
 def _edits(edited: Collection[Names]) -> Iterator[str]:
@@ -342,9 +344,3 @@ def _left_out(compared: Comparison) -> Iterator[str]:
         if ids:
             more = ", …" if len(ids) > _MOST_NAMED else ""
             yield f"{what}, not compared: {len(ids)} ({', '.join(ids[:_MOST_NAMED])}{more})"
-
-
-def _failed(known: FailedQuestions) -> str:
-    which = "answerable questions" if known.answerable else "questions without an answer"
-    what = "are compared as 0" if known.compared else "are not compared"
-    return f"{which} that failed, and {what}: {known.before} before, {known.after} after"
