@@ -305,9 +305,14 @@ def cutoff_orders(tables: Sequence[ScoreTable], clusters: Integers | None) -> li
     def tied(name: str) -> TiedWithBest | None:
         return tied_with_best(np.stack([table.columns[name] for table in tables], axis=1), clusters)
 
-    best = {name: _best(tables, name) for name in _of_first_metric(tables[0])}
+    parsed = {name: ScoreName.parse(name) for name in tables[0].columns}
+    metric = next(iter(parsed.values())).metric
+    best = {name: _best(tables, name) for name in parsed if parsed[name].metric == metric}
+    kinds: tuple[list[str], list[str]] = [], []  # at a number of results, and at a budget
+    for name in best:
+        kinds[(cutoff := parsed[name].cutoff) is not None and cutoff.is_budget].append(name)
     told: dict[tuple[int, int], Disagreement] = {}
-    for fixed, budget in product(*([name for name in best if _is_budget(name) == kind] for kind in (False, True))):
+    for fixed, budget in product(*kinds):
         first, second = best[fixed], best[budget]
         if first is None or second is None or first == second or (first, second) in told:
             continue
@@ -315,16 +320,6 @@ def cutoff_orders(tables: Sequence[ScoreTable], clusters: Integers | None) -> li
         if at_k and at_budget and not at_k.is_tied[second] and not at_budget.is_tied[first]:
             told[first, second] = Disagreement(first, second, fixed, budget)
     return [*told.values()]
-
-
-def _of_first_metric(table: ScoreTable) -> list[str]:
-    metric = ScoreName.parse(next(iter(table.columns))).metric
-    return [name for name in table.columns if ScoreName.parse(name).metric == metric]
-
-
-def _is_budget(name: str) -> bool:
-    cutoff = ScoreName.parse(name).cutoff
-    return cutoff is not None and cutoff.is_budget
 
 
 def _best(tables: Sequence[ScoreTable], name: str) -> int | None:
@@ -597,7 +592,10 @@ class Comparison(Shown):
             "baseline": both[0],
             "candidate": both[1],
             "intervals": self.clusters.record(),
-            "scores": {name: self._score_record(name) for name in self.deltas},
+            "scores": {
+                name: change_record(self.means[name], self.delta(name), self.tests.get(name), self.change.columns[name])
+                for name in self.deltas
+            },
             "incomparable": dict(self.incomparable),
             "properties": list(self.labels),
             "questions": [
@@ -611,9 +609,6 @@ class Comparison(Shown):
             **{name: list(getattr(self, name)) for name in ("added", "removed", "changed", "skipped", "placed")},
             "notes": list(self.notes),
         }
-
-    def _score_record(self, name: str) -> dict[str, Any]:
-        return change_record(self.means[name], self.delta(name), self.tests.get(name), self.change.columns[name])
 
     def summary(self) -> "Page":
         """Return the comparison as people read it."""

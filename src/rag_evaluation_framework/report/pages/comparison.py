@@ -161,13 +161,14 @@ def _causes(compared: Comparison, before: EvaluationResult[Any], after: Evaluati
         some = f", the first {_MOST_LISTED} of {len(queries)}" if len(queries) > _MOST_LISTED else ""
         deltas = compared.deltas.get(score, {})
         scores = after.scores.per_query(score) if score in after.scores.columns else {}
-        alone = {query_id: value for query_id, value in scores.items() if query_id not in deltas}
-        shown = queries[:_MOST_LISTED]
+        shown, changes = queries[:_MOST_LISTED], dict.fromkeys(queries, "")
+        changes |= {query_id: f"not compared, now {now:.3f}" for query_id, now in scores.items() if now is not None}
+        changes |= {query_id: f"{delta:+.3f}" for query_id, delta in deltas.items()}
         why = {query_id: why_no_score(after, query_id) if score else reasons[query_id] for query_id in shown}
         yield Table(
             ("question", "id", f"change of {score}" if score else "why"),
             tuple(
-                (wordings.get(query_id) or "–", query_id, _change(deltas.get(query_id), reason, alone.get(query_id)))
+                (wordings.get(query_id) or "–", query_id, ", ".join(filter(None, (changes[query_id], reason))) or "–")
                 for query_id, reason in why.items()
             ),
             f"Questions behind {', '.join(verdict.gate for verdict in blocking)}{some}",
@@ -182,13 +183,6 @@ def _score(gate: Gate, compared: Comparison, after: EvaluationResult[Any]) -> st
         found_score(gate.name or after.cutoffs[0], columns) if gate.kind == "lost" else full_name(gate.name, columns)
     )
     return found or gate.name
-
-
-def _change(delta: float | None, why: str, alone: float | None) -> str:
-    """Return how the score of a question changed, and why where that is known; of one not compared, its score alone."""
-    change = "" if delta is None else f"{delta:+.3f}"
-    change = change if alone is None else f"not compared, now {alone:.3f}"
-    return ", ".join(filter(None, (change, why))) or "–"
 
 
 def slices_table(by: str, found: Sequence[Slice], cluster: Cluster | None = None) -> Table:
