@@ -196,18 +196,6 @@ def test_losses_are_told_of_a_question_at_its_own_k_and_of_all_at_that_of_most(t
     assert any(note.startswith(own) for note in told.notes)
     assert "recall@1: 0.000" in str(result.explain("q1", corpus=result_corpus(tmp_path)))
     assert "recall@3: 1.000" in str(result.explain("q2", corpus=result_corpus(tmp_path)))
-
-
-@pytest.mark.parametrize(("before", "now"), [(3, 1), (1, 3)])
-def test_a_question_that_asked_for_another_number_in_the_baseline_is_told_to_be_cut_elsewhere(tmp_path, before, now):
-    def asking(k):
-        wanted = [asked(1, ["eval:help:2"], topK=k), asked(2, ["eval:help:2"], topK=2)]
-        return run_at(loaded(tmp_path, three_documents(*wanted)))
-
-    baseline, result = asking(before), asking(now)
-    told = result.explain("q1", baseline=baseline, corpus=result_corpus(tmp_path))
-    assert f"the question is cut at {now}, and was cut at {before} in " in told.notes[0]
-    assert "is cut at" not in str(result.explain("q2", baseline=baseline, corpus=result_corpus(tmp_path)))
     with pytest.raises(ConfigError, match="of one question alone also recall@topK"):
         Attribution.of(result, "recall@topK", corpus=result_corpus(tmp_path))
 

@@ -79,7 +79,7 @@ def test_what_was_returned_without_a_place_is_not_said_to_be_lost_by_the_retriev
     for notes in (found.notes, result.explain(ENTRY.query.id, corpus=CORPUS).notes):
         assert any("2 of 2 results have no place in the documents" in note for note in notes)
     assert found.recall == 0
-    assert found.advice is None
+    assert found.advice == ()
 
 
 @pytest.mark.parametrize(("allowed", "verdict"), [(0.5, "not measured"), (1.0, "passed")])

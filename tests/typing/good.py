@@ -590,7 +590,7 @@ any_result: ExperimentResult = document_result
 comparison = result.compare(load_result(folder, TOKEN))
 assert_type(comparison, Comparison)
 assert_type(chunk_result.compare(by_chunk.run()), Comparison)
-assert_type(chunk_result.explain("q", baseline=by_chunk.run()), Explanation)
+assert_type(chunk_result.explain("q", deep=True), Explanation)
 assert_type(Attribution.of(chunk_result).recall, float)
 assert_type(Attribution.of(load_result(folder)), Attribution)
 assert_type(Comparison.of(load_result("before"), load_result("after")), Comparison)

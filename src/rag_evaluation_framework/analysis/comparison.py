@@ -1,35 +1,32 @@
 """Comparison of two results, query by query."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from itertools import product
 from math import inf
-from typing import TYPE_CHECKING, Any, NamedTuple, get_args
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 
 from ..base.optional import require
 from ..base.outside import shown
 from ..contracts.registry.loading import load_installed
+from ..data import Answer, CharacterSpan
 from ..data.columns import Integers, Numbers
-from ..data.cutoffs import ScoreName
+from ..data.cutoffs import OWN_CUTOFF, ScoreName
 from ..data.score_table import ScoreTable, full_name
-from ..errors import ConfigError, ResultError
+from ..errors import ConfigError, LevelMismatch, ResultError
+from ..labels import Carrier, partners_of
+from ..runs.meaning import other_meaning
 from ..runs.means import FEWEST, Cluster, Clusters, Labels, change_record, change_tests, labels_of, rows_by_value
 from ..runs.result import EvaluationResult
 from ..runs.shown import Shown, recorded_test
+from ..runs.texts import kept_corpus
+from ..scoring.levels.rules import RULES
 from ..statistics import PairedDifference, TiedWithBest, paired_differences, tied_with_best
 from ..statistics.paired import LEVEL
 from ..statistics.weights import by_cluster
-from .comparability import (
-    check_levels,
-    differences,
-    edited_questions,
-    failed_questions,
-    incomparable_scores,
-    same_questions,
-)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -166,6 +163,83 @@ def slice_record(one: Slice) -> dict[str, Any]:
     return {**told, "delta": one.test.mean, "test": recorded_test(one.test)}
 
 
+# Whether two results can be compared, and on which questions.
+
+Names: TypeAlias = frozenset[tuple[str, str]]
+
+
+def _other_meanings(
+    baseline: EvaluationResult[Any], candidate: EvaluationResult[Any], shared: Sequence[str]
+) -> dict[str, str]:
+    """Return the scores that both have and that mean something else in each, by name, with the reason."""
+    both, asked = [(tuple(run.metric_names), run.config) for run in (baseline, candidate)], list[list[Any]]()
+    for run in (baseline, candidate):
+        most, others = next(iter(run.config["k"]), None), run.config.get("top_k") or {}
+        asked.append([others.get(query_id, most) for query_id in shared])
+    own = asked[0] != asked[1] or None in asked[0]
+    found: dict[str, str] = {}
+    for name in baseline.score_names:
+        if name in candidate.scores.columns:
+            found[name] = other_meaning(name, *both)
+            if own and not found[name] and ScoreName.parse(name).cutoff == OWN_CUTOFF:
+                found[name] = "questions ask for other numbers of results"
+    return {name: reason for name, reason in found.items() if reason}
+
+
+def edited_questions(
+    baseline: EvaluationResult[Any], candidate: EvaluationResult[Any], query_ids: Sequence[str]
+) -> dict[int, Names]:
+    """Return the queries whose labels are where their words went, of runs whose texts are kept, if these were edited.
+
+    Relevant documents have no words of their own among those of others: they are the same if one is a later version of
+    the other.
+
+    Args:
+        baseline: The baseline.
+        candidate: The candidate.
+        query_ids: Queries that both have, with another identity in each.
+
+    Returns:
+        By their rows in the baseline, the old and new names of the documents that are called otherwise now.
+    """
+    if baseline.config["corpus"]["hash"] == candidate.config["corpus"]["hash"]:
+        return {}
+    rows = [(baseline.scores.rows[query_id], candidate.scores.rows[query_id]) for query_id in query_ids]
+    old, new = (run.corpus or kept_corpus(run.config["corpus"], run.folder) for run in (baseline, candidate))
+    if old is None or new is None or not rows:
+        return {}
+    carrier = Carrier(old, new)
+    partners = cache(lambda: partners_of(old.documents, new.documents))
+
+    def now(unit: Any) -> Any:
+        if isinstance(unit, CharacterSpan):
+            return carrier.carry(unit).span if unit.doc_id in old else None
+        return partners().get(unit)
+
+    found: dict[int, Names] = {}
+    for row, other in rows:
+        before, after = baseline.queries[row], candidate.queries[other]
+        if before.text != after.text or baseline.queries.gains.get(row) != candidate.queries.gains.get(other):
+            continue
+        followed = {unit: now(unit) for answer in before.answers for unit in answer.units}
+        if None not in followed.values() and _placed(before.answers, followed) == _placed(after.answers, {}):
+            pairs = (tuple(str(getattr(unit, "doc_id", unit)) for unit in both) for both in followed.items())
+            found[row] = frozenset((was, there) for was, there in pairs if was != there)
+    return found
+
+
+def _placed(answers: Iterable[Answer[Any]], followed: Mapping[Any, Any]) -> set[frozenset[frozenset[Any]]]:
+    """Return the places of answers in any order, their units without texts, those that were followed where they are."""
+
+    def place(unit: Any) -> Any:
+        return (unit.doc_id, unit.start, unit.end) if isinstance(unit, CharacterSpan) else unit
+
+    return {
+        frozenset(frozenset(place(followed.get(unit, unit)) for unit in units) for units in answer.places)
+        for answer in answers
+    }
+
+
 # What of compared results is taken as independent.
 
 
@@ -231,9 +305,14 @@ def cutoff_orders(tables: Sequence[ScoreTable], clusters: Integers | None) -> li
     def tied(name: str) -> TiedWithBest | None:
         return tied_with_best(np.stack([table.columns[name] for table in tables], axis=1), clusters)
 
-    best = {name: _best(tables, name) for name in _of_first_metric(tables[0])}
+    parsed = {name: ScoreName.parse(name) for name in tables[0].columns}
+    metric = next(iter(parsed.values())).metric
+    best = {name: _best(tables, name) for name in parsed if parsed[name].metric == metric}
+    kinds: tuple[list[str], list[str]] = [], []  # at a number of results, and at a budget
+    for name in best:
+        kinds[(cutoff := parsed[name].cutoff) is not None and cutoff.is_budget].append(name)
     told: dict[tuple[int, int], Disagreement] = {}
-    for fixed, budget in product(*([name for name in best if _is_budget(name) == kind] for kind in (False, True))):
+    for fixed, budget in product(*kinds):
         first, second = best[fixed], best[budget]
         if first is None or second is None or first == second or (first, second) in told:
             continue
@@ -241,16 +320,6 @@ def cutoff_orders(tables: Sequence[ScoreTable], clusters: Integers | None) -> li
         if at_k and at_budget and not at_k.is_tied[second] and not at_budget.is_tied[first]:
             told[first, second] = Disagreement(first, second, fixed, budget)
     return [*told.values()]
-
-
-def _of_first_metric(table: ScoreTable) -> list[str]:
-    metric = ScoreName.parse(next(iter(table.columns))).metric
-    return [name for name in table.columns if ScoreName.parse(name).metric == metric]
-
-
-def _is_budget(name: str) -> bool:
-    cutoff = ScoreName.parse(name).cutoff
-    return cutoff is not None and cutoff.is_budget
 
 
 def _best(tables: Sequence[ScoreTable], name: str) -> int | None:
@@ -329,20 +398,28 @@ class Comparison(Shown):
                 not known.
             ConfigError: `cluster` is something else.
         """
-        check_levels(baseline, candidate)
+        if baseline.evaluation_type != candidate.evaluation_type:
+            raise LevelMismatch(
+                f"{baseline.name!r} is {baseline.evaluation_type}, {candidate.name!r} is {candidate.evaluation_type}: "
+                "their scores mean different things; evaluate both at one level"
+            )
+        reason = RULES[baseline.evaluation_type].incomparable(baseline.config, candidate.config)
+        if reason is not None:
+            raise ResultError(f"{baseline.name!r} and {candidate.name!r} cannot be compared: {reason}")
         before, after = baseline.scores.rows, candidate.scores.rows
         shared = [query_id for query_id in before if query_id in after]
-        unchanged = set(same_questions(baseline, candidate, shared))
+        was, now = baseline.queries.identities, candidate.queries.identities
+        unchanged = {query_id for query_id in shared if was[before[query_id]] == now[after[query_id]]}
         edited = edited_questions(baseline, candidate, [query_id for query_id in shared if query_id not in unchanged])
         same = [query_id for query_id in shared if query_id in unchanged or before[query_id] in edited]
         taken = set(same)
-        others = incomparable_scores(baseline, candidate, same)
+        others = _other_meanings(baseline, candidate, same)
         names = [name for name in baseline.score_names if name in candidate.scores.columns and name not in others]
         if not same or not names:
-            what = "question with the same truth" if not same else "score"
-            why = "".join(f"; {name} is not comparable: {reason}" for name, reason in list(others.items())[:1])
             raise ResultError(
-                f"{baseline.name!r} and {candidate.name!r} have no {what} in common: nothing to compare{why}"
+                f"{baseline.name!r} and {candidate.name!r} have no "
+                f"{'score' if same else 'question with the same truth'} in common: nothing to compare"
+                f"{''.join(f'; {name} is not comparable: {why}' for name, why in [*others.items()][:1])}"
             )
         old, new = _paired(baseline.scores, candidate.scores, names, same)
         was_skipped, now_skipped = ({label.query.id for label in run.skipped} for run in (baseline, candidate))
@@ -369,9 +446,8 @@ class Comparison(Shown):
         )
         notes: tuple[str, ...] = load_installed(f"{_PAGE}:comparison_doubts")(
             compared,
-            differences(baseline, candidate),
+            (baseline, candidate),
             edited.values(),
-            failed_questions(baseline.scores, candidate.scores, change),
             regressed_slices(compared.labels, compared._change(names[0]), compared.tests.get(names[0])),
             cutoff_orders((old, new), compared.clusters.numbers),
         )
@@ -447,8 +523,10 @@ class Comparison(Shown):
             ConfigError: There is no such property, or the results do not both have this score.
         """
         if by not in self.labels:
-            known = ", ".join(self.labels) or "none, as these results do not tell what their questions are about"
-            raise ConfigError(f"by={shown(by)}: expected a property that tells some questions from others; {known}")
+            raise ConfigError(
+                f"by={shown(by)}: expected a property that tells some questions from others; "
+                f"{', '.join(self.labels) or 'none, as these results do not tell what their questions are about'}"
+            )
         return slices(by, self.labels[by], self._change(next(iter(self.change.columns)) if name is None else name))
 
     def part(self, queries: Collection[str], name: str, by: str = "", value: str = "") -> Slice | None:
@@ -514,7 +592,10 @@ class Comparison(Shown):
             "baseline": both[0],
             "candidate": both[1],
             "intervals": self.clusters.record(),
-            "scores": {name: self._score_record(name) for name in self.deltas},
+            "scores": {
+                name: change_record(self.means[name], self.delta(name), self.tests.get(name), self.change.columns[name])
+                for name in self.deltas
+            },
             "incomparable": dict(self.incomparable),
             "properties": list(self.labels),
             "questions": [
@@ -528,9 +609,6 @@ class Comparison(Shown):
             **{name: list(getattr(self, name)) for name in ("added", "removed", "changed", "skipped", "placed")},
             "notes": list(self.notes),
         }
-
-    def _score_record(self, name: str) -> dict[str, Any]:
-        return change_record(self.means[name], self.delta(name), self.tests.get(name), self.change.columns[name])
 
     def summary(self) -> "Page":
         """Return the comparison as people read it."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
+from .. import statistics
 from ..base.optional import require
 from ..base.outside import shown
 from ..contracts.registry.loading import load_installed
@@ -20,15 +21,6 @@ from ..errors import ConfigError, ResultError
 from ..runs.means import Cluster, Clusters
 from ..runs.result import EvaluationResult
 from ..runs.shown import Shown, recorded_test
-from ..statistics import (
-    MeanScore,
-    PairedDifference,
-    TiedWithBest,
-    mean_scores,
-    optimism_of_best,
-    paired_differences,
-    tied_with_best,
-)
 from ..statistics.means import SHARE
 from .comparison import Comparison, clusters_of, cutoff_orders
 
@@ -162,7 +154,7 @@ class Standing:
 
     run: str
     mean: float | None
-    test: PairedDifference | None
+    test: statistics.PairedDifference | None
     is_tied: bool
     p_value: float | None
 
@@ -211,8 +203,10 @@ class Leaderboard(Shown):
         comparisons = tuple(Comparison.of(runs[0], run, cluster=cluster) for run in runs[1:])
         tables = scores_in_all(comparisons)
         if not tables[0].columns or not tables[0].query_ids:
-            what = "score" if tables[0].query_ids else "question with the same truth"
-            raise ResultError(f"{', '.join(map(repr, names))} have no {what} in common: nothing to compare")
+            raise ResultError(
+                f"{', '.join(map(repr, names))} have no "
+                f"{'score' if tables[0].query_ids else 'question with the same truth'} in common: nothing to compare"
+            )
         clusters = clusters_of(runs, tables[0].query_ids, cluster)
         return cls(
             runs=names,
@@ -236,24 +230,24 @@ class Leaderboard(Shown):
         return {name: tuple(table.mean[name] for table in self.tables) for name in self.score_names}
 
     @cached_property
-    def tied(self) -> Mapping[str, TiedWithBest]:
+    def tied(self) -> Mapping[str, statistics.TiedWithBest]:
         """For each score which runs may be as good as the best; scores that no query has in all are left out."""
         clusters = self.clusters.numbers
-        found = {name: tied_with_best(self._scores(name), clusters) for name in self.score_names}
+        found = {name: statistics.tied_with_best(self._scores(name), clusters) for name in self.score_names}
         return {name: tied for name, tied in found.items() if tied is not None}
 
     @cached_property
-    def tests(self) -> Mapping[str, tuple[PairedDifference | None, ...]]:
+    def tests(self) -> Mapping[str, tuple[statistics.PairedDifference | None, ...]]:
         """For each score how each run but the baseline differs from it, over the queries that all have.
 
         Each is a test of its own: nothing is corrected for how many runs there are.
         """
-        found: dict[str, tuple[PairedDifference | None, ...]] = {}
+        found: dict[str, tuple[statistics.PairedDifference | None, ...]] = {}
         for name in self.score_names:
             scores = self._scores(name)
             largest = np.inf if np.any((scores < 0) | (scores > 1)) else 1.0
             change = scores[:, 1:] - scores[:, :1]
-            found[name] = (*paired_differences(change, self.clusters.numbers, largest=largest),)
+            found[name] = (*statistics.paired_differences(change, self.clusters.numbers, largest=largest),)
         return found
 
     def standings(self, score: str | None = None) -> tuple[Standing, ...]:
@@ -282,7 +276,7 @@ class Leaderboard(Shown):
         Raises:
             ConfigError: The runs do not all have this score.
         """
-        return optimism_of_best(self._scores(self.score(score)), self.clusters.numbers)
+        return statistics.optimism_of_best(self._scores(self.score(score)), self.clusters.numbers)
 
     @property
     def budget_curves(self) -> tuple[BudgetCurve, ...]:
@@ -296,7 +290,7 @@ class Leaderboard(Shown):
             for names in budget_scores(self.score_names)
         )
 
-    def intervals(self, score: str) -> tuple[MeanScore | None, ...]:
+    def intervals(self, score: str) -> tuple[statistics.MeanScore | None, ...]:
         """Return the mean of each run with its interval of 95 %, over the questions that all runs have.
 
         Args:
@@ -304,7 +298,7 @@ class Leaderboard(Shown):
         """
         scores = self._scores(score)
         scale = (-np.inf, np.inf) if np.any((scores < 0) | (scores > 1)) else SHARE
-        return (*mean_scores(scores, self.clusters.numbers, ranges=[scale] * len(self.runs)),)
+        return (*statistics.mean_scores(scores, self.clusters.numbers, ranges=[scale] * len(self.runs)),)
 
     def score(self, name: str | None) -> str:
         """Return the full name of a score; None is the first.

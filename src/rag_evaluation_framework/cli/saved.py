@@ -128,7 +128,6 @@ def explain(
     question: str | None = None,
     *,
     score: str | None = None,
-    baseline: str | None = None,
     deep: bool = False,
     worst: Annotated[int, typer.Option(min=0)] = 5,
     root: options.Root = None,
@@ -142,22 +141,16 @@ def explain(
     Args:
         question: One question: its id, or the beginning or some words of it; by default the whole run.
         score: The recall to explain, such as span_recall@5; by default the first.
-        baseline: Another run, to see what changed rank; with a question.
         deep: Ask your own pipeline, too; imports the code that the run names.
         worst: How many of the questions that lost most to show.
     """
-    if baseline is not None and question is None:
-        raise ConfigError(
-            "--baseline was given without a question: name one, or compare the runs with `rag-eval compare`"
-        )
     result = rag.load_result(runs.find_run(run, root or store.ROOT))
-    before: Any = None if baseline is None else rag.load_result(runs.find_run(baseline, root or store.ROOT))
     with components_print_to_stderr():
         if question is None:
             lost = rag.Attribution.of(result, score, deep=deep)
             record, page = lost.record(), partial(lost.summary, worst)
         else:
-            explanation = result.explain(question, score, baseline=before, deep=deep)
+            explanation = result.explain(question, score, deep=deep)
             record, page = explanation.record(), partial(explanation.summary)
     print_result(record, page, as_json=as_json)
 

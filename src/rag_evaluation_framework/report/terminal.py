@@ -13,23 +13,8 @@ from rich.console import Console
 from rich.table import Table as Grid
 from rich.text import Text
 
-from .page import (
-    MARKED,
-    Block,
-    Chart,
-    Lines,
-    Page,
-    Part,
-    Passage,
-    Passages,
-    Role,
-    Table,
-    axis,
-    drawn,
-    is_shown,
-    pieces,
-    shortened,
-)
+from . import page as pages
+from .page import Block, Chart, Lines, Page, Part, Passage, Passages, Role, Table, axis, drawn, pieces
 
 _STYLES: Mapping[Role, str] = {
     "": "",
@@ -98,7 +83,7 @@ def show(console: Console, block: Block) -> None:
         print_wrapped(console, Text.assemble((block.title, "bold"), (aside, "dim")), 0)
     if isinstance(block, Page):
         is_apart = False
-        for inner in filter(is_shown, block.blocks):
+        for inner in filter(pages.is_shown, block.blocks):
             if inner.title and not is_apart:
                 console.print()
             is_apart = isinstance(inner, Table | Chart)  # whose last line is empty
@@ -113,33 +98,35 @@ def show(console: Console, block: Block) -> None:
 
 
 def _show_table(console: Console, table: Table) -> None:
-    """Print a table, in as many below each other as the width of the console requires.
+    """Print a table, if need be with headers that are broken where a name can be.
 
-    Words are repeated in each, and wrap if they are long. Headers and numbers are never cut. If they do not fit,
-    headers are broken where a name can be; if not even one column fits, lines are longer than the console.
+    Long words wrap; headers and numbers are never cut. If the columns do not fit beside each other, each row is a
+    paragraph.
     """
     for told in table.lines:
         print_wrapped(console, Text(told, "dim"), 0)
-    words, numbers = _columns(table, broken=False)
-    room = console.width - _EDGES - sum(min(column.width, _LONGEST_WORDS) + _GAP for column in words)
-    left = room - sum(column.width + _GAP for column in numbers)
-    if left < 0:
-        words, numbers = _columns(table, broken=True)
-        room = console.width - _EDGES - sum(min(column.width, _LONGEST_WORDS) + _GAP for column in words)
-        left = room - sum(column.width + _GAP for column in numbers)
-    if any(table.bars) and left >= _BAR[0]:
-        width, plain = min(left, _BAR[1]), console.options.ascii_only
+    for broken in (False, True):
+        words, numbers = _columns(table, broken=broken)
+        spare = console.width - _EDGES - sum(min(column.width, _LONGEST_WORDS) + _GAP for column in words)
+        spare -= sum(column.width + _GAP for column in numbers)
+        if spare >= 0:
+            break
+    if spare < -_GAP or not numbers:
+        for row in range(len(table.rows)):
+            first, *others = (column.cells[row] for column in (*words, *numbers))
+            print_wrapped(console, first, 2)
+            named = zip(table.header[1:], others, strict=True)
+            parts = [Text.assemble((f"{name} ", "dim"), cell) for name, cell in named]
+            if parts:
+                print_wrapped(console, Text(", ").join(parts), 6)
+        console.print()
+        return
+    if any(table.bars) and spare >= _BAR[0]:
+        width, plain = min(spare, _BAR[1]), console.options.ascii_only
         bars = [Text(drawn(bar, table.scale, width, plain=plain)) for bar in table.bars]
         numbers.append(Column(Text(axis(table.scale, width), "dim"), bars, "left"))
-    if not numbers:
-        for row in zip(*(column.cells for column in words), strict=True):
-            print_wrapped(console, Text("  ").join(row), 2)
-    while numbers:
-        count, taken = 1, numbers[0].width
-        while count < len(numbers) and taken + _GAP + numbers[count].width <= room:
-            taken, count = taken + _GAP + numbers[count].width, count + 1
-        console.print(_grid(words, numbers[:count], max(room - taken - _GAP, 0)), crop=False)
-        numbers = numbers[count:]
+        spare -= width
+    console.print(_grid(words, numbers, max(spare, 0)), crop=False)
 
 
 def _columns(table: Table, *, broken: bool) -> tuple[list[Column], list[Column]]:
@@ -190,7 +177,7 @@ def _show_passages(console: Console, block: Passages) -> None:
             print_wrapped(console, head, _INDENT, label, "bold")
             label = ""
         if block.around is block.rows is None:
-            print_wrapped(console, _text(console, shortened(passage)), _INDENT, label, "bold")
+            print_wrapped(console, _text(console, pages.shortened(passage)), _INDENT, label, "bold")
         elif passage.parts:
             _show_in_lines(console, passage, label, block)
 
@@ -216,7 +203,7 @@ def _text(console: Console, parts: Sequence[Part]) -> Text:
     coloured = console.is_terminal and not console.no_color and console.color_system is not None
     text = Text()
     for part in parts:
-        before, after = ("", "") if coloured or console.options.ascii_only else MARKED.get(part.role, ("", ""))
+        before, after = ("", "") if coloured or console.options.ascii_only else pages.MARKED.get(part.role, ("", ""))
         text.append(f"{before}{part.text}{after}", _STYLES[part.role])
     return text
 

@@ -64,18 +64,16 @@ _PAGE = "rag_evaluation_framework.report.pages.result"  # as this one
 _EXPLAIN = "rag_evaluation_framework.analysis.attribution.explaining:explain"  # another one
 
 
-class ExplainFields(TypedDict, Generic[U], total=False):
+class ExplainFields(TypedDict, total=False):
     """The keywords of `EvaluationResult.explain`.
 
     Attributes:
-        baseline: Another result, to tell what changed rank.
         retriever: The pipeline, where it cannot be made again: a function, or a class of a notebook.
         corpus: The documents, where they are neither kept nor in the folder any more.
         tokenizer: What counts the tokens of a budget, where that of the run cannot be found by its name.
         deep: Ask pipelines, too, that are not all ours, and import the own code that the record names.
     """
 
-    baseline: EvaluationResult[U] | None
     retriever: Pipeline | None
     corpus: Corpus | None
     tokenizer: Any
@@ -498,7 +496,7 @@ class EvaluationResult(Shown, Generic[U]):
 
     @overload
     def explain(
-        self, question: str | QueryResult[U] | None = None, score: str | None = None, **how: Unpack[ExplainFields[U]]
+        self, question: str | QueryResult[U] | None = None, score: str | None = None, **how: Unpack[ExplainFields]
     ) -> Explanation: ...
 
     @overload
@@ -506,14 +504,14 @@ class EvaluationResult(Shown, Generic[U]):
         self,
         question: Sequence[QueryResult[U]] | list[str],
         score: str | None = None,
-        **how: Unpack[ExplainFields[U]],
+        **how: Unpack[ExplainFields],
     ) -> list[Explanation]: ...
 
     def explain(
         self,
         question: str | QueryResult[U] | Sequence[QueryResult[U]] | list[str] | None = None,
         score: str | None = None,
-        **how: Unpack[ExplainFields[U]],
+        **how: Unpack[ExplainFields],
     ) -> Explanation | list[Explanation]:
         """Explain what one question found, what it missed, and why; printed, the explanation shows all of that.
 
@@ -526,14 +524,12 @@ class EvaluationResult(Shown, Generic[U]):
                 documents are indexed once. By default it is the worst question; `Attribution.of` tells of all.
             score: The recall that is explained, at one of the cutoffs of the run, such as `span_recall@5`; by default
                 the first, or that by which `worst` chose the query.
-            how: The baseline, and how the pipeline is asked again: the keywords of `ExplainFields`.
+            how: How the pipeline is asked again: the keywords of `ExplainFields`.
 
         Raises:
             ConfigError: The question or the score is not known; or the pipeline cannot be made again or asked, and
                 `deep` is true or it is given.
-            LevelMismatch: The baseline is of another evaluation type.
-            ResultError: The documents have changed or cannot be read, it is not known what was retrieved, or the
-                baseline does not have the question.
+            ResultError: The documents have changed or cannot be read, or it is not known what was retrieved.
         """
         refuse_unknown(how, *ExplainFields.__annotations__)
         explain: Callable[..., Explanation | list[Explanation]] = load_installed(_EXPLAIN)

@@ -41,6 +41,8 @@ from .executors import run_tasks
 
 _SECONDS_BETWEEN_LINES = 5
 _JOURNAL_AFTER = 0.2  # seconds: of a cell that is done by then, nothing is written twice
+WHOLE = "the run"
+"""The name of a cell that is the only one."""
 _WORDS = {"corpus": "documents", "questions": "questions", "versions": "versions of Python or packages", "code": "code"}
 
 
@@ -323,8 +325,10 @@ def _task(workshop: Workshop, prepared: Prepared) -> str:
     keys = {key: getattr(cell.spec, key) for key in cell.spec.model_fields_set}
     opaque = [key for key in ("corpus", "dataset", "tokenizer") if not isinstance(keys.get(key), str | None)]
     if opaque or not _is_known(prepared.config, prepared.pipeline):
-        what = " and ".join(opaque) or "a part of the pipeline"
-        raise ConfigError(f"{cell.name}: {what} was given in Python, and workers are sent names: give a path or name")
+        raise ConfigError(
+            f"{cell.name}: {' and '.join(opaque) or 'a part of the pipeline'} was given in Python, and workers are "
+            "sent names: give a path or name"
+        )
     written = {key: plain(value) for key, value in keys.items()}
     places = [str(workshop.folder.absolute()), str(workshop.root.absolute()), prepared.folder.name]
     facts = depends_on(prepared.config, prepared.pipeline or {})[1]
@@ -346,8 +350,10 @@ def run_task(task: str) -> str:
             return _failure(workshop.run(prepared) if result is None else result)
         own = depends_on(prepared.config, prepared.pipeline or {})[1]
         others = [word for fact, word in _WORDS.items() if own.get(fact) != facts.get(fact)]
-        what = " and ".join(others) or "settings, labels, files or code of metrics"
-        return f"{what} are others where the worker is than where the sweep is"
+        raise ConfigError(
+            f"{' and '.join(others) or 'settings, labels, files or code of metrics'} are others where the worker is "
+            "than where the sweep is"
+        )
 
     with kept_stages(stages), track_usage() as usage:
         why = outcome(made, why_failed)
@@ -403,7 +409,7 @@ def in_shards(
     workshop = Workshop(folder, root, imports, fresh)
     keys = {key: getattr(spec, key) for key in spec.model_fields_set}
     asked = {key: value for key, value in keys.items() if key not in _OF_THE_WHOLE}
-    whole = Cell(0, "the run", {}, {}, parse_config(asked, "the run"))
+    whole = Cell(0, WHOLE, {}, {}, parse_config(asked, WHOLE))
     questions = outcome(lambda: len(workshop.prepared(whole).config.dataset), lambda _: _SHARDS)  # shards say why
     of = max(min(executor if isinstance(executor, int) else _SHARDS, questions), 1)
     cells: list[Cell] = []

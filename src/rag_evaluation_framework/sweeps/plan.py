@@ -39,7 +39,7 @@ from ..runs.config import Measuring
 from ..runs.spec import read_config
 from ..runs.store import CELLS, ROOT, check_root
 from .cell import Cell, CellOutcome
-from .cells import Workshop, cells_progress, outcomes
+from .cells import WHOLE, Workshop, cells_progress, outcomes
 from .price import SweepPlan, planned
 from .result import SweepResult, axis_names
 from .settings import parse_axis, set_key
@@ -172,10 +172,10 @@ class Sweep(BaseModel, frozen=True):
             for key in sorted(values, key=lambda key: key.count(".")):  # a component before its parameters
                 set_key(keys, key.split("."), values[key], key)
             name = ", ".join(f"{short}={levels[key]}" for key, short in varied.items())
-            keys["experiment_name"] = name or keys.get("experiment_name") or "the run"
+            keys["experiment_name"] = name or keys.get("experiment_name") or WHOLE
             spec = parse_config(keys, f"cell {number}{name and ', '}{name}")
             known = {key: plain(value) for key, value in values.items()}
-            cells.append(Cell(number, name or "the run", levels, known, spec))
+            cells.append(Cell(number, name or WHOLE, levels, known, spec))
         return tuple(cells)
 
     def plan(self, root: str | Path = ROOT, *, fresh: bool = False, imports: bool = True) -> SweepPlan:
@@ -235,8 +235,9 @@ class Sweep(BaseModel, frozen=True):
                 with closing(outcomes(workshop, self.cells, on_error, executor)) as made:
                     done.extend(cells_progress(made, len(self.cells)))  # also those before an interrupt
         except KeyboardInterrupt as interrupt:
-            told = f"{len(done)} of {len(self.cells)} cells are done and kept; the same sweep goes on with the others"
-            raise Interrupted(told) from interrupt
+            raise Interrupted(
+                f"{len(done)} of {len(self.cells)} cells are done and kept; the same sweep goes on with the others"
+            ) from interrupt
         bought = usage.models  # also by cells that failed, here or in workers
         bill = {
             "cells": sum(not one.is_kept for one in done),
@@ -448,8 +449,9 @@ def _condition(text: str, axes: Iterable[str]) -> Callable[[Mapping[str, Any]], 
     tree: Any = _parsed_condition(text)
     for node in ast.walk(tree):
         if not isinstance(node, _IN_CONDITIONS) or (isinstance(node, ast.Name) and node.id not in axes):
-            told = f"{ast.unparse(node)} is no axis, value or comparison; the axes are {', '.join(axes)}"
-            raise ConfigError(f"only_if: {told}")
+            raise ConfigError(
+                f"only_if: {ast.unparse(node)} is no axis, value or comparison; the axes are {', '.join(axes)}"
+            )
     code = compile(ast.fix_missing_locations(tree), "only_if", "eval")
 
     def holds(values: Mapping[str, Any]) -> Any:

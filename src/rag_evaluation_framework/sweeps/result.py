@@ -429,8 +429,10 @@ class SweepResult(Shown):
         known = known_costs(standings)
         for cost in costs or ():
             if cost not in known:
-                what = "is not known for all cells" if cost in COSTS else f"is not a cost: {', '.join(COSTS)}"
-                raise ConfigError(f"pareto: {shown(cost)} {what}")
+                raise ConfigError(
+                    f"pareto: {shown(cost)} is not {'known for all cells' if cost in COSTS else 'a cost: '}"
+                    f"{', '.join(COSTS) * (cost not in COSTS)}"
+                )
         chosen = known if costs is None else costs
         values = np.array([[-one.mean, *(getattr(one, cost) for cost in chosen)] for one in standings])
         return tuple(

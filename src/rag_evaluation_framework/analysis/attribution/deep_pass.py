@@ -4,11 +4,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, Literal, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ... import data
 from ...base.exits import outcome
 from ...base.files import is_object
 from ...base.notes import collected
@@ -20,27 +21,6 @@ from ...contracts.component import Component, parameters
 from ...contracts.registry.building import build
 from ...contracts.registry.records import is_elsewhere, is_of_package
 from ...contracts.roles import Embedder, Retriever, truncation_flags
-from ...data import (
-    CHUNK,
-    DOCUMENT,
-    Answer,
-    AnyChunk,
-    CharacterSpan,
-    ChunkLevelGroundTruth,
-    Corpus,
-    Cutoff,
-    DocumentLevelGroundTruth,
-    EvaluationType,
-    GroundTruth,
-    PositionAwareChunk,
-    ProjectedTruth,
-    Query,
-    QueryId,
-    QueryText,
-    Rankings,
-    TokenLevelGroundTruth,
-    merge_overlapping_spans,
-)
 from ...data.columns import Integers
 from ...data.documents import checked_corpus
 from ...data.hits import Hit, RankedHits, Ranking
@@ -61,7 +41,7 @@ from .losses import Evidence
 # What embedders read of chunks: of a long one only the beginning.
 
 
-def unread_text(retriever: Retriever, sought: Iterable[CharacterSpan]) -> list[CharacterSpan]:
+def unread_text(retriever: Retriever, sought: Iterable[data.CharacterSpan]) -> list[data.CharacterSpan]:
     """Return the parts of documents that are in chunks, but behind what the embedder reads of each of these.
 
     Where another retriever of a hybrid reads whole chunks there are none.
@@ -74,21 +54,21 @@ def unread_text(retriever: Retriever, sought: Iterable[CharacterSpan]) -> list[C
     embeddings = [embedding for embedding in known if embedding is not None]
     if len(embeddings) < len(known):
         return []
-    wanted = by_document(merge_overlapping_spans(sought))
-    whole: list[CharacterSpan] = []
-    read: list[CharacterSpan] = []
+    wanted = by_document(data.merge_overlapping_spans(sought))
+    whole: list[data.CharacterSpan] = []
+    read: list[data.CharacterSpan] = []
     for listed, embedder in embeddings:
         chunks = [
             chunk
             for chunk in listed
-            if isinstance(chunk, PositionAwareChunk)
+            if isinstance(chunk, data.PositionAwareChunk)
             and any(span.start < chunk.end and chunk.start < span.end for span in wanted.get(chunk.doc_id, ()))
         ]
         lengths = read_lengths(embedder, [chunk.content for chunk in chunks]).tolist()
         for chunk, length in zip(chunks, lengths, strict=True):
-            whole.append(CharacterSpan(chunk.doc_id, chunk.start, chunk.end))
+            whole.append(data.CharacterSpan(chunk.doc_id, chunk.start, chunk.end))
             end = chunk.end if length >= len(chunk.content) else min(chunk.start + length, chunk.end)
-            read.append(CharacterSpan(chunk.doc_id, chunk.start, end))
+            read.append(data.CharacterSpan(chunk.doc_id, chunk.start, end))
     return uncovered(whole, read)
 
 
@@ -108,7 +88,7 @@ def read_lengths(embedder: Embedder, texts: Sequence[str]) -> Integers:
     return low
 
 
-def _embeddings(retriever: Retriever) -> Iterator[tuple[Sequence[AnyChunk], Embedder] | None]:
+def _embeddings(retriever: Retriever) -> Iterator[tuple[Sequence[data.AnyChunk], Embedder] | None]:
     """Yield chunks and what embeds them, of every retriever in a pipeline; None for one that reads whole chunks."""
     if isinstance(retriever, RerankedRetriever):
         yield from _embeddings(retriever.retriever)
@@ -128,17 +108,26 @@ _FUNCTION = ".function"  # the modules of what wraps functions
 _FUNCTION_RETRIEVER = f"{FunctionRetriever.__module__}:{FunctionRetriever.__qualname__}"
 
 
+Reason = Literal["own_ids", "engine", "own_code", "no_name", "not_remade", "elsewhere", "failed"]
+"""Why a pipeline is not asked."""
+
+
 @dataclass(frozen=True)
 class Unasked:
     """That a pipeline is not asked.
 
     Attributes:
-        why: The reason.
-        deep_asks: Whether `deep` asks it.
+        reason: The reason.
+        what: The names of own code, or what was raised.
     """
 
-    why: str
-    deep_asks: bool = False
+    reason: Reason
+    what: str = ""
+
+    @property
+    def deep_asks(self) -> bool:
+        """Whether `deep` asks it."""
+        return self.reason in ("own_code", "elsewhere")
 
 
 def pipeline_to_ask(result: EvaluationResult[Any], given: Pipeline | None, *, deep: bool) -> Retriever | Unasked:
@@ -153,14 +142,17 @@ def pipeline_to_ask(result: EvaluationResult[Any], given: Pipeline | None, *, de
         ConfigError: It cannot be made again, and `deep` is true.
     """
     if result.evaluation_type == "chunk-level" and result.config.get("chunk_id") is not None:
-        return Unasked("the run names chunks by a function of its own")
+        return Unasked("own_ids")
     if given is not None:
         return as_retriever(given)
-    if any(part.get("type") == "engine" for part in record_parts(result.config.get("retriever"))):
-        why = "it is an engine, which may write where it is asked: give it in Python, explain(..., retriever=retriever)"
+    parts = [*record_parts(result.config.get("retriever"))]
+    if any(part.get("type") == "engine" for part in parts):
         if deep:
-            raise ConfigError(f"the pipeline of {result.name!r} is not asked again: {why}")
-        return Unasked(why)
+            raise ConfigError(
+                f"the pipeline of {result.name!r} is not asked again: it is an engine, which may write where it is "
+                "asked: give it in Python, explain(..., retriever=retriever)"
+            )
+        return Unasked("engine")
     try:
         with collected():
             pipeline = remade_retriever(result, imports=deep)
@@ -170,20 +162,15 @@ def pipeline_to_ask(result: EvaluationResult[Any], given: Pipeline | None, *, de
                 f"the pipeline of {result.name!r} cannot be made again: {error}; give it in Python: "
                 "result.explain(..., retriever=retriever)"
             ) from error
-        names = _own_code(result.config.get("retriever"))
+        called = (
+            part.get("function") if f"{_FUNCTION}:" in str(part.get("type")) else part.get("type") for part in parts
+        )
+        names = [name for name in dict.fromkeys(called) if isinstance(name, str) and ":" in name]
         if not names:
-            return Unasked(f"it cannot be made again: {said(error)}")
-        named = ", ".join(f"'{name_line(name)}'" for name in names)
-        if any("<" in name for name in names):  # of a function in another one, which cannot be imported
-            return Unasked(f"it has your own code that has no name to import, {named}; give it with retriever=...")
-        return Unasked(f"it has your own code, {named}; --deep (deep=True) imports and asks it", deep_asks=True)
-    if deep or is_ours(pipeline):
-        return pipeline
-    return Unasked(
-        "it has parts that are not of this package, ask a provider or need a store elsewhere; --deep (deep=True) asks "
-        "it",
-        deep_asks=True,
-    )
+            return Unasked("not_remade", said(error))
+        is_inner = any("<" in name for name in names)  # of a function in another one, which cannot be imported
+        return Unasked("no_name" if is_inner else "own_code", ", ".join(f"'{name_line(name)}'" for name in names))
+    return pipeline if deep or is_ours(pipeline) else Unasked("elsewhere")
 
 
 def remade_retriever(result: EvaluationResult[Any], *, imports: bool) -> Retriever:
@@ -219,31 +206,16 @@ def _made(record: Any, imports: bool) -> Any:
     return record
 
 
-def _own_code(record: Any) -> list[str]:
-    """Return the functions and classes that a record of components names and that are not of this package."""
-    names: list[Any] = []
-    for part in record_parts(record):
-        name, function = part.get("type"), part.get("function")
-        names.append(function if isinstance(name, str) and f"{_FUNCTION}:" in name else name)
-    return [name for name in dict.fromkeys(names) if isinstance(name, str) and ":" in name]
-
-
 def is_ours(component: object) -> bool:
     """Return whether a component, and all in it, is of this package, and needs neither a network nor a shared store."""
     module = type(component).__module__
     if not is_of_package(module) or module.endswith(_FUNCTION) or is_elsewhere(component):
         return False
-    return all(map(is_ours, _components(parameters(component))))
+    values = (value if isinstance(value, tuple) else (value,) for value in parameters(component).values())
+    return all(is_ours(item) for some in values for item in some if isinstance(item, Component))
 
 
-def _components(values: Mapping[str, Any]) -> Iterator[Any]:
-    for value in values.values():
-        for item in cast("Sequence[Any]", value if isinstance(value, tuple) else (value,)):
-            if isinstance(item, Component):
-                yield item
-
-
-def corpus_of(result: EvaluationResult[Any], corpus: Corpus | None = None) -> Corpus:
+def corpus_of(result: EvaluationResult[Any], corpus: data.Corpus | None = None) -> data.Corpus:
     """Return the documents of a run: those that are given or kept, or read again from where the run read them.
 
     Raises:
@@ -255,7 +227,7 @@ def corpus_of(result: EvaluationResult[Any], corpus: Corpus | None = None) -> Co
     source = known.get("source")
     found = None if corpus is None else checked_corpus(corpus)
     if found is None and not known["documents"]:
-        return Corpus(())
+        return data.Corpus(())
     if found is None:
         found = kept_corpus(known, result.folder) if result.corpus is None else result.corpus
     if found is None:
@@ -273,30 +245,30 @@ def corpus_of(result: EvaluationResult[Any], corpus: Corpus | None = None) -> Co
                 "Python: result.explain(..., corpus=corpus)"
             ) from error
     if found.content_hash != known["hash"]:
-        where = "the corpus that was given" if corpus is not None else shown(source)
         raise ResultError(
             f"{name_line(result.name)}: its documents have changed: it was made on {known['documents']} documents with "
-            f"the hash {str(known['hash'])[:12]}, {where} has {len(found)} with {found.content_hash[:12]}. Run it "
-            "again on the documents of today, or check out those of the run"
+            f"the hash {str(known['hash'])[:12]}, {shown(source) if corpus is None else 'what was given'} has "
+            f"{len(found)} with {found.content_hash[:12]}. Run it again on the documents of today, or check out those "
+            "of the run"
         )
     return found
 
 
-def _read_again(known: Mapping[str, Any]) -> Corpus:
+def _read_again(known: Mapping[str, Any]) -> data.Corpus:
     """Return the documents of a folder or file, or of the dataset that brings them."""
     source = Path(known["source"])
     if source.is_file() and source.suffix in (".json", ".jsonl"):
         with collected(), suppress(DatasetError):  # else it has a document per line
-            brought = load_dataset(source, DOCUMENT, allow_assets=True).corpus
-            return Corpus(()) if brought is None else brought
+            brought = load_dataset(source, data.DOCUMENT, allow_assets=True).corpus
+            return data.Corpus(()) if brought is None else brought
     columns = {key: known.get(key) for key in ("text_column", "name_column")}
-    return Corpus.of(source, glob=known.get("glob_pattern"), exclude=known.get("exclude", ()), **columns)
+    return data.Corpus.of(source, glob=known.get("glob_pattern"), exclude=known.get("exclude", ()), **columns)
 
 
 # What was relevant in a run, as its result tells it: ground truth again.
 
 
-def recorded_truth(result: EvaluationResult[Any], row: int, corpus: Corpus) -> GroundTruth[Any]:
+def recorded_truth(result: EvaluationResult[Any], row: int, corpus: data.Corpus) -> data.GroundTruth[Any]:
     """Return the ground truth of a question, as it was scored; gains are left out.
 
     Places of one answer are copies if they have the same text in the corpus.
@@ -305,27 +277,43 @@ def recorded_truth(result: EvaluationResult[Any], row: int, corpus: Corpus) -> G
     answers = told.answers
     if result.evaluation_type == "token-level" and any(len(answer.places) > 1 for answer in answers):
         answers = tuple(answer.mapped(HitReader(corpus).span) for answer in answers)
-    return truth_of(Query(QueryId(told.query_id), QueryText(told.text)), answers, result.evaluation_type, corpus)
+    return truth_of(
+        data.Query(data.QueryId(told.query_id), data.QueryText(told.text)), answers, result.evaluation_type, corpus
+    )
 
 
 def truth_of(
-    query: Query, answers: Sequence[Answer[Any]], evaluation_type: EvaluationType, corpus: Corpus
-) -> GroundTruth[Any]:
+    query: data.Query, answers: Sequence[data.Answer[Any]], evaluation_type: data.EvaluationType, corpus: data.Corpus
+) -> data.GroundTruth[Any]:
     """Return ground truth with these answers; documents that end in `*` and are none are all that begin so."""
     units: tuple[Any, ...] = tuple(answer.units[0] if len(answer.units) == 1 else answer for answer in answers)
     if evaluation_type == "token-level":
-        return TokenLevelGroundTruth(query, units)
+        return data.TokenLevelGroundTruth(query, units)
     if evaluation_type == "chunk-level":
-        return ChunkLevelGroundTruth(query, units)
+        return data.ChunkLevelGroundTruth(query, units)
     prefixes = [unit for unit in units if isinstance(unit, str) and unit.endswith("*") and unit not in corpus]
     ids = tuple(unit for unit in units if unit not in prefixes)
-    return DocumentLevelGroundTruth(query, ids, tuple(prefix[:-1] for prefix in prefixes))
+    return data.DocumentLevelGroundTruth(query, ids, tuple(prefix[:-1] for prefix in prefixes))
 
 
 # The deep pass: what a pipeline finds for the questions of a run beyond what the run asked it for.
 
 DEPTH = 100
 """How many results are asked for."""
+
+
+class Differing(NamedTuple):
+    """Questions that are ranked otherwise than in the run.
+
+    Attributes:
+        questions: How many.
+        asked: How many were asked again.
+        failed: How many of these failed.
+    """
+
+    questions: int
+    asked: int
+    failed: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -335,14 +323,14 @@ class Gathered:
     Attributes:
         evidence: What was retrieved, and what could have been.
         depth: How many results were asked for; None if nothing was, or every question is ranked otherwise today.
-        notes: What is to be known of it.
-        deep_asks: Whether the pipeline was not asked, and `deep` asks it.
+        unasked: Why the pipeline was not asked; None if it was, or needed not be.
+        differing: The questions that are ranked otherwise today; None without any.
     """
 
     evidence: Evidence
-    depth: int | None
-    notes: tuple[str, ...]
-    deep_asks: bool = False
+    depth: int | None = None
+    unasked: Unasked | None = None
+    differing: Differing | None = None
 
     @property
     def returned(self) -> int | None:
@@ -358,9 +346,9 @@ class Gathered:
     def question(self, number: int) -> "Gathered":
         """Return what is known of one of the questions; why a pipeline was not asked for it, if it was not."""
         evidence = self.evidence.take(np.array([number]), [self.evidence.truth[number]])
-        is_asked = bool(evidence.asked[0])
-        depth = self.depth if is_asked else None
-        return replace(self, evidence=evidence, depth=depth, notes=() if is_asked else self.notes)
+        if evidence.asked[0]:
+            return Gathered(evidence, self.depth)
+        return replace(self, evidence=evidence, depth=None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -375,8 +363,8 @@ class _Asked:
         depth: How many results it was asked for.
     """
 
-    rankings: Rankings
-    chunks: Sequence[AnyChunk] | None
+    rankings: data.Rankings
+    chunks: Sequence[data.AnyChunk] | None
     unread: Sequence[Any]
     candidates: int | None
     depth: int
@@ -385,10 +373,10 @@ class _Asked:
 def gather(
     result: EvaluationResult[Any],
     rows: Integers,
-    cutoff: Cutoff,
+    cutoff: data.Cutoff,
     *,
     retriever: Pipeline | None = None,
-    corpus: Corpus | None = None,
+    corpus: data.Corpus | None = None,
     tokenizer: Any = None,
     deep: bool = False,
 ) -> Gathered:
@@ -412,7 +400,12 @@ def gather(
         ResultError: The documents are not there any more, or others; or it is not known what was retrieved.
     """
     documents = corpus_of(result, corpus)
-    counter = _counter(result, cutoff, tokenizer)
+    counter = None
+    if cutoff.unit == "tok":
+        named = result.config.get("tokenizer") if tokenizer is None else tokenizer
+        if named is None:
+            raise ConfigError("the run counts tokens and names no tokenizer; give it, tokenizer=..., or explain by @k")
+        counter = checked_counter(named)
     truth = tuple(recorded_truth(result, row, documents) for row in rows.tolist())
     final = result.queries.hits.take(rows)
     cutter = RankingCutter([cutoff], counter, documents)
@@ -420,10 +413,10 @@ def gather(
     bare = Evidence(truth, documents, cutter, final, None, final, nothing)
     numbers: list[int] = rows.tolist()
     if all(result.scores.statuses[row] == "failed" for row in numbers):
-        return Gathered(bare, None, ())
+        return Gathered(bare)
     pipeline = pipeline_to_ask(result, retriever, deep=deep)
     if isinstance(pipeline, Unasked):
-        return Gathered(bare, None, (_not_asked(pipeline.why),), pipeline.deep_asks)
+        return Gathered(bare, unasked=pipeline)
 
     def failed(error: BaseException) -> str:
         if deep or retriever is not None:
@@ -434,31 +427,10 @@ def gather(
 
     asked = outcome(lambda: _ask(pipeline, result, bare), failed)
     if isinstance(asked, str):
-        return Gathered(bare, None, (_not_asked(f"it fails: {asked}"),))
-    evidence, differing = _compared(result, rows, bare, asked)
-    notes = () if not differing else (_differs(differing, len(rows), asked.rankings),)
-    return Gathered(evidence, asked.depth if evidence.asked.any() else None, notes)
-
-
-def _counter(result: EvaluationResult[Any], cutoff: Cutoff, tokenizer: Any) -> Any:
-    if cutoff.unit != "tok":
-        return None
-    named = result.config.get("tokenizer")
-    if tokenizer is None and named is None:
-        raise ConfigError("the run counts tokens and names no tokenizer; give it, tokenizer=..., or explain by @k")
-    return checked_counter(named if tokenizer is None else tokenizer)
-
-
-def _not_asked(why: str) -> str:
-    return f"the pipeline was not asked again ({why}): only what the run retrieved is known"
-
-
-def _differs(differing: int, questions: int, rankings: Rankings) -> str:
-    failed = f", {len(rankings.failures)} of them fail" if rankings.failures else ""
-    return (
-        f"{differing} of {questions} questions are ranked otherwise than in the run, as code, a model or a service has "
-        f"changed, or as the pipeline is not deterministic{failed}: of these only what the run retrieved is known"
-    )
+        return Gathered(bare, unasked=Unasked("failed", asked))
+    evidence, count = _compared(result, rows, bare, asked)
+    differing = Differing(count, len(rows), len(asked.rankings.failures)) if count else None
+    return Gathered(evidence, asked.depth if evidence.asked.any() else None, None, differing)
 
 
 def _ask(pipeline: Retriever, result: EvaluationResult[Any], bare: Evidence) -> _Asked:
@@ -468,7 +440,7 @@ def _ask(pipeline: Retriever, result: EvaluationResult[Any], bare: Evidence) -> 
     depth = max(DEPTH, candidates or 0, int(bare.final.counts.max(initial=0)))  # as deep as the run's other cutoffs
     budgets = [cutoff for cutoff in bare.cutter.cutoffs if cutoff.is_budget]
     sizes = [cutoff.size for cutoff in bare.cutter.cutoffs if not cutoff.is_budget]
-    cutter = RankingCutter([Cutoff(max([depth, *sizes])), *budgets], bare.cutter.tokenizer, bare.corpus)
+    cutter = RankingCutter([data.Cutoff(max([depth, *sizes])), *budgets], bare.cutter.tokenizer, bare.corpus)
     asking = Asking.of_record(result.config)
 
     folder = None if result.folder is None else result.folder.absolute()
@@ -479,25 +451,16 @@ def _ask(pipeline: Retriever, result: EvaluationResult[Any], bare: Evidence) -> 
         indexed(inner, bare.corpus) as index,
     ):
         rankings = index.rank([entry.query for entry in bare.truth], cutter, asking)
-        chunks: Sequence[AnyChunk] | None = index.chunks
+        chunks: Sequence[data.AnyChunk] | None = index.chunks
         if result.evaluation_type == "chunk-level":
-            ids = _chunk_ids(result, bare.truth, chunks, bare.corpus)
-            rankings = ProjectedTruth(CHUNK, (), ids.of).with_dataset_ids(rankings)
-            chunks = None if chunks is None else [_renamed(chunk, ids) for chunk in chunks]
+            projected = result.config["dataset"].get("evaluation_type") == "token-level"
+            known = () if projected else [unit for entry in bare.truth for unit in entry.labels]
+            ids = ChunkIds(known, chunks, None, HitReader(bare.corpus).original)
+            rankings = data.ProjectedTruth(data.CHUNK, (), ids.of).with_dataset_ids(rankings)
+            renamed: Any = replace  # both kinds of chunks have an id
+            chunks = chunks and [renamed(chunk, id=ids.of(Hit.of(chunk)) or chunk.id) for chunk in chunks]
         spans = (unit for entry in bare.truth for unit in entry.labels if result.evaluation_type == "token-level")
         return _Asked(rankings, chunks, unread_text(inner, spans), candidates, depth)
-
-
-def _chunk_ids(
-    result: EvaluationResult[Any], truth: Sequence[GroundTruth[Any]], chunks: Sequence[AnyChunk] | None, corpus: Corpus
-) -> ChunkIds:
-    projected = result.config["dataset"].get("evaluation_type") == "token-level"
-    known = () if projected else [unit for entry in truth for unit in entry.labels]
-    return ChunkIds(known, chunks, None, HitReader(corpus).original)
-
-
-def _renamed(chunk: Any, ids: ChunkIds) -> Any:
-    return replace(chunk, id=ids.of(Hit.of(chunk)) or chunk.id)
 
 
 def _compared(result: EvaluationResult[Any], rows: Integers, bare: Evidence, asked: _Asked) -> tuple[Evidence, int]:
@@ -511,7 +474,7 @@ def _compared(result: EvaluationResult[Any], rows: Integers, bare: Evidence, ask
     reads_alike = np.ones(len(rows), dtype=np.bool_)
     if asked.candidates is None:
         reads_alike = bare.cut(found).counts == bare.cut(begins).counts
-    sizes = (cutoff.size for cutoff in map(Cutoff.parse, result.cutoffs) if not cutoff.is_budget)
+    sizes = (cutoff.size for cutoff in map(data.Cutoff.parse, result.cutoffs) if not cutoff.is_budget)
     least = min(max(sizes, default=1), DEPTH if asked.candidates is None else asked.candidates)
     same = np.array(
         [

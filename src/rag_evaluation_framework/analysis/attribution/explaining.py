@@ -1,101 +1,119 @@
-"""Making explanations: what one question of a run found, what it missed, and why."""
+"""`explain`: what questions of a run found, what they missed, and the step that lost it."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
-from functools import cached_property, partial
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
 
 from ...base.outside import name_line, one_line, shown
 from ...contracts.registry.loading import load_installed
-from ...data import (
-    Answer,
-    CharacterSpan,
-    Corpus,
-    EvaluationType,
-    GroundTruth,
-    Hit,
-    PositionAwareChunk,
-    Skipped,
-    merge_overlapping_spans,
-)
+from ...data import Answer, CharacterSpan, Corpus, EvaluationType, GroundTruth, Hit, PositionAwareChunk
 from ...data.hits import RankedHits, Ranking
 from ...data.levels import LEVELS
 from ...data.score_table import Status
-from ...data.spans import uncovered
+from ...data.spans import merge_overlapping_spans
 from ...errors import ConfigError
 from ...runs.query_result import QueryResult
 from ...runs.result import EvaluationResult
 from ...runs.shown import Shown, ShownList
 from ...scoring.judging.spans import SpanJudgements
-from .attribution import RECALLS, QuestionBefore, confirmed, losses_of, noted, question_before, recall_name
+from ...scoring.levels.rules import RULES
+from .attribution import NEARLY, RECALLS, confirmed, losses_of, recall_name
 from .deep_pass import Gathered, gather, truth_of
-from .losses import CAUSES, Cause, Evidence, Losses, accounted, units_of
+from .losses import CAUSES, Cause, accounted, units_of
 
 if TYPE_CHECKING:
     from ...report.pages.explanation import Page
-
-
-# `explain`: what one question found, what it missed, and why.
 
 _PAGE = "rag_evaluation_framework.report.pages.explanation"  # a door upwards
 
 
 @dataclass(frozen=True)
 class RankedResult:
-    """One result of the ranking.
+    """One result of a ranking.
 
     Attributes:
         rank: Its rank, from 1.
         hit: The result.
-        text: What its reader reads.
+        text: The text of the corpus at its place, else what it brings; "" if neither is known.
         relevant: Which stretches of the text are in a place of an answer: first character, and one past the last.
-        read: How much of it was read: all, a part, as the budget ends in it, or nothing.
-        was: Its rank in the baseline; None if it is not there, or there is no baseline.
+        read: The result as it was read at the cutoff, cut where the budget ends; None if it was not.
     """
 
     rank: int
     hit: Hit
     text: str
     relevant: tuple[tuple[int, int], ...]
-    read: Literal["all", "part", "none"]
-    was: int | None = None
+    read: Hit | None
+
+    @property
+    def extent(self) -> Literal["all", "part", "none"]:
+        """How much of it was read."""
+        if self.read is None:
+            return "none"
+        return "all" if (self.read.end, self.read.text) == (self.hit.end, self.hit.text) else "part"
+
+
+def ranked_results(
+    evaluation_type: EvaluationType,
+    answers: Sequence[Answer[Any]],
+    ranking: Ranking,
+    read: Ranking,
+    corpus: Corpus | None,
+) -> Iterator[RankedResult]:
+    """Yield the results of a ranking, each with what of it is relevant and what of it was read.
+
+    Args:
+        evaluation_type: The level of the run.
+        answers: The answers to its question.
+        ranking: The ranking.
+        read: What was read of it; a result in which a budget ends is cut.
+        corpus: The documents; None if they are not at hand.
+    """
+    rules, units = RULES[evaluation_type], [unit for answer in answers for unit in answer.units]
+    left = [*read]
+    for rank, hit in enumerate(ranking, start=1):
+        span = hit.span
+        text = hit.text or ""
+        if span is not None:
+            text = corpus[span.doc_id].content[span.start : span.end] if corpus and span.doc_id in corpus else ""
+        relevant: tuple[tuple[int, int], ...] = ()
+        if evaluation_type != "token-level":
+            unit = rules.level.read(hit)
+            if unit is not None and any(rules.found(one, unit) for one in units):
+                relevant = ((0, len(text)),)
+        elif span is not None:
+            inside = [
+                CharacterSpan(span.doc_id, max(unit.start, span.start), min(unit.end, span.end))
+                for unit in units
+                if unit.overlaps(span)
+            ]
+            merged = merge_overlapping_spans(inside)
+            relevant = tuple((one.start - span.start, one.end - span.start) for one in merged)
+        yield RankedResult(rank, hit, text, relevant, left.pop(0) if left and _begin(left[0]) == _begin(hit) else None)
+
+
+def _begin(hit: Hit) -> tuple[object, ...]:
+    """Return what a result has in common with itself, cut."""
+    return (hit.doc_id, hit.start) if hit.placed else (hit.doc_id, (hit.text or "")[:20], hit.chunk_id)
 
 
 @dataclass(frozen=True)
-class Neighbour:
-    """A chunk that holds missed text, or stands beside one that does.
+class HoldingChunk:
+    """A chunk that holds some of an answer.
 
     Attributes:
         place: Where it is.
-        holds: Whether it holds some of the missed text.
         rank: Its rank; None if it is not among the results that are known.
         first_rank: Its rank before the reranker; None without one, or if it is not among the results that are known.
     """
 
     place: CharacterSpan
-    holds: bool
     rank: int | None
-    first_rank: int | None = None
-
-
-@dataclass(frozen=True)
-class Missed:
-    """Relevant text that was not read.
-
-    Attributes:
-        span: Where it is, with its text.
-        before: What the document has before it.
-        after: What the document has behind it.
-        neighbours: The chunks that hold it, and one on either side, in the order of the document.
-    """
-
-    span: CharacterSpan
-    before: str
-    after: str
-    neighbours: tuple[Neighbour, ...] = ()
+    first_rank: int | None
 
 
 @dataclass(frozen=True)
@@ -115,8 +133,7 @@ class ExplainedAnswer:
         outside_rank: The first rank before the reranker at which more of it is found than its candidates have; None
             without one, or if no known result has more.
         found_at: The rank at which it is first found; None if it is not.
-        was_found_at: The same in the baseline.
-        missed: What of its first place was not read, where nothing else stands for it.
+        chunks: The chunks that hold its first place, in the order of the document, if they are known.
     """
 
     answer: Answer[Any]
@@ -130,8 +147,7 @@ class ExplainedAnswer:
     first_rank: int | None
     outside_rank: int | None
     found_at: int | None
-    was_found_at: int | None
-    missed: tuple[Missed, ...]
+    chunks: tuple[HoldingChunk, ...]
 
     @property
     def causes(self) -> tuple[Cause, ...]:
@@ -147,6 +163,7 @@ class Explanation(Shown):
         run: The name of the run.
         evaluation_type: Its evaluation type.
         score: The recall that is explained, such as `span_recall@5`.
+        cutoff: Where rankings are cut, as it is printed.
         query_id: The question's id.
         text: Its wording.
         status: `failed` if its retrieval raised, `no-answer` if nothing is relevant, else `scored`.
@@ -154,21 +171,15 @@ class Explanation(Shown):
         results: The ranking of the run, best first, as deep as it is known.
         answers: What became of each answer.
         depth: How many results the pipeline was asked for again; None if it was not asked.
-        notes: What is to be known of it.
-        baseline: The name of the baseline; None if there is none.
-        before: The recall in the baseline; None if it has none, or the question was another one there.
-        knows_ranks: Whether the ranks of results in the baseline are known: there is one, of the same documents and the
-            same question.
-        gone: What the baseline read at the cutoff and the run did not, with its ranks in both; the second is None where
-            it is not among the results of the run.
-        cutoff: Where rankings are cut, as it is printed.
-        corpus: The documents.
         returned: How many results the pipeline returned, where it has a number of its own below `depth`; else None.
+        notes: What is to be known of it.
+        corpus: The documents.
     """
 
     run: str
     evaluation_type: EvaluationType
     score: str
+    cutoff: str
     query_id: str
     text: str
     status: Status
@@ -176,14 +187,9 @@ class Explanation(Shown):
     results: tuple[RankedResult, ...]
     answers: tuple[ExplainedAnswer, ...]
     depth: int | None
+    returned: int | None
     notes: tuple[str, ...]
-    baseline: str | None = None
-    before: float | None = None
-    knows_ranks: bool = False
-    gone: tuple[tuple[Hit, int, int | None], ...] = ()
-    cutoff: str = ""
-    corpus: Corpus | None = field(default=None, compare=False)
-    returned: int | None = None
+    corpus: Corpus = field(compare=False)
 
     def summary(self) -> "Page":
         """Return the explanation as people read it."""
@@ -201,59 +207,36 @@ class Explanation(Shown):
             "status": self.status,
             "recall": self.recall,
             "depth": self.depth,
-            "results": [_result_record(result) for result in self.results],
-            "answers": [_answer_record(answer) for answer in self.answers],
-            "baseline": None if self.baseline is None else {"name": self.baseline, "recall": self.before},
-            "gone": [{**_hit_record(hit), "was": was, "rank": rank} for hit, was, rank in self.gone],
+            "results": [
+                {
+                    "rank": one.rank,
+                    **{name: getattr(one.hit, name) for name in ("doc_id", "start", "end", "chunk_id")},
+                    "text": one.text,
+                    "relevant": [*map(list, one.relevant)],
+                    "read": one.extent,
+                }
+                for one in self.results
+            ],
+            "answers": [
+                {
+                    "places": [[*map(_unit_record, place)] for place in one.answer.places],
+                    "recall": one.recall,
+                    "lost": {cause: one.lost[cause] for cause in one.causes},
+                    "split_by_chunker": one.is_split,
+                    "truncated_by_embedder": one.is_truncated,
+                    "cut_off_by_budget": one.is_cut_off,
+                    "rank": one.rank,
+                    "rank_before_reranking": one.first_rank,
+                    "found_at": one.found_at,
+                    "chunks": [
+                        {**_unit_record(near.place), "rank": near.rank, "rank_before_reranking": near.first_rank}
+                        for near in one.chunks
+                    ],
+                }
+                for one in self.answers
+            ],
             "notes": list(self.notes),
         }
-
-
-def _hit_record(hit: Hit) -> dict[str, Any]:
-    return {"doc_id": hit.doc_id, "start": hit.start, "end": hit.end, "chunk_id": hit.chunk_id}
-
-
-def _result_record(result: RankedResult) -> dict[str, Any]:
-    return {
-        "rank": result.rank,
-        **_hit_record(result.hit),
-        "text": result.text,
-        "relevant": [list(stretch) for stretch in result.relevant],
-        "read": result.read,
-        "was": result.was,
-    }
-
-
-def _answer_record(known: ExplainedAnswer) -> dict[str, Any]:
-    return {
-        "places": [[_unit_record(unit) for unit in place] for place in known.answer.places],
-        "recall": known.recall,
-        "lost": {cause: known.lost[cause] for cause in known.causes},
-        "split_by_chunker": known.is_split,
-        "truncated_by_embedder": known.is_truncated,
-        "cut_off_by_budget": known.is_cut_off,
-        "rank": known.rank,
-        "rank_before_reranking": known.first_rank,
-        "found_at": known.found_at,
-        "was_found_at": known.was_found_at,
-        "missed": [
-            {
-                **_unit_record(missed.span),
-                "before": missed.before,
-                "after": missed.after,
-                "neighbours": [
-                    {
-                        **_unit_record(near.place),
-                        "holds": near.holds,
-                        "rank": near.rank,
-                        "rank_before_reranking": near.first_rank,
-                    }
-                    for near in missed.neighbours
-                ],
-            }
-            for missed in known.missed
-        ],
-    }
 
 
 def _unit_record(unit: Any) -> Any:
@@ -262,8 +245,6 @@ def _unit_record(unit: Any) -> Any:
     text = {"text": unit.text} if unit.text else {}
     return {"doc_id": unit.doc_id, "start": unit.start, "end": unit.end, **text}
 
-
-# The question of a run that a text names: its id, its wording, a beginning of either, or some of its words.
 
 _MOST_LISTED = 5
 _LINE = 100
@@ -281,72 +262,55 @@ def find_question(result: EvaluationResult[Any], given: str) -> int:
         ConfigError: No question is called so, or several are, and the message lists some; or the one that is was
             skipped, and the message says why.
     """
-    ids, texts, run = result.scores.query_ids, result.queries.texts, name_line(result.name)
-    folded = [*map(_folded, texts)]
+    run, count = name_line(result.name), len(result.queries)
     name: Any = given
     if not isinstance(name, str) or not (sought := _folded(name)):
         raise ConfigError(f"question {shown(given)}: expected its id, or the beginning or some words of it")
+    skipped = {str(label.query.id): label for label in reversed(result.skipped)}
+    ids = [*result.scores.query_ids, *skipped]
+    texts = [*result.queries.texts, *(label.query.text for label in skipped.values())]
+    folded = [*map(_folded, texts)]
     ways: tuple[Callable[[str, str], bool], ...] = (  # the closest first
         lambda query_id, _: query_id == given,
         lambda _, text: text == sought,
         lambda query_id, text: query_id.startswith(given) or text.startswith(sought),
         lambda _, text: {*sought.split()} <= {*text.replace("?", " ").split()},
     )
-    skipped: dict[str, Skipped] = {}
-    for label in result.skipped:
-        skipped.setdefault(label.query.id, label)
+
+    def listed(rows: Sequence[int]) -> str:
+        lines = [f"  {name_line(ids[row])}  {one_line(texts[row], _LINE)}".rstrip() for row in rows[:_MOST_LISTED]]
+        return "\n".join([*lines, *([f"  and {len(rows) - len(lines)} more"] if len(rows) > len(lines) else [])])
+
     for fits in ways:
         rows = [row for row, known in enumerate(zip(ids, folded, strict=True)) if fits(*known)]
-        if len(rows) == 1:
+        rows = [row for row in rows if row < count] or rows
+        if len(rows) > 1:
+            raise ConfigError(
+                f"{shown(given)} names {len(rows)} questions of {run}"
+                f"{'; write more of one, or its id:' if rows[0] < count else ' that were skipped:'}\n{listed(rows)}"
+            )
+        if rows and rows[0] < count:
             return rows[0]
         if rows:
-            raise ConfigError(
-                f"{shown(given)} names {len(rows)} questions of {run}; write more of one, or its id:\n"
-                f"{_listed([(ids[row], one_line(texts[row], _LINE)) for row in rows])}"
-            )
-        labels = [label for label in skipped.values() if fits(label.query.id, _folded(label.query.text))]
-        if labels:
-            raise ConfigError(_were_skipped(run, given, labels))
-    near = [folded.index(text) for text in get_close_matches(sought, folded, _MOST_LISTED, _NEAR)]
-    near += [ids.index(name) for name in get_close_matches(given, ids, _MOST_LISTED, 2 * _NEAR)]
+            name, reason = name_line(ids[rows[0]]), one_line(skipped[ids[rows[0]]].reason, _LINE)
+            raise ConfigError(f"the question {name} of {run} was skipped, so there is nothing to explain: {reason}")
+    near = [folded.index(text) for text in get_close_matches(sought, folded[:count], _MOST_LISTED, _NEAR)]
+    near += [ids.index(name) for name in get_close_matches(given, ids[:count], _MOST_LISTED, 2 * _NEAR)]
     rows = [*dict.fromkeys(near)][:_MOST_LISTED]
-    how = "; name one by its id, or by the beginning or some words of it"
-    told = f"; the nearest:\n{_listed([(ids[row], one_line(texts[row], _LINE)) for row in rows])}" if rows else how
-    raise ConfigError(f"no question of {run} is called {shown(given)}{told}")
-
-
-def _were_skipped(run: str, given: str, labels: Sequence[Skipped]) -> str:
-    """Return which questions of a run were skipped, and why; of many, some."""
-    reasons = [one_line(label.reason, _LINE) for label in labels]
-    why = "skipped, so that there is nothing to explain:"
-    if len(labels) == 1:
-        return f"the question {name_line(labels[0].query.id)} of {run} was {why} {reasons[0]}"
-    told = zip(labels, reasons, strict=True)
-    listed = _listed([(label.query.id, f"{one_line(label.query.text, _LINE)}: {reason}") for label, reason in told])
-    return f"{shown(given)} names {len(labels)} questions of {run} that were {why}\n{listed}"
-
-
-def _listed(questions: Sequence[tuple[str, str]]) -> str:
-    """Return questions by id, with what is told of each, a line each; of many the first ones."""
-    lines = [f"  {name_line(name)}  {told}".rstrip() for name, told in questions[:_MOST_LISTED]]
-    more = len(questions) - len(lines)
-    return "\n".join([*lines, *([f"  and {more} more"] if more else [])])
+    raise ConfigError(
+        f"no question of {run} is called {shown(given)}; name one by its id, or by the beginning or some words of it"
+        f"{f'; the nearest:{chr(10)}{listed(rows)}' if rows else ''}"
+    )
 
 
 def _folded(text: str) -> str:
     return " ".join(text.split()).casefold()
 
 
-_NEARLY = 1e-9
-_AROUND = 80  # characters of the document on either side of what was missed
-
-
 def explain(
     result: EvaluationResult[Any],
     question: str | QueryResult[Any] | Sequence[QueryResult[Any]] | list[str] | None = None,
     score: str | None = None,
-    *,
-    baseline: EvaluationResult[Any] | None = None,
     **how: Any,
 ) -> Explanation | list[Explanation]:
     """Explain what questions of a run found and missed, as `EvaluationResult.explain` says.
@@ -355,15 +319,12 @@ def explain(
         result: The run.
         question: One question, or a list of some; by default the worst.
         score: The recall that is explained.
-        baseline: Another result.
         how: How the pipeline is asked again: the keywords of `gather`.
 
     Raises:
         ConfigError: The question or the score is not known; or the pipeline cannot be made again or asked, and `deep`
             is true or it is given.
-        LevelMismatch: The baseline is of another evaluation type.
-        ResultError: The documents have changed or cannot be read, it is not known what was retrieved, or the baseline
-            does not have the question.
+        ResultError: The documents have changed or cannot be read, or it is not known what was retrieved.
     """
     if question is None:
         question = _worst(result, recall_name(result, score)[0])
@@ -378,10 +339,7 @@ def explain(
         (name, cutoff), _ = group
         gathered = gather(result, np.array([rows[place] for place in places], dtype=np.int64), cutoff, **how)
         for number, place in enumerate(places):
-            row, own = rows[place], gathered.question(number)
-            losses = losses_of(result, own.evidence) if result.scores.statuses[row] == "scored" else None
-            before = None if baseline is None else question_before(baseline, result, row, name)
-            explained[place] = _Explaining(result, row, name, own, losses, before).explanation
+            explained[place] = _explained(result, rows[place], name, gathered.question(number))
     if alone:
         return explained[0]
     page: Callable[[list[Explanation]], Page] = partial(load_installed(f"{_PAGE}:explanations_page"), result.name)
@@ -402,224 +360,88 @@ def _chosen_by(result: EvaluationResult[Any], question: Any) -> str | None:
     return by if by and by.partition("@")[0] in RECALLS[result.evaluation_type] else None
 
 
-@dataclass(frozen=True, eq=False)
-class _Explaining:
-    """One question, and all that is known of it."""
+def _explained(result: EvaluationResult[Any], row: int, name: str, gathered: Gathered) -> Explanation:
+    """Return the explanation of one question, of which all that is known was gathered."""
+    query, evidence = result.queries[row], gathered.evidence
+    recall, same, answers = None, None, list[ExplainedAnswer]()
+    if query.status == "scored":
+        losses = losses_of(result, evidence)
+        recall, answers = float(losses.recall[0]), [*_answers(result, gathered)]
+        same = confirmed(result, name, np.array([row], dtype=np.int64), losses)
+    notes = [*(f"{failure.kind}: {failure.message}" for failure in query.failures)]
+    notes += load_installed(f"{_PAGE}:attribution_notes")(result, gathered, name, same)
+    read = evidence.cut(evidence.final)[0]
+    return Explanation(
+        run=result.name,
+        evaluation_type=result.evaluation_type,
+        score=name,
+        cutoff=str(evidence.cutoff),
+        query_id=query.query_id,
+        text=query.text,
+        status=query.status,
+        recall=recall,
+        results=tuple(ranked_results(result.evaluation_type, query.answers, evidence.final[0], read, evidence.corpus)),
+        answers=tuple(answers),
+        depth=gathered.depth,
+        returned=gathered.returned,
+        notes=tuple(notes),
+        corpus=evidence.corpus,
+    )
 
-    result: EvaluationResult[Any]
-    row: int
-    name: str
-    gathered: Gathered
-    losses: Losses | None
-    before: QuestionBefore | None
 
-    @cached_property
-    def evidence(self) -> Evidence:
-        return self.gathered.evidence
-
-    @cached_property
-    def entry(self) -> GroundTruth[Any]:
-        return self.evidence.truth[0]
-
-    @cached_property
-    def final(self) -> Ranking:
-        return self.evidence.final[0]
-
-    @cached_property
-    def read(self) -> Ranking:
-        """What was read at the cutoff; a result in which a budget ends is cut."""
-        return self.evidence.cut(self.evidence.final)[0]
-
-    @cached_property
-    def ranks(self) -> Mapping[tuple[object, ...], int]:
-        """The rank of each result: in the run or, behind that, where it would be."""
-        deep = () if self.evidence.first is not None else self.evidence.deep[0]
-        return {**_ranks(deep), **_ranks(self.final)}
-
-    @cached_property
-    def first_ranks(self) -> Mapping[tuple[object, ...], int]:
-        """The rank of each result before the reranker; empty without one."""
-        return {} if self.evidence.first is None else _ranks(self.evidence.deep[0])
-
-    @property
-    def explanation(self) -> Explanation:
-        told = self.result.queries[self.row]
-        losses = self.losses
-        notes: list[str] = [*self.gathered.notes, *noted(self.result, self.gathered)]
-        if losses is not None:
-            row = np.array([self.row], dtype=np.int64)
-            notes += confirmed(self.result, self.name, row, losses)[1]
-        return Explanation(
-            run=self.result.name,
-            evaluation_type=self.result.evaluation_type,
-            score=self.name,
-            query_id=told.query_id,
-            text=told.text,
-            status=told.status,
-            recall=None if losses is None else float(losses.recall[0]),
-            results=tuple(self._results()),
-            answers=() if losses is None else tuple(self._answers()),
-            depth=self.gathered.depth,
-            notes=(
-                *(f"{failure.kind}: {failure.message}" for failure in told.failures),
-                *(() if self.before is None else self.before.notes),
-                *notes,
-            ),
-            baseline=None if self.before is None else self.before.name,
-            before=None if self.before is None else self.before.recall,
-            knows_ranks=self.before is not None and self.before.ranking is not None,
-            gone=tuple(self._gone()),
-            cutoff=str(self.evidence.cutoff),
-            corpus=self.evidence.corpus,
-            returned=self.gathered.returned,
-        )
-
-    def _results(self) -> Iterator[RankedResult]:
-        reader = self.evidence.cutter.reader
-        was = {} if self.before is None or self.before.ranking is None else _ranks(self.before.ranking)
-        bought = [*self.read]
-        for rank, hit in enumerate(self.final, start=1):
-            read: Literal["all", "part", "none"] = "none"
-            if bought and _begin(bought[0]) == _begin(hit):
-                part = bought.pop(0)
-                read = "all" if reader.length(part) >= reader.length(hit) else "part"
-            relevant = tuple(self._relevant(hit))
-            yield RankedResult(rank, hit, reader.original(hit), relevant, read, was.get(hit.identity))
-
-    def _relevant(self, hit: Hit) -> Iterator[tuple[int, int]]:
-        """Yield the stretches of a result that are in a place of an answer; of a relevant unit, all of it."""
-        if self.result.evaluation_type != "token-level":
-            level = LEVELS[self.result.evaluation_type]
-            unit = level.read(hit)
-            if unit is not None and {*self.entry.as_labelled([unit])} & {*self.entry.labels}:
-                yield 0, len(self.evidence.cutter.reader.original(hit))
-            return
-        own = hit.span
-        if own is None:
-            return
-        inside = [
-            CharacterSpan(own.doc_id, max(span.start, own.start), min(span.end, own.end))
-            for span in self.entry.labels
-            if span.overlaps(own)
-        ]
-        for span in merge_overlapping_spans(inside):
-            yield span.start - own.start, span.end - own.start
-
-    def _answers(self) -> Iterator[ExplainedAnswer]:
-        answers = self.entry.answers
-        level, corpus = self.result.evaluation_type, self.evidence.corpus
-        alone = [truth_of(self.entry.query, (answer,), level, corpus) for answer in answers]
-        evidence = self.evidence.take(np.zeros(len(alone), dtype=np.int64), alone)
-        losses = losses_of(self.result, evidence)
-        for number, (answer, entry) in enumerate(zip(answers, alone, strict=True)):
-            yield self._answer(answer, entry, number, losses)
-
-    def _answer(self, answer: Answer[Any], entry: GroundTruth[Any], number: int, losses: Losses) -> ExplainedAnswer:
-        recall = float(losses.recall[number])
-        ranking = self.final if self.evidence.first is not None else max(self.evidence.deep[0], self.final, key=len)
-        rank = self._more(entry, ranking, recall)
+def _answers(result: EvaluationResult[Any], gathered: Gathered) -> Iterator[ExplainedAnswer]:
+    """Yield what became of each answer to a question: each is judged as if it were the only one."""
+    evidence, level = gathered.evidence, result.evaluation_type
+    (entry,), final, deep = evidence.truth, evidence.final[0], evidence.deep[0]
+    is_reranked = evidence.first is not None
+    ranking = final if is_reranked else max(deep, final, key=len)
+    ranks, first_ranks = _ranks(ranking), _ranks(deep) if is_reranked else {}
+    documents = {unit.doc_id for unit in entry.labels if isinstance(unit, CharacterSpan)}
+    placed = (one for one in evidence.chunks or () if isinstance(one, PositionAwareChunk) and one.doc_id in documents)
+    chunks = sorted(map(PositionAwareChunk.to_span, placed), key=lambda one: (one.doc_id, one.start, one.end))
+    alone = [truth_of(entry.query, (answer,), level, evidence.corpus) for answer in entry.answers]
+    losses = losses_of(result, evidence.take(np.zeros(len(alone), dtype=np.int64), alone))
+    for number, (answer, truth) in enumerate(zip(entry.answers, alone, strict=True)):
+        recall, found = float(losses.recall[number]), _found(level, truth, ranking)
         lost: dict[Cause, float] = {cause: float(losses.lost[cause][number]) for cause in CAUSES}
-        first = outside = None
-        if self.evidence.first is not None:
-            first = self._more(entry, self.evidence.deep[0], recall)
-            given = recall + lost["beyond_cutoff"] + lost["dropped_by_reranker"] + lost["not_placed"]
-            outside = self._more(entry, self.evidence.deep[0], given)
-        found = self._more(entry, ranking, 0.0)
-        earlier = None if self.before is None else self.before.ranking
-        was = None if earlier is None else self._more(entry, earlier, 0.0)
-        return ExplainedAnswer(
+        given = recall + lost["beyond_cutoff"] + lost["dropped_by_reranker"] + lost["not_placed"]
+        before = _found(level, truth, deep) if is_reranked else ()
+        rank = _more(found, recall)
+        yield ExplainedAnswer(
             answer=answer,
             recall=recall,
             lost=lost,
-            is_split=bool(losses.split[number] > _NEARLY),
-            is_truncated=bool(losses.truncated[number] > _NEARLY),
-            is_cut_off=bool(losses.cut_off[number] > _NEARLY),
+            is_split=bool(losses.split[number] > NEARLY),
+            is_truncated=bool(losses.truncated[number] > NEARLY),
+            is_cut_off=bool(losses.cut_off[number] > NEARLY),
             rank=rank,
-            before=() if rank is None else ranking[: rank - 1],
-            first_rank=first,
-            outside_rank=outside,
-            found_at=found,
-            was_found_at=was,
-            missed=tuple(self._missed(answer)) if recall < 1 - _NEARLY else (),
+            before=() if rank is None else tuple(ranking[: rank - 1]),
+            first_rank=_more(before, recall),
+            outside_rank=_more(before, given),
+            found_at=_more(found, 0.0),
+            chunks=tuple(
+                HoldingChunk(one, *(known.get((one.doc_id, one.start, one.end)) for known in (ranks, first_ranks)))
+                for one in chunks
+                if any(one.overlaps(unit) for unit in answer.reference)
+            ),
         )
 
-    def _more(self, entry: GroundTruth[Any], ranking: Ranking, recall: float) -> int | None:
-        """Return the first rank with which more is found of an answer than this share."""
-        whole = np.array(self._found(entry, ranking))
-        ranks = np.flatnonzero(whole > recall + _NEARLY)
-        return int(ranks[0]) + 1 if len(ranks) else None
 
-    def _found(self, entry: GroundTruth[Any], ranking: Ranking) -> Sequence[float]:
-        """Return the recall of an answer after each rank."""
-        if self.result.evaluation_type == "token-level":
-            truth = [cast("GroundTruth[CharacterSpan]", entry)]
-            (judged,) = SpanJudgements.from_hits([RankedHits.of([ranking])], truth)
-            shares: list[float] = (judged.credit[0] / judged.truth[0]).tolist()
-            return shares
-        level = LEVELS[self.result.evaluation_type]
-        count = len(entry.relevant)
-        return [accounted(entry, units_of(entry, level, ranking[:rank])) / count for rank in range(1, len(ranking) + 1)]
-
-    def _missed(self, answer: Answer[Any]) -> Iterator[Missed]:
-        """Yield what of an answer's first place was not read, nor said by a copy that was; not white space alone."""
-        if self.result.evaluation_type != "token-level":
-            return
-        read = merge_overlapping_spans(hit.span for hit in self.read if hit.span is not None)
-        said = [*read]
-        for place, wording in zip(answer.places[1:], answer.wordings[1:], strict=True):
-            if wording == 0:
-                said += _echoes(place, answer.reference, read)
-        for span in uncovered(answer.reference, said):
-            shown = self._shown(span)
-            if not shown.span.text.isspace():  # between chunks, as a splitter drops it
-                yield shown
-
-    def _shown(self, span: CharacterSpan) -> Missed:
-        corpus = self.evidence.corpus
-        if span.doc_id not in corpus:
-            return Missed(span, "", "")
-        text = corpus[span.doc_id].content
-        quoted = text[span.start : span.end]
-        whole = CharacterSpan(span.doc_id, span.start, span.end, quoted if len(quoted) == span.length() else "")
-        before = text[max(span.start - _AROUND, 0) : span.start]
-        return Missed(whole, before, text[span.end : span.end + _AROUND], tuple(self._neighbours(span)))
-
-    def _neighbours(self, span: CharacterSpan) -> Iterator[Neighbour]:
-        """Yield the chunks that hold some of a span, and the nearest on either side."""
-        placed = [
-            CharacterSpan(chunk.doc_id, chunk.start, chunk.end)
-            for chunk in self.evidence.chunks or ()
-            if isinstance(chunk, PositionAwareChunk) and chunk.doc_id == span.doc_id
-        ]
-        ordered = sorted(placed, key=lambda chunk: (chunk.start, chunk.end))
-        behind = [chunk for chunk in ordered if chunk.end <= span.start]
-        ahead = [chunk for chunk in ordered if chunk.start >= span.end]
-        holding = [chunk for chunk in ordered if chunk.overlaps(span)]
-        for chunk in (*behind[-1:], *holding, *ahead[:1]):
-            place = (chunk.doc_id, chunk.start, chunk.end)
-            yield Neighbour(chunk, chunk.overlaps(span), self.ranks.get(place), self.first_ranks.get(place))
-
-    def _gone(self) -> Iterator[tuple[Hit, int, int | None]]:
-        """Yield what the baseline read and the run did not, with its ranks in both."""
-        if self.before is None or self.before.ranking is None:
-            return
-        read = {hit.identity for hit in self.final[: len(self.read)]}
-        cut = self.evidence.cut(RankedHits.of([self.before.ranking]))[0]
-        for rank, hit in enumerate(self.before.ranking[: len(cut)], start=1):
-            if hit.identity not in read:
-                yield hit, rank, self.ranks.get(hit.identity)
+def _found(level: EvaluationType, entry: GroundTruth[Any], ranking: Ranking) -> Sequence[float]:
+    """Return the recall of an answer after each rank."""
+    if level == "token-level":
+        truth = [cast("GroundTruth[CharacterSpan]", entry)]
+        (judged,) = SpanJudgements.from_hits([RankedHits.of([ranking])], truth)
+        shares: list[float] = (judged.credit[0] / judged.truth[0]).tolist()
+        return shares
+    count = len(entry.relevant)
+    ends = range(1, len(ranking) + 1)
+    return [accounted(entry, units_of(entry, LEVELS[level], ranking[:end])) / count for end in ends]
 
 
-def _echoes(
-    place: Sequence[CharacterSpan], original: Sequence[CharacterSpan], read: Sequence[CharacterSpan]
-) -> Iterator[CharacterSpan]:
-    """Yield what spans that were read in a copy say of the original."""
-    for one, other in zip(place, original, strict=True):
-        for span in read:
-            if span.overlaps(one):
-                shift = other.start - one.start
-                start, end = max(span.start, one.start) + shift, min(span.end, one.end) + shift
-                yield CharacterSpan(other.doc_id, start, end)
+def _more(found: Sequence[float], recall: float) -> int | None:
+    """Return the first rank with which more is found of an answer than this share."""
+    return next((rank for rank, share in enumerate(found, start=1) if share > recall + NEARLY), None)
 
 
 def _ranks(ranking: Ranking) -> dict[tuple[object, ...], int]:
@@ -628,8 +450,3 @@ def _ranks(ranking: Ranking) -> dict[tuple[object, ...], int]:
     for rank, hit in enumerate(ranking, start=1):
         ranks.setdefault(hit.identity, rank)
     return ranks
-
-
-def _begin(hit: Hit) -> tuple[object, ...]:
-    """Return what a result has in common with itself, cut."""
-    return (hit.doc_id, hit.start) if hit.placed else (hit.doc_id, (hit.text or "")[:20], hit.chunk_id)

@@ -1,6 +1,7 @@
 """The gates of a run: gathered from where they are written, and checked in its result."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from math import isfinite
@@ -13,7 +14,6 @@ from ...base.outside import name_line, shown
 from ...contracts.registry.loading import load_installed
 from ...contracts.roles import Outcome
 from ...data.cutoffs import Cutoff
-from ...data.rankings import NOT_ASKED
 from ...data.score_table import full_name
 from ...datasets.retrieval_harness import KEYS, P95, read_thresholds, threshold_problem
 from ...errors import ConfigError
@@ -21,16 +21,13 @@ from ...runs import EvaluationResult, ExperimentConfig, RunSpec, store
 from ...runs.gate_verdict import GateVerdict, OnInconclusive, Verdict
 from ...runs.meaning import other_meaning
 from ...runs.means import DOCUMENT, LENGTH, Cluster, label_values
-from ...scoring.levels.rules import RULES
 from ...scoring.metrics.catalogue import ALL_METRICS
 from .gate import Gate, Key, scaled, with_default
-from .measuring import FOUND, Measurement, NotMeasured, Runs, cannot_fail, found_score, listed
+from .measuring import FOUND, NotMeasured, Runs, cannot_fail, found_score, listed
 
 # Verdicts: what became of gates in a result, and whether that can be relied on.
 
-_POWER = "rag_evaluation_framework.report.pages.gates:power_of_gate"  # a door upwards
-
-# Whether the result of a run can be relied on: which questions failed, were not asked, or were skipped.
+_PAGE = "rag_evaluation_framework.report.pages.gates"  # a door upwards
 
 
 def unreliable(
@@ -49,29 +46,8 @@ def unreliable(
         allow_unlocated: Share of the results that may have no place in the corpus.
         why_skipped: Why questions were skipped, behind their number.
     """
-    counts = result.counts
-    failed, skipped, asked = counts["failed"] + counts["metric_failed"], counts["skipped"], counts["questions"]
-    not_asked = sum(NOT_ASKED in failures for failures in result.failures.values())
-    if not_asked:
-        others = f"{counts['failed'] - not_asked} others in time"
-        return (f"{not_asked} of {asked} questions were not asked, as the retriever did not answer {others}",)
-    if all(mean is None for mean in result.metrics.values()):
-        return ("no question has a score",)
-    problems: list[str] = []
-    if failed > allow_failures:
-        problems.append(f"{failed} of {asked} questions failed{_more_than(allow_failures, 'failures')}")
-    if skipped > allow_skipped:
-        many = f"{skipped} of {counts['answerable']} answerable questions {'were' if skipped > 1 else 'was'}"
-        problems.append(f"{many} skipped{_more_than(allow_skipped, 'skipped')}{why_skipped}")
-    if result.unplaced > allow_unlocated:
-        many = f"{counts['unlocated_hits']} of {counts['hits']} results"
-        noun = RULES[result.evaluation_type].noun
-        problems.append(f"{many} have no {noun}{_more_than(f'{allow_unlocated:.0%}', 'unlocated')}")
-    return tuple(problems)
-
-
-def _more_than(allowed: object, what: str) -> str:
-    return f", more than the {allowed} allowed (allow_{what}, --allow-{what})"
+    told = load_installed(f"{_PAGE}:unreliable")(result, allow_failures, allow_skipped, allow_unlocated, why_skipped)
+    return tuple(told)
 
 
 def refuse_unreliable(result: EvaluationResult[Any], problems: Sequence[str]) -> None:
@@ -81,14 +57,12 @@ def refuse_unreliable(result: EvaluationResult[Any], problems: Sequence[str]) ->
         result: The result.
         problems: Why it cannot be relied on, and what could not be written.
     """
-    found = problems or [
-        f"gate {verdict.gate!r} could not be measured: {verdict.told}"
-        for verdict in result.gates
-        if verdict.counts_as == "error"
-    ]
-    if found:
-        where = "" if result.folder is None else f"; the run is {result.whereabouts}"
-        raise ConfigError(f"{'; '.join(found)}{where}")
+    unmeasured = [verdict for verdict in result.gates if verdict.counts_as == "error"]
+    if problems or unmeasured:
+        raise ConfigError(
+            "; ".join(problems or [f"gate {one.gate!r} could not be measured: {one.told}" for one in unmeasured])
+            + ("" if result.folder is None else f"; the run is {result.whereabouts}")
+        )
 
 
 def blocks(outcome: Outcome) -> bool:
@@ -200,26 +174,20 @@ def _verdict(gate: Gate, both: Runs, on_inconclusive: OnInconclusive) -> GateVer
         found = both.measure(gate)
     except NotMeasured as why:
         return GateVerdict(str(gate), gate.source, "not measured", str(why), on_inconclusive=on_inconclusive)
-    outcome = _outcome(gate, found)
+    worst, best = (found.low, found.high) if gate.is_at_least else (found.high, found.low)
+    outcome: Verdict = "passed" if gate.allows(worst) else "inconclusive" if gate.allows(best) else "failed"
     return GateVerdict(
         gate=str(gate),
         source=gate.source,
         verdict=outcome,
         told=found.told,
-        power="" if found.power is None else load_installed(_POWER)(found.power),
+        power="" if found.power is None else load_installed(f"{_PAGE}:power_of_gate")(found.power),
         on_inconclusive=on_inconclusive,
         measured=found.value,
         low=found.low if gate.population and isfinite(found.low) else None,
         high=found.high if gate.population and isfinite(found.high) else None,
         queries=found.queries or (both.regressed(gate) if outcome != "passed" else ()),
     )
-
-
-def _outcome(gate: Gate, found: Measurement) -> Verdict:
-    worst, best = (found.low, found.high) if gate.is_at_least else (found.high, found.low)
-    if gate.allows(worst):
-        return "passed"
-    return "inconclusive" if gate.allows(best) else "failed"
 
 
 # The thresholds of design document 004, such as `min.recallAtK`, and the gates that they are.
@@ -244,15 +212,14 @@ def parse_thresholds(texts: Iterable[str], option: str, problems: list[str]) -> 
     """
     found: dict[str, float] = {}
     for text in texts:
-        key, equals, written = (part.strip() for part in text.partition("="))
-        problem = "expected a threshold such as min.recallAtK=0.75" if not equals else None
-        value = _number(written)
-        problem = problem or threshold_problem(key, written if value is None else value)
-        if problem is None and key in found:
-            problem = f"{key} is given twice"
+        key, _, written = (part.strip() for part in text.partition("="))
+        value: Any = written
+        with suppress(ValueError):
+            value = float(written)
+        problem = f"{key} is given twice" if key in found else threshold_problem(key, value)
         if problem:
             problems.append(f"{option} {shown(text)}: {problem}")
-        elif value is not None:
+        else:
             found[key] = value
     return found
 
@@ -273,13 +240,6 @@ def threshold_gate(key: str, value: float, k: Cutoff, names: Sequence[str], sour
     metrics = [f"{metric}@{k}" for metric in METRICS[key]]
     name = next((name for name in metrics if name in names), metrics[0])
     return Gate("score", name, ">=", value, source=told, off=value == 0)
-
-
-def _number(written: str) -> float | None:
-    try:
-        return float(written) if written.isascii() and "_" not in written else None
-    except ValueError:
-        return None
 
 
 # The gates of a run: gathered from where they are written, and checked before anything is run.
@@ -377,8 +337,10 @@ def _refuse_score(gate: Gate, experiment: ExperimentConfig[Any], _: EvaluationRe
         return
     if gate.name not in names:
         near = get_close_matches(gate.name, names, n=1)
-        hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(names)}"
-        raise ConfigError(f"the run has no score {shown(gate.name)}; {hint}")
+        raise ConfigError(
+            f"the run has no score {shown(gate.name)}; "
+            f"{f'did you mean {near[0]}?' if near else f'there are {chr(44).join(names)}'}"
+        )
     lowest = -1 if gate.kind == "drop" else 0
     if _is_share(gate.name, experiment) and not lowest <= gate.limit <= 1:
         raise ConfigError(f"{gate.name} is from 0 to 1; expected a limit from {lowest} to 1")

@@ -3,7 +3,7 @@
 import operator
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from decimal import Decimal, DecimalException
 from math import isfinite
 from typing import Any, Literal, NamedTuple, TypeAlias, cast
@@ -24,10 +24,7 @@ FORMS = (
 """The forms that a gate has, for messages."""
 
 _NEGLIGIBLE = 1e-9  # what rounding makes of a mean
-_UNITS: Mapping[str, int] = {"ms": -3, "s": 0}  # powers of ten
 _LONGEST = 15  # digits before the point, beyond which a limit has an exponent
-_QUESTIONS = ("question", "questions")
-_LARGEST_PERCENTILE = 99
 _WRITTEN: Mapping[str, tuple[str, int, tuple[int, ...]]] = {
     "latency": (" ms", 1000, (1, 4, 7)),
     "compared": (" %", 100, (0, 2, 5)),
@@ -40,6 +37,24 @@ _COMPARED: Mapping[Operator, Callable[[float, float], bool]] = {
     "<": operator.lt,
 }
 _SLACK: Mapping[Operator, float] = {">=": -_NEGLIGIBLE, "<=": _NEGLIGIBLE, ">": _NEGLIGIBLE, "<": -_NEGLIGIBLE}
+
+
+_NAME = r"[^\s<>=()]+"
+_NUMBER = r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?"
+_GATE = re.compile(
+    rf"(?:p(?P<percentile>[0-9]+)(?:\((?P<stage>[^()]+)\))?|(?P<lost>lost)(?:@(?P<cutoff>{_NAME}))?|(?P<compared>compared)"
+    rf"|(?P<score>{_NAME})(?P<drop> drop)?|population ?\( ?(?P<claim>{_NAME}) ?\)(?P<fall> drop)?)"
+    rf" ?(?P<operator>[<>]=?) ?(?P<limit>{_NUMBER}) ?(?P<unit>ms|s|%|questions?)?"
+    r"(?: where (?P<by>[^=]*[^=\s]) ?= ?(?P<value>\S.*))?"
+)
+_ALLOWED: Mapping[Kind, tuple[Sequence[str], Sequence[str], str]] = {
+    "score": ((">=", "<=", ">", "<"), ("",), "recall@10 >= 0.75"),
+    "drop": (("<=", "<"), ("",), "recall@10 drop <= 0.02"),
+    "lost": (("<=", "<"), ("", "question", "questions"), "lost@10 <= 2 questions"),
+    "compared": ((">=", ">"), ("%",), "compared >= 90 %"),
+    "latency": (("<=", "<"), ("ms", "s"), "p95 <= 300ms"),
+}
+"""The operators and units of each kind, and an example."""
 
 
 class Slice(NamedTuple):
@@ -90,12 +105,45 @@ class Gate:
             source: Where it was written.
 
         Raises:
-            ConfigError: The text is not a gate; the message says where it breaks, and what is expected there.
+            ConfigError: The text is not a gate.
         """
         given: Any = text
         if not isinstance(given, str):
             raise ConfigError(f"gate {shown(text)}: expected a text, such as {FORMS}")
-        return replace(_Reader(" ".join(given.split())).gate(), source=source)
+        line = " ".join(given.split())
+        found = _GATE.fullmatch(line)
+        if found is None:
+            raise ConfigError(f"gate {shown(line)}: expected {FORMS}")
+        part = found.groupdict("")
+        kind: Kind = "drop" if part["drop"] or part["fall"] else "score"
+        name, percentile, where = part["score"] or part["claim"], 0, None
+        if part["percentile"]:
+            kind, name, percentile = "latency", part["stage"].strip(), int(part["percentile"][:4])
+        elif part["compared"]:
+            kind, name = "compared", ""
+        try:
+            if part["lost"]:
+                kind, name = "lost", part["cutoff"] and str(Cutoff.parse(part["cutoff"]))
+            elif kind in ("score", "drop"):
+                name = str(ScoreName.parse(name))
+        except ConfigError as error:
+            raise ConfigError(f"gate {shown(line)}: {error}") from error
+        if part["by"]:
+            where = Slice(part["by"], part["value"])
+        limit = scaled(part["limit"], -3 if part["unit"] == "ms" else -2 if part["unit"] == "%" else 0)
+        operators, units, example = _ALLOWED[kind]
+        is_possible = {
+            "lost": limit >= 0 and limit % 1 == 0,
+            "compared": 0 < limit <= 1 and where is None,
+            "latency": limit >= 0 and 1 <= percentile <= 99,
+        }
+        fits = part["operator"] in operators and part["unit"] in units and is_possible.get(kind, True)
+        if not fits or not isfinite(limit):
+            raise ConfigError(
+                f"gate {shown(line)}: expected {' or '.join(operators)} and a possible limit, as in {example}"
+            )
+        compared = cast("Operator", part["operator"])
+        return cls(kind, name, compared, limit, percentile, bool(part["claim"]), where, source)
 
     @property
     def key(self) -> Key:
@@ -137,13 +185,8 @@ class Gate:
         return f"{scale * value:z.{next(exact, tried[-1])}f}{unit}"
 
     def __str__(self) -> str:
-        limit = _exactly(self.limit)
-        if self.kind == "latency":
-            limit = f"{_exactly(self.limit, 3)}ms"
-        if self.kind == "lost":
-            limit = f"{limit} question{'s' * (self.limit != 1)}"
-        if self.kind == "compared":
-            limit = f"{_exactly(self.limit, 2)} %"
+        limit = _exactly(self.limit, {"latency": 3, "compared": 2}.get(self.kind, 0))
+        limit += {"latency": "ms", "compared": " %", "lost": f" question{'s' * (self.limit != 1)}"}.get(self.kind, "")
         where = "" if self.where is None else f" where {self.where}"
         return f"{self.subject} {self.operator} {limit}{where}"
 
@@ -153,119 +196,6 @@ def with_default(gates: Sequence[Gate], *, has_baseline: bool) -> tuple[Gate, ..
     default = Gate.parse("compared >= 90 %", "by default")
     is_missing = has_baseline and all(gate.key != default.key for gate in gates)
     return (*gates, default) if is_missing else (*gates,)
-
-
-class _Reader:
-    """Reads one line from the left, and says where it breaks."""
-
-    def __init__(self, text: str) -> None:
-        self._text = text
-        self._at: int = 0
-
-    def gate(self) -> Gate:
-        """Return the gate that the line is."""
-        if not self._text:
-            raise ConfigError(f"gate '': is empty; expected {FORMS}")
-        kind, name, percentile, population = self._subject()
-        compared = self._operator(kind)
-        limit = self._limit(kind)
-        return Gate(kind, name, compared, limit, percentile, population, self._slice(kind))
-
-    def _subject(self) -> tuple[Kind, str, int, bool]:
-        if latency := self._take(r"p([0-9]+)(?![\w@])"):
-            percentile = int(latency[1][:4])
-            if not 1 <= percentile <= _LARGEST_PERCENTILE:
-                raise self._refused("a percentile from p1 to p99, such as p95", latency.start())
-            stage = self._take(r"\(([^()]+)\)")
-            return "latency", stage[1].strip() if stage else "", percentile, False
-        if lost := self._take(r"lost(?![\w])(?:@([^\s<>=()]+))?"):
-            return "lost", "" if lost[1] is None else str(self._cutoff(lost)), 0, False
-        if self._take(r"compared(?![\w@])"):
-            return "compared", "", 0, False
-        population = self._take(r"population *\(")
-        name = self._score()
-        if population and not self._take(r"\)"):
-            raise self._refused("')' behind the score, as in population(recall@10)")
-        return "drop" if self._take(r"drop(?!\w)") else "score", name, 0, population is not None
-
-    def _score(self) -> str:
-        found = self._take(r"[^\s<>=()]+")
-        if found is None:
-            raise self._refused(f"the name of a score, as in {FORMS}")
-        try:
-            return str(ScoreName.parse(found[0]))
-        except ConfigError as error:
-            raise self._refused(
-                "a score, such as recall@10 or span_recall@4000ch", found.start(), str(error)
-            ) from error
-
-    def _cutoff(self, found: re.Match[str]) -> Cutoff:
-        try:
-            return Cutoff.parse(found[1])
-        except ConfigError as error:
-            raise self._refused("a cutoff, as in lost@10 or lost@4000ch", found.start(1), str(error)) from error
-
-    def _operator(self, kind: Kind) -> Operator:
-        start = self._at
-        found = self._take(r"[<>=!≤≥]+")
-        if found is None or found[0] not in _COMPARED:
-            raise self._refused(f"{'drop, or ' * (kind == 'score')}one of {', '.join(_COMPARED)}", start)
-        compared = cast("Operator", found[0])
-        if kind == "compared" and compared not in (">=", ">"):
-            raise self._refused(">= or >, as compared is bounded from below", start)
-        if kind in ("drop", "lost", "latency") and compared not in ("<=", "<"):
-            what = kind if kind == "lost" else f"a {kind}"
-            raise self._refused(f"<= or <, as {what} is bounded from above", start)
-        return compared
-
-    def _limit(self, kind: Kind) -> float:
-        start = self._at
-        found = self._take(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?(?![\d.])")
-        at = self._at
-        unit = self._take(r"(?!where\b)[^\W\d_]+|%")
-        written = "" if unit is None else unit[0]
-        power = _UNITS.get(written, 0) if kind == "latency" else -2 if kind == "compared" else 0
-        if found is None or not isfinite(limit := scaled(found[0], power)):
-            raise self._refused("a number, such as 0.75", start)
-        if kind == "latency" and written not in _UNITS:
-            raise self._refused("ms or s behind the number, as in 300ms", at)
-        if kind == "latency" and limit < 0:
-            raise self._refused("a time of at least 0", start)
-        if kind == "compared" and (written != "%" or not 0 < limit <= 1):
-            raise self._refused("a share above 0 % and up to 100 %, such as 90 %", start)
-        if kind == "lost" and written not in ("", *_QUESTIONS):
-            raise self._refused("'questions' or nothing", at)
-        if kind == "lost" and (limit < 0 or limit != int(limit)):
-            raise self._refused("a whole number of questions", start)
-        if kind in ("score", "drop") and written:
-            raise self._refused("no unit: scores have none; 75 % is 0.75", at)
-        return limit
-
-    def _slice(self, kind: Kind) -> Slice | None:
-        if self._at == len(self._text):
-            return None
-        if kind == "compared":
-            raise self._refused("the end, as compared is of all questions")
-        if not self._take(r"where(?!\w)"):
-            raise self._refused("the end, or where and a slice, as in where tags=billing")
-        found = self._take(r"([^=]*[^=\s]) *= *(\S.*)")
-        if found is None:
-            raise self._refused("a property and its value, as in where tags=billing")
-        return Slice(found[1], found[2])
-
-    def _take(self, pattern: str) -> re.Match[str] | None:
-        """Return what comes next if it is that, and go on behind it and the space that follows."""
-        found = re.compile(pattern).match(self._text, self._at)
-        if found is not None:
-            self._at = found.end() + self._text.startswith(" ", found.end())
-        return found
-
-    def _refused(self, expected: str, at: int | None = None, why: str = "") -> ConfigError:
-        """Return the error of a text that is something else where it was read to, or at another place."""
-        start = self._at if at is None else at
-        rest = self._text[start:]
-        where = f"at {shown(rest, 40)} (character {start + 1})" if rest else "at its end"
-        return ConfigError(f"gate {shown(self._text)}: {where}: {f'{why}; ' if why else ''}expected {expected}")
 
 
 def scaled(number: str | float, power: int) -> float:

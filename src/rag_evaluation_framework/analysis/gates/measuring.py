@@ -9,7 +9,6 @@ from statistics import NormalDist
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...base.outside import name_line, one_line
 from ...data.columns import Integers, Numbers
@@ -43,7 +42,7 @@ class Power:
 
     what: Literal["mean", "drop"]
     least: float | None = None
-    unknown: Literal["", "unchanged", "no share"] = ""
+    unknown: Literal["", "unchanged", "no_share"] = ""
 
 
 def power_of_drop(gate: Gate, change: ChangedSlice) -> Power:
@@ -69,7 +68,7 @@ def power_of_mean(gate: Gate, mean: MeanScore, scores: Numbers) -> Power:
     |L - b| = z sqrt(L (1 - L) r / n) + z' sqrt(b (1 - b) r / n) + 1 / 2n.
     """
     if not np.all((scores >= 0) & (scores <= 1)):
-        return Power("mean", unknown="no share")
+        return Power("mean", unknown="no_share")
     limit = gate.limit if gate.is_at_least else 1 - gate.limit
     share = 1.0  # of the largest variance there can be: that of scores that are all equal is not known
     if mean.standard_error > 0:
@@ -84,7 +83,7 @@ def power_of_mean(gate: Gate, mean: MeanScore, scores: Numbers) -> Power:
     return Power("mean", (low if gate.is_at_least else 1 - low) if low > 0 else None)
 
 
-# Which questions the value of a gate leaves out, or counts as 0, and why, in words beside it.
+# Which questions cannot be compared, or were not scored, and why.
 
 _WIDEST_FAILURE = 160  # characters
 
@@ -120,63 +119,10 @@ def why_no_score(result: EvaluationResult[Any], query_id: str) -> str:
     return f"failed: {one_line(f'{failure.kind}: {failure.message}', _WIDEST_FAILURE)}"
 
 
-def left_out_of_mean(scores: ScoreTable, name: str, rows: Integers) -> str:
-    """Return how many of these questions have no score or failed, and whether a mean counts those that failed."""
-    failed, counted = _failures(scores)[rows], ~np.isnan(scores.column(name)[rows])
-    unscored = int((scores.answerable[rows] & ~(counted | failed)).sum())
-    return _failed(failed, counted) + (f", {unscored} without the score and not counted" if unscored else "")
-
-
-def left_out_of_drop(
-    compared: Comparison, runs: tuple[ScoreTable, ScoreTable], name: str, some: Collection[str] | None
-) -> str:
-    """Return how many questions a drop leaves out, and why.
-
-    Args:
-        compared: The comparison.
-        runs: The scores of the baseline, and of the run.
-        name: The score.
-        some: The ids of the questions that the gate is about; None for all.
-    """
-    ids = compared.change.query_ids
-    chosen = np.array([row for row, query_id in enumerate(ids) if some is None or query_id in some], dtype=np.int64)
-    counted = ~np.isnan(compared.change.columns[name][chosen])
-    rows = [np.array([table.rows[ids[row]] for row in chosen], dtype=np.int64) for table in runs]
-    before, now = (_failures(table)[own] for table, own in zip(runs, rows, strict=True))
-    unscored = int((runs[1].answerable[rows[1]] & ~(counted | before | now)).sum())
-    told = _failed(now, counted) + _failed(before & ~now, counted, " before", "compared")
-    told += f", {unscored} without the score in both and not compared" if unscored else ""
-    placed = sum(some is None or query_id in some for query_id in compared.placed)
-    told += f", {placed} skipped before and not compared" if placed else ""
-    return told + not_compared(compared, len(compared.skipped))
-
-
-def not_compared(compared: Comparison, skipped: int = 0) -> str:
-    """Return how many questions of the baseline are not there any more, or ask or expect something else now.
-
-    Args:
-        compared: The comparison.
-        skipped: How many are skipped now, and left out for that.
-    """
-    count = len(compared.removed) + len(compared.changed) + skipped
-    return f", {count} of the baseline not compared" if count else ""
-
-
 def unfilled_budgets(name: str, runs: Mapping[str, EvaluationResult[Any]]) -> str:
     """Return how many rankings ran out of results before the budget of a score was filled, in each of some runs."""
     counts = [f"{run.unfilled[name]}{when}" for when, run in runs.items() if name in run.unfilled]
     return f", rankings that ran out of results before the budget was filled: {', '.join(counts)}" if counts else ""
-
-
-def _failures(scores: ScoreTable) -> NDArray[np.bool_]:
-    """Return which questions would have a score if they had not failed; shape (questions,)."""
-    return scores.with_status("failed") & scores.answerable
-
-
-def _failed(failed: NDArray[np.bool_], counted: NDArray[np.bool_], when: str = "", how: str = "counted") -> str:
-    left, zeros = int((failed & ~counted).sum()), int((failed & counted).sum())
-    told = f", {left} failed{when} and not {how}" if left else ""
-    return told + (f", {zeros} failed{when} and counted as 0" if zeros else "")
 
 
 # What a gate bounds, measured in a result and, where it is about a change, against a baseline.
@@ -188,7 +134,6 @@ Compared: TypeAlias = Comparison | LevelMismatch | ResultError | None
 """How a run differs from a baseline, or why they cannot be compared; None without a baseline."""
 
 _MOST_NAMED = 3
-_NO_TIMES = "questions that are asked together, or whose stored rankings tell no seconds, have no times"
 _WIDEST = 80  # characters of a question
 _MOST_LISTED = 20
 
@@ -294,19 +239,18 @@ class Runs:
         if not len(rows):
             raise NotMeasured(f"no question{_of(gate.where)} has a score {name}")
         value = fsum(column[rows].tolist()) / len(rows)
-        others = left_out_of_mean(self.result.scores, name, self._rows(gate.where))
-        others += unfilled_budgets(name, {"": self.result})
+        of = f"{self._of_all(len(rows), gate.where)}{unfilled_budgets(name, {'': self.result})}"
         least, greatest = ends_of(column, self.result.score_range(name))
         worst = least if gate.is_at_least else greatest
         if not gate.population:
-            return Measurement.pinned(value, f"{gate.written(value)}, {_questions(len(rows))}{others}", worst)
+            return Measurement.pinned(value, f"{gate.written(value)}, {of}", worst)
         try:
             clusters = clusters_of((self.result,), self.result.scores.query_ids, self.cluster)
         except ResultError as unknown:
             raise NotMeasured(str(unknown)) from None
         mean = self.result.means_of([name], rows, clusters)[name]
         check_clusters(clusters.among(rows), mean.clusters)
-        told = f"{gate.written(value)}, {_interval(mean.low, mean.high)}, {_questions(len(rows))}{others}"
+        told = f"{gate.written(value)}, {_interval(mean.low, mean.high)}, {of}"
         return Measurement(value, told, mean.low, mean.high, worst, power_of_mean(gate, mean, column[rows]))
 
     def _drop(self, gate: Gate) -> Measurement:
@@ -317,8 +261,7 @@ class Runs:
             raise NotMeasured(f"no question{_of(gate.where)} has a score {name} in both runs")
         drop = 0.0 - change.test.mean
         some = None if gate.where is None else self._ids(gate.where)
-        means = f"{change.before:.3f} to {change.after:.3f}, {_questions(change.questions)}"
-        means += left_out_of_drop(compared, (before.scores, self.result.scores), name, some)
+        means = f"{change.before:.3f} to {change.after:.3f}, {self._of_all(change.questions, gate.where)}"
         means += unfilled_budgets(name, {" before": before, " now": self.result})
         columns = compared.before.columns[name], compared.after.columns[name]
         worst = change.before - ends_of(np.concatenate(columns), self.result.score_range(name))[0]
@@ -359,14 +302,7 @@ class Runs:
             query_id for query_id in found if query_id in after.rows and after.columns[name][after.rows[query_id]] > 0
         }
         lost = tuple(query_id for query_id in found if query_id not in now)
-        earlier = dict(zip(before.query_ids, before.statuses, strict=True))
-        unwatched = sum(
-            earlier[query_id] == "failed" and bool(before.answerable[before.rows[query_id]]) for query_id in asked
-        )
-        placed = sum(some is None or query_id in some for query_id in compared.placed)
-        told = f"{len(lost)} of {_questions(len(found))} found before, by {name}{not_compared(compared)}"
-        told += f", {unwatched} failed before and not watched" if unwatched else ""
-        told += f", {placed} skipped before and not watched" if placed else ""
+        told = f"{len(lost)} of {_questions(len(found))} found before, by {name}"
         told += unfilled_budgets(name, {" before": baseline, " now": self.result})
         wordings = dict(compared.questions) | {str(label.query.id): label.query.text for label in self.result.skipped}
         reasons = {query_id: why_no_score(self.result, query_id) for query_id in lost[:_MOST_NAMED]}
@@ -393,12 +329,15 @@ class Runs:
     def _latency(self, gate: Gate) -> Measurement:
         stages, rows = self.result.queries.stages, self._rows(gate.where)
         if gate.name and gate.name not in stages:
-            raise NotMeasured(f"no stage {gate.name!r} was timed; {_stages(stages)}")
+            raise NotMeasured(f"no stage {gate.name!r} was timed; stages are {', '.join(stages) or 'none'}")
         chosen = [stages[gate.name]] if gate.name else [*stages.values()]
         columns = [seconds[rows] for seconds in chosen]
         timed = np.any([~np.isnan(seconds) for seconds in columns], axis=0) if columns else np.zeros(0, np.bool_)
         if not timed.any():
-            raise NotMeasured(f"no question{_of(gate.where)} was timed on its own; {_stages(stages)}")
+            raise NotMeasured(
+                f"no question{_of(gate.where)} was timed on its own; questions that are asked together, or whose "
+                "stored rankings tell no seconds, have no times"
+            )
         totals = np.nansum(columns, axis=0)[timed]
         answered = ~self.result.scores.with_status("failed")[rows]
         least = ceil(100 / (100 - gate.percentile))  # one of them is beyond the percentile
@@ -434,6 +373,12 @@ class Runs:
         failures, chosen = self.result.failures, [*map(int, rows)]
         of_each = (failures.get(self.result.scores.query_ids[row], ()) for row in chosen)
         return sum(any(failure.kind == "TimeoutError" for failure in some) for some in of_each)
+
+    def _of_all(self, count: int, where: Slice | None) -> str:
+        """Return how many questions of how many that have an answer, in words."""
+        every = int(self.result.scores.answerable[self._rows(where)].sum())
+        every += len({label.query.id for label in self.result.skipped}) if where is None else len(self._skipped(where))
+        return f"{count:,} of {_questions(every)}" if count < every else _questions(count)
 
     def _comparison(self) -> tuple[EvaluationResult[Any], Comparison]:
         """Return the baseline, and the comparison with it."""
@@ -543,10 +488,6 @@ def _of(where: Slice | None) -> str:
 
 def _questions(count: int) -> str:
     return f"{count:,} question{'s' * (count != 1)}"
-
-
-def _stages(stages: Mapping[str, Numbers]) -> str:
-    return f"stages are {', '.join(stages)}" if stages else _NO_TIMES
 
 
 def listed(names: Collection[str]) -> str:

@@ -5,16 +5,17 @@ from typing import Any
 
 import numpy as np
 
-from ...analysis.comparability import Differences, FailedQuestions, Names
-from ...analysis.comparison import Comparison, Disagreement, RegressedSlices, Slice
+from ...analysis.comparison import Comparison, Disagreement, Names, RegressedSlices, Slice
 from ...analysis.gates.gate import Gate
 from ...analysis.gates.measuring import found_score, not_compared_by_reason, why_no_score
 from ...base.outside import first_of, name_line
 from ...data import ScoreTable
 from ...data.score_table import full_name
 from ...runs import EvaluationResult, GateVerdict
+from ...runs.meaning import servers
 from ...runs.means import FEWEST, Cluster
 from ...runs.shown import marked, number, written_p_value, written_signed
+from ...scoring.levels import RULES
 from ...statistics.paired import PairedDifference
 from ..page import Block, Line, Lines, Role, Table, line, muted
 from ..page import Page as Page
@@ -160,13 +161,14 @@ def _causes(compared: Comparison, before: EvaluationResult[Any], after: Evaluati
         some = f", the first {_MOST_LISTED} of {len(queries)}" if len(queries) > _MOST_LISTED else ""
         deltas = compared.deltas.get(score, {})
         scores = after.scores.per_query(score) if score in after.scores.columns else {}
-        alone = {query_id: value for query_id, value in scores.items() if query_id not in deltas}
-        shown = queries[:_MOST_LISTED]
+        shown, changes = queries[:_MOST_LISTED], dict.fromkeys(queries, "")
+        changes |= {query_id: f"not compared, now {now:.3f}" for query_id, now in scores.items() if now is not None}
+        changes |= {query_id: f"{delta:+.3f}" for query_id, delta in deltas.items()}
         why = {query_id: why_no_score(after, query_id) if score else reasons[query_id] for query_id in shown}
         yield Table(
             ("question", "id", f"change of {score}" if score else "why"),
             tuple(
-                (wordings.get(query_id) or "–", query_id, _change(deltas.get(query_id), reason, alone.get(query_id)))
+                (wordings.get(query_id) or "–", query_id, ", ".join(filter(None, (changes[query_id], reason))) or "–")
                 for query_id, reason in why.items()
             ),
             f"Questions behind {', '.join(verdict.gate for verdict in blocking)}{some}",
@@ -181,13 +183,6 @@ def _score(gate: Gate, compared: Comparison, after: EvaluationResult[Any]) -> st
         found_score(gate.name or after.cutoffs[0], columns) if gate.kind == "lost" else full_name(gate.name, columns)
     )
     return found or gate.name
-
-
-def _change(delta: float | None, why: str, alone: float | None) -> str:
-    """Return how the score of a question changed, and why where that is known; of one not compared, its score alone."""
-    change = "" if delta is None else f"{delta:+.3f}"
-    change = change if alone is None else f"not compared, now {alone:.3f}"
-    return ", ".join(filter(None, (change, why))) or "–"
 
 
 def slices_table(by: str, found: Sequence[Slice], cluster: Cluster | None = None) -> Table:
@@ -213,9 +208,8 @@ _MOST_NAMED = 3
 
 def comparison_doubts(
     compared: Comparison,
-    others: Differences,
+    runs: Runs,
     edited: Collection[Names],
-    failed: Sequence[FailedQuestions],
     regressed: RegressedSlices | None,
     orders: Sequence[Disagreement],
 ) -> tuple[str, ...]:
@@ -223,18 +217,16 @@ def comparison_doubts(
 
     Args:
         compared: The comparison.
-        others: What else differs.
+        runs: Baseline and candidate.
         edited: The old and new names of the documents of each question that was edited and is compared all the same.
-        failed: The questions that failed.
         regressed: The slices in which the first score regressed, if its mean did not.
         orders: Where the runs win at different cutoffs.
     """
     return (
         *_incomparable(compared),
-        *_differences(others),
+        *_differences(*runs),
         *_edits(edited),
         *_left_out(compared),
-        *map(_failed, failed),
         *([slices_text(regressed)] if regressed is not None else []),
         *order_texts((compared.baseline, compared.candidate), orders),
     )
@@ -298,20 +290,24 @@ def _incomparable(compared: Comparison) -> Iterator[str]:
         yield f"not comparable: {', '.join(name for name, why in known.items() if why == reason)} ({reason})"
 
 
-def _differences(known: Differences) -> Iterator[str]:
-    if known.scores:
-        yield f"scores that are not in both: {', '.join(known.scores)}"
-    before, after = known.datasets
-    if before != after:
-        yield f"the datasets have other names: {name_line(before)} before, {name_line(after)} after"
-    was_asked, is_asked = (", ".join(servers) for servers in known.servers)
-    if was_asked != is_asked:
-        own = "none but providers' own"
-        yield f"the servers are not the same: {was_asked or own} before, {is_asked or own} after"
-    yield from (f"the {what} is not the same" for what in known.others)
-    if known.zeros:
+def _differences(baseline: EvaluationResult[Any], candidate: EvaluationResult[Any]) -> Iterator[str]:
+    both = baseline.scores.columns.keys() & candidate.scores.columns.keys()
+    alone = [name for name in dict.fromkeys((*baseline.score_names, *candidate.score_names)) if name not in both]
+    if alone:
+        yield f"scores that are not in both: {', '.join(alone)}"
+    before, after = baseline.config, candidate.config
+    names = [name_line(config["dataset"]["name"]) for config in (before, after)]
+    if names[0] != names[1]:
+        yield f"the datasets have other names: {names[0]} before, {names[1]} after"
+    asked = [", ".join(servers(config.get("retriever"))) or "none but providers' own" for config in (before, after)]
+    if asked[0] != asked[1]:
+        yield f"the servers are not the same: {asked[0]} before, {asked[1]} after"
+    yield from (
+        f"the {what} is not the same" for what in ("corpus", "dataset") if before[what]["hash"] != after[what]["hash"]
+    )
+    if baseline.scores.count_as_zero != candidate.scores.count_as_zero:
         yield "the two count different questions that were not scored as 0"
-    yield from known.doubts
+    yield from RULES[baseline.evaluation_type].doubts(before, after)
 
 
 def _edits(edited: Collection[Names]) -> Iterator[str]:
@@ -342,9 +338,3 @@ def _left_out(compared: Comparison) -> Iterator[str]:
         if ids:
             more = ", …" if len(ids) > _MOST_NAMED else ""
             yield f"{what}, not compared: {len(ids)} ({', '.join(ids[:_MOST_NAMED])}{more})"
-
-
-def _failed(known: FailedQuestions) -> str:
-    which = "answerable questions" if known.answerable else "questions without an answer"
-    what = "are compared as 0" if known.compared else "are not compared"
-    return f"{which} that failed, and {what}: {known.before} before, {known.after} after"

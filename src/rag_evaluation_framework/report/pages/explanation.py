@@ -4,13 +4,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ...analysis.attribution.attribution import NEARLY, Advice, Attribution, Change
-from ...analysis.attribution.explaining import ExplainedAnswer, Explanation, Neighbour, RankedResult
+import numpy as np
+from numpy.typing import NDArray
+
+from ...analysis.attribution.attribution import NEARLY, Attribution, Change, unlocated
+from ...analysis.attribution.deep_pass import Gathered, Reason
+from ...analysis.attribution.explaining import ExplainedAnswer, Explanation, RankedResult, ranked_results
 from ...analysis.attribution.losses import Bound, Cause
-from ...base.outside import first_of, name_line
-from ...data import CharacterSpan, Corpus, Hit, merge_overlapping_spans
+from ...base.files import is_object
+from ...base.outside import first_of, name_line, shown
+from ...data import Answer, CharacterSpan, Corpus, EvaluationType, Hit, merge_overlapping_spans
 from ...data.cutoffs import OWN_CUTOFF, Cutoff
-from ...data.hits import RankedHits
+from ...data.hits import RankedHits, Ranking
+from ...data.levels import LEVELS
 from ...runs import EvaluationResult, QueryResult
 from ...runs.query_result import own_cutoff
 from ...runs.shown import number
@@ -18,35 +24,17 @@ from ...scoring.levels.rules import RULES
 from ...text.reading import ContextBudget, HitReader
 from ...text.text_locator import LinePlaces
 from ...text.tokenizers import resolve_tokenizer
-from ..page import Bar, Line, Lines, Part, Passage, Passages, Role, Table, line, muted, plural, within
+from ..page import Bar, Block, Line, Lines, Part, Passage, Passages, Role, Table, line, muted, plural, within
 from ..page import Page as Page
 from .result import note_lines
 
-_MOST_RESULTS = 10  # that hold nothing relevant, or were not read
+_MOST_RESULTS = 10  # that were read and hold nothing relevant; and that were not read and do
 _MOST_BEFORE = 3
+_AROUND = 200  # characters of a document around an answer
+_LONGEST = 20_000  # characters of a result: of longer ones the begin
+_EXAMPLE = 80  # characters of a text
 
-
-def explanation_page(known: Explanation) -> Page:
-    """Return an explanation as people read it: its recall, the results, the answers, and what changed to a baseline."""
-    return Page(known.text or "–", tuple(_Explained(known).blocks()), aside=f"({known.query_id})")
-
-
-def explanations_page(run: str, known: Sequence[Explanation]) -> Page:
-    """Return the explanations of several questions of a run below each other; notes of all of them come first, once."""
-    first = known[0].notes if len(known) > 1 else ()
-    shared = [note for note in first if all(note in one.notes for one in known)]
-    others = (replace(one, notes=tuple(note for note in one.notes if note not in shared)) for one in known)
-    return Page(run, (Lines(note_lines(shared)), *map(explanation_page, others)))
-
-
-def text_of(text: str, relevant: Sequence[tuple[int, int]]) -> tuple[Part, ...]:
-    """Return a text that was read, in parts: what is relevant of it, and the rest."""
-    parts: list[Part] = []
-    at = 0
-    for start, end in relevant:
-        parts += [Part(text[at:start], "read"), Part(text[start:end], "found")]
-        at = end
-    return (*parts, Part(text[at:], "read"))
+Result = EvaluationResult[Any]
 
 
 class Places:
@@ -69,118 +57,125 @@ class Places:
         return self._lines.named(unit)
 
 
-class _Explained:
-    def __init__(self, known: Explanation) -> None:
-        self.known, self.places = known, Places(known.corpus)
+class _Marked:
+    """Answers and results of a question as passages, with what was read, and what was missed."""
 
-    def blocks(self) -> Iterator[Lines | Passages]:
-        known = self.known
-        verdict: Role = "verdict" if known.recall is None else "good" if known.recall == 1 else "bad"
-        yield Lines((line((f"{known.run}, {known.score}: {self._score()}", verdict)),))
-        yield Lines(note_lines(known.notes))
-        yield Lines(tuple(self._answers()), "Answers")
-        yield Passages(tuple(passage for answer in known.answers for passage in self._missed(answer)), "Missed")
-        yield from self._results()
-        yield Lines(tuple(self._gone()), "Read in the baseline only")
+    def __init__(self, level: EvaluationType, results: Sequence[RankedResult], corpus: Corpus | None) -> None:
+        self.rules, self.results, self.corpus, self.places = RULES[level], results, corpus, Places(corpus)
 
-    def _score(self) -> str:
-        known = self.known
-        recall = known.status if known.recall is None else number(known.recall)
-        if known.baseline is None or (known.before is None and not known.knows_ranks):
-            return recall
-        return f"{recall}; {number(known.before)} in the baseline {name_line(known.baseline)}"
+    def answer(self, answer: Answer[Any], label: str = "") -> Iterator[Passage]:
+        """Yield the places of an answer: with the documents in them, else by their texts or names."""
+        for at, place in enumerate(answer.places):
+            yield from (self._unit(unit, "or" if at else label) for unit in place)
 
-    def _results(self) -> Iterator[Lines | Passages]:
-        known = self.known
-        read = [result for result in known.results if result.read != "none"]
-        wanted = {answer.rank for answer in known.answers}
-        title = f"Results within @{known.cutoff}"
-        shown = [*read[:_MOST_RESULTS], *(result for result in read[_MOST_RESULTS:] if result.relevant)]
-        if not read:
+    def _unit(self, unit: Any, label: str) -> Passage:
+        units = ((one, self.rules.level.read(one.hit)) for one in self.results)
+        found = next((one for one, got in units if got is not None and self.rules.found(unit, got)), None)
+        where = self.places.of_unit(unit)
+        note = f"not in {plural(len(self.results), 'result')}" if found is None else f"first found at rank {found.rank}"
+        if not isinstance(unit, CharacterSpan):
+            return Passage((), where, label, note)
+        if self.corpus is None or unit.doc_id not in self.corpus:
+            is_read = found is not None and found.read is not None
+            return Passage((Part(unit.text, "found" if is_read else "missed"),), where, label, note)
+        content = self.corpus[unit.doc_id].content
+        return Passage(within(content, unit.start, unit.end, _AROUND, self._truth(unit, content)), where, label, note)
+
+    def _truth(self, unit: CharacterSpan, content: str) -> Iterator[Part]:
+        """Yield the text of a span: what was read, with white space between two reads, and what was missed."""
+        spans = [one.read.span for one in self.results if one.read is not None and one.read.span is not None]
+        read: list[tuple[int, int]] = []
+        for span in merge_overlapping_spans(span for span in spans if span.overlaps(unit)):
+            start, end = max(span.start, unit.start), min(span.end, unit.end)
+            if read and content[read[-1][1] : start].isspace():
+                start = read.pop()[0]
+            read.append((start, end))
+        at = unit.start
+        for start, end in read:
+            yield from (Part(content[at:start], "missed"), Part(content[start:end], "found"))
+            at = end
+        yield Part(content[at : unit.end], "missed")
+
+    def read(self, cutoff: str) -> Iterator[Lines | Passages]:
+        """Yield the results within a cutoff, of many those that hold an answer, and those behind it that hold one."""
+        first = [one for one in self.results if one.read is not None and (one.rank <= _MOST_RESULTS or one.relevant)]
+        later = [one for one in self.results if one.read is None and one.relevant]
+        title = f"Results within @{cutoff}, and later ones that hold an answer"
+        yield Passages(tuple(map(self._result, (*first, *later[:_MOST_RESULTS]))), title)
+        if not first and not later:
             yield Lines((line("none", indent=2),), title)
-        yield Passages(tuple(map(self._result, shown)), title)
-        if len(shown) < len(read):
-            yield Lines((line((f"and {len(read) - len(shown)} more without relevant text", "muted"), indent=4),))
-        later = [result for result in known.results if result.read == "none" and result.rank in wanted]
-        yield Passages(tuple(map(self._result, later)), "Behind the cutoff, with more of an answer")
 
     def _result(self, result: RankedResult) -> Passage:
-        was, notes = result.was, ["cut by the budget"] if result.read == "part" else []
-        if self.known.knows_ranks:
-            notes.append("new" if was is None else "as before" if was == result.rank else f"was {was}")
-        parts = text_of(result.text, result.relevant)
-        return Passage(parts, self.places.of_hit(result.hit), str(result.rank), ", ".join(notes))
-
-    def _gone(self) -> Iterator[Line]:
-        for hit, was, rank in self.known.gone[:_MOST_RESULTS]:
-            now = "not among the results" if rank is None else f"now {rank}"
-            yield line((self.places.of_hit(hit), "place"), (f", was {was}, {now}", "muted"), indent=4)
-        if (more := len(self.known.gone) - _MOST_RESULTS) > 0:
-            yield line((f"and {more} more", "muted"), indent=4)
-
-    def _answers(self) -> Iterator[Line]:
-        known = self.known
-        if not known.answers:
-            failed = "its retrieval failed, so nothing was found"
-            none = "nothing in the documents answers it, so nothing could be found"
-            yield line(failed if known.status == "failed" else none, indent=2)
-        for answer in known.answers:
-            yield from self._answer(answer)
-
-    def _answer(self, answer: ExplainedAnswer) -> Iterator[Line]:
-        places = [self.places.of_unit(place[0]) for place in answer.answer.places]
-        others = f" or {plural(len(places) - 1, 'other place')}" if len(places) > 1 else ""
-        yield line((places[0], "place"), f"{others}: {answer.recall:.0%} found{self._found_at(answer)}", indent=2)
-        for cause in answer.causes:
-            words = told(cause, self.known.depth, self.known.returned)
-            yield line(f"{answer.lost[cause]:.0%} {words}{self._at(cause, answer)}", indent=4)
-        flags = {
-            "split by the chunker: no chunk holds it whole": answer.is_split,
-            "truncated by the embedder: what is missing is behind what it reads of the chunk": answer.is_truncated,
-            "cut off by the budget: what is missing is behind what it reads of the chunk": answer.is_cut_off,
-        }
-        yield from (line(text, indent=4) for text, is_so in flags.items() if is_so)
-
-    def _found_at(self, answer: ExplainedAnswer) -> str:
-        now = "not found" if answer.found_at is None else f"first found at rank {answer.found_at}"
-        if not self.known.knows_ranks:
-            return f", {now}"
-        was = "not found" if answer.was_found_at is None else f"rank {answer.was_found_at}"
-        return f", {now}; in the baseline: {was}"
-
-    def _at(self, cause: Cause, answer: ExplainedAnswer) -> str:
-        """Return at which rank more of an answer is found, and what stood before it, where a ranking lost it."""
-        if cause not in ("not_a_candidate", "beyond_cutoff", "dropped_by_reranker"):
-            return ""
-        first_rank = answer.outside_rank if cause == "not_a_candidate" else answer.first_rank
-        first = "" if first_rank is None else f"rank {first_rank} before reranking"
-        if answer.rank is None or cause == "not_a_candidate":
-            return f": {first}" if first else ""
-        behind = (
-            f", behind {first_of([*map(self.places.of_hit, answer.before)], _MOST_BEFORE)}" if answer.before else ""
-        )
-        return f": rank {answer.rank}{f' ({first})' if first else ''}{behind}"
-
-    def _missed(self, answer: ExplainedAnswer) -> Iterator[Passage]:
-        corpus = self.known.corpus
-        for missed in answer.missed:
-            span, around = missed.span, max(len(missed.before), len(missed.after))
-            marked = (Part(span.text or "(its text is not in the corpus)", "missed"),)
-            content = corpus[span.doc_id].content if corpus is not None and span.doc_id in corpus else ""
-            chunks = ", ".join(map(self._neighbour, missed.neighbours))
-            yield Passage(
-                within(content, span.start, span.end, around, marked) if content else marked,
-                self.places.of_unit(span),
-                note=f"chunks: {chunks}" if chunks else "",
-            )
-
-    def _neighbour(self, near: Neighbour) -> str:
-        first = "not retrieved" if near.first_rank is None else f"rank {near.first_rank} before reranking"
-        rank = first if near.rank is None else f"rank {near.rank}"
-        return f"{self.places.of_unit(near.place)}{' holding it' if near.holds else ''} {rank}"
+        text, parts, at = result.text[:_LONGEST], list[Part](), 0
+        for start, end in result.relevant:
+            parts += [Part(text[at:start], "read"), Part(text[start:end], "found")]
+            at = end
+        kinds = {"part": "cut by the budget", "none": "not within the cutoff", "all": ""}
+        notes = ["relevant" if result.relevant and not text else "", kinds[result.extent]]
+        where = self.places.of_hit(result.hit)
+        return Passage((*parts, Part(text[at:], "read")), where, str(result.rank), ", ".join(filter(None, notes)))
 
 
-_WORST = 5
+def explanation_page(known: Explanation) -> Page:
+    """Return an explanation as people read it: its recall, each answer with what lost it, and the results."""
+    marked = _Marked(known.evaluation_type, known.results, known.corpus)
+    recall = known.status if known.recall is None else number(known.recall)
+    verdict: Role = "verdict" if known.recall is None else "good" if known.recall == 1 else "bad"
+    blocks: list[Block] = [
+        Lines((line((f"{known.run}, {known.score}: {recall}", verdict)),)),
+        Lines(note_lines(known.notes)),
+    ]
+    if not known.answers:
+        failed = "its retrieval failed, so nothing was found"
+        none = "nothing in the documents answers it, so nothing could be found"
+        blocks.append(Lines((line(failed if known.status == "failed" else none, indent=2),), "Answers"))
+    for at, answer in enumerate(known.answers):
+        blocks.append(Passages(tuple(marked.answer(answer.answer)), "" if at else "Answers"))
+        blocks.append(Lines(tuple(line(text, indent=4) for text in _causes(known, answer, marked.places))))
+    return Page(known.text or "–", (*blocks, *marked.read(known.cutoff)), aside=f"({known.query_id})")
+
+
+def explanations_page(run: str, known: Sequence[Explanation]) -> Page:
+    """Return the explanations of several questions of a run below each other; notes of all of them come first, once."""
+    first = known[0].notes if len(known) > 1 else ()
+    shared = [note for note in first if all(note in one.notes for one in known)]
+    others = (replace(one, notes=tuple(note for note in one.notes if note not in shared)) for one in known)
+    return Page(run, (Lines(note_lines(shared)), *map(explanation_page, others)))
+
+
+def _causes(known: Explanation, answer: ExplainedAnswer, places: Places) -> Iterator[str]:
+    """Yield how much of an answer was found, what lost the rest, and the chunks that hold it."""
+    yield f"{answer.recall:.0%} found"
+    for cause in answer.causes:
+        words = told(cause, known.depth, known.returned)
+        yield f"{answer.lost[cause]:.0%} {words}{_at(cause, answer, places)}"
+    flags = {
+        "split by the chunker: no chunk holds it whole": answer.is_split,
+        "truncated by the embedder: what is missing is behind what it reads of the chunk": answer.is_truncated,
+        "cut off by the budget: what is missing is behind what it reads of the chunk": answer.is_cut_off,
+    }
+    yield from (text for text, is_so in flags.items() if is_so)
+    chunks: list[str] = []
+    for one in answer.chunks if answer.causes else ():
+        first = "not retrieved" if one.first_rank is None else f"rank {one.first_rank} before reranking"
+        chunks.append(f"{places.of_unit(one.place)} {first if one.rank is None else f'rank {one.rank}'}")
+    if chunks:
+        yield f"chunks that hold it: {first_of(chunks, _MOST_RESULTS)}"
+
+
+def _at(cause: Cause, answer: ExplainedAnswer, places: Places) -> str:
+    """Return at which rank more of an answer is found, and what stood before it, where a ranking lost it."""
+    if cause not in ("not_a_candidate", "beyond_cutoff", "dropped_by_reranker"):
+        return ""
+    first_rank = answer.outside_rank if cause == "not_a_candidate" else answer.first_rank
+    first = "" if first_rank is None else f"rank {first_rank} before reranking"
+    if answer.rank is None or cause == "not_a_candidate":
+        return f": {first}" if first else ""
+    before = first_of([*map(places.of_hit, answer.before)], _MOST_BEFORE)
+    return f": rank {answer.rank}{f' ({first})' if first else ''}{f', behind {before}' if before else ''}"
+
+
+_WORST, _MOST_ADVICE = 5, 3
 _TOLD: Mapping[Cause, str] = {
     "not_in_corpus": "not in the corpus",
     "in_no_chunk": "in no chunk",
@@ -193,20 +188,19 @@ _TOLD: Mapping[Cause, str] = {
 }
 
 _ADVICE: Mapping[Change, str] = {
-    "labels": "is not in the corpus: add documents that hold it, or correct the labels",
-    "chunker": "is in no chunk: try a chunker that leaves nothing out",
-    "places": "was retrieved as text that has no place: return its doc_id, start and end",
-    "retriever": "is not among the first {depth}, and nothing else explains it: try another retriever",
-    "returned": "is not among the {depth} results that the retriever returned, and more were asked for: make it return "
-    "more, and see whether they hold it",
-    "deeper_ranking": "is not among the results asked for: whether the retriever, the chunker or a reranker lost it, "
-    "only a deeper ranking tells",
-    "reranker": "was dropped by the reranker, beyond what it won: try without it",
-    "order": "is ranked beyond the cutoff, and nothing else explains it: try a reranker, or a better one",
-    "candidates": "is not among the reranker's candidates, and nothing else explains it: try more candidates",
-    "larger_chunks": "belongs to answers that no chunk holds whole: try larger chunks",
-    "smaller_chunks": "is behind what the budget reads of a chunk: try smaller chunks, or a larger budget",
-    "embedder": "is behind what the embedder reads of a chunk: try an embedder that reads chunks whole",
+    "labels": "add documents that hold what is not in the corpus, or correct the labels",
+    "chunker": "try a chunker that leaves nothing out: relevant text is in no chunk",
+    "places": "return doc_id, start and end: relevant text was retrieved without a place",
+    "retriever": "try another retriever: relevant text is not among the first {depth}, and nothing else explains it",
+    "returned": "make the retriever return more: it returned {depth} results, and more were asked for",
+    "deeper_ranking": "ask for a deeper ranking{deep}: only that tells whether retriever, chunker or reranker lost "
+    "what is not among the results asked for",
+    "reranker": "leave the reranker out: it dropped more than it won",
+    "order": "try a reranker, or a better one: relevant text is ranked beyond the cutoff, and nothing else explains it",
+    "candidates": "try more candidates: relevant text is not among the reranker's, and nothing else explains it",
+    "larger_chunks": "try larger chunks: no chunk holds these answers whole",
+    "smaller_chunks": "try smaller chunks, or a larger budget: this one ends in a chunk before the relevant text",
+    "embedder": "try an embedder that reads chunks whole: relevant text is behind what it reads of a chunk",
 }
 
 
@@ -214,10 +208,77 @@ _FLAGS = {"split": "split by the chunker", "truncated": "truncated by the embedd
 """Remarks on what was lost, by their names among the losses."""
 
 
-def advice_text(advice: Advice) -> str:
-    """Return the share of what is missing, its cause, and what to change."""
-    asks = ", as --deep (deep=True) asks for" if advice.change == "deeper_ranking" and advice.deep_asks else ""
-    return f"{advice.share:.0%} of what is missing {_ADVICE[advice.change].format(depth=advice.depth)}{asks}"
+def advice_text(known: Attribution, change: Change) -> str:
+    """Return what to change, and why."""
+    depth = known.returned if change == "returned" else known.depth
+    return _ADVICE[change].format(depth=depth, deep=" (--deep, deep=True)" if known.deep_asks else "")
+
+
+_UNASKED: Mapping[Reason, str] = {
+    "own_ids": "the run names chunks by a function of its own",
+    "engine": "it is an engine, which may write where it is asked: give it in Python, "
+    "explain(..., retriever=retriever)",
+    "own_code": "it has your own code, {what}; --deep (deep=True) imports and asks it",
+    "no_name": "it has your own code that has no name to import, {what}; give it with retriever=...",
+    "not_remade": "it cannot be made again: {what}",
+    "elsewhere": "it has parts that are not of this package, ask a provider or need a store elsewhere; --deep "
+    "(deep=True) asks it",
+    "failed": "it fails: {what}",
+}
+
+
+def attribution_notes(result: Result, gathered: Gathered, name: str, same: NDArray[np.bool_] | None) -> Iterator[str]:
+    """Yield what is to be known of losses: what is not known, and which questions count.
+
+    Args:
+        result: The run.
+        gathered: What is known of the questions.
+        name: The recall.
+        same: Which questions have the recall that the run gave them; None if they have none.
+    """
+    evidence = gathered.evidence
+    if str(OWN_CUTOFF) in result.cutoffs and len(evidence.truth) > 1:
+        cutoff = name.partition("@")[2]
+        yield (
+            f"questions ask for different numbers of results, and this is told at {cutoff} for all; one question alone "
+            "is told at its own"
+        )
+    if gathered.unasked is not None:
+        why = _UNASKED[gathered.unasked.reason].format(what=gathered.unasked.what)
+        yield f"the pipeline was not asked again ({why}): only what the run retrieved is known"
+    if (other := gathered.differing) is not None:
+        failed = f", {other.failed} of them fail" if other.failed else ""
+        yield (
+            f"{other.questions} of {other.asked} questions are ranked otherwise than in the run, as code, a model or a "
+            f"service has changed, or as the pipeline is not deterministic{failed}: of these only what the run "
+            "retrieved is known"
+        )
+    if gathered.depth is not None and evidence.chunks is None:
+        yield "the retriever cannot list its chunks: what is in no chunk counts as not retrieved"
+    if result.scores.count_as_zero:
+        zeros = ", ".join(sorted(result.scores.count_as_zero))
+        yield f"the run counts as 0: {zeros}; here only questions that were scored count"
+    if unplaced := unlocated(result, gathered):
+        read = LEVELS[result.evaluation_type].read
+        texts = (hit.text for ranking in evidence.final for hit in ranking if read(hit) is None and hit.text)
+        example = next(texts, None)
+        first = "" if example is None else f", the first: {shown(example, _EXAMPLE)}"
+        yield (
+            f"{unplaced} of {len(evidence.final.flat)} results have no place in the documents{first}. Relevant text "
+            "may be among them: what is called not retrieved may have been returned, and was not found there"
+        )
+    empty = np.flatnonzero(evidence.asked & (evidence.deep.counts == 0)).tolist()
+    if empty:
+        is_bm25 = is_object(record := result.config.get("retriever")) and record.get("type") == "bm25"
+        why = ", as none of the words that BM25 looks for is in the documents" if is_bm25 else ""
+        one = name_line(evidence.truth[empty[0]].query.text)
+        yield f"{len(empty)} of {len(evidence.truth)} questions have no result at all{why}, the first: {one}"
+    if same is not None and (differing := int((~same).sum())):
+        yield (
+            f"{differing} of {len(same)} questions are left out, as their {name} could not be recomputed: what is "
+            "stored of a run is its deepest ranking, with places instead of texts, and its retriever ranks differently "
+            "at every cutoff, or returns texts that are not those of their places"
+        )
 
 
 def told(cause: Cause, depth: int | None, returned: int | None = None) -> str:
@@ -271,9 +332,8 @@ def causes_page(known: Attribution, worst: int = _WORST) -> Page:
 def _verdict(known: Attribution) -> Iterator[Line]:
     missing = number(1 - known.recall)
     yield line((f"mean {number(known.recall)} of {len(known.query_ids)} questions, so {missing} is missing", "verdict"))
-    found = known.advice
-    if found is not None:
-        yield line(("What to change first: ", "label"), found.text)
+    for at, change in enumerate(known.advice[:_MOST_ADVICE]):
+        yield line(("Then: " if at else "What to change first: ", "label"), advice_text(known, change))
     yield line((known.headline, "muted"))
     yield from (line((told_of, "muted")) for told_of in _ceilings(known))
 
@@ -307,12 +367,6 @@ def _best(bound: Bound) -> str:
     return f"{'' if bound.exact.all() else 'at most '}{number(float(bound.recall.mean()))}"
 
 
-_AROUND = 200  # characters of a document around an answer
-_LONGEST = 20_000  # characters of an answer or a result: of longer ones the begin
-
-Result = EvaluationResult[Any]
-
-
 def anchor_of(result: Result, query_id: str) -> str:
     """Return by what links lead to a question: its number in the dataset, as ids may hold anything."""
     return f"question-{result.scores.rows[query_id] + 1}"
@@ -340,128 +394,40 @@ def questions_page(
         query: QueryResult[Any] = result.queries[result.scores.rows[query_id]]
         score = query.scores.get(result.score_names[0])
         told = query.status if score is None else f"{result.score_names[0]} {number(score)}"
-        blocks = tuple(_Question(result, query, corpus).blocks())
+        blocks = tuple(_question_blocks(result, query, corpus))
         anchor = anchor_of(result, query_id)
         pages.append(Page(query.text or "–", blocks, anchor, f"{told} ({query_id})", folded=True))
     return Page("Questions", (muted((note for note, is_so in notes.items() if is_so), indent=0), *pages), "questions")
 
 
-class _Question:
-    def __init__(self, result: Result, query: QueryResult[Any], corpus: Corpus | None) -> None:
-        self.result, self.query, self.corpus = result, query, corpus
-        self.rules = RULES[result.evaluation_type]
-        self.places = Places(corpus)
-        self.hits = query.hits if result.queries.found is not None else ()
-        self.read, self.reached = self._within(result.cutoffs[0])
+def _question_blocks(result: Result, query: QueryResult[Any], corpus: Corpus | None) -> Iterator[Block]:
+    lines = [line((", ".join(f"{name} {number(score)}" for name, score in query.scores.items()), "muted"))]
+    if query.noted_text != query.text and query.text:
+        lines.append(line(query.noted_text.removeprefix(query.text).strip(" –")))
+    lines += [line((f"{one.stage}: {one.kind}: {one.message}", "bad")) for one in query.failures]
+    yield Lines(tuple(one for one in lines if one.parts))
+    hits = query.hits if result.queries.found is not None else ()
+    read = _read(result, query, hits, corpus)
+    marked = _Marked(
+        result.evaluation_type, [*ranked_results(result.evaluation_type, query.answers, hits, read, corpus)], corpus
+    )
+    several = len(query.answers) > 1
+    passages = (marked.answer(one, f"Answer {at}" * several) for at, one in enumerate(query.answers, 1))
+    if query.answers:
+        yield Passages(tuple(one for some in passages for one in some), "Answers")
+    else:
+        text = "Nothing in the documents answers it." if query.status == "no-answer" else "Not known."
+        yield Lines((line(text),), "Answers")
+    yield from marked.read(result.cutoffs[0])
 
-    def _within(self, first: str) -> tuple[Sequence[Hit], int]:
-        """Return what is read at a cutoff, the result in which a budget ends cut, and how many results it reaches."""
-        hits, config = self.hits, self.result.config
-        if first == str(OWN_CUTOFF):
-            first = own_cutoff(self.result, self.query.query_id)
-        cutoff = Cutoff.parse(first)
-        if not cutoff.is_budget or self.corpus is None:  # without the documents, no text is marked
-            most = len(hits) if cutoff.is_budget else cutoff.size
-            return hits[:most], most
-        counter = resolve_tokenizer(config["tokenizer"]) if cutoff.unit == "tok" else None
-        budget = ContextBudget(cutoff, counter, HitReader(self.corpus))
-        reached = budget.depth(hits)
-        return budget.buy(RankedHits.of([hits])).hits[0], len(hits) if reached is None else reached
 
-    def blocks(self) -> Iterator[Lines | Passages]:
-        query = self.query
-        scores = (f"{name} {number(score)}" for name, score in query.scores.items())
-        lines = [line((", ".join(scores), "muted"))] if query.scores else []
-        if query.noted_text != query.text and query.text:
-            lines.append(line(query.noted_text.removeprefix(query.text).strip(" –")))
-        lines += [line((f"{one.stage}: {one.kind}: {one.message}", "bad")) for one in query.failures]
-        yield Lines(tuple(lines))
-        yield self._answers()
-        yield self._results()
-
-    def _answers(self) -> Lines | Passages:
-        answers = self.query.answers
-        if not answers:
-            text = "Nothing in the documents answers it." if self.query.status == "no-answer" else "Not known."
-            return Lines((line(text),), "Answers")
-        passages = (
-            self._answer(unit, "or" if number else f"Answer {at}" if len(answers) > 1 else "")
-            for at, answer in enumerate(answers, 1)
-            for number, place in enumerate(answer.places)
-            for unit in place
-        )
-        return Passages(tuple(passages), "Answers")
-
-    def _answer(self, unit: Any, label: str) -> Passage:
-        where, found = self.places.of_unit(unit), self._rank(unit)
-        note = f"not in {plural(len(self.hits), 'result')}" if found is None else f"first found at rank {found}"
-        if not isinstance(unit, CharacterSpan):
-            return Passage((), where, label, note)
-        if self.corpus is None or unit.doc_id not in self.corpus:
-            is_read = found is not None and found <= self.reached
-            return Passage((Part(unit.text, "found" if is_read else "missed"),), where, label, note)
-        content = self.corpus[unit.doc_id].content
-        parts = within(content, unit.start, unit.end, _AROUND, self._truth(unit, content))
-        return Passage(parts, where, label, note)
-
-    def _truth(self, unit: CharacterSpan, content: str) -> Iterator[Part]:
-        """Yield the text of a span: what was read at the first cutoff, and what was missed."""
-        at = unit.start
-        read = [hit.span for hit in self.read if hit.span is not None and hit.span.overlaps(unit)]
-        for span in merge_overlapping_spans(read):
-            start, end = max(span.start, unit.start), min(span.end, unit.end)
-            yield Part(content[at:start], "missed")
-            yield Part(content[start:end], "found")
-            at = end
-        yield Part(content[at : unit.end], "missed")
-
-    def _rank(self, unit: Any) -> int | None:
-        """Return the rank at which a unit is first found; None if it is not."""
-        for rank, hit in enumerate(self.hits, 1):
-            got = self.rules.level.read(hit)
-            if got is not None and self.rules.found(unit, got):
-                return rank
-        return None
-
-    def _results(self) -> Passages:
-        shown = [(rank, hit, self._relevant(hit)) for rank, hit in enumerate(self.hits, 1)]
-        kept = [one for one in shown if one[0] <= min(self.reached, _MOST_RESULTS) or one[2]]
-        first = self.result.cutoffs[0]
-        return Passages(
-            tuple(self._result(*one) for one in kept), f"Results within @{first}, and later ones that hold an answer"
-        )
-
-    def _relevant(self, hit: Hit) -> tuple[tuple[int, int], ...]:
-        """Return which stretches of a result are relevant; of a relevant unit all of it."""
-        units = [unit for answer in self.query.answers for unit in answer.units]
-        if self.result.evaluation_type != "token-level":
-            got = self.rules.level.read(hit)
-            is_relevant = got is not None and any(self.rules.found(unit, got) for unit in units)
-            return ((0, len(self._text(hit))),) if is_relevant else ()
-        own = hit.span
-        if own is None:
-            return ()
-        inside = [
-            CharacterSpan(own.doc_id, max(unit.start, own.start), min(unit.end, own.end))
-            for unit in units
-            if unit.overlaps(own)
-        ]
-        return tuple((span.start - own.start, span.end - own.start) for span in merge_overlapping_spans(inside))
-
-    def _text(self, hit: Hit) -> str:
-        """Return the text of a result, of a long one the begin; "" if it is not known."""
-        span = hit.span
-        if span is None:
-            return (hit.text or "")[:_LONGEST]
-        if self.corpus is None or span.doc_id not in self.corpus:
-            return ""
-        return self.corpus[span.doc_id].content[span.start : min(span.end, span.start + _LONGEST)]
-
-    def _result(self, rank: int, hit: Hit, relevant: tuple[tuple[int, int], ...]) -> Passage:
-        text = self._text(hit)
-        inside = [(start, min(end, len(text))) for start, end in relevant if start < len(text)]
-        role: Role = "found" if relevant and not text else ""
-        notes = ["relevant"] if role else []
-        if rank > self.reached:
-            notes.append("beyond the first cutoff")
-        return Passage(text_of(text, inside), self.places.of_hit(hit), str(rank), ", ".join(notes))
+def _read(result: Result, query: QueryResult[Any], hits: Ranking, corpus: Corpus | None) -> Ranking:
+    """Return what was read at the first cutoff, the result in which a budget ends cut."""
+    first = result.cutoffs[0]
+    cutoff = Cutoff.parse(own_cutoff(result, query.query_id) if first == str(OWN_CUTOFF) else first)
+    if not cutoff.is_budget:
+        return hits[: cutoff.size]
+    if corpus is None:  # without the documents, no text is marked
+        return hits
+    counter = resolve_tokenizer(result.config["tokenizer"]) if cutoff.unit == "tok" else None
+    return ContextBudget(cutoff, counter, HitReader(corpus)).buy(RankedHits.of([hits])).hits[0]

@@ -2,10 +2,14 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from math import ceil, inf, isfinite, sqrt
+from typing import Any
 
 from ...analysis.gates.measuring import Power
+from ...data.rankings import NOT_ASKED
+from ...runs import EvaluationResult
 from ...runs.gate_verdict import CountsAs, GateVerdict
 from ...runs.means import CORRELATION, DROP, FEWEST, Clusters, drop_found
+from ...scoring.levels.rules import RULES
 from ...statistics.means import MeanScore
 from ...statistics.paired import LEVEL, PairedDifference
 from ...statistics.power import POWER, detectable_change, pairs_needed
@@ -50,7 +54,7 @@ def gate_block(verdicts: Sequence[GateVerdict]) -> Lines:
 
 
 _SEEN = 0.0005  # what is less is printed as 0
-_UNKNOWN = {"unchanged": ", as no question changed", "no share": " of scores that are not from 0 to 1"}
+_UNKNOWN = {"unchanged": ", as no question changed", "no_share": " of scores that are not from 0 to 1"}
 _FARTHEST = 350  # deviations: a mean that is nearer to 0 takes more than a million questions
 
 
@@ -123,3 +127,30 @@ def range_of_power(name: str, tests: Sequence[PairedDifference | None]) -> Itera
         least, most = (f"{value:.3f}" for value in (found[0], found[-1]))
         told = least if least == most else f"{least} to {most}, depending on the run,"
         yield f"{name}: a true change of {told} would be found 4 times in 5"
+
+
+def unreliable(
+    result: EvaluationResult[Any], allow_failures: int, allow_skipped: int, allow_unlocated: float, why_skipped: str
+) -> Iterator[str]:
+    """Yield why a result cannot be relied on; arguments as in `analysis.gates.unreliable`."""
+
+    def beyond(allowed: object, what: str) -> str:
+        return f", more than the {allowed} allowed (allow_{what}, --allow-{what})"
+
+    counts = result.counts
+    failed, skipped, asked = counts["failed"] + counts["metric_failed"], counts["skipped"], counts["questions"]
+    if not_asked := sum(NOT_ASKED in failures for failures in result.failures.values()):
+        others = f"{counts['failed'] - not_asked} others in time"
+        yield f"{not_asked} of {asked} questions were not asked, as the retriever did not answer {others}"
+        return
+    if all(mean is None for mean in result.metrics.values()):
+        yield "no question has a score"
+        return
+    if failed > allow_failures:
+        yield f"{failed} of {asked} questions failed{beyond(allow_failures, 'failures')}"
+    if skipped > allow_skipped:
+        many = f"{skipped} of {counts['answerable']} answerable questions {'were' if skipped > 1 else 'was'}"
+        yield f"{many} skipped{beyond(allow_skipped, 'skipped')}{why_skipped}"
+    if result.unplaced > allow_unlocated:
+        many, noun = f"{counts['unlocated_hits']} of {counts['hits']} results", RULES[result.evaluation_type].noun
+        yield f"{many} have no {noun}{beyond(f'{allow_unlocated:.0%}', 'unlocated')}"
