@@ -51,6 +51,7 @@ from ..scoring.score import cutoffs_of
 from ..scoring.score_names import Metrics, check_metrics
 from ..text.tokenizers import checked_counter
 from .naming import run_name
+from .shown import noted
 
 # How a run is asked, measured and saved: each setting is declared once, for Python, files and options.
 
@@ -138,16 +139,6 @@ class Asking(BaseModel, frozen=True):
         for name, text in docstrings(cls).items():
             schema["properties"][name]["description"] = text
         return schema
-
-    @classmethod
-    def of(cls, given: "AskingFields") -> "Asking":
-        """Return how to ask by the keywords that were given.
-
-        Raises:
-            ConfigError: A value is not valid, or a keyword not known.
-        """
-        with refused(cls):
-            return cls.model_validate(given)
 
     @classmethod
     def of_record(cls, record: Mapping[str, Any]) -> "Asking":
@@ -372,7 +363,10 @@ class ExperimentConfig(Generic[U]):
         with faults.gathered():
             asked = dataset.top_k if k is None else None
         if asked is not None:
-            notes += _noted_top_k(asked)
+            listed = ", ".join(f"{one} ({count})" for one, count in Counter(asked).most_common())
+            notes.append(
+                noted("several k" if len({*asked}) > 1 else "one k", k=asked[0], listed=listed, most=max(asked))
+            )
         cutoffs = Cutoff.parse_k((5, 10) if k is None else k) if asked is None else cutoffs_of(asked)
         ks = [cutoff for cutoff in cutoffs if cutoff != OWN_CUTOFF]
         if not ks and not measured.budgets:
@@ -385,7 +379,9 @@ class ExperimentConfig(Generic[U]):
             if scopes := shared_of("scopes", (dataset, corpus), lambda: Scope.of_all(dataset.queries)):
                 pipeline = within_scopes(pipeline, scopes, corpus)
         with faults.gathered():
-            notes += shared_of("checked", (dataset, corpus), lambda: [*dataset.check(corpus), *_noted(dataset, corpus)])
+            notes += shared_of(
+                "checked", (dataset, corpus), lambda: [*dataset.check(corpus), *_noted_unsearched(dataset, corpus)]
+            )
             notes += _noted_mode(pipeline, dataset)
         rules: LevelRules[Any] = RULES[level.evaluation_type]
         metrics = fields.get("metrics")
@@ -481,31 +477,16 @@ def _noted_mode(retriever: Retriever, dataset: Dataset[Any]) -> Iterator[str]:
     """Yield in what a run differs from what its dataset says of reranking."""
     own = retriever.candidates if isinstance(retriever, RerankedRetriever) else None
     if own is None and dataset.mode == "retrieve+rerank":
-        yield "the dataset says mode retrieve+rerank, and nothing is reranked: this run has no reranker"
+        yield noted("no reranker")
     if dataset.rerank_top_k not in (None, own):
-        why = "nothing is reranked" if own is None else f"this run reranks {own} candidates"
-        yield f"rerankTopK={dataset.rerank_top_k} of the dataset is not applied: {why}"
+        yield noted("no candidates" if own is None else "candidates", wanted=dataset.rerank_top_k, own=own)
 
 
-def _noted_top_k(asked: tuple[int, ...]) -> Iterator[str]:
-    """Yield a note on where rankings are cut as the dataset says."""
-    (k, _), *others = questions = Counter(asked).most_common()
-    yield (
-        f"questions ask for different numbers of results: {', '.join(f'{k} ({count})' for k, count in questions)}. "
-        f"Scores @topK cut each at its own; the retriever is asked for at least {max(asked)}"
-        if others
-        else f"k={k} is the topK of the dataset"
-    )
-
-
-def _noted(dataset: Dataset[Any], corpus: Corpus) -> Iterator[str]:
+def _noted_unsearched(dataset: Dataset[Any], corpus: Corpus) -> Iterator[str]:
     """Yield a note on documents that no question searches, as they are outside of every scope."""
     prefixes = tuple({Scope.of(query).prefix or "" for query in dataset.queries})
     if outside := [document.id for document in corpus if not document.id.startswith(prefixes)]:
-        yield (
-            f"documents that no question searches, as they are outside of every scope: {len(outside)} of "
-            f"{len(corpus)}, such as {shown(outside[0])}"
-        )
+        yield noted("not searched", count=len(outside), all=len(corpus), first=shown(outside[0]))
 
 
 def _found_again(dataset: Dataset[Any], corpus: Corpus) -> tuple[Dataset[Any], Sequence[str]]:
@@ -530,10 +511,7 @@ def _found_again(dataset: Dataset[Any], corpus: Corpus) -> tuple[Dataset[Any], S
             "files (--glob)? If the documents were rewritten, `rag-eval dataset update --questions` takes a table of "
             "questions with new quotes"
         )
-    return again.dataset, [
-        f"documents have changed since they were labelled: {again.counted()}. rag-eval dataset update writes this into "
-        "the dataset"
-    ]
+    return again.dataset, [noted("edited", counted=again.counted())]
 
 
 class DocumentLevelExperimentConfig(ExperimentConfig[DocumentId]):

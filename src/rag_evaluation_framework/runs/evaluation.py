@@ -43,11 +43,11 @@ if TYPE_CHECKING:
     from ..sweeps.plan import SweepConfig
     from ..sweeps.result import SweepResult
 
-GivenDocuments: TypeAlias = "Corpus | str | Path | Iterable[Any] | pd.DataFrame"
-"""Documents as people have them: a path, what a loader returned, or a corpus; `Corpus.of` reads them."""
+    GivenDocuments: TypeAlias = Corpus | str | Path | Iterable[Any] | pd.DataFrame
+    """Documents as people have them: a path, what a loader returned, or a corpus; `Corpus.of` reads them."""
 
-GivenQuestions: TypeAlias = "str | Path | Sequence[Any] | pd.DataFrame"
-"""Questions as people have them: a path, or a table; `questions_of` reads them."""
+    GivenQuestions: TypeAlias = str | Path | Sequence[Any] | pd.DataFrame
+    """Questions as people have them: a path, or a table; `questions_of` reads them."""
 
 # The dataset of an evaluation: an object, a file, or a name that is looked up here and in LangSmith.
 
@@ -90,8 +90,9 @@ def _found(
     for key, value in reading.items():
         kind: type = ChunkRegistry if key == "registry" else str
         if not isinstance(value, kind):
-            expected = "a ChunkRegistry" if kind is ChunkRegistry else "the name of a field"
-            raise ConfigError(f"{key}={shown(value)}: expected {expected}")
+            raise ConfigError(
+                f"{key}={shown(value)}: expected {'a ChunkRegistry' if key == 'registry' else 'the name of a field'}"
+            )
         if isinstance(given, Dataset):
             raise ConfigError(f"{key}= is for examples that are read; dataset= is a Dataset already")
     if isinstance(given, str | Path):

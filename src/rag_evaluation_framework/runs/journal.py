@@ -42,19 +42,13 @@ from ..datasets.rankings.hit_lines import JOURNAL_VERSION
 from ..errors import ConfigError, Interrupted
 from . import store
 from .config import ExperimentConfig
+from .shown import noted
 
 Resume = Literal["if-sure", "always", "never"]
 """Which answers of an unfinished run are taken: those of which nothing can have changed; also those of servers,
 databases and objects, of which that is not known; or none."""
 
 _SYNCED = 1.0  # seconds between two writings to the disk itself
-_WORDS = {
-    "corpus": "the documents",
-    "questions": "the questions",
-    "versions": "the version of Python or of a package",
-    "code": "the code of the retriever or what it imports",
-}
-"""What answers depend on, as people are told of it."""
 _PACKAGE = __name__.partition(".")[0]
 _IMPORT = re.compile(rb"^[ \t]*(?:from|import)[ \t]+([\w., \t]+)", re.MULTILINE)
 _NAMES = re.compile(rb"(?:^|,[ \t]*)(\w+)")  # `a` and `b` of `a.c, b as d`
@@ -207,10 +201,8 @@ class Journal:
         """How many questions were answered, and how the run is continued."""
         with self._writing:
             self._write()
-        if not self._answered:
-            return "no answer is kept"
-        how = "" if self.sure or self.resume == "always" else " with --resume"
-        return f"answers to {len(self._answered)} of {self.questions} questions are kept; run it again{how} to go on"
+        kind = "kept" if self.sure or self.resume == "always" else "kept unsure"
+        return noted(kind if self._answered else "none kept", count=len(self._answered), all=self.questions)
 
     def end(self) -> int:
         """Let nothing be asked any more, as the run was interrupted, and return how many questions are answered."""
@@ -241,7 +233,7 @@ class Journal:
                 continue
             else:
                 if is_used:
-                    self.notes.append("another run of this configuration is under way; each keeps its own answers")
+                    self.notes.append(noted("another run"))
                 self._made = [self.folder, *self._made]
                 return lock
         return None
@@ -256,10 +248,9 @@ class Journal:
             files = []
         firsts = {file: first for file in files if (first := _first_line(file)) is not None}
         changed = {
-            file: {fact: word for fact, word in _WORDS.items() if first["facts"].get(fact) != facts[fact]}
-            for file, first in firsts.items()
+            file: [fact for fact in facts if first["facts"].get(fact) != facts[fact]] for file, first in firsts.items()
         }
-        taken = [file for file, first in firsts.items() if self._may_take(first, changed[file].keys())]
+        taken = [file for file, first in firsts.items() if self._may_take(first, {*changed[file]})]
         begun = {"journal": JOURNAL_VERSION, "created": f"{datetime.now(UTC):%Y-%m-%d %H:%M:%S}", "run_id": run_id}
         for file in sorted(taken, key=lambda file: not changed[file]):
             self._take(file)  # those of what is asked now come last, and count
@@ -267,21 +258,16 @@ class Journal:
             first = firsts[taken[0]]
             begun |= {"created": first["created"], "run_id": first["run_id"] or run_id}
         if self._answered:
-            self.notes.append(
-                f"{len(self._answered)} of {self.questions} questions were answered by the run that began at "
-                f"{begun['created']} UTC and was interrupted; they are not asked again (--fresh asks all)"
-            )
-            if words := {word: None for fact, word in _WORDS.items() if any(fact in changed[file] for file in taken)}:
-                self.notes.append(f"{' and '.join(words)} changed since some of these answers")
+            answered = len(self._answered)
+            self.notes.append(noted("answers", count=answered, all=self.questions, created=begun["created"]))
+            if others := [fact for fact in facts if any(fact in changed[file] for file in taken)]:
+                self.notes.append(noted("changed", changed=" and ".join(map(noted, others))))
         elif firsts and not taken:
             *_, (last, first) = firsts.items()
-            why = "nothing tells whether what is asked has changed since; --resume takes them"
+            why = noted("since", changed=" and ".join(map(noted, changed[last]))) if changed[last] else noted("unsure")
             if first["journal"] != JOURNAL_VERSION:
-                why = "another version of rag-eval wrote them, or they are damaged"
-            elif changed[last]:
-                why = f"{' and '.join(changed[last].values())} changed since"
-            where = one_line(str(self.folder))
-            self.notes.append(f"answers of an interrupted run in {where} are not used: {why}. All questions are asked")
+                why = noted("other version")
+            self.notes.append(noted("not used", where=one_line(str(self.folder)), why=why))
         self._path = self.folder / f"journal-{number}.jsonl"
         try:
             self._file = self._path.open("xb")
@@ -339,8 +325,7 @@ class Journal:
             if not self._written:
                 self._path.unlink(missing_ok=True)
         self._file = None
-        where, why = one_line(str(self.folder)), store.reason(error)
-        self.notes.append(f"answers cannot be kept any more in {where} ({why}); the run goes on")
+        self.notes.append(noted("not kept", where=one_line(str(self.folder)), why=store.reason(error)))
 
 
 @contextmanager

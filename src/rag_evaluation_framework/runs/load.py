@@ -464,6 +464,7 @@ def keep_baseline(run: str | Path, root: str | Path = store.ROOT) -> Path:
 
 _MOST_LISTED = 10
 _WIDEST = 100  # characters of a name in a list
+_KEEP = "`rag-eval baseline last`"
 _LAST = re.compile(r"last(?:~([0-9]{1,9}))?")
 _TIME = "%Y%m%dT%H%M%SZ"
 _TIMED = re.compile(r"([0-9]{8}T[0-9]{6}Z)-")
@@ -504,9 +505,8 @@ def find_run(name: str, root: str | Path = store.ROOT, folder: Path = Path()) ->
             return path
     runs, kept = Path(root) / store.RUNS, Path(root) / store.BASELINE / store.REPORT
     folders = _folders(runs)
-    no_baseline = "`rag-eval baseline last` keeps the last run"
     if Path(name).parts[-2:] == (store.BASELINE, store.REPORT):
-        raise _refused(f"no baseline is kept as {shown(name)}: {no_baseline}", runs, folders)
+        raise _refused(f"no baseline is kept as {shown(name)}: {_KEEP} keeps the last run", runs, folders)
     if not name or any(separator in name for separator in (os.sep, os.altsep) if separator):
         raise _refused(f"there is no path {shown(name)}", runs, folders)
     if exact := [folder for folder in folders if folder.name == name]:
@@ -522,8 +522,8 @@ def find_run(name: str, root: str | Path = store.ROOT, folder: Path = Path()) ->
         return begun[0]
     if begun:
         raise _refused(f"{shown(name)} is the beginning of {len(begun)} names of runs; write more of it", runs, begun)
-    more = f": {no_baseline}" if name == store.BASELINE else ""
-    raise _refused(f"no path, run or experiment is called {shown(name)}{more}", runs, folders)
+    keep = f": {_KEEP} keeps the last run" * (name == store.BASELINE)
+    raise _refused(f"no path, run or experiment is called {shown(name)}{keep}", runs, folders)
 
 
 def _folders(runs: Path) -> list[Path]:
@@ -567,17 +567,19 @@ def _refused(why: str, runs: Path, folders: Sequence[Path]) -> ResultError:
     """Return an error that says why, where runs were looked for, which there are, and how to name one."""
     where, found = one_line(str(runs), _WIDEST), [*_newest_first(folders)]
     others = sorted(one_line(path.name, _WIDEST) for path in {*folders} - {run.folder for run in found})
-    more = f" and {len(others) - _MOST_LISTED} more" if len(others) > _MOST_LISTED else ""
-    damaged = f"not readable as runs: {', '.join(others[:_MOST_LISTED])}{more}" if others else ""
+    damaged = ", ".join(others[:_MOST_LISTED]) + f", … ({len(others)})" * (len(others) > _MOST_LISTED)
     if not found:
         return ResultError(
-            f"{why}; there are no runs in {where}{damaged and ', '}{damaged}; `rag-eval run` saves one, --root names "
-            "others"
+            f"{why}; there are no runs in {where}{f', not readable as runs: {damaged}' if others else ''}; "
+            "`rag-eval run` saves one, --root names others"
         )
-    lines = [
-        "  ".join(one_line(text, _WIDEST) for text in ("", run.folder.name, run.created, run.name)) for run in found
-    ]
-    many = f"the newest {_MOST_LISTED} of {len(found)} runs" if len(found) > _MOST_LISTED else "the runs"
-    how = "name a run by its path, its folder or the beginning of that, its experiment, or as last, last~1 and so on"
-    listed = filter(None, (f"{why}; {many} in {where}:", *lines[:_MOST_LISTED], damaged, how))
-    return ResultError("\n".join(listed))
+    lines = (
+        "  ".join(one_line(text, _WIDEST) for text in ("", run.folder.name, run.created, run.name))
+        for run in found[:_MOST_LISTED]
+    )
+    return ResultError(
+        f"{why}; the {f'newest {_MOST_LISTED} of {len(found)} ' * (len(found) > _MOST_LISTED)}runs in {where}:\n"
+        + "".join(f"{line}\n" for line in lines)
+        + f"not readable as runs: {damaged}\n" * bool(others)
+        + "name a run by its path, its folder or the beginning of that, its experiment, or as last, last~1 and so on"
+    )

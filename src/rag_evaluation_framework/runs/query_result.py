@@ -369,8 +369,11 @@ class QueryResult(Generic[U]):
     def __str__(self) -> str:
         name, shown = next(iter(self.scores.items()), (self.status, None))
         if self.by is not None:
-            name = str(full_name(self.by, self.results.table.columns))
-            shown = self.scores.get(name)
+            name, score = (
+                str(full_name(self.by, self.results.table.columns)),
+                self.results.table.column(self.by)[self.row],
+            )
+            shown = None if isnan(score) else score
         measured = f"{name_line(name)}{'' if shown is None else f' {shown:.3f}'}"
         return f"{name_line(self.query_id)}  {measured}  {one_line(self.text)}"
 

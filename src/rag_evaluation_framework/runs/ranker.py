@@ -30,6 +30,7 @@ from ..labels.hit_locator import HitLocator
 from ..text.reading import RankingCutter
 from .config import Asking
 from .journal import Journal, Returned
+from .shown import noted
 
 MOST_ABANDONED = 3
 """How many questions may be left behind with the thread that they take up; after that, no other one is asked."""
@@ -156,10 +157,8 @@ class Ranker:
         for text, query_ids in self._said.items():
             note(text if len(query_ids) == 1 else f"{text} (questions: {len(query_ids)})")
         if not_asked := [*failures.values()].count(NOT_ASKED):
-            note(
-                f"stopped: {not_asked} of {len(queries)} questions were not asked, as {len(self._abandoned)} before "
-                f"them had no answer within {self.asking.timeout:g} s and could not be stopped"
-            )
+            counts = {"count": not_asked, "all": len(queries), "abandoned": len(self._abandoned)}
+            note(noted("stopped", **counts, limit=self.asking.timeout))
         unfilled = {cutoff: ended & worked for cutoff, ended in self.cutter.unfilled(hits).items()}
         for text in (*self._noted_ends(deepest, worked, unfilled), *self._noted_places(hits.flat)):
             note(text)
@@ -190,10 +189,7 @@ class Ranker:
         asked_again = np.flatnonzero(hits.begins != first.begins)
         unstable = [row for row in asked_again.tolist() if hits[row][: first.counts[row]] != first[row]]
         if unstable:
-            note(
-                f"rankings changed at the top when more results were asked for: {len(unstable)}; their scores at k are "
-                f"those of asking for {self._largest}. If the retriever works so, let its prefix_stable be False"
-            )
+            note(noted("unstable", count=len(unstable), k=self._largest))
         # Or results were left out, and made up for further down.
         differ = np.flatnonzero(first.counts < np.minimum(self._largest, hits.counts))
         kept = np.union1d(np.array(unstable, dtype=np.int64), differ)
@@ -276,10 +272,7 @@ class Ranker:
         if isinstance(listed, Failure):
             stop_if_cancelled()
             self._calls += len(queries)
-            note(
-                f"{self.name} could not be asked for many questions together: {listed.kind}: "
-                f"{listed.message}; each was asked alone"
-            )
+            note(noted("not together", name=self.name, why=f"{listed.kind}: {listed.message}"))
             return [self._one((query, depth)) for query in queries]
         stop_if_interrupted()
         self._begin(queries)
@@ -317,8 +310,11 @@ class Ranker:
         except OutOfTime as late:
             if late.abandoned:
                 self._abandoned.append(query)
-            what = "what it waits for was left behind" if late.abandoned else "it was cancelled"
-            answer = self._failed(query, depth, TimeoutError(f"no answer within {limit:g} s; {what}"))
+            told = TimeoutError(
+                f"no answer within {limit:g} s; "
+                f"{'what it waits for was left behind' if late.abandoned else 'it was cancelled'}"
+            )
+            answer = self._failed(query, depth, told)
         stop_if_interrupted()  # a component may have swallowed it, and answered anything
         self._keep([query.id], [answer])
         return answer
@@ -392,19 +388,16 @@ class Ranker:
         few = np.array([answer.hits < self._largest for answer in answers], dtype=np.bool_)
         ended = np.any([few, *unfilled.values()], axis=0) & worked
         limits = dict.fromkeys(answer.limit for answer, early in zip(answers, ended, strict=True) if early)
-        yield from (f"rankings end early, as {limit} is less than was asked for" for limit in limits if limit)
+        yield from (noted("limit", limit=limit) for limit in limits if limit)
         counts = [f"{rows.sum()} of {worked.sum()} at {cutoff}" for cutoff, rows in unfilled.items() if rows.any()]
         if counts:
-            yield f"{UNFILLED} rankings that ran out of results before the budget was filled: {', '.join(counts)}"
+            yield noted("unfilled", mark=UNFILLED, listed=", ".join(counts))
         most = max((answer.hits for answer in answers), default=0)
         alike = sum(answer.hits == most for answer in answers)
         everything = (len(self._corpus), len(self.chunks or ()))
         if self._stable is None and 0 < most < self._largest and alike > 1 and most not in everything:
-            yield (
-                f"{self.name} returned {most} {'results' if most > 1 else 'result'} for {alike} questions and never "
-                f"more, where {self._largest} were asked for; if it has a number of its own (k, top_k), let it "
-                "return more"
-            )
+            results = f"{most} result{'s' * (most > 1)}"
+            yield noted("own number", name=self.name, most=results, alike=alike, k=self._largest)
 
     def _noted_places(self, hits: HitTable) -> Iterator[str]:
         """Yield notes on results whose places are odd."""
@@ -413,41 +406,21 @@ class Ranker:
         by_words, contradicts = self._locator.by_words, self.cutter.reader.contradicts
         differ = [hit.text not in by_words and contradicts(hit) for hit in told.take(rows)]
         if contradicting := int(np.array(differ, dtype=np.int64)[numbers].sum()):
-            yield (
-                f"results whose text differs from the text at the place that they name: {contradicting}; the place was "
-                "taken. If the retriever does not change texts, its offsets are wrong (they count code points)"
-            )
+            yield noted("other text", count=contradicting)
         elsewhere = hits.take(np.flatnonzero(hits.doc_id.numbers(self._locator.unknown.__contains__)))
         if len(elsewhere):
-            yield (
-                f"results that name a document which the corpus does not have: {len(elsewhere)}, such as "
-                f"{shown(elsewhere[0].doc_id)}; they are not located. Let the retriever name documents as the corpus "
-                "does, or leave doc_id out to have their texts looked for everywhere"
-            )
+            yield noted("unknown document", count=len(elsewhere), first=shown(elsewhere[0].doc_id))
         if misplaced := self._locator.misplaced:
             first = min(misplaced, key=lambda span: (span.doc_id, span.start, span.end))
-            yield (
-                f"places that do not hold the result that names them: {len(misplaced)}, such as "
-                f"[{first.start}:{first.end}] of {shown(first.doc_id)}; it was located by its text, or not at all. Are "
-                "the documents those that were indexed? Offsets count code points"
-            )
+            place = f"[{first.start}:{first.end}] of {shown(first.doc_id)}"
+            yield noted("other place", count=len(misplaced), first=place)
         if self.spans and (whole := self._locator.whole):
-            yield (
-                f"results that name a document and no place in it: of {len(whole)} documents, such as "
-                f"{shown(min(whole))}; each such result counts as the whole document. If it is a part, let the "
-                "retriever return its text, or start and end"
-            )
+            yield noted("whole documents", count=len(whole), first=shown(min(whole)))
         named = hits.take(np.flatnonzero(~hits.doc_id.known & (hits.text.numbers(self._corpus.__contains__) > 0)))
         if len(named):
-            yield (
-                f"results that are the id of a document, and were read as a text: {len(named)}, such as "
-                f"{shown(named[0].text)}; let the retriever return {{'doc_id': ...}} for each"
-            )
+            yield noted("ids as texts", count=len(named), first=shown(named[0].text))
         if ambiguous := int(hits.text.numbers(self._locator.ambiguous.__contains__).sum()):
-            yield (
-                f"results whose text occurs more than once: {ambiguous}; the first free place was taken. Let the "
-                "retriever return doc_id, or doc_id, start and end, to be sure"
-            )
+            yield noted("several places", count=ambiguous)
 
 
 def _located(hits: Ranking, locator: HitLocator) -> Ranking:
@@ -490,7 +463,7 @@ def _close(pipeline: Retriever, name: str, earlier: BaseException | None = None)
         say_that_it_goes_on()
 
     def failed(error: BaseException) -> None:
-        message = f"{name} could not be closed: {raised(error)}"
+        message = noted("not closed", name=name, why=raised(error))
         if earlier is not None:
             earlier.add_note(message)
             return
@@ -572,9 +545,7 @@ class Index:
         def failed(error: BaseException) -> None:
             if isinstance(error, ComponentExited):
                 raise error
-            note(
-                f"{self.retriever} could not prepare for all questions together: {raised(error)}; each was asked alone"
-            )
+            note(noted("not prepared", name=self.retriever, why=raised(error)))
 
         texts = [query.text for query in queries]
         outcome(no_exit(self.retriever, "prepare")(lambda: self.pipeline.prepare(texts)), failed)

@@ -17,6 +17,7 @@ from ..base.exits import no_exit
 from ..base.interrupts import go_on
 from ..base.notes import collected, note
 from ..base.outside import shown
+from ..base.records import refused
 from ..base.stages import kept_stages
 from ..components.providers.usage import track_usage
 from ..components.retrievers.function import Pipeline, as_retriever
@@ -44,6 +45,7 @@ from . import EvaluationResult, ExperimentResult, QueryResults
 from .config import AnyExperimentConfig, Asking, AskingFields, ExperimentConfig
 from .journal import Journal, open_journal
 from .ranker import Index, indexed
+from .shown import noted
 
 # `retrieve`: index a corpus and retrieve for every query, as deep as the cutoffs need.
 
@@ -82,10 +84,10 @@ def retrieve(
         ComponentExited: The retriever called `sys.exit`, and not while a query was asked.
         Exception: Whatever else the retriever raises while it indexes.
     """
-    asking = Asking.of(fields)
+    with refused(Asking):
+        asking = Asking.model_validate(fields)
     asked, cuts = _asked(queries), Cutoff.parse_all(cutoffs)
-    counter = None if tokenizer is None else checked_counter(tokenizer)
-    cutter = RankingCutter(cuts, counter, checked_corpus(corpus))
+    cutter = RankingCutter(cuts, None if tokenizer is None else checked_counter(tokenizer), checked_corpus(corpus))
     with collected() as notes, indexed(as_retriever(retriever), corpus) as index:
         rankings = index.rank(asked, cutter, asking)
     return replace(rankings, notes=tuple(notes))
@@ -167,11 +169,9 @@ def before_reranking(
     with collected():  # what there is to say of these results was said when the final order was scored
         table = score_checked(before, known, metrics, cutter, on_error).table
     if table.failures:
-        query_id, failures = next(iter(table.failures.items()))
-        note(
-            f"before reranking, a metric failed on {len(table.failures)} of {len(rows)} questions, the first "
-            f"{query_id!r}: {failures[0].kind}: {failures[0].message}"
-        )
+        query_id, (failure, *_) = next(iter(table.failures.items()))
+        why, counts = f"{failure.kind}: {failure.message}", {"count": len(table.failures), "all": len(rows)}
+        note(noted("not before", **counts, first=repr(query_id), why=why))
 
     def spread(column: Numbers) -> Numbers:
         whole = np.full(len(rankings), np.nan)
@@ -250,10 +250,7 @@ def example_of_unlocated(result: EvaluationResult[Any], corpus: Corpus) -> str:
         example += f"; the nearest passage is {nearest.place}: {shown(nearest.quote)}"
     elif text:
         example += "; nothing in the documents is like it"
-    return (
-        f"most results have no {RULES[result.evaluation_type].noun}{example}. Are the documents those that were "
-        "indexed? Let the retriever return their text as it is, or doc_id, start and end"
-    )
+    return noted("no places", noun=RULES[result.evaluation_type].noun, example=example)
 
 
 def note_unmatched_results(level: Level[Any], queries: QueryResults[Any], truth: Sequence[GroundTruth[Any]]) -> None:
@@ -269,7 +266,7 @@ def note_unmatched_results(level: Level[Any], queries: QueryResults[Any], truth:
         return
     hits = queries.hits.flat
     if not len(hits):
-        note(f"the retriever returned no results for any question that did not fail ({answered} of {len(queries)})")
+        note(noted("no results", count=answered, all=len(queries)))
     elif level is not TOKEN:
         ids = (level.unit(hit, 1) for hit in hits.take(np.flatnonzero(level.known(hits))))
         if told := none_matches(ids, chain.from_iterable(entry.labels for entry in truth), with_prefixes=True):

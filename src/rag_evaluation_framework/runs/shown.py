@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal, TypeAlias, TypeVar
 
 from pydantic import AllowInfNan, Strict
 
+from ..contracts.registry.loading import load_installed
 from ..data.rankings import UNFILLED
 from ..statistics import MeanScore, PairedDifference
 from ..statistics.power import detectable_change
@@ -96,6 +97,17 @@ class ShownList(Shown, list[T]):
     def summary(self) -> Any:
         """Return the page of all items."""
         return self._page(self)
+
+
+# Notes on a run, by what was seen.
+
+_NOTE = "rag_evaluation_framework.report.pages.run_notes:run_note"  # a door upwards
+
+
+def noted(kind: str, /, **facts: object) -> str:
+    """Return a note on a run in words, which pages have for every kind."""
+    text: str = load_installed(_NOTE)(kind, **facts)
+    return text
 
 
 # `GateVerdict`: what became of one gate, as a result keeps it.

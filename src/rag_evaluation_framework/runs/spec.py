@@ -81,16 +81,10 @@ else:
 """A component: its name, alone or with parameters, or in Python the component itself."""
 
 _PIPELINE = ("retriever", "chunker", "embedder", "vector_store")
-_OPTIONS_OF = {
-    **dict.fromkeys(("order", "ties"), ("rankings", "stored rankings")),
-    **dict.fromkeys(("allow_custom_prefix", "allow_remote"), ("engine", "an engine")),
-}
-"""Keys that mean something only beside another one, and what that names."""
-_BESIDE = {
-    "rankings": ("what is stored was found already", "engine", *_PIPELINE, "scope_prefix", "ingest", "cleanup"),
-    "engine": ("an engine is a whole pipeline", *_PIPELINE),
-}
-"""Why other keys cannot be beside one, and which."""
+_OPTIONS_OF = {"order": "rankings", "ties": "rankings", "allow_custom_prefix": "engine", "allow_remote": "engine"}
+"""Keys that mean something only beside another one."""
+_BESIDE = {"rankings": ("engine", *_PIPELINE, "scope_prefix", "ingest", "cleanup"), "engine": _PIPELINE}
+"""Keys that cannot be beside another one."""
 
 
 def _not_empty(given: str) -> str:
@@ -404,11 +398,11 @@ class RunSpec(Measuring, frozen=True):
         if kind in ("bm25", "vector-rag"):
             return part("retriever", {"type": kind, **parts})
         if parts:
-            name, listed = str(kind.get("type") if is_object(kind) else kind).partition(":")[0], ", ".join(parts)
+            name, listed = str(kind.get("type") if is_object(kind) else kind), ", ".join(parts)
+            inside = ", ".join((f"type: {name.partition(':')[0]}", "...", *(f"{key}: ..." for key in parts)))
             raise ConfigError(
-                f"retriever {shown(kind)} and {listed} were given; a retriever with parameters holds its parts: write "
-                f"{{type: {name}, ..., {', '.join(f'{key}: ...' for key in parts)}}}, or leave {listed} out, as of "
-                "one that is a whole pipeline"
+                f"retriever {shown(name)} and {listed} were given; a retriever with parameters holds its parts, as in "
+                f"retriever: {{{inside}}}; beside a whole pipeline, leave {listed} out"
             )
         made = part("retriever", kind)
         if (engine := engine_in(made)) is not None:  # what it may write is checked where it is named itself
@@ -440,13 +434,20 @@ class RunSpec(Measuring, frozen=True):
         Raises:
             ConfigError: It cannot be made, or what is named beside it, or beside stored rankings, would not be asked.
         """
-        for key, (other, what) in _OPTIONS_OF.items():
+        for key, other in _OPTIONS_OF.items():
             if getattr(self, key) and getattr(self, other) is None:
-                raise ConfigError(f"{key} is about {what}, and none is named; name one (--{other}), or leave it out")
-        for key, (why, *others) in _BESIDE.items():
+                raise ConfigError(
+                    f"{key} is about {'stored rankings' if other == 'rankings' else 'an engine'}, and none is named; "
+                    f"name one (--{other}), or leave it out"
+                )
+        for key, others in _BESIDE.items():
             listed = ", ".join(other for other in others if getattr(self, other) not in (None, "none"))
             if getattr(self, key) is not None and listed:
-                raise ConfigError(f"{key} and {listed} were given; {why}: leave {listed} out")
+                raise ConfigError(
+                    f"{key} and {listed} were given; "
+                    f"{'an engine is a whole pipeline' if key == 'engine' else 'what is stored was found already'}: "
+                    f"leave {listed} out"
+                )
         if self.engine is None:
             return None
         return make_engine(self.engine, imports=imports, allow_remote=self.allow_remote)
