@@ -48,6 +48,7 @@ Resume = Literal["if-sure", "always", "never"]
 """Which answers of an unfinished run are taken: those of which nothing can have changed; also those of servers,
 databases and objects, of which that is not known; or none."""
 
+_FILE = "journal-{}.jsonl"
 _SYNCED = 1.0  # seconds between two writings to the disk itself
 _PACKAGE = __name__.partition(".")[0]
 _IMPORT = re.compile(rb"^[ \t]*(?:from|import)[ \t]+([\w., \t]+)", re.MULTILINE)
@@ -240,7 +241,7 @@ class Journal:
 
     def begin(self, facts: Mapping[str, Any], run_id: str) -> str:
         """Take the answers of earlier starts, begin the file of this one, and return the id of the run."""
-        files = sorted(self.folder.glob("journal-*.jsonl"), key=_number)
+        files = sorted(self.folder.glob(_FILE.format("*")), key=_number)
         number = _number(files[-1]) + 1 if files else 1
         if self.resume == "never":
             for file in files:
@@ -268,7 +269,7 @@ class Journal:
             if first["journal"] != JOURNAL_VERSION:
                 why = noted("other version")
             self.notes.append(noted("not used", where=one_line(str(self.folder)), why=why))
-        self._path = self.folder / f"journal-{number}.jsonl"
+        self._path = self.folder / _FILE.format(number)
         try:
             self._file = self._path.open("xb")
             self._file.write(harmless_json(f"{json.dumps({**begun, 'facts': facts}, ensure_ascii=False)}\n").encode())
