@@ -18,11 +18,11 @@ from ..data.cutoffs import OWN_CUTOFF, ScoreName
 from ..data.score_table import ScoreTable, full_name
 from ..errors import ConfigError, LevelMismatch, ResultError
 from ..labels import Carrier, partners_of
-from ..runs.meaning import other_meaning
 from ..runs.means import FEWEST, Cluster, Clusters, Labels, change_record, change_tests, labels_of, rows_by_value
+from ..runs.naming import other_meaning
 from ..runs.result import EvaluationResult
 from ..runs.shown import Shown, recorded_test
-from ..runs.texts import kept_corpus
+from ..runs.store import kept_corpus
 from ..scoring.levels.rules import RULES
 from ..statistics import PairedDifference, TiedWithBest, paired_differences, tied_with_best
 from ..statistics.paired import LEVEL

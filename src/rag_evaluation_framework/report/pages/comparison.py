@@ -12,8 +12,8 @@ from ...base.outside import first_of, name_line
 from ...data import ScoreTable
 from ...data.score_table import full_name
 from ...runs import EvaluationResult, GateVerdict
-from ...runs.meaning import servers
 from ...runs.means import FEWEST, Cluster
+from ...runs.naming import servers
 from ...runs.shown import marked, number, written_p_value, written_signed
 from ...scoring.levels import RULES
 from ...statistics.paired import PairedDifference

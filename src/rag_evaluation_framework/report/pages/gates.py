@@ -7,8 +7,8 @@ from typing import Any
 from ...analysis.gates.measuring import Power
 from ...data.rankings import NOT_ASKED
 from ...runs import EvaluationResult
-from ...runs.gate_verdict import CountsAs, GateVerdict
 from ...runs.means import CORRELATION, DROP, FEWEST, Clusters, drop_found
+from ...runs.shown import CountsAs, GateVerdict
 from ...scoring.levels.rules import RULES
 from ...statistics.means import MeanScore
 from ...statistics.paired import LEVEL, PairedDifference
