@@ -42,7 +42,7 @@ def cache(
         "embeddings": embeddings,
         "answer": llms.KeptAnswers(root),
         "stage": base.Stages(root),
-        "text": runs.store_of_runs(root),
+        "text": runs.texts_of_runs(root),
     }
     counts, sizes, left = dict[str, int](), dict[str, int](), list[Path]()
     for name, files in tenants.items():
