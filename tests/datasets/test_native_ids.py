@@ -380,34 +380,6 @@ def test_where_a_key_is_missing_a_few_of_the_others_are_shown(tmp_path):
     )
 
 
-@pytest.mark.parametrize("ending", ENDINGS)
-@pytest.mark.parametrize(
-    ("level", "truth", "stray", "belongs"),
-    [
-        (level, truth, stray, other.evaluation_type)
-        for level, (truth, _) in TRUTHS.items()
-        for other, strays in TRUTHS.items()
-        for stray in strays
-        if other is not level
-    ]
-    + [
-        (CHUNK, TRUTHS[CHUNK][0], {"relevant_prefixes": ["a/"]}, "document-level"),
-        (TOKEN, TRUTHS[TOKEN][0], {"relevantPrefixes": ["a/"]}, "document-level"),
-        (TOKEN, TRUTHS[TOKEN][0], {"gains": {"a": 2}}, "document-level or chunk-level"),
-    ],
-)
-def test_a_key_of_another_level_is_an_error_that_names_both(tmp_path, level, truth, stray, belongs, ending):
-    own, (key,) = {key: [] for key in truth}, stray
-    for second in ({**own, **stray}, stray):
-        rows = [{"id": f"q{number}", "query": "?", **each} for number, each in enumerate((truth, second))]
-        path = written(tmp_path, level, *rows, ending=ending)
-        with pytest.raises(DatasetError) as caught:
-            load_dataset(path, level)
-        place = "line 3: $" if ending == ".jsonl" else "$.questions[1]"
-        problem = f"belongs to {belongs} ground truth, but this file is {level.evaluation_type}; keep one file per"
-        assert str(caught.value).startswith(f"{path}: {place}.{key}: {problem}")
-
-
 def test_keys_of_other_levels_are_metadata_below_metadata(tmp_path):
     path = written(tmp_path, CHUNK, asked(relevant_chunk_ids=[], metadata={"gains": 1, "relevant_spans": []}))
     assert load_dataset(path, CHUNK).queries[0].metadata == {"gains": 1, "relevant_spans": []}

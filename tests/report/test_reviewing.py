@@ -16,7 +16,8 @@ from rag_evaluation_framework import (
     Query,
     TokenLevelGroundTruth,
 )
-from rag_evaluation_framework.data import REVIEW, Review
+from rag_evaluation_framework.authoring.people import Review
+from rag_evaluation_framework.data import REVIEW
 from rag_evaluation_framework.datasets.checks import lint_dataset
 from rag_evaluation_framework.datasets.checks.findings import LabelTexts
 from rag_evaluation_framework.report import Page, Part, answer_blocks, review_page, show

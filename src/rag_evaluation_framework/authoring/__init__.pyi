@@ -15,6 +15,7 @@ from .people import Choice as Choice
 from .people import Found as Found
 from .people import Pool as Pool
 from .people import Question as Question
+from .people import Review as Review
 from .people import ReviewChecks as ReviewChecks
 from .people import ReviewCounts as ReviewCounts
 from .people import ReviewSession as ReviewSession

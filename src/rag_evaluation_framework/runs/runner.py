@@ -132,7 +132,7 @@ def indexed(pipeline: Retriever, corpus: Corpus) -> Generator["Index"]:
                 seconds = {"index": seconds["index"] - reading, "index_from_cache": reading}
             with _step("chunks", name):
                 listed = pipeline.chunks()
-                chunks = listed if is_trusted(pipeline) else as_chunks(listed, name, corpus)
+                chunks = listed if is_trusted(pipeline) else as_chunks(listed, name)
             yield Index(pipeline, name, corpus, chunks, seconds)
         _close(pipeline, name)
 

@@ -379,7 +379,7 @@ class Pool:
     def _add(self, retriever: Retriever) -> None:
         with collected(), no_exit(retriever.name, "index"):
             retriever.index(self.corpus)
-            chunks = as_chunks(retriever.chunks(), f"{retriever.name}.chunks", self.corpus)
+            chunks = as_chunks(retriever.chunks(), f"{retriever.name}.chunks")
         self._asked.append((retriever, HitLocator(self.corpus, chunks or ())))
 
     def _ranked(
