@@ -324,7 +324,7 @@ def test_a_header_without_a_type_is_of_token_level(tmp_path):
     path.write_text(json.dumps(head))
     with pytest.raises(LevelMismatch, match="has token-level ground truth"):
         load_dataset(path, CHUNK)
-    with pytest.raises(DatasetError, match="belongs to chunk-level ground truth, but this file is token-level"):
+    with pytest.raises(DatasetError, match="relevant_spans: Field required"):
         load_dataset(path)
 
 

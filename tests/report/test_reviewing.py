@@ -128,7 +128,7 @@ def test_an_answer_that_is_not_where_it_was_is_shown_as_the_dataset_quotes_it():
     edited = corpus(a="Refunds take two days now, and not more.")
     assert "  ┃ »Refunds take five days.«\n" in answers(entry, edited, dataset=Dataset([entry], TOKEN))
     gone = CharacterSpan(DocumentId("gone.md"), 0, 5)
-    assert "is in a document that the corpus does not have" in answers(
+    assert "the corpus has no document 'gone.md'" in answers(
         TokenLevelGroundTruth(Query.from_text("How?"), (gone,)), edited, dataset=Dataset([entry], TOKEN)
     ).replace("\n    ", " ")
 

@@ -353,7 +353,7 @@ def test_labels_that_overlap_count_once_in_the_length_of_an_answer():
 def test_questions_without_an_answer_are_counted_and_are_an_error_if_there_are_no_others():
     report = lint(question("When?", FIRST), question("Who?"))
     assert [(finding.kind, finding.severity, finding.what) for finding in report.findings] == [
-        ("no answer", "info", "questions without an answer in the corpus: 1 of 2")
+        ("no answer", "info", "1 of 2 questions has no answer in the corpus")
     ]
     assert report.problems == ()
     (finding,) = lint(question("Who?")).findings

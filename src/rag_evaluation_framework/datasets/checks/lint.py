@@ -221,7 +221,8 @@ def lint_dataset(
     unanswered = sum(not entry.relevant for entry in dataset)
     if unanswered or not len(dataset):
         kind = FindingKind.NO_ANSWERS if unanswered == len(dataset) else FindingKind.NO_ANSWER
-        findings.append(Finding(kind, {"unanswered": unanswered, "questions": len(dataset)}))
+        counted = {"one": 1} if unanswered == 1 else {"unanswered": unanswered}
+        findings.append(Finding(kind, {**counted, "questions": len(dataset)}))
     findings.sort(key=lambda finding: RANK[finding.kind])
     spans = [unit for entry in dataset for unit in entry.labels if isinstance(unit, CharacterSpan)]
     return LintReport(

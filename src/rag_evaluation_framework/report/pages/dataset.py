@@ -246,7 +246,7 @@ _WHAT: Mapping[FindingKind, tuple[str, ...]] = {
     FindingKind.CHUNK_MISSING: ("no chunk has the id {chunk}",),
     FindingKind.BLANK_LABEL: ("the document {document} is blank", "holds no text, or nothing but white space"),
     FindingKind.OTHER_TRUTH: ("is worded as {first} {wording}, which has other labels",),
-    FindingKind.NO_ANSWERS: ("questions: {questions:,}; none of them has an answer",),
+    FindingKind.NO_ANSWERS: ("no question has an answer",),
     FindingKind.SKIPPED: (
         "{quote}: {reason}",
         "{reason}",
@@ -270,7 +270,10 @@ _WHAT: Mapping[FindingKind, tuple[str, ...]] = {
         "it has {units:,} relevant units: recall@{k} is at most {most:.2f}",
     ),
     FindingKind.WHITE_SPACE: ("{text} has white space at its ends: {before:,} and {behind:,} characters",),
-    FindingKind.NO_ANSWER: ("questions without an answer in the corpus: {unanswered:,} of {questions:,}",),
+    FindingKind.NO_ANSWER: (
+        "{one} of {questions:,} questions has no answer in the corpus",
+        "{unanswered:,} of {questions:,} questions have no answer in the corpus",
+    ),
 }
 """The particulars of each kind of finding in words: the first of these of which all facts are known."""
 
