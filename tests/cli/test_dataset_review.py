@@ -352,7 +352,7 @@ def test_a_run_says_that_a_review_is_not_carried_out(rag_eval, at_terminal, file
     terminal.type("q")
     assert terminal.end() == 0
     told = joined(rag_eval("run", "--dataset", "set.json", "--corpus", "docs").out)
-    assert "questions that a review drops and that are scored all the same: 1;" in told
+    assert "questions that a review drops or edits, scored as they were: 1." in told
     assert rag_eval("dataset", "review", "set.json", "--output", "new.json").code == 0
     assert "a review" not in joined(rag_eval("run", "--dataset", "new.json", "--corpus", "docs").out)
 

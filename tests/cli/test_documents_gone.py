@@ -1,7 +1,5 @@
 """Labelled documents that are gone, while another folder has a file of the same name: every command says the same."""
 
-import json
-
 import pytest
 
 from rag_evaluation_framework import BM25Retriever, Corpus, evaluate, load_dataset, load_result
@@ -50,7 +48,7 @@ def test_an_archived_copy_is_not_the_document_that_is_gone(rag_eval, tmp_path, a
     assert "gone from pricing.md" in ran.out
     linted = rag_eval("dataset", "lint", archived, "--corpus", "docs")
     assert (linted.code, "\nerror: document missing (1)\n" in linted.out) == (1, True)
-    assert "pricing.md[86:128] is in a document that the corpus does not have" in linted.out
+    assert "pricing.md[86:128] the corpus has no document 'pricing.md'" in linted.out
     assert "1 label does not match the documents" in " ".join(
         rag_eval("dataset", "info", archived, "--corpus", "docs").out.split()
     )
@@ -129,15 +127,3 @@ def test_a_row_with_another_folder_is_not_located_and_the_document_that_has_its_
     said = rag_eval("init", "--corpus", "docs", "--questions", "q.csv").out
     assert "1 of 2 quotes located, 0 ambiguous, 1 missing" in said
     assert "in b/index.md, not in a/index.md" in said
-
-
-def test_ids_of_a_file_that_knows_nothing_of_its_documents_are_found_in_another_folder_and_that_is_told(
-    rag_eval, tmp_path
-):
-    path = dataset_of(rag_eval, tmp_path, {"api/limits.md": LIMITS, "keys.md": f"# Keys\n\n{KEYS}\n"}, ROWS)
-    content = json.loads(path.read_text())
-    content.pop("texts"), content.pop("corpus_hash")
-    path.write_text(json.dumps(content))
-    (tmp_path / "docs/api").rename(tmp_path / "docs/reference")
-    with pytest.warns(UserWarning, match=r"'reference/limits.md' is taken for it, which is in another folder"):
-        load_dataset(path, corpus=Corpus.from_folder(tmp_path / "docs"))

@@ -222,13 +222,13 @@ class TestWhatCannotBeRead:
     def test_a_link_that_leads_nowhere_is_refused(self, tmp_path):
         write(tmp_path, {"a.md": "A"})
         (tmp_path / "b.md").symlink_to(tmp_path / "gone.md")
-        with pytest.raises(CorpusError, match=r"b\.md: is a broken link"):
+        with pytest.raises(CorpusError, match=r"b\.md: cannot be read"):
             Corpus.from_folder(tmp_path)
 
     def test_a_link_to_a_folder_is_not_followed_and_a_warning_says_so(self, tmp_path):
         write(tmp_path, {"docs/a.md": "A", "other/b.md": "B"})
         (tmp_path / "docs/link").symlink_to(tmp_path / "other")
-        with pytest.warns(UserWarning, match="link: is a link to a folder; links to folders are not followed"):
+        with pytest.warns(UserWarning, match="links to folders are not followed: .*link"):
             assert ids(Corpus.from_folder(tmp_path / "docs")) == ["a.md"]
 
     @pytest.mark.parametrize("pattern", ["**/*.md", "*/*.md", "link/*.md", "**/*/b.md", "link/**/*.md", "*/*/*.md"])
@@ -236,7 +236,7 @@ class TestWhatCannotBeRead:
         write(tmp_path, {"docs/in/a.md": "A", "docs/in/deep/a.md": "A", "other/b.md": "B", "other/deep/b.md": "B"})
         (tmp_path / "docs/link").symlink_to(tmp_path / "other")
         (tmp_path / "docs/in/round").symlink_to(tmp_path / "docs")
-        said = r"docs/link.* to a folder; links to folders are not followed"
+        said = r"links to folders are not followed: .*docs/link"
         with pytest.warns(UserWarning, match=said), contextlib.suppress(CorpusError):
             assert not any(
                 "link" in name or "round" in name for name in ids(Corpus.from_folder(tmp_path / "docs", pattern))
@@ -249,12 +249,11 @@ class TestWhatCannotBeRead:
         assert ids(Corpus.from_folder(tmp_path / "docs", "*.md")) == ["a.md"]
         assert ids(Corpus.from_folder(tmp_path / "docs", "in/*.md")) == ["in/a.md"]
 
-    @pytest.mark.parametrize("pattern", ["**/*.md", "*.md", "b.md"])
-    def test_a_link_to_a_file_elsewhere_is_read_and_a_warning_says_so(self, tmp_path, pattern):
+    @pytest.mark.filterwarnings("error")
+    def test_a_link_to_a_file_elsewhere_is_read(self, tmp_path):
         write(tmp_path, {"docs/a.md": "A", "b.md": "B"})
         (tmp_path / "docs/b.md").symlink_to("../b.md")
-        with pytest.warns(UserWarning, match=r"docs/b\.md: is a link to a file outside .*docs; its text is read"):
-            assert Corpus.from_folder(tmp_path / "docs", pattern)["b.md"].content == "B"
+        assert Corpus.from_folder(tmp_path / "docs")["b.md"].content == "B"
 
     @pytest.mark.filterwarnings("error")
     def test_a_link_to_a_file_of_the_corpus_is_read(self, tmp_path):
@@ -267,19 +266,13 @@ class TestWhatCannotBeRead:
         write(tmp_path, {"docs/a.md": "A", "other/b.md": "B"})
         for number in range(200):
             (tmp_path / f"docs/link{number:03}").symlink_to(tmp_path / "other")
-        with pytest.warns(UserWarning, match=r"link000, .*link002 and 197 more: are links, each to a folder") as warned:
+        with pytest.warns(UserWarning, match=r"not followed: .*link000, .*link002 and 197 more") as warned:
             Corpus.from_folder(tmp_path / "docs")
         assert len(warned) == 1
 
     def test_a_link_to_itself_is_broken(self, tmp_path):
         (tmp_path / "a.md").symlink_to("a.md")
-        with pytest.raises(CorpusError, match=r"a\.md: is a broken link"):
-            Corpus.from_folder(tmp_path)
-
-    def test_a_pipe_is_refused_and_not_waited_for(self, tmp_path):
-        write(tmp_path, {"a.md": "A"})
-        os.mkfifo(tmp_path / "b.md")
-        with pytest.raises(CorpusError, match=r"b\.md: is not a file but a device or pipe"):
+        with pytest.raises(CorpusError, match=r"a\.md: cannot be read"):
             Corpus.from_folder(tmp_path)
 
     @pytest.mark.parametrize("folder", ["a\0b", "a\ud800", "x" * 300, "x/" * 3_000, 5])

@@ -3,12 +3,11 @@
 import math
 from decimal import Decimal
 from fractions import Fraction
-from itertools import count
 
 import numpy as np
 import pytest
 
-from rag_evaluation_framework.data.values import all_chunks, at_most, items, plain_number, plain_offset, plain_text
+from rag_evaluation_framework.data.values import items, plain_number, plain_offset, plain_text
 from rag_evaluation_framework.errors import ConfigError, InputError
 from support.each import each
 
@@ -69,43 +68,14 @@ def test_anything_else_is_refused(plain, given):
         plain(given)
 
 
-def test_no_more_is_read_of_what_has_no_end_than_tells_so():
-    numbers = count()
-    assert at_most(numbers, 5, "x") is None
-    assert next(numbers) == 6
-    assert at_most(iter("abc"), 3, "x") == ["a", "b", "c"]
-
-
-def test_chunks_that_have_a_length_have_an_end():
-    assert len(all_chunks([1] * 5_000, 10, "x")) == 5_000
-    assert all_chunks(iter([1] * 5_000), 10, "x") is None
-    assert all_chunks(iter([1] * 1_000), 0, "x") == [1] * 1_000
-
-
-class Unsized(list):
-    def __len__(self):
-        raise ConnectionError("how many?")
-
-
-def test_items_that_cannot_be_counted_are_read():
-    assert all_chunks(Unsized("ab"), 5, "x") == ["a", "b"]
-
-
 def broken():
     yield 1
     raise ConnectionError("lost")
 
 
 def test_what_fails_while_it_is_read_is_told_with_its_source():
-    for read in (
-        items,
-        lambda given, source: at_most(given, 5, source),
-        lambda given, source: all_chunks(given, 5, source),
-    ):
-        with pytest.raises(
-            InputError, match=r"^ours gives <generator object .*>; reading it raises ConnectionError: lost"
-        ):
-            read(broken(), "ours")
+    with pytest.raises(InputError, match=r"^ours gives <generator object .*>; reading it raises ConnectionError: lost"):
+        items(broken(), "ours")
     assert items(broken(), "ours", 1) == [1]
 
 

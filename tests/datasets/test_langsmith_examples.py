@@ -20,17 +20,16 @@ from rag_evaluation_framework import (
     TokenLevelGroundTruth,
     load_dataset,
 )
-from rag_evaluation_framework.data import (
+from rag_evaluation_framework.data import QueryId, QueryText, generate_query_id
+from rag_evaluation_framework.datasets import (
     ChunkLevelDatasetExample,
     ChunkLevelRunOutput,
     DocumentLevelDatasetExample,
-    QueryId,
-    QueryText,
     TokenLevelDatasetExample,
     TokenLevelRunOutput,
-    generate_query_id,
+    dataset_from_examples,
+    to_example,
 )
-from rag_evaluation_framework.datasets import dataset_from_examples, to_example
 from rag_evaluation_framework.errors import DatasetError, LevelMismatch
 from support.each import each
 

@@ -217,10 +217,6 @@ FLAWED = {
             "questions": [{"id": "q", "query": "?", "relevantDocumentIds": [], "relevantPrefixes": [1] * MANY}],
         },
     ),
-    "source ids": (
-        DOCUMENT,
-        {"version": "1", "id": "h", "queries": [{"id": "q", "query": "?", "relevant": {"sourceIds": [1] * MANY}}]},
-    ),
     "examples": (TOKEN, [{"inputs": {"query": "?"}, "outputs": {"relevant_spans": [1] * MANY}}]),
 }
 

@@ -104,9 +104,9 @@ def test_the_order_of_further_places_is_no_part_of_what_a_dataset_is():
     assert Dataset([apart], TOKEN, corpus=CORPUS).content_hash != one.content_hash
 
 
-def loaded(tmp_path, level, version=2, **question):
+def loaded(tmp_path, level, **question):
     path = tmp_path / "d.json"
-    head = {"schema_version": version, "evaluation_type": level.evaluation_type}
+    head = {"schema_version": 1, "evaluation_type": level.evaluation_type}
     path.write_text(json.dumps({**head, "questions": [{"id": "q", "query": "What?", **question}]}))
     return load_dataset(path, level=level, corpus=CORPUS)
 
@@ -114,17 +114,11 @@ def loaded(tmp_path, level, version=2, **question):
 SPAN = {"doc_id": "a.md", "start": 0, "end": 21}
 
 
-def test_in_files_of_version_1_a_key_answers_is_metadata(tmp_path):
+def test_a_key_answers_without_places_is_metadata(tmp_path):
     with pytest.warns(UserWarning, match="unknown key 'answers' is kept as metadata"):
-        dataset = loaded(tmp_path, TOKEN, version=1, relevant_spans=[SPAN], answers=["14 days"])
+        dataset = loaded(tmp_path, TOKEN, relevant_spans=[SPAN], answers=["14 days"])
     assert dataset.queries[0].metadata == {"answers": ["14 days"]}
     assert dataset.ground_truth[0].relevant == (span("a.md", TEXT),)
-
-
-@pytest.mark.parametrize("more", [{}, {"relevant_spans": [SPAN]}])
-def test_answers_with_places_in_files_of_version_1_are_refused_with_what_helps(tmp_path, more):
-    with pytest.raises(DatasetError, match="answers with several places need schema_version 2 in the header"):
-        loaded(tmp_path, TOKEN, version=1, answers=[{"places": [SPAN]}], **more)
 
 
 def test_an_empty_list_of_answers_is_no_answer(tmp_path):
@@ -134,9 +128,13 @@ def test_an_empty_list_of_answers_is_no_answer(tmp_path):
 @each(
     ("level", "question", "message"),
     [
-        (TOKEN, {"answers": [], "relevant_spans": []}, r"relevant_spans: beside `answers`; expected one of the two"),
-        (TOKEN, {"answers": {}}, r"answers: expected a list of answers with their places, got \{\}"),
-        (TOKEN, {"answers": [SPAN]}, r"answers\[0\].places: Field required, got the keys 'doc_id', 'start', 'end'"),
+        (
+            TOKEN,
+            {"answers": [{"places": [SPAN]}], "relevant_spans": []},
+            r"relevant_spans: beside `answers`; expected one of the two",
+        ),
+        (TOKEN, {"answers": {}}, "relevant_spans: Field required"),
+        (TOKEN, {"answers": [SPAN]}, "relevant_spans: Field required"),
         (TOKEN, {"answers": [{"places": []}]}, r"answers\[0\]: an answer has the places \(\)"),
         (TOKEN, {"answers": [{"places": [{"spans": 3}]}]}, r"answers\[0\].places\[0\].spans: expected a list, got 3"),
         (

@@ -16,7 +16,8 @@ from rag_evaluation_framework import (
     Query,
     TokenLevelGroundTruth,
 )
-from rag_evaluation_framework.data import REVIEW, Review
+from rag_evaluation_framework.authoring.people import Review
+from rag_evaluation_framework.data import REVIEW
 from rag_evaluation_framework.datasets.checks import lint_dataset
 from rag_evaluation_framework.datasets.checks.findings import LabelTexts
 from rag_evaluation_framework.report import Page, Part, answer_blocks, review_page, show
@@ -127,7 +128,7 @@ def test_an_answer_that_is_not_where_it_was_is_shown_as_the_dataset_quotes_it():
     edited = corpus(a="Refunds take two days now, and not more.")
     assert "  ┃ »Refunds take five days.«\n" in answers(entry, edited, dataset=Dataset([entry], TOKEN))
     gone = CharacterSpan(DocumentId("gone.md"), 0, 5)
-    assert "is in a document that the corpus does not have" in answers(
+    assert "the corpus has no document 'gone.md'" in answers(
         TokenLevelGroundTruth(Query.from_text("How?"), (gone,)), edited, dataset=Dataset([entry], TOKEN)
     ).replace("\n    ", " ")
 

@@ -600,20 +600,6 @@ def test_a_reranker_that_loses_chunks_or_raises_fails_the_question(returned, tmp
     assert result.failures["bad"][0].message
 
 
-@pytest.mark.parametrize(
-    "parts",
-    [
-        {"chunker": lambda text: repeat("The sky is blue.")},
-        {"retriever": type("L", (Many,), {"chunks": lambda self: repeat(Chunk("c", "x", "d"))})(lambda queries: [])},
-        {"retriever": HybridRetriever([type("L", (Many,), {"chunks": lambda self: repeat(Chunk("c", "x", "d"))})(5)])},
-    ],
-    ids=["function", "chunks", "chunks in hybrid"],
-)
-def test_chunks_without_end_are_refused_before_any_question(parts):
-    with pytest.raises((InputError, ConfigError), match="has an end"):
-        TokenLevelEvaluation(CORPUS, BOTH).run(**parts)
-
-
 @pytest.mark.parametrize("listed", [np.array(5), np.array(None)], ids=["number", "nothing"])
 def test_what_cannot_be_read_as_chunks_is_refused_before_any_question(listed):
     retriever = type("L", (Many,), {"chunks": lambda self: listed})(lambda queries: [])

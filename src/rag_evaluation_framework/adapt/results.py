@@ -21,7 +21,6 @@ from ..data import (
     AnyChunk,
     CharacterSpan,
     Chunk,
-    Corpus,
     Document,
     DocumentId,
     Hit,
@@ -34,8 +33,6 @@ from ..data.values import (
     SOURCE_KEYS,
     TEXT_KEYS,
     UNREADABLE,
-    all_chunks,
-    at_most,
     frame_rows,
     gives_items,
     is_mapping,
@@ -129,9 +126,9 @@ def one_each(rankings: Any, questions: int, source: str) -> list[Any]:
     """
     if not gives_items(rankings, str, Mapping, Set):
         raise UnreadableAnswer(f"{source} returned {shown(rankings)}; expected one ranking per question")
-    listed: list[Any] | None = at_most(rankings, questions, source)
-    if listed is None or len(listed) < questions:
-        number = f"more than {questions}" if listed is None else len(listed)
+    listed: list[Any] = items(rankings, source, questions + 1)
+    if len(listed) != questions:
+        number = f"more than {questions}" if len(listed) > questions else len(listed)
         raise UnreadableAnswer(f"{source} returned {number} rankings for {questions} questions")
     return listed
 
@@ -241,19 +238,17 @@ def _as_seconds(given: Any, where: str) -> float | None:
     raise UnreadableAnswer(f"{where} with {shown(given)} seconds; expected a finite number of at least 0, or None")
 
 
-def as_chunks(listed: Any, source: str, corpus: Corpus) -> tuple[AnyChunk, ...] | None:
-    """Read what a retriever lists as all of its chunks of a corpus; None if it cannot list them.
+def as_chunks(listed: Any, source: str) -> tuple[AnyChunk, ...] | None:
+    """Read what a retriever lists as all of its chunks; None if it cannot list them.
 
     Raises:
-        ConfigError: It is something other than chunks, or has no end: more of them than the corpus has characters.
+        ConfigError: It is something other than chunks.
     """
     if listed is None:
         return None
     if not gives_items(listed):
         raise ConfigError(f"{source} lists {shown(listed)}; expected chunks, or None")
-    chunks: list[Any] | None = all_chunks(listed, sum(len(document.content) for document in corpus), source)
-    if chunks is None:
-        raise ConfigError(f"{source} lists more chunks than the corpus has characters; expected a list that has an end")
+    chunks: list[Any] = items(listed, source)
     for chunk in chunks:
         if not isinstance(chunk, Chunk | PositionAwareChunk):
             raise ConfigError(f"{source} lists {shown(chunk)} as a chunk; expected a PositionAwareChunk or a Chunk")
@@ -529,17 +524,13 @@ def as_pieces(returned: Any, source: str, text: str) -> list[Piece]:
         text: What was cut.
 
     Raises:
-        UnreadableAnswer: It is nothing of the kind, or has no end.
+        UnreadableAnswer: It is nothing of the kind.
     """
     given = returned
     if hasattr(returned, "__aiter__") or (is_mapping(returned) and not returned.keys().isdisjoint(_LISTED)):
         given = all_results(returned, source)
     if gives_items(given, str, Mapping, Set):
-        listed: list[Any] | None = all_chunks(given, len(text), source)
-        if listed is None:
-            raise UnreadableAnswer(
-                f"{source} returned more texts than the document has characters; expected a list that has an end"
-            )
+        listed: list[Any] = items(given, source)
         pieces = [piece for each in listed if (piece := _piece(each, text)) is not None]
         if len(pieces) == len(listed):
             return pieces
@@ -564,17 +555,13 @@ def as_placed(returned: Any, source: str, document: Document) -> list[PositionAw
     """Read what a chunker that knows places made of a document.
 
     Raises:
-        UnreadableAnswer: They are not chunks of this document, or have no end.
+        UnreadableAnswer: They are not chunks of this document.
     """
     if not gives_items(returned, str, Mapping):
         raise UnreadableAnswer(
             f"{source} returned {one_line(shown(returned))} for {document.id!r}; expected a list of chunks"
         )
-    chunks: list[Any] | None = all_chunks(returned, len(document.content), source)
-    if chunks is None:
-        raise UnreadableAnswer(
-            f"{source} made more chunks of {document.id!r} than it has characters; expected a list that has an end"
-        )
+    chunks: list[Any] = items(returned, source)
     for chunk in chunks:
         is_of_it = isinstance(chunk, PositionAwareChunk) and chunk.doc_id == document.id
         if not is_of_it or chunk.end > len(document.content):
@@ -734,8 +721,8 @@ def as_order(order: Any, source: str, chunks: int) -> list[AnyChunk]:
     Raises:
         UnreadableAnswer: It is not chunks, or more of them.
     """
-    listed: list[Any] | None = at_most(order, chunks, source) if gives_items(order, Mapping, Set) else [order]
-    if listed is None:
+    listed: list[Any] = items(order, source, chunks + 1) if gives_items(order, Mapping, Set) else [order]
+    if len(listed) > chunks:
         raise UnreadableAnswer(f"{source} returned more than the {chunks} chunks that it was given")
     return [_chunk(each, f"{source} returned", "the chunks that it was given, best first") for each in listed]
 

@@ -14,6 +14,7 @@ from .models import TokenLevelDataGenerator as TokenLevelDataGenerator
 from .people import Choice as Choice
 from .people import Pool as Pool
 from .people import Question as Question
+from .people import Review as Review
 from .people import ReviewChecks as ReviewChecks
 from .people import ReviewCounts as ReviewCounts
 from .people import ReviewSession as ReviewSession

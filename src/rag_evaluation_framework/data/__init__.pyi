@@ -7,16 +7,9 @@ from .cutoffs import Cutoff as Cutoff
 from .cutoffs import ScoreName as ScoreName
 from .dataset import NOT_LABELLED as NOT_LABELLED
 from .dataset import REVIEW as REVIEW
-from .dataset import ChunkLevelDatasetExample as ChunkLevelDatasetExample
-from .dataset import ChunkLevelRunOutput as ChunkLevelRunOutput
 from .dataset import Dataset as Dataset
-from .dataset import DocumentLevelDatasetExample as DocumentLevelDatasetExample
 from .dataset import Incomplete as Incomplete
-from .dataset import Review as Review
 from .dataset import Skipped as Skipped
-from .dataset import TokenLevelDatasetExample as TokenLevelDatasetExample
-from .dataset import TokenLevelRunOutput as TokenLevelRunOutput
-from .dataset import Verdict as Verdict
 from .dataset import count_skipped as count_skipped
 from .documents import Corpus as Corpus
 from .documents import Document as Document

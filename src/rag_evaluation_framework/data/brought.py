@@ -10,7 +10,6 @@ from itertools import zip_longest
 from operator import itemgetter
 from pathlib import Path, PurePosixPath
 from posixpath import commonpath, dirname, normpath
-from stat import S_ISREG
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple, TypeAlias
 
@@ -116,7 +115,7 @@ def _unpacked(path: Path) -> Generator[Path]:
     """Unpack an archive into a folder that is removed afterwards; messages name the archive.
 
     Raises:
-        CorpusError: It is damaged or encrypted, unpacks to too much, or has a file that would be outside.
+        CorpusError: It is damaged or encrypted, or unpacks to too much.
     """
     why = f"{path}: cannot be unpacked ({{}}); unpack it, and give the folder"
     with TemporaryDirectory() as place:
@@ -124,10 +123,7 @@ def _unpacked(path: Path) -> Generator[Path]:
             members = archive.infolist()
             if sum(member.file_size for member in members) > _LARGEST_ARCHIVE:
                 raise CorpusError(why.format(f"it unpacks to more than {_LARGEST_ARCHIVE:,} bytes"))
-            for member in members:
-                if ".." in PurePosixPath(member.filename).parts or member.filename.startswith("/"):
-                    raise CorpusError(f"{path}: has a file outside of it, {shown(member.filename)}; pack it again")
-            archive.extractall(place, members)
+            archive.extractall(place, members)  # never outside of it
         try:
             with collected() as notes:
                 yield Path(place)
@@ -172,7 +168,6 @@ def read_folder(
         for name, path in files.items()
         if patterns or (path.suffix in kinds if kinds else readable(path.suffix))
     }
-    _check_files(folder, paths.values())
     if not paths:
         raise _no_match(folder, ", ".join(map(shown, patterns or [MARKDOWN] * bool(kinds))))
     others = Counter(path.suffix.lower() for name, path in files.items() if name not in paths and path.is_file())
@@ -257,33 +252,12 @@ def _listed(
     for pattern in unused:
         note(f"{folder}: nothing is excluded by {shown(pattern)}")
     if links:
-        note(f"{_named(links)} to a folder; links to folders are not followed")
+        note(f"links to folders are not followed: {first_of([*map(str, sorted(links))], _MOST_NAMED)}")
     return files
 
 
 def _refuse_folder(error: OSError) -> None:
     raise CorpusError(f"{error.filename}: cannot be read ({error.strerror}); check its permissions") from error
-
-
-def _check_files(folder: Path, paths: Iterable[Path]) -> None:
-    """Check that paths are files, or links to files; those to files elsewhere are noted."""
-    elsewhere: list[Path] = []
-    for path in paths:
-        if S_ISREG(path.lstat().st_mode):  # by far the most: nothing else is asked of these
-            continue
-        if path.is_symlink() and not path.exists():
-            raise CorpusError(f"{path}: is a broken link; fix or remove it")
-        if not path.is_file():
-            raise CorpusError(f"{path}: is not a file but a device or pipe; remove it, or exclude it with the pattern")
-        if not path.resolve().is_relative_to(folder.resolve()):
-            elsewhere.append(path)
-    if elsewhere:
-        note(f"{_named(elsewhere)} to a file outside {folder}; its text is read")
-
-
-def _named(links: Collection[Path]) -> str:
-    verb = "is a link" if len(links) == 1 else "are links, each"
-    return f"{first_of([*map(str, sorted(links))], _MOST_NAMED)}: {verb}"
 
 
 def pattern_of(suffixes: Iterable[str]) -> str:

@@ -2,7 +2,7 @@
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias, cast
@@ -144,58 +144,59 @@ class ChunkRegistry:
             self.register(chunk)
 
     def register(self, chunk: AnyChunk) -> None:
-        """Add a chunk, plain or position-aware; an equal chunk is not added twice.
+        """Add a chunk, plain or position-aware; only the first with the same id and position is kept.
 
         Raises:
             DatasetError: It is not a chunk, or its id is already registered with another text.
         """
-        self._register(chunk, PositionAwareChunk if isinstance(chunk, PositionAwareChunk) else Chunk)
+        given: Any = chunk
+        if not isinstance(given, Chunk | PositionAwareChunk):
+            raise DatasetError(f"got {shown(chunk)}; expected a Chunk or a PositionAwareChunk")
+        if self._contents.setdefault(chunk.id, chunk.content) != chunk.content:
+            raise DatasetError(
+                f"the id {chunk.id!r} is used for {self._contents[chunk.id][:40]!r} and for {chunk.content[:40]!r}; "
+                "give every text its own id, such as generate_pa_chunk_id(content)"
+            )
+        if chunk not in self:
+            self._known[_key(chunk)] = chunk
+            self._alike[canonical_chunk_id(chunk.id)].append(chunk)
 
     def register_chunk(self, chunk: Chunk) -> None:
-        """Add a chunk without a position; an equal chunk is not added twice.
-
-        Raises:
-            DatasetError: It is not a `Chunk`, or its id is already registered with another text.
-        """
-        self._register(chunk, Chunk)
+        """Add a chunk without a position, as `register` does."""
+        self.register(chunk)
 
     def register_pa_chunk(self, chunk: PositionAwareChunk) -> None:
-        """Add a position-aware chunk; only the first with the same id and position is kept.
-
-        Raises:
-            DatasetError: It is not a `PositionAwareChunk`, or its id is already registered with another text.
-        """
-        self._register(chunk, PositionAwareChunk)
+        """Add a position-aware chunk, as `register` does."""
+        self.register(chunk)
 
     def get(self, chunk_id: str) -> AnyChunk | None:
         """Return the chunk with this id, or else with the other form of the id; None if unknown."""
-        alike, known = self._alike.get(canonical_chunk_id(chunk_id), ()), chunk_id in self._contents
+        alike, known = self._called(chunk_id), chunk_id in self._contents
         return next((chunk for chunk in alike if chunk.id == chunk_id or not known), None)
 
     def get_chunk(self, chunk_id: str) -> Chunk | None:
         """Return the plain chunk with this id, or None."""
-        alike = self._alike.get(canonical_chunk_id(chunk_id), ())
-        return next((chunk for chunk in alike if isinstance(chunk, Chunk)), None)
+        return next((chunk for chunk in self._called(chunk_id) if isinstance(chunk, Chunk)), None)
 
     def get_pa_chunk(self, chunk_id: str) -> PositionAwareChunk | None:
         """Return the position-aware chunk with this id, or None."""
-        alike = self._alike.get(canonical_chunk_id(chunk_id), ())
-        return next((chunk for chunk in alike if isinstance(chunk, PositionAwareChunk)), None)
+        return next((chunk for chunk in self._called(chunk_id) if isinstance(chunk, PositionAwareChunk)), None)
 
     def get_span(self, chunk_id: str) -> CharacterSpan | None:
         """Return the position of a chunk, or None if it is unknown."""
-        chunk = self.get_pa_chunk(chunk_id)
-        return None if chunk is None else chunk.to_span()
+        return next(iter(self.get_spans(chunk_id)), None)
 
     def get_spans(self, chunk_id: str) -> tuple[CharacterSpan, ...]:
         """Return every known position of a chunk's text; empty if none is known."""
-        alike = self._alike.get(canonical_chunk_id(chunk_id), ())
-        return tuple(chunk.to_span() for chunk in alike if isinstance(chunk, PositionAwareChunk))
+        return tuple(chunk.to_span() for chunk in self._called(chunk_id) if isinstance(chunk, PositionAwareChunk))
 
     def occurrences(self, chunk_id: str) -> tuple[AnyChunk, ...]:
         """Return all chunks with this id, or else with the other form of the id; empty if unknown."""
-        alike = self._alike.get(canonical_chunk_id(chunk_id), ())
-        return tuple(chunk for chunk in alike if chunk.id == chunk_id) or tuple(alike)
+        alike = tuple(self._called(chunk_id))
+        return tuple(chunk for chunk in alike if chunk.id == chunk_id) or alike
+
+    def _called(self, chunk_id: str) -> Sequence[AnyChunk]:
+        return self._alike.get(canonical_chunk_id(chunk_id), ())
 
     @property
     def fingerprint(self) -> str:
@@ -241,38 +242,18 @@ class ChunkRegistry:
         version = header.get("schema_version")
         if version is True or version != SCHEMA_VERSION:
             raise DatasetError(f"{path}: schema_version is {shown(version, 60)}; this version reads {SCHEMA_VERSION}")
-        count, fingerprint = header.get("chunks"), header.get("fingerprint")
         registry = cls()
         for number, record in lines:
             try:
                 registry.register(_chunk(record))
             except ValueError as error:
                 raise DatasetError(f"{path}: line {number}: {error}") from error
-        if len(registry) != count:
+        if (len(registry), registry.fingerprint) != (header.get("chunks"), header.get("fingerprint")):
             raise DatasetError(
-                f"{path}: the file contains {len(registry)} chunks, its header says {shown(count, 60)}. It was "
-                "truncated or edited: save the chunks again"
-            )
-        if registry.fingerprint != fingerprint:
-            raise DatasetError(
-                f"{path}: its chunks do not match its header (fingerprint {registry.fingerprint}, in the header "
-                f"{shown(fingerprint)}); it was edited: save the chunks again"
+                f"{path}: its {len(registry)} chunks are not those of its header ({shown(header.get('chunks'), 60)}); "
+                "it was truncated or edited: save the chunks again"
             )
         return registry
-
-    def _register(self, chunk: Any, kind: type[Chunk] | type[PositionAwareChunk]) -> None:
-        if not isinstance(chunk, kind):
-            raise DatasetError(
-                f"got {shown(chunk)}; expected a {kind.__name__}, or use register(chunk) for either kind"
-            )
-        if self._contents.setdefault(chunk.id, chunk.content) != chunk.content:
-            raise DatasetError(
-                f"the id {chunk.id!r} is used for {self._contents[chunk.id][:40]!r} and for {chunk.content[:40]!r}; "
-                "give every text its own id, such as generate_pa_chunk_id(content)"
-            )
-        if chunk not in self:
-            self._known[_key(chunk)] = chunk
-            self._alike[canonical_chunk_id(chunk.id)].append(chunk)
 
     def __contains__(self, item: object) -> bool:
         """Return whether a chunk, or an id in either form, is registered."""

@@ -9,13 +9,11 @@ from typing import Any, Literal, TypeGuard, get_args
 
 from ..base.outside import shown
 from ..errors import ConfigError
-from .values import at_most
+from .values import gives_items, items
 
 Unit = Literal["", "ch", "tok", "topK"]
 
 _LARGEST = 10**9
-_MOST = 1000
-_BITS = 3000  # of a number that a message can quote
 _CUTOFF = re.compile(r"(?P<size>\d{1,1000})(?P<unit>ch|tok)?(?P<whole>_whole)?")
 _FORMS = "a number of results (5), characters (4000ch) or tokens (1000tok); budgets also as 4000ch_whole"
 
@@ -82,14 +80,17 @@ class Cutoff:
         Raises:
             ConfigError: The text is not a valid cutoff.
         """
-        if isinstance(text, Cutoff):
-            return text
-        if text == str(OWN_CUTOFF):
+        given: Any = text
+        if isinstance(given, Cutoff):
+            return given
+        if isinstance(given, Integral) and given is not True and given is not False:
+            return cls(int(given))
+        if given == str(OWN_CUTOFF):
             return OWN_CUTOFF
-        match = _CUTOFF.fullmatch(_written(text))
+        match = _CUTOFF.fullmatch(given.strip()) if isinstance(given, str) else None
         if match is None:
             raise ConfigError(f"cutoff {shown(text)}: expected {_FORMS}")
-        unit: Unit = "ch" if match["unit"] == "ch" else "tok" if match["unit"] == "tok" else ""
+        unit: Any = match["unit"] or ""
         return cls(int(match["size"]), unit, match["whole"] is not None)
 
     @classmethod
@@ -97,14 +98,9 @@ class Cutoff:
         """Parse one cutoff or several, in their order.
 
         Raises:
-            ConfigError: One is not valid or is given twice, or there is none, or there are more than 1,000.
+            ConfigError: One is not valid or is given twice, or there is none.
         """
-        given: Any = cutoffs
-        if isinstance(given, str | int | Cutoff):
-            return _different([given])
-        if not isinstance(given, Iterable):
-            raise ConfigError(f"cutoffs={shown(given)}: expected a list such as [5, '4000ch']")
-        parsed = _different(_listed(given))
+        parsed = _different(cutoffs if gives_items(cutoffs, str) else [cutoffs])
         if not parsed:
             raise ConfigError("no cutoffs were given; expected at least one, such as [5, '4000ch']")
         return parsed
@@ -114,10 +110,10 @@ class Cutoff:
         """Parse one number of results or several, in their order; there may be none.
 
         Raises:
-            ConfigError: One is not a whole number of at least 1, or is given twice; or there are more than 1,000.
+            ConfigError: One is not a whole number of at least 1, or is given twice.
         """
         given: Any = k
-        numbers = _listed(given) if isinstance(given, Sequence) and not isinstance(given, str) else [given]
+        numbers: list[Any] = [*given] if isinstance(given, list | tuple | range) else [given]
         for number in numbers:
             if isinstance(number, int) and number < 1:
                 raise ConfigError(f"k: cutoff {number}: expected a whole number of at least 1, as in k=5 (--k 5)")
@@ -132,15 +128,11 @@ class Cutoff:
         """Parse budgets, in their order; there may be none.
 
         Raises:
-            ConfigError: One is not a number of characters or tokens, or is given twice; or they are not a list, or more
-                than 1,000.
+            ConfigError: One is not a number of characters or tokens, or is given twice; or they are not a list.
         """
-        given: Any = budgets
-        if isinstance(given, str):
-            raise ConfigError(f"budgets={given!r}: expected a list such as ['{given}']")
-        if not isinstance(given, Iterable):
-            raise ConfigError(f"budgets={shown(given)}: expected a list such as ['4000ch'], or [] for none")
-        parsed = _different(_listed(given))
+        if not gives_items(budgets, str):
+            raise ConfigError(f"budgets={shown(budgets)}: expected a list such as ['4000ch'], or [] for none")
+        parsed = _different(budgets)
         for cutoff in parsed:
             if not cutoff.is_budget:
                 raise ConfigError(f"budget {str(cutoff)!r}: expected characters (4000ch) or tokens (1000tok)")
@@ -190,29 +182,13 @@ class ScoreName:
         return self.metric if self.cutoff is None else f"{self.metric}@{self.cutoff}"
 
 
-def _written(cutoff: object) -> str:
-    """Return a cutoff as a text; an empty one if it is neither a text nor a number."""
-    if isinstance(cutoff, str):
-        return cutoff.strip()
-    if isinstance(cutoff, bool) or not isinstance(cutoff, Integral):
-        return ""
-    return str(int(cutoff)) if int(cutoff) >= 0 and int(cutoff).bit_length() <= _BITS else ""
-
-
 def is_metric_name(name: Any) -> TypeGuard[str]:
     """Return whether a metric can be called so: one word without `@`, so that names of scores are read as written."""
     return isinstance(name, str) and name != "" and "@" not in name and name == "".join(name.split())
 
 
-def _listed(given: Any) -> list[Any]:
-    items = at_most(given, _MOST, "k or budgets")
-    if items is None:
-        raise ConfigError(f"more than {_MOST:,} cutoffs were given; expected at most {_MOST:,}, such as [5, '4000ch']")
-    return items
-
-
-def _different(items: list[Any]) -> tuple[Cutoff, ...]:
-    parsed = tuple(map(Cutoff.parse, items))
+def _different(given: Any) -> tuple[Cutoff, ...]:
+    parsed = tuple(map(Cutoff.parse, items(given, "k or budgets")))
     for cutoff, times in Counter(parsed).items():
         if times > 1:
             raise ConfigError(f"cutoff {str(cutoff)!r} is given twice")

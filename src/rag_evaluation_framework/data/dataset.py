@@ -1,18 +1,18 @@
-"""Datasets: questions with ground truth of one evaluation type, and those that are skipped or reviewed."""
+"""Datasets: questions with ground truth of one evaluation type, and those that are skipped."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, Generic, Literal, NamedTuple, NotRequired, TypeAlias, TypedDict, TypeVar, cast, get_args
+from typing import Any, Generic, Literal, TypeAlias, TypeVar, cast, get_args
 
 from ..base.outside import first_of, shown
 from ..base.store import Store
 from ..errors import DatasetError, LevelMismatch
 from .documents import Corpus, Document, check_corpus_type
 from .ground_truth import Answer, GroundTruth, TokenLevelGroundTruth, unit_key, with_text
-from .ids import ChunkId, DocumentId, PositionAwareChunkId, QueryText, content_digest
+from .ids import ChunkId, DocumentId, content_digest
 from .levels import TOKEN, Level, U, checked_level
 from .queries import SCOPE_PREFIX, Query
 from .spans import CharacterSpan
@@ -164,139 +164,12 @@ def count_skipped(skipped: Iterable[Skipped]) -> int:
     return len({label.query.id for label in skipped})
 
 
-# Reviews: what a person decided about a question, as marks in its metadata until they are carried out.
-
-REVIEW = "review"
-"""The key of the metadata of a question under which its review is."""
-
-Verdict: TypeAlias = Literal["accepted", "dropped"]
-
-_DIGITS = 12
-
-
-class MovedEnds(NamedTuple):
-    """Other ends of a label, counted from where it is, so that they go along with it.
-
-    Attributes:
-        label: The number of the label among those of all places of all answers, from 0.
-        start: How many characters later it begins; negative if earlier.
-        end: How many characters later it ends; negative if earlier.
-        text: What it quotes then.
-    """
-
-    label: int
-    start: int
-    end: int
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Review:
-    """Review of a question: marks beside it, which change neither its wording nor its labels.
-
-    Attributes:
-        verdict: Whether it stays; None while it is open.
-        wording: What it is to be worded as; "" if it stays as it is.
-        dropped_answers: The numbers of its answers that are to be left out, from 0, in their order.
-        moved_ends: The labels that are to be trimmed or lengthened.
-        question: What the reviewed wording and answers are told by; "" if nothing is marked yet.
-        earlier_wording: How the question was worded before a review that was carried out; "" if it was not reworded.
-    """
-
-    verdict: Verdict | None = None
-    wording: str = ""
-    dropped_answers: tuple[int, ...] = ()
-    moved_ends: tuple[MovedEnds, ...] = ()
-    question: str = ""
-    earlier_wording: str = ""
-
-    @property
-    def is_edited(self) -> bool:
-        """Whether the question is, or is to be, another one than it was before anybody reviewed it."""
-        return bool(self.wording or self.dropped_answers or self.moved_ends or self.earlier_wording)
-
-    @property
-    def is_to_be_carried_out(self) -> bool:
-        """Whether the question is not yet as the review wants it."""
-        return bool(self.verdict == "dropped" or self.wording or self.dropped_answers or self.moved_ends)
-
-    @classmethod
-    def of(cls, entry: GroundTruth[Any]) -> "Review | None":
-        """Return the review of a question; None if its metadata has something else under that name.
-
-        If its wording or its answers are others than those that were reviewed, it is open again; a new wording stays.
-        """
-        given: Any = entry.query.metadata.get(REVIEW, {})
-        review = _read(given)
-        if review is None or review.question in ("", _told_by(entry)):
-            return review
-        return replace(review, verdict=None, dropped_answers=(), moved_ends=())
-
-    def marked(self, entry: GroundTruth[Any]) -> GroundTruth[Any]:
-        """Return a question with this review in its metadata, in place of an earlier one."""
-        metadata = {key: value for key, value in entry.query.metadata.items() if key != REVIEW}
-        record = {
-            "verdict": self.verdict,
-            "wording": self.wording,
-            "dropped_answers": [*self.dropped_answers],
-            "moved_ends": [moved._asdict() for moved in self.moved_ends],
-            "earlier_wording": self.earlier_wording,
-        }
-        told = {key: value for key, value in record.items() if value}
-        review = {REVIEW: {**told, "question": _told_by(entry)}} if told else {}
-        query = replace(entry.query, metadata={**metadata, **review})
-        return cast("GroundTruth[Any]", replace(cast("Any", entry), query=query))
-
-
-def note_of_reviews(entries: Iterable[GroundTruth[Any]]) -> str:
-    """Return that reviews are not carried out, as far as that is so: their questions count as they were; else ""."""
-    reviews = [review for entry in entries if (review := Review.of(entry)) is not None]
-    dropped = sum(review.verdict == "dropped" for review in reviews)
-    edited = sum(review.is_to_be_carried_out for review in reviews) - dropped
-    if not dropped and not edited:
-        return ""
-    return (
-        f"questions that a review drops and that are scored all the same: {dropped}; that it edits and that are scored "
-        f"as they were: {edited}. `rag-eval dataset review FILE --output NEW.json` carries it out"
-    )
-
-
-def _told_by(entry: GroundTruth[Any]) -> str:
-    """Return what the wording and the answers of a question are told by: of spans their texts, wherever these are."""
-    answers = [[[*map(_key, place)] for place in answer.places] for answer in entry.answers]
-    return content_digest(json.dumps([entry.query.text, answers]))[:_DIGITS]
-
-
-def _key(unit: object) -> object:
-    key: Any = unit_key(cast("Any", unit))
-    return key[1:] if isinstance(unit, CharacterSpan) else key
-
-
-def _read(given: Any) -> Review | None:
-    """Return a review as `marked` writes it; None of anything else."""
-    try:
-        moved = tuple(MovedEnds(**one) for one in given.get("moved_ends", ()))
-        fields: dict[str, Any] = {
-            **given,
-            "dropped_answers": tuple(given.get("dropped_answers", ())),
-            "moved_ends": moved,
-        }
-        review = Review(**fields)
-    except (TypeError, AttributeError):
-        return None
-    texts: tuple[Any, ...] = (review.wording, review.question, review.earlier_wording, *(each.text for each in moved))
-    numbers = (*review.dropped_answers, *(number for each in moved for number in each[:3]))
-    is_review = (
-        review.verdict in (None, *get_args(Verdict))
-        and all(isinstance(text, str) for text in texts)
-        and all(type(number) is int for number in numbers)
-        and min(review.dropped_answers, default=0) >= 0
-    )
-    return review if is_review else None
-
-
 UnitT = TypeVar("UnitT", bound=DocumentId | ChunkId | CharacterSpan)
 
+REVIEW = "review"
+"""The key of the metadata of a question under which its review is, until that is carried out."""
+
+_EDITS = {"wording", "dropped_answers", "moved_ends"}
 _MOST_PROBLEMS = 5
 
 Mode = Literal["retrieve", "retrieve+rerank"]
@@ -507,13 +380,12 @@ class Dataset(Generic[U]):
     @property
     def mode(self) -> Mode | None:
         """Whether a dataset of the retrieval harness asks for reranking; None if it does not say."""
-        given: Any = self._defaults.get("mode") or self.metadata.get("mode")
-        return next((mode for mode in get_args(Mode) if mode == given), None)
+        return next((mode for mode in get_args(Mode) if mode == self._defaults.get("mode")), None)
 
     @property
     def rerank_top_k(self) -> int | None:
         """How many candidates a dataset of the retrieval harness asks to be reranked (`rerankTopK`), if it does."""
-        return _count(self._defaults, "rerankTopK") or _count(self.metadata, "rerankTopK")
+        return _count(self._defaults, "rerankTopK")
 
     @property
     def _defaults(self) -> Mapping[str, Any]:
@@ -588,17 +460,13 @@ class Dataset(Generic[U]):
             checked = f"labelled spans that carry no text to compare: {unread}"
             checked = checked if unread else "all labelled spans still match"
             notes.append(f"the corpus has changed since the dataset was labelled{f'; {checked}' if spans else ''}")
-        notes += [
-            f"{name} at the top of the dataset is not applied: expected in its defaults or questions"
-            for name in ("topK", SCOPE_PREFIX)
-            if self.metadata.get(name)
-        ]
-        if any(query.metadata.get("rerankTopK") for query in self.queries):
-            notes.append("rerankTopK of questions is not applied: a run has one number of candidates")
-        if any(kept.get("thresholds") for kept in (self.metadata, *(query.metadata for query in self.queries))):
-            notes.append("thresholds beside the defaults of the dataset are not applied: expected in its defaults")
-        reviewed = note_of_reviews(self)
-        return (*notes, reviewed) if reviewed else tuple(notes)
+        reviews = [review for query in self.queries if is_mapping(review := query.metadata.get(REVIEW))]
+        if open_marks := sum(review.get("verdict") == "dropped" or bool(_EDITS & review.keys()) for review in reviews):
+            notes.append(
+                f"questions that a review drops or edits, scored as they were: {open_marks}. `rag-eval dataset review "
+                "FILE --output NEW.json` carries it out"
+            )
+        return tuple(notes)
 
     def __len__(self) -> int:
         return len(self.ground_truth)
@@ -635,80 +503,3 @@ def _count(kept: Mapping[str, Any], key: str) -> int | None:
     """Return a number of results that was kept under a key; None if it is not one."""
     number = kept.get(key)
     return number if type(number) is int and number >= 1 else None
-
-
-# Types of dataset examples and run outputs as LangSmith and similar tools write them.
-
-
-class QueryInputs(TypedDict):
-    """Inputs of an example: the question."""
-
-    query: QueryText
-
-
-class SpanRecord(TypedDict):
-    """Span of a document; `text` is the text it covers."""
-
-    doc_id: DocumentId
-    start: int
-    end: int
-    text: NotRequired[str]
-
-
-class DocumentLevelOutputs(TypedDict):
-    """Relevant documents, prefixes of document ids, and gains other than 1."""
-
-    relevant_document_ids: list[DocumentId]
-    relevant_prefixes: NotRequired[list[str]]
-    gains: NotRequired[dict[DocumentId, float]]
-
-
-class ChunkLevelOutputs(TypedDict):
-    """Relevant chunks, and gains other than 1."""
-
-    relevant_chunk_ids: list[ChunkId]
-    gains: NotRequired[dict[ChunkId, float]]
-
-
-class TokenLevelOutputs(TypedDict):
-    """Relevant spans, or ids of position-aware chunks whose positions a `ChunkRegistry` knows."""
-
-    relevant_spans: NotRequired[list[SpanRecord]]
-    relevant_chunk_ids: NotRequired[list[PositionAwareChunkId]]
-
-
-class DocumentLevelDatasetExample(TypedDict):
-    """A question and its relevant documents."""
-
-    inputs: QueryInputs
-    outputs: DocumentLevelOutputs
-    metadata: NotRequired[dict[str, Any]]
-
-
-class ChunkLevelDatasetExample(TypedDict):
-    """A question and its relevant chunks."""
-
-    inputs: QueryInputs
-    outputs: ChunkLevelOutputs
-    metadata: NotRequired[dict[str, Any]]
-
-
-class TokenLevelDatasetExample(TypedDict):
-    """A question and the text that answers it."""
-
-    inputs: QueryInputs
-    outputs: TokenLevelOutputs
-    metadata: NotRequired[dict[str, Any]]
-
-
-class ChunkLevelRunOutput(TypedDict):
-    """Output of a pipeline for one question: chunk ids, best first."""
-
-    retrieved_chunk_ids: list[ChunkId]
-
-
-class TokenLevelRunOutput(TypedDict):
-    """Output of a pipeline for one question, best first: spans, or ids of position-aware chunks in a registry."""
-
-    retrieved_spans: NotRequired[list[SpanRecord]]
-    retrieved_chunk_ids: NotRequired[list[PositionAwareChunkId]]

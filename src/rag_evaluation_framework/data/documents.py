@@ -106,7 +106,7 @@ class Corpus:
         are their own text: newlines are kept unchanged (`\r\n` stays two characters), and a byte order mark at the
         start is not part of it, so it never shifts an offset. Hidden files and folders (names that start with a dot)
         are skipped. Links to folders are not followed, whatever the pattern, and a note says so; a link to a file is
-        read, with a note if the file is elsewhere.
+        read.
 
         Args:
             folder_path: The folder.
@@ -279,79 +279,40 @@ def _documents(found: Sequence[Brought]) -> list[Document]:
 
 
 class DocumentResolver:
-    """Finds the document that a name refers to: its id, or its file name with or without folder and extension."""
+    """Finds the document that a name refers to: its id, or the end of it, with or without extension.
+
+    A name may be longer than the id, as where the folder of the corpus stands before it.
+    """
 
     def __init__(self, corpus: Corpus) -> None:
         self.corpus = corpus
-        source = corpus.metadata.get("source")  # of a folder: its name may stand before ids
+        source = corpus.metadata.get("source")
         name = (Path.cwd() / source).name if isinstance(source, str) else ".."
         self._folder = "" if name == ".." else name
-        self._has_told = False
 
     @cached_property
-    def _whole(self) -> "_Paths":  # as its stems, needed of names that are no ids
-        return _Paths({document.id: PurePosixPath(document.id) for document in self.corpus})
-
-    @cached_property
-    def _stems(self) -> "_Paths":
-        paths = ((document.id, PurePosixPath(document.id)) for document in self.corpus)
-        return _Paths({doc_id: path.parent / path.stem for doc_id, path in paths})
+    def _paths(self) -> "tuple[_Paths, _Paths]":  # needed of names that are no ids
+        paths = {document.id: PurePosixPath(document.id) for document in self.corpus}
+        return _Paths(paths), _Paths({doc_id: path.parent / path.stem for doc_id, path in paths.items()})
 
     def find(self, name: str) -> DocumentId | None:
-        """Return the id of the one document that a name could refer to; None if none, or more than one.
-
-        That it is in another folder than the name says is noted.
-        """
+        """Return the id of the one document that a name refers to; None if none, or more than one."""
         try:
             return self.resolve(name)
         except DatasetError:
             return None
 
     def resolve(self, name: str) -> DocumentId:
-        """Return the id of the document that a name refers to; that it is in another folder than it says is noted.
-
-        Raises:
-            DatasetError: The name matches no document, or more than one.
-        """
-        found = self._only(name, self.alike(name))
-        self._tell_folder(name, found)
-        return found
-
-    def resolve_named(self, name: str) -> DocumentId:
-        """Return the id of the document that a name refers to, in the folder that it says; that of the corpus may lead.
+        """Return the id of the document that a name refers to, in the folder that it says.
 
         Raises:
             DatasetError: The name matches no document, or more than one; or that is in another folder.
         """
-        return self._only(name, [doc_id for doc_id in self.named(name) if self._is_led_to(name, doc_id)])
-
-    def same(self, name: str, content_hash: str) -> DocumentId | None:
-        """Return the one document that a name refers to in its folder and that has this hash; None if there is none."""
-        found = [doc_id for doc_id in self.named(name) if self.corpus[doc_id].content_hash == content_hash]
-        return found[0] if len(found) == 1 else None
-
-    def alike(self, name: str) -> list[DocumentId]:
-        """Return the ids of all documents that a name could refer to; if it names none, those with its file name."""
-        return self.named(name) or self._found(_named_parts(name)[-1:])
-
-    def named(self, name: str) -> list[DocumentId]:
-        """Return the ids of the documents that a name refers to, in the folder that it says, if it says one."""
-        name = canonical_document_id(name.strip())
-        parts = _named_parts(name)
-        for doc_id in (name, "/".join(parts)):
-            if doc_id in self.corpus:
-                return [self.corpus[doc_id].id]
-        return self._found(parts)
-
-    def _is_led_to(self, name: str, doc_id: str) -> bool:
-        """Return whether what a longer name has before an id ends with the folder of the corpus, if that is known."""
-        beyond = _named_parts(name)[: -len(_parts(PurePosixPath(doc_id)))]
-        return not beyond or not self._folder or beyond[-1] == self._folder
-
-    def _found(self, parts: tuple[str, ...]) -> list[DocumentId]:
-        return (self._whole.called(parts) or self._stems.called(parts)) if parts else []
-
-    def _only(self, name: str, found: list[DocumentId]) -> DocumentId:
+        if name in self.corpus:  # as nearly always
+            return self.corpus[name].id
+        found = self.named(name)
+        if len(found) <= _MOST_NAMED:  # of more it is ambiguous anyway
+            found = [doc_id for doc_id in found if self._is_led_to(name, doc_id)]
         if len(found) == 1:
             return found[0]
         if found:
@@ -359,23 +320,31 @@ class DocumentResolver:
                 f"document {name!r} is ambiguous: {' or '.join(found[:_MOST_NAMED])}; write the full path, as in the "
                 "corpus"
             )
-        elsewhere = self.alike(name)
-        if elsewhere:
+        if elsewhere := self.alike(name):
             told = " and ".join(elsewhere[:_MOST_NAMED])
             raise DatasetError(f"the corpus has no document {name!r}, but {told} in another folder")
         known = ", ".join(document.id for document in self.corpus.documents[:_MOST_NAMED])
         more = ", …" if len(self.corpus) > _MOST_NAMED else ""
         raise DatasetError(f"the corpus has no document {name!r} (it has {known}{more})")
 
-    def _tell_folder(self, name: str, found: DocumentId) -> None:
-        """Note, of the first such name, that its document was found in another folder than it says."""
-        if self._has_told or self.named(name):
-            return
-        self._has_told = True
-        note(
-            f"the corpus has no document {shown(name)}: {shown(str(found))} is taken for it, which is in another "
-            "folder; write ids as the corpus has them"
-        )
+    def alike(self, name: str) -> list[DocumentId]:
+        """Return the ids of all documents that a name could refer to; if it names none, those with its file name."""
+        return self.named(name) or self._found(_named_parts(name)[-1:])
+
+    def named(self, name: str) -> list[DocumentId]:
+        """Return the ids of the documents that a name refers to."""
+        name = canonical_document_id(name.strip())
+        parts = _named_parts(name)
+        known = next((doc_id for doc_id in (name, "/".join(parts)) if doc_id in self.corpus), None)
+        return self._found(parts) if known is None else [self.corpus[known].id]
+
+    def _is_led_to(self, name: str, doc_id: str) -> bool:
+        """Return whether what a longer name has before an id ends with the folder of the corpus, if that is known."""
+        beyond = _named_parts(name)[: -len(_parts(PurePosixPath(doc_id)))]
+        return not beyond or not self._folder or beyond[-1] == self._folder
+
+    def _found(self, parts: tuple[str, ...]) -> list[DocumentId]:
+        return next((found for paths in self._paths if (found := paths.called(parts))), []) if parts else []
 
 
 def names_fully(name: str, doc_id: str) -> bool:

@@ -1,7 +1,6 @@
 """What values of the field are made of: plain values of what others give, and the types of fields."""
 
-from collections.abc import Callable, Iterable, Mapping, Sized
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial, wraps
 from itertools import islice
 from numbers import Complex, Integral, Real
@@ -110,22 +109,6 @@ def plain_array(value: Any) -> NDArray[Any]:
     return array
 
 
-def all_chunks(given: Any, characters: int, source: str) -> list[Any] | None:
-    """Return all chunks of a text that somebody gives, or None if there is no end of them.
-
-    What has no length is taken to have no end when it gives far more chunks than the text has characters: however they
-    overlap, there is none that begins at every one.
-
-    Raises:
-        InputError: Reading it raises something.
-    """
-    most = characters + 1000
-    if isinstance(given, Sized):
-        with suppress(Exception):  # of anybody's list
-            most = len(given)
-    return at_most(given, most, source)
-
-
 MAPPINGS = (dict, Mapping)
 """What is a mapping; to ask for a dict first is three times as quick."""
 
@@ -153,16 +136,6 @@ def frame_rows(given: Any) -> list[dict[str, Any]] | None:
         rows: list[dict[str, Any]] = given.where(given.notna(), None).to_dict("records")
         return rows
     return given.to_dicts() if hasattr(given, "to_dicts") else None
-
-
-def at_most(given: Any, most: int, source: str) -> list[Any] | None:
-    """Return what an iterable gives if that has an end after `most` items at most, else None; no more is read of it.
-
-    Raises:
-        InputError: Reading it raises something.
-    """
-    read = items(given, source, most + 1)
-    return read if len(read) <= most else None
 
 
 def items(given: Any, source: str, most: int | None = None) -> list[Any]:

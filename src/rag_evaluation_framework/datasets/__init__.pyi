@@ -1,4 +1,9 @@
 from .beir import beir_files as beir_files
+from .langsmith_examples import ChunkLevelDatasetExample as ChunkLevelDatasetExample
+from .langsmith_examples import ChunkLevelRunOutput as ChunkLevelRunOutput
+from .langsmith_examples import DocumentLevelDatasetExample as DocumentLevelDatasetExample
+from .langsmith_examples import TokenLevelDatasetExample as TokenLevelDatasetExample
+from .langsmith_examples import TokenLevelRunOutput as TokenLevelRunOutput
 from .langsmith_examples import dataset_from_examples as dataset_from_examples
 from .langsmith_examples import to_example as to_example
 from .load import load_dataset as load_dataset

@@ -104,7 +104,6 @@ class LabelReader:
 
     Attributes:
         hashed: The documents of which the file has hashes: their ids were exact when they were written.
-        labelled_here: Whether the corpus is the one that was labelled: what it lacks was no exact id.
 
     Raises:
         DatasetError: UTF-16 offsets without a corpus.
@@ -115,7 +114,6 @@ class LabelReader:
             raise DatasetError(f"{records.source}: UTF-16 offsets can only be converted with the corpus; pass corpus=")
         self.records, self.corpus = records, corpus
         self.hashed: Set[str] = frozenset()
-        self.labelled_here = False
         self.resolver = DocumentResolver(corpus) if corpus is not None else None
         self._utf16 = _Utf16Offsets(corpus) if corpus is not None and utf16_offsets else None
 
@@ -146,12 +144,9 @@ class LabelReader:
             DatasetError: There is a corpus, the name matches more than one document or, without a text by which the
                 span can be found again, none.
         """
-        if self._utf16 is None:
-            is_exact = record.doc_id in self.hashed
-            if (is_exact and not self.labelled_here) or (
-                record.text and not (self.resolver and self.resolver.alike(record.doc_id))
-            ):
-                return DocumentId(record.doc_id)
+        is_unknown = record.text and not (self.resolver and self.resolver.named(record.doc_id))
+        if self._utf16 is None and (record.doc_id in self.hashed or is_unknown):
+            return DocumentId(record.doc_id)
         return self.document(record.doc_id)
 
     def chunk_level(self, query: Query, ids: Given, gains: Given, answers: Given) -> ChunkLevelGroundTruth | None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from functools import cached_property
-from typing import Any, TypeGuard, overload
+from typing import Any, NotRequired, TypedDict, TypeGuard, overload
 
 from pydantic.alias_generators import to_camel
 
@@ -11,20 +11,17 @@ from ..base.files import Json, is_list, is_object
 from ..base.records import KEPT, Record, RecordReader, as_list, as_object, brief_repr
 from ..data import (
     CharacterSpan,
-    ChunkLevelDatasetExample,
     ChunkLevelGroundTruth,
     ChunkRegistry,
     Corpus,
     Dataset,
     DocumentId,
-    DocumentLevelDatasetExample,
     DocumentLevelGroundTruth,
     GroundTruth,
     Query,
-    TokenLevelDatasetExample,
     TokenLevelGroundTruth,
 )
-from ..data.ids import EvaluationType, QueryId, QueryIds, QueryText
+from ..data.ids import ChunkId, EvaluationType, PositionAwareChunkId, QueryId, QueryIds, QueryText
 from ..data.levels import CHUNK, TOKEN, Level, U, check_level, checked_level
 from ..errors import DatasetError, LevelMismatch
 from ..labels.questions import question_keys
@@ -290,6 +287,82 @@ class ExampleReader:
     @cached_property
     def _locator(self) -> "labels.QuoteLocator | None":
         return None if self.labels.corpus is None else labels.QuoteLocator.of(self.labels.corpus)
+
+
+# Types of dataset examples and run outputs as LangSmith and similar tools write them.
+
+
+class QueryInputs(TypedDict):
+    """Inputs of an example: the question."""
+
+    query: QueryText
+
+
+class SpanRecord(TypedDict):
+    """Span of a document; `text` is the text it covers."""
+
+    doc_id: DocumentId
+    start: int
+    end: int
+    text: NotRequired[str]
+
+
+class DocumentLevelOutputs(TypedDict):
+    """Relevant documents, prefixes of document ids, and gains other than 1."""
+
+    relevant_document_ids: list[DocumentId]
+    relevant_prefixes: NotRequired[list[str]]
+    gains: NotRequired[dict[DocumentId, float]]
+
+
+class ChunkLevelOutputs(TypedDict):
+    """Relevant chunks, and gains other than 1."""
+
+    relevant_chunk_ids: list[ChunkId]
+    gains: NotRequired[dict[ChunkId, float]]
+
+
+class TokenLevelOutputs(TypedDict):
+    """Relevant spans, or ids of position-aware chunks whose positions a `ChunkRegistry` knows."""
+
+    relevant_spans: NotRequired[list[SpanRecord]]
+    relevant_chunk_ids: NotRequired[list[PositionAwareChunkId]]
+
+
+class _DatasetExample(TypedDict):
+    inputs: QueryInputs
+    metadata: NotRequired[dict[str, Any]]
+
+
+class DocumentLevelDatasetExample(_DatasetExample):
+    """A question and its relevant documents."""
+
+    outputs: DocumentLevelOutputs
+
+
+class ChunkLevelDatasetExample(_DatasetExample):
+    """A question and its relevant chunks."""
+
+    outputs: ChunkLevelOutputs
+
+
+class TokenLevelDatasetExample(_DatasetExample):
+    """A question and the text that answers it."""
+
+    outputs: TokenLevelOutputs
+
+
+class ChunkLevelRunOutput(TypedDict):
+    """Output of a pipeline for one question: chunk ids, best first."""
+
+    retrieved_chunk_ids: list[ChunkId]
+
+
+class TokenLevelRunOutput(TypedDict):
+    """Output of a pipeline for one question, best first: spans, or ids of position-aware chunks in a registry."""
+
+    retrieved_spans: NotRequired[list[SpanRecord]]
+    retrieved_chunk_ids: NotRequired[list[PositionAwareChunkId]]
 
 
 @overload

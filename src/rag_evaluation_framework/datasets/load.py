@@ -4,7 +4,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import Any, overload
+from typing import Any, TypedDict, Unpack, overload
 
 from .. import base, labels
 from ..base.files import Json, checked_path, json_lines, read_json_text, read_text
@@ -25,35 +25,25 @@ from .retrieval_harness import Loader, is_harness, read_harness
 _LARGEST_YAML = 20_000_000  # bytes
 
 
-@overload
-def load_dataset(
-    path: str | Path,
-    *,
-    corpus: Corpus | None = None,
-    utf16_offsets: bool = False,
-    registry: ChunkRegistry | None = None,
-    query_key: str | None = None,
-    ground_truth_key: str | None = None,
-    loader: Loader | None = None,
-    allow_assets: bool = False,
-    columns: Mapping[str, str] | None = None,
-) -> Dataset[CharacterSpan]: ...
+class LoadOptions(TypedDict, total=False):
+    """Keywords of `load_dataset`."""
+
+    corpus: Corpus | None
+    utf16_offsets: bool
+    registry: ChunkRegistry | None
+    query_key: str | None
+    ground_truth_key: str | None
+    loader: Loader | None
+    allow_assets: bool
+    columns: Mapping[str, str] | None
 
 
 @overload
-def load_dataset(
-    path: str | Path,
-    level: Level[U],
-    *,
-    corpus: Corpus | None = None,
-    utf16_offsets: bool = False,
-    registry: ChunkRegistry | None = None,
-    query_key: str | None = None,
-    ground_truth_key: str | None = None,
-    loader: Loader | None = None,
-    allow_assets: bool = False,
-    columns: Mapping[str, str] | None = None,
-) -> Dataset[U]: ...
+def load_dataset(path: str | Path, **options: Unpack[LoadOptions]) -> Dataset[CharacterSpan]: ...
+
+
+@overload
+def load_dataset(path: str | Path, level: Level[U], **options: Unpack[LoadOptions]) -> Dataset[U]: ...
 
 
 def load_dataset(

@@ -3,6 +3,7 @@
 import shutil
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
+from dataclasses import replace
 from hashlib import sha256
 from itertools import chain
 from pathlib import Path
@@ -13,9 +14,9 @@ from pydantic.alias_generators import to_camel
 
 from ..base.files import Json, checked_path, is_list, is_object, unfinished, write_new
 from ..base.outside import json_text, shown
-from ..base.records import IGNORED, Problems, Record, RecordReader, as_list, storable
+from ..base.records import IGNORED, Problems, Record, RecordReader, storable
 from ..data import CHUNK, Corpus, Dataset, DocumentId, EvaluationType, GroundTruth, Query, QueryId, QueryText
-from ..data.dataset import Incomplete, Numbers, Skipped
+from ..data.dataset import Incomplete, Skipped
 from ..data.levels import Level, check_level
 from ..data.spans import CharacterSpan
 from ..errors import DatasetError
@@ -48,6 +49,9 @@ class _Skipped(_Listed):
 class _Placed(SpanRecord):
     text_hash: Annotated[str, StringConstraints(pattern="^([0-9a-f]{64})?$")] | None = None
 
+    def placed(self) -> CharacterSpan:
+        return CharacterSpan(DocumentId(self.doc_id), self.start, self.end, self.text)
+
 
 _Place = Annotated[list[_Placed], Field(min_length=1)]
 
@@ -71,49 +75,20 @@ def _listed(
             yield record, question.as_query(), place
 
 
-def read_skipped(items: list[Any], where: str, records: RecordReader) -> list[Skipped]:
-    """Return the skipped labels that a file lists, after recording what is wrong with them.
-
-    Args:
-        items: Their objects.
-        where: Their place in the file.
-        records: Collects problems.
-    """
-    labels: list[Skipped] = []
-    wordings: dict[str, str] = {}
-    for record, query, place in _listed(_Skipped, items, where, records):
-        if query.id not in wordings:
-            records.check_query(query.id, query.text, f"{place}.query")
-        if wordings.setdefault(query.id, query.text) != query.text:
-            records.problem(f"{place}.query.id", f"{query.id!r} is the id of two skipped questions; ids must be unique")
-        labels.append(Skipped(query, record.quote, record.reason, record.document))
-    return labels
-
-
-def _answers(record: _Incomplete) -> tuple[tuple[tuple[CharacterSpan, ...], ...], ...]:
-    return tuple(
-        tuple(
-            tuple(CharacterSpan(DocumentId(span.doc_id), span.start, span.end, span.text) for span in spans)
-            for spans in places
-        )
-        for places in record.answers
-    )
-
-
 def _read_incomplete(items: list[Any], where: str, records: RecordReader) -> Iterator[Incomplete]:
     """Yield the questions of which a label is not in the documents, after recording what is wrong with them."""
     for record, query, place in _listed(_Incomplete, items, where, records):
         answers = records.attempt(f"{place}.answers", _answers, record)
         if answers is None:
             continue
-        texts: dict[Numbers, str] = {
-            (row, column, at): span.text_hash
-            for row, places in enumerate(record.answers)
-            for column, spans in enumerate(places)
-            for at, span in enumerate(spans)
-            if span.text_hash is not None
-        }
-        yield Incomplete(query, answers, texts)
+        question = Incomplete(query, answers)
+        numbered = zip(question.labels(), chain.from_iterable(chain.from_iterable(record.answers)), strict=True)
+        texts = {numbers: span.text_hash for (numbers, _), span in numbered if span.text_hash is not None}
+        yield replace(question, texts=texts)
+
+
+def _answers(record: _Incomplete) -> tuple[tuple[tuple[CharacterSpan, ...], ...], ...]:
+    return tuple(tuple(tuple(span.placed() for span in spans) for spans in places) for places in record.answers)
 
 
 # The native dataset format: JSON or YAML (one object), and JSONL (a header line, then one question per line).
@@ -146,14 +121,9 @@ _LEVELS: dict[EvaluationType, tuple[type[_Question], Callable[..., GroundTruth[A
 }
 """The records of each level, and what makes its truth of the fields that only they have, in their order."""
 
-_OWN_KEYS: dict[EvaluationType, list[str]] = {
+_OWN_KEYS = {
     level: [key for key in kind.model_fields if key not in _Question.model_fields]
     for level, (kind, _) in _LEVELS.items()
-}
-_LEVELS_OF: dict[str, list[EvaluationType]] = {
-    key: [level for level, keys in _OWN_KEYS.items() if name in keys]
-    for name in chain.from_iterable(_OWN_KEYS.values())
-    for key in (name, to_camel(name))
 }
 
 
@@ -212,11 +182,10 @@ def read_native(
         raise records.error()
     check_level(str(path), header.evaluation_type, level)
     labels.hashed = header.texts.keys()
-    labels.labelled_here = labels.corpus is not None and labels.corpus.content_hash == header.corpus_hash
-    has_places = header.schema_version == SCHEMA_VERSION
-    entries = [_entry(data, where, level, labels, has_places) for where, data in rows]
+    entries = [_entry(data, where, level, labels) for where, data in rows]
     truth = [entry for entry in entries if entry is not None]
-    skipped = read_skipped(header.skipped, f"{where}.skipped", records)
+    listed = _listed(_Skipped, header.skipped, f"{where}.skipped", records)
+    skipped = [Skipped(query, record.quote, record.reason, record.document) for record, query, _ in listed]
     incomplete = [*_read_incomplete(header.incomplete, f"{where}.incomplete", records)]
     if records.problems:
         raise records.error()
@@ -237,44 +206,23 @@ def read_native(
     )
 
 
-def _entry(data: Any, where: str, level: Level[Any], labels: LabelReader, has_places: bool) -> GroundTruth[Any] | None:
-    known = len(labels.records.problems)
-    for key in data if is_object(data) else ():
-        told = _LEVELS_OF.get(key, [level.evaluation_type])
-        if level.evaluation_type not in told:
-            labels.records.problem(
-                f"{where}.{key}",
-                f"belongs to {' or '.join(told)} ground truth, but this file is {level.evaluation_type}; keep one file "
-                "per evaluation type, and set evaluation_type in the header",
-            )
-    if len(labels.records.problems) > known:
-        return None
-    # In version 1 any other key `answers` is metadata.
-    if not has_places and is_object(data) and have_places(data.get("answers")):
-        labels.records.problem(f"{where}.answers", "answers with several places need schema_version 2 in the header")
-        return None
-    data, answers = _without_answers(data, where, level, labels.records) if has_places else (data, [])
+def _entry(data: Any, where: str, level: Level[Any], labels: LabelReader) -> GroundTruth[Any] | None:
     kind, truth = _LEVELS[level.evaluation_type]
+    keys, answers = _OWN_KEYS[level.evaluation_type], data.get("answers") if is_object(data) else None
+    beside = {keys[0], to_camel(keys[0])} & data.keys() if is_object(data) else set[str]()
+    if have_places(answers) or (answers == [] and not beside):
+        for other in beside:
+            labels.records.problem(f"{where}.{other}", BESIDE_ANSWERS)
+            return None
+        data = {name: value for name, value in data.items() if name != "answers"} | {keys[0]: []}
+    else:  # it is metadata
+        answers = []
     record = labels.records.validate(kind, data, where)
     if record is None:
         return None
     labels.records.check_query(record.id, record.query, where)
-    own = (Given(getattr(record, key), f"{where}.{key}") for key in _OWN_KEYS[level.evaluation_type])
+    own = (Given(getattr(record, key), f"{where}.{key}") for key in keys)
     return truth(labels, record.as_query(), *own, Given(answers, f"{where}.answers"))
-
-
-def _without_answers(data: Any, where: str, level: Level[Any], records: RecordReader) -> tuple[Any, list[Any]]:
-    """Return a question as files of version 1 have it, with nothing relevant, and its answers, if it has them."""
-    if not is_object(data) or "answers" not in data:
-        return data, []
-    answers, key = data["answers"], _OWN_KEYS[level.evaluation_type][0]
-    for other in (key, to_camel(key)):
-        if other in data:
-            records.problem(f"{where}.{other}", BESIDE_ANSWERS)
-            return data, []
-    listed = records.attempt(f"{where}.answers", as_list, answers, " of answers with their places")
-    rest = {name: value for name, value in data.items() if name != "answers"}
-    return {**rest, key: []}, listed or []
 
 
 # Saving datasets in the native format.

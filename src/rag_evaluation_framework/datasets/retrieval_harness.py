@@ -1,12 +1,10 @@
 """Datasets of the retrieval regression harness, version 1, with their thresholds."""
 
-import re
-from collections import deque
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable
 from difflib import get_close_matches
 from pathlib import Path
 from sys import float_info
-from typing import Annotated, Any, Literal, Never, TypeAlias, TypeGuard, get_args
+from typing import Annotated, Any, Literal, Never, TypeAlias, TypeGuard
 
 from pydantic import AliasGenerator, BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
@@ -14,7 +12,7 @@ from pydantic.alias_generators import to_camel
 from ..base.exits import outcome
 from ..base.files import Json, checked_path, is_list, is_object, read_text
 from ..base.outside import raised, said, shown
-from ..base.records import RecordReader, as_list, json_path
+from ..base.records import KEPT, RecordReader, as_list
 from ..data import DOCUMENT, Corpus, Document, DocumentId, DocumentLevelGroundTruth, Query, QueryId, QueryText
 from ..data.dataset import Dataset, Mode
 from ..data.documents import DocumentResolver
@@ -107,37 +105,17 @@ def folder_loader(root: str | Path) -> Loader:
 
 _Text = Annotated[str, Field(min_length=1)]
 
-_ANOTHER_QUESTION = (
-    "cannot be applied; the question would be scored as another one. Name the relevant documents in sourceIds instead"
-)
-_REFUSED = {
-    "metadataConstraints": "does not belong here; expected in relevant of a question",
-    "containsText": _ANOTHER_QUESTION,
-    "containsRegex": _ANOTHER_QUESTION,
-    "metadataKeyEquals": _ANOTHER_QUESTION,
-    "assets": "may name anything on any machine, and nothing of it is read without leave; allow it (--allow-assets)",
-}
-_IN_QUESTION = re.compile(r"\$\.queries\[\d+\](\.relevant)?\.metadataConstraints")
-_FREE = {"metadata", "notes", "description"}  # what people write there asks for nothing
-
 
 class _Item(BaseModel):
     # Not the snake_case of the native format: a harness would not read that.
     model_config = ConfigDict(extra="allow", strict=True, alias_generator=AliasGenerator(alias=to_camel))
-
-    # Refused wherever they stand, unless they are empty; documents and questions of design document 004 have some.
-    metadata_constraints: dict[str, Any] | None = None
-    contains_text: Any = None
-    contains_regex: Any = None
-    metadata_key_equals: Any = None
-    assets: Any = None
 
     def kept(self, *left_out: str) -> dict[str, Any]:
         """Return the fields set in the file, unknown ones included, under the names used there."""
         return self.model_dump(by_alias=True, exclude_unset=True, exclude={*left_out})
 
 
-class _Settings(_Item):
+class _Defaults(_Item):
     top_k: Annotated[int, Field(ge=1)] | None = None
     rerank_top_k: Annotated[int, Field(ge=1)] | None = None
     scope_prefix: str | None = None
@@ -145,11 +123,11 @@ class _Settings(_Item):
     thresholds: dict[str, Any] = {}
 
 
-class _Head(_Settings):
+class _Head(_Item):
     version: Literal["1"]
     id: _Text
     description: str | None = None
-    defaults: dict[str, Any] = {}
+    defaults: _Defaults = _Defaults()
 
 
 class _Document(_Item):
@@ -157,19 +135,32 @@ class _Document(_Item):
     content: _Text | None = None
     loader_ref: _Text | None = None
     metadata: dict[str, Any] = {}
+    assets: Any = None
 
 
-class _Relevant(_Settings):
-    source_ids: list[Any]
-    any_of_source_id_prefixes: list[Any] = []
+class _Relevant(_Item):
+    source_ids: list[_Text]
+    any_of_source_id_prefixes: list[_Text] = []
+    metadata_constraints: dict[str, Any] | None = None
 
 
-class _QueryRecord(_Settings):
+class _QueryRecord(_Item):
     id: _Text
     query: _Text
-    relevant: dict[str, Any]
+    relevant: _Relevant
+    top_k: Annotated[int, Field(ge=1)] | None = None
+    scope_prefix: str | None = None
     notes: Any = None
-    tags: list[Any] = []
+    tags: list[str] = []
+
+
+_BELONGS = {
+    **dict.fromkeys(("topK", "scopePrefix"), "in defaults, or in a question"),
+    **dict.fromkeys(("rerankTopK", "mode", "thresholds"), "in defaults"),
+    "metadataConstraints": "in relevant of a question",
+    **dict.fromkeys(("containsText", "containsRegex", "metadataKeyEquals"), "sourceIds, as no chunks are matched"),
+}
+"""Where what would change the scores is read: elsewhere it is an error, not a key that nobody knows."""
 
 
 def is_harness(content: Json) -> TypeGuard[dict[str, Any]]:
@@ -189,26 +180,23 @@ def read_harness(
 
     Fields that are not part of the ground truth are kept under their own names: `topK`, `scopePrefix`, `notes` and
     `tags` in the metadata of the question; `id`, `version`, `description` and `defaults` in that of the dataset, which
-    reads its `k` there, and notes with every result what of them is not applied. Documents with inline content become
-    its corpus, unless a corpus is given.
+    reads its `k` there. Documents with inline content become its corpus, unless a corpus is given.
 
     Raises:
         DatasetError: Lists every problem with its JSON path. A field that would change what is measured and cannot be
-            applied is one, wherever it stands: constraints on metadata, matchers of chunks, assets, a mode of some
-            questions.
+            applied where it stands is one: settings of a run, constraints on metadata, matchers of chunks, assets.
     """
     records = RecordReader(str(path))
     head = records.validate(_Head, {key: content[key] for key in content.keys() - {"documents", "queries"}}, "$")
-    if is_object(content.get("defaults")):
-        records.validate(_Settings, content["defaults"], "$.defaults")
-        thresholds: Json = content["defaults"].get("thresholds")
-        problems: list[str] = []
-        read_thresholds(thresholds if is_object(thresholds) else None, "$.defaults.thresholds", problems)
-        for problem in problems:
-            records.problems.append(problem)
-    for where, problem in _refused(content, allow_assets):
-        records.problem(where, problem)
-    corpus = _corpus(content.get("documents"), path, records, corpus, loader)
+    if head is not None:
+        _check_unknown(head, "$", records)
+        _check_unknown(head.defaults, "$.defaults", records)
+    defaults, problems = content.get("defaults"), list[str]()
+    thresholds: Json = defaults.get("thresholds") if is_object(defaults) else None
+    read_thresholds(thresholds if is_object(thresholds) else None, "$.defaults.thresholds", problems)
+    for problem in problems:
+        records.problems.append(problem)
+    corpus = _corpus(content.get("documents"), path, records, corpus, loader, allow_assets=allow_assets)
     resolver = DocumentResolver(corpus) if corpus is not None else None
     queries = content.get("queries")
     if not is_list(queries) or not queries:
@@ -222,61 +210,38 @@ def read_harness(
     return Dataset(truth, DOCUMENT, name=head.id, corpus=corpus, metadata=head.kept())
 
 
-def _refused(content: dict[str, Any], allow_assets: bool) -> Iterator[tuple[str, str]]:
-    """Yield place and problem of every field that would change what is measured and cannot be applied."""
-    defaults = content.get("defaults")
-    mode = (defaults.get("mode") if is_object(defaults) else None) or content.get("mode") or "retrieve"
-    pending: deque[tuple[str, Json]] = deque([("$", content)])
-    while pending:
-        where, value = pending.popleft()
-        if is_list(value):
-            pending.extend((f"{where}[{number}]", item) for number, item in enumerate(value))
-        elif is_object(value):
-            for key, item in value.items():
-                place = f"{where}{json_path((key,))}"
-                if key == "mode" and place != "$.defaults.mode":
-                    if item in get_args(Mode) and (item != mode or (item != "retrieve" and place != "$.mode")):
-                        yield (
-                            place,
-                            f"{item!r} does not belong here; expected one mode of all questions, $.defaults.mode",
-                        )
-                elif key in _REFUSED:
-                    allowed = allow_assets if key == "assets" else _IN_QUESTION.fullmatch(place)
-                    if item and not allowed:
-                        yield place, f"{shown(item, 60)} {_REFUSED[key]}"
-                elif key not in _FREE:
-                    pending.append((place, item))
+def _check_unknown(item: _Item, where: str, records: RecordReader) -> None:
+    for key, value in (item.model_extra or {}).items():
+        if key in _BELONGS and value:
+            records.problem(f"{where}.{key}", f"{shown(value, 60)} does not belong here; expected {_BELONGS[key]}")
+        else:
+            records.note(key, f"{where}: unknown key {key!r} {KEPT}")
 
 
 def _corpus(
-    items: Json, path: Path, records: RecordReader, given: Corpus | None, loader: Loader | None
+    items: Json, path: Path, records: RecordReader, given: Corpus | None, loader: Loader | None, *, allow_assets: bool
 ) -> Corpus | None:
     """Return the documents of the file, or the given corpus."""
-    if items is None or items == []:
-        return given
-    listed = records.attempt("$.documents", as_list, items, " of documents")
-    if listed is None:
-        return given
+    listed = records.attempt("$.documents", as_list, items, " of documents") if items is not None else None
     documents: dict[str, Document] = {}
-    for number, item in enumerate(listed):
+    for number, item in enumerate(listed or ()):
         where = f"$.documents[{number}]"
         record = records.validate(_Document, item, where)
         if record is None:
             continue
         if record.source_id in documents:
             records.problem(f"{where}.sourceId", f"{record.source_id!r} is the id of an earlier document")
-        if record.content is None and record.loader_ref is None:
-            records.problem(f"{where}.content", "is missing; expected the text or a loaderRef")
+        if record.assets and not allow_assets:
+            records.problem(f"{where}.assets", "may name anything on any machine; allow them (--allow-assets)")
         content = record.content
-        if content is None and record.loader_ref is not None and given is None:
+        if content is None and record.loader_ref is None:
+            records.problem(f"{where}.content", "is missing; expected the text or a loaderRef")
+        elif content is None and given is None:
             content = records.attempt(f"{where}.loaderRef", _loaded, record.loader_ref, loader)
         metadata = {**record.metadata, **record.kept("source_id", "content", "metadata")}
         doc_id = DocumentId(record.source_id)
         documents[doc_id] = Document(doc_id, content or "", metadata)
-    if given is None:
-        return Corpus(documents.values(), {"source": str(path)})
-    _note_differences(documents.values(), given, records)
-    return given
+    return Corpus(documents.values(), {"source": str(path)}) if given is None and listed else given
 
 
 def _loaded(reference: str, loader: Loader | None) -> str:
@@ -296,69 +261,29 @@ def _loaded(reference: str, loader: Loader | None) -> str:
     return text
 
 
-def _note_differences(documents: Collection[Document], given: Corpus, records: RecordReader) -> None:
-    """Note how many documents of the file a given corpus has otherwise or not at all; the text of some is not known."""
-    resolver = DocumentResolver(given)
-    found = [(document, resolver.find(document.id)) for document in documents]
-    lacking = sum(doc_id is None for _, doc_id in found)
-    other = sum(
-        doc_id is not None and document.content not in ("", given[doc_id].content) for document, doc_id in found
-    )
-    if lacking or other:
-        records.note(
-            "$.documents",
-            f"$.documents: the given corpus is searched; of the {len(documents)} documents, it has {other} with "
-            f"another text and lacks {lacking}",
-        )
-
-
 def _entry(
     data: Any, where: str, records: RecordReader, resolver: DocumentResolver | None
 ) -> DocumentLevelGroundTruth | None:
     record = records.validate(_QueryRecord, data, where)
-    given: Json = data.get("relevant") if is_object(data) else None
-    relevant = records.validate(_Relevant, given, f"{where}.relevant") if is_object(given) else None
-    if record is not None:
-        records.check_query(record.id, record.query, where)
-        _check_texts(record.tags, f"{where}.tags", records, least=0)
-    elif is_object(data) and isinstance(data.get("id"), str):
-        records.check_id(data["id"], where)
-    if relevant is not None:
-        _check_texts(relevant.source_ids, f"{where}.relevant.sourceIds", records)
-        _check_texts(relevant.any_of_source_id_prefixes, f"{where}.relevant.anyOfSourceIdPrefixes", records)
-        if relevant.top_k is not None:  # it would be read as that of the question
-            found = f"{relevant.top_k} does not belong here; expected beside relevant"
-            records.problem(f"{where}.relevant.topK", found)
-    for key in ("scope_prefix", "metadata_constraints") if record is not None and relevant is not None else ():
-        beside, own = getattr(record, key), getattr(relevant, key)
-        if None not in (beside, own) and own != beside:
-            told = f"{shown(own, 60)}, and {shown(beside, 60)} beside relevant; expected one of them"
-            records.problem(f"{where}.relevant.{to_camel(key)}", told)
-    if record is None or relevant is None or records.problems:
+    if record is None:
+        if is_object(data) and isinstance(data.get("id"), str):
+            records.check_id(data["id"], where)
         return None
-    inside = relevant.kept("source_ids", "any_of_source_id_prefixes")
-    metadata = {
-        **record.kept("id", "query", "relevant"),
-        **{key: value for key, value in inside.items() if value is not None},
-    }
+    records.check_query(record.id, record.query, where)
+    relevant, inside = record.relevant, f"{where}.relevant"
+    _check_unknown(record, where, records)
+    _check_unknown(relevant, inside, records)
     ids = [
-        _found(name, f"{where}.relevant.sourceIds[{n}]", records, resolver)
-        for n, name in enumerate(relevant.source_ids)
+        _found(name, f"{inside}.sourceIds[{number}]", records, resolver)
+        for number, name in enumerate(relevant.source_ids)
     ]
     for number, prefix in enumerate(relevant.any_of_source_id_prefixes):
         if resolver is not None and not resolver.corpus.has_prefix(prefix):
-            place = f"{where}.relevant.anyOfSourceIdPrefixes[{number}]"
+            place = f"{inside}.anyOfSourceIdPrefixes[{number}]"
             records.note(place, f"{place}: no document starts with {prefix!r}, so it can never be retrieved")
-    query = Query(QueryId(record.id), QueryText(record.query), metadata)
+    kept = relevant.kept("source_ids", "any_of_source_id_prefixes")
+    query = Query(QueryId(record.id), QueryText(record.query), {**record.kept("id", "query", "relevant"), **kept})
     return DocumentLevelGroundTruth(query, tuple(ids), tuple(relevant.any_of_source_id_prefixes))
-
-
-def _check_texts(items: list[Any], where: str, records: RecordReader, least: int = 1) -> None:
-    """Record every item of a list that is no text of at least so many characters."""
-    expected = "expected a text that is not empty" if least else "expected a text"
-    for number, item in enumerate(items):
-        if not isinstance(item, str) or len(item) < least:
-            records.problem(f"{where}[{number}]", f"{expected}, got {shown(item, 60)}")
 
 
 def _found(name: str, where: str, records: RecordReader, resolver: DocumentResolver | None) -> DocumentId:

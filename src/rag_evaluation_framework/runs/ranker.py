@@ -452,7 +452,7 @@ def indexed(pipeline: Retriever, corpus: Corpus) -> Generator["Index"]:
                 seconds = {"index": seconds["index"] - reading, "index_from_cache": reading}
             with in_step(name, "chunks"):
                 listed = pipeline.chunks()
-                chunks = listed if is_trusted(pipeline) else as_chunks(listed, name, corpus)
+                chunks = listed if is_trusted(pipeline) else as_chunks(listed, name)
             yield Index(pipeline, name, corpus, chunks, seconds)
         _close(pipeline, name)
 

@@ -51,20 +51,6 @@ def notes_of(chunker):
     return notes
 
 
-def test_chunks_without_an_end_are_refused():
-    def endless(text):
-        return (f"piece {number}" for number in count())
-
-    def endless_places(document):
-        return (placed(document, 0, 6) for _ in count())
-
-    for chunker in (Wrong(endless), WrongPlaces(endless_places), endless):
-        with pytest.raises(
-            InputError, match=r"more (texts|chunks) .*than .* has characters; expected a list that has an end"
-        ):
-            chunk_corpus(CORPUS, chunker)
-
-
 @pytest.mark.parametrize("returned", [None, 7, "text", {"text": 1}, [None], [7], [b"refund"], ["refund", None]])
 def test_what_is_no_text_is_refused(returned):
     for chunker in (Wrong(lambda _: returned), lambda _: returned):

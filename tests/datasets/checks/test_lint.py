@@ -155,7 +155,7 @@ def test_html_in_restructuredtext_may_be_shown():
 
 def test_an_empty_span_is_blank():
     (finding,) = lint(question("What?", CharacterSpan(DocumentId("a.md"), 3, 3))).findings
-    assert (finding.kind, finding.what) == ("blank label", "is empty")
+    assert (finding.kind, finding.what) == ("blank label", "holds no text, or nothing but white space")
 
 
 def test_white_space_at_the_ends_of_a_label_is_told_as_no_problem():
@@ -325,7 +325,7 @@ def test_of_a_text_in_many_places_the_first_twenty_are_found():
     corpus = corpus_of(a=PAGE, **{f"copy{number}": SECOND for number in range(40)})
     (finding,) = lint(question("How long?", SECOND), corpus=corpus).findings
     assert len(finding.places) == 19
-    assert "also stands in at least 19 other places: copy0.md:1:1, copy1.md:1:1, copy2.md:1:1, …" in finding.what
+    assert "in at least 19 other places: copy0.md:1:1, copy1.md:1:1, copy2.md:1:1 and 16 more" in finding.what
 
 
 def test_without_the_corpus_where_else_texts_are_is_not_checked():

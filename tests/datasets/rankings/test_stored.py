@@ -251,47 +251,10 @@ def test_the_folders_of_runs_are_merged_with_their_times(tmp_path, monkeypatch):
     assert merged.queries[1].stages.keys() == {"search"}
 
 
-def test_the_runs_of_different_retrievers_are_refused(tmp_path):
-    parts = [Dataset([entry], TOKEN, corpus=CORPUS) for entry in SPANS]
-    runs = [
-        evaluate(BM25Retriever(k1=k1), part, 1, budgets=[]).save(tmp_path / f"{k1}")
-        for k1, part in zip([1.2, 1.5], parts, strict=True)
-    ]
-    said = rf"^{runs[1]}: is of a retriever with k1=1.5, and {runs[0]} of one with 1.2; expected runs of one retriever"
-    with pytest.raises(DatasetError, match=said):
-        evaluate(StoredRetriever(runs), SPANS, 1, budgets=[])
-    files = StoredRetriever([run / "rankings.jsonl.gz" for run in runs])
-    assert files.rankings.keys() == {"q1", "q2"}
-
-
-def test_a_part_of_the_questions_is_not_scored_for_all_of_them(tmp_path):
-    whole = Dataset(SPANS.ground_truth, TOKEN, corpus=CORPUS, name="spans")
-    runs = [evaluate(BM25Retriever(), whole.shard(n, 2), 1, budgets=[]).save(tmp_path / str(n)) for n in (1, 2)]
-    assert StoredRetriever(runs).rankings.keys() == {"q1", "q2"}
-    for one in (runs[0], runs[:1]):
-        with pytest.raises(DatasetError, match=rf"^{runs[0]}: part 2 of 2 is missing; expected the runs of all parts"):
-            evaluate(StoredRetriever(one), SPANS, 1, budgets=[])
-    assert StoredRetriever(runs[0] / "rankings.jsonl.gz").rankings.keys() == {"q1"}
-
-
-def test_the_run_id_of_an_engine_makes_no_other_retriever(tmp_path):
-    runs = []
-    for entry in SPANS:
-        run = evaluate(BM25Retriever(), Dataset([entry], TOKEN, corpus=CORPUS), 1, budgets=[]).save(
-            tmp_path / entry.query.id
-        )
-        report = json.loads((run / "report.json").read_text())
-        engine = {"type": "engine", "run_id": entry.query.id}
-        report["config"]["retriever"] = {"type": "hybrid", "retrievers": [engine]}
-        (run / "report.json").write_text(json.dumps(report))
-        runs.append(run)
-    assert StoredRetriever(runs).rankings.keys() == {"q1", "q2"}
-
-
 def test_the_folder_of_no_run_is_refused(tmp_path):
     stored(tmp_path, [HITS_OF_ONE], "rankings.jsonl.gz")
     (tmp_path / "report.json").write_text("{}")
-    with pytest.raises(DatasetError, match=r"report\.json: does not tell its questions; expected the folder of a run"):
+    with pytest.raises(DatasetError, match="does not tell its questions; expected the folder of a run"):
         _ = StoredRetriever(tmp_path).rankings
 
 

@@ -26,11 +26,9 @@ from ...data import (
     GroundTruth,
     Query,
     QueryText,
-    Review,
     Skipped,
     TokenLevelGroundTruth,
 )
-from ...data.dataset import MovedEnds
 from ...data.ground_truth import as_answer, mapped
 from ...data.ids import QueryId, QueryIds
 from ...datasets.checks import Finding, lint_dataset
@@ -43,6 +41,7 @@ from ...labels.questions import question_rows
 from ...labels.relabelling import Relabelled, relabel
 from ...text.text_locator import TextLocator
 from .passages import Places, moved_ends
+from .reviews import MovedEnds, Review
 
 # The file of a dataset that a person works on: replaced as a whole, as soon as anything changes.
 

@@ -244,7 +244,7 @@ class HybridRetriever(IndexedRetriever[HitLocator]):
         """Return everything that could be retrieved, each once, or None if a retriever cannot list it."""
         listed: dict[_Key, AnyChunk] = {}
         for retriever in self.retrievers:
-            chunks = as_chunks(retriever.chunks(), retriever.name, self._indexed.corpus)
+            chunks = as_chunks(retriever.chunks(), retriever.name)
             if chunks is None:
                 return None
             for chunk in chunks:

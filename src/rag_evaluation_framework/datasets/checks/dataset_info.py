@@ -388,7 +388,7 @@ def dataset_quality(
         Spread.of([len(entry.answers) for entry, _ in answered]),
         None if overlap is None else overlap.mean,
         None if overlap is None else overlap.none / overlap.questions,
-        _share(sum(copy is not None for copy in copies), len(copies)),
+        _share(sum(map(bool, copies)), len(copies)),
         _share(len(repeated), len(questions)),
         None if coverage is None else _share(coverage.documents, len(documents)),
         None if coverage is None else coverage.share_of_text,

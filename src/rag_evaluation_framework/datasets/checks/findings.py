@@ -1,11 +1,12 @@
 """What a check of a dataset found: kinds of findings, each one, and all of them."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from itertools import takewhile
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from ...base.outside import name_line, one_line, shown
 from ...contracts.registry.loading import load_installed
@@ -18,13 +19,14 @@ from ...data import (
     Dataset,
     DocumentId,
     DocumentLevelGroundTruth,
+    EvaluationType,
     GroundTruth,
     Query,
     TokenLevelGroundTruth,
 )
 from ...data.documents import DocumentResolver
 from ...data.ground_truth import counted_otherwise, flattened, mapped, span_problem
-from ...labels import LabelChange, leaving_out, relabel
+from ...labels import relabel
 from ...text.text_locator import LinePlaces
 
 if TYPE_CHECKING:
@@ -75,7 +77,7 @@ class Finding:
 
     Attributes:
         kind: What it is.
-        what: The particulars, on one line.
+        facts: The particulars, by name: each kind has its own.
         query: The question; None if it is about the dataset.
         where: The place of the label: `file:line:column`, or its offsets if the text of its document is not at hand.
         span: The label, if it is a span.
@@ -83,7 +85,7 @@ class Finding:
     """
 
     kind: FindingKind
-    what: str
+    facts: Mapping[str, Any]
     query: Query | None = None
     where: str = ""
     span: CharacterSpan | None = None
@@ -105,11 +107,10 @@ class Finding:
         return advice
 
     @property
-    def question(self) -> str:
-        """The id and the wording of the question, on one line; "" if it is about the dataset."""
-        if self.query is None:
-            return ""
-        return f"{name_line(self.query.id)} {quotation(self.query.text)}"
+    def what(self) -> str:
+        """The particulars in words, on one line."""
+        what: str = load_installed(f"{_PAGES}:what_was_found")(self)
+        return what
 
     @property
     def told(self) -> str:
@@ -117,7 +118,8 @@ class Finding:
         return f"{self.where} {self.what}".strip()
 
     def __str__(self) -> str:
-        return f"{self.kind}: {': '.join(filter(None, (self.question, self.told)))}"
+        asked = f"{name_line(self.query.id)} {quotation(self.query.text)}: " if self.query else ""
+        return f"{self.kind}: {asked}{self.told}"
 
     def record(self) -> dict[str, Any]:
         """Return it as JSON holds it."""
@@ -151,13 +153,25 @@ class LintReport:
         name: The name of the dataset.
         questions: How many questions it has, without those that are skipped.
         findings: What was found, by kind, the worst first.
-        not_checked: What could not be checked, and what is needed for it.
+        evaluation_type: The level of the dataset.
+        has_documents: Whether the documents were at hand.
+        has_chunks: Whether the chunks of the labelled chunking were.
+        unquoted: How many labels are spans of which nobody knows the text.
     """
 
     name: str
     questions: int
     findings: tuple[Finding, ...]
-    not_checked: tuple[str, ...]
+    evaluation_type: EvaluationType
+    has_documents: bool
+    has_chunks: bool
+    unquoted: int
+
+    @property
+    def not_checked(self) -> tuple[str, ...]:
+        """What could not be checked, and what is needed for it."""
+        told: tuple[str, ...] = load_installed(f"{_PAGES}:not_checked")(self)
+        return told
 
     @cached_property
     def problems(self) -> tuple[Finding, ...]:
@@ -195,6 +209,9 @@ class LintReport:
 
 _WORDS = 8  # shown from where two texts differ
 
+Problem: TypeAlias = tuple[FindingKind, Mapping[str, Any]]
+"""A kind of finding, and the particulars."""
+
 
 @dataclass(frozen=True, slots=True)
 class Label:
@@ -209,7 +226,7 @@ class Label:
 
     unit: Any
     text: str | None = None
-    problem: tuple[FindingKind, str] | None = None
+    problem: Problem | None = None
 
     @property
     def span(self) -> CharacterSpan | None:
@@ -246,8 +263,6 @@ class LabelTexts:
         self.dataset, self.corpus, self.registry = dataset, corpus, registry
         self.resolver = None if corpus is None else DocumentResolver(corpus)
         self.lines = None if corpus is None else LinePlaces(corpus)
-        is_labelled = corpus is None or corpus.content_hash == dataset.corpus_hash
-        self._exact_ids = frozenset[str]() if is_labelled else frozenset[str](dataset.texts)
         is_edited = corpus is not None and dataset.may_have_moved(corpus)
         self.relabelled = relabel(dataset, corpus) if is_edited and corpus is not None else None
         changed = self.relabelled.changed if self.relabelled else ()
@@ -277,77 +292,62 @@ class LabelTexts:
         return self.lines.named(span)
 
     def known_as(self, doc_id: DocumentId) -> DocumentId:
-        """Return the id of a document as the corpus has it: files may name a document by its stem.
-
-        An id that was exact when it was written is that of the same text seen from another folder up or down, unless
-        this was there beside it.
-        """
-        if self.resolver is None or doc_id in self.resolver.corpus:
+        """Return the id of a document as the corpus has it: files may name a document by its stem."""
+        if self.resolver is None or doc_id in self.resolver.corpus or doc_id in self.dataset.texts:
             return doc_id
-        if doc_id not in self._exact_ids:
-            return self.resolver.find(doc_id) or doc_id
-        same = self.resolver.same(doc_id, self.dataset.texts.get(doc_id, ""))
-        return doc_id if same is None or same in self._exact_ids else same
+        return self.resolver.find(doc_id) or doc_id
 
     def _span(self, labelled: CharacterSpan) -> Label:
         span = replace(self.dataset.quoted(labelled), doc_id=self.known_as(labelled.doc_id))
         if self.corpus is None:
             return Label(span, span.text or None)
         if span.doc_id not in self.corpus:
-            pattern = leaving_out(span.doc_id, self.corpus)
-            left_out = (
-                f"the pattern {shown(pattern)} leaves out" if pattern else "is not of a kind that is read, or excluded"
-            )
-            absent = "the corpus does not have" if pattern is None else left_out
-            return Label(span, span.text or None, (FindingKind.DOCUMENT_MISSING, f"is in a document that {absent}"))
-        problem = span_problem(span, self.corpus)
+            return Label(span, span.text or None, (FindingKind.DOCUMENT_MISSING, {"document": span.doc_id}))
         content = self.corpus[span.doc_id].content
+        there = content[span.start : span.end]
+        if span_problem(span, self.corpus) is not None and span.length():  # what is empty is blank
+            return Label(span, span.text or None, (FindingKind.TEXT_DIFFERS, _difference(span, content)))
         change = self._edited.get(labelled)
-        is_elsewhere = change is not None and place_of(change.carried.span) != place_of(span)
-        if change is not None and is_elsewhere and problem is None and span.length():
-            return Label(span, span.text or None, (FindingKind.PLACE_DIFFERS, self._became(change)))
-        if problem is None or not span.length():  # what is empty is blank
-            there = content[span.start : span.end]
-            return Label(span, span.text if span.text == there else there)  # long texts are kept once
-        return Label(span, span.text or None, (FindingKind.TEXT_DIFFERS, _difference(span, content)))
-
-    def _became(self, change: LabelChange) -> str:
-        found = change.carried.span
-        return f"its document was edited, and the label is {f'now at {self.where(found)}' if found else change.reason}"
+        if change is not None and span.length() and place_of(change.carried.span) != place_of(span):
+            found = change.carried.span
+            facts = {"reason": change.reason} if found is None else {"now": self.where(found)}
+            return Label(span, span.text or None, (FindingKind.PLACE_DIFFERS, facts))
+        return Label(span, span.text if span.text == there else there)  # long texts are kept once
 
     def _document(self, doc_id: DocumentId) -> Label:
         known = self.known_as(doc_id)
         if self.corpus is None:
             return Label(known)
         if known not in self.corpus:
-            return Label(known, None, (FindingKind.DOCUMENT_MISSING, f"the corpus has no document {shown(known)}"))
+            return Label(known, None, (FindingKind.DOCUMENT_MISSING, {"document": known}))
         blank = not self.corpus[known].content.strip()
-        return Label(known, None, (FindingKind.BLANK_LABEL, f"the document {shown(known)} is blank") if blank else None)
+        return Label(known, None, (FindingKind.BLANK_LABEL, {"document": known}) if blank else None)
 
     def _prefix(self, prefix: str) -> Label:
         missing = self.corpus is not None and not self.corpus.has_prefix(prefix)
-        what = f"the corpus has no document whose id begins with {shown(prefix)}"
-        return Label(f"{prefix}*", None, (FindingKind.DOCUMENT_MISSING, what) if missing else None)
+        return Label(f"{prefix}*", None, (FindingKind.DOCUMENT_MISSING, {"prefix": prefix}) if missing else None)
 
     def _chunk(self, chunk_id: ChunkId) -> Label:
         if self.registry is None:
             return Label(chunk_id)
         chunk = self.registry.get(chunk_id)
-        if chunk is None:
-            return Label(chunk_id, None, (FindingKind.CHUNK_MISSING, f"no chunk has the id {shown(chunk_id)}"))
-        return Label(chunk_id, chunk.content)
+        return (
+            Label(chunk_id, chunk.content)
+            if chunk
+            else Label(chunk_id, None, (FindingKind.CHUNK_MISSING, {"chunk": chunk_id}))
+        )
 
 
-def _difference(span: CharacterSpan, content: str) -> str:
-    """Return how a label and its document differ, from the first word that does."""
+def _difference(span: CharacterSpan, content: str) -> dict[str, Any]:
+    """Return how a label and its document differ, from the word before the first one that does."""
+    why = counted_otherwise(span, content)
     if span.end > len(content):
-        return f"ends at character {span.end:,}, the document at {len(content):,}{counted_otherwise(span, content)}"
+        return {"end": span.end, "length": len(content), "why": why}
     ours, there = span.text.split(), content[span.start : span.end].split()
-    same = next((number for number, pair in enumerate(zip(ours, there, strict=False)) if len(set(pair)) > 1), None)
-    begin = max((min(len(ours), len(there)) if same is None else same) - 1, 0)
-    ahead = "… " if begin else ""
-    told = [quotation(f"{ahead}{' '.join(words[begin : begin + _WORDS])}") for words in (ours, there)]
-    return f"is {told[0]} in the dataset, {told[1]} in the document{counted_otherwise(span, content)}"
+    same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(ours, there, strict=False)))
+    begin = max(same - 1, 0)
+    label, other = ("… " * (begin > 0) + " ".join(words[begin : begin + _WORDS]) for words in (ours, there))
+    return {"label": label, "there": other, "why": why}
 
 
 # The answers of a dataset of any level as places in the documents.
@@ -371,10 +371,11 @@ def placed(
         return None
     match entry:
         case DocumentLevelGroundTruth():
-            spans = [_whole(corpus, label.unit) for label in labels if not label.unit.endswith("*")]
-            named = (prefix for prefix in entry.relevant_prefixes)
-            prefixed = [_whole(corpus, one.id) for prefix in named for one in corpus if one.id.startswith(prefix)]
-            return TokenLevelGroundTruth(entry.query, (*spans, *prefixed))
+            prefixes = tuple(entry.relevant_prefixes)
+            named = [label.unit for label in labels if label.unit in corpus]
+            named += [document.id for document in corpus if prefixes and document.id.startswith(prefixes)]
+            spans = (CharacterSpan(doc_id, 0, len(corpus[doc_id].content)) for doc_id in named)
+            return TokenLevelGroundTruth(entry.query, tuple(spans))
         case ChunkLevelGroundTruth():
             if registry is None or not all(registry.get_spans(label.unit) for label in labels):
                 return None
@@ -384,7 +385,3 @@ def placed(
             return TokenLevelGroundTruth(entry.query, mapped(entry.relevant_spans, now.__getitem__))
         case _:
             return None
-
-
-def _whole(corpus: Corpus, doc_id: Any) -> CharacterSpan:
-    return CharacterSpan(doc_id, 0, len(corpus[doc_id].content))

@@ -5,12 +5,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 from unicodedata import category
 
-from ...base.outside import name_line
 from ...data.ground_truth import GroundTruth
 from ...text.terms import question_words, stemmer, words
-from .findings import Finding, FindingKind, Label, place_of, quotation, units_of
-
-# Checks of questions: the same one asked twice, and one that copies its answer.
+from .findings import Finding, FindingKind, Label, place_of, units_of
 
 _RUN, _RUN_LETTERS = 8, 20  # words, and letters and digits in them: words may be single characters
 _SHARE, _FEWEST = 0.9, 4  # of the content words of an answer; of fewer it is chance
@@ -42,18 +39,16 @@ def asked_twice(questions: Sequence[tuple[GroundTruth[Any], Sequence[Label]]]) -
         alike, truth = known.setdefault(wording_key(entry.query.text), {}), truth_key(entry, labels)
         first = alike.get(truth)
         if first is not None:
-            what = f"is asked with the same truth as {name_line(first.query.id)}"
-            yield Finding(FindingKind.ASKED_TWICE, what, entry.query)
+            yield Finding(FindingKind.ASKED_TWICE, {"first": first.query.id}, entry.query)
             continue
         if alike:
             other = next(iter(alike.values())).query
-            what = f"is worded as {name_line(other.id)} {quotation(other.text)}, which has other labels"
-            yield Finding(FindingKind.OTHER_TRUTH, what, entry.query)
+            yield Finding(FindingKind.OTHER_TRUTH, {"first": other.id, "wording": other.text}, entry.query)
         alike[truth] = entry
 
 
-def copied_answer(entry: GroundTruth[Any], labels: Sequence[Label]) -> Finding | None:
-    """Return that a question copies its answer, if it does: lexical retrieval has it too easy then.
+def copied_answer(entry: GroundTruth[Any], labels: Sequence[Label]) -> dict[str, Any]:
+    """Return how a question copies its answer, if it does: lexical retrieval has it too easy then.
 
     It does if 8 words in a row of a label stand in it, with at least 20 letters and digits, or at least 90 % of the
     different content words of its labels, of which there are at least 4. Content words are those that BM25 compares:
@@ -62,19 +57,12 @@ def copied_answer(entry: GroundTruth[Any], labels: Sequence[Label]) -> Finding |
     asked = words(entry.query.text, None)
     texts = [label.text for label in labels if label.text is not None]
     for text in texts:
-        run = _common_run(asked, words(text, None))
-        if run:
-            what = f"repeats {len(run)} words in a row of its answer: {quotation(' '.join(run))}"
-            return Finding(FindingKind.COPIES_ITS_ANSWER, what, entry.query)
+        if run := _common_run(asked, words(text, None)):
+            return {"count": len(run), "run": " ".join(run)}
     answer = frozenset[str]().union(*map(content_words, texts))
-    if len(answer) < _FEWEST:
-        return None
     shared = len(answer & content_words(entry.query.text))
-    if shared < _SHARE * len(answer):
-        return None
-    return Finding(
-        FindingKind.COPIES_ITS_ANSWER, f"holds {shared} of the {len(answer)} content words of its answer", entry.query
-    )
+    is_copied = len(answer) >= _FEWEST and shared >= _SHARE * len(answer)
+    return {"shared": shared, "of": len(answer)} if is_copied else {}
 
 
 def _common_run(asked: list[str], told: list[str]) -> list[str]:

@@ -4,7 +4,6 @@ import gzip
 import json
 from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import groupby
 from math import inf
 from pathlib import Path
 from typing import Any, BinaryIO, TypeAlias
@@ -13,7 +12,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, NonNegativeInt, ValidationError
 
 from ...adapt.results import as_retrieval
-from ...base.files import FREE, LONGEST_HITS, is_list, is_object, most_in_all, parse_json, unfolded_lines, weight
+from ...base.files import is_list, is_object, most_unfolded, parse_json, unfolded_lines
 from ...base.outside import harmless_json, one_line, shown
 from ...base.records import Problems
 from ...data.hits import Hit, HitCollector, RankedHits, Retrieval, Stage
@@ -23,7 +22,6 @@ from .parsers import Order, refuse_rising
 # Rankings with all that is known of their hits, as JSONL compressed with gzip: one line per question.
 
 _LEVEL = 5  # of compression: a third quicker than the default, for 2 % more
-_BYTES = 36  # that are kept of a hit, besides its texts
 
 
 class HitLine(BaseModel):
@@ -72,26 +70,17 @@ def write_hit_lines(
         query_ids: The questions.
         rankings: What was found for each.
         failed: The questions whose retrieval failed.
-
-    Raises:
-        DatasetError: What was found for a question is more than may be read.
     """
-    begin, total, hits = file.tell(), 0, 0
-
-    def fits(line: tuple[bytes, int]) -> bool:
-        nonlocal total, hits
-        total, hits = total + weight(line[0]), hits + line[1]
-        most = most_in_all(file.tell() - begin)
-        return len(line[0]) <= FREE and total <= most and hits * _BYTES <= most
-
-    # What is more than may be read of a small file is not compressed, so that the file is not small.
-    for short, some in groupby(_written(query_ids, rankings, failed), key=fits):
-        with gzip.GzipFile("", "wb", _LEVEL if short else 0, file, mtime=0) as member:
-            member.writelines(line for line, _ in some)
+    begin = file.tell()
+    for level in (_LEVEL, 0):  # what would unfold to more than may be read of a small file is not compressed
+        file.seek(begin)
+        with gzip.GzipFile("", "wb", level, file, mtime=0) as member:
+            total = sum(map(member.write, _written(query_ids, rankings, failed)))
+        if total <= most_unfolded(file.tell() - begin):
+            return
 
 
-def _written(query_ids: Sequence[str], rankings: RankedHits, failed: Container[str]) -> Iterator[tuple[bytes, int]]:
-    """Yield each line, and how many hits it has."""
+def _written(query_ids: Sequence[str], rankings: RankedHits, failed: Container[str]) -> Iterator[bytes]:
     bounds = zip(rankings.begins.tolist(), rankings.ends.tolist(), strict=True)
     for query_id, (begin, end) in zip(query_ids, bounds, strict=True):
         first, *others = zip(_COLUMNS, rankings.table.columns(slice(begin, end)), strict=True)
@@ -99,13 +88,7 @@ def _written(query_ids: Sequence[str], rankings: RankedHits, failed: Container[s
         content: dict[str, Any] = {"query_id": query_id, **dict([first, *known])}
         if query_id in failed:
             content["failed"] = True
-        line = harmless_json(f"{json.dumps(content, ensure_ascii=False, allow_nan=False)}\n").encode()
-        if weight(line) > LONGEST_HITS:
-            raise DatasetError(
-                f"what was found for question {query_id!r} takes more than {LONGEST_HITS:,} bytes, which nobody could "
-                "read; return shorter texts, or places in documents"
-            )
-        yield line, end - begin
+        yield harmless_json(f"{json.dumps(content, ensure_ascii=False, allow_nan=False)}\n").encode()
 
 
 def read_hit_lines(path: Path, query_ids: Sequence[str]) -> RankedHits:
@@ -116,33 +99,43 @@ def read_hit_lines(path: Path, query_ids: Sequence[str]) -> RankedHits:
         query_ids: The questions that it must hold, in their order.
 
     Raises:
-        DatasetError: The file cannot be read, is too small for its hits, or a line is not the hits of its question.
+        DatasetError: The file cannot be read, unfolds to too much, or a line is not the hits of its question.
     """
     collector, numbers = HitCollector(), list[int]()
-    left = most = most_in_all(path.stat().st_size) // _BYTES
     for number, line in enumerate(unfolded_lines(path), start=1):
         where = f"{path}: line {number}"
         try:
             known = _hit_line(parse_json(line.decode()))
-            hits = len(known.doc_id)
-            left -= hits
             expected = repr(query_ids[number - 1]) if number <= len(query_ids) else "none"
             if repr(known.query_id) != expected:
                 raise ValueError(f"is of question {known.query_id!r}, expected {expected}")
-            if left < 0:
-                raise ValueError(f"has more hits than the {most:,} that a file of this size may have")
-            columns = [getattr(known, name) for name in _COLUMNS]
-            if any(column is not None and len(column) != hits for column in columns):
-                raise ValueError(f"$.doc_id has {hits} hits, and another column has not")
-            nothing = [None] * hits
-            numbers.append(collector.add_columns(*(nothing if column is None else column for column in columns)))
+            numbers.append(collector.add_columns(*_columns(known)))
         except (ValueError, OverflowError) as error:
             raise DatasetError(f"{where}: {error}") from error
     if len(numbers) < len(query_ids):
         raise DatasetError(f"{path}: has {len(numbers)} questions; expected {len(query_ids)}")
     ranked = collector.ranked(numbers)
-    _check_places(ranked, path)
+    start, end = ranked.table.start, ranked.table.end
+    if len(wrong := np.flatnonzero((start > end) & (end >= 0))):
+        row = int(wrong[0])
+        line_number = int(np.searchsorted(ranked.ends, row, side="right")) + 1
+        raise DatasetError(
+            f"{path}: line {line_number}: start is {start[row]} and end {end[row]}; expected start <= end"
+        )
     return ranked
+
+
+def _columns(line: HitLine) -> list[list[Any]]:
+    """Return the columns of a line, None where nothing is known.
+
+    Raises:
+        ValueError: They are of different lengths.
+    """
+    hits = len(line.doc_id)
+    columns = [[None] * hits if (column := getattr(line, name)) is None else column for name in _COLUMNS]
+    if any(len(column) != hits for column in columns):
+        raise ValueError(f"$.doc_id has {hits} hits, and another column has not")
+    return columns
 
 
 def _hit_line(content: Any) -> HitLine:
@@ -157,15 +150,6 @@ def _hit_line(content: Any) -> HitLine:
         first = error.errors()[0]
         place = one_line(".".join(map(str, first["loc"])))
         raise ValueError(f"$.{place}: {first['msg']}, got {shown(first['input'])}") from error
-
-
-def _check_places(hits: RankedHits, path: Path) -> None:
-    start, end = hits.table.start, hits.table.end
-    wrong = np.flatnonzero((start > end) & (end >= 0))
-    if len(wrong):
-        row = int(wrong[0])
-        line = int(np.searchsorted(hits.ends, row, side="right")) + 1
-        raise DatasetError(f"{path}: line {line}: start is {start[row]} and end {end[row]}; expected start <= end")
 
 
 # JSONL with the hits of one question per line.
@@ -259,8 +243,7 @@ def _question(content: Any) -> tuple[str, Retrieval | None]:
     if is_list(content.get("doc_id")):
         line = _hit_line(content)
         stages = tuple(Stage(name, seconds) for name, seconds in (line.seconds or {}).items())
-        columns: list[Any] = [getattr(line, name) or [None] * len(line.doc_id) for name in _COLUMNS]
-        found = as_retrieval([Hit(*values) for values in zip(*columns, strict=True)], "it", _MOST)
+        found = as_retrieval([Hit(*values) for values in zip(*_columns(line), strict=True)], "it", _MOST)
         return str(query_id), None if line.failed else replace(found, stages=stages)
     given = {key: content[key] for key in (*_RESULTS, "seconds") if key in content}
     return str(query_id), as_retrieval(given, "it", _MOST)

@@ -84,12 +84,11 @@ class RankFileParser(ABC):
     Attributes:
         kind: What the file contains.
         problems: What cannot be read.
-        entries_in_comments: The number of comments that read like entries.
     """
 
     def __init__(self, kind: FileKind, problems: Problems) -> None:
         """Create a parser for a kind of file that appends what it cannot read to `problems`."""
-        self.kind, self.problems, self.entries_in_comments = kind, problems, 0
+        self.kind, self.problems = kind, problems
 
     @abstractmethod
     def entries(self, number: int, block: bytes) -> Iterator[Entry]:
@@ -279,11 +278,7 @@ class TableParser(RankFileParser):
         columns = self.columns
         for place, line in enumerate(block.split(b"\n"), start=number):
             where, fields = f"line {place}", columns.fields(line)
-            if not fields:
-                continue
-            if columns.is_trec and fields[0].startswith(b"#"):
-                is_entry = columns.are_known(fields) and self.kind.reads(_number(fields[columns.value]))
-                self.entries_in_comments += is_entry
+            if not fields or (columns.is_trec and fields[0].startswith(b"#")):
                 continue
             if not columns.are_known(fields):
                 self.problems.append(f"{where}: {self._wrong_width(line, len(fields))}")
@@ -344,7 +339,7 @@ def _ranks(fields: Sequence[bytes]) -> list[float]:
 # The order of rankings in files: by score, as given, or by a rank column.
 
 _FEWEST_RISES = 5
-_FEWEST_TOLD = 2  # and refused, where the ranks of a file rise with the scores
+_FEWEST_TOLD = 2
 Order: TypeAlias = Literal["given", "score"]
 """How the rankings of a file are ordered: as they are listed (by the rank column, if there is one), or by score."""
 
@@ -369,13 +364,12 @@ def check_order(order: object, ties: object = None) -> None:
         raise ConfigError(f"ties={shown(ties)} orders equal scores, and order='given' ignores scores: leave one out")
 
 
-def refuse_rising(rankings: Iterable[Sequence[float]], path: Path, *, by_rank: bool = False) -> None:
+def refuse_rising(rankings: Iterable[Sequence[float]], path: Path) -> None:
     """Refuse scores that never fall from a result to the next: distances, or rankings upside down.
 
     Args:
-        rankings: The scores of each ranking.
+        rankings: The scores of each ranking, in the order of the file.
         path: The file.
-        by_rank: Whether they are in the order of a rank column, not only in that of the file.
 
     Raises:
         DatasetError: They rise, and so often that it is not by chance, as it may be in a few rankings in no order; of
@@ -392,36 +386,10 @@ def refuse_rising(rankings: Iterable[Sequence[float]], path: Path, *, by_rank: b
         "Give order='given' (--order given) to keep the order of the file, its rank column if it has one, or "
         "order='score' (--order score) if the highest score is the best"
     )
-    if rises >= (_FEWEST_TOLD if by_rank else _FEWEST_RISES):
+    if rises >= _FEWEST_RISES:
         raise DatasetError(f"{told} Expected scores of which the highest is the best. {how}")
     if rises >= _FEWEST_TOLD:
         note(f"{told} The highest was taken for the best. {how}")
-
-
-def disordered(ranked: Ranked) -> Ranked | None:
-    """Return the results that have ranks; None if there are none, or if all have the same order by rank and by score.
-
-    That is quickly seen, and so in most files: each question is contiguous, with rising ranks and no rising scores.
-    """
-    query, rank, score = ranked
-    same = query[1:] == query[:-1]
-    fits = (rank[1:] > rank[:-1]) & (score[1:] <= score[:-1])
-    is_orderly = bool((fits | ~same).all()) and int((~same).sum()) == int(query.max(initial=0))
-    return None if is_orderly or not len(query) else ranked
-
-
-def by_rank(ranked: Ranked) -> list[list[float]]:
-    """Return the scores of each question in the order of the rank column."""
-    query, rank, score = ranked
-    order = np.lexsort((rank, query))
-    parts = np.split(score[order], np.flatnonzero(np.diff(query[order])) + 1)
-    return [part.tolist() for part in parts]
-
-
-def has_ranks(ranked: Ranked) -> bool:
-    """Return whether no two results of a question have the same rank, as where all are 0."""
-    query, rank, _ = ranked
-    return len(np.unique(np.stack([query, rank]), axis=1).T) == len(query)
 
 
 def contradicted(ranked: Ranked) -> int:

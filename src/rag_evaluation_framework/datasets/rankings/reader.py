@@ -8,7 +8,7 @@ with gzip.
 
 import re
 from array import array
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
@@ -37,11 +37,8 @@ from .parsers import (
     RankFileParser,
     TableParser,
     Ties,
-    by_rank,
     check_order,
     contradicted,
-    disordered,
-    has_ranks,
     header_columns,
     refuse_rising,
     trec_columns,
@@ -207,7 +204,6 @@ class _Reader:
         self.problems = Problems()
         self.by_query: dict[str, dict[str, float]] = {}
         self.repeated = 0
-        self.clashes: dict[tuple[str, str], None] = {}
         self.lists: set[str] = set()
         self.listed: Counter[str] = Counter()
         self.codes: dict[str, int] = {}
@@ -231,24 +227,12 @@ class _Reader:
         if self.problems:
             part = f" (read up to line {lines})" if lines < data.count(b"\n") else ""
             raise DatasetError(self.problems.message(f"{self.path}{part}"))
-        if self.clashes:
-            raise DatasetError(Problems(self.clash_problems(parser, blocks)).message(str(self.path)))
-        if parser.entries_in_comments:
-            note(
-                f"{self.path}: lines that start with # are skipped as comments, as trec_eval skips them, though some "
-                f"read like {self.kind.name}: {parser.entries_in_comments}. Ids that start with # need a "
-                "header or JSON"
-            )
         if not self.by_query:
             raise self.nothing()
-        codes, ranks, scores = map(np.array, self.ranked)
-        ranked = disordered((codes, ranks, scores))
-        contradicting = 0 if self.order == "given" or ranked is None else contradicted(ranked)
         if self.kind.is_rankings and self.order is None:
-            listed = (list(scores.values()) for scores in self.by_query.values())
-            refuse_rising(
-                by_rank(ranked) if ranked else listed, self.path, by_rank=ranked is not None and has_ranks(ranked)
-            )
+            refuse_rising((list(scores.values()) for scores in self.by_query.values()), self.path)
+        codes, ranks, scores = map(np.array, self.ranked)
+        contradicting = 0 if self.order == "given" else contradicted((codes, ranks, scores))
         unscored = frozenset(self.by_query if self.order == "given" else self.lists)
         return RankFile(self.by_query, self.repeated, contradicting, unscored)
 
@@ -319,25 +303,13 @@ class _Reader:
             self.repeated += 1
             if not self.kind.is_rankings:
                 if value != known[unit]:
-                    self.clashes[query, unit] = None
+                    self.problems.append(
+                        f"document {unit!r} of question {query!r} has two grades, {known[unit]:g} and {value:g}; keep "
+                        "one"
+                    )
             elif value > known[unit]:
                 del known[unit]  # moves it to where its best score is: ties keep the order of the file
                 known[unit] = value
-
-    def clash_problems(self, parser: RankFileParser, blocks: _Blocks) -> Iterator[str]:
-        """Yield where documents have two grades; reads the file again, since line numbers are needed only now."""
-        found: dict[tuple[str, str], list[tuple[str, float]]] = defaultdict(list)
-        for number, block in blocks():
-            for entry in parser.entries(number, block):
-                for document, value in zip(map(canonical_document_id, entry.units), entry.values, strict=True):
-                    if (entry.query, document) in self.clashes:
-                        found[entry.query, document].append((entry.where, value))
-        for (query, unit), places in found.items():
-            (where, grade), other = places[0], next(place for place in places if place[1] != places[0][1])
-            yield (
-                f"{where} and {other[0]}: document {unit!r} of question {query!r} has two grades, {grade:g} and "
-                f"{other[1]:g}; keep one"
-            )
 
 
 def _id(hit: Hit, rank: int) -> str:

@@ -1,18 +1,14 @@
 """Stored rankings as a retriever: nothing is run, what was found is read from a file."""
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, FiniteFloat, TypeAdapter
-
-from ...base.files import checked_path, parse_json, read_text
+from ...base.files import checked_path, json_lines, parse_json, read_text
 from ...base.outside import one_line, shown
 from ...contracts.component import check_choice
-from ...contracts.registry.records import without_run_id
 from ...contracts.roles import Retriever
 from ...data import Corpus, DocumentId, EvaluationType, Hit, Retrieval, Stage
 from ...data.queries import Query, Scope
@@ -38,8 +34,7 @@ class StoredRetriever(Retriever):
     chunks; or JSONL with one question a line, `{"query_id": ..., "hits": [...]}`, whose hits are what any retriever may
     return (`retrieved_chunk_ids` and `retrieved_spans` are read in their place); or the `rankings.jsonl.gz` of a run.
     The folder of a run means that file, with the times of the run. Several files are read one after the other, as one:
-    of runs of parts of the questions; folders have to be of runs of one retriever. A question that all
-    lack has an empty ranking; one that failed fails again.
+    of runs of parts of the questions. A question that all lack has an empty ranking; one that failed fails again.
 
     Attributes:
         path: The file, compressed with gzip or not, or the folder of a run; or several.
@@ -92,8 +87,7 @@ class StoredRetriever(Retriever):
         """What was found, by the id of the question; None where the retrieval failed.
 
         Raises:
-            DatasetError: A file cannot be used, two rank a question differently, or two runs are of different
-                retrievers.
+            DatasetError: A file cannot be used, or two rank a question differently.
         """
         rankings, ranked_in = dict[str, Retrieval | None](), dict[str, str]()
         for path in self._paths:
@@ -105,7 +99,6 @@ class StoredRetriever(Retriever):
                         f"{path}: ranks question {shown(query_id, 60)} otherwise than {other}; name one of the two "
                         "files, or delete the question in one"
                     )
-        _check_runs([Path(path) for path in self._paths if Path(path).is_dir()])
         return rankings
 
     @property
@@ -196,66 +189,18 @@ class StoredRetriever(Retriever):
         return tuple(Hit(chunk_id=name, score=score) for name, score in ranked)
 
 
-def _check_runs(runs: Sequence[Path]) -> None:
-    """Refuse runs of different retrievers, by what their reports record of them, and parts of the questions alone.
-
-    Raises:
-        DatasetError: Two differ, a part is missing, or a report cannot be read.
-    """
-    known = [_of_run(run) for run in runs]
-    for run, (other, _) in zip(runs, known, strict=True):
-        first = known[0][0]
-        for key in first | other:
-            if other.get(key) != first.get(key):
-                raise DatasetError(
-                    f"{run}: is of a retriever with {one_line(key)}={shown(other.get(key), 80)}, and {runs[0]} "
-                    f"of one with {shown(first.get(key), 80)}; expected runs of one retriever. If it is one all the "
-                    "same, name the rankings.jsonl.gz in each folder"
-                )
-    parts = [(int(part[1]), int(part[2])) for _, name in known if (part := _PART.search(name))]
-    for of in {of for _, of in parts}:
-        if missing := [str(number) for number in range(1, of + 1) if (number, of) not in parts]:
-            raise DatasetError(
-                f"{', '.join(map(str, runs))}: part {', '.join(missing)} of {of} is missing; expected the runs of all "
-                "parts. To score some of them, name the rankings.jsonl.gz in each folder"
-            )
-
-
-_PART = re.compile(r" (\d{1,9}) of (\d{1,4})$")  # as `Dataset.shard` names what it returns
-
-
-def _of_run(folder: Path) -> tuple[dict[str, Any], str]:
-    """Return what a run records of its retriever, and the name of its dataset."""
-    file = folder / "report.json"
-    try:
-        report: Any = parse_json(read_text(file))
-        config = report["config"]
-        retriever = TypeAdapter(dict[str, Any]).validate_python(without_run_id(config["retriever"]))
-        return retriever, str(config["dataset"]["name"])
-    except (ValueError, TypeError, KeyError) as error:
-        raise DatasetError(f"{file}: does not tell its retriever; expected the folder of a run") from error
-
-
-class _Question(BaseModel):
-    """What is read of a question of a run."""
-
-    query_id: str
-    stages: dict[str, FiniteFloat]
-
-
 def _stages_of_run(folder: Path) -> dict[str, tuple[Stage, ...]]:
     """Return how long the retrieval of each question of a saved run took; its questions tell that, not its rankings.
 
     Raises:
         DatasetError: They cannot be read.
     """
-    file = folder / "questions.jsonl"
-    is_beside = file.exists()
-    file = file if is_beside else folder / "report.json"
-    text = read_text(file)
+    beside, report = folder / "questions.jsonl", folder / "report.json"
     try:
-        rows: Any = [parse_json(line) for line in text.split("\n") if line] if is_beside else parse_json(text)
-        questions = TypeAdapter(list[_Question]).validate_python(rows if is_beside else rows["queries"])
-    except (ValueError, TypeError, KeyError) as error:
-        raise DatasetError(f"{file}: does not tell its questions; expected the folder of a run") from error
-    return {one.query_id: tuple(Stage(name, seconds) for name, seconds in one.stages.items()) for one in questions}
+        rows: Any = [row for _, row in json_lines(beside)] if beside.exists() else parse_json(read_text(report))
+        return {
+            row["query_id"]: tuple(Stage(name, float(seconds)) for name, seconds in row["stages"].items())
+            for row in (rows if beside.exists() else rows["queries"])
+        }
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        raise DatasetError(f"{folder}: does not tell its questions; expected the folder of a run") from error

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
+from string import Formatter
 from typing import TYPE_CHECKING, Any
 
 from ...base.outside import first_of, name_line, one_line, shown
@@ -228,6 +229,86 @@ ADVICE: Mapping[FindingKind, str] = {
     FindingKind.NO_ANSWER: "they have no score, and every result counts them",
 }
 """Advice for each kind of finding."""
+
+_WHAT: Mapping[FindingKind, tuple[str, ...]] = {
+    FindingKind.DOCUMENT_MISSING: (
+        "the corpus has no document {document}",
+        "the corpus has no document whose id begins with {prefix}",
+    ),
+    FindingKind.TEXT_DIFFERS: (
+        "is {label} in the dataset, {there} in the document{why}",
+        "ends at character {end:,}, the document at {length:,}{why}",
+    ),
+    FindingKind.PLACE_DIFFERS: (
+        "its document was edited, and the label is now at {now}",
+        "its document was edited, and the label is {reason}",
+    ),
+    FindingKind.CHUNK_MISSING: ("no chunk has the id {chunk}",),
+    FindingKind.BLANK_LABEL: ("the document {document} is blank", "holds no text, or nothing but white space"),
+    FindingKind.OTHER_TRUTH: ("is worded as {first} {wording}, which has other labels",),
+    FindingKind.NO_ANSWERS: ("no question has an answer",),
+    FindingKind.SKIPPED: (
+        "{quote}: {reason}",
+        "{reason}",
+        "{quote} is there again; `rag-eval dataset update` takes the question back",
+    ),
+    FindingKind.ASKED_TWICE: ("is asked with the same truth as {first}",),
+    FindingKind.LABELLED_TWICE: ("{id} is given {count:,} times", "is given {count:,} times"),
+    FindingKind.LABELS_OVERLAP: ("shares {characters:,} characters with the label at {other}",),
+    FindingKind.NOT_SHOWN: ("{text} is hidden ({hidden_as})", "{text} has no letter and no digit"),
+    FindingKind.STRUCK_OUT: ("{text} is struck out in {part}", "{text} is struck out"),
+    FindingKind.COPIES_ITS_ANSWER: (
+        "repeats {count} words in a row of its answer: {run}",
+        "holds {shared} of the {of} content words of its answer",
+    ),
+    FindingKind.ANSWER_ELSEWHERE: (
+        "{text} also stands in at least {least} other places: {places}",
+        "{text} also stands in {others}: {places}",
+    ),
+    FindingKind.TOO_LONG: (
+        "its answer has {characters:,} characters: span_recall@{budget}ch is at most {most:.2f}",
+        "it has {units:,} relevant units: recall@{k} is at most {most:.2f}",
+    ),
+    FindingKind.WHITE_SPACE: ("{text} has white space at its ends: {before:,} and {behind:,} characters",),
+    FindingKind.NO_ANSWER: (
+        "{one} of {questions:,} questions has no answer in the corpus",
+        "{unanswered:,} of {questions:,} questions have no answer in the corpus",
+    ),
+}
+"""The particulars of each kind of finding in words: the first of these of which all facts are known."""
+
+_SHOWN: Mapping[str, Callable[[str], str]] = {
+    **dict.fromkeys(("text", "quote", "run", "label", "there", "wording"), quotation),
+    **dict.fromkeys(("document", "prefix", "chunk", "id"), shown),
+    "first": name_line,
+    "reason": one_line,
+}
+
+
+def what_was_found(finding: Finding) -> str:
+    """Return the particulars of a finding, on one line."""
+    facts = {name: _SHOWN[name](fact) if name in _SHOWN else fact for name, fact in finding.facts.items()}
+    facts |= {"places": first_of(finding.places, 3), "others": plural(len(finding.places), "other place")}
+    known = (
+        text for text in _WHAT[finding.kind] if {name for _, name, *_ in Formatter().parse(text) if name} <= {*facts}
+    )
+    return next(known).format(**facts)
+
+
+def not_checked(report: LintReport) -> tuple[str, ...]:
+    """Return what a check could not look at, and what is needed for it."""
+    if report.evaluation_type == "chunk-level":
+        return () if report.has_chunks else ("whether there are such chunks, and their texts: needs the chunks",)
+    if report.evaluation_type == "document-level":
+        told = () if report.has_documents else ("whether there are such documents: needs the corpus",)
+        return (*told, "whether a question copies its answer: documents are too long to say")
+    without = f"{plural(report.unquoted, 'label')} without a text"
+    if report.has_documents:
+        known = f"whether {without} are where they were: nobody knows what they quoted"
+        return (known,) if report.unquoted else ()
+    told = ("whether labels match their documents, and where else their texts stand: needs the corpus",)
+    return (*told, f"{without}: needs the corpus") if report.unquoted else told
+
 
 _ROLES: Mapping[Severity, Role] = {"error": "bad", "warning": "warning", "info": "muted"}
 _MOST_SHOWN = 10  # of a kind

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
-from ...authoring.people import Question, ReviewSession, Session
+from ...authoring.people import Question, Review, ReviewSession, Session
 from ...base.outside import bounded, first_of, name_line, one_line
-from ...data import CHUNK, REVIEW, CharacterSpan, Corpus, Dataset, GroundTruth, Query, Review, count_skipped
+from ...data import CHUNK, REVIEW, CharacterSpan, Corpus, Dataset, GroundTruth, Query, count_skipped
 from ...datasets.checks.findings import Finding, Label, LabelTexts, units_of
 from ...text.terms import places_of_words
 from ...text.text_locator import LinePlaces, folder_of
@@ -431,7 +431,7 @@ def _passage(label: Label, before: str, texts: LabelTexts, most: int) -> Passage
 def _untold(label: Label, corpus: Corpus | None) -> str:
     """Return what can be told of a label whose text cannot be shown; of a prefix, the documents that have it."""
     if label.problem is not None:
-        return label.problem[1]
+        return Finding(*label.problem).what
     prefix = label.unit.removesuffix("*") if isinstance(label.unit, str) else ""
     found = [] if corpus is None else [document.id for document in corpus if document.id.startswith(prefix)]
     if corpus is None or not label.unit.endswith("*") or not found:

@@ -14,8 +14,8 @@ from rag_evaluation_framework import (
     Query,
     TokenLevelGroundTruth,
 )
-from rag_evaluation_framework.data import REVIEW, Review
-from rag_evaluation_framework.data.dataset import MovedEnds
+from rag_evaluation_framework.authoring.people import MovedEnds, Review
+from rag_evaluation_framework.data import REVIEW
 from support.each import each
 
 QUERY = Query.from_text("When?")
@@ -84,7 +84,7 @@ def test_a_run_notes_reviews_that_are_not_carried_out():
         for query, review in zip(queries, reviews, strict=True)
     ]
     (note,) = Dataset(marked, TOKEN).check(corpus)
-    assert "drops and that are scored all the same: 1; that it edits and that are scored as they were: 2." in note
+    assert "questions that a review drops or edits, scored as they were: 3." in note
     assert Dataset([marked[0], marked[3]], TOKEN).check(corpus) == ()
     strange = ChunkLevelGroundTruth(replace(QUERY, metadata={REVIEW: "good"}), ("chunk_0123456789ab",))
     assert Dataset([strange], CHUNK).check(corpus) == ()

@@ -1,0 +1,121 @@
+"""Reviews: what a person decided about a question, as marks in its metadata until they are carried out."""
+
+import json
+from dataclasses import dataclass, replace
+from typing import Any, Literal, NamedTuple, TypeAlias, cast, get_args
+
+from ...data import REVIEW, CharacterSpan, GroundTruth
+from ...data.ground_truth import unit_key
+from ...data.ids import content_digest
+
+Verdict: TypeAlias = Literal["accepted", "dropped"]
+
+_DIGITS = 12
+
+
+class MovedEnds(NamedTuple):
+    """Other ends of a label, counted from where it is, so that they go along with it.
+
+    Attributes:
+        label: The number of the label among those of all places of all answers, from 0.
+        start: How many characters later it begins; negative if earlier.
+        end: How many characters later it ends; negative if earlier.
+        text: What it quotes then.
+    """
+
+    label: int
+    start: int
+    end: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Review:
+    """Review of a question: marks beside it, which change neither its wording nor its labels.
+
+    Attributes:
+        verdict: Whether it stays; None while it is open.
+        wording: What it is to be worded as; "" if it stays as it is.
+        dropped_answers: The numbers of its answers that are to be left out, from 0, in their order.
+        moved_ends: The labels that are to be trimmed or lengthened.
+        question: What the reviewed wording and answers are told by; "" if nothing is marked yet.
+        earlier_wording: How the question was worded before a review that was carried out; "" if it was not reworded.
+    """
+
+    verdict: Verdict | None = None
+    wording: str = ""
+    dropped_answers: tuple[int, ...] = ()
+    moved_ends: tuple[MovedEnds, ...] = ()
+    question: str = ""
+    earlier_wording: str = ""
+
+    @property
+    def is_edited(self) -> bool:
+        """Whether the question is, or is to be, another one than it was before anybody reviewed it."""
+        return bool(self.wording or self.dropped_answers or self.moved_ends or self.earlier_wording)
+
+    @property
+    def is_to_be_carried_out(self) -> bool:
+        """Whether the question is not yet as the review wants it."""
+        return bool(self.verdict == "dropped" or self.wording or self.dropped_answers or self.moved_ends)
+
+    @classmethod
+    def of(cls, entry: GroundTruth[Any]) -> "Review | None":
+        """Return the review of a question; None if its metadata has something else under that name.
+
+        If its wording or its answers are others than those that were reviewed, it is open again; a new wording stays.
+        """
+        given: Any = entry.query.metadata.get(REVIEW, {})
+        review = _read(given)
+        if review is None or review.question in ("", _told_by(entry)):
+            return review
+        return replace(review, verdict=None, dropped_answers=(), moved_ends=())
+
+    def marked(self, entry: GroundTruth[Any]) -> GroundTruth[Any]:
+        """Return a question with this review in its metadata, in place of an earlier one."""
+        metadata = {key: value for key, value in entry.query.metadata.items() if key != REVIEW}
+        record = {
+            "verdict": self.verdict,
+            "wording": self.wording,
+            "dropped_answers": [*self.dropped_answers],
+            "moved_ends": [moved._asdict() for moved in self.moved_ends],
+            "earlier_wording": self.earlier_wording,
+        }
+        told = {key: value for key, value in record.items() if value}
+        review = {REVIEW: {**told, "question": _told_by(entry)}} if told else {}
+        query = replace(entry.query, metadata={**metadata, **review})
+        return cast("GroundTruth[Any]", replace(cast("Any", entry), query=query))
+
+
+def _told_by(entry: GroundTruth[Any]) -> str:
+    """Return what the wording and the answers of a question are told by: of spans their texts, wherever these are."""
+    answers = [[[*map(_key, place)] for place in answer.places] for answer in entry.answers]
+    return content_digest(json.dumps([entry.query.text, answers]))[:_DIGITS]
+
+
+def _key(unit: object) -> object:
+    key: Any = unit_key(cast("Any", unit))
+    return key[1:] if isinstance(unit, CharacterSpan) else key
+
+
+def _read(given: Any) -> Review | None:
+    """Return a review as `marked` writes it; None of anything else."""
+    try:
+        moved = tuple(MovedEnds(**one) for one in given.get("moved_ends", ()))
+        fields: dict[str, Any] = {
+            **given,
+            "dropped_answers": tuple(given.get("dropped_answers", ())),
+            "moved_ends": moved,
+        }
+        review = Review(**fields)
+    except (TypeError, AttributeError):
+        return None
+    texts: tuple[Any, ...] = (review.wording, review.question, review.earlier_wording, *(each.text for each in moved))
+    numbers = (*review.dropped_answers, *(number for each in moved for number in each[:3]))
+    is_review = (
+        review.verdict in (None, *get_args(Verdict))
+        and all(isinstance(text, str) for text in texts)
+        and all(type(number) is int for number in numbers)
+        and min(review.dropped_answers, default=0) >= 0
+    )
+    return review if is_review else None
