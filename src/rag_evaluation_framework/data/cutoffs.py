@@ -83,7 +83,7 @@ class Cutoff:
         given: Any = text
         if isinstance(given, Cutoff):
             return given
-        if isinstance(given, Integral) and given is not True and given is not False:
+        if isinstance(given, Integral) and not isinstance(given, bool):
             return cls(int(given))
         if given == str(OWN_CUTOFF):
             return OWN_CUTOFF
