@@ -433,6 +433,26 @@ def test_documents_that_changed_are_told_or_refused(piped, docs):
     assert "Traceback" not in refused.err
 
 
+def test_the_own_retriever_adds_passages_and_its_failure_is_told(piped, docs, monkeypatch):
+    (docs.parent / "own.py").write_text(
+        "def search(query, k):\n    print('noise')\n    return ['Stop the agent, then remove its folder by hand.']\n\n"
+        "def broken(query, k):\n    raise RuntimeError('no \\x1b[31mindex')\n"
+    )
+    found = piped("Invoices?", "0", options=("--retriever", "own:search"))
+    assert (found.code, found.err) == (0, f"importing own:search from {docs.parent / 'own.py'}\nnoise\n")
+    assert "rag-eval label docs --retriever own:search" in found.out
+    pool = read(docs).metadata["pools"][0]
+    assert [retriever["type"] for retriever in pool["retrievers"]][:2] == ["bm25", "vector-rag"]
+    assert "own:search" in json.dumps(pool["retrievers"][2])
+    broken = piped("When?", "0", options=("--retriever", "own:broken"))
+    assert broken.code == 0
+    assert [len(pool["retrievers"]) for pool in read(docs).metadata["pools"]] == [3, 2]
+    assert (
+        "broken could not be asked, so its passages are missing: RuntimeError: no \N{REPLACEMENT CHARACTER}[31mindex"
+        in (" ".join(broken.out.split()))
+    )
+
+
 def test_texts_of_documents_do_nothing_to_the_terminal(piped, docs):
     (docs / "evil.md").write_text("# Evil\n\nThe \x1b[31mevil\x1b]0;x\x07 [bold]zebra[/bold] \u202esleeps.\n")
     outcome = piped("Where is the zebra?", "1", "2")
@@ -456,6 +476,7 @@ def test_a_closed_standard_input_is_the_end(rag_eval, docs, monkeypatch):
     [
         (("--output", "set.csv"), "set.csv: expected a file name ending in .json or .jsonl"),
         (("--questions", "nowhere.csv"), "nowhere.csv"),
+        (("--retriever", "nowhere:search"), "'nowhere' cannot be imported"),
     ],
 )
 def test_what_cannot_be_used_is_refused_before_anything_is_asked(piped, docs, options, problem):

@@ -12,6 +12,7 @@ from .models import SimpleQuestions as SimpleQuestions
 from .models import SyntheticDataGenerator as SyntheticDataGenerator
 from .models import TokenLevelDataGenerator as TokenLevelDataGenerator
 from .people import Choice as Choice
+from .people import Found as Found
 from .people import Pool as Pool
 from .people import Question as Question
 from .people import Review as Review

@@ -16,6 +16,7 @@ import rag_evaluation_framework as rag
 from .. import report
 from ..authoring import people
 from ..base.files import checked_path
+from ..contracts import registry
 from ..errors import ConfigError, InputError
 from . import paths
 from .dialog import Back, Dialog, Later, saving, typed_line
@@ -40,6 +41,7 @@ class Passages:
 
     Attributes:
         numbers: The passages that were shown, with their numbers.
+        answered: The numbers of the retrievers that did not fail in every search.
     """
 
     def __init__(self, pool: people.Pool, console: Console) -> None:
@@ -48,12 +50,18 @@ class Passages:
         self._page: list[rag.CharacterSpan] = []
         self._words = ""
         self.numbers: dict[rag.CharacterSpan, int] = {}
+        self.answered = frozenset[int]()
 
     def search(self, *queries: str) -> None:
         """Show the first page of what is found for a question and its lost labels, or for other words."""
         if not all(queries):
             raise InputError("expected words behind the slash, such as /refund to a card")
-        self._words, self._left = " ".join(queries), self._pool.found(*queries)
+        with components_print_to_stderr():
+            found = self._pool.found(*queries)
+        for problem in found.problems:
+            report.print_wrapped(self._console, problem, 0)
+        self.answered |= found.answered
+        self._words, self._left = " ".join(queries), [*found.passages]
         if not self._left:
             raise InputError(
                 "No passage was found. /other words searches with other words, 0 says that there is no answer."
@@ -173,7 +181,7 @@ class LabelDialog(Dialog):
         except Back:
             passages.again()
             return None
-        self._session.label(number, answers, self._pool.record())
+        self._session.label(number, answers, self._pool.record(passages.answered))
         self.show(report.saved_lines(answers))
         return True
 
@@ -236,7 +244,9 @@ def _back() -> NoReturn:
     raise Back
 
 
-def label(corpus: Path, *, questions: Path | None = None, output: Path | None = None) -> None:
+def label(
+    corpus: Path, *, questions: Path | None = None, output: Path | None = None, retriever: str | None = None
+) -> None:
     """Label questions in the terminal: choose the passages that answer each, among those that are shown.
 
     Everything is saved at once. The same command goes on where somebody stopped, or was stopped.
@@ -245,10 +255,12 @@ def label(corpus: Path, *, questions: Path | None = None, output: Path | None = 
         corpus: The documents: a folder or file, or a configuration that names them.
         questions: Questions to label: CSV or TSV of question[, id], or text with one per line.
         output: The dataset, .json or .jsonl: a new one, or one to go on with.
+        retriever: Show also what your own retriever finds: my_module:search.
     """
     found = corpus.resolve()
     called = (found.stem if found.is_file() else found.name) or "dataset"
     path = checked_path(output or _DATASETS / f"{called}.json", ConfigError)
+    own = None if retriever is None else registry.build("retriever", retriever)
     asked = [] if questions is None else people.read_questions(questions)
     documents = paths.documents(corpus)
     session = people.Session(path, documents, path.stem)
@@ -256,7 +268,7 @@ def label(corpus: Path, *, questions: Path | None = None, output: Path | None = 
     counts = partial(report.session_counts, session)
     with saving(counts):
         with components_print_to_stderr():
-            pool = people.Pool(documents)
+            pool = people.Pool(documents, own)
         dialog = LabelDialog(session, pool)
         dialog.show(report.session_lines(session, added, len(asked), pool.notes))
         try:
@@ -264,7 +276,7 @@ def label(corpus: Path, *, questions: Path | None = None, output: Path | None = 
         finally:
             pool.close()
     left, dataset = len(session.questions) - session.labelled, str(session.path)
-    again = ["label", str(corpus), *option("--output", output)]
+    again = ["label", str(corpus), *option("--output", output), *option("--retriever", retriever)]
     linted = ["dataset", "lint", dataset, "--corpus", str(corpus)]
     ran = ["run", "--dataset", dataset, "--corpus", str(corpus), *option("--allow-skipped", left or None)]
     if paths.is_configuration(corpus):  # that of the run, which names the documents

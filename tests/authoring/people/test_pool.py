@@ -2,10 +2,10 @@ import sys
 
 import pytest
 
-from rag_evaluation_framework import Corpus, Document, DocumentId
+from rag_evaluation_framework import CharacterSpan, Corpus, Document, DocumentId
 from rag_evaluation_framework.authoring.people import Pool
 from rag_evaluation_framework.authoring.people.passages import is_contents
-from rag_evaluation_framework.base.notes import collected
+from rag_evaluation_framework.errors import ConfigError
 
 BILLING = "# Billing\n\nInvoices come first.\n\n## Refunds\n\nRefunds take five working days after they were approved."
 COPY = "## Refunds\n\nRefunds take five working days\nafter they were approved."
@@ -25,14 +25,14 @@ def place(passage):
 def test_a_passage_holds_whole_sentences_of_one_section():
     long = " ".join(f"This is sentence number {number}." for number in range(40))
     corpus = Corpus([Document(DocumentId("a.md"), f"# One\n\nFirst. Second.\n\n# Two\n\n{long}")])
-    passages = Pool(corpus).found("first sentence")
+    passages = Pool(corpus).found("first sentence").passages
     assert "# One\n\nFirst. Second." in [passage.text.strip() for passage in passages]
     assert all(len(passage.text) <= 400 and passage.text.strip().endswith(".") for passage in passages)
 
 
 def test_equal_texts_are_one_passage_that_is_counted():
     pool = Pool(CORPUS)
-    passages = pool.found("How long does a refund take?")
+    passages = pool.found("How long does a refund take?").passages
     refunds = [passage for passage in passages if "five working days" in passage.text]
     assert len(refunds) == 1
     assert [place(copy) for copy in pool.copies(refunds[0])] == [
@@ -42,22 +42,73 @@ def test_equal_texts_are_one_passage_that_is_counted():
     assert [place(passage) for passage in passages].count(place(refunds[0])) == 1
 
 
-def test_rankings_are_interleaved_and_of_several_queries_the_first_ones_come_first():
-    pool = Pool(CORPUS)
-    with collected():
-        found = [one.retrieve("refund", 50).hits for one in pool._retrievers]
-    bm25, vectors = ([(hit.doc_id, hit.start) for hit in hits] for hits in found)
-    firsts = [*dict.fromkeys([bm25[0], vectors[0]])]
-    assert [place(passage) for passage in pool.found("refund")][: len(firsts)] == firsts
-    found = pool.found("heartbeat of the agent", "Invoices come first.")
-    assert [place(passage) for passage in found][:2] == [("other.md", 0), ("billing.md", 0)]
+def test_rankings_are_interleaved_and_the_own_retriever_is_asked_for_the_same_depth():
+    asked = []
+
+    def own(query, k):
+        asked.append((query, k))
+        return ["Zebras sleep.", "Invoices come first."]
+
+    pool = Pool(CORPUS, own)
+    passages = pool.found("refund").passages
+    assert asked == [("refund", 50)]
+    bm25, vectors, found = ([*map(place, pool._ranked(*one, "refund", []))] for one in pool._asked)
+    assert found == [("other.md", 0), ("billing.md", 0)]
+    assert ("other.md", 0) not in (bm25[0], vectors[0])
+    firsts = [*dict.fromkeys([bm25[0], vectors[0], found[0]])]
+    assert [place(passage) for passage in passages][: len(firsts)] == firsts
+
+
+def test_what_an_own_retriever_finds_is_shown_as_the_passages_that_it_covers():
+    start = BILLING.index("## Refunds")
+    whole = [{"doc_id": "billing.md", "start": 0, "end": len(BILLING)}]
+    passages = {place(passage) for passage in Pool(CORPUS, lambda query, k: whole).found("Zebras").passages}
+    assert {("billing.md", 0), ("billing.md", start)} <= passages
+    few = [CharacterSpan(DocumentId("billing.md"), start + 12, start + 20)]
+    found = Pool(CORPUS, lambda query, k: few)._ranked
+    pool = Pool(CORPUS, lambda query, k: few)
+    assert [place(passage) for passage in found(*pool._asked[-1], "Zebras", [])] == [("billing.md", start)]
+
+
+def test_results_that_are_no_text_of_the_documents_are_told():
+    found = Pool(CORPUS, lambda query, k: ["Nobody wrote this.", "Zebras sleep."]).found("Zebras")
+    (problem,) = found.problems
+    assert problem.endswith("1 of 2 results are not text of the documents")
+
+
+@pytest.mark.parametrize("error", [RuntimeError("down"), SystemExit(0)])
+def test_a_retriever_that_fails_leaves_the_passages_of_the_others(error):
+    def own(query, k):
+        raise error
+
+    found = Pool(CORPUS, own).found("refund")
+    (problem,) = found.problems
+    assert "own could not be asked, so its passages are missing" in problem
+    assert any("Refunds" in passage.text for passage in found.passages)
+    assert found.answered == {0, 1}
+
+
+def test_an_interrupt_is_passed_on():
+    def own(query, k):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        Pool(CORPUS, own).found("refund")
 
 
 def test_the_record_names_the_retrievers_with_their_parameters_and_the_depth():
-    record = Pool(CORPUS).record()
+    record = Pool(CORPUS, lambda query, k: []).record({0, 1, 2})
     assert record["depth"] == 50
-    assert [retriever["type"] for retriever in record["retrievers"]] == ["bm25", "vector-rag"]
+    assert [retriever["type"] for retriever in record["retrievers"]][:2] == ["bm25", "vector-rag"]
     assert record["retrievers"][0]["chunker"]["chunk_size"] == 400
+    assert "function" in record["retrievers"][2]
+
+
+def test_the_record_names_only_the_retrievers_that_answered():
+    pool = Pool(CORPUS, lambda query, k: [])
+    record = pool.record(pool.found("refund").answered)
+    assert len(record["retrievers"]) == 3
+    assert [retriever["type"] for retriever in pool.record({1})["retrievers"]] == ["vector-rag"]
 
 
 def test_without_the_package_of_vectors_words_find_passages_and_this_is_told(monkeypatch):
@@ -66,8 +117,13 @@ def test_without_the_package_of_vectors_words_find_passages_and_this_is_told(mon
     (told,) = pool.notes
     assert told.startswith("Passages are found by words alone, not by vectors: ")
     assert "rag-evaluation-framework[local]" in told
-    assert [retriever["type"] for retriever in pool.record()["retrievers"]] == ["bm25"]
-    assert "Refunds" in pool.found("refund")[0].text
+    assert [retriever["type"] for retriever in pool.record({0, 1, 2})["retrievers"]] == ["bm25"]
+    assert "Refunds" in pool.found("refund").passages[0].text
+
+
+def test_what_is_no_retriever_is_refused():
+    with pytest.raises(ConfigError):
+        Pool(CORPUS, 7)
 
 
 @pytest.mark.parametrize(
@@ -99,4 +155,17 @@ def test_tables_of_contents_are_the_last_passages():
         "c.md": "# Other\n\nNothing to read here.",
     }
     pool = Pool(Corpus([Document(DocumentId(name), text) for name, text in texts.items()]))
-    assert [passage.doc_id for passage in pool.found("How refunds are paid")][-1] == "a.md"
+    assert [passage.doc_id for passage in pool.found("How refunds are paid").passages][-1] == "a.md"
+
+
+def test_of_several_queries_the_first_ones_come_first_and_a_retriever_has_to_answer_all():
+    def own(query, k):
+        if query == "Zebras":
+            raise ValueError("no zebras")
+        return []
+
+    pool = Pool(CORPUS, own)
+    found = pool.found("heartbeat of the agent", "Zebras", "Invoices come first.")
+    assert [place(passage) for passage in found.passages][:2] == [("other.md", 0), ("billing.md", 0)]
+    assert found.answered == {0, 1}
+    assert len(found.problems) == 1

@@ -1,4 +1,5 @@
 from .passages import Choice as Choice
+from .passages import Found as Found
 from .passages import Pool as Pool
 from .passages import absorbed as absorbed
 from .passages import copies_of as copies_of

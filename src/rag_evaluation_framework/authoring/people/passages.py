@@ -2,23 +2,30 @@
 
 import re
 import sys
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain, product, zip_longest
 from typing import Any, TypeAlias
 
+from ...adapt.results import as_chunks
+from ...base.exits import no_exit, outcome
 from ...base.notes import collected
-from ...base.outside import shown
+from ...base.outside import raised, shown
 from ...components.chunkers import MarkdownHeaderChunker, SentenceChunker
 from ...components.chunkers.cutting import cut_out
 from ...components.retrievers import BM25Retriever, VectorRAGRetriever
-from ...contracts import PositionAwareChunker
+from ...components.retrievers.combined import ask
+from ...components.retrievers.function import Pipeline, as_retriever
+from ...contracts import PositionAwareChunker, Retriever
 from ...contracts.registry.records import describe
-from ...data import CharacterSpan, Corpus, Document, Hit, PositionAwareChunk, merge_overlapping_spans
+from ...data import AnyChunk, CharacterSpan, Corpus, Document, PositionAwareChunk, merge_overlapping_spans
+from ...data.hits import Ranking
 from ...errors import InputError, MissingDependency
 from ...labels import QuoteLocator
 from ...labels.ends import are_cut
+from ...labels.hit_locator import HitLocator
 from ...text.markups.characters import UNSPACED
 from ...text.sentence_boundaries import sentence_places
 from ...text.text_locator import TextLocator, is_long
@@ -283,65 +290,117 @@ class PassageChunker(PositionAwareChunker):
 _PASSAGES = PassageChunker()
 
 
-class Pool:
-    """Finds passages with BM25 and with vectors learnt from the documents.
+@dataclass(frozen=True)
+class Found:
+    """Passages that were found for some words.
 
-    Both are asked for the same number of results. Their rankings are interleaved: the first of each, then the second.
+    Attributes:
+        passages: The best first, each text once.
+        problems: What became of results that are missing.
+        answered: The numbers of the retrievers that did not fail.
+    """
+
+    passages: tuple[CharacterSpan, ...]
+    problems: tuple[str, ...] = ()
+    answered: frozenset[int] = frozenset()
+
+
+class Pool:
+    """Finds passages with BM25, with vectors learnt from the documents, and with a retriever of your own.
+
+    Every retriever is asked for the same number of results. Their rankings are interleaved: the first of each, then
+    the second of each. What a retriever finds is shown as the passages that it covers, so that those of your own may be
+    cut otherwise.
 
     Args:
         corpus: The documents.
+        own: Your own retriever, or function `(query, k) -> results`.
 
     Attributes:
         notes: What is to be said about the retrievers, such as that one cannot be used.
 
     Raises:
+        ConfigError: Your own is no retriever.
         InputError: The documents hold nothing to search.
     """
 
-    def __init__(self, corpus: Corpus) -> None:
+    def __init__(self, corpus: Corpus, own: Pipeline | None = None) -> None:
         self.corpus = corpus
         self.notes: tuple[str, ...] = ()
-        bm25, vectors = BM25Retriever(_PASSAGES), VectorRAGRetriever(_PASSAGES)
+        bm25 = BM25Retriever(_PASSAGES)
         bm25.index(corpus)
-        self._retrievers: list[BM25Retriever | VectorRAGRetriever] = [bm25]
-        try:
-            with collected():
-                vectors.index(corpus)
-            self._retrievers.append(vectors)
-        except MissingDependency as error:
-            self.notes = (f"Passages are found by words alone, not by vectors: {error}",)
-        except InputError:  # a few numbers and signs, of which nothing can be learnt: words still find them
-            pass
-        self._alike: dict[str, list[CharacterSpan]] = {}
-        for chunk in bm25.chunks():
-            span = _passage(Hit.of(chunk))
-            self._alike.setdefault(_collapsed(span.text), []).append(span)
+        self._passages = _Passages(bm25.chunks())
+        self._asked: list[tuple[Retriever, HitLocator]] = [(bm25, HitLocator(corpus))]
+        self._add_vectors()
+        if own is not None:
+            self._add(as_retriever(own))
+        self._described = [describe(retriever) for retriever, _ in self._asked]
 
-    def record(self) -> dict[str, Any]:
-        """Return which retrievers find passages, with their parameters, and how deep, as a dataset keeps it."""
-        return {"retrievers": list(map(describe, self._retrievers)), "depth": DEPTH}
+    def record(self, answered: Collection[int]) -> dict[str, Any]:
+        """Return which retrievers found passages, with their parameters, and how deep, as a dataset keeps it.
 
-    def found(self, *queries: str) -> list[CharacterSpan]:
-        """Return the passages that are found for a question and for other words, the best first, each text once.
-
-        Tables of contents are the last.
+        Args:
+            answered: The numbers of those that did not fail.
         """
-        with collected():
-            rankings = [asked.retrieve(words, DEPTH).hits for words, asked in product(queries, self._retrievers)]
-        in_turns = chain.from_iterable(zip_longest(*rankings))
+        found = [described for number, described in enumerate(self._described) if number in answered]
+        return {"retrievers": found, "depth": DEPTH}
+
+    def found(self, *queries: str) -> Found:
+        """Return the passages that are found for a question and for other words; tables of contents are the last."""
+        problems: list[str] = []
+        rankings = [self._ranked(*asked, words, problems) for words, asked in product(queries, self._asked)]
+        in_turns = chain.from_iterable(zip_longest(*(ranking or () for ranking in rankings)))
+        interleaved = (passage for passage in in_turns if passage is not None)
         first: dict[str, CharacterSpan] = {}
-        for passage in (_passage(hit) for hit in in_turns if hit is not None):
+        for passage in interleaved:
             first.setdefault(_collapsed(passage.text), passage)
-        return sorted(first.values(), key=lambda passage: is_contents(passage.text))
+        count = len(self._asked)
+        answered = frozenset(number for number in range(count) if None not in rankings[number::count])
+        passages = sorted(first.values(), key=lambda passage: is_contents(passage.text))
+        return Found(tuple(passages), tuple(dict.fromkeys(problems)), answered)
 
     def copies(self, passage: CharacterSpan) -> tuple[CharacterSpan, ...]:
         """Return the passages of the documents that have the text of this one, up to white space, itself among them."""
-        return tuple(self._alike[_collapsed(passage.text)])
+        return self._passages.alike(passage)
 
     def close(self) -> None:
         """Release what the retrievers hold."""
-        for retriever in self._retrievers:
+        for retriever, _ in self._asked:
             retriever.close()
+
+    def _add_vectors(self) -> None:
+        try:
+            self._add(VectorRAGRetriever(_PASSAGES))
+        except MissingDependency as error:
+            self.notes = (*self.notes, f"Passages are found by words alone, not by vectors: {error}")
+        except InputError:  # a few numbers and signs, of which nothing can be learnt: words still find them
+            return
+
+    def _add(self, retriever: Retriever) -> None:
+        with collected(), no_exit(retriever.name, "index"):
+            retriever.index(self.corpus)
+            chunks = as_chunks(retriever.chunks(), f"{retriever.name}.chunks")
+        self._asked.append((retriever, HitLocator(self.corpus, chunks or ())))
+
+    def _ranked(
+        self, retriever: Retriever, locator: HitLocator, words: str, problems: list[str]
+    ) -> list[CharacterSpan] | None:
+        """Return the passages that a retriever finds; None if it raises, which is a problem, and no end of the work."""
+
+        def asked() -> Ranking:
+            with collected(), no_exit(retriever.name, "retrieve"):
+                return ask(retriever, words, DEPTH, locator).hits
+
+        hits = outcome(asked, raised)
+        if isinstance(hits, str):
+            problems.append(f"{retriever.name} could not be asked, so its passages are missing: {hits}")
+            return None
+        spans = [hit.span for hit in hits]
+        lost = sum(span is None or not span.length() for span in spans)
+        if lost:
+            problems.append(f"{retriever.name}: {lost} of {len(spans)} results are not text of the documents")
+        covered = (self._passages.covered(span) for span in spans if span is not None)
+        return list(dict.fromkeys(chain.from_iterable(covered)))
 
 
 _ENTRY = re.compile(
@@ -362,9 +421,34 @@ def is_contents(text: str) -> bool:
     return entries >= _FEWEST_ENTRIES and entries >= _MOSTLY * len(lines)
 
 
-def _passage(hit: Hit) -> CharacterSpan:
-    span: Any = hit.span
-    return CharacterSpan(span.doc_id, span.start, span.end, hit.text or "")
+class _Passages:
+    """The passages of a corpus, by where they are.
+
+    Args:
+        chunks: The passages, in the order of the documents.
+    """
+
+    def __init__(self, chunks: Iterable[AnyChunk]) -> None:
+        self._of: dict[str, list[CharacterSpan]] = {}
+        self._alike: dict[str, list[CharacterSpan]] = {}
+        for chunk in chunks:
+            if isinstance(chunk, PositionAwareChunk) and chunk.content.strip():
+                span = CharacterSpan(chunk.doc_id, chunk.start, chunk.end, chunk.content)
+                self._of.setdefault(chunk.doc_id, []).append(span)
+                self._alike.setdefault(_collapsed(chunk.content), []).append(span)
+
+    def alike(self, passage: CharacterSpan) -> tuple[CharacterSpan, ...]:
+        """Return those with the text of a passage, up to white space, in the order of the documents."""
+        return tuple(self._alike[_collapsed(passage.text)])
+
+    def covered(self, span: CharacterSpan) -> Sequence[CharacterSpan]:
+        """Return the passages of which a place covers at least half or, if there is none, the one it covers most of."""
+        listed = self._of.get(span.doc_id, [])
+        begin = max(bisect_right(listed, span.start, key=lambda passage: passage.start) - 1, 0)
+        end = bisect_right(listed, span.end, key=lambda passage: passage.start)
+        shared = [(passage.overlap_chars(span), passage) for passage in listed[begin:end] if passage.overlaps(span)]
+        half = [passage for overlap, passage in shared if 2 * overlap >= passage.length()]
+        return half or [passage for _, passage in sorted(shared, key=lambda pair: -pair[0])[:1]]
 
 
 def _collapsed(text: str) -> str:
