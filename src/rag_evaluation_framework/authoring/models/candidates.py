@@ -146,8 +146,8 @@ def parsed_questions(
     planned: Sequence[tuple[str, QuestionRequest]],
     answers: Sequence[Sequence[Candidate[U]] | ProviderError],
     rejections: list[Rejection],
-) -> tuple[list[Candidate[U]], int]:
-    """Return the questions that were written, in the order of the plan, and how many more than were asked for.
+) -> list[Candidate[U]]:
+    """Return the questions that were written, in the order of the plan; those beyond what was asked for are not used.
 
     Args:
         planned: Each request, with the name of its strategy.
@@ -161,7 +161,6 @@ def parsed_questions(
     if failures and len(failures) == len(answers):
         raise failures[0]
     found: list[Candidate[U]] = []
-    extra = 0
     for (strategy, request), answer in zip(planned, answers, strict=True):
         lost = partial(Rejection, "parsed", doc_ids=request.doc_ids)
         if isinstance(answer, ProviderError):
@@ -172,10 +171,9 @@ def parsed_questions(
             for number, each in enumerate(answer[: request.questions], len(found))
         ]
         missing = request.questions - len(answer)
-        extra += max(-missing, 0)
         if missing > 0:
             rejections.append(lost(TOO_FEW, f"{len(answer)} of {request.questions}", questions=missing))
-    return found, extra
+    return found
 
 
 def in_order(candidates: Sequence[Candidate[U]]) -> list[Candidate[U]]:
@@ -218,7 +216,6 @@ class Funnel:
         kept: How many of those are in the dataset.
         rejected: For each stage, how many were lost before it, by reason.
         quotes: How many quotes or chunks were left out of questions that went on without them, by reason.
-        extra: How many questions were written beyond what was asked for; they are not used.
     """
 
     asked: int = 0
@@ -227,10 +224,9 @@ class Funnel:
     kept: int = 0
     rejected: Mapping[Stage, Mapping[str, int]] = field(default_factory=dict[Stage, Mapping[str, int]])
     quotes: Mapping[str, int] = field(default_factory=dict[str, int])
-    extra: int = 0
 
     @classmethod
-    def of(cls, asked: int, rejections: Iterable[Rejection], extra: int = 0) -> "Funnel":
+    def of(cls, asked: int, rejections: Iterable[Rejection]) -> "Funnel":
         """Return the funnel of what was asked for and what was rejected."""
         counts: dict[Stage, Counter[str]] = {stage: Counter() for stage in _STAGES}
         quotes = Counter[str]()
@@ -244,7 +240,7 @@ class Funnel:
             for later in _STAGES[number:]:
                 left[later] -= counts[stage].total()
         told: dict[Stage, dict[str, int]] = {stage: dict(counts[stage].most_common()) for stage in _STAGES}
-        return cls(asked, **left, rejected=told, quotes=dict(quotes.most_common()), extra=extra)
+        return cls(asked, **left, rejected=told, quotes=dict(quotes.most_common()))
 
     def record(self) -> dict[str, Any]:
         """Return the counts as records hold them."""
@@ -255,7 +251,6 @@ class Funnel:
             "kept": self.kept,
             "rejected": {stage: dict(reasons) for stage, reasons in self.rejected.items() if reasons},
             "quotes_left_out": dict(self.quotes),
-            "more_than_asked_for": self.extra,
         }
 
     @property

@@ -458,10 +458,10 @@ class SyntheticDataGenerator(ABC, Generic[U]):
         if self.llm.kept is not None:
             self.llm.kept.problem = None  # the disk may have room again
         rejections: list[Rejection] = []
-        proposed, extra = parsed_questions(planned, self._written([each for _, each in planned], asker), rejections)
+        proposed = parsed_questions(planned, self._written([each for _, each in planned], asker), rejections)
         kept = self._kept(proposed, asker, rejections)
         self.rejections = tuple(rejections)
-        self.funnel = Funnel.of(sum(request.questions for _, request in planned), rejections, extra)
+        self.funnel = Funnel.of(sum(request.questions for _, request in planned), rejections)
         self.failed = failed_requests(asker.failures)
         ids, entries = QueryIds(), list[GroundTruth[U]]()
         for each in kept:

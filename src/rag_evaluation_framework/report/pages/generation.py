@@ -77,8 +77,6 @@ def _left_out(funnel: Funnel) -> Iterator[str]:
     if funnel.quotes:
         counts = ", ".join(f"{count:,} {reason}" for reason, count in funnel.quotes.items())
         yield f"left out of questions: {counts}"
-    if funnel.extra:
-        yield f"written beyond what was asked for, and not used: {funnel.extra:,}"
 
 
 def _examples(rejections: Sequence[Rejection], failed: Sequence[FailedRequests]) -> Iterator[Line]:
