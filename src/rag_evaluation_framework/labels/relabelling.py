@@ -8,7 +8,7 @@ from functools import cached_property
 from hashlib import sha256
 from itertools import groupby
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast, get_args
 
 from ..base.notes import note
 from ..base.outside import first_of, name_line
@@ -56,7 +56,6 @@ whether they are its own. `gone`: none is left.
 _NEAR = 32  # characters on either side that tell whether a word or a number goes on
 _LONGEST = 3  # times as many words as a label has, and 20 more, are where its words may be now
 _MORE = 20
-_HIDES = ("comments", "directives")
 
 
 @dataclass(frozen=True)
@@ -175,8 +174,6 @@ class Carrier:
         markup, markup_now = self._markup(old, self._aligned.old), self._markup(new, self._aligned.new)
         if flat(markup.shown(span.start, span.end)).strip() != flat(markup_now.shown(now.start, now.end)).strip():
             return "signs"
-        if markup_now.hidden_as(now.start) in _HIDES and markup.hidden_as(span.start) not in _HIDES:
-            return "hidden"
         if effects(markup, span.start, span.end) != effects(markup_now, now.start, now.end):
             return "struck out, raised or lowered"
         was, cut = _are_cut(old, span), _are_cut(new, now)
@@ -261,7 +258,7 @@ def heads_of(document: Document, start: int) -> tuple[str, str, int]:
 
 _PAGE = "rag_evaluation_framework.report.pages.quotes:update_page"  # loaded when it is shown
 _TELLING = 4  # words of a text that hardly stands anywhere by coincidence
-KINDS = ("unchanged", "moved", "taken", "changed", "uncertain", "gone")
+KINDS: tuple[Kind, ...] = get_args(Kind)
 
 
 @dataclass(frozen=True)

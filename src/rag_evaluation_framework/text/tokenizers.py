@@ -48,8 +48,10 @@ def load_encoding(name: str, file: Path | None = None) -> Any:
         MissingDependency: tiktoken is not installed.
         TokenizerError: tiktoken does not know the name, or the vocabulary cannot be found.
     """
-    tiktoken = require("tiktoken", extra="tiktoken", needed_by=f"the tokenizer {name!r}")
-    public = require("tiktoken_ext.openai_public", extra="tiktoken", needed_by=f"the tokenizer {name!r}")
+    tiktoken, public = (
+        require(module, extra="tiktoken", needed_by=f"the tokenizer {name!r}")
+        for module in ("tiktoken", "tiktoken_ext.openai_public")
+    )
     if name not in tiktoken.list_encoding_names():
         raise TokenizerError(
             f"tokenizer {shown(name)} is unknown; tiktoken knows {', '.join(sorted(tiktoken.list_encoding_names()))}"
