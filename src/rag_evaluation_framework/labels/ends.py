@@ -147,7 +147,7 @@ _ELLIPSIS = rf"(?:{BRACKETED_ELLIPSIS}|{ELLIPSIS_SIGNS})"
 _BEFORE = (
     (re.compile(r"\A[\"']"), OUTER_MARKS),
     (re.compile(rf"\A{_ELLIPSIS}"), "ellipsis"),
-    (re.compile(r"\A[•◦▪‣●○■](?=\s)"), "list markers"),
+    (re.compile(r"\A[•◦▪‣●○■](?=\s)"), "lists"),
 )
 _BEHIND = (
     (re.compile(r"[\"']\Z"), OUTER_MARKS),
