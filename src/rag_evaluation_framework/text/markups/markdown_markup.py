@@ -85,7 +85,7 @@ _BLOCK = re.compile(
     r"|(?P<admonition>(?:!!!|\?\?\?\+?)[ \t]+)"
     r"|(?P<row>\|?[ \t]*+:?-++:?[ \t]*+(?:\|[ \t]*+:?-++:?[ \t]*+)*+\|?[ \t]*+$)|(?P<definition>\[)|(?P<html><))"
 )
-_ATTRIBUTES = re.compile(r"\{:?[ \t]*+[#.][^{}\n]*+\}")
+_HEADING_END = re.compile(r"(?<![ \t])(?:[ \t]++#++)?+(?:[ \t]*+\{:?[ \t]*+[#.][^{}\n]*+\})?+[ \t]*+$")
 _DEFINITION = re.compile(
     r"[ ]{0,3}\[(?!\^)(?P<label>[^\[\]\n]{1,999})\]:[ \t]*+\n?[ \t]*+\S++"
     r"(?:[ \t]++(?:\"[^\"\n]*+\"|'[^'\n]*+'|\([^)\n]*+\)))?[ \t]*+$",
@@ -209,14 +209,9 @@ class _Reader:
 
     def heading(self, start: int, text: int, end: int) -> None:
         """Read a heading, whose text ends before attributes and number signs."""
+        found = _HEADING_END.search(self.text, text, end)
+        last = found.start() if found else end
         self.hide(start, text, "headings", LINE_END)
-        last = text + len(self.text[text:end].rstrip(_BLANKS))
-        brace = self.text.rfind("{", text, last)
-        if brace >= 0 and _ATTRIBUTES.fullmatch(self.text, brace, last):
-            last = text + len(self.text[text:brace].rstrip(_BLANKS))
-        signs = text + len(self.text[text:last].rstrip("#"))
-        if text < signs < last and self.text[signs - 1] in _BLANKS:
-            last = text + len(self.text[text:signs].rstrip(_BLANKS))
         self.hide(last, end, "headings")
         self.inline(text, last)
 
