@@ -70,6 +70,7 @@ def ignoring(text, quote, name="a.txt"):
         ("One two three, and four.", "One two three …", "ellipsis"),
         ("Then one two three.", "... one two three.", "ellipsis"),
         ("One two three, and four.", "One two three.", "final punctuation"),
+        ("Text.\nOne two three", "• One two three", "lists"),
         ("Say hello there.", "「hello there」", "outer quotation marks"),
     ],
 )

@@ -71,7 +71,7 @@ def test_a_quote_that_occurs_twice_in_its_document_asks_for_more_of_the_passage(
     (row,) = check_quotes(file(tmp_path, "question,quote,document\nWhat?,Press OK.,a\n"), corpus).rows
     assert (row.status, len(row.places)) == ("ambiguous", 2)
     where, _, rest = row.advice.partition("; or, if each of them answers the question, ")
-    assert where == "a.md:1:1 (before “Wait.”), a.md:1:17 (behind “Wait.”): quote more of the passage"
+    assert where == "a.md:1:1 (before “Wait.”), a.md:1:17 (behind “Wait.”): quote more"
     assert rest == "write * as the document (init and dataset update: --repeated any, for all rows)"
 
 

@@ -228,5 +228,5 @@ def test_what_is_located_and_hardly_an_answer_is_told_as_such(check):
     assert first["quote_check"].startswith("missing")
     assert [row["quote_check"] for row in others] == [
         "located, but it is struck out",
-        "located, but it is not shown: it stands in a comment, a script, an attribute or a hidden element",
+        "located, but it is not shown: it stands in a comment, a script or an attribute",
     ]

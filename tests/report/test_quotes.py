@@ -54,7 +54,7 @@ def test_quotes_that_are_located_where_readers_see_nothing_or_something_struck_o
         "",
         "Located, but not shown or struck out",
         "  line 2: “Tapes are kept for ten years.”",
-        "    docs/a.md:3:6 is not shown: it stands in a comment, a script, an attribute or a hidden element",
+        "    docs/a.md:3:6 is not shown: it stands in a comment, a script or an attribute",
         "  line 3: “Disks are kept for two years.”",
         "    docs/a.md:5:3 is struck out",
         "  line 4: “Keep four five.”",

@@ -20,7 +20,7 @@ from functools import cache, cached_property, lru_cache
 from itertools import chain, pairwise
 from math import log1p
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -545,7 +545,7 @@ class KnownWords:
             part.replace(file)
 
     @classmethod
-    def load(cls, file: Path) -> "KnownWords | None":
+    def load(cls, file: Path) -> Self | None:
         """Read a file that was saved; None if there is none.
 
         Raises:

@@ -139,7 +139,7 @@ def compared(text: str) -> str:
 # Where the span of a quote begins and ends: whole words and numbers, and the symbols that the quote has around them.
 #
 # The symbols before and behind a quote must stand in the document. What people add to a quote need not: quotation marks
-# around it, an ellipsis, and a final point, comma, colon or semicolon.
+# around it, an ellipsis, a bullet, and a final point, comma, colon or semicolon.
 
 OUTER_MARKS = "outer quotation marks"
 FINAL = "final punctuation"
@@ -147,6 +147,7 @@ _ELLIPSIS = rf"(?:{BRACKETED_ELLIPSIS}|{ELLIPSIS_SIGNS})"
 _BEFORE = (
     (re.compile(r"\A[\"']"), OUTER_MARKS),
     (re.compile(rf"\A{_ELLIPSIS}"), "ellipsis"),
+    (re.compile(r"\A[•◦▪‣●○■](?=\s)"), "lists"),
 )
 _BEHIND = (
     (re.compile(r"[\"']\Z"), OUTER_MARKS),
@@ -266,7 +267,7 @@ def _seen(signs: str) -> str:
 
 
 def _without_additions(
-    symbols: str, layers: "Sequence[tuple[re.Pattern[str], str]]"
+    symbols: str, layers: Sequence[tuple[re.Pattern[str], str]]
 ) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Yield the symbols at one end of a quote, then without what people add, from the outside in.
 

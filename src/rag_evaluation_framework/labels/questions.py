@@ -14,7 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from math import isnan
 from pathlib import Path
-from typing import Any, TypeAlias, cast
+from typing import Any, TypeAlias
 
 from ..base.exits import errors_as
 from ..base.files import is_list, is_object, json_lines, read_json_text, read_text
@@ -127,9 +127,13 @@ def _rows_of(given: Any, source: str, has: Callable[[list[str]], bool]) -> Itera
         DatasetError: It cannot be read, holds something else, or a row is no object or has too many cells.
     """
     ending = given.suffix.lower() if isinstance(given, Path) else ""
-    where, rows = source, cast("Iterable[tuple[int, Any]]", ())
-    unknown = "is not as a tool exports it ({}); mend it, or export it again"
-    with errors_as(lambda error: DatasetError(f"{where}: {unknown.format(raised(error))}")):
+    where = source
+    rows: Iterable[tuple[int, Any]]
+
+    def refused(error: Exception) -> DatasetError:
+        return DatasetError(f"{where}: is not as a tool exports it ({raised(error)}); mend it, or export it again")
+
+    with errors_as(refused):
         if ending == ".jsonl":
             rows = json_lines(given)
         elif not ending or ending == ".json":

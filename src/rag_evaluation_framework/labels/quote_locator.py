@@ -18,7 +18,7 @@ from ..text import LinePlaces, TextLocator
 from ..text.markups.characters import DASHES, ELLIPSIS, QUOTATION_MARKS, flat, folded, is_invisible, is_key, key
 from ..text.markups.formats import markup_of
 from ..text.markups.markup import Markup, effects_begun
-from ..text.text_locator import SearchedTexts
+from ..text.text_locator import INDEXING, SearchedTexts
 from .ends import BRACKETED_ELLIPSIS, ELLIPSIS_SIGNS, OUTER_MARKS, are_joined, end_of, gap_difference, start_of
 
 # Texts by their keys: the letters, numbers and combining marks that are shown, and where they stand in the source.
@@ -40,7 +40,7 @@ class KeyedTexts:
 
     @cached_property
     def _texts(self) -> list[str]:
-        markups = progress(self.markups, "Indexing documents", "document")
+        markups = progress(self.markups, INDEXING, "document")
         return [markup.text.translate(_KEYS) for markup in markups]
 
     @cached_property
@@ -597,7 +597,7 @@ class QuoteLocator:
     @cached_property
     def markups(self) -> list[Markup]:
         """What is shown of each document."""
-        documents = progress(self.corpus, "Indexing documents", "document")
+        documents = progress(self.corpus, INDEXING, "document")
         return [markup_of(document.id, document.content) for document in documents]
 
 

@@ -53,12 +53,8 @@ if TYPE_CHECKING:
 
 # One row of a table of quotes, and whether its quote was located.
 
-IS_STRUCK_OUT, PARTLY_STRUCK_OUT = "that it is struck out", "that part of it is struck out"
-_WARNINGS = {
-    NOT_SHOWN: "is not shown: it stands in a comment, a script, an attribute or a hidden element",
-    IS_STRUCK_OUT: "is struck out",
-    PARTLY_STRUCK_OUT: "is struck out in part",
-}
+_STRUCK_OUT = {"all": "that it is struck out", "part": "that it is struck out in part"}
+_WARNINGS = (NOT_SHOWN, *_STRUCK_OUT.values())
 
 ANY_DOCUMENT = "*"
 """What a row names as its document if any occurrence of its quote, in any document, answers the question."""
@@ -112,7 +108,7 @@ class QuoteRow(Fate, AskedQuote):
     @property
     def warning(self) -> str:
         """Why the place of a located row is hardly an answer: "is struck out"; "" if nothing speaks against it."""
-        return next((_WARNINGS[name] for name in self.ignoring if name in _WARNINGS), "")
+        return next((name.removeprefix("that it ") for name in self.ignoring if name in _WARNINGS), "")
 
     @property
     def asks_for_any(self) -> bool:
@@ -368,7 +364,7 @@ _SUGGESTED = re.compile(r"\.suggested(?:\.\d+)?\Z")
 def skipped_questions(skipped: Iterable[Skipped]) -> str:
     """Return how many questions were skipped, for messages."""
     count = count_skipped(skipped)
-    return "1 question skipped: fix its quotes" if count == 1 else f"{count} questions skipped: fix their quotes"
+    return f"{count} question{'s' * (count != 1)} skipped: fix {'its' if count == 1 else 'their'} quotes"
 
 
 def _holds(text: str, cells: list[list[str]]) -> bool:
@@ -545,7 +541,7 @@ def locate_quote(
             advice = f"{told}: more than {MOST_OCCURRENCES:,} places; quote more"
         else:
             several = len({spans[0].doc_id for spans in located.places}) > 1
-            more = "name the document, or quote more" if several else "quote more of the passage"
+            more = f"{'name the document, or ' * several}quote more"
             advice = (
                 f"{told}: {more}; or, if each of them answers the question, write {ANY_DOCUMENT} as the document (init "
                 "and dataset update: --repeated any, for all rows)"
@@ -561,7 +557,7 @@ def _noted(located: Located, locator: QuoteLocator) -> tuple[str, ...]:
     spans = [(locator.markup(span), span.start, span.end) for place in located.places for span in place]
     hidden = [] if all(markup.shows(start, end) for markup, start, end in spans) else [NOT_SHOWN]
     struck = {struck_out(*span) for span in spans}
-    told = [] if struck == {""} else [IS_STRUCK_OUT if struck == {"all"} else PARTLY_STRUCK_OUT]
+    told = [] if struck == {""} else [_STRUCK_OUT["all" if struck == {"all"} else "part"]]
     return tuple(dict.fromkeys([*located.ignoring, *hidden, *told]))
 
 

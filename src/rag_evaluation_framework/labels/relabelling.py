@@ -8,7 +8,7 @@ from functools import cached_property
 from hashlib import sha256
 from itertools import groupby
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast, get_args
 
 from ..base.notes import note
 from ..base.outside import first_of, name_line
@@ -56,7 +56,6 @@ whether they are its own. `gone`: none is left.
 _NEAR = 32  # characters on either side that tell whether a word or a number goes on
 _LONGEST = 3  # times as many words as a label has, and 20 more, are where its words may be now
 _MORE = 20
-_HIDES = ("comments", "directives")
 
 
 @dataclass(frozen=True)
@@ -175,8 +174,6 @@ class Carrier:
         markup, markup_now = self._markup(old, self._aligned.old), self._markup(new, self._aligned.new)
         if flat(markup.shown(span.start, span.end)).strip() != flat(markup_now.shown(now.start, now.end)).strip():
             return "signs"
-        if markup_now.hidden_as(now.start) in _HIDES and markup.hidden_as(span.start) not in _HIDES:
-            return "hidden"
         if effects(markup, span.start, span.end) != effects(markup_now, now.start, now.end):
             return "struck out, raised or lowered"
         was, cut = _are_cut(old, span), _are_cut(new, now)
@@ -261,7 +258,7 @@ def heads_of(document: Document, start: int) -> tuple[str, str, int]:
 
 _PAGE = "rag_evaluation_framework.report.pages.quotes:update_page"  # loaded when it is shown
 _TELLING = 4  # words of a text that hardly stands anywhere by coincidence
-KINDS = ("unchanged", "moved", "taken", "changed", "uncertain", "gone")
+KINDS: tuple[Kind, ...] = get_args(Kind)
 
 
 @dataclass(frozen=True)
@@ -456,7 +453,11 @@ def _relabelled(dataset: Dataset[CharacterSpan], corpus: Corpus, changes: Sequen
         else:
             lost[query.id] = [change for change in of_question if not change.is_found] or of_question
         if sum(map(len, whole)) < sum(map(len, places)):
-            incomplete.append(_incomplete(query, places))
+            at_places = tuple(
+                tuple(tuple(one.carried.span or one.before for one in place) for place in answer) for answer in places
+            )
+            gone = {change.numbers: change.text for change in of_question if not change.is_found}
+            incomplete.append(Incomplete(query, at_places, gone))
     for entry in dataset:
         if not entry.labels:
             truth[entry.query.id] = TokenLevelGroundTruth(entry.query, ())
@@ -474,9 +475,9 @@ def _relabelled(dataset: Dataset[CharacterSpan], corpus: Corpus, changes: Sequen
         skipped=(
             *(label for label in dataset.skipped if label.query.id not in truth.keys() | lost.keys()),
             *(
-                Skipped(change.query, change.before.text, change.reason, change.before.doc_id)
+                Skipped(one.query, one.before.text, one.reason, one.before.doc_id)
                 for some in lost.values()
-                for change in some
+                for one in some
             ),
         ),
         incomplete=incomplete,
@@ -484,16 +485,6 @@ def _relabelled(dataset: Dataset[CharacterSpan], corpus: Corpus, changes: Sequen
         earlier=earlier,
     )
     return Relabelled(dataset, updated, tuple(changes), tuple(some[0].query for some in lost.values()))
-
-
-def _incomplete(query: Query, answers: Sequence[Sequence[Sequence[LabelChange]]]) -> Incomplete:
-    """Return a question as it was labelled, with its labels where they are now or were last placed."""
-    labels = [change for places in answers for place in places for change in place]
-    return Incomplete(
-        query,
-        tuple(tuple(tuple(one.carried.span or one.before for one in place) for place in places) for places in answers),
-        {change.numbers: change.text for change in labels if not change.is_found},
-    )
 
 
 class _Versions:
@@ -506,31 +497,26 @@ class _Versions:
     def __init__(self, dataset: Dataset[CharacterSpan], corpus: Corpus) -> None:
         self.dataset, self.corpus = dataset, corpus
         self._now = {document.id: document.content_hash for document in corpus}
-        earlier: list[dict[DocumentId, str]] = []
-        for doc_id, text in dict.fromkeys(
-            (span.doc_id, question.texts[numbers])
+        lost = [
+            (span, question.texts[numbers])
             for question in dataset.incomplete
             for numbers, span in question.labels()
-            if question.texts.get(numbers)
-        ):
+            if numbers in question.texts
+        ]
+        earlier: list[dict[DocumentId, str]] = []
+        for doc_id, text in dict.fromkeys((span.doc_id, text) for span, text in lost if text):
             if all(doc_id in texts for texts in earlier):
                 earlier.append({})
             next(texts for texts in earlier if doc_id not in texts)[doc_id] = text
         self._earlier = earlier
         self._gone = {name: text for texts in earlier[::-1] for name, text in texts.items()}
-        lost = (
-            span.text
-            for question in dataset.incomplete
-            for numbers, span in question.labels()
-            if numbers in question.texts
-        )
-        self._lost = {text for text in lost if len(text.split()) >= _TELLING}
+        self._lost = {span.text for span, _ in lost if len(span.text.split()) >= _TELLING}
         self._carriers: dict[int, Carrier] = {}
         self.not_kept: dict[DocumentId, None] = {}  # documents whose labelled texts are nowhere
 
     @cached_property
-    def _by_text(self) -> tuple[QuoteLocator, DocumentResolver]:
-        return QuoteLocator.of(self.corpus), DocumentResolver(self.corpus)
+    def _resolver(self) -> DocumentResolver:
+        return DocumentResolver(self.corpus)
 
     def read(self, span: CharacterSpan, text: str) -> CharacterSpan:
         """Return a label with what it quotes, if that is known."""
@@ -579,18 +565,14 @@ class _Versions:
 
     def _located(self, span: CharacterSpan) -> Carried:
         """Return where a label is whose text was not kept: where it was, or the only place of what it quotes."""
-        locator, resolver = self._by_text
-        doc_id = span.doc_id if span.doc_id in self.corpus else resolver.find(span.doc_id) or span.doc_id
+        doc_id = span.doc_id if span.doc_id in self.corpus else self._resolver.find(span.doc_id) or span.doc_id
         there = self.corpus[doc_id].content[span.start : span.end] if doc_id in self.corpus else ""
-        is_told = span.text or self.dataset.corpus_hash is None  # of other documents nobody knows what it quoted
-        if (
-            there
-            and is_told
-            and (there.split() == span.text.split() or (not span.text and len(there) == span.length()))
-        ):
+        # Without a text, nobody knows what was quoted of documents that may be others.
+        is_there = there.split() == span.text.split() if span.text else len(there) == span.length()
+        if there and is_there and (span.text or self.dataset.corpus_hash is None):
             return Carried("unchanged", replace(span, doc_id=doc_id, text=there))
         for document in [*([str(doc_id)] if doc_id in self.corpus else []), ""] if span.text.strip() else []:
-            places = locate_quote(span.text, document, locator, resolver).places
+            places = locate_quote(span.text, document, QuoteLocator.of(self.corpus), self._resolver).places
             if len(places) == 1 and len(places[0]) == 1:
                 return Carried("moved", places[0][0])
         return Carried("gone")

@@ -16,6 +16,8 @@ from ..base.outside import name_line
 from ..base.progress import progress
 from ..data import CharacterSpan, Corpus, DocumentId
 
+INDEXING = "Indexing documents"
+
 # Text of which every run of white space is one blank.
 
 _BLANKS = np.array([chr(code).isspace() for code in range(0x3001)] + [False])  # the last is for all codes behind it
@@ -95,7 +97,7 @@ class PageIndex:
         self._bits = np.zeros((2**_BITS, -(-self.pages // 8)), dtype=np.uint8)  # the first page in the lowest bit
         columns = np.zeros((2**_BITS, 8), np.bool_)
         before = np.zeros(2**_BITS, np.bool_)
-        numbers = progress(range(self.pages), "Indexing documents", "page")
+        numbers = progress(range(self.pages), INDEXING, "page")
         for number, text in zip(chain(numbers, [self.pages]), chain(_pages(texts, page), [""]), strict=True):
             there = np.zeros(2**_BITS, np.bool_)
             there[_grams(text)] = True
@@ -346,7 +348,7 @@ class TextLocator:
 
     @cached_property
     def _collapsed(self) -> list[CollapsedText]:
-        return [CollapsedText(document.content) for document in progress(self.corpus, "Indexing documents", "document")]
+        return [CollapsedText(document.content) for document in progress(self.corpus, INDEXING, "document")]
 
     @cached_property
     def _spaced(self) -> SearchedTexts:

@@ -48,16 +48,18 @@ def load_encoding(name: str, file: Path | None = None) -> Any:
         MissingDependency: tiktoken is not installed.
         TokenizerError: tiktoken does not know the name, or the vocabulary cannot be found.
     """
-    tiktoken = require("tiktoken", extra="tiktoken", needed_by=f"the tokenizer {name!r}")
-    public = require("tiktoken_ext.openai_public", extra="tiktoken", needed_by=f"the tokenizer {name!r}")
+    tiktoken, public = (
+        require(module, extra="tiktoken", needed_by=f"the tokenizer {name!r}")
+        for module in ("tiktoken", "tiktoken_ext.openai_public")
+    )
     if name not in tiktoken.list_encoding_names():
         raise TokenizerError(
             f"tokenizer {shown(name)} is unknown; tiktoken knows {', '.join(sorted(tiktoken.list_encoding_names()))}"
         )
-    for content in _carried() if file is None else [read_bytes(file, TokenizerError, most=_LARGEST, remedy=_EXPECTED)]:
-        encoding = _encoding_from(content, name, tiktoken, public)
-        if encoding is not None:
-            return encoding
+    given = _carried() if file is None else [read_bytes(file, TokenizerError, most=_LARGEST, remedy=_EXPECTED)]
+    encoding = _encoding_from({hashlib.sha256(data).hexdigest(): data for data in given}, name, tiktoken, public)
+    if encoding is not None:
+        return encoding
     if file is not None:
         raise TokenizerError(f"{file}: is not the vocabulary that tiktoken expects for {name!r} (its SHA-256 differs)")
     with errors_as(
@@ -83,14 +85,13 @@ def _carried() -> Iterator[bytes]:
                 yield content
 
 
-def _encoding_from(data: bytes, name: str, tiktoken: ModuleType, public: ModuleType) -> Any | None:
-    """Return the encoding if this is the content of its vocabulary, else None."""
-    digest = hashlib.sha256(data).hexdigest()
+def _encoding_from(files: Mapping[str, bytes], name: str, tiktoken: ModuleType, public: ModuleType) -> Any | None:
+    """Return the encoding if its vocabulary is among some files by their SHA-256, else None."""
 
     def ranks(_address: str, expected_hash: str | None = None) -> dict[bytes, int]:
-        if digest != expected_hash:
+        if expected_hash is None or expected_hash not in files:
             raise _OtherVocabularyError
-        rows = (line.split() for line in data.splitlines() if line)
+        rows = (line.split() for line in files[expected_hash].splitlines() if line)
         return {base64.b64decode(token): int(rank) for token, rank in rows}
 
     def refuse(*_files: object, **_hashes: object) -> dict[bytes, int]:

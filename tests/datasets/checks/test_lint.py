@@ -113,7 +113,7 @@ def test_a_blank_label_is_an_error_and_one_of_markup_a_warning_and_a_word_in_mar
 @pytest.mark.parametrize(
     ("name", "page", "label", "hidden"),
     [
-        ("a.md", "One.\n\n<!-- The price was 12 euros. -->\n", "The price was 12 euros.", "comments and scripts"),
+        ("a.md", "One.\n\n<!-- The price was 12 euros. -->\n", "The price was 12 euros.", "comments"),
         ("a.md", "---\ntitle: The price was 12.\n---\n\nOne.\n", "The price was 12.", "front matter"),
         ("a.md", "One [page](https://price.org).\n", "https://price.org", "links"),
         ("a.rst", "One.\n\n.. The price was 12 euros.\n", "The price was 12 euros.", "comments"),

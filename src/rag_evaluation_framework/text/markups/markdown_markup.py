@@ -85,7 +85,7 @@ _BLOCK = re.compile(
     r"|(?P<admonition>(?:!!!|\?\?\?\+?)[ \t]+)"
     r"|(?P<row>\|?[ \t]*+:?-++:?[ \t]*+(?:\|[ \t]*+:?-++:?[ \t]*+)*+\|?[ \t]*+$)|(?P<definition>\[)|(?P<html><))"
 )
-_ATTRIBUTES = re.compile(r"\{:?[ \t]*+[#.][^{}\n]*+\}")
+_HEADING_END = re.compile(r"(?<![ \t])(?:[ \t]++#++)?+(?:[ \t]*+\{:?[ \t]*+[#.][^{}\n]*+\})?+[ \t]*+$")
 _DEFINITION = re.compile(
     r"[ ]{0,3}\[(?!\^)(?P<label>[^\[\]\n]{1,999})\]:[ \t]*+\n?[ \t]*+\S++"
     r"(?:[ \t]++(?:\"[^\"\n]*+\"|'[^'\n]*+'|\([^)\n]*+\)))?[ \t]*+$",
@@ -153,13 +153,13 @@ class _Reader:
         rule = start + len(line.rstrip(f"{line[-1]}{_BLANKS}"))  # what begins before is no rule
         while at < end:
             if found := _QUOTED.match(self.text, at, end):
-                self.hide(at, found.end(), "block quotes")
+                self.hide(at, found.end(), "blockquotes")
             elif (found := _ITEM.match(self.text, at, end)) and not (at >= rule and _RULE.match(self.text, at, end)):
                 in_paragraph = _TEXT.search(self.text, self.paragraph, at) is not None
                 if in_paragraph and not self.in_list and found["number"] not in (None, "1"):  # only a 1 begins a list
                     break
                 self.end_paragraph(at, at)
-                self.hide(at, found.end(), "list markers", LINE_END)
+                self.hide(at, found.end(), "lists", LINE_END)
                 self.in_list = True
             else:
                 break
@@ -183,7 +183,7 @@ class _Reader:
             if "|" not in self.text[max(before, self.paragraph) : at]:
                 return None
             self.table = True
-            self.hide(at, end, "table lines", LINE_END)
+            self.hide(at, end, "tables", LINE_END)
             return end + 1
         if kind == "admonition":  # what is indented below it is no code
             self.hide(at, found.end(), "admonitions", LINE_END)
@@ -209,14 +209,9 @@ class _Reader:
 
     def heading(self, start: int, text: int, end: int) -> None:
         """Read a heading, whose text ends before attributes and number signs."""
+        found = _HEADING_END.search(self.text, text, end)
+        last = found.start() if found else end
         self.hide(start, text, "headings", LINE_END)
-        last = text + len(self.text[text:end].rstrip(_BLANKS))
-        brace = self.text.rfind("{", text, last)
-        if brace >= 0 and _ATTRIBUTES.fullmatch(self.text, brace, last):
-            last = text + len(self.text[text:brace].rstrip(_BLANKS))
-        signs = text + len(self.text[text:last].rstrip("#"))
-        if text < signs < last and self.text[signs - 1] in _BLANKS:
-            last = text + len(self.text[text:signs].rstrip(_BLANKS))
         self.hide(last, end, "headings")
         self.inline(text, last)
 
@@ -238,7 +233,7 @@ class _Reader:
         if end == start:
             return None
         self.end_paragraph(start, end)
-        self.hide(start, end, "comments and scripts")
+        self.hide(start, end, "comments")
         return end
 
     def end_paragraph(self, end: int, following: int) -> None:
@@ -268,7 +263,7 @@ class _Reader:
                 self.hide(start, start + 1, "links")
                 self.hide(end - 1, end, "links")
             else:
-                self.hide(start, end, "footnotes" if kind == "note" else "comments and scripts")
+                self.hide(start, end, "footnotes" if kind == "note" else "comments")
             return "\0" * len(found[0])
 
         def link(found: re.Match[str]) -> str:
@@ -297,7 +292,7 @@ class _Reader:
         for pattern in _EMPHASIS:
             text = pattern.sub(emphasis, text)
         for found in re.finditer(r"\|", text) if self.table else ():
-            self.hide(at + found.start(), at + found.end(), "table lines", LINE_END)
+            self.hide(at + found.start(), at + found.end(), "tables", LINE_END)
 
     def is_known(self, start: int, end: int) -> bool:
         """Return whether a link of this label is defined."""

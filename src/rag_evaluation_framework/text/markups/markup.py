@@ -112,7 +112,7 @@ class Markup:
         return part is not None and not part[3].strip()
 
     def hidden_as(self, offset: int) -> str:
-        """Return what the part is that a character is hidden in: "comments and scripts"; "" if it is in none."""
+        """Return what the part is that a character is hidden in: "comments"; "" if it is in none."""
         part = self.part_at(offset)
         return part[2] if part else ""
 

@@ -82,7 +82,7 @@ class _Reader:
             return self.end_paragraph(start, end + 1)
         while start < end and (item := _ITEM.match(self.text, start, end)):
             self.end_paragraph(start, start)
-            self.hide(start, item.end(), "list markers", LINE_END)
+            self.hide(start, item.end(), "lists", LINE_END)
             start = item.end()
         if sign := _LITERAL_SIGN.search(self.text, start, end):
             return self.literal(sign, end)
@@ -122,7 +122,7 @@ class _Reader:
         line = self.text.rfind("\n", 0, sign.start()) + 1
         item = _ITEM.match(self.text, line, end)
         indentation = item.end() - line if item else self.indentation(line)  # of the text behind a list marker
-        self.hide(sign.start() + bool(sign["shown"]), sign.end(), "literal blocks")
+        self.hide(sign.start() + bool(sign["shown"]), sign.end(), CODE)
         self.end_paragraph(sign.start(), end + 1)
         if self.indentation(following) <= indentation:
             return following
