@@ -83,7 +83,7 @@ class Cutoff:
         given: Any = text
         if isinstance(given, Cutoff):
             return given
-        if isinstance(given, Integral) and not isinstance(given, bool):
+        if type(given) is not bool and isinstance(given, Integral):
             return cls(int(given))
         if given == str(OWN_CUTOFF):
             return OWN_CUTOFF
