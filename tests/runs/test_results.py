@@ -482,11 +482,12 @@ def test_the_report_is_strict_json_with_one_line_per_query_and_stable_keys(tmp_p
     report = strict(text)
     assert list(report) == [
         "schema_version",
-        *HEAD,
+        *HEAD[:4],
         "count_as_zero",
-        "config",
+        *HEAD[4:9],
         "counts",
         "files",
+        "experiment_url",
         "metrics",
         "statistics",
         "reranking",
@@ -495,8 +496,7 @@ def test_the_report_is_strict_json_with_one_line_per_query_and_stable_keys(tmp_p
         "breakdowns",
         "first_relevant",
         "skipped",
-        "gates",
-        "usage",
+        *HEAD[10:],
         "queries",
     ]
     assert report["schema_version"] == 4

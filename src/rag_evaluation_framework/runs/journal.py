@@ -12,7 +12,7 @@ import re
 import shutil
 import sys
 import time
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, is_dataclass, replace
 from datetime import UTC, datetime
@@ -85,13 +85,15 @@ _COLUMNS = ("doc_id", "start", "end", "chunk_id", "text", "score", "sources")
 
 def _written(hits: Ranking, corpus: Corpus | None) -> dict[str, list[Any]]:
     """Return hits in columns, but for columns of nothing; of a text that stands at the place of its hit, the place."""
-    kept = [replace(hit, text=None) if _stands_there(hit, corpus) else hit for hit in hits]
+    where: Any = corpus
+    kept = [
+        replace(hit, text=None)
+        if hit.is_in(where) and hit.text == where[hit.doc_id].content[hit.start : hit.end]
+        else hit
+        for hit in hits
+    ]
     columns: dict[str, list[Any]] = {name: [getattr(hit, name) for hit in kept] for name in _COLUMNS}
     return {name: each for name, each in columns.items() if name == "doc_id" or not {*each} <= {None, ()}}
-
-
-def _stands_there(hit: Hit, corpus: Any) -> bool:
-    return hit.is_in(corpus) and hit.text == corpus[hit.doc_id].content[hit.start : hit.end]
 
 
 def _hits(columns: Mapping[str, Any]) -> Ranking:
@@ -241,17 +243,24 @@ class Journal:
 
     def begin(self, facts: Mapping[str, Any], run_id: str) -> str:
         """Take the answers of earlier starts, begin the file of this one, and return the id of the run."""
-        files = sorted(self.folder.glob(_FILE.format("*")), key=_number)
-        number = _number(files[-1]) + 1 if files else 1
+        names = {file.stem.removeprefix("journal-"): file for file in self.folder.glob(_FILE.format("*"))}
+        files = {int(name): names[name] for name in names if name.isdecimal()}
+        number = max(files, default=0) + 1
         if self.resume == "never":
-            for file in files:
+            for file in files.values():
                 file.unlink(missing_ok=True)
-            files = []
-        firsts = {file: first for file in files if (first := _first_line(file)) is not None}
+            files = {}
+        firsts = {file: first for _, file in sorted(files.items()) if (first := _first_line(file)) is not None}
         changed = {
             file: [fact for fact in facts if first["facts"].get(fact) != facts[fact]] for file, first in firsts.items()
         }
-        taken = [file for file, first in firsts.items() if self._may_take(first, {*changed[file]})]
+        taken = [
+            file
+            for file, first in firsts.items()
+            if first["journal"] == JOURNAL_VERSION
+            and {"corpus", "questions"}.isdisjoint(changed[file])
+            and (self.resume == "always" or (self.sure and not changed[file]))
+        ]
         begun = {"journal": JOURNAL_VERSION, "created": f"{datetime.now(UTC):%Y-%m-%d %H:%M:%S}", "run_id": run_id}
         for file in sorted(taken, key=lambda file: not changed[file]):
             self._take(file)  # those of what is asked now come last, and count
@@ -294,11 +303,6 @@ class Journal:
             for folder in self._made:
                 if folder.exists():
                     folder.rmdir()
-
-    def _may_take(self, first: Mapping[str, Any], changed: Set[str]) -> bool:
-        if first["journal"] != JOURNAL_VERSION or changed & {"corpus", "questions"}:
-            return False
-        return self.resume == "always" or (self.sure and not changed)
 
     def _take(self, file: Path) -> None:
         """Read where each answer of a file is; what is cut off or damaged is asked for again."""
@@ -382,11 +386,6 @@ def open_journal(
         journal.close()
         if lock is not None:
             os.close(lock)
-
-
-def _number(file: Path) -> int:
-    number = file.stem.rpartition("-")[2]
-    return int(number) if number.isdecimal() else 0
 
 
 def _first_line(file: Path) -> Mapping[str, Any] | None:

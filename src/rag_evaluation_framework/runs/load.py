@@ -284,12 +284,9 @@ def load_result(path: str | Path, level: Level[Any] | None = None) -> Evaluation
     return EvaluationResult[Any](
         **{**{key: getattr(head, key) for key in HEAD}, "notes": (*head.notes, *told)},
         queries=queries,
-        config=head.config,
         hits={"hits": int(queries.returned.results.sum()), "unlocated_hits": head.counts.unlocated_hits},
         folder=report.parent,
         skipped=tuple(Skipped(query, one.quote, one.reason) for query, one in skipped),
-        gates=head.gates,
-        usage=head.usage,
     )
 
 

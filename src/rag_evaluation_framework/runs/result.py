@@ -58,8 +58,8 @@ if TYPE_CHECKING:
     from ..report.pages.result import Page
 
 HEAD = (
-    *("name", "evaluation_type", "metric_names", "cutoffs", "timings", "notes", "created", "version"),
-    "experiment_url",
+    *("name", "evaluation_type", "metric_names", "cutoffs"),
+    *("config", "timings", "notes", "created", "version", "experiment_url", "gates", "usage"),
 )
 """What a report says of a result as it is."""
 _MOST_IN_REPORT = 5_000
@@ -384,7 +384,20 @@ class EvaluationResult(Shown, Generic[U]):
         Raises:
             ResultError: What was retrieved is not known; or the folder exists and is not empty, or cannot be written.
         """
-        texts = trec_files(self)
+        run, qrels = list[str](), list[str]()
+        tag = re.sub(r"\s+", "_", self.name)
+        corpus = [] if self.corpus is None else [document.id for document in self.corpus]
+        for query in self.queries:
+            asked = _field(query.query_id)
+            hits = (hit.chunk_id if self.evaluation_type == "chunk-level" else hit.doc_id for hit in query.hits)
+            # What has no id keeps its rank, under one that nothing has: it is not relevant, and those behind it stay.
+            ids = [*dict.fromkeys(unit or f"\0{rank}" for rank, unit in enumerate(hits, 1))]
+            run += [
+                f"{asked} Q0 {_field(unit)} {rank} {len(ids) + 1 - rank} {tag}\n" for rank, unit in enumerate(ids, 1)
+            ]
+            for unit, gain in _judged(query, [*ids, *corpus]).items():
+                qrels.append(f"{asked} 0 {_field(unit)} {repr(float(gain)).removesuffix('.0')}\n")
+        texts = {"run.txt": "".join(run), "qrels.txt": "".join(qrels)}
         return store.write_folder(Path(folder), lambda made: store.write_texts(made, texts))
 
     def save(
@@ -438,13 +451,14 @@ class EvaluationResult(Shown, Generic[U]):
             lines = None
             store.write_lines(folder / store.QUESTIONS, question_lines(self.queries))
             parts.append(store.QUESTIONS)
-        head = {
-            **{key: getattr(self, key) for key in HEAD},
+        keys = (*HEAD[:4], "count_as_zero", *HEAD[4:9], "counts", "files", "experiment_url", "metrics")
+        own = {
             "count_as_zero": sorted(self.scores.count_as_zero),
             "config": plain(self.config, DEEPEST),
-            "counts": self.counts,
             "files": {name: {"sha256": store.sha256(folder / name)} for name in parts},
-            "metrics": self.metrics,
+        }
+        head = {
+            **{key: own[key] if key in own else getattr(self, key) for key in keys},
             **self.measured,
             "skipped": [plain(replace(label, document="").record(), DEEPEST) for label in self.skipped],
             "gates": [asdict(gate) for gate in self.gates],
@@ -521,30 +535,7 @@ ExperimentResult: TypeAlias = EvaluationResult[DocumentId] | EvaluationResult[Ch
 
 # A result as the files that trec_eval, ir_measures and their family read: a run and its qrels.
 
-RUN, QRELS = "run.txt", "qrels.txt"
 _NOT_IN_FIELDS = re.compile(r"[\0\s%#]")  # white space ends a field, and `#` begins a comment
-
-
-def trec_files(result: EvaluationResult[Any]) -> dict[str, str]:
-    """Return the texts of a run and of its qrels, by the names of the files.
-
-    Raises:
-        ResultError: What was retrieved is not known.
-    """
-    run, qrels = list[str](), list[str]()
-    tag = re.sub(r"\s+", "_", result.name)
-    for query in result.queries:
-        asked = _field(query.query_id)
-        hits = (hit.chunk_id if result.evaluation_type == "chunk-level" else hit.doc_id for hit in query.hits)
-        # What has no id keeps its rank, under one that nothing has: it is not relevant, and those behind it stay there.
-        ids = [*dict.fromkeys(unit or f"\0{rank}" for rank, unit in enumerate(hits, 1))]
-        run += [f"{asked} Q0 {_field(unit)} {rank} {len(ids) + 1 - rank} {tag}\n" for rank, unit in enumerate(ids, 1)]
-        corpus = [] if result.corpus is None else [document.id for document in result.corpus]
-        qrels += [
-            f"{asked} 0 {_field(unit)} {repr(float(gain)).removesuffix('.0')}\n"
-            for unit, gain in _judged(query, [*ids, *corpus]).items()
-        ]
-    return {RUN: "".join(run), QRELS: "".join(qrels)}
 
 
 def _judged(query: QueryResult[Any], known: Iterable[str]) -> dict[str, float]:

@@ -285,7 +285,15 @@ class RunSpec(Measuring, frozen=True):
         reranker = None if without else part("reranker", self.reranker)
         metrics = None if self.metrics is None else [part("metric", metric) for metric in self.metrics]
         sinks = [part("sink", sink) for sink in self.sinks]
-        config = self._evaluation_config(folder, sinks)
+        given: dict[str, Any] = {name: getattr(self, name) for name in Measuring.model_fields}
+        if self.engine is not None and "budgets" not in self.model_fields_set:
+            given["budgets"] = []
+        if self.save_results_path is not None:
+            given["save_results_path"] = normpath(folder / from_home(self.save_results_path))
+        tokenizer: Any = self.tokenizer
+        if isinstance(tokenizer, str) and tokenizer.endswith((".json", ".tiktoken")):
+            tokenizer = str(folder / from_home(tokenizer))
+        config = EvaluationConfig(**given, tokenizer=tokenizer, sinks=sinks)
         if config.save_results_path is not None:  # before the documents are read, and something of them is kept there
             root = config.save_results_path
             shared(("root", root), lambda: check_root(root))  # once for all cells of a sweep
@@ -378,17 +386,6 @@ class RunSpec(Measuring, frozen=True):
             path = normpath(folder / from_home(dataset))
             dataset = _dataset(path, corpus, self._loader(folder, engine), self.allow_assets, self.columns)
         return corpus, dataset
-
-    def _evaluation_config(self, folder: Path, sinks: list[Any]) -> EvaluationConfig:
-        given: dict[str, Any] = {name: getattr(self, name) for name in Measuring.model_fields}
-        if self.engine is not None and "budgets" not in self.model_fields_set:
-            given["budgets"] = []
-        if self.save_results_path is not None:
-            given["save_results_path"] = normpath(folder / from_home(self.save_results_path))
-        tokenizer: Any = self.tokenizer
-        if isinstance(tokenizer, str) and tokenizer.endswith((".json", ".tiktoken")):
-            tokenizer = str(folder / from_home(tokenizer))
-        return EvaluationConfig(**given, tokenizer=tokenizer, sinks=sinks)
 
     def _retriever(self, part: Callable[[Kind, Any], Any]) -> Any:
         parts = {key: value for key in _PIPELINE[1:] if (value := getattr(self, key)) is not None}

@@ -219,15 +219,17 @@ def score_checked(
             some = rankings.take(rows)
             scored.append(_score_some(some, truth.level, entries, names, cutter, chunks, depth, on_error))
             bar.update(len(rows))
-    known = np.concatenate([some for _, some in scored])
-    if cutter.budgets and not known.all():
-        note(
-            f"rankings of results whose length is not known: {len(known) - int(known.sum())} of {len(known)}; scores "
-            "at budgets are not available for them. Let the retriever return texts, or doc_id, start and end"
-        )
-    hits = rankings.hits.take(np.flatnonzero(known)).flat
-    if cutter.budgets and (free := len(hits) - int((hits.placed | hits.text.known).sum())):
-        note(f"results whose length is not known: {free} of {len(hits)}; they take up nothing of a budget")
+    if cutter.budgets:
+        known = np.concatenate([some for _, some in scored])
+        if not known.all():
+            note(
+                f"rankings of results whose length is not known: {len(known) - int(known.sum())} of {len(known)}; "
+                "scores at budgets are not available for them. Let the retriever return texts, or doc_id, start and end"
+            )
+        hits = rankings.hits.take(np.flatnonzero(known)).flat
+        free = len(hits) - int((hits.placed | hits.text.known).sum())
+        if free:
+            note(f"results whose length is not known: {free} of {len(hits)}; they take up nothing of a budget")
     first = [some.first_relevant for some, _ in scored]
     return Scored(ScoreTable.joined([some.table for some, _ in scored]), np.concatenate(first))
 
