@@ -222,7 +222,7 @@ class TestMiniLM:
         assert (abs(scores) <= 1).all()
         assert reranker.scores(texts[0], [texts[0]]) == pytest.approx([1], abs=1e-5)
 
-    @pytest.mark.slow
+    @pytest.mark.nightly
     def test_the_handbook_is_reranked(self, reranker):
         dataset = load_handbook()
         some = rag.Dataset(dataset.ground_truth[::4], level=dataset.level, name="some", corpus=dataset.corpus)
