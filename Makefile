@@ -12,6 +12,8 @@ INSTALL := bin/python -m pip install --quiet --disable-pip-version-check
 PIP := $(VENV)/$(INSTALL) -c constraints.txt
 
 PYTEST := $(BIN)/python -m pytest
+# Properties are tried on fewer examples than at night.
+FEW := --hypothesis-profile=few
 # Each worker begins with a half of the tests in order, so that both share few fixtures of modules.
 TWO := -n 2 --dist worksteal
 REAL := tests/adapt/test_real_libraries.py
@@ -50,10 +52,10 @@ demo: $(VENV)/demo.stamp ## Run a real evaluation on the built-in handbook.
 	$(BIN)/rag-eval demo
 
 quick: $(VENV)/dev.stamp ## Run the tests that are not slow: the daily loop, at most two minutes.
-	$(PYTEST) $(TWO) -m "not slow and not nightly" $(PYTEST_ARGS)
+	$(PYTEST) $(TWO) $(FEW) -m "not slow and not nightly" $(PYTEST_ARGS)
 
-test: $(VENV)/dev.stamp ## Run every kind of test once, in at most 15 minutes on two cores.
-	$(PYTEST) $(TWO) $(PYTEST_ARGS)
+test: $(VENV)/dev.stamp ## Run every kind of test once, in at most 12 minutes on two cores.
+	$(PYTEST) $(TWO) $(FEW) $(PYTEST_ARGS)
 
 libraries: $(LIBRARIES)/stamp ## Run the tests on LangChain, LlamaIndex, Haystack, chonkie and Chroma as they are; none is skipped.
 	EXPECT_LIBRARIES=1 $(LIBRARIES)/bin/python -m pytest -m nightly $(REAL)

@@ -22,6 +22,7 @@ settings.register_profile(
     "many", deadline=None, max_examples=4_000, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
 )
 settings.load_profile("ci" if os.environ.get("CI") else "default")
+settings.register_profile("few", settings(), max_examples=40)  # of `make test`; `make nightly` tries all
 
 
 # Some runners set it, and readline does, which `os.environ` does not see: what the tests start would be as narrow.

@@ -4,6 +4,7 @@ import ast
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from importlib import import_module
 from pathlib import Path
@@ -96,7 +97,12 @@ def dotted(path):
 
 
 MODULES = {dotted(path): path for path in sorted(SOURCE.rglob("*.py"))}
-TREES = {name: ast.parse(path.read_text(encoding="utf-8")) for name, path in MODULES.items()}
+
+
+@cache
+def trees() -> dict[str, ast.Module]:
+    """The modules parsed, which takes seconds: not when the tests are collected."""
+    return {name: ast.parse(path.read_text(encoding="utf-8")) for name, path in MODULES.items()}
 
 
 def room(module):
@@ -133,8 +139,13 @@ def targets(node, module) -> Iterator[str]:
         yield inner or WHOLE_PACKAGE
 
 
-def imports() -> Iterator[Import]:
-    for module, tree in TREES.items():
+@cache
+def imports() -> list[Import]:
+    return list(found_imports())
+
+
+def found_imports() -> Iterator[Import]:
+    for module, tree in trees().items():
         checked_only = {
             id(inner)
             for node in ast.walk(tree)
@@ -146,9 +157,6 @@ def imports() -> Iterator[Import]:
             if isinstance(node, ast.Import | ast.ImportFrom):
                 for target in targets(node, module):
                     yield Import(module, target, node.lineno, id(node) not in checked_only)
-
-
-IMPORTS = list(imports())
 
 
 def strings_of_the_package(tree) -> Iterator[str]:
@@ -166,24 +174,23 @@ def loads_by_name(tree) -> bool:
     return not named.isdisjoint(names)
 
 
-def test_the_imports_are_seen():
-    assert len(IMPORTS) > 50
-    assert any(i.importer == "components.retrievers.bm25" and i.imported == "contracts" for i in IMPORTS)
+def test_rooms_have_floors_and_nothing_else_is_loose():
+    # The imports are seen:
+    assert len(imports()) > 50
+    assert any(i.importer == "components.retrievers.bm25" and i.imported == "contracts" for i in imports())
 
-
-def test_every_room_has_its_floor():
+    # Every room has its floor:
     rooms = {room(module) for module in MODULES if module}
     assert rooms == set().union(*FLOORS)
 
-
-def test_nothing_is_loose_at_the_root_but_what_is_named():
+    # Nothing is loose at the root but what is named:
     assert {path.stem for path in SOURCE.glob("*.py")} == LOOSE
 
 
 def test_the_house_does_not_repeat_its_name():
     absolute = [
         f"{module}:{node.lineno}"
-        for module, tree in TREES.items()
+        for module, tree in trees().items()
         for node in ast.walk(tree)
         if isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] == PACKAGE
         if ".templates." not in module  # files for other projects
@@ -191,21 +198,47 @@ def test_the_house_does_not_repeat_its_name():
     assert absolute == []
 
 
-def test_imports_point_down():
-    upwards = {i for i in IMPORTS if i.imported != WHOLE_PACKAGE and floor(room(i.imported)) > floor(room(i.importer))}
+def test_imports_point_down_and_not_sideways():
+    # Imports point down:
+    upwards = {
+        i for i in imports() if i.imported != WHOLE_PACKAGE and floor(room(i.imported)) > floor(room(i.importer))
+    }
     assert [str(i) for i in upwards if i.at_run_time] == []
     assert {(i.importer, i.imported) for i in upwards} <= DOORS | TYPED
+
+    # Rooms on one floor do not know each other:
+    sideways = [
+        str(i)
+        for i in imports()
+        if i.imported != WHOLE_PACKAGE
+        and room(i.imported) != room(i.importer)
+        and floor(room(i.imported)) == floor(room(i.importer))
+        and (room(i.importer), room(i.imported)) not in TOGETHER
+    ]
+    assert sideways == []
+
+    # Only the top floor imports the whole package:
+    through_the_root = [
+        str(i) for i in imports() if i.imported == WHOLE_PACKAGE and room(i.importer) not in MAY_IMPORT_THE_ROOT
+    ]
+    assert through_the_root == []
+
+    # Only the command imports the command line:
+    assert {room(i.importer) for i in imports() if room(i.imported) == "cli"} == {"cli", "__main__"}
+
+    # Nothing imports the conformance suites:
+    assert [str(i) for i in imports() if i.imported.startswith("testing") and room(i.importer) != "testing"] == []
 
 
 def test_doors_by_string_are_those_that_are_listed():
     doors = [
         (module, named.removeprefix(f"{PACKAGE}.").partition(":")[0])
-        for module, tree in TREES.items()
+        for module, tree in trees().items()
         if module not in LOADERS
         for named in strings_of_the_package(tree)
     ]
     assert sorted(doors) == sorted(DOORS | LATE)
-    loading = {module for module, tree in TREES.items() if loads_by_name(tree)}
+    loading = {module for module, tree in trees().items() if loads_by_name(tree)}
     assert loading == LOADERS | {importer for importer, _ in LATE}
 
 
@@ -227,33 +260,10 @@ def test_doors_by_string_are_seen(code, strings, loads):
     assert loads_by_name(tree) == loads
 
 
-def test_rooms_on_one_floor_do_not_know_each_other():
-    sideways = [
-        str(i)
-        for i in IMPORTS
-        if i.imported != WHOLE_PACKAGE
-        and room(i.imported) != room(i.importer)
-        and floor(room(i.imported)) == floor(room(i.importer))
-        and (room(i.importer), room(i.imported)) not in TOGETHER
-    ]
-    assert sideways == []
-
-
-def test_only_the_top_floor_imports_the_whole_package():
-    through_the_root = [
-        str(i) for i in IMPORTS if i.imported == WHOLE_PACKAGE and room(i.importer) not in MAY_IMPORT_THE_ROOT
-    ]
-    assert through_the_root == []
-
-
-def test_only_the_command_imports_the_command_line():
-    assert {room(i.importer) for i in IMPORTS if room(i.imported) == "cli"} == {"cli", "__main__"}
-
-
 def test_a_room_is_used_for_what_its_door_lists():
     """A module in it would be there only if something else has imported it before, such as another command."""
     behind_the_door = []
-    for module, tree in TREES.items():
+    for module, tree in trees().items():
         statements = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
         rooms = {a.name for node in statements if absolute(node, module) == PACKAGE for a in node.names} & set().union(
             *FLOORS
@@ -265,15 +275,11 @@ def test_a_room_is_used_for_what_its_door_lists():
     assert behind_the_door == []
 
 
-def test_nothing_imports_the_conformance_suites():
-    assert [str(i) for i in IMPORTS if i.imported.startswith("testing") and room(i.importer) != "testing"] == []
-
-
 def test_nothing_is_imported_inside_a_function():
     # Optional packages are loaded through `_optional.require`, so not even they need it.
     inside = [
         f"{module}:{node.lineno}"
-        for module, tree in TREES.items()
+        for module, tree in trees().items()
         for function in ast.walk(tree)
         if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
         for node in ast.walk(function)
@@ -282,9 +288,10 @@ def test_nothing_is_imported_inside_a_function():
     assert inside == []
 
 
-def test_modules_do_not_import_each_other_in_a_circle():
+def test_neither_modules_nor_rooms_import_each_other_in_a_circle():
+    # Modules do not import each other in a circle:
     graph: dict[str, set[str]] = {module: set() for module in MODULES}
-    for i in IMPORTS:
+    for i in imports():
         if i.at_run_time and i.imported not in (WHOLE_PACKAGE, i.importer):
             graph[i.importer].add(i.imported)
     try:
@@ -292,10 +299,9 @@ def test_modules_do_not_import_each_other_in_a_circle():
     except CycleError as error:
         pytest.fail(" -> ".join(error.args[1]))
 
-
-def test_rooms_do_not_import_each_other_in_a_circle():
+    # Rooms do not import each other in a circle:
     graph: dict[str, set[str]] = {}
-    for i in IMPORTS:
+    for i in imports():
         if i.at_run_time and i.imported != WHOLE_PACKAGE and room(i.importer) != room(i.imported):
             graph.setdefault(room(i.importer), set()).add(room(i.imported))
     try:
@@ -310,7 +316,7 @@ def test_optional_packages_are_never_imported_directly():
     optional |= {"chromadb", "pgvector", "psycopg", "qdrant_client", "vl_convert"}
     direct = [
         f"{module}:{node.lineno} {name}"
-        for module, tree in TREES.items()
+        for module, tree in trees().items()
         for node in ast.walk(tree)
         for name in (
             [alias.name for alias in node.names]

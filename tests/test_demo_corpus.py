@@ -9,22 +9,27 @@ from rag_evaluation_framework.demo import load_handbook
 from rag_evaluation_framework.text.text_locator import TextLocator
 
 
-def test_the_handbook_is_as_large_as_promised():
+def test_the_handbook_is_as_large_as_promised_and_its_answers_read_as_labelled():
+    # The handbook is as large as promised:
     dataset = load_handbook()
     assert len(dataset.corpus) >= 25
     assert sum(len(document.content.encode()) for document in dataset.corpus) >= 60_000
     assert len(dataset) >= 60
 
-
-def test_every_answer_reads_as_labelled():
+    # Every answer reads as labelled:
     dataset = load_handbook()
     for entry in dataset:
         for span in entry.relevant:
             assert span.text
             assert dataset.corpus[span.doc_id].content[span.start : span.end] == span.text
 
+    # The corpus hash in the dataset is that of the handbook:
+    dataset = load_handbook()
+    assert dataset.corpus_hash == dataset.corpus.content_hash
 
-def test_there_are_questions_of_every_kind():
+
+def test_questions_are_short_different_and_of_every_kind():
+    # There are questions of every kind:
     dataset = load_handbook()
     kinds = Counter()
     for entry in dataset:
@@ -39,6 +44,19 @@ def test_there_are_questions_of_every_kind():
     assert kinds["several spans"] >= 10
     assert kinds["one span"] >= 30
 
+    # Questions are short and different:
+    texts = [entry.query.text for entry in load_handbook()]
+    assert len(set(texts)) == len(texts)
+    assert [text for text in texts if len(text) > 90] == []
+
+    # No question repeats four words in a row of its answer:
+    def runs(text):
+        words = re.findall(r"[\w-]+", text.lower())
+        return set(zip(words, words[1:], words[2:], words[3:], strict=False))
+
+    for entry in load_handbook():
+        assert not runs(entry.query.text) & set().union(*(runs(span.text) for span in entry.relevant)), entry.query
+
 
 def test_every_place_of_a_repeated_answer_is_labelled():
     dataset = load_handbook()
@@ -47,26 +65,6 @@ def test_every_place_of_a_repeated_answer_is_labelled():
         labelled = set(entry.relevant)
         for span in entry.relevant:
             assert set(locator.places(span.text)) <= labelled
-
-
-def test_the_corpus_hash_in_the_dataset_is_that_of_the_handbook():
-    dataset = load_handbook()
-    assert dataset.corpus_hash == dataset.corpus.content_hash
-
-
-def test_questions_are_short_and_different():
-    texts = [entry.query.text for entry in load_handbook()]
-    assert len(set(texts)) == len(texts)
-    assert [text for text in texts if len(text) > 90] == []
-
-
-def test_no_question_repeats_four_words_in_a_row_of_its_answer():
-    def runs(text):
-        words = re.findall(r"[\w-]+", text.lower())
-        return set(zip(words, words[1:], words[2:], words[3:], strict=False))
-
-    for entry in load_handbook():
-        assert not runs(entry.query.text) & set().union(*(runs(span.text) for span in entry.relevant)), entry.query
 
 
 @pytest.mark.parametrize("retriever", [BM25Retriever(), VectorRAGRetriever()], ids=["BM25", "LSA"])

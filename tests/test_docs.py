@@ -465,7 +465,8 @@ def test_every_relative_link_of_the_page_leads_somewhere(page):
             assert anchor in anchors(target), f"{name_of(target)} has no heading with the anchor #{anchor}"
 
 
-def test_every_page_can_be_reached():
+def test_every_page_can_be_reached_and_is_in_one_group():
+    # Every page can be reached:
     found = {ROOT / "README.md", DOCS / "README.md"}
     waiting = list(found)
     while waiting:
@@ -473,6 +474,13 @@ def test_every_page_can_be_reached():
         found |= new
         waiting += new
     assert [name_of(page) for page in PAGES if page.is_relative_to(DOCS) and page not in found] == []
+
+    # Every page is in exactly one group:
+    folders = {path.name for path in DOCS.iterdir() if path.is_dir()} - {"__pycache__"}
+    assert folders == {*GROUPS, DECISIONS.name}
+    pages = [page for page in DOCS.rglob("*.md") if not page.is_relative_to(DECISIONS) and page != DOCS / "README.md"]
+    assert [name_of(page) for page in pages if page.parent.parent != DOCS] == []
+    assert len({page.name for page in pages}) == len(pages)
 
 
 def test_files_that_name_a_page_name_one_that_exists():
@@ -488,14 +496,6 @@ def test_files_that_name_a_page_name_one_that_exists():
 
 
 # Groups
-
-
-def test_every_page_is_in_exactly_one_group():
-    folders = {path.name for path in DOCS.iterdir() if path.is_dir()} - {"__pycache__"}
-    assert folders == {*GROUPS, DECISIONS.name}
-    pages = [page for page in DOCS.rglob("*.md") if not page.is_relative_to(DECISIONS) and page != DOCS / "README.md"]
-    assert [name_of(page) for page in pages if page.parent.parent != DOCS] == []
-    assert len({page.name for page in pages}) == len(pages)
 
 
 @pytest.mark.parametrize(("group", "title"), GROUPS.items())

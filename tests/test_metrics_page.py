@@ -42,12 +42,25 @@ def rendered(text):
     return " ".join("".join(parts).split())
 
 
-def test_the_page_is_what_the_code_says():
+def test_the_page_is_what_the_code_says_once():
+    # The page is what the code says:
     assert generator.renewed(PAGE) == PAGE, f"docs/reference/metrics.md is stale; run: {generator.COMMAND}"
+
+    # Every metric stands in one group and once on the page:
+    grouped = [metric.name for group in generator.GROUPS for metric in generator.metrics_of(group)]
+    assert sorted(grouped) == sorted(ALL_METRICS)
+    assert re.findall(r"^### `(\w+)`$", PAGE, re.MULTILINE) == grouped
+
+    # The examples can be told apart:
+    scores = re.findall(r"^- \*\*Example:\*\* `.*` is (\d\.\d{3})\.$", PAGE, re.MULTILINE)
+    assert len(scores) == len(ALL_METRICS)
+    assert all(0 < float(score) <= 1 for score in scores)
+    assert len(set(scores)) > len(scores) / 2
 
 
 @every_metric
-def test_every_metric_says_what_it_tells_its_formula_range_undefined_case_and_source(metric):
+def test_every_metric_tells_its_facts_and_the_page_shows_them(metric):
+    # Every metric says what it tells its formula range undefined case and source:
     description = generator.Description.of(type(metric))
     assert list(description.entries) == ["Formula", "Range", "Undefined", "Source"]
     assert all(description.entries.values())
@@ -56,9 +69,7 @@ def test_every_metric_says_what_it_tells_its_formula_range_undefined_case_and_so
     assert re.match(r"[\[{(]", description.entries["Range"])
     assert re.search(r"\b(19|20)\d\d\b|trec_eval", description.entries["Source"])
 
-
-@every_metric
-def test_the_page_shows_all_that_the_docstring_says(metric):
+    # The page shows all that the docstring says:
     _, _, rest = PAGE.partition(f"\n### `{metric.name}`\n")
     section = rendered(re.split(r"\n##|\n<!--", rest)[0])
     description = generator.Description.of(type(metric))
@@ -67,12 +78,6 @@ def test_the_page_shows_all_that_the_docstring_says(metric):
     for entry, text in description.entries.items():
         assert f"{entry}: {text.replace('`', '')}" in section
     assert f"Example: {generator.call(metric)} is " in section
-
-
-def test_every_metric_stands_in_one_group_and_once_on_the_page():
-    grouped = [metric.name for group in generator.GROUPS for metric in generator.metrics_of(group)]
-    assert sorted(grouped) == sorted(ALL_METRICS)
-    assert re.findall(r"^### `(\w+)`$", PAGE, re.MULTILINE) == grouped
 
 
 def test_the_numbers_that_the_introduction_of_the_token_level_names_are_right():
@@ -88,13 +93,6 @@ def test_the_numbers_that_the_introduction_of_the_token_level_names_are_right():
         calculate_overlap(retrieved, relevant),
     ]
     assert list(map(int, re.findall(r"\d+", group.intro))) == told
-
-
-def test_the_examples_can_be_told_apart():
-    scores = re.findall(r"^- \*\*Example:\*\* `.*` is (\d\.\d{3})\.$", PAGE, re.MULTILINE)
-    assert len(scores) == len(ALL_METRICS)
-    assert all(0 < float(score) <= 1 for score in scores)
-    assert len(set(scores)) > len(scores) / 2
 
 
 def test_a_stale_page_fails_the_check_and_the_message_names_the_command(page):

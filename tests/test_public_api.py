@@ -28,29 +28,24 @@ def stub_of(name):
 
 
 @by_room
-def test_every_room_exports_something(name):
+def test_rooms_export_what_their_stub_lists(name):
+    # Every room exports something:
     exported = importlib.import_module(name).__all__
     assert exported
     assert exported == sorted(exported)
     assert len(set(exported)) == len(exported)
 
-
-@by_room
-def test_every_exported_name_resolves(name):
+    # Every exported name resolves:
     module = importlib.import_module(name)
     for exported in module.__all__:
         assert getattr(module, exported) is not None
         assert exported in dir(module)
 
-
-@by_room
-def test_the_exported_names_are_those_of_the_stub(name):
+    # The exported names are those of the stub:
     names = [alias.asname for node in stub_of(name).body for alias in node.names]
     assert sorted(names) == list(importlib.import_module(name).__all__)
 
-
-@by_room
-def test_a_stub_holds_nothing_but_plain_relative_imports(name):
+    # A stub holds nothing but plain relative imports:
     for node in stub_of(name).body:
         assert isinstance(node, ast.ImportFrom)
         assert node.level == 1
@@ -59,16 +54,15 @@ def test_a_stub_holds_nothing_but_plain_relative_imports(name):
 
 
 @by_room
-def test_public_names_have_docstrings(name):
+def test_public_names_have_docstrings_and_others_are_attribute_errors(name):
+    # Public names have docstrings:
     module = importlib.import_module(name)
     for exported in module.__all__:
         value = getattr(module, exported)
         if inspect.isclass(value) or inspect.isfunction(value):
             assert inspect.getdoc(value), exported
 
-
-@by_room
-def test_a_name_that_does_not_exist_is_an_attribute_error(name):
+    # A name that does not exist is an attribute error:
     module = importlib.import_module(name)
     with pytest.raises(AttributeError, match="no_such_name"):
         module.no_such_name  # noqa: B018
@@ -98,16 +92,23 @@ def test_every_built_in_metric_is_at_the_root(metric):
     assert getattr(rag, type(metric).__name__) is type(metric)
 
 
-def test_the_core_types_stand_in_one_module():
+def test_the_package_is_typed_and_its_root_stays_small():
+    # The core types stand in one module:
     expected = {
         "CharacterSpan", "Chunk", "ChunkId", "Corpus", "Document", "DocumentId", "EvaluationType", "Hit",
         "PositionAwareChunk", "PositionAwareChunkId", "Query", "QueryId", "QueryText", "Retrieval",
     }  # fmt: skip
     assert {name for name in expected if not hasattr(types, name)} == set()
 
-
-def test_the_package_is_typed():
+    # The package is typed:
     assert (SOURCE / "py.typed").is_file()
+
+    # The base of all errors is at the root:
+    assert rag.RagEvalError is errors.RagEvalError
+
+    # The root stays small:
+    # What a first reading of the guide uses; everything else is imported from its room.
+    assert len(rag.__all__) <= 117
 
 
 @pytest.mark.parametrize(
@@ -148,12 +149,3 @@ def test_the_tree_of_errors_is_drawn_as_it_is():
             ]
             real[name] = (ours[0] if ours else None, built_in[0] if built_in else None)
     assert drawn_errors() == real
-
-
-def test_the_base_of_all_errors_is_at_the_root():
-    assert rag.RagEvalError is errors.RagEvalError
-
-
-def test_the_root_stays_small():
-    """What a first reading of the guide uses; everything else is imported from its room."""
-    assert len(rag.__all__) <= 117

@@ -292,15 +292,15 @@ def test_what_is_shown_of_long_texts_is_bounded():
     assert all("characters left out" in " ".join(text.split()) for text in showings)
 
 
-def test_of_many_notes_the_first_are_shown_and_the_others_counted(poisoned):
+def test_notes_and_rows_that_are_many_are_counted(poisoned, quotes):
+    # Of many notes the first are shown and the others counted:
     result, _, _ = poisoned
     noted = replace(result, notes=tuple(f"note {number}" for number in range(1000)))
     for text in (repr(noted), noted._repr_html_(), noted.summary().as_markdown()):
         assert text.count("note ") <= 30
         assert re.search(r"\d+ more notes", text)
 
-
-def test_of_many_rows_of_quotes_the_first_are_shown_and_the_others_counted(quotes):
+    # Of many rows of quotes the first are shown and the others counted:
     many = replace(quotes, rows=quotes.rows * 1000)
     for text in (str(many), terminal(report.show, many.summary(whole=False))):
         assert text.count("missing:") <= 300

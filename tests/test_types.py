@@ -30,37 +30,35 @@ VALUES = [
 by_class = pytest.mark.parametrize("value", VALUES, ids=lambda value: type(value).__name__)
 
 
-def test_there_are_three_evaluation_types():
+def test_evaluation_types_are_words_of_types():
+    # There are three evaluation types:
     assert get_args(EvaluationType) == ("document-level", "chunk-level", "token-level")
 
-
-def test_the_words_can_be_imported_from_types():
+    # The words can be imported from types:
     assert types.__all__ == sorted(types.__all__)
     for name in types.__all__:
         assert getattr(rag, name, getattr(types, name)) is getattr(types, name)
 
+    # A retrieval without stages is fine:
+    assert Retrieval(()).stages == ()
+
 
 @by_class
-def test_values_cannot_be_changed(value):
+def test_values_cannot_be_changed_but_copied_and_kept(value):
+    # Values cannot be changed:
     for field in dataclasses.fields(value):
         with pytest.raises(dataclasses.FrozenInstanceError):
             setattr(value, field.name, None)
 
-
-@by_class
-def test_values_have_no_room_for_other_attributes(value):
+    # Values have no room for other attributes:
     with pytest.raises((AttributeError, TypeError)):
         value.typo = 1
 
-
-@by_class
-def test_values_survive_pickling_and_copying(value):
+    # Values survive pickling and copying:
     assert pickle.loads(pickle.dumps(value)) == value
     assert copy.deepcopy(value) == value
 
-
-@by_class
-def test_values_can_be_kept_in_a_set(value):
+    # Values can be kept in a set:
     assert {value, dataclasses.replace(value)} == {value}
 
 
@@ -73,17 +71,18 @@ def test_default_metadata_is_not_shared(cls):
 
 
 class TestPositionAwareChunk:
-    def test_it_is_cut_out_of_a_document(self):
+    def test_it_is_cut_out_of_a_document_with_its_place_and_text(self):
+        # It is cut out of a document:
         chunk = PositionAwareChunk.of(DOCUMENT, 14, 20)
         assert chunk.content == "🚀 done"
         assert (chunk.doc_id, chunk.start, chunk.end) == ("a.md", 14, 20)
         assert chunk.id == rag.generate_pa_chunk_id("🚀 done")
 
-    def test_its_span_has_the_same_place_and_text(self):
+        # Its span has the same place and text:
         span = PositionAwareChunk.of(DOCUMENT, 0, 5).to_span()
         assert (span.doc_id, span.start, span.end, span.text) == ("a.md", 0, 5, "Hello")
 
-    def test_a_chunk_with_added_words_keeps_the_place_of_the_original_text(self):
+        # A chunk with added words keeps the place of the original text:
         content = "Greetings: Hello"
         span = PositionAwareChunk(rag.generate_pa_chunk_id(content), content, DOCUMENT.id, 0, 5).to_span()
         assert (span.start, span.end, span.text) == (0, 5, "")
@@ -108,21 +107,18 @@ class TestQuery:
 
 
 class TestHit:
-    def test_a_chunk_is_a_complete_hit(self):
+    def test_a_hit_may_be_a_chunk_with_a_place_from_zero_on(self):
+        # A chunk is a complete hit:
         chunk = PositionAwareChunk.of(DOCUMENT, 0, 5)
         assert Hit.of(chunk, 0.5) == Hit(DocumentId("a.md"), 0, 5, chunk.id, "Hello", 0.5)
         assert Hit.of(chunk).score is None
 
-    def test_a_located_hit_has_a_span(self):
+        # A located hit has a span:
         assert Hit(DocumentId("a.md"), 0, 5).span == CharacterSpan(DocumentId("a.md"), 0, 5)
+
+        # Zero is a place:
+        assert Hit(DocumentId("a.md"), 0, 0).span == CharacterSpan(DocumentId("a.md"), 0, 0)
 
     @pytest.mark.parametrize("hit", [Hit(), Hit(text="x"), Hit(DocumentId("a"), 0), Hit(start=0, end=5)])
     def test_a_hit_that_lacks_a_part_of_its_place_has_no_span(self, hit):
         assert hit.span is None
-
-    def test_zero_is_a_place(self):
-        assert Hit(DocumentId("a.md"), 0, 0).span == CharacterSpan(DocumentId("a.md"), 0, 0)
-
-
-def test_a_retrieval_without_stages_is_fine():
-    assert Retrieval(()).stages == ()

@@ -129,7 +129,8 @@ def test_what_cannot_be_shown_is_refused_in_words(door):
         DOORS[door](UNPRINTABLE)
 
 
-def test_an_id_that_cannot_be_shown_is_told():
+def test_what_cannot_be_shown_is_told():
+    # An id that cannot be shown is told:
     with pytest.raises(ConfigError, match=r"chunk_id gives <.*UnprintableText whose repr raises"):
         rag.ChunkLevelEvaluation(
             rag.Corpus([rag.Document("a.md", "some text")]),
@@ -137,23 +138,19 @@ def test_an_id_that_cannot_be_shown_is_told():
             chunk_id=lambda chunk, number: UnprintableText("x"),
         ).run(retriever=rag.BM25Retriever(chunker=rag.RecursiveCharacterChunker(4, overlap=0)))
 
-
-def test_ids_that_end_in_an_error_are_told():
+    # Ids that end in an error are told:
     with pytest.raises(RagEvalError, match=r"^ground_truth gives <generator .*>; reading it raises ZeroDivisionError"):
         rag.score_rankings({"q": (1 // 0 for _ in "a")}, {"q": ["a"]})
 
-
-def test_a_score_that_cannot_be_shown_is_told():
+    # A score that cannot be shown is told:
     with pytest.raises(ConfigError, match="score 'no_such': no metric 'no_such'"):
         rag.score_rankings({"q": ["a"]}, {"q": ["a"]}, [UnprintableText("no_such")])
 
-
-def test_a_gain_of_no_id_is_told():
+    # A gain of no id is told:
     with pytest.raises(DatasetError, match="gains are of None; expected ids as texts"):
         rag.ChunkLevelGroundTruth(QUERY, ["a"], gains={None: 1})
 
-
-def test_a_number_that_python_does_not_write_out_is_refused_in_words():
+    # A number that python does not write out is refused in words:
     with pytest.raises(RagEvalError, match="expected a whole number of at least 1"):
         rag.RecursiveCharacterChunker(-(10**5000))
 

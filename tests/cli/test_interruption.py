@@ -264,7 +264,7 @@ def interrupted(folder, number, step, *arguments, own=WAITING):
 
 @pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
 @pytest.mark.parametrize(("number", "code", "said"), EVERY_SIGNAL)
-@pytest.mark.parametrize("part", ["Mine", "Slow"])
+@pytest.mark.parametrize("part", ["Mine", nightly("Slow")])
 def test_what_was_answered_before_an_interrupt_is_shown_and_kept(folder, number, code, said, part):
     done = interrupted(folder, number, "later", "--retriever", f"own:{part}")
     assert done.returncode == code
@@ -514,7 +514,7 @@ def test_a_second_interrupt_gets_through_to_a_component_that_swallows_every_one(
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, nightly(signal.SIGTERM)])
 @pytest.mark.parametrize(
     "module",
     [

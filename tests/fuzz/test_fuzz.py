@@ -35,11 +35,25 @@ def test_the_sample_of_a_run_is_valid(level, folder):
     uses.report(level)(folder / "run")
 
 
-def test_the_sample_of_a_cache_is_valid(folder):
+def test_an_answer_that_was_kept_is_valid_and_faults_are_named(folder):
+    # The sample of a cache is valid:
     file_cases.write_cache(folder, samples.cache_files())
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         uses.embedding_cache(folder)
+
+    # A fault is named by the innermost function of the package:
+    stray = running.tried(lambda rng, folder: rag.BM25Retriever(chunker=rag.SentenceChunker()).name.x, "x:0", folder)
+    assert stray.group == "AttributeError in the fuzzer"
+    stray = running.tried(lambda rng, folder: canonical_chunk_id(None), "x:0", folder)
+    assert stray.group == "AttributeError in data/ids:canonical_chunk_id"
+
+    # An error of ours and a note end well:
+    def noted(rng, folder):
+        rag.note("remember")
+        rag.load_dataset(folder / "nothing.json")
+
+    assert running.tried(noted, "x:0", folder) is None
 
 
 # What goes wrong is seen
@@ -90,21 +104,6 @@ def test_an_input_that_ends_badly_is_seen(case, group, folder, monkeypatch):
     monkeypatch.setattr(running, "SECONDS", 1)
     monkeypatch.setattr(running, "MEGABYTES", 100)
     assert running.tried(case, "x:0", folder).group == group
-
-
-def test_a_fault_is_named_by_the_innermost_function_of_the_package(folder):
-    stray = running.tried(lambda rng, folder: rag.BM25Retriever(chunker=rag.SentenceChunker()).name.x, "x:0", folder)
-    assert stray.group == "AttributeError in the fuzzer"
-    stray = running.tried(lambda rng, folder: canonical_chunk_id(None), "x:0", folder)
-    assert stray.group == "AttributeError in data/ids:canonical_chunk_id"
-
-
-def test_an_error_of_ours_and_a_note_end_well(folder):
-    def noted(rng, folder):
-        rag.note("remember")
-        rag.load_dataset(folder / "nothing.json")
-
-    assert running.tried(noted, "x:0", folder) is None
 
 
 def test_inputs_that_end_their_process_are_told_and_the_rest_is_run(monkeypatch):

@@ -20,6 +20,7 @@ Nothing depends on the moment and the machine: durations and what is made of the
 the order of their making (`RUN1`), and the folder is `FOLDER`; its path is equally long everywhere, as lines wrap.
 """
 
+import gc
 import gzip
 import hashlib
 import json
@@ -33,6 +34,7 @@ import traceback
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
+from pkgutil import iter_modules
 from tempfile import TemporaryDirectory, TemporaryFile
 from typing import Any
 from xml.etree import ElementTree as ET
@@ -176,6 +178,17 @@ def as_dict(element: ET.Element) -> dict[str, Any]:
     return found
 
 
+def loaded() -> Any:
+    """Return the package with all that its commands load, so that none has to do it in its fork."""
+    package, commands = import_module(PACKAGE), import_module(f"{PACKAGE}.cli")
+    for name in package.__all__:
+        getattr(package, name)
+    for module in iter_modules(commands.__path__, f"{commands.__name__}."):
+        import_module(module.name)
+    gc.freeze()  # a fork that looks at what is loaded copies it
+    return package
+
+
 def run_forked(words: list[str], folder: Path, stdin: int) -> tuple[int, str, str]:
     """Run a command in a copy of this process, which has loaded the package, and return its code, output and errors."""
     with TemporaryFile() as out, TemporaryFile() as err:
@@ -239,9 +252,7 @@ def main() -> None:
     for name in [name for name in os.environ if name.startswith(("RAG_EVAL_", "GITHUB_", "OPENAI_"))]:
         del os.environ[name]
     os.environ |= {"COLUMNS": "120", "NO_COLOR": "1", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
-    package = import_module(PACKAGE)
-    for name in package.__all__:  # what is loaded here, the commands need not load
-        getattr(package, name)
+    package = loaded()
     if not Path(str(package.__file__)).is_relative_to(sys.argv[1]):
         raise SystemExit(f"not the package of {sys.argv[1]} was loaded, but {package.__file__}")
     projects = sys.argv[2:] or sorted(path.name for path in PROJECTS.iterdir())

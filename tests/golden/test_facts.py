@@ -17,21 +17,20 @@ def found(before, after, digits=0.0):
     return list(differences({"facts": before}, {"facts": after}, digits))
 
 
-def test_a_last_digit_is_a_difference():
+def test_differences_of_numbers_and_names_are_seen():
+    # A last digit is a difference:
     (one,) = found({"a.json": {"mean": 0.1}}, {"a.json": {"mean": 0.1 + 2e-17}})
     assert one == ("a.json mean", 0.1, 0.1 + 2e-17)
     assert found({"mean": 0.1}, {"mean": 0.1 + 2e-17}, digits=1e-12) == []
     assert found({"mean": 0.1}, {"mean": 0.1 + 1e-11}, digits=1e-12) != []
     assert found({"n": 1}, {"n": 2}, digits=1e-12) != []
 
-
-def test_what_is_gone_is_another_thing_than_null():
+    # What is gone is another thing than null:
     assert found({"exit": 0, "high": None}, {"exit": 0}) == [("high", None, ABSENT)]
     assert found({"notes": []}, {"notes": ["5"]}) == [("notes", [], ABSENT), ("notes 5", ABSENT, True)]
     assert found({"screen": "0.5 4"}, {"screen": "0.5"}) == [("screen 4", True, ABSENT)]
 
-
-def test_questions_and_gates_are_compared_by_their_names():
+    # Questions and gates are compared by their names:
     old = {"queries": [{"query_id": "a", "score": 1.0}, {"query_id": "b", "score": 0.5}]}
     new = {"queries": [{"query_id": "b", "score": 0.5}, {"query_id": "a", "score": 0.75}]}
     assert found(old, new) == [("queries a score", 1.0, 0.75)]

@@ -39,7 +39,7 @@ def test_what_a_killed_process_leaves_is_whole_and_the_next_one_succeeds(kind, c
 
 
 @pytest.mark.parametrize("count", [2, nightly(100)])
-@pytest.mark.parametrize("kind", ["run", "json", nightly("demo"), nightly("init"), "score", nightly("sweep")])
+@pytest.mark.parametrize("kind", ["run", nightly("json"), nightly("demo"), nightly("init"), "score", nightly("sweep")])
 def test_an_interrupted_process_says_so_in_a_line_and_the_next_one_succeeds(kind, count, tmp_path):
     ended = lives(kind, [1, 2, 15], count, tmp_path)
     interrupted = 0

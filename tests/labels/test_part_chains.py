@@ -4,7 +4,7 @@ from functools import partial
 from itertools import pairwise, product
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from rag_evaluation_framework import Corpus, Document, DocumentId
@@ -19,6 +19,7 @@ from rag_evaluation_framework.labels.quote_locator import (
     may_be_left_out,
 )
 from rag_evaluation_framework.text.markups.markdown_markup import markdown_markup
+from support.examples import examples
 from support.linear import assert_linear
 
 
@@ -36,7 +37,7 @@ PIECES = ("one", "One", "two", "*two*", "six", ".", "…", "...", "\n", "x y", "
 PARTS = st.lists(st.sampled_from(["one", "two", "six", "日"]), min_size=2, max_size=4)
 
 
-@settings(max_examples=400, deadline=None)
+@examples(400)
 @given(st.lists(st.sampled_from(PIECES), max_size=14), PARTS, st.sampled_from([3, 10, 5_000]))
 def test_the_ways_are_those_that_are_found_by_trying_all(pieces, parts, farthest):
     markup = markdown_markup(" ".join(pieces))

@@ -1,12 +1,13 @@
 import re
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from rag_evaluation_framework import Corpus, Document, DocumentId
 from rag_evaluation_framework.labels.quote_locator import QuoteLocator
 from support.each import each
+from support.examples import examples
 
 
 def locator(**texts):
@@ -557,7 +558,7 @@ WORDS = st.lists(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@examples(300)
 @given(WORDS, st.data(), st.sampled_from(["txt", "md", "rst"]))
 def test_a_quote_with_another_word_is_never_located(words, data, suffix):
     text = " ".join(words)

@@ -34,19 +34,18 @@ class Form(BaseModel):
     extra: dict[str, str] = {}
 
 
-def test_a_script_is_answered_in_its_order_and_its_end_is_an_error():
+def test_a_script_is_answered_in_its_order_or_without_end():
+    # A script is answered in its order and its end is an error:
     script = ChatScript(["one", {"two": 2}, [3], "", {}])
     assert [script.reply(asked()) for _ in range(5)] == ["one", '{"two": 2}', "[3]", "", "{}"]
     with pytest.raises(LookupError, match="the script of answers is at its end"):
         script.reply(asked())
 
-
-def test_a_script_may_be_endless():
+    # A script may be endless:
     script = ChatScript(iter(lambda: "again", None))
     assert [script.reply(asked()) for _ in range(3)] == ["again"] * 3
 
-
-def test_a_function_is_given_the_request():
+    # A function is given the request:
     script = ChatScript(lambda request: {"of": request.provider, "model": request.model, "prompt": request.prompt})
     assert json.loads(script.reply(asked("x"))) == {"of": "openai", "model": "m", "prompt": "Be brief.\n\nx"}
 
@@ -57,7 +56,8 @@ def test_one_answer_instead_of_a_list_is_refused(answers):
         ChatScript(answers)
 
 
-def test_of_chunks_behind_their_ids_the_longest_is_asked_about_and_named():
+def test_the_longest_passage_is_asked_about():
+    # Of chunks behind their ids the longest is asked about and named:
     class Asked(BaseModel):
         question: str
         chunk_ids: list[str]
@@ -66,15 +66,15 @@ def test_of_chunks_behind_their_ids_the_longest_is_asked_about_and_named():
     answer = Asked.model_validate_json(ChatScript().reply(asked(text, Asked.model_json_schema())))
     assert answer == Asked(question="What is said about refunds, take, working?", chunk_ids=["chunk_0123456789ab"])
 
-
-def test_without_a_script_a_sentence_of_the_longest_paragraph_is_quoted():
+    # Without a script a sentence of the longest paragraph is quoted:
     assert ChatScript().reply(asked()) == "Refunds take five working days."
     assert ChatScript().reply(asked("Short")) == "Short"
     assert ChatScript().reply(asked("")) == "Nothing was asked."
     assert ChatScript().reply(ChatRequest("openai", "m", [])) == "Nothing was asked."
 
 
-def test_a_quote_keeps_the_schema_and_its_texts_are_sentences_of_the_passage():
+def test_what_is_answered_about_a_passage_keeps_the_schema():
+    # A quote keeps the schema and its texts are sentences of the passage:
     answer = Form.model_validate_json(ChatScript().reply(asked(schema=Form.model_json_schema())))
     texts = [*answer.quotes, answer.parts[0].name, answer.maybe]
     assert all(text in PASSAGE for text in texts)
@@ -82,7 +82,6 @@ def test_a_quote_keeps_the_schema_and_its_texts_are_sentences_of_the_passage():
     assert answer.quotes[0] != answer.quotes[1]
     assert (answer.count, answer.sure, len(answer.parts), answer.parts[0].kind) == (3, True, 1, "a")
 
-
-def test_a_schema_may_name_several_types():
+    # A schema may name several types:
     schema = {"type": "object", "properties": {"a": {"type": ["integer", "null"]}, "b": {"type": ["string", "null"]}}}
     assert json.loads(ChatScript().reply(asked(schema=schema))) == {"a": 1, "b": "Refunds take five working days."}

@@ -45,13 +45,13 @@ def test_what_cohere_would_refuse_to_embed_is_refused(client, asked, says):
         client.embed(**{"model": "embed-v4.0", "input_type": "search_query", "texts": ["a"], **asked})
 
 
-def test_documents_are_ranked_by_the_words_that_they_share_with_the_question(client):
+def test_documents_are_ranked_by_words_they_share_up_to_as_many_as_are_asked_for(client):
+    # Documents are ranked by the words that they share with the question:
     answer = client.rerank(model="rerank-v3.5", query="a b", documents=["c", "a", "b a", "a"])
     assert [(each.index, each.relevance_score) for each in answer.results] == [(2, 1.0), (1, 0.5), (3, 0.5), (0, 0.0)]
     assert answer.meta.billed_units.search_units == 1
 
-
-def test_only_the_best_are_answered_if_that_is_asked_for(client):
+    # Only the best are answered if that is asked for:
     answer = client.rerank(model="rerank-v3.5", query="a b", documents=["c", "a", "b a"], top_n=1)
     assert [each.index for each in answer.results] == [2]
 

@@ -47,22 +47,21 @@ def test_it_serves_until_it_is_told_to_end_and_ends_well(number):
         assert process.returncode == 0
 
 
-def test_what_it_prints_is_what_a_shell_needs():
+def test_it_prints_what_a_shell_needs_and_takes_the_port_that_is_free():
+    # What it prints is what a shell needs:
     with started(NO_PROXY="in house") as (_, variables):
         assert variables["NO_PROXY"] == variables["no_proxy"] == "'in house,127.0.0.1,localhost'"
         assert variables["CO_API_URL"] == variables["ANTHROPIC_BASE_URL"]
         assert variables["OPENAI_BASE_URL"] == f"{variables['CO_API_URL']}/v1"
 
-
-def test_the_port_is_the_one_that_is_asked_for():
+    # The port is the one that is asked for:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     with started("--port", str(port)) as (_, variables):
         assert variables["CO_API_URL"] == f"http://127.0.0.1:{port}"
 
-
-def test_a_port_that_is_taken_or_is_none_is_told_in_a_line():
+    # A port that is taken or is none is told in a line:
     with LoopbackProviders() as served:
         port = served.url.rpartition(":")[2]
         for given, reason in ((port, "Address already in use"), ("70000", "expected 0 to 65535")):

@@ -35,12 +35,12 @@ def test_embeddings_are_vectors_of_the_texts_in_their_order(providers, form):
     assert (answer.model, answer.usage.prompt_tokens) == ("text-embedding-3-small", 4 + 1 + 4)
 
 
-def test_a_single_text_has_one_vector_of_the_dimensions_that_are_asked_for(providers):
+def test_vectors_have_the_dimensions_of_their_model_or_those_asked_for(providers):
+    # A single text has one vector of the dimensions that are asked for:
     (item,) = client().embeddings.create(model="m", input="a", dimensions=7).data
     assert len(item.embedding) == 7
 
-
-def test_models_have_their_dimensions():
+    # Models have their dimensions:
     assert (dimension_of("text-embedding-3-small"), dimension_of("text-embedding-3-large")) == (1536, 3072)
     assert dimension_of("mine") == 256
 
@@ -60,34 +60,33 @@ def test_what_openai_would_refuse_is_refused(providers, texts, says):
         client().embeddings.create(model="m", input=texts)
 
 
-def test_chat_answers_with_a_quote_and_counts_tokens(providers):
+def test_chat_answers_with_a_quote_that_keeps_a_schema(providers):
+    # Chat answers with a quote and counts tokens:
     answer = client().chat.completions.create(model="m", messages=MESSAGES)
     assert answer.choices[0].message.content == "Refunds take five working days."
     assert (answer.usage.prompt_tokens, answer.usage.completion_tokens, answer.usage.total_tokens) == (9, 6, 15)
     assert answer.choices[0].finish_reason == "stop"
 
-
-def test_chat_keeps_a_schema(providers):
+    # Chat keeps a schema:
     answer = client().chat.completions.parse(model="m", messages=MESSAGES, response_format=Form)
     assert answer.choices[0].message.parsed == Form(question="What is said about refunds, take, working?", count=1)
 
-
-def test_chat_answers_from_a_script_and_at_its_end_it_refuses():
-    with LoopbackProviders(answers=["one"]):
-        chat = client().chat.completions
-        assert chat.create(model="m", messages=MESSAGES).choices[0].message.content == "one"
-        with pytest.raises(openai.BadRequestError, match="the script of answers is at its end"):
-            chat.create(model="m", messages=MESSAGES)
-
-
-def test_any_json_object_is_an_object_that_quotes(providers):
+    # Any json object is an object that quotes:
     answer = client().chat.completions.create(model="m", messages=MESSAGES, response_format={"type": "json_object"})
     assert answer.choices[0].message.content == '{"quote": "Refunds take five working days."}'
     as_text = client().chat.completions.create(model="m", messages=MESSAGES, response_format={"type": "text"})
     assert as_text.choices[0].message.content == "Refunds take five working days."
 
 
-def test_a_script_is_told_that_any_object_is_wanted():
+def test_chat_answers_from_a_script_that_is_told_what_is_wanted():
+    # Chat answers from a script and at its end it refuses:
+    with LoopbackProviders(answers=["one"]):
+        chat = client().chat.completions
+        assert chat.create(model="m", messages=MESSAGES).choices[0].message.content == "one"
+        with pytest.raises(openai.BadRequestError, match="the script of answers is at its end"):
+            chat.create(model="m", messages=MESSAGES)
+
+    # A script is told that any object is wanted:
     seen = []
     with LoopbackProviders(answers=lambda request: seen.append(request.schema) or {}):
         client().chat.completions.create(model="m", messages=MESSAGES, response_format={"type": "json_object"})
@@ -95,11 +94,17 @@ def test_a_script_is_told_that_any_object_is_wanted():
     assert seen == [{"type": "object"}, None]
 
 
-def test_an_answer_in_parts_is_refused(providers):
+def test_a_request_without_a_key_or_in_parts_is_refused(providers):
+    # An answer in parts is refused:
     with pytest.raises(openai.BadRequestError, match="answers in one piece; expected stream=False"):
         client().chat.completions.create(model="m", messages=MESSAGES, stream=True)
     assert client().chat.completions.create(model="m", messages=MESSAGES, stream=False).choices
     assert [exchange.status for exchange in providers.exchanges] == [400, 200]
+
+    # Without a key nothing is answered:
+    answer = httpx.post(f"{providers.url}/v1/embeddings", json={"model": "m", "input": "a"})
+    assert answer.status_code == 401
+    assert answer.json()["error"]["message"] == "no API key was sent"
 
 
 @pytest.mark.parametrize("kind", ["OpenAI", "Anthropic", "ClientV2"])
@@ -108,12 +113,6 @@ def test_a_route_that_is_not_there_is_named_by_every_sdk(providers, kind):
     with client_of(kind, providers.url) as made, told as failed:
         made.models.list()
     assert failed.value.status_code == 405
-
-
-def test_without_a_key_nothing_is_answered(providers):
-    answer = httpx.post(f"{providers.url}/v1/embeddings", json={"model": "m", "input": "a"})
-    assert answer.status_code == 401
-    assert answer.json()["error"]["message"] == "no API key was sent"
 
 
 def test_faults_have_the_form_of_openais_errors(providers):

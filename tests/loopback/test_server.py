@@ -66,7 +66,8 @@ def ask(server, method, path, content=None, headers=None, *, broken=False):
         return answer.status, dict(answer.headers), json.loads(read) if is_json else read
 
 
-def test_a_request_reaches_its_route_with_its_body_its_query_and_what_stands_in_its_path(server):
+def test_a_request_reaches_its_route_and_is_answered_with_status_and_headers(server):
+    # A request reaches its route with its body its query and what stands in its path:
     assert ask(server, "POST", "/echo?a=1&a=2&b=", {"x": "é"})[2] == {
         "got": {"x": "é"},
         "query": {"a": ["1", "2"], "b": [""]},
@@ -75,15 +76,13 @@ def test_a_request_reaches_its_route_with_its_body_its_query_and_what_stands_in_
     status, _, found = ask(server, "GET", "/things/a%2Fb/parts/c%20d")
     assert (status, found["values"], found["got"]) == (200, {"id": "a/b", "part": "c d"}, None)
 
-
-def test_text_is_answered_as_it_is_with_its_status_and_headers(server):
+    # Text is answered as it is with its status and headers:
     status, headers, body = ask(server, "GET", "/text")
     assert (status, body) == (201, "é".encode())
     assert headers["X-More"] == "yes"
     assert headers["Content-Type"] == "text/plain"
 
-
-def test_refusals_failures_and_unknown_paths_are_answered_as_their_provider_would(server):
+    # Refusals failures and unknown paths are answered as their provider would:
     assert ask(server, "PUT", "/things/1", 5)[::2] == (422, {"said": "not 5", "status": 422})
     assert ask(server, "GET", "/fails")[::2] == (
         400,
@@ -92,6 +91,11 @@ def test_refusals_failures_and_unknown_paths_are_answered_as_their_provider_woul
     assert ask(server, "POST", "/echo", b"{no json")[0] == 400
     status, _, found = ask(server, "DELETE", "/echo")
     assert (status, found["detail"]) == (405, "the loopback server has no route DELETE /echo")
+
+    # A body that comes in chunks is read:
+    with closing(HTTPConnection("127.0.0.1", server.port, timeout=10)) as connection:
+        connection.request("POST", "/echo", iter([b'{"n":', b" 1}"]), encode_chunked=True)
+        assert json.loads(connection.getresponse().read())["got"] == {"n": 1}
 
 
 def test_what_arrived_is_recorded_in_order_with_its_status_and_headers_hold_no_secret_when_shown(server):
@@ -115,12 +119,6 @@ def test_a_compressed_body_is_read(server, encoding, packed):
     assert ask(server, "POST", "/echo", body, {"Content-Encoding": encoding})[2]["got"] == {"n": [1, 2, 3]}
 
 
-def test_a_body_that_comes_in_chunks_is_read(server):
-    with closing(HTTPConnection("127.0.0.1", server.port, timeout=10)) as connection:
-        connection.request("POST", "/echo", iter([b'{"n":', b" 1}"]), encode_chunked=True)
-        assert json.loads(connection.getresponse().read())["got"] == {"n": 1}
-
-
 def test_a_connection_is_kept_for_many_requests_and_none_of_them_waits(server, monkeypatch):
     packets = []
     for name, send in {name: getattr(socket.socket, name) for name in ("send", "sendall")}.items():
@@ -142,7 +140,8 @@ def test_a_connection_is_kept_for_many_requests_and_none_of_them_waits(server, m
             assert headers[-1].endswith(answer)  # 40 ms more if headers and body went in two packets
 
 
-def test_a_fault_befalls_the_next_requests_of_its_route_and_no_others(server):
+def test_faults_befall_their_route_in_their_order(server):
+    # A fault befalls the next requests of its route and no others:
     server.fault(ECHO, status=429, headers={"Retry-After": "7"}, times=2)
     assert ask(server, "GET", "/text")[0] == 201
     status, headers, found = ask(server, "POST", "/echo", 1)
@@ -150,16 +149,14 @@ def test_a_fault_befalls_the_next_requests_of_its_route_and_no_others(server):
     assert found == {"said": "status 429, as was asked for", "status": 429}
     assert [ask(server, "POST", "/echo", 1)[0] for _ in range(3)] == [429, 200, 200]
 
-
-def test_faults_come_in_their_order_after_as_many_good_answers_as_was_said(server):
+    # Faults come in their order after as many good answers as was said:
     server.fault(ECHO, status=500, after=1)
     server.fault(ECHO, status=503, after=2, times=None)
     assert [ask(server, "POST", "/echo", 1)[0] for _ in range(7)] == [200, 500, 200, 200, 503, 503, 503]
     server.clear_faults()
     assert ask(server, "POST", "/echo", 1)[0] == 200
 
-
-def test_an_answer_is_replaced_or_changed(server):
+    # An answer is replaced or changed:
     server.fault(ECHO, body=b"{not json")
     server.fault(ECHO, body="<html>", headers={"Content-Type": "text/html"})
     server.fault(ECHO, body={"got": 2}, status=202)
@@ -169,6 +166,10 @@ def test_an_answer_is_replaced_or_changed(server):
     assert (status, headers["Content-Type"], body) == (200, "text/html", b"<html>")
     assert ask(server, "POST", "/echo", 1)[::2] == (202, {"got": 2})
     assert ask(server, "POST", "/echo", 1)[2] == {"got": 1, "query": {}, "values": {}, "more": 1}
+
+    # A fault of no route is refused with those that there are:
+    with pytest.raises(ConfigError, match=r"route 'POST /nowhere' is not there; expected one of POST /echo, GET /thin"):
+        server.fault("POST /nowhere", status=500)
 
 
 @pytest.mark.parametrize(
@@ -226,11 +227,6 @@ def test_work_whose_answer_is_lost_is_done_all_the_same_if_that_is_asked_for(los
     finally:
         server.stop()
     assert len(seen) == done
-
-
-def test_a_fault_of_no_route_is_refused_with_those_that_there_are(server):
-    with pytest.raises(ConfigError, match=r"route 'POST /nowhere' is not there; expected one of POST /echo, GET /thin"):
-        server.fault("POST /nowhere", status=500)
 
 
 def test_a_client_that_goes_away_is_no_matter(server, capfd):

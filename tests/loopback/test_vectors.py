@@ -19,22 +19,25 @@ def test_every_text_has_a_finite_vector_of_length_1(text, dimension, role):
     assert np.isclose(np.linalg.norm(found), 1)
 
 
-def test_texts_that_share_words_are_more_alike_than_those_that_do_not():
+def test_texts_are_alike_by_the_words_they_share():
+    # Texts that share words are more alike than those that do not:
     question = vector("when are refunds paid", 512)
     near, far = vector("refunds are paid within five days", 512), vector("install the agent", 512)
     assert question @ near > question @ far
 
-
-def test_case_and_order_do_not_matter_and_a_role_does_a_little():
+    # Case and order do not matter and a role does a little:
     assert np.array_equal(vector("Refunds take days", 64), vector("days TAKE refunds", 64))
     document, query = vector("refunds take five days", 256, "document"), vector("refunds take five days", 256, "query")
     assert not np.array_equal(document, query)
     assert document @ query > 0.7
 
-
-def test_words_that_cancel_each_other_still_have_a_direction():
+    # Words that cancel each other still have a direction:
     found = [vector(f"w{number}", 1) for number in range(50)]
     assert {float(each[0]) for each in found} <= {-1.0, 1.0}
+
+    # Words and marks are tokens:
+    assert count_tokens("Hello, world!") == 4
+    assert count_tokens("") == 0
 
 
 def test_vectors_are_the_same_in_another_process():
@@ -49,8 +52,3 @@ def test_vectors_are_the_same_in_another_process():
 )
 def test_a_text_is_as_relevant_as_the_share_of_the_words_of_the_question_that_it_has(query, text, share):
     assert share_of_words(query, text) == share
-
-
-def test_words_and_marks_are_tokens():
-    assert count_tokens("Hello, world!") == 4
-    assert count_tokens("") == 0

@@ -69,13 +69,21 @@ def test_without_texts_no_place_is_a_copy_of_another():
         assert corpus
 
 
-def test_that_texts_are_not_known_is_said():
+def test_an_empty_span_says_nothing_and_unknown_texts_are_told():
+    # That texts are not known is said:
     bare = CharacterSpan(DocumentId("a"), 0, 4)
     with pytest.warns(UserWarning, match="answers with several places without texts: 1; no place is taken for a copy"):
         score_spans({"q": [Answer.any_of(bare, COPY), Answer.any_of(A, COPY), bare]}, {"q": []})
 
+    # An empty span that is the only one of an answer says nothing:
+    nothing = CharacterSpan(DocumentId("a"), 3, 3)
+    ranking = {"q": [("a", 0, 4)]}
+    alone = score_spans({"q": [Answer.any_of(A, COPY)]}, ranking)
+    assert score_spans({"q": [nothing, Answer.any_of(A, COPY)]}, ranking).columns == alone.columns
 
-def test_an_answer_with_one_place_is_its_spans_to_the_last_bit():
+
+def test_one_place_is_its_spans_and_another_lowers_no_score():
+    # An answer with one place is its spans to the last bit:
     some = worlds(0, 300, alternatives=0)
     flat = {
         str(row): [span(part, corpus) for one in answers for part in one[0]]
@@ -86,14 +94,7 @@ def test_an_answer_with_one_place_is_its_spans_to_the_last_bit():
     for row, scores in enumerate(scored(some)):
         assert scores == {name: table.columns[name][row] for name in table.columns}
 
-
-def test_a_question_scores_alone_what_it_scores_among_others():
-    some = worlds(0, 150)
-    for world, scores in zip(some, scored(some), strict=True):
-        assert scored([world]) == [scores]
-
-
-def test_one_full_place_of_each_answer_is_perfect_and_a_second_one_costs_neither_precision_nor_iou():
+    # One full place of each answer is perfect and a second one costs neither precision nor iou:
     chance, perfect, twice = random.Random(7), [], []
     for corpus, answers, _ in worlds(0, 400):
         once = [part for answer in answers for part in chance.choice(answer)]
@@ -104,8 +105,7 @@ def test_one_full_place_of_each_answer_is_perfect_and_a_second_one_costs_neither
     for scores in scored(twice, ["span_precision", "span_iou"]):
         assert set(scores.values()) == {1.0}
 
-
-def test_one_more_place_of_an_answer_lowers_no_score():
+    # One more place of an answer lowers no score:
     chance, before, after = random.Random(3), [], []
     for corpus, answers, ranking in worlds(0, 600):
         if ranking:
@@ -115,6 +115,12 @@ def test_one_more_place_of_an_answer_lowers_no_score():
             after.append((corpus, more, ranking))
     for few, many in zip(scored(before), scored(after), strict=True):
         assert all(many[name] >= few[name] - 1e-12 for name in few)
+
+
+def test_a_question_scores_alone_what_it_scores_among_others():
+    some = worlds(0, 150)
+    for world, scores in zip(some, scored(some), strict=True):
+        assert scored([world]) == [scores]
 
 
 @pytest.mark.filterwarnings("ignore:0 of .* ids match a label")  # of random documents
@@ -155,24 +161,22 @@ def test_an_answer_has_places_of_one_document_each(places, message):
         Answer(places)
 
 
-def test_an_empty_span_that_is_the_only_one_of_an_answer_says_nothing():
-    nothing = CharacterSpan(DocumentId("a"), 3, 3)
-    ranking = {"q": [("a", 0, 4)]}
-    alone = score_spans({"q": [Answer.any_of(A, COPY)]}, ranking)
-    assert score_spans({"q": [nothing, Answer.any_of(A, COPY)]}, ranking).columns == alone.columns
-
-
-def test_a_place_is_a_span_or_several():
+def test_a_place_is_a_span_or_several_and_nothing_else():
+    # A place is a span or several:
     tail = CharacterSpan(DocumentId("a"), 6, 9, "end")
     answer = Answer.any_of((A, tail), COPY)
     assert answer.places == ((A, tail), (COPY,))
     assert Answer.any_of(A, COPY, OTHER).wordings == (0, 0, 2)
     assert Answer.any_of(CharacterSpan(DocumentId("a"), 0, 4), COPY).wordings == (0, 1)
 
-
-def test_other_things_than_spans_are_no_places():
+    # Other things than spans are no places:
     with pytest.raises(DatasetError, match=r"the ground truth holds an answer with the place .*; expected spans"):
         score_spans({"q": [Answer((("a",),))]}, {"q": []})
+
+    # Lists are places too:
+    assert Answer([["a"], ["b"]]) == Answer.any_of("a", "b")
+    with pytest.raises(DatasetError, match="expected spans only, or ids as texts"):
+        Answer.any_of(5, 6)
 
 
 class Seen(TokenLevelMetric):
@@ -192,12 +196,35 @@ def test_a_metric_of_ones_own_gets_of_each_answer_the_place_of_which_most_was_re
     assert Seen.given == [([part], [COPY, OTHER, A])]
 
 
-def test_text_beside_a_place_that_is_longer_than_the_reference_weighs_as_much_less():
+def test_texts_beside_places_weigh_as_the_reference_does():
+    # Text beside a place that is longer than the reference weighs as much less:
     places = CharacterSpan(DocumentId("d"), 0, 10, "d" * 10), CharacterSpan(DocumentId("e"), 0, 20, "e" * 20)
     answer = Answer.any_of(*places)
     read = CharacterSpan(DocumentId("e"), 0, 40)  # the place, and 20 characters that weigh as 10
     table = score_spans({"q": [answer]}, {"q": [read]}, ["span_iou", "span_f1", "span_iou_raw"])
     assert [column[0] for column in table.columns.values()] == pytest.approx([0.5, 2 / 3, 0.5])
+
+    # A token that two answers need is replaced only if both are found elsewhere:
+    def words(name, text):
+        return CharacterSpan(DocumentId(name), 0, len(text), text)
+
+    both = [Answer.any_of(words("a", "a b"), words("b", "q")), Answer.any_of(words("c", "b c"), words("d", "r"))]
+    for found, expected in (("q", 1 / 3), ("q r", 1), ("q b", 2 / 3)):
+        table = score_spans({"q": both}, {"q": [words("r", found)]}, [TokenSetRecall(tokenizer=str.split)])
+        assert table.columns["token_set_recall"][0] == pytest.approx(expected)
+
+    # A copy is no other wording of a set of tokens:
+    # Also where answers share a token, which is retrieved: the copy says nothing of the others.
+    def words(name, text):
+        return CharacterSpan(DocumentId(name), 0, len(text), text)
+
+    one, copy = words("a", "the refund takes a day"), words("c", "the refund takes a day")
+    other, turned = words("b", "call the office"), words("e", "day a takes refund the")  # the same tokens
+    metric, found = TokenSetRecall(tokenizer=str.split), {"q": [words("z", "the cat saw the")]}
+    alone = score_spans({"q": [one, other]}, found, [metric]).columns["token_set_recall"][0]
+    for further in (copy, turned):
+        several = score_spans({"q": [Answer.any_of(one, further), other]}, found, [metric])
+        assert several.columns["token_set_recall"][0] == alone == pytest.approx(1 / 7)
 
 
 @pytest.mark.parametrize(
@@ -221,32 +248,8 @@ def test_sets_of_tokens_follow_the_same_rule(found, recall, precision, iou, f1):
     assert [column[0] for column in table.columns.values()] == pytest.approx([recall, precision, iou, f1])
 
 
-def test_a_token_that_two_answers_need_is_replaced_only_if_both_are_found_elsewhere():
-    def words(name, text):
-        return CharacterSpan(DocumentId(name), 0, len(text), text)
-
-    both = [Answer.any_of(words("a", "a b"), words("b", "q")), Answer.any_of(words("c", "b c"), words("d", "r"))]
-    for found, expected in (("q", 1 / 3), ("q r", 1), ("q b", 2 / 3)):
-        table = score_spans({"q": both}, {"q": [words("r", found)]}, [TokenSetRecall(tokenizer=str.split)])
-        assert table.columns["token_set_recall"][0] == pytest.approx(expected)
-
-
-def test_a_copy_is_no_other_wording_of_a_set_of_tokens():
-    """Also where answers share a token, which is retrieved: the copy says nothing of the others."""
-
-    def words(name, text):
-        return CharacterSpan(DocumentId(name), 0, len(text), text)
-
-    one, copy = words("a", "the refund takes a day"), words("c", "the refund takes a day")
-    other, turned = words("b", "call the office"), words("e", "day a takes refund the")  # the same tokens
-    metric, found = TokenSetRecall(tokenizer=str.split), {"q": [words("z", "the cat saw the")]}
-    alone = score_spans({"q": [one, other]}, found, [metric]).columns["token_set_recall"][0]
-    for further in (copy, turned):
-        several = score_spans({"q": [Answer.any_of(one, further), other]}, found, [metric])
-        assert several.columns["token_set_recall"][0] == alone == pytest.approx(1 / 7)
-
-
-def test_rankings_of_ids_take_no_answers():
+def test_answers_are_of_spans_and_found_among_rankings_of_chunks():
+    # Rankings of ids take no answers:
     for truth in (
         [Answer.any_of("a", "b"), "c"],
         {Answer.any_of("a", "b"): 2.0},
@@ -255,22 +258,15 @@ def test_rankings_of_ids_take_no_answers():
         with pytest.raises(DatasetError, match="question 'q': the ground truth has an Answer with several places"):
             score_rankings({"q": truth}, {"q": ["b", "c"]}, ["recall"])
 
+    # An answer among many rankings of chunks is found:
+    # They are read in blocks; the first one shows that they are chunks.
+    truth = {f"q{number}": [f"chunk_{number:012x}"] for number in range(300)}
+    truth["q299"] = ["chunk_a", Answer.any_of("chunk_b", "chunk_c")]
+    with pytest.raises(DatasetError, match="question 'q299': the ground truth has an Answer with several places"):
+        score_rankings(truth, {name: ["chunk_000000000001"] for name in truth}, ["recall"])
+
 
 @pytest.mark.parametrize("places", [5, "ab", [5], ["ab"], {"a": 1}])
 def test_what_is_no_list_of_places_is_refused(places):
     with pytest.raises(DatasetError, match="an answer has the places"):
         Answer(places)
-
-
-def test_lists_are_places_too():
-    assert Answer([["a"], ["b"]]) == Answer.any_of("a", "b")
-    with pytest.raises(DatasetError, match="expected spans only, or ids as texts"):
-        Answer.any_of(5, 6)
-
-
-def test_an_answer_among_many_rankings_of_chunks_is_found():
-    """They are read in blocks; the first one shows that they are chunks."""
-    truth = {f"q{number}": [f"chunk_{number:012x}"] for number in range(300)}
-    truth["q299"] = ["chunk_a", Answer.any_of("chunk_b", "chunk_c")]
-    with pytest.raises(DatasetError, match="question 'q299': the ground truth has an Answer with several places"):
-        score_rankings(truth, {name: ["chunk_000000000001"] for name in truth}, ["recall"])

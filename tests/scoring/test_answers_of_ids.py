@@ -85,10 +85,16 @@ def test_every_score_of_documents_equals_walking_down_the_ranking():
         assert scores == pytest.approx(expected, abs=1e-12), (answers, results)
 
 
-def test_one_question_alone_scores_as_walking_down_its_ranking():
+def test_questions_score_alone_as_among_others():
+    # One question alone scores as walking down its ranking:
     for world in worlds(30_000, 30_060):
         (scores,), (answers, results) = scored(documents([world]), OF_BOTH, (1, 2, 3, 5)), world
         assert scores == pytest.approx(counted(answers, results, OF_BOTH), abs=1e-12), world
+
+    # Questions without alternatives score as they do alone:
+    single, several = worlds(0, 300, alternatives=0), worlds(300, 600)
+    mixed = [world for pair in zip(single, several, strict=True) for world in pair]
+    assert scored(documents(mixed), OF_BOTH)[::2] == scored(documents(single), OF_BOTH)
 
 
 @pytest.mark.no_cover
@@ -114,12 +120,6 @@ def test_gains_are_those_of_the_first_places():
         assert scores == pytest.approx(counted(answers, results, ["ndcg"], (1, 3, 5), weights), abs=1e-12)
 
 
-def test_questions_without_alternatives_score_as_they_do_alone():
-    single, several = worlds(0, 300, alternatives=0), worlds(300, 600)
-    mixed = [world for pair in zip(single, several, strict=True) for world in pair]
-    assert scored(documents(mixed), OF_BOTH)[::2] == scored(documents(single), OF_BOTH)
-
-
 @pytest.mark.no_cover
 def test_one_full_place_of_each_answer_has_all_of_it_and_another_place_lowers_nothing_but_map():
     monotone = [name for name in OF_BOTH if name != "map"]
@@ -140,15 +140,15 @@ def test_one_full_place_of_each_answer_has_all_of_it_and_another_place_lowers_no
         assert scores == {"recall@8": 1.0}
 
 
-def test_a_prefix_is_a_place_like_any_other():
+def test_a_prefix_and_two_ids_of_a_chunk_are_one_place():
+    # A prefix is a place like any other:
     truth = DocumentLevelGroundTruth(
         query(0), (Answer.any_of(DocumentId("u3"), DocumentId("v7")),), relevant_prefixes=("v",)
     )
     assert [answer.places for answer in truth.answers] == [(("u3",), ("v*",)), (("v*",),)]
     assert truth.relevant == ("u3", "v*")
 
-
-def test_two_ids_of_one_chunk_are_one_place():
+    # Two ids of one chunk are one place:
     truth = ChunkLevelGroundTruth(
         query(0), (Answer.any_of(ChunkId("chunk_0123456789ab"), ChunkId("pa_chunk_0123456789ab")),)
     )

@@ -35,7 +35,8 @@ def has_an_answer(case):
     return any(grade > 0 for grade in case["relevant"].values())
 
 
-def test_every_kind_of_case_is_covered(cases):
+def test_all_libraries_agree_on_lists_and_on_scores(cases):
+    # Every kind of case is covered:
     assert len(cases) >= 31
     assert sum(len(consensus(case)) for case in cases.values()) >= 900
     assert sum(case["ranked"] is None for case in cases.values()) == 4
@@ -43,14 +44,12 @@ def test_every_kind_of_case_is_covered(cases):
     scores = {name for case in cases.values() for name in consensus(case)}
     assert {name.partition("@")[0] for name in scores} == {metric.name for metric in METRICS}
 
-
-def test_ranked_lists_get_the_values_all_libraries_agree_on(cases):
+    # Ranked lists get the values all libraries agree on:
     for name, case in cases.items():
         if case["ranked"] is not None and has_an_answer(case):
             assert scores_of(case, "ranked") == pytest.approx(consensus(case), abs=1e-9), name
 
-
-def test_scores_get_the_values_all_libraries_agree_on(cases):
+    # Scores get the values all libraries agree on:
     for name, case in cases.items():
         if has_an_answer(case) and name != "tie_all_20":
             assert scores_of(case, "scores") == pytest.approx(consensus(case), abs=1e-9), name

@@ -61,12 +61,13 @@ class TestOrder:
                 rankings[query] = dict(zip(ids, values, strict=True))
         assert_as_walked_down(truth, rankings)
 
-    def test_integers_that_round_to_one_float_are_still_ordered_by_value(self):
+    def test_integers_and_infinite_scores_are_in_order(self):
+        # Integers that round to one float are still ordered by value:
         big = 2**60
         run = {"x": big, "a": big + 1}
         assert score_rankings({"q": ["a"]}, {"q": run}, ["mrr"]).mean == {"mrr": 1}
 
-    def test_infinite_scores_and_both_zeros_are_in_order(self):
+        # Infinite scores and both zeros are in order:
         run = {"low": float("-inf"), "zero": 0.0, "other zero": -0.0, "high": float("inf")}
         for place, unit in enumerate(["high", "zero", "other zero", "low"], start=1):
             assert score_rankings({"q": [unit]}, {"q": run}, ["mrr"]).mean == {"mrr": 1 / place}

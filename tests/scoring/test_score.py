@@ -101,15 +101,15 @@ def by_hand(**hits):
     )
 
 
-def test_metrics_are_scored_by_name():
+def test_metrics_are_scored_by_name_as_an_evaluation_does():
+    # Metrics are scored by name:
     rankings = retrieve(BM25Retriever(), HANDBOOK.corpus, HANDBOOK.queries, [5])
     by_name = score(rankings, HANDBOOK, ["span_recall", SpanIoU()], [5])
     assert by_name.mean == score(rankings, HANDBOOK, [SpanRecall(), SpanIoU()], [5]).mean
     with pytest.raises(LevelMismatch, match=r"metric 'mrr' scores .*choose metrics of that level"):
         score(rankings, HANDBOOK, ["mrr"], [5])
 
-
-def test_retrieve_and_score_are_what_an_evaluation_does():
+    # Retrieve and score are what an evaluation does:
     retriever = BM25Retriever()
     rankings = retrieve(retriever, HANDBOOK.corpus, HANDBOOK.queries, CUTOFFS)
     table = score(rankings, HANDBOOK, METRICS, CUTOFFS)
@@ -117,8 +117,18 @@ def test_retrieve_and_score_are_what_an_evaluation_does():
     assert table == result.scores
     assert table.mean == result.metrics
 
+    # One cutoff needs no list:
+    rankings, truth = by_hand(a=[(0, 10)]), dataset(a=[(0, 10)])
+    assert list(score(rankings, truth, [SpanRecall()], 15).columns) == ["span_recall@15"]
+    assert list(score(rankings, truth, [SpanRecall()], "15").columns) == ["span_recall@15"]
+    assert list(score(rankings, truth, [SpanRecall()], "15ch").columns) == ["span_recall@15ch"]
+    for cutoffs, message in (([], "no cutoffs were given"), ([5, "5"], "'5' is given twice"), (None, "cutoffs=None")):
+        with pytest.raises(ConfigError, match=message):
+            score(rankings, truth, [SpanRecall()], cutoffs)
+
 
 def test_other_metrics_and_cutoffs_need_no_other_retrieval():
+    # Other metrics and cutoffs need no other retrieval:
     asked = []
 
     def search(query, k):
@@ -135,27 +145,52 @@ def test_other_metrics_and_cutoffs_need_no_other_retrieval():
     }
     assert asked == [10]
 
+    # The chunks of the index come with the rankings:
+    rankings = retrieve(BM25Retriever(), HANDBOOK.corpus, HANDBOOK.queries[:3], [1])
+    few = Dataset(HANDBOOK.ground_truth[:3], TOKEN, corpus=HANDBOOK.corpus)
+    assert score(rankings, few, [PrecisionOmega()], [1]).mean["precision_omega"] > 0
+    with pytest.warns(UserWarning, match="precision_omega: not available, as rankings cannot list its chunks"):
+        assert (
+            score(by_hand(a=[(0, 10)]), dataset(a=[(0, 10)]), [PrecisionOmega()], [1]).mean["precision_omega"] is None
+        )
 
-def test_rankings_made_elsewhere_are_scored_by_hand_worked_values():
+
+def test_rankings_made_elsewhere_are_matched_by_id_and_scored():
+    # Rankings made elsewhere are scored by hand worked values:
     table = score(by_hand(a=[(0, 5), (5, 10)], b=[(50, 60)]), dataset(a=[(0, 10)], b=[(0, 10)]), [SpanRecall()], [1, 2])
     assert table.per_query("span_recall@1") == {"a": 0.5, "b": 0.0}
     assert table.per_query("span_recall@2") == {"a": 1.0, "b": 0.0}
     assert table.mean["span_recall"] == 0.25  # the first cutoff of the metric
 
-
-def test_queries_are_matched_by_id_and_not_by_position():
+    # Queries are matched by id and not by position:
     rankings = by_hand(b=[(50, 60)], a=[(0, 10)])
     assert score(rankings, dataset(a=[(0, 10)], b=[(0, 10)]), [SpanRecall()], [1]).per_query("span_recall") == {
         "a": 1.0,
         "b": 0.0,
     }
 
+    # The order of queries changes no mean:
+    truth = dataset(**{f"q{number}": [(0, 7 + number)] for number in range(30)})
+    turned = Dataset(truth.ground_truth[::-1], TOKEN, corpus=CORPUS)
+    rankings = by_hand(**{f"q{number}": [(0, 5)] for number in range(30)})
+    assert score(rankings, truth, METRICS, [1]).mean == score(rankings, turned, METRICS, [1]).mean
 
-def test_a_query_that_was_not_retrieved_is_refused():
+
+def test_what_was_not_retrieved_or_is_ranked_twice_is_refused():
+    # A query that was not retrieved is refused:
     with pytest.raises(
         DatasetError, match=r"the rankings lack 1 of 2 questions, the first 'b': retrieve for dataset\.queries"
     ):
         score(by_hand(a=[(0, 10)]), dataset(a=[(0, 10)], b=[(0, 10)]), [SpanRecall()], [1])
+
+    # A question that is ranked twice and rankings without a corpus are refused:
+    rankings = by_hand(a=[(0, 10)])
+    with pytest.raises(DatasetError, match="the rankings have question 'a' twice"):
+        Rankings.of([*rankings] * 2, CORPUS)
+    with pytest.raises(ConfigError, match="rankings: corpus=None; expected the Corpus"):
+        Rankings.of(rankings, None)
+    with pytest.raises(ConfigError, match="rankings: corpus=None; expected the Corpus"):
+        replace(rankings, corpus=None)
 
 
 def test_failed_and_unanswered_queries_have_a_status_and_no_score():
@@ -172,15 +207,15 @@ def test_failed_and_unanswered_queries_have_a_status_and_no_score():
     assert table.row("bad") == table.row("none") == {}
 
 
-def test_a_metric_of_another_level_is_refused():
+def test_a_metric_of_another_level_and_a_budget_without_a_tokenizer_are_refused():
+    # A metric of another level is refused:
     with pytest.raises(
         LevelMismatch,
         match="metric 'recall' scores chunk-level and document-level truth, dataset 'dataset' is scored at token-level",
     ):
         score(by_hand(a=[(0, 10)]), dataset(a=[(0, 10)]), [Recall()], [1])
 
-
-def test_a_budget_in_tokens_needs_a_tokenizer():
+    # A budget in tokens needs a tokenizer:
     rankings, truth = by_hand(a=[(0, 10)]), dataset(a=[(0, 10)])
     with pytest.raises(ConfigError, match="counts tokens: expected a tokenizer"):
         score(rankings, truth, [SpanRecall()], ["5tok"])
@@ -188,7 +223,8 @@ def test_a_budget_in_tokens_needs_a_tokenizer():
     assert table.mean["span_recall@5tok"] == 0.5
 
 
-def test_a_k_that_was_not_asked_of_an_unstable_retriever_is_refused():
+def test_cutoffs_that_were_not_asked_of_an_unstable_retriever_are_refused():
+    # A k that was not asked of an unstable retriever is refused:
     retriever = FunctionRetriever(lambda query, k: [{"doc_id": "d", "start": k, "end": k + 1}] * k, stable=False)
     truth = dataset(q=[(0, 10)])
     rankings = retrieve(retriever, CORPUS, truth.queries, [2, 4])
@@ -196,18 +232,17 @@ def test_a_k_that_was_not_asked_of_an_unstable_retriever_is_refused():
     with pytest.raises(ConfigError, match=r"cutoff '3': the retriever ranks differently .* was asked for 2, 4 only"):
         score(rankings, truth, [SpanRecall()], [3])
 
-
-def test_the_chunks_of_the_index_come_with_the_rankings():
-    rankings = retrieve(BM25Retriever(), HANDBOOK.corpus, HANDBOOK.queries[:3], [1])
-    few = Dataset(HANDBOOK.ground_truth[:3], TOKEN, corpus=HANDBOOK.corpus)
-    assert score(rankings, few, [PrecisionOmega()], [1]).mean["precision_omega"] > 0
-    with pytest.warns(UserWarning, match="precision_omega: not available, as rankings cannot list its chunks"):
-        assert (
-            score(by_hand(a=[(0, 10)]), dataset(a=[(0, 10)]), [PrecisionOmega()], [1]).mean["precision_omega"] is None
-        )
+    # A budget that was not asked of an unstable retriever is refused:
+    retriever = FunctionRetriever(lambda query, k: [{"doc_id": "d", "start": k, "end": k + 5}] * k, stable=False)
+    truth = dataset(q=[(0, 10)])
+    rankings = retrieve(retriever, CORPUS, truth.queries, [5, "30ch"])
+    assert score(rankings, truth, [SpanRecall()], ["30ch"]).mean["span_recall@30ch"] == 0.0
+    with pytest.raises(ConfigError, match=r"cutoff '10ch': the retriever ranks differently .* asked for 5, 30ch only"):
+        score(rankings, truth, [SpanRecall()], ["10ch"])
 
 
-def test_spans_can_be_scored_as_chunks_or_documents():
+def test_spans_are_scored_as_chunks_or_documents_by_the_names_of_the_dataset():
+    # Spans can be scored as chunks or documents:
     retriever = BM25Retriever(RecursiveCharacterChunker(chunk_size=400))
     rankings = retrieve(retriever, HANDBOOK.corpus, HANDBOOK.queries, [5])
     table = score(rankings, HANDBOOK, [ChunkRecall()], [5], level=CHUNK)
@@ -218,8 +253,7 @@ def test_spans_can_be_scored_as_chunks_or_documents():
     assert 0 < table.mean["recall@5"] == result.metrics["recall@5"] < 1
     assert score(rankings, HANDBOOK, METRICS, [5], level=TOKEN) == score(rankings, HANDBOOK, METRICS, [5])
 
-
-def test_chunks_and_documents_are_named_as_the_dataset_names_them():
+    # Chunks and documents are named as the dataset names them:
     retriever = BM25Retriever(RecursiveCharacterChunker(chunk_size=400))
     rankings = retrieve(retriever, HANDBOOK.corpus, HANDBOOK.queries, [5])
     chunks = RULES[CHUNK.evaluation_type].truth(HANDBOOK, rankings)
@@ -241,12 +275,20 @@ def test_chunks_and_documents_are_named_as_the_dataset_names_them():
     assert 0 < score(rankings, documents, [Recall()], [5]).mean["recall@5"] == at_once.metrics["recall@5"]
 
 
-def test_truth_of_another_corpus_is_refused():
+def test_truth_and_places_of_another_corpus_are_refused():
+    # Truth of another corpus is refused:
     with pytest.raises(DatasetError, match="does not match the corpus"):
         score(retrieve(BM25Retriever(), CORPUS, HANDBOOK.queries, [1]), HANDBOOK, METRICS, [1])
     elsewhere = [DocumentLevelGroundTruth(entry.query, (DocumentId("z.md"),)) for entry in dataset(a=[(0, 9)])]
     with pytest.raises(DatasetError, match=r"the corpus holds none of its relevant documents \('z.md'"):
         score(by_hand(a=[(0, 10)]), Dataset(elsewhere, DOCUMENT), [Recall()], [1])
+
+    # Places that another corpus does not have are refused:
+    rankings = by_hand(a=[(0, 50)])
+    other = Corpus([Document(DocumentId("d"), "0123")])
+    truth = Dataset([TokenLevelGroundTruth(rankings.queries[0], [CharacterSpan(DocumentId("d"), 0, 2)])], TOKEN)
+    with pytest.raises(DatasetError, match=r"the place \[0:50\] in 'd', which their corpus does not have"):
+        score(replace(rankings, corpus=other), truth, [SpanRecall()], [1])
 
 
 @pytest.mark.parametrize(
@@ -269,25 +311,35 @@ def test_rankings_made_by_hand_that_are_not_sound_are_refused(found, message):
             Rankings.of([entry], CORPUS)
 
 
-def test_a_question_that_is_ranked_twice_and_rankings_without_a_corpus_are_refused():
-    rankings = by_hand(a=[(0, 10)])
-    with pytest.raises(DatasetError, match="the rankings have question 'a' twice"):
-        Rankings.of([*rankings] * 2, CORPUS)
-    with pytest.raises(ConfigError, match="rankings: corpus=None; expected the Corpus"):
-        Rankings.of(rankings, None)
-    with pytest.raises(ConfigError, match="rankings: corpus=None; expected the Corpus"):
-        replace(rankings, corpus=None)
-
-
-def test_hits_that_cannot_be_judged_are_counted():
+def test_hits_that_cannot_be_judged_and_other_wordings_are_told():
+    # Hits that cannot be judged are counted:
     rankings = by_hand(a=[(0, 10)])
     entry = replace(rankings[0], hits=(Hit(text="0123456789"), Hit(DocumentId("d"), 0, 10)))
     with pytest.warns(UserWarning, match="results without a place in the corpus: 1 of 2; they count as retrieved and"):
         table = score(Rankings.of([entry], CORPUS), dataset(a=[(0, 10)]), [SpanRecall()], [1, 2])
     assert list(table.mean.values()) == [0.0, 1.0]
 
+    # Questions of another wording are noted:
+    rankings = by_hand(a=[(0, 10)])
+    reworded = replace(rankings[0], query=Query(QueryId("a"), QueryText("another?")))
+    with pytest.warns(UserWarning, match="wording in the rankings is not that in the ground truth: 1, the first 'a'"):
+        score(Rankings.of([reworded], CORPUS), dataset(a=[(0, 10)]), [SpanRecall()], [1])
 
-def test_a_budget_in_tokens_of_another_tokenizer_than_that_of_the_retrieval_is_checked():
+    # The table tells over how many questions its mean is:
+    def search(query, k):
+        if query == "bad":
+            raise ConnectionError("gone away")
+        return [{"doc_id": "d", "start": 0, "end": 10}]
+
+    truth = dataset(good=[(0, 10)], bad=[(0, 10)], none=[])
+    table = score(retrieve(search, CORPUS, truth.queries, [1]), truth, [SpanRecall()], [1])
+    assert repr(table) == "ScoreTable(span_recall@1 1.0000; scored: 1, failed: 1, no-answer: 1)"
+    with pytest.raises(ValueError, match="read-only"):
+        table.columns["span_recall@1"][0] = 9.0
+
+
+def test_a_tokenizer_may_be_named_and_is_checked():
+    # A budget in tokens of another tokenizer than that of the retrieval is checked:
     def words(text):
         return text.split()
 
@@ -300,6 +352,15 @@ def test_a_budget_in_tokens_of_another_tokenizer_than_that_of_the_retrieval_is_c
     for cutoff in ("2000tok", "1999tok"):
         with pytest.raises(ConfigError, match=r"retrieved for 2000tok\. Retrieve again with this cutoff and this tok"):
             score(rankings, HANDBOOK, METRICS, cutoff, tokenizer=words)
+
+    # A tokenizer may be named:
+    rankings, truth = by_hand(a=[(0, 50)]), dataset(a=[(0, 50)])
+    tokens = resolve_tokenizer("cl100k_base")
+    named = score(rankings, truth, [SpanRecall()], ["5tok"], tokenizer="cl100k_base").mean
+    assert named == score(rankings, truth, [SpanRecall()], ["5tok"], tokenizer=tokens).mean
+    assert 0 < named["span_recall@5tok"] < 1
+    few = [retrieve(BM25Retriever(), CORPUS, ["012"], ["5tok"], tokenizer=given) for given in ("cl100k_base", tokens)]
+    assert [entry.hits for entry in few[0]] == [entry.hits for entry in few[1]]
 
 
 @pytest.mark.parametrize("deeper", [4, "40ch"])
@@ -317,7 +378,8 @@ def test_a_cutoff_beyond_what_was_retrieved_is_refused(deeper):
     assert score(complete, truth, [SpanRecall()], [50, "1000ch"]).mean["span_recall@50"] == 1.0
 
 
-def test_rankings_that_were_cut_for_a_small_budget_do_not_pass_as_complete():
+def test_rankings_cut_for_a_budget_or_of_unknown_length_are_counted():
+    # Rankings that were cut for a small budget do not pass as complete:
     def search(query, k):  # the third result fills the budget, so that the last two are not kept
         places = [(0, 1), (1, 2), (2, 60), (60, 70), (70, 80)]
         return [{"doc_id": "d", "start": start, "end": end} for start, end in places][:k]
@@ -329,6 +391,21 @@ def test_rankings_that_were_cut_for_a_small_budget_do_not_pass_as_complete():
         score(rankings, truth, [SpanRecall()], [5])
     with pytest.raises(ConfigError, match="cutoff '75ch': 1 of 1 rankings end before it"):
         score(retrieve(search, CORPUS, truth.queries, [3]), truth, [SpanRecall()], ["75ch"])
+
+    # Rankings of unknown length are counted among the others:
+    def search(query, k):
+        return [{"chunk_id": "c1"} if query == "q" else {"doc_id": "d", "start": 0, "end": 10}]
+
+    truth = Dataset(
+        [ChunkLevelGroundTruth(Query(QueryId(name), QueryText(name)), (ChunkId("c1"),)) for name in "pqr"],
+        CHUNK,
+        corpus=CORPUS,
+    )
+    with collected() as notes:
+        score(retrieve(search, CORPUS, truth.queries, ["100ch"]), truth, [ChunkRecall()], ["100ch"])
+    assert [note.partition(";")[0] for note in notes if "length is not known" in note] == [
+        "rankings of results whose length is not known: 1 of 3"
+    ]
 
 
 def test_a_budget_over_results_of_unknown_length_is_scored_as_an_evaluation_does():
@@ -351,41 +428,6 @@ def test_a_budget_over_results_of_unknown_length_is_scored_as_an_evaluation_does
     ]
 
 
-def test_rankings_of_unknown_length_are_counted_among_the_others():
-    def search(query, k):
-        return [{"chunk_id": "c1"} if query == "q" else {"doc_id": "d", "start": 0, "end": 10}]
-
-    truth = Dataset(
-        [ChunkLevelGroundTruth(Query(QueryId(name), QueryText(name)), (ChunkId("c1"),)) for name in "pqr"],
-        CHUNK,
-        corpus=CORPUS,
-    )
-    with collected() as notes:
-        score(retrieve(search, CORPUS, truth.queries, ["100ch"]), truth, [ChunkRecall()], ["100ch"])
-    assert [note.partition(";")[0] for note in notes if "length is not known" in note] == [
-        "rankings of results whose length is not known: 1 of 3"
-    ]
-
-
-def test_a_budget_that_was_not_asked_of_an_unstable_retriever_is_refused():
-    retriever = FunctionRetriever(lambda query, k: [{"doc_id": "d", "start": k, "end": k + 5}] * k, stable=False)
-    truth = dataset(q=[(0, 10)])
-    rankings = retrieve(retriever, CORPUS, truth.queries, [5, "30ch"])
-    assert score(rankings, truth, [SpanRecall()], ["30ch"]).mean["span_recall@30ch"] == 0.0
-    with pytest.raises(ConfigError, match=r"cutoff '10ch': the retriever ranks differently .* asked for 5, 30ch only"):
-        score(rankings, truth, [SpanRecall()], ["10ch"])
-
-
-def test_a_tokenizer_may_be_named():
-    rankings, truth = by_hand(a=[(0, 50)]), dataset(a=[(0, 50)])
-    tokens = resolve_tokenizer("cl100k_base")
-    named = score(rankings, truth, [SpanRecall()], ["5tok"], tokenizer="cl100k_base").mean
-    assert named == score(rankings, truth, [SpanRecall()], ["5tok"], tokenizer=tokens).mean
-    assert 0 < named["span_recall@5tok"] < 1
-    few = [retrieve(BM25Retriever(), CORPUS, ["012"], ["5tok"], tokenizer=given) for given in ("cl100k_base", tokens)]
-    assert [entry.hits for entry in few[0]] == [entry.hits for entry in few[1]]
-
-
 @each(
     ("metrics", "message"),
     [
@@ -401,16 +443,6 @@ def test_a_tokenizer_may_be_named():
 def test_what_is_no_list_of_metrics_is_refused(metrics, message):
     with pytest.raises(ConfigError, match=message):
         score(by_hand(a=[(0, 10)]), dataset(a=[(0, 10)]), metrics, [1])
-
-
-def test_one_cutoff_needs_no_list():
-    rankings, truth = by_hand(a=[(0, 10)]), dataset(a=[(0, 10)])
-    assert list(score(rankings, truth, [SpanRecall()], 15).columns) == ["span_recall@15"]
-    assert list(score(rankings, truth, [SpanRecall()], "15").columns) == ["span_recall@15"]
-    assert list(score(rankings, truth, [SpanRecall()], "15ch").columns) == ["span_recall@15ch"]
-    for cutoffs, message in (([], "no cutoffs were given"), ([5, "5"], "'5' is given twice"), (None, "cutoffs=None")):
-        with pytest.raises(ConfigError, match=message):
-            score(rankings, truth, [SpanRecall()], cutoffs)
 
 
 def test_what_is_given_in_the_wrong_place_is_refused():
@@ -431,35 +463,15 @@ def test_what_is_given_in_the_wrong_place_is_refused():
         retrieve(BM25Retriever(), CORPUS, ["what?", "what?"], [1])
 
 
-def test_questions_of_another_wording_are_noted():
-    rankings = by_hand(a=[(0, 10)])
-    reworded = replace(rankings[0], query=Query(QueryId("a"), QueryText("another?")))
-    with pytest.warns(UserWarning, match="wording in the rankings is not that in the ground truth: 1, the first 'a'"):
-        score(Rankings.of([reworded], CORPUS), dataset(a=[(0, 10)]), [SpanRecall()], [1])
-
-
 def test_ids_that_differ_by_a_trailing_nul_are_two():
+    # Ids that differ by a trailing nul are two:
     failed = QueryRanking(Query(QueryId("a"), QueryText("a")), failure=Failure("retrieve", "ValueError", "gone"))
     rankings = by_hand(**{"a\0": [(0, 10)]})
     both = Rankings.of([failed, *rankings], CORPUS)
     table = score(both, dataset(**{"a": [(0, 10)], "a\0": [(0, 10)]}), [SpanRecall()], [1])
     assert table.per_query("span_recall") == {"a": None, "a\0": 1.0}
 
-
-def test_the_table_tells_over_how_many_questions_its_mean_is():
-    def search(query, k):
-        if query == "bad":
-            raise ConnectionError("gone away")
-        return [{"doc_id": "d", "start": 0, "end": 10}]
-
-    truth = dataset(good=[(0, 10)], bad=[(0, 10)], none=[])
-    table = score(retrieve(search, CORPUS, truth.queries, [1]), truth, [SpanRecall()], [1])
-    assert repr(table) == "ScoreTable(span_recall@1 1.0000; scored: 1, failed: 1, no-answer: 1)"
-    with pytest.raises(ValueError, match="read-only"):
-        table.columns["span_recall@1"][0] = 9.0
-
-
-def test_notes_of_components_are_in_the_rankings():
+    # Notes of components are in the rankings:
     def search(query, k):
         return ["0123456789"]  # occurs ten times
 
@@ -469,13 +481,6 @@ def test_notes_of_components_are_in_the_rankings():
         "or doc_id, start and end, to be sure",
     )
     assert repr(rankings) == "Rankings(queries: 1, hits: 1, failed: 0)"
-
-
-def test_the_order_of_queries_changes_no_mean():
-    truth = dataset(**{f"q{number}": [(0, 7 + number)] for number in range(30)})
-    turned = Dataset(truth.ground_truth[::-1], TOKEN, corpus=CORPUS)
-    rankings = by_hand(**{f"q{number}": [(0, 5)] for number in range(30)})
-    assert score(rankings, truth, METRICS, [1]).mean == score(rankings, turned, METRICS, [1]).mean
 
 
 def test_two_runs_at_a_time_need_two_retrievers():
@@ -524,18 +529,11 @@ def test_questions_are_scored_some_at_a_time_as_all_at_once(monkeypatch, level, 
     assert blocks == [1] if at_once == 1 << 18 else blocks[0] > 40
 
 
-def test_places_that_another_corpus_does_not_have_are_refused():
-    rankings = by_hand(a=[(0, 50)])
-    other = Corpus([Document(DocumentId("d"), "0123")])
-    truth = Dataset([TokenLevelGroundTruth(rankings.queries[0], [CharacterSpan(DocumentId("d"), 0, 2)])], TOKEN)
-    with pytest.raises(DatasetError, match=r"the place \[0:50\] in 'd', which their corpus does not have"):
-        score(replace(rankings, corpus=other), truth, [SpanRecall()], [1])
-
-
 # --- metrics that are scored at budgets only --------------------------------------------------------------------------
 
 
-def test_a_metric_of_budgets_is_scored_at_these_and_the_gap_is_noted():
+def test_metrics_of_budgets_are_scored_at_budgets_only():
+    # A metric of budgets is scored at these and the gap is noted:
     rankings, truth = by_hand(a=[(50, 60), (0, 10)]), dataset(a=[(0, 10)])
     with pytest.warns(UserWarning, match=r"^span_u is scored at budgets only: @40ch, @15ch_whole$"):
         table = score(rankings, truth, [SpanRecall(), SpanU()], [1, "40ch", "15ch_whole"])
@@ -550,17 +548,7 @@ def test_a_metric_of_budgets_is_scored_at_these_and_the_gap_is_noted():
     assert table.mean["span_u"] == 255 / 355
     assert table.mean["span_u@15ch_whole"] == 0.0
 
-
-@pytest.mark.parametrize("metrics", [[SpanU()], [SpanRecall(), SpanU()]])
-def test_a_metric_of_budgets_without_a_budget_is_refused(metrics):
-    expected = r"metric 'span_u' is scored at budgets only, and there is none.*'4000ch'"
-    with pytest.raises(ConfigError, match=expected):
-        score(by_hand(a=[(0, 10)]), dataset(a=[(0, 10)]), metrics, [1, 5])
-    with pytest.raises(ConfigError, match=expected):
-        evaluate(BM25Retriever(), dataset(a=[(0, 10)]), k=5, budgets=[], metrics=metrics)
-
-
-def test_a_metric_of_ones_own_is_scored_at_budgets_only_if_it_says_so():
+    # A metric of ones own is scored at budgets only if it says so:
     class Read(TokenLevelMetric):
         needs_budget = True
 
@@ -574,13 +562,30 @@ def test_a_metric_of_ones_own_is_scored_at_budgets_only_if_it_says_so():
         score(by_hand(a=[(0, 10)]), dataset(a=[(0, 10)]), [Read()], [1])
 
 
-def test_scores_of_spans_given_as_they_are_and_of_hits_are_the_same():
+@pytest.mark.parametrize("metrics", [[SpanU()], [SpanRecall(), SpanU()]])
+def test_a_metric_of_budgets_without_a_budget_is_refused(metrics):
+    expected = r"metric 'span_u' is scored at budgets only, and there is none.*'4000ch'"
+    with pytest.raises(ConfigError, match=expected):
+        score(by_hand(a=[(0, 10)]), dataset(a=[(0, 10)]), metrics, [1, 5])
+    with pytest.raises(ConfigError, match=expected):
+        evaluate(BM25Retriever(), dataset(a=[(0, 10)]), k=5, budgets=[], metrics=metrics)
+
+
+def test_scores_of_spans_are_those_of_hits_with_what_stands_before_them():
+    # Scores of spans given as they are and of hits are the same:
     names = ["span_u@30ch", "span_u@30ch_whole", "span_u@100ch"]
     found, right = [(50, 60), (5, 20), (0, 12), (8, 30)], [(0, 3), (9, 25)]
     table = score(by_hand(a=found), dataset(a=right), [SpanU()], [name.partition("@")[2] for name in names])
     places = score_spans({"a": [("d", *place) for place in right]}, {"a": [("d", *place) for place in found]}, names)
     assert dict(table.mean) == dict(places.mean)
     assert len({*table.mean.values()}) == 3
+
+    # What stands in front of a place is read before it:
+    def titled(query, k):
+        return [{"doc_id": "d", "start": 10, "end": 20, "text": "A title: " + TEXT[10:20]}]
+
+    result = evaluate(titled, dataset(a=[(12, 14)]), k=[], budgets=["20ch"], metrics=[SpanU()])
+    assert result.metrics["span_u"] == (20 - 11 + 20 - 12) / (20 + 19)
 
 
 SENTENCES = Corpus([Document(DocumentId("d"), "Aa bb. Cccccccc dd ee ff. G hh iiiii. Jj kk lll.")])
@@ -629,14 +634,6 @@ def u_in_words(right, size, *, whole):
     rate = sum(len(text[start:end].split()) for start, end in right[:3]) / len(relevant)
     ideal = sum(max(0, size - number * rate) for number in range(len(relevant)))
     return min(1.0, sum(earned.values()) / ideal)
-
-
-def test_what_stands_in_front_of_a_place_is_read_before_it():
-    def titled(query, k):
-        return [{"doc_id": "d", "start": 10, "end": 20, "text": "A title: " + TEXT[10:20]}]
-
-    result = evaluate(titled, dataset(a=[(12, 14)]), k=[], budgets=["20ch"], metrics=[SpanU()])
-    assert result.metrics["span_u"] == (20 - 11 + 20 - 12) / (20 + 19)
 
 
 def test_a_question_has_its_score_at_its_own_number_of_results():

@@ -23,9 +23,14 @@ def test_every_built_in_metric_is_found_by_its_name(name):
 
 
 @each("name", SPAN_METRICS)
-def test_span_metrics_are_cut_at_budgets_too(name):
+def test_span_metrics_are_cut_at_budgets_and_sent_to_score_spans(name):
+    # Span metrics are cut at budgets too:
     for cutoff in (Cutoff(4000, "ch"), Cutoff(4000, "ch", whole=True), Cutoff(100, "tok")):
         assert parse_score(f"{name}@{cutoff}") == (ALL_METRICS[name], ScoreName(name, cutoff))
+
+    # Score rankings sends span metrics to score spans:
+    with pytest.raises(ConfigError, match=f"{name} scores spans: use score_spans"):
+        score_rankings({"q": ["a"]}, {"q": ["a"]}, [f"{name}@5"])
 
 
 @each("name", [*RANK_METRICS, "chunk_recall", "nDCG"])
@@ -87,11 +92,26 @@ def test_a_misspelt_name_suggests_the_right_one(name, meant):
         parse_score(name)
 
 
-def test_an_unknown_name_lists_all_names():
+def test_an_unknown_name_lists_the_names_that_there_are():
+    # An unknown name lists all names:
     with pytest.raises(ConfigError) as caught:
         parse_score("zzzzzzzz@5")
     assert "did you mean" not in str(caught.value)
     assert all(name in str(caught.value) for name in ALL_METRICS)
+
+    # An unknown score lists the names that the function takes:
+    with pytest.raises(ConfigError) as caught:
+        score_rankings({"q": ["a"]}, {"q": ["a"]}, ["recal@5"])
+    own, foreign = listed(str(caught.value))
+    assert sorted(own) == sorted([*RANK_METRICS, *CHUNK_METRICS])
+    assert "did you mean recall?" in str(caught.value).lower()
+    assert {"nDCG", "R", "P", "RR", "AP"} <= set(foreign)
+    for name in (*own, *foreign):
+        score_rankings({"q": ["a"]}, {"q": ["a"]}, [name])
+    with pytest.raises(ConfigError, match=r"did you mean span_recall\?") as caught:
+        score_spans({"q": [("d", 0, 5)]}, {}, ["span_recal@5"])
+    own, foreign = listed(str(caught.value))
+    assert (sorted(own), foreign) == (sorted([*SPAN_METRICS, *TOKEN_SET_METRICS]), [])
 
 
 @pytest.mark.parametrize("name", ["", "@5", "ndcg@", "ndcg@0", "ndcg@-1", "ndcg@1.5", "ndcg@@5", "ndcg@5_whole"])
@@ -104,12 +124,6 @@ def test_an_invalid_name_of_a_score_is_quoted_in_the_error(name):
 def test_a_name_that_is_not_text_is_refused(name):
     with pytest.raises(ConfigError, match="expected a text"):
         parse_score(name)
-
-
-@each("name", SPAN_METRICS)
-def test_score_rankings_sends_span_metrics_to_score_spans(name):
-    with pytest.raises(ConfigError, match=f"{name} scores spans: use score_spans"):
-        score_rankings({"q": ["a"]}, {"q": ["a"]}, [f"{name}@5"])
 
 
 @pytest.mark.parametrize("name", RANK_METRICS)
@@ -137,18 +151,3 @@ def listed(message):
     """The names that an error offers, our own and those of ir_measures."""
     own, _, foreign = message.partition("there are ")[2].partition(", and as ir_measures spells them ")
     return own.split(", "), foreign.split(", ") if foreign else []
-
-
-def test_an_unknown_score_lists_the_names_that_the_function_takes():
-    with pytest.raises(ConfigError) as caught:
-        score_rankings({"q": ["a"]}, {"q": ["a"]}, ["recal@5"])
-    own, foreign = listed(str(caught.value))
-    assert sorted(own) == sorted([*RANK_METRICS, *CHUNK_METRICS])
-    assert "did you mean recall?" in str(caught.value).lower()
-    assert {"nDCG", "R", "P", "RR", "AP"} <= set(foreign)
-    for name in (*own, *foreign):
-        score_rankings({"q": ["a"]}, {"q": ["a"]}, [name])
-    with pytest.raises(ConfigError, match=r"did you mean span_recall\?") as caught:
-        score_spans({"q": [("d", 0, 5)]}, {}, ["span_recal@5"])
-    own, foreign = listed(str(caught.value))
-    assert (sorted(own), foreign) == (sorted([*SPAN_METRICS, *TOKEN_SET_METRICS]), [])

@@ -122,15 +122,23 @@ class TestForms:
         assert scores.per_query("span_precision@5") == {"q": 0.5, "r": 5 / 16}
         assert scores.per_query("span_iou@5") == {"q": 0.5, "r": 5 / 21}
 
-    def test_forms_may_be_mixed_in_one_list(self):
+    def test_forms_may_be_mixed_and_texts_are_ignored(self):
+        # Forms may be mixed in one list:
         mixed = [form(("a", 10 * n, 10 * n + 10)) for n, form in enumerate(FORMS.values())]
         assert score_spans({"q": mixed}, {"q": mixed}, ["span_iou", "span_recall@2"]).mean == pytest.approx(
             {"span_iou": 1, "span_recall@2": 2 / len(FORMS)}
         )
 
-    def test_the_text_of_a_span_is_ignored(self):
+        # The text of a span is ignored:
         truth = {"q": [CharacterSpan("a", 0, 5, text="small")]}
         assert score_spans(truth, {"q": [CharacterSpan("a", 0, 5)]}).mean["span_iou@5"] == 1
+
+        # Ids with unusual characters are distinct:
+        documents = ["a", "A", "á", "a\u0301", "a ", "", "\0", "🙂"]
+        truth = {document: [(document, 0, 5)] for document in documents}
+        assert score_spans(truth, truth).mean["span_iou@5"] == 1
+        rolled = dict(zip(documents, [*list(truth.values())[1:], truth["a"]], strict=True))
+        assert score_spans(truth, rolled).mean["span_recall@5"] == 0
 
     @pytest.mark.parametrize("collection", [list, tuple, iter, lambda spans: (span for span in spans)])
     def test_rankings_are_any_collection_with_an_order(self, collection):
@@ -145,22 +153,16 @@ class TestForms:
     def test_the_default_is_recall_precision_and_iou_of_five_results(self):
         assert list(score_spans(TRUTH, {}).columns) == ["span_recall@5", "span_precision@5", "span_iou@5"]
 
-    def test_ids_with_unusual_characters_are_distinct(self):
-        documents = ["a", "A", "á", "a\u0301", "a ", "", "\0", "🙂"]
-        truth = {document: [(document, 0, 5)] for document in documents}
-        assert score_spans(truth, truth).mean["span_iou@5"] == 1
-        rolled = dict(zip(documents, [*list(truth.values())[1:], truth["a"]], strict=True))
-        assert score_spans(truth, rolled).mean["span_recall@5"] == 0
-
 
 class TestMatching:
-    def test_queries_are_matched_by_id_and_scores_come_in_the_order_of_the_ground_truth(self):
+    def test_queries_are_matched_and_counted_by_id(self):
+        # Queries are matched by id and scores come in the order of the ground truth:
         truth = {"z": [("d", 0, 5)], "a": [("d", 5, 10)]}
         scores = score_spans(truth, {"a": [("d", 5, 10)], "z": [("d", 5, 10)]})
         assert list(scores.per_query("span_recall@5").items()) == [("z", 0), ("a", 1)]
         assert scores.query_ids == ("z", "a")
 
-    def test_queries_not_ranked_score_0_unanswerable_ones_none_and_those_not_judged_are_left_out(self):
+        # Queries not ranked score 0 unanswerable ones none and those not judged are left out:
         truth = {"found": [("d", 0, 5)], "missing": [("d", 0, 5)], "no answer": [], "empty span": [("d", 5, 5)]}
         rankings = {"found": [("d", 0, 5)], "no answer": [("d", 0, 5)], "unjudged": [("d", 0, 5)]}
         scores = score_spans(truth, rankings, ["span_recall@5", "span_iou"])
@@ -175,7 +177,7 @@ class TestMatching:
         }
         assert isnan(scores.columns["span_iou"][2])
 
-    def test_without_any_answer_or_ranking_there_is_no_mean(self):
+        # Without any answer or ranking there is no mean:
         assert score_spans({"q": []}, {}, ["span_iou"]).mean == {"span_iou": None}
 
     def test_a_score_is_looked_up_by_its_own_name_only(self):
@@ -214,11 +216,12 @@ class TestBudgets:
             [recall, precision]
         )
 
-    def test_a_whole_budget_stops_at_the_first_span_that_does_not_fit(self):
+    def test_budgets_stop_at_what_does_not_fit_and_are_of_a_question(self):
+        # A whole budget stops at the first span that does not fit:
         rankings = {"q": [("d", 0, 3), ("e", 0, 50), ("d", 5, 10)]}
         assert score_spans(BUDGET_TRUTH, rankings, ["span_recall@10ch_whole"]).mean == {"span_recall@10ch_whole": 0}
 
-    def test_every_question_has_a_budget_of_its_own(self):
+        # Every question has a budget of its own:
         truth = {query: [("d", 0, 10)] for query in "qrs"}
         rankings = {query: [("d", 0, 10)] for query in "qrs"}
         scores = score_spans(truth, rankings, ["span_recall@5ch", "span_recall@10ch_whole"])
@@ -264,12 +267,23 @@ class TestOwnMetrics:
         assert scores.per_query("seen@13ch") == {"none": None, "q": 2, "empty": None, "not ranked": 0}
         assert list(scores.columns) == ["seen", "seen@2", "seen@13ch", "seen@20ch_whole"]
 
-    def test_spans_keep_their_text_as_far_as_they_are_read(self):
+    def test_own_metrics_get_texts_as_far_as_they_are_read(self):
+        # Spans keep their text as far as they are read:
         seen = Seen()
         spans = [CharacterSpan("d", 3, 7, "abcd"), CharacterSpan("e", 0, 4, "efgh"), CharacterSpan("f", 0, 4)]
         score_spans({"q": spans[:1]}, {"q": spans}, [(seen, "7ch"), (seen, "9ch")])
         assert seen.calls[0][0] == [("d", 3, 7, "abcd"), ("e", 0, 3, "efg")]
         assert seen.calls[1][0] == [("d", 3, 7, "abcd"), ("e", 0, 4, "efgh"), ("f", 0, 1, "")]
+
+        # Token set metrics score spans with their text:
+        truth = {"q": [CharacterSpan("d", 0, 9, "one two 3")]}
+        rankings = {"q": [CharacterSpan("e", 5, 12, "two one"), CharacterSpan("e", 5, 5)]}
+        metric = TokenSetRecall(str.split)
+        scores = score_spans(truth, rankings, [(metric, 1), (metric, "3ch"), metric])
+        assert list(scores.mean.values()) == pytest.approx([2 / 3, 1 / 3, 2 / 3])
+        for right, found in ((GOOD, rankings["q"]), (truth["q"], GOOD)):
+            with pytest.raises(ConfigError, match=r"'token_set_recall@1' needs the text .*\[0:5\] of 'd' has none"):
+                score_spans({"q": right}, {"q": found}, ["span_recall", (metric, 1)])
 
     @given(all_truth, all_rankings)
     def test_they_see_what_built_in_metrics_see(self, truth, rankings):
@@ -295,16 +309,6 @@ class TestOwnMetrics:
         assert scores.per_query("odd") == {"none": None, "q": None, "r": 1.0}
         assert [(query, found[0].kind) for query, found in scores.failures.items()] == [("q", "ZeroDivisionError")]
         assert "failed metric: 1" in repr(scores)
-
-    def test_token_set_metrics_score_spans_with_their_text(self):
-        truth = {"q": [CharacterSpan("d", 0, 9, "one two 3")]}
-        rankings = {"q": [CharacterSpan("e", 5, 12, "two one"), CharacterSpan("e", 5, 5)]}
-        metric = TokenSetRecall(str.split)
-        scores = score_spans(truth, rankings, [(metric, 1), (metric, "3ch"), metric])
-        assert list(scores.mean.values()) == pytest.approx([2 / 3, 1 / 3, 2 / 3])
-        for right, found in ((GOOD, rankings["q"]), (truth["q"], GOOD)):
-            with pytest.raises(ConfigError, match=r"'token_set_recall@1' needs the text .*\[0:5\] of 'd' has none"):
-                score_spans({"q": right}, {"q": found}, ["span_recall", (metric, 1)])
 
     def test_built_in_metrics_are_what_their_names_say(self):
         for given_, name in ((SpanRecall(), "span_recall"), ((SpanRecall(), "7ch"), "span_recall@7ch")):
@@ -442,9 +446,22 @@ class TestErrors:
             with pytest.raises(DatasetError, match=rf"question 'bad one': the ground truth holds .*{shown}"):
                 score_spans({"q": GOOD, "bad one": spans}, {})
 
-    def test_a_span_whose_offsets_are_fractions_is_refused_instead_of_rounded(self):
+    def test_what_is_no_list_of_spans_is_refused(self):
+        # A span whose offsets are fractions is refused instead of rounded:
         with pytest.raises(DatasetError, match=r"whole numbers.*start 0\.5"):
             score_spans({"q": [("d", 0.5, 5)]}, {})
+
+        # One span in place of a list is refused:
+        with pytest.raises(DatasetError, match="question 'q': the ranking holds the str 'd'"):
+            score_spans({"q": GOOD}, {"q": ("d", 0, 5)})
+
+        # A ranking without an order is refused:
+        with pytest.raises(DatasetError, match=r"question 'q': the ranking is the set .*no order"):
+            score_spans({"q": GOOD}, {"q": {("d", 0, 5)}})
+
+        # An empty ground truth is refused:
+        with pytest.raises(DatasetError, match="empty"):
+            score_spans({}, {"q": GOOD})
 
     @pytest.mark.parametrize(
         "spans",
@@ -455,18 +472,6 @@ class TestErrors:
             score_spans({"q": GOOD}, {"q": spans})
         with pytest.raises(DatasetError, match=r"question 'q': the ground truth is .*expected a list of spans"):
             score_spans({"q": spans}, {})
-
-    def test_one_span_in_place_of_a_list_is_refused(self):
-        with pytest.raises(DatasetError, match="question 'q': the ranking holds the str 'd'"):
-            score_spans({"q": GOOD}, {"q": ("d", 0, 5)})
-
-    def test_a_ranking_without_an_order_is_refused(self):
-        with pytest.raises(DatasetError, match=r"question 'q': the ranking is the set .*no order"):
-            score_spans({"q": GOOD}, {"q": {("d", 0, 5)}})
-
-    def test_an_empty_ground_truth_is_refused(self):
-        with pytest.raises(DatasetError, match="empty"):
-            score_spans({}, {"q": GOOD})
 
     @pytest.mark.parametrize("value", [None, [("d", 0, 5)], "q"])
     def test_anything_but_a_mapping_by_query_is_refused(self, value):

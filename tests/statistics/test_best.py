@@ -70,7 +70,8 @@ def test_with_few_changes_p_values_are_those_of_all_patterns_and_all_pairs_left(
     assert found.p_values == pytest.approx(slowly(scores))
 
 
-def test_what_is_worse_is_left_out_and_what_may_be_as_good_is_not():
+def test_what_is_worse_is_left_out_the_sooner_the_fewer_there_are():
+    # What is worse is left out and what may be as good is not:
     scores = drawn(0, questions=300, worse=[1, 4])
     found = tied_with_best(scores)
     assert found.best in (0, 2, 3, 5)
@@ -79,23 +80,40 @@ def test_what_is_worse_is_left_out_and_what_may_be_as_good_is_not():
     assert found.resamples == 9_999
     assert not found.is_exact
 
-
-def test_of_fewer_systems_less_is_needed_to_leave_one_out():
+    # Of fewer systems less is needed to leave one out:
     scores = drawn(3, systems=12)
     scores[:, 0] += 0.15
     whole, fewer = tied_with_best(scores), tied_with_best(scores[:, :3])
     assert whole.best == fewer.best == 0
     assert all(fewer.p_values[system] < 0.05 < whole.p_values[system] for system in (1, 2))
 
+    # What is at most 1 minus level is left out:
+    scores = drawn(6, questions=30, worse=[1, 3])
+    for level in (0.999, 0.95, 0.2, 0.1):
+        found = tied_with_best(scores, level=level)
+        assert found.is_tied == tuple(p_value > 1 - level for p_value in found.p_values)
+    two_changes = np.array([[1.0, 0.0], [1.0, 0.0], [0.5, 0.5]])
+    found = tied_with_best(two_changes, level=0.5)
+    assert (found.p_values, found.is_tied) == ((1.0, 0.5), (True, False))
 
-def test_systems_that_are_alike_on_all_questions_are_tied_and_the_first_is_the_best():
+
+def test_systems_that_are_alike_are_tied_in_any_order():
+    # Systems that are alike on all questions are tied and the first is the best:
     scores = np.tile(np.random.default_rng(0).random((40, 1)), (1, 3))
     found = tied_with_best(scores)
     assert (found.best, found.is_tied, found.p_values) == (0, (True,) * 3, (1.0,) * 3)
     assert tied_with_best(scores[:, :1]).is_tied == (True,)
 
+    # The order of systems changes nothing:
+    scores = drawn(5, worse=[2])
+    turned = np.array([3, 0, 5, 1, 4, 2])
+    found, again = tied_with_best(scores), tied_with_best(scores[:, turned])
+    assert again.p_values == pytest.approx([found.p_values[system] for system in turned])
+    assert optimism_of_best(scores[:, turned]) == pytest.approx(optimism_of_best(scores))
 
-def test_questions_that_a_system_lacks_are_left_out():
+
+def test_questions_that_are_lacking_or_of_one_cluster_count_as_such():
+    # Questions that a system lacks are left out:
     scores = drawn(1)
     lacking = scores.copy()
     lacking[::5, 2] = np.nan
@@ -108,8 +126,7 @@ def test_questions_that_a_system_lacks_are_left_out():
     assert tied_with_best(nothing) is None
     assert optimism_of_best(nothing) is None
 
-
-def test_the_questions_of_a_cluster_are_one_piece_of_evidence():
+    # The questions of a cluster are one piece of evidence:
     scores = drawn(2, questions=50, worse=[5])
     repeated, clusters = np.repeat(scores, 4, axis=0), np.repeat(np.arange(50), 4)
     found, alone = tied_with_best(repeated, clusters), tied_with_best(scores)
@@ -125,24 +142,6 @@ def test_the_seed_alone_decides():
     assert tied_with_best(scores, seed=1).p_values != tied_with_best(scores).p_values
     assert optimism_of_best(scores) == optimism_of_best(scores)
     assert optimism_of_best(scores, seed=1) != optimism_of_best(scores)
-
-
-def test_the_order_of_systems_changes_nothing():
-    scores = drawn(5, worse=[2])
-    turned = np.array([3, 0, 5, 1, 4, 2])
-    found, again = tied_with_best(scores), tied_with_best(scores[:, turned])
-    assert again.p_values == pytest.approx([found.p_values[system] for system in turned])
-    assert optimism_of_best(scores[:, turned]) == pytest.approx(optimism_of_best(scores))
-
-
-def test_what_is_at_most_1_minus_level_is_left_out():
-    scores = drawn(6, questions=30, worse=[1, 3])
-    for level in (0.999, 0.95, 0.2, 0.1):
-        found = tied_with_best(scores, level=level)
-        assert found.is_tied == tuple(p_value > 1 - level for p_value in found.p_values)
-    two_changes = np.array([[1.0, 0.0], [1.0, 0.0], [0.5, 0.5]])
-    found = tied_with_best(two_changes, level=0.5)
-    assert (found.p_values, found.is_tied) == ((1.0, 0.5), (True, False))
 
 
 @pytest.mark.parametrize("worse", [(), range(8, 24)])
@@ -168,15 +167,15 @@ def test_a_winner_among_equals_is_too_high_and_the_correction_takes_most_of_that
     assert 0.2 < np.mean(corrected) / np.mean(highest) < 0.4
 
 
-def test_a_winner_that_is_far_ahead_is_not_too_high():
+def test_what_is_far_ahead_is_not_too_high_and_equals_share_it():
+    # A winner that is far ahead is not too high:
     scores = np.random.default_rng(0).random((50, 4)) * 0.1
     scores[:, 2] += 0.8
     assert optimism_of_best(scores) == 0.0
     assert optimism_of_best(scores[:, :1]) == 0.0
 
-
-def test_systems_that_are_best_together_share_what_is_too_high():
-    """Each of two is best on one half: drawn more often, a half has its best at more than it has in the data."""
+    # Systems that are best together share what is too high:
+    # Each of two is best on one half: drawn more often, a half has its best at more than it has in the data.
     scores = np.array([[1.0, 0.0], [0.0, 1.0]] * 8)
     mean_deviation = np.mean([abs(np.random.default_rng(seed).binomial(16, 0.5) / 16 - 0.5) for seed in range(4_000)])
     assert optimism_of_best(scores) == pytest.approx(mean_deviation, abs=0.01)

@@ -14,12 +14,32 @@ def column(*values):
     return np.array(values, dtype=np.float64)[:, np.newaxis]
 
 
-def test_of_hits_the_interval_is_the_exact_one():
+def test_the_interval_is_exact_for_hits_and_keeps_its_range():
+    # Of hits the interval is the exact one:
     (mean,) = mean_scores(column(1, 1, 0, 1, 1, 1, 0, 1))
     assert (mean.mean, mean.questions, mean.clusters) == (0.75, 8, 8)
     assert (mean.low, mean.high) == clopper_pearson(6, 8)
     assert mean.deviation == pytest.approx(0.46291, abs=1e-5)
     assert mean.standard_error == pytest.approx(0.46291 / 8**0.5, abs=1e-5)
+
+    # The bounds are on both sides of the mean and between 0 and 1:
+    random = np.random.default_rng(0)
+    for count in (1, 2, 3, 50):
+        scores = np.stack([random.random(count), random.integers(0, 3, count) / 2, random.random(count) / 50], axis=1)
+        for mean in mean_scores(scores):
+            assert mean is not None
+            assert 0 <= mean.low <= mean.mean <= mean.high <= 1
+
+    # Scores of another range have the interval of that range:
+    shares = np.random.default_rng(3).random((30, 1))
+    (usual,) = mean_scores(shares)
+    (moved,) = mean_scores(4 * shares - 2, ranges=[(-2.0, 2.0)])
+    assert (moved.low, moved.high) == (pytest.approx(4 * usual.low - 2), pytest.approx(4 * usual.high - 2))
+    (hits,) = mean_scores(column(1, 1, 0, 1), ranges=[(-1.0, 1.0)])
+    assert hits.low < clopper_pearson(3, 4)[0]
+    (positive,) = mean_scores(column(7.0, 8.0), ranges=[(0.0, inf)])
+    assert 0 <= positive.low < 7
+    assert positive.high == inf
 
 
 @pytest.mark.parametrize("hits", [1, 25, 49])
@@ -33,8 +53,9 @@ def test_random_weights_give_the_exact_interval_of_hits(hits):
     assert (mean.low, mean.high) != (low, high)
 
 
-def test_equal_scores_leave_a_doubt():
-    """The rule of three, on both sides."""
+def test_equal_scores_and_few_questions_leave_a_doubt():
+    # Equal scores leave a doubt:
+    # The rule of three, on both sides.
     for value, low, high in ((0.0, 0.0, 0.1684), (1.0, 0.8316, 1.0)):
         (mean,) = mean_scores(column(*[value] * 20))
         assert (mean.low, mean.high) == (pytest.approx(low, abs=1e-4), pytest.approx(high, abs=1e-4))
@@ -43,14 +64,17 @@ def test_equal_scores_leave_a_doubt():
     assert middle.high > 0.56
     assert middle.quantiles == (0.5,) * 5
 
+    # One question tells nearly nothing:
+    (mean,) = mean_scores(column(1.0))
+    assert (mean.low, mean.high) == (pytest.approx(0.025), 1.0)
+    assert isnan(mean.standard_error)
+    assert isnan(mean.deviation)
 
-def test_the_bounds_are_on_both_sides_of_the_mean_and_between_0_and_1():
-    random = np.random.default_rng(0)
-    for count in (1, 2, 3, 50):
-        scores = np.stack([random.random(count), random.integers(0, 3, count) / 2, random.random(count) / 50], axis=1)
-        for mean in mean_scores(scores):
-            assert mean is not None
-            assert 0 <= mean.low <= mean.mean <= mean.high <= 1
+    # Scores at the end of the range have an interval:
+    (mean,) = mean_scores(column(1.7e308, 1.6e308, -1.7e308), ranges=[(-1.75e308, 1.75e308)])
+    assert mean.low < mean.mean < mean.high
+    assert mean.mean == pytest.approx(1.6e308 / 3)
+    assert mean.deviation == pytest.approx(1.934e308, rel=1e-3) or mean.deviation == inf
 
 
 @each("worse", range(20))
@@ -82,19 +106,8 @@ def test_intervals_hold_the_mean_where_most_scores_are_near_one_end(draw, questi
     assert held >= 0.95  # 54 to 88 % where the range is that of the sample
 
 
-def test_scores_of_another_range_have_the_interval_of_that_range():
-    shares = np.random.default_rng(3).random((30, 1))
-    (usual,) = mean_scores(shares)
-    (moved,) = mean_scores(4 * shares - 2, ranges=[(-2.0, 2.0)])
-    assert (moved.low, moved.high) == (pytest.approx(4 * usual.low - 2), pytest.approx(4 * usual.high - 2))
-    (hits,) = mean_scores(column(1, 1, 0, 1), ranges=[(-1.0, 1.0)])
-    assert hits.low < clopper_pearson(3, 4)[0]
-    (positive,) = mean_scores(column(7.0, 8.0), ranges=[(0.0, inf)])
-    assert 0 <= positive.low < 7
-    assert positive.high == inf
-
-
-def test_what_is_missing_does_not_count():
+def test_what_is_missing_does_not_count_and_groups_count_the_same():
+    # What is missing does not count:
     with_gaps = column(0.2, np.nan, 0.9, 0.4, np.nan)
     (mean,) = mean_scores(with_gaps)
     assert (mean.mean, mean.questions, mean.clusters) == (pytest.approx(0.5), 3, 3)
@@ -102,12 +115,11 @@ def test_what_is_missing_does_not_count():
     assert mean_scores(np.hstack([with_gaps, np.full((5, 1), np.nan)])) == [mean, None]
     assert mean_scores(np.zeros((0, 2))) == [None, None]
 
-
-def test_one_question_tells_nearly_nothing():
-    (mean,) = mean_scores(column(1.0))
-    assert (mean.low, mean.high) == (pytest.approx(0.025), 1.0)
-    assert isnan(mean.standard_error)
-    assert isnan(mean.deviation)
+    # Each group counts the same:
+    scores = np.array([[1.0, np.nan], [0.0, 0.4], [0.5, np.nan], [1.0, np.nan]])
+    means = group_means(scores, np.array([0, 0, 0, 2]))  # group 1 is empty
+    assert means.tolist() == [pytest.approx(0.75), pytest.approx(0.4)]
+    assert np.isnan(group_means(np.full((2, 1), np.nan), np.array([0, 1]))).all()
 
 
 @pytest.mark.parametrize("scores", [(7.0, 7.0, 7.0), (0.5, 1.5), (-0.1, 0.3)])
@@ -117,14 +129,8 @@ def test_of_scores_outside_their_range_no_bound_is_known(scores):
     assert mean.mean == pytest.approx(np.mean(scores))
 
 
-def test_scores_at_the_end_of_the_range_have_an_interval():
-    (mean,) = mean_scores(column(1.7e308, 1.6e308, -1.7e308), ranges=[(-1.75e308, 1.75e308)])
-    assert mean.low < mean.mean < mean.high
-    assert mean.mean == pytest.approx(1.6e308 / 3)
-    assert mean.deviation == pytest.approx(1.934e308, rel=1e-3) or mean.deviation == inf
-
-
-def test_questions_of_one_cluster_are_one_piece_of_evidence():
+def test_clusters_are_one_piece_of_evidence_and_have_no_exact_interval():
+    # Questions of one cluster are one piece of evidence:
     random = np.random.default_rng(1)
     once = random.random((30, 1))
     four_times = np.repeat(once, 4, axis=0)
@@ -135,6 +141,12 @@ def test_questions_of_one_cluster_are_one_piece_of_evidence():
     assert clustered.standard_error == pytest.approx(alone.standard_error)
     assert (clustered.questions, clustered.clusters) == (120, 30)
     assert taken_as_independent.high - taken_as_independent.low < 0.6 * (clustered.high - clustered.low)
+
+    # Hits in clusters have no exact interval:
+    hits = np.repeat([1.0, 0.0, 1.0, 1.0], 5)[:, np.newaxis]
+    (mean,) = mean_scores(hits, np.repeat(np.arange(4), 5))
+    low, high = clopper_pearson(3, 4)
+    assert (mean.low, mean.high) == (pytest.approx(low, abs=0.02), pytest.approx(high, abs=0.02))
 
 
 def slowly(scores, clusters):
@@ -157,13 +169,6 @@ def test_the_interval_of_clusters_of_all_sizes_is_that_of_weighing_them_one_by_o
     assert (mean.low, mean.high) == pytest.approx(slowly(scores, clusters))
 
 
-def test_hits_in_clusters_have_no_exact_interval():
-    hits = np.repeat([1.0, 0.0, 1.0, 1.0], 5)[:, np.newaxis]
-    (mean,) = mean_scores(hits, np.repeat(np.arange(4), 5))
-    low, high = clopper_pearson(3, 4)
-    assert (mean.low, mean.high) == (pytest.approx(low, abs=0.02), pytest.approx(high, abs=0.02))
-
-
 def test_the_same_seed_gives_the_same_numbers():
     scores = np.random.default_rng(2).random((40, 3))
     assert mean_scores(scores) == mean_scores(scores)
@@ -181,10 +186,3 @@ def test_intervals_cover(questions):
     held = np.mean([mean is not None and mean.low <= 0.92 <= mean.high for mean in found])
     assert held >= 0.93
     assert held < 1
-
-
-def test_each_group_counts_the_same():
-    scores = np.array([[1.0, np.nan], [0.0, 0.4], [0.5, np.nan], [1.0, np.nan]])
-    means = group_means(scores, np.array([0, 0, 0, 2]))  # group 1 is empty
-    assert means.tolist() == [pytest.approx(0.75), pytest.approx(0.4)]
-    assert np.isnan(group_means(np.full((2, 1), np.nan), np.array([0, 1]))).all()

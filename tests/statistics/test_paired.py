@@ -4,13 +4,14 @@ from math import isnan
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
 from rag_evaluation_framework.statistics.paired import paired_differences
 from rag_evaluation_framework.statistics.proportions import clopper_pearson
 from support.each import each
+from support.examples import examples
 
 
 def one(values, clusters=None, **options):
@@ -41,10 +42,17 @@ def test_where_nearly_all_changes_go_one_way_few_small_ones_do_not_make_it_certa
     assert nearly.low == pytest.approx(all_gain.low, abs=1e-5)
 
 
-def test_documents_of_equal_size_that_all_gain_are_as_pairs_and_a_large_one_leaves_more_doubt():
+def test_small_differences_stay_small_and_large_documents_leave_more_doubt():
+    # Documents of equal size that all gain are as pairs and a large one leaves more doubt:
     even, uneven = np.repeat(np.arange(20), 2), np.concatenate([np.arange(20), np.full(20, 20)])
     assert one(np.ones(40), even).low == pytest.approx(clopper_pearson(20, 20)[0], abs=0.005)
     assert one(np.ones(40), uneven).low < one(np.ones(40), even).low - 0.1
+
+    # Small differences of documents stay small:
+    # Scores could differ by 1; those of any question seen differ by 0.01 at most.
+    clusters = np.repeat(np.arange(30), 3)
+    found = one(np.random.default_rng(0).uniform(-0.01, 0.01, 90), clusters)
+    assert -0.006 < found.low < found.high < 0.006
 
 
 @pytest.mark.parametrize("sign", [1, -1])
@@ -80,13 +88,6 @@ def test_an_interval_does_not_turn_with_the_sign_of_a_mean_that_is_nearly_0(clus
     values = np.array([1.0, 1.0] + [-1 / 29] * 58)
     above, below = (one(values + epsilon, clusters) for epsilon in (1e-9, -1e-9))
     assert (above.low, above.high) == pytest.approx((below.low, below.high), abs=1e-6)
-
-
-def test_small_differences_of_documents_stay_small():
-    """Scores could differ by 1; those of any question seen differ by 0.01 at most."""
-    clusters = np.repeat(np.arange(30), 3)
-    found = one(np.random.default_rng(0).uniform(-0.01, 0.01, 90), clusters)
-    assert -0.006 < found.low < found.high < 0.006
 
 
 def test_with_many_changes_the_p_value_is_near_that_of_many_patterns():
@@ -131,7 +132,7 @@ def test_random_signs_are_not_surer_than_all_of_them():
 SCORES = st.sampled_from([0.0, 0.0, 0.0, 0.25, 0.5, 1.0, -0.25, -0.5, -1.0])
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(st.lists(SCORES, min_size=1, max_size=40), st.booleans())
 def test_0_is_in_the_interval_exactly_if_it_is_not_rejected(values, is_drawn):
     found = one(values, resamples=199 if is_drawn else 2_000)
@@ -189,9 +190,22 @@ def test_that_few_clusters_changed_says_little_if_one_of_them_may_be_large():
     assert found.high > 0.5 > one(np.zeros(58)).high
 
 
-def test_clusters_of_one_are_no_clusters():
+def test_clusters_of_one_or_few_are_taken_for_what_they_are():
+    # Clusters of one are no clusters:
     values = np.random.default_rng(2).normal(0.1, 0.3, 50)
     assert one(values, np.arange(50)) == one(values)
+
+    # A single cluster has no spread:
+    found = one([0.1, 0.2], np.array([0, 0]))
+    assert isnan(found.standard_error)
+    assert found.p_value == 1
+
+    # Where there are many clusters fewer patterns are drawn:
+    values = np.random.default_rng(5).normal(0, 1, (60_000, 1))
+    (found,) = paired_differences(values)
+    assert found.resamples == 1_666
+    (fewest,) = paired_differences(np.zeros((300_000, 1)) + 0.1, np.arange(300_000))
+    assert fewest.resamples == 999
 
 
 def test_a_pair_without_a_score_is_none():
@@ -207,10 +221,20 @@ def test_a_pair_without_a_score_is_none():
     assert paired_differences(np.zeros((0, 2))) == [None, None]
 
 
-def test_where_nothing_changed_as_much_may_have_been_missed_as_the_rule_of_three_says():
+def test_what_did_not_change_may_have_been_missed():
+    # Where nothing changed as much may have been missed as the rule of three says:
     found = one(np.zeros(100))
     assert (found.p_value, found.smallest_p, found.changed) == (1, 1, 0)
     assert -found.low == found.high == clopper_pearson(0, 100)[1] == pytest.approx(0.0362, abs=1e-4)
+
+    # Six changes of one sign are enough:
+    found = one([1.0] * 6 + [0.0] * 94)
+    assert found.p_value == 2 / 64
+    assert 0 < found.low < 0.06 < found.high < 0.14
+
+    # Without a largest difference there is no limit:
+    assert one([0.0] * 9, largest=np.inf).high == np.inf
+    assert one([3.0, 0.0, 0.0], largest=np.inf).high == np.inf
 
 
 @pytest.mark.parametrize("changed", [1, 3, 5])
@@ -220,36 +244,11 @@ def test_a_few_changes_of_one_sign_prove_nothing(changed):
     assert found.low < 0 < found.high < 0.13
 
 
-def test_six_changes_of_one_sign_are_enough():
-    found = one([1.0] * 6 + [0.0] * 94)
-    assert found.p_value == 2 / 64
-    assert 0 < found.low < 0.06 < found.high < 0.14
-
-
-def test_without_a_largest_difference_there_is_no_limit():
-    assert one([0.0] * 9, largest=np.inf).high == np.inf
-    assert one([3.0, 0.0, 0.0], largest=np.inf).high == np.inf
-
-
 def test_the_seed_alone_decides():
     values = np.random.default_rng(4).normal(0.1, 0.4, 60)
     assert one(values) == one(values)
     assert one(values, seed=1).p_value != one(values).p_value
     assert one(values, seed=1).mean == one(values).mean
-
-
-def test_a_single_cluster_has_no_spread():
-    found = one([0.1, 0.2], np.array([0, 0]))
-    assert isnan(found.standard_error)
-    assert found.p_value == 1
-
-
-def test_where_there_are_many_clusters_fewer_patterns_are_drawn():
-    values = np.random.default_rng(5).normal(0, 1, (60_000, 1))
-    (found,) = paired_differences(values)
-    assert found.resamples == 1_666
-    (fewest,) = paired_differences(np.zeros((300_000, 1)) + 0.1, np.arange(300_000))
-    assert fewest.resamples == 999
 
 
 @each(("successes", "trials"), [(0, 1), (1, 1), (0, 30), (30, 30), (7, 30), (499, 500), (50_000, 10**5)])
@@ -259,11 +258,11 @@ def test_exact_bounds_of_a_proportion(successes, trials, level):
     assert clopper_pearson(successes, trials, level) == pytest.approx((expected.low, expected.high), abs=1e-9)
 
 
-def test_of_no_trial_nothing_is_known():
+def test_trials_and_p_values_at_their_limits():
+    # Of no trial nothing is known:
     assert clopper_pearson(0, 0) == (0.0, 1.0)
 
-
-def test_a_p_value_of_exactly_what_is_wanted_is_a_rejection():
+    # A p value of exactly what is wanted is a rejection:
     found = one([1.0, 1.0, *[0.0] * 8], level=0.5)
     assert found.p_value == 0.5
     assert found.low > 0

@@ -20,11 +20,11 @@ def test_a_difference_is_found_as_often_as_was_said(difference, pairs, samples):
     assert np.mean(found) == pytest.approx(told, abs=1.57 / sqrt(samples))  # three standard errors
 
 
-def test_without_a_difference_it_is_the_error_rate():
+def test_what_is_detectable_is_found_four_times_in_five():
+    # Without a difference it is the error rate:
     assert power(0, 0.003, 10_000) == pytest.approx(0.05, abs=1e-4)
 
-
-def test_what_is_detectable_is_found_four_times_in_five():
+    # What is detectable is found four times in five:
     for pairs in (6, 10, 50, 473):
         for changed in (1.0, 0.3):
             assert power(detectable(0.3, pairs, changed=changed), 0.3, pairs, changed=changed) == pytest.approx(
@@ -32,8 +32,7 @@ def test_what_is_detectable_is_found_four_times_in_five():
             )
     assert detectable(0.3 / sqrt(50), 50) == pytest.approx(0.121, abs=0.001)
 
-
-def test_as_many_pairs_as_are_needed_are_enough_and_one_less_is_not():
+    # As many pairs as are needed are enough and one less is not:
     for difference in (0.02, -0.05, 0.3, 0.9):
         pairs = pairs_needed(difference, 0.3)
         most, least = (detectable(0.3 / sqrt(count), count) for count in (pairs - 1, pairs))
@@ -54,7 +53,8 @@ def test_of_changes_of_one_size_as_many_pairs_are_needed_as_the_sign_test_needs(
     assert np.mean(found) == pytest.approx(0.8, abs=1.26 / sqrt(samples))  # three standard errors
 
 
-def test_what_is_not_known_or_never_found():
+def test_what_cannot_be_found_is_told():
+    # What is not known or never found:
     assert isnan(detectable(nan, 50))
     assert isnan(power(0.1, nan, 50))
     assert isnan(detectable(0, 50))
@@ -64,11 +64,31 @@ def test_what_is_not_known_or_never_found():
         assert power(0.1, 0.3, few) == 0
     assert detectable(nan, 1) == inf
 
+    # A change that no score can have is never found:
+    few = np.array([[1.0], [-1.0], [0.5], [1.0], [0.0], [0.0], [0.0]])
+    (wide,), (shares,) = (paired_differences(few, largest=largest) for largest in (10.0, 1.0))
+    assert 1 < detectable_change(wide) < 10
+    assert detectable_change(shares) == inf
 
-def test_where_all_changed_by_one_size_it_is_known_what_would_be_found():
-    """Of 12, so many that change, all the same way, that six or more do in 80 % of samples."""
+
+def test_changes_of_one_size_are_found_by_their_number():
+    # Where all changed by one size it is known what would be found:
+    # Of 12, so many that change, all the same way, that six or more do in 80 % of samples.
     share = 12 * detectable(0.0, 12, step=1 / 12) / 12
     assert stats.binom.sf(5, 12, share) == pytest.approx(0.8, abs=1e-3)
+
+    # Of changes of one size less is found the fewer they are:
+    assert power(0.1, 0.0444, 50, step=0.02) < power(0.1, 0.0444, 50) - 0.1
+    found = detectable(0.0444, 50, step=0.02)
+    assert found > detectable(0.0444, 50)
+    assert power(found, 0.0444, 50, step=0.02) == pytest.approx(0.8, abs=0.02)
+    assert power(0.05, 0.02, 1_000, step=0.001) == pytest.approx(power(0.049, 0.02, 1_000), abs=1e-6)  # one step less
+
+    # The step is that of the changes:
+    values = np.array([[1.0, 0.5, 0.5], [0.0, 0.0, 0.0], [-1.0, -0.5, 0.25], [0.0, 0.0, 0.0]])
+    one, half, uneven = paired_differences(values)
+    assert (one.step, half.step, uneven.step) == (0.25, 0.125, 0)
+    assert paired_differences(np.zeros((4, 1)))[0].step == 0
 
 
 def recalls(random, pairs, drop):
@@ -124,25 +144,3 @@ def test_where_changes_have_one_size_power_is_that_of_the_sign_test(gains, losse
             exact += weight * stats.binom.pmf(rejected, count, gains / changed).sum()
     error = sqrt((changed - difference**2) / (pairs - 1))
     assert power(difference, error, pairs, changed=changed, step=1 / pairs) == pytest.approx(exact, abs=1e-6)
-
-
-def test_of_changes_of_one_size_less_is_found_the_fewer_they_are():
-    assert power(0.1, 0.0444, 50, step=0.02) < power(0.1, 0.0444, 50) - 0.1
-    found = detectable(0.0444, 50, step=0.02)
-    assert found > detectable(0.0444, 50)
-    assert power(found, 0.0444, 50, step=0.02) == pytest.approx(0.8, abs=0.02)
-    assert power(0.05, 0.02, 1_000, step=0.001) == pytest.approx(power(0.049, 0.02, 1_000), abs=1e-6)  # one step less
-
-
-def test_the_step_is_that_of_the_changes():
-    values = np.array([[1.0, 0.5, 0.5], [0.0, 0.0, 0.0], [-1.0, -0.5, 0.25], [0.0, 0.0, 0.0]])
-    one, half, uneven = paired_differences(values)
-    assert (one.step, half.step, uneven.step) == (0.25, 0.125, 0)
-    assert paired_differences(np.zeros((4, 1)))[0].step == 0
-
-
-def test_a_change_that_no_score_can_have_is_never_found():
-    few = np.array([[1.0], [-1.0], [0.5], [1.0], [0.0], [0.0], [0.0]])
-    (wide,), (shares,) = (paired_differences(few, largest=largest) for largest in (10.0, 1.0))
-    assert 1 < detectable_change(wide) < 10
-    assert detectable_change(shares) == inf

@@ -13,7 +13,7 @@ from pathlib import Path
 
 TESTS = Path(__file__).parents[1]
 SERVE = "from support.warm import serve; serve()"
-LOADED = ("bm25s", "rag_evaluation_framework.cli.main", "sklearn.decomposition", "sklearn.feature_extraction.text")
+LIBRARIES = ("bm25s", "sklearn.decomposition", "sklearn.feature_extraction.text")
 
 
 @contextmanager
@@ -35,8 +35,9 @@ def warm_process():
 def serve():
     """Run what standard input says, a command a line, and print what became of each."""
     recording = import_module("golden.recording")
-    for name in LOADED:
+    for name in LIBRARIES:
         import_module(name)
+    recording.loaded()
     with Path(os.devnull).open("rb") as nothing:
         for line in sys.stdin:
             words, folder, environment = json.loads(line)

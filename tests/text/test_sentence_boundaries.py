@@ -1,11 +1,12 @@
 from functools import partial
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from rag_evaluation_framework.text.sentence_boundaries import sentence_places
 from support.each import each
+from support.examples import examples
 from support.linear import assert_linear
 
 LONE_SURROGATES = [chr(0xD83D), chr(0xDE00)]
@@ -99,7 +100,7 @@ class TestBoundaries:
         assert sentences("") == []
         assert sentences(" \n ") == [" \n "]
 
-    @settings(max_examples=400)
+    @examples(400)
     @given(texts)
     def test_sentences_tile_any_text(self, text):
         found = sentence_places(text)
@@ -107,7 +108,7 @@ class TestBoundaries:
         assert all(start < end for start, end in found)
         assert all(not text[start:end].isspace() for start, end in found) or not text.strip()
 
-    @settings(max_examples=200)
+    @examples(200)
     @given(texts)
     def test_no_boundary_parts_a_line_break_of_two_characters(self, text):
         assert all(text[start - 1 : start + 1] != "\r\n" for start, _ in sentence_places(text) if start)

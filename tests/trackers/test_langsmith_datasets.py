@@ -11,7 +11,7 @@ import uuid
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from langsmith import Client
 from langsmith.utils import LangSmithRetry
@@ -48,6 +48,7 @@ from rag_evaluation_framework.errors import (
 )
 from rag_evaluation_framework.testing import LoopbackProviders
 from rag_evaluation_framework.trackers import pull_dataset, push_dataset
+from support.examples import examples
 
 EXAMPLES = "/platform/datasets/{id}/examples"
 CREATE, UPDATE, DELETE, LIST = f"POST {EXAMPLES}", f"PATCH {EXAMPLES}", "DELETE /examples", "GET /examples"
@@ -390,7 +391,7 @@ def truths(draw, level):
     return Dataset(entries, level)
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(st.sampled_from([TOKEN, CHUNK, DOCUMENT]).flatmap(truths))
 def test_any_dataset_that_is_pushed_is_pulled_as_it_was(dataset):
     with LoopbackProviders() as providers:

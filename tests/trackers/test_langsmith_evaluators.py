@@ -8,7 +8,7 @@ from contextlib import closing
 from datetime import UTC, datetime
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from langsmith import schemas
 from langsmith.evaluation import RunEvaluator
@@ -45,6 +45,7 @@ from rag_evaluation_framework.scoring import score_rankings, score_spans
 from rag_evaluation_framework.testing import LoopbackProviders
 from rag_evaluation_framework.trackers import get_langsmith_evaluators, push_dataset, to_langsmith_evaluator
 from support.each import each
+from support.examples import examples
 from support.published import CORPUS, quick_client
 
 REFUNDS = "Refunds take five working days."
@@ -471,7 +472,7 @@ UNITS = {
 
 
 @pytest.mark.parametrize("level", RANKED, ids=repr)
-@settings(max_examples=40)
+@examples(40)
 @given(drawn=st.data())
 @pytest.mark.filterwarnings("ignore")
 def test_what_repeats_and_what_was_not_located_counts_as_in_a_run_of_our_own(level, drawn):

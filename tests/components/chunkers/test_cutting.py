@@ -7,7 +7,7 @@ from functools import partial
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from rag_evaluation_framework import (
@@ -26,6 +26,7 @@ from rag_evaluation_framework.testing import HashingEmbedder
 from rag_evaluation_framework.text.sentence_boundaries import sentence_places
 from rag_evaluation_framework.text.tokenizers import resolve_tokenizer
 from support.each import each
+from support.examples import examples
 from support.linear import assert_linear
 
 CL100K = resolve_tokenizer("cl100k_base")
@@ -373,7 +374,7 @@ def test_stretches_of_white_space_are_left_out():
     assert all(not chunk.isspace() for chunk in cut(Recursive(10), "a" + "\n" * 50 + "b"))
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(TEXTS["separators"], st.integers(1, 30))
 def test_pieces_of_one_separator_at_the_start_are_those_of_split(text, size):
     first, *rest = text.split(".")
@@ -405,7 +406,7 @@ def test_prose_is_repeated_by_up_to_the_overlap_and_not_without():
         pytest.param(partial(MarkdownHeaderChunker, 6), "Markdown", id="Markdown"),
     ],
 )
-@settings(max_examples=300)
+@examples(300)
 @given(st.data(), st.integers(1, 40))
 def test_chunks_cover_any_text_in_order_within_their_size_and_repeat_no_more_than_they_may(kind, texts, data, size):
     text, overlap = data.draw(TEXTS[texts]), data.draw(st.integers(0, size - 1))
@@ -420,7 +421,7 @@ def test_chunks_cover_any_text_in_order_within_their_size_and_repeat_no_more_tha
         assert before.end - after.start <= overlap
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(TEXTS["sentences"], st.integers(1, 5), st.data())
 def test_chunks_of_so_many_sentences_are_windows_over_them(text, count, data):
     overlap = data.draw(st.integers(0, count - 1))
@@ -438,14 +439,14 @@ def test_chunks_of_so_many_sentences_are_windows_over_them(text, count, data):
 
 
 @pytest.mark.parametrize("kind", [Recursive, AtStart], ids=["end", "start"])
-@settings(max_examples=150)
+@examples(150)
 @given(st.text(max_size=150), st.integers(3, 20), st.integers(0, 2))
 def test_no_chunk_has_more_tokens_than_its_size(kind, text, size, overlap):
     for chunk in cut(kind(size, overlap, length="cl100k_base"), text):
         assert CL100K.count(chunk) <= size or len(chunk) == 1
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(st.text(max_size=150), st.integers(3, 20), st.integers(0, 2))
 def test_windows_of_tokens_cover_any_text_within_their_size(text, tokens, overlap):
     found = places(FixedTokenChunker(tokens, overlap), text)
@@ -539,7 +540,7 @@ def test_a_script_without_spaces_and_a_long_word_fill_their_chunks(chunker, text
 
 
 @pytest.mark.parametrize("kind", [Recursive, AtStart], ids=["end", "start"])
-@settings(max_examples=200)
+@examples(200)
 @given(st.lists(st.sampled_from(["...", "?!", "!!!", "one ", ". ", "\n"]), max_size=40).map("".join))
 def test_without_overlap_nothing_is_repeated_where_a_token_holds_several_pieces(kind, text):
     assert set(repeated(kind(4, length="cl100k_base"), text)) <= {""}

@@ -2,11 +2,12 @@ import itertools
 from functools import partial
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from rag_evaluation_framework import Document, DocumentId, MarkdownHeaderChunker, RecursiveCharacterChunker
 from support.each import each
+from support.examples import examples
 from support.linear import assert_linear
 
 LINES = ["# A", "## B", "### C", "text", "", "", "====", "---", "```", "    # code", "> # q", "- # l", "<div>", "a | b"]
@@ -145,7 +146,7 @@ class TestSizes:
         assert chunks[1].metadata["section"] == "A"
         assert chunked(self.TEXT, chunk_size=100)[0].metadata["section"] == "A"
 
-    @settings(max_examples=300)
+    @examples(300)
     @given(texts)
     def test_every_section_but_the_first_begins_with_a_line(self, text):
         for chunk in chunked(text, chunk_size=10_000)[1:]:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from functools import partial
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from rag_evaluation_framework import (
@@ -24,6 +24,7 @@ from rag_evaluation_framework import (
 from rag_evaluation_framework.components.chunkers import function, position_aware
 from rag_evaluation_framework.errors import InputError
 from support.each import each
+from support.examples import examples
 from support.linear import assert_linear
 
 
@@ -190,7 +191,7 @@ class TestSequence:
     def test_no_windows_have_no_places(self):
         assert places(Windows(2, 2), "") == []
 
-    @settings(max_examples=150)
+    @examples(150)
     @given(st.text("ab \n", min_size=1, max_size=80), st.integers(1, 9))
     def test_pieces_that_tile_the_text_get_their_places_back(self, text, size):
         class Tiles(Chunker):
@@ -199,7 +200,7 @@ class TestSequence:
 
         assert starts(Tiles(), text) == list(range(0, len(text), size))
 
-    @settings(max_examples=150)
+    @examples(150)
     @given(st.text("ab é🚀\n", max_size=60), st.integers(1, 12), st.integers(1, 12))
     def test_content_is_the_text_at_its_position(self, text, size, step):
         chunks = adapted(Windows(size, step), text)

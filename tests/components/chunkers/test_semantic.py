@@ -2,7 +2,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from rag_evaluation_framework import Document, DocumentId, Embedder, LsaEmbedder, SemanticChunker
@@ -12,6 +12,7 @@ from rag_evaluation_framework.errors import ConfigError, InputError
 from rag_evaluation_framework.text.tokenizers import resolve_tokenizer
 from support.each import each
 from support.embedders import WordCounts
+from support.examples import examples
 
 
 @dataclass(frozen=True)
@@ -138,7 +139,7 @@ class TestBoundaries:
         assert "A cat. A cat. " in cut(text, percentile=60, buffer=0)
         assert cut(text, percentile=90, buffer=2) == ["A cat. A cat. A dog. A cat. A cat. A cat. ", "A dog. " * 4]
 
-    @settings(max_examples=100)
+    @examples(100)
     @given(st.lists(st.floats(0, 50), min_size=2, max_size=30), st.integers(0, 3), st.floats(0, 100))
     def test_it_is_what_the_definition_says(self, steps, buffer, percentile):
         angles = np.concatenate([[0], np.cumsum(steps)])
@@ -268,7 +269,7 @@ class TestSizes:
         assert "".join(chunks) == CATS * 5 + DOGS * 5
         assert 6 < max(map(count, chunks)) <= 12
 
-    @settings(max_examples=150)
+    @examples(150)
     @given(st.text(st.sampled_from("aб 中.。!?\n\r#-"), max_size=80), st.integers(1, 20), st.integers(0, 100))
     def test_any_text_is_covered_within_the_size(self, text, size, percentile):
         chunker = SemanticChunker(Subjects(("a", "б", "中")), percentile, max_size=size)

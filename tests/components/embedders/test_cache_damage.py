@@ -17,6 +17,7 @@ from rag_evaluation_framework.base.notes import collected
 from rag_evaluation_framework.components.embedders import EmbeddingCache
 from rag_evaluation_framework.components.embedders.cached import Embedding, embedder_identity, vector_key
 from support.each import each
+from support.nightly import nightly
 
 TEXTS = [f"text {number}" for number in range(60)]
 
@@ -73,8 +74,8 @@ def assert_mended(root):
 
 
 def some_of(count):
-    """A tenth of the numbers, and all of them where there is time."""
-    return [number if number % 10 == 3 else pytest.param(number, marks=pytest.mark.slow) for number in range(count)]
+    """A tenth of the numbers, and all of them at night."""
+    return [number if number % 10 == 3 else nightly(number) for number in range(count)]
 
 
 def flipped(content, seed, flips):

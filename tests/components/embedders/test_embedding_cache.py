@@ -21,6 +21,7 @@ from rag_evaluation_framework.components.embedders.cached import (
 )
 from rag_evaluation_framework.errors import ConfigError, InputError
 from support.each import each
+from support.nightly import nightly
 
 WRITER = """
 import sys
@@ -204,9 +205,10 @@ class TestProcesses:
         assert cache.contents() == [("embedder", 45 * 64, 384)]
 
     @pytest.mark.slow
-    def test_killed_at_any_moment_it_keeps_every_batch_that_was_written(self, tmp_path):
+    @pytest.mark.parametrize("count", [6, nightly(24)])
+    def test_killed_at_any_moment_it_keeps_every_batch_that_was_written(self, tmp_path, count):
         rng, written, cut_short = random.Random(0), [], 0
-        for attempt in range(24):
+        for attempt in range(count):
             first = attempt * 1_000
             writer = a_writer(tmp_path, first, first + 1_000, 64)
             started(writer)
@@ -220,8 +222,8 @@ class TestProcesses:
             assert_whole(cache, done, 64)
             begun = expected(first + len(done), 64)  # of the batch that was being written, whole vectors
             assert all(np.array_equal(each.vector, begun[text]) for text, each in cache.get("embedder", begun).items())
-        assert cut_short == 24
-        assert len(written) > 24
+        assert cut_short == count
+        assert len(written) > count
         assert_whole(EmbeddingCache(tmp_path), written, 64)
 
 

@@ -11,7 +11,7 @@ from uuid import uuid4
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import rag_evaluation_framework as rag
@@ -19,6 +19,7 @@ from rag_evaluation_framework.contracts.registry.building import build
 from rag_evaluation_framework.contracts.registry.records import describe
 from rag_evaluation_framework.errors import ConfigError, InputError, MissingDependency
 from rag_evaluation_framework.testing import VectorStoreConformance
+from support.examples import examples
 
 pytestmark = pytest.mark.slow
 
@@ -28,7 +29,19 @@ pytest.importorskip("qdrant_client", reason="needs the extra qdrant")
 BOTH = pytest.mark.parametrize("kind", [rag.ChromaVectorStore, rag.QdrantVectorStore])
 
 
-class InFolders(VectorStoreConformance):
+class FewChunks(VectorStoreConformance):
+    """The suite, with thousands of chunks at night only: stores in memory have them in `make test`."""
+
+    @pytest.mark.nightly
+    def test_many_chunks_can_be_added_at_once(self):
+        super().test_many_chunks_can_be_added_at_once()
+
+    @pytest.mark.nightly
+    def test_none_of_many_chunks_is_lost(self):
+        super().test_none_of_many_chunks_is_lost()
+
+
+class InFolders(FewChunks):
     """The suite with a folder for each store."""
 
     kind: type
@@ -49,7 +62,7 @@ class TestQdrantInAFolder(InFolders):
     kind = rag.QdrantVectorStore
 
 
-class TestChromaInOneFolder(VectorStoreConformance):
+class TestChromaInOneFolder(FewChunks):
     """Several stores at once in one folder, each with a collection of its own."""
 
     @pytest.fixture(autouse=True)
@@ -60,7 +73,7 @@ class TestChromaInOneFolder(VectorStoreConformance):
         return rag.ChromaVectorStore(path=self.folder, collection=f"run-{uuid4().hex}")
 
 
-class TestChromaServer(VectorStoreConformance):
+class TestChromaServer(FewChunks):
     @pytest.fixture(autouse=True)
     def _port(self, chroma_port):
         self.port = chroma_port
@@ -69,7 +82,7 @@ class TestChromaServer(VectorStoreConformance):
         return rag.ChromaVectorStore(host="127.0.0.1", port=self.port, collection=f"run-{uuid4().hex}")
 
 
-class TestQdrantServer(VectorStoreConformance):
+class TestQdrantServer(FewChunks):
     @pytest.fixture(autouse=True)
     def _url(self, qdrant_server):
         self.url = qdrant_server.url
@@ -90,7 +103,7 @@ def test_a_folder_may_be_given_from_home(kind, tmp_path, monkeypatch, chunks, ve
 
 
 class TestRanking:
-    @settings(max_examples=25)
+    @examples(25)
     @given(seed=st.integers(0, 10_000), count=st.integers(1, 60), k=st.integers(1, 70))
     def test_rankings_are_those_of_the_store_in_memory(self, make, seed, count, k):
         rng = np.random.default_rng(seed)

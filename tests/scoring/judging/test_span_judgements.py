@@ -3,7 +3,7 @@ from dataclasses import astuple
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from rag_evaluation_framework import (
@@ -34,6 +34,7 @@ from rag_evaluation_framework.scoring.metrics import (
     SpanRecall,
 )
 from support import brute_force_spans as brute_force
+from support.examples import examples
 
 METRICS = (
     SpanRecall(),
@@ -45,7 +46,6 @@ METRICS = (
     SpanIoURaw(),
     SpanDCG(),
 )
-
 
 # --- rankings and truth without any text: few documents, short spans, so that everything collides -------------------
 
@@ -90,7 +90,7 @@ def columns(rows, documents):
 @pytest.mark.no_cover
 @pytest.mark.slow
 @pytest.mark.parametrize("metric", METRICS, ids=lambda metric: metric.name)
-@settings(max_examples=250)
+@examples(250)
 @given(questions)
 def test_every_metric_at_every_k_equals_counting_characters(metric, pairs):
     retrieved, truth = split(pairs)
@@ -234,7 +234,8 @@ def test_documents_too_many_and_too_long_for_64_bits_are_still_judged(pairs):
     )
 
 
-def test_huge_offsets_do_not_overflow():
+def test_offsets_may_be_huge_and_queries_none():
+    # Huge offsets do not overflow:
     def at(doc_id, start, end):
         return CharacterSpan(DocumentId(doc_id), 2**60 + start, 2**60 + end)
 
@@ -243,6 +244,11 @@ def test_huge_offsets_do_not_overflow():
     )
     assert judged.credit.tolist() == [[0, 5], [4, 4]]
     assert judged.truth.tolist() == [10, 10]
+
+    # No queries give empty judgements of one rank:
+    judged = SpanJudgements.from_lists([], [])
+    assert [array.shape for array in columns_of(judged)] == [(0, 1), (0, 1), (0, 1), (0,)]
+    assert all(metric.score(judged).tolist() == [] for metric in METRICS)
 
 
 @pytest.mark.parametrize(
@@ -284,12 +290,6 @@ def test_questions_of_which_not_all_are_judged_at_a_time_are_judged_as_each_alon
                 assert together[number, : len(found)].tolist() == single[0].tolist()
 
 
-def test_no_queries_give_empty_judgements_of_one_rank():
-    judged = SpanJudgements.from_lists([], [])
-    assert [array.shape for array in columns_of(judged)] == [(0, 1), (0, 1), (0, 1), (0,)]
-    assert all(metric.score(judged).tolist() == [] for metric in METRICS)
-
-
 # --- whole evaluations over a corpus: k and budgets, spent by the brute force on its own ----------------------------
 
 UNPLACED = "zz z"
@@ -329,7 +329,7 @@ def as_result(texts, place, rank=0):
     [("ch", None, list), ("tok", str.split, brute_force.words), ("tok", list, list)],
     ids=["characters", "words", "one token a character"],
 )
-@settings(max_examples=150)
+@examples(150)
 @given(experiments())
 @example((["ab ab"], [([(0, 0, 5), (0, 3, 5)], [(0, 2, 5)])], [1, 2], [3]))
 @example((["a  b"], [([None] * 14 + [(0, 0, 4)], [(0, 0, 1)])], [1], [60]))

@@ -73,7 +73,8 @@ def test_fractions_are_the_same_to_the_last_bit_whatever_else_is_judged(pairs, b
         assert (alone.earned[0], alone.ideal[0]) == (together.earned[number], together.ideal[number])
 
 
-def test_fractions_are_summed_in_the_order_of_reading_however_documents_are_numbered():
+def test_blocks_and_documents_in_any_order_are_judged_as_one():
+    # Fractions are summed in the order of reading however documents are numbered:
     def first_met(order):
         return [(CharacterSpan(name, 0, 5), 0, 2) for name in order], [], 1
 
@@ -86,8 +87,7 @@ def test_fractions_are_summed_in_the_order_of_reading_however_documents_are_numb
         for order in ("xyz", "zyx", "yxz", "xzy"):
             assert judged([first_met(order), question], 40).earned[1] == alone
 
-
-def test_several_blocks_are_judged_as_one():
+    # Several blocks are judged as one:
     # 3,000 questions of 10 results are 30,000 cells, and so several blocks; question n reads n characters first.
     queries, depth = 3_000, 10
     query, rank = np.repeat(np.arange(queries), depth), np.tile(np.arange(depth), queries)

@@ -100,24 +100,28 @@ def test_ids_of_any_length_are_matched(digits, prefix):
     assert scores(truth, lambda query, k: [SENTENCES[0], SENTENCES[1]]) == (0.5, 0.5)
 
 
-def test_one_dataset_may_hold_ids_of_several_lengths():
+def test_ids_are_hashes_of_any_length_but_not_every_number():
+    # One dataset may hold ids of several lengths:
     assert scores(dataset(short(0, 8), short(1, 16), short(2, 12)), Pieces(), k=3) == (1.0, 1.0)
 
-
-def test_bare_digits_are_matched_by_results_that_have_nothing_but_the_id_of_their_text():
+    # Bare digits are matched by results that have nothing but the id of their text:
     truth = dataset(short(0, 8, ""), short(3, 12, ""), short(1, 10))
     found = [{"chunk_id": short(number, 12, prefix)} for number, prefix in ((3, "pa_chunk_"), (0, "chunk_"))]
     assert scores(truth, lambda query, k: found) == (pytest.approx(2 / 3), 1.0)
 
-
-def test_fewer_than_eight_bare_digits_are_no_hash():
+    # Fewer than eight bare digits are no hash:
     with pytest.raises(DatasetError, match="none of its 1 chunk ids"):
         scores(dataset(short(0, 7, "")), Pieces())
 
-
-def test_numbers_that_begin_like_another_number_are_another_chunk():
+    # Numbers that begin like another number are another chunk:
     truth = dataset(ChunkId("10000001"), ChunkId("200000020"))
     assert scores(truth, lambda query, k: [{"chunk_id": "100000010"}, {"chunk_id": "200000020"}]) == (0.5, 0.5)
+
+    # Numbers of one beginning are different chunks:
+    for ids in (["10000001", "100000010"], ["chunk_100000", "chunk_1000001"]):
+        for found in ids:
+            expected = [float(unit == found) for unit in ids]
+            assert recalls(lambda query, k, found=found: [{"chunk_id": found}], *ids)[0] == expected
 
 
 ALIKE = ["text 859", "text 4460"]
@@ -151,7 +155,8 @@ def test_an_id_that_matches_two_chunks_is_refused_with_the_text_of_the_second(sh
             evaluate(retriever, truth, k=2)
 
 
-def test_texts_without_offsets_are_matched_by_hash_even_without_a_list_of_chunks():
+def test_texts_and_offsets_are_matched_by_their_hash():
+    # Texts without offsets are matched by hash even without a list of chunks:
     truth = dataset(short(1, 12), short(2, 12))
     for found in (
         [SENTENCES[1], "lost"],
@@ -160,6 +165,26 @@ def test_texts_without_offsets_are_matched_by_hash_even_without_a_list_of_chunks
     ):
         assert scores(truth, lambda query, k, found=found: found) == (0.5, 0.5)
         assert scores(truth, Pieces(found)) == (0.5, 0.5)
+
+    # A text that is not in the corpus is matched by its own hash:
+    truth = dataset(generate_chunk_id("A summary."), short(1, 12))
+    assert scores(truth, lambda query, k: ["A summary.", SENTENCES[0]]) == (0.5, 0.5)
+
+    # Offsets alone are matched by the text they enclose:
+    found = [{"doc_id": "faq.md", "start": piece.start, "end": piece.end} for piece in PIECES[:2]]
+    assert scores(dataset(short(0, 8)), lambda query, k: found) == (1.0, 0.5)
+
+    # One text at two places is one chunk:
+    twice = Corpus([Document(DocumentId("a"), "Same. Other. Same.")])
+    same, other, again = (PositionAwareChunk.of(twice["a"], *place) for place in ((0, 5), (6, 12), (13, 18)))
+    truth = dataset(generate_chunk_id("Same.")).with_corpus(twice)
+    result = evaluate(Listing([same, again, other]), truth, k=[2, 3])
+    assert result.metrics["chunk_precision@2"] == 1.0
+    assert result.metrics["chunk_precision@3"] == 0.5
+    assert result.metrics["chunk_recall@2"] == 1.0
+    ranks = evaluate(Listing([other, same, again]), truth, k=3, metrics=[ALL_METRICS["precision"], ALL_METRICS["map"]])
+    assert ranks.metrics["precision"] == pytest.approx(1 / 3)  # three results were paid for
+    assert ranks.metrics["map"] == 0.5
 
 
 @pytest.mark.parametrize(
@@ -181,16 +206,6 @@ def test_each_k_of_a_retriever_that_is_not_prefix_stable_is_matched_on_its_own_r
     assert found == {"chunk_recall@1": 1.0, "chunk_precision@1": 1.0, "chunk_precision@3": pytest.approx(1 / 3)}
 
 
-def test_a_text_that_is_not_in_the_corpus_is_matched_by_its_own_hash():
-    truth = dataset(generate_chunk_id("A summary."), short(1, 12))
-    assert scores(truth, lambda query, k: ["A summary.", SENTENCES[0]]) == (0.5, 0.5)
-
-
-def test_offsets_alone_are_matched_by_the_text_they_enclose():
-    found = [{"doc_id": "faq.md", "start": piece.start, "end": piece.end} for piece in PIECES[:2]]
-    assert scores(dataset(short(0, 8)), lambda query, k: found) == (1.0, 0.5)
-
-
 @pytest.mark.parametrize(
     "nothing",
     [
@@ -210,19 +225,6 @@ def test_results_without_a_text_are_no_chunk_and_keep_their_ranks(nothing):
     assert result.queries[0].first_relevant == 10
 
 
-def test_one_text_at_two_places_is_one_chunk():
-    twice = Corpus([Document(DocumentId("a"), "Same. Other. Same.")])
-    same, other, again = (PositionAwareChunk.of(twice["a"], *place) for place in ((0, 5), (6, 12), (13, 18)))
-    truth = dataset(generate_chunk_id("Same.")).with_corpus(twice)
-    result = evaluate(Listing([same, again, other]), truth, k=[2, 3])
-    assert result.metrics["chunk_precision@2"] == 1.0
-    assert result.metrics["chunk_precision@3"] == 0.5
-    assert result.metrics["chunk_recall@2"] == 1.0
-    ranks = evaluate(Listing([other, same, again]), truth, k=3, metrics=[ALL_METRICS["precision"], ALL_METRICS["map"]])
-    assert ranks.metrics["precision"] == pytest.approx(1 / 3)  # three results were paid for
-    assert ranks.metrics["map"] == 0.5
-
-
 # --- ids of the retriever's own ---------------------------------------------------------------------------------------
 
 OWN = {
@@ -233,7 +235,8 @@ OWN = {
 
 
 @pytest.mark.parametrize("ids", OWN.values(), ids=OWN.keys())
-def test_ids_of_the_retriever_are_matched_unchanged(ids):
+def test_own_ids_of_the_retriever_are_matched_and_scored_on_hashed_truth(ids):
+    # Ids of the retriever are matched unchanged:
     named = [replace(piece, id=chunk_id) for piece, chunk_id in zip(PIECES, ids, strict=True)]
     truth = dataset(ChunkId(ids[0]), ChunkId(ids[3]))
     assert scores(truth, Listing(named)) == (0.5, 0.5)
@@ -244,24 +247,22 @@ def test_ids_of_the_retriever_are_matched_unchanged(ids):
     assert scores(truth, Listing(named, found=by_id)) == (0.5, 0.5)
     assert scores(truth, lambda query, k: [{"chunk_id": ids[0]}, {"id": ids[1], "text": "x"}]) == (0.5, 0.5)
 
-
-@pytest.mark.parametrize("ids", OWN.values(), ids=OWN.keys())
-def test_a_retriever_with_ids_of_its_own_is_scored_on_hashed_truth_and_on_spans(ids):
+    # A retriever with ids of its own is scored on hashed truth and on spans:
     named = [replace(piece, id=chunk_id) for piece, chunk_id in zip(PIECES, ids, strict=True)]
     assert scores(dataset(short(0, 12), short(3, 8)), Listing(named)) == (0.5, 0.5)
     assert scores(spans(0, 3), Listing(named)) == (0.5, 0.5)
     assert scores(spans(0, 3), Listing(named, found=[SENTENCES[0], {"chunk_id": ids[1]}])) == (0.5, 0.5)
 
 
-def test_one_place_may_be_listed_under_several_ids():
+def test_a_list_of_chunks_may_be_a_generator_with_numbers_and_several_ids_of_a_place():
+    # One place may be listed under several ids:
     twice = [replace(PIECES[0], id="text-0"), replace(PIECES[0], id="summary-0"), replace(PIECES[1], id="text-1")]
     truth = dataset(ChunkId("text-0"), ChunkId("summary-0"))
     assert scores(truth, Listing(twice)) == (1.0, 1.0)
     assert scores(truth, Listing(twice, found=twice[::2])) == (0.5, 0.5)
     assert scores(spans(0), Listing(twice)) == (1.0, 1.0)  # as text of the corpus the two are one chunk
 
-
-def test_chunks_may_be_listed_by_a_generator():
+    # Chunks may be listed by a generator:
     class Lazy(Pieces):
         def chunks(self):
             yield from self.listed
@@ -269,8 +270,7 @@ def test_chunks_may_be_listed_by_a_generator():
     assert scores(dataset(short(0, 12), short(3, 12)), Lazy()) == (0.5, 0.5)
     assert scores(spans(0, 3), Lazy()) == (0.5, 0.5)
 
-
-def test_numeric_ids_are_read_as_text():
+    # Numeric ids are read as text:
     assert scores(dataset(ChunkId("7")), lambda query, k: [{"chunk_id": 7}]) == (1.0, 1.0)
 
 
@@ -281,35 +281,49 @@ def composite(chunk, number):
     return f"{chunk.doc_id}:{number}"
 
 
-def test_a_function_names_chunks_by_their_number_within_their_document():
+def test_a_function_names_chunks():
+    # A function names chunks by their number within their document:
     truth = dataset(ChunkId("faq.md:0"), ChunkId("faq.md:3"), ChunkId("b.md:0"))
     assert scores(truth, Pieces(), chunk_id=composite) == (pytest.approx(1 / 3), 0.5)
     assert scores(truth, Pieces(), k=5, chunk_id=composite) == (1.0, 0.6)
     shuffled = Listing(PIECES, found=PIECES[::-1])  # the number is that of the list, whatever the rank
     assert scores(truth, shuffled, chunk_id=composite) == (pytest.approx(2 / 3), 1.0)
 
-
-def test_a_function_replaces_both_hashes_and_ids_of_the_retriever():
+    # A function replaces both hashes and ids of the retriever:
     named = [replace(piece, id=f"faq.md:{9 - number}") for number, piece in enumerate(PIECES)]
     assert scores(dataset(ChunkId("faq.md:0")), Listing(named), k=1, chunk_id=composite) == (1.0, 1.0)
     truth = dataset(ChunkId("faq.md:1"), short(0, 12))
     assert scores(truth, Pieces(), k=1, chunk_id=composite) == (0.0, 0.0)
 
-
-def test_a_function_names_the_chunks_that_hold_spans():
+    # A function names the chunks that hold spans:
     result = ChunkLevelEvaluation(CORPUS, spans(0, 3), chunk_id=composite).run(retriever=Pieces(), k=2)
     assert result.queries[0].relevant == ("faq.md:0", "faq.md:3")
     assert result.metrics["chunk_recall"] == 0.5
     assert result.config["chunk_id"].endswith(":composite")
 
+    # A function that names chunks names each by one id:
+    truth = dataset(ChunkId("0"), short(0, 12))
+    assert scores(truth, Pieces(), k=1, chunk_id=lambda chunk, number: f"{number}" * (chunk.doc_id == "faq.md")) == (
+        0.5,
+        1.0,
+    )
 
-def test_with_a_function_results_that_match_no_chunk_have_no_id_and_are_counted():
+
+def test_what_a_function_or_a_list_cannot_name_is_counted():
+    # With a function results that match no chunk have no id and are counted:
     found = [Hit(DocumentId("faq.md"), 0, 3), PIECES[0]]
     truth = dataset(ChunkId("faq.md:0"))
     result = ChunkLevelEvaluation(CORPUS, truth, chunk_id=composite).run(retriever=Pieces(found), k=2)
     assert result.counts["unlocated_hits"] == 1
     assert result.metrics["chunk_precision"] == 0.5
     assert "1 of 2 results (50%) have no chunk id" in repr(result)
+
+    # A list of chunks without places is of use for chunks and not for spans:
+    plain = [Chunk(generate_chunk_id(sentence), sentence, DocumentId("faq.md")) for sentence in SENTENCES]
+    assert scores(dataset(short(0, 12)), Listing(plain), k=1) == (1.0, 1.0)
+    result = ChunkLevelEvaluation(CORPUS, spans(0)).run(retriever=Listing(plain), k=1)
+    assert result.metrics["chunk_recall"] == 0.0
+    assert "4 of 4 chunks have no place, and cannot be relevant to a span" in result.notes
 
 
 @pytest.mark.parametrize(
@@ -327,14 +341,6 @@ def test_with_a_function_results_that_match_no_chunk_have_no_id_and_are_counted(
 def test_a_function_that_fails_or_returns_no_text_is_refused(truth, name, message):
     with pytest.raises(ConfigError, match=message):
         ChunkLevelEvaluation(CORPUS, truth, chunk_id=name).run(retriever=Pieces())
-
-
-def test_a_list_of_chunks_without_places_is_of_use_for_chunks_and_not_for_spans():
-    plain = [Chunk(generate_chunk_id(sentence), sentence, DocumentId("faq.md")) for sentence in SENTENCES]
-    assert scores(dataset(short(0, 12)), Listing(plain), k=1) == (1.0, 1.0)
-    result = ChunkLevelEvaluation(CORPUS, spans(0)).run(retriever=Listing(plain), k=1)
-    assert result.metrics["chunk_recall"] == 0.0
-    assert "4 of 4 chunks have no place, and cannot be relevant to a span" in result.notes
 
 
 @pytest.mark.parametrize("wrong", ["text", Hit(text="x"), None])
@@ -368,13 +374,27 @@ def test_a_contextual_retriever_is_scored_by_the_original_text_at_its_offsets(re
         assert scores(truth, Listing(PIECES, found=rewritten)) == (0.5, 0.5)
 
 
-def test_rewritten_text_is_also_matched_by_the_id_of_the_retriever():
+def test_ids_of_the_retriever_are_of_use_where_they_tell_texts_apart():
+    # Rewritten text is also matched by the id of the retriever:
     rewritten = [
         replace(piece, content=f"FAQ: {piece.content}", id=generate_pa_chunk_id(f"FAQ: {piece.content}"))
         for piece in PIECES
     ]
     truth = dataset(generate_chunk_id(f"FAQ: {SENTENCES[0]}"))
     assert scores(truth, Listing(rewritten)) == (1.0, 0.5)
+
+    # Ids that are unique only within a document are ignored in favour of the hash:
+    truth = TokenLevelGroundTruth(Query(QueryId("q"), QueryText("q")), [CharacterSpan(DocumentId("a"), 0, 3)])
+    questions = Dataset([truth], TOKEN, corpus=PAGES)
+    for found, recall in ((NUMBERED[2:], 0.0), (NUMBERED[:1], 1.0)):
+        result = ChunkLevelEvaluation(PAGES, questions).run(retriever=Listing(NUMBERED, found), k=2)
+        assert result.metrics["chunk_recall"] == recall
+        assert result.queries[0].relevant == (generate_chunk_id("one"),)
+
+    # Ground truth with an id that the retriever gives to several texts is refused:
+    truth = ChunkLevelGroundTruth(Query(QueryId("q"), QueryText("q")), [ChunkId("0")])
+    with pytest.raises(ConfigError, match="gives the id '0', which the dataset names, to several texts"):
+        ChunkLevelEvaluation(PAGES, Dataset([truth], CHUNK, corpus=PAGES)).run(retriever=Listing(NUMBERED))
 
 
 # --- ids that the retriever gives twice -------------------------------------------------------------------------------
@@ -387,22 +407,8 @@ NUMBERED = [
 ]
 
 
-def test_ids_that_are_unique_only_within_a_document_are_ignored_in_favour_of_the_hash():
-    truth = TokenLevelGroundTruth(Query(QueryId("q"), QueryText("q")), [CharacterSpan(DocumentId("a"), 0, 3)])
-    questions = Dataset([truth], TOKEN, corpus=PAGES)
-    for found, recall in ((NUMBERED[2:], 0.0), (NUMBERED[:1], 1.0)):
-        result = ChunkLevelEvaluation(PAGES, questions).run(retriever=Listing(NUMBERED, found), k=2)
-        assert result.metrics["chunk_recall"] == recall
-        assert result.queries[0].relevant == (generate_chunk_id("one"),)
-
-
-def test_ground_truth_with_an_id_that_the_retriever_gives_to_several_texts_is_refused():
-    truth = ChunkLevelGroundTruth(Query(QueryId("q"), QueryText("q")), [ChunkId("0")])
-    with pytest.raises(ConfigError, match="gives the id '0', which the dataset names, to several texts"):
-        ChunkLevelEvaluation(PAGES, Dataset([truth], CHUNK, corpus=PAGES)).run(retriever=Listing(NUMBERED))
-
-
-def test_ids_are_tried_by_length_and_those_with_their_prefix_first():
+def test_of_several_ids_of_a_chunk_the_best_is_taken():
+    # Ids are tried by length and those with their prefix first:
     digits = content_digest("one")
     known = [ChunkId(prefix + digits[:length]) for length in (8, 9, 10, 11, 13) for prefix in ("", "chunk_")]
     forms = ChunkIds(known, (), None, lambda hit: hit.text or "").forms
@@ -411,6 +417,13 @@ def test_ids_are_tried_by_length_and_those_with_their_prefix_first():
         ("chunk_", 13),
         ("", 13),
     ]
+
+    # Of two ids of one chunk the first counts and the other is missing:
+    own = replace(PIECES[0], id="doc-7")
+    for units in (["doc-7", short(0, 12)], [short(0, 8, ""), short(0, 8), short(0, 12)]):
+        found, notes = recalls(Listing([own, *PIECES[1:]]), *units)
+        assert sum(found) == 1.0
+        assert any(f"of the relevant chunk ids are in the index (1 of {len(units)})" in text for text in notes)
 
 
 # --- a dataset that names one chunk twice -----------------------------------------------------------------------------
@@ -423,21 +436,6 @@ def recalls(retriever, *units, corpus=CORPUS):
     return [one.scores["chunk_recall@1"] for one in result.queries], result.notes
 
 
-def test_of_two_ids_of_one_chunk_the_first_counts_and_the_other_is_missing():
-    own = replace(PIECES[0], id="doc-7")
-    for units in (["doc-7", short(0, 12)], [short(0, 8, ""), short(0, 8), short(0, 12)]):
-        found, notes = recalls(Listing([own, *PIECES[1:]]), *units)
-        assert sum(found) == 1.0
-        assert any(f"of the relevant chunk ids are in the index (1 of {len(units)})" in text for text in notes)
-
-
-def test_numbers_of_one_beginning_are_different_chunks():
-    for ids in (["10000001", "100000010"], ["chunk_100000", "chunk_1000001"]):
-        for found in ids:
-            expected = [float(unit == found) for unit in ids]
-            assert recalls(lambda query, k, found=found: [{"chunk_id": found}], *ids)[0] == expected
-
-
 def test_texts_are_not_confused_where_one_is_the_changed_form_of_another():
     corpus = Corpus([Document(DocumentId("a.md"), "Beta two\n\nbeta two")])
     changed = replace(PositionAwareChunk.of(corpus["a.md"], 0, 8), content="beta two", id="1")
@@ -445,11 +443,3 @@ def test_texts_are_not_confused_where_one_is_the_changed_form_of_another():
     units = generate_chunk_id("Beta two"), generate_chunk_id("beta two")
     assert recalls(Listing([changed, lower]), *units, corpus=corpus)[0] == [1.0, 0.0]
     assert recalls(Listing([lower, changed]), *units, corpus=corpus)[0] == [0.0, 1.0]
-
-
-def test_a_function_that_names_chunks_names_each_by_one_id():
-    truth = dataset(ChunkId("0"), short(0, 12))
-    assert scores(truth, Pieces(), k=1, chunk_id=lambda chunk, number: f"{number}" * (chunk.doc_id == "faq.md")) == (
-        0.5,
-        1.0,
-    )

@@ -98,18 +98,17 @@ def test_a_span_that_no_chunk_touches_is_one_relevant_chunk_that_cannot_be_found
     assert unit not in {f"a{start}-{end}" for start, end in chunks}
 
 
-def test_chunks_of_other_documents_are_never_relevant():
+def test_only_what_overlaps_a_span_is_relevant():
+    # Chunks of other documents are never relevant:
     assert projected([span(0, 10)], [chunk(0, 10, "b"), chunk(0, 10)]) == (["a0-10"], 0)
     assert projected([span(0, 10)], [chunk(0, 10, "b")])[1] == 1
 
-
-def test_a_question_without_an_answer_has_no_relevant_chunk_and_no_relevant_document():
+    # A question without an answer has no relevant chunk and no relevant document:
     assert projected([], [chunk(0, 10)]) == ([], 0)
     (entry,) = in_documents(dataset())
     assert entry.relevant == ()
 
-
-def test_the_documents_of_spans_are_relevant_once_each_in_the_order_of_the_spans():
+    # The documents of spans are relevant once each in the order of the spans:
     (entry,) = in_documents(dataset(span(3, 5, "b"), span(0, 2), span(8, 9, "b")))
     assert entry.level is DOCUMENT
     assert entry.relevant == ("b", "a")
@@ -119,6 +118,7 @@ def test_the_documents_of_spans_are_relevant_once_each_in_the_order_of_the_spans
 
 
 def test_a_span_that_no_chunk_touches_counts_as_relevant_and_is_noted():
+    # A span that no chunk touches counts as relevant and is noted:
     result = ChunkLevelEvaluation(CORPUS, dataset(span(0, 10), span(30, 40))).run(retriever=Listing([chunk(0, 10)]))
     assert result.metrics["chunk_recall"] == 0.5
     assert result.notes[0].startswith("relevant spans that no chunk touches: 1; they count as relevant")
@@ -127,14 +127,14 @@ def test_a_span_that_no_chunk_touches_counts_as_relevant_and_is_noted():
     assert lost.counts["scored"] == 1
     assert lost.counts["no_answer"] == 0
 
-
-def test_two_spans_that_no_chunk_touches_are_two_chunks_that_cannot_be_found():
+    # Two spans that no chunk touches are two chunks that cannot be found:
     retriever = Listing([chunk(0, 10)])
     result = ChunkLevelEvaluation(CORPUS, dataset(span(0, 10), span(30, 35), span(40, 45))).run(retriever=retriever)
     assert result.metrics["chunk_recall"] == pytest.approx(1 / 3)
 
 
-def test_projection_leaves_the_dataset_unchanged_and_the_record_keeps_its_level():
+def test_projection_is_one_of_the_run_and_leaves_the_dataset_unchanged():
+    # Projection leaves the dataset unchanged and the record keeps its level:
     questions = dataset(span(0, 10))
     for evaluation in (ChunkLevelEvaluation, DocumentLevelEvaluation):
         result = evaluation(CORPUS, questions).run(retriever=Listing([chunk(0, 10)]))
@@ -142,8 +142,7 @@ def test_projection_leaves_the_dataset_unchanged_and_the_record_keeps_its_level(
         assert result.config["dataset"]["hash"] == questions.content_hash
     assert questions == dataset(span(0, 10))
 
-
-def test_each_run_projects_spans_to_its_own_chunks():
+    # Each run projects spans to its own chunks:
     texts = {
         size: ChunkLevelEvaluation(CORPUS, dataset(span(0, 30)))
         .run(RecursiveCharacterChunker(size, separators=("",)))
@@ -155,7 +154,8 @@ def test_each_run_projects_spans_to_its_own_chunks():
     assert texts[30] == (generate_chunk_id(TEXT[:30]),)
 
 
-def test_chunks_of_one_text_at_two_places_are_one_relevant_chunk():
+def test_of_several_places_one_is_enough_and_equal_texts_are_one_chunk():
+    # Chunks of one text at two places are one relevant chunk:
     twice = Corpus([Document(DocumentId("a"), "Same. Other. Same.")])
     truth = TokenLevelGroundTruth(Query.from_text("q"), [span(0, 5), span(13, 18)])
     chunks = [PositionAwareChunk.of(twice["a"], start, end) for start, end in ((0, 5), (6, 12), (13, 18))]
@@ -165,6 +165,16 @@ def test_chunks_of_one_text_at_two_places_are_one_relevant_chunk():
     assert result.queries[0].relevant == (generate_chunk_id("Same."),)
     assert result.metrics["chunk_recall@2"] == 1.0  # found at either place
     assert result.metrics["chunk_precision@3"] == 0.5  # of two different texts, whatever the number of results
+
+    # Of an answer with several places one that a chunk touches is enough:
+    nowhere, somewhere = span(40, 50), span(0, 10)
+    projection = ChunkProjection([chunk(0, 10)], lambda piece: f"{piece.doc_id}{piece.start}-{piece.end}")
+    (entry,) = projection.project(dataset(Answer.any_of(nowhere, somewhere)))
+    assert projection.unreachable == 0
+    (answer,) = entry.answers
+    assert answer.places == (("a[40:50], which no chunk holds",), ("a0-10",))
+    projection.project(dataset(Answer.any_of(nowhere, span(30, 40))))
+    assert projection.unreachable == 1
 
 
 @pytest.mark.parametrize("overlap", [0, 20])
@@ -180,14 +190,3 @@ def test_a_perfect_ranking_of_the_relevant_chunks_has_full_recall(overlap):
         retriever=Listing([*perfect, *(c for c in chunks if c not in perfect)]), k=len(perfect)
     )
     assert result.metrics["chunk_f1"] == 1.0
-
-
-def test_of_an_answer_with_several_places_one_that_a_chunk_touches_is_enough():
-    nowhere, somewhere = span(40, 50), span(0, 10)
-    projection = ChunkProjection([chunk(0, 10)], lambda piece: f"{piece.doc_id}{piece.start}-{piece.end}")
-    (entry,) = projection.project(dataset(Answer.any_of(nowhere, somewhere)))
-    assert projection.unreachable == 0
-    (answer,) = entry.answers
-    assert answer.places == (("a[40:50], which no chunk holds",), ("a0-10",))
-    projection.project(dataset(Answer.any_of(nowhere, span(30, 40))))
-    assert projection.unreachable == 1

@@ -77,14 +77,14 @@ def test_any_result_that_names_the_document_counts_as_the_document(returned):
     assert result.counts["unlocated_hits"] == 0
 
 
-def test_repeated_documents_keep_their_first_rank_and_k_counts_results():
+def test_repeated_documents_keep_their_first_rank_and_results_without_one_theirs():
+    # Repeated documents keep their first rank and k counts results:
     result = run(dataset("d.md"), ranked("a.md", "a.md", "d.md", "d.md"), k=[4, 2])
     assert result.metrics["precision@4"] == 0.25
     assert result.metrics["mrr@4"] == result.metrics["map@4"] == 0.5
     assert result.metrics["recall@2"] == 0.0
 
-
-def test_results_without_a_document_keep_their_ranks_and_are_not_merged():
+    # Results without a document keep their ranks and are not merged:
     lost = {"chunk_id": "c1"}
     result = run(dataset("a.md", "d.md"), [lost, lost, {"doc_id": "a.md"}, "nowhere", {"doc_id": "d.md"}], k=5)
     assert result.metrics["mrr"] == pytest.approx(1 / 3)
@@ -93,22 +93,21 @@ def test_results_without_a_document_keep_their_ranks_and_are_not_merged():
     assert "3 of 5 results (60%) have no document" in repr(result)
 
 
-def test_retrieved_documents_outside_the_corpus_count_as_results():
+def test_documents_outside_the_corpus_count_and_are_noted():
+    # Retrieved documents outside the corpus count as results:
     result = run(dataset("a.md", "x.md"), ranked("y.md", "x.md", "a.md"))
     assert result.metrics["recall"] == 1.0
     assert result.metrics["mrr"] == 0.5
     assert result.counts["unlocated_hits"] == 0
 
-
-def test_relevant_documents_outside_the_corpus_count_as_relevant_and_are_noted():
+    # Relevant documents outside the corpus count as relevant and are noted:
     result = run(dataset("a.md", "x.md", "y.md", relevant_prefixes=["guides/", "old/"]), ranked("a.md", "guides/c.md"))
     assert result.metrics["recall"] == pytest.approx(2 / 5)
     (warning,) = result.notes
     assert "are not in the corpus, so that no retriever can find them: 3, the first 'x.md' of question 'q'" in warning
     assert run(dataset("a.md", relevant_prefixes=["guides/"]), ranked("a.md")).notes == ()
 
-
-def test_places_outside_the_corpus_are_noted_too():
+    # Places outside the corpus are noted too:
     result = run(dataset(Answer.any_of("a.md", "x.md")), ranked("a.md"))
     assert result.metrics["recall"] == 1.0
     (warning,) = result.notes
@@ -124,7 +123,8 @@ def test_a_corpus_that_holds_none_of_the_relevant_documents_is_refused_unless_th
         run(alone, [])
 
 
-def test_documents_named_by_their_stem_are_resolved_even_if_the_corpus_is_given_last():
+def test_documents_are_found_by_stem_and_in_other_folders():
+    # Documents named by their stem are resolved even if the corpus is given last:
     truth = DocumentLevelGroundTruth(Query(QueryId("q"), QueryText("q")), ["b", "a.md"], gains={DocumentId("b"): 3.0})
     questions = Dataset([truth], DOCUMENT)
     result = run(questions, ranked("a.md", "guides/b.md"), metrics=[ALL_METRICS["recall"], ALL_METRICS["ndcg"]])
@@ -134,8 +134,14 @@ def test_documents_named_by_their_stem_are_resolved_even_if_the_corpus_is_given_
     assert result.queries[0].relevant == ("guides/b.md", "a.md")
     assert result.queries[0].gains == {"guides/b.md": 3.0}
 
+    # A relevant document that is found in another folder is told:
+    result = evaluate(lambda query, k: ranked("guides/b.md"), dataset("old/b.md"), k=1, metrics=[MRR()])
+    assert result.metrics["mrr@1"] == 1.0
+    assert any("no document 'old/b.md': 'guides/b.md' is taken for it" in note for note in result.notes)
+
 
 def test_a_prefix_is_one_unit_found_with_the_first_of_its_documents():
+    # A prefix is one unit found with the first of its documents:
     truth = dataset("d.md", relevant_prefixes=["guides/"])
     result = run(truth, ranked("a.md", "guides/c.md", "guides/b.md", "d.md"), k=[4, 3])
     assert result.queries[0].relevant == ("d.md", "guides/*")
@@ -145,19 +151,12 @@ def test_a_prefix_is_one_unit_found_with_the_first_of_its_documents():
     assert result.metrics["map@4"] == pytest.approx((1 / 2 + 2 / 4) / 2)  # b.md is a document that is not relevant
     assert result.metrics["precision@4"] == 0.5
 
-
-def test_a_repeated_document_of_a_found_prefix_is_still_one_document():
+    # A repeated document of a found prefix is still one document:
     truth = dataset("d.md", relevant_prefixes=["guides/"])
     result = run(truth, ranked("guides/c.md", "guides/c.md", "guides/b.md", "guides/b.md", "d.md"), k=5)
     assert result.metrics["map"] == pytest.approx((1 + 2 / 3) / 2)
 
-
-def test_the_ideal_order_is_cut_at_the_number_of_results_even_where_documents_repeat():
-    result = run(dataset("a.md", "d.md"), ranked("a.md", "a.md"), k=2, metrics=[ALL_METRICS["ndcg"]])
-    assert result.metrics["ndcg"] == pytest.approx(1 / (1 + 1 / log2(3)))
-
-
-def test_a_custom_metric_receives_every_unit_once():
+    # A custom metric receives every unit once:
     seen = []
 
     class Noting(DocumentLevelMetric):
@@ -169,8 +168,26 @@ def test_a_custom_metric_receives_every_unit_once():
     run(dataset("d.md", relevant_prefixes=["guides/"]), found, k=5, metrics=[Noting()])
     assert seen == [(["guides/*", "a.md", "guides/b.md"], ["d.md", "guides/*"])]
 
+    # A document belongs to its prefix and of two prefixes to the shorter:
+    truth = dataset("guides/b.md", relevant_prefixes=["guides/", "g"])
+    result = run(truth, ranked("guides/b.md"), k=1)
+    assert result.queries[0].relevant[0] == "g*"
+    assert result.metrics["hit"] == 1.0
 
-def test_two_names_of_one_document_must_not_have_two_gains():
+    # A prefix is found by what begins with it and a document by itself:
+    found = RULES["document-level"].found
+    assert found("guide/*", "guide/a.md")
+    assert found("guide/*", "guide/*")
+    assert not found("guide/*", "other/guide/a.md")
+    assert not found("guide/", "guide/a.md")
+
+
+def test_the_ideal_order_is_cut_and_no_document_has_two_gains():
+    # The ideal order is cut at the number of results even where documents repeat:
+    result = run(dataset("a.md", "d.md"), ranked("a.md", "a.md"), k=2, metrics=[ALL_METRICS["ndcg"]])
+    assert result.metrics["ndcg"] == pytest.approx(1 / (1 + 1 / log2(3)))
+
+    # Two names of one document must not have two gains:
     truth = DocumentLevelGroundTruth(
         Query(QueryId("q"), QueryText("q")),
         ["b", "guides/b.md"],
@@ -179,15 +196,7 @@ def test_two_names_of_one_document_must_not_have_two_gains():
     with pytest.raises(DatasetError, match=r"'guides/b.md' has two gains, 3.0 and 2.0; keep one"):
         run(Dataset([truth], DOCUMENT, corpus=CORPUS), [])
 
-
-def test_a_document_belongs_to_its_prefix_and_of_two_prefixes_to_the_shorter():
-    truth = dataset("guides/b.md", relevant_prefixes=["guides/", "g"])
-    result = run(truth, ranked("guides/b.md"), k=1)
-    assert result.queries[0].relevant[0] == "g*"
-    assert result.metrics["hit"] == 1.0
-
-
-def test_a_document_with_two_relevant_spans_is_one_document():
+    # A document with two relevant spans is one document:
     spans = [CharacterSpan(DocumentId("a.md"), start, start + 3) for start in (0, 9)]
     truth = TokenLevelGroundTruth(
         Query(QueryId("q"), QueryText("q")), [*spans, CharacterSpan(DocumentId("d.md"), 0, 4)]
@@ -203,15 +212,15 @@ def test_a_document_with_two_relevant_spans_is_one_document():
 LENGTHS = {name: len(CORPUS[name].content) for name in NAMES}
 
 
-def test_hit_with_only_a_document_costs_the_whole_document():
+def test_a_document_costs_all_its_text():
+    # Hit with only a document costs the whole document:
     budgets = [f"{LENGTHS['a.md'] + 1}ch", f"{LENGTHS['a.md'] + 1}ch_whole", f"{LENGTHS['a.md']}ch"]
     result = run(dataset("d.md"), ranked("a.md", "d.md", "guides/b.md"), k=[], budgets=budgets)
     cut, whole, exact = result.cutoffs
     assert [result.metrics[f"recall@{cutoff}"] for cutoff in (cut, whole, exact)] == [1.0, 0.0, 0.0]
     assert result.metrics[f"precision@{cut}"] == 0.5  # of the two that the budget reached
 
-
-def test_hit_with_only_a_document_costs_all_its_tokens():
+    # Hit with only a document costs all its tokens:
     words = len(CORPUS["a.md"].content.split())
     found = ranked("a.md", "d.md")
     result = run(dataset("d.md"), found, k=[], budgets=[f"{words}tok", f"{words + 1}tok"], tokenizer=str.split)
@@ -229,7 +238,8 @@ class Asked:
         return [{self.name: NAMES[number % 4] if self.name == "doc_id" else f"c{number}"} for number in range(k)]
 
 
-def test_a_pipeline_that_returns_documents_is_not_asked_beyond_the_budget():
+def test_a_pipeline_of_documents_is_asked_no_more_than_it_needs():
+    # A pipeline that returns documents is not asked beyond the budget:
     asked = Asked("doc_id")
     run(dataset("a.md"), asked, k=5, budgets=["400ch"])
     assert asked.ks == [5]
@@ -237,8 +247,7 @@ def test_a_pipeline_that_returns_documents_is_not_asked_beyond_the_budget():
     run(dataset("a.md"), deeper, k=2, budgets=["900ch"])
     assert deeper.ks == [2, 21]
 
-
-def test_a_pipeline_whose_texts_are_unknown_is_asked_once():
+    # A pipeline whose texts are unknown is asked once:
     for k in (5, 7, 20):
         asked = Asked("chunk_id")
         result = evaluate(asked, dataset("a.md"), k=k, budgets=["40ch"])
@@ -266,17 +275,3 @@ def test_at_token_level_a_hit_with_only_a_document_is_the_whole_document():
         "span_precision@5ch": 4 / 5,
     }
     assert result.counts["unlocated_hits"] == 0
-
-
-def test_a_relevant_document_that_is_found_in_another_folder_is_told():
-    result = evaluate(lambda query, k: ranked("guides/b.md"), dataset("old/b.md"), k=1, metrics=[MRR()])
-    assert result.metrics["mrr@1"] == 1.0
-    assert any("no document 'old/b.md': 'guides/b.md' is taken for it" in note for note in result.notes)
-
-
-def test_a_prefix_is_found_by_what_begins_with_it_and_a_document_by_itself():
-    found = RULES["document-level"].found
-    assert found("guide/*", "guide/a.md")
-    assert found("guide/*", "guide/*")
-    assert not found("guide/*", "other/guide/a.md")
-    assert not found("guide/", "guide/a.md")

@@ -97,34 +97,17 @@ def ids(chunks):
 
 
 def test_chunks_of_another_chunker_are_refused_before_any_query():
+    # Chunks of another chunker are refused before any query:
     spy = Spy(cut(20))
     with pytest.raises(DatasetError, match=r"none of its 12 chunk ids .* is among the 6 chunks of Spy; .*one chunking"):
         ChunkLevelEvaluation(CORPUS, chunk_dataset(*ids(cut(10)))).run(retriever=spy)
     assert spy.calls == ["index", "close"]
 
-
-def test_the_share_of_relevant_chunks_in_the_index_is_noted():
-    truth = chunk_dataset(*ids(cut(10))[:1], ChunkId("chunk_000000000000"), ChunkId("chunk_111111111111"))
-    result = ChunkLevelEvaluation(CORPUS, truth).run(retriever=Spy(), k=1)
-    (warning,) = result.notes
-    assert warning.startswith("33% of the relevant chunk ids are in the index (1 of 3); the others cannot be found")
-    assert warning in result.summary().as_text(10_000)
-    assert result.metrics["chunk_recall"] == pytest.approx(1 / 3)  # they stay relevant
-    assert result.metrics["chunk_precision"] == 1.0
-
-
-def test_it_is_noted_if_all_relevant_chunks_but_one_are_in_the_index():
-    truth = chunk_dataset(*ids(cut(10))[:3], ChunkId("chunk_000000000000"))
-    (warning,) = ChunkLevelEvaluation(CORPUS, truth).run(retriever=Spy(), k=1).notes
-    assert warning.startswith("75% of the relevant chunk ids are in the index (3 of 4); the others cannot be found")
-
-
-def test_chunks_of_the_same_chunker_are_not_noted():
+    # Chunks of the same chunker are not noted:
     result = ChunkLevelEvaluation(CORPUS, chunk_dataset(*ids(cut(10)))).run(retriever=Spy())
     assert result.notes == ()
 
-
-def test_built_in_chunkers_of_another_size_are_refused_and_of_the_same_size_are_scored():
+    # Built in chunkers of another size are refused and of the same size are scored:
     labelled = BM25Retriever(RecursiveCharacterChunker(10, separators=("",)))
     labelled.index(CORPUS)
     evaluation = ChunkLevelEvaluation(CORPUS, chunk_dataset(*ids(labelled.chunks())[:3]))
@@ -134,10 +117,32 @@ def test_built_in_chunkers_of_another_size_are_refused_and_of_the_same_size_are_
     assert same.config["chunking"]["chunks"] == 12
     assert same.notes == ("the retriever returned no results for any question that did not fail (1 of 1)",)
 
-
-def test_questions_without_an_answer_need_no_chunk_in_the_index():
+    # Questions without an answer need no chunk in the index:
     result = ChunkLevelEvaluation(CORPUS, chunk_dataset()).run(retriever=Spy())
     assert (result.counts["no_answer"], result.notes) == (1, ())
+
+
+def test_the_share_of_relevant_chunks_in_the_index_is_noted():
+    # The share of relevant chunks in the index is noted:
+    truth = chunk_dataset(*ids(cut(10))[:1], ChunkId("chunk_000000000000"), ChunkId("chunk_111111111111"))
+    result = ChunkLevelEvaluation(CORPUS, truth).run(retriever=Spy(), k=1)
+    (warning,) = result.notes
+    assert warning.startswith("33% of the relevant chunk ids are in the index (1 of 3); the others cannot be found")
+    assert warning in result.summary().as_text(10_000)
+    assert result.metrics["chunk_recall"] == pytest.approx(1 / 3)  # they stay relevant
+    assert result.metrics["chunk_precision"] == 1.0
+
+    # It is noted if all relevant chunks but one are in the index:
+    truth = chunk_dataset(*ids(cut(10))[:3], ChunkId("chunk_000000000000"))
+    (warning,) = ChunkLevelEvaluation(CORPUS, truth).run(retriever=Spy(), k=1).notes
+    assert warning.startswith("75% of the relevant chunk ids are in the index (3 of 4); the others cannot be found")
+
+    # A dataset labelled on another chunking that still holds its chunks is noted:
+    truth = ChunkLevelGroundTruth(Query(QueryId("q"), QueryText("q")), ids(cut(10))[:1])
+    note = "the index holds other chunks than those from which the relevant ones were chosen"
+    for chunking, noted in ((ChunkRegistry(cut(10)).fingerprint, False), ("f" * 64, True), (None, False)):
+        dataset = Dataset([truth], CHUNK, corpus=CORPUS, chunking=chunking)
+        assert (note in ChunkLevelEvaluation(CORPUS, dataset).run(retriever=Spy()).notes) is noted
 
 
 # --- retrievers that cannot list their chunks -------------------------------------------------------------------------
@@ -190,7 +195,8 @@ def test_a_metric_that_needs_all_chunks_is_not_available_without_a_list():
     assert listed.metrics["precision_omega"] == 0.5
 
 
-def test_results_that_are_only_ids_are_looked_up_among_the_chunks_that_the_retriever_lists():
+def test_ids_alone_are_looked_up_among_the_chunks_of_the_retriever():
+    # Results that are only ids are looked up among the chunks that the retriever lists:
     registry = ChunkRegistry(cut(10))
     found = FunctionRetriever(
         lambda query, k: {"retrieved_chunk_ids": [cut(10)[1].id, "pa_chunk_x"]}, registry=registry
@@ -207,8 +213,7 @@ def test_results_that_are_only_ids_are_looked_up_among_the_chunks_that_the_retri
     with pytest.raises(ConfigError, match=r"FunctionRetriever\(function, registry=...\)"):
         ChunkLevelEvaluation(CORPUS, dataset).run(retriever=unknown)
 
-
-def test_an_id_that_is_returned_again_is_the_same_chunk_though_two_have_it():
+    # An id that is returned again is the same chunk though two have it:
     corpus = Corpus([Document(DocumentId("a"), "same"), Document(DocumentId("b"), "same")])
     chunks = [PositionAwareChunk.of(document, 0, 4) for document in corpus]
     twice = FunctionRetriever(
@@ -219,18 +224,11 @@ def test_an_id_that_is_returned_again_is_the_same_chunk_though_two_have_it():
     assert result.metrics["span_recall"] == 0.0
 
 
-def test_a_dataset_labelled_on_another_chunking_that_still_holds_its_chunks_is_noted():
-    truth = ChunkLevelGroundTruth(Query(QueryId("q"), QueryText("q")), ids(cut(10))[:1])
-    note = "the index holds other chunks than those from which the relevant ones were chosen"
-    for chunking, noted in ((ChunkRegistry(cut(10)).fingerprint, False), ("f" * 64, True), (None, False)):
-        dataset = Dataset([truth], CHUNK, corpus=CORPUS, chunking=chunking)
-        assert (note in ChunkLevelEvaluation(CORPUS, dataset).run(retriever=Spy()).notes) is noted
-
-
 # --- gains ------------------------------------------------------------------------------------------------------------
 
 
-def test_ndcg_uses_the_gains_of_chunks():
+def test_ndcg_uses_the_gains_of_chunks_documents_and_prefixes():
+    # Ndcg uses the gains of chunks:
     best, second, third = ids(cut(10))[:3]
     truth = chunk_dataset(third, best, gains={third: 3.0})
     result = ChunkLevelEvaluation(CORPUS, truth).run(retriever=Spy(), metrics=NDCG, k=[3, 1])
@@ -238,15 +236,13 @@ def test_ndcg_uses_the_gains_of_chunks():
     assert result.metrics["ndcg@1"] == pytest.approx(1 / 3)
     assert second not in result.queries[0].relevant
 
-
-def test_gains_under_position_aware_ids_equal_those_under_plain_ids():
+    # Gains under position aware ids equal those under plain ids:
     first, _, third = ids(cut(10))[:3]
     truth = chunk_dataset(f"pa_{third}", first, gains={f"pa_{third}": 3.0})
     result = ChunkLevelEvaluation(CORPUS, truth).run(retriever=Spy(), metrics=NDCG, k=3)
     assert result.metrics["ndcg"] == pytest.approx((1 + 3 / log2(4)) / (3 + 1 / log2(3)))
 
-
-def test_ndcg_uses_the_gains_of_documents_and_prefixes():
+    # Ndcg uses the gains of documents and prefixes:
     query = Query(QueryId("q"), QueryText("q"))
     truth = DocumentLevelGroundTruth(query, ["a"], ["c"], {DocumentId("c*"): 2.0})
     dataset = Dataset([truth], DOCUMENT, corpus=CORPUS)
@@ -263,34 +259,31 @@ def chunked(size, dataset=None):
     return ChunkLevelEvaluation(CORPUS, dataset).run(retriever=Spy(cut(size)), config=config)
 
 
-def test_the_record_tells_one_chunking_from_another():
+def test_chunkings_are_told_apart_and_only_equal_ones_compared():
+    # The record tells one chunking from another:
     ten, again, twenty = chunked(10), chunked(10), chunked(20)
     assert ten.config["chunking"] == again.config["chunking"]
     assert ten.config["chunking"]["chunks"] == 12
     assert ten.config["chunking"]["fingerprint"] != twenty.config["chunking"]["fingerprint"]
 
-
-def test_results_of_one_chunking_are_compared_and_of_two_are_refused():
+    # Results of one chunking are compared and of two are refused:
     assert chunked(10).compare(chunked(10)).delta("chunk_recall@5") == 0.0
     with pytest.raises(ResultError, match=r"different chunkings \(12 chunks and 6 chunks\).* at token level"):
         chunked(10).compare(chunked(20))
 
-
-def test_chunkings_of_equal_size_but_different_offsets_are_not_compared():
+    # Chunkings of equal size but different offsets are not compared:
     moved = [PositionAwareChunk.of(CORPUS["a"], 0, 11), *cut(10)[1:]]
     dataset = span_dataset(("a", 0, 10))
     other = ChunkLevelEvaluation(CORPUS, dataset).run(retriever=Spy(moved))
     with pytest.raises(ResultError, match="different chunkings"):
         chunked(10, dataset).compare(other)
 
-
-def test_the_order_of_the_list_does_not_change_the_fingerprint():
+    # The order of the list does not change the fingerprint:
     dataset = span_dataset(("a", 0, 10))
     turned = ChunkLevelEvaluation(CORPUS, dataset).run(retriever=Spy(cut(10)[::-1]))
     assert chunked(10, dataset).compare(turned).delta("chunk_recall@5") == -1.0
 
-
-def test_an_unknown_chunking_is_noted_in_the_comparison():
+    # An unknown chunking is noted in the comparison:
     truth = chunk_dataset(*ids(cut(10))[:2])
     known = ChunkLevelEvaluation(CORPUS, truth).run(retriever=Spy(), k=2)
     unknown = ChunkLevelEvaluation(CORPUS, truth).run(retriever=lambda query, k: cut(10)[:1], k=2)

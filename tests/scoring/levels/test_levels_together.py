@@ -149,7 +149,8 @@ def test_evaluate_scores_at_the_level_of_the_dataset(labelled):
         assert spy.calls == []
 
 
-def test_a_mapping_of_metrics_must_use_their_own_names():
+def test_levels_do_not_mix():
+    # A mapping of metrics must use their own names:
     assert evaluate(
         Spy(), DATASETS["token-level"], documents=CORPUS, metrics={"own_token_metric": OwnTokenMetric()}
     ).metrics
@@ -158,8 +159,7 @@ def test_a_mapping_of_metrics_must_use_their_own_names():
     with pytest.raises(ConfigError, match="no metrics were given"):
         evaluate(Spy(), DATASETS["token-level"], documents=CORPUS, metrics={})
 
-
-def test_only_the_chunk_level_accepts_chunk_id():
+    # Only the chunk level accepts chunk id:
     for evaluation in (DocumentLevelEvaluation, TokenLevelEvaluation):
         with pytest.raises(TypeError, match="chunk_id"):
             evaluation(CORPUS, DATASETS["token-level"], chunk_id=str)
@@ -168,8 +168,7 @@ def test_only_the_chunk_level_accepts_chunk_id():
         ChunkLevelEvaluation(CORPUS, DATASETS["chunk-level"], chunk_id="x").run(retriever=spy)
     assert spy.calls == []
 
-
-def test_results_of_two_levels_are_not_compared():
+    # Results of two levels are not compared:
     results = {level: evaluate(Spy(), DATASETS[level], documents=CORPUS) for level in LEVELS}
     for first in LEVELS:
         for second in LEVELS:

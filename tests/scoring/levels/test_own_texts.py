@@ -130,7 +130,8 @@ def test_the_index_holds_the_texts_of_the_chunker_and_places_where_they_are_know
 
 
 @each_change
-def test_chunks_without_a_place_are_told_once(how):
+def test_chunks_without_a_place_are_told_once_and_have_a_document_and_a_number(how):
+    # Chunks without a place are told once:
     result = evaluate(indexing(how)["BM25"], truth(how), k=1)
     without = 5 - LOCATED[how]
     said = [note for note in result.notes if "chunks are not text of their document" in note]
@@ -140,13 +141,20 @@ def test_chunks_without_a_place_are_told_once(how):
         assert repr(texts(how)[0]) in said[0]
         assert "at token level" in said[0]
 
-
-@each_change
-def test_documents_of_chunks_without_a_place_are_known(how):
+    # Documents of chunks without a place are known:
     spans = [TokenLevelGroundTruth(Query.from_text("Refunds days?"), [CharacterSpan(DocumentId("billing.md"), 30, 40)])]
     dataset = Dataset(spans, TOKEN, corpus=CORPUS)
     result = DocumentLevelEvaluation(CORPUS, dataset).run(retriever=indexing(how)["BM25"], k=1)
     assert result.metrics["recall"] == 1.0
+    assert result.counts["unlocated_hits"] == 0
+
+    # Chunks without a place can be named by their number:
+    entry = ChunkLevelGroundTruth(Query.from_text("Ask us"), ["help.md:1", "billing.md:2"])
+    dataset = Dataset([entry], CHUNK, corpus=CORPUS)
+    result = ChunkLevelEvaluation(CORPUS, dataset, chunk_id=lambda chunk, number: f"{chunk.doc_id}:{number}").run(
+        retriever=indexing(how)["BM25"], k=2
+    )
+    assert result.metrics["chunk_recall"] == 1.0
     assert result.counts["unlocated_hits"] == 0
 
 
@@ -228,14 +236,13 @@ class Rewriting(InMemoryVectorStore):
 
 
 @each_change
-def test_ids_survive_a_store_that_rewrites(how):
+def test_changed_texts_are_matched_by_text_and_by_id(how):
+    # Ids survive a store that rewrites:
     retriever = indexing(how, Rewriting())["vectors"]
     result = evaluate(retriever, truth(how), k=1, budgets=[], metrics=METRICS)
     assert result.per_query("chunk_recall") == {"refunds": 1.0, "passwords": 1.0, "ask": 0.5}
 
-
-@each_change
-def test_pipelines_that_return_nothing_but_the_changed_texts_are_matched(how):
+    # Pipelines that return nothing but the changed texts are matched:
     def pipeline(query, k):
         return [texts(how)[{"R": 1, "W": 3, "A": FOOTER}[query[0]]]]
 
@@ -271,17 +278,6 @@ def test_labels_by_ids_of_tidied_chunks_are_the_text_of_the_document():
     )
     assert result.metrics["span_recall"] == 1.0
     assert read == ["Ask\tUs."] * 2
-
-
-@each_change
-def test_chunks_without_a_place_can_be_named_by_their_number(how):
-    entry = ChunkLevelGroundTruth(Query.from_text("Ask us"), ["help.md:1", "billing.md:2"])
-    dataset = Dataset([entry], CHUNK, corpus=CORPUS)
-    result = ChunkLevelEvaluation(CORPUS, dataset, chunk_id=lambda chunk, number: f"{chunk.doc_id}:{number}").run(
-        retriever=indexing(how)["BM25"], k=2
-    )
-    assert result.metrics["chunk_recall"] == 1.0
-    assert result.counts["unlocated_hits"] == 0
 
 
 def test_results_of_chunkings_that_differ_only_in_chunks_without_a_place_are_not_compared():

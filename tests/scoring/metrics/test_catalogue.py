@@ -38,24 +38,23 @@ def test_the_groups_hold_these_metrics_by_name(group, names, kind):
 
 
 @pytest.mark.parametrize("group", GROUPS)
-def test_groups_list_metrics_under_their_own_names(group):
+def test_groups_list_metrics_and_nobody_can_change_them(group):
+    # Groups list metrics under their own names:
     assert [metric.name for metric in group.values()] == list(group)
 
-
-@pytest.mark.parametrize("group", GROUPS)
-def test_nobody_can_change_a_group(group):
+    # Nobody can change a group:
     with pytest.raises(TypeError):
         group["mine"] = next(iter(group.values()))
     with pytest.raises(TypeError):
         del group[next(iter(group))]
 
 
-def test_the_registry_builds_every_built_in_metric_by_its_name():
+def test_every_metric_is_built_by_its_name_and_stands_at_the_root():
+    # The registry builds every built in metric by its name:
     assert set(components("metric")) == set(ALL_METRICS)
     assert {name: build("metric", name) for name in ALL_METRICS} == dict(ALL_METRICS)
 
-
-def test_every_metric_class_is_at_the_root():
+    # Every metric class is at the root:
     public = {name: getattr(metrics, name) for name in metrics.__all__}
     classes = {name for name, value in public.items() if inspect.isclass(value) and issubclass(value, Metric)}
     concrete = {name for name in classes if not inspect.isabstract(public[name])}

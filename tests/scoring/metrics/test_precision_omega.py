@@ -82,12 +82,17 @@ def test_scores_equal_those_worked_by_hand(chunks, truth, score):
     assert OMEGA.calculate(list(map(span, chunks)), list(map(span, truth))) == pytest.approx(score)
 
 
-def test_precision_omega_is_a_token_level_metric_that_needs_all_chunks():
+def test_it_needs_all_chunks_and_the_token_level():
+    # Precision omega is a token level metric that needs all chunks:
     assert OMEGA.name == "precision_omega"
     assert isinstance(OMEGA, TokenLevelMetric)
     assert {
         metric.name for metric in ALL_METRICS.values() if isinstance(metric, SpanMetric) and metric.needs_chunks
     } == {"precision_omega"}
+
+    # Judgements without chunks are refused:
+    with pytest.raises(ConfigError, match="precision_omega needs all chunks of the corpus"):
+        OMEGA.score(SpanJudgements.from_lists([[]], [[]]))
 
 
 @given(some_spans, st.lists(some_spans, max_size=5))
@@ -151,29 +156,23 @@ def test_of_chunks_that_overlap_something_with_that_recall_may_be_more_precise_a
     assert score >= (len(everything & relevant) / len(everything) if everything else 0)
 
 
-def test_two_overlapping_chunks_hold_the_truth_and_one_of_them_alone_is_more_precise():
+def test_what_overlaps_is_counted_once_and_recall_may_not_be_perfect():
+    # Two overlapping chunks hold the truth and one of them alone is more precise:
     chunks, truth = [span("d 0 10"), span("d 5 15")], [span("d 6 9")]
     assert OMEGA.calculate(chunks, truth) == 3 / 15
     assert SpanRecall().calculate(chunks[:1], truth) == 1.0
     assert SpanPrecision().calculate(chunks[:1], truth) == 3 / 10
 
-
-def test_the_recall_that_goes_with_it_is_not_perfect_where_chunks_leave_truth_out():
+    # The recall that goes with it is not perfect where chunks leave truth out:
     chunks, truth = [span("d 0 10")], [span("d 5 15")]
     assert (OMEGA.calculate(chunks, truth), SpanRecall().calculate(chunks, truth)) == (0.5, 0.5)
 
-
-def test_cutting_the_ranking_keeps_the_oracle():
+    # Cutting the ranking keeps the oracle:
     oracle = oracle_from_lists([span("d 0 10")], [[span("d 0 5")]])
     judged = replace(SpanJudgements.from_lists([[]], [[]]), oracle=oracle)
     assert judged.at(2).oracle is oracle
     assert OMEGA.score(judged.at(0)).tolist() == [0.5]
     assert SpanJudgements.from_lists([[]], [[]]).at(2).oracle is None
-
-
-def test_judgements_without_chunks_are_refused():
-    with pytest.raises(ConfigError, match="precision_omega needs all chunks of the corpus"):
-        OMEGA.score(SpanJudgements.from_lists([[]], [[]]))
 
 
 def test_nested_chunks_are_not_compared_with_every_question_one_by_one():

@@ -68,13 +68,12 @@ def scores_of(truth, ranking, *names):
 
 
 @worked
-def test_a_worked_ranking_gets_the_scores_worked_by_hand(ranking, truth, k, expected):
+def test_a_worked_ranking_gets_the_scores_worked_by_hand_as_list_and_as_run(ranking, truth, k, expected):
+    # A worked ranking gets the scores worked by hand:
     names = [f"{name}@{k}" for name in NAMES]
     assert scores_of(list(truth), list(ranking), *names) == pytest.approx(expected, abs=1e-12)
 
-
-@worked
-def test_a_worked_run_with_falling_scores_gets_the_same(ranking, truth, k, expected):
+    # A worked run with falling scores gets the same:
     run = {unit: -place for place, unit in enumerate(dict.fromkeys(ranking))}
     names = [f"{name}@{k}" for name in NAMES]
     assert scores_of(dict.fromkeys(truth, 1), run, *names) == pytest.approx(expected, abs=1e-12)
@@ -90,28 +89,49 @@ def test_calculate_gives_the_scores_of_a_ranking_as_long_as_its_cutoff(ranking, 
     assert scores == pytest.approx(expected, abs=1e-12)
 
 
-def test_calculate_of_a_short_list_knows_no_k():
+def test_calculate_divides_by_results_and_leaves_its_inputs():
+    # Calculate of a short list knows no k:
     assert NDCG().calculate(["a"], list("abcde")) == 1 / sum(1 / log2(rank + 1) for rank in range(1, 6))
     assert Precision().calculate(["a"], ["a"]) == 1.0
     assert F1().calculate(["a"], ["a"]) == 1.0
     at_5 = score_rankings({"q": ["a"]}, {"q": ["a"]}, ["precision@5", "f1@5", "ndcg@5"]).mean
     assert at_5 == {"precision@5": 1 / 5, "f1@5": 2 / 6, "ndcg@5": 1.0}
 
-
-@pytest.mark.parametrize("metric", METRICS, ids=NAMES)
-def test_calculate_knows_a_chunk_by_both_of_its_ids(metric):
-    placed, plain = "pa_chunk_2cf24dba5fb0", "chunk_2cf24dba5fb0"
-    assert metric.calculate([placed, "x"], [plain]) == metric.calculate([plain, "x"], [placed]) > 0
-    assert metric.calculate([placed, plain], [plain, placed]) == metric.calculate([7, 7], [7])
-
-
-def test_calculate_divides_by_results_and_score_rankings_by_different_ids():
+    # Calculate divides by results and score rankings by different ids:
     assert Precision().calculate(list("bba"), ["b"]) == 1 / 3
     assert F1().calculate(list("bba"), ["b"]) == 2 / 4
     assert score_rankings({"q": ["b"]}, {"q": list("bba")}, ["precision", "f1"]).mean == {
         "precision": 1 / 2,
         "f1": 2 / 3,
     }
+
+    # Calculate does not change its inputs:
+    retrieved, truth = ["b", "a", "b"], ["a", "a"]
+    for metric in METRICS:
+        metric.calculate(retrieved, truth)
+    assert (retrieved, truth) == (["b", "a", "b"], ["a", "a"])
+
+
+@pytest.mark.parametrize("metric", METRICS, ids=NAMES)
+def test_calculate_knows_chunks_by_both_ids_and_returns_0_for_nothing(metric):
+    # Calculate knows a chunk by both of its ids:
+    placed, plain = "pa_chunk_2cf24dba5fb0", "chunk_2cf24dba5fb0"
+    assert metric.calculate([placed, "x"], [plain]) == metric.calculate([plain, "x"], [placed]) > 0
+    assert metric.calculate([placed, plain], [plain, placed]) == metric.calculate([7, 7], [7])
+
+    # Calculate returns 0 where nothing is relevant or retrieved:
+    for retrieved, truth in [("ab", ""), ("", "ab"), ("", "")]:
+        score = metric.calculate(list(retrieved), list(truth))
+        assert score == 0.0
+        assert isinstance(score, float)
+
+    # Duplicates never raise a score above 1:
+    for ranking in ("aa", "aab", "abab", "aaaaaaaa", "baab"):
+        for truth in ("a", "aa", "ab", "aabb"):
+            assert 0 <= metric.calculate(list(ranking), list(truth)) <= 1
+            for k in range(1, 6):
+                (score,) = scores_of(list(truth), list(ranking), f"{metric.name}@{k}")
+                assert 0 <= score <= 1
 
 
 @pytest.mark.parametrize(("k", "expected"), [(1, 1 / 3), (2, 1 / 3), (3, 2 / 3), (4, 2 / 3)])
@@ -121,38 +141,18 @@ def test_r_precision_at_k_reads_no_further_than_k_and_the_number_of_relevant_uni
     assert RPrecision().calculate(list("axbc")[:k], list("abc")) == expected
 
 
-@pytest.mark.parametrize("metric", METRICS, ids=NAMES)
-def test_calculate_returns_0_where_nothing_is_relevant_or_retrieved(metric):
-    for retrieved, truth in [("ab", ""), ("", "ab"), ("", "")]:
-        score = metric.calculate(list(retrieved), list(truth))
-        assert score == 0.0
-        assert isinstance(score, float)
-
-
-@pytest.mark.parametrize("metric", METRICS, ids=NAMES)
-def test_duplicates_never_raise_a_score_above_1(metric):
-    for ranking in ("aa", "aab", "abab", "aaaaaaaa", "baab"):
-        for truth in ("a", "aa", "ab", "aabb"):
-            assert 0 <= metric.calculate(list(ranking), list(truth)) <= 1
-            for k in range(1, 6):
-                (score,) = scores_of(list(truth), list(ranking), f"{metric.name}@{k}")
-                assert 0 <= score <= 1
-
-
-def test_precision_at_k_divides_by_k_and_precision_by_what_was_retrieved():
+def test_each_metric_is_cut_as_it_says():
+    # Precision at k divides by k and precision by what was retrieved:
     assert scores_of(["a"], ["a", "x"], "precision@10", "precision@2", "precision") == [0.1, 0.5, 0.5]
 
-
-def test_mrr_looks_no_further_than_k():
+    # Mrr looks no further than k:
     assert scores_of(["c"], ["a", "b", "c"], "mrr@2", "mrr@3", "mrr") == [0, 1 / 3, 1 / 3]
 
-
-def test_map_divides_by_the_number_of_relevant_units():
+    # Map divides by the number of relevant units:
     # not by min(5, 2), and not by the 2 found
     assert scores_of(list("abcde"), list("abxxx"), "map@2", "map") == [2 / 5, 2 / 5]
 
-
-def test_r_precision_is_cut_at_the_number_of_relevant_units():
+    # R precision is cut at the number of relevant units:
     assert scores_of(list("abc"), list("axbc"), "r_precision", "r_precision@2") == pytest.approx([2 / 3, 1 / 3])
 
 
@@ -160,23 +160,24 @@ GRADED = {"a": 3, "b": 2, "c": 1, "d": 0, "e": -1}
 
 
 class TestGraded:
-    def test_ndcg_uses_linear_gains_and_the_ideal_order(self):
+    def test_gains_are_linear_cut_at_k_and_of_any_size_above_0(self):
+        # Ndcg uses linear gains and the ideal order:
         gained = 1 + 3 / log2(3) + 0 + 2 / log2(5)  # c, a, d, b
         assert scores_of(GRADED, list("cadb"), "ndcg") == [
             pytest.approx(gained / (3 + 2 / log2(3) + 1 / log2(4)), abs=1e-12)
         ]
 
-    def test_the_ideal_order_is_cut_at_k(self):
+        # The ideal order is cut at k:
         gained = 1 + 3 / log2(3)
         assert scores_of(GRADED, list("cadb"), "ndcg@2") == [pytest.approx(gained / (3 + 2 / log2(3)), abs=1e-12)]
 
-    def test_units_that_were_not_retrieved_count_in_the_ideal_order(self):
+        # Units that were not retrieved count in the ideal order:
         assert scores_of(GRADED, ["c"], "ndcg@1", "ndcg@2") == pytest.approx([1 / 3, 1 / (3 + 2 / log2(3))])
 
-    def test_gains_may_be_fractions(self):
+        # Gains may be fractions:
         assert scores_of({"a": 0.5, "b": 0.25}, ["b", "a"], "ndcg@1") == [0.5]
 
-    def test_gains_of_0_and_below_are_not_relevant(self):
+        # Gains of 0 and below are not relevant:
         names = [f"{name}@3" for name in NAMES]
         assert scores_of(GRADED, list("dea"), *names) == scores_of({"a": 3, "b": 2, "c": 1}, list("xya"), *names)
         assert scores_of(GRADED, list("de"), *names) == list(NOTHING)
@@ -193,13 +194,6 @@ def test_each_metric_says_its_name_and_its_levels():
         assert isinstance(metric, RankMetric)
         assert isinstance(metric, Metric)
         assert metric.evaluation_types == {"document-level", "chunk-level"}
-
-
-def test_calculate_does_not_change_its_inputs():
-    retrieved, truth = ["b", "a", "b"], ["a", "a"]
-    for metric in METRICS:
-        metric.calculate(retrieved, truth)
-    assert (retrieved, truth) == (["b", "a", "b"], ["a", "a"])
 
 
 @pytest.mark.parametrize("retrieved", [{"a": 1.0}, {"a"}, "a", b"a"])

@@ -101,8 +101,16 @@ def test_iou_is_zero_where_spans_are_given_that_cover_nothing(metric, retrieved,
 
 
 @pytest.mark.parametrize("metric", METRICS, ids=lambda metric: metric.name)
-def test_a_score_is_a_plain_float(metric):
+def test_scores_are_plain_floats_and_metrics_values_of_the_token_level(metric):
+    # A score is a plain float:
     assert type(metric.calculate(spans(["d 0 10"]), spans(["d 0 10"]))) is float
+
+    # Span metrics are values that score the token level only:
+    assert metric == type(metric)()
+    assert hash(metric) == hash(type(metric)())
+    assert isinstance(metric, TokenLevelMetric)
+    assert isinstance(metric, Metric)
+    assert metric.evaluation_types == {"token-level"}
 
 
 def test_dcg_counts_each_character_once_and_less_at_later_ranks():
@@ -112,7 +120,8 @@ def test_dcg_counts_each_character_once_and_less_at_later_ranks():
     assert SpanDCG().calculate(found, truth) == pytest.approx(by_hand, abs=1e-15)
 
 
-def test_metrics_have_the_documented_names():
+def test_metrics_have_the_documented_names_and_defaults():
+    # Metrics have the documented names:
     assert [metric.name for metric in METRICS] == [
         "span_recall",
         "span_precision",
@@ -124,15 +133,5 @@ def test_metrics_have_the_documented_names():
         "span_dcg",
     ]
 
-
-def test_the_default_metrics_are_recall_precision_and_iou():
+    # The default metrics are recall precision and iou:
     assert list(DEFAULT_TOKEN_METRICS) == ["span_recall", "span_precision", "span_iou"]
-
-
-@pytest.mark.parametrize("metric", METRICS, ids=lambda metric: metric.name)
-def test_span_metrics_are_values_that_score_the_token_level_only(metric):
-    assert metric == type(metric)()
-    assert hash(metric) == hash(type(metric)())
-    assert isinstance(metric, TokenLevelMetric)
-    assert isinstance(metric, Metric)
-    assert metric.evaluation_types == {"token-level"}

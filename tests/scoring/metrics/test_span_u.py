@@ -42,18 +42,17 @@ def test_the_example_of_the_guide(name, ranking, expected):
     assert score(name, ranking, [("d", 2_000, 2_100)]) == pytest.approx(expected, abs=0.0005)
 
 
-def test_half_an_answer_at_once_and_half_of_it_late():
+def test_budgets_are_read_from_the_start():
+    # Half an answer at once and half of it late:
     # Budget 10, truth of 4: two characters earn 10 + 9, the others, after six others, 2 + 1; at best 10 + 9 + 8 + 7.
     assert score("span_u@10ch", [("d", 0, 2), ("x", 0, 6), ("d", 2, 4)], [("d", 0, 4)]) == 22 / 34
 
-
-def test_reading_the_truth_first_is_perfect_even_where_the_budget_cannot_hold_it():
+    # Reading the truth first is perfect even where the budget cannot hold it:
     truth = [("d", 0, 100), ("e", 50, 60)]
     for budget in (1, 7, 100, 109, 110, 4_000, 10**9):
         assert score(f"span_u@{budget}ch", [*truth, ("d", 0, 500)], truth) == 1.0
 
-
-def test_the_largest_budgets_are_counted_exactly():
+    # The largest budgets are counted exactly:
     late = 10**9 - 1  # all but one character is read before; the weights add up to more than a float can count
     name = "span_u@1000000000ch"
     assert score(name, [("x", 0, late), ("d", 0, 9)], [("d", 0, 1)]) == 1e-9
@@ -62,19 +61,18 @@ def test_the_largest_budgets_are_counted_exactly():
     assert score(name, [("x", 0, half), ("d", 0, half)], [("d", 0, half)]) == late_half / ideal
 
 
-def test_it_is_a_token_level_metric_that_is_scored_at_budgets_only():
+def test_it_needs_budgets_and_a_trail():
+    # It is a token level metric that is scored at budgets only:
     assert SpanU().name == "span_u"
     assert isinstance(SpanU(), TokenLevelMetric)
     at_budgets = [m.name for m in ALL_METRICS.values() if isinstance(m, SpanMetric) and m.needs_budget]
     assert at_budgets == ["span_u"]
 
-
-def test_two_lists_alone_have_no_budget_and_are_refused():
+    # Two lists alone have no budget and are refused:
     with pytest.raises(ConfigError, match=r"span_u.*budget.*score_spans\(.*span_u@4000ch"):
         SpanU().calculate([], [])
 
-
-def test_judgements_without_a_trail_are_refused():
+    # Judgements without a trail are refused:
     with pytest.raises(ConfigError, match=r"span_u.*budget"):
         SpanU().score(SpanJudgements.from_lists([[]], [[]]))
 

@@ -113,13 +113,34 @@ def test_the_tokens_are_those_of_cl100k_base_unless_another_tokenizer_is_given(r
     assert scores(retrieved, truth) == pytest.approx(formulas(retrieved, truth, encode), abs=1e-15)
 
 
-def test_text_that_looks_like_a_special_token_is_ordinary_text():
+def test_texts_matter_as_far_as_they_are_left():
+    # Text that looks like a special token is ordinary text:
     special = CL100K.encode("<|endoftext|>", allowed_special="all")
     assert len(special) == 1
     truth = passages("<|endoftext|>")
     assert scores(truth, truth) == [1, 1, 1, 1]
     # Ordinary text shares its pieces with other text; a special token would share nothing.
     assert TokenSetRecall().calculate(passages("<|end"), truth) > 0
+
+    # Texts matter and offsets do not:
+    # T09: an unrelated passage that says "the" earns something here, and nothing by its place.
+    truth, unrelated = passages("Restart the server"), passages("Now pay the invoice.", doc_id="other")
+    assert SpanRecall().calculate(unrelated, truth) == 0.0
+    assert 0.0 < TokenSetRecall().calculate(unrelated, truth) < 0.5
+
+    # A result that a budget cut counts with the text that is left:
+    whole = CharacterSpan(DocumentId("d"), 10, 28, "Restart the server")
+    cut = CharacterSpan(DocumentId("d"), 10, 17, whole.text[:7])
+    assert scores([cut], [whole], str.split) == pytest.approx([1 / 3, 1, 1 / 3, 1 / 2])
+
+    # The spans of chunks carry the text that is needed:
+    # R124: no second look-up
+    document = Document(DocumentId("d"), "Install the agent. Restart the server once.")
+    chunks = [chunk.to_span() for chunk in FixedTokenChunker(tokens=4).chunk_with_positions(document)]
+    everything = [CharacterSpan(document.id, 0, len(document.content), document.content)]
+    encode = CL100K.encode_ordinary
+    assert scores(chunks, everything) == pytest.approx(formulas(chunks, everything, encode), abs=1e-15)
+    assert TokenSetRecall().calculate(chunks, everything) == 1.0
 
 
 @given(
@@ -160,29 +181,6 @@ def test_recall_never_falls_with_another_result(retrieved, truth, more):
     assert TokenSetRecall(str.split).calculate(passages(*retrieved, more), truth) >= fewer
 
 
-def test_texts_matter_and_offsets_do_not():
-    # T09: an unrelated passage that says "the" earns something here, and nothing by its place.
-    truth, unrelated = passages("Restart the server"), passages("Now pay the invoice.", doc_id="other")
-    assert SpanRecall().calculate(unrelated, truth) == 0.0
-    assert 0.0 < TokenSetRecall().calculate(unrelated, truth) < 0.5
-
-
-def test_a_result_that_a_budget_cut_counts_with_the_text_that_is_left():
-    whole = CharacterSpan(DocumentId("d"), 10, 28, "Restart the server")
-    cut = CharacterSpan(DocumentId("d"), 10, 17, whole.text[:7])
-    assert scores([cut], [whole], str.split) == pytest.approx([1 / 3, 1, 1 / 3, 1 / 2])
-
-
-def test_the_spans_of_chunks_carry_the_text_that_is_needed():
-    # R124: no second look-up
-    document = Document(DocumentId("d"), "Install the agent. Restart the server once.")
-    chunks = [chunk.to_span() for chunk in FixedTokenChunker(tokens=4).chunk_with_positions(document)]
-    everything = [CharacterSpan(document.id, 0, len(document.content), document.content)]
-    encode = CL100K.encode_ordinary
-    assert scores(chunks, everything) == pytest.approx(formulas(chunks, everything, encode), abs=1e-15)
-    assert TokenSetRecall().calculate(chunks, everything) == 1.0
-
-
 @dataclass
 class Unhashable:
     """A tokenizer that cannot be looked up."""
@@ -217,14 +215,14 @@ def test_anything_that_is_a_tokenizer_can_be_given(tokenizer):
     assert scores(passages("a b x"), passages("a b c y"), tokenizer)[2] == pytest.approx(2 / 5)
 
 
-def test_a_tiktoken_encoding_can_be_given():
+def test_a_tokenizer_can_be_an_encoding_or_a_file(tmp_path):
+    # A tiktoken encoding can be given:
     encoding = tiktoken.Encoding(
         "letters", pat_str=r"[a-z]", mergeable_ranks={b"a": 0, b"b": 1, b"c": 2}, special_tokens={"<|s|>": 3}
     )
     assert scores(passages("ab"), passages("abc"), encoding) == pytest.approx([2 / 3, 1, 2 / 3, 4 / 5])
 
-
-def test_a_tokenizer_file_can_be_given(tmp_path):
+    # A tokenizer file can be given:
     path = tmp_path / "tokenizer.json"
     word_level().save(str(path))
     for given_as in (path, str(path)):
@@ -274,7 +272,8 @@ def test_a_span_without_its_text_is_an_error_that_says_what_to_give(metric, retr
     assert "CharacterSpan(doc_id, start, end, text)" in str(caught.value)
 
 
-def test_a_text_is_encoded_once_for_all_metrics_of_a_tokenizer():
+def test_a_text_is_encoded_once_in_a_bounded_cache_of_its_tokenizer():
+    # A text is encoded once for all metrics of a tokenizer:
     seen = []
 
     def encode(text):
@@ -286,15 +285,13 @@ def test_a_text_is_encoded_once_for_all_metrics_of_a_tokenizer():
         scores(passages("a x", "b", "a x"), truth, encode)
     assert sorted(seen) == ["a b", "a x", "b"]
 
-
-def test_tokenizers_do_not_share_a_cache():
+    # Tokenizers do not share a cache:
     retrieved, truth = passages("ab c"), passages("a bc")
     assert TokenSetRecall(str.split).calculate(retrieved, truth) == 0.0
     assert TokenSetRecall(list).calculate(retrieved, truth) == 1.0
     assert TokenSetRecall(str.split).calculate(retrieved, truth) == 0.0
 
-
-def test_the_cache_of_texts_is_bounded():
+    # The cache of texts is bounded:
     remembered = token_set._token_sets(str.split)
     assert remembered.cache_info().maxsize == token_set._TEXTS
     assert token_set._cached_encoder.cache_info().maxsize == token_set._TOKENIZERS
@@ -309,7 +306,8 @@ def test_a_used_metric_can_be_copied_and_pickled():
 
 
 @every_class
-def test_inputs_are_not_changed_and_scores_are_plain_floats(metric):
+def test_scores_are_plain_floats_and_metrics_values_with_a_tokenizer(metric):
+    # Inputs are not changed and scores are plain floats:
     retrieved, truth = passages("a", "b a"), passages("b")
     given_lists = list(retrieved), list(truth)
     score = metric(str.split).calculate(*given_lists)
@@ -317,23 +315,19 @@ def test_inputs_are_not_changed_and_scores_are_plain_floats(metric):
     assert given_lists == (retrieved, truth)
     assert metric(str.split).calculate(tuple(retrieved), tuple(truth)) == score
 
-
-def test_metrics_have_the_documented_names():
-    names = ["token_set_recall", "token_set_precision", "token_set_iou", "token_set_f1"]
-    assert [metric().name for metric in CLASSES] == [metric(str.split).name for metric in CLASSES] == names
-    assert [ALL_METRICS[name] for name in names] == [metric() for metric in CLASSES]
-
-
-@every_class
-def test_token_set_metrics_are_values_that_score_the_token_level_only(metric):
+    # Token set metrics are values that score the token level only:
     assert metric() == metric("cl100k_base") != metric("o200k_base")
     assert hash(metric()) == hash(metric("cl100k_base"))
     assert isinstance(metric(), TokenLevelMetric)
     assert metric().evaluation_types == {"token-level"}
 
-
-@every_class
-def test_a_metric_can_be_named_with_its_tokenizer(metric):
+    # A metric can be named with its tokenizer:
     name = metric().name
     assert build("metric", f"{name}:tokenizer=o200k_base") == metric("o200k_base")
     assert describe(metric("o200k_base")) == {"type": name, "tokenizer": "o200k_base"}
+
+
+def test_metrics_have_the_documented_names():
+    names = ["token_set_recall", "token_set_precision", "token_set_iou", "token_set_f1"]
+    assert [metric().name for metric in CLASSES] == [metric(str.split).name for metric in CLASSES] == names
+    assert [ALL_METRICS[name] for name in names] == [metric() for metric in CLASSES]

@@ -4,13 +4,14 @@ import re
 from functools import partial
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from rag_evaluation_framework.text.markups.characters import CALL, folded
 from rag_evaluation_framework.text.markups.markdown_markup import markdown_markup
 from rag_evaluation_framework.text.markups.rst_markup import rst_markup
 from support.each import each
+from support.examples import examples
 from support.linear import assert_linear
 
 READ = {"md": markdown_markup, "rst": rst_markup}
@@ -115,7 +116,7 @@ def test_restructured_text_shows(source, text):
 SIGNS = st.text(alphabet="ab1 \n\r\t*_`~[]()<>!#|-=+:.\\&;\"'/^é…", max_size=60)
 
 
-@settings(max_examples=500, deadline=None)
+@examples(500)
 @given(st.sampled_from(sorted(READ)), SIGNS, st.integers(0, 60), st.integers(0, 60))
 def test_whatever_the_source_parts_are_in_order_and_within_it(suffix, source, first, length):
     markup = READ[suffix](source)
