@@ -313,7 +313,7 @@ def test_the_first_question_is_apart_in_latency_gates_as_in_the_table(rag_eval, 
 
 def test_questions_out_of_time_took_at_least_that_long(rag_eval, project):
     (project / "slow_for_one.py").write_text(SLOW.replace("SECONDS", "0.8 if 'parcels' in query else 0"))
-    command = (*FLAGS[:-1], "slow_for_one:search", "--timeout", "0.4", "--allow-failures", "9")
+    command = (*FLAGS[:-1], "slow_for_one:search", "--set", "timeout=0.4", "--allow-failures", "9")
     outcome = rag_eval(*command, "--gate", "p95 <= 300ms")
     assert outcome.code == 1, outcome.out + outcome.err
     assert "1 of them out of time" in outcome.out

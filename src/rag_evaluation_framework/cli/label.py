@@ -20,7 +20,7 @@ from ..contracts import registry
 from ..errors import ConfigError, InputError
 from . import paths
 from .dialog import Back, Dialog, Later, saving, typed_line
-from .output import arriving, command_lines, components_print_to_stderr, option, print_text
+from .output import command_lines, components_print_to_stderr, option, print_text
 
 _MOST = 9  # passages of a page
 _FEWEST = 4
@@ -282,5 +282,4 @@ def label(
     if paths.is_configuration(corpus):  # that of the run, which names the documents
         ran = ["run", str(corpus), "--dataset", dataset, *ran[5:]]
     following = f" Next:{command_lines(again, *([linted, ran] if session.labelled else []))}"
-    with arriving(counts()):
-        print_text(f"\n{counts()}.{following if session.questions else ''}")
+    print_text(f"\n{counts()}.{following if session.questions else ''}")

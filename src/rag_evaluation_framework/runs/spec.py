@@ -155,7 +155,7 @@ class RunSpec(Measuring, frozen=True):
     glob: Annotated[str | list[str] | None, Option(takes=list[str])] = None
     """Which files of the folder to read; by default every kind that is read; repeatable."""
 
-    exclude: Annotated[str | list[str], Option(takes=list[str])] = Field(default=[])
+    exclude: str | list[str] = Field(default=[])
     """Which files of the folder not to read; a name without a slash means all folders; repeatable."""
 
     converter: Annotated[str | None, _Objects] = None

@@ -6,7 +6,6 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from ..base import exits
-from ..base.interrupts import pass_on_interrupt
 from ..base.notes import note
 from ..base.outside import class_name, raised
 from ..contracts.component import component_name
@@ -92,16 +91,12 @@ def _sent(sink: Sink, outcome: Outcome) -> tuple[EvaluationResult[Any] | None, B
     Raises:
         KeyboardInterrupt: An interrupt came, alone or in a group of errors.
     """
-    found: EvaluationResult[Any] | None
-    failed: BaseException | None = None
-    told = ""
-    try:
-        with exits.no_exit(component_name(sink), "send"):
-            found = sink.send(outcome)
-    except BaseException as error:  # noqa: BLE001  it is anybody's code
-        pass_on_interrupt(error)
-        found = error.result if isinstance(error, SaveFailed) else None
-        failed, told = error, f"{_failure(sink)}: {_why(error)}"
+    sent: Any = exits.outcome(
+        lambda: exits.no_exit(component_name(sink), "send")(sink.send)(outcome), lambda error: error
+    )
+    failed = sent if isinstance(sent, BaseException) else None
+    found: Any = sent.result if isinstance(sent, SaveFailed) else sent
+    told = "" if failed is None else f"{_failure(sink)}: {_why(failed)}"
     return found if isinstance(found, EvaluationResult) else None, failed, told
 
 
