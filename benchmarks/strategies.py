@@ -28,20 +28,14 @@ from tqdm import tqdm
 
 from rag_evaluation_framework import (
     BM25Retriever,
-    CachedEmbedder,
     CharacterSpan,
     Corpus,
     Dataset,
     Embedder,
     EvaluationResult,
     FixedTokenChunker,
-    HybridRetriever,
-    LateInteractionReranker,
-    LsaEmbedder,
     RecursiveCharacterChunker,
-    RerankedRetriever,
     Retriever,
-    SentenceTransformerEmbedder,
     SpanDCG,
     SpanPrecision,
     SpanRecall,
@@ -51,6 +45,14 @@ from rag_evaluation_framework import (
     load_dataset,
 )
 from rag_evaluation_framework.analysis import Leaderboard
+from rag_evaluation_framework.components import (
+    CachedEmbedder,
+    HybridRetriever,
+    LateInteractionReranker,
+    LsaEmbedder,
+    RerankedRetriever,
+    SentenceTransformerEmbedder,
+)
 from rag_evaluation_framework.demo import load_handbook
 from rag_evaluation_framework.runs.shown import within, written_interval, written_p_value, written_signed
 

@@ -55,18 +55,17 @@ from rag_evaluation_framework import (
     Dataset,
     Document,
     DocumentId,
-    MarkdownHeaderChunker,
     PositionAwareChunk,
     Query,
     RecursiveCharacterChunker,
-    SentenceChunker,
     TokenLevelGroundTruth,
-    check_quotes,
     evaluate,
 )
 from rag_evaluation_framework.base.files import parse_json
+from rag_evaluation_framework.components import MarkdownHeaderChunker, SentenceChunker
 from rag_evaluation_framework.data import Hit
 from rag_evaluation_framework.data.documents import DocumentResolver
+from rag_evaluation_framework.labels import check_quotes
 from rag_evaluation_framework.labels.hit_locator import HitLocator
 from rag_evaluation_framework.types import QueryId, QueryText
 

@@ -105,7 +105,7 @@ def test_every_problem_with_gates_is_told_at_once_before_the_run(rag_eval, proje
 
 def test_a_gate_on_a_score_that_the_baseline_measured_otherwise_is_refused_before_the_run(rag_eval, project):
     (project / "own_metric.py").write_text(
-        "from dataclasses import dataclass\nfrom rag_evaluation_framework import DocumentLevelMetric\n\n\n"
+        "from dataclasses import dataclass\nfrom rag_evaluation_framework.contracts import DocumentLevelMetric\n\n\n"
         "@dataclass(frozen=True)\nclass Weighted(DocumentLevelMetric):\n    weight: float\n\n"
         "    def calculate(self, retrieved, ground_truth):\n        return self.weight\n"
     )

@@ -1,6 +1,5 @@
 """Texts that are kept: what commands say of them, and where they do not go."""
 
-
 import pytest
 
 from rag_evaluation_framework import load_dataset

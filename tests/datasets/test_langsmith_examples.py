@@ -8,7 +8,6 @@ from rag_evaluation_framework import (
     CHUNK,
     DOCUMENT,
     TOKEN,
-    Answer,
     CharacterSpan,
     ChunkLevelGroundTruth,
     ChunkRegistry,
@@ -21,6 +20,7 @@ from rag_evaluation_framework import (
     load_dataset,
 )
 from rag_evaluation_framework.data import (
+    Answer,
     ChunkLevelDatasetExample,
     ChunkLevelRunOutput,
     DocumentLevelDatasetExample,

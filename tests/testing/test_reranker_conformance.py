@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 import rag_evaluation_framework as rag
+from rag_evaluation_framework.components import CrossEncoderReranker, LateInteractionReranker
 from rag_evaluation_framework.data import Hit
 from rag_evaluation_framework.testing import HashingEmbedder, LoopbackProviders, RerankerConformance, ReversingReranker
 from support.conformance import assert_every_built_in_is_tested, assert_fails
@@ -15,17 +16,17 @@ from support.tiny_models import tiny_cross_encoder
 @pytest.mark.slow
 class TestCrossEncoderReranker(RerankerConformance):
     def make(self):
-        return rag.CrossEncoderReranker(tiny_cross_encoder(), batch_size=3)
+        return CrossEncoderReranker(tiny_cross_encoder(), batch_size=3)
 
 
 class TestLateInteractionReranker(RerankerConformance):
     def make(self):
-        return rag.LateInteractionReranker(HashingEmbedder())
+        return LateInteractionReranker(HashingEmbedder())
 
 
 class TestLateInteractionRerankerWithoutACache(RerankerConformance):
     def make(self):
-        return rag.LateInteractionReranker(HashingEmbedder(64), cache_megabytes=0)
+        return LateInteractionReranker(HashingEmbedder(64), cache_megabytes=0)
 
 
 class TestCohereReranker(RerankerConformance):

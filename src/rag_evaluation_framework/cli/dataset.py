@@ -425,7 +425,7 @@ def update(
         found = found.taking(_asked(found, documents))
     additions = None
     if questions is not None:
-        check = rag.check_quotes(questions, documents, repeated=repeated)
+        check = labels.check_quotes(questions, documents, repeated=repeated)
         additions = labels.add_questions(found.dataset, check, documents)
     updated = found.dataset if additions is None else additions.dataset
     skipped = {label.query.id for label in updated.skipped}

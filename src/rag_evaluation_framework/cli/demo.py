@@ -8,7 +8,7 @@ from typing import cast
 
 import rag_evaluation_framework as rag
 
-from .. import base, report, runs
+from .. import base, components, report, runs
 from .. import demo as built_in
 from ..errors import ResultError, SaveFailed
 from .output import print_json, stdout
@@ -23,7 +23,7 @@ def demo(*, root: Path = Path(".rag-eval"), as_json: bool = False) -> None:
     """
     runs.check_root(root)
     dataset = built_in.load_handbook()
-    missing = base.missing_extras(rag.LsaEmbedder.requires)
+    missing = base.missing_extras(components.LsaEmbedder.requires)
     chunkers = [rag.RecursiveCharacterChunker(chunk_size=size) for size in _SIZES]
     cells: list[rag.Retriever] = [rag.BM25Retriever(chunker=chunker) for chunker in chunkers]
     cells += [] if missing else [rag.VectorRAGRetriever(chunker=chunker) for chunker in chunkers]

@@ -168,9 +168,9 @@ def init(
     how: dict[str, Any] = {"glob": paths.one_or_all(glob), "exclude": exclude, "converter": converter}
     how |= {f"{what}_column": columns.pop(what, None) for what in _OF_DOCUMENTS}
     how = {key: value for key, value in how.items() if value}
-    spec = rag.RunSpec(corpus=f"./{corpus}" if str(corpus).startswith("~") else str(corpus), **how)
+    spec = runs.RunSpec(corpus=f"./{corpus}" if str(corpus).startswith("~") else str(corpus), **how)
     documents = cast("rag.Corpus", spec.documents(Path()))  # None only where no corpus is named
-    check = rag.check_quotes(questions, documents, repeated=repeated, columns=columns)
+    check = labels.check_quotes(questions, documents, repeated=repeated, columns=columns)
     page = "" if html is None else f"{write_page(html, report.quotes_page(check, whole=True))}\n"
     kept = option("--root", None if root == _ROOT else root)
     try:

