@@ -24,10 +24,10 @@ from ..datasets.load import load_unfinished
 from ..datasets.native import dataset_text, file_state, replace_dataset
 from ..datasets.texts import KeptTexts, texts_beside, versions_beside, without_text
 from ..errors import ConfigError, DatasetError, InputError, LevelMismatch
-from . import paths
-from .dialog import Dialog, Stop, is_terminal, saving, typed_line
+from . import run_options as options
 from .endings import Found
 from .init import save_suggestions
+from .label import Dialog, Stop, is_terminal, saving, typed_line
 from .output import command_lines, option, print_result, print_text, stdout, write_page
 
 # The file of the dataset that a command is about: read whatever its format and level, and written anew.
@@ -42,7 +42,7 @@ def read_dataset(
         ConfigError: It can only be read with its documents, and there are none.
         DatasetError: It cannot be read.
     """
-    documents = None if corpus is None else paths.documents(corpus)
+    documents = None if corpus is None else options.documents(corpus)
     registry = None if chunks is None else rag.ChunkRegistry.load(chunks)
 
     def of_any_level(corpus: rag.Corpus | None) -> rag.Dataset[Any]:
@@ -190,8 +190,8 @@ def pull(
         query_key: The key of inputs that holds the question.
         ground_truth_key: The key of outputs that holds the ground truth; by default any that is known.
     """
-    paths.check_new("--output", output, ".json", ".jsonl")
-    documents = None if corpus is None else paths.documents(corpus)
+    options.check_new("--output", output, ".json", ".jsonl")
+    documents = None if corpus is None else options.documents(corpus)
     levels: dict[str | None, Any] = {each.evaluation_type: each for each in (rag.TOKEN, rag.CHUNK, rag.DOCUMENT)}
     pulled = trackers.pull_dataset(
         name, levels.get(level), corpus=documents, query_key=query_key, ground_truth_key=ground_truth_key
@@ -343,7 +343,7 @@ def review(
     """
     if output is None and not is_terminal():
         raise ConfigError("dataset review asks about questions, so it needs a terminal; --output NEW.json asks nothing")
-    paths.check_new("--output", output)
+    options.check_new("--output", output)
     file = people.SavedFile(dataset)
     loaded, documents, registry = read_dataset(dataset, corpus, chunks)
     if loaded.kept is None or dataset.suffix not in (".json", ".jsonl"):
@@ -410,11 +410,11 @@ def update(
             f"{dataset}: a table has nothing to update, as it is located anew whenever it is read; `rag-eval init "
             "--corpus FOLDER --questions TABLE` makes a dataset of it"
         )
-    paths.check_new("--output", output)
-    paths.check_new("--html", html, *paths.PAGE)
+    options.check_new("--output", output)
+    options.check_new("--html", html, *options.PAGE)
     if output is None and dataset.suffix not in (".json", ".jsonl"):
         raise ConfigError(f"{dataset}: only .json and .jsonl are written; give --output NEW.json")
-    documents = paths.documents(corpus)
+    documents = options.documents(corpus)
     loaded = rag.load_dataset(dataset)
     if output is None and loaded.kept is None:
         raise ConfigError(

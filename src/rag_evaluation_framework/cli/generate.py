@@ -21,7 +21,7 @@ from ..components import llms, providers
 from ..contracts import registry
 from ..errors import ConfigError, Interrupted
 from ..runs import store
-from . import paths
+from . import run_options as options
 from .endings import Found
 from .output import command_lines, components_print_to_stderr, print_result, print_text
 
@@ -71,7 +71,7 @@ def generate(
         dry_run: Ask for nothing: print how many calls and tokens it would take.
         as_json: Print one JSON object, with all rejections.
     """
-    documents = paths.documents(corpus)
+    documents = options.documents(corpus)
     for each in strategy or ():
         if each not in _STRATEGIES:
             raise ConfigError(f"--strategy {each}: expected {', '.join(_STRATEGIES)}")

@@ -20,7 +20,7 @@ from ..base.files import checked_path, read_text, remove_abandoned, write_new, w
 from ..base.outside import harmless, one_line, shown
 from ..errors import ConfigError, DatasetError, InputError
 from ..runs import store
-from . import paths
+from . import run_options as options
 from .output import command_lines, option, print_text, stdout, write_page
 
 _ROOT = Path(".rag-eval")
@@ -163,9 +163,9 @@ def init(
     written = _written_before(config, None if name else asked)
     checked_path(target, ConfigError)
     runs.check_root(root)
-    paths.check_new("--html", html, *paths.PAGE)
+    options.check_new("--html", html, *options.PAGE)
     columns = _columns(column or ())
-    how: dict[str, Any] = {"glob": paths.one_or_all(glob), "exclude": exclude, "converter": converter}
+    how: dict[str, Any] = {"glob": options.one_or_all(glob), "exclude": exclude, "converter": converter}
     how |= {f"{what}_column": columns.pop(what, None) for what in _OF_DOCUMENTS}
     how = {key: value for key, value in how.items() if value}
     spec = runs.RunSpec(corpus=f"./{corpus}" if str(corpus).startswith("~") else str(corpus), **how)

@@ -10,10 +10,10 @@ from typing import Annotated, Any, NamedTuple, NoReturn, get_args, get_origin
 
 import typer
 
-from .. import base, runs, sweeps
+from .. import base, data, runs, sweeps
 from ..base.exits import on_failure
+from ..base.files import checked_path, from_home
 from ..errors import ConfigError
-from . import paths
 from .endings import Ended
 
 Workers = Annotated[str | None, typer.Option(metavar="NUMBER|ADDRESS")]
@@ -105,7 +105,7 @@ def _described(parameter: Parameter, help_text: str) -> Parameter:
         mark = typer.Option(min=0 if kind is int else None)
     mark.help = help_text
     if Path in (kind, *get_args(kind)):
-        mark.parser = paths.path
+        mark.parser = path
     return parameter.replace(annotation=Annotated[kind, mark])
 
 
@@ -126,7 +126,7 @@ def key_options() -> Iterator[KeyOption]:
                 option = mark.name or f"--{key.replace('_', '-')}"
                 kinds = {field.annotation, *get_args(field.annotation)}
                 takes: Any = mark.takes or next((kind for kind in (bool, float) if kind in kinds), str)
-                parser = paths.path if takes in (Path, list[Path]) else None
+                parser = path if takes in (Path, list[Path]) else None
                 given: Any = typer.Option(option, metavar=mark.metavar, parser=parser)
                 annotation: Any = Annotated[takes if takes is bool else takes | None, given]
                 name, default = option.removeprefix("--").replace("-", "_"), False if takes is bool else None
@@ -179,5 +179,55 @@ def _written(key: str, value: Any) -> Any:
     if key == "rankings":
         return [str(path.absolute()) for path in value]
     if key == "glob":
-        return paths.one_or_all(value)
+        return one_or_all(value)
     return False if key == "ingest" else value  # --no-ingest says so
+
+
+# Paths that are given, and the documents below them.
+
+PAGE = (".html", ".htm")
+
+
+def path(given: str) -> Path:
+    """Read a path; in `--root=~/runs`, which a shell leaves as it is, `~` is the folder of the user.
+
+    Raises:
+        typer.BadParameter: It is empty.
+    """
+    if not str(given):
+        raise typer.BadParameter("is empty; expected a path, such as . for the working folder")
+    return Path(from_home(given))
+
+
+def check_new(option: str, path: Path | None, *endings: str) -> None:
+    """Raise ConfigError if the new file that an option names is there already, or has none of these endings."""
+    if path is None:
+        return
+    if endings and path.suffix.lower() not in endings:
+        raise ConfigError(f"{option} {path}: expected a file name ending in {' or '.join(endings)}")
+    if checked_path(path, ConfigError).exists():
+        raise ConfigError(f"{option} {path} already exists and is not overwritten; choose another name, or move it")
+
+
+def one_or_all(given: list[str] | None) -> str | list[str] | None:
+    """Return patterns as a configuration has them: a single one is a text."""
+    return given[0] if given and len(given) == 1 else given or None
+
+
+def is_configuration(corpus: Path) -> bool:
+    """Return whether a path of documents is a configuration that names them."""
+    return corpus.suffix in (".yaml", ".yml") and not corpus.is_dir()
+
+
+def documents(corpus: Path) -> "data.Corpus":
+    """Return the documents of a folder or file, or those that a configuration names, read as it says.
+
+    Raises:
+        InputError: They cannot be read.
+    """
+    if not is_configuration(corpus):
+        return data.Corpus.of(corpus)
+    found = runs.load_config(corpus).documents(corpus.parent)
+    if found is None:
+        raise ConfigError(f"--corpus {corpus}: expected a configuration that names documents")
+    return found

@@ -21,7 +21,7 @@ from ..base.notes import note
 from ..base.outside import json_text, one_line
 from ..errors import ConfigError, ProviderError, ResultError
 from ..runs import store
-from . import paths
+from . import run_options as options
 from .output import components_print_to_stderr, print_result, print_text, write_page
 
 
@@ -173,7 +173,7 @@ def report(
         output: The file to write; it must not exist.
         worst: How many of the weakest questions to show with their passages.
     """
-    paths.check_new("--output", output, *paths.PAGE, ".md", ".tex")
+    options.check_new("--output", output, *options.PAGE, ".md", ".tex")
     loaded = [runs.load_result(runs.find_run(name, root or store.ROOT)) for name in (run, *(others or ()))]
     print_text(write_page(output, pages.whole_page(loaded, worst)))
 

@@ -12,7 +12,6 @@ from .. import report, sweeps
 from ..base.outside import one_line
 from ..errors import ConfigError
 from ..runs import store
-from . import paths
 from . import run_options as options
 from .output import components_print_to_stderr, print_result, print_text, write_page
 
@@ -47,7 +46,7 @@ def sweep(
         yes_spend: Refuse if providers would be paid more, or it is not known how much; in the currency of the prices.
         html: Write the result as a new file of HTML, with its charts.
     """
-    paths.check_new("--html", html, *paths.PAGE)
+    options.check_new("--html", html, *options.PAGE)
     given: dict[str, Any] = {
         key: str(path.absolute()) for key, path in (("corpus", corpus), ("dataset", dataset)) if path
     }
