@@ -17,16 +17,8 @@ from ...base.interrupts import finished, first_interrupt
 from ...base.outside import hide_environment, raised, shown
 from ...base.records import Faults
 from ...contracts.component import check_choice, check_truth, confide, parameters
-from ...contracts.roles import (
-    CONSTRAINTS_KEYWORD,
-    Engine,
-    IndexedRetriever,
-    Retriever,
-    can,
-    check_engine,
-    engine_name,
-    takes_constraints,
-)
+from ...contracts.engine import CONSTRAINTS_KEYWORD, Engine, can, check_engine, engine_name, takes_constraints
+from ...contracts.roles import IndexedRetriever, Retriever
 from ...data import Corpus, DocumentId, EvaluationType, Hit, Retrieval
 from ...data.queries import Query, Scope
 from ...data.values import check_texts
