@@ -72,7 +72,7 @@ def write_dataset(updated: rag.Dataset[Any], dataset: Path, output: Path | None 
     if output is not None:
         rag.save_dataset(updated, output)
         return f"Wrote {output}"
-    file, state = dataset.resolve(), file_state(dataset)
+    file, state = dataset.resolve() if dataset.is_symlink() else dataset, file_state(dataset)
     text, kept = dataset_text(updated, dataset), None
     try:
         if text.encode(errors="backslashreplace") != file.read_bytes():
