@@ -30,21 +30,17 @@ from typing import Any
 from tqdm import tqdm
 
 from rag_evaluation_framework import (
-    CachedEmbedder,
     CharacterSpan,
     Corpus,
     Dataset,
     Document,
     EvaluationResult,
     FixedTokenChunker,
-    MarkdownHeaderChunker,
     PositionAwareChunk,
     PositionAwareChunker,
     PrecisionOmega,
     RecursiveCharacterChunker,
     SemanticChunker,
-    SentenceChunker,
-    SentenceTransformerEmbedder,
     SpanIoU,
     SpanPrecision,
     SpanRecall,
@@ -53,6 +49,12 @@ from rag_evaluation_framework import (
     load_dataset,
 )
 from rag_evaluation_framework.analysis import Leaderboard
+from rag_evaluation_framework.components import (
+    CachedEmbedder,
+    MarkdownHeaderChunker,
+    SentenceChunker,
+    SentenceTransformerEmbedder,
+)
 from rag_evaluation_framework.demo import load_handbook
 
 METRICS = {

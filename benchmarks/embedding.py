@@ -14,17 +14,16 @@ from tempfile import TemporaryDirectory
 from time import perf_counter, process_time
 
 from rag_evaluation_framework import (
-    CachedEmbedder,
     CharacterSpan,
     Corpus,
     Dataset,
     Embedder,
     RecursiveCharacterChunker,
-    SentenceTransformerEmbedder,
     VectorRAGRetriever,
     evaluate,
     load_dataset,
 )
+from rag_evaluation_framework.components import CachedEmbedder, SentenceTransformerEmbedder
 from rag_evaluation_framework.demo import load_handbook
 
 CHUNKER = RecursiveCharacterChunker(chunk_size=800)

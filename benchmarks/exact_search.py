@@ -33,7 +33,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_evaluation_framework import DocumentId, InMemoryVectorStore, PositionAwareChunk
+from rag_evaluation_framework import DocumentId, PositionAwareChunk
+from rag_evaluation_framework.components import InMemoryVectorStore
 from rag_evaluation_framework.data import Hit
 from rag_evaluation_framework.types import PositionAwareChunkId
 

@@ -21,7 +21,8 @@ from numpy.typing import NDArray
 from openai import OpenAI
 from openai.types import CreateEmbeddingResponse
 
-from rag_evaluation_framework import CachedEmbedder, OpenAIEmbedder
+from rag_evaluation_framework import OpenAIEmbedder
+from rag_evaluation_framework.components import CachedEmbedder
 
 _MODEL = "text-embedding-3-small"
 _BATCH = 256

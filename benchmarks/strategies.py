@@ -27,18 +27,14 @@ from tqdm import tqdm
 
 from rag_evaluation_framework import (
     BM25Retriever,
-    CachedEmbedder,
     CharacterSpan,
     Corpus,
     Dataset,
     Embedder,
     EvaluationResult,
     FixedTokenChunker,
-    HybridRetriever,
-    LsaEmbedder,
     RecursiveCharacterChunker,
     Retriever,
-    SentenceTransformerEmbedder,
     SpanDCG,
     SpanPrecision,
     SpanRecall,
@@ -48,6 +44,12 @@ from rag_evaluation_framework import (
     load_dataset,
 )
 from rag_evaluation_framework.analysis import Leaderboard
+from rag_evaluation_framework.components import (
+    CachedEmbedder,
+    HybridRetriever,
+    LsaEmbedder,
+    SentenceTransformerEmbedder,
+)
 from rag_evaluation_framework.demo import load_handbook
 from rag_evaluation_framework.runs.shown import within, written_interval, written_p_value, written_signed
 

@@ -55,19 +55,17 @@ from rag_evaluation_framework import (
     Dataset,
     Document,
     DocumentId,
-    MarkdownHeaderChunker,
     PositionAwareChunk,
     Query,
     RecursiveCharacterChunker,
-    SentenceChunker,
     TokenLevelGroundTruth,
-    check_quotes,
     evaluate,
 )
 from rag_evaluation_framework.base.files import parse_json
-from rag_evaluation_framework.cli import run as cli_run
+from rag_evaluation_framework.components import MarkdownHeaderChunker, SentenceChunker
 from rag_evaluation_framework.data import Hit
 from rag_evaluation_framework.data.documents import DocumentResolver
+from rag_evaluation_framework.labels import check_quotes
 from rag_evaluation_framework.labels.hit_locator import HitLocator
 from rag_evaluation_framework.types import QueryId, QueryText
 
@@ -271,13 +269,6 @@ def result_of(n: int, count_as_zero: tuple[Any, ...] = ()) -> Any:
     return evaluate(search, questions(n), k=5, count_as_zero=count_as_zero)
 
 
-def worst_as_json(n: int) -> Work:
-    """Make what `rag-eval run --json --worst n` prints."""
-    result: Any = result_of(n)
-    summary: Any = vars(cli_run)["_summary"]
-    return lambda: json.dumps(summary(result, None, n))
-
-
 def worst_printed(n: int) -> Work:
     """Print n of the worst questions."""
     result = result_of(n, ("failed",))
@@ -406,7 +397,6 @@ CASES: dict[str, tuple[int, Case]] = {
     "quotes: n characters of one letter": (30_000, repeated("a", "a", "”")),
     "a quote of n parts": (50, many_parts),
     "a duplicate key among n": (10_000, duplicate_key),
-    "run --json --worst n": (1_000, worst_as_json),
     "print the n worst": (1_000, worst_printed),
     "compare n questions": (2_000, compared),
     "print n failures": (2_000, summarised),

@@ -63,11 +63,11 @@ from rag_evaluation_framework import (
     FixedTokenChunker,
     PositionAwareChunker,
     RecursiveCharacterChunker,
-    SentenceTransformerEmbedder,
     VectorRAGRetriever,
     evaluate,
     load_dataset,
 )
+from rag_evaluation_framework.components import SentenceTransformerEmbedder
 from rag_evaluation_framework.components.embedders.sentence_transformer import find_model
 from rag_evaluation_framework.demo import load_handbook
 from rag_evaluation_framework.runs import RunSpec, run

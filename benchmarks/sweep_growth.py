@@ -19,12 +19,12 @@ from rag_evaluation_framework import (
     Document,
     DocumentId,
     Query,
-    RunSpec,
-    Sweep,
     TokenLevelGroundTruth,
 )
 from rag_evaluation_framework.data.ids import QueryId, QueryText
 from rag_evaluation_framework.demo import load_handbook
+from rag_evaluation_framework.runs import RunSpec
+from rag_evaluation_framework.sweeps import Sweep
 
 WORDS = [f"w{number}" for number in range(20_000)]
 QUESTIONS = 100

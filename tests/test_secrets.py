@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import rag_evaluation_framework as rag
+from rag_evaluation_framework.components import CachedEmbedder, InMemoryVectorStore, RerankedRetriever
 from rag_evaluation_framework.components.embedders.cached import embedder_identity
 from rag_evaluation_framework.contracts.registry.building import build
 from rag_evaluation_framework.contracts.registry.records import describe
@@ -92,7 +93,7 @@ class SecretEmbedder(Secretive, rag.Embedder):
 
 
 @dataclass(eq=False)
-class SecretStore(rag.InMemoryVectorStore):
+class SecretStore(InMemoryVectorStore):
     api_key: str = ""
     url: str = ""
     options: Any = None
@@ -151,10 +152,10 @@ class SecretRetriever(Secretive, rag.Retriever):
 
 
 def vector_rag(secret):
-    return rag.RerankedRetriever(
+    return RerankedRetriever(
         rag.VectorRAGRetriever(
             chunker=SecretChunker.of(secret),
-            embedder=rag.CachedEmbedder(SecretEmbedder.of(secret)),
+            embedder=CachedEmbedder(SecretEmbedder.of(secret)),
             vector_store=SecretStore.of(secret),
         ),
         SecretReranker.of(secret),

@@ -17,13 +17,17 @@ from rich.console import Console
 import rag_evaluation_framework as rag
 from rag_evaluation_framework import report
 from rag_evaluation_framework.base.outside import json_text, one_line
+from rag_evaluation_framework.components import FunctionRetriever
+from rag_evaluation_framework.data import Chunk
+from rag_evaluation_framework.errors import RagEvalError
+from rag_evaluation_framework.labels import check_quotes
 from rag_evaluation_framework.report.html import whole_file
 from support.pages import lines, table
 from support.poison import HARMFUL, POISON, words
 
 METRIC = "m<b>|*x*`~~s~~[bold]_y_"
 LONG = 100_000
-CHUNK = rag.Chunk(POISON, POISON, POISON)
+CHUNK = Chunk(POISON, POISON, POISON)
 
 
 class Poisoned(rag.TokenLevelMetric):
@@ -92,7 +96,7 @@ def quotes(poisoned, tmp_path_factory):
         {"question": f"4 {POISON}", "quote": "x", "document": f"no {POISON}"},
     ]
     file.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
-    return rag.check_quotes(file, corpus)
+    return check_quotes(file, corpus)
 
 
 def terminal(show, *arguments, **options):
@@ -126,7 +130,7 @@ def shown_in_python(poisoned, comparison, quotes):
         "scores": result.scores,
         "failure": queries[1].failures[0],
         "metric": Poisoned(),
-        "retriever": rag.FunctionRetriever(lambda query, k: []),
+        "retriever": FunctionRetriever(lambda query, k: []),
         "chunk": CHUNK,
         "placed chunk": rag.PositionAwareChunk(POISON, POISON, POISON, 0, len(POISON)),
         "registry": rag.ChunkRegistry([CHUNK]),
@@ -146,7 +150,7 @@ def shown_in_python(poisoned, comparison, quotes):
     yield "several", terminal(report.show, rag.compare(result, result, result).summary())
     yield "file", whole_file(report.result_page(result, corpus, 9))
     yield "quotes", terminal(report.show, report.quotes_page(quotes))
-    yield "error", str(rag.RagEvalError(POISON))
+    yield "error", str(RagEvalError(POISON))
 
 
 def test_nothing_that_is_shown_acts_on_a_terminal(poisoned, comparison, quotes):

@@ -6,9 +6,12 @@ import numpy as np
 import pytest
 
 import rag_evaluation_framework as rag
+from rag_evaluation_framework import runs
+from rag_evaluation_framework.components import HybridRetriever, SentenceTransformerEmbedder
 from rag_evaluation_framework.components.embedders.function import FunctionEmbedder
 from rag_evaluation_framework.data import Hit, QueryRanking, Rankings
 from rag_evaluation_framework.errors import ConfigError, DatasetError, RagEvalError
+from rag_evaluation_framework.scoring import score
 from rag_evaluation_framework.testing import FixedRetriever
 
 
@@ -90,15 +93,15 @@ DOORS = {
     "two gains": lambda it: rag.ChunkLevelGroundTruth(QUERY, ["chunk_a"], gains={"chunk_a": 1.0, "pa_chunk_a": it}),
     "a gain": lambda it: rag.ChunkLevelGroundTruth(QUERY, ["a"], gains={"a": it}),
     "a score and its cutoff": lambda it: rag.score_rankings({"q": ["a"]}, {"q": ["a"]}, [it]),
-    "a model": rag.SentenceTransformerEmbedder,
-    "retrievers": rag.HybridRetriever,
-    "weights": lambda it: rag.HybridRetriever([search, search], weights=it),
-    "rankings to score": lambda it: rag.score(it, DATASET, ["span_recall"], [1]),
+    "a model": SentenceTransformerEmbedder,
+    "retrievers": HybridRetriever,
+    "weights": lambda it: HybridRetriever([search, search], weights=it),
+    "rankings to score": lambda it: score(it, DATASET, ["span_recall"], [1]),
     "rankings of a fake": FixedRetriever,
     "a path": rag.load_result,
     "ground truth to score": lambda it: rag.score_rankings(it, {"q": ["a"]}),
     "spans to score": lambda it: rag.score_spans(it, {"q": [SPAN]}),
-    "whether all are asked together": lambda it: rag.retrieve(search, CORPUS, [QUERY], batch_queries=it),
+    "whether all are asked together": lambda it: runs.retrieve(search, CORPUS, [QUERY], batch_queries=it),
     "metrics of ids": lambda it: rag.score_rankings({"q": ["a"]}, {"q": ["a"]}, it),
     "a ranking": lambda it: rag.score_rankings({"q": ["a"]}, {"q": it}),
     "ranked spans": lambda it: rag.score_spans({"q": [SPAN]}, {"q": it}),

@@ -5,11 +5,8 @@
 from .data import Corpus as Corpus
 from .data import Document as Document
 from .data import Query as Query
-from .data import AnyChunk as AnyChunk
-from .data import Chunk as Chunk
 from .data import PositionAwareChunk as PositionAwareChunk
 from .data import CharacterSpan as CharacterSpan
-from .data import Answer as Answer
 from .data import ChunkRegistry as ChunkRegistry
 from .data import Dataset as Dataset
 from .data import DocumentLevelGroundTruth as DocumentLevelGroundTruth
@@ -19,37 +16,23 @@ from .data import DOCUMENT as DOCUMENT
 from .data import CHUNK as CHUNK
 from .data import TOKEN as TOKEN
 from .data import DocumentId as DocumentId
-from .data import ChunkId as ChunkId
 from .data import generate_chunk_id as generate_chunk_id
 from .data import generate_pa_chunk_id as generate_pa_chunk_id
 from .datasets import load_dataset as load_dataset
 from .datasets import save_dataset as save_dataset
-from .labels import check_quotes as check_quotes
 from .authoring.models import ChunkLevelDataGenerator as ChunkLevelDataGenerator
 from .authoring.models import TokenLevelDataGenerator as TokenLevelDataGenerator
 
 # What is compared: components, and the contracts for your own
 from .components.chunkers import FixedTokenChunker as FixedTokenChunker
-from .components.chunkers import MarkdownHeaderChunker as MarkdownHeaderChunker
 from .components.chunkers import RecursiveCharacterChunker as RecursiveCharacterChunker
 from .components.chunkers import SemanticChunker as SemanticChunker
-from .components.chunkers import SentenceChunker as SentenceChunker
 from .components.chunkers import ChunkerPositionAdapter as ChunkerPositionAdapter
-from .components.embedders import CachedEmbedder as CachedEmbedder
-from .components.embedders import CohereEmbedder as CohereEmbedder
-from .components.embedders import LsaEmbedder as LsaEmbedder
 from .components.embedders import OpenAIEmbedder as OpenAIEmbedder
-from .components.embedders import SentenceTransformerEmbedder as SentenceTransformerEmbedder
 from .components.vector_stores import ChromaVectorStore as ChromaVectorStore
-from .components.vector_stores import InMemoryVectorStore as InMemoryVectorStore
-from .components.vector_stores import QdrantVectorStore as QdrantVectorStore
 from .components.retrievers import BM25Retriever as BM25Retriever
-from .components.retrievers import FunctionRetriever as FunctionRetriever
-from .components.retrievers import HybridRetriever as HybridRetriever
-from .components.retrievers import RerankedRetriever as RerankedRetriever
 from .components.retrievers import VectorRAGRetriever as VectorRAGRetriever
 from .components.rerankers import CohereReranker as CohereReranker
-from .components.rerankers import CrossEncoderReranker as CrossEncoderReranker
 from .contracts import Chunker as Chunker
 from .contracts import PositionAwareChunker as PositionAwareChunker
 from .contracts import Embedder as Embedder
@@ -71,11 +54,7 @@ from .runs import DocumentLevelExperimentConfig as DocumentLevelExperimentConfig
 from .runs import ChunkLevelExperimentConfig as ChunkLevelExperimentConfig
 from .runs import TokenLevelExperimentConfig as TokenLevelExperimentConfig
 from .runs import run_experiment as run_experiment
-from .runs import retrieve as retrieve
-from .runs import RunSpec as RunSpec
-from .sweeps import Sweep as Sweep
 from .sweeps import SweepConfig as SweepConfig
-from .scoring import score as score
 from .scoring import score_rankings as score_rankings
 from .scoring import score_spans as score_spans
 
@@ -84,19 +63,11 @@ from .runs import EvaluationResult as EvaluationResult
 from .runs import ExperimentResult as ExperimentResult
 from .analysis import compare as compare
 from .analysis import Comparison as Comparison
-from .analysis.attribution import Attribution as Attribution
 from .runs import load_result as load_result
 from .sweeps import SweepResult as SweepResult
 from .trackers import get_langsmith_evaluators as get_langsmith_evaluators
-from .contracts import Metric as Metric
-from .contracts import DocumentLevelMetric as DocumentLevelMetric
 from .contracts import ChunkLevelMetric as ChunkLevelMetric
 from .contracts import TokenLevelMetric as TokenLevelMetric
-from .scoring.metrics import ALL_METRICS as ALL_METRICS
-from .scoring.metrics import DEFAULT_DOCUMENT_METRICS as DEFAULT_DOCUMENT_METRICS
-from .scoring.metrics import DEFAULT_CHUNK_METRICS as DEFAULT_CHUNK_METRICS
-from .scoring.metrics import DEFAULT_TOKEN_METRICS as DEFAULT_TOKEN_METRICS
-from .errors import RagEvalError as RagEvalError
 
 # Every metric; written by docs/generate_metrics.py
 from .scoring.metrics import HitRate as HitRate

@@ -9,7 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rag_evaluation_framework import BM25Retriever, RerankedRetriever, TokenLevelEvaluation, evaluate
+from rag_evaluation_framework import BM25Retriever, TokenLevelEvaluation, evaluate
+from rag_evaluation_framework.components import RerankedRetriever
 from rag_evaluation_framework.components.retrievers import chunk_corpus
 from rag_evaluation_framework.demo import load_handbook
 

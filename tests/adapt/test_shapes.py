@@ -17,19 +17,16 @@ from rag_evaluation_framework import (
     Dataset,
     Document,
     DocumentId,
-    FunctionRetriever,
-    HybridRetriever,
     Query,
-    RerankedRetriever,
     Retriever,
     SpanRecall,
     TokenLevelGroundTruth,
     VectorRAGRetriever,
     evaluate,
-    retrieve,
 )
 from rag_evaluation_framework.adapt.results import as_hits, as_pieces, as_retrieval
 from rag_evaluation_framework.base.notes import collected
+from rag_evaluation_framework.components import FunctionRetriever, HybridRetriever, RerankedRetriever
 from rag_evaluation_framework.components.chunkers import FunctionChunker, position_aware
 from rag_evaluation_framework.components.embedders import FunctionEmbedder
 from rag_evaluation_framework.components.rerankers import FunctionReranker
@@ -38,7 +35,7 @@ from rag_evaluation_framework.components.retrievers.function import as_retriever
 from rag_evaluation_framework.contracts.registry.building import load
 from rag_evaluation_framework.data import Retrieval
 from rag_evaluation_framework.errors import ConfigError, InputError, UnreadableAnswer
-from rag_evaluation_framework.runs import ranker
+from rag_evaluation_framework.runs import ranker, retrieve
 from support.each import each
 from support.libraries import Chonkie, Chroma, Haystack, LangChain, LlamaIndex
 

@@ -17,17 +17,9 @@ from weakref import ref
 import numpy as np
 import pytest
 
-from rag_evaluation_framework import (
-    CachedEmbedder,
-    Corpus,
-    Document,
-    DocumentId,
-    Embedder,
-    Retriever,
-    VectorRAGRetriever,
-    VectorStore,
-)
+from rag_evaluation_framework import Corpus, Document, DocumentId, Embedder, Retriever, VectorRAGRetriever, VectorStore
 from rag_evaluation_framework.base.coroutines import Awaited, adapted, resolved, stop_if_cancelled
+from rag_evaluation_framework.components import CachedEmbedder
 from rag_evaluation_framework.components.embedders.cached import embedder_identity
 from rag_evaluation_framework.components.retrievers.function import FunctionRetriever, as_retriever
 from rag_evaluation_framework.components.vector_stores import InMemoryVectorStore

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from rag_evaluation_framework import CrossEncoderReranker, SentenceTransformerEmbedder
 from rag_evaluation_framework.base.model_trust import check_model_folder
+from rag_evaluation_framework.components import CrossEncoderReranker, SentenceTransformerEmbedder
 from rag_evaluation_framework.errors import ConfigError
 from support.tiny_models import tiny_cross_encoder
 

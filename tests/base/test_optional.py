@@ -8,6 +8,7 @@ import pytest
 
 import rag_evaluation_framework as rag
 from rag_evaluation_framework.base.optional import DISTRIBUTION, install_command, missing_extras, require
+from rag_evaluation_framework.components import LsaEmbedder
 from rag_evaluation_framework.components.providers.calls import ANTHROPIC, COHERE, OPENAI
 from rag_evaluation_framework.contracts.registry.building import load
 from rag_evaluation_framework.contracts.registry.loading import KINDS, components
@@ -114,14 +115,14 @@ def test_the_extra_all_is_the_union_of_the_others():
 @pytest.mark.parametrize(
     ("package", "extra", "use"),
     [
-        ("sklearn", "local", lambda: rag.LsaEmbedder().fit(["some words", "other words"])),
+        ("sklearn", "local", lambda: LsaEmbedder().fit(["some words", "other words"])),
         ("tiktoken", "tiktoken", lambda: rag.FixedTokenChunker(tokenizer="p50k_base").chunk("some words")),
     ],
 )
 def test_a_part_without_its_package_can_be_built_and_fails_when_it_is_used(monkeypatch, package, extra, use):
     for module in [package, *(name for name in sys.modules if name.startswith(f"{package}."))]:
         monkeypatch.setitem(sys.modules, module, None)
-    rag.LsaEmbedder()
+    LsaEmbedder()
     rag.FixedTokenChunker()
     rag.RecursiveCharacterChunker(length="cl100k_base")
     rag.VectorRAGRetriever()

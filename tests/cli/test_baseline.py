@@ -170,13 +170,13 @@ def test_the_junit_report_of_an_earlier_run_is_removed_before_this_one_is_refuse
 
 def test_the_summary_of_the_step_gets_the_result_and_keeps_what_it_has(rag_eval, project, monkeypatch):
     monkeypatch.delenv("GITHUB_STEP_SUMMARY", raising=False)
-    refused = rag_eval(*FLAGS, "--step-summary")
+    refused = rag_eval(*FLAGS, "--sink", "step-summary")
     assert refused.code == 2
     assert "$GITHUB_STEP_SUMMARY is not set" in refused.err
     assert not (project / ".rag-eval").exists()
     (project / "step.md").write_text("before\n")
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", "step.md")
-    assert rag_eval(*FLAGS, "--step-summary", "--gate", "recall@2 >= 0.9").code == 1
+    assert rag_eval(*FLAGS, "--sink", "step-summary", "--gate", "recall@2 >= 0.9").code == 1
     page = (project / "step.md").read_text()
     assert page.startswith("before\n# ")
     assert "- recall@2 \\>= 0.9 (--gate)\n  - failed: 0.750, 4 questions" in page
@@ -283,7 +283,7 @@ def test_the_page_names_the_questions_that_a_gate_failed_by_whatever_its_score(r
     flags = pairs(project)
     rag_eval(*flags[:-1], "pairs:both")
     gates = ("--gate", "recall@2 drop <= 0.02", "--gate", "recall@2 >= 0.75 where tags=odd", "--gate", "hit@2 >= 0.5")
-    assert rag_eval(*flags[:-1], "pairs:one", "--baseline", "last", *gates, "--worst", "0").code == 1
+    assert rag_eval(*flags[:-1], "pairs:one", "--baseline", "last", *gates).code == 1
     page = (find_run("last", project / ".rag-eval") / "diff.md").read_text()
     assert page.index("## Gates") < page.index("## Questions behind") < page.index("## Scores")
     rows = section(page, "Questions behind recall@2 drop \\<= 0.02, the first 100 of 120")
@@ -300,7 +300,7 @@ def test_the_page_names_all_lost_questions_and_why_whatever_the_screen_shows(rag
     flags = pairs(project, 20)
     rag_eval(*flags[:-1], "pairs:both")
     gates = ("--gate", "lost <= 3 questions", "--gate", "recall@2 drop <= 0.9")
-    assert rag_eval(*flags[:-1], "pairs:none", "--baseline", "last", *gates, "--worst", "0").code == 1
+    assert rag_eval(*flags[:-1], "pairs:none", "--baseline", "last", *gates).code == 1
     run = find_run("last", project / ".rag-eval")
     rows = section((run / "diff.md").read_text(), "Questions behind lost@2 \\<= 3 questions, recall@2 drop")
     assert len(rows) == 20
@@ -349,7 +349,7 @@ def test_the_page_names_questions_behind_a_mean_that_failed_before_and_says_whic
 def test_without_a_gate_that_failed_the_page_names_those_worse_by_the_first_score(rag_eval, project):
     flags = pairs(project, 20)
     rag_eval(*flags[:-1], "pairs:both")
-    assert rag_eval(*flags[:-1], "pairs:none", "--baseline", "last", "--gate", "p95 <= 60s", "--worst", "0").code == 0
+    assert rag_eval(*flags[:-1], "pairs:none", "--baseline", "last", "--gate", "p95 <= 60s").code == 0
     page = (find_run("last", project / ".rag-eval") / "diff.md").read_text()
     assert page.count("\n- **-1.000** ") == 20
 
@@ -501,7 +501,7 @@ def test_the_hash_of_the_dataset_of_the_baseline_is_in_junit_and_in_the_summary_
     before = load_result(find_run("last", project / ".rag-eval")).config["dataset"]["hash"]
     cut(project, "q_refund", "q_contact")
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", "step.md")
-    rag_eval(*FLAGS, "--baseline", "last", "--junit", "gates.xml", "--step-summary")
+    rag_eval(*FLAGS, "--baseline", "last", "--junit", "gates.xml", "--sink", "step-summary")
     now = load_result(find_run("last", project / ".rag-eval")).config["dataset"]["hash"]
     written = ET.parse(project / "gates.xml").getroot().findtext("testsuite/system-out").splitlines()
     assert written[-2:] == [f"dataset of the baseline: sha256 {before}", f"dataset of the run: sha256 {now}"]
@@ -531,7 +531,7 @@ def test_why_questions_failed_is_in_the_page_and_in_junit(rag_eval, project):
     assert the_error.text == f"q_refund: retrieve: {why}"
 
 
-@pytest.mark.parametrize("wrong", [("--no-such-option",), ("--worst", "many"), ("one", "two"), ("--k",)])
+@pytest.mark.parametrize("wrong", [("--no-such-option",), ("--allow-failures", "many"), ("one", "two"), ("--k",)])
 @pytest.mark.parametrize("junit", [("--junit", "gates.xml"), ("--junit=gates.xml",)])
 def test_arguments_that_are_refused_leave_no_junit_of_an_earlier_run(rag_eval, project, junit, wrong):
     stale = '<testsuites name="rag-eval" />\n'

@@ -38,7 +38,9 @@ def run(rag_eval, folder):
         module = f"own_compared_{next(NUMBERS)}"
         (folder / f"{module}.py").write_text(OWN.format(found=found))
         given = ("--corpus", "docs", "--dataset", "faq.csv", "--k", "1", "--metric", "span_recall")
-        outcome = rag_eval("run", *given, "--retriever", f"{module}:search", "--experiment-name", name, "--json", *more)
+        outcome = rag_eval(
+            "run", *given, "--retriever", f"{module}:search", "--set", f"experiment_name={name}", "--json", *more
+        )
         assert outcome.code == 0, outcome.err
         return Path(json.loads(outcome.out)["run"]).relative_to(folder)
 
@@ -145,16 +147,15 @@ def test_nothing_is_overwritten(rag_eval, runs, folder, kind):
         assert (out if kind == "file" else out / "diff.md").read_text() == "kept"
 
 
-def test_the_score_and_how_many_questions_are_shown_are_options(rag_eval, run):
+def test_the_score_is_an_option(rag_eval, run):
     run("before", GOOD, "--metric", "span_precision")
     run("after", dict.fromkeys(GOOD, "Support helps."), "--metric", "span_precision")
-    shown = rag_eval("compare", "before", "after", "--score", "span_precision", "--worst", "1").out
+    shown = rag_eval("compare", "before", "after", "--score", "span_precision").out
     assert "span_precision@1: 0 improved, 2 regressed, 1 unchanged\n" in shown
-    assert "Questions that got worse by span_precision@1, 1 of 2\n" in shown
-    assert len(re.findall(r"^-\d", shown, re.MULTILINE)) == 1
-    assert "Questions that got" not in rag_eval("compare", "before", "after", "--worst", "0").out
-    back = rag_eval("compare", "after", "before", "--worst", "1").out
-    assert "Questions that got better by span_recall@1, 1 of 2" in back
+    assert "Questions that got worse by span_precision@1\n" in shown
+    assert len(re.findall(r"^-\d", shown, re.MULTILINE)) == 2
+    back = rag_eval("compare", "after", "before").out
+    assert "Questions that got better by span_recall@1" in back
     refused = rag_eval("compare", "before", "after", "--score", "span_reca")
     assert (refused.code, refused.out) == (2, "")
     assert "no score 'span_reca' in both results; there are span_recall@1" in refused.err
@@ -285,14 +286,14 @@ def test_the_files_of_several_runs_hold_the_same_object_and_a_page(rag_eval, thr
     assert "exists already, and nothing was overwritten" in refused.err
 
 
-def test_several_runs_are_ordered_by_a_score_and_by_choice_more_questions_are_named(rag_eval, run):
+def test_several_runs_are_ordered_by_a_score(rag_eval, run):
     for name, found in (("a", GOOD), ("b", {**GOOD, "who": "Install the agent first."})):
         run(name, found, "--metric", "span_precision")
     run("c", dict.fromkeys(GOOD, "Support helps."), "--metric", "span_precision")
     shown = rag_eval("compare", "c", "b", "a", "--score", "span_precision").out
     assert shown.startswith("3 runs by span_precision@1\n")
     assert "Questions on which" not in shown  # the best is nowhere worse than the baseline
-    turned = rag_eval("compare", "b", "c", "a", "c", "--score", "span_precision", "--worst", "1").out
+    turned = rag_eval("compare", "b", "c", "a", "c", "--score", "span_precision").out
     assert "c and c (2) are the same run" in turned
     refused = rag_eval("compare", "c", "b", "a", "--score", "span_reca")
     assert (refused.code, refused.out) == (2, "")
@@ -315,7 +316,7 @@ def test_what_is_independent_is_an_option(rag_eval, three):
         )
         refused = rag_eval("compare", *names, "--cluster", "page")
         assert (refused.code, refused.out) == (2, "")
-        assert "cluster='page': expected 'question' or 'document'" in refused.err
+        assert "'page' is not one of 'question', 'document'" in " ".join(refused.err.split())
 
 
 def test_the_table_of_several_runs_fits_a_terminal_of_80_columns(run, folder):
@@ -350,7 +351,7 @@ def given(folder, run):
     run("before", {**GOOD, "agent": "Support helps."})
     module = f"own_compared_{next(NUMBERS)}"
     (folder / f"{module}.py").write_text(OWN.format(found=GOOD))
-    found = ("--retriever", f"{module}:search", "--experiment-name", "after")
+    found = ("--retriever", f"{module}:search", "--set", "experiment_name=after")
     return ("run", "--corpus", "docs", "--dataset", "faq.csv", "--k", "1", "--metric", "span_recall", *found)
 
 

@@ -50,7 +50,7 @@ def test_a_broken_plug_in_is_listed_as_such_beside_the_others(rag_eval, monkeypa
 @pytest.mark.parametrize("error", ["OSError('no disk')", "SystemExit(3)"])
 def test_a_plug_in_whose_defaults_cannot_be_made_is_listed_as_broken(rag_eval, monkeypatch, error):
     (Path.cwd() / "unmade_parts.py").write_text(
-        "from dataclasses import dataclass, field\nfrom rag_evaluation_framework import LsaEmbedder\n\n"
+        "from dataclasses import dataclass, field\nfrom rag_evaluation_framework.components import LsaEmbedder\n\n"
         f"def fail():\n    raise {error}\n\n"
         "@dataclass(frozen=True)\nclass Unmade(LsaEmbedder):\n    a: int = field(default_factory=fail)\n"
     )

@@ -87,12 +87,6 @@ def test_json_has_all_that_was_found(rag_eval, folder, labelled):
     }
 
 
-def test_the_budget_is_an_option(rag_eval, labelled):
-    assert rag_eval("dataset", "lint", labelled, "--budget", "35ch").code == 0
-    assert "span_recall@34ch is at most 0.97" in rag_eval("dataset", "lint", labelled, "--budget", "34ch").out
-    assert rag_eval("dataset", "lint", labelled, "--budget", "10tok").code == 2
-
-
 def test_a_table_of_quotes_needs_the_corpus(rag_eval, folder):
     outcome = rag_eval("dataset", "lint", "questions.csv")
     assert outcome.code == 2
@@ -120,7 +114,6 @@ def test_datasets_of_documents_are_read_as_they_are(rag_eval, folder):
     outcome = rag_eval("dataset", "lint", "documents.jsonl", "--corpus", "docs")
     assert outcome.code == 1
     assert "the corpus has no document 'gone.md'" in outcome.out
-    assert rag_eval("dataset", "lint", "documents.jsonl", "--k", "1").code == 1
 
 
 def test_datasets_of_chunks_are_compared_with_the_chunks_of_a_file(rag_eval, folder):

@@ -10,7 +10,6 @@ from rag_evaluation_framework import (
     CHUNK,
     DOCUMENT,
     TOKEN,
-    Answer,
     CharacterSpan,
     ChunkLevelGroundTruth,
     ChunkRegistry,
@@ -24,6 +23,7 @@ from rag_evaluation_framework import (
     save_dataset,
 )
 from rag_evaluation_framework.components.chunkers import RecursiveCharacterChunker
+from rag_evaluation_framework.data import Answer
 from support.terminal import Terminal
 
 REFUND = "Refunds take five working days after they were approved."

@@ -105,7 +105,7 @@ def test_every_problem_with_gates_is_told_at_once_before_the_run(rag_eval, proje
 
 def test_a_gate_on_a_score_that_the_baseline_measured_otherwise_is_refused_before_the_run(rag_eval, project):
     (project / "own_metric.py").write_text(
-        "from dataclasses import dataclass\nfrom rag_evaluation_framework import DocumentLevelMetric\n\n\n"
+        "from dataclasses import dataclass\nfrom rag_evaluation_framework.contracts import DocumentLevelMetric\n\n\n"
         "@dataclass(frozen=True)\nclass Weighted(DocumentLevelMetric):\n    weight: float\n\n"
         "    def calculate(self, retrieved, ground_truth):\n        return self.weight\n"
     )
@@ -313,7 +313,7 @@ def test_the_first_question_is_apart_in_latency_gates_as_in_the_table(rag_eval, 
 
 def test_questions_out_of_time_took_at_least_that_long(rag_eval, project):
     (project / "slow_for_one.py").write_text(SLOW.replace("SECONDS", "0.8 if 'parcels' in query else 0"))
-    command = (*FLAGS[:-1], "slow_for_one:search", "--timeout", "0.4", "--allow-failures", "9")
+    command = (*FLAGS[:-1], "slow_for_one:search", "--set", "timeout=0.4", "--allow-failures", "9")
     outcome = rag_eval(*command, "--gate", "p95 <= 300ms")
     assert outcome.code == 1, outcome.out + outcome.err
     assert "1 of them out of time" in outcome.out

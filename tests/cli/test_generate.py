@@ -59,7 +59,7 @@ def test_as_json_it_is_one_object(rag_eval, served):
     outcome = rag_eval(*GENERATE, "--json")
     record = json.loads(outcome.out)
     assert record.keys() == {
-        *("dataset", "langsmith_url", "funnel", "rejections", "failed_requests"),
+        *("dataset", "funnel", "rejections", "failed_requests"),
         *("usage", "answers_kept_before"),
     }
     assert record["dataset"] == FILE
@@ -122,12 +122,13 @@ def test_a_dry_run_asks_for_nothing_and_needs_no_key(rag_eval, served, monkeypat
     assert served.exchanges == []
 
 
-def test_with_no_import_a_converter_is_refused_and_not_imported(rag_eval, served, folder):
+def test_with_no_import_a_converter_is_refused_and_not_imported(rag_eval, served, folder, monkeypatch):
+    monkeypatch.setenv("RAG_EVAL_NO_IMPORT", "1")
     (folder / "own.py").write_text("open('mark', 'w')\ndef upper(path):\n    return path.read_text().upper()\n")
     (folder / "docs.yaml").write_text("corpus: docs\nconverter: own:upper\n")
-    outcome = rag_eval("generate", "--corpus", "docs.yaml", "--dry-run", "--no-import")
+    outcome = rag_eval("generate", "--corpus", "docs.yaml", "--dry-run")
     assert outcome.code == 2
-    assert "converter 'own:upper' names your own code, and --no-import" in outcome.err
+    assert "'own:upper' names your own code, and RAG_EVAL_NO_IMPORT" in outcome.err
     assert not (folder / "mark").exists()
 
 
@@ -146,21 +147,6 @@ def test_if_no_question_is_kept_that_is_found(rag_eval, folder):
         outcome = rag_eval(*GENERATE)
     assert outcome.code == 1
     assert outcome.out.startswith("Generated questions\n0 of 4 questions kept\n\n")
-
-
-def test_the_dataset_is_pushed_where_it_is_asked_for(rag_eval, served):
-    outcome = rag_eval(*GENERATE)
-    assert served.langsmith.datasets == {}
-    outcome = rag_eval(*GENERATE, "--langsmith")
-    assert list(served.langsmith.datasets) == ["mine"]
-    assert f"Saved to {FILE} and http" in " ".join(outcome.out.split())
-
-
-def test_that_langsmith_is_not_configured_is_a_warning(rag_eval, served, monkeypatch):
-    monkeypatch.delenv("LANGSMITH_API_KEY")
-    outcome = rag_eval(*GENERATE, "--langsmith")
-    assert outcome.code == 0
-    assert outcome.err.startswith("warning: the dataset is in .rag-eval/datasets/mine.json, and not in LangSmith")
 
 
 def test_an_interrupted_command_says_what_is_kept_and_goes_on(rag_eval, served):

@@ -376,7 +376,9 @@ def test_a_page_is_also_written_if_no_quote_was_located(rag_eval, folder):
     assert '<mark class="missed">Install the agent first.</mark>' in (folder / "check.html").read_text()
 
 
-@pytest.mark.parametrize(("name", "problem"), [("page.txt", "such as page.html"), ("page.html", "already exists")])
+@pytest.mark.parametrize(
+    ("name", "problem"), [("page.txt", "a file name ending in .html or .htm"), ("page.html", "already exists")]
+)
 @pytest.mark.parametrize("command", ["init", "update"])
 def test_a_page_that_cannot_be_written_is_refused_before_any_work(rag_eval, folder, command, name, problem):
     (folder / "page.html").touch()

@@ -353,42 +353,6 @@ def test_an_interrupted_run_whose_answers_cannot_be_kept_says_so(folder):
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
-def test_an_interrupted_demo_says_which_runs_are_kept(folder):
-    script = WHILE_ASKING.replace("> 2:", "> 80:").replace(RUN, "['rag-eval', 'demo']")
-    done = subprocess.run(
-        [sys.executable, "-c", script], cwd=folder, capture_output=True, text=True, timeout=60, check=False
-    )
-    assert done.returncode == 130
-    runs = folder / ".rag-eval" / "runs"
-    (whole,) = map(load_result, runs.iterdir())
-    assert whole.counts["failed"] == 0
-    last = done.stderr.splitlines()[-1]
-    assert last.startswith("interrupted: 1 of ")
-    assert last.endswith(f" evaluations were made; they are saved in {runs.relative_to(folder)}")
-    assert [line.split("  ")[0].strip() for line in done.stdout.splitlines() if "recursive" in line] == [
-        "BM25, recursive 250"
-    ]
-    assert "Saved 1 run to " in done.stdout
-    assert "% confidence" not in done.stdout
-
-
-@pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
-def test_an_interrupted_demo_that_cannot_be_saved_is_shown(folder):
-    limit = LIMITED
-    script = limit + WHILE_ASKING.replace("> 2:", "> 80:").replace(RUN, "['rag-eval', 'demo', '--json']")
-    done = subprocess.run(
-        [sys.executable, "-c", script], cwd=folder, capture_output=True, text=True, timeout=60, check=False
-    )
-    assert done.returncode == 130
-    shown = json.loads(done.stdout)["runs"]
-    assert [run["run"] for run in shown] == [None]
-    assert all("File too large" in run["not_saved"] for run in shown)
-    last = done.stderr.splitlines()[-1]
-    assert "1 of 6 evaluations were made; shown, but not saved: 1 of 1: " in last
-    assert "File too large" in last
-
-
-@pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
 def test_an_interrupt_that_python_cannot_raise_is_told_without_a_traceback(folder):
     # What is raised inside `__del__` is printed and forgotten by Python.
     (folder / "own.py").write_text(

@@ -38,7 +38,7 @@ def test_version_is_that_of_the_distribution(rag_eval):
 
 @pytest.mark.parametrize(
     ("command", "option"),
-    [(["run"], "--dataset"), (["explain"], "--baseline"), (["score"], "--qrels"), (["dataset", "lint"], "--budget")],
+    [(["run"], "--dataset"), (["explain"], "--baseline"), (["score"], "--qrels"), (["dataset", "lint"], "--chunks")],
     ids=str,
 )
 def test_an_option_of_one_value_is_refused_if_it_is_given_twice(rag_eval, command, option):
@@ -47,7 +47,9 @@ def test_an_option_of_one_value_is_refused_if_it_is_given_twice(rag_eval, comman
     assert f"{option} is given 2 times; expected once" in outcome.err
 
 
-@pytest.mark.parametrize("arguments", [["--nonsense"], ["fly"], ["run", "--k", "many"], ["run", "--worst", "-1"]])
+@pytest.mark.parametrize(
+    "arguments", [["--nonsense"], ["fly"], ["run", "--k", "many"], ["run", "--allow-failures", "-1"]]
+)
 def test_wrong_usage_exits_with_2(rag_eval, arguments):
     outcome = rag_eval(*arguments)
     assert outcome.code == 2

@@ -89,7 +89,7 @@ def test_the_attempts_of_a_program_are_seen(offline):
         ("-c", "import rag_evaluation_framework as rag; [getattr(rag, name) for name in rag.__all__]"),
         (
             "-c",
-            "import rag_evaluation_framework as rag; rag.OpenAIEmbedder(); rag.CohereEmbedder(); rag.CohereReranker()",
+            "from rag_evaluation_framework.components import *; OpenAIEmbedder(); CohereEmbedder(); CohereReranker()",
         ),
         ("-m", "rag_evaluation_framework", "--help"),
         ("-m", "rag_evaluation_framework", "run", "--help"),

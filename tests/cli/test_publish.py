@@ -1,7 +1,5 @@
 """`rag-eval publish`: a run becomes an experiment in LangSmith."""
 
-import json
-
 import pytest
 
 from rag_evaluation_framework.runs import load_result
@@ -34,26 +32,6 @@ def test_a_run_is_published_and_its_address_is_kept(rag_eval, providers, saved):
     again = rag_eval("publish", saved, NAME)
     assert again.code == 0
     assert load_result(saved).experiment_url == again.out.splitlines()[1] != address
-
-
-def test_as_json_it_is_one_object(rag_eval, providers, saved):
-    outcome = rag_eval("publish", "last", NAME, "--json")
-    record = json.loads(outcome.out)
-    assert (outcome.code, outcome.err) == (0, "")
-    assert record.keys() == {
-        "name",
-        "url",
-        "dataset_name",
-        "questions",
-        "runs",
-        "scores",
-        "scores_there",
-        "problems",
-        "unmatched",
-        "unanswered",
-        "complete",
-    }
-    assert (record["runs"], record["scores_there"], record["complete"]) == (8, 36, True)
 
 
 def test_what_did_not_arrive_is_told_and_the_code_is_2(rag_eval, providers, saved):

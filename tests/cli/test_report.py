@@ -42,7 +42,10 @@ def test_a_file_that_is_there_is_not_overwritten(rag_eval, saved, folder):
     assert (outcome.code, outcome.out) == (2, "")
     assert "--output report.html already exists and is not overwritten" in outcome.err
     assert (folder / "report.html").read_text() == "mine"
-    assert "expected the name of an HTML file" in rag_eval("report", "last", "-o", "report.txt").err
+    assert (
+        "expected a file name ending in .html or .htm or .md or .tex"
+        in rag_eval("report", "last", "-o", "report.txt").err
+    )
 
 
 def test_documents_that_changed_are_shown_as_they_were_or_the_page_says_that_they_are_not(rag_eval, saved, folder):

@@ -7,7 +7,6 @@ import pytest
 
 from rag_evaluation_framework import Corpus, load_result
 from rag_evaluation_framework.contracts.registry.building import build
-from rag_evaluation_framework.data.score_table import ScoreTable
 
 FLAGS = ("--corpus", "docs", "--dataset", "questions.csv", "--allow-skipped", "2")
 
@@ -377,7 +376,7 @@ def test_a_run_at_any_level_from_a_file_and_from_flags_gives_the_same(rag_eval, 
     (labelled / "run.yaml").write_text("\n".join(f"{key}: {json.dumps(value)}" for key, value in content.items()))
     (labelled / "run.json").write_text(json.dumps(content))
     flags = ["--corpus", "docs", "--dataset", f"{written}.json", "--evaluation-type", level, "--chunker", CHUNKER]
-    flags += ["--k", "1", "--k", "2", "--experiment-name", "mine", "--root", "kept"]
+    flags += ["--k", "1", "--k", "2", "--set", "experiment_name=mine", "--root", "kept"]
     printed = [json.loads(rag_eval("run", *way, "--json").out) for way in (["run.yaml"], ["run.json"], flags)]
     results = [load_result(run["run"]) for run in printed]
     assert [result.evaluation_type for result in results] == [level] * 3
@@ -458,22 +457,6 @@ def test_a_function_that_names_documents_is_run_at_document_level(rag_eval, labe
     printed = json.loads(rag_eval("run", "--corpus", "docs", *flags, "--json").out)
     assert printed["metrics"]["hit@1"] == 0.5
     assert [row["id"] for row in printed["worst"]] == ["q2", "q1"]
-
-
-def test_the_scores_of_all_questions_are_listed_as_often_however_many_of_the_worst_are_shown(
-    rag_eval, labelled, monkeypatch
-):
-    lists, per_query = [], ScoreTable.per_query
-    monkeypatch.setattr(ScoreTable, "per_query", lambda self, name: lists.append(name) or per_query(self, name))
-    counts = []
-    for worst in ("1", "2"):
-        printed = json.loads(
-            rag_eval("run", "--corpus", "docs", "--dataset", "document-level.json", "--json", "--worst", worst).out
-        )
-        assert len(printed["worst"]) == int(worst)
-        counts.append(len(lists))
-        lists.clear()
-    assert counts[0] == counts[1]
 
 
 @pytest.mark.parametrize("width", [60, 80, 100])

@@ -671,7 +671,7 @@ class Blocked(Engine):
 def test_a_run_with_an_engine_that_hangs_ends_with_its_exit_code(written, tmp_path, engine, left):
     written()
     (tmp_path / "hanging.py").write_text(HANGING)
-    options = ("--engine", f"hanging:{engine}", "--timeout", "0.5", "--set", "cleanup=always")
+    options = ("--engine", f"hanging:{engine}", "--set", "timeout=0.5", "--set", "cleanup=always")
     ended = subprocess.run(command(*options), cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False)
     assert ended.returncode == 2
     assert "no question has a score" in ended.stderr
@@ -720,7 +720,9 @@ class Threads(Engine):
 def test_a_run_whose_engine_goes_on_in_threads_ends_with_its_exit_code(written, tmp_path, limit, signal_, code):
     written()
     (tmp_path / "locked.py").write_text(LOCKED)
-    given = command("--engine", "locked:Threads", "--set", "cleanup=always", *(("--timeout", limit) if limit else ()))
+    given = command(
+        "--engine", "locked:Threads", "--set", "cleanup=always", *(("--set", f"timeout={limit}") if limit else ())
+    )
     with subprocess.Popen(given, cwd=tmp_path, stderr=subprocess.PIPE, text=True) as process:
         try:
             deadline = time.monotonic() + 60
@@ -765,7 +767,9 @@ class Bound:
 def test_an_engine_that_is_bound_to_a_thread_is_cleaned_up_in_it(written, tmp_path, limit, signal_, code):
     written()
     (tmp_path / "bound.py").write_text(BOUND)
-    given = command("--engine", "bound:Bound", "--set", "cleanup=always", *(("--timeout", limit) if limit else ()))
+    given = command(
+        "--engine", "bound:Bound", "--set", "cleanup=always", *(("--set", f"timeout={limit}") if limit else ())
+    )
     with subprocess.Popen(given, cwd=tmp_path, stderr=subprocess.PIPE, text=True) as process:
         try:
             deadline = time.monotonic() + 60

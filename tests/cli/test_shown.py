@@ -39,13 +39,14 @@ def poisoned(tmp_path):
     ]
     (tmp_path / "questions.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in questions))
     (tmp_path / "own.py").write_text(RETRIEVER, encoding="utf-8")
+    (tmp_path / "name.json").write_text(json.dumps({"experiment_name": TEXT}))
     (tmp_path / f"{PATH}.json").write_text(json.dumps({f"q {TEXT}": {f"d {TEXT}": 1}}))
     return tmp_path
 
 
 RUN = (
-    *("run", "--corpus", "docs", "--dataset", "questions.jsonl", "--retriever", "own:search"),
-    *("--experiment-name", TEXT, "--root", f"root {PATH}", "--allow-failures", "9", "--allow-skipped", "9"),
+    *("run", "name.json", "--corpus", "docs", "--dataset", "questions.jsonl", "--retriever", "own:search"),
+    *("--root", f"root {PATH}", "--allow-failures", "9", "--allow-skipped", "9"),
 )
 SCORE = ("score", "--qrels", f"{PATH}.json", "--rankings", f"{PATH}.json", "--per-query")
 
@@ -78,8 +79,7 @@ def str_of(value):
         ("compare", "last", "last", "--root", f"root {PATH}", "--cluster", TEXT),
         ("init", "--corpus", "docs", "--questions", "questions.jsonl", "--root", f"root {PATH}"),
         ("cache", "info", "--root", f"cached {PATH}"),
-        ("cache", "info", "--root", f"cached {PATH}", "--json"),
-        ("cache", "clear", "--root", f"cached {PATH}", "--yes", "--json"),
+        ("cache", "clear", "--root", f"cached {PATH}", "--yes"),
         ("cache", TEXT),
         ("run", f"--{TEXT}"),
         ("run", "a", TEXT),

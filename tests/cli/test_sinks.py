@@ -121,11 +121,11 @@ def test_a_sink_of_a_file_that_an_option_names_too_gets_the_run_once_and_is_requ
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(page))
     keys = {"corpus": "docs", "dataset": "help.json", "retriever": "own:search", "sinks": ["step-summary"]}
     (own / "run.json").write_text(json.dumps(keys))
-    assert rag_eval("run", "run.json", "--step-summary").code == 0
+    assert rag_eval("run", "run.json", "--sink", "step-summary").code == 0
     assert page.read_text().count("# search\n") == 1
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(own / "none" / "step.md"))
     assert rag_eval("run", "run.json").code == 0
-    refused = rag_eval("run", "run.json", "--step-summary")
+    refused = rag_eval("run", "run.json", "--sink", "step-summary")
     assert refused.code == 2
     assert "error: the run is not in the summary of the step, $GITHUB_STEP_SUMMARY: " in refused.err
 

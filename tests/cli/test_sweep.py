@@ -94,7 +94,6 @@ def test_a_configuration_with_gates_is_varied_without_them(rag_eval, folder):
     [
         ((*FLAGS, "--over", "chunk_size=2"), "'chunk_size' is no key of a run"),
         ((*FLAGS, "--over", "chunker.chunk_size"), "expected a key and its values"),
-        ((*FLAGS, "--over", "embedder=a,b", "--only-if", "embedder = 'a'"), "only_if"),
         (("nowhere.yaml",), "nowhere.yaml"),
         ((*FLAGS, "--over", "k=1", "--over", "k=5"), "--over k is given twice"),
         ((*FLAGS, "--over", "chunker='sentence"), "expected a key and its values"),

@@ -1,8 +1,5 @@
 """Texts that are kept: what commands say of them, and where they do not go."""
 
-import json
-import shutil
-
 import pytest
 
 from rag_evaluation_framework import load_dataset
@@ -110,17 +107,10 @@ def test_an_earlier_version_that_cannot_be_read_is_named_and_nothing_is_forgotte
     assert (dataset.read_bytes(), len([*texts.iterdir()])) == before
 
 
-def test_forget_in_json_and_what_it_refuses(rag_eval, folder, texts):
+def test_what_forget_refuses(rag_eval, folder, texts):
     init(rag_eval)
     dataset = folder / ".rag-eval/datasets/questions.json"
-    record = json.loads(rag_eval("dataset", "forget", dataset, "secret.md", "--json").out)
-    assert record == {
-        "dataset": str(dataset),
-        "document": "secret.md",
-        "labels": 0,
-        "texts_removed": 1,
-        "texts_kept": 2,
-    }
+    assert rag_eval("dataset", "forget", dataset, "secret.md").code == 0
     refused = rag_eval("dataset", "forget", dataset, "bill.md")
     assert (refused.code, refused.out) == (2, "")
     assert "no labelled document 'bill.md'; did you mean 'billing.md'?" in refused.err
@@ -166,16 +156,10 @@ def test_the_cache_tells_of_texts_of_runs_and_clears_them(rag_eval, folder, text
     init(rag_eval)
     rag_eval("run", ".rag-eval/questions.yaml", "--allow-skipped", "2")
     store = folder / ".rag-eval/store/texts"
-    record = json.loads(rag_eval("cache", "info", "--json").out)
-    assert record["texts"] == 4  # of three documents, and their list
-    assert record["text_bytes"] == sum(path.stat().st_size for path in store.iterdir())
-    assert "4 texts of documents of runs: " in rag_eval("cache", "info").out
-    refused = rag_eval("cache", "clear")
-    assert refused.code == 2
-    assert ".rag-eval/store/texts" in refused.err
-    assert len([*store.iterdir()]) == 4
+    size = sum(path.stat().st_size for path in store.iterdir())
+    assert f"texts {size:,}" in rag_eval("cache", "info").out
+    assert rag_eval("cache", "clear").code == 2
+    assert len([*store.iterdir()]) == 4  # of three documents, and their list
     assert rag_eval("cache", "clear", "--yes").code == 0
     assert not store.exists()
     assert len([*texts.iterdir()]) == 4  # those of datasets stay
-    shutil.rmtree(folder / ".rag-eval/store")
-    assert json.loads(rag_eval("cache", "info", "--json").out)["texts"] == 0

@@ -1,4 +1,4 @@
-"""`rag-eval run --timeout`: real processes, whose threads hang for ever."""
+"""`rag-eval run --set timeout=`: real processes, whose threads hang for ever."""
 
 import json
 import os
@@ -63,7 +63,7 @@ def run(folder, *arguments):
     ("retriever", "concurrency"), [("search", "1"), ("waiting", "3"), nightly("search", "3"), nightly("waiting", "1")]
 )
 def test_a_question_that_hangs_fails_and_the_process_ends(hanging, retriever, concurrency):
-    given = ("--retriever", f"own:{retriever}", "--timeout", "0.5", "--set", f"max_concurrency={concurrency}")
+    given = ("--retriever", f"own:{retriever}", "--set", "timeout=0.5", "--set", f"max_concurrency={concurrency}")
     done = run(hanging, *given)
     assert (done.returncode, done.stderr.splitlines()[-1].startswith("error: 1 of 5 questions failed")) == (2, True)
     assert "retrieve: TimeoutError: no answer within 0.5 s" in done.stdout
@@ -72,7 +72,7 @@ def test_a_question_that_hangs_fails_and_the_process_ends(hanging, retriever, co
 
 @pytest.mark.parametrize("retriever", ["blocking", nightly("never")])
 def test_the_third_question_that_cannot_be_stopped_ends_the_run_whatever_is_allowed(hanging, retriever):
-    given = ("--retriever", f"own:{retriever}", "--timeout", "0.5", "--allow-failures", "9", "--json")
+    given = ("--retriever", f"own:{retriever}", "--set", "timeout=0.5", "--allow-failures", "9", "--json")
     done = run(hanging, *given)
     assert done.returncode == 2
     assert done.stderr.splitlines()[-1].startswith(
@@ -88,7 +88,7 @@ def test_the_third_question_that_cannot_be_stopped_ends_the_run_whatever_is_allo
 @pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
 @pytest.mark.parametrize("concurrency", ["1", "3"])
 def test_ctrl_c_gets_through_while_a_question_hangs(hanging, concurrency):
-    given = ("--retriever", "own:search", "--timeout", "3600", "--set", f"max_concurrency={concurrency}")
+    given = ("--retriever", "own:search", "--set", "timeout=3600", "--set", f"max_concurrency={concurrency}")
     process = subprocess.Popen(command("run", *FLAGS, *given), cwd=hanging, stderr=subprocess.PIPE, text=True)
     try:
         give_up = time.monotonic() + 60
@@ -105,7 +105,7 @@ def test_ctrl_c_gets_through_while_a_question_hangs(hanging, concurrency):
 
 @pytest.mark.parametrize("given", ["0", "-1", "nan", "inf"])
 def test_a_limit_that_is_none_is_called_by_its_option(rag_eval, folder, given):
-    outcome = rag_eval("run", *FLAGS, "--timeout", given)
+    outcome = rag_eval("run", *FLAGS, "--set", f"timeout={given}")
     assert outcome.code == 2
-    assert "--timeout" in outcome.err
+    assert "timeout" in outcome.err
     assert not (folder / ".rag-eval").exists()

@@ -8,6 +8,7 @@ from langsmith import Client
 
 import rag_evaluation_framework as rag
 from rag_evaluation_framework.base.outside import without_secrets
+from rag_evaluation_framework.components import CachedEmbedder, CohereEmbedder, QdrantVectorStore, RerankedRetriever
 from rag_evaluation_framework.components.engines import HttpEngine
 from rag_evaluation_framework.components.llms import AnthropicClient
 from rag_evaluation_framework.components.retrievers.engine import EngineRetriever
@@ -71,15 +72,15 @@ def words(texts):
 
 # Each as it comes into a run, or into use.
 OURS = {
-    "OpenAIEmbedder": lambda: rag.CachedEmbedder(rag.OpenAIEmbedder(api_key=KEY)),
-    "CohereEmbedder": lambda: rag.VectorRAGRetriever(embedder=rag.CohereEmbedder(api_key=KEY)),
-    "CohereReranker": lambda: rag.RerankedRetriever(rag.BM25Retriever(), rag.CohereReranker(api_key=KEY)),
+    "OpenAIEmbedder": lambda: CachedEmbedder(rag.OpenAIEmbedder(api_key=KEY)),
+    "CohereEmbedder": lambda: rag.VectorRAGRetriever(embedder=CohereEmbedder(api_key=KEY)),
+    "CohereReranker": lambda: RerankedRetriever(rag.BM25Retriever(), rag.CohereReranker(api_key=KEY)),
     "AnthropicClient": lambda: AnthropicClient(api_key=KEY)._sdk,
     "QdrantVectorStore": lambda: rag.VectorRAGRetriever(
-        vector_store=rag.QdrantVectorStore(url="http://127.0.0.1:9", api_key=KEY)
+        vector_store=QdrantVectorStore(url="http://127.0.0.1:9", api_key=KEY)
     ),
     "the login of QdrantVectorStore": lambda: rag.VectorRAGRetriever(
-        vector_store=rag.QdrantVectorStore(url=f"http://me:{KEY}@127.0.0.1:9")
+        vector_store=QdrantVectorStore(url=f"http://me:{KEY}@127.0.0.1:9")
     ),
     "ChromaVectorStore": lambda: rag.VectorRAGRetriever(
         vector_store=rag.ChromaVectorStore(host="127.0.0.1", headers={"x-chroma-token": KEY})

@@ -8,17 +8,19 @@ from uuid import uuid4
 import pytest
 
 from rag_evaluation_framework import (
-    CachedEmbedder,
     ChromaVectorStore,
     Corpus,
-    InMemoryVectorStore,
     PositionAwareChunk,
     PositionAwareChunker,
-    QdrantVectorStore,
-    SentenceTransformerEmbedder,
     VectorRAGRetriever,
     evaluate,
     load_dataset,
+)
+from rag_evaluation_framework.components import (
+    CachedEmbedder,
+    InMemoryVectorStore,
+    QdrantVectorStore,
+    SentenceTransformerEmbedder,
 )
 from rag_evaluation_framework.components.vector_stores import PgVectorStore
 from rag_evaluation_framework.scoring.metrics import (

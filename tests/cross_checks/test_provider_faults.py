@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 from rag_eval_loopback.models import share_of_words, vector
-from rag_evaluation_framework import CachedEmbedder, CohereEmbedder, CohereReranker, OpenAIEmbedder
+from rag_evaluation_framework import CohereReranker, OpenAIEmbedder
+from rag_evaluation_framework.components import CachedEmbedder, CohereEmbedder
 from rag_evaluation_framework.components.embedders import EmbeddingCache
 from rag_evaluation_framework.components.providers import calls, track_usage
 from rag_evaluation_framework.errors import InvalidAnswer, ProviderError, ProviderRefused, ProviderUnavailable

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from rag_evaluation_framework import (
     CharacterSpan,
-    Chunk,
     ChunkRegistry,
     Corpus,
     Dataset,
@@ -27,6 +26,7 @@ from rag_evaluation_framework import (
     generate_chunk_id,
     generate_pa_chunk_id,
 )
+from rag_evaluation_framework.data import Chunk
 from rag_evaluation_framework.data.levels import TOKEN
 from rag_evaluation_framework.errors import DatasetError
 from support.each import each

@@ -2,7 +2,6 @@ import pytest
 
 from rag_evaluation_framework import (
     CharacterSpan,
-    ChunkId,
     ChunkLevelGroundTruth,
     Corpus,
     Dataset,
@@ -12,7 +11,7 @@ from rag_evaluation_framework import (
     Query,
     TokenLevelGroundTruth,
 )
-from rag_evaluation_framework.data import QueryId, QueryText
+from rag_evaluation_framework.data import ChunkId, QueryId, QueryText
 from rag_evaluation_framework.data.levels import CHUNK, DOCUMENT, TOKEN
 from rag_evaluation_framework.errors import DatasetError, LevelMismatch
 from support.each import each

@@ -16,14 +16,14 @@ from rag_evaluation_framework import (
     DocumentId,
     DocumentLevelEvaluation,
     Query,
-    RerankedRetriever,
     TokenLevelEvaluation,
     TokenLevelGroundTruth,
-    retrieve,
 )
+from rag_evaluation_framework.components import RerankedRetriever
 from rag_evaluation_framework.data import Cutoff, Failure, Hit, QueryId, QueryRanking, QueryText, Rankings, Stage
 from rag_evaluation_framework.data.hits import Retrieval
 from rag_evaluation_framework.errors import DatasetError
+from rag_evaluation_framework.runs import retrieve
 from rag_evaluation_framework.testing import ReversingReranker
 
 CORPUS = Corpus([Document(DocumentId("d"), "0123456789" * 10)])

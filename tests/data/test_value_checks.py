@@ -15,7 +15,6 @@ import pytest
 from rag_evaluation_framework import (
     TOKEN,
     CharacterSpan,
-    Chunk,
     ChunkLevelGroundTruth,
     ChunkRegistry,
     Corpus,
@@ -26,6 +25,7 @@ from rag_evaluation_framework import (
     Query,
     TokenLevelGroundTruth,
 )
+from rag_evaluation_framework.data import Chunk
 from rag_evaluation_framework.errors import CorpusError, DatasetError, LevelMismatch, RagEvalError, SpanError
 from support.each import each
 

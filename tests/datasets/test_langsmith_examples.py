@@ -8,7 +8,6 @@ from rag_evaluation_framework import (
     CHUNK,
     DOCUMENT,
     TOKEN,
-    Answer,
     CharacterSpan,
     ChunkLevelGroundTruth,
     ChunkRegistry,
@@ -20,7 +19,7 @@ from rag_evaluation_framework import (
     TokenLevelGroundTruth,
     load_dataset,
 )
-from rag_evaluation_framework.data import QueryId, QueryText, generate_query_id
+from rag_evaluation_framework.data import Answer, QueryId, QueryText, generate_query_id
 from rag_evaluation_framework.datasets import (
     ChunkLevelDatasetExample,
     ChunkLevelRunOutput,

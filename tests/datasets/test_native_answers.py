@@ -8,7 +8,6 @@ from rag_evaluation_framework import (
     CHUNK,
     DOCUMENT,
     TOKEN,
-    Answer,
     CharacterSpan,
     ChunkLevelGroundTruth,
     Corpus,
@@ -21,7 +20,7 @@ from rag_evaluation_framework import (
     load_dataset,
     save_dataset,
 )
-from rag_evaluation_framework.data import ChunkId, QueryId, QueryText
+from rag_evaluation_framework.data import Answer, ChunkId, QueryId, QueryText
 from rag_evaluation_framework.errors import DatasetError
 from support.each import each
 

@@ -10,7 +10,6 @@ from rag_evaluation_framework import (
     CHUNK,
     DOCUMENT,
     TOKEN,
-    ChunkId,
     ChunkLevelGroundTruth,
     Corpus,
     Dataset,
@@ -21,7 +20,7 @@ from rag_evaluation_framework import (
     load_dataset,
     save_dataset,
 )
-from rag_evaluation_framework.data import QueryId, QueryText
+from rag_evaluation_framework.data import ChunkId, QueryId, QueryText
 from rag_evaluation_framework.errors import DatasetError, LevelMismatch
 from support.each import each
 

@@ -7,7 +7,6 @@ import pytest
 
 from rag_evaluation_framework import (
     TOKEN,
-    Answer,
     CharacterSpan,
     Corpus,
     Dataset,
@@ -18,7 +17,7 @@ from rag_evaluation_framework import (
     load_dataset,
     save_dataset,
 )
-from rag_evaluation_framework.data import Incomplete, QueryId, QueryText, Skipped
+from rag_evaluation_framework.data import Answer, Incomplete, QueryId, QueryText, Skipped
 from rag_evaluation_framework.errors import DatasetError
 from support.each import each
 

@@ -7,7 +7,6 @@ from ruamel.yaml import YAML
 
 from rag_evaluation_framework import (
     DOCUMENT,
-    Attribution,
     BM25Retriever,
     Corpus,
     Dataset,
@@ -24,6 +23,7 @@ from rag_evaluation_framework import (
     load_result,
     save_dataset,
 )
+from rag_evaluation_framework.analysis.attribution import Attribution
 from rag_evaluation_framework.data.queries import Scope
 from rag_evaluation_framework.datasets import folder_loader
 from rag_evaluation_framework.errors import ConfigError, DatasetError

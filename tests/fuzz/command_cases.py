@@ -19,7 +19,7 @@ Case = Callable[[Random, Path], None]
 
 _COMMANDS: list[list[str]] = [
     ["run", "config.yaml", "--root", "kept"],
-    ["run", "config.json", "--root", "kept", "--json", "--worst", "2"],
+    ["run", "config.json", "--root", "kept", "--json"],
     ["run", "--corpus", "docs", "--dataset", "questions.csv", "--root", "kept", "--k", "2", "--budget", "60ch"],
     [
         "run",
@@ -55,9 +55,9 @@ _COMMANDS: list[list[str]] = [
     ["score", "--qrels", "x.qrels", "--rankings", "x.run", "--metric", "ndcg@10", "--per-query"],
     ["score", "--qrels", "qrels.json", "--rankings", "x.run", "--rankings", "run.json", "--json"],
     ["compare", "last", "last~1", "--root", "saved"],
-    ["compare", "saved/runs/a", "b", "--root", "saved", "--score", "hit", "--worst", "1", "--json"],
+    ["compare", "saved/runs/a", "b", "--root", "saved", "--score", "hit", "--json"],
     ["compare", "a", "runs of numbers", "--root", "saved", "--output", "diff"],
-    ["compare", "a", "b", "last", "--root", "saved", "--output", "board", "--cluster", "question", "--worst", "2"],
+    ["compare", "a", "b", "last", "--root", "saved", "--output", "board", "--cluster", "question"],
     [
         "init",
         "--corpus",
@@ -72,7 +72,7 @@ _COMMANDS: list[list[str]] = [
         "**/*.md",
     ],
     ["cache", "info", "--root", "."],
-    ["cache", "clear", "--root", ".", "--yes", "--json"],
+    ["cache", "clear", "--root", ".", "--yes"],
     ["components", "--json"],
 ]
 _WORDS = [
@@ -82,7 +82,7 @@ _WORDS = [
     "-k",
     "--json=1",
     "--k=0",
-    "--worst=-1",
+    "--allow-failures=-1",
     "--chunker",
     "--name",
     "bm25:k1=x",

@@ -37,7 +37,7 @@ _OPTIONS = [
     ["--set", "cleanup=on-success"],
     ["--set", "mode=retrieve+rerank", "--set", "rerank_top_k=3"],
     ["--allow-failures", "9"],
-    ["--timeout", "5"],
+    ["--set", "timeout=5"],
     ["--junit", "gates.xml"],
     ["--json"],
     ["--k", "2"],

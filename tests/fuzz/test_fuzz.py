@@ -8,7 +8,9 @@ import pytest
 from tests.fuzz import file_cases, running, samples, uses
 
 import rag_evaluation_framework as rag
+from rag_evaluation_framework.components import SentenceChunker
 from rag_evaluation_framework.data.ids import canonical_chunk_id
+from rag_evaluation_framework.errors import RagEvalError
 
 PROCESSES = 2
 
@@ -43,7 +45,7 @@ def test_an_answer_that_was_kept_is_valid_and_faults_are_named(folder):
         uses.embedding_cache(folder)
 
     # A fault is named by the innermost function of the package:
-    stray = running.tried(lambda rng, folder: rag.BM25Retriever(chunker=rag.SentenceChunker()).name.x, "x:0", folder)
+    stray = running.tried(lambda rng, folder: rag.BM25Retriever(chunker=SentenceChunker()).name.x, "x:0", folder)
     assert stray.group == "AttributeError in the fuzzer"
     stray = running.tried(lambda rng, folder: canonical_chunk_id(None), "x:0", folder)
     assert stray.group == "AttributeError in data/ids:canonical_chunk_id"
@@ -77,11 +79,11 @@ def _warns(rng, folder):
 
 
 def _says_nothing(rng, folder):
-    raise rag.RagEvalError("")
+    raise RagEvalError("")
 
 
 def _says_too_much(rng, folder):
-    class Long(rag.RagEvalError):
+    class Long(RagEvalError):
         def __str__(self):
             return "x" * (uses.MOST + 1)
 

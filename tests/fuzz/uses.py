@@ -14,9 +14,11 @@ from tests.fuzz import samples
 
 import rag_evaluation_framework as rag
 from rag_evaluation_framework import runs
+from rag_evaluation_framework.components import FunctionRetriever
 from rag_evaluation_framework.components.embedders.cached import Embedding, EmbeddingCache
 from rag_evaluation_framework.datasets import rankings
 from rag_evaluation_framework.errors import RagEvalError
+from rag_evaluation_framework.labels import check_quotes
 from rag_evaluation_framework.report import quotes_page, result_page, show
 from rag_evaluation_framework.runs.query_result import question_lines
 from rag_evaluation_framework.text.tokenizers import resolve_tokenizer
@@ -150,7 +152,7 @@ def dataset_of(level: str, *, documents: bool = True, keys: bool = False) -> Any
 
 
 def quotes(file: Path) -> None:
-    check = rag.check_quotes(file, samples.corpus())
+    check = check_quotes(file, samples.corpus())
     shown("the quotes", f"{check}\n{check.summary()}")
     console = Console(width=100, record=True, file=_Nowhere())
     show(console, quotes_page(check))
@@ -166,7 +168,7 @@ def chunk_registry(file: Path) -> None:
     again = rag.ChunkRegistry.load(found.save(file.parent / "again.jsonl"))
     if [*again] != [*found] or again.fingerprint != found.fingerprint:
         raise Broken("a saved registry is another one when it is loaded")
-    retriever = rag.FunctionRetriever(samples.search, registry=found)
+    retriever = FunctionRetriever(samples.search, registry=found)
     rag.evaluate(retriever, samples.dataset("chunk"), k=2)
 
 

@@ -10,15 +10,19 @@ from tests.fuzz import odd, samples, uses
 
 import rag_evaluation_framework as rag
 from rag_evaluation_framework import data, runs
+from rag_evaluation_framework.components import FunctionRetriever, HybridRetriever
 from rag_evaluation_framework.components.vector_stores.in_memory import InMemoryVectorStore
 from rag_evaluation_framework.contracts.component import default_parameters
 from rag_evaluation_framework.contracts.registry.building import build, load
 from rag_evaluation_framework.contracts.registry.loading import KINDS, Kind, built_in
 from rag_evaluation_framework.contracts.registry.records import describe
 from rag_evaluation_framework.contracts.roles import Retriever
+from rag_evaluation_framework.data import Chunk
 from rag_evaluation_framework.data.cutoffs import Cutoff, ScoreName
 from rag_evaluation_framework.data.hits import Hit, Retrieval, Stage
 from rag_evaluation_framework.datasets import rankings
+from rag_evaluation_framework.labels import check_quotes
+from rag_evaluation_framework.scoring import score
 
 Case = Callable[[Random, Path], None]
 _LEVELS = ("token", "chunk", "document")
@@ -279,7 +283,7 @@ def _functions(folder: Path) -> list[tuple[Callable[..., Any], dict[str, Any]]]:
     evaluated |= {"metrics": ["span_recall"], "corpus": corpus, "count_as_zero": [], "experiment_name": "x"}
     evaluated |= {"max_concurrency": 1, "on_error": "collect"}
     asked = {"retriever": samples.search, "corpus": corpus, "queries": ["text"], "cutoffs": [2], "tokenizer": None}
-    found = rag.retrieve(samples.search, corpus, [entry.query for entry in dataset], [2])
+    found = runs.retrieve(samples.search, corpus, [entry.query for entry in dataset], [2])
     scored = {"rankings": found, "dataset": dataset, "metrics": ["span_recall"], "cutoffs": [2], "level": None}
     configured = {"experiment_name": "x", "budgets": ["60ch"], "tokenizer": None, "count_as_zero": []}
     configured |= {"batch_queries": True, "max_concurrency": 1, "on_error": "collect", "save_results_path": None}
@@ -288,21 +292,21 @@ def _functions(folder: Path) -> list[tuple[Callable[..., Any], dict[str, Any]]]:
     kept = folder / "kept"
     return [
         (rag.evaluate, evaluated),
-        (rag.retrieve, asked | {"batch_queries": True, "max_concurrency": 1}),
-        (rag.score, scored | {"chunk_id": None, "tokenizer": None}),
+        (runs.retrieve, asked | {"batch_queries": True, "max_concurrency": 1}),
+        (score, scored | {"chunk_id": None, "tokenizer": None}),
         (rag.EvaluationConfig, configured),
         (rag.score_rankings, ranks),
         (rag.score_spans, spans | {"chunks": None}),
         (rag.load_dataset, {"path": kept, "level": rag.TOKEN, "corpus": corpus, "registry": None, "query_key": None}),
         (rag.save_dataset, {"dataset": dataset, "path": kept / "x.json"}),
-        (rag.check_quotes, {"path": kept, "corpus": corpus}),
+        (check_quotes, {"path": kept, "corpus": corpus}),
         (rag.load_result, {"path": kept, "level": None}),
         (rag.Corpus.from_folder, {"folder_path": kept, "glob_pattern": "**/*.md"}),
         (rag.Corpus, {"documents": [*corpus], "metadata": {}}),
         (rag.Document, {"id": "x", "content": "text", "metadata": {}}),
         (rag.Query, {"id": "q", "text": "text", "metadata": {}}),
         (rag.CharacterSpan, {"doc_id": "x", "start": 0, "end": 4, "text": "text"}),
-        (rag.Chunk, {"id": "c", "content": "text", "doc_id": "x", "metadata": {}}),
+        (Chunk, {"id": "c", "content": "text", "doc_id": "x", "metadata": {}}),
         (rag.PositionAwareChunk, {"id": "c", "content": "text", "doc_id": "x", "start": 0, "end": 4, "metadata": {}}),
         (rag.ChunkRegistry, {"chunks": [*samples.registry()]}),
         (rag.ChunkRegistry.load, {"path": kept}),
@@ -311,8 +315,8 @@ def _functions(folder: Path) -> list[tuple[Callable[..., Any], dict[str, Any]]]:
         (rag.ChunkLevelGroundTruth, {"query": query, "relevant_chunk_ids": ["c"], "gains": {"c": 2.0}}),
         (rag.DocumentLevelGroundTruth, {"query": query, "relevant_document_ids": ["x"], "relevant_prefixes": ["y/"]}),
         (rag.TokenLevelEvaluation, {"corpus": corpus, "dataset": dataset}),
-        (rag.HybridRetriever, {"retrievers": [rag.BM25Retriever()], "weights": None, "rrf_k": 60, "depth": 100}),
-        (rag.FunctionRetriever, {"function": samples.search, "stable": None, "registry": None}),
+        (HybridRetriever, {"retrievers": [rag.BM25Retriever()], "weights": None, "rrf_k": 60, "depth": 100}),
+        (FunctionRetriever, {"function": samples.search, "stable": None, "registry": None}),
         (rag.generate_chunk_id, {"content": "text"}),
         (rankings.read_qrels, {"path": kept}),
         (rankings.read_rankings, {"path": kept}),

@@ -27,11 +27,12 @@ import sklearn.feature_extraction.text  # noqa: F401  loaded before the forks, a
 from tqdm import tqdm
 
 import rag_evaluation_framework as rag
-from rag_evaluation_framework import CachedEmbedder, Embedder, demo
+from rag_evaluation_framework import Embedder, demo
 from rag_evaluation_framework.base import interrupts
 from rag_evaluation_framework.base.files import remove_abandoned
 from rag_evaluation_framework.cli.main import main
 from rag_evaluation_framework.cli.program import exit_code  # noqa: F401
+from rag_evaluation_framework.components import CachedEmbedder
 from rag_evaluation_framework.components.embedders import EmbeddingCache
 from rag_evaluation_framework.data import QueryId, QueryText
 from support.results import told

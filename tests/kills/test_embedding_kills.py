@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 
 from rag_eval_loopback.models import vector
-from rag_evaluation_framework import CachedEmbedder, OpenAIEmbedder
+from rag_evaluation_framework import OpenAIEmbedder
 from rag_evaluation_framework.base.notes import collected
+from rag_evaluation_framework.components import CachedEmbedder
 from rag_evaluation_framework.components.embedders import EmbeddingCache
 from support.nightly import nightly
 
@@ -23,7 +24,8 @@ TEXTS = [f"text {number}" for number in range(2000)]
 BATCH, AT_ONCE, REQUESTS = 20, 4, 100
 RIGHT = np.array([vector(text, 64) for text in TEXTS])
 LIFE = f"""
-from rag_evaluation_framework import CachedEmbedder, OpenAIEmbedder
+from rag_evaluation_framework import OpenAIEmbedder
+from rag_evaluation_framework.components import CachedEmbedder
 embedder = OpenAIEmbedder(dimensions=64, batch_size={BATCH}, max_concurrency={AT_ONCE})
 CachedEmbedder(embedder, root=".rag-eval").embed([f"text {{number}}" for number in range(2000)])
 """

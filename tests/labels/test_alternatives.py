@@ -2,9 +2,9 @@
 
 import pytest
 
-from rag_evaluation_framework import Corpus, Document, DocumentId, check_quotes, load_dataset
+from rag_evaluation_framework import Corpus, Document, DocumentId, load_dataset
 from rag_evaluation_framework.errors import ConfigError
-from rag_evaluation_framework.labels import add_questions, quote_table
+from rag_evaluation_framework.labels import add_questions, check_quotes, quote_table
 
 TEXT = "Refunds take at most 14 working days in all countries."
 CORPUS = Corpus(

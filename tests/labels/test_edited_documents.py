@@ -16,13 +16,13 @@ from rag_evaluation_framework import (
     TokenLevelGroundTruth,
     evaluate,
     load_dataset,
-    retrieve,
     save_dataset,
-    score,
 )
 from rag_evaluation_framework.datasets.checks import lint_dataset
 from rag_evaluation_framework.errors import DatasetError
 from rag_evaluation_framework.labels import relabel
+from rag_evaluation_framework.runs import retrieve
+from rag_evaluation_framework.scoring import score
 
 ANSWER = "within two days | none"
 ROWS = [f"| plan {number} | {ANSWER} |\n" for number in range(10, 20)]

@@ -7,13 +7,12 @@ from rag_evaluation_framework import (
     Dataset,
     Document,
     DocumentId,
-    HybridRetriever,
     PositionAwareChunk,
     Query,
-    RerankedRetriever,
     TokenLevelGroundTruth,
     evaluate,
 )
+from rag_evaluation_framework.components import HybridRetriever, RerankedRetriever
 from rag_evaluation_framework.data import DOCUMENT, TOKEN, DocumentLevelGroundTruth, Hit
 from rag_evaluation_framework.labels import quote_locator
 from rag_evaluation_framework.labels.hit_locator import HitLocator

@@ -2,11 +2,12 @@ import json
 
 import pytest
 
-from rag_evaluation_framework import Corpus, Document, DocumentId, Query, check_quotes, load_dataset
+from rag_evaluation_framework import Corpus, Document, DocumentId, Query, load_dataset
 from rag_evaluation_framework.base.notes import collected
 from rag_evaluation_framework.data import QueryId, QueryText
 from rag_evaluation_framework.data.ids import generate_query_id
 from rag_evaluation_framework.errors import CorpusError, DatasetError
+from rag_evaluation_framework.labels import check_quotes
 
 REFUNDS = "Refunds take five working days."
 INSTALL = "Install the agent."

@@ -5,9 +5,7 @@ import pytest
 from rag_evaluation_framework import (
     CHUNK,
     TOKEN,
-    Answer,
     CharacterSpan,
-    ChunkId,
     ChunkLevelGroundTruth,
     Corpus,
     Dataset,
@@ -18,6 +16,7 @@ from rag_evaluation_framework import (
     load_dataset,
     save_dataset,
 )
+from rag_evaluation_framework.data import Answer, ChunkId
 from rag_evaluation_framework.errors import DatasetError, LevelMismatch
 from rag_evaluation_framework.labels import relabel
 

@@ -7,7 +7,6 @@ import pytest
 
 from rag_evaluation_framework import (
     TOKEN,
-    Answer,
     CharacterSpan,
     Corpus,
     Dataset,
@@ -15,13 +14,12 @@ from rag_evaluation_framework import (
     DocumentId,
     Query,
     TokenLevelGroundTruth,
-    check_quotes,
     load_dataset,
     save_dataset,
 )
-from rag_evaluation_framework.data import QueryId, QueryText
+from rag_evaluation_framework.data import Answer, QueryId, QueryText
 from rag_evaluation_framework.datasets.checks import lint_dataset
-from rag_evaluation_framework.labels import add_questions, relabel
+from rag_evaluation_framework.labels import add_questions, check_quotes, relabel
 
 TEXT = "Refunds take at most 14 working days in all countries."
 OTHER = "You have your money back after no more than two weeks."

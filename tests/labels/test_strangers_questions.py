@@ -12,7 +12,6 @@ from rag_evaluation_framework import (
     Corpus,
     Document,
     DocumentId,
-    check_quotes,
     evaluate,
     load_dataset,
     load_result,
@@ -21,6 +20,7 @@ from rag_evaluation_framework import (
 from rag_evaluation_framework.base.notes import collected
 from rag_evaluation_framework.datasets.load import questions_of
 from rag_evaluation_framework.errors import DatasetError
+from rag_evaluation_framework.labels import check_quotes
 
 FIVE = "Über Größe sagt er: fünf Meter."
 SECOND = "Zweite Zeile."

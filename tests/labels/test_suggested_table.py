@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_evaluation_framework import Corpus, Document, DocumentId, check_quotes
+from rag_evaluation_framework import Corpus, Document, DocumentId
 from rag_evaluation_framework.errors import DatasetError
+from rag_evaluation_framework.labels import check_quotes
 
 TEXT = "# Rules\n\nKeep the **data** directory, and all of its files. Refunds take five working days.\nWait. Wait.\n"
 CORPUS = Corpus(Document(DocumentId(name), text) for name, text in {"a.md": TEXT, "b.md": "Press OK.\n"}.items())

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.labels.test_real_pages import KINDS, locator, once, places, rows
 
-from rag_evaluation_framework import Corpus, Document, DocumentId, check_quotes
-from rag_evaluation_framework.labels import quote_locator
+from rag_evaluation_framework import Corpus, Document, DocumentId
+from rag_evaluation_framework.labels import check_quotes, quote_locator
 from rag_evaluation_framework.labels.quote_locator import QuoteLocator
 from rag_evaluation_framework.labels.suggestions import suggest
 from support.each import each

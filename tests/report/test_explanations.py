@@ -5,7 +5,8 @@ from io import StringIO
 import pytest
 from rich.console import Console
 
-from rag_evaluation_framework import Attribution, RecursiveCharacterChunker, TokenLevelEvaluation
+from rag_evaluation_framework import RecursiveCharacterChunker, TokenLevelEvaluation
+from rag_evaluation_framework.analysis.attribution import Attribution
 from rag_evaluation_framework.demo import load_handbook
 from rag_evaluation_framework.report import show
 

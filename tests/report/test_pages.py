@@ -7,6 +7,7 @@ import pytest
 
 import rag_evaluation_framework as rag
 from rag_evaluation_framework import report
+from rag_evaluation_framework.analysis.attribution import Attribution
 from rag_evaluation_framework.authoring.models import Estimate, FailedRequests, Funnel, Rejection
 from rag_evaluation_framework.components.providers import ModelUsage
 from rag_evaluation_framework.data import Skipped
@@ -53,7 +54,7 @@ def pages():
         "comparison": first.compare(second).summary(),
         "leaderboard": rag.compare(first, second, second).summary(),
         "explanation": first.explain(first.scores.query_ids[0], corpus=corpus).summary(),
-        "losses": rag.Attribution.of(first, corpus=corpus).summary(),
+        "losses": Attribution.of(first, corpus=corpus).summary(),
         "demo": report.demo_page(corpus, 2, [first, second], whole=False),
         "dataset": report.dataset_page(describe_dataset(dataset, corpus)),
         "quality": report.quality_page(dataset_quality(dataset, corpus), public_questions()),

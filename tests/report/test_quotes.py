@@ -2,7 +2,8 @@
 
 import pytest
 
-from rag_evaluation_framework import Corpus, Document, check_quotes
+from rag_evaluation_framework import Corpus, Document
+from rag_evaluation_framework.labels import check_quotes
 from rag_evaluation_framework.report import quotes_page
 from support.browser import Marks
 

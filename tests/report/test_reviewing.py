@@ -6,7 +6,6 @@ from rich.console import Console
 from rag_evaluation_framework import (
     DOCUMENT,
     TOKEN,
-    Answer,
     CharacterSpan,
     Corpus,
     Dataset,
@@ -17,7 +16,7 @@ from rag_evaluation_framework import (
     TokenLevelGroundTruth,
 )
 from rag_evaluation_framework.authoring.people import Review
-from rag_evaluation_framework.data import REVIEW
+from rag_evaluation_framework.data import REVIEW, Answer
 from rag_evaluation_framework.datasets.checks import lint_dataset
 from rag_evaluation_framework.datasets.checks.findings import LabelTexts
 from rag_evaluation_framework.report import Page, Part, answer_blocks, review_page, show

@@ -5,7 +5,6 @@ import pytest
 from rag_evaluation_framework import (
     DOCUMENT,
     TOKEN,
-    Answer,
     CharacterSpan,
     ChunkLevelEvaluation,
     Corpus,
@@ -14,7 +13,6 @@ from rag_evaluation_framework import (
     DocumentId,
     DocumentLevelEvaluation,
     DocumentLevelGroundTruth,
-    DocumentLevelMetric,
     Query,
     RecursiveCharacterChunker,
     TokenLevelGroundTruth,
@@ -24,6 +22,8 @@ from rag_evaluation_framework import (
     load_result,
     save_dataset,
 )
+from rag_evaluation_framework.contracts import DocumentLevelMetric
+from rag_evaluation_framework.data import Answer
 from rag_evaluation_framework.errors import ResultError
 from rag_evaluation_framework.report import result_page
 from support.results import saved_rows

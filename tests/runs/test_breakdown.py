@@ -13,13 +13,13 @@ from rag_evaluation_framework import (
     Document,
     DocumentId,
     DocumentLevelGroundTruth,
-    DocumentLevelMetric,
     Query,
     evaluate,
     load_result,
 )
 from rag_evaluation_framework.analysis.gates import check_gates
 from rag_evaluation_framework.base.files import parse_json
+from rag_evaluation_framework.contracts import DocumentLevelMetric
 from rag_evaluation_framework.data.ids import QueryId, QueryText
 from rag_evaluation_framework.statistics.proportions import clopper_pearson
 from support.pages import table

@@ -8,7 +8,6 @@ from rag_evaluation_framework import (
     NDCG,
     TOKEN,
     CharacterSpan,
-    ChunkId,
     ChunkLevelGroundTruth,
     Corpus,
     Dataset,
@@ -20,10 +19,10 @@ from rag_evaluation_framework import (
     SpanRecall,
     TokenLevelGroundTruth,
     evaluate,
-    score,
 )
 from rag_evaluation_framework.base.notes import collected
-from rag_evaluation_framework.data import Hit, QueryRanking, Rankings
+from rag_evaluation_framework.data import ChunkId, Hit, QueryRanking, Rankings
+from rag_evaluation_framework.scoring import score
 
 ANSWER = "The refund takes five days."
 TEXT = "x" * 100 + ANSWER + "y" * 200

@@ -8,7 +8,6 @@ from rag_evaluation_framework import (
     DOCUMENT,
     BM25Retriever,
     CharacterSpan,
-    ChunkId,
     ChunkLevelEvaluation,
     ChunkLevelExperimentConfig,
     ChunkLevelGroundTruth,
@@ -21,9 +20,7 @@ from rag_evaluation_framework import (
     DocumentLevelGroundTruth,
     EvaluationConfig,
     ExperimentConfig,
-    Metric,
     Query,
-    RerankedRetriever,
     SpanHit,
     SpanIoU,
     SpanRecall,
@@ -33,7 +30,9 @@ from rag_evaluation_framework import (
     load_dataset,
     run_experiment,
 )
-from rag_evaluation_framework.data import Cutoff, Skipped
+from rag_evaluation_framework.components import RerankedRetriever
+from rag_evaluation_framework.contracts import Metric
+from rag_evaluation_framework.data import ChunkId, Cutoff, Skipped
 from rag_evaluation_framework.data.ids import QueryId, QueryText
 from rag_evaluation_framework.data.levels import CHUNK, TOKEN
 from rag_evaluation_framework.errors import ConfigError, CorpusError, DatasetError, LevelMismatch, TokenizerError

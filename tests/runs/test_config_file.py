@@ -8,16 +8,13 @@ import pytest
 from rag_evaluation_framework import (
     BM25Retriever,
     EvaluationConfig,
-    FunctionRetriever,
-    InMemoryVectorStore,
-    LsaEmbedder,
     RecursiveCharacterChunker,
-    SentenceChunker,
     SpanIoU,
     SpanRecall,
     VectorRAGRetriever,
     run_experiment,
 )
+from rag_evaluation_framework.components import FunctionRetriever, InMemoryVectorStore, LsaEmbedder, SentenceChunker
 from rag_evaluation_framework.errors import (
     ConfigError,
     CorpusError,

@@ -3,7 +3,6 @@ import pytest
 from rag_evaluation_framework import (
     BM25Retriever,
     CharacterSpan,
-    ChunkId,
     ChunkLevelEvaluation,
     ChunkLevelGroundTruth,
     Corpus,
@@ -12,8 +11,6 @@ from rag_evaluation_framework import (
     DocumentLevelEvaluation,
     Evaluation,
     EvaluationConfig,
-    InMemoryVectorStore,
-    LsaEmbedder,
     Query,
     RecursiveCharacterChunker,
     SpanHit,
@@ -22,6 +19,8 @@ from rag_evaluation_framework import (
     VectorRAGRetriever,
     run_experiment,
 )
+from rag_evaluation_framework.components import InMemoryVectorStore, LsaEmbedder
+from rag_evaluation_framework.data import ChunkId
 from rag_evaluation_framework.data.levels import CHUNK, DOCUMENT, TOKEN
 from rag_evaluation_framework.errors import ConfigError, CorpusError, DatasetError, LevelMismatch
 from rag_evaluation_framework.testing import HashingEmbedder

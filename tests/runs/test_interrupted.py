@@ -18,11 +18,10 @@ from rag_evaluation_framework import (
     TokenLevelGroundTruth,
     evaluate,
     load_result,
-    retrieve,
 )
 from rag_evaluation_framework.data.rankings import NOT_ANSWERED
 from rag_evaluation_framework.errors import ComponentExited, Interrupted
-from rag_evaluation_framework.runs import open_journal, run, run_of_answers
+from rag_evaluation_framework.runs import open_journal, retrieve, run, run_of_answers
 
 TEXT = "".join(chr(0x4E00 + number) for number in range(400))  # no two characters alike: every text is in one place
 CORPUS = Corpus([Document(DocumentId("d"), TEXT)])

@@ -20,15 +20,13 @@ from rag_evaluation_framework import (
     Document,
     EvaluationConfig,
     ExperimentConfig,
-    HybridRetriever,
     Query,
-    RerankedRetriever,
     Retriever,
-    SentenceTransformerEmbedder,
     TokenLevelGroundTruth,
     VectorRAGRetriever,
     evaluate,
 )
+from rag_evaluation_framework.components import HybridRetriever, RerankedRetriever, SentenceTransformerEmbedder
 from rag_evaluation_framework.components.rerankers.function import FunctionReranker
 from rag_evaluation_framework.components.retrievers.engine import EngineRetriever
 from rag_evaluation_framework.contracts import Outcome

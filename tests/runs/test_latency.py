@@ -14,12 +14,12 @@ from rag_evaluation_framework import (
     Document,
     DocumentId,
     Query,
-    RerankedRetriever,
     SpanRecall,
     TokenLevelGroundTruth,
     evaluate,
     load_result,
 )
+from rag_evaluation_framework.components import RerankedRetriever
 from rag_evaluation_framework.report.pages.result import latency_table
 from rag_evaluation_framework.runs.means import Duration, Latency
 from rag_evaluation_framework.testing import ReversingReranker

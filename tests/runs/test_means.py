@@ -11,7 +11,6 @@ from rag_evaluation_framework import (
     CHUNK,
     DOCUMENT,
     TOKEN,
-    Answer,
     CharacterSpan,
     ChunkLevelEvaluation,
     Corpus,
@@ -25,7 +24,7 @@ from rag_evaluation_framework import (
     evaluate,
     load_result,
 )
-from rag_evaluation_framework.data import QueryId, QueryText
+from rag_evaluation_framework.data import Answer, QueryId, QueryText
 from rag_evaluation_framework.runs.means import drop_found
 from rag_evaluation_framework.statistics import clopper_pearson, mean_scores, paired_differences, power
 from support.pages import lines

@@ -28,12 +28,12 @@ from rag_evaluation_framework import (
     TokenLevelMetric,
     evaluate,
     load_result,
-    retrieve,
 )
 from rag_evaluation_framework.components.embedders import FunctionEmbedder
 from rag_evaluation_framework.components.retrievers import HybridRetriever, RerankedRetriever
 from rag_evaluation_framework.data import Chunk, ChunkId, Hit, QueryId, QueryText, Retrieval, Stage
 from rag_evaluation_framework.errors import ConfigError, InputError, QueryFailed, UnreadableAnswer
+from rag_evaluation_framework.runs import retrieve
 from rag_evaluation_framework.runs.query_result import question_lines
 from rag_evaluation_framework.scoring.metrics import SpanMetric
 from support.each import each

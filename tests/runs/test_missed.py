@@ -5,7 +5,6 @@ import pytest
 from rag_evaluation_framework import (
     DOCUMENT,
     TOKEN,
-    Answer,
     CharacterSpan,
     Corpus,
     Dataset,
@@ -17,6 +16,7 @@ from rag_evaluation_framework import (
     load_result,
     score_rankings,
 )
+from rag_evaluation_framework.data import Answer
 from rag_evaluation_framework.datasets.rankings import read_qrels, read_rankings
 from rag_evaluation_framework.errors import ConfigError, ResultError
 from rag_evaluation_framework.runs.query_result import missed

@@ -5,7 +5,8 @@ import json
 import pytest
 
 import rag_evaluation_framework as rag
-from rag_evaluation_framework import BM25Retriever, RerankedRetriever
+from rag_evaluation_framework import BM25Retriever
+from rag_evaluation_framework.components import RerankedRetriever
 from rag_evaluation_framework.data.dataset import Dataset
 from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.runs.config import in_mode

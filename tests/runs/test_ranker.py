@@ -19,14 +19,9 @@ from rag_evaluation_framework import (
     Document,
     DocumentId,
     EvaluationConfig,
-    FunctionRetriever,
-    HybridRetriever,
-    InMemoryVectorStore,
-    LsaEmbedder,
     PositionAwareChunk,
     Query,
     RecursiveCharacterChunker,
-    RerankedRetriever,
     Reranker,
     Retriever,
     SpanRecall,
@@ -35,12 +30,18 @@ from rag_evaluation_framework import (
     VectorRAGRetriever,
     evaluate,
     note,
-    retrieve,
+)
+from rag_evaluation_framework.components import (
+    FunctionRetriever,
+    HybridRetriever,
+    InMemoryVectorStore,
+    LsaEmbedder,
+    RerankedRetriever,
 )
 from rag_evaluation_framework.data import QueryId, QueryText, Retrieval
 from rag_evaluation_framework.demo import load_handbook
 from rag_evaluation_framework.errors import ConfigError, DatasetError
-from rag_evaluation_framework.runs import ranker
+from rag_evaluation_framework.runs import ranker, retrieve
 from support.results import told
 
 HANDBOOK = load_handbook()

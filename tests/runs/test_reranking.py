@@ -12,7 +12,6 @@ from rag_evaluation_framework import (
     CHUNK,
     DOCUMENT,
     TOKEN,
-    Answer,
     BM25Retriever,
     CharacterSpan,
     Corpus,
@@ -21,15 +20,16 @@ from rag_evaluation_framework import (
     DocumentId,
     DocumentLevelGroundTruth,
     Query,
-    RerankedRetriever,
     Retriever,
     SpanRecall,
     TokenLevelGroundTruth,
     VectorRAGRetriever,
     load_result,
+    runs,
 )
+from rag_evaluation_framework.components import HybridRetriever, RerankedRetriever
 from rag_evaluation_framework.components.retrievers import FunctionRetriever
-from rag_evaluation_framework.data import Hit, Retrieval, Stage
+from rag_evaluation_framework.data import Answer, Hit, Retrieval, Stage
 from rag_evaluation_framework.demo import load_handbook
 from rag_evaluation_framework.runs import runner
 from rag_evaluation_framework.runs.config import CONFIGS
@@ -146,7 +146,7 @@ class TestBefore:
         result = run(search, dataset([(20, 30)]), k=[1], budgets=[], metrics=[SpanRecall()])
         assert result.reranking.means("span_recall@1") == (0.0, 1.0)
 
-    @pytest.mark.parametrize("retriever", [BM25Retriever(), rag.HybridRetriever()], ids=lambda part: part.name)
+    @pytest.mark.parametrize("retriever", [BM25Retriever(), HybridRetriever()], ids=lambda part: part.name)
     def test_without_a_reranker_there_is_none(self, handbook, retriever):
         result = run(retriever, handbook)
         assert result.reranking is None
@@ -334,7 +334,7 @@ class Answering(Retriever):
 
 
 def test_the_rankings_before_are_those_of_the_stage_that_kept_them_last():
-    rankings = rag.retrieve(
+    rankings = runs.retrieve(
         RerankedRetriever(RerankedRetriever(Answering(), ReversingReranker()), ReversingReranker(), candidates=1),
         ONE,
         [str(number) for number in range(60)],
@@ -343,4 +343,4 @@ def test_the_rankings_before_are_those_of_the_stage_that_kept_them_last():
     before = rankings.before_reranking
     assert len(before) == 60
     assert all([hit.start for hit in entry.hits] == [20] for entry in before)
-    assert rag.retrieve(FunctionRetriever(Answering().retrieve), ONE, ["1"], [2]).before_reranking is None
+    assert runs.retrieve(FunctionRetriever(Answering().retrieve), ONE, ["1"], [2]).before_reranking is None

@@ -17,10 +17,7 @@ from rag_evaluation_framework import (
     Dataset,
     Document,
     DocumentId,
-    HybridRetriever,
-    InMemoryVectorStore,
     Query,
-    RerankedRetriever,
     Retriever,
     SpanPrecision,
     SpanRecall,
@@ -30,6 +27,7 @@ from rag_evaluation_framework import (
     evaluate,
     load_result,
 )
+from rag_evaluation_framework.components import HybridRetriever, InMemoryVectorStore, RerankedRetriever
 from rag_evaluation_framework.data import Hit, QueryId, QueryText, Skipped
 from rag_evaluation_framework.data.levels import TOKEN
 from rag_evaluation_framework.data.score_table import ScoreTable

@@ -13,7 +13,6 @@ import pytest
 from rag_evaluation_framework import (
     DOCUMENT,
     TOKEN,
-    Answer,
     CharacterSpan,
     ChunkLevelGroundTruth,
     Corpus,
@@ -26,7 +25,7 @@ from rag_evaluation_framework import (
     evaluate,
     load_result,
 )
-from rag_evaluation_framework.data import Cutoff, ProjectedTruth, QueryRanking, Rankings
+from rag_evaluation_framework.data import Answer, Cutoff, ProjectedTruth, QueryRanking, Rankings
 from rag_evaluation_framework.data.hits import Hit
 from rag_evaluation_framework.data.score_table import ScoreTable
 from rag_evaluation_framework.errors import ResultError

@@ -14,13 +14,11 @@ import pytest
 from rag_evaluation_framework import (
     BM25Retriever,
     CharacterSpan,
-    Chunk,
     Chunker,
     Corpus,
     Dataset,
     Document,
     DocumentId,
-    FunctionRetriever,
     PositionAwareChunk,
     PrecisionOmega,
     Query,
@@ -36,7 +34,8 @@ from rag_evaluation_framework import (
     load_result,
     note,
 )
-from rag_evaluation_framework.data import Hit, QueryId, QueryText, Retrieval, Stage
+from rag_evaluation_framework.components import FunctionRetriever
+from rag_evaluation_framework.data import Chunk, Hit, QueryId, QueryText, Retrieval, Stage
 from rag_evaluation_framework.data.levels import TOKEN
 from rag_evaluation_framework.errors import ComponentExited, InputError
 from rag_evaluation_framework.scoring.metrics import SpanMetric

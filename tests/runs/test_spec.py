@@ -15,12 +15,11 @@ from rag_evaluation_framework import (
     EvaluationConfig,
     ExperimentConfig,
     evaluate,
-    retrieve,
 )
 from rag_evaluation_framework.base import docstrings
 from rag_evaluation_framework.cli.run_options import key_options
 from rag_evaluation_framework.errors import ConfigError
-from rag_evaluation_framework.runs import Asking, RunSpec, parse_config
+from rag_evaluation_framework.runs import Asking, RunSpec, parse_config, retrieve
 from rag_evaluation_framework.runs.config import AskingFields, EvaluationFields, Measuring
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -20,12 +20,11 @@ from rag_evaluation_framework import (
     evaluate,
     load_result,
     note,
-    retrieve,
 )
 from rag_evaluation_framework.data import Hit, QueryId, QueryText
 from rag_evaluation_framework.data.levels import TOKEN
 from rag_evaluation_framework.errors import ConfigError, QueryFailed
-from rag_evaluation_framework.runs import parse_config
+from rag_evaluation_framework.runs import parse_config, retrieve
 
 CORPUS = Corpus([Document(DocumentId("d"), "The sky is blue. Grass is green. Snow is white.")])
 FOUND = [Hit(DocumentId("d"), 0, 16)]

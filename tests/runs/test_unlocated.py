@@ -8,13 +8,13 @@ from rag_evaluation_framework import (
     Document,
     DocumentId,
     Query,
-    RerankedRetriever,
     Retriever,
     TokenLevelGroundTruth,
     evaluate,
 )
 from rag_evaluation_framework.analysis.attribution import Attribution
 from rag_evaluation_framework.analysis.gates import assert_gates, check_gates
+from rag_evaluation_framework.components import RerankedRetriever
 from rag_evaluation_framework.data import DOCUMENT, TOKEN, DocumentLevelGroundTruth
 from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.testing import ReversingReranker

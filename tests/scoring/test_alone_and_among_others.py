@@ -7,7 +7,6 @@ from random import Random
 import pytest
 
 from rag_evaluation_framework import (
-    ALL_METRICS,
     CHUNK,
     DOCUMENT,
     TOKEN,
@@ -23,13 +22,13 @@ from rag_evaluation_framework import (
     Query,
     TokenLevelEvaluation,
     TokenLevelGroundTruth,
-    score,
     score_rankings,
     score_spans,
 )
 from rag_evaluation_framework.base.notes import collected
 from rag_evaluation_framework.data import Hit, QueryId, QueryRanking, QueryText, Rankings
-from rag_evaluation_framework.scoring.metrics import RankMetric, SpanMetric
+from rag_evaluation_framework.scoring import score
+from rag_evaluation_framework.scoring.metrics import ALL_METRICS, RankMetric, SpanMetric
 from support.retrievers import Listing
 
 LEVELS = (DOCUMENT, CHUNK, TOKEN)

@@ -7,7 +7,6 @@ import pytest
 from rag_evaluation_framework import (
     CHUNK,
     DOCUMENT,
-    Answer,
     ChunkLevelGroundTruth,
     Corpus,
     Dataset,
@@ -15,9 +14,9 @@ from rag_evaluation_framework import (
     DocumentId,
     DocumentLevelGroundTruth,
     Query,
-    score,
 )
-from rag_evaluation_framework.data import ChunkId, Hit, QueryId, QueryRanking, QueryText, Rankings
+from rag_evaluation_framework.data import Answer, ChunkId, Hit, QueryId, QueryRanking, QueryText, Rankings
+from rag_evaluation_framework.scoring import score
 from support import brute_force_answers as brute_force
 
 LENGTH, CUTS = 10, (None, 1, 2, 3, 5)

@@ -24,7 +24,6 @@ from rag_evaluation_framework import (
     DocumentId,
     DocumentLevelEvaluation,
     DocumentLevelGroundTruth,
-    FunctionRetriever,
     PrecisionOmega,
     Query,
     Recall,
@@ -36,11 +35,10 @@ from rag_evaluation_framework import (
     TokenLevelGroundTruth,
     TokenLevelMetric,
     evaluate,
-    retrieve,
-    score,
     score_spans,
 )
 from rag_evaluation_framework.base.notes import collected
+from rag_evaluation_framework.components import FunctionRetriever
 from rag_evaluation_framework.data import (
     ChunkId,
     Cutoff,
@@ -54,6 +52,8 @@ from rag_evaluation_framework.data import (
 )
 from rag_evaluation_framework.demo import load_handbook
 from rag_evaluation_framework.errors import ConfigError, CorpusError, DatasetError, LevelMismatch
+from rag_evaluation_framework.runs import retrieve
+from rag_evaluation_framework.scoring import score
 from rag_evaluation_framework.scoring.levels import RULES
 from rag_evaluation_framework.scoring.score import with_own_cutoffs
 from rag_evaluation_framework.text.tokenizers import resolve_tokenizer

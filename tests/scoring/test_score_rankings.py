@@ -16,12 +16,11 @@ from rag_evaluation_framework import (
     ChunkLevelMetric,
     ChunkPrecision,
     ChunkRecall,
-    DocumentLevelMetric,
-    Metric,
-    SentenceChunker,
     SpanRecall,
     score_rankings,
 )
+from rag_evaluation_framework.components import SentenceChunker
+from rag_evaluation_framework.contracts import DocumentLevelMetric, Metric
 from rag_evaluation_framework.data import ScoreTable
 from rag_evaluation_framework.demo import load_handbook
 from rag_evaluation_framework.errors import ConfigError, DatasetError, InputError

@@ -9,13 +9,11 @@ import pytest
 from rag_evaluation_framework import (
     BM25Retriever,
     DocumentLevelEvaluation,
-    InMemoryVectorStore,
-    LsaEmbedder,
     RecursiveCharacterChunker,
-    SentenceChunker,
     TokenLevelEvaluation,
     demo,
 )
+from rag_evaluation_framework.components import InMemoryVectorStore, LsaEmbedder, SentenceChunker
 from rag_evaluation_framework.components.chunkers import FunctionChunker
 from rag_evaluation_framework.demo import load_handbook
 from rag_evaluation_framework.errors import ConfigError

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from rag_evaluation_framework import (
-    CachedEmbedder,
     CohereReranker,
     Embedder,
     OpenAIEmbedder,
@@ -16,6 +15,7 @@ from rag_evaluation_framework import (
     VectorRAGRetriever,
     evaluate,
 )
+from rag_evaluation_framework.components import CachedEmbedder
 from rag_evaluation_framework.components.chunkers import RecursiveCharacterChunker
 from rag_evaluation_framework.components.retrievers.indexing import chunk_corpus
 from rag_evaluation_framework.demo import load_handbook

@@ -9,14 +9,8 @@ from itertools import product
 import numpy as np
 import pytest
 
-from rag_evaluation_framework import (
-    BM25Retriever,
-    LsaEmbedder,
-    RecursiveCharacterChunker,
-    VectorRAGRetriever,
-    evaluate,
-    load_result,
-)
+from rag_evaluation_framework import BM25Retriever, RecursiveCharacterChunker, VectorRAGRetriever, evaluate, load_result
+from rag_evaluation_framework.components import LsaEmbedder
 from rag_evaluation_framework.demo import load_handbook
 from rag_evaluation_framework.errors import ConfigError, ResultError
 from rag_evaluation_framework.runs.means import Clusters, Duration, Latency

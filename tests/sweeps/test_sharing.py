@@ -9,14 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from rag_evaluation_framework import (
-    Corpus,
-    Embedder,
-    RecursiveCharacterChunker,
-    Reranker,
-    SentenceChunker,
-    load_dataset,
-)
+from rag_evaluation_framework import Corpus, Embedder, RecursiveCharacterChunker, Reranker, load_dataset
+from rag_evaluation_framework.components import SentenceChunker
 from rag_evaluation_framework.components.retrievers.indexing import chunk_corpus
 from rag_evaluation_framework.runs import RunSpec
 from rag_evaluation_framework.sweeps import Sweep
@@ -105,7 +99,8 @@ def test_of_a_sweep_with_one_chunker_more_only_its_new_chunks_are_embedded_and_q
 OWN = """
 import json, sys
 from dataclasses import dataclass
-from rag_evaluation_framework import Embedder, SentenceChunker, RecursiveCharacterChunker
+from rag_evaluation_framework import Embedder, RecursiveCharacterChunker
+from rag_evaluation_framework.components import SentenceChunker
 from rag_evaluation_framework.runs import RunSpec
 from rag_evaluation_framework.sweeps import Sweep
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import pytest
 
 import rag_evaluation_framework as rag
+from rag_evaluation_framework.components import LsaEmbedder, MarkdownHeaderChunker, SentenceChunker
 from rag_evaluation_framework.text.tokenizers import resolve_tokenizer
 from support.chunkers import Paragraphs
 from support.conformance import assert_every_built_in_is_tested, assert_fails
@@ -106,24 +107,24 @@ class TestSentenceChunker(ChunkerConformance):
     limit = 200
 
     def make(self):
-        return rag.SentenceChunker()
+        return SentenceChunker()
 
 
 class TestSentenceChunkerWithOverlap(ChunkerConformance):
     limit = 50
 
     def make(self):
-        return rag.SentenceChunker(chunk_size=50, overlap=25)
+        return SentenceChunker(chunk_size=50, overlap=25)
 
 
 class TestSentenceChunkerOfSingleSentences(ChunkerConformance):
     def make(self):
-        return rag.SentenceChunker(sentences=1)
+        return SentenceChunker(sentences=1)
 
 
 class TestSentenceChunkerOfSentencesWithOverlap(ChunkerConformance):
     def make(self):
-        return rag.SentenceChunker(sentences=3, overlap=2)
+        return SentenceChunker(sentences=3, overlap=2)
 
 
 class TestSentenceChunkerInTokens(ChunkerConformance):
@@ -131,21 +132,21 @@ class TestSentenceChunkerInTokens(ChunkerConformance):
     length = tokens
 
     def make(self):
-        return rag.SentenceChunker(chunk_size=15, overlap=5, length="cl100k_base")
+        return SentenceChunker(chunk_size=15, overlap=5, length="cl100k_base")
 
 
 class TestMarkdownHeaderChunker(ChunkerConformance):
     limit = 800
 
     def make(self):
-        return rag.MarkdownHeaderChunker()
+        return MarkdownHeaderChunker()
 
 
 class TestMarkdownHeaderChunkerWithOverlap(ChunkerConformance):
     limit = 30
 
     def make(self):
-        return rag.MarkdownHeaderChunker(max_level=2, chunk_size=30, overlap=10)
+        return MarkdownHeaderChunker(max_level=2, chunk_size=30, overlap=10)
 
 
 class TestMarkdownHeaderChunkerInTokens(ChunkerConformance):
@@ -153,7 +154,7 @@ class TestMarkdownHeaderChunkerInTokens(ChunkerConformance):
     length = tokens
 
     def make(self):
-        return rag.MarkdownHeaderChunker(chunk_size=12, length="cl100k_base")
+        return MarkdownHeaderChunker(chunk_size=12, length="cl100k_base")
 
 
 def letters():
@@ -185,7 +186,7 @@ class TestSemanticChunkerThatFitsItsEmbedder(ChunkerConformance):
     random_documents = 60
 
     def make(self):
-        return rag.SemanticChunker(rag.LsaEmbedder(dimensions=8), percentile=60)
+        return rag.SemanticChunker(LsaEmbedder(dimensions=8), percentile=60)
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import rag_evaluation_framework as rag
+from rag_evaluation_framework.components import CachedEmbedder, CohereEmbedder, LsaEmbedder, SentenceTransformerEmbedder
 from rag_evaluation_framework.testing import HashingEmbedder, LoopbackProviders
 from support.conformance import assert_every_built_in_is_tested, assert_fails
 from support.suites import EmbedderConformance
@@ -13,7 +14,7 @@ from support.suites import EmbedderConformance
 
 @pytest.mark.slow
 class TestMiniLM(EmbedderConformance):
-    kind = rag.SentenceTransformerEmbedder
+    kind = SentenceTransformerEmbedder
     made: ClassVar = []  # loaded once
 
     @pytest.fixture(autouse=True)
@@ -23,34 +24,34 @@ class TestMiniLM(EmbedderConformance):
 
     def make(self):
         if not self.made:
-            self.made.append(rag.SentenceTransformerEmbedder())
+            self.made.append(SentenceTransformerEmbedder())
         return self.made[0]
 
 
 class TestCachedMiniLM(TestMiniLM):
-    kind = rag.CachedEmbedder
+    kind = CachedEmbedder
 
     @pytest.fixture(autouse=True)
     def _root(self, tmp_path):
         self.root = tmp_path
 
     def make(self):
-        return rag.CachedEmbedder(super().make(), self.root)
+        return CachedEmbedder(super().make(), self.root)
 
 
 class TestLsaEmbedder(EmbedderConformance):
     def make(self):
-        return rag.LsaEmbedder()
+        return LsaEmbedder()
 
 
 class TestLsaEmbedderOfFewDimensions(EmbedderConformance):
     def make(self):
-        return rag.LsaEmbedder(dimensions=2, seed=7)
+        return LsaEmbedder(dimensions=2, seed=7)
 
 
 class TestLsaEmbedderThatIsFitted(EmbedderConformance):
     def make(self):
-        return rag.LsaEmbedder(dimensions=3).fit(
+        return LsaEmbedder(dimensions=3).fit(
             ["Refunds take days.", "Install the agent.", "Reset a password.", "Look at the sky."]
         )
 
@@ -72,7 +73,7 @@ class TestOpenAIEmbedder(EmbedderConformance):
 
 class TestCohereEmbedder(TestOpenAIEmbedder):
     def make(self):
-        return rag.CohereEmbedder(batch_size=2)
+        return CohereEmbedder(batch_size=2)
 
 
 def test_every_built_in_embedder_has_a_conformance_test():
@@ -82,7 +83,7 @@ def test_every_built_in_embedder_has_a_conformance_test():
 # A suite that no embedder can fail proves nothing: each of these breaks one promise.
 
 
-class Learning(rag.LsaEmbedder):
+class Learning(LsaEmbedder):
     def fit(self, documents):
         fitted = type(self)(self.dimensions)
         object.__setattr__(fitted, "_model", super().fit(documents)._model)

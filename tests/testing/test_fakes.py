@@ -6,7 +6,8 @@ import sys
 import numpy as np
 import pytest
 
-from rag_evaluation_framework import Corpus, DocumentId, RerankedRetriever, evaluate
+from rag_evaluation_framework import Corpus, DocumentId, evaluate
+from rag_evaluation_framework.components import RerankedRetriever
 from rag_evaluation_framework.contracts.registry.building import build
 from rag_evaluation_framework.contracts.registry.records import describe
 from rag_evaluation_framework.data import Hit

@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 import rag_evaluation_framework as rag
+from rag_evaluation_framework.components import CrossEncoderReranker
 from rag_evaluation_framework.data import Hit
 from rag_evaluation_framework.testing import LoopbackProviders, ReversingReranker
 from support.conformance import assert_every_built_in_is_tested, assert_fails
@@ -16,7 +17,7 @@ from support.tiny_models import tiny_cross_encoder
 @pytest.mark.slow
 class TestCrossEncoderReranker(RerankerConformance):
     def make(self):
-        return rag.CrossEncoderReranker(tiny_cross_encoder(), batch_size=3)
+        return CrossEncoderReranker(tiny_cross_encoder(), batch_size=3)
 
 
 class TestCohereReranker(RerankerConformance):

@@ -3,6 +3,12 @@
 import pytest
 
 import rag_evaluation_framework as rag
+from rag_evaluation_framework.components import (
+    HybridRetriever,
+    InMemoryVectorStore,
+    LsaEmbedder,
+    RerankedRetriever,
+)
 from rag_evaluation_framework.components.retrievers import ScopedRetriever
 from rag_evaluation_framework.data import Hit, Retrieval
 from support.chunkers import Paragraphs
@@ -37,24 +43,24 @@ class TestVectorRAGRetriever(RetrieverConformance):
 class TestVectorRAGRetrieverOverSmallChunks(RetrieverConformance):
     def make(self):
         return rag.VectorRAGRetriever(
-            chunker=rag.FixedTokenChunker(tokens=15, overlap=5), embedder=rag.LsaEmbedder(dimensions=8), batch_size=7
+            chunker=rag.FixedTokenChunker(tokens=15, overlap=5), embedder=LsaEmbedder(dimensions=8), batch_size=7
         )
 
 
 class TestVectorRAGRetrieverWithAStoreOfTheCallers(RetrieverConformance):
     def make(self):
-        return rag.VectorRAGRetriever(vector_store=rag.InMemoryVectorStore())
+        return rag.VectorRAGRetriever(vector_store=InMemoryVectorStore())
 
 
 class TestHybridRetriever(RetrieverConformance):
     def make(self):
-        return rag.HybridRetriever()
+        return HybridRetriever()
 
 
 class TestHybridRetrieverOfDifferentChunks(RetrieverConformance):
     def make(self):
         small, whole = rag.RecursiveCharacterChunker(chunk_size=90), rag.RecursiveCharacterChunker(chunk_size=5_000)
-        return rag.HybridRetriever(
+        return HybridRetriever(
             (rag.BM25Retriever(small), rag.BM25Retriever(whole), rag.VectorRAGRetriever(small)),
             (0.5, 0.2, 0.3),
             depth=200,
@@ -68,14 +74,14 @@ class TestScopedRetriever(RetrieverConformance):
 
 class TestRerankedRetriever(RetrieverConformance):
     def make(self):
-        return rag.RerankedRetriever(rag.BM25Retriever(), SharedWords())
+        return RerankedRetriever(rag.BM25Retriever(), SharedWords())
 
 
 class TestRerankedRetrieverOfFusedChunks(RetrieverConformance):
     def make(self):
         small = rag.RecursiveCharacterChunker(chunk_size=90)
-        hybrid = rag.HybridRetriever((rag.BM25Retriever(small), rag.VectorRAGRetriever(small)), depth=200)
-        return rag.RerankedRetriever(hybrid, SharedWords(), candidates=200)
+        hybrid = HybridRetriever((rag.BM25Retriever(small), rag.VectorRAGRetriever(small)), depth=200)
+        return RerankedRetriever(hybrid, SharedWords(), candidates=200)
 
 
 def test_every_built_in_retriever_has_a_conformance_test():

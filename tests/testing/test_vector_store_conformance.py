@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import rag_evaluation_framework as rag
+from rag_evaluation_framework.components import InMemoryVectorStore, QdrantVectorStore
 from rag_evaluation_framework.components.vector_stores import PgVectorStore
 from rag_evaluation_framework.data import Hit
 from rag_evaluation_framework.errors import InputError
@@ -18,7 +19,7 @@ from support.suites import VectorStoreConformance
 
 class TestInMemoryVectorStore(VectorStoreConformance):
     def make(self):
-        return rag.InMemoryVectorStore()
+        return InMemoryVectorStore()
 
 
 @pytest.mark.slow
@@ -30,7 +31,7 @@ class TestChromaVectorStore(VectorStoreConformance):
 @pytest.mark.slow
 class TestQdrantVectorStore(VectorStoreConformance):
     def make(self):
-        return rag.QdrantVectorStore()
+        return QdrantVectorStore()
 
 
 @pytest.mark.slow
@@ -52,25 +53,25 @@ def test_every_built_in_vector_store_has_a_conformance_test():
 # A suite that no vector store can fail proves nothing: each of these breaks one promise.
 
 
-class Unsorted(rag.InMemoryVectorStore):
+class Unsorted(InMemoryVectorStore):
     def search_many(self, query_embeddings, k):
         return [ranking[::-1] for ranking in super().search_many(query_embeddings, k)]
 
 
-class KeyedByText(rag.InMemoryVectorStore):
+class KeyedByText(InMemoryVectorStore):
     def add(self, chunks, embeddings):
         known = {chunk.id for chunk in self._chunks}
         new = [number for number, chunk in enumerate(chunks) if chunk.id not in known and not known.add(chunk.id)]
         super().add([chunks[number] for number in new], embeddings[new])
 
 
-class KeyedByPlace(rag.InMemoryVectorStore):
+class KeyedByPlace(InMemoryVectorStore):
     def add(self, chunks, embeddings):
         places = {Hit.of(chunk).identity: number for number, chunk in enumerate(chunks)}
         super().add([chunks[number] for number in places.values()], embeddings[[*places.values()]])
 
 
-class Shared(rag.InMemoryVectorStore):
+class Shared(InMemoryVectorStore):
     _everything: ClassVar = []  # shared on purpose
 
     def add(self, chunks, embeddings):
@@ -78,30 +79,30 @@ class Shared(rag.InMemoryVectorStore):
         self._everything.append((list(chunks), embeddings))
 
     def search_many(self, query_embeddings, k):
-        everything = rag.InMemoryVectorStore()
+        everything = InMemoryVectorStore()
         for chunks, embeddings in self._everything:
             everything.add(chunks, embeddings)
         return everything.search_many(query_embeddings, k)
 
 
-class Lenient(rag.InMemoryVectorStore):
+class Lenient(InMemoryVectorStore):
     def add(self, chunks, embeddings):
         count = min(len(chunks), len(embeddings))
         super().add(chunks[:count], embeddings[:count])
 
 
-class Forgetful(rag.InMemoryVectorStore):
+class Forgetful(InMemoryVectorStore):
     def add(self, chunks, embeddings):
         self.clear()
         super().add(chunks, embeddings)
 
 
-class Stubborn(rag.InMemoryVectorStore):
+class Stubborn(InMemoryVectorStore):
     def clear(self):
         """Keep everything."""
 
 
-class Stripping(rag.InMemoryVectorStore):
+class Stripping(InMemoryVectorStore):
     def search_many(self, query_embeddings, k):
         return [
             [rag.PositionAwareChunk(c.id, c.content, c.doc_id, c.start, c.end) for c in ranking]
@@ -109,7 +110,7 @@ class Stripping(rag.InMemoryVectorStore):
         ]
 
 
-class Rounding(rag.InMemoryVectorStore):
+class Rounding(InMemoryVectorStore):
     """Cuts vectors to length 1 in half precision, so that parallel ones differ."""
 
     def add(self, chunks, embeddings):
@@ -117,13 +118,13 @@ class Rounding(rag.InMemoryVectorStore):
         super().add(chunks, (embeddings / lengths + 1e-4 * np.sin(lengths)).astype(np.float32))
 
 
-class InUtf8(rag.InMemoryVectorStore):
+class InUtf8(InMemoryVectorStore):
     def add(self, chunks, embeddings):
         texts = [chunk.content.encode("utf-8", "replace").decode("utf-8") for chunk in chunks]
         super().add([replace(chunk, content=text) for chunk, text in zip(chunks, texts, strict=True)], embeddings)
 
 
-class OneByOne(rag.InMemoryVectorStore):
+class OneByOne(InMemoryVectorStore):
     """Refuses a chunk when those before it are in already."""
 
     def add(self, chunks, embeddings):
@@ -133,7 +134,7 @@ class OneByOne(rag.InMemoryVectorStore):
             super().add([chunk], embeddings[number : number + 1])
 
 
-class OnlyOnce(rag.InMemoryVectorStore):
+class OnlyOnce(InMemoryVectorStore):
     cleared = False
 
     def clear(self):
@@ -142,12 +143,12 @@ class OnlyOnce(rag.InMemoryVectorStore):
         self.cleared = True
 
 
-class Full(rag.InMemoryVectorStore):
+class Full(InMemoryVectorStore):
     def add(self, chunks, embeddings):
         super().add(chunks[:5461], embeddings[:5461])
 
 
-class AtLeastOneResult(rag.InMemoryVectorStore):
+class AtLeastOneResult(InMemoryVectorStore):
     def search_many(self, query_embeddings, k):
         return super().search_many(query_embeddings, max(k, 1))
 

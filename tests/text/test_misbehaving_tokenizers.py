@@ -18,12 +18,12 @@ from rag_evaluation_framework import (
     TokenSetF1,
     TokenSetRecall,
     evaluate,
-    retrieve,
 )
 from rag_evaluation_framework.contracts import Tokenizer
 from rag_evaluation_framework.data import CharacterSpan, QueryId, QueryText
 from rag_evaluation_framework.data.levels import TOKEN
 from rag_evaluation_framework.errors import TokenizerError
+from rag_evaluation_framework.runs import retrieve
 from support.each import each
 
 CORPUS = Corpus([Document(DocumentId("d"), "The sky is blue. Grass is green. Snow is white.")])

@@ -1,7 +1,8 @@
 import gc
 from weakref import ref
 
-from rag_evaluation_framework import BM25Retriever, Corpus, Document, DocumentId, HybridRetriever, RerankedRetriever
+from rag_evaluation_framework import BM25Retriever, Corpus, Document, DocumentId
+from rag_evaluation_framework.components import HybridRetriever, RerankedRetriever
 from rag_evaluation_framework.data import Hit
 from rag_evaluation_framework.labels import quote_table
 from rag_evaluation_framework.labels.hit_locator import HitLocator

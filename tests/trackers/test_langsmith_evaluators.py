@@ -18,7 +18,6 @@ from rag_evaluation_framework import (
     DOCUMENT,
     NDCG,
     TOKEN,
-    Answer,
     CharacterSpan,
     ChunkLevelGroundTruth,
     ChunkLevelMetric,
@@ -38,7 +37,7 @@ from rag_evaluation_framework import (
     TokenLevelGroundTruth,
     evaluate,
 )
-from rag_evaluation_framework.data import QueryId, QueryText
+from rag_evaluation_framework.data import Answer, QueryId, QueryText
 from rag_evaluation_framework.data.ids import canonical_chunk_id
 from rag_evaluation_framework.errors import ConfigError, CorpusError
 from rag_evaluation_framework.scoring import score_rankings, score_spans

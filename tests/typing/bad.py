@@ -8,18 +8,11 @@ from typing import Any
 
 from rag_evaluation_framework import (
     CHUNK,
-    DEFAULT_CHUNK_METRICS,
-    DEFAULT_DOCUMENT_METRICS,
-    DEFAULT_TOKEN_METRICS,
     DOCUMENT,
     NDCG,
     TOKEN,
-    AnyChunk,
     BM25Retriever,
-    CachedEmbedder,
     CharacterSpan,
-    Chunk,
-    ChunkId,
     ChunkLevelEvaluation,
     ChunkLevelExperimentConfig,
     ChunkLevelGroundTruth,
@@ -27,28 +20,21 @@ from rag_evaluation_framework import (
     ChunkRecall,
     ChunkRegistry,
     Corpus,
-    CrossEncoderReranker,
     Dataset,
     Document,
     DocumentId,
     DocumentLevelEvaluation,
     DocumentLevelExperimentConfig,
     DocumentLevelGroundTruth,
-    DocumentLevelMetric,
     Evaluation,
     EvaluationConfig,
     EvaluationResult,
     ExperimentConfig,
     FixedTokenChunker,
-    FunctionRetriever,
-    HybridRetriever,
-    LsaEmbedder,
-    Metric,
     PositionAwareChunk,
     Query,
     Recall,
     RecursiveCharacterChunker,
-    RerankedRetriever,
     Retriever,
     SemanticChunker,
     SpanIoU,
@@ -69,9 +55,23 @@ from rag_evaluation_framework import (
     score_rankings,
     score_spans,
 )
+from rag_evaluation_framework.components import (
+    CachedEmbedder,
+    CrossEncoderReranker,
+    FunctionRetriever,
+    HybridRetriever,
+    LsaEmbedder,
+    RerankedRetriever,
+)
 from rag_evaluation_framework.components.chunkers import ChunkerPositionAdapter
 from rag_evaluation_framework.components.retrievers import chunk_corpus, embed_chunks
-from rag_evaluation_framework.data import Cutoff, Hit, Level
+from rag_evaluation_framework.contracts import DocumentLevelMetric, Metric
+from rag_evaluation_framework.data import AnyChunk, Chunk, ChunkId, Cutoff, Hit, Level
+from rag_evaluation_framework.scoring.metrics import (
+    DEFAULT_CHUNK_METRICS,
+    DEFAULT_DOCUMENT_METRICS,
+    DEFAULT_TOKEN_METRICS,
+)
 
 
 class FirstChunk(ChunkLevelMetric):

@@ -9,26 +9,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rag_evaluation_framework import (
-    ALL_METRICS,
     CHUNK,
-    DEFAULT_CHUNK_METRICS,
-    DEFAULT_DOCUMENT_METRICS,
-    DEFAULT_TOKEN_METRICS,
     DOCUMENT,
     MAP,
     MRR,
     NDCG,
     TOKEN,
-    AnyChunk,
-    Attribution,
     BM25Retriever,
-    CachedEmbedder,
     CharacterSpan,
     ChromaVectorStore,
-    Chunk,
     Chunker,
     ChunkF1,
-    ChunkId,
     ChunkLevelEvaluation,
     ChunkLevelExperimentConfig,
     ChunkLevelGroundTruth,
@@ -37,14 +28,12 @@ from rag_evaluation_framework import (
     ChunkRegistry,
     Comparison,
     Corpus,
-    CrossEncoderReranker,
     Dataset,
     Document,
     DocumentId,
     DocumentLevelEvaluation,
     DocumentLevelExperimentConfig,
     DocumentLevelGroundTruth,
-    DocumentLevelMetric,
     Embedder,
     Evaluation,
     EvaluationConfig,
@@ -53,23 +42,15 @@ from rag_evaluation_framework import (
     ExperimentResult,
     FixedTokenChunker,
     HitRate,
-    HybridRetriever,
-    InMemoryVectorStore,
     LLMClient,
-    LsaEmbedder,
-    MarkdownHeaderChunker,
-    Metric,
     PositionAwareChunk,
     PositionAwareChunker,
-    QdrantVectorStore,
     Query,
     Recall,
     RecursiveCharacterChunker,
-    RerankedRetriever,
     Reranker,
     Retriever,
     SemanticChunker,
-    SentenceChunker,
     SpanF1,
     SpanIoU,
     SpanRecall,
@@ -80,7 +61,6 @@ from rag_evaluation_framework import (
     TokenSetF1,
     VectorRAGRetriever,
     VectorStore,
-    check_quotes,
     compare,
     evaluate,
     generate_chunk_id,
@@ -93,13 +73,35 @@ from rag_evaluation_framework import (
     score_spans,
 )
 from rag_evaluation_framework.analysis import Leaderboard
-from rag_evaluation_framework.analysis.attribution import Explanation
+from rag_evaluation_framework.analysis.attribution import Attribution, Explanation
+from rag_evaluation_framework.components import (
+    CachedEmbedder,
+    CrossEncoderReranker,
+    HybridRetriever,
+    InMemoryVectorStore,
+    LsaEmbedder,
+    MarkdownHeaderChunker,
+    QdrantVectorStore,
+    RerankedRetriever,
+    SentenceChunker,
+)
 from rag_evaluation_framework.components.chunkers import ChunkerPositionAdapter, FunctionChunker, position_aware
 from rag_evaluation_framework.components.embedders import FunctionEmbedder
 from rag_evaluation_framework.components.rerankers import FunctionReranker
 from rag_evaluation_framework.components.retrievers import chunk_corpus, embed_chunks
-from rag_evaluation_framework.contracts import Engine, QuestionRequest, QuestionStrategy, Section, Tokenizer
+from rag_evaluation_framework.contracts import (
+    DocumentLevelMetric,
+    Engine,
+    Metric,
+    QuestionRequest,
+    QuestionStrategy,
+    Section,
+    Tokenizer,
+)
 from rag_evaluation_framework.data import (
+    AnyChunk,
+    Chunk,
+    ChunkId,
     Cutoff,
     EvaluationType,
     Hit,
@@ -114,8 +116,15 @@ from rag_evaluation_framework.data import (
     Stage,
     merge_overlapping_spans,
 )
+from rag_evaluation_framework.labels import check_quotes
 from rag_evaluation_framework.runs import AnyExperimentConfig, load_config
-from rag_evaluation_framework.scoring.metrics import RankMetric
+from rag_evaluation_framework.scoring.metrics import (
+    ALL_METRICS,
+    DEFAULT_CHUNK_METRICS,
+    DEFAULT_DOCUMENT_METRICS,
+    DEFAULT_TOKEN_METRICS,
+    RankMetric,
+)
 
 
 class ForeignRetriever:

@@ -2,7 +2,7 @@
 
 import inspect
 from collections.abc import Awaitable, Callable, Collection, Coroutine, Generator, Sequence
-from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, InvalidStateError, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager, nullcontext, suppress
 from contextvars import ContextVar, copy_context
 from copy import copy
@@ -18,6 +18,7 @@ from weakref import WeakValueDictionary
 import rag_evaluation_framework.base as support
 
 from ..errors import ConfigError
+from .exits import on_failure
 from .interrupts import say_that_it_goes_on
 from .outside import shown
 
@@ -100,11 +101,6 @@ def waited_for(future: "Future[T]", seconds: float | None = None) -> T:
     awaited = _awaited.get()
     with nullcontext() if awaited is None else awaited.holding(future):
         return future.result(seconds)
-
-
-def any_was_cancelled() -> bool:
-    """Return whether any coroutine of this process was cancelled: threads and tasks that it began may go on."""
-    return _cancelled.is_set()
 
 
 def loop_is_blocked(seconds: float) -> bool:
@@ -296,13 +292,9 @@ def within(seconds: float, work: Callable[[], T]) -> T:
     awaited = Awaited()
 
     def held() -> None:
-        with awaited.here(), suppress(InvalidStateError):  # nobody waits any more
-            try:
-                result = work()
-            except BaseException as error:  # noqa: BLE001  it is raised where the work is waited for
-                done.set_exception(error)
-            else:
-                done.set_result(result)
+        # What is raised is raised where the work is waited for, if somebody waits.
+        with awaited.here(), suppress(BaseException), on_failure(done.set_exception):
+            done.set_result(work())
 
     thread = Thread(target=copy_context().run, args=(held,), name="rag-eval-within", daemon=True)
     thread.start()
@@ -323,7 +315,7 @@ def within(seconds: float, work: Callable[[], T]) -> T:
 
 def was_given_up() -> bool:
     """Return whether any work of this process was not waited for to its end, so that some of it may go on for ever."""
-    return _late.is_set() or any_was_cancelled()
+    return _late.is_set() or _cancelled.is_set()
 
 
 def may_hang() -> bool:
@@ -332,7 +324,7 @@ def may_hang() -> bool:
     What a coroutine that was cancelled left behind is not known: `asyncio.to_thread` and `asyncio.shield` go on, with
     the connection or the lock that they hold.
     """
-    if any_was_cancelled() or any(thread.is_alive() for thread in _abandoned):
+    if _cancelled.is_set() or any(thread.is_alive() for thread in _abandoned):
         return True
     return _late.is_set() and loop_is_blocked(_GRACE)
 

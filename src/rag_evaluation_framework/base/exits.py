@@ -13,40 +13,12 @@ from traceback import extract_tb
 from typing import TypeVar
 
 from ..errors import ComponentExited, RagEvalError
-from .interrupts import pass_on_interrupt
+from .interrupts import outcome as outcome
 from .outside import shown
 
 T = TypeVar("T")
 U = TypeVar("U")
 _SECONDS_TO_END = 5
-
-
-def outcome(call: Callable[[], T], otherwise: Callable[[BaseException], U]) -> T | U:
-    """Return what a call returns or, if it raises, what `otherwise` makes of the error.
-
-    Args:
-        call: Calls somebody's code, which may raise anything, `SystemExit` too.
-        otherwise: Gets what it raised, and may raise an error of its own.
-
-    Raises:
-        KeyboardInterrupt: An interrupt came, alone or in a group of errors.
-    """
-    try:
-        return call()
-    except BaseException as error:  # noqa: BLE001  it is anybody's code
-        pass_on_interrupt(error)
-        return otherwise(error)
-
-
-@contextmanager
-def errors_as(make: Callable[[Exception], Exception]) -> Generator[None]:
-    """Raise what `make` makes of the errors that somebody's code raises inside; errors of ours pass as they are."""
-    try:
-        yield
-    except RagEvalError:
-        raise
-    except Exception as error:
-        raise make(error) from error
 
 
 @contextmanager
@@ -57,6 +29,18 @@ def on_failure(act: Callable[[BaseException], object]) -> Generator[None]:
     except BaseException as error:
         act(error)
         raise
+
+
+@contextmanager
+def errors_as(make: Callable[[Exception], Exception]) -> Generator[None]:
+    """Raise what `make` makes of the errors that somebody's code raises inside; errors of ours pass as they are."""
+
+    def raise_as(error: BaseException) -> None:
+        if isinstance(error, Exception) and not isinstance(error, RagEvalError):
+            raise make(error) from error
+
+    with on_failure(raise_as):
+        yield
 
 
 @contextmanager

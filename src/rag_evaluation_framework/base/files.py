@@ -359,16 +359,6 @@ def json_lines(path: Path) -> Iterator[tuple[int, Json]]:
         raise _unreadable(path, error, DatasetError) from error
 
 
-def folder_size(folder: Path) -> int:
-    """Return how many bytes a file, or those of a folder, take, also while others remove some."""
-    total = 0
-    for path in (folder, *folder.rglob("*")):
-        with suppress(OSError):
-            found = path.lstat()
-            total += found.st_size if stat.S_ISREG(found.st_mode) else 0
-    return total
-
-
 def is_deeper(value: object, most: int) -> bool:
     """Return whether lists and objects are nested deeper than this, which what walks through them may not bear."""
     level: list[Any] = [value]

@@ -12,6 +12,7 @@ from contextlib import suppress
 from typing import Any, NamedTuple, TypeVar
 
 T = TypeVar("T")
+U = TypeVar("U")
 
 
 class Interrupt(NamedTuple):
@@ -122,6 +123,23 @@ def pass_on_interrupt(error: BaseException) -> None:
     group: Any = error
     if isinstance(error, BaseExceptionGroup) and group.subgroup(KeyboardInterrupt) is not None:
         raise Interruption from error
+
+
+def outcome(call: Callable[[], T], otherwise: Callable[[BaseException], U]) -> T | U:
+    """Return what a call returns or, if it raises, what `otherwise` makes of the error.
+
+    Args:
+        call: Calls somebody's code, which may raise anything, `SystemExit` too.
+        otherwise: Gets what it raised, and may raise an error of its own.
+
+    Raises:
+        KeyboardInterrupt: An interrupt came, alone or in a group of errors.
+    """
+    try:
+        return call()
+    except BaseException as error:  # noqa: BLE001  it is anybody's code
+        pass_on_interrupt(error)
+        return otherwise(error)
 
 
 def _complain(lost: "sys.UnraisableHookArgs") -> None:

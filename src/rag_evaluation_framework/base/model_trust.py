@@ -23,8 +23,15 @@ _INDEX = "model.safetensors.index.json"
 _PICKLED_WEIGHTS = "pytorch_model.bin"
 _MODULE = re.compile(r"sentence_transformers(\.\w+)*\.[A-Z]\w*")
 _CLASS = re.compile(r"(sentence_transformers|torch\.nn)(\.\w+)*\.[A-Z]\w*|\w+")
-_CLASS_KEYS = ("activation_fn", "activation_function", "sbert_ce_default_activation_function", "tokenizer_class")
-_ATTENTION_KEYS = ("attn_implementation", "_attn_implementation", "_attn_implementation_internal")
+_ALLOWED = {
+    **dict.fromkeys(("activation_fn", "activation_function", "sbert_ce_default_activation_function"), _CLASS),
+    **dict.fromkeys(("tokenizer_class", "types"), _CLASS),
+    **dict.fromkeys(
+        ("attn_implementation", "_attn_implementation", "_attn_implementation_internal"), re.compile("[^/]*")
+    ),
+    "auto_map": re.compile("(?!)"),  # nothing
+}
+"""What the names may be that a key holds, itself or for each part of a model."""
 _OUTSIDE = re.compile(r"[/\\]|\w:|(.*[/\\])?\.\.([/\\]|$)")
 
 
@@ -134,25 +141,11 @@ def _check_module(path: Path, module: dict[Any, Any]) -> None:
 def _check_entry(path: Path, key: str, value: Any) -> None:
     if key == "trust_remote_code" and value is not False:
         raise _refusal(path, f"key 'trust_remote_code': got {shown(value)}; expected false, or nothing")
-    if isinstance(value, int | float) and not isinstance(value, bool):
+    if key not in _ALLOWED or (isinstance(value, int | float) and not isinstance(value, bool)):
         return  # in a vocabulary any other key can be a token, with its number
-    if key == "auto_map":
-        raise _refusal(path, f"key 'auto_map' names Python code of the model's own: {shown(value)}; expected none")
-    if key in _ATTENTION_KEYS:
-        for name in _named(value):
-            if not isinstance(name, str) or "/" in name:
-                raise _refusal(path, f"key {key!r}: got {shown(name)}; expected a plain name, no code of a repository")
-    if key in _CLASS_KEYS or key == "types":
-        for name in _named(value) if key == "types" else [value]:
-            if name is not None and (not isinstance(name, str) or not _CLASS.fullmatch(name)):
-                raise _refusal(
-                    path, f"key {key!r}: got {shown(name)}; expected a class of sentence_transformers or torch.nn"
-                )
-
-
-def _named(value: Any) -> list[Any]:
-    """Return what an entry names, which may be one name, or one for each part of a model."""
-    return [name for name in (value.values() if is_object(value) else [value]) if name is not None]
+    for name in value.values() if is_object(value) else [value]:
+        if name is not None and not (isinstance(name, str) and _ALLOWED[key].fullmatch(name)):
+            raise _refusal(path, f"key {key!r}: got {shown(name)}; expected the name of what a library brings")
 
 
 def _entries(content: Any) -> Iterator[tuple[str, Any]]:
@@ -162,9 +155,7 @@ def _entries(content: Any) -> Iterator[tuple[str, Any]]:
         value: Any = waiting.pop()
         if is_object(value):
             yield from value.items()
-            waiting += value.values()
-        elif is_list(value):
-            waiting += value
+        waiting += value.values() if is_object(value) else value if is_list(value) else ()
 
 
 def _refusal(path: Path, problem: str) -> ConfigError:

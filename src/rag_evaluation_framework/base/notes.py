@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, NamedTuple
 
+from .exits import on_failure
 from .outside import fit_to_keep, fit_to_show, shown
 
 _PACKAGE = __name__.partition(".")[0]
@@ -47,18 +48,18 @@ def collected() -> Generator[list[str]]:
     """
     collector = _Collector([], set())
     token = _collector.set(collector)
-    try:
-        yield collector.notes
-    except BaseException as error:  # in place: this is done for every question
+
+    def pass_on(error: BaseException) -> None:
         _collector.reset(token)
         for text in collector.notes:
             try:
                 note(text)
             except Warning:  # under `-W error`; it must not take the place of the error
                 error.add_note(text)
-        raise
-    else:
-        _collector.reset(token)
+
+    with on_failure(pass_on):
+        yield collector.notes
+    _collector.reset(token)
 
 
 def _level_of_the_caller() -> int:

@@ -11,6 +11,8 @@ from functools import lru_cache
 from itertools import islice
 from typing import Any
 
+from .interrupts import outcome
+
 _MESSAGE = 4000  # characters: no message of ours is as long, and what it quotes may be
 _NAME = 200
 _VALUE = 80
@@ -163,12 +165,7 @@ def said(error: BaseException) -> str:
 
 def _written(write: Callable[[object], str], value: object) -> str | BaseException:
     """Return how a value is written, or what that raises."""
-    try:
-        return str.__str__(write(value))  # which may be of a subclass with methods of its own
-    except KeyboardInterrupt:
-        raise
-    except BaseException as error:  # noqa: BLE001  it is anybody's code
-        return error
+    return outcome(lambda: str.__str__(write(value)), lambda error: error)  # it may be of a subclass of `str`
 
 
 def raised(error: BaseException) -> str:

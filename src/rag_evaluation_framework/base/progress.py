@@ -29,16 +29,12 @@ def progress(items: Iterable[T], doing: str, unit: str, *, file: TextIO | None =
         unit: What one of them is.
         file: Where it is shown; by default standard error.
     """
-    bar: Any = tqdm
-    shown: Bar[T] = bar(items, desc=doing, unit=unit, file=file, delay=AFTER, disable=_OFF, leave=False, miniters=1)
-    return shown
+    return progress_bar(None, doing, unit, items=items, file=file)
 
 
-def progress_bar(total: int, doing: str, unit: str, *, delay: float = AFTER) -> "Bar[Any]":
+def progress_bar(total: int | None, doing: str, unit: str, *, delay: float = AFTER, **more: Any) -> "Bar[Any]":
     """Return a bar as `progress` shows it, which is told what is done."""
     bar: Any = tqdm
-    scaled = unit == "B"  # 2.1 MB instead of 2100000 B
-    shown: Bar[Any] = bar(
-        total=total, desc=doing, unit=unit, unit_scale=scaled, delay=delay, disable=_OFF, leave=False, miniters=1
-    )
+    more |= {"unit_scale": unit == "B", "disable": _OFF, "leave": False, "miniters": 1}  # 2.1 MB, not 2100000 B
+    shown: Bar[Any] = bar(more.pop("items", None), total=total, desc=doing, unit=unit, delay=delay, **more)
     return shown

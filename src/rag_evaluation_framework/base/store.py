@@ -84,7 +84,7 @@ class HashedFiles:
     def _listed(self) -> list[os.DirEntry[str]]:
         try:
             return list(os.scandir(self.folder))
-        except OSError:
+        except (FileNotFoundError, NotADirectoryError):
             return []
 
     def _entries(self) -> list[tuple[int, int, str]]:
@@ -125,14 +125,15 @@ class Store(HashedFiles):
                 data = text.encode("utf-8", "surrogatepass")
                 digest = hashlib.sha256(data).hexdigest()
                 listed.append(digest)
-                if not _has_size(self.folder / digest, len(data)):
+                file = self.folder / digest
+                if not file.is_file() or file.stat().st_size != len(data):
                     part = folder / digest
-                    with part.open("wb") as file:
-                        file.write(data)
+                    with part.open("wb") as writing:
+                        writing.write(data)
                         if self._most is None:  # what is lost from a cache is made again, and waiting is slow
-                            file.flush()
-                            os.fsync(file.fileno())
-                    part.replace(self.folder / digest)
+                            writing.flush()
+                            os.fsync(writing.fileno())
+                    part.replace(file)
                 elif self._most is not None:
                     self.use(digest)
         if self._most is not None:
@@ -151,20 +152,20 @@ class Store(HashedFiles):
         try:
             data = file.read_bytes()
         except OSError as error:
-            if self._most is not None:
-                return None
-            raise DatasetError(f"{file}: cannot be read ({error.strerror}); check its permissions") from error
-        if hashlib.sha256(data).hexdigest() == digest:
-            if self._most is not None:
-                self.use(digest)
-            return data.decode("utf-8", "surrogatepass")
-        if self._most is not None:
-            self.remove([digest])
-            return None
-        raise DatasetError(
-            f"{file}: was changed, as its name is not the SHA-256 of its content any more; restore it from version "
-            "control, or delete it, so that this text is not kept"
-        )
+            problem = f"cannot be read ({error.strerror}); check its permissions"
+        else:
+            if hashlib.sha256(data).hexdigest() == digest:
+                if self._most is not None:
+                    self.use(digest)
+                return data.decode("utf-8", "surrogatepass")
+            problem = (
+                "was changed, as its name is not the SHA-256 of its content any more; restore it from version control, "
+                "or delete it, so that this text is not kept"
+            )
+        if self._most is None:
+            raise DatasetError(f"{file}: {problem}")
+        self.remove([digest])
+        return None
 
 
 class Cache(HashedFiles):
@@ -189,7 +190,6 @@ class Cache(HashedFiles):
         super().__init__(Path(from_home(root)) / "cache" / name)
         self._what, self._most = what, most
         self._left = 0  # bytes to be written before the size is looked at
-        self._told: set[str] = set()
         self.problem: str | None = None
         self.unread: str | None = None
 
@@ -199,12 +199,17 @@ class Cache(HashedFiles):
         damaged, old = 0, time.time() - _DAY
         try:
             for key in keys:
-                entry = self._read(key, old)
-                if entry is not None and _checksum(key, entry[_CHECKSUM:]) == entry[:_CHECKSUM]:
-                    found[key] = entry[_CHECKSUM:]
-                elif entry is not None:
-                    damaged += 1
-                    self.remove([key])
+                file = self.folder / key
+                with suppress(FileNotFoundError):  # removed this moment
+                    if file.is_file():
+                        if file.stat().st_mtime < old:
+                            self.use(key)
+                        entry = file.read_bytes()
+                        if _checksum(key, entry[_CHECKSUM:]) == entry[:_CHECKSUM]:
+                            found[key] = entry[_CHECKSUM:]
+                        else:
+                            damaged += 1
+                            self.remove([key])
         except (OSError, ValueError) as error:  # the latter of a path that no file can have
             self.unread = self._go_on_without("read", error)
         if damaged:
@@ -237,43 +242,17 @@ class Cache(HashedFiles):
                     self.problem = self._go_on_without("kept", error)
                     return
 
-    def _listed(self) -> list[os.DirEntry[str]]:
-        try:
-            return list(os.scandir(self.folder))
-        except (FileNotFoundError, NotADirectoryError):
-            return []
-
-    def _read(self, key: str, old: float) -> bytes | None:
-        file = self.folder / key
-        if not file.is_file():
-            return None
-        try:
-            if file.stat().st_mtime < old:
-                self.use(key)
-            return file.read_bytes()
-        except FileNotFoundError:  # removed this moment
-            return None
-
     def _go_on_without(self, done: str, error: Exception) -> str:
         told = f"{self.folder}: {self._what} cannot be {done} ({getattr(error, 'strerror', None) or error})"
-        if told not in self._told:
-            self._told.add(told)
-            note(
-                f"{told}: that work is done again. Check the path, its permissions and the free space, or start anew "
-                "with: rag-eval cache clear"
-            )
+        note(
+            f"{told}: that work is done again. Check the path, its permissions and the free space, or start anew with: "
+            "rag-eval cache clear"
+        )
         return told
 
 
 def _is_ours(entry: os.DirEntry[str]) -> bool:
     return _HASH.fullmatch(entry.name) is not None and entry.is_file()
-
-
-def _has_size(file: Path, size: int) -> bool:
-    try:
-        return file.stat().st_size == size
-    except OSError:
-        return False
 
 
 def _checksum(key: str, content: bytes | memoryview) -> bytes:

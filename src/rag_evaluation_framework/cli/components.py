@@ -11,16 +11,11 @@ from ..base.exits import outcome
 from ..base.outside import name_line, one_line, raised
 from ..contracts import registry
 from ..contracts.component import Component, default_parameters
-from . import run_options
 from .output import print_json, print_text
 
 
-def components(*, as_json: run_options.AsJson = False) -> None:
-    """List the available components, their parameters and the extras they need.
-
-    Args:
-        as_json: Print JSON.
-    """
+def components(*, as_json: bool = False) -> None:
+    """List the available components, their parameters and the extras they need."""
     listed = {kind: [_listed(kind, name) for name in registry.components(kind)] for kind in registry.KINDS}
     if as_json:
         print_json(listed, indent=1)

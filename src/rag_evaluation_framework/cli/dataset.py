@@ -17,22 +17,18 @@ import rag_evaluation_framework as rag
 
 from .. import data, labels, report, trackers
 from ..authoring import people
-from ..base.files import checked_path, published, read_text, unfinished, write_new
+from ..base.files import checked_path, published, read_text, unfinished
 from ..base.outside import harmless, one_line
 from ..datasets import checks
 from ..datasets.load import load_unfinished
 from ..datasets.native import dataset_text, file_state, replace_dataset
-from ..datasets.texts import KeptTexts, drop_texts, keep_texts, texts_beside, versions_beside, without_text
+from ..datasets.texts import KeptTexts, texts_beside, versions_beside, without_text
 from ..errors import ConfigError, DatasetError, InputError, LevelMismatch
-from . import paths
 from . import run_options as options
-from .dialog import Dialog, Stop, is_terminal, saving, typed_line
 from .endings import Found
-from .init import Repeated, save_suggestions
-from .output import arriving, command_lines, option, print_result, print_text, stdout, write_page
-from .run_options import Corpus
-
-DatasetFile = Annotated[Path, paths.PathArgument(help="The dataset, in any format, of any level.")]
+from .init import save_suggestions
+from .label import Dialog, Stop, is_terminal, saving, typed_line
+from .output import command_lines, option, print_result, print_text, stdout, write_page
 
 # The file of the dataset that a command is about: read whatever its format and level, and written anew.
 
@@ -46,10 +42,17 @@ def read_dataset(
         ConfigError: It can only be read with its documents, and there are none.
         DatasetError: It cannot be read.
     """
-    documents = None if corpus is None else paths.documents(corpus)
+    documents = None if corpus is None else options.documents(corpus)
     registry = None if chunks is None else rag.ChunkRegistry.load(chunks)
+
+    def of_any_level(corpus: rag.Corpus | None) -> rag.Dataset[Any]:
+        for level in (rag.TOKEN, rag.CHUNK):
+            with suppress(LevelMismatch):
+                return rag.load_dataset(path, level, corpus=corpus, registry=registry)
+        return rag.load_dataset(path, rag.DOCUMENT, corpus=corpus, registry=registry)
+
     try:
-        return _of_any_level(path, None, registry), documents, registry
+        return of_any_level(None), documents, registry
     except DatasetError:
         if documents is None and path.suffix.lower() in (".csv", ".tsv"):
             raise ConfigError(
@@ -58,14 +61,7 @@ def read_dataset(
             ) from None
         if documents is None:
             raise
-    return _of_any_level(path, documents, registry), documents, registry
-
-
-def _of_any_level(path: Path, corpus: rag.Corpus | None, registry: rag.ChunkRegistry | None) -> rag.Dataset[Any]:
-    for level in (rag.TOKEN, rag.CHUNK):
-        with suppress(LevelMismatch):
-            return rag.load_dataset(path, level, corpus=corpus, registry=registry)
-    return rag.load_dataset(path, rag.DOCUMENT, corpus=corpus, registry=registry)
+    return of_any_level(documents), documents, registry
 
 
 def write_dataset(updated: rag.Dataset[Any], dataset: Path, output: Path | None = None) -> str:
@@ -76,81 +72,43 @@ def write_dataset(updated: rag.Dataset[Any], dataset: Path, output: Path | None 
     if output is not None:
         rag.save_dataset(updated, output)
         return f"Wrote {output}"
+    file, state = dataset.resolve() if dataset.is_symlink() else dataset, file_state(dataset)
+    text, kept = dataset_text(updated, dataset), None
     try:
-        file = dataset.resolve(strict=True) if dataset.is_symlink() else dataset
-        with unfinished(file.parent) as folder:
-            part = folder / dataset.name
-            write_new(part, dataset_text(updated, dataset))
-            keep_texts(updated, file)
-            if part.read_bytes() == file.read_bytes():
-                return f"{dataset} is as it was"
-            shutil.copymode(file, part)
-            copy = folder / "kept"
-            shutil.copy(file, copy)
-            numbered = (file.with_name(f"{file.stem}.{number}{file.suffix}") for number in count(1))
-            kept = next(name for name in numbered if published(copy, name))
-            part.replace(file)
-        drop_texts(file)
+        if text.encode(errors="backslashreplace") != file.read_bytes():
+            with unfinished(file.parent) as folder:
+                copy = Path(shutil.copy(file, folder / "kept"))
+                numbered = (file.with_name(f"{file.stem}.{number}{file.suffix}") for number in count(1))
+                kept = next(name for name in numbered if published(copy, name))
     except OSError as error:
         raise DatasetError(
             f"{dataset}: cannot be replaced ({error.strerror}); `rag-eval dataset update --output NEW.json` writes "
             "another file"
         ) from error
-    return f"Wrote {dataset}; the earlier version is {kept}"
+    replace_dataset(updated, dataset, state)
+    return f"Wrote {dataset}; the earlier version is {kept}" if kept else f"{dataset} is as it was"
 
 
-# `rag-eval dataset info`: what a dataset is like.
-
-
-def info(dataset: DatasetFile, *, corpus: options.Corpus = None, as_json: options.AsJson = False) -> None:
-    """Describe a dataset: counts, lengths, documents, and the words that questions share with their answers.
-
-    Args:
-        as_json: Print one JSON object.
-    """
+def info(dataset: Path, *, corpus: Path | None = None, as_json: bool = False) -> None:
+    """Describe a dataset: counts, lengths, documents, and the words that questions share with their answers."""
     described = checks.describe_dataset(*read_dataset(dataset, corpus))
     record = {"dataset": str(dataset), **described.record()}
     print_result(record, lambda: report.dataset_page(described), as_json=as_json)
 
 
-# `rag-eval dataset lint`: check the labels and questions of a dataset.
-
-
-def lint(
-    dataset: DatasetFile,
-    *,
-    corpus: options.Corpus = None,
-    chunks: paths.Chunks = None,
-    budget: str = "4000ch",
-    k: Annotated[int, typer.Option(min=1)] = 10,
-    as_json: options.AsJson = False,
-) -> None:
+def lint(dataset: Path, *, corpus: Path | None = None, chunks: Path | None = None, as_json: bool = False) -> None:
     """Check a dataset: labels that no retriever can find, questions that mislead.
 
     Exit codes: 0 nothing is wrong, 1 errors or warnings were found, 2 the dataset cannot be read.
-
-    Args:
-        budget: The largest context budget, in characters.
-        k: The largest number of results.
-        as_json: Print one JSON object, with all that was found.
     """
-    loaded, documents, registry = read_dataset(dataset, corpus, chunks)
-    found = checks.lint_dataset(loaded, documents, registry, budget, k)
+    found = checks.lint_dataset(*read_dataset(dataset, corpus, chunks))
     print_result({"dataset": str(dataset), **found.record()}, lambda: report.lint_page(found), as_json=as_json)
     if found.problems:
         raise Found
 
 
-# `rag-eval dataset quality`: how good a dataset is as a test, beside public questions.
-
-
-def quality(dataset: DatasetFile, *, corpus: Path, as_json: options.AsJson = False) -> None:
-    """Judge a dataset as a test: words, places, coverage, repetition, difficulty, beside public questions.
-
-    Args:
-        corpus: The folder of documents.
-        as_json: Print one JSON object.
-    """
+def quality(dataset: Path, *, corpus: Path, as_json: bool = False) -> None:
+    """Judge a dataset as a test: words, places, coverage, repetition, difficulty, beside public questions."""
     loaded, documents, registry = read_dataset(dataset, corpus)
     measured = checks.dataset_quality(loaded, cast("rag.Corpus", documents), registry)
     public = checks.public_questions()
@@ -161,7 +119,7 @@ def quality(dataset: DatasetFile, *, corpus: Path, as_json: options.AsJson = Fal
 # `rag-eval dataset forget`: keep no text of a document.
 
 
-def forget(dataset: Path, document: str, *, as_json: options.AsJson = False) -> None:
+def forget(dataset: Path, document: str) -> None:
     """Remove the texts of a document that are kept beside a dataset, also earlier ones; it is not kept again.
 
     Labels in it stay, with what they quote.
@@ -169,7 +127,6 @@ def forget(dataset: Path, document: str, *, as_json: options.AsJson = False) -> 
     Args:
         dataset: The dataset: a native .json or .jsonl file.
         document: The id of the document, such as guides/start.md.
-        as_json: Print one JSON object.
     """
     state = file_state(dataset)
     loaded, store = load_unfinished(dataset), texts_beside(dataset)
@@ -180,28 +137,20 @@ def forget(dataset: Path, document: str, *, as_json: options.AsJson = False) -> 
     store.remove(there)
     if left := there & store.digests():
         raise DatasetError(f"{store.folder / min(left)}: cannot be removed; check the permissions of its folder")
-    kept = KeptTexts.of(forgotten, dataset)
-    labels = sum(unit.doc_id == document for entry in loaded for unit in entry.labels)
-    record = {
-        "dataset": str(dataset),
-        "document": document,
-        "labels": labels,
-        "texts_removed": len(there),
-        "texts_kept": kept.documents,
-    }
-    print_result(record, lambda: report.forgotten_text(document, labels, len(there), kept), as_json=as_json)
+    labelled = sum(unit.doc_id == document for entry in loaded for unit in entry.labels)
+    print_text(report.forgotten_text(document, labelled, len(there), KeptTexts.of(forgotten, dataset)))
 
 
 # `rag-eval dataset push` and `pull`: datasets in LangSmith.
 
 
 def push(
-    dataset: DatasetFile,
+    dataset: Path,
     *,
     name: str | None = None,
     delete_missing: bool = False,
-    corpus: options.Corpus = None,
-    as_json: options.AsJson = False,
+    corpus: Path | None = None,
+    as_json: bool = False,
 ) -> None:
     """Make a dataset in LangSmith hold the questions of a file: only differences are sent.
 
@@ -211,15 +160,13 @@ def push(
     Args:
         name: Its name in LangSmith; by default rag-eval-token-level-v1, or of its level.
         delete_missing: Delete examples in LangSmith that are not in the file.
-        as_json: Print one JSON object, with all ids.
     """
     loaded, documents, _ = read_dataset(dataset, corpus)
     if documents is not None:
         loaded = loaded.with_corpus(documents)
     pushed = trackers.push_dataset(loaded, name, delete_missing=delete_missing)
     record = {"dataset": str(dataset), **pushed.record()}
-    with arriving(pushed.counted()):
-        print_result(record, lambda: report.push_page(record), as_json=as_json)
+    print_result(record, lambda: report.push_page(record), as_json=as_json)
 
 
 def pull(
@@ -227,10 +174,9 @@ def pull(
     *,
     output: Annotated[Path, typer.Option("--output", "-o")],
     level: Literal["document-level", "chunk-level", "token-level"] | None = None,
-    corpus: options.Corpus = None,
+    corpus: Path | None = None,
     query_key: str | None = None,
     ground_truth_key: str | None = None,
-    as_json: options.AsJson = False,
 ) -> None:
     """Write a dataset in LangSmith to a file.
 
@@ -243,25 +189,18 @@ def pull(
         level: The level of its labels; by default what they are.
         query_key: The key of inputs that holds the question.
         ground_truth_key: The key of outputs that holds the ground truth; by default any that is known.
-        as_json: Print one JSON object.
     """
-    if output.suffix not in (".json", ".jsonl"):
-        raise ConfigError(f"--output {output}: expected a file name ending in .json or .jsonl")
-    paths.new_file("--output", output)
-    documents = None if corpus is None else paths.documents(corpus)
+    options.check_new("--output", output, ".json", ".jsonl")
+    documents = None if corpus is None else options.documents(corpus)
     levels: dict[str | None, Any] = {each.evaluation_type: each for each in (rag.TOKEN, rag.CHUNK, rag.DOCUMENT)}
     pulled = trackers.pull_dataset(
         name, levels.get(level), corpus=documents, query_key=query_key, ground_truth_key=ground_truth_key
     )
     rag.save_dataset(pulled, output)
-    kind = pulled.level.evaluation_type
-    record = {"name": name, "dataset": str(output), "questions": len(pulled), "evaluation_type": kind}
-    print_result(
-        {**record, "content_hash": pulled.content_hash},
-        lambda: f"Wrote {output}: {report.plural(len(pulled), 'question')}, {kind}",
-        as_json=as_json,
-    )
+    print_text(f"Wrote {output}: {report.plural(len(pulled), 'question')}, {pulled.level.evaluation_type}")
 
+
+# `rag-eval dataset review`: questions are accepted, edited or dropped.
 
 _SHORTEST = 2
 _OVERHEAD = 14  # lines of a page that are no answers
@@ -387,8 +326,8 @@ def _done(decide: Callable[[int], None], number: int) -> bool:
 def review(
     dataset: Path,
     *,
-    corpus: Corpus = None,
-    chunks: paths.Chunks = None,
+    corpus: Path | None = None,
+    chunks: Path | None = None,
     everything: Annotated[bool, typer.Option("--all")] = False,
     output: Path | None = None,
 ) -> None:
@@ -404,8 +343,7 @@ def review(
     """
     if output is None and not is_terminal():
         raise ConfigError("dataset review asks about questions, so it needs a terminal; --output NEW.json asks nothing")
-    if output is not None:
-        paths.new_file("--output", output)
+    options.check_new("--output", output)
     file = people.SavedFile(dataset)
     loaded, documents, registry = read_dataset(dataset, corpus, chunks)
     if loaded.kept is None or dataset.suffix not in (".json", ".jsonl"):
@@ -433,8 +371,7 @@ def review(
     written = [*again, "--output", str(dataset.with_name(f"{dataset.stem}-reviewed{dataset.suffix}"))]
     stay = counts.accepted + counts.edited + counts.open
     following = [anew] * bool(counts.open) + [written] * bool(stay) or [[*anew, "--all"]]
-    with arriving(counted()):
-        print_text(f"\n{counted()}. Next:{command_lines(*following)}")
+    print_text(f"\n{counted()}. Next:{command_lines(*following)}")
 
 
 # `rag-eval dataset update`: find the labels of a dataset again after its documents were edited.
@@ -448,10 +385,10 @@ def update(
     corpus: Path,
     questions: Path | None = None,
     output: Path | None = None,
-    repeated: Repeated = "ambiguous",
+    repeated: Literal["ambiguous", "any"] = "ambiguous",
     take: Annotated[list[str] | None, typer.Option(metavar="ID|FILE")] = None,
-    html: paths.Html = None,
-    as_json: options.AsJson = False,
+    html: Path | None = None,
+    as_json: bool = False,
 ) -> None:
     """Carry the labels of a dataset to documents that were edited, and add questions.
 
@@ -473,13 +410,11 @@ def update(
             f"{dataset}: a table has nothing to update, as it is located anew whenever it is read; `rag-eval init "
             "--corpus FOLDER --questions TABLE` makes a dataset of it"
         )
-    if output is not None:
-        paths.new_file("--output", output)
-    if html is not None:
-        paths.new_page("--html", html)
+    options.check_new("--output", output)
+    options.check_new("--html", html, *options.PAGE)
     if output is None and dataset.suffix not in (".json", ".jsonl"):
         raise ConfigError(f"{dataset}: only .json and .jsonl are written; give --output NEW.json")
-    documents = paths.documents(corpus)
+    documents = options.documents(corpus)
     loaded = rag.load_dataset(dataset)
     if output is None and loaded.kept is None:
         raise ConfigError(
@@ -490,7 +425,7 @@ def update(
         found = found.taking(_asked(found, documents))
     additions = None
     if questions is not None:
-        check = rag.check_quotes(questions, documents, repeated=repeated)
+        check = labels.check_quotes(questions, documents, repeated=repeated)
         additions = labels.add_questions(found.dataset, check, documents)
     updated = found.dataset if additions is None else additions.dataset
     skipped = {label.query.id for label in updated.skipped}
@@ -519,10 +454,9 @@ def update(
     for key in ("added", "corrected", "kept", "skipped") if additions is not None else ():
         record[key] = [{"id": query.id, "query": query.text} for query in getattr(additions, key)]
     record["written"] = written
-    with arriving("; ".join(written)):
-        print_result(record, lambda: report.update_page(found, documents, additions, written), as_json=as_json)
-        if following and not as_json:
-            print_text(following)
+    print_result(record, lambda: report.update_page(found, documents, additions, written), as_json=as_json)
+    if following and not as_json:
+        print_text(following)
 
 
 def _ids(given: str) -> list[str]:

@@ -20,16 +20,8 @@ from ..base.files import checked_path, read_text, remove_abandoned, write_new, w
 from ..base.outside import harmless, one_line, shown
 from ..errors import ConfigError, DatasetError, InputError
 from ..runs import store
-from . import paths
-from .output import arriving, command_lines, option, print_text, stdout, write_page
-from .paths import options_of
-
-Repeated = Annotated[
-    Literal["ambiguous", "any"],
-    typer.Option(
-        help="What a quote is that occurs more than once: 'ambiguous', or answered by 'any' of its occurrences."
-    ),
-]
+from . import run_options as options
+from .output import command_lines, option, print_text, stdout, write_page
 
 _ROOT = Path(".rag-eval")
 _TEMPLATES = Path(__file__).with_name("templates")
@@ -108,9 +100,8 @@ def init_ci(root: Path) -> None:
         text = _template(name)
         write_new(target, text if name == "sample.json" else _filled(text, filled))
         written.append(str(target))
-    with arriving(f"{', '.join(written) or 'nothing'} is written"):
-        print_text(report.templates_text(written, kept))
-        print_text(_filled(_template("next.txt"), filled).rstrip())
+    print_text(report.templates_text(written, kept))
+    print_text(_filled(_template("next.txt"), filled).rstrip())
 
 
 def _template(name: str) -> str:
@@ -128,15 +119,15 @@ def init(
     corpus: Path | None = None,
     questions: Path | None = None,
     ci: bool = False,
-    glob: paths.Glob = None,
-    exclude: paths.Exclude = None,
+    glob: list[str] | None = None,
+    exclude: list[str] | None = None,
     converter: str | None = None,
     column: Annotated[list[str] | None, typer.Option(metavar="WHAT=NAME")] = None,
     name: str | None = None,
     root: Path = _ROOT,
-    repeated: Repeated = "ambiguous",
+    repeated: Literal["ambiguous", "any"] = "ambiguous",
     no_texts: bool = False,
-    html: paths.Html = None,
+    html: Path | None = None,
 ) -> None:
     """Create a dataset and a configuration from a folder and questions with quotes.
 
@@ -172,15 +163,14 @@ def init(
     written = _written_before(config, None if name else asked)
     checked_path(target, ConfigError)
     runs.check_root(root)
-    if html is not None:
-        paths.new_page("--html", html)
+    options.check_new("--html", html, *options.PAGE)
     columns = _columns(column or ())
-    how: dict[str, Any] = {"glob": paths.one_or_all(glob), "exclude": exclude, "converter": converter}
+    how: dict[str, Any] = {"glob": options.one_or_all(glob), "exclude": exclude, "converter": converter}
     how |= {f"{what}_column": columns.pop(what, None) for what in _OF_DOCUMENTS}
     how = {key: value for key, value in how.items() if value}
-    spec = rag.RunSpec(corpus=f"./{corpus}" if str(corpus).startswith("~") else str(corpus), **how)
+    spec = runs.RunSpec(corpus=f"./{corpus}" if str(corpus).startswith("~") else str(corpus), **how)
     documents = cast("rag.Corpus", spec.documents(Path()))  # None only where no corpus is named
-    check = rag.check_quotes(questions, documents, repeated=repeated, columns=columns)
+    check = labels.check_quotes(questions, documents, repeated=repeated, columns=columns)
     page = "" if html is None else f"{write_page(html, report.quotes_page(check, whole=True))}\n"
     kept = option("--root", None if root == _ROOT else root)
     try:
@@ -189,8 +179,9 @@ def init(
         dataset = None
     if dataset is None or not any(entry.relevant for entry in dataset):  # nothing could be scored
         report.show(stdout(), report.quotes_page(check))
-        again = ["init", *kept, "--name", called, *options_of(corpus, glob, exclude), *option("--converter", converter)]
-        again += [text for given in column or () for text in option("--column", given)]
+        again = ["init", *kept, "--name", called, "--corpus", str(corpus), *option("--glob", *(glob or ()))]
+        again += option("--exclude", *(exclude or ())) + option("--converter", converter)
+        again += option("--column", *(column or ()))
         print_text(f"\n{page}{save_suggestions(check, again) or report.NO_SUGGESTION}")
         located = any(row.status == "located" for row in check.rows)
         raise ConfigError(
@@ -219,12 +210,11 @@ def init(
         raise
     skipped = data.count_skipped(dataset.skipped)
     suggested = save_suggestions(check, ["dataset", "update", str(target), "--corpus", str(config if how else corpus)])
-    with arriving(f"{target} and {config} are written"):  # last, as the reader of standard output may leave
-        report.show(stdout(), report.quotes_page(check))
-        ran = command_lines(["run", config, *kept])
-        kept_texts = report.kept_texts_text(datasets.KeptTexts.of(dataset, target))
-        print_text(f"\n{page}{_AGAIN if written else ''}{kept_texts}")
-        print_text(report.dataset_text(target, config, ran, skipped, suggested))
+    report.show(stdout(), report.quotes_page(check))
+    ran = command_lines(["run", config, *kept])
+    kept_texts = report.kept_texts_text(datasets.KeptTexts.of(dataset, target))
+    print_text(f"\n{page}{_AGAIN if written else ''}{kept_texts}")
+    print_text(report.dataset_text(target, config, ran, skipped, suggested))
 
 
 def _written_before(config: Path, asked: str | None) -> str | None:

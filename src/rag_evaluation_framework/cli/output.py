@@ -36,8 +36,8 @@ class OutputFailed(Exception):
     """Standard output cannot be written, as when the disk is full; the text says why, and what is kept."""
 
 
-class _Lent:
-    """A text stream that components cannot close; what is written although one has closed what is beneath is lost."""
+class _Watched:
+    """Standard output, which raises `OutputClosed` if nobody reads it, and `OutputFailed` if it cannot be written."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
@@ -46,28 +46,11 @@ class _Lent:
         return getattr(self._stream, name)
 
     def write(self, text: str) -> int:
-        return len(text) if self._stream.closed else self._stream.write(text)
-
-    def flush(self) -> None:
-        if not self._stream.closed:
-            self._stream.flush()
-
-    def isatty(self) -> bool:
-        return not self._stream.closed and self._stream.isatty()
-
-    def close(self) -> None:
-        self.flush()
-
-
-class _Watched(_Lent):
-    """A stream that raises `OutputClosed` if nobody reads it any more, and `OutputFailed` if it cannot be written."""
-
-    def write(self, text: str) -> int:
-        with _watching(self._stream):
+        with _watching():
             return self._stream.write(text)
 
     def flush(self) -> None:
-        with _watching(self._stream):
+        with _watching():
             self._stream.flush()
 
 
@@ -112,20 +95,10 @@ def watched() -> Generator[None]:
         with suppress(OutputFailed):  # what ended the command says more
             stream.flush()
 
-    with redirect_stdout(cast("TextIO", stream)), redirect_stderr(cast("TextIO", _Lent(sys.stderr))):
+    with redirect_stdout(cast("TextIO", stream)), redirect_stderr(sys.stderr):
         with on_failure(flush):
             yield
         stream.flush()
-
-
-@contextmanager
-def arriving(kept: str) -> Generator[None]:
-    """Print what is printed inside to its end; if that cannot arrive, the error says what is kept, if anything is."""
-    try:
-        yield
-        sys.stdout.flush()
-    except OutputFailed as error:
-        raise OutputFailed(f"{error}{kept and f'; {kept}'}") from error
 
 
 @contextmanager
@@ -140,8 +113,7 @@ def components_print_to_stderr() -> Generator[None]:
 
 def flushed() -> bool:
     """Return whether all that was printed has been read, or may still be."""
-    readers = [_flushed(stream) for stream in (sys.stdout, sys.stderr)]
-    return readers[0]
+    return [_flushed(stream) for stream in (sys.stdout, sys.stderr)][0]  # noqa: RUF015  both are flushed
 
 
 def _flushed(stream: TextIO) -> bool:
@@ -157,17 +129,13 @@ def _flushed(stream: TextIO) -> bool:
 
 
 @contextmanager
-def _watching(stream: TextIO) -> Generator[None]:
+def _watching() -> Generator[None]:
     try:
         yield
     except BrokenPipeError as error:
         raise OutputClosed from error
-    except OSError as error:
-        raise OutputFailed(f"standard output cannot be written: {error.strerror or error}") from error
-    except ValueError as error:
-        if not stream.closed:
-            raise
-        raise OutputFailed("standard output cannot be written: a component has closed it") from error
+    except (OSError, ValueError) as error:  # the disk is full, or a component has closed it
+        raise OutputFailed(f"standard output cannot be written: {getattr(error, 'strerror', None) or error}") from error
 
 
 # The console that the commands print to.
@@ -203,9 +171,9 @@ def write_page(path: Path, page: report.Page) -> str:
 # Commands that go on from where one has ended.
 
 
-def option(name: str, value: object) -> list[str]:
-    """Return an option with its value; nothing if that is None."""
-    return [] if value is None else [name, str(value)]
+def option(name: str, *values: object) -> list[str]:
+    """Return an option with each of its values; nothing of one that is None."""
+    return [text for value in values if value is not None for text in (name, str(value))]
 
 
 def command_lines(*commands: Iterable[object]) -> str:

@@ -12,8 +12,12 @@ from . import commands, endings, output
 def exit_code() -> int:
     """Run the command, tell people how it ended, and return the exit code."""
     output.open_streams()
-    ended = _ended()
-    code = endings.told(ended)
+    with _Ending() as ending:
+        try:
+            _run()
+        finally:
+            interrupts.leave_at_once()  # here, as an interrupt between two statements would end it with a traceback
+    code = endings.told(ending.error)
     if not output.flushed():
         code = code or endings.OUTPUT_CLOSED
     if was_given_up() or interrupts.first_interrupt() is not None:
@@ -21,16 +25,17 @@ def exit_code() -> int:
     return code
 
 
-def _ended() -> BaseException | None:
-    """Run the command that the arguments name, and return what ended it."""
-    try:
-        try:
-            _run()
-        finally:
-            interrupts.leave_at_once()  # here, as an interrupt between two statements would end it with a traceback
-    except BaseException as error:  # noqa: BLE001  every end has its message and exit code
-        return error
-    return None
+class _Ending:
+    """What ended a command: every end has its message and exit code."""
+
+    error: BaseException | None = None
+
+    def __enter__(self) -> "_Ending":
+        return self
+
+    def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> bool:
+        self.error = error
+        return True
 
 
 def _run() -> None:

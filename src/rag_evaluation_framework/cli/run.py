@@ -25,7 +25,7 @@ from ..errors import ComponentExited, ConfigError
 from ..runs import store
 from . import run_options as options
 from .endings import Found
-from .output import arriving, components_print_to_stderr, print_json, print_text, stdout
+from .output import components_print_to_stderr, print_json, print_text, stdout
 
 _PARTS = ("chunker", "embedder", "vector_store")
 _WHOLE = ("engine", "rankings")
@@ -43,15 +43,13 @@ def run(
     yes: bool = False,
     no_config: bool = False,
     junit: Path | None = None,
-    step_summary: bool = False,
-    worst: Annotated[int, typer.Option(min=0)] = 5,
-    allow_failures: options.AllowFailures = 0,
-    allow_skipped: options.AllowSkipped = 0,
+    allow_failures: int = 0,
+    allow_skipped: int = 0,
     allow_unlocated: Annotated[float, typer.Option(metavar="SHARE", min=0, max=1)] = 0.5,
-    no_import: options.NoImport = False,
+    no_import: bool = False,
     workers: options.Workers = None,
     resume: Annotated[bool | None, typer.Option("--resume/--fresh")] = None,
-    as_json: options.AsJson = False,
+    as_json: bool = False,
     **keys: Any,
 ) -> None:
     """Evaluate one retriever, show the scores and the weakest questions, and save the run.
@@ -66,8 +64,6 @@ def run(
         yes: What is in the scope may be deleted.
         no_config: Leave the configuration of the root alone: the options say everything.
         junit: Write the gates as a JUnit XML report.
-        step_summary: Add the result to the summary of the step in GitHub Actions.
-        worst: How many of the weakest questions to show.
         allow_unlocated: The share of results without a place to tolerate before exiting with 2.
         resume: Take the answers of an interrupted run also from servers and databases, or ask all questions again; by
             default taken where nothing can have changed.
@@ -84,7 +80,6 @@ def run(
         )
     written = gates.Written(keys["gate"] or (), keys["threshold"] or (), "--gate", "--threshold")
     gating = gates.Gating(run_file, folder, written, keys["baseline"])
-    others = [*([trackers.StepSummarySink()] if step_summary else ()), *([trackers.JUnitSink(junit)] if junit else ())]
     unreliable = partial(
         gates.unreliable, allow_failures=allow_failures, allow_skipped=allow_skipped, allow_unlocated=allow_unlocated
     )
@@ -97,12 +92,12 @@ def run(
     with (
         _cleaned_up(experiment.retriever, run_file.cleanup) as clean_up,
         runs.open_journal(experiment, _RESUME[resume], run_file.pipeline) as journal,
-        _answers_shown(experiment, journal, worst, as_json=as_json),
+        _answers_shown(experiment, journal, as_json=as_json),
     ):
         for told in journal.notes:
             note(told)
         with components_print_to_stderr():
-            sinks = trackers.prepared(experiment.config, others)
+            sinks = trackers.prepared(experiment.config, [] if junit is None else [trackers.JUnitSink(junit)])
             outcome = _made(experiment, gating, unreliable, journal)
             left = clean_up(gates.blocks(outcome))
             of_file = {id(sink) for sink in experiment.config.sinks if "sinks" not in flags}
@@ -113,7 +108,7 @@ def run(
         not_saved = "save_results_path is null" if sent.not_saved is None else sent.not_saved.why
         if sent.interrupt is not None and not journal.is_finished:
             not_saved = journal.said
-        _show(sent.outcome, not_saved, experiment.corpus, worst, as_json=as_json)
+        _show(sent.outcome, not_saved, experiment.corpus, as_json=as_json)
         if sent.interrupt is not None:
             raise sent.interrupt
         gates.refuse_unreliable(sent.outcome.result, sent.outcome.problems)
@@ -146,9 +141,7 @@ def _made(
 
 
 @contextmanager
-def _answers_shown(
-    experiment: rag.ExperimentConfig[Any], journal: runs.Journal, worst: int, *, as_json: bool
-) -> Generator[None]:
+def _answers_shown(experiment: rag.ExperimentConfig[Any], journal: runs.Journal, *, as_json: bool) -> Generator[None]:
     """Show the scores of what was answered when the run inside is interrupted."""
     try:
         yield
@@ -160,23 +153,21 @@ def _answers_shown(
             told = f"interrupted: {questions - unanswered} of {questions} questions were answered"
             closing = map(str, getattr(interrupt, "__notes__", ()))
             outcome = contracts.Outcome(replace(result, notes=(told, *closing, *result.notes)))
-            _show(outcome, journal.said, experiment.corpus, worst, as_json=as_json)
+            _show(outcome, journal.said, experiment.corpus, as_json=as_json)
         raise
 
 
-def _show(outcome: contracts.Outcome, not_saved: str, corpus: rag.Corpus, worst: int, *, as_json: bool) -> None:
+def _show(outcome: contracts.Outcome, not_saved: str, corpus: rag.Corpus, *, as_json: bool) -> None:
     """Print a run, how it differs from its baseline, and where it is saved."""
     result, compared, both = outcome.result, outcome.comparison, outcome.both
-    where = f"not saved: {not_saved}" if result.folder is None else f"saved in {result.folder}"
-    with arriving(f"the run is {where}"):
-        if as_json:
-            record = None if compared is None else compared.record(both)
-            print_json(_summary(result, not_saved, worst) | ({} if both is None else {"comparison": record}))
-            return
-        more = [] if compared is None else [report.comparison_page(compared, both, worst=worst)]
-        report.show(stdout(), report.result_page(result, corpus, worst, more))
-        if result.folder is not None:
-            print_text(report.saved_text(one_line(str(result.folder))))
+    if as_json:
+        record = None if compared is None else compared.record(both)
+        print_json(_summary(result, not_saved) | ({} if both is None else {"comparison": record}))
+        return
+    more = [] if compared is None else [report.comparison_page(compared, both)]
+    report.show(stdout(), report.result_page(result, corpus, more=more))
+    if result.folder is not None:
+        print_text(report.saved_text(one_line(str(result.folder))))
 
 
 @contextmanager
@@ -186,16 +177,15 @@ def _cleaned_up(retriever: rag.Retriever, cleanup: retrievers.Cleanup) -> Genera
     Yields:
         What deletes it; it takes whether the run failed, and returns what could not be deleted.
     """
-    is_done = False
+    failures: list[bool] = []
 
     def clean_up(failed: bool) -> str | None:
-        nonlocal is_done
-        is_done = True
+        failures.append(failed)
         with components_print_to_stderr():
             return retrievers.clean_up(retriever, cleanup, failed=failed)
 
     def at_the_end(_error: BaseException) -> None:
-        if not is_done and (left := clean_up(True)) is not None:
+        if not failures and (left := clean_up(True)) is not None:
             note(left)
 
     with on_failure(at_the_end):
@@ -254,7 +244,7 @@ def _config_in(root: Path, flags: dict[str, Any]) -> Path | None:
     return found[0] if found else None
 
 
-def _summary(result: rag.EvaluationResult[Any], not_saved: str, worst: int) -> dict[str, Any]:
+def _summary(result: rag.EvaluationResult[Any], not_saved: str) -> dict[str, Any]:
     name = result.score_names[0]
     scores = result.per_query(name)
     return {
@@ -273,6 +263,6 @@ def _summary(result: rag.EvaluationResult[Any], not_saved: str, worst: int) -> d
             for label in result.skipped
         ],
         "worst": [
-            {"id": query.query_id, "query": query.text, name: scores[query.query_id]} for query in result.worst(worst)
+            {"id": query.query_id, "query": query.text, name: scores[query.query_id]} for query in result.worst()
         ],
     }

@@ -4,11 +4,10 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import asdict, replace
-from functools import partial
+from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -16,23 +15,22 @@ import rag_evaluation_framework as rag
 
 from .. import analysis, runs, trackers
 from .. import report as pages
-from ..analysis import gates
+from ..analysis import attribution, gates
 from ..base.files import checked_path
 from ..base.notes import note
 from ..base.outside import json_text, one_line
 from ..errors import ConfigError, ProviderError, ResultError
 from ..runs import store
-from . import paths
 from . import run_options as options
-from .output import arriving, components_print_to_stderr, print_result, print_text, write_page
+from .output import components_print_to_stderr, print_result, print_text, write_page
 
 
 def baseline(
-    run: options.SavedRun,
+    run: str,
     *,
-    root: options.Root = None,
-    allow_failures: options.AllowFailures = 0,
-    allow_skipped: options.AllowSkipped = 0,
+    root: Path | None = None,
+    allow_failures: int = 0,
+    allow_skipped: int = 0,
 ) -> None:
     """Keep a run as the baseline: copy its report to <root>/baseline/, in place of an earlier one.
 
@@ -60,13 +58,12 @@ def compare(
     candidate: str,
     more: list[str] | None = None,
     *,
-    root: options.Root = None,
+    root: Path | None = None,
     score: str | None = None,
-    cluster: options.Cluster = None,
+    cluster: Literal["question", "document"] | None = None,
     by: Annotated[list[str] | None, typer.Option(metavar="PROPERTY")] = None,
-    worst: Annotated[int, typer.Option(min=0)] = 5,
     output: Path | None = None,
-    as_json: options.AsJson = False,
+    as_json: bool = False,
 ) -> None:
     """Compare saved runs: the candidate against the baseline, question by question, or several runs in a table.
 
@@ -79,18 +76,16 @@ def compare(
         more: Other runs: with them, one table says which are tied with the best.
         score: By which score questions got better or worse, or runs are ordered; by default the first.
         by: Show slices of the questions: by a key of their metadata such as tags, document or answer length.
-        worst: How many of the questions that got worse to show.
         output: A new folder for diff.json, and diff.md for a pull request; of several runs leaderboard.*.
     """
     folder = None if output is None else checked_path(output, ConfigError)
     found = [runs.find_run(name, root or store.ROOT) for name in (baseline, candidate, *(more or ()))]
     loaded = [rag.load_result(path) for path in found]
     files = [path / store.REPORT if path.is_dir() else path for path in found]
-    independent: Any = cluster  # whatever it is, it is checked
     if more and by:
         raise ConfigError(f"--by {by[0]}: slices are those of two runs, got {len(loaded)}; compare two of them")
     if more:
-        board = analysis.Leaderboard.of(loaded, cluster=independent)
+        board = analysis.Leaderboard.of(loaded, cluster=cluster)
         again = [
             f"{one} and {other} are the same run"
             for (one, file), (other, second) in combinations(zip(board.runs, files, strict=True), 2)
@@ -100,38 +95,36 @@ def compare(
         record = board.record(score)
         for known, run in zip(record["runs"], loaded, strict=True):
             known |= {"folder": str(run.folder), "created": run.created}
-        page = pages.leaderboard_page(board, score, worst, loaded)
+        page = pages.leaderboard_page(board, score, runs=loaded)
     else:
         before, after = loaded
-        compared = rag.Comparison.of(before, after, cluster=independent)
+        compared = rag.Comparison.of(before, after, cluster=cluster)
         if files[0].samefile(files[1]):
             compared = replace(compared, notes=("baseline and candidate are the same run", *compared.notes))
         sliced = {name: compared.slices(name, score) for name in dict.fromkeys(by or ())}
         record = compared.record((before, after))
         if sliced:
             record["slices"] = {name: [analysis.slice_record(one) for one in slices] for name, slices in sliced.items()}
-        tables = [pages.slices_table(name, slices, independent) for name, slices in sliced.items()]
-        page = pages.comparison_page(compared, (before, after), score, worst, tables)
+        tables = [pages.slices_table(name, slices, cluster) for name, slices in sliced.items()]
+        page = pages.comparison_page(compared, (before, after), score, more=tables)
     if folder is not None:
         name = "leaderboard" if more else "diff"
         texts = {f"{name}.json": json_text(record, indent=1), f"{name}.md": page.as_markdown()}
         store.write_folder(folder, lambda made: store.write_texts(made, texts))
     where = "" if folder is None else one_line(str(folder))
-    with arriving(where and f"the comparison is saved in {where}"):
-        print_result(record, lambda: page, as_json=as_json)
-        if where and not as_json:
-            print_text(pages.saved_text(where))
+    print_result(record, lambda: page, as_json=as_json)
+    if where and not as_json:
+        print_text(pages.saved_text(where))
 
 
 def explain(
-    run: options.SavedRun,
+    run: str,
     question: str | None = None,
     *,
     score: str | None = None,
     deep: bool = False,
-    worst: Annotated[int, typer.Option(min=0)] = 5,
-    root: options.Root = None,
-    as_json: options.AsJson = False,
+    root: Path | None = None,
+    as_json: bool = False,
 ) -> None:
     """Tell where a run lost what was relevant: of the whole run by cause, of a question result by result.
 
@@ -142,26 +135,25 @@ def explain(
         question: One question: its id, or the beginning or some words of it; by default the whole run.
         score: The recall to explain, such as span_recall@5; by default the first.
         deep: Ask your own pipeline, too; imports the code that the run names.
-        worst: How many of the questions that lost most to show.
     """
     result = rag.load_result(runs.find_run(run, root or store.ROOT))
     with components_print_to_stderr():
-        if question is None:
-            lost = rag.Attribution.of(result, score, deep=deep)
-            record, page = lost.record(), partial(lost.summary, worst)
-        else:
-            explanation = result.explain(question, score, deep=deep)
-            record, page = explanation.record(), partial(explanation.summary)
-    print_result(record, page, as_json=as_json)
+        explained: Any = (
+            attribution.Attribution.of(result, score, deep=deep)
+            if question is None
+            else result.explain(question, score, deep=deep)
+        )
+        record = explained.record()
+    print_result(record, explained.summary, as_json=as_json)
 
 
 def report(
-    run: options.SavedRun,
+    run: str,
     others: list[str] | None = None,
     *,
     output: Annotated[Path, typer.Option("--output", "-o")] = Path("report.html"),
-    worst: Annotated[int, typer.Option(min=0)] = 50,
-    root: options.Root = None,
+    worst: int = 50,
+    root: Path | None = None,
 ) -> None:
     """Write a run, with its weakest questions and their passages marked, or a comparison, as one file.
 
@@ -174,12 +166,12 @@ def report(
         output: The file to write; it must not exist.
         worst: How many of the weakest questions to show with their passages.
     """
-    paths.new_page("--output", output, ".md", ".tex")
+    options.check_new("--output", output, *options.PAGE, ".md", ".tex")
     loaded = [runs.load_result(runs.find_run(name, root or store.ROOT)) for name in (run, *(others or ()))]
     print_text(write_page(output, pages.whole_page(loaded, worst)))
 
 
-def publish(run: options.SavedRun, dataset: str, *, root: options.Root = None, as_json: options.AsJson = False) -> None:
+def publish(run: str, dataset: str, *, root: Path | None = None) -> None:
     """Record a run as an experiment on a dataset in LangSmith: where each result was found, and every score.
 
     Needs LANGSMITH_API_KEY. What arrived is counted. Publishing a run again makes a new experiment. `rag-eval dataset
@@ -188,13 +180,9 @@ def publish(run: options.SavedRun, dataset: str, *, root: options.Root = None, a
 
     Args:
         dataset: The name of its dataset in LangSmith.
-        as_json: Print one JSON object.
     """
     result = runs.load_result(runs.find_run(run, root or store.ROOT))
     experiment = trackers.publish_experiment(result, dataset)
-    with arriving(f"the experiment is at {experiment.url}"):
-        record = {**asdict(experiment), "complete": experiment.complete}
-        told = f"{experiment.told}\n" if experiment.complete else ""
-        print_result(record, lambda: f"{told}{experiment.url}", as_json=as_json)
+    print_text(f"{f'{experiment.told}{chr(10)}' * experiment.complete}{experiment.url}")
     if not experiment.complete:
         raise ProviderError(experiment.told, "LangSmith")

@@ -5,33 +5,30 @@ from __future__ import annotations
 
 from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal
 
 import rag_evaluation_framework as rag
 
 from .. import report
 from ..base.notes import collected
-from ..base.outside import name_line, shown
+from ..base.outside import first_of, name_line, shown
 from ..datasets import rankings as rank_files
 from ..errors import DatasetError
-from . import run_options
 from .output import print_result
 
 if TYPE_CHECKING:
     from ..data import ScoreTable
-
-    Scored: TypeAlias = tuple[Path, ScoreTable, dict[str, int]]
 
 
 def score(
     *,
     qrels: Path,
     rankings: list[Path],
-    order: run_options.Order = None,
-    ties: run_options.Ties = None,
+    order: Literal["given", "score"] | None = None,
+    ties: Literal["trec_eval"] | None = None,
     metric: list[str] | None = None,
     per_query: bool = False,
-    as_json: run_options.AsJson = False,
+    as_json: bool = False,
 ) -> None:
     """Score rankings stored in files, several files side by side.
 
@@ -44,22 +41,33 @@ def score(
         per_query: Also show the scores of every question.
     """
     judged = rank_files.RankFile.of_qrels(qrels)
-    scored = [_scored(qrels, judged, path, order, ties, metric) for path in rankings]
-    called = Counter(path.name for path, _, _ in scored)  # files of one name are called by their paths
+    scored = [(path, *_scored(qrels, judged, path, order, ties, metric)) for path in rankings]
+    judgements = sum(map(len, judged.by_query.values()))
+    counted = {"questions": len(judged.by_query), "judgements": judgements, "repeated": judged.repeated}
+    listed = [
+        {
+            "path": _path_text(path),
+            "metrics": scores.mean,
+            "counts": counts,
+            **({"per_query": {name: scores.per_query(name) for name in scores.columns}} if per_query else {}),
+        }
+        for path, scores, counts in scored
+    ]
+    called = Counter(path.name for path in rankings)  # files of one name are called by their paths
     named = [
         (name_line(path.name if called[path.name] == 1 else str(path)), scores, counts)
         for path, scores, counts in scored
     ]
     print_result(
-        _as_json(qrels, judged, scored, per_query),
-        lambda: report.rankings_page(qrels.name, _qrels_counts(judged), named, per_query=per_query, ties=ties),
+        {"qrels": {"path": _path_text(qrels), "counts": counted}, "rankings": listed},
+        lambda: report.rankings_page(qrels.name, counted, named, per_query=per_query, ties=ties),
         as_json=as_json,
     )
 
 
 def _scored(
     qrels: Path, judged: rank_files.RankFile, path: Path, order: Any, ties: Any, metric: list[str] | None
-) -> Scored:
+) -> tuple[ScoreTable, dict[str, int]]:
     ranked = rank_files.RankFile.of_rankings(path, order, ties)
     ranked.check_ids(path)
     truths, found = judged.by_query, ranked.by_query
@@ -69,7 +77,8 @@ def _scored(
     if not common:
         raise DatasetError(
             f"{path}: none of its questions is in {qrels}, so nothing can be scored. Ids in the rankings: "
-            f"{_some(found)}; in the qrels: {_some(truths)}. Write them the same way in both files"
+            f"{first_of([shown(name, 60) for name in found], 3)}; in the qrels: "
+            f"{first_of([shown(name, 60) for name in truths], 3)}. Write them the same way in both files"
         )
     if not any(grade > 0 for query in common for grade in truths[query].values()):
         raise DatasetError(
@@ -80,34 +89,9 @@ def _scored(
         rag.note(f"{path}: {said}")
     counts = {name: number for name, number in scores.counts.items() if name != "queries"}
     in_file = {"repeated": ranked.repeated, "contradicted": ranked.contradicted}
-    return path, scores, {"questions": len(truths), **counts, **in_file}
-
-
-def _some(ids: dict[str, Any]) -> str:
-    some = ", ".join(shown(name, 60) for name in list(ids)[:3])
-    return f"{some or 'none'}{', …' if len(ids) > 3 else ''}"
-
-
-def _as_json(qrels: Path, judged: rank_files.RankFile, scored: list[Scored], per_query: bool) -> dict[str, Any]:
-    return {
-        "qrels": {"path": _path_text(qrels), "counts": _qrels_counts(judged)},
-        "rankings": [
-            {
-                "path": _path_text(path),
-                "metrics": scores.mean,
-                "counts": counts,
-                **({"per_query": {name: scores.per_query(name) for name in scores.columns}} if per_query else {}),
-            }
-            for path, scores, counts in scored
-        ],
-    }
+    return scores, {"questions": len(truths), **counts, **in_file}
 
 
 def _path_text(path: Path) -> str:
     """Return a path as text that UTF-8 can encode, with escapes for what it cannot."""
     return str(path).encode(errors="backslashreplace").decode()
-
-
-def _qrels_counts(judged: rank_files.RankFile) -> dict[str, int]:
-    judgements = sum(map(len, judged.by_query.values()))
-    return {"questions": len(judged.by_query), "judgements": judgements, "repeated": judged.repeated}

@@ -12,27 +12,24 @@ from .. import report, sweeps
 from ..base.outside import one_line
 from ..errors import ConfigError
 from ..runs import store
-from . import paths
 from . import run_options as options
-from .output import arriving, components_print_to_stderr, print_result, print_text, write_page
+from .output import components_print_to_stderr, print_result, print_text, write_page
 
 
 def sweep(
     config: Path | None = None,
     *,
-    corpus: options.Corpus = None,
-    dataset: Annotated[Path | None, typer.Option()] = None,
+    corpus: Path | None = None,
+    dataset: Path | None = None,
     over: Annotated[list[str] | None, typer.Option(metavar="KEY=VALUE,VALUE")] = None,
-    only_if: Annotated[str | None, typer.Option(metavar="CONDITION")] = None,
     score: str | None = None,
     dry_run: bool = False,
     yes_spend: Annotated[float | None, typer.Option(min=0, metavar="AMOUNT")] = None,
     workers: options.Workers = None,
     fresh: bool = False,
-    root: options.Root = None,
-    html: paths.Html = None,
-    no_import: options.NoImport = False,
-    as_json: options.AsJson = False,
+    root: Path | None = None,
+    html: Path | None = None,
+    as_json: bool = False,
 ) -> None:
     """Run every combination of what is varied, and tell which may be the best, and which is the cheapest of these.
 
@@ -44,41 +41,38 @@ def sweep(
         config: A YAML or JSON file with `base`, a run, and `over`, what is varied; or the configuration of a run.
         dataset: The questions, as for `rag-eval run`.
         over: What is varied: chunker.chunk_size=200,400 or embedder=lsa,none; k=5,10 are rows; repeatable.
-        only_if: Which combinations are run, such as "embedder != 'lsa' or reranker is None".
         score: By which score they are compared; by default the recall at the largest budget.
         dry_run: Tell what the sweep will take, and run nothing.
         yes_spend: Refuse if providers would be paid more, or it is not known how much; in the currency of the prices.
-        fresh: Run again what is done.
         html: Write the result as a new file of HTML, with its charts.
     """
-    keys: dict[str, Any] = {"corpus": corpus and str(corpus.absolute()), "dataset": dataset and str(dataset.absolute())}
-    keys |= {"only_if": only_if, "decide_by": score}
-    given = {key: value for key, value in keys.items() if value is not None}
+    options.check_new("--html", html, *options.PAGE)
+    given: dict[str, Any] = {
+        key: str(path.absolute()) for key, path in (("corpus", corpus), ("dataset", dataset)) if path
+    }
+    given |= {} if score is None else {"decide_by": score}
     if config is None:
         swept = sweeps.make_sweep({}, "the options", Path(), over or (), given)
     else:
         swept = sweeps.load_sweep(config, over or (), given)
-    where, imports = root or store.ROOT, not no_import
-    if html is not None:
-        paths.new_page("--html", html)
+    where = root or store.ROOT
     executor = None if workers is None else options.executor_of(workers)
     with components_print_to_stderr():
-        plan = swept.plan(where, fresh=fresh, imports=imports)
+        plan = swept.plan(where, fresh=fresh)
         if yes_spend is not None and not dry_run:
             plan.check_spending(yes_spend)
     if dry_run:
         print_result(plan.record(), plan.summary, as_json=as_json)
         return
     with components_print_to_stderr():
-        result = swept.run(where, plan=plan, fresh=fresh, imports=imports, executor=executor)
+        result = swept.run(where, plan=plan, fresh=fresh, executor=executor)
         folder = swept.save(result, where)
-    with arriving(f"the sweep is saved in {folder}"):
-        record = {"sweep": str(folder), "plan": dict(result.plan), "bill": dict(result.bill), **result.record()}
-        print_result(record, result.summary, as_json=as_json)
-        if not as_json:
-            print_text(report.saved_text(one_line(str(folder))))
-        if html is not None:
-            print_text(write_page(html, result.summary()))
+    record = {"sweep": str(folder), "plan": dict(result.plan), "bill": dict(result.bill), **result.record()}
+    print_result(record, result.summary, as_json=as_json)
+    if not as_json:
+        print_text(report.saved_text(one_line(str(folder))))
+    if html is not None:
+        print_text(write_page(html, result.summary()))
     if result.failed:
         raise ConfigError(
             f"{len(result.failed)} of {len(result.cells)} cells could not be run, the first, "

@@ -1,4 +1,4 @@
-"""What a component must be able to do, one contract per file; rooms on one floor know each other only through these."""
+"""What a component must be able to do; rooms on one floor know each other only through these contracts."""
 
 import lazy_loader as lazy
 

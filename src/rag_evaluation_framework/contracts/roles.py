@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import inspect
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Generator, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Generator, Hashable, Iterable, Sequence
 from contextlib import closing, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import (
     TYPE_CHECKING,
     Any,
@@ -18,7 +17,6 @@ from typing import (
     Protocol,
     TypeAlias,
     TypeVar,
-    runtime_checkable,
 )
 
 import numpy as np
@@ -26,7 +24,7 @@ from numpy.typing import NDArray
 
 from ..adapt.results import as_vectors
 from ..base.coroutines import adapted, resolved
-from ..base.outside import class_name, shown
+from ..base.outside import shown
 from ..data import (
     AnyChunk,
     CharacterSpan,
@@ -40,9 +38,9 @@ from ..data import (
 )
 from ..data.hits import Retrieved
 from ..data.queries import Query, Scope
-from ..data.values import UNREADABLE, copy_metadata, is_truth, plain_array, plain_offset
+from ..data.values import UNREADABLE, is_truth, plain_array, plain_offset
 from ..errors import ConfigError, InputError, NotIndexed
-from .component import Component, check_count, check_truth
+from .component import Component
 
 if TYPE_CHECKING:
     from ..analysis.comparison import Comparison
@@ -501,104 +499,6 @@ class IndexedRetriever(Retriever, Generic[IndexT]):
         return self._index
 
 
-# Engines: retrieval systems that are evaluated as a whole.
-
-CONSTRAINTS_KEYWORD = "metadata_constraints"
-
-
-@runtime_checkable
-class Engine(Protocol):
-    """A running retrieval system: any object with `retrieve`. Its methods may be coroutines.
-
-    What else it can do it says by having it:
-
-    - `ingest(document)` adds a `Document` (`id`, `content`, `metadata`), and replaces one of the same id;
-    - `delete(scope_prefix)` removes every document whose id begins with the prefix, letter for letter, and no other;
-    - `rerank(query, texts)` returns one number per text, higher is better;
-    - `load(ref)` returns the text that a `loaderRef` of a dataset stands for;
-    - `close()` is called once, when nothing more is asked of it;
-    - a `retrieve` that takes the keyword `metadata_constraints` finds nothing but documents that meet them.
-
-    One that has all of these, and knows only when it runs which of them work, tells them by an attribute `abilities`:
-    the names of those that do.
-    """
-
-    def retrieve(self, query: str, top_k: int, scope: str) -> Sequence[Any]:
-        """Return the best `top_k` results, best first, of documents whose ids begin with the scope (`""`: of all).
-
-        Results are what any pipeline returns: texts, chunks, hits, or mappings with what is known of `doc_id`, `start`,
-        `end`, `text`, `score` and `chunk_id`.
-        """
-        ...
-
-
-def check_engine(engine: Any) -> None:
-    """Check that an object is an engine.
-
-    Raises:
-        ConfigError: It has no method `retrieve`, or one that takes other arguments; it is a class, or a retriever.
-    """
-    if isinstance(engine, type):
-        raise ConfigError(f"engine={engine.__name__} is a class; pass an instance, {engine.__name__}(...)")
-    if isinstance(engine, Retriever):
-        raise ConfigError(f"engine={shown(engine)} is a retriever; pass it as one (on the command line --retriever)")
-    if not callable(getattr(engine, "retrieve", None)):
-        raise ConfigError(
-            f"engine={shown(engine)} is {class_name(engine)} without retrieve; expected an object with "
-            "retrieve(query, top_k, scope)"
-        )
-    taken = _parameters(engine)
-    try:
-        if taken is not None:
-            taken.bind("", 1, "")
-    except TypeError as error:
-        raise ConfigError(
-            f"{class_name(engine)}.retrieve{taken} cannot be called as retrieve(query, top_k, scope): {error}; it has "
-            "to take these three, in this order"
-        ) from error
-
-
-def engine_name(engine: Engine) -> str:
-    """Return what an engine is called: its `name` if it has one, else its class."""
-    own: Any = getattr(engine, "name", None)
-    return own if isinstance(own, str) and own else class_name(engine)
-
-
-def can(engine: Engine, ability: str) -> bool:
-    """Return whether an engine has a method, such as `ingest`, that works."""
-    return callable(getattr(engine, ability, None)) and _says(engine, ability)
-
-
-def takes_constraints(engine: Engine) -> bool:
-    """Return whether `retrieve` of an engine takes constraints on metadata."""
-    known = _parameters(engine)
-    return known is not None and CONSTRAINTS_KEYWORD in known.parameters and _says(engine, CONSTRAINTS_KEYWORD)
-
-
-def _parameters(engine: Engine) -> inspect.Signature | None:
-    """Return what `retrieve` takes; None if it does not tell."""
-    try:
-        return inspect.signature(engine.retrieve)
-    except (TypeError, ValueError):
-        return None
-
-
-def _says(engine: Engine, ability: str) -> bool:
-    """Return whether an engine tells of this ability, if it tells of any.
-
-    Raises:
-        ConfigError: Its abilities are no collection of names.
-    """
-    told: Any = getattr(engine, "abilities", None)
-    if told is None:
-        return True
-    if isinstance(told, str) or not isinstance(told, Collection):
-        raise ConfigError(
-            f"{engine_name(engine)}.abilities is {shown(told)}; expected a list of names, such as ['ingest', 'delete']"
-        )
-    return ability in told
-
-
 U_contra = TypeVar("U_contra", bound=DocumentId | ChunkId | CharacterSpan, contravariant=True)
 
 
@@ -675,87 +575,7 @@ class LLMClient(Protocol):
         ...
 
 
-# Which questions a language model is asked to write, and from which parts of the documents.
-
-
-@dataclass(frozen=True)
-class Section:
-    """A part of a document that is shown to a model in one piece.
-
-    Attributes:
-        doc_id: The document.
-        chunks: What is shown, in reading order: one chunk where spans are labelled, several where chunks are cited.
-        heading: The headings under which it begins, from the outermost: `Billing > Refunds`; "" without any.
-    """
-
-    doc_id: DocumentId
-    chunks: tuple[AnyChunk, ...]
-    heading: str = ""
-
-    @property
-    def text(self) -> str:
-        """The texts of its chunks."""
-        return "\n\n".join(chunk.content for chunk in self.chunks)
-
-
-@dataclass(frozen=True)
-class QuestionRequest:
-    """One request for questions.
-
-    Attributes:
-        wish: What kind of questions is wanted, in words for the model; it follows the general instructions.
-        sections: What is shown, in one or several documents.
-        questions: How many questions are asked for.
-        metadata: What is kept with each question, such as `{"persona": "a new user", "difficulty": "hard"}`; copied.
-        prompt_version: By what the wording of the wish is known again, such as `simple@1-0123456789ab`.
-        least_documents: In how many documents a question has to be answered; with fewer it is rejected, and so is one
-            that a single document answers.
-        given: The questions, if they are not to be written: those of users.
-        has_answer: Whether the documents answer. If not, a question is kept only if no passage is found that does.
-
-    Raises:
-        ConfigError: There is no section, a number is below 1, or not that of the questions that are given.
-        DatasetError: The metadata is none.
-    """
-
-    wish: str
-    sections: tuple[Section, ...]
-    questions: int
-    metadata: Mapping[str, Any] = field(default_factory=dict[str, Any], hash=False)
-    prompt_version: str = ""
-    least_documents: int = 1
-    given: tuple[str, ...] = ()
-    has_answer: bool = True
-
-    def __post_init__(self) -> None:
-        for name in ("questions", "least_documents"):
-            check_count("QuestionRequest", name, getattr(self, name))
-        check_truth("QuestionRequest", "has_answer", self.has_answer)
-        object.__setattr__(self, "sections", tuple(self.sections))
-        if not self.sections:
-            raise ConfigError("QuestionRequest: sections=(); expected at least one section to ask about")
-        object.__setattr__(self, "given", tuple(self.given))
-        if self.given and len(self.given) != self.questions:
-            raise ConfigError(f"QuestionRequest: questions={self.questions}; expected {len(self.given)}, as given")
-        copy_metadata(self, ConfigError)
-
-    @property
-    def doc_ids(self) -> tuple[DocumentId, ...]:
-        """The documents of the sections, each once."""
-        return tuple(dict.fromkeys(section.doc_id for section in self.sections))
-
-
-class QuestionStrategy(Component, ABC):
-    """A way of asking: which questions are put to which sections."""
-
-    @abstractmethod
-    def plan(self, sections: Sequence[Section], queries_per_doc: int) -> Sequence[QuestionRequest]:
-        """Return the requests, the same ones each time; nothing is asked yet.
-
-        Args:
-            sections: All sections of all documents, in their order.
-            queries_per_doc: How many questions are wanted for each document.
-        """
+# Where the result of a run goes.
 
 
 @dataclass(frozen=True)

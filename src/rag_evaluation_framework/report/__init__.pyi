@@ -64,7 +64,6 @@ from .pages.written import cache_text as cache_text
 from .pages.written import cleared_text as cleared_text
 from .pages.written import dataset_text as dataset_text
 from .pages.written import demo_next as demo_next
-from .pages.written import demo_saved as demo_saved
 from .pages.written import forgotten_text as forgotten_text
 from .pages.written import kept_texts_text as kept_texts_text
 from .pages.written import saved_text as saved_text

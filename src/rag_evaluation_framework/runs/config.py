@@ -122,9 +122,7 @@ class Asking(BaseModel, frozen=True):
     """How many questions are asked side by side; your own retriever has to allow it. Coroutines do, and functions that
     are safe to call from several threads. Results do not depend on it."""
 
-    timeout: Annotated[
-        float | None, Field(gt=0), BeforeValidator(partial(checked_limit, "timeout")), Option(metavar="SECONDS")
-    ] = None
+    timeout: Annotated[float | None, Field(gt=0), BeforeValidator(partial(checked_limit, "timeout"))] = None
     """How long one question may take, in seconds; one that takes longer has failed. None for any time. A coroutine is
     cancelled; a function cannot be stopped, and goes on in a thread that is left behind. After the third of these no
     other question is asked: those that are left fail."""
@@ -149,7 +147,7 @@ class Asking(BaseModel, frozen=True):
 class Measuring(Asking, frozen=True):
     """How a run is asked and measured."""
 
-    experiment_name: Annotated[Annotated[str, Field(min_length=1)] | None, Option()] = None
+    experiment_name: Annotated[str, Field(min_length=1)] | None = None
     """Name of the result. By default made of the parts, such as "BM25, recursive 800"."""
 
     budgets: Annotated[_Budgets, Option("--budget", takes=list[str])] = Field(

@@ -21,9 +21,9 @@ from ..components.rerankers.function import FunctionReranker
 from ..components.retrievers.engine import Cleanup, EngineRetriever, engine_in, leave
 from ..components.retrievers.function import as_retriever
 from ..contracts.component import confide_parameters
+from ..contracts.engine import Engine, can, check_engine, engine_name
 from ..contracts.registry.building import build, load_function
 from ..contracts.registry.loading import Kind
-from ..contracts.roles import Engine, can, check_engine, engine_name
 from ..data import CHUNK, DOCUMENT, TOKEN, Corpus, Cutoff, Dataset, EvaluationType
 from ..data.dataset import Mode
 from ..datasets import Loader, folder_loader, load_dataset, rankings
@@ -125,7 +125,7 @@ class RunSpec(Measuring, frozen=True):
     glob: Annotated[str | list[str] | None, Option(takes=list[str])] = None
     """Which files of the folder to read; by default every kind that is read; repeatable."""
 
-    exclude: Annotated[str | list[str], Option(takes=list[str])] = Field(default=[])
+    exclude: str | list[str] = Field(default=[])
     """Which files of the folder not to read; a name without a slash means all folders; repeatable."""
 
     converter: Annotated[str | None, _Objects] = None

@@ -9,7 +9,7 @@ from unittest import SkipTest
 from ..adapt.results import as_retrieval
 from ..base.coroutines import resolved
 from ..base.notes import collected
-from ..contracts.roles import Engine, can, check_engine, takes_constraints
+from ..contracts.engine import Engine, can, check_engine, takes_constraints
 from ..data import Document, DocumentId
 from ..data.hits import Ranking
 from .conformance import DOCUMENTS, FOOTER, QUESTIONS

@@ -91,16 +91,13 @@ def _sent(sink: Sink, outcome: Outcome) -> tuple[EvaluationResult[Any] | None, B
     Raises:
         KeyboardInterrupt: An interrupt came, alone or in a group of errors.
     """
-    raisings: list[BaseException] = []
-
-    def failed(error: BaseException) -> EvaluationResult[Any] | None:
-        raisings.append(error)
-        return error.result if isinstance(error, SaveFailed) else None
-
-    found = exits.outcome(exits.no_exit(component_name(sink), "send")(lambda: sink.send(outcome)), failed)
-    error = raisings[0] if raisings else None
-    told = "" if error is None else f"{_failure(sink)}: {_why(error)}"
-    return found if isinstance(found, EvaluationResult) else None, error, told
+    sent: Any = exits.outcome(
+        lambda: exits.no_exit(component_name(sink), "send")(sink.send)(outcome), lambda error: error
+    )
+    failed = sent if isinstance(sent, BaseException) else None
+    found: Any = sent.result if isinstance(sent, SaveFailed) else sent
+    told = "" if failed is None else f"{_failure(sink)}: {_why(failed)}"
+    return found if isinstance(found, EvaluationResult) else None, failed, told
 
 
 def _failure(sink: Sink) -> str:

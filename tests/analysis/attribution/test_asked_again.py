@@ -10,7 +10,6 @@ from rag_evaluation_framework import (
     CHUNK,
     DOCUMENT,
     TOKEN,
-    Attribution,
     BM25Retriever,
     CharacterSpan,
     ChunkLevelEvaluation,
@@ -22,13 +21,13 @@ from rag_evaluation_framework import (
     DocumentLevelEvaluation,
     DocumentLevelGroundTruth,
     EvaluationConfig,
-    FunctionRetriever,
     Query,
     RecursiveCharacterChunker,
-    RerankedRetriever,
     TokenLevelEvaluation,
     TokenLevelGroundTruth,
 )
+from rag_evaluation_framework.analysis.attribution import Attribution
+from rag_evaluation_framework.components import FunctionRetriever, RerankedRetriever
 from rag_evaluation_framework.contracts.registry import build
 from rag_evaluation_framework.errors import ConfigError, ResultError
 

@@ -13,8 +13,6 @@ from rag_evaluation_framework import (
     CHUNK,
     DOCUMENT,
     TOKEN,
-    Answer,
-    Attribution,
     BM25Retriever,
     ChunkLevelEvaluation,
     ChunkLevelGroundTruth,
@@ -28,23 +26,18 @@ from rag_evaluation_framework import (
     Embedder,
     EvaluationConfig,
     FixedTokenChunker,
-    FunctionRetriever,
-    HybridRetriever,
-    LsaEmbedder,
-    MarkdownHeaderChunker,
     OpenAIEmbedder,
     PositionAwareChunk,
     PositionAwareChunker,
     Query,
     RecursiveCharacterChunker,
-    RerankedRetriever,
-    SentenceChunker,
     TokenLevelEvaluation,
     TokenLevelGroundTruth,
     VectorRAGRetriever,
     load_dataset,
     load_result,
 )
+from rag_evaluation_framework.analysis.attribution import Attribution
 from rag_evaluation_framework.analysis.attribution.deep_pass import (
     corpus_of,
     is_ours,
@@ -54,7 +47,16 @@ from rag_evaluation_framework.analysis.attribution.deep_pass import (
     unread_text,
 )
 from rag_evaluation_framework.analysis.attribution.losses import CAUSES
+from rag_evaluation_framework.components import (
+    FunctionRetriever,
+    HybridRetriever,
+    LsaEmbedder,
+    MarkdownHeaderChunker,
+    RerankedRetriever,
+    SentenceChunker,
+)
 from rag_evaluation_framework.contracts.registry.records import describe
+from rag_evaluation_framework.data import Answer
 from rag_evaluation_framework.data.ids import content_digest
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.demo import load_handbook

@@ -7,8 +7,6 @@ import pytest
 
 from rag_evaluation_framework import (
     TOKEN,
-    Answer,
-    Attribution,
     BM25Retriever,
     CharacterSpan,
     ChunkLevelEvaluation,
@@ -19,16 +17,16 @@ from rag_evaluation_framework import (
     DocumentLevelEvaluation,
     EvaluationConfig,
     Query,
-    RerankedRetriever,
-    SentenceChunker,
     TokenLevelEvaluation,
     TokenLevelGroundTruth,
     load_result,
     run_experiment,
 )
-from rag_evaluation_framework.analysis.attribution import Explanation, explain
+from rag_evaluation_framework.analysis.attribution import Attribution, Explanation, explain
 from rag_evaluation_framework.analysis.attribution.explaining import find_question
 from rag_evaluation_framework.analysis.attribution.losses import CAUSES
+from rag_evaluation_framework.components import RerankedRetriever, SentenceChunker
+from rag_evaluation_framework.data import Answer
 from rag_evaluation_framework.data.dataset import Skipped
 from rag_evaluation_framework.data.ids import QueryId, QueryText
 from rag_evaluation_framework.errors import ConfigError, ResultError

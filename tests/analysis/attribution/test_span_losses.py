@@ -6,10 +6,7 @@ import numpy as np
 import pytest
 
 from rag_evaluation_framework import (
-    Answer,
     CharacterSpan,
-    Chunk,
-    ChunkId,
     Corpus,
     Document,
     DocumentId,
@@ -19,6 +16,7 @@ from rag_evaluation_framework import (
 )
 from rag_evaluation_framework.analysis.attribution.attribution import advice
 from rag_evaluation_framework.analysis.attribution.losses import CAUSES, Evidence, span_losses
+from rag_evaluation_framework.data import Answer, Chunk, ChunkId
 from rag_evaluation_framework.data.cutoffs import Cutoff
 from rag_evaluation_framework.data.hits import Hit, RankedHits
 from rag_evaluation_framework.text.reading import RankingCutter

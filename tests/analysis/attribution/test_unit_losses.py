@@ -6,8 +6,6 @@ import numpy as np
 import pytest
 
 from rag_evaluation_framework import (
-    Answer,
-    ChunkId,
     ChunkLevelGroundTruth,
     Corpus,
     Document,
@@ -17,6 +15,7 @@ from rag_evaluation_framework import (
     Query,
 )
 from rag_evaluation_framework.analysis.attribution.losses import CAUSES, STEPS, Evidence, unit_losses
+from rag_evaluation_framework.data import Answer, ChunkId
 from rag_evaluation_framework.data.cutoffs import Cutoff
 from rag_evaluation_framework.data.hits import Hit, RankedHits
 from rag_evaluation_framework.data.levels import CHUNK, DOCUMENT

@@ -16,11 +16,11 @@ from rag_evaluation_framework import (
     Document,
     DocumentId,
     DocumentLevelGroundTruth,
-    DocumentLevelMetric,
     evaluate,
     load_result,
 )
 from rag_evaluation_framework.analysis.gates import Gate, assert_gates, check_gates
+from rag_evaluation_framework.contracts import DocumentLevelMetric
 from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.statistics import clopper_pearson, paired_differences
 from rag_evaluation_framework.statistics.means import mean_scores

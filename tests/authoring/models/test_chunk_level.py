@@ -10,10 +10,10 @@ from rag_evaluation_framework import (
     Corpus,
     Document,
     DocumentId,
-    LsaEmbedder,
     RecursiveCharacterChunker,
 )
 from rag_evaluation_framework.base.notes import collected
+from rag_evaluation_framework.components import LsaEmbedder
 from rag_evaluation_framework.components.retrievers import chunk_corpus
 from rag_evaluation_framework.contracts.registry.records import describe
 from rag_evaluation_framework.testing import LoopbackProviders

@@ -4,8 +4,9 @@ import inspect
 
 import pytest
 
-from rag_evaluation_framework import LsaEmbedder, OpenAIEmbedder, TokenLevelDataGenerator
+from rag_evaluation_framework import OpenAIEmbedder, TokenLevelDataGenerator
 from rag_evaluation_framework.base.notes import collected
+from rag_evaluation_framework.components import LsaEmbedder
 from rag_evaluation_framework.contracts.registry.records import describe
 from rag_evaluation_framework.errors import ConfigError
 from support.scripted_llm import ScriptedModel

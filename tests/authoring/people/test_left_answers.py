@@ -1,5 +1,4 @@
 from rag_evaluation_framework import (
-    Answer,
     CharacterSpan,
     ChunkLevelGroundTruth,
     DocumentId,
@@ -8,6 +7,7 @@ from rag_evaluation_framework import (
     TokenLevelGroundTruth,
 )
 from rag_evaluation_framework.authoring.people.sessions import without_answers
+from rag_evaluation_framework.data import Answer
 
 QUERY = Query.from_text("When?")
 

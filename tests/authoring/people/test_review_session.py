@@ -6,7 +6,6 @@ import pytest
 from rag_evaluation_framework import (
     CHUNK,
     TOKEN,
-    Answer,
     CharacterSpan,
     ChunkLevelGroundTruth,
     Corpus,
@@ -19,7 +18,7 @@ from rag_evaluation_framework import (
     save_dataset,
 )
 from rag_evaluation_framework.authoring.people import ReviewChecks, ReviewSession, SavedFile
-from rag_evaluation_framework.data import REVIEW, Skipped
+from rag_evaluation_framework.data import REVIEW, Answer, Skipped
 from rag_evaluation_framework.datasets.checks.findings import LabelTexts
 from rag_evaluation_framework.errors import DatasetError, InputError
 from rag_evaluation_framework.labels import relabel

@@ -10,15 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_evaluation_framework import (
-    Document,
-    DocumentId,
-    FixedTokenChunker,
-    MarkdownHeaderChunker,
-    RecursiveCharacterChunker,
-    SemanticChunker,
-    SentenceChunker,
-)
+from rag_evaluation_framework import Document, DocumentId, FixedTokenChunker, RecursiveCharacterChunker, SemanticChunker
+from rag_evaluation_framework.components import MarkdownHeaderChunker, SentenceChunker
 from rag_evaluation_framework.contracts.registry.building import build
 from rag_evaluation_framework.contracts.registry.records import describe
 from rag_evaluation_framework.errors import ConfigError, MissingDependency, TokenizerError

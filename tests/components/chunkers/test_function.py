@@ -9,9 +9,9 @@ from rag_evaluation_framework import (
     Document,
     DocumentId,
     RecursiveCharacterChunker,
-    SentenceChunker,
     VectorRAGRetriever,
 )
+from rag_evaluation_framework.components import SentenceChunker
 from rag_evaluation_framework.components.chunkers import ChunkerPositionAdapter, FunctionChunker, position_aware
 from rag_evaluation_framework.components.retrievers import chunk_corpus
 from rag_evaluation_framework.contracts.registry.records import describe

@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_evaluation_framework import Document, DocumentId, MarkdownHeaderChunker, RecursiveCharacterChunker
+from rag_evaluation_framework import Document, DocumentId, RecursiveCharacterChunker
+from rag_evaluation_framework.components import MarkdownHeaderChunker
 from support.each import each
 from support.examples import examples
 from support.linear import assert_linear

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from rag_evaluation_framework import (
     BM25Retriever,
-    Chunk,
     Chunker,
     ChunkerPositionAdapter,
     Document,
@@ -22,6 +21,7 @@ from rag_evaluation_framework import (
     generate_pa_chunk_id,
 )
 from rag_evaluation_framework.components.chunkers import function, position_aware
+from rag_evaluation_framework.data import Chunk
 from rag_evaluation_framework.errors import InputError
 from support.each import each
 from support.examples import examples

@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_evaluation_framework import Document, DocumentId, Embedder, LsaEmbedder, SemanticChunker
+from rag_evaluation_framework import Document, DocumentId, Embedder, SemanticChunker
+from rag_evaluation_framework.components import LsaEmbedder
 from rag_evaluation_framework.contracts.registry.building import build
 from rag_evaluation_framework.contracts.registry.records import describe
 from rag_evaluation_framework.errors import ConfigError, InputError

@@ -2,7 +2,7 @@
 
 import pytest
 
-from rag_evaluation_framework import SentenceTransformerEmbedder
+from rag_evaluation_framework.components import SentenceTransformerEmbedder
 
 
 @pytest.fixture(scope="session")

@@ -12,8 +12,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rag_evaluation_framework import CachedEmbedder, Embedder
+from rag_evaluation_framework import Embedder
 from rag_evaluation_framework.base.notes import collected
+from rag_evaluation_framework.components import CachedEmbedder
 from rag_evaluation_framework.components.embedders import EmbeddingCache
 from rag_evaluation_framework.components.embedders.cached import Embedding, embedder_identity, vector_key
 from support.each import each

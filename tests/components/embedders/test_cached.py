@@ -7,15 +7,8 @@ from importlib.util import find_spec
 import numpy as np
 import pytest
 
-from rag_evaluation_framework import (
-    CachedEmbedder,
-    Corpus,
-    Document,
-    DocumentId,
-    Embedder,
-    LsaEmbedder,
-    VectorRAGRetriever,
-)
+from rag_evaluation_framework import Corpus, Document, DocumentId, Embedder, VectorRAGRetriever
+from rag_evaluation_framework.components import CachedEmbedder, LsaEmbedder
 from rag_evaluation_framework.components.embedders import EmbeddingCache
 from rag_evaluation_framework.contracts.registry.building import build
 from rag_evaluation_framework.contracts.registry.records import describe
@@ -165,10 +158,10 @@ class TestWithAFullCache:
             if find_spec(module) is None:
                 pytest.skip(f"needs {module}")  # which is not imported here
         script = (
-            "import sys, warnings, rag_evaluation_framework as rag\n"
+            "import sys, warnings, rag_evaluation_framework as rag\nfrom rag_evaluation_framework import components\n"
             "warnings.simplefilter('always')\n"
             "corpus = rag.Corpus([rag.Document(rag.DocumentId('a.md'), 'Refunds take five days. ' * 90)])\n"
-            f"embedder = rag.CachedEmbedder(rag.SentenceTransformerEmbedder(), {str(tmp_path)!r})\n"
+            f"embedder = components.CachedEmbedder(components.SentenceTransformerEmbedder(), {str(tmp_path)!r})\n"
             "chunker = rag.RecursiveCharacterChunker(chunk_size=100_000)\n"
             "retriever = rag.VectorRAGRetriever(chunker=chunker, embedder=embedder)\n"
             "retriever.index(corpus)\n"

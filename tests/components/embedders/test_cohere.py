@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from rag_eval_loopback.models import vector
-from rag_evaluation_framework import CachedEmbedder, CohereEmbedder
+from rag_evaluation_framework.components import CachedEmbedder, CohereEmbedder
 from rag_evaluation_framework.components.embedders.cached import embedder_identity
 from rag_evaluation_framework.testing import EmbedderConformance
 from support.provider_clients import client_of

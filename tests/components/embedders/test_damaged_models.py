@@ -9,7 +9,7 @@ from types import ModuleType
 import numpy as np
 import pytest
 
-from rag_evaluation_framework import CrossEncoderReranker, SentenceTransformerEmbedder
+from rag_evaluation_framework.components import CrossEncoderReranker, SentenceTransformerEmbedder
 from rag_evaluation_framework.errors import ConfigError, MissingDependency, RagEvalError
 from support.tiny_models import tiny_cross_encoder
 

@@ -12,7 +12,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from rag_evaluation_framework import CachedEmbedder, Embedder, LsaEmbedder
+from rag_evaluation_framework import Embedder
+from rag_evaluation_framework.components import CachedEmbedder, LsaEmbedder
 from rag_evaluation_framework.components.embedders import EmbeddingCache
 from rag_evaluation_framework.components.embedders.cached import (
     Embedding,

@@ -1,15 +1,8 @@
 import numpy as np
 import pytest
 
-from rag_evaluation_framework import (
-    CachedEmbedder,
-    Corpus,
-    Document,
-    DocumentId,
-    LsaEmbedder,
-    SemanticChunker,
-    VectorRAGRetriever,
-)
+from rag_evaluation_framework import Corpus, Document, DocumentId, SemanticChunker, VectorRAGRetriever
+from rag_evaluation_framework.components import CachedEmbedder, LsaEmbedder
 from rag_evaluation_framework.components.embedders import FunctionEmbedder
 from rag_evaluation_framework.components.retrievers import chunk_corpus, embed_chunks
 from rag_evaluation_framework.contracts.registry.records import describe

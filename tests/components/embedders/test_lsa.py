@@ -3,7 +3,7 @@ import sys
 import numpy as np
 import pytest
 
-from rag_evaluation_framework import LsaEmbedder
+from rag_evaluation_framework.components import LsaEmbedder
 from rag_evaluation_framework.errors import ConfigError, InputError, MissingDependency, NotIndexed
 
 DOCUMENTS = [

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from rag_eval_loopback.models import vector
-from rag_evaluation_framework import TOKEN, CachedEmbedder, Dataset, OpenAIEmbedder, VectorRAGRetriever, evaluate
+from rag_evaluation_framework import TOKEN, Dataset, OpenAIEmbedder, VectorRAGRetriever, evaluate
+from rag_evaluation_framework.components import CachedEmbedder
 from rag_evaluation_framework.components.embedders import EmbeddingCache
 from rag_evaluation_framework.components.embedders.cached import Embedding, embedder_identity
 from rag_evaluation_framework.components.providers import track_usage

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import rag_evaluation_framework as rag
-from rag_evaluation_framework import SentenceTransformerEmbedder
+from rag_evaluation_framework.components import SentenceTransformerEmbedder
 from rag_evaluation_framework.components.embedders.sentence_transformer import TorchModel, content_hash, find_model
 from rag_evaluation_framework.contracts.registry.building import build
 from rag_evaluation_framework.contracts.registry.records import describe
@@ -281,7 +281,7 @@ class TestParameters:
 
     def test_making_one_imports_nothing_heavy(self):
         script = (
-            "import sys\nfrom rag_evaluation_framework import SentenceTransformerEmbedder\n"
+            "import sys\nfrom rag_evaluation_framework.components import SentenceTransformerEmbedder\n"
             "SentenceTransformerEmbedder()\n"
             "print(sorted({'torch', 'transformers', 'sentence_transformers'} & set(sys.modules)))"
         )

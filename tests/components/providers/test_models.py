@@ -5,7 +5,8 @@ from typing import NamedTuple
 
 import pytest
 
-from rag_evaluation_framework import CohereEmbedder, CohereReranker, OpenAIEmbedder
+from rag_evaluation_framework import CohereReranker, OpenAIEmbedder
+from rag_evaluation_framework.components import CohereEmbedder
 from rag_evaluation_framework.components.embedders.cached import embedder_identity
 from rag_evaluation_framework.contracts.registry.building import build
 from rag_evaluation_framework.contracts.registry.records import describe

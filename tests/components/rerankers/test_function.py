@@ -1,7 +1,8 @@
 import numpy as np
 import pytest
 
-from rag_evaluation_framework import CrossEncoderReranker, PositionAwareChunk, RerankedRetriever
+from rag_evaluation_framework import PositionAwareChunk
+from rag_evaluation_framework.components import CrossEncoderReranker, RerankedRetriever
 from rag_evaluation_framework.components.rerankers import FunctionReranker
 from rag_evaluation_framework.contracts.registry.records import describe
 from rag_evaluation_framework.data import Document, DocumentId

@@ -18,14 +18,13 @@ from rag_evaluation_framework import (
     Document,
     DocumentId,
     DocumentLevelGroundTruth,
-    HybridRetriever,
     Query,
-    RerankedRetriever,
     compare,
     evaluate,
 )
 from rag_evaluation_framework.base.coroutines import Awaited
 from rag_evaluation_framework.base.notes import collected
+from rag_evaluation_framework.components import HybridRetriever, RerankedRetriever
 from rag_evaluation_framework.components.rerankers import FunctionReranker
 from rag_evaluation_framework.components.retrievers import EngineRetriever, clean_up
 from rag_evaluation_framework.errors import ConfigError, DatasetError

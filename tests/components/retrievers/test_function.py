@@ -4,19 +4,11 @@ from time import perf_counter
 import numpy as np
 import pytest
 
-from rag_evaluation_framework import (
-    CharacterSpan,
-    Chunk,
-    Corpus,
-    Document,
-    DocumentId,
-    FunctionRetriever,
-    PositionAwareChunk,
-    generate_chunk_id,
-)
+from rag_evaluation_framework import CharacterSpan, Corpus, Document, DocumentId, PositionAwareChunk, generate_chunk_id
 from rag_evaluation_framework.adapt.results import as_hits, as_retrieval
 from rag_evaluation_framework.base.notes import collected
-from rag_evaluation_framework.data import Hit, Retrieval, Stage
+from rag_evaluation_framework.components import FunctionRetriever
+from rag_evaluation_framework.data import Chunk, Hit, Retrieval, Stage
 from rag_evaluation_framework.errors import InputError
 from support.each import each
 

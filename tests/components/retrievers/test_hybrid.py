@@ -6,17 +6,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import rag_evaluation_framework as rag
-from rag_evaluation_framework import (
-    BM25Retriever,
-    Corpus,
-    Document,
-    DocumentId,
-    HybridRetriever,
-    RerankedRetriever,
-    VectorRAGRetriever,
-)
+from rag_evaluation_framework import BM25Retriever, Corpus, Document, DocumentId, VectorRAGRetriever
 from rag_evaluation_framework.base.notes import collected
-from rag_evaluation_framework.data import Hit, Retrieval, Stage
+from rag_evaluation_framework.components import (
+    FunctionRetriever,
+    HybridRetriever,
+    InMemoryVectorStore,
+    RerankedRetriever,
+)
+from rag_evaluation_framework.data import Chunk, Hit, Retrieval, Stage
 from rag_evaluation_framework.demo import load_handbook
 from rag_evaluation_framework.errors import ConfigError, InputError, NotIndexed
 from rag_evaluation_framework.testing import FixedRetriever, ReversingReranker
@@ -149,7 +147,7 @@ class TestDepth:
         def unstable(query, k):
             return [{"doc_id": "letters.md", "start": place, "end": place + 1} for place in range(k)][::-1]
 
-        retriever = HybridRetriever([rag.FunctionRetriever(unstable, stable=False), of("cbd")], depth=6)
+        retriever = HybridRetriever([FunctionRetriever(unstable, stable=False), of("cbd")], depth=6)
         retriever.index(CORPUS)
         assert retriever.prefix_stable
         every = retriever.retrieve("?", 6).hits
@@ -230,7 +228,7 @@ class TestForeignResults:
     def test_chunks_of_equal_texts_without_a_place_are_listed_once_per_document(self):
         class Tidied(FixedRetriever):
             def chunks(self):
-                return [rag.Chunk(rag.generate_chunk_id("x"), "x", DocumentId(name)) for name in ("a", "b", "b")]
+                return [Chunk(rag.generate_chunk_id("x"), "x", DocumentId(name)) for name in ("a", "b", "b")]
 
         retriever = HybridRetriever([Tidied(), Tidied()])
         retriever.index(CORPUS)
@@ -405,13 +403,13 @@ class TestParameters:
             HybridRetriever(**parameters)
 
     def test_two_parts_cannot_share_a_store(self):
-        store = rag.InMemoryVectorStore()
+        store = InMemoryVectorStore()
         shared = VectorRAGRetriever(vector_store=store)
         with pytest.raises(ConfigError, match="give each a store of its own"):
             HybridRetriever([shared, VectorRAGRetriever(rag.RecursiveCharacterChunker(50), vector_store=store)])
         with pytest.raises(ConfigError, match="give each a store of its own"):
             HybridRetriever([shared, HybridRetriever([BM25Retriever(), shared])])
-        HybridRetriever([shared, VectorRAGRetriever(vector_store=rag.InMemoryVectorStore())])
+        HybridRetriever([shared, VectorRAGRetriever(vector_store=InMemoryVectorStore())])
 
     def test_a_list_that_is_changed_later_changes_nothing(self):
         parts, weights = [BM25Retriever(), VectorRAGRetriever()], [1, 2]

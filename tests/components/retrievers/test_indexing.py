@@ -6,25 +6,21 @@ import pytest
 import rag_evaluation_framework as rag
 from rag_evaluation_framework import (
     BM25Retriever,
-    Chunk,
     Chunker,
     Corpus,
     Document,
     DocumentId,
     Embedder,
-    HybridRetriever,
-    InMemoryVectorStore,
-    LsaEmbedder,
     PositionAwareChunker,
     RecursiveCharacterChunker,
-    RerankedRetriever,
     VectorRAGRetriever,
     evaluate,
     generate_chunk_id,
 )
 from rag_evaluation_framework.base.notes import collected
+from rag_evaluation_framework.components import HybridRetriever, InMemoryVectorStore, LsaEmbedder, RerankedRetriever
 from rag_evaluation_framework.components.retrievers import chunk_corpus, embed_chunks, fill_store
-from rag_evaluation_framework.data import Hit
+from rag_evaluation_framework.data import Chunk, Hit
 from rag_evaluation_framework.demo import load_handbook
 from rag_evaluation_framework.errors import InputError, NotIndexed
 from rag_evaluation_framework.testing import ReversingReranker

@@ -6,7 +6,6 @@ import pytest
 
 from rag_evaluation_framework import (
     BM25Retriever,
-    Chunk,
     Chunker,
     ChunkerPositionAdapter,
     Corpus,
@@ -19,6 +18,7 @@ from rag_evaluation_framework import (
 )
 from rag_evaluation_framework.base.notes import collected
 from rag_evaluation_framework.components.retrievers import chunk_corpus
+from rag_evaluation_framework.data import Chunk
 from rag_evaluation_framework.errors import InputError
 
 CORPUS = Corpus([Document(DocumentId(name), "refund one\nserver two") for name in ("a", "b", "c")])

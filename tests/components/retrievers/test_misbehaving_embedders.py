@@ -6,16 +6,9 @@ from functools import partial
 import numpy as np
 import pytest
 
-from rag_evaluation_framework import (
-    CachedEmbedder,
-    Corpus,
-    Document,
-    DocumentId,
-    Embedder,
-    SemanticChunker,
-    VectorRAGRetriever,
-)
+from rag_evaluation_framework import Corpus, Document, DocumentId, Embedder, SemanticChunker, VectorRAGRetriever
 from rag_evaluation_framework.base.notes import collected
+from rag_evaluation_framework.components import CachedEmbedder
 from rag_evaluation_framework.components.embedders import EmbeddingCache, FunctionEmbedder
 from rag_evaluation_framework.errors import InputError, NotIndexed
 from support.chunkers import Lines

@@ -5,14 +5,8 @@ from itertools import count
 import numpy as np
 import pytest
 
-from rag_evaluation_framework import (
-    BM25Retriever,
-    Corpus,
-    Document,
-    DocumentId,
-    RerankedRetriever,
-    Reranker,
-)
+from rag_evaluation_framework import BM25Retriever, Corpus, Document, DocumentId, Reranker
+from rag_evaluation_framework.components import RerankedRetriever
 from rag_evaluation_framework.components.rerankers.function import FunctionReranker, ScoringReranker
 from rag_evaluation_framework.data import Hit
 from rag_evaluation_framework.errors import InputError

@@ -4,18 +4,12 @@ from itertools import count, repeat
 
 import pytest
 
-from rag_evaluation_framework import (
-    Chunk,
-    Corpus,
-    Document,
-    DocumentId,
-    InMemoryVectorStore,
-    VectorRAGRetriever,
-    generate_chunk_id,
-)
+from rag_evaluation_framework import Corpus, Document, DocumentId, VectorRAGRetriever, generate_chunk_id
 from rag_evaluation_framework.base.notes import collected
+from rag_evaluation_framework.components import InMemoryVectorStore
 from rag_evaluation_framework.components.retrievers import chunk_corpus, embed_chunks, fill_store
 from rag_evaluation_framework.contracts import VectorStore
+from rag_evaluation_framework.data import Chunk
 from rag_evaluation_framework.errors import InputError
 from support.chunkers import Lines
 from support.embedders import WordCounts

@@ -3,15 +3,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import rag_evaluation_framework as rag
-from rag_evaluation_framework import (
-    BM25Retriever,
-    Corpus,
-    Document,
-    DocumentId,
+from rag_evaluation_framework import BM25Retriever, Corpus, Document, DocumentId, PositionAwareChunk, Reranker
+from rag_evaluation_framework.components import (
+    FunctionRetriever,
     HybridRetriever,
-    PositionAwareChunk,
     RerankedRetriever,
-    Reranker,
 )
 from rag_evaluation_framework.contracts.registry.building import build
 from rag_evaluation_framework.contracts.registry.records import describe
@@ -68,7 +64,7 @@ class TestCandidates:
         def unstable(query, k):
             return [{"doc_id": "letters.md", "start": n, "end": n + 1} for n in range(k)][::-1]
 
-        whole = reranked(rag.FunctionRetriever(unstable, stable=False), candidates=6)
+        whole = reranked(FunctionRetriever(unstable, stable=False), candidates=6)
         assert whole.prefix_stable
         assert [hit.start for hit in whole.retrieve("?", 3).hits] == [0, 1, 2]
 
@@ -333,7 +329,7 @@ class TestWhole:
             RerankedRetriever(**{"retriever": BM25Retriever(), "reranker": ReversingReranker(), **parameters})
 
     def test_parts_can_be_written_in_a_configuration(self):
-        part = rag.RerankedRetriever(HybridRetriever((BM25Retriever(k1=0.9), BM25Retriever())), ReversingReranker(), 20)
+        part = RerankedRetriever(HybridRetriever((BM25Retriever(k1=0.9), BM25Retriever())), ReversingReranker(), 20)
         described = {
             "type": "reranked",
             "retriever": {"type": "hybrid", "retrievers": ["bm25:k1=0.9", "bm25"]},

@@ -10,13 +10,12 @@ from rag_evaluation_framework import (
     Document,
     DocumentId,
     DocumentLevelGroundTruth,
-    HybridRetriever,
     Query,
-    RerankedRetriever,
     VectorRAGRetriever,
     evaluate,
 )
 from rag_evaluation_framework.base.notes import collected
+from rag_evaluation_framework.components import HybridRetriever, RerankedRetriever
 from rag_evaluation_framework.components.retrievers import ScopedRetriever
 from rag_evaluation_framework.errors import DatasetError
 from rag_evaluation_framework.testing import HashingEmbedder

@@ -15,18 +15,14 @@ import pytest
 
 from rag_evaluation_framework import (
     BM25Retriever,
-    CachedEmbedder,
     Corpus,
     Document,
     Embedder,
     ExperimentConfig,
     FixedTokenChunker,
-    LsaEmbedder,
-    MarkdownHeaderChunker,
     PositionAwareChunk,
     RecursiveCharacterChunker,
     SemanticChunker,
-    SentenceChunker,
     VectorRAGRetriever,
     evaluate,
     load_dataset,
@@ -37,6 +33,7 @@ from rag_evaluation_framework.base import stages as staged
 from rag_evaluation_framework.base.notes import collected
 from rag_evaluation_framework.base.stages import Stages, kept_stages, shared, stage
 from rag_evaluation_framework.base.store import Cache
+from rag_evaluation_framework.components import CachedEmbedder, LsaEmbedder, MarkdownHeaderChunker, SentenceChunker
 from rag_evaluation_framework.components.retrievers import chunk_corpus
 from rag_evaluation_framework.demo import load_handbook
 from rag_evaluation_framework.labels import quote_table

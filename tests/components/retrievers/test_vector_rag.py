@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 import rag_evaluation_framework as rag
-from rag_evaluation_framework import Corpus, Document, DocumentId, InMemoryVectorStore, VectorRAGRetriever
+from rag_evaluation_framework import Corpus, Document, DocumentId, VectorRAGRetriever
 from rag_evaluation_framework.base.notes import collected
+from rag_evaluation_framework.components import InMemoryVectorStore, LsaEmbedder, QdrantVectorStore, SentenceChunker
 from rag_evaluation_framework.errors import ConfigError, InputError, NotIndexed
 from support.chunkers import Lines
 from support.embedders import WordCounts
@@ -41,7 +42,7 @@ class TestRetrieve:
         assert places(found) == [("1.md", 0), ("2.md", 0), ("0.md", 0)]
         assert [hit.text for hit in found.hits][:2] == ["password server", "refunds server password"]
 
-    @pytest.mark.parametrize("store", [InMemoryVectorStore, rag.ChromaVectorStore, rag.QdrantVectorStore])
+    @pytest.mark.parametrize("store", [InMemoryVectorStore, rag.ChromaVectorStore, QdrantVectorStore])
     def test_scores_are_cosines(self, store):
         retriever = indexed(vector_store=store())
         cosines = [1 / np.sqrt(2), 1 / np.sqrt(3), 0]
@@ -273,7 +274,7 @@ class TestParameters:
 
     def test_the_defaults_need_nothing(self, corpus):
         retriever = VectorRAGRetriever()
-        assert retriever.embedder == rag.LsaEmbedder()
+        assert retriever.embedder == LsaEmbedder()
         retriever.index(corpus)
         assert retriever.retrieve("How long do refunds take?", 1).hits[0].doc_id == "billing.md"
 
@@ -291,8 +292,8 @@ class TestAnotherEmbedderCutsTheChunks:
     @pytest.mark.parametrize(
         ("cutting", "searching"),
         [
-            (rag.LsaEmbedder(dimensions=2), rag.LsaEmbedder(dimensions=3)),
-            (rag.LsaEmbedder(dimensions=3), rag.LsaEmbedder(dimensions=3, seed=1)),
+            (LsaEmbedder(dimensions=2), LsaEmbedder(dimensions=3)),
+            (LsaEmbedder(dimensions=3), LsaEmbedder(dimensions=3, seed=1)),
         ],
     )
     def test_that_is_said(self, cutting, searching):
@@ -301,7 +302,7 @@ class TestAnotherEmbedderCutsTheChunks:
             retriever.index(self.TEXTS)
 
     def test_the_same_one_is_not_told_and_neither_are_other_chunkers(self):
-        for chunker in (rag.SemanticChunker(rag.LsaEmbedder(dimensions=2)), rag.SentenceChunker(sentences=1)):
+        for chunker in (rag.SemanticChunker(LsaEmbedder(dimensions=2)), SentenceChunker(sentences=1)):
             with collected() as notes:
-                VectorRAGRetriever(chunker, rag.LsaEmbedder(dimensions=2)).index(self.TEXTS)
+                VectorRAGRetriever(chunker, LsaEmbedder(dimensions=2)).index(self.TEXTS)
             assert not any("chunks are cut by" in said for said in notes)

@@ -8,7 +8,8 @@ from uuid import uuid4
 import numpy as np
 import pytest
 
-from rag_evaluation_framework import ChromaVectorStore, Document, DocumentId, PositionAwareChunk, QdrantVectorStore
+from rag_evaluation_framework import ChromaVectorStore, Document, DocumentId, PositionAwareChunk
+from rag_evaluation_framework.components import QdrantVectorStore
 from rag_evaluation_framework.components.vector_stores import PgVectorStore
 from support.chroma_server import chroma_server
 

@@ -15,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import rag_evaluation_framework as rag
+from rag_evaluation_framework.components import InMemoryVectorStore, QdrantVectorStore
 from rag_evaluation_framework.contracts.registry.building import build
 from rag_evaluation_framework.contracts.registry.records import describe
 from rag_evaluation_framework.errors import ConfigError, InputError, MissingDependency
@@ -26,7 +27,7 @@ pytestmark = pytest.mark.slow
 pytest.importorskip("chromadb", reason="needs the extra chroma")
 pytest.importorskip("qdrant_client", reason="needs the extra qdrant")
 
-BOTH = pytest.mark.parametrize("kind", [rag.ChromaVectorStore, rag.QdrantVectorStore])
+BOTH = pytest.mark.parametrize("kind", [rag.ChromaVectorStore, QdrantVectorStore])
 
 
 class FewChunks(VectorStoreConformance):
@@ -59,7 +60,7 @@ class TestChromaInAFolder(InFolders):
 
 
 class TestQdrantInAFolder(InFolders):
-    kind = rag.QdrantVectorStore
+    kind = QdrantVectorStore
 
 
 class TestChromaInOneFolder(FewChunks):
@@ -88,7 +89,7 @@ class TestQdrantServer(FewChunks):
         self.url = qdrant_server.url
 
     def make(self):
-        return rag.QdrantVectorStore(url=self.url, collection=f"run-{uuid4().hex}")
+        return QdrantVectorStore(url=self.url, collection=f"run-{uuid4().hex}")
 
 
 @BOTH
@@ -111,7 +112,7 @@ class TestRanking:
         queries = rng.integers(-2, 3, size=(5, 4)).astype(np.float32)
         document = rag.Document(rag.DocumentId("a"), "x" * count)
         pieces = [rag.PositionAwareChunk.of(document, number, number + 1) for number in range(count)]
-        exact, store = rag.InMemoryVectorStore(), make()
+        exact, store = InMemoryVectorStore(), make()
         for one in (exact, store):
             one.add(pieces, rows)
         assert store.search_many(queries, k) == exact.search_many(queries, k)
@@ -123,7 +124,7 @@ class TestRanking:
         assert store.search(np.array([1e-38, 0], dtype=np.float32), 3) == [chunks(3)[number] for number in (0, 2, 1)]
 
     def test_a_chunk_that_is_added_twice_is_found_twice(self, make, chunks, vectors):
-        exact, store = rag.InMemoryVectorStore(), make()
+        exact, store = InMemoryVectorStore(), make()
         for one in (exact, store):
             one.add([*chunks(2), *chunks(2)], np.tile(vectors(2), (2, 1)))
             one.add(chunks(1), vectors(1, seed=9))
@@ -141,7 +142,7 @@ class TestRanking:
         centres = rng.normal(size=(60, 96))
         rows = (centres[rng.integers(60, size=3_000)] + 0.7 * rng.normal(size=(3_000, 96))).astype(np.float32)
         queries = (centres + 0.7 * rng.normal(size=(60, 96))).astype(np.float32)
-        exact, store = rag.InMemoryVectorStore(), rag.ChromaVectorStore()
+        exact, store = InMemoryVectorStore(), rag.ChromaVectorStore()
         for one in (exact, store):
             one.add(chunks(3_000), rows)
         pairs = zip(store.search_many(queries, 10), exact.search_many(queries, 10), strict=True)
@@ -215,8 +216,8 @@ class TestBadInput:
             (rag.ChromaVectorStore, {"ef_search": 0}),
             (rag.ChromaVectorStore, {"ef_construction": 2.5}),
             (rag.ChromaVectorStore, {"max_neighbors": -1}),
-            (rag.QdrantVectorStore, {"path": "db", "url": "http://localhost"}),
-            (rag.QdrantVectorStore, {"timeout": 0}),
+            (QdrantVectorStore, {"path": "db", "url": "http://localhost"}),
+            (QdrantVectorStore, {"timeout": 0}),
         ],
     )
     def test_parameters_are_checked_at_once(self, kind, given):
@@ -227,7 +228,7 @@ class TestBadInput:
         "store",
         [
             lambda: rag.ChromaVectorStore(host="127.0.0.1", port=9),
-            lambda: rag.QdrantVectorStore(url="http://127.0.0.1:9", timeout=2),
+            lambda: QdrantVectorStore(url="http://127.0.0.1:9", timeout=2),
         ],
         ids=["chroma", "qdrant"],
     )
@@ -246,12 +247,12 @@ class TestBadInput:
 class TestNames:
     def test_the_name_says_the_place_and_no_secret(self, tmp_path):
         assert rag.ChromaVectorStore().name == "ChromaVectorStore"
-        assert rag.QdrantVectorStore().name == "QdrantVectorStore"
+        assert QdrantVectorStore().name == "QdrantVectorStore"
         assert rag.ChromaVectorStore(path=tmp_path).name == f"ChromaVectorStore(path={str(tmp_path)!r})"
         store = rag.ChromaVectorStore(host="db.example", port=80, headers={"x-chroma-token": "secret"})
         assert store.name == "ChromaVectorStore(host='db.example', port=80)"
         assert "secret" not in f"{store!r}{describe(store)}"
-        store = rag.QdrantVectorStore(url="http://db.example", api_key="secret")
+        store = QdrantVectorStore(url="http://db.example", api_key="secret")
         assert store.name == "QdrantVectorStore(url='http://db.example')"
         assert "secret" not in f"{store!r}{describe(store)}"
 
@@ -260,7 +261,7 @@ class TestNames:
         assert (type(store), store.path, store.ef_search) == (rag.ChromaVectorStore, str(tmp_path), 50)
         assert describe(build("vector_store", describe(store))) == describe(store)
         store = build("vector_store", "qdrant:collection=mine")
-        assert (type(store), store.collection) == (rag.QdrantVectorStore, "mine")
+        assert (type(store), store.collection) == (QdrantVectorStore, "mine")
         assert describe(build("vector_store", describe(store))) == describe(store)
 
     @BOTH
@@ -271,7 +272,7 @@ class TestNames:
 
     @pytest.mark.parametrize(
         ("kind", "package", "extra"),
-        [(rag.ChromaVectorStore, "chromadb", "chroma"), (rag.QdrantVectorStore, "qdrant_client", "qdrant")],
+        [(rag.ChromaVectorStore, "chromadb", "chroma"), (QdrantVectorStore, "qdrant_client", "qdrant")],
     )
     def test_without_the_package_the_extra_is_named(self, monkeypatch, kind, package, extra):
         for module in [package, *(name for name in sys.modules if name.startswith(f"{package}."))]:
@@ -330,7 +331,7 @@ class TestFolders:
     # When it meets the lock of another, Qdrant's client leaves the file open that it expected to lock.
     @pytest.mark.filterwarnings("ignore:Exception ignored in.*lock:pytest.PytestUnraisableExceptionWarning")
     def test_a_folder_of_qdrant_serves_one_store_at_a_time(self, tmp_path, chunks, vectors):
-        first, second = rag.QdrantVectorStore(path=tmp_path), rag.QdrantVectorStore(path=tmp_path)
+        first, second = QdrantVectorStore(path=tmp_path), QdrantVectorStore(path=tmp_path)
         first.add(chunks(2), vectors(2))
         with pytest.raises(ConfigError, match="already accessed by another instance"):
             second.clear()
@@ -366,13 +367,13 @@ class TestOthersCollections:
         with closing(qdrant.QdrantClient(path=str(tmp_path))) as client:
             for name in ("mine", "rag-eval"):
                 client.create_collection(name, vectors_config=size)
-        with closing(rag.QdrantVectorStore(path=tmp_path)) as refused:
+        with closing(QdrantVectorStore(path=tmp_path)) as refused:
             for use in (refused.clear, lambda: refused.add(chunks(1), vectors(1)), refused.__len__):
                 with pytest.raises(
                     ConfigError, match=r"'rag-eval' exists and was not created by this package.*collection="
                 ):
                     use()
-        with closing(rag.QdrantVectorStore(path=tmp_path, collection="other")) as store:
+        with closing(QdrantVectorStore(path=tmp_path, collection="other")) as store:
             store.add(chunks(1), vectors(1))
             store.clear()
         with closing(qdrant.QdrantClient(path=str(tmp_path))) as client:
@@ -422,7 +423,7 @@ class TestServers:
 
     @pytest.mark.filterwarnings("ignore:Api key is used with an insecure connection:UserWarning")
     def test_a_server_of_qdrant_is_asked_for_exact_search(self, qdrant_server, chunks, vectors):
-        store = rag.QdrantVectorStore(url=qdrant_server.url, api_key="secret")
+        store = QdrantVectorStore(url=qdrant_server.url, api_key="secret")
         store.add(chunks(3), vectors(3))
         store.search(vectors(1)[0], 2)
         (search,) = [body for _, path, _, body, _ in qdrant_server.requests if path.endswith("/query/batch")]
@@ -435,7 +436,7 @@ class TestServers:
         store.close()
 
     def test_a_collection_of_qdrant_that_was_replaced_is_noticed(self, qdrant_server, chunks, vectors):
-        first, second = (rag.QdrantVectorStore(url=qdrant_server.url) for _ in range(2))
+        first, second = (QdrantVectorStore(url=qdrant_server.url) for _ in range(2))
         first.add(chunks(2), vectors(2))
         second.clear()
         second.add(chunks(2, first=7), vectors(2))
@@ -454,7 +455,7 @@ class TestServers:
         second.close()
 
     def test_large_additions_are_sent_in_batches(self, qdrant_server, chunks, vectors):
-        store = rag.QdrantVectorStore(url=qdrant_server.url)
+        store = QdrantVectorStore(url=qdrant_server.url)
         store.add(chunks(2_500), vectors(2_500))
         sizes = [
             len(body["batch"]["ids"])

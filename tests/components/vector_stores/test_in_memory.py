@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from rag_evaluation_framework import Document, DocumentId, InMemoryVectorStore, PositionAwareChunk
+from rag_evaluation_framework import Document, DocumentId, PositionAwareChunk
+from rag_evaluation_framework.components import InMemoryVectorStore
 from rag_evaluation_framework.components.vector_stores import in_memory
 from rag_evaluation_framework.errors import InputError
 

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import rag_evaluation_framework as rag
+from rag_evaluation_framework.components import InMemoryVectorStore
 from rag_evaluation_framework.components.vector_stores import PgVectorStore, pgvector
 from rag_evaluation_framework.contracts.registry.building import build
 from rag_evaluation_framework.contracts.registry.records import describe
@@ -175,7 +176,7 @@ class TestWhatStays:
 
     def test_an_index_that_somebody_has_built_is_not_used(self, store, query, chunks, vectors):
         rows, queries = vectors(2_000, 32), vectors(10, 32, seed=1)
-        one, memory = store(), rag.InMemoryVectorStore()
+        one, memory = store(), InMemoryVectorStore()
         for filled in (one, memory):
             filled.add(chunks(2_000), rows)
         query(f"CREATE INDEX ON {one.table} USING hnsw (embedding vector_ip_ops) WITH (m = 2, ef_construction = 4)")

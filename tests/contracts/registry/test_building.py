@@ -3,6 +3,7 @@ from dataclasses import dataclass
 import pytest
 
 import rag_evaluation_framework as rag
+from rag_evaluation_framework.components import HybridRetriever, LsaEmbedder
 from rag_evaluation_framework.contracts.registry import building
 from rag_evaluation_framework.contracts.registry.building import build
 from rag_evaluation_framework.errors import ConfigError
@@ -80,7 +81,7 @@ class TestBuildFromMapping:
             },
         )
         assert retriever == rag.VectorRAGRetriever(
-            chunker=rag.RecursiveCharacterChunker(chunk_size=99), embedder=rag.LsaEmbedder(dimensions=8), batch_size=3
+            chunker=rag.RecursiveCharacterChunker(chunk_size=99), embedder=LsaEmbedder(dimensions=8), batch_size=3
         )
 
     @pytest.mark.parametrize(
@@ -105,8 +106,8 @@ class TestBuildFromMapping:
     def test_a_list_of_parts_is_written_under_the_plural_of_its_kind(self):
         retrievers = ["bm25:k1=0.9", {"type": "vector-rag", "embedder": "lsa:dimensions=8"}]
         hybrid = build("retriever", {"type": "hybrid", "retrievers": retrievers, "weights": [0.3, 0.7], "rrfK": 10})
-        assert hybrid == rag.HybridRetriever(
-            (rag.BM25Retriever(k1=0.9), rag.VectorRAGRetriever(embedder=rag.LsaEmbedder(8))), (0.3, 0.7), rrf_k=10
+        assert hybrid == HybridRetriever(
+            (rag.BM25Retriever(k1=0.9), rag.VectorRAGRetriever(embedder=LsaEmbedder(8))), (0.3, 0.7), rrf_k=10
         )
 
     @pytest.mark.parametrize("retrievers", ["bm25", {"type": "bm25"}, [], None, ["bm26"], [{"type": "lsa"}], 7])

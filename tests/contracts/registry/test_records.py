@@ -3,6 +3,7 @@ from dataclasses import dataclass, field, replace
 import pytest
 
 import rag_evaluation_framework as rag
+from rag_evaluation_framework.components import HybridRetriever, InMemoryVectorStore, LsaEmbedder
 from rag_evaluation_framework.contracts.registry.building import build, load
 from rag_evaluation_framework.contracts.registry.loading import KINDS, components
 from rag_evaluation_framework.contracts.registry.records import describe
@@ -47,8 +48,8 @@ class TestDescribe:
             rag.RecursiveCharacterChunker(90, 10, ("\n", "。"), "cl100k_base"),
             rag.FixedTokenChunker(5, 2, "o200k_base"),
             rag.BM25Retriever(rag.FixedTokenChunker(9), 0.9, 0.4),
-            rag.VectorRAGRetriever(rag.RecursiveCharacterChunker(70), rag.LsaEmbedder(8, 3), None, 7),
-            rag.HybridRetriever((rag.BM25Retriever(k1=1.2), rag.BM25Retriever()), (1, 0.5), 10, 7),
+            rag.VectorRAGRetriever(rag.RecursiveCharacterChunker(70), LsaEmbedder(8, 3), None, 7),
+            HybridRetriever((rag.BM25Retriever(k1=1.2), rag.BM25Retriever()), (1, 0.5), 10, 7),
         ],
         ids=lambda part: type(part).__name__,
     )
@@ -59,14 +60,14 @@ class TestDescribe:
         assert again == part or replace(again, vector_store=None) == part  # each store is its own
 
     def test_the_store_is_named_also_where_it_is_the_default_one(self):
-        explicit = rag.VectorRAGRetriever(vector_store=rag.InMemoryVectorStore())
+        explicit = rag.VectorRAGRetriever(vector_store=InMemoryVectorStore())
         assert describe(rag.VectorRAGRetriever())["vector_store"] == {"type": "in-memory"}
         assert describe(rag.VectorRAGRetriever()) == describe(explicit)
-        assert describe(rag.HybridRetriever())["retrievers"][1]["vector_store"] == {"type": "in-memory"}
+        assert describe(HybridRetriever())["retrievers"][1]["vector_store"] == {"type": "in-memory"}
         assert rag.VectorRAGRetriever().name == "VectorRAGRetriever"
 
     def test_a_record_is_plain_data(self):
-        retriever = rag.VectorRAGRetriever(vector_store=rag.InMemoryVectorStore())
+        retriever = rag.VectorRAGRetriever(vector_store=InMemoryVectorStore())
         assert describe(retriever) == {
             "type": "vector-rag",
             "chunker": {

@@ -9,9 +9,7 @@ from rag_evaluation_framework import (
     CHUNK,
     DOCUMENT,
     TOKEN,
-    Answer,
     CharacterSpan,
-    Chunk,
     ChunkLevelGroundTruth,
     ChunkRegistry,
     Corpus,
@@ -22,7 +20,7 @@ from rag_evaluation_framework import (
     Query,
     TokenLevelGroundTruth,
 )
-from rag_evaluation_framework.data import Skipped
+from rag_evaluation_framework.data import Answer, Chunk, Skipped
 from rag_evaluation_framework.datasets.checks import Coverage, Spread, WordOverlap, describe_dataset
 from rag_evaluation_framework.errors import DatasetError
 

@@ -8,9 +8,7 @@ from rag_evaluation_framework import (
     CHUNK,
     DOCUMENT,
     TOKEN,
-    Answer,
     CharacterSpan,
-    Chunk,
     ChunkLevelGroundTruth,
     ChunkRegistry,
     Corpus,
@@ -24,7 +22,7 @@ from rag_evaluation_framework import (
     load_dataset,
     save_dataset,
 )
-from rag_evaluation_framework.data import Skipped
+from rag_evaluation_framework.data import Answer, Chunk, Skipped
 from rag_evaluation_framework.datasets.checks import lint_dataset
 from rag_evaluation_framework.errors import ConfigError, DatasetError
 from rag_evaluation_framework.labels import relabel

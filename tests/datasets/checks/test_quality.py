@@ -11,7 +11,6 @@ from rag_evaluation_framework import (
     CHUNK,
     DOCUMENT,
     TOKEN,
-    Answer,
     CharacterSpan,
     ChunkLevelGroundTruth,
     ChunkRegistry,
@@ -25,6 +24,7 @@ from rag_evaluation_framework import (
     TokenLevelGroundTruth,
     load_dataset,
 )
+from rag_evaluation_framework.data import Answer
 from rag_evaluation_framework.datasets.checks import (
     DatasetQuality,
     LexicalSearch,

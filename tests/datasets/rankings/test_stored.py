@@ -9,7 +9,6 @@ from rag_evaluation_framework import (
     TOKEN,
     BM25Retriever,
     CharacterSpan,
-    ChunkId,
     ChunkLevelGroundTruth,
     Corpus,
     Dataset,
@@ -22,6 +21,7 @@ from rag_evaluation_framework import (
     load_result,
     score_rankings,
 )
+from rag_evaluation_framework.data import ChunkId
 from rag_evaluation_framework.datasets.rankings import StoredRetriever, read_rankings
 from rag_evaluation_framework.errors import ConfigError, DatasetError
 

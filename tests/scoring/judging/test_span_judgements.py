@@ -7,7 +7,6 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from rag_evaluation_framework import (
-    Answer,
     CharacterSpan,
     Corpus,
     Dataset,
@@ -17,6 +16,7 @@ from rag_evaluation_framework import (
     TokenLevelGroundTruth,
     evaluate,
 )
+from rag_evaluation_framework.data import Answer
 from rag_evaluation_framework.data.columns import Numbering
 from rag_evaluation_framework.data.cutoffs import Cutoff
 from rag_evaluation_framework.data.levels import TOKEN

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 import rag_evaluation_framework
 from rag_evaluation_framework import (
-    ALL_METRICS,
     TOKEN,
     BM25Retriever,
     CharacterSpan,
@@ -27,6 +26,7 @@ from rag_evaluation_framework import (
     TokenLevelGroundTruth,
 )
 from rag_evaluation_framework.data import QueryId, QueryText
+from rag_evaluation_framework.scoring.metrics import ALL_METRICS
 from support import brute_force_levels as brute_force
 from support.retrievers import Listing
 

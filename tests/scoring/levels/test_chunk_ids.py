@@ -5,19 +5,15 @@ from dataclasses import replace
 import pytest
 
 from rag_evaluation_framework import (
-    ALL_METRICS,
     CHUNK,
     TOKEN,
     CharacterSpan,
-    Chunk,
-    ChunkId,
     ChunkLevelEvaluation,
     ChunkLevelGroundTruth,
     Corpus,
     Dataset,
     Document,
     DocumentId,
-    FunctionRetriever,
     PositionAwareChunk,
     Query,
     TokenLevelGroundTruth,
@@ -25,10 +21,12 @@ from rag_evaluation_framework import (
     generate_chunk_id,
     generate_pa_chunk_id,
 )
-from rag_evaluation_framework.data import Hit, QueryId, QueryText
+from rag_evaluation_framework.components import FunctionRetriever
+from rag_evaluation_framework.data import Chunk, ChunkId, Hit, QueryId, QueryText
 from rag_evaluation_framework.data.ids import content_digest
 from rag_evaluation_framework.errors import ConfigError, DatasetError
 from rag_evaluation_framework.scoring.levels.chunk_ids import ChunkIds
+from rag_evaluation_framework.scoring.metrics import ALL_METRICS
 from support.each import each
 from support.retrievers import Listing
 

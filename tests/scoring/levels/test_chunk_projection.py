@@ -6,7 +6,6 @@ from rag_evaluation_framework import (
     CHUNK,
     DOCUMENT,
     TOKEN,
-    Answer,
     BM25Retriever,
     CharacterSpan,
     ChunkLevelEvaluation,
@@ -21,7 +20,7 @@ from rag_evaluation_framework import (
     TokenLevelGroundTruth,
     generate_chunk_id,
 )
-from rag_evaluation_framework.data import QueryId, QueryText
+from rag_evaluation_framework.data import Answer, QueryId, QueryText
 from rag_evaluation_framework.scoring.levels.rules import ChunkProjection, in_documents
 from support.retrievers import Listing
 

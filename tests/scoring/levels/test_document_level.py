@@ -5,20 +5,16 @@ from math import log2
 import pytest
 
 from rag_evaluation_framework import (
-    ALL_METRICS,
     DOCUMENT,
     MRR,
     TOKEN,
-    Answer,
     CharacterSpan,
-    Chunk,
     Corpus,
     Dataset,
     Document,
     DocumentId,
     DocumentLevelEvaluation,
     DocumentLevelGroundTruth,
-    DocumentLevelMetric,
     EvaluationConfig,
     PositionAwareChunk,
     Query,
@@ -27,9 +23,11 @@ from rag_evaluation_framework import (
     evaluate,
     generate_chunk_id,
 )
-from rag_evaluation_framework.data import Hit, QueryId, QueryText
+from rag_evaluation_framework.contracts import DocumentLevelMetric
+from rag_evaluation_framework.data import Answer, Chunk, Hit, QueryId, QueryText
 from rag_evaluation_framework.errors import DatasetError
 from rag_evaluation_framework.scoring.levels import RULES
+from rag_evaluation_framework.scoring.metrics import ALL_METRICS
 
 NAMES = ("a.md", "guides/b.md", "guides/c.md", "d.md")
 CORPUS = Corpus(Document(DocumentId(name), f"This is {name}. " * 5) for name in NAMES)

@@ -5,13 +5,11 @@ from math import log2
 import pytest
 
 from rag_evaluation_framework import (
-    ALL_METRICS,
     CHUNK,
     DOCUMENT,
     TOKEN,
     BM25Retriever,
     CharacterSpan,
-    ChunkId,
     ChunkLevelEvaluation,
     ChunkLevelGroundTruth,
     ChunkRegistry,
@@ -22,7 +20,6 @@ from rag_evaluation_framework import (
     DocumentLevelEvaluation,
     DocumentLevelGroundTruth,
     EvaluationConfig,
-    FunctionRetriever,
     PositionAwareChunk,
     PrecisionOmega,
     Query,
@@ -32,11 +29,13 @@ from rag_evaluation_framework import (
     TokenLevelEvaluation,
     TokenLevelGroundTruth,
     generate_chunk_id,
-    retrieve,
 )
-from rag_evaluation_framework.data import Hit, QueryId, QueryText, Retrieval, Stage
+from rag_evaluation_framework.components import FunctionRetriever
+from rag_evaluation_framework.data import ChunkId, Hit, QueryId, QueryText, Retrieval, Stage
 from rag_evaluation_framework.errors import ConfigError, DatasetError, ResultError
+from rag_evaluation_framework.runs import retrieve
 from rag_evaluation_framework.scoring.levels import RULES
+from rag_evaluation_framework.scoring.metrics import ALL_METRICS
 from support.retrievers import Listing
 
 # 120 characters, no two alike.

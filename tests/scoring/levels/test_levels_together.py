@@ -6,11 +6,7 @@ import re
 import pytest
 
 from rag_evaluation_framework import (
-    ALL_METRICS,
     CHUNK,
-    DEFAULT_CHUNK_METRICS,
-    DEFAULT_DOCUMENT_METRICS,
-    DEFAULT_TOKEN_METRICS,
     DOCUMENT,
     TOKEN,
     CharacterSpan,
@@ -39,6 +35,12 @@ from rag_evaluation_framework import (
 from rag_evaluation_framework.data import QueryId, QueryText
 from rag_evaluation_framework.errors import ConfigError, LevelMismatch
 from rag_evaluation_framework.runs import parse_config
+from rag_evaluation_framework.scoring.metrics import (
+    ALL_METRICS,
+    DEFAULT_CHUNK_METRICS,
+    DEFAULT_DOCUMENT_METRICS,
+    DEFAULT_TOKEN_METRICS,
+)
 from support.each import each
 from support.retrievers import Listing
 

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field, replace
 import pytest
 
 from rag_evaluation_framework import (
-    ALL_METRICS,
     CHUNK,
     TOKEN,
     BM25Retriever,
@@ -20,11 +19,8 @@ from rag_evaluation_framework import (
     Document,
     DocumentId,
     DocumentLevelEvaluation,
-    HybridRetriever,
-    InMemoryVectorStore,
     PositionAwareChunk,
     Query,
-    RerankedRetriever,
     Retriever,
     TokenLevelEvaluation,
     TokenLevelGroundTruth,
@@ -35,9 +31,11 @@ from rag_evaluation_framework import (
     generate_pa_chunk_id,
 )
 from rag_evaluation_framework.base.notes import collected
+from rag_evaluation_framework.components import HybridRetriever, InMemoryVectorStore, RerankedRetriever
 from rag_evaluation_framework.components.retrievers import chunk_corpus
 from rag_evaluation_framework.data import QueryId, QueryText
 from rag_evaluation_framework.errors import DatasetError
+from rag_evaluation_framework.scoring.metrics import ALL_METRICS
 from rag_evaluation_framework.testing import HashingEmbedder, ReversingReranker
 
 CORPUS = Corpus(

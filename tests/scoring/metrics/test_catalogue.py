@@ -6,19 +6,18 @@ import re
 import pytest
 
 import rag_evaluation_framework as rag
-from rag_evaluation_framework import (
+from rag_evaluation_framework import ChunkLevelMetric, TokenLevelMetric
+from rag_evaluation_framework.contracts import Metric
+from rag_evaluation_framework.contracts.registry.building import build
+from rag_evaluation_framework.contracts.registry.loading import components
+from rag_evaluation_framework.scoring import metrics
+from rag_evaluation_framework.scoring.metrics import (
     ALL_METRICS,
     DEFAULT_CHUNK_METRICS,
     DEFAULT_DOCUMENT_METRICS,
     DEFAULT_TOKEN_METRICS,
-    ChunkLevelMetric,
-    Metric,
-    TokenLevelMetric,
+    RankMetric,
 )
-from rag_evaluation_framework.contracts.registry.building import build
-from rag_evaluation_framework.contracts.registry.loading import components
-from rag_evaluation_framework.scoring import metrics
-from rag_evaluation_framework.scoring.metrics import RankMetric
 
 GROUPS = [DEFAULT_TOKEN_METRICS, DEFAULT_CHUNK_METRICS, DEFAULT_DOCUMENT_METRICS, ALL_METRICS]
 

@@ -4,9 +4,9 @@ import inspect
 
 import pytest
 
-from rag_evaluation_framework import ALL_METRICS, CharacterSpan, SpanRecall
+from rag_evaluation_framework import CharacterSpan, SpanRecall
 from rag_evaluation_framework.errors import ConfigError
-from rag_evaluation_framework.scoring.metrics import SpanU
+from rag_evaluation_framework.scoring.metrics import ALL_METRICS, SpanU
 from support.each import each
 
 EVERY = [metric for metric in ALL_METRICS.values() if not isinstance(metric, SpanU)]

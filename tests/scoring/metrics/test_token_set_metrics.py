@@ -12,7 +12,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rag_evaluation_framework import (
-    ALL_METRICS,
     CharacterSpan,
     DocumentId,
     FixedTokenChunker,
@@ -27,7 +26,7 @@ from rag_evaluation_framework.contracts.registry.building import build
 from rag_evaluation_framework.contracts.registry.records import describe
 from rag_evaluation_framework.data.documents import Document
 from rag_evaluation_framework.errors import ConfigError, TokenizerError
-from rag_evaluation_framework.scoring.metrics import token_set
+from rag_evaluation_framework.scoring.metrics import ALL_METRICS, token_set
 from rag_evaluation_framework.text import tokenizers as tokenizers_module
 from rag_evaluation_framework.text import tokenizers as vocabularies
 from rag_evaluation_framework.text.tokenizers import resolve_tokenizer

@@ -13,20 +13,12 @@ from ...adapt.results import as_retrieval
 from ...base import note, progress
 from ...base.coroutines import OutOfTime, is_coroutine_function, may_hang, resolved, within
 from ...base.exits import no_exit, on_failure, outcome
-from ...base.interrupts import finished, first_interrupt, pass_on_interrupt
+from ...base.interrupts import finished, first_interrupt
 from ...base.outside import hide_environment, raised, shown
 from ...base.records import Faults
 from ...contracts.component import check_choice, check_truth, confide, parameters
-from ...contracts.roles import (
-    CONSTRAINTS_KEYWORD,
-    Engine,
-    IndexedRetriever,
-    Retriever,
-    can,
-    check_engine,
-    engine_name,
-    takes_constraints,
-)
+from ...contracts.engine import CONSTRAINTS_KEYWORD, Engine, can, check_engine, engine_name, takes_constraints
+from ...contracts.roles import IndexedRetriever, Retriever
 from ...data import Corpus, DocumentId, EvaluationType, Hit, Retrieval
 from ...data.queries import Query, Scope
 from ...data.values import check_texts
@@ -323,15 +315,18 @@ def _deleted(asked: EngineRetriever) -> str | None:
         with deleting:  # what an interrupt did not end is not done twice at once
             asked.clean()
 
-    try:
-        with no_exit(asked.name, "delete"):
-            _, interrupt = finished(lambda: _in_time(delete, engine.delete))
-    except BaseException as error:  # noqa: BLE001  it is anybody's code, and the engine is closed all the same
-        left = f"{asked.written} could not be deleted: {raised(error)}"
+    def told(error: BaseException) -> str:
+        return f"{asked.written} could not be deleted: {raised(error)}"
+
+    def note_interrupt(error: BaseException) -> None:
         if isinstance(error, KeyboardInterrupt):
-            note(left)
-        pass_on_interrupt(error)
-        return left
+            note(told(error))
+
+    with on_failure(note_interrupt):  # and the engine is closed all the same
+        done = outcome(lambda: no_exit(asked.name, "delete")(finished)(lambda: _in_time(delete, engine.delete)), told)
+    if isinstance(done, str):
+        return done
+    _, interrupt = done
     if interrupt is not None and before is None:  # an earlier one has been told with all that was saved
         raise interrupt
     return None

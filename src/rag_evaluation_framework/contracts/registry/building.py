@@ -26,7 +26,6 @@ from .loading import (
     ROOMS,
     Kind,
     built_in,
-    check_kind,
     components,
     contract_of,
     load_attribute,
@@ -137,50 +136,41 @@ def load(kind: Kind, name: str, *, imports: bool = True) -> Callable[..., Any]:
         imports: Whether the latter is allowed.
 
     Raises:
-        ConfigError: There is no such component, it is of another kind, or it would have to be imported; or the name is
-            no text.
+        ConfigError: There is no such component, it is of another kind, or it would have to be imported.
     """
-    check_kind(kind)
-    given: Any = name
-    if not isinstance(given, str):
-        raise ConfigError(
-            f"{kind} {shown(given)}: expected a name, one of {', '.join(components(kind))}, or module:attribute"
-        )
     if name in components(kind):
         target = load_installed(components(kind)[name])
     elif name in built_in(kind):
         raise ConfigError(f"{kind} {shown(name)} is a whole system; name it itself, as engine (--engine)")
     elif ":" not in name:
-        known = ", ".join(components(kind))
         raise ConfigError(
-            f"{kind} {shown(name)} is unknown; {_hint(kind, name)}there are {known}; one of your own is written "
-            "module:attribute"
+            f"{kind} {shown(name)} is unknown; {_hint(kind, name)}there are {', '.join(components(kind))}; one of your "
+            "own is written module:attribute"
         )
     elif imports:
         target = load_attribute(name)
     else:
         raise refused_import(kind, name)
-    return _checked(kind, name, target)
-
-
-def _checked(kind: Kind, name: str, target: Any) -> Callable[..., Any]:
     contract = contract_of(kind)
     takes = {"retriever": "query, k", "engine": "", "sink": "outcome"}.get(kind)
     if inspect.isclass(target):
         fits = issubclass(target, contract)
     else:
-        fits = takes is not None and (isinstance(target, contract) or is_function_of(target, takes))
-        fits = fits or (kind == "retriever" and _is_retriever_of_a_library(target))
+        fits = takes is not None and (
+            isinstance(target, contract)
+            or is_function_of(target, takes)
+            or (kind == "retriever" and _is_retriever_of_a_library(target))
+        )
     if not fits and kind == "engine":
         raise ConfigError(
             f"{kind} {name!r} is {what_it_is(target)}; expected an object with retrieve(query, top_k, scope), or a "
             "function of your own without arguments that makes one"
         )
     if not fits:
-        function = f", or {OWN_FUNCTION} ({takes})" if takes else ""
-        home = f"{PACKAGE}.contracts" if kind == "sink" else PACKAGE
         raise ConfigError(
-            f"{kind} {name!r} is {what_it_is(target)}; expected a subclass of {home}.{contract.__name__}{function}"
+            f"{kind} {name!r} is {what_it_is(target)}; expected a subclass of {PACKAGE}.contracts."
+            f"{contract.__name__}"
+            f"{f', or {OWN_FUNCTION} ({takes})' if takes else ''}"
         )
     checked: Callable[..., Any] = target
     return checked
@@ -193,8 +183,8 @@ def _hint(kind: Kind, name: str) -> str:
     spelt = bare if kind == "metric" and at else name.strip()
     letters = {re.sub("[^a-z0-9]", "", candidate.lower()): candidate for candidate in known}
     near = get_close_matches(re.sub("[^a-z0-9]", "", spelt.lower()), letters, n=1)
-    meant = {name.lower(): ours for name, ours in SPELLINGS.items()}.get(spelt.lower()) if kind == "metric" else None
-    meant = meant or (letters[near[0]] if near else None)
+    spellings = {name.lower(): ours for name, ours in SPELLINGS.items()} if kind == "metric" else {}
+    meant = spellings.get(spelt.lower()) or (letters[near[0]] if near else None)
     advice = "" if meant in (None, spelt) else f"did you mean {meant}? "
     if kind == "metric" and at:
         advice += "a metric is named without its cutoff, which k and budgets give; "
@@ -220,7 +210,6 @@ def build(kind: Kind, component: Any, *, imports: bool = True) -> Any:
         ConfigError: The name or a parameter is unknown, a value is refused, or what is named is not of that kind.
         ComponentExited: Its constructor called `sys.exit`.
     """
-    check_kind(kind)
     given: dict[str, Any]
     if isinstance(component, str):
         name, given = parsed(kind, component)

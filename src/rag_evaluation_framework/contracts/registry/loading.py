@@ -16,7 +16,7 @@ from typing import Any, Literal, Never, get_args
 
 from ...base.exits import exit_text, outcome
 from ...base.notes import note
-from ...base.outside import class_name, one_line, said, shown
+from ...base.outside import class_name, one_line, said
 from ...errors import ConfigError
 
 PACKAGE = "rag_evaluation_framework"
@@ -125,9 +125,3 @@ def contract_of(kind: Kind) -> type[Any]:
     """Return the class whose contract components of a kind keep."""
     contract: type[Any] = load_installed(f"{PACKAGE}.contracts:{CONTRACTS[kind]}")
     return contract
-
-
-def check_kind(kind: Any) -> None:
-    """Raise ConfigError where a kind is none."""
-    if not isinstance(kind, str) or kind not in KINDS:
-        raise ConfigError(f"{shown(kind)} is no kind of component; expected one of {', '.join(KINDS)}")

@@ -179,19 +179,16 @@ _PLACES = (("5 results", _AT_K), ("equal context", _AT_BUDGET))
 _SCORES = (_AT_K, "span_recall@10", _AT_BUDGET, "span_precision@5", "span_iou@5")
 
 
-def demo_page(corpus: Corpus, questions: int, runs: Sequence[EvaluationResult[Any]], *, whole: bool) -> Page:
+def demo_page(corpus: Corpus, questions: int, runs: Sequence[EvaluationResult[Any]]) -> Page:
     """Return several results beside each other: what they tell, their scores, and the best one in detail.
 
     Args:
         corpus: The documents.
         questions: How many questions there are.
         runs: The results.
-        whole: Whether all of them are there; of a part of the questions, they tell nothing.
     """
     title = "How well does each chunker help retrieval find the answer?"
     about = line((f"A handbook of {len(corpus)} documents, {questions} questions with verbatim answers.", "muted"))
-    if not whole:
-        return Page(title, (Lines((about,)), _scores(runs)))
     best, board = max(runs, key=lambda run: run.metrics[_AT_BUDGET] or 0.0), Leaderboard.of(runs)
     verdicts = (line((best_of(board.runs, board.tied[score], where), "verdict")) for where, score in _PLACES)
     told = (

@@ -11,8 +11,6 @@ from ...runs import EvaluationResult, number
 from ..page import plural
 
 _NAMED = 10  # files that are not ours
-_EMBEDDER = 1000  # characters of an embedder and its parameters
-_DIGEST = 12  # digits of a hash
 
 
 def saved_text(folder: str) -> str:
@@ -40,11 +38,6 @@ def baseline_text(result: EvaluationResult[Any], path: Path) -> str:
 
 def _dataset(result: EvaluationResult[Any]) -> str:
     return name_line(result.config["dataset"]["name"]) or "a dataset without a name"
-
-
-def demo_saved(folder: Path, count: int, problems: Sequence[str]) -> str:
-    """Return where so many results are saved, or why some of them are not."""
-    return f"not saved: {len(problems)} of {count}: {problems[0]}" if problems else f"saved in {folder}"
 
 
 def demo_next(folders: Sequence[Path], missing: Sequence[str]) -> str:
@@ -109,27 +102,10 @@ def templates_text(written: Sequence[str], kept: Sequence[str]) -> str:
     return "\n".join(told)
 
 
-def cache_text(found: Mapping[str, Any]) -> str:
-    """Return what earlier runs have cached.
-
-    Args:
-        found: The record of a cache.
-    """
-    told = [f"{one_line(found['folder'])}: {found['vectors']:,} vectors, {found['bytes']:,} bytes"]
-    for entry in found["embedders"]:
-        described = entry["embedder"]
-        given = ", ".join(f"{key}={value!r}" for key, value in described["parameters"].items())
-        called = one_line(f"{described['type'].partition(':')[2]}({given})", _EMBEDDER)
-        content = described.get("content")  # of weights, or of a server, which parameters do not tell
-        called += f" {content[:_DIGEST]}" if content else ""
-        told.append(f"  {called}: {entry['vectors']:,} vectors of dimension {entry['dimension']}")
-    if found["answers"]:
-        told.append(f"{plural(found['answers'], 'answer')} of language models: {found['answer_bytes']:,} bytes")
-    if found["stages"]:
-        told.append(f"chunks and indexes of {plural(found['stages'], 'stage')}: {found['stage_bytes']:,} bytes")
-    if found["texts"]:
-        told.append(f"{plural(found['texts'], 'text')} of documents of runs: {found['text_bytes']:,} bytes")
-    return "\n".join(told)
+def cache_text(root: Path, sizes: Mapping[str, int]) -> str:
+    """Return how much of what is kept below a root: bytes of vectors, answers, stages and texts."""
+    listed = ", ".join(f"{name} {size:,}" for name, size in sizes.items() if size)
+    return f"{one_line(str(root))}: {sum(sizes.values()):,} bytes{f' ({listed})' if listed else ''}"
 
 
 def cleared_text(freed: int, left: Sequence[Path]) -> str:

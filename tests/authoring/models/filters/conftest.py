@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from rag_evaluation_framework import Corpus, LsaEmbedder, load_dataset
+from rag_evaluation_framework import Corpus, load_dataset
+from rag_evaluation_framework.components import LsaEmbedder
 from rag_evaluation_framework.components.embedders import FunctionEmbedder
 
 
