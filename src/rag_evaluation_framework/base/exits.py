@@ -4,7 +4,8 @@ import atexit
 import os
 import threading
 from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from pathlib import Path
 from threading import Event, Thread
 from time import sleep
@@ -75,6 +76,29 @@ def no_exit(who: str, step: str) -> Generator[None]:
         raise ComponentExited(
             f"{who}: {exit_text(leaving)} in {step}; expected it to return, or to raise an error"
         ) from leaving
+
+
+@contextmanager
+def bound(variable: ContextVar[T], value: T, shown: U) -> Generator[U]:
+    """Give a variable a value inside, and yield what stands for it."""
+    token = variable.set(value)
+    try:
+        yield shown
+    finally:
+        variable.reset(token)
+
+
+@contextmanager
+def in_step(who: str, step: str) -> Generator[None]:
+    """Do what `no_exit` does, and add a note that says where to errors that are not ours, which say it themselves."""
+
+    def say_where(error: BaseException) -> None:
+        if isinstance(error, Exception) and not isinstance(error, RagEvalError):
+            with suppress(TypeError):  # its notes may be no list
+                error.add_note(f"raised in {step} of {who}")
+
+    with no_exit(who, step), on_failure(say_where):
+        yield
 
 
 def end_in_time(code: int) -> None:

@@ -137,3 +137,9 @@ def shared(key: Hashable, make: Callable[[], T]) -> T:
         stages.shared[key] = make()
     made: T = stages.shared[key]
     return made
+
+
+def shared_of(what: str, objects: tuple[object, ...], make: Callable[[], T]) -> T:
+    """Return what is found out of objects, which runs that share these find out once, as `shared` does."""
+    made: T = shared((what, *map(id, objects)), lambda: (make(), objects))[0]  # which keeps the ids theirs
+    return made

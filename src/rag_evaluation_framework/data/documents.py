@@ -1,6 +1,7 @@
 """Documents, and the corpus that is searched."""
 
 import hashlib
+import json
 import re
 from bisect import bisect_left
 from collections import Counter, defaultdict
@@ -192,6 +193,11 @@ class Corpus:
     def text_hashes(self) -> Mapping[DocumentId, str]:
         """`Document.content_hash` of each document, by its id, in order."""
         return {document.id: document.content_hash for document in self.documents}
+
+    @property
+    def text_list(self) -> str:
+        """The hashes of all documents by their ids, as JSON; a run names this list by its hash."""
+        return json.dumps(dict(self.text_hashes), ensure_ascii=False)
 
     @cached_property
     def _by_hash(self) -> dict[str, str]:

@@ -6,6 +6,7 @@ from functools import partial
 from typing import Any, NamedTuple, TypeAlias, overload
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .. import labels
 from ..base.notes import note
@@ -204,21 +205,33 @@ def score_checked(
         QueryFailed: A metric failed, and `on_error` is `"raise"`.
     """
     chunks = _chunks(rankings, metrics)
-    _note_unknown_lengths(rankings, cutter)
     names = {ScoreName(one.name, cut): one for one in metrics for cut in cutter.cutoffs if one.takes(cut)}
-    _note_gaps(metrics, cutter)
+    for metric in metrics:
+        if not all(metric.takes(cutoff) for cutoff in cutter.cutoffs):
+            note(f"{metric.name} is scored at budgets only: {', '.join(f'@{cutoff}' for cutoff in cutter.budgets)}")
     begins = np.cumsum(rankings.hits.counts) - rankings.hits.counts
     blocks = np.split(np.arange(len(rankings)), np.flatnonzero(np.diff(begins // _HITS_AT_ONCE)) + 1)
     depth = None if whole else max((cutoff.size for cutoff in cutter.ks), default=0)
-    scored: list[Scored] = []
+    scored: list[tuple[Scored, NDArray[np.bool_]]] = []
     with progress_bar(len(rankings), "Scoring", "question") as bar:
         for rows in blocks:
             entries = truth.entries[rows[0] : rows[-1] + 1] if len(rows) else ()
             some = rankings.take(rows)
             scored.append(_score_some(some, truth.level, entries, names, cutter, chunks, depth, on_error))
             bar.update(len(rows))
-    first = [some.first_relevant for some in scored]
-    return Scored(ScoreTable.joined([some.table for some in scored]), np.concatenate(first))
+    if cutter.budgets:
+        known = np.concatenate([some for _, some in scored])
+        if not known.all():
+            note(
+                f"rankings of results whose length is not known: {len(known) - int(known.sum())} of {len(known)}; "
+                "scores at budgets are not available for them. Let the retriever return texts, or doc_id, start and end"
+            )
+        hits = rankings.hits.take(np.flatnonzero(known)).flat
+        free = len(hits) - int((hits.placed | hits.text.known).sum())
+        if free:
+            note(f"results whose length is not known: {free} of {len(hits)}; they take up nothing of a budget")
+    first = [some.first_relevant for some, _ in scored]
+    return Scored(ScoreTable.joined([some.table for some, _ in scored]), np.concatenate(first))
 
 
 def _score_some(
@@ -230,8 +243,8 @@ def _score_some(
     chunks: ChunkColumns | None,
     depth: int | None,
     on_error: OnError,
-) -> Scored:
-    """Score some of the rankings, all at once."""
+) -> tuple[Scored, NDArray[np.bool_]]:
+    """Score some of the rankings, all at once, and return of which the length is known of a result."""
     answerable = np.array([bool(entry.relevant) for entry in truth], dtype=np.bool_)
     worked = np.array([query.id not in rankings.failures for query in rankings.queries], dtype=np.bool_)
     rows = np.flatnonzero(answerable & worked)
@@ -242,7 +255,7 @@ def _score_some(
         places, documents = chunks
         oracle = oracle_from_columns(places, SpanTruth.of_entries(spans, documents), len(answered))
     trails = any(isinstance(metric, SpanMetric) and metric.needs_budget for metric in scores.values())
-    known = cutter.known(found)
+    known = cutter.known(rankings)
     contexts = {cutoff: budget.buy(found.hits) for cutoff, budget in cutter.budgets.items()}
     ranked = {cutoff: contexts[cutoff].hits if cutoff.is_budget else found.first(cutoff) for cutoff in cutter.cutoffs}
     # The first 5 of 10 results are those of asking for 5 if rankings are prefix-stable: then all k are judged at once.
@@ -261,7 +274,7 @@ def _score_some(
         if oracle is not None:
             judgements = replace(judgements, oracle=oracle)
         units = partial(_units, level, answered, hits, cutter.reader)
-        cuts[cutoff] = Cut(judgements, units, known if cutoff.is_budget else None)
+        cuts[cutoff] = Cut(judgements, units, known[rows] if cutoff.is_budget else None)
     first_relevant = np.full(len(truth), np.nan)
     first_relevant[rows] = first.first_relevant
     table = tabulate(
@@ -272,30 +285,7 @@ def _score_some(
         {query_id: (failure,) for query_id, failure in rankings.failures.items()},
         on_error=on_error,
     )
-    return Scored(table, first_relevant)
-
-
-def _note_unknown_lengths(rankings: Rankings, cutter: RankingCutter) -> None:
-    """Note how many rankings no budget is available for, and how many hits of others cost nothing."""
-    if not cutter.budgets:
-        return
-    known = cutter.known(rankings)
-    if not known.all():
-        note(
-            f"rankings of results whose length is not known: {len(known) - int(known.sum())} of {len(known)}; scores "
-            "at budgets are not available for them. Let the retriever return texts, or doc_id, start and end"
-        )
-    hits = rankings.hits.take(np.flatnonzero(known)).flat
-    free = len(hits) - int((hits.placed | hits.text.known).sum())
-    if free:
-        note(f"results whose length is not known: {free} of {len(hits)}; they take up nothing of a budget")
-
-
-def _note_gaps(metrics: Sequence[Metric[Any]], cutter: RankingCutter) -> None:
-    """Note which metrics are scored at some cutoffs only."""
-    for metric in metrics:
-        if not all(metric.takes(cutoff) for cutoff in cutter.cutoffs):
-            note(f"{metric.name} is scored at budgets only: {', '.join(f'@{cutoff}' for cutoff in cutter.budgets)}")
+    return Scored(table, first_relevant), known
 
 
 def _chunks(rankings: Rankings, metrics: Sequence[Metric[Any]]) -> ChunkColumns | None:

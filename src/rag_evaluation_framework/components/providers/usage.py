@@ -1,7 +1,7 @@
 """What was asked of providers: requests, retries, tokens, and what that costs."""
 
-from collections.abc import Generator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -10,6 +10,7 @@ from typing import Annotated, TypeAlias
 
 from pydantic import AllowInfNan, Field, Strict
 
+from ...base.exits import bound
 from ...contracts.component import check_number
 
 # What an answer of a provider consumed, and what that costs.
@@ -173,8 +174,7 @@ class Usage:
 _tracked: ContextVar[tuple[Usage, ...]] = ContextVar("rag_evaluation_framework_usage", default=())
 
 
-@contextmanager
-def track_usage() -> Generator[Usage]:
+def track_usage() -> AbstractContextManager[Usage]:
     """Count what components ask of providers inside of the block, in whatever threads they work.
 
     ```python
@@ -184,11 +184,7 @@ def track_usage() -> Generator[Usage]:
     ```
     """
     usage = Usage()
-    token = _tracked.set((*_tracked.get(), usage))
-    try:
-        yield usage
-    finally:
-        _tracked.reset(token)
+    return bound(_tracked, (*_tracked.get(), usage), usage)
 
 
 def count_usage(used: ModelUsage) -> None:
