@@ -35,6 +35,7 @@ LOOSE = {"__init__", "__main__", "errors", "types"}
 DOORS = {  # what reaches upwards: imported for type checkers only, if at all; the registry loads it, by a string
     ("runs.result", "analysis.comparison"),  # result.compare
     ("runs.result", "analysis.attribution.explaining"),  # result.explain
+    ("runs.shown", "report.pages.run_notes"),  # notes on a run, which its report has
     ("runs.result", "report.pages.result"),  # print(result), notebooks, result.headline, and all_notes
     ("analysis.comparison", "report.pages.comparison"),  # the same, for what is made of results
     ("analysis.leaderboard", "report.pages.leaderboard"),

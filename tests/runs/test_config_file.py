@@ -177,26 +177,22 @@ def test_components_are_written_short_or_nested(folder, content, retriever):
     [
         (
             {"retriever": "bm25:k1=2", "chunker": "sentence"},
-            "retriever 'bm25:k1=2' and chunker were given; a retriever with parameters holds its parts: write "
-            "--retriever bm25:k1=2,chunker=sentence, or retriever: {type: bm25, ..., chunker: ...}",
+            "retriever 'bm25:k1=2' and chunker were given; a retriever with parameters holds its parts, as in "
+            "retriever: {type: bm25, ..., chunker: ...}; beside a whole pipeline, leave chunker out",
         ),
         (
-            {"retriever": "vector-rag:batch_size=3", "chunker": {"type": "sentence"}, "embedder": "lsa"},
-            "retriever 'vector-rag:batch_size=3' and chunker, embedder were given; a retriever with parameters holds "
-            "its parts: write retriever: {type: vector-rag, ..., chunker: ..., embedder: ...}",
+            {"retriever": "own:search", "chunker": {"type": "sentence"}, "embedder": "lsa"},
+            "retriever 'own:search' and chunker, embedder were given; a retriever with parameters holds its parts, as "
+            "in retriever: {type: own, ..., chunker: ..., embedder: ...}; beside a whole pipeline, leave chunker, "
+            "embedder out",
         ),
         (
             {"retriever": {"type": "bm25", "k1": 2}, "chunker": "sentence"},
-            "retriever 'bm25' and chunker were given; a retriever with parameters holds its parts: write retriever: "
-            "{type: bm25, ..., chunker: ...}",
-        ),
-        (
-            {"retriever": "own:search", "chunker": "sentence", "embedder": "lsa"},
-            "retriever 'own:search' and chunker, embedder were given; it is a whole pipeline: leave chunker, embedder "
-            "out",
+            "retriever 'bm25' and chunker were given; a retriever with parameters holds its parts, as in retriever: "
+            "{type: bm25, ..., chunker: ...}; beside a whole pipeline, leave chunker out",
         ),
     ],
-    ids=["text", "mapping beside", "mapping", "own"],
+    ids=["text", "own", "mapping"],
 )
 def test_parts_beside_a_retriever_that_holds_its_own_are_refused_with_advice(folder, content, advice):
     with pytest.raises(ConfigError) as refused:

@@ -298,7 +298,7 @@ def test_a_save_path_that_is_not_writable_is_refused_before_any_work(tmp_path, m
 
     monkeypatch.setattr(store, "unfinished", refuse)  # the tests may run as a user to whom everything is allowed
     retriever = FixedRetriever()
-    with pytest.raises(ConfigError, match=r"is not writable \(Permission denied\); choose another folder"):
+    with pytest.raises(ConfigError, match=r": not writable \(Permission denied\); choose another folder"):
         TokenLevelEvaluation(CORPUS, span_dataset()).run(
             retriever=retriever, config=EvaluationConfig(save_results_path=tmp_path / "kept")
         )

@@ -195,12 +195,6 @@ def test_an_object_of_a_library_is_called_by_both(module, name):
     assert run_name(BM25Retriever(splitter())) == f"BM25, {cut}"
 
 
-@pytest.mark.parametrize("key", ["chunker", "exclude"])
-def test_what_another_part_takes_is_refused_with_that(key):
-    with pytest.raises(ConfigError, match=rf"{key}: evaluate does not take it; expected .*\(.*{key}=\.\.\."):
-        evaluate(BM25Retriever(), "questions.csv", documents="docs", **{key: "x"})
-
-
 def test_functions_inside_of_functions_are_called_as_they_are_written():
     def mine(query, k):
         return []

@@ -14,7 +14,7 @@ def save(root, folder, name="bm25", created="2026-01-01T00:00:00+00:00"):
     made = root / "runs" / folder
     made.mkdir(parents=True)
     head = {"name": name, "config": {"name": "nested", "created": "never"}, "created": created, "metrics": {}}
-    store.write_lines(made / "report.json", store.report_lines(head, ["{}"]))
+    store.write_lines(made / "report.json", [store.report_text(head, ["{}"])])
     return made
 
 

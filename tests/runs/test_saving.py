@@ -104,7 +104,7 @@ def test_a_root_is_tried_and_nothing_is_left_of_that(tmp_path):
 
 @pytest.mark.skipif(sys.platform != "linux", reason="a folder in which not even root can make anything")
 def test_a_root_in_which_nothing_can_be_made_is_refused():
-    with pytest.raises(ConfigError, match=r"but /proc is not writable \(.+\); choose another folder"):
+    with pytest.raises(ConfigError, match=r"in /proc/rag-eval: not writable \(.+\); choose another folder"):
         check_root(Path("/proc/rag-eval"))
 
 

@@ -8,8 +8,8 @@ import pytest
 
 import rag_evaluation_framework as rag
 from rag_evaluation_framework import Corpus, Document, DocumentId, evaluate, load_result
-from rag_evaluation_framework.runs import texts
-from rag_evaluation_framework.runs.texts import kept_corpus, text_list, texts_of_runs
+from rag_evaluation_framework.runs import store as texts
+from rag_evaluation_framework.runs.store import kept_corpus, texts_of_runs
 
 TEXTS = {"a.md": "Refunds take five days.", "b.md": "Größe 1"}
 CORPUS = Corpus([Document(DocumentId(name), text) for name, text in TEXTS.items()])
@@ -109,4 +109,4 @@ def test_where_texts_cannot_be_written_the_run_is_saved_all_the_same(folder):
 def test_a_result_that_is_saved_elsewhere_keeps_no_texts(folder):
     evaluate(rag.BM25Retriever(), DATASET, k=1, save_results_path=None).save(folder / "out")
     assert {path.name for path in folder.iterdir()} == {"out"}
-    assert text_list(CORPUS) not in (folder / "out/report.json").read_text()
+    assert CORPUS.text_list not in (folder / "out/report.json").read_text()

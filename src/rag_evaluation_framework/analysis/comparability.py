@@ -13,8 +13,8 @@ from ..data import Answer, CharacterSpan, ScoreTable
 from ..data.cutoffs import OWN_CUTOFF, ScoreName
 from ..errors import LevelMismatch, ResultError
 from ..runs import EvaluationResult
-from ..runs.meaning import other_meaning, servers
-from ..runs.texts import kept_corpus
+from ..runs.naming import other_meaning, servers
+from ..runs.store import kept_corpus
 from ..scoring.levels import RULES, LevelRules
 
 Names: TypeAlias = frozenset[tuple[str, str]]

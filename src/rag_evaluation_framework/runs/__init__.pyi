@@ -11,7 +11,6 @@ from .evaluation import DocumentLevelEvaluation as DocumentLevelEvaluation
 from .evaluation import Evaluation as Evaluation
 from .evaluation import TokenLevelEvaluation as TokenLevelEvaluation
 from .evaluation import evaluate as evaluate
-from .gate_verdict import GateVerdict as GateVerdict
 from .journal import Journal as Journal
 from .journal import Resume as Resume
 from .journal import open_journal as open_journal
@@ -26,9 +25,10 @@ from .runner import retrieve as retrieve
 from .runner import run as run
 from .runner import run_experiment as run_experiment
 from .runner import run_of_answers as run_of_answers
+from .shown import GateVerdict as GateVerdict
 from .shown import number as number
 from .spec import RunSpec as RunSpec
 from .spec import load_config as load_config
 from .spec import parse_config as parse_config
 from .store import check_root as check_root
-from .texts import texts_of_runs as texts_of_runs
+from .store import texts_of_runs as texts_of_runs

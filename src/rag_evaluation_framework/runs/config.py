@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
+from itertools import product
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Generic, Literal, TypeAlias, TypedDict, TypeVar, Unpack, get_args
 
@@ -27,7 +28,7 @@ from ..base.coroutines import checked_limit
 from ..base.files import whole_path
 from ..base.outside import first_of, fit_to_keep, shown
 from ..base.records import Faults, docstrings, refuse_unknown, refused
-from ..base.stages import shared
+from ..base.stages import shared_of
 from ..components.retrievers.combined import RerankedRetriever, within_scopes
 from ..components.retrievers.function import Pipeline
 from ..contracts import Metric, Reranker, Retriever
@@ -50,7 +51,7 @@ from ..scoring.score import cutoffs_of
 from ..scoring.score_names import Metrics, check_metrics
 from ..text.tokenizers import checked_counter
 from .naming import run_name
-from .texts import text_list
+from .shown import noted
 
 # How a run is asked, measured and saved: each setting is declared once, for Python, files and options.
 
@@ -140,23 +141,9 @@ class Asking(BaseModel, frozen=True):
         return schema
 
     @classmethod
-    def of(cls, given: "AskingFields") -> "Asking":
-        """Return how to ask by the keywords that were given.
-
-        Raises:
-            ConfigError: A value is not valid, or a keyword not known.
-        """
-        with refused(cls):
-            return cls.model_validate(given)
-
-    @classmethod
     def of_record(cls, record: Mapping[str, Any]) -> "Asking":
         """Return how the questions of a run were asked, one at a time, by its record, which may hold anything."""
         return cls(timeout=record["timeout"] if isinstance(record.get("timeout"), int | float) else None)
-
-
-RECORDED = ("max_concurrency", "timeout")
-"""How queries are asked as far as results may depend on it, and the record of a run says it."""
 
 
 class Measuring(Asking, frozen=True):
@@ -241,9 +228,6 @@ _MOST_NAMED = 5
 
 # Whether a run reranks, and how many candidates: what the run says, else what its dataset says.
 
-CANDIDATES = RerankedRetriever.candidates
-"""How many results are reranked where nobody says another number."""
-
 
 def in_mode(
     retriever: Retriever,
@@ -274,30 +258,20 @@ def in_mode(
             retriever = retriever.retriever
         return retriever
     if reranker is not None:
-        number = dataset.rerank_top_k or CANDIDATES if candidates is None else candidates
-        return RerankedRetriever(retriever, reranker, number)
+        return RerankedRetriever(
+            retriever, reranker, candidates or dataset.rerank_top_k or RerankedRetriever.candidates
+        )
     if isinstance(retriever, RerankedRetriever):
         return retriever if candidates is None else replace(retriever, candidates=candidates)
     wanted = mode is not None or dataset.mode == "retrieve+rerank"
     if wanted or candidates is not None:
-        said = "the run" if mode is not None or not wanted else f"dataset {dataset.name!r}"
-        what = f"rerank_top_k={candidates}" if not wanted else "mode retrieve+rerank"
-        plain = "" if not wanted else "; or run it without one: --set mode=retrieve, or `mode: retrieve`"
         raise ConfigError(
-            f"{what} of {said} needs a reranker, and there is none: name one by --reranker, or `reranker:` in the "
-            f"configuration, such as cross-encoder, or give the engine a method rerank{plain}"
+            f"{'mode retrieve+rerank' if wanted else f'rerank_top_k={candidates}'} of "
+            f"{f'dataset {dataset.name!r}' if wanted and mode is None else 'the run'} needs a reranker, and there is "
+            "none: name one by --reranker, or `reranker:` in the configuration, such as cross-encoder, or give the "
+            f"engine a method rerank{'; or run it without one: --set mode=retrieve' if wanted else ''}"
         )
     return retriever
-
-
-def noted_mode(retriever: Retriever, dataset: Dataset[Any]) -> Iterator[str]:
-    """Yield in what a run differs from what its dataset says of reranking."""
-    own = retriever.candidates if isinstance(retriever, RerankedRetriever) else None
-    if own is None and dataset.mode == "retrieve+rerank":
-        yield "the dataset says mode retrieve+rerank, and nothing is reranked: this run has no reranker"
-    if dataset.rerank_top_k not in (None, own):
-        why = "nothing is reranked" if own is None else f"this run reranks {own} candidates"
-        yield f"rerankTopK={dataset.rerank_top_k} of the dataset is not applied: {why}"
 
 
 class ReportedFields(TypedDict, Generic[U], total=False):
@@ -332,6 +306,7 @@ class ExperimentConfig(Generic[U]):
         top_k: At how many results each question is cut for its scores `@topK`; None where all are cut alike.
         config: How the evaluation is measured and kept.
         chunk_id: How the dataset names chunks, where its ids do not follow from the content; chunk level only.
+        name: The name of the result.
         notes: Notes on the dataset and the corpus, shown with the result.
 
     Raises:
@@ -351,75 +326,88 @@ class ExperimentConfig(Generic[U]):
     top_k: tuple[int, ...] | None
     config: EvaluationConfig
     chunk_id: NameChunk | None
+    name: str
     notes: tuple[str, ...] = field(compare=False)
 
     _level: ClassVar[Level[Any] | None] = None
 
     def __init__(self, retriever: Pipeline, dataset: Dataset[U], **fields: Unpack[ExperimentFields[U]]) -> None:
-        given: Any = dataset  # whatever it is, and refused as such if it is not a dataset
-        level: Any = self._level or (dataset.level if isinstance(given, Dataset) else TOKEN)
-        self._set_validated(retriever, dataset, level, fields)
+        self._set_validated(retriever, dataset, fields)
 
     def _set_validated(
         self,
         retriever: Pipeline,
         dataset: Dataset[Any],
-        level: Level[U],
         fields: ExperimentFields[U],
         chunk_id: NameChunk | None = None,
     ) -> None:
         refuse_unknown(fields, *ExperimentFields.__annotations__)
-        k, metrics, config = fields.get("k"), fields.get("metrics"), fields.get("config")
-        rules: LevelRules[U] = RULES[level.evaluation_type]
+        given: Any = dataset  # whatever it is, and refused as such if it is not a dataset
+        level: Level[Any] = self._level or (dataset.level if isinstance(given, Dataset) else TOKEN)
         check_dataset_level(dataset, level)
+        k, config = fields.get("k"), fields.get("config")
         measured: Any = EvaluationConfig() if config is None else config
         if not isinstance(measured, EvaluationConfig):
             raise ConfigError(
                 f"config={shown(config)}: expected an EvaluationConfig, such as EvaluationConfig(budgets=[...])"
             )
-        own, read_at = dataset.level.evaluation_type, level.evaluation_type
-        truth = f"dataset {dataset.name!r} is {own}" + ("" if own == read_at else f", read at {read_at}")
-        faults = Faults()
-        asked = None
+        documents = dataset.corpus if fields.get("corpus") is None else fields.get("corpus")
+        pipeline: Retriever = as_component(Retriever, retriever)
+        if documents is None and (pipeline.needs_documents or TOKEN in (level, dataset.level)):
+            raise CorpusError(
+                f"dataset {dataset.name!r} brings no documents, and none were given to search: pass "
+                "documents='path', on the command line --corpus, or an engine that has them, --engine"
+            )
+        corpus = Corpus(()) if documents is None else checked_corpus(documents)
+        faults, notes, asked = Faults(), list[str](), None
         with faults.gathered():
             asked = dataset.top_k if k is None else None
+        if asked is not None:
+            listed = ", ".join(f"{one} ({count})" for one, count in Counter(asked).most_common())
+            notes.append(
+                noted("several k" if len({*asked}) > 1 else "one k", k=asked[0], listed=listed, most=max(asked))
+            )
         cutoffs = Cutoff.parse_k((5, 10) if k is None else k) if asked is None else cutoffs_of(asked)
         ks = [cutoff for cutoff in cutoffs if cutoff != OWN_CUTOFF]
         if not ks and not measured.budgets:
             raise ConfigError("neither k nor budgets were given; expected at least one cutoff, such as k=[5, 10]")
-        given = rules.default_metrics.values() if metrics is None else metrics
-        chosen = check_metrics(given, level, truth, [*ks, *measured.budgets])
-        pipeline: Retriever = as_component(Retriever, retriever)
-        documents = _documents(dataset, fields.get("corpus"), pipeline, level)
-        dataset, moved = _once("found", dataset, documents, lambda: _found_again(dataset.with_scopes(), documents))
-        with faults.gathered():
-            if scopes := _once("scopes", dataset, documents, lambda: Scope.of_all(dataset.queries)):
-                pipeline = within_scopes(pipeline, scopes, documents)
         if chunk_id is not None and not callable(chunk_id):
             raise ConfigError(f"chunk_id={shown(chunk_id)}: expected a function (chunk, number) -> id")
-        notes = [*([] if asked is None else [_told_top_k(asked)]), *moved]
+        dataset, moved = shared_of("found", (dataset, corpus), lambda: _found_again(dataset.with_scopes(), corpus))
+        notes += moved
         with faults.gathered():
-            notes += _once(
-                "checked",
-                dataset,
-                documents,
-                lambda: [*dataset.check(documents), *_noted_unsearched(dataset, documents)],
+            if scopes := shared_of("scopes", (dataset, corpus), lambda: Scope.of_all(dataset.queries)):
+                pipeline = within_scopes(pipeline, scopes, corpus)
+        with faults.gathered():
+            notes += shared_of(
+                "checked", (dataset, corpus), lambda: [*dataset.check(corpus), *_noted_unsearched(dataset, corpus)]
             )
-            notes += noted_mode(pipeline, dataset)
-            notes += rules.check(dataset, documents, pipeline, chunk_id)
+            notes += _noted_mode(pipeline, dataset)
+        rules: LevelRules[Any] = RULES[level.evaluation_type]
+        metrics = fields.get("metrics")
+        own, read_at = dataset.level.evaluation_type, level.evaluation_type
+        chosen = check_metrics(
+            rules.default_metrics.values() if metrics is None else metrics,
+            level,
+            f"dataset {dataset.name!r} is {own}{'' if own == read_at else f', read at {read_at}'}",
+            [*ks, *measured.budgets],
+        )
         with faults.gathered():
-            notes += pipeline.check(dataset.queries, documents, level.evaluation_type)
+            notes += rules.check(dataset, corpus, pipeline, chunk_id)
+        with faults.gathered():
+            notes += pipeline.check(dataset.queries, corpus, level.evaluation_type)
         faults.tell()
         values: dict[str, Any] = {
             "retriever": pipeline,
             "dataset": dataset,
             "level": level,
-            "corpus": documents,
+            "corpus": corpus,
             "metrics": chosen,
             "k": tuple(cutoff.size for cutoff in ks),
             "top_k": asked if OWN_CUTOFF in cutoffs else None,
             "config": measured,
             "chunk_id": chunk_id,
+            "name": fit_to_keep(measured.experiment_name or run_name(pipeline)),
             "notes": tuple(notes),
         }
         for attribute, value in values.items():
@@ -434,55 +422,18 @@ class ExperimentConfig(Generic[U]):
     @property
     def score_names(self) -> tuple[str, ...]:
         """The names of the scores of its result: every metric at every cutoff that it takes."""
-        return tuple(
-            str(ScoreName(metric.name, cutoff))
-            for metric in self.metrics
-            for cutoff in self.cutoffs
-            if metric.takes(cutoff)
-        )
-
-    @property
-    def name(self) -> str:
-        """The name of the result."""
-        return fit_to_keep(self.config.experiment_name or run_name(self.retriever))
+        pairs = product(self.metrics, self.cutoffs)
+        return tuple(str(ScoreName(metric.name, cutoff)) for metric, cutoff in pairs if metric.takes(cutoff))
 
     @cached_property
     def record(self) -> dict[str, Any]:
         """The record kept with the result: components with their parameters, dataset and corpus; each with a hash."""
-        version, settings = self.dataset.metadata.get("version"), self._settings
-        given, source = self.config.experiment_name, self.corpus.metadata.get("source")
-        return {
-            **settings,
-            "hash": content_digest(json.dumps(settings, sort_keys=True)),
-            "experiment_name": None if not given else fit_to_keep(given),
-            "dataset": {
-                "name": fit_to_keep(self.dataset.name),
-                "version": fit_to_keep(str(version)) if isinstance(version, str | int) else None,
-                "evaluation_type": self.dataset.level.evaluation_type,
-                "questions": len(self.dataset),
-                "skipped": count_skipped(self.dataset.skipped),
-                "hash": self.dataset.content_hash,
-            },
-            "corpus": {
-                "source": None if source is None else whole_path(fit_to_keep(str(source))),
-                "glob_pattern": None,
-                **{key: plain(self.corpus.metadata[key]) for key in HOW_READ[1:] if key in self.corpus.metadata},
-                **({"readers": readers} if (readers := readers_of(self.corpus)) else {}),
-                "documents": len(self.corpus),
-                "characters": sum(len(document.content) for document in self.corpus),
-                "hash": self.corpus.content_hash,
-                "texts": content_digest(text_list(self.corpus)),
-                "ids": content_digest(json.dumps(sorted(document.id for document in self.corpus))),
-            },
-        }
-
-    @property
-    def _settings(self) -> dict[str, Any]:
-        """What the record says of the run itself, apart from dataset and corpus."""
         dataset: Dataset[Any] = self.dataset
+        version, given = dataset.metadata.get("version"), self.config.experiment_name
+        source, readers = self.corpus.metadata.get("source"), readers_of(self.corpus)
         asked = zip(dataset.queries, self.top_k or (), strict=self.top_k is not None)
-        scopes = _once("scopes", dataset, self.corpus, lambda: Scope.of_all(dataset.queries))
-        return {
+        scopes = shared_of("scopes", (dataset, self.corpus), lambda: Scope.of_all(dataset.queries))
+        settings = {
             "retriever": describe(self.retriever),
             **({"rewrites_texts": True} if self.retriever.rewrites_texts else {}),
             "mode": "retrieve+rerank" if isinstance(self.retriever, RerankedRetriever) else "retrieve",
@@ -492,58 +443,53 @@ class ExperimentConfig(Generic[U]):
             **({} if self.top_k is None else {"top_k": {query.id: k for query, k in asked if k != self.k[0]}}),
             "budgets": [str(budget) for budget in self.config.budgets],
             "tokenizer": None if self.config.tokenizer is None else fit_to_keep(self.config.tokenizer.name),
-            **{name: getattr(self.config, name) for name in RECORDED},
+            "max_concurrency": self.config.max_concurrency,
+            "timeout": self.config.timeout,
             "chunk_id": None if self.chunk_id is None else plain(self.chunk_id),
+        }
+        return {
+            **settings,
+            "hash": content_digest(json.dumps(settings, sort_keys=True)),
+            "experiment_name": None if not given else fit_to_keep(given),
+            "dataset": {
+                "name": fit_to_keep(dataset.name),
+                "version": fit_to_keep(str(version)) if isinstance(version, str | int) else None,
+                "evaluation_type": dataset.level.evaluation_type,
+                "questions": len(dataset),
+                "skipped": count_skipped(dataset.skipped),
+                "hash": dataset.content_hash,
+            },
+            "corpus": {
+                "source": None if source is None else whole_path(fit_to_keep(str(source))),
+                "glob_pattern": None,
+                **{key: plain(self.corpus.metadata[key]) for key in HOW_READ[1:] if key in self.corpus.metadata},
+                **({"readers": readers} if readers else {}),
+                "documents": len(self.corpus),
+                "characters": sum(len(document.content) for document in self.corpus),
+                "hash": self.corpus.content_hash,
+                "texts": content_digest(self.corpus.text_list),
+                "ids": content_digest(json.dumps(sorted(document.id for document in self.corpus))),
+            },
         }
 
 
-def _documents(dataset: Dataset[Any], given: Corpus | None, retriever: Retriever, level: Level[Any]) -> Corpus:
-    """Return the documents of a run; none if neither the retriever nor the level has a use for them.
-
-    Raises:
-        CorpusError: They are missing, or none.
-    """
-    documents = dataset.corpus if given is None else given
-    if documents is None and not retriever.needs_documents and level is not TOKEN and dataset.level is not TOKEN:
-        return Corpus(())
-    if documents is None:
-        raise CorpusError(
-            f"dataset {dataset.name!r} brings no documents, and none were given to search: pass "
-            "documents='path', on the command line --corpus, or an engine that has them, --engine"
-        )
-    return checked_corpus(documents)
+def _noted_mode(retriever: Retriever, dataset: Dataset[Any]) -> Iterator[str]:
+    """Yield in what a run differs from what its dataset says of reranking."""
+    own = retriever.candidates if isinstance(retriever, RerankedRetriever) else None
+    if own is None and dataset.mode == "retrieve+rerank":
+        yield noted("no reranker")
+    if dataset.rerank_top_k not in (None, own):
+        yield noted("no candidates" if own is None else "candidates", wanted=dataset.rerank_top_k, own=own)
 
 
-def _told_top_k(asked: tuple[int, ...]) -> str:
-    """Return a note on where rankings are cut as the dataset says."""
-    questions = Counter(asked).most_common()
-    if len(questions) == 1:
-        return f"k={asked[0]} is the topK of the dataset"
-    listed = ", ".join(f"{k} ({count})" for k, count in questions)
-    return (
-        f"questions ask for different numbers of results: {listed}. Scores @topK cut each at its own; the "
-        f"retriever is asked for at least {max(asked)}"
-    )
-
-
-def _once(what: str, dataset: Dataset[Any], corpus: Corpus, make: Callable[[], T]) -> T:
-    """Return what is found out of a dataset in a corpus, which runs that share both find out once."""
-    made, *_ = shared((what, id(dataset), id(corpus)), lambda: (make(), dataset, corpus))  # which keeps the ids theirs
-    return made
-
-
-def _noted_unsearched(dataset: Dataset[Any], documents: Corpus) -> Iterator[str]:
+def _noted_unsearched(dataset: Dataset[Any], corpus: Corpus) -> Iterator[str]:
     """Yield a note on documents that no question searches, as they are outside of every scope."""
     prefixes = tuple({Scope.of(query).prefix or "" for query in dataset.queries})
-    outside = [document.id for document in documents if not document.id.startswith(prefixes)]
-    if outside:
-        yield (
-            f"documents that no question searches, as they are outside of every scope: {len(outside)} of "
-            f"{len(documents)}, such as {shown(outside[0])}"
-        )
+    if outside := [document.id for document in corpus if not document.id.startswith(prefixes)]:
+        yield noted("not searched", count=len(outside), all=len(corpus), first=shown(outside[0]))
 
 
-def _found_again(dataset: Dataset[Any], corpus: Corpus) -> tuple[Dataset[Any], tuple[str, ...]]:
+def _found_again(dataset: Dataset[Any], corpus: Corpus) -> tuple[Dataset[Any], Sequence[str]]:
     """Return a dataset with its spans where they are in an edited corpus, and what became of them.
 
     Raises:
@@ -565,12 +511,13 @@ def _found_again(dataset: Dataset[Any], corpus: Corpus) -> tuple[Dataset[Any], t
             "files (--glob)? If the documents were rewritten, `rag-eval dataset update --questions` takes a table of "
             "questions with new quotes"
         )
-    told = f"documents have changed since they were labelled: {again.counted()}"
-    return again.dataset, (f"{told}. rag-eval dataset update writes this into the dataset",)
+    return again.dataset, [noted("edited", counted=again.counted())]
 
 
 class DocumentLevelExperimentConfig(ExperimentConfig[DocumentId]):
     """An experiment on documents; of a token-level dataset, the documents that its spans are in are relevant."""
+
+    _level = DOCUMENT
 
     def __init__(
         self,
@@ -578,7 +525,7 @@ class DocumentLevelExperimentConfig(ExperimentConfig[DocumentId]):
         dataset: Dataset[DocumentId] | Dataset[CharacterSpan],
         **fields: Unpack[ExperimentFields[DocumentId]],
     ) -> None:
-        self._set_validated(retriever, dataset, DOCUMENT, fields)
+        self._set_validated(retriever, dataset, fields)
 
 
 class ChunkLevelExperimentConfig(ExperimentConfig[ChunkId]):
@@ -588,6 +535,8 @@ class ChunkLevelExperimentConfig(ExperimentConfig[ChunkId]):
     if no chunk does, the one that holds the most of it. Scores of different chunkings are not comparable.
     """
 
+    _level = CHUNK
+
     def __init__(
         self,
         retriever: Pipeline,
@@ -596,7 +545,7 @@ class ChunkLevelExperimentConfig(ExperimentConfig[ChunkId]):
         chunk_id: NameChunk | None = None,
         **fields: Unpack[ExperimentFields[ChunkId]],
     ) -> None:
-        self._set_validated(retriever, dataset, CHUNK, fields, chunk_id)
+        self._set_validated(retriever, dataset, fields, chunk_id)
 
 
 class TokenLevelExperimentConfig(ExperimentConfig[CharacterSpan]):

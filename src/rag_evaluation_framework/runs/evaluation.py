@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
+from os.path import isfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypedDict, Unpack, overload
 
@@ -41,11 +43,11 @@ if TYPE_CHECKING:
     from ..sweeps.plan import SweepConfig
     from ..sweeps.result import SweepResult
 
-GivenDocuments: TypeAlias = "Corpus | str | Path | Iterable[Any] | pd.DataFrame"
-"""Documents as people have them: a path, what a loader returned, or a corpus; `Corpus.of` reads them."""
+    GivenDocuments: TypeAlias = Corpus | str | Path | Iterable[Any] | pd.DataFrame
+    """Documents as people have them: a path, what a loader returned, or a corpus; `Corpus.of` reads them."""
 
-GivenQuestions: TypeAlias = "str | Path | Sequence[Any] | pd.DataFrame"
-"""Questions as people have them: a path, or a table; `questions_of` reads them."""
+    GivenQuestions: TypeAlias = str | Path | Sequence[Any] | pd.DataFrame
+    """Questions as people have them: a path, or a table; `questions_of` reads them."""
 
 # The dataset of an evaluation: an object, a file, or a name that is looked up here and in LangSmith.
 
@@ -57,13 +59,12 @@ LANGSMITH_NAME = "langsmith_dataset"
 
 _SWEEP = "rag_evaluation_framework.sweeps.plan:sweep_of"  # another one
 _PULL = "rag_evaluation_framework.trackers.langsmith_datasets:pull_dataset"  # a door upwards
-Read: TypeAlias = Callable[[Level[Any]], Dataset[Any]]
 
 _ENDINGS = (".json", ".jsonl")
 
 
 def _found(
-    given: Any, name: str | None, level: Level[Any], corpus: Corpus, root: str | Path, reading: dict[str, Any]
+    given: Any, name: Any, level: Level[Any], corpus: Corpus, root: str | Path, reading: dict[str, Any]
 ) -> tuple[Dataset[Any], str | None]:
     """Return the dataset of an evaluation, and its name in LangSmith, if it was read there or was pushed there.
 
@@ -83,62 +84,44 @@ def _found(
         ProviderError: It is not here, and LangSmith cannot be reached.
     """
     if (given is None) == (name is None):
-        got = "neither" if given is None else "both"
-        raise ConfigError(f"expected either dataset= or langsmith_dataset_name=, got {got}")
+        raise ConfigError(
+            f"expected either dataset= or langsmith_dataset_name=, got {'neither' if given is None else 'both'}"
+        )
     for key, value in reading.items():
-        kind, expected = (ChunkRegistry, "a ChunkRegistry") if key == "registry" else (str, "the name of a field")
+        kind: type = ChunkRegistry if key == "registry" else str
         if not isinstance(value, kind):
-            raise ConfigError(f"{key}={shown(value)}: expected {expected}")
+            raise ConfigError(
+                f"{key}={shown(value)}: expected {'a ChunkRegistry' if key == 'registry' else 'the name of a field'}"
+            )
         if isinstance(given, Dataset):
             raise ConfigError(f"{key}= is for examples that are read; dataset= is a Dataset already")
-    reading["corpus"] = corpus
     if isinstance(given, str | Path):
-        return _at_level(partial(load_dataset, Path(given), **reading), level), None
+        return _at_level(partial(load_dataset, Path(given), corpus=corpus, **reading), level), None
     if name is None:
         return _at_level(partial(questions_of, given, corpus), level), None
-    checked: Any = name
-    if not isinstance(checked, str) or not checked.strip():
-        raise ConfigError(f"langsmith_dataset_name={shown(checked)}: expected the name of a dataset")
+    if not isinstance(name, str) or not name.strip():
+        raise ConfigError(f"langsmith_dataset_name={shown(name)}: expected the name of a dataset")
+    folder = Path(root) / DATASETS
     endings = ("",) if name.endswith(_ENDINGS) else _ENDINGS
     for ending in endings if Path(name).name == name else ():
-        local = Path(root) / DATASETS / f"{name}{ending}"
-        if _is_file(local):
-            found = _at_level(partial(load_dataset, local, **reading), level)
+        if isfile(local := folder / f"{name}{ending}"):  # noqa: PTH113  no file may have this name
+            found = _at_level(partial(load_dataset, local, corpus=corpus, **reading), level)
             return found, name if found.metadata.get(LANGSMITH_NAME) == name else None
-    pull: Read = partial(load_installed(_PULL), name, **reading)
     try:
-        return _at_level(pull, level), name
+        return _at_level(partial(load_installed(_PULL), name, corpus=corpus, **reading), level), name
     except (ConfigError, DatasetError, LevelMismatch, MissingDependency) as error:
-        raise type(error)(f"no file of dataset {name!r} in {Path(root) / DATASETS}; {error}") from error
+        raise type(error)(f"no file of dataset {name!r} in {folder}; {error}") from error
 
 
-def _is_file(path: Path) -> bool:
-    try:
-        return path.is_file()
-    except (OSError, ValueError):  # no file can have this name
-        return False
-
-
-def _at_level(read: Read, level: Level[Any]) -> Dataset[Any]:
+def _at_level(read: Callable[[Level[Any]], Dataset[Any]], level: Level[Any]) -> Dataset[Any]:
     """Return a dataset at a level, or at token level if it has that."""
     try:
         return read(level)
     except LevelMismatch as mismatch:
-        if level is TOKEN:
-            raise
-        try:
-            return read(TOKEN)
-        except LevelMismatch:
-            raise mismatch from None
-
-
-_ELSEWHERE = {
-    "chunker": "retriever=BM25Retriever(chunker=...)",
-    **dict.fromkeys(("embedder", "vector_store"), "retriever=VectorRAGRetriever({}=...)"),
-    **dict.fromkeys(("reranker", "candidates"), "retriever=RerankedRetriever(..., {}=...)"),
-    **dict.fromkeys(("glob", "exclude", "converter", "text_column", "name_column"), "documents=Corpus.of(..., {}=...)"),
-}
-"""What takes keywords that are none of `evaluate`."""
+        if level is not TOKEN:
+            with suppress(LevelMismatch):
+                return read(TOKEN)
+        raise mismatch
 
 
 class DatasetFields(TypedDict, total=False):
@@ -226,17 +209,14 @@ def evaluate(
         LevelMismatch: A metric does not fit the questions, or they are of another level.
         QueryFailed: A query or a metric failed, and `on_error` is `"raise"`.
     """
-    for key in fields:
-        if key in _ELSEWHERE:
-            raise ConfigError(f"{key}: evaluate does not take it; expected {_ELSEWHERE[key].format(key)}")
     refuse_unknown(fields, "k", "level", "metrics", "columns", *EvaluateFields.__annotations__)
     given: dict[str, Any] = {**fields}
     documents = given.pop("documents", None)
     config = EvaluationConfig(**given)
     corpus = None if documents is None else Corpus.of(documents)
-    wanted = TOKEN if level is None else checked_level(level)
-    dataset = _at_level(partial(questions_of, questions, corpus, columns=columns), wanted)
-    read_at: Level[Any] = dataset.level if level is None else wanted
+    read = partial(questions_of, questions, corpus, columns=columns)
+    dataset = _at_level(read, TOKEN if level is None else checked_level(level))
+    read_at: Level[Any] = level or dataset.level
     if isinstance(retriever, str | Path):
         if not checked_path(retriever, ConfigError).exists():
             raise ConfigError(
@@ -313,11 +293,9 @@ class Evaluation(ABC, Generic[U]):
         reading: dict[str, Any] = {key: value for key, value in given.items() if value is not None}
         found, known_there = _found(dataset, langsmith_dataset_name, self.level, documents, root, reading)
         check_dataset_level(found, self.level)
-        published = known_there is not None if publish is None else publish
-        object.__setattr__(self, "corpus", documents)
-        object.__setattr__(self, "dataset", found)
-        object.__setattr__(self, "publishes_to", langsmith_dataset_name if published else None)
-        object.__setattr__(self, "chunk_id", None)
+        there = known_there if publish is None else langsmith_dataset_name if publish else None
+        for key, value in {"corpus": documents, "dataset": found, "publishes_to": there, "chunk_id": None}.items():
+            object.__setattr__(self, key, value)
 
     def experiment(self, retriever: Pipeline, **reported: Unpack[ReportedFields[U]]) -> ExperimentConfig[U]:
         """Return the experiment that `run` runs, at k=5 if neither it nor the dataset says where rankings are cut."""

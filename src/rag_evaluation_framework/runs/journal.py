@@ -12,7 +12,7 @@ import re
 import shutil
 import sys
 import time
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, is_dataclass, replace
 from datetime import UTC, datetime
@@ -42,19 +42,14 @@ from ..datasets.rankings.hit_lines import JOURNAL_VERSION
 from ..errors import ConfigError, Interrupted
 from . import store
 from .config import ExperimentConfig
+from .shown import noted
 
 Resume = Literal["if-sure", "always", "never"]
 """Which answers of an unfinished run are taken: those of which nothing can have changed; also those of servers,
 databases and objects, of which that is not known; or none."""
 
+_FILE = "journal-{}.jsonl"
 _SYNCED = 1.0  # seconds between two writings to the disk itself
-_WORDS = {
-    "corpus": "the documents",
-    "questions": "the questions",
-    "versions": "the version of Python or of a package",
-    "code": "the code of the retriever or what it imports",
-}
-"""What answers depend on, as people are told of it."""
 _PACKAGE = __name__.partition(".")[0]
 _IMPORT = re.compile(rb"^[ \t]*(?:from|import)[ \t]+([\w., \t]+)", re.MULTILINE)
 _NAMES = re.compile(rb"(?:^|,[ \t]*)(\w+)")  # `a` and `b` of `a.c, b as d`
@@ -88,17 +83,17 @@ class Returned:
 _COLUMNS = ("doc_id", "start", "end", "chunk_id", "text", "score", "sources")
 
 
-def _written(hits: Ranking, corpus: Corpus) -> dict[str, list[Any]]:
+def _written(hits: Ranking, corpus: Corpus | None) -> dict[str, list[Any]]:
     """Return hits in columns, but for columns of nothing; of a text that stands at the place of its hit, the place."""
-    kept = [replace(hit, text=None) if _stands_there(hit, corpus) else hit for hit in hits]
+    where: Any = corpus
+    kept = [
+        replace(hit, text=None)
+        if hit.is_in(where) and hit.text == where[hit.doc_id].content[hit.start : hit.end]
+        else hit
+        for hit in hits
+    ]
     columns: dict[str, list[Any]] = {name: [getattr(hit, name) for hit in kept] for name in _COLUMNS}
-    nothing = (None, ())
-    return {name: each for name, each in columns.items() if name == "doc_id" or any(one not in nothing for one in each)}
-
-
-def _stands_there(hit: Hit, corpus: Corpus) -> bool:
-    document: Any = hit.doc_id
-    return hit.is_in(corpus) and hit.text == corpus[document].content[hit.start : hit.end]
+    return {name: each for name, each in columns.items() if name == "doc_id" or not {*each} <= {None, ()}}
 
 
 def _hits(columns: Mapping[str, Any]) -> Ranking:
@@ -108,7 +103,7 @@ def _hits(columns: Mapping[str, Any]) -> Ranking:
     return tuple(replace(Hit(*told), sources=tuple(sources or ())) for *told, sources in rows)
 
 
-def _line(query_id: str, answer: Returned, corpus: Corpus) -> bytes:
+def _line(query_id: str, answer: Returned, corpus: Corpus | None) -> bytes:
     found = answer.found
     stages = [[own.name, own.seconds, None if own.hits is None else _written(own.hits, corpus)] for own in found.stages]
     asked = {"depth": answer.depth, "stages": stages, "limit": found.limit, "complete": found.complete}
@@ -131,7 +126,7 @@ def _read(line: bytes) -> tuple[str, Returned]:
 
 
 class Journal:
-    """The answers of a run: those that are known, and those that come.
+    """The answers of a run: those that are known, and those that come. Without a folder none are kept.
 
     Attributes:
         notes: What people are told of the answers that are taken, or left alone; of the result, too.
@@ -140,17 +135,21 @@ class Journal:
         has_ended: Whether nothing is asked any more: of a question without an answer that is known.
     """
 
-    index: Any = None
-    has_ended = False
-
     def __init__(
-        self, folder: Path, corpus: Corpus, questions: int, resume: Resume, *, sure: bool, after: float = 0.0
+        self,
+        folder: Path = Path(),
+        corpus: Corpus | None = None,
+        questions: int = 0,
+        resume: Resume = "always",
+        *,
+        sure: bool = True,
+        after: float = 0.0,
     ) -> None:
         self.notes: list[str] = []
-        self.is_finished = False
+        self.index: Any = None
+        self.is_finished = self.has_ended = False
         self.folder, self.corpus, self.questions = folder, corpus, questions
-        self.resume: Resume = resume
-        self.sure = sure
+        self.resume, self.sure = resume, sure
         self._known: dict[tuple[str, int], tuple[Path, int, int]] = {}  # the file, where the line begins, its length
         self._file: BinaryIO | None = None
         self._written = False
@@ -166,8 +165,8 @@ class Journal:
     def answer(self, query_id: str, depth: int) -> Returned | None:
         """Return the answer to a question at a depth, if it is known. Threads call this."""
         if (query_id, depth) not in self._known:
-            failed = self._failed.get((query_id, depth), Returned(Retrieval(()), depth, NOT_ANSWERED))
-            return failed if self.has_ended else None
+            unanswered = Returned(Retrieval(()), depth, NOT_ANSWERED)
+            return self._failed.get((query_id, depth), unanswered) if self.has_ended else None
         path, begin, length = self._known[query_id, depth]
         with path.open("rb") as file:
             file.seek(begin)
@@ -205,10 +204,8 @@ class Journal:
         """How many questions were answered, and how the run is continued."""
         with self._writing:
             self._write()
-        if not self._answered:
-            return "no answer is kept"
-        how = "" if self.sure or self.resume == "always" else " with --resume"
-        return f"answers to {len(self._answered)} of {self.questions} questions are kept; run it again{how} to go on"
+        kind = "kept" if self.sure or self.resume == "always" else "kept unsure"
+        return noted(kind if self._answered else "none kept", count=len(self._answered), all=self.questions)
 
     def end(self) -> int:
         """Let nothing be asked any more, as the run was interrupted, and return how many questions are answered."""
@@ -239,24 +236,31 @@ class Journal:
                 continue
             else:
                 if is_used:
-                    self.notes.append("another run of this configuration is under way; each keeps its own answers")
+                    self.notes.append(noted("another run"))
                 self._made = [self.folder, *self._made]
                 return lock
         return None
 
     def begin(self, facts: Mapping[str, Any], run_id: str) -> str:
         """Take the answers of earlier starts, begin the file of this one, and return the id of the run."""
-        files = sorted(self.folder.glob("journal-*.jsonl"), key=_number)
-        number = _number(files[-1]) + 1 if files else 1
+        names = {file.stem.removeprefix("journal-"): file for file in self.folder.glob(_FILE.format("*"))}
+        files = {int(name): names[name] for name in names if name.isdecimal()}
+        number = max(files, default=0) + 1
         if self.resume == "never":
-            for file in files:
+            for file in files.values():
                 file.unlink(missing_ok=True)
-            files = []
-        firsts = {file: first for file in files if (first := _first_line(file)) is not None}
+            files = {}
+        firsts = {file: first for _, file in sorted(files.items()) if (first := _first_line(file)) is not None}
         changed = {
-            file: {fact for fact in facts if first["facts"].get(fact) != facts[fact]} for file, first in firsts.items()
+            file: [fact for fact in facts if first["facts"].get(fact) != facts[fact]] for file, first in firsts.items()
         }
-        taken = [file for file, first in firsts.items() if self._may_take(first, changed[file])]
+        taken = [
+            file
+            for file, first in firsts.items()
+            if first["journal"] == JOURNAL_VERSION
+            and {"corpus", "questions"}.isdisjoint(changed[file])
+            and (self.resume == "always" or (self.sure and not changed[file]))
+        ]
         begun = {"journal": JOURNAL_VERSION, "created": f"{datetime.now(UTC):%Y-%m-%d %H:%M:%S}", "run_id": run_id}
         for file in sorted(taken, key=lambda file: not changed[file]):
             self._take(file)  # those of what is asked now come last, and count
@@ -264,22 +268,17 @@ class Journal:
             first = firsts[taken[0]]
             begun |= {"created": first["created"], "run_id": first["run_id"] or run_id}
         if self._answered:
-            self.notes.append(
-                f"{len(self._answered)} of {self.questions} questions were answered by the run that began at "
-                f"{begun['created']} UTC and was interrupted; they are not asked again (--fresh asks all)"
-            )
-            if told := _told(set[str]().union(*(changed[file] for file in taken))):
-                self.notes.append(f"{told} changed since some of these answers")
+            answered = len(self._answered)
+            self.notes.append(noted("answers", count=answered, all=self.questions, created=begun["created"]))
+            if others := [fact for fact in facts if any(fact in changed[file] for file in taken)]:
+                self.notes.append(noted("changed", changed=" and ".join(map(noted, others))))
         elif firsts and not taken:
-            last = [*firsts][-1]
-            why = "nothing tells whether what is asked has changed since; --resume takes them"
-            if firsts[last]["journal"] != JOURNAL_VERSION:
-                why = "another version of rag-eval wrote them, or they are damaged"
-            elif told := _told(changed[last]):
-                why = f"{told} changed since"
-            where = one_line(str(self.folder))
-            self.notes.append(f"answers of an interrupted run in {where} are not used: {why}. All questions are asked")
-        self._path = self.folder / f"journal-{number}.jsonl"
+            *_, (last, first) = firsts.items()
+            why = noted("since", changed=" and ".join(map(noted, changed[last]))) if changed[last] else noted("unsure")
+            if first["journal"] != JOURNAL_VERSION:
+                why = noted("other version")
+            self.notes.append(noted("not used", where=one_line(str(self.folder)), why=why))
+        self._path = self.folder / _FILE.format(number)
         try:
             self._file = self._path.open("xb")
             self._file.write(harmless_json(f"{json.dumps({**begun, 'facts': facts}, ensure_ascii=False)}\n").encode())
@@ -304,11 +303,6 @@ class Journal:
             for folder in self._made:
                 if folder.exists():
                     folder.rmdir()
-
-    def _may_take(self, first: Mapping[str, Any], changed: Set[str]) -> bool:
-        if first["journal"] != JOURNAL_VERSION or changed & {"corpus", "questions"}:
-            return False
-        return self.resume == "always" or (self.sure and not changed)
 
     def _take(self, file: Path) -> None:
         """Read where each answer of a file is; what is cut off or damaged is asked for again."""
@@ -336,8 +330,7 @@ class Journal:
             if not self._written:
                 self._path.unlink(missing_ok=True)
         self._file = None
-        where, why = one_line(str(self.folder)), store.reason(error)
-        self.notes.append(f"answers cannot be kept any more in {where} ({why}); the run goes on")
+        self.notes.append(noted("not kept", where=one_line(str(self.folder)), why=store.reason(error)))
 
 
 @contextmanager
@@ -358,11 +351,11 @@ def open_journal(
         Interrupted: An interrupt came inside; how many questions are answered, and how the run goes on.
     """
     root = config.config.save_results_path
-    if root is None and resume != "always":
-        yield Journal(Path(), config.corpus, len(config.dataset), resume, sure=True)
-        return
-    if root is None:
+    if root is None and resume == "always":
         raise ConfigError("resume=True keeps answers, and save_results_path is not given; expected the root of runs")
+    if root is None:
+        yield Journal()
+        return
     shared(("root", root), lambda: store.check_root(root))
     is_named = pipeline is not None or config.config.experiment_name is not None
     if not is_named and not is_described(config.retriever):
@@ -371,14 +364,8 @@ def open_journal(
             "in a function, or an object; expected experiment_name=, a name of its own"
         )
     sure, facts = depends_on(config, pipeline or {})
-    journal = Journal(
-        unfinished_folder(root, config, pipeline),
-        config.corpus,
-        len(config.dataset),
-        resume,
-        sure=sure,
-        after=after,
-    )
+    folder, questions = unfinished_folder(root, config, pipeline), len(config.dataset)
+    journal = Journal(folder, config.corpus, questions, resume, sure=sure, after=after)
     try:
         lock = journal.lock()
     except OSError as error:
@@ -401,11 +388,6 @@ def open_journal(
             os.close(lock)
 
 
-def _number(file: Path) -> int:
-    number = file.stem.rpartition("-")[2]
-    return int(number) if number.isdecimal() else 0
-
-
 def _first_line(file: Path) -> Mapping[str, Any] | None:
     """Return the first line of a journal; of no version if it is damaged, None if it is cut off, with no answer."""
     with suppress(OSError, ValueError), file.open("rb") as lines:
@@ -416,11 +398,6 @@ def _first_line(file: Path) -> Mapping[str, Any] | None:
         if is_object(first) and first.keys() >= {"journal", "created", "run_id", "facts"} and is_object(first["facts"]):
             return first
     return {"journal": None, "facts": {}}
-
-
-def _told(changed: Set[str]) -> str:
-    """Return what changed, as people are told."""
-    return " and ".join(word for fact, word in _WORDS.items() if fact in changed)
 
 
 # What answers depend on.
@@ -463,8 +440,7 @@ def is_described(*components: object) -> bool:
         part.__closure__ is None and "<" not in part.__qualname__
         if isfunction(part)
         else isinstance(part, Component) and is_dataclass(part)
-        for component in components
-        for part in parts_of(component)
+        for part in parts_of(*components)
     )
 
 
@@ -473,22 +449,17 @@ def files_of(*components: object) -> Iterator[Path]:
 
     Not those of a vector store, which a run empties and fills.
     """
-    for part in (part for component in components for part in parts_of(component)):
-        if isinstance(part, VectorStore):
-            continue
-        for path in (Path(str(value)) for value in parameters(part).values() if _is_file(value)):
-            yield from (one for one in sorted([path, *path.rglob("*")]) if one.is_file())
+    for part in parts_of(*components):
+        for value in () if isinstance(part, VectorStore) else filter(_is_file, parameters(part).values()):
+            yield from (one for one in sorted([Path(str(value)), *Path(str(value)).rglob("*")]) if one.is_file())
 
 
 def own_modules(components: Sequence[object], pipeline: Mapping[str, Any]) -> set[str]:
     """Return the modules of the code of components that is not ours, and of what a configuration names."""
-    modules: set[str] = set()
+    modules = {module for part in parts_of(*components) if not is_of_package(module := _module_of(part))}
     for kind, part in pipeline.items():
         module, colon, _ = str(part.get("type") if is_object(part) else part).partition(":")
         if colon and kind in KINDS and module in sys.modules and module not in registered(kind):
-            modules.add(module)
-    for part in (part for component in components for part in parts_of(component)):
-        if not is_of_package(module := _module_of(part)):
             modules.add(module)
     return modules
 
@@ -513,7 +484,7 @@ def _code(components: Sequence[object], pipeline: Mapping[str, Any]) -> tuple[bo
     modules = own_modules(components, pipeline)
     tops = sorted({module.partition(".")[0] for module in modules})
     sure = None not in map(_place, tops)
-    for part in (part for component in components for part in parts_of(component)):
+    for part in parts_of(*components):
         module = _module_of(part)
         if isfunction(part):
             sure = sure and module == part.__module__ and not is_of_package(module)
@@ -570,15 +541,16 @@ def _place(top: str) -> Path | None:
     return None
 
 
-def parts_of(component: object) -> Iterator[Any]:
-    """Yield a component, and the components, functions and other objects in it."""
-    yield component
-    for value in parameters(component).values():
-        for item in cast("Sequence[Any]", value if isinstance(value, tuple | list) else (value,)):
-            if isinstance(item, Component):
-                yield from parts_of(item)
-            elif not isinstance(item, str | int | float | Mapping | tuple | list | Path | None):
-                yield item
+def parts_of(*components: object) -> Iterator[Any]:
+    """Yield components, and the components, functions and other objects in them."""
+    for component in components:
+        yield component
+        for value in parameters(component).values():
+            for item in cast("Sequence[Any]", value if isinstance(value, tuple | list) else (value,)):
+                if isinstance(item, Component):
+                    yield from parts_of(item)
+                elif not isinstance(item, str | int | float | Mapping | tuple | list | Path | None):
+                    yield item
 
 
 def _python_files(folder: Path) -> Iterator[Path]:

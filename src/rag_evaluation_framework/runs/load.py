@@ -16,25 +16,16 @@ from functools import cache, partial
 from itertools import islice
 from math import nan
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Generic, Literal, TypeAlias, TypeVar, overload
+from typing import TYPE_CHECKING, Annotated, Any, Generic, Literal, NamedTuple, TypeAlias, overload
 
 import numpy as np
-from pydantic import (
-    AfterValidator,
-    AllowInfNan,
-    Field,
-    PlainValidator,
-    Strict,
-    TypeAdapter,
-    ValidationError,
-)
+from pydantic import AfterValidator, AllowInfNan, BaseModel, Field, PlainValidator, Strict, TypeAdapter, ValidationError
 
 from ..base.files import from_home, is_deeper, is_list, is_object, parse_json, read_text, unfinished
 from ..base.outside import one_line, shown
 from ..components.providers.usage import ModelUsage
 from ..data import Answer, CharacterSpan, Cutoff, EvaluationType, Failure, Query, QueryId, QueryText, ScoreName, Skipped
 from ..data.columns import Numbers
-from ..data.cutoffs import is_metric_name
 from ..data.hits import RankedHits
 from ..data.levels import Level, U, checked_level
 from ..data.score_table import ScoreTable
@@ -42,25 +33,19 @@ from ..datasets.rankings.hit_lines import read_hit_lines
 from ..errors import DatasetError, InputError, LevelMismatch, ResultError
 from ..scoring.levels.rules import RULES
 from . import store
-from .gate_verdict import GateVerdict
 from .query_result import DEEPEST, QueryResults, Returned
-from .result import EvaluationResult, ExperimentResult
+from .result import HEAD, EvaluationResult, ExperimentResult
+from .shown import GateVerdict
 
-# What is read of `report.json` and of its questions, and how questions are written.
+# What is read of `report.json` and of its questions. In JSON as it is read, texts, lists and objects are nothing else;
+# numbers and truth values could be texts.
 
 _LARGEST = 2**63 - 1
-T = TypeVar("T")
 
 
-def _printed_cutoff(text: str) -> str:
+def _cutoff(text: str) -> str:
     if text != str(Cutoff.parse(text)):
         raise ValueError(f"{text!r}: expected the cutoff as it is printed, {Cutoff.parse(text)}")
-    return text
-
-
-def _metric_name(text: str) -> str:
-    if not is_metric_name(text):
-        raise ValueError(f"{text!r}: expected one word without '@', such as span_recall")
     return text
 
 
@@ -69,10 +54,9 @@ def _time(text: str) -> str:
     return text
 
 
-def _different(items: tuple[T, ...]) -> tuple[T, ...]:
-    for item, times in Counter(items).items():
-        if times > 1:
-            raise ValueError(f"{item!r} is there twice")
+def _different(items: tuple[str, ...]) -> tuple[str, ...]:
+    if twice := [item for item, times in Counter(items).items() if times > 1]:
+        raise ValueError(f"{twice[0]!r} is there twice")
     return items
 
 
@@ -88,121 +72,78 @@ def _span(value: Any) -> CharacterSpan:
     return CharacterSpan(value["doc_id"], value["start"], value["end"], value.get("text", ""))
 
 
-def recorded_unit(unit: Any) -> Any:
-    """Return the type as which a unit is read from a record; numbers in texts are no offsets."""
-    return Annotated[CharacterSpan, PlainValidator(_span)] if unit is CharacterSpan else unit
-
-
 if TYPE_CHECKING:
     _AnswerOf: TypeAlias = Answer
 else:  # it is written as its places
     _AnswerOf = Annotated[tuple[tuple[U, ...], ...], AfterValidator(Answer)]
 
-# In JSON as it is read, texts, lists and objects are nothing else; numbers and truth values could be texts.
 Count = Annotated[int, Strict(), Field(ge=0, le=_LARGEST)]
-Rank = Annotated[int, Strict(), Field(ge=1, le=_LARGEST)]
 Number = Annotated[float, Strict(), AllowInfNan(False)]
-Seconds = Annotated[Number, Field(ge=0)]
 Recorded = Annotated[Mapping[str, Any], AfterValidator(_not_too_deep)]
-Names = Annotated[
-    tuple[Annotated[str, AfterValidator(_metric_name)], ...], Field(min_length=1), AfterValidator(_different)
-]
-Cutoffs = Annotated[
-    tuple[Annotated[str, AfterValidator(_printed_cutoff)], ...], Field(min_length=1), AfterValidator(_different)
-]
+_Names: TypeAlias = Annotated[tuple[str, ...], Field(min_length=1), AfterValidator(_different)]
 
 
-@dataclass(frozen=True)
-class CountsRecord:
-    """What is read of the counts of a report; the others follow from its questions."""
-
-    unlocated_hits: Count
-
-
-@dataclass(frozen=True)
-class DatasetRecord:
-    """What is read of the dataset in a configuration."""
-
+class _Dataset(BaseModel):
     name: str
     hash: str
     skipped: Count
 
 
-@dataclass(frozen=True)
-class CorpusRecord:
-    """What is read of the corpus in a configuration; `ids` is a hash of the ids of documents."""
-
+class _Corpus(BaseModel):
     source: str | None
     documents: Count
     hash: str
     ids: str
 
 
-@dataclass(frozen=True)
-class ChunkingRecord:
-    """What is read of the chunking in a configuration."""
-
+class _Chunking(BaseModel):
     chunks: Count
     fingerprint: str
 
 
-@dataclass(frozen=True)
-class MetricRecord:
-    """What is read of a metric in a configuration; the type of a built-in one is its name."""
-
+class _Metric(BaseModel):
     type: str
     score_range: tuple[Number | None, Number | None] = (0, 1)
 
 
-@dataclass(frozen=True)
-class IndexRecord:
-    """What is read of the size of an index in a configuration."""
-
+class _Index(BaseModel):
     chunks: Count
     characters: Count
     dimension: Count
 
 
-@dataclass(frozen=True)
-class ConfigRecord:
-    """What is read of a configuration; the rest is for people.
+class _Config(BaseModel):
+    """What is read of a configuration; the rest is for people."""
 
-    `top_k`: the questions that `@topK` cuts elsewhere than at the first k; None if all are cut alike. `unfilled`: how
-    many rankings ran out of results before a budget was filled, by budget.
-    """
-
-    dataset: DatasetRecord
-    corpus: CorpusRecord
+    dataset: _Dataset
+    corpus: _Corpus
     tokenizer: str | None
-    chunking: ChunkingRecord | None
-    metrics: tuple[MetricRecord, ...]
+    chunking: _Chunking | None
+    metrics: tuple[_Metric, ...]
     k: tuple[Count, ...]
     unfilled: dict[str, Count]
     experiment_name: str | None
     top_k: dict[str, Count] | None = None
-    index: IndexRecord | None = None
+    index: _Index | None = None
 
 
-@dataclass(frozen=True)
-class SkippedQueryRecord:
-    """The question of a label that could not be placed."""
-
+class _SkippedQuery(BaseModel):
     id: str
     query: str
     metadata: Recorded
 
 
-@dataclass(frozen=True)
-class SkippedRecord:
-    """A label that could not be placed; written as dataset files have it."""
-
-    query: SkippedQueryRecord
+class _Skipped(BaseModel):
+    query: _SkippedQuery
     quote: str
     reason: str
 
 
-@dataclass(frozen=True)
-class ReportRecord:
+class _Counts(BaseModel):
+    unlocated_hits: Count
+
+
+class ReportRecord(BaseModel):
     """What is read of a report; `EvaluationResult` says what the fields mean.
 
     `files` are those that were saved with the report, by name, each with its `sha256`. Of `metrics`, the names of the
@@ -211,19 +152,21 @@ class ReportRecord:
 
     name: str
     evaluation_type: EvaluationType
-    metric_names: Names
-    cutoffs: Cutoffs
-    count_as_zero: Annotated[tuple[Literal["no-answer", "failed"], ...], AfterValidator(_different)]
+    metric_names: _Names
+    cutoffs: Annotated[
+        tuple[Annotated[str, AfterValidator(_cutoff)], ...], Field(min_length=1), AfterValidator(_different)
+    ]
+    count_as_zero: frozenset[Literal["no-answer", "failed"]]
     config: Recorded
-    timings: Mapping[str, Seconds]
+    timings: Mapping[str, Annotated[Number, Field(ge=0)]]
     notes: tuple[str, ...]
     created: Annotated[str, AfterValidator(_time)]
     version: str
-    counts: CountsRecord
+    counts: _Counts
     files: Mapping[str, Mapping[str, str]]
     experiment_url: str | None
     metrics: Mapping[str, Any]
-    skipped: tuple[SkippedRecord, ...]
+    skipped: tuple[_Skipped, ...]
     gates: tuple[GateVerdict, ...]
     usage: tuple[ModelUsage, ...]
 
@@ -263,15 +206,12 @@ class Question(Generic[U]):
     metadata: Recorded = field(default_factory=dict[str, Any])
     before: Mapping[str, Number | None] = field(default_factory=dict[str, float | None])
     ceilings: Mapping[str, Number | None] = field(default_factory=dict[str, float | None])
-    first_relevant: Rank | None = None
+    first_relevant: Annotated[int, Strict(), Field(ge=1, le=_LARGEST)] | None = None
     best_score: Number | None = None
 
     def __post_init__(self) -> None:
-        sizes = [len(answer.places) for answer in self.answers]
-        found = self.places_found
-        if len(found) != len(sizes) or any(
-            number is not None and number >= size for number, size in zip(found, sizes, strict=True)
-        ):
+        sizes, found = [len(answer.places) for answer in self.answers], self.places_found
+        if len(found) != len(sizes) or any((number or 0) >= size for number, size in zip(found, sizes, strict=True)):
             raise ValueError(f"places_found is {list(found)}; expected the number of a place of each answer, or null")
 
 
@@ -290,9 +230,9 @@ class _Numbers:
         self.rows += 1
 
     def read(self) -> dict[str, Numbers]:
+        columns = self.columns.items()
         return {
-            name: np.array([*column, *[nan] * (self.rows - len(column))], dtype=np.float64)
-            for name, column in self.columns.items()
+            name: np.array([*column, *[nan] * (self.rows - len(column))], dtype=np.float64) for name, column in columns
         }
 
 
@@ -332,62 +272,50 @@ def load_result(path: str | Path, level: Level[Any] | None = None) -> Evaluation
     if expected is not None and isinstance(kind, str) and kind != expected.evaluation_type:
         raise LevelMismatch(f"{path}: is {kind}, expected {expected.evaluation_type}")
     with _named(report):
-        head = _reader(ReportRecord).validate_python(content)
+        head = ReportRecord.model_validate(content)
     with _named(report, "config."):
-        config = _reader(ConfigRecord).validate_python(head.config)
+        metrics = _Config.model_validate(head.config).metrics
     address, told = _published(report.parent)
-    queries = _queries(report, content, head, config)
+    head.experiment_url = head.experiment_url or address
+    queries = _queries(report, content, head, {metric.type for metric in metrics})
+    skipped = (
+        (Query(QueryId(one.query.id), QueryText(one.query.query), one.query.metadata), one) for one in head.skipped
+    )
     return EvaluationResult[Any](
-        name=head.name,
-        evaluation_type=head.evaluation_type,
+        **{**{key: getattr(head, key) for key in HEAD}, "notes": (*head.notes, *told)},
         queries=queries,
-        metric_names=head.metric_names,
-        cutoffs=head.cutoffs,
-        config=head.config,
-        timings=head.timings,
-        notes=(*head.notes, *told),
-        created=head.created,
         hits={"hits": int(queries.returned.results.sum()), "unlocated_hits": head.counts.unlocated_hits},
-        version=head.version,
         folder=report.parent,
-        experiment_url=head.experiment_url or address,
-        skipped=tuple(
-            Skipped(Query(QueryId(one.query.id), QueryText(one.query.query), one.query.metadata), one.quote, one.reason)
-            for one in head.skipped
-        ),
-        gates=head.gates,
-        usage=head.usage,
+        skipped=tuple(Skipped(query, one.quote, one.reason) for query, one in skipped),
     )
 
 
 def _published(folder: Path) -> tuple[str | None, list[str]]:
     """Return where a result was published, and what is to be noted of that, as far as its folder tells."""
-    path = folder / store.EXPERIMENT
-    if not path.is_file():
-        return None, []
-    try:
-        kept = parse_json(read_text(path, most=_LARGEST_EXPERIMENT))
-    except (ValueError, InputError):
-        return None, []
+    kept: Any = None
+    with suppress(ValueError, InputError):
+        if (path := folder / store.EXPERIMENT).is_file():
+            kept = parse_json(read_text(path, most=_LARGEST_EXPERIMENT))
     url, notes = (kept.get(name) for name in ("url", "notes")) if is_object(kept) else (None, None)
     told = [note for note in notes if isinstance(note, str)] if is_list(notes) else []
     return (url if isinstance(url, str) else None), told
 
 
 @cache
-def _reader(kind: Any) -> TypeAdapter[Any]:
-    """Return what reads values of a type; making it takes longer than reading a run of some hundred questions."""
-    return TypeAdapter(kind)
+def _reader(evaluation_type: EvaluationType) -> TypeAdapter[Question[Any]]:
+    """Return what reads questions; making it takes longer than reading a run of some hundred."""
+    unit: Any = RULES[evaluation_type].unit  # numbers in texts are no offsets
+    record: Any = Question
+    return TypeAdapter(record[Annotated[CharacterSpan, PlainValidator(_span)] if unit is CharacterSpan else unit])
 
 
-def _queries(report: Path, content: Mapping[str, Any], head: ReportRecord, config: ConfigRecord) -> QueryResults[Any]:
+def _queries(report: Path, content: Mapping[str, Any], head: ReportRecord, built_in: Set[str]) -> QueryResults[Any]:
     """Return the questions: of the report or, if it names the file beside, of that."""
     named = [str(ScoreName(metric, Cutoff.parse(cutoff))) for metric in head.metric_names for cutoff in head.cutoffs]
     names = [name for name in named if name in head.metrics]
     if unscored := set(head.metric_names) - {name.partition("@")[0] for name in names}:
         raise ResultError(f"{report}: $.metrics: has no score of {min(unscored)!r}, which is one of the metric_names")
-    record: Any = Question
-    reader: TypeAdapter[Question[Any]] = _reader(record[recorded_unit(RULES[head.evaluation_type].unit)])
+    reader = _reader(head.evaluation_type)
     source = report.parent / store.QUESTIONS if store.QUESTIONS in head.files else report
     questions: dict[str, Question[Any]] = {}
     scores, before, ceilings, stages, best = (_Numbers() for _ in range(5))
@@ -405,18 +333,26 @@ def _queries(report: Path, content: Mapping[str, Any], head: ReportRecord, confi
         questions[question.query_id] = question
     if not questions:
         raise ResultError(f"{source}: has no questions")
+    columns, earlier, highest = scores.read(), before.read(), ceilings.read()
+    for known in (columns, earlier, highest):
+        for name, column in known.items():
+            wrong = np.flatnonzero((column < -_NEARLY) | (column > 1 + _NEARLY))
+            if len(wrong) and name.partition("@")[0] in built_in:  # the type of a built-in metric is its name
+                row = int(wrong[0])
+                raise ResultError(
+                    f"{source}: question {[*questions][row]!r}: {name} is {column[row]}; expected 0 to 1, as of any "
+                    "built-in metric"
+                )
     rankings = report.parent / store.RANKINGS
     is_known = report.name == store.REPORT and rankings.exists()
     listed, rows = [*questions.values()], [*enumerate(questions.values())]
-    columns, unknown = scores.read(), np.full(len(rows), nan)
-    earlier, highest = before.read(), ceilings.read()
-    queries = QueryResults[Any](
+    return QueryResults[Any](
         ScoreTable(
             tuple(questions),
-            {name: columns.get(name, unknown) for name in names},
+            {name: columns.get(name, np.full(len(rows), nan)) for name in names},
             np.array([bool(question.relevant) for question in listed], dtype=np.bool_),
             {question.query_id: question.failures for question in listed if question.failures},
-            count_as_zero=frozenset(head.count_as_zero),
+            count_as_zero=head.count_as_zero,
         ),
         [question.text for question in listed],
         [question.relevant for question in listed],
@@ -430,8 +366,6 @@ def _queries(report: Path, content: Mapping[str, Any], head: ReportRecord, confi
         {name: earlier[name] for name in names if name in earlier},
         {name: highest[name] for name in names if name in highest},
     )
-    _check_shares(queries, {metric.type for metric in config.metrics}, source)
-    return queries
 
 
 def _lines(
@@ -448,19 +382,6 @@ def _lines(
     if not is_list(listed):
         raise ResultError(f"{report}: $.queries: got {shown(listed)}; expected a list")
     yield from ((report, f"queries.{number}.", line) for number, line in enumerate(listed))
-
-
-def _check_shares(queries: QueryResults[Any], metrics: Set[str], source: Path) -> None:
-    """Check that scores of built-in metrics, whose types are their names, are from 0 to 1."""
-    for columns in (queries.table.columns, queries.before, queries.ceilings):
-        for name, column in columns.items():
-            wrong = np.flatnonzero((column < -_NEARLY) | (column > 1 + _NEARLY))
-            if len(wrong) and name.partition("@")[0] in metrics:
-                row = int(wrong[0])
-                raise ResultError(
-                    f"{source}: question {queries.table.query_ids[row]!r}: {name} is {column[row]}; expected 0 to 1, "
-                    "as of any built-in metric"
-                )
 
 
 def _hits(file: Path, report: Path, head: ReportRecord, query_ids: Sequence[str]) -> RankedHits:
@@ -493,10 +414,9 @@ def _named(where: str | Path, place: str = "") -> Generator[None]:
     except ValidationError as error:
         first = error.errors()[0]
         known = first.get("ctx", {}).get("error")
-        problem = str(known) if known is not None else first["msg"]
         got = "" if known is not None or first["type"] == "missing" else f", got {shown(first['input'])}"
-        path = one_line(place + ".".join(map(str, first["loc"])))
-        raise ResultError(f"{where}: $.{path.removesuffix('.')}: {problem}{got}") from error
+        path = one_line(place + ".".join(map(str, first["loc"]))).removesuffix(".")
+        raise ResultError(f"{where}: $.{path}: {first['msg'] if known is None else known}{got}") from error
 
 
 # The baseline of a project: the report of one run, in a place that stays.
@@ -541,15 +461,13 @@ def keep_baseline(run: str | Path, root: str | Path = store.ROOT) -> Path:
 
 _MOST_LISTED = 10
 _WIDEST = 100  # characters of a name in a list
-_HOW = "name a run by its path, its folder or the beginning of that, its experiment, or as last, last~1 and so on"
+_KEEP = "`rag-eval baseline last`"
 _LAST = re.compile(r"last(?:~([0-9]{1,9}))?")
 _TIME = "%Y%m%dT%H%M%SZ"
 _TIMED = re.compile(r"([0-9]{8}T[0-9]{6}Z)-")
-_KEEP = "`rag-eval baseline last` keeps the last run"
 
 
-@dataclass(frozen=True)
-class SavedRun:
+class SavedRun(NamedTuple):
     """What the beginning of a saved run's report says.
 
     Attributes:
@@ -582,31 +500,27 @@ def find_run(name: str, root: str | Path = store.ROOT, folder: Path = Path()) ->
     with suppress(OSError, ValueError):  # it is too long for a path, or holds what none can
         if name and (path := folder / from_home(name)).exists():
             return path
-    runs = Path(root) / store.RUNS
+    runs, kept = Path(root) / store.RUNS, Path(root) / store.BASELINE / store.REPORT
     folders = _folders(runs)
-    kept = Path(root) / store.BASELINE / store.REPORT
     if Path(name).parts[-2:] == (store.BASELINE, store.REPORT):
-        raise _refused(f"no baseline is kept as {shown(name)}: {_KEEP}", runs, folders)
+        raise _refused(f"no baseline is kept as {shown(name)}: {_KEEP} keeps the last run", runs, folders)
     if not name or any(separator in name for separator in (os.sep, os.altsep) if separator):
         raise _refused(f"there is no path {shown(name)}", runs, folders)
-    exact = next((folder for folder in folders if folder.name == name), None)
-    if exact is not None:
-        return exact
+    if exact := [folder for folder in folders if folder.name == name]:
+        return exact[0]
     if name == store.BASELINE and kept.exists():
         return kept
-    if last := _LAST.fullmatch(name):
-        found = next(islice(_newest_first(folders), int(last[1] or 0), None), None)
-    else:
-        found = next((run for run in _newest_first(folders) if run.name == name), None)
-    if found is not None:
+    last = _LAST.fullmatch(name)
+    meant = (run for run in _newest_first(folders) if last or run.name == name)
+    if found := next(islice(meant, int(last[1] or 0) if last else 0, None), None):
         return found.folder
     begun = [folder for folder in folders if folder.name.startswith(name)]
     if len(begun) == 1:
         return begun[0]
     if begun:
         raise _refused(f"{shown(name)} is the beginning of {len(begun)} names of runs; write more of it", runs, begun)
-    more = f": {_KEEP}" if name == store.BASELINE else ""
-    raise _refused(f"no path, run or experiment is called {shown(name)}{more}", runs, folders)
+    keep = f": {_KEEP} keeps the last run" * (name == store.BASELINE)
+    raise _refused(f"no path, run or experiment is called {shown(name)}{keep}", runs, folders)
 
 
 def _folders(runs: Path) -> list[Path]:
@@ -616,11 +530,8 @@ def _folders(runs: Path) -> list[Path]:
         ResultError: They cannot be listed.
     """
     try:
-        return [
-            path
-            for path in runs.iterdir()
-            if not path.name.startswith(".") and path.name != store.UNFINISHED and path.is_dir()
-        ]
+        listed = [path for path in runs.iterdir() if path.name[:1] != "." and path.name != store.UNFINISHED]
+        return [path for path in listed if path.is_dir()]
     except FileNotFoundError:
         return []
     except (OSError, ValueError) as error:
@@ -630,19 +541,13 @@ def _folders(runs: Path) -> list[Path]:
 
 def _newest_first(folders: Sequence[Path]) -> Iterator[SavedRun]:
     """Yield saved runs, the newest first, without what cannot be read; no report is opened before its turn."""
-    # the name ends in -10 after -9
-    dated = [(time, len(folder.name), folder) for folder in folders if (time := _started(folder)) is not None]
-    for *_, folder in sorted(dated, reverse=True):
-        if (run := _begin(folder)) is not None:
-            yield run
-
-
-def _started(folder: Path) -> str | None:
-    """Return when the run in a folder started, by its name or, if that has no time, its report; None if it is none."""
-    if timed := _TIMED.match(folder.name):
-        return timed[1]
-    run = _begin(folder)
-    return None if run is None else datetime.fromisoformat(run.created).strftime(_TIME)
+    dated: list[tuple[str, int, Path]] = []
+    for folder in folders:
+        if timed := _TIMED.match(folder.name):
+            dated.append((timed[1], len(folder.name), folder))  # the name ends in -10 after -9
+        elif run := _begin(folder):
+            dated.append((datetime.fromisoformat(run.created).strftime(_TIME), len(folder.name), folder))
+    return (run for *_, folder in sorted(dated, reverse=True) if (run := _begin(folder)))
 
 
 def _begin(folder: Path) -> SavedRun | None:
@@ -651,24 +556,27 @@ def _begin(folder: Path) -> SavedRun | None:
         content = store.read_report(folder)[1]
         name, created = content.get("name"), content.get("created")
         if isinstance(name, str) and isinstance(created, str):
-            datetime.fromisoformat(created)
-            return SavedRun(folder, name, created)
+            return SavedRun(folder, name, _time(created))
     return None
 
 
 def _refused(why: str, runs: Path, folders: Sequence[Path]) -> ResultError:
     """Return an error that says why, where runs were looked for, which there are, and how to name one."""
     where, found = one_line(str(runs), _WIDEST), [*_newest_first(folders)]
-    whole = {run.folder for run in found}
-    others = sorted(one_line(folder.name, _WIDEST) for folder in folders if folder not in whole)
-    more = f" and {len(others) - _MOST_LISTED} more" if len(others) > _MOST_LISTED else ""
-    damaged = [f"not readable as runs: {', '.join(others[:_MOST_LISTED])}{more}"] if others else []
+    others = sorted(one_line(path.name, _WIDEST) for path in {*folders} - {run.folder for run in found})
+    damaged = ", ".join(others[:_MOST_LISTED]) + f", … ({len(others)})" * (len(others) > _MOST_LISTED)
     if not found:
-        told = "".join(f", {text}" for text in damaged)
-        return ResultError(f"{why}; there are no runs in {where}{told}; `rag-eval run` saves one, --root names others")
+        return ResultError(
+            f"{why}; there are no runs in {where}{f', not readable as runs: {damaged}' if others else ''}; "
+            "`rag-eval run` saves one, --root names others"
+        )
     lines = (
         "  ".join(one_line(text, _WIDEST) for text in ("", run.folder.name, run.created, run.name))
         for run in found[:_MOST_LISTED]
     )
-    many = f"the newest {_MOST_LISTED} of {len(found)} runs" if len(found) > _MOST_LISTED else "the runs"
-    return ResultError("\n".join([f"{why}; {many} in {where}:", *lines, *damaged, _HOW]))
+    return ResultError(
+        f"{why}; the {f'newest {_MOST_LISTED} of {len(found)} ' * (len(found) > _MOST_LISTED)}runs in {where}:\n"
+        + "".join(f"{line}\n" for line in lines)
+        + f"not readable as runs: {damaged}\n" * bool(others)
+        + "name a run by its path, its folder or the beginning of that, its experiment, or as last, last~1 and so on"
+    )

@@ -122,9 +122,14 @@ def micro_means(queries: QueryResults[Any], evaluation_type: EvaluationType) -> 
     None where no query has the score.
     """
     sizes = np.array([_size(query, evaluation_type) for query in queries], dtype=np.float64)
-    table = queries.table
-    recalls = [name for name in table.columns if name.partition("@")[0] in _RECALLS]
-    return Means({name: _weighed(table.column(name), sizes) for name in recalls})
+    means: dict[str, float | None] = {}
+    for name in queries.table.columns:
+        if name.partition("@")[0] in _RECALLS:
+            scores = queries.table.column(name)
+            known = ~np.isnan(scores)
+            total = float(sizes[known].sum())
+            means[name] = float(scores[known] @ sizes[known]) / total if total else None
+    return Means(means)
 
 
 def document_means(queries: QueryResults[Any], evaluation_type: EvaluationType) -> Means:
@@ -188,12 +193,6 @@ def _size(query: QueryResult[Any], evaluation_type: EvaluationType) -> int:
         return len(query.answers)
     spans: list[CharacterSpan] = [span for answer in query.answers for span in answer.reference]
     return total_length(merge_overlapping_spans(spans))
-
-
-def _weighed(scores: Numbers, sizes: Numbers) -> float | None:
-    known = ~np.isnan(scores)
-    total = float(sizes[known].sum())
-    return float(scores[known] @ sizes[known]) / total if total else None
 
 
 # How long one question takes: by stage, and in total.
@@ -496,7 +495,7 @@ def every_label(queries: QueryResults[Any], rows: Sequence[int], evaluation_type
         relevant = [queries.relevant[row] for row in rows]
         labels.setdefault(DOCUMENT, [(document_of(units[0]),) if units else () for units in relevant])
     if evaluation_type == "token-level":
-        labels.setdefault(LENGTH, [_length(queries, row) for row in rows])
+        labels.setdefault(LENGTH, [_length(queries[row]) for row in rows])
     return labels
 
 
@@ -516,20 +515,14 @@ def label_values(given: Any) -> tuple[str, ...]:
     return tuple(value for value in plain if value and len(value) <= _LONGEST_VALUE)
 
 
-def _length(queries: QueryResults[Any], row: int) -> tuple[str, ...]:
+def _length(query: QueryResult[Any]) -> tuple[str, ...]:
     """Return how long the answers of a question are, in classes."""
-    units = queries.relevant[row]
-    if not units:
-        return ()
-    if row in queries.answers:
-        units = tuple(span for answer in queries.answers[row] for span in answer.reference)
-    length = units[0].length() if len(units) == 1 else total_length(merge_overlapping_spans(units))
-    least = 1
-    for most in _LENGTHS:
+    length, least = _size(query, "token-level"), 1
+    for most in _LENGTHS if query.relevant else ():
         if length <= most:
             return (f"{least:,} to {most:,} characters",)
         least = most + 1
-    return (f"{least:,} characters or more",)
+    return (f"{least:,} characters or more",) if query.relevant else ()
 
 
 # The first score of a result by tag and by scope: where its mean comes from.

@@ -126,28 +126,18 @@ class QueryResults(OnDemand["QueryResult[U]"], Generic[U]):
             first_relevant: The rank of the first relevant result of each ranking.
             quoted: Returns a relevant unit with the text that it quotes, if that is known.
         """
-        gains = {row: gains_of(entry) for row, entry in enumerate(truth)}
+        several = {row: entry for row, entry in enumerate(truth) if entry.has_alternatives}
         return cls(
             table,
             tuple(entry.query.text for entry in truth),
             tuple(tuple(map(quoted, entry.relevant)) for entry in truth),
-            {row: known for row, known in gains.items() if known},
+            {row: known for row, entry in enumerate(truth) if (known := gains_of(entry))},
             {name: stage.seconds for name, stage in rankings.stages.items() if not np.isnan(stage.seconds).all()},
             rankings.hits.without_texts(),
             Returned(rankings.hits.counts, first_relevant, _best_scores(rankings.hits)),
-            answers={
-                row: tuple(answer.mapped(quoted) for answer in entry.answers)
-                for row, entry in enumerate(truth)
-                if entry.has_alternatives
-            },
-            places_found={
-                row: _places_found(entry, rankings.hits[row])
-                for row, entry in enumerate(truth)
-                if entry.has_alternatives
-            },
-            metadata={
-                row: plain(entry.query.metadata, DEEPEST) for row, entry in enumerate(truth) if entry.query.metadata
-            },
+            {row: tuple(answer.mapped(quoted) for answer in entry.answers) for row, entry in several.items()},
+            {row: _places_found(entry, rankings.hits[row]) for row, entry in several.items()},
+            {row: plain(entry.query.metadata, DEEPEST) for row, entry in enumerate(truth) if entry.query.metadata},
         )
 
     @cached_property
@@ -334,23 +324,42 @@ class QueryResult(Generic[U]):
         return self.results.table.statuses[self.row]
 
     @property
-    def _all(self) -> tuple[object, ...]:
-        """Everything that is told of this query; of the table, its own row."""
-        hits = None if self.results.found is None else self.hits
-        told = (
-            self.query_id,
-            self.text,
-            self.answers,
-            self.places_found,
-            self.gains,
-            self.metadata,
-            hits,
-            self.stages,
-        )
-        return (*told, self.scores, self.before, self.ceilings, self.first_relevant, self.failures, self.status)
+    def record(self) -> dict[str, Any]:
+        """It for JSON, without hits.
+
+        `identity`, `status`, `answerable`, `deltas` and `total` are for people and other programs: they follow, and are
+        not read.
+        """
+        row, results = self.row, self.results
+        best = float(results.returned.best_score[row])
+        several = results.answers.get(row, ())
+        places = [[[*map(_unit, place)] for place in answer.places] for answer in several]
+        return {
+            "query_id": self.query_id,
+            "text": self.text,
+            "identity": results.identities[row],
+            "relevant": [*map(_unit, self.relevant)],
+            **({"answers": places, "places_found": results.places_found[row]} if several else {}),
+            "gains": self.gains,
+            **({"metadata": self.metadata} if self.metadata else {}),
+            "status": self.status,
+            "answerable": bool(self.relevant),
+            "scores": self.scores,
+            **({"before": self.before, "deltas": self.deltas} if self.before else {}),
+            **({"ceilings": self.ceilings} if self.ceilings else {}),
+            "failures": [asdict(failure) for failure in self.failures],
+            "results": int(results.returned.results[row]),
+            "first_relevant": self.first_relevant,
+            "best_score": None if isnan(best) else best,
+            "stages": self.stages,
+            "total": self.total,
+        }
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, QueryResult) and self._all == other._all
+        if not isinstance(other, QueryResult) or self.record != other.record:
+            return False
+        mine, theirs = (None if one.results.found is None else one.hits for one in (self, other))
+        return mine == theirs
 
     __hash__ = None  # type: ignore[assignment]  # it holds dicts
 
@@ -358,56 +367,20 @@ class QueryResult(Generic[U]):
         return f"QueryResult({self})"
 
     def __str__(self) -> str:
-        table, scores = self.results.table, self.scores
+        name, shown = next(iter(self.scores.items()), (self.status, None))
         if self.by is not None:
-            score = float(table.column(self.by)[self.row])
-            scores = {str(full_name(self.by, table.columns)): None if isnan(score) else score}
-        name, shown = next(iter(scores.items()), (self.status, None))
+            name, score = (
+                str(full_name(self.by, self.results.table.columns)),
+                self.results.table.column(self.by)[self.row],
+            )
+            shown = None if isnan(score) else score
         measured = f"{name_line(name)}{'' if shown is None else f' {shown:.3f}'}"
         return f"{name_line(self.query_id)}  {measured}  {one_line(self.text)}"
 
 
-# How questions are written.
-
-
 def question_lines(queries: QueryResults[Any]) -> Iterator[str]:
-    """Yield every question as JSON.
-
-    `identity`, `status`, `answerable`, `deltas` and `total` are written for people and other programs: they follow, and
-    are not read.
-    """
-    results, best = queries.returned.results.tolist(), queries.returned.best_score.tolist()
-    for query, identity, count, score in zip(queries, queries.identities, results, best, strict=True):
-        content = {
-            "query_id": query.query_id,
-            "text": query.text,
-            "identity": identity,
-            "relevant": [*map(_unit, query.relevant)],
-            **_answers(query),
-            "gains": query.gains,
-            **({"metadata": query.metadata} if query.metadata else {}),
-            "status": query.status,
-            "answerable": bool(query.relevant),
-            "scores": query.scores,
-            **({"before": query.before, "deltas": query.deltas} if query.before else {}),
-            **({"ceilings": query.ceilings} if query.ceilings else {}),
-            "failures": [asdict(failure) for failure in query.failures],
-            "results": count,
-            "first_relevant": query.first_relevant,
-            "best_score": None if isnan(score) else score,
-            "stages": query.stages,
-            "total": query.total,
-        }
-        yield json.dumps(content, ensure_ascii=False, allow_nan=False)
-
-
-def _answers(query: QueryResult[Any]) -> dict[str, Any]:
-    """Return the answers of a question, and which of their places were found; nothing if each has one place."""
-    answers = query.results.answers.get(query.row)
-    if answers is None:
-        return {}
-    places = [[[*map(_unit, place)] for place in answer.places] for answer in answers]
-    return {"answers": places, "places_found": query.results.places_found[query.row]}
+    """Yield every question as JSON."""
+    return (json.dumps(query.record, ensure_ascii=False, allow_nan=False) for query in queries)
 
 
 def _unit(unit: Any) -> Any:

@@ -1,33 +1,36 @@
-"""Asking a retriever for rankings that are deep enough for all cutoffs, as seldom as that can be."""
+"""Indexing a corpus, and asking for rankings that are deep enough for all cutoffs, as seldom as that can be."""
 
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from itertools import chain, groupby
 from operator import itemgetter
 from time import perf_counter
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..adapt.results import as_retrieval, one_each
+from ..adapt.results import as_chunks, as_retrieval, one_each
 from ..base.coroutines import OutOfTime, side_by_side, stop_if_cancelled, within
-from ..base.exits import outcome
-from ..base.interrupts import stop_if_interrupted
+from ..base.exits import in_step, no_exit, on_failure, outcome
+from ..base.interrupts import say_that_it_goes_on, stop_if_interrupted
 from ..base.notes import collected, note
-from ..base.outside import said, shown
+from ..base.outside import raised, said, shown
 from ..base.progress import progress_bar
-from ..contracts.roles import Retriever, checked_prefix_stable, is_trusted
-from ..data import AnyChunk, Cutoff, Query, Retrieval, Stage
-from ..data.hits import HitCollector, RankedHits, Ranking
+from ..base.stages import seconds_reading
+from ..contracts.component import component_name
+from ..contracts.roles import IndexedRetriever, Retriever, checked_prefix_stable, is_trusted
+from ..data import AnyChunk, Corpus, Cutoff, Query, Retrieval, Stage
+from ..data.hits import HitCollector, HitTable, RankedHits, Ranking
 from ..data.rankings import NOT_ANSWERED, NOT_ASKED, UNFILLED, Failure, Rankings, StageRow, stage_columns, stage_rows
-from ..errors import UnreadableAnswer
+from ..errors import ComponentExited, ConfigError, UnreadableAnswer
 from ..labels.hit_locator import HitLocator
 from ..text.reading import RankingCutter
 from .config import Asking
 from .journal import Journal, Returned
+from .shown import noted
 
 MOST_ABANDONED = 3
 """How many questions may be left behind with the thread that they take up; after that, no other one is asked."""
@@ -41,8 +44,8 @@ _TOGETHER = 256
 _FIRST_DEPTH = 10
 _MOST_TIMED = 50
 _TIMED_SIDE_BY_SIDE = 32  # one in so many
-_HITS_AT_ONCE = 1 << 18  # so that the memory does not grow with the number of questions
 _SHORTER = 4  # than the mean: how much shorter chunks are provided for in the first request
+_AGAIN = "Retrieving again"
 _UNASKED = (NOT_ASKED, NOT_ANSWERED)
 _Asked: TypeAlias = tuple[Query, int]
 """A question, and how many results are asked for."""
@@ -112,9 +115,9 @@ class Ranker:
 
     def __post_init__(self) -> None:
         self._stable = checked_prefix_stable(self.retriever, self.name)
-        self._largest = max(self.cutter.ks, key=lambda cutoff: cutoff.size, default=Cutoff(_FIRST_DEPTH))
-        self._locator = HitLocator(self.cutter.reader.corpus, self.chunks or ())
-        self._stage_locator = HitLocator(self.cutter.reader.corpus, self.chunks or ())
+        self._largest = max((cutoff.size for cutoff in self.cutter.ks), default=_FIRST_DEPTH)
+        self._corpus = self.cutter.reader.corpus
+        self._locator, self._stage_locator = (HitLocator(self._corpus, self.chunks or ()) for _ in range(2))
         self._hits = HitCollector()
         one_by_one = self.asking.max_concurrency > 1 or self.asking.timeout is not None
         self._together = self.asking.batch_queries and self.retriever.takes_many and not one_by_one
@@ -134,54 +137,41 @@ class Ranker:
             timed = min(_MOST_TIMED, len(queries))
         alone = [number * len(queries) // timed for number in range(timed)]
         first = self._ask("Retrieving", queries, [self._first_depth()] * len(queries), alone)
-        at: dict[Cutoff, list[_Seen]] = {}
-        if self._stable is False:
-            others = [cutoff for cutoff in self.cutter.ks if cutoff != self._largest]
-            at = {cutoff: self._ask("Retrieving again", queries, [cutoff.size] * len(queries)) for cutoff in others} | {
-                self._largest: first
-            }
+        sizes = {cutoff: cutoff.size for cutoff in self.cutter.ks if self._stable is False}
+        at = {
+            cutoff: first if size == self._largest else self._ask(_AGAIN, queries, [size] * len(queries))
+            for cutoff, size in sizes.items()
+        }
         deepest = self._deepest(queries, first)
         stop_if_cancelled()
-        return self._joined(queries, first, at, deepest, timed)
-
-    def _joined(
-        self,
-        queries: Sequence[Query],
-        first: Sequence[_Seen],
-        at: Mapping[Cutoff, Sequence[_Seen]],
-        deepest: Sequence[_Seen],
-        timed: int,
-    ) -> Rankings:
-        """Return the rankings of which these are the answers: those of the first asking, per k, and the deepest."""
-        failures = _failures(queries, (first, *at.values(), deepest))
+        failures: dict[str, Failure] = {}
+        for query, *answers in zip(queries, first, *at.values(), deepest, strict=True):
+            if failed := [answer.failure for answer in answers if answer.failure is not None]:
+                failures[query.id] = failed[0]
         worked = np.array([query.id not in failures for query in queries], dtype=np.bool_)
-        stages = stage_columns(
-            [answer.stages if fine else () for answer, fine in zip(first, worked, strict=True)], self._hits
-        )
         hits = self._ranked(deepest, worked)
-        tops = {cutoff: self._ranked(found, worked) for cutoff, found in at.items()}
-        if not tops:
+        if self._stable is False:
+            tops = {cutoff: self._ranked(found, worked) for cutoff, found in at.items()}
+        else:
             tops = self._tops(hits, self._ranked(first, worked))
         for text, query_ids in self._said.items():
             note(text if len(query_ids) == 1 else f"{text} (questions: {len(query_ids)})")
         if not_asked := [*failures.values()].count(NOT_ASKED):
-            note(
-                f"stopped: {not_asked} of {len(queries)} questions were not asked, as {len(self._abandoned)} before "
-                f"them had no answer within {self.asking.timeout:g} s and could not be stopped"
-            )
+            counts = {"count": not_asked, "all": len(queries), "abandoned": len(self._abandoned)}
+            note(noted("stopped", **counts, limit=self.asking.timeout))
         unfilled = {cutoff: ended & worked for cutoff, ended in self.cutter.unfilled(hits).items()}
-        for text in self._notes(hits, deepest, worked, unfilled):
+        for text in (*self._noted_ends(deepest, worked, unfilled), *self._noted_places(hits.flat)):
             note(text)
         return Rankings(
             tuple(queries),
             hits,
-            self.cutter.reader.corpus,
+            self._corpus,
             self.name,
             self.chunks,
             self.cutter.cutoffs,
             self._deepest_asked,
             tops,
-            stages,
+            stage_columns([one.stages if fine else () for one, fine in zip(first, worked, strict=True)], self._hits),
             failures,
             np.array([answer.exhausted for answer in deepest], dtype=np.bool_) | ~worked,
             calls=self._calls,
@@ -196,16 +186,12 @@ class Ranker:
 
     def _tops(self, hits: RankedHits, first: RankedHits) -> dict[Cutoff, RankedHits]:
         """Return the rankings at each k, if those of some questions are not the beginnings of what was found later."""
-        largest = self._largest.size
         asked_again = np.flatnonzero(hits.begins != first.begins)
         unstable = [row for row in asked_again.tolist() if hits[row][: first.counts[row]] != first[row]]
         if unstable:
-            note(
-                f"rankings changed at the top when more results were asked for: {len(unstable)}; their scores at k are "
-                f"those of asking for {largest}. If the retriever works so, let its prefix_stable be False"
-            )
+            note(noted("unstable", count=len(unstable), k=self._largest))
         # Or results were left out, and made up for further down.
-        differ = np.flatnonzero(first.counts < np.minimum(largest, hits.counts))
+        differ = np.flatnonzero(first.counts < np.minimum(self._largest, hits.counts))
         kept = np.union1d(np.array(unstable, dtype=np.int64), differ)
         if not len(kept):
             return {}
@@ -215,13 +201,11 @@ class Ranker:
 
     def _first_depth(self) -> int:
         """Return how deep every question is asked first."""
-        if not self._stable:
-            return self._largest.size
         most = self.retriever.most_results
-        if self.chunks:
-            filling = self.cutter.depth_to_fill(self.chunks, _SHORTER)
-            return max(self._largest.size, filling if most is None else min(filling, most))
-        return max(self._largest.size, most if most is not None and self.cutter.budgets else 0)
+        if not self._stable or not self.cutter.budgets:
+            return self._largest
+        filling = self.cutter.depth_to_fill(self.chunks, _SHORTER) if self.chunks else most or 0
+        return max(self._largest, filling if most is None else min(filling, most))
 
     def _deepest(self, queries: Sequence[Query], first: Sequence[_Seen]) -> list[_Seen]:
         """Ask again where a budget is not filled and there may be more, and return the deepest answers."""
@@ -230,7 +214,7 @@ class Ranker:
         while depths := {row: deepest[row].deeper for row in asking if deepest[row].deeper > deepest[row].depth}:
             if self._together:  # powers of two, so that more questions are asked together
                 depths = {row: 1 << (depth - 1).bit_length() for row, depth in depths.items()}
-            answers = self._ask("Retrieving again", [queries[row] for row in depths], [*depths.values()])
+            answers = self._ask(_AGAIN, [queries[row] for row in depths], [*depths.values()])
             asking = []
             for row, answer in zip(depths, answers, strict=True):
                 if answer.failure not in _UNASKED or not deepest[row].exhausted:  # else there was nothing more to get
@@ -288,15 +272,12 @@ class Ranker:
         if isinstance(listed, Failure):
             stop_if_cancelled()
             self._calls += len(queries)
-            note(
-                f"{self.name} could not be asked for many questions together: {listed.kind}: "
-                f"{listed.message}; each was asked alone"
-            )
+            note(noted("not together", name=self.name, why=f"{listed.kind}: {listed.message}"))
             return [self._one((query, depth)) for query in queries]
         stop_if_interrupted()
         self._begin(queries)
         answers = [self._read(query, results, depth) for query, results in zip(queries, listed, strict=True)]
-        self._keep(zip(queries, answers, strict=True))
+        self._keep([query.id for query in queries], answers)
         return answers
 
     def _begin(self, queries: Sequence[Query]) -> None:
@@ -309,9 +290,9 @@ class Ranker:
         self._goes_on |= known is not None
         return known
 
-    def _keep(self, answers: Iterable[tuple[Query, Returned]]) -> None:
+    def _keep(self, query_ids: Sequence[str], answers: Sequence[Returned]) -> None:
         if self.journal is not None:
-            self.journal.keep((query.id, answer) for query, answer in answers)
+            self.journal.keep(zip(query_ids, answers, strict=True))
 
     def _one(self, asked: _Asked) -> Returned:
         """Return the answer to one question at a depth, known or asked for in its time. Threads call this."""
@@ -329,10 +310,13 @@ class Ranker:
         except OutOfTime as late:
             if late.abandoned:
                 self._abandoned.append(query)
-            what = "what it waits for was left behind" if late.abandoned else "it was cancelled"
-            answer = self._failed(query, TimeoutError(f"no answer within {limit:g} s; {what}"), depth)
+            told = TimeoutError(
+                f"no answer within {limit:g} s; "
+                f"{'what it waits for was left behind' if late.abandoned else 'it was cancelled'}"
+            )
+            answer = self._failed(query, depth, told)
         stop_if_interrupted()  # a component may have swallowed it, and answered anything
-        self._keep([(query, answer)])
+        self._keep([query.id], [answer])
         return answer
 
     def _answer(self, query: Query, depth: int) -> Returned:
@@ -340,7 +324,7 @@ class Ranker:
         start = perf_counter()
         with collected() as notes:
             results: Any = outcome(
-                lambda: self.retriever.retrieve_for(query, depth), lambda error: self._failed(query, error, depth)
+                lambda: self.retriever.retrieve_for(query, depth), partial(self._failed, query, depth)
             )
             answer = results if isinstance(results, Returned) else self._read(query, results, depth, start)
         stop_if_cancelled()
@@ -348,21 +332,16 @@ class Ranker:
 
     def _read(self, query: Query, results: Any, depth: int, start: float | None = None) -> Returned:
         """Return what a retriever returned; with a start, how long it took, unless the retriever says that."""
-        trusted = type(results) is Retrieval and is_trusted(self.retriever)
-        found = (
-            results
-            if trusted
-            else outcome(
-                lambda: as_retrieval(results, self.name, depth, start), lambda error: self._failed(query, error, depth)
-            )
-        )
+        found: Any = results
+        if type(results) is not Retrieval or not is_trusted(self.retriever):
+            found = outcome(lambda: as_retrieval(results, self.name, depth, start), partial(self._failed, query, depth))
         if isinstance(found, Returned):
             return found
         if start is not None and not found.stages:
             found = replace(found, stages=(Stage("retrieve", perf_counter() - start),))
         return Returned(found, depth)
 
-    def _failed(self, query: Query, error: BaseException, depth: int) -> Returned:
+    def _failed(self, query: Query, depth: int, error: BaseException) -> Returned:
         """Return that a question failed, or raise it.
 
         Raises:
@@ -374,8 +353,9 @@ class Ranker:
             self._useless.add(query.id)
         first = self._first[:_TRIED]
         if len(first) == _TRIED and self._useless.issuperset(first) and not self._goes_on:
-            tried = f"so it did for the first {_TRIED} questions, and no other was asked"
-            raise UnreadableAnswer(f"{said(error)}; {tried}") from error
+            raise UnreadableAnswer(
+                f"{said(error)}; so it did for the first {_TRIED} questions, and no other was asked"
+            ) from error
         failure = Failure.collected(query.id, "retrieve", error, self.asking.on_error, query.text)
         return Returned(Retrieval(()), depth, failure)
 
@@ -383,12 +363,16 @@ class Ranker:
         """Locate the hits of an answer in the corpus, and collect those that a cutoff reaches."""
         self._deepest_asked = max(self._deepest_asked, answer.depth)
         found = answer.found
-        hits = self._located(found.hits, self._locator)
-        kept = hits[: max(self._largest.size, self.cutter.reach(hits))]
+        hits = _located(found.hits, self._locator)
+        kept = hits[: max(self._largest, self.cutter.reach(hits))]
+        stages = (
+            stage if stage.hits is None else replace(stage, hits=_located(stage.hits, self._stage_locator))
+            for stage in found.stages
+        )
         return _Seen(
             self._hits.add(kept),
             len(kept),
-            stage_rows(map(self._placed, found.stages), self._hits),
+            stage_rows(stages, self._hits),
             answer.depth,
             0 if found.complete or answer.failure is not None else self.cutter.next_depth(kept),
             (found.complete or len(hits) < answer.depth) and len(kept) == len(hits),
@@ -397,106 +381,183 @@ class Ranker:
             answer.notes,
         )
 
-    def _placed(self, stage: Stage) -> Stage:
-        """Return a stage whose hits have their places."""
-        return stage if stage.hits is None else replace(stage, hits=self._located(stage.hits, self._stage_locator))
-
-    def _located(self, hits: Ranking, locator: HitLocator) -> Ranking:
-        """Return hits with their places, which most retrievers tell."""
-        return hits if all(hit.is_in(locator.corpus) for hit in hits) else locator.place(hits)
-
-    def _notes(
-        self,
-        found: RankedHits,
-        answers: Sequence[_Seen],
-        worked: NDArray[np.bool_],
-        unfilled: Mapping[Cutoff, NDArray[np.bool_]],
+    def _noted_ends(
+        self, answers: Sequence[_Seen], worked: NDArray[np.bool_], unfilled: Mapping[Cutoff, NDArray[np.bool_]]
     ) -> Iterator[str]:
-        """Yield notes on the rankings that were made."""
-        few = np.array([answer.hits < self._largest.size for answer in answers], dtype=np.bool_)
+        """Yield notes on rankings that end early."""
+        few = np.array([answer.hits < self._largest for answer in answers], dtype=np.bool_)
         ended = np.any([few, *unfilled.values()], axis=0) & worked
-        short = [answer for answer, early in zip(answers, ended, strict=True) if early]
-        for limit in dict.fromkeys(answer.limit for answer in short if answer.limit is not None):
-            yield f"rankings end early, as {limit} is less than was asked for"
+        limits = dict.fromkeys(answer.limit for answer, early in zip(answers, ended, strict=True) if early)
+        yield from (noted("limit", limit=limit) for limit in limits if limit)
         counts = [f"{rows.sum()} of {worked.sum()} at {cutoff}" for cutoff, rows in unfilled.items() if rows.any()]
         if counts:
-            yield f"{UNFILLED} rankings that ran out of results before the budget was filled: {', '.join(counts)}"
+            yield noted("unfilled", mark=UNFILLED, listed=", ".join(counts))
         most = max((answer.hits for answer in answers), default=0)
         alike = sum(answer.hits == most for answer in answers)
-        everything = (len(self.cutter.reader.corpus), len(self.chunks or ()))
-        if self._stable is None and 0 < most < self._largest.size and alike > 1 and most not in everything:
-            yield (
-                f"{self.name} returned {most} {'results' if most > 1 else 'result'} for {alike} questions and never "
-                f"more, where {self._largest.size} were asked for; if it has a number of its own (k, top_k), let it "
-                "return more"
-            )
-        hits = found.flat
+        everything = (len(self._corpus), len(self.chunks or ()))
+        if self._stable is None and 0 < most < self._largest and alike > 1 and most not in everything:
+            results = f"{most} result{'s' * (most > 1)}"
+            yield noted("own number", name=self.name, most=results, alike=alike, k=self._largest)
+
+    def _noted_places(self, hits: HitTable) -> Iterator[str]:
+        """Yield notes on results whose places are odd."""
         told = hits.take(np.flatnonzero(hits.text.known & hits.placed))
         rows, numbers = told.distinct()
         by_words, contradicts = self._locator.by_words, self.cutter.reader.contradicts
         differ = [hit.text not in by_words and contradicts(hit) for hit in told.take(rows)]
-        contradicting = int(np.array(differ, dtype=np.int64)[numbers].sum())
-        if contradicting:
-            yield (
-                f"results whose text differs from the text at the place that they name: {contradicting}; the place was "
-                "taken. If the retriever does not change texts, its offsets are wrong (they count code points)"
-            )
+        if contradicting := int(np.array(differ, dtype=np.int64)[numbers].sum()):
+            yield noted("other text", count=contradicting)
         elsewhere = hits.take(np.flatnonzero(hits.doc_id.numbers(self._locator.unknown.__contains__)))
         if len(elsewhere):
-            yield (
-                f"results that name a document which the corpus does not have: {len(elsewhere)}, such as "
-                f"{shown(elsewhere[0].doc_id)}; they are not located. Let the retriever name documents as the corpus "
-                "does, or leave doc_id out to have their texts looked for everywhere"
-            )
-        if self._locator.misplaced:
-            first = min(self._locator.misplaced, key=lambda span: (span.doc_id, span.start, span.end))
-            yield (
-                f"places that do not hold the result that names them: {len(self._locator.misplaced)}, such as "
-                f"[{first.start}:{first.end}] of {shown(first.doc_id)}; it was located by its text, or not at all. Are "
-                "the documents those that were indexed? Offsets count code points"
-            )
+            yield noted("unknown document", count=len(elsewhere), first=shown(elsewhere[0].doc_id))
+        if misplaced := self._locator.misplaced:
+            first = min(misplaced, key=lambda span: (span.doc_id, span.start, span.end))
+            place = f"[{first.start}:{first.end}] of {shown(first.doc_id)}"
+            yield noted("other place", count=len(misplaced), first=place)
         if self.spans and (whole := self._locator.whole):
-            yield (
-                f"results that name a document and no place in it: of {len(whole)} documents, such as "
-                f"{shown(min(whole))}; each such result counts as the whole document. If it is a part, let the "
-                "retriever return its text, or start and end"
-            )
-        if repeated := _repeated(found):
-            yield f"results that are another one of their ranking once more: {repeated}; a reader reads them twice"
-        named = hits.take(
-            np.flatnonzero(~hits.doc_id.known & (hits.text.numbers(self.cutter.reader.corpus.__contains__) > 0))
-        )
+            yield noted("whole documents", count=len(whole), first=shown(min(whole)))
+        named = hits.take(np.flatnonzero(~hits.doc_id.known & (hits.text.numbers(self._corpus.__contains__) > 0)))
         if len(named):
-            yield (
-                f"results that are the id of a document, and were read as a text: {len(named)}, such as "
-                f"{shown(named[0].text)}; let the retriever return {{'doc_id': ...}} for each"
-            )
-        ambiguous = int(hits.text.numbers(self._locator.ambiguous.__contains__).sum())
-        if ambiguous:
-            yield (
-                f"results whose text occurs more than once: {ambiguous}; the first free place was taken. Let the "
-                "retriever return doc_id, or doc_id, start and end, to be sure"
-            )
+            yield noted("ids as texts", count=len(named), first=shown(named[0].text))
+        if ambiguous := int(hits.text.numbers(self._locator.ambiguous.__contains__).sum()):
+            yield noted("several places", count=ambiguous)
 
 
-def _repeated(found: RankedHits) -> int:
-    """Return how many results are equal to one before them in their ranking; a document alone may be any part of it."""
-    hits = found.flat
-    has_text = hits.text.numbers(len) > 0  # a place that its document does not have leaves an empty one
-    told = np.flatnonzero(hits.placed | hits.chunk_id.known | has_text)
-    repeated = 0
-    blocks = np.flatnonzero(np.diff(np.cumsum(found.counts)[found.query[told]] // _HITS_AT_ONCE)) + 1
-    for rows in np.split(told, blocks):
-        _, numbers = hits.take(rows).distinct()
-        repeated += len(rows) - len(np.unique(found.query[rows] * (len(rows) + 1) + numbers))
-    return repeated
+def _located(hits: Ranking, locator: HitLocator) -> Ranking:
+    """Return hits with their places, which most retrievers tell."""
+    return hits if all(hit.is_in(locator.corpus) for hit in hits) else locator.place(hits)
 
 
-def _failures(queries: Sequence[Query], answers: Sequence[Sequence[_Seen]]) -> dict[str, Failure]:
-    """Return the first failure of each query for which something failed."""
-    failures: dict[str, Failure] = {}
-    for query, *known in zip(queries, *answers, strict=True):
-        for answer in known:
-            if answer.failure is not None:
-                failures.setdefault(query.id, answer.failure)
-    return failures
+# `Index`: a retriever that has indexed a corpus, and is closed in the end.
+
+_in_use: dict[int, object] = {}
+"""Which run uses a retriever, by its `id`."""
+
+
+@contextmanager
+def indexed(pipeline: Retriever, corpus: Corpus) -> Generator["Index"]:
+    """Index a corpus, and close the retriever on leaving the context.
+
+    An error while closing is noted, and never hides an earlier error. Only `sys.exit` is an error then: a pipeline that
+    ends the program must not look as if all went well.
+    """
+    name = component_name(pipeline)
+    with _reserved(pipeline):
+        with on_failure(partial(_close, pipeline, name)):
+            start, reading = perf_counter(), seconds_reading()
+            with in_step(name, "index"):
+                pipeline.index(corpus)
+            seconds = {"index": perf_counter() - start}
+            if reading := seconds_reading() - reading:
+                seconds = {"index": seconds["index"] - reading, "index_from_cache": reading}
+            with in_step(name, "chunks"):
+                listed = pipeline.chunks()
+                chunks = listed if is_trusted(pipeline) else as_chunks(listed, name, corpus)
+            yield Index(pipeline, name, corpus, chunks, seconds)
+        _close(pipeline, name)
+
+
+def _close(pipeline: Retriever, name: str, earlier: BaseException | None = None) -> None:
+    """Close a retriever; an error of that is noted, in an earlier error if there is one."""
+    if isinstance(earlier, KeyboardInterrupt):
+        say_that_it_goes_on()
+
+    def failed(error: BaseException) -> None:
+        message = noted("not closed", name=name, why=raised(error))
+        if earlier is not None:
+            earlier.add_note(message)
+            return
+        if isinstance(error, ComponentExited):
+            raise error
+        note(message)
+
+    outcome(no_exit(name, "close")(pipeline.close), failed)
+
+
+@contextmanager
+def _reserved(pipeline: Retriever) -> Generator[None]:
+    """Keep a retriever that holds one index from being used by two runs at the same time."""
+    run = object()
+    if isinstance(pipeline, IndexedRetriever) and _in_use.setdefault(id(pipeline), run) is not run:
+        raise ConfigError(
+            f"{pipeline.name} is in use by another run, and holds one index; give each thread a retriever of its own"
+        )
+    try:
+        yield
+    finally:
+        _in_use.pop(id(pipeline), None)
+
+
+@dataclass(frozen=True)
+class Index:
+    """A retriever that has indexed a corpus.
+
+    Attributes:
+        pipeline: The retriever.
+        retriever: What it is called.
+        corpus: The documents.
+        chunks: All chunks that could be retrieved, or None if the retriever cannot list them.
+        seconds: How long indexing took, and beside that how long reading took what an earlier run kept of it.
+    """
+
+    pipeline: Retriever
+    retriever: str
+    corpus: Corpus
+    chunks: Sequence[AnyChunk] | None
+    seconds: Mapping[str, float]
+
+    @cached_property
+    def size(self) -> dict[str, int] | None:
+        """How many chunks, characters in these, and numbers per chunk there are; None if chunks cannot be listed."""
+        if self.chunks is None:
+            return None
+        characters = sum(len(chunk.content) for chunk in self.chunks)
+        return {"chunks": len(self.chunks), "characters": characters, "dimension": _dimension(self.pipeline)}
+
+    def rank(
+        self,
+        queries: Sequence[Query],
+        cutter: RankingCutter,
+        asking: Asking,
+        *,
+        spans: bool = False,
+        journal: Journal | None = None,
+    ) -> Rankings:
+        """Return the ranking of every query, as `retrieve` does.
+
+        Notes go to whoever collects them; where spans are scored, also that results are whole documents.
+
+        Raises:
+            QueryFailed: A query failed, and `on_error` is `"raise"`.
+        """
+        start = perf_counter()
+        if asking.batch_queries and not (journal is not None and journal.has_ended):
+            self._prepare(queries)
+        ranker = Ranker(self.pipeline, self.retriever, self.chunks, cutter, asking, spans, journal)
+        rankings = ranker.rankings(queries)
+        seconds = {**self.seconds, "retrieve": perf_counter() - start}
+        prepared = asking.batch_queries and type(self.pipeline).prepare is not Retriever.prepare
+        return replace(rankings, seconds=seconds, prepared=prepared)
+
+    def _prepare(self, queries: Sequence[Query]) -> None:
+        """Tell the retriever all queries; if that fails, each is asked alone and fails alone."""
+
+        def failed(error: BaseException) -> None:
+            if isinstance(error, ComponentExited):
+                raise error
+            note(noted("not prepared", name=self.retriever, why=raised(error)))
+
+        texts = [query.text for query in queries]
+        outcome(no_exit(self.retriever, "prepare")(lambda: self.pipeline.prepare(texts)), failed)
+
+
+def _dimension(pipeline: Any) -> int:
+    """Return how many numbers an index keeps per chunk: the lengths of the vectors of all its retrievers."""
+    if not isinstance(pipeline, IndexedRetriever):
+        return 0
+    own: Mapping[str, Any] = vars(pipeline)
+    vectors: Any = getattr(own.get("_index"), "vectors", None)
+    width = np.shape(vectors)[1] if getattr(vectors, "ndim", 0) == 2 else 0
+    merged: object = own.get("retrievers")  # of a hybrid one
+    parts = (*own.values(), *(cast("tuple[object, ...]", merged) if isinstance(merged, tuple) else ()))
+    return sum(map(_dimension, parts)) + width

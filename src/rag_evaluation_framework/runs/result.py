@@ -29,7 +29,6 @@ from ..datasets.rankings.hit_lines import write_hit_lines
 from ..errors import ConfigError, ResultError, SaveFailed
 from ..statistics.means import SHARE, MeanScore, mean_scores
 from . import store
-from .gate_verdict import GateVerdict
 from .means import (
     Breakdown,
     Cluster,
@@ -40,13 +39,14 @@ from .means import (
     Unanswerable,
     breakdowns,
     document_means,
+    document_of,
     micro_means,
     score_ranges,
     statistics_record,
 )
 from .query_result import DEEPEST, QueryResult, QueryResults, missed, question_lines, why_unknown
-from .shown import Shown, ShownList
-from .texts import keep_corpus
+from .shown import GateVerdict, Shown, ShownList
+from .store import keep_corpus
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -57,6 +57,11 @@ if TYPE_CHECKING:
     from ..data.documents import Corpus
     from ..report.pages.result import Page
 
+HEAD = (
+    *("name", "evaluation_type", "metric_names", "cutoffs"),
+    *("config", "timings", "notes", "created", "version", "experiment_url", "gates", "usage"),
+)
+"""What a report says of a result as it is."""
 _MOST_IN_REPORT = 5_000
 _LARGEST_PART = store.LARGEST_REPORT // 8  # in characters, of which one can be 4 bytes
 _COMPARISON = "rag_evaluation_framework.analysis.comparison:Comparison"  # a door upwards
@@ -356,11 +361,12 @@ class EvaluationResult(Shown, Generic[U]):
         by, is_known = self.score_names[0], not why_unknown(self)
         rows: list[dict[str, Any]] = []
         for query in self.queries:
+            documents = ", ".join(dict.fromkeys(document_of(unit) for answer in query.answers for unit in answer.units))
             row = {
                 "query_id": query.query_id,
                 "query": query.text,
                 "status": query.status,
-                **self._documents(query),
+                **({} if self.evaluation_type == "chunk-level" else {"documents": documents}),
                 **{name: column[query.query_id] for name, column in columns.items()},
                 "first_relevant": query.first_relevant,
                 "missed": " … ".join(missed(self, query, by).texts) if is_known and query.scores else None,
@@ -369,14 +375,6 @@ class EvaluationResult(Shown, Generic[U]):
             rows.append(row | {f"metadata_{key}" if key in row else key: told for key, told in query.metadata.items()})
         frame: pd.DataFrame = pandas.DataFrame(rows).set_index("query_id").astype({"first_relevant": "Int64"})
         return frame
-
-    def _documents(self, query: QueryResult[U]) -> dict[str, str]:
-        """Return the documents that the labels of a query are in; nothing where these are chunks."""
-        if self.evaluation_type == "chunk-level":
-            return {}
-        units = (unit for answer in query.answers for unit in answer.units)
-        named = (unit.doc_id if isinstance(unit, CharacterSpan) else str(unit) for unit in units)
-        return {"documents": ", ".join(dict.fromkeys(named))}
 
     def to_trec(self, folder: str | Path) -> Path:
         """Write `run.txt` and `qrels.txt` into a new folder, for trec_eval, ir_measures and the like.
@@ -388,7 +386,20 @@ class EvaluationResult(Shown, Generic[U]):
         Raises:
             ResultError: What was retrieved is not known; or the folder exists and is not empty, or cannot be written.
         """
-        texts = trec_files(self)
+        run, qrels = list[str](), list[str]()
+        tag = re.sub(r"\s+", "_", self.name)
+        corpus = [] if self.corpus is None else [document.id for document in self.corpus]
+        for query in self.queries:
+            asked = _field(query.query_id)
+            hits = (hit.chunk_id if self.evaluation_type == "chunk-level" else hit.doc_id for hit in query.hits)
+            # What has no id keeps its rank, under one that nothing has: it is not relevant, and those behind it stay.
+            ids = [*dict.fromkeys(unit or f"\0{rank}" for rank, unit in enumerate(hits, 1))]
+            run += [
+                f"{asked} Q0 {_field(unit)} {rank} {len(ids) + 1 - rank} {tag}\n" for rank, unit in enumerate(ids, 1)
+            ]
+            for unit, gain in _judged(query, [*ids, *corpus]).items():
+                qrels.append(f"{asked} 0 {_field(unit)} {repr(float(gain)).removesuffix('.0')}\n")
+        texts = {"run.txt": "".join(run), "qrels.txt": "".join(qrels)}
         return store.write_folder(Path(folder), lambda made: store.write_texts(made, texts))
 
     def save(
@@ -437,45 +448,27 @@ class EvaluationResult(Shown, Generic[U]):
             failed = {query_id for query_id, status in zip(ids, statuses, strict=True) if status == "failed"}
             write_hit_lines(file, ids, self.queries.hits, failed)
         parts = [store.RANKINGS]
-        lines = self._lines_of_report()
-        if lines is None:
+        lines = None if len(self.queries) > _MOST_IN_REPORT else [*question_lines(self.queries)]
+        if lines is None or sum(map(len, lines)) > _LARGEST_PART:
+            lines = None
             store.write_lines(folder / store.QUESTIONS, question_lines(self.queries))
             parts.append(store.QUESTIONS)
-        head = {
-            "name": self.name,
-            "evaluation_type": self.evaluation_type,
-            "metric_names": self.metric_names,
-            "cutoffs": self.cutoffs,
+        keys = (*HEAD[:4], "count_as_zero", *HEAD[4:9], "counts", "files", "experiment_url", "metrics")
+        own = {
             "count_as_zero": sorted(self.scores.count_as_zero),
             "config": plain(self.config, DEEPEST),
-            "timings": self.timings,
-            "notes": self.notes,
-            "created": self.created,
-            "version": self.version,
-            "counts": self.counts,
             "files": {name: {"sha256": store.sha256(folder / name)} for name in parts},
-            "experiment_url": self.experiment_url,
-            "metrics": self.metrics,
+        }
+        head = {
+            **{key: own[key] if key in own else getattr(self, key) for key in keys},
             **self.measured,
             "skipped": [plain(replace(label, document="").record(), DEEPEST) for label in self.skipped],
             "gates": [asdict(gate) for gate in self.gates],
             "usage": [asdict(model) for model in self.usage],
         }
-        store.write_lines(folder / store.REPORT, store.report_lines(head, lines))
+        store.write_lines(folder / store.REPORT, [store.report_text(head, lines)])
         summary = {} if store.SUMMARY in beside else {store.SUMMARY: self.summary().as_markdown()}
         store.write_texts(folder, {**beside, **summary})
-
-    def _lines_of_report(self) -> list[str] | None:
-        """Return the questions as a report holds them; None if they are too many or too long for it."""
-        if len(self.queries) > _MOST_IN_REPORT:
-            return None
-        lines, size = list[str](), 0
-        for line in question_lines(self.queries):
-            size += len(line)
-            if size > _LARGEST_PART:
-                return None
-            lines.append(line)
-        return lines
 
     def compare(self, candidate: EvaluationResult[U], *, cluster: Cluster | None = None) -> Comparison:
         """Compare another result, the candidate, with this one, the baseline; deltas are candidate minus baseline.
@@ -546,44 +539,17 @@ ExperimentResult: TypeAlias = EvaluationResult[DocumentId] | EvaluationResult[Ch
 
 # A result as the files that trec_eval, ir_measures and their family read: a run and its qrels.
 
-RUN, QRELS = "run.txt", "qrels.txt"
 _NOT_IN_FIELDS = re.compile(r"[\0\s%#]")  # white space ends a field, and `#` begins a comment
-
-
-def trec_files(result: EvaluationResult[Any]) -> dict[str, str]:
-    """Return the texts of a run and of its qrels, by the names of the files.
-
-    Raises:
-        ResultError: What was retrieved is not known.
-    """
-    run, qrels = list[str](), list[str]()
-    tag = re.sub(r"\s+", "_", result.name)
-    for query in result.queries:
-        asked = _field(query.query_id)
-        hits = (hit.chunk_id if result.evaluation_type == "chunk-level" else hit.doc_id for hit in query.hits)
-        # What has no id keeps its rank, under one that nothing has: it is not relevant, and those behind it stay there.
-        ids = [*dict.fromkeys(unit or f"\0{rank}" for rank, unit in enumerate(hits, 1))]
-        run += [f"{asked} Q0 {_field(unit)} {rank} {len(ids) + 1 - rank} {tag}\n" for rank, unit in enumerate(ids, 1)]
-        corpus = [] if result.corpus is None else [document.id for document in result.corpus]
-        qrels += [
-            f"{asked} 0 {_field(unit)} {_number(gain)}\n" for unit, gain in _judged(query, [*ids, *corpus]).items()
-        ]
-    return {RUN: "".join(run), QRELS: "".join(qrels)}
 
 
 def _judged(query: QueryResult[Any], known: Iterable[str]) -> dict[str, float]:
     """Return what is relevant to a query with its gains; of a prefix such as `guides/*`, the known ids."""
     judged: dict[str, float] = {}
     for unit in (unit for answer in query.answers for unit in answer.units):
-        name = unit.doc_id if isinstance(unit, CharacterSpan) else str(unit)
+        name = document_of(unit)
         names = [one for one in known if one.startswith(name[:-1])] if name.endswith("*") else [name]
         judged |= dict.fromkeys(names, query.gains.get(name, 1.0))
     return judged
-
-
-def _number(gain: float) -> str:
-    """Return a gain with all of its digits, a whole one without a fraction."""
-    return repr(float(gain)).removesuffix(".0")
 
 
 def _field(text: str) -> str:

@@ -1,40 +1,38 @@
 """`retrieve` and `run_experiment`: index, retrieve, score, and save the result."""
 
 from collections import Counter
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext, suppress
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from functools import cached_property, partial
+from functools import partial
 from itertools import chain
 from time import perf_counter
-from typing import Any, Unpack, cast, overload
+from typing import Any, Unpack, overload
 
 import numpy as np
 
 from .. import labels
-from ..adapt.results import as_chunks
-from ..base.exits import no_exit, on_failure, outcome
-from ..base.interrupts import go_on, say_that_it_goes_on
+from ..base.exits import no_exit
+from ..base.interrupts import go_on
 from ..base.notes import collected, note
-from ..base.outside import raised, shown
-from ..base.stages import kept_stages, seconds_reading
+from ..base.outside import shown
+from ..base.records import refused
+from ..base.stages import kept_stages
 from ..components.providers.usage import track_usage
 from ..components.retrievers.function import Pipeline, as_retriever
-from ..contracts.component import component_name
 from ..contracts.registry.loading import load_installed
-from ..contracts.roles import IndexedRetriever, Metric, Outcome, Retriever, is_trusted
-from ..data import TOKEN, AnyChunk, Corpus, Cutoff, Dataset, GroundTruth, ProjectedTruth, Query, ScoreName
+from ..contracts.roles import Metric, Outcome
+from ..data import TOKEN, Corpus, Cutoff, Dataset, GroundTruth, ProjectedTruth, Query, ScoreName
 from ..data.columns import Integers, Numbering, Numbers
 from ..data.cutoffs import OWN_CUTOFF
 from ..data.documents import checked_corpus
-from ..data.hits import Hit
 from ..data.ids import QueryIds, QueryText
 from ..data.levels import DOCUMENT, Level, U
 from ..data.rankings import NOT_ANSWERED, OnError, Rankings
 from ..data.spans import merge_overlapping_spans, total_length
 from ..data.values import gives_items, items
-from ..errors import ComponentExited, ConfigError, DatasetError, RagEvalError
+from ..errors import ConfigError, DatasetError
 from ..scoring.judging.spans import largest_sums, relevant_parts
 from ..scoring.judging.stretches import SpanColumns, SpanTruth
 from ..scoring.levels.rules import RULES
@@ -46,12 +44,10 @@ from ..text.tokenizers import checked_counter
 from . import EvaluationResult, ExperimentResult, QueryResults
 from .config import AnyExperimentConfig, Asking, AskingFields, ExperimentConfig
 from .journal import Journal, open_journal
-from .ranker import Ranker
+from .ranker import Index, indexed
+from .shown import noted
 
 # `retrieve`: index a corpus and retrieve for every query, as deep as the cutoffs need.
-
-_in_use: dict[int, object] = {}
-"""Which run uses a retriever, by its `id`."""
 
 
 def retrieve(
@@ -88,10 +84,10 @@ def retrieve(
         ComponentExited: The retriever called `sys.exit`, and not while a query was asked.
         Exception: Whatever else the retriever raises while it indexes.
     """
-    asking = Asking.of(fields)
+    with refused(Asking):
+        asking = Asking.model_validate(fields)
     asked, cuts = _asked(queries), Cutoff.parse_all(cutoffs)
-    counter = None if tokenizer is None else checked_counter(tokenizer)
-    cutter = RankingCutter(cuts, counter, checked_corpus(corpus))
+    cutter = RankingCutter(cuts, None if tokenizer is None else checked_counter(tokenizer), checked_corpus(corpus))
     with collected() as notes, indexed(as_retriever(retriever), corpus) as index:
         rankings = index.rank(asked, cutter, asking)
     return replace(rankings, notes=tuple(notes))
@@ -112,151 +108,6 @@ def _asked(queries: Any) -> list[Query]:
     if twice:
         raise DatasetError(f"questions that are given twice: {len(twice)}, the first with the id {twice[0]!r}")
     return asked
-
-
-@contextmanager
-def indexed(pipeline: Retriever, corpus: Corpus) -> Generator["Index"]:
-    """Index a corpus, and close the retriever on leaving the context.
-
-    An error while closing is noted, and never hides an earlier error. Only `sys.exit` is an error then: a pipeline that
-    ends the program must not look as if all went well.
-    """
-    name = component_name(pipeline)
-    with _reserved(pipeline):
-        with on_failure(partial(_close, pipeline, name)):
-            start, reading = perf_counter(), seconds_reading()
-            with _step("index", name):
-                pipeline.index(corpus)
-            seconds = {"index": perf_counter() - start}
-            if reading := seconds_reading() - reading:
-                seconds = {"index": seconds["index"] - reading, "index_from_cache": reading}
-            with _step("chunks", name):
-                listed = pipeline.chunks()
-                chunks = listed if is_trusted(pipeline) else as_chunks(listed, name, corpus)
-            yield Index(pipeline, name, corpus, chunks, seconds)
-        _close(pipeline, name)
-
-
-def _close(pipeline: Retriever, name: str, earlier: BaseException | None = None) -> None:
-    """Close a retriever; an error of that is noted, in an earlier error if there is one."""
-    if isinstance(earlier, KeyboardInterrupt):
-        say_that_it_goes_on()
-
-    def failed(error: BaseException) -> None:
-        message = f"{name} could not be closed: {raised(error)}"
-        if earlier is not None:
-            earlier.add_note(message)
-            return
-        if isinstance(error, ComponentExited):
-            raise error
-        note(message)
-
-    outcome(no_exit(name, "close")(pipeline.close), failed)
-
-
-@contextmanager
-def _step(step: str, name: str) -> Generator[None]:
-    """Add a note to what is raised inside that says where; errors of ours say it themselves."""
-
-    def say_where(error: BaseException) -> None:
-        if isinstance(error, Exception) and not isinstance(error, RagEvalError):
-            with suppress(TypeError):  # its notes may be no list
-                error.add_note(f"raised in {step} of {name}")
-
-    with no_exit(name, step), on_failure(say_where):
-        yield
-
-
-@contextmanager
-def _reserved(pipeline: Retriever) -> Generator[None]:
-    """Keep a retriever that holds one index from being used by two runs at the same time."""
-    run, known = object(), (pipeline if isinstance(cast("object", pipeline), IndexedRetriever) else None)
-    if known is not None and _in_use.setdefault(id(known), run) is not run:
-        raise ConfigError(
-            f"{known.name} is in use by another run, and holds one index; give each thread a retriever of its own"
-        )
-    try:
-        yield
-    finally:
-        if known is not None:
-            del _in_use[id(known)]
-
-
-@dataclass(frozen=True)
-class Index:
-    """A retriever that has indexed a corpus.
-
-    Attributes:
-        pipeline: The retriever.
-        retriever: What it is called.
-        corpus: The documents.
-        chunks: All chunks that could be retrieved, or None if the retriever cannot list them.
-        seconds: How long indexing took, and beside that how long reading took what an earlier run kept of it.
-    """
-
-    pipeline: Retriever
-    retriever: str
-    corpus: Corpus
-    chunks: Sequence[AnyChunk] | None
-    seconds: Mapping[str, float]
-
-    @cached_property
-    def size(self) -> dict[str, int] | None:
-        """How many chunks, characters in these, and numbers per chunk there are; None if chunks cannot be listed."""
-        if self.chunks is None:
-            return None
-        characters = sum(len(chunk.content) for chunk in self.chunks)
-        return {"chunks": len(self.chunks), "characters": characters, "dimension": _dimension(self.pipeline)}
-
-    def rank(
-        self,
-        queries: Sequence[Query],
-        cutter: RankingCutter,
-        asking: Asking,
-        *,
-        spans: bool = False,
-        journal: Journal | None = None,
-    ) -> Rankings:
-        """Return the ranking of every query, as `retrieve` does.
-
-        Notes go to whoever collects them; where spans are scored, also that results are whole documents.
-
-        Raises:
-            QueryFailed: A query failed, and `on_error` is `"raise"`.
-        """
-        start = perf_counter()
-        if asking.batch_queries and not (journal is not None and journal.has_ended):
-            self._prepare(queries)
-        ranker = Ranker(self.pipeline, self.retriever, self.chunks, cutter, asking, spans, journal)
-        rankings = ranker.rankings(queries)
-        seconds = {**self.seconds, "retrieve": perf_counter() - start}
-        prepared = asking.batch_queries and type(self.pipeline).prepare is not Retriever.prepare
-        return replace(rankings, seconds=seconds, prepared=prepared)
-
-    def _prepare(self, queries: Sequence[Query]) -> None:
-        """Tell the retriever all queries; if that fails, each is asked alone and fails alone."""
-
-        def failed(error: BaseException) -> None:
-            if isinstance(error, ComponentExited):
-                raise error
-            note(
-                f"{self.retriever} could not prepare for all questions together: {raised(error)}; each was asked alone"
-            )
-
-        texts = [query.text for query in queries]
-        outcome(no_exit(self.retriever, "prepare")(lambda: self.pipeline.prepare(texts)), failed)
-
-
-def _dimension(pipeline: Any) -> int:
-    """Return how many numbers an index keeps per chunk: the lengths of the vectors of all its retrievers."""
-    if not isinstance(pipeline, IndexedRetriever):
-        return 0
-    own: Mapping[str, Any] = vars(pipeline)
-    vectors: Any = getattr(own.get("_index"), "vectors", None)
-    width = np.shape(vectors)[1] if getattr(vectors, "ndim", 0) == 2 else 0
-    merged: object = own.get("retrievers")  # of a hybrid one
-    parts = (*own.values(), *(cast("tuple[object, ...]", merged) if isinstance(merged, tuple) else ()))
-    return sum(map(_dimension, parts)) + width
 
 
 # `run_experiment`: index, retrieve, score, and save the result.
@@ -318,11 +169,9 @@ def before_reranking(
     with collected():  # what there is to say of these results was said when the final order was scored
         table = score_checked(before, known, metrics, cutter, on_error).table
     if table.failures:
-        query_id, failures = next(iter(table.failures.items()))
-        note(
-            f"before reranking, a metric failed on {len(table.failures)} of {len(rows)} questions, the first "
-            f"{query_id!r}: {failures[0].kind}: {failures[0].message}"
-        )
+        query_id, (failure, *_) = next(iter(table.failures.items()))
+        why, counts = f"{failure.kind}: {failure.message}", {"count": len(table.failures), "all": len(rows)}
+        note(noted("not before", **counts, first=repr(query_id), why=why))
 
     def spread(column: Numbers) -> Numbers:
         whole = np.full(len(rankings), np.nan)
@@ -387,32 +236,21 @@ def _room(before: Rankings, truth: Sequence[GroundTruth[Any]], cutter: RankingCu
     return largest_sums(items.query, relevant_parts(items, reference), costs, cutoff, len(truth))
 
 
-# Results that have no place in the corpus: what one of them may be.
+# Results that have no place in the corpus, or match no label: what one of them may be.
 
-_HOW_TO_LOCATE = (
-    "Are the documents those that were indexed? Let the retriever return their text as it is, or doc_id, start and end"
-)
 _COMPARED = 500  # characters of the example
 
 
 def example_of_unlocated(result: EvaluationResult[Any], corpus: Corpus) -> str:
-    """Return a note with an example of most results, which have no place."""
-    table = result.queries.hits.flat
-    first = next((hit for hit in table if not hit.placed and (hit.text or "").strip()), None)
-    example = "" if first is None else f", such as {_with_passage(first, corpus)}"
-    return f"most results have no {RULES[result.evaluation_type].noun}{example}. {_HOW_TO_LOCATE}"
-
-
-def _with_passage(hit: Hit, corpus: Corpus) -> str:
-    """Return a result and the passage of the corpus that is most like it."""
-    text, locator = (hit.text or "").strip(), labels.QuoteLocator.of(corpus)
-    nearest = labels.suggest(text[:_COMPARED], locator)
-    if nearest is None:
-        return f"{shown(text)}; nothing in the documents is like it"
-    return f"{shown(text)}; the nearest passage is {nearest.place}: {shown(nearest.quote)}"
-
-
-# Results of a run none of which match a label: other ids, or no results at all.
+    """Return a note with an example of most results, which have no place, and the passage that is most like it."""
+    hits = result.queries.hits.flat
+    text = next((text for hit in hits if not hit.placed and (text := (hit.text or "").strip())), "")
+    example = f", such as {shown(text)}" if text else ""
+    if text and (nearest := labels.suggest(text[:_COMPARED], labels.QuoteLocator.of(corpus))) is not None:
+        example += f"; the nearest passage is {nearest.place}: {shown(nearest.quote)}"
+    elif text:
+        example += "; nothing in the documents is like it"
+    return noted("no places", noun=RULES[result.evaluation_type].noun, example=example)
 
 
 def note_unmatched_results(level: Level[Any], queries: QueryResults[Any], truth: Sequence[GroundTruth[Any]]) -> None:
@@ -428,7 +266,7 @@ def note_unmatched_results(level: Level[Any], queries: QueryResults[Any], truth:
         return
     hits = queries.hits.flat
     if not len(hits):
-        note(f"the retriever returned no results for any question that did not fail ({answered} of {len(queries)})")
+        note(noted("no results", count=answered, all=len(queries)))
     elif level is not TOKEN:
         ids = (level.unit(hit, 1) for hit in hits.take(np.flatnonzero(level.known(hits))))
         if told := none_matches(ids, chain.from_iterable(entry.labels for entry in truth), with_prefixes=True):
@@ -495,27 +333,19 @@ def run(config: ExperimentConfig[Any], journal: Journal | None = None) -> Evalua
         kept_stages(measured.save_results_path),
     ):
         # Here, as what properties of components raise loses nothing yet.
-        record = config.record
-        head: dict[str, Any] = {
-            "name": config.name,
-            "evaluation_type": config.level.evaluation_type,
-            "metric_names": tuple(metric.name for metric in config.metrics),
-            "cutoffs": tuple(map(str, config.cutoffs)),
-            "created": datetime.now(UTC).isoformat(timespec="seconds"),
-        }
-
+        created, name, record = datetime.now(UTC).isoformat(timespec="seconds"), config.name, config.record
+        before: Index | None = None if journal is None else journal.index
         index: Index
-        before = None if journal is None else journal.index
         with indexed(config.retriever, config.corpus) if before is None else nullcontext(before) as index:
             truth = RULES[config.level.evaluation_type].truth(config.dataset, index, config.chunk_id)
-            spans = config.level is not DOCUMENT
             if journal is not None:
                 journal.index = index
-            size = index.size
+            record = {**record, "index": index.size}
+            spans = config.level is not DOCUMENT
             rankings = index.rank(config.dataset.queries, cutter, measured, spans=spans, journal=journal)
         if journal is not None:
             journal.index = None
-        result = _scored(config, cutter, truth, rankings, head, {**record, "index": size})
+        result = _scored(config, cutter, truth, rankings, name, created, record)
     said = [*config.notes, *(() if journal is None else journal.notes), *notes]
     if result.unplaced > 0.5:
         said.append(example_of_unlocated(result, config.corpus))
@@ -545,16 +375,17 @@ def _scored(
     cutter: RankingCutter,
     truth: ProjectedTruth[Any],
     rankings: Rankings,
-    head: Mapping[str, Any],
+    name: str,
+    created: str,
     record: Mapping[str, Any],
 ) -> EvaluationResult[Any]:
     """Return the result of rankings; its notes are still to come."""
-    start = perf_counter()
+    start, on_error = perf_counter(), config.config.on_error
     rankings = truth.with_dataset_ids(rankings)
-    table, first = score_checked(rankings, truth, config.metrics, cutter, config.config.on_error, whole=True)
+    table, first = score_checked(rankings, truth, config.metrics, cutter, on_error, whole=True)
     before = BeforeReranking()
     if (candidates := rankings.before_reranking) is not None:
-        before = before_reranking(candidates, rankings, truth, config.metrics, cutter, config.config.on_error)
+        before = before_reranking(candidates, rankings, truth, config.metrics, cutter, on_error)
     seconds = perf_counter() - start
     if config.top_k is not None:
         own = partial(with_own_cutoffs, top_k=config.top_k)
@@ -567,8 +398,11 @@ def _scored(
         note_unmatched_results(config.level, queries, truth.entries)
     known = config.level.known(queries.hits.table)
     return EvaluationResult[Any](
-        **head,
+        name=name,
+        evaluation_type=config.level.evaluation_type,
         queries=queries,
+        metric_names=tuple(metric.name for metric in config.metrics),
+        cutoffs=tuple(map(str, config.cutoffs)),
         config={
             **record,
             "depth": rankings.depth,
@@ -580,6 +414,7 @@ def _scored(
         },
         timings={**rankings.seconds, "score": seconds},
         notes=(),
+        created=created,
         hits={"hits": len(known), "unlocated_hits": len(known) - int(known.sum())},
         skipped=config.dataset.skipped,
         corpus=config.corpus,

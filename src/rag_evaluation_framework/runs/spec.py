@@ -30,8 +30,8 @@ from ..datasets import Loader, folder_loader, load_dataset, rankings
 from ..datasets.rankings.parsers import Order, Ties
 from ..errors import ConfigError, LevelMismatch
 from .config import CONFIGS, AnyExperimentConfig, EvaluationConfig, Measuring, Option, in_mode
-from .gate_verdict import OnInconclusive
 from .means import Cluster
+from .shown import OnInconclusive
 from .store import check_root
 
 # The engine that a configuration names, made and told where the documents of its run are.
@@ -45,11 +45,10 @@ def make_engine(given: str | Mapping[str, Any], *, imports: bool, allow_remote: 
         ComponentExited: What makes it called `sys.exit`.
     """
     hide_environment()
-    named = given
-    if isinstance(given, str) and given.lower().startswith(("http://", "https://")):
-        named = {"type": "http", "url": given}
+    is_url = isinstance(given, str) and given.lower().startswith(("http://", "https://"))
+    named: Any = {"type": "http", "url": given} if is_url else given
     if allow_remote:
-        if isinstance(named, str) or named.get("type") != "http":
+        if not is_object(named) or named.get("type") != "http":
             raise ConfigError(f"allow_remote is for engines over HTTP, got engine {shown(given)}")
         named = {**named, "allow_remote": True}
     made = build("engine", named, imports=imports)
@@ -63,31 +62,6 @@ def make_engine(given: str | Mapping[str, Any], *, imports: bool, allow_remote: 
     check_engine(made)
     engine: Engine = made
     return engine
-
-
-def around(
-    engine: Engine, dataset: Dataset[Any], corpus: Corpus | None, ingest: bool | None, custom_scope: bool
-) -> EngineRetriever:
-    """Return an engine as the retriever of a run.
-
-    Args:
-        engine: The engine.
-        dataset: The dataset; the scope of its `defaults` is where documents are written.
-        corpus: The documents, if they are not those of the dataset.
-        ingest: Whether they are written; by default if the dataset brings them.
-        custom_scope: Whether any scope may be written.
-
-    Raises:
-        ConfigError: The engine cannot do what is asked of it, or a scope may not be written.
-    """
-    documents = dataset.corpus if corpus is None else corpus
-    writes = corpus is None and documents is not None if ingest is None else ingest
-    if writes and documents is None:
-        raise ConfigError(
-            f"dataset {dataset.name!r} brings no documents, and ingest is true: give them (--corpus), or search "
-            "what is there (--no-ingest)"
-        )
-    return EngineRetriever(engine, dataset.scope_prefix, writes, custom_scope)
 
 
 # `RunSpec`: a run as files, options and tools describe it; each key is declared here, or in `settings`, once.
@@ -107,14 +81,10 @@ else:
 """A component: its name, alone or with parameters, or in Python the component itself."""
 
 _PIPELINE = ("retriever", "chunker", "embedder", "vector_store")
-_OPTIONS_OF = {
-    **dict.fromkeys(("order", "ties"), ("rankings", "stored rankings")),
-    **dict.fromkeys(("allow_custom_prefix", "allow_remote"), ("engine", "an engine")),
-}
-"""Keys that mean something only beside another one, and what that names."""
+_OPTIONS_OF = {"order": "rankings", "ties": "rankings", "allow_custom_prefix": "engine", "allow_remote": "engine"}
+"""Keys that mean something only beside another one."""
 _BESIDE = {"rankings": ("engine", *_PIPELINE, "scope_prefix", "ingest", "cleanup"), "engine": _PIPELINE}
 """Keys that cannot be beside another one."""
-_ALONE = {"engine": "an engine is a whole pipeline", "rankings": "what is stored was found already"}
 
 
 def _not_empty(given: str) -> str:
@@ -298,7 +268,6 @@ class RunSpec(Measuring, frozen=True):
         """
         if self.dataset is None:
             raise ConfigError("no dataset is named; expected `dataset:` in the configuration, or --dataset")
-        self._check_chunk_id(self.evaluation_type)
         chunk_id: Any = self.chunk_id
         if isinstance(chunk_id, str):
             chunk_id = load_function("chunk_id", chunk_id, "chunk, number", imports=imports)
@@ -316,7 +285,15 @@ class RunSpec(Measuring, frozen=True):
         reranker = None if without else part("reranker", self.reranker)
         metrics = None if self.metrics is None else [part("metric", metric) for metric in self.metrics]
         sinks = [part("sink", sink) for sink in self.sinks]
-        config = self._evaluation_config(folder, sinks)
+        given: dict[str, Any] = {name: getattr(self, name) for name in Measuring.model_fields}
+        if self.engine is not None and "budgets" not in self.model_fields_set:
+            given["budgets"] = []
+        if self.save_results_path is not None:
+            given["save_results_path"] = normpath(folder / from_home(self.save_results_path))
+        tokenizer: Any = self.tokenizer
+        if isinstance(tokenizer, str) and tokenizer.endswith((".json", ".tiktoken")):
+            tokenizer = str(folder / from_home(tokenizer))
+        config = EvaluationConfig(**given, tokenizer=tokenizer, sinks=sinks)
         if config.save_results_path is not None:  # before the documents are read, and something of them is kept there
             root = config.save_results_path
             shared(("root", root), lambda: check_root(root))  # once for all cells of a sweep
@@ -335,7 +312,14 @@ class RunSpec(Measuring, frozen=True):
             ids = "chunk" if evaluation_type == "chunk-level" else "document"
             retriever = rankings.StoredRetriever(paths, ids, self.order, self.ties)
         elif engine is not None:
-            retriever = around(engine, dataset, corpus, self.ingest, self.allow_custom_prefix)
+            brings = corpus is None and dataset.corpus is not None
+            if self.ingest and dataset.corpus is corpus is None:
+                raise ConfigError(
+                    f"dataset {dataset.name!r} brings no documents, and ingest is true: give them (--corpus), or "
+                    "search what is there (--no-ingest)"
+                )
+            writes = brings if self.ingest is None else self.ingest
+            retriever = EngineRetriever(engine, dataset.scope_prefix, writes, self.allow_custom_prefix)
             reranks: Any = engine
             if reranker is None and "retrieve+rerank" in (self.mode, dataset.mode) and can(engine, "rerank"):
                 reranker = FunctionReranker(reranks.rerank)
@@ -345,7 +329,11 @@ class RunSpec(Measuring, frozen=True):
         with faults.gathered():
             retriever = in_mode(as_retriever(retriever), reranker, dataset, self.mode, self.rerank_top_k)
         options: dict[str, Any] = {"corpus": corpus, "metrics": metrics, "k": self.k, "config": config}
-        self._check_chunk_id(evaluation_type)
+        if chunk_id is not None and evaluation_type != "chunk-level":
+            raise ConfigError(
+                f"chunk_id={self.chunk_id!r} names chunks, the evaluation is {evaluation_type}: expected "
+                "evaluation_type chunk-level, or no chunk_id"
+            )
         if chunk_id is not None:
             options["chunk_id"] = chunk_id
         made: list[AnyExperimentConfig] = []
@@ -399,26 +387,6 @@ class RunSpec(Measuring, frozen=True):
             dataset = _dataset(path, corpus, self._loader(folder, engine), self.allow_assets, self.columns)
         return corpus, dataset
 
-    def _check_chunk_id(self, evaluation_type: EvaluationType | None) -> None:
-        if self.chunk_id is not None and evaluation_type not in (None, "chunk-level"):
-            raise ConfigError(
-                f"chunk_id={self.chunk_id!r} names chunks, the evaluation is {evaluation_type}: expected "
-                "evaluation_type chunk-level, or no chunk_id"
-            )
-
-    def _evaluation_config(self, folder: Path, sinks: list[Any]) -> EvaluationConfig:
-        given: dict[str, Any] = {name: getattr(self, name) for name in Measuring.model_fields}
-        if self.engine is not None and "budgets" not in self.model_fields_set:
-            given["budgets"] = []
-        if self.save_results_path is not None:
-            given["save_results_path"] = normpath(folder / from_home(self.save_results_path))
-        return EvaluationConfig(**given, tokenizer=self._tokenizer(folder), sinks=sinks)
-
-    def _tokenizer(self, folder: Path) -> Any:
-        given: Any = self.tokenizer
-        is_file = isinstance(given, str) and given.endswith((".json", ".tiktoken"))
-        return str(folder / from_home(given)) if is_file else given
-
     def _retriever(self, part: Callable[[Kind, Any], Any]) -> Any:
         parts = {key: value for key in _PIPELINE[1:] if (value := getattr(self, key)) is not None}
         kind: Any = self.retriever
@@ -427,19 +395,20 @@ class RunSpec(Measuring, frozen=True):
         if kind in ("bm25", "vector-rag"):
             return part("retriever", {"type": kind, **parts})
         if parts:
-            raise ConfigError(_parts_beside(kind, parts))
-        return self._without_engine(part("retriever", kind))
-
-    def _without_engine(self, retriever: Any) -> Any:
-        """Return a retriever; raise ConfigError if an engine is in it: what may be written is checked for `engine`."""
-        inside = engine_in(retriever)
-        if inside is not None:
-            leave(inside.engine)
+            name, listed = str(kind.get("type") if is_object(kind) else kind), ", ".join(parts)
+            inside = ", ".join((f"type: {name.partition(':')[0]}", "...", *(f"{key}: ..." for key in parts)))
             raise ConfigError(
-                f"retriever {shown(self.retriever)} has an engine in it, {inside.name}; name it itself, as engine "
-                "(--engine), and a reranker beside it (--reranker)"
+                f"retriever {shown(name)} and {listed} were given; a retriever with parameters holds its parts, as in "
+                f"retriever: {{{inside}}}; beside a whole pipeline, leave {listed} out"
             )
-        return retriever
+        made = part("retriever", kind)
+        if (engine := engine_in(made)) is not None:  # what it may write is checked where it is named itself
+            leave(engine.engine)
+            raise ConfigError(
+                f"retriever {shown(kind)} has an engine in it, {engine.name}; name it itself, as engine (--engine), "
+                "and a reranker beside it (--reranker)"
+            )
+        return made
 
     def _loader(self, folder: Path, engine: Engine | None) -> Loader | None:
         """Return what loads the text that a dataset refers to: the folder that is named, else the engine."""
@@ -462,33 +431,23 @@ class RunSpec(Measuring, frozen=True):
         Raises:
             ConfigError: It cannot be made, or what is named beside it, or beside stored rankings, would not be asked.
         """
-        for key, (other, what) in _OPTIONS_OF.items():
+        for key, other in _OPTIONS_OF.items():
             if getattr(self, key) and getattr(self, other) is None:
-                raise ConfigError(f"{key} is about {what}, and none is named; name one (--{other}), or leave it out")
+                raise ConfigError(
+                    f"{key} is about {'stored rankings' if other == 'rankings' else 'an engine'}, and none is named; "
+                    f"name one (--{other}), or leave it out"
+                )
         for key, others in _BESIDE.items():
-            beside = [other for other in others if getattr(self, other) not in (None, "none")]
-            if getattr(self, key) is not None and beside:
-                listed = ", ".join(beside)
-                raise ConfigError(f"{key} and {listed} were given; {_ALONE[key]}: leave {listed} out")
+            listed = ", ".join(other for other in others if getattr(self, other) not in (None, "none"))
+            if getattr(self, key) is not None and listed:
+                raise ConfigError(
+                    f"{key} and {listed} were given; "
+                    f"{'an engine is a whole pipeline' if key == 'engine' else 'what is stored was found already'}: "
+                    f"leave {listed} out"
+                )
         if self.engine is None:
             return None
         return make_engine(self.engine, imports=imports, allow_remote=self.allow_remote)
-
-
-def _parts_beside(retriever: ComponentConfig, parts: Mapping[str, ComponentConfig]) -> str:
-    """Return what to write instead of a retriever with parts beside it that belong inside of it, or nowhere."""
-    written = retriever if isinstance(retriever, str) else shown(retriever)
-    if is_object(retriever):
-        written = str(retriever.get("type"))
-    name, listed = written.partition(":")[0], ", ".join(parts)
-    given = f"retriever {shown(written)} and {listed} were given"
-    if name not in ("bm25", "vector-rag"):
-        return f"{given}; it is a whole pipeline: leave {listed} out"
-    inside = f"retriever: {{type: {name}, ..., {', '.join(f'{key}: ...' for key in parts)}}}"
-    texts = [f"{key}={part}" for key, part in parts.items() if isinstance(part, str) and "," not in part]
-    if isinstance(retriever, str) and len(texts) == len(parts):
-        inside = f"--retriever {retriever},{','.join(texts)}, or {inside}"
-    return f"{given}; a retriever with parameters holds its parts: write {inside}"
 
 
 def _dataset(
@@ -505,7 +464,6 @@ def _dataset(
 
 _LARGEST = 300_000  # bytes; YAML of this size takes some 6 s to read
 _DEEPEST = 50  # levels: enough for every pipeline, and few enough for whatever walks through it
-_OF_DATASETS = frozenset({"questions", "queries"})
 
 
 def load_config(path: str | Path) -> RunSpec:
@@ -544,12 +502,14 @@ def parse_config(content: Any, source: str, options: Mapping[str, str] | None = 
         ConfigError: It is not a mapping, is a dataset, or holds an unknown key or a wrong value.
     """
     if not is_object(content):
-        got = "nothing" if content is None else type(content).__name__
-        raise ConfigError(f"{source}: expected a mapping with at least 'corpus' and 'dataset', got {got}")
+        raise ConfigError(
+            f"{source}: expected a mapping with at least 'corpus' and 'dataset', got "
+            f"{'nothing' if content is None else type(content).__name__}"
+        )
     confide_parameters(content)
     if is_deeper(content, _DEEPEST):
         raise ConfigError(f"{source}: nested too deeply; expected at most {_DEEPEST} levels")
-    if not _OF_DATASETS.isdisjoint(content) and {"corpus", "dataset"}.isdisjoint(content):
+    if content.keys() & {"questions", "queries"} and not content.keys() & {"corpus", "dataset"}:
         raise ConfigError(
             f"{source}: this is a dataset, not a configuration; name it by `dataset:` in one, or --dataset"
         )
@@ -557,10 +517,9 @@ def parse_config(content: Any, source: str, options: Mapping[str, str] | None = 
         return RunSpec.model_validate(content)
     except ValidationError as error:
         named = options or {}
-        keys = [str(item["loc"][0]) if item["loc"] else "" for item in error.errors()]
         problems = refusals(error, RunSpec, lambda *at: named.get(str(at[0])) or _path(at) if at else "$")
-        where = "" if all(key in named for key in keys) else f"{source}: "
-        raise ConfigError(f"{where}{'; '.join(problems)}") from error
+        is_of_file = any(str((*item["loc"], "")[0]) not in named for item in error.errors())
+        raise ConfigError(f"{f'{source}: ' if is_of_file else ''}{'; '.join(problems)}") from error
 
 
 def _path(location: tuple[int | str, ...]) -> str:
@@ -568,6 +527,4 @@ def _path(location: tuple[int | str, ...]) -> str:
 
     Only the first key and the indices belong to the file; other parts of the location name alternatives of its type.
     """
-    return ".".join(("$", *map(str, location[:1]))) + "".join(
-        f"[{part}]" for part in location[1:] if isinstance(part, int)
-    )
+    return f"$.{location[0]}" + "".join(f"[{part}]" for part in location[1:] if isinstance(part, int))

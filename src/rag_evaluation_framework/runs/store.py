@@ -5,18 +5,23 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
 from functools import partial
 from io import BufferedReader
-from itertools import count
+from itertools import chain, count
 from pathlib import Path
 from stat import S_ISREG
 from typing import Any
 
-from ..base.files import Json, open_at_once, parse_json, unfinished
+from ..base.exits import errors_as
+from ..base.files import Json, is_object, open_at_once, parse_json, unfinished
 from ..base.outside import bounded, fit_to_keep, harmless_json, raised, shown
+from ..base.progress import progress
+from ..base.store import Store
+from ..data import Corpus, Document, DocumentId
+from ..data.documents import HOW_READ
 from ..errors import ConfigError, ResultError
 
 # The folder of results: one folder per run, written whole or not at all, never overwritten.
@@ -46,22 +51,15 @@ _TAKEN = (errno.EEXIST, errno.ENOTEMPTY, errno.ENOTDIR)
 
 def check_root(root: Path, folder: str = RUNS) -> None:
     """Raise ConfigError if results cannot be saved in a folder there: better before the work than after it."""
-    runs = root.absolute() / folder
-    try:
+    runs, where = root.absolute() / folder, f"results are to be saved in {bounded(str(root), 200)}"
+    with errors_as(lambda error: ConfigError(f"{where}: not writable ({reason(error)}); choose another folder")):
         with suppress(FileNotFoundError, NotADirectoryError):
-            runs.stat()
-    except (OSError, ValueError) as error:  # a name that no file can have
-        where = bounded(str(root), 200)
-        raise ConfigError(f"results are to be saved in {where}: {reason(error)}; choose another folder") from error
-    existing = next(path for path in (runs, *runs.parents) if path.exists())
-    if not existing.is_dir():
-        raise ConfigError(f"results are to be saved in {root}, but {existing} is a file; choose another folder")
-    try:
+            runs.stat()  # no file may have this name
+        existing = next(path for path in (runs, *runs.parents) if path.exists())
+        if not existing.is_dir():
+            raise ConfigError(f"{where}, but {existing} is a file; choose another folder")
         with unfinished(existing):  # what is allowed, is not always possible
-            return
-    except OSError as error:
-        why = f"results are to be saved in {root}, but {existing} is not writable ({reason(error)})"
-        raise ConfigError(f"{why}; choose another folder") from error
+            pass
 
 
 def run_folders(root: str | Path, created: str, dataset: str, kind: str = RUNS) -> Iterator[Path]:
@@ -99,22 +97,17 @@ def write_folder(folder: Path, write: Callable[[Path], None]) -> Path:
         with unfinished(folder.parent) as made:
             write(made)
             made.chmod(0o755)
-            _publish(made, folder)
+            made.rename(folder)  # where nothing may be but an empty folder
     except OSError as error:
-        what = "created" if made is None else "written"
-        room = "make room, or " if error.errno in (errno.ENOSPC, errno.EDQUOT) else ""
-        raise ResultError(f"{folder}: cannot be {what} ({reason(error)}); {room}choose another folder") from error
+        if made is not None and error.errno in _TAKEN:
+            raise ResultError(
+                f"{folder}: exists already, and nothing was overwritten; choose another folder"
+            ) from error
+        raise ResultError(
+            f"{folder}: cannot be {'created' if made is None else 'written'} ({reason(error)}); "
+            f"{'make room, or ' if error.errno in (errno.ENOSPC, errno.EDQUOT) else ''}choose another folder"
+        ) from error
     return folder
-
-
-def _publish(made: Path, folder: Path) -> None:
-    """Move a folder to its place, where nothing may be but an empty folder."""
-    try:
-        made.rename(folder)
-    except OSError as error:
-        if error.errno not in _TAKEN:
-            raise
-        raise ResultError(f"{folder}: exists already, and nothing was overwritten; choose another folder") from error
 
 
 def reason(error: Exception) -> str:
@@ -148,26 +141,16 @@ def sha256(file: Path) -> str:
         raise ResultError(f"{file}: cannot be read ({error.strerror})") from error
 
 
-def report_lines(head: Mapping[str, Any], queries: Iterable[str] | None) -> Iterator[str]:
-    """Yield a report as strict JSON, with one line per query so that it can be read and compared by eye.
+def report_text(head: Mapping[str, Any], queries: Sequence[str] | None) -> str:
+    """Return a report as strict JSON, with one line per query so that it can be read and compared by eye.
 
     Args:
         head: What the report says of the whole run.
         queries: The queries as JSON; None if they are in the file beside.
     """
     text = json.dumps({"schema_version": SCHEMA_VERSION, **head}, ensure_ascii=False, allow_nan=False, indent=1)
-    if queries is None:
-        yield text
-        return
-    yield f'{text[:-2]},\n "queries": ['
-    last = None
-    for line in queries:
-        if last is not None:
-            yield f"  {last},"
-        last = line
-    if last is not None:
-        yield f"  {last}"
-    yield " ]\n}"
+    listed = ",\n".join(f"  {line}" for line in queries or ())
+    return text if queries is None else f'{text[:-2]},\n "queries": [\n{listed}\n ]\n}}'
 
 
 def read_report(path: Path) -> tuple[Path, dict[str, Any]]:
@@ -196,13 +179,13 @@ def read_report(path: Path) -> tuple[Path, dict[str, Any]]:
         content: Json = parse_json(written.decode())
     except ValueError as error:
         raise ResultError(f"{file}: not valid JSON: {error}") from error
-    found = content.get("schema_version") if isinstance(content, dict) else None
-    if isinstance(content, dict) and "schema_version" not in content:
+    if is_object(content) and "schema_version" not in content:
         raise ResultError(
             f"{file}: has no schema_version, so it is not a report of rag-eval; what other tools report cannot be "
             "compared, as nothing says that their scores mean the same. Run what it is about once more with rag-eval"
         )
-    if not isinstance(content, dict) or type(found) is not int or found != SCHEMA_VERSION:
+    found = content["schema_version"] if is_object(content) else None
+    if not is_object(content) or type(found) is not int or found != SCHEMA_VERSION:
         raise ResultError(
             f"{file}: schema_version is {shown(found)}; this version reads {SCHEMA_VERSION}: run it again, or read it "
             "with the version that wrote it"
@@ -223,11 +206,13 @@ def _opened(file: Path, most: int) -> BufferedReader:
     if S_ISREG(known.st_mode) and known.st_size <= most:
         return content
     content.close()
-    what = f"larger than {most >> 20} MiB" if S_ISREG(known.st_mode) else "not a file"
-    raise ResultError(f"{file}: is {what}, and was not read; expected a run's folder or its {REPORT}")
+    raise ResultError(
+        f"{file}: is {f'larger than {most >> 20} MiB' if S_ISREG(known.st_mode) else 'not a file'}, and was not read; "
+        f"expected a run's folder or its {REPORT}"
+    )
 
 
-def read_lines(file: Path) -> Iterator[tuple[str, Json]]:
+def read_lines(file: Path) -> Iterator[tuple[str, Any]]:
     """Yield where each line of a file is, for messages, and its value, in which numbers may be infinite.
 
     Raises:
@@ -245,3 +230,45 @@ def read_lines(file: Path) -> Iterator[tuple[str, Json]]:
                     raise ResultError(f"{where}: not valid JSON: {error}") from error
     except OSError as error:
         raise ResultError(f"{file}: cannot be read ({error.strerror})") from error
+
+
+# Texts of the documents of saved runs, kept below their root by hash, so that runs are shown as they were.
+
+TEXTS = Path("store", "texts")
+"""The folder of texts, below a root."""
+_MOST = 1 << 30  # bytes of the texts of all runs
+
+
+def texts_of_runs(root: str | Path) -> Store:
+    """Return the store of the texts of all runs below a root, at most 1 GiB; those used least recently go first."""
+    return Store(Path(root) / TEXTS, _MOST)
+
+
+def keep_corpus(corpus: Corpus, root: str | Path) -> None:
+    """Keep the texts of a corpus, and their list; not those of one that is larger than the store."""
+    size = sum(len(document.content.encode("utf-8", "surrogatepass")) for document in corpus)
+    if len(corpus) and size < _MOST // 2:
+        with suppress(OSError):  # of a run, its result matters more than what shows it later
+            contents = (document.content for document in progress(corpus, "Keeping documents", "document"))
+            texts_of_runs(root).put(chain(contents, [corpus.text_list]))
+
+
+def kept_corpus(known: Mapping[str, Any], folder: Path | None) -> Corpus | None:
+    """Return the documents of a saved run, as they were; None if one of their texts is not kept any more.
+
+    Args:
+        known: The `corpus` of the record of the run.
+        folder: The folder of the run. Texts are looked for below its root, and below the usual one.
+    """
+    roots = [ROOT, *(() if folder is None else folder.absolute().parents)]
+    for kept in (texts_of_runs(root) for root in roots if (root / TEXTS).is_dir()):
+        hashes: Json = None
+        with suppress(ValueError):  # a text that is no list
+            hashes = parse_json(kept.get(str(known.get("texts"))) or "")
+        if is_object(hashes):
+            texts = {name: kept.get(str(digest)) for name, digest in hashes.items()}
+            found = [Document(DocumentId(name), text) for name, text in texts.items() if text is not None]
+            if len(found) == len(texts):
+                where = {key: known[key] for key in HOW_READ if known.get(key) is not None}
+                return Corpus(found, where)
+    return None

@@ -19,8 +19,8 @@ from ..data.columns import Integers, Numbers, mean_of
 from ..data.cutoffs import Cutoff, ScoreName
 from ..data.score_table import ScoreTable, full_name
 from ..errors import ConfigError, ResultError
-from ..runs.meaning import other_meaning
 from ..runs.means import Clusters, score_ranges
+from ..runs.naming import other_meaning
 from ..runs.shown import Shown, recorded_test
 from ..scoring.levels.rules import RULES
 from ..statistics import MeanScore, PairedDifference, mean_scores, paired_differences, tied_with_best

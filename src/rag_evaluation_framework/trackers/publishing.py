@@ -23,7 +23,7 @@ from ..data.hits import Hit, Ranking
 from ..datasets.langsmith_examples import question_id
 from ..errors import ConfigError, DatasetError
 from ..runs import EvaluationResult, QueryResult, store
-from ..runs.meaning import record_parts, servers
+from ..runs.naming import record_parts, servers
 from .langsmith_client import advice, answering, checked_name, dataset_named, listed_examples, opened, status_of
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from ...data.cutoffs import OWN_CUTOFF, Cutoff, ScoreName
 from ...data.hits import Ranking
 from ...data.levels import LEVELS
 from ...errors import ConfigError, LevelMismatch, ResultError
-from ...runs.meaning import other_meaning
+from ...runs.naming import other_meaning
 from ...runs.query_result import own_cutoff
 from ...runs.result import EvaluationResult
 from ...runs.shown import Shown

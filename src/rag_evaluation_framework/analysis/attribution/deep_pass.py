@@ -49,10 +49,9 @@ from ...datasets.load import load_dataset
 from ...errors import ConfigError, DatasetError, InputError, RagEvalError, ResultError
 from ...runs import EvaluationResult, QueryResult
 from ...runs.config import Asking
-from ...runs.meaning import record_parts
-from ...runs.runner import indexed
-from ...runs.store import CELLS, RUNS
-from ...runs.texts import kept_corpus
+from ...runs.naming import record_parts
+from ...runs.ranker import indexed
+from ...runs.store import CELLS, RUNS, kept_corpus
 from ...scoring.levels.chunk_ids import ChunkIds
 from ...text.reading import HitReader, RankingCutter
 from ...text.tokenizers import checked_counter

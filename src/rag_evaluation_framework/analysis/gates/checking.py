@@ -18,9 +18,9 @@ from ...data.score_table import full_name
 from ...datasets.retrieval_harness import KEYS, P95, read_thresholds, threshold_problem
 from ...errors import ConfigError
 from ...runs import EvaluationResult, ExperimentConfig, RunSpec, store
-from ...runs.gate_verdict import GateVerdict, OnInconclusive, Verdict
-from ...runs.meaning import other_meaning
 from ...runs.means import DOCUMENT, LENGTH, Cluster, label_values
+from ...runs.naming import other_meaning
+from ...runs.shown import GateVerdict, OnInconclusive, Verdict
 from ...scoring.levels.rules import RULES
 from ...scoring.metrics.catalogue import ALL_METRICS
 from .gate import Gate, Key, scaled, with_default

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from math import ceil, inf, isfinite, sqrt
 
 from ...analysis.gates.measuring import Power
-from ...runs.gate_verdict import CountsAs, GateVerdict
 from ...runs.means import CORRELATION, DROP, FEWEST, Clusters, drop_found
+from ...runs.shown import CountsAs, GateVerdict
 from ...statistics.means import MeanScore
 from ...statistics.paired import LEVEL, PairedDifference
 from ...statistics.power import POWER, detectable_change, pairs_needed

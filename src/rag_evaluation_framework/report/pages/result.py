@@ -12,8 +12,8 @@ from ...base.outside import first_of, fit_to_keep, name_line, one_line
 from ...data import NOT_LABELLED, Answer, Corpus, Skipped
 from ...data.score_table import full_name
 from ...runs import EvaluationResult, QueryResult
-from ...runs.meaning import servers, vector_stores
 from ...runs.means import TOTAL, Breakdown, Latency, Reranking, Unanswerable
+from ...runs.naming import servers, vector_stores
 from ...runs.query_result import missed, why_unknown
 from ...runs.shown import marked, number, within, written_interval, written_p_value, written_signed
 from ...scoring.levels import RULES, LevelRules
