@@ -32,6 +32,8 @@ def ignoring(text, quote, name="a.txt"):
     [
         ("It is “quoted” here.", 'is "quoted" here', "quotation marks"),
         ("It is ‹quoted› here.", "is 'quoted' here", "quotation marks"),
+        ("It is ``quoted,'' here.", 'is "quoted," here', "quotation marks"),
+        ("It is ''quoted'': here.", 'is "quoted": here', "quotation marks"),
         ("A wo\u061crd he\u2061re\u2063, it\U000e0100 is.", "A word here, it is.", "invisible characters"),
         ("A word here.", "A wo\u180erd\u034f he\u115fre\ufe00.", "invisible characters"),
         ("Ranks 1–5 are state‐of‐the‐art.", "Ranks 1-5 are state-of-the-art.", "dashes"),

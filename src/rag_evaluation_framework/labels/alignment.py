@@ -462,16 +462,7 @@ def equal_runs(old: Sequence[int], new: Sequence[int]) -> list[Run]:
             break
         last = found[-1] if found else (at + len(here), place + len(there), 0)
         at, place = last[0] + last[2], last[1] + last[2]
-    return _telling(_joined(runs), len(old), len(new))
-
-
-def _joined(runs: Sequence[Run]) -> list[Run]:
-    joined: list[Run] = []
-    for at, place, length in runs:
-        if joined and (joined[-1][0] + joined[-1][2], joined[-1][1] + joined[-1][2]) == (at, place):
-            at, place, length = joined[-1][0], joined[-1][1], joined.pop()[2] + length
-        joined.append((at, place, length))
-    return joined
+    return _telling(runs, len(old), len(new))
 
 
 def _telling(runs: Sequence[Run], old: int, new: int) -> list[Run]:

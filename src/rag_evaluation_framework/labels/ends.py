@@ -25,6 +25,7 @@ _HYPHEN = f"[-‐‑{_SOFT_HYPHEN}]"
 _DASH = re.compile("-{1,3}")
 _SPACED_DASH = re.compile("(?<= )-{1,3}(?= )")
 _LONG_DASH = re.compile("[–—―]")
+_TYPED_MARKS = re.compile(r"\A''|(?<=\A[.,;:!?])''(?= |\Z)|''\Z")  # around words, not in f('')
 _DIVIDED = re.compile(rf"{_SOFT_HYPHEN}*{_HYPHEN}\s+")
 _UNDIVIDED = re.compile(f"{_HYPHEN}?")
 
@@ -39,8 +40,10 @@ def gap_difference(quote: str, shown: str, before: str, after: str) -> str | Non
         before: The two characters of the quote before the gap; one if there are no more.
         after: The two behind it.
     """
-    one, other = (flat(gap).replace(". . .", "...") for gap in (quote, shown))
-    if one in (other, flat(shown.replace(CALL, ""))) or _is_typed_dash(quote, shown, before, after):
+    one, other, uncalled = (
+        _TYPED_MARKS.sub('"', flat(gap)).replace(". . .", "...") for gap in (quote, shown, shown.replace(CALL, ""))
+    )
+    if one in (other, uncalled) or _is_typed_dash(quote, shown, before, after):
         return ""
     if before[-1].isalpha() and after[0].isalpha():
         if (_ends_a_line(shown) and one in ("", "-", "- ")) or (_ends_a_line(quote) and other in ("", "-")):

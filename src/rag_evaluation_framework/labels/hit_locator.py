@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from .. import labels
@@ -48,26 +48,22 @@ class HitLocator:
         self.misplaced: set[CharacterSpan] = set()
         self.whole: set[str] = set()
         self.by_words: set[str] = set()
-        self._limit = _FEWEST_PLACES
 
     def place(self, ranking: Ranking) -> Ranking:
         """Return the ranking in unchanged order, with every hit located if possible."""
-        taken: set[CharacterSpan] = set()
-        searches: dict[Hit, _Search] = {}
-        self._limit = max(_FEWEST_PLACES, len(ranking) + 1)
-        placed: list[Hit] = []
+        searches, placed = _Searches(max(_FEWEST_PLACES, len(ranking) + 1)), list[Hit]()
         for hit in ranking:
-            found = self._placed(hit, taken, searches)
+            found = self._placed(hit, searches)
             if found.span is not None:
-                taken.add(found.span)
+                searches.taken.add(found.span)
             placed.append(found)
         return tuple(placed)
 
-    def _placed(self, hit: Hit, taken: set[CharacterSpan], searches: dict[Hit, "_Search"]) -> Hit:
+    def _placed(self, hit: Hit, searches: "_Searches") -> Hit:
         if hit.is_in(self.corpus):
             return hit
         if hit.sources:
-            return self._from_sources(hit, taken, searches)
+            return self._from_sources(hit, searches)
         documents: list[DocumentId] | None = None
         if hit.doc_id is not None and hit.doc_id.strip():
             documents = self._resolver.alike(hit.doc_id)
@@ -83,14 +79,14 @@ class HitLocator:
                 end = start + length if hit.end is None else hit.end
                 self.misplaced.add(CharacterSpan(hit.doc_id, max(start, 0), end))
             if len(documents) == 1 and documents[0] != hit.doc_id:
-                return self._placed(replace(hit, doc_id=documents[0]), taken, searches)
+                return self._placed(replace(hit, doc_id=documents[0]), searches)
         alike = replace(hit, score=None)
-        if alike not in searches:
-            places = self._places(hit, documents)
-            searches[alike] = _Search(places, iter(places))
-        search = searches[alike]
+        if alike not in searches.of:
+            places = self._places(hit, documents, searches.limit)
+            searches.of[alike] = _Search(places, iter(places))
+        search = searches.of[alike]
         if search.place is None or hit.chunk_id is None:  # one id is one chunk
-            free = (place for place in search.left if place not in taken)
+            free = (place for place in search.left if place not in searches.taken)
             search.place = next(free, next(iter(search.places), None))
         if hit.text is not None and len(search.places) > 1:
             self.ambiguous.add(hit.text)
@@ -98,17 +94,17 @@ class HitLocator:
             return _unplaced(hit)
         return replace(hit, doc_id=search.place.doc_id, start=search.place.start, end=search.place.end)
 
-    def _from_sources(self, hit: Hit, taken: set[CharacterSpan], searches: dict[Hit, "_Search"]) -> Hit:
+    def _from_sources(self, hit: Hit, searches: "_Searches") -> Hit:
         """Locate a hit in the document that one of its sources names, else by its text alone."""
         name = next(filter(self._resolver.alike, hit.sources), None)
         named = replace(hit, doc_id=DocumentId(name or hit.sources[0]), sources=())
-        found = named if name is None else self._placed(named, taken, searches)
+        found = named if name is None else self._placed(named, searches)
         if not found.placed:
-            found = self._placed(replace(named, doc_id=None, start=None, end=None), taken, searches)
-        return found if found.placed else self._placed(named, taken, searches)
+            found = self._placed(replace(named, doc_id=None, start=None, end=None), searches)
+        return found if found.placed else self._placed(named, searches)
 
-    def _places(self, hit: Hit, documents: Sequence[DocumentId] | None) -> list[CharacterSpan]:
-        """Return the places of a hit: all, or more than a ranking has hits."""
+    def _places(self, hit: Hit, documents: Sequence[DocumentId] | None, limit: int) -> list[CharacterSpan]:
+        """Return the first places of a hit: `limit` of them or more, or all there are."""
         if hit.text is None:
             nothing_else = (hit.chunk_id, hit.start, hit.end) == (None, None, None)
             if documents is not None and len(documents) == 1 and nothing_else:
@@ -119,7 +115,7 @@ class HitLocator:
         searched = (None,) if documents is None else documents
         # Where a chunk is that carries the hash of its text, its chunker knows, if anybody does.
         find = self._locator.verbatim.places if is_from_content(hit.chunk_id) else self._locator.places_of_result
-        places = [span for doc_id in searched for span in find(hit.text, doc_id, self._limit)]
+        places = [span for doc_id in searched for span in find(hit.text, doc_id, limit)]
         if places and places[0].text.split() != hit.text.split():
             self.by_words.add(hit.text)
         return places
@@ -153,3 +149,18 @@ class _Search:
     places: list[CharacterSpan]
     left: Iterator[CharacterSpan]
     place: CharacterSpan | None = None
+
+
+@dataclass
+class _Searches:
+    """What was found for the hits of one ranking.
+
+    Attributes:
+        limit: How many places of each are looked for: more than the ranking has hits.
+        taken: The places that hits have.
+        of: The searches by what equal hits share.
+    """
+
+    limit: int
+    taken: set[CharacterSpan] = field(default_factory=set[CharacterSpan])
+    of: dict[Hit, _Search] = field(default_factory=dict[Hit, _Search])

@@ -33,7 +33,7 @@ from ..errors import DatasetError
 from ..text import TextLocator
 from ..text.markups import Markup, markup_of
 from ..text.markups.characters import flat
-from ..text.markups.markup import effects
+from ..text.markups.markup import effects_of
 from ..text.text_locator import LinePlaces
 from .alignment import Alignment, Stood, Words, known_words, partners_of
 from .ends import are_cut
@@ -174,7 +174,7 @@ class Carrier:
         markup, markup_now = self._markup(old, self._aligned.old), self._markup(new, self._aligned.new)
         if flat(markup.shown(span.start, span.end)).strip() != flat(markup_now.shown(now.start, now.end)).strip():
             return "signs"
-        if effects(markup, span.start, span.end) != effects(markup_now, now.start, now.end):
+        if effects_of(markup, span.start, span.end) != effects_of(markup_now, now.start, now.end):
             return "struck out, raised or lowered"
         was, cut = _are_cut(old, span), _are_cut(new, now)
         if any(one and not other for one, other in zip(cut, was, strict=True)):

@@ -1,18 +1,26 @@
 """What is struck out, raised or lowered in each format."""
 
+from itertools import pairwise
+
 import pytest
 
+from rag_evaluation_framework.text.markups import markup as text_markup
 from rag_evaluation_framework.text.markups.formats import markup_of
-from rag_evaluation_framework.text.markups.markup import effects
 from support.each import each
+
+NAMES = {1: "struck out", 2: "raised", 4: "lowered"}
 
 
 def effects_of(source, part=None, name="a.md"):
     """The effects on a part of a source, in plain words: where each begins, and what is active from there on."""
     part = source if part is None else part
     start = source.index(part)
-    found = effects(markup_of(name, source), start, start + len(part))
-    return [(place, *sorted(names)) for place, names in found]
+    of_letters = [0, *text_markup.effects_of(markup_of(name, source), start, start + len(part))]
+    return [
+        (place, *sorted(name for bit, name in NAMES.items() if now & bit))
+        for place, (before, now) in enumerate(pairwise(of_letters))
+        if now != before
+    ]
 
 
 @each(

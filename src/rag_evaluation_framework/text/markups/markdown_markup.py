@@ -40,6 +40,7 @@ def _hide_entity(markup: Markup, start: int, end: int) -> None:
 
 # Within a paragraph, in this order: what is read as it stands, then links, the inner ones first, then emphasis.
 
+_SPECIAL = re.compile(r"[`\\<&\[*_~|]")
 _OPAQUE = re.compile(
     r"(?P<code>(?<!`)(?P<ticks>`++)(?P<inside>.{1,2000}?)(?<!`)(?P=ticks)(?!`))"
     r"|(?P<escape>\\(?:[!-/:-@\[-`{-~]|\n|[ ]\n))"  # the blank is a carriage return
@@ -286,6 +287,8 @@ class _Reader:
             self.hide(at + close, at + end, what)
             return "\0" * (first - start) + found["inside"] + "\0" * (end - close)
 
+        if not _SPECIAL.search(self.text, at, last):
+            return
         text = _OPAQUE.sub(opaque, self.text[at:last])
         for _ in range(_DEEPEST if "]" in text else 0):
             text = _LINK.sub(link, text)

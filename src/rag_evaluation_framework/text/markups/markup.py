@@ -140,11 +140,9 @@ _ROLE = re.compile(r":(?P<name>sup|sub|superscript|subscript):`")
 
 _PARAGRAPH_END = re.compile(r"\n[ \t\r]*\n|\Z")
 
-Effects = tuple[tuple[int, frozenset[str]], ...]
 
-
-def effects(markup: Markup, start: int, end: int) -> Effects:
-    """Return how the letters and digits that are shown between two offsets are struck out, raised or lowered.
+def effects_of(markup: Markup, start: int, end: int) -> list[int]:
+    """Return how each letter and digit that is shown between two offsets is struck out, raised or lowered.
 
     What begins before the first offset counts as far as it goes: an element to its last tag or, without one, to the end
     of the paragraph.
@@ -155,34 +153,24 @@ def effects(markup: Markup, start: int, end: int) -> Effects:
         end: One past the last one.
 
     Returns:
-        Of each change the number of letters and digits before it, and what they are from there on: "struck out",
-        "raised", "lowered". Empty if they are nothing of that.
+        Of each a sum, as in `Markup.effects`.
     """
-    of_letters = [0, *_of_letters(markup, start, end)]
-    return tuple((number, _names(now)) for number, (before, now) in enumerate(pairwise(of_letters)) if now != before)
+    shown = range(markup.at(start), markup.at(end))
+    return [int(markup.effects[markup.offset(at)]) for at in shown for _ in key(markup.text[at])]
 
 
 def struck_out(markup: Markup, start: int, end: int) -> str:
     """Return how much is struck out of what is shown between two offsets: "all" or "part"; "" if nothing is."""
-    found = {effect & 1 for effect in _of_letters(markup, start, end)}
+    found = {effect & 1 for effect in effects_of(markup, start, end)}
     return "" if 1 not in found else "part" if 0 in found else "all"
 
 
 def effects_begun(markup: Markup, start: int, end: int) -> list[str]:
     """Return what begins between two offsets: "raised text", "lowered text", "strikethrough"."""
     states = [0] * (not start) + markup.effects[max(start - 1, 0) : end].tolist()
-    begun = dict.fromkeys(name for before, now in pairwise(states) for name in sorted(_names(now & ~before)))
+    turns = pairwise(states)
+    begun = dict.fromkeys(name for before, now in turns for name in sorted(_EFFECTS) if now & ~before & _EFFECTS[name])
     return ["strikethrough" if name == STRUCK_OUT else f"{name} text" for name in begun]
-
-
-def _names(effect: int) -> frozenset[str]:
-    return frozenset(name for name, bit in _EFFECTS.items() if effect & bit)
-
-
-def _of_letters(markup: Markup, start: int, end: int) -> list[int]:
-    """Return what each letter and digit is that is shown between two offsets."""
-    shown = range(markup.at(start), markup.at(end))
-    return [int(markup.effects[markup.offset(at)]) for at in shown for _ in key(markup.text[at])]
 
 
 def _ranges(markup: Markup) -> Iterator[tuple[int, int, str]]:
