@@ -292,10 +292,18 @@ class LabelTexts:
         return self.lines.named(span)
 
     def known_as(self, doc_id: DocumentId) -> DocumentId:
-        """Return the id of a document as the corpus has it: files may name a document by its stem."""
-        if self.resolver is None or doc_id in self.resolver.corpus or doc_id in self.dataset.texts:
+        """Return the id of a document as the corpus has it: files may name a document by its stem.
+
+        An id that was exact when it was written is that of the same text seen from another folder up or down, unless
+        this was there beside it.
+        """
+        if self.resolver is None or doc_id in self.resolver.corpus:
             return doc_id
-        return self.resolver.find(doc_id) or doc_id
+        if (digest := self.dataset.texts.get(doc_id)) is None:
+            return self.resolver.find(doc_id) or doc_id
+        named = [other for other in self.resolver.named(doc_id) if other not in self.dataset.texts]
+        same = [other for other in named if self.resolver.corpus[other].content_hash == digest]
+        return same[0] if len(same) == 1 else doc_id
 
     def _span(self, labelled: CharacterSpan) -> Label:
         span = replace(self.dataset.quoted(labelled), doc_id=self.known_as(labelled.doc_id))
