@@ -80,10 +80,10 @@ class Cutoff:
         Raises:
             ConfigError: The text is not a valid cutoff.
         """
-        given: Any = text
+        given: Any = None if isinstance(text, bool) else text
         if isinstance(given, Cutoff):
             return given
-        if isinstance(given, Integral) and given is not True and given is not False:
+        if isinstance(given, Integral):
             return cls(int(given))
         if given == str(OWN_CUTOFF):
             return OWN_CUTOFF

@@ -26,7 +26,7 @@ from ...data import (
 )
 from ...data.documents import DocumentResolver
 from ...data.ground_truth import counted_otherwise, flattened, mapped, span_problem
-from ...labels import relabel
+from ...labels import leaving_out, relabel
 from ...text.text_locator import LinePlaces
 
 if TYPE_CHECKING:
@@ -310,7 +310,9 @@ class LabelTexts:
         if self.corpus is None:
             return Label(span, span.text or None)
         if span.doc_id not in self.corpus:
-            return Label(span, span.text or None, (FindingKind.DOCUMENT_MISSING, {"document": span.doc_id}))
+            pattern = leaving_out(span.doc_id, self.corpus)
+            left_out = {"pattern": pattern} if pattern else {"document": span.doc_id} if pattern is None else {}
+            return Label(span, span.text or None, (FindingKind.DOCUMENT_MISSING, left_out))
         content = self.corpus[span.doc_id].content
         there = content[span.start : span.end]
         if span_problem(span, self.corpus) is not None and span.length():  # what is empty is blank
