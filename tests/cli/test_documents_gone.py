@@ -1,5 +1,7 @@
 """Labelled documents that are gone, while another folder has a file of the same name: every command says the same."""
 
+import json
+
 import pytest
 
 from rag_evaluation_framework import BM25Retriever, Corpus, evaluate, load_dataset, load_result
@@ -127,3 +129,15 @@ def test_a_row_with_another_folder_is_not_located_and_the_document_that_has_its_
     said = rag_eval("init", "--corpus", "docs", "--questions", "q.csv").out
     assert "1 of 2 quotes located, 0 ambiguous, 1 missing" in said
     assert "in b/index.md, not in a/index.md" in said
+
+
+def test_ids_of_a_file_that_knows_nothing_of_its_documents_are_found_in_another_folder_and_that_is_told(
+    rag_eval, tmp_path
+):
+    path = dataset_of(rag_eval, tmp_path, {"api/limits.md": LIMITS, "keys.md": f"# Keys\n\n{KEYS}\n"}, ROWS)
+    content = json.loads(path.read_text())
+    content.pop("texts"), content.pop("corpus_hash")
+    path.write_text(json.dumps(content))
+    (tmp_path / "docs/api").rename(tmp_path / "docs/reference")
+    with pytest.warns(UserWarning, match=r"'reference/limits.md' is taken for it, which is in another folder"):
+        load_dataset(path, corpus=Corpus.from_folder(tmp_path / "docs"))

@@ -267,7 +267,7 @@ def test_one_judgement_reads_right(rag_eval, files):
             "none of its questions in qrels.txt has a relevant document (questions: 1)",
         ),
         (["--qrels", "zero", "--rankings", "bm25.run"], "expected grades above 0"),
-        (["--qrels", "twice", "--rankings", "bm25.run"], "line 1 and line 2"),
+        (["--qrels", "twice", "--rankings", "bm25.run"], "two grades, 0 and 1"),
     ],
 )
 @pytest.mark.parametrize("as_json", [[], ["--json"]])

@@ -1,4 +1,6 @@
-"""Which document a name refers to: never one in another folder than it says."""
+"""Which document a name refers to: never one in another folder than it says without a word."""
+
+import warnings
 
 import pytest
 
@@ -48,20 +50,26 @@ def test_a_name_refers_to_what_ends_with_it_or_what_it_ends_with(name, found):
     assert sorted(resolver(*known).named(name)) == sorted(found)
 
 
-def test_the_ids_of_documents_with_the_same_file_name_are_known():
-    assert resolver("b/index.md", "c/start.md").alike("a/index.md") == ["b/index.md"]
-    assert resolver("b/index.md").resolve("docs/b/index.md") == "b/index.md"
+def test_a_document_in_another_folder_is_taken_where_that_is_asked_for_and_told_once():
+    documents = resolver("b/index.md", "c/start.md")
+    assert documents.alike("a/index.md") == ["b/index.md"]
+    with pytest.warns(UserWarning, match=r"no document 'a/index.md': 'b/index.md' is taken for it, .* another folder"):
+        assert documents.find("a/index.md") == "b/index.md"
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert documents.resolve("a/start.md") == "c/start.md"
+        assert resolver("b/index.md").resolve("docs/b/index.md") == "b/index.md"
 
 
 def test_where_the_folder_counts_the_document_in_another_one_is_named():
     with pytest.raises(
         DatasetError, match=r"^the corpus has no document 'a/index.md', but b/index.md in another folder$"
     ):
-        resolver("b/index.md").resolve("a/index.md")
+        resolver("b/index.md").resolve_named("a/index.md")
     with pytest.raises(DatasetError, match=r"^document 'index' is ambiguous: a/index.md or b/index.md; write the full"):
-        resolver("a/index.md", "b/index.md").resolve("index")
+        resolver("a/index.md", "b/index.md").resolve_named("index")
     with pytest.raises(DatasetError, match=r"^the corpus has no document 'start.md' \(it has b/index.md\)$"):
-        resolver("b/index.md").resolve("start.md")
+        resolver("b/index.md").resolve_named("start.md")
 
 
 def test_paths_are_compared_by_whole_parts():
@@ -84,7 +92,7 @@ def test_paths_are_compared_by_whole_parts():
     ],
 )
 def test_before_an_id_a_row_names_the_folder_of_the_corpus(tmp_path, name, found):
-    assert folder_of_two(tmp_path).resolve(name) == found
+    assert folder_of_two(tmp_path).resolve_named(name) == found
 
 
 @pytest.mark.parametrize(
@@ -92,7 +100,7 @@ def test_before_an_id_a_row_names_the_folder_of_the_corpus(tmp_path, name, found
 )
 def test_another_folder_before_an_id_is_another_document(tmp_path, name):
     with pytest.raises(DatasetError, match=r"the corpus has no document .*, but pricing\.md in another folder"):
-        folder_of_two(tmp_path).resolve(name)
+        folder_of_two(tmp_path).resolve_named(name)
 
 
 def folder_of_two(tmp_path):

@@ -126,7 +126,6 @@ HARNESS: dict[str, Any] = {
             "query": "When do invoices come?",
             "relevant": {"sourceIds": ["billing.md"], "anyOfSourceIdPrefixes": ["guides/"]},
             "topK": 3,
-            "mode": "retrieve",
             "tags": ["a"],
         },
         {"id": "q2", "query": "What first?", "relevant": {"sourceIds": ["guides/start.md"]}, "notes": "n"},

@@ -80,10 +80,10 @@ class Cutoff:
         Raises:
             ConfigError: The text is not a valid cutoff.
         """
-        given: Any = text
+        given: Any = None if isinstance(text, bool) else text
         if isinstance(given, Cutoff):
             return given
-        if type(given) is not bool and isinstance(given, Integral):
+        if isinstance(given, Integral):
             return cls(int(given))
         if given == str(OWN_CUTOFF):
             return OWN_CUTOFF

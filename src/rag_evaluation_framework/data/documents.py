@@ -289,6 +289,7 @@ class DocumentResolver:
         source = corpus.metadata.get("source")
         name = (Path.cwd() / source).name if isinstance(source, str) else ".."
         self._folder = "" if name == ".." else name
+        self._has_told = False
 
     @cached_property
     def _paths(self) -> "tuple[_Paths, _Paths]":  # needed of names that are no ids
@@ -296,23 +297,38 @@ class DocumentResolver:
         return _Paths(paths), _Paths({doc_id: path.parent / path.stem for doc_id, path in paths.items()})
 
     def find(self, name: str) -> DocumentId | None:
-        """Return the id of the one document that a name refers to; None if none, or more than one."""
+        """Return the id of the one document that a name could refer to; None if none, or more than one."""
         try:
             return self.resolve(name)
         except DatasetError:
             return None
 
     def resolve(self, name: str) -> DocumentId:
-        """Return the id of the document that a name refers to, in the folder that it says.
+        """Return the id of the document that a name refers to; that it is in another folder than it says is noted.
+
+        Raises:
+            DatasetError: The name matches no document, or more than one.
+        """
+        if name in self.corpus:  # as nearly always
+            return self.corpus[name].id
+        found = self._only(name, self.alike(name))
+        if not self._has_told and not self.named(name):
+            self._has_told = True
+            note(
+                f"the corpus has no document {shown(name)}: {shown(str(found))} is taken for it, which is in another "
+                "folder; write ids as the corpus has them"
+            )
+        return found
+
+    def resolve_named(self, name: str) -> DocumentId:
+        """Return the id of the document that a name refers to, in the folder that it says; that of the corpus may lead.
 
         Raises:
             DatasetError: The name matches no document, or more than one; or that is in another folder.
         """
-        if name in self.corpus:  # as nearly always
-            return self.corpus[name].id
-        found = self.named(name)
-        if len(found) <= _MOST_NAMED:  # of more it is ambiguous anyway
-            found = [doc_id for doc_id in found if self._is_led_to(name, doc_id)]
+        return self._only(name, [doc_id for doc_id in self.named(name) if self._is_led_to(name, doc_id)])
+
+    def _only(self, name: str, found: list[DocumentId]) -> DocumentId:
         if len(found) == 1:
             return found[0]
         if found:

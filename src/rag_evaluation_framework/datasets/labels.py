@@ -144,7 +144,7 @@ class LabelReader:
             DatasetError: There is a corpus, the name matches more than one document or, without a text by which the
                 span can be found again, none.
         """
-        is_unknown = record.text and not (self.resolver and self.resolver.named(record.doc_id))
+        is_unknown = record.text and not (self.resolver and self.resolver.alike(record.doc_id))
         if self._utf16 is None and (record.doc_id in self.hashed or is_unknown):
             return DocumentId(record.doc_id)
         return self.document(record.doc_id)

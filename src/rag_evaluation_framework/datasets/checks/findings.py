@@ -26,7 +26,7 @@ from ...data import (
 )
 from ...data.documents import DocumentResolver
 from ...data.ground_truth import counted_otherwise, flattened, mapped, span_problem
-from ...labels import relabel
+from ...labels import leaving_out, relabel
 from ...text.text_locator import LinePlaces
 
 if TYPE_CHECKING:
@@ -292,17 +292,27 @@ class LabelTexts:
         return self.lines.named(span)
 
     def known_as(self, doc_id: DocumentId) -> DocumentId:
-        """Return the id of a document as the corpus has it: files may name a document by its stem."""
-        if self.resolver is None or doc_id in self.resolver.corpus or doc_id in self.dataset.texts:
+        """Return the id of a document as the corpus has it: files may name a document by its stem.
+
+        An id that was exact when it was written is that of the same text seen from another folder up or down, unless
+        this was there beside it.
+        """
+        if self.resolver is None or doc_id in self.resolver.corpus:
             return doc_id
-        return self.resolver.find(doc_id) or doc_id
+        if (digest := self.dataset.texts.get(doc_id)) is None:
+            return self.resolver.find(doc_id) or doc_id
+        named = [other for other in self.resolver.named(doc_id) if other not in self.dataset.texts]
+        same = [other for other in named if self.resolver.corpus[other].content_hash == digest]
+        return same[0] if len(same) == 1 else doc_id
 
     def _span(self, labelled: CharacterSpan) -> Label:
         span = replace(self.dataset.quoted(labelled), doc_id=self.known_as(labelled.doc_id))
         if self.corpus is None:
             return Label(span, span.text or None)
         if span.doc_id not in self.corpus:
-            return Label(span, span.text or None, (FindingKind.DOCUMENT_MISSING, {"document": span.doc_id}))
+            pattern = leaving_out(span.doc_id, self.corpus)
+            left_out = {"pattern": pattern} if pattern else {"document": span.doc_id} if pattern is None else {}
+            return Label(span, span.text or None, (FindingKind.DOCUMENT_MISSING, left_out))
         content = self.corpus[span.doc_id].content
         there = content[span.start : span.end]
         if span_problem(span, self.corpus) is not None and span.length():  # what is empty is blank

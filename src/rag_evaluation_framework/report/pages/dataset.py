@@ -234,6 +234,8 @@ _WHAT: Mapping[FindingKind, tuple[str, ...]] = {
     FindingKind.DOCUMENT_MISSING: (
         "the corpus has no document {document}",
         "the corpus has no document whose id begins with {prefix}",
+        "is in a document that the pattern {pattern} leaves out",
+        "is in a document that is not of a kind that is read, or excluded",
     ),
     FindingKind.TEXT_DIFFERS: (
         "is {label} in the dataset, {there} in the document{why}",
@@ -279,7 +281,7 @@ _WHAT: Mapping[FindingKind, tuple[str, ...]] = {
 
 _SHOWN: Mapping[str, Callable[[str], str]] = {
     **dict.fromkeys(("text", "quote", "run", "label", "there", "wording"), quotation),
-    **dict.fromkeys(("document", "prefix", "chunk", "id"), shown),
+    **dict.fromkeys(("document", "prefix", "pattern", "chunk", "id"), shown),
     "first": name_line,
     "reason": one_line,
 }
