@@ -323,7 +323,7 @@ def test_of_one_score_and_a_certain_winner_there_is_one_table_and_nothing_is_too
 
 
 def test_markdown_and_html_hold_every_page(board):
-    page = board.as_markdown("span_recall@20ch")
+    page = board.summary("span_recall@20ch").as_markdown()
     assert page.startswith("# 3 runs by span_recall@20ch\n")
     assert page.count("\n## ") == 6  # with the notes, the questions that got worse, and the runs
     assert "\n## span_recall by budget\n" in page

@@ -406,7 +406,3 @@ class Leaderboard(Shown):
         """
         page: Page = load_installed(f"{_PAGE}:leaderboard_page")(self, score, worst)
         return page
-
-    def as_markdown(self, score: str | None = None, worst: int = 5) -> str:
-        """Return the page as Markdown; arguments and errors as in `summary`."""
-        return self.summary(score, worst).as_markdown()

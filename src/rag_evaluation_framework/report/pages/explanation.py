@@ -1,6 +1,6 @@
 """Losses of a run and of its questions: the causes, result by result, and marked in the documents."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -37,31 +37,21 @@ _EXAMPLE = 80  # characters of a text
 Result = EvaluationResult[Any]
 
 
-class Places:
-    """Names the places of results and answers for people: `file:line:column`, else an id."""
-
-    def __init__(self, corpus: Corpus | None) -> None:
-        self.corpus = corpus
-        self._lines = None if corpus is None else LinePlaces(corpus)
-
-    def of_hit(self, hit: Hit) -> str:
-        """Return where a result is."""
-        return self.of_unit(hit.span) if hit.span is not None else hit.doc_id or hit.chunk_id or "without a place"
-
-    def of_unit(self, unit: object) -> str:
-        """Return where a span is, or the id that a unit is."""
-        if not isinstance(unit, CharacterSpan):
-            return str(unit)
-        if self.corpus is None or self._lines is None or unit.doc_id not in self.corpus:
-            return str(unit.doc_id)
-        return self._lines.named(unit)
-
-
 class _Marked:
     """Answers and results of a question as passages, with what was read, and what was missed."""
 
     def __init__(self, level: EvaluationType, results: Sequence[RankedResult], corpus: Corpus | None) -> None:
-        self.rules, self.results, self.corpus, self.places = RULES[level], results, corpus, Places(corpus)
+        self.rules, self.results, self.corpus = RULES[level], results, corpus
+        self._lines = None if corpus is None else LinePlaces(corpus)
+
+    def where(self, what: object) -> str:
+        """Return where a result or a span is, as `file:line:column`, else the id that it is."""
+        if isinstance(what, Hit):
+            return self.where(what.span) if what.span is not None else what.doc_id or what.chunk_id or "without a place"
+        if not isinstance(what, CharacterSpan):
+            return str(what)
+        is_there = self.corpus is not None and what.doc_id in self.corpus
+        return self._lines.named(what) if self._lines is not None and is_there else str(what.doc_id)
 
     def answer(self, answer: Answer[Any], label: str = "") -> Iterator[Passage]:
         """Yield the places of an answer: with the documents in them, else by their texts or names."""
@@ -71,7 +61,7 @@ class _Marked:
     def _unit(self, unit: Any, label: str) -> Passage:
         units = ((one, self.rules.level.read(one.hit)) for one in self.results)
         found = next((one for one, got in units if got is not None and self.rules.found(unit, got)), None)
-        where = self.places.of_unit(unit)
+        where = self.where(unit)
         note = f"not in {plural(len(self.results), 'result')}" if found is None else f"first found at rank {found.rank}"
         if not isinstance(unit, CharacterSpan):
             return Passage((), where, label, note)
@@ -112,8 +102,8 @@ class _Marked:
             at = end
         kinds = {"part": "cut by the budget", "none": "not within the cutoff", "all": ""}
         notes = ["relevant" if result.relevant and not text else "", kinds[result.extent]]
-        where = self.places.of_hit(result.hit)
-        return Passage((*parts, Part(text[at:], "read")), where, str(result.rank), ", ".join(filter(None, notes)))
+        parts.append(Part(text[at:], "read"))
+        return Passage(tuple(parts), self.where(result.hit), str(result.rank), ", ".join(filter(None, notes)))
 
 
 def explanation_page(known: Explanation) -> Page:
@@ -131,7 +121,7 @@ def explanation_page(known: Explanation) -> Page:
         blocks.append(Lines((line(failed if known.status == "failed" else none, indent=2),), "Answers"))
     for at, answer in enumerate(known.answers):
         blocks.append(Passages(tuple(marked.answer(answer.answer)), "" if at else "Answers"))
-        blocks.append(Lines(tuple(line(text, indent=4) for text in _causes(known, answer, marked.places))))
+        blocks.append(Lines(tuple(line(text, indent=4) for text in _causes(known, answer, marked.where))))
     return Page(known.text or "–", (*blocks, *marked.read(known.cutoff)), aside=f"({known.query_id})")
 
 
@@ -143,12 +133,12 @@ def explanations_page(run: str, known: Sequence[Explanation]) -> Page:
     return Page(run, (Lines(note_lines(shared)), *map(explanation_page, others)))
 
 
-def _causes(known: Explanation, answer: ExplainedAnswer, places: Places) -> Iterator[str]:
+def _causes(known: Explanation, answer: ExplainedAnswer, where: Callable[[object], str]) -> Iterator[str]:
     """Yield how much of an answer was found, what lost the rest, and the chunks that hold it."""
     yield f"{answer.recall:.0%} found"
     for cause in answer.causes:
         words = told(cause, known.depth, known.returned)
-        yield f"{answer.lost[cause]:.0%} {words}{_at(cause, answer, places)}"
+        yield f"{answer.lost[cause]:.0%} {words}{_at(cause, answer, where)}"
     flags = {
         "split by the chunker: no chunk holds it whole": answer.is_split,
         "truncated by the embedder: what is missing is behind what it reads of the chunk": answer.is_truncated,
@@ -158,12 +148,12 @@ def _causes(known: Explanation, answer: ExplainedAnswer, places: Places) -> Iter
     chunks: list[str] = []
     for one in answer.chunks if answer.causes else ():
         first = "not retrieved" if one.first_rank is None else f"rank {one.first_rank} before reranking"
-        chunks.append(f"{places.of_unit(one.place)} {first if one.rank is None else f'rank {one.rank}'}")
+        chunks.append(f"{where(one.place)} {first if one.rank is None else f'rank {one.rank}'}")
     if chunks:
         yield f"chunks that hold it: {first_of(chunks, _MOST_RESULTS)}"
 
 
-def _at(cause: Cause, answer: ExplainedAnswer, places: Places) -> str:
+def _at(cause: Cause, answer: ExplainedAnswer, where: Callable[[object], str]) -> str:
     """Return at which rank more of an answer is found, and what stood before it, where a ranking lost it."""
     if cause not in ("not_a_candidate", "beyond_cutoff", "dropped_by_reranker"):
         return ""
@@ -171,7 +161,7 @@ def _at(cause: Cause, answer: ExplainedAnswer, places: Places) -> str:
     first = "" if first_rank is None else f"rank {first_rank} before reranking"
     if answer.rank is None or cause == "not_a_candidate":
         return f": {first}" if first else ""
-    before = first_of([*map(places.of_hit, answer.before)], _MOST_BEFORE)
+    before = first_of([*map(where, answer.before)], _MOST_BEFORE)
     return f": rank {answer.rank}{f' ({first})' if first else ''}{f', behind {before}' if before else ''}"
 
 
