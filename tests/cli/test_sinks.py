@@ -153,7 +153,7 @@ def test_an_interrupt_while_the_folder_is_written_keeps_the_answers(rag_eval, ow
         ("own:sent", "module 'own' has no 'sent'; did you mean 'send'?"),
         ("nothing", "sink 'nothing' is unknown; there are folder, junit, langsmith, step-summary"),
         ("junit", "sink 'junit' needs path, as in junit:path=..."),
-        ("junit:path=docs", "docs: is a folder; expected the name of a file"),
+        ("junit:path=docs", "docs: is a folder, and is not the JUnit XML of an earlier run; choose another file"),
         (
             "own:ANSWERS",
             "sink 'own:ANSWERS' is of type dict; expected a subclass of rag_evaluation_framework.contracts.Sink",

@@ -112,7 +112,7 @@ class TestVectors:
         monkeypatch.setattr(type(transformer), "device", property(lambda _: SimpleNamespace(type="cuda")))
         seen = []
 
-        def run(self, ids, mask, output):  # there is no GPU here
+        def run(self, ids, mask):  # there is no GPU here
             seen.append(mask.shape)
             return np.ones((len(ids), 4), dtype=np.float32)
 

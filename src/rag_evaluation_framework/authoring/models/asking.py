@@ -1,5 +1,6 @@
 """Asking a model: prompts, the forms that it fills in, and many requests side by side."""
 
+import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
@@ -291,11 +292,13 @@ class Asker:
             except ProviderError as error:
                 return error
 
+        # What is the same is asked once: side by side it would be paid for twice.
+        places = {text: number for number, text in enumerate(dict.fromkeys(map(json.dumps, asked)))}
         found: dict[int, F | ProviderError] = {}
         away = 0  # requests in a row
         with (
-            progress_bar(len(asked), shown_as, "call", delay=1) as bar,
-            closing(as_finished(one, asked, self.at_once)) as finished,
+            progress_bar(len(places), shown_as, "call", delay=1) as bar,
+            closing(as_finished(one, [*map(json.loads, places)], self.at_once)) as finished,
         ):
             for number, answer in finished:
                 found[number] = answer
@@ -304,9 +307,9 @@ class Asker:
                     away = 0
                 elif not isinstance(answer, InvalidAnswer):
                     away += isinstance(answer, ProviderUnavailable) or answer.status == _PERHAPS_FOR_ALL
-                    if answer.status in _FOR_ALL or away >= min(_IN_A_ROW, len(asked)):
+                    if answer.status in _FOR_ALL or away >= min(_IN_A_ROW, len(places)):
                         raise self._stopped(answer) from answer
-        answers = [found[number] for number in range(len(asked))]
+        answers = [found[places[json.dumps(messages)]] for messages in asked]
         self.failures.extend((shown_as, answer) for answer in answers if isinstance(answer, ProviderError))
         return answers
 
