@@ -49,4 +49,7 @@ def _shown(value: object) -> Any:
     """Return a default value as listed; a parameter without one is required."""
     if value is MISSING:
         return "(required)"
+    if isinstance(value, tuple):
+        items: list[object] = [*value]
+        return [_shown(item) for item in items]
     return value.name if isinstance(value, Component) else registry.plain(value)
