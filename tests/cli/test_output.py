@@ -101,8 +101,9 @@ def test_output_that_cannot_be_written_is_an_error_and_the_run_is_saved(folder, 
     assert process.returncode == 2
     assert said.splitlines()[-1].startswith("error: ")
     (run,) = (folder / ".rag-eval" / "runs").iterdir()
-    assert (run / "report.json").is_file()
-    assert said.splitlines()[-1] == "error: standard output cannot be written: No space left on device"
+    assert said.splitlines()[-1] == (
+        f"error: standard output cannot be written: No space left on device; the run is saved in {run}"
+    )
     assert "Exception ignored" not in said
 
 
@@ -118,7 +119,24 @@ def test_every_command_says_that_its_output_cannot_be_written(folder, arguments)
     assert said == "error: standard output cannot be written: No space left on device\n"
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+def test_what_was_neither_shown_nor_saved_says_both(folder):
+    (folder / "own.py").write_text(
+        "from pathlib import Path\nimport shutil\ndef search(query, k):\n"
+        "    if Path('.rag-eval').is_dir():\n        shutil.rmtree('.rag-eval')\n"
+        "    Path('.rag-eval').touch()\n    return []\n"
+    )
+    with Path("/dev/full").open("w") as full:
+        process = started(folder, "run", *FLAGS, "--retriever", "own:search", stdout=full, stderr=subprocess.PIPE)
+        _, said = process.communicate(timeout=60)
+    assert process.returncode == 2
+    last = said.splitlines()[-1]
+    assert last.startswith("error: standard output cannot be written: No space left on device; the run is not saved: ")
+
+
 MEDDLING = {
+    "closes standard output": ("sys.stdout.close()", 0),
+    "closes standard error": ("sys.stderr.close()", 0),
     "takes standard output away": ("sys.stdout = None", 0),
     "takes standard error away": ("sys.stderr = None", 0),
     "puts anything in their place": ("sys.stdout = sys.stderr = 5", 0),
@@ -144,7 +162,7 @@ def test_a_component_that_meddles_with_the_streams_does_not_change_the_exit_code
         assert str(run) in printed
     else:
         assert "error: standard output cannot be written: " in said
-        assert (run / "report.json").is_file()
+        assert said.endswith(f"the run is saved in {run}\n")
 
 
 @pytest.mark.slow

@@ -332,7 +332,10 @@ def test_your_own_metric_is_named_by_its_module(folder, own):
         ),
         ("no_such_module_at_all:search", "module 'no_such_module_at_all' cannot be imported"),
         ("{own}:find", "has no 'find'"),
-        ("{own}:number", "is of type int; expected a subclass of rag_evaluation_framework.Retriever, or a Python"),
+        (
+            "{own}:number",
+            "is of type int; expected a subclass of rag_evaluation_framework.contracts.Retriever, or a Python",
+        ),
         ("{own}:Searcher", "is the class Searcher; expected a subclass"),
         ("{own}:dataclass", r"is of type function\(cls=None.*; expected .* function .*\(query, k\)"),
         ("{own}:search:depth=3", "takes no parameters"),

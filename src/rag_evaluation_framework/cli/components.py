@@ -1,7 +1,6 @@
 """`rag-eval components`: list the components that a configuration can name."""
 
 from dataclasses import MISSING
-from math import isfinite
 from typing import Any
 
 import typer
@@ -53,6 +52,4 @@ def _shown(value: object) -> Any:
     if isinstance(value, tuple):
         items: list[object] = [*value]
         return [_shown(item) for item in items]
-    if isinstance(value, float) and not isfinite(value):  # JSON knows no such numbers
-        return str(value)
     return value.name if isinstance(value, Component) else registry.plain(value)

@@ -36,14 +36,21 @@ class OutputFailed(Exception):
     """Standard output cannot be written, as when the disk is full; the text says why, and what is kept."""
 
 
-class _Watched:
-    """Standard output, which raises `OutputClosed` if nobody reads it, and `OutputFailed` if it cannot be written."""
+class _Lent:
+    """A stream that components cannot close."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._stream, name)
+
+    def close(self) -> None:
+        self._stream.flush()
+
+
+class _Watched(_Lent):
+    """Standard output, which raises `OutputClosed` if nobody reads it, and `OutputFailed` if it cannot be written."""
 
     def write(self, text: str) -> int:
         with _watching():
@@ -95,10 +102,20 @@ def watched() -> Generator[None]:
         with suppress(OutputFailed):  # what ended the command says more
             stream.flush()
 
-    with redirect_stdout(cast("TextIO", stream)), redirect_stderr(sys.stderr):
+    with redirect_stdout(cast("TextIO", stream)), redirect_stderr(cast("TextIO", _Lent(sys.stderr))):
         with on_failure(flush):
             yield
         stream.flush()
+
+
+@contextmanager
+def arriving(kept: str) -> Generator[None]:
+    """Print what is printed inside to its end; if that cannot arrive, the error says what is kept."""
+    try:
+        yield
+        sys.stdout.flush()
+    except OutputFailed as error:
+        raise OutputFailed(f"{error}; {kept}") from error
 
 
 @contextmanager

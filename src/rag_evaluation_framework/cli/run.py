@@ -25,7 +25,7 @@ from ..errors import ComponentExited, ConfigError
 from ..runs import store
 from . import run_options as options
 from .endings import Found
-from .output import components_print_to_stderr, print_json, print_text, stdout
+from .output import arriving, components_print_to_stderr, print_json, print_text, stdout
 
 _PARTS = ("chunker", "embedder", "vector_store")
 _WHOLE = ("engine", "rankings")
@@ -160,14 +160,15 @@ def _answers_shown(experiment: rag.ExperimentConfig[Any], journal: runs.Journal,
 def _show(outcome: contracts.Outcome, not_saved: str, corpus: rag.Corpus, *, as_json: bool) -> None:
     """Print a run, how it differs from its baseline, and where it is saved."""
     result, compared, both = outcome.result, outcome.comparison, outcome.both
-    if as_json:
-        record = None if compared is None else compared.record(both)
-        print_json(_summary(result, not_saved) | ({} if both is None else {"comparison": record}))
-        return
-    more = [] if compared is None else [report.comparison_page(compared, both)]
-    report.show(stdout(), report.result_page(result, corpus, more=more))
-    if result.folder is not None:
-        print_text(report.saved_text(one_line(str(result.folder))))
+    with arriving(f"the run is {f'not saved: {not_saved}' if result.folder is None else f'saved in {result.folder}'}"):
+        if as_json:
+            record = None if compared is None else compared.record(both)
+            print_json(_summary(result, not_saved) | ({} if both is None else {"comparison": record}))
+            return
+        more = [] if compared is None else [report.comparison_page(compared, both)]
+        report.show(stdout(), report.result_page(result, corpus, more=more))
+        if result.folder is not None:
+            print_text(report.saved_text(one_line(str(result.folder))))
 
 
 @contextmanager

@@ -30,12 +30,14 @@ from .loading import (
     contract_of,
     load_attribute,
     load_installed,
+    refused_import,
 )
 
 # Functions of one's own that a configuration names.
 
 OWN_FUNCTION = "a Python function of your own with named arguments,"
 _LIBRARY = "the standard library"
+_FLAG = "--no-import (imports=False)"
 _NAMED = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 
 
@@ -53,19 +55,11 @@ def load_function(key: str, reference: str, takes: str, *, imports: bool = True)
             imported.
     """
     if not imports:
-        raise refused_import(key, reference)
+        raise refused_import(f"{key} {reference!r}", _FLAG)
     target: Callable[..., Any] = load_attribute(reference)
     if not is_function_of(target, takes):
         raise ConfigError(f"{key} {reference!r} is {what_it_is(target)}; expected {OWN_FUNCTION} ({takes})")
     return target
-
-
-def refused_import(key: str, reference: str) -> ConfigError:
-    """Return the error for code of one's own where none may be imported."""
-    return ConfigError(
-        f"{key} {reference!r} names your own code, and --no-import (imports=False) allows nothing but built-in "
-        "components and installed plug-ins; nothing was imported. Leave the flag out if you trust the configuration"
-    )
 
 
 def is_function_of(target: Any, takes: str) -> bool:
@@ -150,7 +144,7 @@ def load(kind: Kind, name: str, *, imports: bool = True) -> Callable[..., Any]:
     elif imports:
         target = load_attribute(name)
     else:
-        raise refused_import(kind, name)
+        raise refused_import(f"{kind} {name!r}", _FLAG)
     contract = contract_of(kind)
     takes = {"retriever": "query, k", "engine": "", "sink": "outcome"}.get(kind)
     if inspect.isclass(target):

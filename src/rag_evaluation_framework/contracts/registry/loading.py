@@ -36,10 +36,7 @@ def load_attribute(reference: str) -> Any:
             `RAG_EVAL_NO_IMPORT` forbids it, which holds for every command.
     """
     if os.environ.get(_NO_IMPORT):
-        raise ConfigError(
-            f"{reference!r} names your own code, and {_NO_IMPORT} allows nothing but built-in components and installed "
-            "plug-ins; nothing was imported. Unset it if you trust what names the code"
-        )
+        raise refused_import(repr(reference), _NO_IMPORT)
     here = str(Path.cwd())
     if here not in sys.path and "" not in sys.path:
         sys.path.append(here)
@@ -52,6 +49,14 @@ def load_attribute(reference: str) -> Any:
                 place = str(found.origin) if folders is None else ", ".join(folders)
                 _log.info("importing %s from %s", reference, one_line(place))
     return load_installed(reference)
+
+
+def refused_import(named: str, refusing: str) -> ConfigError:
+    """Return the error for code of one's own where none may be imported."""
+    return ConfigError(
+        f"{named} names your own code, and {refusing} allows nothing but built-in components and installed plug-ins; "
+        "nothing was imported. Leave it out if you trust what names the code"
+    )
 
 
 def load_installed(reference: str) -> Any:
