@@ -79,8 +79,9 @@ PARSERS = {
 }
 WRITABLE = {*PARSERS, "markdown", "python", "text"}
 LANGUAGES = {*WRITABLE, "console"}
-SHELL = set("|&;<>$*?`~")
-"""What a shell makes something else of."""
+SHELL = re.compile(r"[|&;<>$*?`]|(?<!\S)~")
+"""What a shell makes something else of, outside of quotes."""
+QUOTED = re.compile(r"'[^']*'|\"[^\"$`]*\"")
 NOT_RUN = {"make", "pip", "pipx", "uvx", "git", "cd"}
 
 
@@ -180,7 +181,7 @@ class Story:
                 assert problem is None, f"{block.where}: {command!r}: {problem}"
             return ""
         wanted = re.search(r"\s# exit (\d+)$", command)
-        if steps[0][:1] == ["rag-eval"] and not SHELL.intersection(command.partition(" #")[0]):
+        if steps[0][:1] == ["rag-eval"] and not SHELL.search(QUOTED.sub("", command.partition(" #")[0])):
             code, out, err = self.rag_eval(steps[0], self.folder, environment())
         else:
             code, out, err = in_shell(command, self.folder)

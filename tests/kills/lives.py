@@ -4,7 +4,7 @@ Everything is imported once. A life is a fork of this process, so it is short, a
 After each death, whatever is visible has to be whole and true, and the next life has to succeed and to leave nothing
 hidden.
 
-Run it by hand in the folder tests: python -c "from kills.lives import lives; lives('run', [9], 100, 1, '/tmp/lives')"
+Run it by hand in the folder tests: python -c "from kills.lives import lives; print(lives('run', [9], 9, 1, '/tmp/l'))"
 """
 
 import io
@@ -16,6 +16,7 @@ import signal
 import sys
 import threading
 import time
+import traceback
 from collections import Counter
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -262,7 +263,7 @@ def prepared(folder):
 
 
 def lives(kind, signals, count, seed, folder):
-    """Live `count` lives for each signal that ends them, at random moments, in turn, and print how they ended."""
+    """Live `count` lives for each signal that ends them, at random moments, in turn, and return how they ended."""
     folder = Path(folder)
     prepared(folder)
     durations = []
@@ -291,7 +292,17 @@ def lives(kind, signals, count, seed, folder):
         check(kind, folder, seen, expected)
         assert not hidden(folder), f"{hidden(folder)} are left"
         assert not (folder / ".rag-eval" / "runs" / "unfinished").exists()
-    print(json.dumps({"codes": codes, "left": left, "amounts": len(amounts)}))
+    return {"codes": codes, "left": left, "amounts": len(amounts)}
+
+
+def serve():
+    """Live what standard input says, a line of arguments each, and print how it ended: everything is imported once."""
+    for line in sys.stdin:
+        try:
+            ended = lives(*json.loads(line))
+        except Exception:  # noqa: BLE001  it fails the test that asked for these lives, and no other
+            ended = {"failed": traceback.format_exc()}
+        print(json.dumps(ended), flush=True)
 
 
 def hidden(folder):
