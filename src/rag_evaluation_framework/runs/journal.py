@@ -55,6 +55,8 @@ _WORDS = {
     "code": "the code of the retriever or what it imports",
 }
 """What answers depend on, as people are told of it."""
+_CUTOFFS = "cutoffs"
+"""The fact on which it depends how many results are asked for: an answer is taken at the same number of them only."""
 _PACKAGE = __name__.partition(".")[0]
 _IMPORT = re.compile(rb"^[ \t]*(?:from|import)[ \t]+([\w., \t]+)", re.MULTILINE)
 _NAMES = re.compile(rb"(?:^|,[ \t]*)(\w+)")  # `a` and `b` of `a.c, b as d`
@@ -264,9 +266,12 @@ class Journal:
             first = firsts[taken[0]]
             begun |= {"created": first["created"], "run_id": first["run_id"] or run_id}
         if self._answered:
+            again = "they are not asked again"
+            if any(_CUTOFFS in changed[file] for file in taken):
+                again = "k or budgets are others now: they are asked again where these need another number of results"
             self.notes.append(
                 f"{len(self._answered)} of {self.questions} questions were answered by the run that began at "
-                f"{begun['created']} UTC and was interrupted; they are not asked again (--fresh asks all)"
+                f"{begun['created']} UTC and was interrupted; {again} (--fresh asks all)"
             )
             if told := _told(set[str]().union(*(changed[file] for file in taken))):
                 self.notes.append(f"{told} changed since some of these answers")
@@ -308,7 +313,7 @@ class Journal:
     def _may_take(self, first: Mapping[str, Any], changed: Set[str]) -> bool:
         if first["journal"] != JOURNAL_VERSION or changed & {"corpus", "questions"}:
             return False
-        return self.resume == "always" or (self.sure and not changed)
+        return self.resume == "always" or (self.sure and not changed - {_CUTOFFS})
 
     def _take(self, file: Path) -> None:
         """Read where each answer of a file is; what is cut off or damaged is asked for again."""
@@ -371,6 +376,7 @@ def open_journal(
             "in a function, or an object; expected experiment_name=, a name of its own"
         )
     sure, facts = depends_on(config, pipeline or {})
+    facts[_CUTOFFS] = " ".join(map(str, config.cutoffs))
     journal = Journal(
         unfinished_folder(root, config, pipeline),
         config.corpus,
