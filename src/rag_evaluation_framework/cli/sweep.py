@@ -58,6 +58,8 @@ def sweep(
         swept = sweeps.make_sweep({}, "the options", Path(), over or (), given)
     else:
         swept = sweeps.load_sweep(config, over or (), given)
+    if not swept.over:
+        raise ConfigError("nothing is varied; expected --over, such as --over chunker.chunk_size=200,400")
     where, imports = root or store.ROOT, not no_import
     if html is not None:
         paths.new_page("--html", html)

@@ -56,7 +56,8 @@ def unreliable(
         others = f"{counts['failed'] - not_asked} others in time"
         return (f"{not_asked} of {asked} questions were not asked, as the retriever did not answer {others}",)
     if all(mean is None for mean in result.metrics.values()):
-        return ("no question has a score",)
+        first = next((f" (the first failed: {one.kind}: {one.message})" for one, *_ in result.failures.values()), "")
+        return (f"no question has a score{first}",)
     problems: list[str] = []
     if failed > allow_failures:
         problems.append(f"{failed} of {asked} questions failed{_more_than(allow_failures, 'failures')}")
