@@ -267,7 +267,7 @@ def test_a_run_in_which_no_question_has_a_score_ends_in_exit_code_2_whatever_is_
     )
     outcome = rag_eval("run", *FLAGS, "--metric", "own:NoNumber", "--allow-failures", "9")
     assert outcome.code == 2
-    assert "error: no question has a score; the run is saved in " in outcome.err
+    assert "error: no question has a score (the first failed: " in outcome.err
     assert "no_number" in outcome.out
     both = rag_eval("run", *FLAGS, "--metric", "own:NoNumber", "--metric", "span_recall", "--allow-failures", "9")
     assert both.code == 0

@@ -299,9 +299,9 @@ def test_a_table_that_cannot_be_used_is_refused_where_it_is_wrong(tmp_path, corp
     assert str(path) in str(caught.value)
 
 
-def test_a_folder_in_place_of_a_corpus_is_refused(tmp_path):
-    with pytest.raises(CorpusError, match=r"corpus='docs': expected a Corpus; Corpus.from_folder\(path\) reads one"):
-        check_quotes(tmp_path / "q.csv", "docs")
+def test_what_is_no_corpus_and_no_path_is_refused(tmp_path):
+    with pytest.raises(CorpusError, match=r"corpus=5: expected a Corpus; Corpus.from_folder\(path\) reads one"):
+        check_quotes(tmp_path / "q.csv", 5)
 
 
 def test_a_table_that_is_missing_is_refused(tmp_path, corpus):

@@ -167,7 +167,7 @@ REFUSED = {
     "an answer": (b"question;answer\nWas?;x\n", "no column 'quote' among 'question', 'answer'; .*--column quote=NAME"),
     "two questions": (
         b"Frage;query;Zitat\na;b;c\n",
-        "columns 'Frage' and 'query' may each be the question.*--question-col",
+        "columns 'Frage' and 'query' may each be the question.*--column question=",
     ),
     "two quotes": (
         b"Frage;Zitat;context\na;b;c\n",
