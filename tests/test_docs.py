@@ -404,6 +404,16 @@ def test_the_json_object_of_run_has_the_documented_fields(folder):
     assert list(found["counts"]) == list(shown["counts"])
 
 
+def test_every_option_that_a_text_of_ours_names_exists():
+    known = {"--help", *options(CLI)}.union(*(options(command) for _, command in leaves(CLI)))
+    for path in sorted((ROOT / "src").rglob("*.*")):
+        if path.suffix in (".css", ".pyc"):
+            continue
+        for named in re.findall(r"(?<![\w-])--(?=[a-z{])(?:[a-z0-9-]|\{[^{}]*\})+", path.read_text(encoding="utf-8")):
+            form = re.compile("[a-z0-9-]+".join(map(re.escape, re.split(r"\{[^{}]*\}", named))))
+            assert any(map(form.fullmatch, known)), f"{path}: {named}"
+
+
 def test_every_general_option_is_documented():
     text = COMMAND_LINE.read_text(encoding="utf-8")
     assert all(f"`{name}`" in text for name in {*options(CLI), "--help"})

@@ -58,6 +58,7 @@ def test_an_empty_text_is_nothing():
         (f"? 0x{'f' * 5_000}\n: a", r"^\$: the key <int whose repr raises ValueError> is not a string"),
         (r'a: "\UFFFFFFFF"', "^a value cannot be read"),
         ("a: 2026-02-30", "^a value cannot be read .*day"),
+        ("a:\n\tb: 1", r"in line 2; YAML indents with spaces, not tabs$"),
         ("\x00", "special characters are not allowed"),
     ],
 )

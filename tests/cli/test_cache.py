@@ -56,7 +56,9 @@ def test_what_an_earlier_version_kept_stays_and_is_told(rag_eval, filled):
 
 
 def test_any_other_action_is_refused(rag_eval):
-    assert rag_eval("cache", "shrink").code == 2
+    outcome = rag_eval("cache", "shrink")
+    assert outcome.code == 2
+    assert "Invalid value for 'ACTION': 'shrink' is not one of" in outcome.err
     assert rag_eval("cache").code == 2
 
 

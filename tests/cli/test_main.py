@@ -47,6 +47,12 @@ def test_an_option_of_one_value_is_refused_if_it_is_given_twice(rag_eval, comman
     assert f"{option} is given 2 times; expected once" in outcome.err
 
 
+def test_an_option_beside_its_opposite_is_refused(rag_eval):
+    outcome = rag_eval("run", "--resume", "--fresh")
+    assert outcome.code == 2
+    assert "--resume or --fresh is given 2 times; expected once" in outcome.err
+
+
 @pytest.mark.parametrize(
     "arguments", [["--nonsense"], ["fly"], ["run", "--k", "many"], ["run", "--allow-failures", "-1"]]
 )

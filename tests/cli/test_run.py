@@ -252,6 +252,12 @@ def test_a_run_that_scores_nothing_ends_in_exit_code_2(rag_eval, folder):
     assert "no question has a score" in outcome.err
 
 
+def test_the_error_of_a_retriever_that_always_raises_says_why(rag_eval, folder):
+    (folder / "own.py").write_text("def search(query, k):\n    raise RuntimeError('the index is gone')\n")
+    outcome = rag_eval("run", *FLAGS, "--retriever", "own:search")
+    assert "error: no question has a score (the first failed: RuntimeError: the index is gone); the run" in outcome.err
+
+
 def test_a_run_in_which_no_question_has_a_score_ends_in_exit_code_2_whatever_is_allowed(rag_eval, folder):
     (folder / "own.py").write_text(
         "from rag_evaluation_framework import TokenLevelMetric\n"
@@ -260,7 +266,7 @@ def test_a_run_in_which_no_question_has_a_score_ends_in_exit_code_2_whatever_is_
     )
     outcome = rag_eval("run", *FLAGS, "--metric", "own:NoNumber", "--allow-failures", "9")
     assert outcome.code == 2
-    assert "error: no question has a score; the run is saved in " in outcome.err
+    assert "error: no question has a score (the first failed: " in outcome.err
     assert "no_number" in outcome.out
     both = rag_eval("run", *FLAGS, "--metric", "own:NoNumber", "--metric", "span_recall", "--allow-failures", "9")
     assert both.code == 0
@@ -598,12 +604,22 @@ def test_a_shard_that_is_none_is_refused(rag_eval, folder, shard):
     ("settings", "problem"),
     [
         (["shard=1"], "--set shard: expected a text, got 1"),
-        (["shard="], "--set shard=: expected a key and its values"),
-        (["timeout"], "--set timeout: expected a key and its values"),
+        (["shard="], "--set shard=: expected a key and its value, such as chunker.chunk_size=200\n"),
+        (["timeout"], "--set timeout: expected a key and its value, such as chunker.chunk_size=200\n"),
         (["tiemout=3"], "--set tiemout: "),
         (["timeout=3", "timeout=4"], "--set timeout=4: timeout is given twice"),
         (["corpus=docs"], "--set corpus=docs: corpus is given twice"),
-        (["embedder.dimensions=3"], "embedder.dimensions is a parameter of the embedder, and there is none"),
+        (
+            ["embedder.dimensions=3"],
+            "is a parameter of the embedder, and there is none; name one\n",
+        ),
+        (
+            ["columns.quote=Antwort"],
+            "--set columns.quote: columns is not a component, so it has no",
+        ),
+        (["k=abc"], "--set k: "),
+        (["gates=3"], "--set gates: "),
+        (["chunk_size=100"], "--set: 'chunk_size' is no key of a run; did you mean chunker.chunk_size=100?"),
     ],
 )
 def test_what_cannot_be_set_is_refused_by_its_name(rag_eval, folder, settings, problem):

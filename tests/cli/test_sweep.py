@@ -92,7 +92,7 @@ def test_a_configuration_with_gates_is_varied_without_them(rag_eval, folder):
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        ((*FLAGS, "--over", "chunk_size=2"), "'chunk_size' is no key of a run"),
+        ((*FLAGS, "--over", "chunk_size=2"), "'chunk_size' is no key of a run; did you mean chunker.chunk_size=2?"),
         ((*FLAGS, "--over", "chunker.chunk_size"), "expected a key and its values"),
         (("nowhere.yaml",), "nowhere.yaml"),
         ((*FLAGS, "--over", "k=1", "--over", "k=5"), "--over k is given twice"),
@@ -100,7 +100,11 @@ def test_a_configuration_with_gates_is_varied_without_them(rag_eval, folder):
         (("--over", "k=5"), "no dataset is named"),
         (("lists.yaml",), "expected mappings below base and over"),
         ((*FLAGS, *OVER, "--score", "span_recal@1"), "span_recal@1"),
-        ((*FLAGS, *OVER, "--workers", "many"), "many"),
+        *(
+            ((*FLAGS, *OVER, f"--workers={given}"), f"--workers {given}: expected a number of processes, at least 1")
+            for given in ("many", "0", "-1")
+        ),
+        (FLAGS, "nothing is varied; expected --over, such as"),
     ],
 )
 def test_what_cannot_be_swept_is_refused_in_one_line(rag_eval, folder, arguments, told):

@@ -267,12 +267,12 @@ def test_blank_lines_between_rows_do_not_shift_their_numbers(tmp_path, corpus):
     [
         (
             "question,answer\nWhat?,That.\n",
-            r"no column 'quote' among 'question', 'answer'; .*columns=\{'quote': 'NAME'\}, .*--quote-column NAME",
+            r"no column 'quote' among 'question', 'answer'; .*columns=\{'quote': 'NAME'\}, .*--column quote=NAME",
         ),
         ("wording,quote\nWhat?,That.\n", "no column 'question' among 'wording', 'quote'"),
         (
             "query,user_input,quote\nA?,B?,x\n",
-            "columns 'query' and 'user_input' may each be the question; say which: .*rag-eval init --qu",
+            "columns 'query' and 'user_input' may each be the question; say which: .*rag-eval init --column qu",
         ),
         (
             "question,quote,,topic\nWhat?,That.,more,\n",
@@ -289,7 +289,7 @@ def test_blank_lines_between_rows_do_not_shift_their_numbers(tmp_path, corpus):
         ('question,"quote\nA?,x\n', "line 1: unexpected end of data"),
         ('question,quote,id\n"A\r?",x,1\n,That.,2\n', "line 4: the question is empty"),
         ('question,quote,id\nA?,x,1\n"","That\rand that.",2\n', "line 3: the question is empty"),
-        ("question,quote\n", "holds no questions"),
+        ("question,quote\n", "holds no questions; expected rows with question and quote"),
         (b"question,quote\nWhat?,\0\xff\n", r"not valid UTF-8 \(byte 22\)"),
     ],
 )
@@ -300,9 +300,9 @@ def test_a_table_that_cannot_be_used_is_refused_where_it_is_wrong(tmp_path, corp
     assert str(path) in str(caught.value)
 
 
-def test_a_folder_in_place_of_a_corpus_is_refused(tmp_path):
-    with pytest.raises(CorpusError, match=r"corpus='docs': expected a Corpus; Corpus.from_folder\(path\) reads one"):
-        check_quotes(tmp_path / "q.csv", "docs")
+def test_what_is_no_corpus_and_no_path_is_refused(tmp_path):
+    with pytest.raises(CorpusError, match=r"corpus=5: expected a Corpus; Corpus.from_folder\(path\) reads one"):
+        check_quotes(tmp_path / "q.csv", 5)
 
 
 def test_a_table_that_is_missing_is_refused(tmp_path, corpus):
@@ -420,3 +420,13 @@ def test_of_a_long_missing_quote_the_words_are_told_that_are_not_there(tmp_path)
     assert row.suggestion.quote == corpus["rules.md"].content
     assert row.difference == "“thirty” for “30”, “our” for “the”"
     assert row.advice.startswith("nearest passage (99 % similar): rules.md:1:1 “Rule number 0 of")
+
+
+def test_columns_that_are_no_mapping_are_refused_as_such(corpus):
+    with pytest.raises(DatasetError, match=r"^columns='Antwort': expected a mapping, such as \{'quote': 'Antwort'\}$"):
+        check_quotes([{"question": "How long?", "Antwort": REFUNDS}], corpus, columns="Antwort")
+
+
+def test_documents_may_be_a_path(tmp_path):
+    (tmp_path / "billing.md").write_text(REFUNDS)
+    assert statuses(check_quotes([{"question": "How long?", "quote": REFUNDS}], str(tmp_path))) == ["located"]

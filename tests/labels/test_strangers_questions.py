@@ -163,15 +163,15 @@ def test_a_quote_that_looks_like_a_list_is_one_where_others_do_not(tmp_path):
 
 
 REFUSED = {
-    "no quote": (b"Frage;Antwort\nWas?;x\n", "no column 'quote' among 'Frage', 'Antwort'; .*--quote-column NAME"),
-    "an answer": (b"question;answer\nWas?;x\n", "no column 'quote' among 'question', 'answer'; .*--quote-column NAME"),
+    "no quote": (b"Frage;Antwort\nWas?;x\n", "no column 'quote' among 'Frage', 'Antwort'; .*--column quote=NAME"),
+    "an answer": (b"question;answer\nWas?;x\n", "no column 'quote' among 'question', 'answer'; .*--column quote=NAME"),
     "two questions": (
         b"Frage;query;Zitat\na;b;c\n",
-        "columns 'Frage' and 'query' may each be the question.*--question-col",
+        "columns 'Frage' and 'query' may each be the question.*--column question=",
     ),
     "two quotes": (
         b"Frage;Zitat;context\na;b;c\n",
-        "columns 'Zitat' and 'context' may each be the quote.*--quote-column Z",
+        "columns 'Zitat' and 'context' may each be the quote.*--column quote=Z",
     ),
     "retrieved": (
         b"question;contexts;ground_truth\na;['b'];c\n",

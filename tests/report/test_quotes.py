@@ -1,5 +1,7 @@
 """A table of quotes: what to do about each quote that was not located."""
 
+from pathlib import Path
+
 import pytest
 
 from rag_evaluation_framework import Corpus, Document
@@ -34,6 +36,13 @@ def test_the_places_of_an_ambiguous_quote_are_those_of_files_that_an_editor_find
     ]
     first = "    a.md:1:1, a.md:1:22, b/a.md:1:1 and 1 more: name the document, or quote more; "
     assert any(line.startswith(first) for line in shown("Press OK."))
+
+
+def test_places_on_one_page_of_a_pdf_have_the_folder_each():
+    corpus = Corpus.of(Path(__file__).parents[1] / "corpus/kinds", glob="columns.pdf")
+    quote = "Invoices are sent on the first day of the month."
+    text = " ".join(quotes_page(check_quotes([{"question": "When?", "quote": quote}], corpus)).as_text(200).split())
+    assert text.count("/kinds/columns.pdf, page 1") == text.count("columns.pdf") > 1
 
 
 @pytest.mark.parametrize("width", [60, 80])

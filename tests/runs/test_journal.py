@@ -121,6 +121,19 @@ def test_it_goes_on_however_it_is_asked(tmp_path, options):
     assert len(log) - len(set(log)) <= options.get("max_concurrency", 1)
 
 
+@pytest.mark.parametrize(("before", "after"), [([5], [8]), ([5, 10], [3])])
+def test_it_does_not_say_that_answers_at_another_depth_are_not_asked_again(tmp_path, before, after):
+    log = []
+    interrupted_at(20, tmp_path, BM25Retriever(), log, k=before, budgets=[])
+    options = {"save_results_path": tmp_path, "resume": True, "budgets": []}
+    result = evaluate(Asked(BM25Retriever(), log), DATASET, k=after, **options)
+    assert len(log) == 20 + len(DATASET)
+    assert result.notes[0].endswith(
+        "was interrupted; k or budgets are others now: they are asked again where these need another number of results "
+        "(--fresh asks all)"
+    )
+
+
 def test_the_interrupt_and_the_result_say_how_many_answers_are_taken(tmp_path):
     log = []
     said = interrupted_at(20, tmp_path, BM25Retriever(), log)

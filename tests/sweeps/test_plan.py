@@ -44,6 +44,15 @@ def test_cells_are_the_product_of_the_axes_the_last_varying_fastest():
     assert sweep.cells[2].spec.experiment_name == "chunk_size=400, embedder=lsa"
 
 
+def test_a_retriever_of_an_axis_replaces_the_parts_of_the_run_as_the_option_does():
+    base = BASE.model_copy(update={"chunker": "sentence", "embedder": "lsa"})
+    own, vectors = swept(base=base, over={"retriever": ["own:search", "vector-rag"]}).cells
+    assert [own.spec.pipeline, vectors.spec.pipeline] == [
+        {"retriever": "own:search"},
+        {"retriever": "vector-rag", "chunker": "sentence", "embedder": "lsa"},
+    ]
+
+
 @pytest.mark.parametrize(
     ("chunker", "expected"),
     [

@@ -1,15 +1,16 @@
 """A run whose questions are answered in shards gives what one run gives."""
 
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import nullcontext
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from rag_evaluation_framework import errors
 from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.runs import RunSpec, run_experiment
-from rag_evaluation_framework.sweeps import cells, in_shards
+from rag_evaluation_framework.sweeps import Sweep, cells, in_shards
 
 HOME = Path(cells.__file__).parents[1] / "demo"
 SPEC = RunSpec(corpus=str(HOME / "corpus"), dataset=str(HOME / "questions.json"), k=[3, 10], gates=["recall@10 >= 0.5"])
@@ -52,3 +53,22 @@ def test_no_shard_is_without_a_question(tmp_path, executor, shards):
     with ThreadPoolExecutor(1) as threads, nullcontext() if shards else pytest.raises(ConfigError, match="at least 1"):
         assert len(in_shards(spec, Path(), tmp_path, threads if executor is None else executor).rankings) == shards
     assert len([*tmp_path.glob("cells/*")]) == shards
+
+
+class Interrupted(Executor):
+    """An executor that Ctrl-C ends before it has an answer."""
+
+    def submit(self, *_):
+        raise KeyboardInterrupt
+
+
+def test_an_interrupt_says_how_many_shards_are_done(tmp_path):
+    with pytest.raises(errors.Interrupted, match=r"^0 of 32 shards of the questions are done and kept; run it again"):
+        in_shards(SPEC, Path(), tmp_path, Interrupted())
+
+
+def test_the_name_is_that_of_the_run_where_a_sweep_has_kept_its_shard(tmp_path):
+    base = SPEC.model_copy(update={"gates": []})
+    Sweep(base=RunSpec(corpus=base.corpus, dataset=base.dataset), over={"k": [3, 10]}).run(tmp_path)
+    assert in_shards(base, Path(), tmp_path, 1).experiment_name == "BM25, recursive 800"
+    assert len([*tmp_path.glob("cells/*")]) == 1

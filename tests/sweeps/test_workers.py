@@ -1,11 +1,12 @@
 """What workers read again, and what is told of them."""
 
+import json
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from itertools import count
 
 import pytest
 
-from rag_evaluation_framework.runs import RunSpec
+from rag_evaluation_framework.runs import RunSpec, parse_config
 from rag_evaluation_framework.sweeps import Sweep, cells
 from rag_evaluation_framework.sweeps.cell import CellOutcome
 
@@ -67,3 +68,63 @@ def test_the_time_that_is_left_is_that_of_cells_that_are_run(monkeypatch, capsys
         "3 of 5 cells, about 200 s left",
         "4 of 5 cells, about 100 s left",
     ]
+
+
+EVERY_KEY = {
+    "corpus": "docs",
+    "glob": ["*.md"],
+    "exclude": "drafts",
+    "converter": "own:read",
+    "text_column": "text",
+    "name_column": "name",
+    "dataset": "q.csv",
+    "evaluation_type": "chunk-level",
+    "chunker": {"type": "recursive-character", "chunk_size": 200},
+    "embedder": "lsa",
+    "vector_store": "in-memory",
+    "retriever": {"type": "own:search", "api_key": "sk-1234567890abcdef1234"},
+    "reranker": "late-interaction",
+    "engine": "http://user:password@127.0.0.1:8000",
+    "rankings": ["a.jsonl", "b.jsonl"],
+    "order": "score",
+    "ties": "trec_eval",
+    "scope_prefix": "eval:a:",
+    "ingest": False,
+    "cleanup": "always",
+    "allow_custom_prefix": True,
+    "allow_remote": True,
+    "allow_assets": True,
+    "loader_root": "texts",
+    "mode": "retrieve",
+    "rerank_top_k": 20,
+    "metrics": ["recall", {"type": "own:Metric"}],
+    "k": [5, 10],
+    "chunk_id": "own:name",
+    "columns": {"quote": "Zitat"},
+    "tokenizer": "cl100k_base",
+    "save_results_path": "runs",
+    "sinks": ["own:send"],
+    "baseline": "last",
+    "gates": ["recall@5 >= 0.5"],
+    "thresholds": {"min.recallAtK": 0.75},
+    "on_inconclusive": "fail",
+    "cluster": "document",
+    "shard": "3/8",
+    "batch_queries": False,
+    "max_concurrency": 4,
+    "timeout": 30.0,
+    "on_error": "raise",
+    "experiment_name": "mine",
+    "budgets": ["500ch", "1000tok", "4000ch_whole"],
+    "count_as_zero": ["failed", "no-answer"],
+}
+
+
+def test_every_key_of_a_run_reaches_the_worker(tmp_path, monkeypatch):
+    assert {*EVERY_KEY} == {*RunSpec.model_fields}
+    monkeypatch.setattr(cells, "depends_on", lambda *_: (True, {}))
+    monkeypatch.setattr(cells, "_is_known", lambda *_: True)
+    spec = RunSpec(**EVERY_KEY)
+    prepared = cells.Prepared(cells.Cell(1, "one", {}, {}, spec), None, tmp_path, {})
+    _, _, keys, *_ = json.loads(cells._task(cells.Workshop(tmp_path, tmp_path), prepared))
+    assert parse_config(keys, "one") == spec

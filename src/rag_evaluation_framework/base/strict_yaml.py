@@ -100,7 +100,8 @@ def _message(error: Any) -> str:
         return f"{problem} in line {error.context_mark.line + 1}"
     if error.context_mark and ("end of stream" in problem or "<stream end>" in problem):
         return f"{problem}; what begins in line {error.context_mark.line + 1} is not closed"
-    return f"{problem} in line {error.problem_mark.line + 1}" if error.problem_mark else problem
+    where = f"{problem} in line {error.problem_mark.line + 1}" if error.problem_mark else problem
+    return f"{where}; YAML indents with spaces, not tabs" if r"'\t'" in problem else where
 
 
 def _check(value: Any, where: str) -> None:

@@ -50,8 +50,9 @@ class Command(TyperCommand):
         _, _, given = self.make_parser(ctx).parse_args([*args])
         counts: Counter[Any] = Counter(given)
         for option, count in counts.items():
-            if count > 1 and not (option.multiple or option.is_flag):
-                ctx.fail(f"{option.opts[0]} is given {count} times; expected once")
+            if count > 1 and not option.multiple and (option.secondary_opts or not option.is_flag):
+                names = " or ".join((*option.opts, *option.secondary_opts))
+                ctx.fail(f"{names} is given {count} times; expected once")
         return super().parse_args(ctx, args)
 
 
@@ -120,7 +121,7 @@ def _make_fit(refusal: BaseException) -> None:
     """Make the message of a refusal fit to be shown; what a command raises is in `Ended`, and has no message."""
     told = vars(refusal)
     if isinstance(told.get("message"), str):
-        told["message"] = fit_to_show(told["message"])
+        told["message"] = fit_to_show(told["message"].removeprefix("Value error, "))  # Typer's words for a choice
 
 
 app = typer.Typer(cls=Commands, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)

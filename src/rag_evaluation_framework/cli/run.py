@@ -3,7 +3,7 @@
 # Annotations stay text, so that naming a type does not load its module: `--help` has to be quick.
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Mapping, Set
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from functools import partial
@@ -73,7 +73,7 @@ def run(
         raise ConfigError(f"the configuration {config} and --no-config were given; expected one of them")
     if config is None and not no_config and "corpus" not in flags:
         config = _config_in(Path(flags.get("save_results_path", store.ROOT)), flags)
-    run_file, folder = _run_file(config, flags)
+    run_file, folder = _run_file(config, flags, {text.partition("=")[0].strip() for text in settings or ()})
     if run_file.allow_custom_prefix and not yes:
         raise ConfigError(
             "--allow-custom-prefix lets a run delete what is in its scope, whatever that is; expected --yes"
@@ -193,9 +193,9 @@ def _cleaned_up(retriever: rag.Retriever, cleanup: retrievers.Cleanup) -> Genera
         yield clean_up
 
 
-def _run_file(config: Path | None, flags: dict[str, Any]) -> tuple[runs.RunSpec, Path]:
-    """Return what is to be run, and the folder to which its paths are relative."""
-    named = {key: options.name_of(key) for key in flags}
+def _run_file(config: Path | None, flags: dict[str, Any], settings: Set[str]) -> tuple[runs.RunSpec, Path]:
+    """Return what is to be run, by keys of which `--set` gives some, and the folder to which its paths are relative."""
+    named = {key: f"--set {key}" if key in settings else options.name_of(key) for key in flags}
     whole: dict[str, Any] = {"save_results_path": str(Path(".rag-eval").absolute())}
     if config is None:
         if "dataset" not in flags:
@@ -209,7 +209,7 @@ def _run_file(config: Path | None, flags: dict[str, Any]) -> tuple[runs.RunSpec,
         whole |= _taken(config, flags)
     whole |= {key: value for key, value in flags.items() if "." not in key}
     for key in flags.keys() - whole.keys():
-        sweeps.set_key(whole, key.split("."), flags[key], key)
+        sweeps.set_key(whole, key.split("."), flags[key], f"--set {key}")
     source, folder = ("the options", Path()) if config is None else (str(config), config.parent)
     return runs.parse_config(whole, source, named), folder
 

@@ -50,8 +50,19 @@ def _shared() -> None:
 
 
 def executor_of(workers: str) -> int | str:
-    """Return a number of processes, or an address."""
-    return int(workers) if workers.isdecimal() else workers
+    """Return a number of processes, or an address.
+
+    Raises:
+        ConfigError: It is neither.
+    """
+    if workers.isdecimal() and int(workers) > 0:
+        return int(workers)
+    if ":" not in workers:
+        raise ConfigError(
+            f"--workers {workers}: expected a number of processes, at least 1, or the address of a Dask scheduler, "
+            "such as tcp://10.0.0.5:8786"
+        )
+    return workers
 
 
 def as_command(function: Callable[..., None]) -> Callable[..., None]:

@@ -55,6 +55,8 @@ def sweep(
         swept = sweeps.make_sweep({}, "the options", Path(), over or (), given)
     else:
         swept = sweeps.load_sweep(config, over or (), given)
+    if not swept.over:
+        raise ConfigError("nothing is varied; expected --over, such as --over chunker.chunk_size=200,400")
     where = root or store.ROOT
     executor = None if workers is None else options.executor_of(workers)
     with components_print_to_stderr():

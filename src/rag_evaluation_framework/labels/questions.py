@@ -282,7 +282,9 @@ def columns_of(
         DatasetError: A column is missing, or two may be meant.
     """
     found: dict[str, list[str]] = {}
-    told: Mapping[str, Any] = given or {}
+    told: Any = given or {}
+    if not isinstance(told, Mapping):
+        raise DatasetError(f"columns={shown(given)}: expected a mapping, such as {{'quote': 'Antwort'}}")
     for role, name in told.items():
         if role not in COLUMNS or not isinstance(name, str):
             raise DatasetError(f"columns={shown(given)}: expected names for {', '.join(COLUMNS)}")
@@ -352,7 +354,7 @@ def _listed(names: Sequence[str]) -> str:
 def _say(role: str, name: str) -> str:
     return (
         f"in Python columns={{{role!r}: {name!r}}}, in a configuration columns: {{{role}: {name}}}, or make a dataset "
-        f"of it with rag-eval init --{role}-column {shlex.quote(name)}"
+        f"of it with rag-eval init --column {role}={shlex.quote(name)}"
     )
 
 
@@ -365,7 +367,8 @@ def _rows_and_columns(
     """Return the rows of whatever holds questions, all of their columns, and those that `columns_of` finds."""
     rows = list(_rows_of(given, source, lambda header: _has_columns(header, columns, roles)))
     if not rows:
-        raise DatasetError(f"{source}: holds no questions")
+        needed = " and ".join(role for role in roles if role in ("question", "quote"))
+        raise DatasetError(f"{source}: holds no questions; expected rows with {needed}")
     names = [*dict.fromkeys(name for _, row in rows for name in row)]
     return rows, names, columns_of(names, columns, source, roles)
 

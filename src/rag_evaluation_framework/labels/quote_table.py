@@ -427,7 +427,7 @@ _MOST_SHOWN = 160
 
 def check_quotes(
     path: Any,
-    corpus: Corpus,
+    corpus: Corpus | str | Path,
     verbatim_only: bool = False,
     repeated: Repeated = "ambiguous",
     columns: Mapping[str, str] | None = None,
@@ -442,7 +442,7 @@ def check_quotes(
     Args:
         path: The file: a table (CSV of any separator and encoding, `.xlsx`), JSONL, or what another tool exports; or a
             list of dicts, or a data frame.
-        corpus: The documents; the suffix of an id tells Markdown, HTML and reStructuredText.
+        corpus: The documents, or their path; the suffix of an id tells Markdown, HTML and reStructuredText.
         verbatim_only: Ignore nothing but white space.
         repeated: What a quote is that occurs more than once: `ambiguous`, so that its question is skipped, or answered
             by `any` of its occurrences (in the document, if the row names one). A row whose document is `*` always is
@@ -455,7 +455,8 @@ def check_quotes(
         CorpusError: The corpus is not a `Corpus`, or is empty.
         DatasetError: The file cannot be read, lacks a column, or has a row without a question.
     """
-    given, corpus = checked_path(path) if isinstance(path, str | Path) else path, checked_corpus(corpus)
+    given = checked_path(path) if isinstance(path, str | Path) else path
+    corpus = checked_corpus(Corpus.of(corpus) if isinstance(corpus, str | Path) else corpus)
     if repeated not in get_args(Repeated):
         raise ConfigError(f"repeated={shown(repeated)}; expected 'ambiguous' or 'any'")
     return _checked(read_quote_table(given, columns), corpus, verbatim_only, repeated)

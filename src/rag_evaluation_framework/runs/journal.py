@@ -50,6 +50,8 @@ databases and objects, of which that is not known; or none."""
 
 _FILE = "journal-{}.jsonl"
 _SYNCED = 1.0  # seconds between two writings to the disk itself
+_CUTOFFS = "cutoffs"
+"""The fact on which it depends how many results are asked for: an answer is taken at the same number of them only."""
 _PACKAGE = __name__.partition(".")[0]
 _IMPORT = re.compile(rb"^[ \t]*(?:from|import)[ \t]+([\w., \t]+)", re.MULTILINE)
 _NAMES = re.compile(rb"(?:^|,[ \t]*)(\w+)")  # `a` and `b` of `a.c, b as d`
@@ -259,7 +261,7 @@ class Journal:
             for file, first in firsts.items()
             if first["journal"] == JOURNAL_VERSION
             and {"corpus", "questions"}.isdisjoint(changed[file])
-            and (self.resume == "always" or (self.sure and not changed[file]))
+            and (self.resume == "always" or (self.sure and not {*changed[file]} - {_CUTOFFS}))
         ]
         begun = {"journal": JOURNAL_VERSION, "created": f"{datetime.now(UTC):%Y-%m-%d %H:%M:%S}", "run_id": run_id}
         for file in sorted(taken, key=lambda file: not changed[file]):
@@ -268,9 +270,13 @@ class Journal:
             first = firsts[taken[0]]
             begun |= {"created": first["created"], "run_id": first["run_id"] or run_id}
         if self._answered:
-            answered = len(self._answered)
-            self.notes.append(noted("answers", count=answered, all=self.questions, created=begun["created"]))
-            if others := [fact for fact in facts if any(fact in changed[file] for file in taken)]:
+            answered, others = (
+                len(self._answered),
+                [fact for fact in facts if any(fact in changed[file] for file in taken)],
+            )
+            kind = "answers at other cutoffs" if _CUTOFFS in others else "answers"
+            self.notes.append(noted(kind, count=answered, all=self.questions, created=begun["created"]))
+            if others := [fact for fact in others if fact != _CUTOFFS]:
                 self.notes.append(noted("changed", changed=" and ".join(map(noted, others))))
         elif firsts and not taken:
             *_, (last, first) = firsts.items()
@@ -364,6 +370,7 @@ def open_journal(
             "in a function, or an object; expected experiment_name=, a name of its own"
         )
     sure, facts = depends_on(config, pipeline or {})
+    facts[_CUTOFFS] = " ".join(map(str, config.cutoffs))
     folder, questions = unfinished_folder(root, config, pipeline), len(config.dataset)
     journal = Journal(folder, config.corpus, questions, resume, sure=sure, after=after)
     try:

@@ -31,7 +31,7 @@ from ..components.providers.usage import ModelUsage, count_usage, track_usage
 from ..contracts.registry.records import plain
 from ..data import CharacterSpan, Corpus, Dataset, GroundTruth
 from ..data.rankings import OnError
-from ..errors import ConfigError, RagEvalError, ResultError, SaveFailed
+from ..errors import ConfigError, Interrupted, RagEvalError, ResultError, SaveFailed
 from ..runs import EvaluationResult, ExperimentConfig, RunSpec, load_result, open_journal, parse_config, run
 from ..runs.journal import Resume, depends_on, digest, files_of, is_described, own_modules, unfinished_folder
 from ..runs.store import CELLS, REPORT, keep_corpus
@@ -328,12 +328,10 @@ def _task(workshop: Workshop, prepared: Prepared) -> str:
             f"{cell.name}: {' and '.join(opaque) or 'a part of the pipeline'} was given in Python, and workers are "
             "sent names: give a path or name"
         )
-    written = {key: plain(value) for key, value in keys.items()}
     places = [str(workshop.folder.absolute()), str(workshop.root.absolute()), prepared.folder.name]
     facts = depends_on(prepared.config, prepared.pipeline or {})[1]
-    return json.dumps(
-        [cell.number, cell.name, written, facts, *places, workshop.imports, workshop.fresh, workshop.start]
-    )
+    task = [cell.number, cell.name, keys, facts, *places, workshop.imports, workshop.fresh, workshop.start]
+    return json.dumps(task, default=plain)
 
 
 def run_task(task: str) -> str:
@@ -404,20 +402,29 @@ def in_shards(
     Raises:
         ConfigError: A shard failed; or workers cannot be sent what is in the run.
         ProviderUnavailable: The executor is gone; what is done is kept.
+        Interrupted: Ctrl-C came; what is done is kept.
     """
     workshop = Workshop(folder, root, imports, fresh)
     keys = {key: getattr(spec, key) for key in spec.model_fields_set}
     asked = {key: value for key, value in keys.items() if key not in _OF_THE_WHOLE}
     whole = Cell(0, WHOLE, {}, {}, parse_config(asked, WHOLE))
-    questions = outcome(lambda: len(workshop.prepared(whole).config.dataset), lambda _: _SHARDS)  # shards say why
+    config = outcome(lambda: workshop.prepared(whole).config, lambda _: None)  # of what cannot be run, shards say why
+    questions = _SHARDS if config is None else len(config.dataset)
     of = max(min(executor if isinstance(executor, int) else _SHARDS, questions), 1)
     cells: list[Cell] = []
     for number in range(1, of + 1):
         name = f"shard {number}/{of}"
         cells.append(Cell(number, name, {}, {}, parse_config({**asked, "shard": f"{number}/{of}"}, name)))
-    made = outcomes(workshop, cells, "raise", executor)
-    folders = {one.cell.number: one.folder for one in made if one.folder is not None}
+    folders: dict[int, Path] = {}
+    try:
+        with closing(outcomes(workshop, cells, "raise", executor)) as made:
+            for one in made:
+                if one.folder is not None:
+                    folders[one.cell.number] = one.folder
+    except KeyboardInterrupt as interrupt:
+        told = f"{len(folders)} of {of} shards of the questions are done and kept; run it again to go on"
+        raise Interrupted(told) from interrupt
     paths = [str(folders[number].absolute()) for number in sorted(folders)]
     scored = {key: value for key, value in keys.items() if key not in _OF_THE_SHARDS}
-    name = spec.experiment_name or load_result(paths[0]).name
+    name = spec.experiment_name or (load_result(paths[0]).name if config is None else config.name)
     return parse_config({**scored, "experiment_name": name, "rankings": paths}, "the rankings of the shards")

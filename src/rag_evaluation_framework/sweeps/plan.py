@@ -48,6 +48,7 @@ ROWS = ("k", "budgets")
 """Keys of a run that are cutoffs: no cells, but rows of each."""
 _BUSY = "cells ran side by side: their times are those of a busy machine"
 _MOST = 100_000  # cells; what is meant to be fewer is a slip
+_PARTS = ("chunker", "embedder", "vector_store")
 _OF_ONE_RUN = ("gates", "thresholds", "baseline", "sinks", "shard", "cleanup")
 
 
@@ -169,8 +170,10 @@ class Sweep(BaseModel, frozen=True):
         cells: list[Cell] = []
         for number, (levels, values) in enumerate(wanted, 1):
             keys = dict(fixed)
+            if values.get("retriever") not in (None, "bm25", "vector-rag"):  # a whole pipeline, as `run --retriever` is
+                keys = {key: value for key, value in keys.items() if key not in _PARTS}
             for key in sorted(values, key=lambda key: key.count(".")):  # a component before its parameters
-                set_key(keys, key.split("."), values[key], key)
+                set_key(keys, key.split("."), values[key], key, " (only_if leaves such cells out)")
             name = ", ".join(f"{short}={levels[key]}" for key, short in varied.items())
             keys["experiment_name"] = name or keys.get("experiment_name") or WHOLE
             spec = parse_config(keys, f"cell {number}{name and ', '}{name}")

@@ -11,6 +11,7 @@ from ..contracts.registry import describe
 from ..contracts.registry.building import parsed
 from ..contracts.registry.loading import KINDS
 from ..errors import ConfigError
+from ..runs import RunSpec
 
 _ITEM = re.compile(r"""\s*('[^']*'|"[^"]*"|\[[^\]]*\]|\{[^}]*\}|[^,]*)\s*(?:,|$)""")
 
@@ -27,7 +28,12 @@ def parse_axis(text: str, option: str = "--over") -> tuple[str, list[Any]]:
     listed = [match[1].strip() for match in _ITEM.finditer(rest) if match[0]]
     quoted = (one for one in listed if one[:1] in ("'", '"'))
     if not key.strip() or not equals or not listed or not all(listed) or any(one[-1] != one[0] for one in quoted):
-        raise ConfigError(f"{option} {text}: expected a key and its values, such as chunker.chunk_size=200,400")
+        expected = "a key and its values, such as chunker.chunk_size=200,400"
+        if option == "--set":
+            expected = "a key and its value, such as chunker.chunk_size=200"
+        raise ConfigError(f"{option} {text}: expected {expected}")
+    if key.strip() in {*describe(DEFAULT_CHUNKER)} - {*RunSpec.model_fields}:
+        raise ConfigError(f"{option}: {key.strip()!r} is no key of a run; did you mean chunker.{text}?")
     may_be_none = key.strip().rpartition(".")[2] in KINDS
     return key.strip(), [None if may_be_none and text.lower() == "none" else _scalar(text) for text in listed]
 
@@ -42,11 +48,11 @@ def _scalar(text: str) -> Any:
     return text if is_object(found) and text[0] != "{" else found  # eval:help: is a text
 
 
-def set_key(keys: dict[str, Any], path: Sequence[str], value: Any, axis: str) -> None:
+def set_key(keys: dict[str, Any], path: Sequence[str], value: Any, axis: str, remedy: str = "") -> None:
     """Set a key, or a parameter of the component that a key holds.
 
     Raises:
-        ConfigError: There is no such component.
+        ConfigError: There is no such component; the message ends with the remedy.
     """
     key, *inner = path
     if not inner:
@@ -56,15 +62,18 @@ def set_key(keys: dict[str, Any], path: Sequence[str], value: Any, axis: str) ->
     part: dict[str, Any]
     if held is None and key == "chunker":
         part = describe(DEFAULT_CHUNKER)
-    elif held is None or held == "none" or key not in KINDS:
+    elif key not in KINDS:
         raise ConfigError(
-            f"{axis} is a parameter of the {key}, and there is none; name one (only_if leaves such cells out)"
+            f"{axis}: {key} is not a component, so it has no parameters; expected its whole value, as in "
+            "'columns={question: Frage, quote: Zitat}'"
         )
+    elif held is None or held == "none":
+        raise ConfigError(f"{axis} is a parameter of the {key}, and there is none; name one{remedy}")
     elif isinstance(held, str):
         kind: Any = key
         name, given = parsed(kind, held)
         part = {"type": name, **given}
     else:
         part = dict(held) if is_object(held) else describe(held)
-    set_key(part, inner, value, axis)
+    set_key(part, inner, value, axis, remedy)
     keys[key] = part

@@ -11,6 +11,7 @@ from typing import Any, cast
 from ...base.exits import outcome
 from ...base.files import is_list, is_object
 from ...base.outside import HIDDEN, fit_to_keep, is_secret
+from ...data import Cutoff
 from ..component import Component, component_name, confide, parameters, recorded_parameters
 from ..roles import Metric
 from .loading import KINDS, PACKAGE, built_in
@@ -101,7 +102,7 @@ def plain(value: object, deepest: int = _DEEPEST, above: tuple[int, ...] = ()) -
 def _plain(value: object, deepest: int, above: tuple[int, ...]) -> Any:
     if value is None or isinstance(value, bool):
         return value
-    if isinstance(value, str | PurePath):
+    if isinstance(value, str | PurePath | Cutoff):
         return fit_to_keep(str(value))
     if isinstance(value, Integral):
         number = int(value)

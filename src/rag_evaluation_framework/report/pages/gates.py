@@ -144,7 +144,8 @@ def unreliable(
         yield f"{not_asked} of {asked} questions were not asked, as the retriever did not answer {others}"
         return
     if all(mean is None for mean in result.metrics.values()):
-        yield "no question has a score"
+        first = next((f" (the first failed: {one.kind}: {one.message})" for one, *_ in result.failures.values()), "")
+        yield f"no question has a score{first}"
         return
     if failed > allow_failures:
         yield f"{failed} of {asked} questions failed{beyond(allow_failures, 'failures')}"

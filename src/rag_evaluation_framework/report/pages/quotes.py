@@ -158,9 +158,10 @@ class _Quotes:
         """Return the advice of a row, with the folder before each of its places that the advice names."""
         told, at = "", 0
         for spans in row.places[:_MOST_PLACES]:
-            first = row.advice.find(self.lines.named(spans[0]), at)
+            name = self.lines.named(spans[0])  # that of several places on a page of a PDF
+            first = row.advice.find(name, at)
             if first >= 0:
-                told, at = f"{told}{row.advice[at:first]}{self.inside}", first
+                told, at = f"{told}{row.advice[at:first]}{self.inside}{name}", first + len(name)
         return f"{told}{row.advice[at:]}"
 
     def _first(self, names: Sequence[str], count: int) -> str:

@@ -75,6 +75,10 @@ _NOTES: Mapping[str, str] = {
         "{count} of {all} questions were answered by the run that began at {created} UTC and was interrupted; they are "
         "not asked again (--fresh asks all)"
     ),
+    "answers at other cutoffs": (
+        "{count} of {all} questions were answered by the run that began at {created} UTC and was interrupted; k or "
+        "budgets are others now: they are asked again where these need another number of results (--fresh asks all)"
+    ),
     "changed": "{changed} changed since some of these answers",
     "not used": "answers of an interrupted run in {where} are not used: {why}. All questions are asked",
     "other version": "another version of rag-eval wrote them, or they are damaged",
@@ -86,6 +90,7 @@ _NOTES: Mapping[str, str] = {
     "not kept": "answers cannot be kept any more in {where} ({why}); the run goes on",
     # What of a run is asked anew, if it changed since.
     "corpus": "the documents",
+    "cutoffs": "k or budgets",
     "questions": "the questions",
     "versions": "the version of Python or of a package",
     "code": "the code of the retriever or what it imports",
