@@ -270,12 +270,9 @@ class Journal:
             first = firsts[taken[0]]
             begun |= {"created": first["created"], "run_id": first["run_id"] or run_id}
         if self._answered:
-            answered, others = (
-                len(self._answered),
-                [fact for fact in facts if any(fact in changed[file] for file in taken)],
-            )
+            others = [fact for fact in facts if any(fact in changed[file] for file in taken)]
             kind = "answers at other cutoffs" if _CUTOFFS in others else "answers"
-            self.notes.append(noted(kind, count=answered, all=self.questions, created=begun["created"]))
+            self.notes.append(noted(kind, count=len(self._answered), all=self.questions, created=begun["created"]))
             if others := [fact for fact in others if fact != _CUTOFFS]:
                 self.notes.append(noted("changed", changed=" and ".join(map(noted, others))))
         elif firsts and not taken:
