@@ -207,7 +207,8 @@ def read_harness(
         raise records.error()
     records.warn()
     truth = [entry for entry in entries if entry is not None]
-    return Dataset(truth, DOCUMENT, name=head.id, corpus=corpus, metadata=head.kept())
+    metadata = {key: content.get(key, value) for key, value in head.kept().items()}  # as the file has it
+    return Dataset(truth, DOCUMENT, name=head.id, corpus=corpus, metadata=metadata)
 
 
 def _check_unknown(item: _Item, where: str, records: RecordReader) -> None:
