@@ -19,7 +19,7 @@ def test_the_warning_points_at_the_caller_not_at_the_framework(tmp_path):
     (tmp_path / "folder").mkdir()
     (tmp_path / "a.md").write_text("text")
     (tmp_path / "link").symlink_to(tmp_path / "folder")
-    with pytest.warns(UserWarning, match="is a link to a folder") as caught:
+    with pytest.warns(UserWarning, match="links to folders are not followed") as caught:
         rag.Corpus.from_folder(tmp_path, "**/*.md")
     with pytest.warns(UserWarning, match="own") as own:
         note("own")

@@ -190,6 +190,7 @@ class Cache(HashedFiles):
         super().__init__(Path(from_home(root)) / "cache" / name)
         self._what, self._most = what, most
         self._left = 0  # bytes to be written before the size is looked at
+        self._told: set[str] = set()
         self.problem: str | None = None
         self.unread: str | None = None
 
@@ -244,10 +245,12 @@ class Cache(HashedFiles):
 
     def _go_on_without(self, done: str, error: Exception) -> str:
         told = f"{self.folder}: {self._what} cannot be {done} ({getattr(error, 'strerror', None) or error})"
-        note(
-            f"{told}: that work is done again. Check the path, its permissions and the free space, or start anew with: "
-            "rag-eval cache clear"
-        )
+        if told not in self._told:
+            self._told.add(told)
+            note(
+                f"{told}: that work is done again. Check the path, its permissions and the free space, or start anew "
+                "with: rag-eval cache clear"
+            )
         return told
 
 
