@@ -78,9 +78,10 @@ nightly-3: $(VENV)/dev.stamp
 nightly-4: $(VENV)/dev.stamp
 	$(PYTEST) $(TWO) -m nightly tests/kills
 
-# All others.
+# All others, and properties that part 0 does not trace, on all of their examples.
 nightly-5: $(VENV)/dev.stamp libraries
 	$(PYTEST) $(TWO) -m nightly --ignore=$(REAL) --ignore=tests/test_mutants.py --ignore=tests/fuzz --ignore=tests/kills $(PYTEST_ARGS)
+	$(PYTEST) $(TWO) -m "hypothesis and no_cover and not nightly" $(PYTEST_ARGS)
 
 check: $(VENV)/dev.stamp test ## Format, lint, types and docs, beside `make test`.
 	$(BIN)/ruff format --check .
