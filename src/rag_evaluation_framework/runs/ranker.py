@@ -23,7 +23,7 @@ from ..base.stages import seconds_reading
 from ..contracts.component import component_name
 from ..contracts.roles import IndexedRetriever, Retriever, checked_prefix_stable, is_trusted
 from ..data import AnyChunk, Corpus, Cutoff, Query, Retrieval, Stage
-from ..data.hits import HitCollector, HitTable, RankedHits, Ranking
+from ..data.hits import HitCollector, RankedHits, Ranking
 from ..data.rankings import NOT_ANSWERED, NOT_ASKED, UNFILLED, Failure, Rankings, StageRow, stage_columns, stage_rows
 from ..errors import ComponentExited, ConfigError, UnreadableAnswer
 from ..labels.hit_locator import HitLocator
@@ -160,7 +160,7 @@ class Ranker:
             counts = {"count": not_asked, "all": len(queries), "abandoned": len(self._abandoned)}
             note(noted("stopped", **counts, limit=self.asking.timeout))
         unfilled = {cutoff: ended & worked for cutoff, ended in self.cutter.unfilled(hits).items()}
-        for text in (*self._noted_ends(deepest, worked, unfilled), *self._noted_places(hits.flat)):
+        for text in (*self._noted_ends(deepest, worked, unfilled), *self._noted_places(hits)):
             note(text)
         return Rankings(
             tuple(queries),
@@ -399,8 +399,9 @@ class Ranker:
             results = f"{most} result{'s' * (most > 1)}"
             yield noted("own number", name=self.name, most=results, alike=alike, k=self._largest)
 
-    def _noted_places(self, hits: HitTable) -> Iterator[str]:
+    def _noted_places(self, found: RankedHits) -> Iterator[str]:
         """Yield notes on results whose places are odd."""
+        hits = found.flat
         told = hits.take(np.flatnonzero(hits.text.known & hits.placed))
         rows, numbers = told.distinct()
         by_words, contradicts = self._locator.by_words, self.cutter.reader.contradicts
@@ -416,6 +417,11 @@ class Ranker:
             yield noted("other place", count=len(misplaced), first=place)
         if self.spans and (whole := self._locator.whole):
             yield noted("whole documents", count=len(whole), first=shown(min(whole)))
+        # A document alone may be any part of it; a place that its document does not have leaves an empty text.
+        same = np.flatnonzero(hits.placed | hits.chunk_id.known | (hits.text.numbers(len) > 0))
+        _, alike = hits.take(same).distinct()
+        if repeated := len(same) - len(np.unique(found.query[same] * (len(same) + 1) + alike)):
+            yield noted("repeated", count=repeated)
         named = hits.take(np.flatnonzero(~hits.doc_id.known & (hits.text.numbers(self._corpus.__contains__) > 0)))
         if len(named):
             yield noted("ids as texts", count=len(named), first=shown(named[0].text))

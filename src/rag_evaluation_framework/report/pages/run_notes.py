@@ -55,6 +55,7 @@ _NOTES: Mapping[str, str] = {
         "results that name a document and no place in it: of {count} documents, such as {first}; each such result "
         "counts as the whole document. If it is a part, let the retriever return its text, or start and end"
     ),
+    "repeated": "results that are another one of their ranking once more: {count}; a reader reads them twice",
     "ids as texts": (
         "results that are the id of a document, and were read as a text: {count}, such as {first}; let the retriever "
         "return {{'doc_id': ...}} for each"
