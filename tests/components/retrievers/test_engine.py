@@ -329,6 +329,7 @@ def test_what_is_odd_in_an_answer_is_counted_and_shown():
     assert "Rubbish returned more results than it was asked for; the first ones were read (questions: 2)" in told
     assert "Rubbish returned scores that are no finite numbers; they were left out" in told
     assert "places that do not hold the result that names them: 2, such as [0:1000000000] of 'eval:a:" in told
+    assert "results that are another one of their ranking once more: 6;" in told
     assert "! Rubbish returned more results" in str(result)
 
 
