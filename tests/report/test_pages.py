@@ -39,7 +39,7 @@ def pages():
         for size in (60, 200)
     )
     verdict = GateVerdict(POISON, POISON, "failed", POISON)
-    funnel = Funnel(9, 7, 5, 3, {"parsed": {POISON: 2}}, {POISON: 1}, 1)
+    funnel = Funnel(9, 7, 5, 3, {"parsed": {POISON: 2}}, {POISON: 1})
     usage = [ModelUsage(POISON, POISON, requests=3)]
     failed = [FailedRequests(POISON, POISON, 500, (POISON,), again) for again in (True, False)]
     rejected = [Rejection("parsed", POISON, f"{POISON}{n}", POISON, [POISON]) for n in range(3)]

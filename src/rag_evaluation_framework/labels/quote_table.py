@@ -526,7 +526,7 @@ def locate_quote(
     if document.strip() == ANY_DOCUMENT:
         document, repeated = "", "any"
     try:
-        doc_id = resolver.resolve(document) if document.strip() else None
+        doc_id = resolver.resolve_named(document) if document.strip() else None
     except DatasetError as error:
         if len(resolver.named(document)) > 1:
             return Fate(advice=str(error))
