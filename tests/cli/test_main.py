@@ -38,7 +38,7 @@ def test_version_is_that_of_the_distribution(rag_eval):
 
 @pytest.mark.parametrize(
     ("command", "option"),
-    [(["run"], "--dataset"), (["explain"], "--baseline"), (["score"], "--qrels"), (["dataset", "lint"], "--chunks")],
+    [(["run"], "--dataset"), (["explain"], "--score"), (["score"], "--qrels"), (["dataset", "lint"], "--chunks")],
     ids=str,
 )
 def test_an_option_of_one_value_is_refused_if_it_is_given_twice(rag_eval, command, option):

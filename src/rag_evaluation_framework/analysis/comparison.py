@@ -22,7 +22,7 @@ from ..runs.means import FEWEST, Cluster, Clusters, Labels, change_record, chang
 from ..runs.naming import other_meaning
 from ..runs.result import EvaluationResult
 from ..runs.shown import Shown, recorded_test
-from ..runs.store import kept_corpus
+from ..runs.texts import kept_corpus
 from ..scoring.levels.rules import RULES
 from ..statistics import PairedDifference, TiedWithBest, paired_differences, tied_with_best
 from ..statistics.paired import LEVEL

@@ -31,4 +31,4 @@ from .spec import RunSpec as RunSpec
 from .spec import load_config as load_config
 from .spec import parse_config as parse_config
 from .store import check_root as check_root
-from .store import texts_of_runs as texts_of_runs
+from .texts import texts_of_runs as texts_of_runs

@@ -46,7 +46,7 @@ from .means import (
 )
 from .query_result import DEEPEST, QueryResult, QueryResults, missed, question_lines, why_unknown
 from .shown import GateVerdict, Shown, ShownList
-from .store import keep_corpus
+from .texts import keep_corpus
 
 if TYPE_CHECKING:
     import pandas as pd

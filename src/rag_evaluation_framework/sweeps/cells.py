@@ -34,7 +34,8 @@ from ..data.rankings import OnError
 from ..errors import ConfigError, Interrupted, RagEvalError, ResultError, SaveFailed
 from ..runs import EvaluationResult, ExperimentConfig, RunSpec, load_result, open_journal, parse_config, run
 from ..runs.journal import Resume, depends_on, digest, files_of, is_described, own_modules, unfinished_folder
-from ..runs.store import CELLS, REPORT, keep_corpus
+from ..runs.store import CELLS, REPORT
+from ..runs.texts import keep_corpus
 from .cell import Cell, CellFacts, CellOutcome, Drawer
 from .executors import run_tasks
 

@@ -31,7 +31,8 @@ from ...runs import EvaluationResult, QueryResult
 from ...runs.config import Asking
 from ...runs.naming import record_parts
 from ...runs.ranker import indexed
-from ...runs.store import CELLS, RUNS, kept_corpus
+from ...runs.store import CELLS, RUNS
+from ...runs.texts import kept_corpus
 from ...scoring.levels.chunk_ids import ChunkIds
 from ...text.reading import HitReader, RankingCutter
 from ...text.tokenizers import checked_counter

@@ -1,0 +1,55 @@
+"""Texts of the documents of saved runs, kept below their root by hash, so that runs are shown as they were."""
+
+# Beside `store`, which commands load for names of folders: this loads documents and NumPy.
+
+from collections.abc import Mapping
+from contextlib import suppress
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from ..base.files import Json, is_object, parse_json
+from ..base.progress import progress
+from ..base.store import Store
+from ..data import Corpus, Document, DocumentId
+from ..data.documents import HOW_READ
+from .store import ROOT
+
+TEXTS = Path("store", "texts")
+"""The folder of texts, below a root."""
+_MOST = 1 << 30  # bytes of the texts of all runs
+
+
+def texts_of_runs(root: str | Path) -> Store:
+    """Return the store of the texts of all runs below a root, at most 1 GiB; those used least recently go first."""
+    return Store(Path(root) / TEXTS, _MOST)
+
+
+def keep_corpus(corpus: Corpus, root: str | Path) -> None:
+    """Keep the texts of a corpus, and their list; not those of one that is larger than the store."""
+    size = sum(len(document.content.encode("utf-8", "surrogatepass")) for document in corpus)
+    if len(corpus) and size < _MOST // 2:
+        with suppress(OSError):  # of a run, its result matters more than what shows it later
+            contents = (document.content for document in progress(corpus, "Keeping documents", "document"))
+            texts_of_runs(root).put(chain(contents, [corpus.text_list]))
+
+
+def kept_corpus(known: Mapping[str, Any], folder: Path | None) -> Corpus | None:
+    """Return the documents of a saved run, as they were; None if one of their texts is not kept any more.
+
+    Args:
+        known: The `corpus` of the record of the run.
+        folder: The folder of the run. Texts are looked for below its root, and below the usual one.
+    """
+    roots = [ROOT, *(() if folder is None else folder.absolute().parents)]
+    for kept in (texts_of_runs(root) for root in roots if (root / TEXTS).is_dir()):
+        hashes: Json = None
+        with suppress(ValueError):  # a text that is no list
+            hashes = parse_json(kept.get(str(known.get("texts"))) or "")
+        if is_object(hashes):
+            texts = {name: kept.get(str(digest)) for name, digest in hashes.items()}
+            found = [Document(DocumentId(name), text) for name, text in texts.items() if text is not None]
+            if len(found) == len(texts):
+                where = {key: known[key] for key in HOW_READ if known.get(key) is not None}
+                return Corpus(found, where)
+    return None
