@@ -41,7 +41,7 @@ def pages():
     verdict = GateVerdict(POISON, POISON, "failed", POISON)
     funnel = Funnel(9, 7, 5, 3, {"parsed": {POISON: 2}}, {POISON: 1})
     usage = [ModelUsage(POISON, POISON, requests=3)]
-    failed = [FailedRequests(POISON, POISON, 500, (POISON,), again) for again in (True, False)]
+    failed = [FailedRequests(POISON, POISON, 500, (POISON,))]
     rejected = [Rejection("parsed", POISON, f"{POISON}{n}", POISON, [POISON]) for n in range(3)]
     counts = dict.fromkeys(("questions", "no_answer", "repeated", "contradicted"), 1)
     counts |= dict.fromkeys(("queries_not_ranked", "queries_not_judged", "ties_or_duplicates"), 0)

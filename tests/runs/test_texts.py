@@ -8,7 +8,7 @@ import pytest
 
 import rag_evaluation_framework as rag
 from rag_evaluation_framework import Corpus, Document, DocumentId, evaluate, load_result
-from rag_evaluation_framework.runs import store as texts
+from rag_evaluation_framework.runs import texts
 from rag_evaluation_framework.runs.texts import kept_corpus, texts_of_runs
 
 TEXTS = {"a.md": "Refunds take five days.", "b.md": "Größe 1"}

@@ -98,35 +98,32 @@ def show(console: Console, block: Block) -> None:
 
 
 def _show_table(console: Console, table: Table) -> None:
-    """Print a table, if need be with headers that are broken where a name can be.
+    """Print a table, in as many below each other as the width of the console requires.
 
-    Long words wrap; headers and numbers are never cut. If the columns do not fit beside each other, each row is a
-    paragraph.
+    Words are repeated in each, and wrap if they are long. Headers and numbers are never cut. If they do not fit,
+    headers are broken where a name can be; if not even one column fits, lines are longer than the console.
     """
     for told in table.lines:
         print_wrapped(console, Text(told, "dim"), 0)
     for broken in (False, True):
         words, numbers = _columns(table, broken=broken)
-        spare = console.width - _EDGES - sum(min(column.width, _LONGEST_WORDS) + _GAP for column in words)
-        spare -= sum(column.width + _GAP for column in numbers)
+        room = console.width - _EDGES - sum(min(column.width, _LONGEST_WORDS) + _GAP for column in words)
+        spare = room - sum(column.width + _GAP for column in numbers)
         if spare >= 0:
             break
-    if spare < -_GAP or not numbers:
-        for row in range(len(table.rows)):
-            first, *others = (column.cells[row] for column in (*words, *numbers))
-            print_wrapped(console, first, 2)
-            named = zip(table.header[1:], others, strict=True)
-            parts = [Text.assemble((f"{name} ", "dim"), cell) for name, cell in named]
-            if parts:
-                print_wrapped(console, Text(", ").join(parts), 6)
-        console.print()
-        return
     if any(table.bars) and spare >= _BAR[0]:
         width, plain = min(spare, _BAR[1]), console.options.ascii_only
         bars = [Text(drawn(bar, table.scale, width, plain=plain)) for bar in table.bars]
         numbers.append(Column(Text(axis(table.scale, width), "dim"), bars, "left"))
-        spare -= width
-    console.print(_grid(words, numbers, max(spare, 0)), crop=False)
+    if not numbers:
+        for row in zip(*(column.cells for column in words), strict=True):
+            print_wrapped(console, Text("  ").join(row), 2)
+    while numbers:
+        count, taken = 1, numbers[0].width
+        while count < len(numbers) and taken + _GAP + numbers[count].width <= room:
+            taken, count = taken + _GAP + numbers[count].width, count + 1
+        console.print(_grid(words, numbers[:count], max(room - taken - _GAP, 0)), crop=False)
+        numbers = numbers[count:]
 
 
 def _columns(table: Table, *, broken: bool) -> tuple[list[Column], list[Column]]:
