@@ -55,7 +55,7 @@ def pages():
         "leaderboard": rag.compare(first, second, second).summary(),
         "explanation": first.explain(first.scores.query_ids[0], corpus=corpus).summary(),
         "losses": Attribution.of(first, corpus=corpus).summary(),
-        "demo": report.demo_page(corpus, 2, [first, second], whole=False),
+        "demo": report.demo_page(corpus, 2, [first, second]),
         "dataset": report.dataset_page(describe_dataset(dataset, corpus)),
         "quality": report.quality_page(dataset_quality(dataset, corpus), public_questions()),
         "lint": lint_dataset(dataset, corpus).summary(),

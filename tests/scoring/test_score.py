@@ -122,7 +122,7 @@ def test_metrics_are_scored_by_name_as_an_evaluation_does():
     assert list(score(rankings, truth, [SpanRecall()], 15).columns) == ["span_recall@15"]
     assert list(score(rankings, truth, [SpanRecall()], "15").columns) == ["span_recall@15"]
     assert list(score(rankings, truth, [SpanRecall()], "15ch").columns) == ["span_recall@15ch"]
-    for cutoffs, message in (([], "no cutoffs were given"), ([5, "5"], "'5' is given twice"), (None, "cutoffs=None")):
+    for cutoffs, message in (([], "no cutoffs were given"), ([5, "5"], "'5' is given twice"), (None, "cutoff None")):
         with pytest.raises(ConfigError, match=message):
             score(rankings, truth, [SpanRecall()], cutoffs)
 

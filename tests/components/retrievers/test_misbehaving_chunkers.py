@@ -1,13 +1,10 @@
 """What a chunker gets wrong is told by its name when the corpus is indexed."""
 
-from itertools import count
-
 import pytest
 
 from rag_evaluation_framework import (
     BM25Retriever,
     Chunker,
-    ChunkerPositionAdapter,
     Corpus,
     Document,
     DocumentId,
@@ -127,11 +124,6 @@ def test_chunks_that_overlap_or_go_back_are_taken():
         return [placed(document, 7, 21), placed(document, 0, 12), placed(document, 0, 12)]
 
     assert notes_of(WrongPlaces(overlapping)) == []
-
-
-def test_the_adapter_alone_refuses_them_too():
-    with pytest.raises(InputError, match="more texts than"):
-        ChunkerPositionAdapter(Wrong(lambda _: ("x" for _ in count()))).locate_chunks(Document(DocumentId("a"), "x"))
 
 
 def test_it_ends_the_run_before_anything_is_asked():
