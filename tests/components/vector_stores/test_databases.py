@@ -472,7 +472,8 @@ def test_a_program_that_closes_nothing_ends_quietly(kind, place, tmp_path):
     code = f"""
 import numpy as np
 import rag_evaluation_framework as rag
-store = rag.{kind}VectorStore({place})
+from rag_evaluation_framework import components
+store = components.{kind}VectorStore({place})
 document = rag.Document(rag.DocumentId("a"), "xyz")
 store.add([rag.PositionAwareChunk.of(document, 0, 3)], np.ones((1, 2), dtype=np.float32))
 print(len(store.search(np.ones(2, dtype=np.float32), 5)))
