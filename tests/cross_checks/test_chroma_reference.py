@@ -41,7 +41,7 @@ METRICS = {
     "iou_raw": SpanIoURaw(),
     "precision_omega": PrecisionOmega(),
 }
-STORES = ["chroma", "chroma-folder", "chroma-server", "qdrant", "qdrant-folder", "pgvector-exact", "pgvector-hnsw"]
+STORES = ["chroma", "chroma-folder", "chroma-server", "qdrant", "qdrant-folder", "pgvector"]
 CHUNKINGS = [
     "recursive_400_0",
     *(
@@ -104,7 +104,7 @@ def store(request, tmp_path):
         return
     if kind == "pgvector":
         dsn, table = request.getfixturevalue("pgvector_dsn"), f"run_{uuid4().hex}"
-        with closing(PgVectorStore(dsn, table, index=place, ef_search=200)) as opened:
+        with closing(PgVectorStore(dsn, table)) as opened:
             yield opened
         return
     pytest.importorskip({"chroma": "chromadb", "qdrant": "qdrant_client"}[kind], reason=f"needs the extra {kind}")
