@@ -9,6 +9,7 @@ import threading
 import pytest
 
 import rag_evaluation_framework as rag
+from rag_evaluation_framework.authoring.models.generator import SyntheticDataGenerator
 from rag_evaluation_framework.testing import LoopbackProviders
 from support.scripted_llm import ScriptedModel
 
@@ -175,7 +176,9 @@ def test_why_questions_were_not_taken_is_shown_with_examples_that_fit_a_terminal
     assert max(map(len, ANSI.sub("", outcome.out).splitlines())) <= 80
 
 
-def test_failed_requests_are_shown_with_what_the_provider_says_and_how_to_go_on(rag_eval, served):
+def test_failed_requests_are_shown_with_what_the_provider_says_and_how_to_go_on(rag_eval, served, monkeypatch):
+    # One request at a time: two of the four questions contradict each other, and go if the fault befalls another one.
+    monkeypatch.setitem(SyntheticDataGenerator.__init__.__kwdefaults__, "max_concurrency", 1)
     served.fault(CHAT, status=400, body={"error": {"message": "the text is too long"}}, times=2, after=3)
     outcome = rag_eval(*GENERATE)
     assert outcome.code == 1
