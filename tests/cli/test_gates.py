@@ -87,7 +87,8 @@ def test_every_problem_with_gates_is_told_at_once_before_the_run(rag_eval, proje
         "  --threshold 'max.mrrAtK=0': 'max.mrrAtK' is not a threshold; did you mean min.mrrAtK?",
         "  gates of the configuration: gate 'recall@2 >= high': expected 'recall@10 >= 0.75', "
         "'recall@10 drop <= 0.02', 'lost@10 <= 2 questions', 'p95 <= 300ms', 'p95(rerank) <= 50ms', "
-        "'population(recall@10) drop <= 0.05', each also of a slice, as in '... where tags=billing', or 'compared >= 90 %'",
+        "'population(recall@10) drop <= 0.05', each also of a slice, as in '... where tags=billing', "
+        "or 'compared >= 90 %'",
         "  thresholds of the configuration: min.hitAtK is 75; expected a number from 0 to 1",
         "  thresholds of the configuration: 'min.recallAtk' is not a threshold; did you mean min.recallAtK?",
         "  thresholds of the configuration: 'best' is not a threshold; there are min.hitAtK, min.recallAtK, "
