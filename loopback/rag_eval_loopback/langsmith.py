@@ -84,7 +84,7 @@ class LangSmith:
                         id=row["id"],
                         name=row["name"],
                         dataset_id=row["reference_dataset_id"],
-                        metadata=deepcopy(row["extra"].get("metadata") or {}),
+                        metadata=deepcopy(row["extra"].get("metadata") or dict[str, Any]()),
                         runs=_copies(self.runs, "session_id", row["id"]),
                         feedback=[each for each in feedback if each["run_id"]],
                         summary_feedback=[each for each in feedback if not each["run_id"]],

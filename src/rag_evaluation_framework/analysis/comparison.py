@@ -174,7 +174,7 @@ def _other_meanings(
     """Return the scores that both have and that mean something else in each, by name, with the reason."""
     both, asked = [(tuple(run.metric_names), run.config) for run in (baseline, candidate)], list[list[Any]]()
     for run in (baseline, candidate):
-        most, others = next(iter(run.config["k"]), None), run.config.get("top_k") or {}
+        most, others = next(iter(run.config["k"]), None), run.config.get("top_k") or dict[str, Any]()
         asked.append([others.get(query_id, most) for query_id in shared])
     own = asked[0] != asked[1] or None in asked[0]
     found: dict[str, str] = {}

@@ -360,7 +360,7 @@ class DocumentResolver:
         return not beyond or not self._folder or beyond[-1] == self._folder
 
     def _found(self, parts: tuple[str, ...]) -> list[DocumentId]:
-        return next((found for paths in self._paths if (found := paths.called(parts))), []) if parts else []
+        return next((ids for paths in self._paths if (ids := paths.called(parts))), list[DocumentId]()) if parts else []
 
 
 def names_fully(name: str, doc_id: str) -> bool:

@@ -214,7 +214,7 @@ def _entry(data: Any, where: str, level: Level[Any], labels: LabelReader) -> Gro
         for other in beside:
             labels.records.problem(f"{where}.{other}", BESIDE_ANSWERS)
             return None
-        data = {name: value for name, value in data.items() if name != "answers"} | {keys[0]: []}
+        data = {name: value for name, value in data.items() if name != "answers"} | {keys[0]: list[Any]()}
     else:  # it is metadata
         answers = []
     record = labels.records.validate(kind, data, where)

@@ -279,7 +279,7 @@ def _without_additions(
     """
     outside = str.lstrip if layers is _BEFORE else str.rstrip
     rest = outside(symbols)
-    ignoring: tuple[str, ...] = ()
+    ignoring = tuple[str, ...]()
     yield rest, ()
     while rest:
         for layer, name in layers:

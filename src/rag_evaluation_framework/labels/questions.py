@@ -145,8 +145,8 @@ def _rows_of(given: Any, source: str, has: Callable[[list[str]], bool]) -> Itera
             where, row = f"{source}: line {number}", _plain(value)
             if not is_object(row):
                 raise DatasetError(f"{where}: expected an object with 'question' and 'quote', got {shown(value)}")
-            expand = next((expand for keys, expand in _ROWS.items() if row.keys() >= keys), lambda row: [row])
-            for one in expand(row):
+            expand = next((expand for keys, expand in _ROWS.items() if row.keys() >= keys), None)
+            for one in expand(row) if expand else [row]:
                 yield number, {str(name): _value(cell) for name, cell in one.items()}
             where = source
 

@@ -471,18 +471,18 @@ class QuoteLocator:
         if doc_id is not None and doc_id not in self.numbers:
             return Located()
         effort, left_out = Effort(), list[str]()
-        found = next(filter(None, self._ranked(quote, doc_id, effort, limit)), [])
+        found = next(filter(None, self._ranked(quote, doc_id, effort, limit)), list[Match]())
         ways = [[match] for match in found]
         if not ways and len(parts := parts_of(quote)) > 1:
             left_out = ["what the quote leaves out"]
             ranked = {part: self._ranked(part, doc_id, effort, _MOST_PLACES + 1) for part in dict.fromkeys(parts)}
-            best = [next(filter(None, ranked[part]), []) for part in parts]
+            best = [next(filter(None, ranked[part]), list[Match]()) for part in parts]
             every = [sorted(chain(*ranked[part]), key=_place) for part in parts]
-            ways = next((ways for some in (best, every) if (ways := self._chains(some, limit))), [])
+            ways = next((ways for some in (best, every) if (ways := self._chains(some, limit))), list[list[Match]]())
         if effort.left < 0 and len(ways) < 2:  # whether it is the only one is not known
             return Located()
         places = tuple(tuple(map(self._span, way)) for way in ways)
-        names = in_order([*(name for way in ways for match in way for name in match.ignoring), *(ways and left_out)])
+        names = in_order([*(name for match in chain(*ways) for name in match.ignoring), *(left_out if ways else ())])
         is_shown = all(self.markup(span).shows(span.start, span.end) for place in places for span in place)
         return Located(places, names if is_shown else (*names, NOT_SHOWN))
 

@@ -73,7 +73,7 @@ def _span(value: Any) -> CharacterSpan:
 
 
 if TYPE_CHECKING:
-    _AnswerOf: TypeAlias = Answer
+    _AnswerOf: TypeAlias = Answer[U]
 else:  # it is written as its places
     _AnswerOf = Annotated[tuple[tuple[U, ...], ...], AfterValidator(Answer)]
 
@@ -282,7 +282,7 @@ def load_result(path: str | Path, level: Level[Any] | None = None) -> Evaluation
         (Query(QueryId(one.query.id), QueryText(one.query.query), one.query.metadata), one) for one in head.skipped
     )
     return EvaluationResult[Any](
-        **{**{key: getattr(head, key) for key in HEAD}, "notes": (*head.notes, *told)},
+        **({key: getattr(head, key) for key in HEAD} | {"notes": (*head.notes, *told)}),
         queries=queries,
         hits={"hits": int(queries.returned.results.sum()), "unlocated_hits": head.counts.unlocated_hits},
         folder=report.parent,

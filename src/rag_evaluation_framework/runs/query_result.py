@@ -358,7 +358,8 @@ class QueryResult(Generic[U]):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, QueryResult) or self.record != other.record:
             return False
-        mine, theirs = (None if one.results.found is None else one.hits for one in (self, other))
+        both: tuple[QueryResult[Any], ...] = (self, other)
+        mine, theirs = (None if one.results.found is None else one.hits for one in both)
         return mine == theirs
 
     __hash__ = None  # type: ignore[assignment]  # it holds dicts

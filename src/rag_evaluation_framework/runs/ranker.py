@@ -210,7 +210,7 @@ class Ranker:
     def _deepest(self, queries: Sequence[Query], first: Sequence[_Seen]) -> list[_Seen]:
         """Ask again where a budget is not filled and there may be more, and return the deepest answers."""
         deepest = [*first]
-        asking = [*range(len(deepest))]
+        asking: list[int] = [*range(len(deepest))]
         while depths := {row: deepest[row].deeper for row in asking if deepest[row].deeper > deepest[row].depth}:
             if self._together:  # powers of two, so that more questions are asked together
                 depths = {row: 1 << (depth - 1).bit_length() for row, depth in depths.items()}
@@ -483,15 +483,15 @@ def _close(pipeline: Retriever, name: str, earlier: BaseException | None = None)
 @contextmanager
 def _reserved(pipeline: Retriever) -> Generator[None]:
     """Keep a retriever that holds one index from being used by two runs at the same time."""
-    run = object()
-    if isinstance(pipeline, IndexedRetriever) and _in_use.setdefault(id(pipeline), run) is not run:
+    run, key = object(), id(pipeline)
+    if isinstance(pipeline, IndexedRetriever) and _in_use.setdefault(key, run) is not run:
         raise ConfigError(
             f"{pipeline.name} is in use by another run, and holds one index; give each thread a retriever of its own"
         )
     try:
         yield
     finally:
-        _in_use.pop(id(pipeline), None)
+        _in_use.pop(key, None)
 
 
 @dataclass(frozen=True)

@@ -428,16 +428,14 @@ class _AxesAsNames(ast.NodeTransformer):
     def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
         return ast.Name(ast.unparse(node), ast.Load())
 
-    def visit_Is(self, _: ast.Is) -> ast.AST:
-        return ast.Eq()
-
-    def visit_IsNot(self, _: ast.IsNot) -> ast.AST:
-        return ast.NotEq()
+    def visit_Compare(self, node: ast.Compare) -> ast.AST:
+        node.ops = [{ast.Is: ast.Eq, ast.IsNot: ast.NotEq}.get(type(op), type(op))() for op in node.ops]
+        return self.generic_visit(node)
 
 
 def _parsed_condition(text: str) -> ast.AST:
     try:
-        return _AxesAsNames().visit(ast.parse(text.strip(), mode="eval"))  # type: ignore[no-any-return]
+        return _AxesAsNames().generic_visit(ast.parse(text.strip(), mode="eval"))
     except SyntaxError as error:
         raise ConfigError(f"only_if={text!r}: {error.msg}; expected a condition such as embedder != 'lsa'") from error
 

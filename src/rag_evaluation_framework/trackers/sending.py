@@ -97,7 +97,8 @@ def _sent(sink: Sink, outcome: Outcome) -> tuple[EvaluationResult[Any] | None, B
     failed = sent if isinstance(sent, BaseException) else None
     found: Any = sent.result if isinstance(sent, SaveFailed) else sent
     told = "" if failed is None else f"{_failure(sink)}: {_why(failed)}"
-    return found if isinstance(found, EvaluationResult) else None, failed, told
+    known: EvaluationResult[Any] | None = found if isinstance(found, EvaluationResult) else None
+    return known, failed, told
 
 
 def _failure(sink: Sink) -> str:

@@ -211,7 +211,9 @@ def is_ours(component: object) -> bool:
     module = type(component).__module__
     if not is_of_package(module) or module.endswith(_FUNCTION) or is_elsewhere(component):
         return False
-    values = (value if isinstance(value, tuple) else (value,) for value in parameters(component).values())
+    values: Iterable[tuple[Any, ...]] = (
+        value if isinstance(value, tuple) else (value,) for value in parameters(component).values()
+    )
     return all(is_ours(item) for some in values for item in some if isinstance(item, Component))
 
 

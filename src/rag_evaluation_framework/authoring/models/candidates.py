@@ -44,7 +44,7 @@ def documents_of(evidence: Sequence[Evidence]) -> list[list[Evidence]]:
     """Return what is in each document, in the order in which the documents come; all in one if one has it all."""
     if not evidence:
         return []
-    if frozenset.intersection(*(each.documents or frozenset({each.doc_id}) for each in evidence)):
+    if frozenset[DocumentId].intersection(*(each.documents or frozenset({each.doc_id}) for each in evidence)):
         return [[*evidence]]
     found: dict[DocumentId, list[Evidence]] = {}
     for each in evidence:

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...base.exits import on_failure, outcome
+from ...base.files import is_object
 from ...base.optional import require
 from ...base.outside import hide, one_line, shown
 from ...errors import ConfigError, InputError
@@ -157,7 +158,7 @@ class PgVectorStore(DatabaseVectorStore):
             comment: Any = json.loads(told or "")
         except ValueError:
             comment = None
-        return oid, comment if isinstance(comment, dict) else {}
+        return oid, comment if is_object(comment) else {}
 
     def _look(self, cursor: Any) -> None:
         self._oid, self._comment = self._there(cursor)
