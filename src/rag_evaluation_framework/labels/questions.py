@@ -14,7 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from math import isnan
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 from ..base.exits import errors_as
 from ..base.files import is_list, is_object, json_lines, read_json_text, read_text
@@ -282,10 +282,10 @@ def columns_of(
         DatasetError: A column is missing, or two may be meant.
     """
     found: dict[str, list[str]] = {}
-    told: Any = given or {}
+    told: object = cast("object", given or {})
     if not isinstance(told, Mapping):
         raise DatasetError(f"columns={shown(given)}: expected a mapping, such as {{'quote': 'Antwort'}}")
-    for role, name in told.items():
+    for role, name in cast("Mapping[object, object]", told).items():
         if role not in COLUMNS or not isinstance(name, str):
             raise DatasetError(f"columns={shown(given)}: expected names for {', '.join(COLUMNS)}")
         found[role] = [other for other in names if name and _key(other, role) == _key(name, role)]

@@ -386,7 +386,7 @@ class DocumentLevelEvaluation(Evaluation[DocumentId]):
     Of a token-level dataset, the documents that its spans are in are relevant.
     """
 
-    level = DOCUMENT
+    level = DOCUMENT  # pyright: ignore[reportAssignmentType, reportIncompatibleMethodOverride]
 
 
 class ChunkLevelEvaluation(Evaluation[ChunkId]):
@@ -400,7 +400,7 @@ class ChunkLevelEvaluation(Evaluation[ChunkId]):
             the number being that of the chunk among those of its document, from 0.
     """
 
-    level = CHUNK
+    level = CHUNK  # pyright: ignore[reportAssignmentType, reportIncompatibleMethodOverride]
 
     def __init__(
         self,
@@ -419,4 +419,4 @@ class TokenLevelEvaluation(Evaluation[CharacterSpan]):
     Independent of the chunker, so that any chunkers can be compared on one dataset.
     """
 
-    level = TOKEN
+    level = TOKEN  # pyright: ignore[reportAssignmentType, reportIncompatibleMethodOverride]

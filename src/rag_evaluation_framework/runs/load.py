@@ -281,8 +281,10 @@ def load_result(path: str | Path, level: Level[Any] | None = None) -> Evaluation
     skipped = (
         (Query(QueryId(one.query.id), QueryText(one.query.query), one.query.metadata), one) for one in head.skipped
     )
+    known: dict[str, Any] = {key: getattr(head, key) for key in HEAD}
+    known["notes"] = (*head.notes, *told)
     return EvaluationResult[Any](
-        **({key: getattr(head, key) for key in HEAD} | {"notes": (*head.notes, *told)}),
+        **known,
         queries=queries,
         hits={"hits": int(queries.returned.results.sum()), "unlocated_hits": head.counts.unlocated_hits},
         folder=report.parent,

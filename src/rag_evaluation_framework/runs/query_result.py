@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from math import isnan
 from operator import eq
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeAlias, cast
 
 import numpy as np
 
@@ -356,9 +356,9 @@ class QueryResult(Generic[U]):
         }
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, QueryResult) or self.record != other.record:
+        both = (self, cast("QueryResult[Any]", other))
+        if not isinstance(other, QueryResult) or both[1].record != self.record:
             return False
-        both: tuple[QueryResult[Any], ...] = (self, other)
         mine, theirs = (None if one.results.found is None else one.hits for one in both)
         return mine == theirs
 

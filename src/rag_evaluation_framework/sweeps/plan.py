@@ -429,7 +429,8 @@ class _AxesAsNames(ast.NodeTransformer):
         return ast.Name(ast.unparse(node), ast.Load())
 
     def visit_Compare(self, node: ast.Compare) -> ast.AST:
-        node.ops = [{ast.Is: ast.Eq, ast.IsNot: ast.NotEq}.get(type(op), type(op))() for op in node.ops]
+        equal: dict[type[ast.cmpop], type[ast.cmpop]] = {ast.Is: ast.Eq, ast.IsNot: ast.NotEq}
+        node.ops = [equal.get(type(op), type(op))() for op in node.ops]
         return self.generic_visit(node)
 
 

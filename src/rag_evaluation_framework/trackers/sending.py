@@ -97,8 +97,7 @@ def _sent(sink: Sink, outcome: Outcome) -> tuple[EvaluationResult[Any] | None, B
     failed = sent if isinstance(sent, BaseException) else None
     found: Any = sent.result if isinstance(sent, SaveFailed) else sent
     told = "" if failed is None else f"{_failure(sink)}: {_why(failed)}"
-    known: EvaluationResult[Any] | None = found if isinstance(found, EvaluationResult) else None
-    return known, failed, told
+    return found if isinstance(sent, EvaluationResult | SaveFailed) else None, failed, told
 
 
 def _failure(sink: Sink) -> str:

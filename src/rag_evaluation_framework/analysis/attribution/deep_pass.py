@@ -211,10 +211,11 @@ def is_ours(component: object) -> bool:
     module = type(component).__module__
     if not is_of_package(module) or module.endswith(_FUNCTION) or is_elsewhere(component):
         return False
-    values: Iterable[tuple[Any, ...]] = (
-        value if isinstance(value, tuple) else (value,) for value in parameters(component).values()
-    )
-    return all(is_ours(item) for some in values for item in some if isinstance(item, Component))
+    for value in parameters(component).values():
+        parts = cast("tuple[object, ...]", value) if isinstance(value, tuple) else (value,)
+        if not all(map(is_ours, (part for part in parts if isinstance(part, Component)))):
+            return False
+    return True
 
 
 def corpus_of(result: EvaluationResult[Any], corpus: data.Corpus | None = None) -> data.Corpus:

@@ -113,10 +113,14 @@ def _described_component(component: Component) -> dict[str, Any]:
     return {**described, "hidden": hidden} if hidden else described
 
 
+def _hashed(described: Any) -> str:
+    return _sha256(_dumped(described))
+
+
 def _hidden(component: Any) -> dict[str, Callable[[], str]]:
     """Return what makes hashes of what is given to a component, is not shown, and is no secret by its name."""
     return {
-        each.name: partial(lambda described: _sha256(_dumped(described)), _described(getattr(component, each.name)))
+        each.name: partial(_hashed, _described(getattr(component, each.name)))
         for each in fields(component)
         if each.init and not each.repr and each.compare and not (each.name == "key" or is_secret(each.name))
     }
@@ -457,5 +461,5 @@ def _treats_questions_as_texts(embedder: Embedder) -> bool:
 def _input_limit(embedder: Embedder) -> int | None:
     """Return the most tokens that an embedder tells that it reads; None if it tells no number that could be one."""
     limit: Any = getattr(embedder, "input_limit", None)
-    is_number = isinstance(limit, int | np.integer) and not isinstance(limit, bool)
-    return int(limit) if is_number and limit > 0 else None
+    number = int(limit) if isinstance(limit, Integral) and type(limit) is not bool else 0
+    return number if number > 0 else None
