@@ -461,5 +461,5 @@ def _treats_questions_as_texts(embedder: Embedder) -> bool:
 def _input_limit(embedder: Embedder) -> int | None:
     """Return the most tokens that an embedder tells that it reads; None if it tells no number that could be one."""
     limit: Any = getattr(embedder, "input_limit", None)
-    number = int(limit) if isinstance(limit, Integral) and type(limit) is not bool else 0
+    number = int(limit) if type(limit) is not bool and isinstance(limit, Integral) else 0
     return number if number > 0 else None
