@@ -103,7 +103,7 @@ _CUT = re.compile(  # | is where the text begins or ends, as \x00; what is compa
     |(?:(?<![\w!?¡])!|¬\s?)\x00(?:[(\[`]{_OPENING})?{_LETTER}             # !|important
     |(?<!\w)(?:(?:non|un|not|no|anti|dis|mis)-\n?|n')\x00{_LETTER}|[不没沒未勿]\x00{UNSPACED}  # un-|safe
     |{_NUMBER}\x00(?:{_STRONG}{_BETWEEN}?{_STRONG}\d|\^|\s?[%‰‱°±℃℉]|[ ]?{_MONEY}(?!\w)|\n(?!\$){_MONEY}(?!\w)
-        |[ ][×·⋅÷*x][ ]\d|<su[bp]\b|[′″⁺⁻⁼₊₋¼-¾⅐-⅞]|/{_LETTER}|\.(?:x|\*)(?![\w*])|{_POINTS}\d|\+(?![\w+]))  # 5| %, 5|+
+        |[ ][×·⋅÷*x][ ]\d|<su[bp]\b|[′″⁺⁻⁼₊₋¼-¾⅐-⅞]|/{_LETTER}|\.(?:x|\*)(?![\w*])|{_POINTS}\d|\+(?![\w+])|!)  # 5| %
     |\d\.\d+\x00[-+][a-z]|\de\x00[-+]\d|°\x00[cf](?!\w)                  # 5.2|-rc1, 5 °|c
     |\d[ ]?(?:[a-zμω°]{{1,4}}|{_MONEY})\x00[/·⋅](?!(?:or|max)(?!\w))[a-zμω]  # 5 m|/s, not 5 and|/or
     |{_LETTER}\x00(?:\^[\w({{-]|[⁺⁻⁼₊₋]|-(?:free|less)(?!\w)|<su[bp]\b)|n\x00't(?!\w)  # can|'t
