@@ -147,10 +147,11 @@ def compared(text: str) -> str:
 OUTER_MARKS = "outer quotation marks"
 FINAL = "final punctuation"
 _ELLIPSIS = rf"(?:{BRACKETED_ELLIPSIS}|{ELLIPSIS_SIGNS})"
+_BULLETS = "•◦▪‣●○■"
 _BEFORE = (
     (re.compile(r"\A[\"']"), OUTER_MARKS),
     (re.compile(rf"\A{_ELLIPSIS}"), "ellipsis"),
-    (re.compile(r"\A[•◦▪‣●○■](?=\s)"), "lists"),
+    (re.compile(rf"\A[{_BULLETS}*+-](?=\s)"), "lists"),
 )
 _BEHIND = (
     (re.compile(r"[\"']\Z"), OUTER_MARKS),
@@ -183,10 +184,18 @@ def start_of(markup: Markup, first: int, symbols: str, shown: Markup) -> End | N
     number = markup.at(first)
     before = markup.text[max(number - 2 * len(symbols) - _WINDOW, 0) : number][::-1]  # the nearest first
     for rest, ignoring in _without_additions(flat(symbols), _BEFORE):
+        if "lists" in ignoring and not (set(_BULLETS) & set(symbols) or _begins_item(shown, first)):
+            return None
         count = _matched(rest[::-1], before)
         if count is not None and not is_cut_at_start(shown, offset := markup.offset(number - count)):
             return End(offset, ignoring)
     return None
+
+
+def _begins_item(shown: Markup, offset: int) -> bool:
+    """Return whether a document has the sign of a list before the first letter or number of a line."""
+    line = shown.source.rfind("\n", 0, offset) + 1
+    return not shown.shows(line, offset) and any(what == "lists" for _, _, what, _ in shown.parts_between(line, offset))
 
 
 def end_of(markup: Markup, last: int, symbols: str, shown: Markup) -> End | None:
