@@ -43,7 +43,7 @@ def _hide_entity(markup: Markup, start: int, end: int) -> None:
 
 _SPECIAL = re.compile(r"[`\\<&\[*_~|]")
 _OPAQUE = re.compile(  # where a loop is possessive, what is opened and never closed is read to its next opening only
-    r"(?P<code>(?<!`)(?P<ticks>`++)(?P<inside>(?:[^`]++|(?!(?P=ticks)(?!`))`++){1,50}+)(?P=ticks))"
+    r"(?P<code>(?<!`)(?P<ticks>`++)(?P<inside>(?:[^`]++|(?!(?P=ticks)(?!`))`++){1,50}+)(?P=ticks)(?!`))"
     r"|(?P<escape>\\(?:[!-/:-@\[-`{-~]|\n|[ ]\n))"  # the blank is a carriage return
     r"|(?P<address><(?:[A-Za-z][A-Za-z0-9+.-]{1,31}:[^\s<>]*|[\w.+-]+@[\w.-]+)>)"
     r"|(?P<hidden><!--(?:[^<-]++|-(?!->)|<(?!!--))*+-->"
