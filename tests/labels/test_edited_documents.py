@@ -1,5 +1,8 @@
 """Labels of documents that were edited: text that stands at their offsets may be that of another label."""
 
+import random
+import tracemalloc
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -21,6 +24,7 @@ from rag_evaluation_framework import (
 from rag_evaluation_framework.datasets.checks import lint_dataset
 from rag_evaluation_framework.errors import DatasetError
 from rag_evaluation_framework.labels import relabel
+from rag_evaluation_framework.labels.alignment import partners_of
 from rag_evaluation_framework.runs import retrieve
 from rag_evaluation_framework.scoring import score
 
@@ -157,3 +161,29 @@ def test_a_label_that_contradicts_the_labelled_documents_is_linted_all_the_same(
     assert [finding.query.id for finding in lint_dataset(made, after).findings if finding.kind == "place differs"] == [
         "q1"
     ]
+
+
+def test_partners_of_many_documents_take_little_memory():
+    chance = random.Random(1)
+    texts = [" ".join(str(chance.randrange(30_000)) for _ in range(200)) for _ in range(1_000)]
+    old, new = ([Document(DocumentId(f"{n}"), f"{head} {text}") for n, text in enumerate(texts)] for head in "ab")
+    tracemalloc.start()
+    try:
+        assert partners_of(old, new) == {document.id: document.id for document in old}
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak / (2 * 1_000 * 200) < 160  # bytes for each word; sets and dicts of the runs took more
+
+
+def test_a_text_that_all_documents_have_is_not_compared_in_all_pairs():
+    old = [
+        Document(DocumentId(f"old {n}"), f"the same head on all pages, then {n} {n + 1} {n + 2}") for n in range(2_000)
+    ]
+    new = [Document(DocumentId(f"new {n}"), document.content) for n, document in enumerate(old)]
+    tracemalloc.start()
+    try:
+        assert partners_of(old, new) == {one.id: other.id for one, other in zip(old, new, strict=True)}
+        assert tracemalloc.get_traced_memory()[1] < 100e6  # 4 million pairs for each run
+    finally:
+        tracemalloc.stop()

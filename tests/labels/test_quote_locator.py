@@ -84,6 +84,24 @@ def test_what_a_keyboard_or_a_printer_changes_is_ignored_and_named(text, quote, 
 
 
 @each(
+    ("text", "quote", "name", "ignored"),
+    [
+        ("Text:\n\n* One two three", "- One two three", "a.md", ("lists",)),
+        ("Text:\n\n1. Not **one** two three", "- Not one two", "a.md", ("emphasis", "lists")),
+        ("> ```\n> one two\n> three\n> ```", "one two\nthree", "a.md", ("blockquotes",)),
+        (":Rows of it: 20640\n:Columns: 8", "Rows of it: 20640\nColumns: 8", "a.rst", ("fields",)),
+    ],
+)
+def test_signs_at_the_beginning_of_lines_are_ignored_and_named(text, quote, name, ignored):
+    assert ignoring(text, quote, name) == ignored
+
+
+@pytest.mark.parametrize("text", ["one\ntwo three", "* one\n  two three", "* one: two three"])
+def test_a_hyphen_is_no_bullet_where_no_item_begins(text):
+    assert located(text, "- two three", name="a.md") == []
+
+
+@each(
     ("text", "quote"),
     [
         ("it was -5 degrees", "it was 5 degrees"),
@@ -602,6 +620,11 @@ def test_that_a_quote_is_not_shown_is_told(suffix, source):
 )
 def test_that_letters_are_raised_lowered_or_struck_out_is_told(text, quote, name, ignored):
     assert ignoring(text, quote, name) == (ignored or ())
+
+
+@pytest.mark.parametrize("name", ["a.txt", "a.md"])
+def test_white_space_around_a_quote_is_no_part_of_its_place(name):
+    assert located("x\n\n  one two \n", "\n  one two \n", name) == ["one two"]
 
 
 @pytest.mark.parametrize("quote", ["restarts and stops.", "“restarts and stops.”"])

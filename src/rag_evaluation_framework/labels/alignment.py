@@ -13,12 +13,11 @@ import zipfile
 import zlib
 from array import array
 from bisect import bisect_left
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
-from itertools import chain, pairwise
-from math import log1p
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Self, TypeAlias
 
@@ -40,9 +39,10 @@ Run = tuple[int, int, int]
 """Equal words: the number of the first in the old text, of that in the new one, and how many they are."""
 
 _MOST_COMPARED = 20_000  # words on either side: 50 MB
-_MOST_HOLDERS = 100  # documents that have a run that tells partners
+_MOST_PAIRS = 2_000_000  # runs that two documents share
 _LEAST_MOVED = 4  # words of a block that moved
-_LEAST_OWN = 0.3  # the same, for an edited document to be preferred to another one that has more of its runs
+_OWN_NAME = 0.1  # share that an edited document may lack beside a better fitting one of another name
+_LEAST_OWN = 0.3  # the same, for an edited document to be preferred to a copy under a new name
 _LEAST_SHARED = 0.15  # of the weight of their three-word runs, for two documents to be versions of one
 _COINCIDENCE = 8  # words: a shorter match than the edits on both of its sides says nothing
 _NEARBY = 20  # words beyond a run in which its document goes on, if it was edited there
@@ -369,8 +369,8 @@ def _partners(
 ) -> dict[DocumentId, DocumentId]:
     """Return documents that are versions of one another, one to one: those that share most of their three-word runs.
 
-    Rare runs weigh more, and those that very many documents have nothing. Of two documents that share nothing, those of
-    one name are partners.
+    Rare runs weigh more; runs that many documents have are left out where there would be too many pairs of these. Of
+    two documents that share nothing, those of one name are partners.
 
     Args:
         old: The old documents.
@@ -378,48 +378,48 @@ def _partners(
         same: Those that are the same in both, and partners already.
         least: The share that they have in common, at least.
     """
-    here, there = _runs_of(old, same), _runs_of(new, same)
-    counts = Counter(run for runs in chain(here.values(), there.values()) for run in runs.tolist())
-    holders: dict[int, list[DocumentId]] = defaultdict(list)
-    for name, runs in there.items():
-        for run in runs.tolist():
-            holders[run].append(name)
-    documents = len(here) + len(there)
-
-    def weight(run: int) -> float:
-        return log1p(documents / counts[run]) if counts[run] <= _MOST_HOLDERS else 0
-
-    old_size, new_size = (
-        {name: sum(map(weight, runs.tolist())) for name, runs in side.items()} for side in (here, there)
-    )
-    shared: dict[tuple[DocumentId, DocumentId], float] = defaultdict(float)
-    for name, runs in here.items():
-        for run in runs.tolist():
-            if run in holders and (more := weight(run)):
-                for other in holders[run]:
-                    shared[name, other] += more
-    share = {(one, other): both / min(old_size[one], new_size[other]) for (one, other), both in shared.items()}
+    (here, runs), (there, others) = _runs_of(old, same), _runs_of(new, same)
+    values, codes = np.unique(np.concatenate((runs, others)), return_inverse=True)
+    code, other_code = np.split(codes, [len(runs)])
+    held, held_there = (np.bincount(side, minlength=len(values)) for side in (code, other_code))
+    pairs = held * held_there
+    rare_first = np.argsort(pairs, kind="stable")
+    kept = rare_first[np.cumsum(pairs[rare_first]) <= _MOST_PAIRS]
+    weights = np.zeros(len(values))
+    weights[kept] = np.log1p((len(old.documents) + len(new.documents) - 2 * len(same)) / (held + held_there)[kept])
+    size = np.bincount(here, weights[code], len(old.documents))
+    other_size = np.bincount(there, weights[other_code], len(new.documents))
+    here, code = here[weights[code] > 0], code[weights[code] > 0]
+    by_code, widths = np.argsort(other_code, kind="stable"), held_there[code]
+    begins = np.repeat((np.cumsum(held_there) - held_there)[code] - np.cumsum(widths) + widths, widths)
+    columns = there[by_code[begins + np.arange(len(begins))]]
+    keys, inverse = np.unique(np.repeat(here, widths) * len(new.documents) + columns, return_inverse=True)
+    shared = np.bincount(inverse, np.repeat(weights[code], widths))
+    row, column = np.divmod(keys, max(len(new.documents), 1))
+    is_own = np.array([new.numbers.get(document.id, -1) for document in old.documents], np.int64)[row] == column
+    share = shared / np.minimum(size[row], other_size[column]) + _OWN_NAME * is_own
     found: dict[DocumentId, DocumentId] = {}
     taken: set[DocumentId] = set()
-    for one, other in sorted(share, key=lambda pair: (-share[pair], -shared[pair], new.numbers[pair[1]])):
-        if share[one, other] >= least and one not in found and other not in taken:
+    for place in np.lexsort((column, row, -shared, -share))[: np.count_nonzero(share >= least)].tolist():
+        one, other = old.documents[int(row[place])].id, new.documents[int(column[place])].id
+        if one not in found and other not in taken:
             found[one] = other
             taken.add(other)
     # A page that was edited while a copy of it was put elsewhere is no version of the copy.
-    own = {one for one in found if one not in taken and share.get((one, one), 0) >= _LEAST_OWN}
-    left = {document.id for document in old.documents} - same - found.keys()
-    return found | {one: one for one in own | {one for one in left if one in new.numbers and one not in taken | same}}
+    own = {old.documents[at].id for at in row[is_own & (share >= _LEAST_OWN)].tolist()}
+    left = (document.id for document in old.documents if document.id not in taken and document.id not in same)
+    return found | {one: one for one in left if one in own or (one in new.numbers and one not in found)}
 
 
-def _runs_of(words: Words, left_out: set[DocumentId]) -> dict[DocumentId, Hashes]:
-    """Return the three-word runs of documents, each once for each of them."""
+def _runs_of(words: Words, left_out: set[DocumentId]) -> tuple[Numbers, Hashes]:
+    """Return the three-word runs of documents, each once for each of them: the number of the document, and the run."""
     hashes, whole = words.runs(3)
-    places = zip(words.documents, pairwise(words.edges.tolist()), strict=True)
-    return {
-        document.id: np.unique(hashes[first:last][whole[first:last]])
-        for document, (first, last) in places
-        if document.id not in left_out
-    }
+    found = [
+        np.unique(hashes[first:last][whole[first:last]] if document.id not in left_out else hashes[:0])
+        for document, (first, last) in zip(words.documents, pairwise(words.edges.tolist()), strict=True)
+    ]
+    numbers = np.repeat(np.arange(len(found)), np.array([*map(len, found)], np.int64))
+    return numbers, np.concatenate((hashes[:0], *found))
 
 
 def _in_order(anchors: Sequence[Run]) -> list[Run]:

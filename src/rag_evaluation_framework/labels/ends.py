@@ -103,7 +103,7 @@ _CUT = re.compile(  # | is where the text begins or ends, as \x00; what is compa
     |(?:(?<![\w!?¡])!|¬\s?)\x00(?:[(\[`]{_OPENING})?{_LETTER}             # !|important
     |(?<!\w)(?:(?:non|un|not|no|anti|dis|mis)-\n?|n')\x00{_LETTER}|[不没沒未勿]\x00{UNSPACED}  # un-|safe
     |{_NUMBER}\x00(?:{_STRONG}{_BETWEEN}?{_STRONG}\d|\^|\s?[%‰‱°±℃℉]|[ ]?{_MONEY}(?!\w)|\n(?!\$){_MONEY}(?!\w)
-        |[ ][×·⋅÷*x][ ]\d|<su[bp]\b|[′″⁺⁻⁼₊₋¼-¾⅐-⅞]|/{_LETTER}|\.(?:x|\*)(?![\w*])|{_POINTS}\d|\+(?![\w+]))  # 5| %, 5|+
+        |[ ][×·⋅÷*x][ ]\d|<su[bp]\b|[′″⁺⁻⁼₊₋¼-¾⅐-⅞]|/{_LETTER}|\.(?:x|\*)(?![\w*])|{_POINTS}\d|\+(?![\w+])|!)  # 5| %
     |\d\.\d+\x00[-+][a-z]|\de\x00[-+]\d|°\x00[cf](?!\w)                  # 5.2|-rc1, 5 °|c
     |\d[ ]?(?:[a-zμω°]{{1,4}}|{_MONEY})\x00[/·⋅](?!(?:or|max)(?!\w))[a-zμω]  # 5 m|/s, not 5 and|/or
     |{_LETTER}\x00(?:\^[\w({{-]|[⁺⁻⁼₊₋]|-(?:free|less)(?!\w)|<su[bp]\b)|n\x00't(?!\w)  # can|'t
@@ -147,10 +147,11 @@ def compared(text: str) -> str:
 OUTER_MARKS = "outer quotation marks"
 FINAL = "final punctuation"
 _ELLIPSIS = rf"(?:{BRACKETED_ELLIPSIS}|{ELLIPSIS_SIGNS})"
+_BULLETS = "•◦▪‣●○■"
 _BEFORE = (
     (re.compile(r"\A[\"']"), OUTER_MARKS),
     (re.compile(rf"\A{_ELLIPSIS}"), "ellipsis"),
-    (re.compile(r"\A[•◦▪‣●○■](?=\s)"), "lists"),
+    (re.compile(rf"\A[{_BULLETS}*+-](?=\s)"), "lists"),
 )
 _BEHIND = (
     (re.compile(r"[\"']\Z"), OUTER_MARKS),
@@ -183,10 +184,18 @@ def start_of(markup: Markup, first: int, symbols: str, shown: Markup) -> End | N
     number = markup.at(first)
     before = markup.text[max(number - 2 * len(symbols) - _WINDOW, 0) : number][::-1]  # the nearest first
     for rest, ignoring in _without_additions(flat(symbols), _BEFORE):
+        if "lists" in ignoring and not (set(_BULLETS) & set(symbols) or _begins_item(shown, first)):
+            return None
         count = _matched(rest[::-1], before)
         if count is not None and not is_cut_at_start(shown, offset := markup.offset(number - count)):
             return End(offset, ignoring)
     return None
+
+
+def _begins_item(shown: Markup, offset: int) -> bool:
+    """Return whether a document has the sign of a list before the first letter or number of a line."""
+    line = shown.source.rfind("\n", 0, offset) + 1
+    return not shown.shows(line, offset) and any(what == "lists" for _, _, what, _ in shown.parts_between(line, offset))
 
 
 def end_of(markup: Markup, last: int, symbols: str, shown: Markup) -> End | None:

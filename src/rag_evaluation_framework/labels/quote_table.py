@@ -72,14 +72,15 @@ _MOST_PLACES = 3
 
 @dataclass(frozen=True)
 class Fate:
-    """What became of a quote.
+    """What became of the quote of a row, or of its context.
 
     Attributes:
         status: `located`: occurs exactly once, or any occurrence was asked for. `ambiguous`: occurs more than once.
             `missing`: does not occur. `no-answer`: the quote is empty, so the corpus holds no answer.
         places: The occurrences of the quote; at most 20 of an ambiguous one. Each is one or more spans of one document,
             in order: "A … B" has two. Where a located row has several, each is enough.
-        ignoring: In what the quote and the document differ: "emphasis", "line breaks"; empty if it occurs verbatim.
+        ignoring: In what the quote and the document differ: "emphasis", "line breaks"; then that its place is not
+            shown, or struck out. Empty if it occurs verbatim and neither is so.
         advice: What to do about it; "" for located rows.
         suggestion: The passage that a missing quote may mean; None if nothing is similar enough.
     """

@@ -30,6 +30,7 @@ def shown(read, source):
         ("2*3*4, snake_case_name, * alone, 5 * 6", "2*3*4, snake_case_name, * alone, 5 * 6"),
         ("**open only and *inner*", "**open only and inner"),
         ("a*b*c and *a **b** c*", "abc and a b c"),
+        ("*a **b*** c, ***d* e**, **f*g*h**, a~~b~~ ~c~~ [x][y](u)", "a b c, d e, fgh, ab ~c~~ [x]y"),
         ("`code *x*` and ``a ` b`` and `open", "code *x* and a ` b and `open"),
         ('[text](http://x.y/a_(b) "title") and <http://x.y>', "text and http://x.y"),
         (
@@ -51,6 +52,7 @@ def shown(read, source):
         ("a|b\n-|-\n**c** | d\n\na | b", "a b c d a | b"),
         ("x\n\n```py\na = *b* # c\n- d\n```\n\n*y*", "x a = *b* # c - d y"),
         ("~~~\n```\n~~~\n*y*", "``` y"),
+        ("> ```\n> a = *b*\n> > c\n> ```\n*y*", "a = *b* > c y"),
         ("x\n\n    a = *b*\n\n*y*", "x a = *b* y"),
         ("- x\n\n    a *b*\n\ny", "x a b y"),
         ("---\ntitle: x\n---\n*y*", "y"),
@@ -96,6 +98,7 @@ def test_markdown_shows(source, text):
         ("CMAKE_<LANG>_X and x_y_ and __version__", "CMAKE_<LANG>_X and x_y and __version__"),
         ("=====\nTitle\n=====\n\nMore\n----\n\ntext\n", "Title More text"),
         ("Text::\n\n    a *b*\n\n    c\n\nand *d*\n\n::\n\n    *e*\n\nf", "Text: a *b* c and d *e* f"),
+        (":Number: 5\n:a *b*: c\n\n- :d: e\n\n:ref:`f` :g: h", "Number: 5 a b: c d: e f :g: h"),
         (".. note:: A *b*.\n   c\n\n.. warning::\n\n   d", "A b. c d"),
         (".. code-block:: python\n   :linenos:\n\n   a = *b*\n\n*c*", "a = *b* c"),
         (".. comment\n   more\n\n.. _target:\n\n.. image:: x\n   :alt: y\n\n.. toctree::\n\n   a\n   b\n\nz", "z"),
@@ -160,6 +163,11 @@ OPENED = (
 @each("opened", OPENED)
 def test_markup_that_is_opened_and_never_closed_is_read_once(read, opened):
     assert_linear(lambda size: partial(read, opened * (size // len(opened))), 20_000)
+
+
+@each("opened", ["see *args of f ", "call _private now ", "x <!-- y ", "x <script y ", "~5 km ", "`a ``b ```c "])
+def test_nor_is_what_may_be_opened_read_to_a_bound(opened):
+    assert_linear(lambda size: partial(markdown_markup, opened * (size // len(opened))), 1_000, times=16, most=32)
 
 
 @each(

@@ -2,6 +2,7 @@
 
 import html
 import re
+from unicodedata import category
 
 from .markup import CODE, LINE_END, Markup
 
@@ -41,11 +42,12 @@ def _hide_entity(markup: Markup, start: int, end: int) -> None:
 # Within a paragraph, in this order: what is read as it stands, then links, the inner ones first, then emphasis.
 
 _SPECIAL = re.compile(r"[`\\<&\[*_~|]")
-_OPAQUE = re.compile(
-    r"(?P<code>(?<!`)(?P<ticks>`++)(?P<inside>.{1,2000}?)(?<!`)(?P=ticks)(?!`))"
+_OPAQUE = re.compile(  # where a loop is possessive, what is opened and never closed is read to its next opening only
+    r"(?P<code>(?<!`)(?P<ticks>`++)(?P<inside>(?:[^`]++|(?!(?P=ticks)(?!`))`++){1,50}+)(?P=ticks)(?!`))"
     r"|(?P<escape>\\(?:[!-/:-@\[-`{-~]|\n|[ ]\n))"  # the blank is a carriage return
     r"|(?P<address><(?:[A-Za-z][A-Za-z0-9+.-]{1,31}:[^\s<>]*|[\w.+-]+@[\w.-]+)>)"
-    rf"|(?P<hidden><!--.{{0,5000}}?-->|(?i:<(?P<name>{_UNSHOWN})\b.{{0,5000}}?</(?P=name)\s*>))"
+    r"|(?P<hidden><!--(?:[^<-]++|-(?!->)|<(?!!--))*+-->"
+    rf"|(?i:<(?P<name>{_UNSHOWN})\b(?:[^<]++|<(?!/?(?P=name)\b))*+</(?P=name)\s*>))"
     rf"|(?P<tag>{_TAG.pattern.replace('<name>', '<tag_name>')})|(?P<entity>{_ENTITY.pattern})"
     r"|(?P<note>\[\^[^\[\]\s]+\])",
     re.DOTALL,
@@ -55,24 +57,13 @@ _DESTINATION = (
     r"(?:\s++(?:\"(?:[^\"\\]|\\.)*+\"|'(?:[^'\\]|\\.)*+'|\([^()]*+\)))?+\s*+\)(?:\{[^{}\n]*+\})?+"
 )
 _LINK = re.compile(
-    rf"!?\[(?P<text>[^\[\]]*+)\](?:(?P<destination>{_DESTINATION})|\[(?P<label>[^\[\]]{{0,999}})\])?+", re.DOTALL
+    rf"!?\[(?P<text>[^\[\]]*+)\](?:(?P<destination>{_DESTINATION})|\[(?P<label>[^\[\]]{{0,999}})\](?!\())?+", re.DOTALL
 )
 _NO_BRACKETS = str.maketrans("[]", "\0\0")
 _DEEPEST = 3  # links and images within each other, and other brackets
 _LONGEST_LABEL = 999
-_EMPHASIS = [  # an asterisk between two digits is text: 2*3*4 is a product
-    re.compile(rf"{opens}(?=[^\s{sign}])(?P<inside>.{{1,2000}}?)(?<=\S){closes}", re.DOTALL)
-    for sign, opens, closes in (
-        ("*", r"\*\*\*", r"\*\*\*"),
-        ("*", r"\*\*", r"\*\*"),
-        ("*", r"(?<!\*)(?:(?<!\d)\*|\*(?!\d))", r"(?:(?<!\d)\*|\*(?!\d))(?!\*)"),
-        ("_", r"(?<!\w)___", r"___(?!\w)"),
-        ("_", r"(?<!\w)__", r"__(?!\w)"),
-        ("_", r"(?<!\w)_", r"_(?!\w)"),
-        ("~", r"(?<!~)~~", r"~~(?!~)"),
-        ("~", r"(?<!~)~", r"~(?!~)"),
-    )
-]
+_RUN = re.compile(r"\*+|_+|(?<!~)~{1,2}(?!~)")
+_MOST_OPEN = 200  # what closes looks back at so many
 _BLANKS = " \t"
 
 # What begins a block.
@@ -204,6 +195,9 @@ class _Reader:
         closing = re.compile(rf"^[ \t>]*{re.escape(fence[0])}{{{len(fence)},}}[ \t]*$", re.MULTILINE)
         found = closing.search(self.text, min(end + 1, len(self.text)))
         last, behind = found.span() if found else (len(self.text), len(self.text))
+        depth = self.text[start : self.text.index(fence, start)].count(">")
+        for line in re.finditer(rf"^(?:[ ]{{0,3}}>[ \t]?){{0,{depth}}}", self.text[end:last], re.MULTILINE):
+            self.hide(end + line.start(), end + line.end(), "blockquotes")
         self.hide(last, behind, CODE, LINE_END)
         self.paragraph = min(behind + 1, len(self.text))
         return behind + 1
@@ -280,22 +274,52 @@ class _Reader:
             self.hide(at + close, at + end, "links")
             return "\0" * (first - start) + found["text"] + "\0" * (end - close)
 
-        def emphasis(found: re.Match[str]) -> str:
-            (start, end), (first, close) = found.span(), found.span("inside")
-            what = "strikethrough" if found[0][0] == "~" else "emphasis"
-            self.hide(at + start, at + first, what)
-            self.hide(at + close, at + end, what)
-            return "\0" * (first - start) + found["inside"] + "\0" * (end - close)
-
         if not _SPECIAL.search(self.text, at, last):
             return
         text = _OPAQUE.sub(opaque, self.text[at:last])
         for _ in range(_DEEPEST if "]" in text else 0):
             text = _LINK.sub(link, text)
-        for pattern in _EMPHASIS:
-            text = pattern.sub(emphasis, text)
+        runs: list[tuple[int, int, bool]] = []
+        for found in _RUN.finditer(text):
+            self.emphasis(at + found.start(), at + found.end(), runs)
         for found in re.finditer(r"\|", text) if self.table else ():
             self.hide(at + found.start(), at + found.end(), "tables", LINE_END)
+
+    def emphasis(self, start: int, end: int, open_: list[tuple[int, int, bool]]) -> None:
+        """Pair a run of one delimiter with those that are open, as CommonMark does; what is left may be open then.
+
+        Unlike there, an asterisk between two digits is always text: 2*3*4 is a product.
+        """
+        sign, before, after = self.text[start], self.text[start - 1 : start] or "\n", self.text[end : end + 1] or "\n"
+        if before.isdigit() and after.isdigit():
+            return
+        symbol_before, symbol_after = category(before)[0] in "PS", category(after)[0] in "PS"
+        opens = not after.isspace() and (not symbol_after or before.isspace() or symbol_before)
+        closes = not before.isspace() and (not symbol_before or after.isspace() or symbol_after)
+        if sign == "_":
+            opens, closes = opens and (not closes or symbol_before), closes and (not opens or symbol_after)
+        while closes and start < end:
+            length = end - start
+            fits = (
+                number
+                for number, (first, behind, closed) in enumerate(open_[::-1], 1)
+                if self.text[first] == sign
+                and (sign != "~" or behind - first == length)
+                and not ((closed or opens) and (behind - first + length) % 3 == 0 and length % 3)
+            )
+            number = next(fits, None)
+            if number is None:
+                break
+            first, behind, closed = open_[-number]
+            width = 2 if min(behind - first, length) >= 2 else 1
+            what = "strikethrough" if sign == "~" else "emphasis"
+            self.hide(behind - width, behind, what)
+            self.hide(start, start + width, what)
+            open_[-number:] = [(first, behind - width, closed)] * (first < behind - width)
+            start += width
+        if opens and start < end:
+            open_.append((start, end, closes))
+            del open_[:-_MOST_OPEN]
 
     def is_known(self, start: int, end: int) -> bool:
         """Return whether a link of this label is defined."""

@@ -42,6 +42,7 @@ _OPTION = re.compile(r"[ \t]+:[A-Za-z][\w -]*:(?:[ \t]|$)")
 _NOTE = re.compile(r"[ \t]*\.\.[ \t]+(?=\[[^\]\n]+\])")
 _ORNAMENT = re.compile(r"[ \t]*+(?:(?P<sign>[!-/:-@\[-`{-~])(?P=sign){2,}+|[=+-][-=+ \t]*+)[ \t]*+$")
 _ITEM = re.compile(r"[ \t]*(?:[-+*•‣⁃]|(?:\d{1,9}|#)[.)]|\((?:\d{1,9}|#)\)|\|)(?:[ \t]+|$)")
+_FIELD = re.compile(r"[ \t]*(?P<sign>:)(?![ \t:`])(?:\\.|[^:\n\\]|:(?![\s`]))+?:(?:[ \t]|$)")
 _LITERAL_SIGN = re.compile(r"(?:(?<=\S)(?P<shown>:):|(?:^|(?<=\s))::)[ \t]*$")
 
 
@@ -84,6 +85,9 @@ class _Reader:
             self.end_paragraph(start, start)
             self.hide(start, item.end(), "lists", LINE_END)
             start = item.end()
+        if field := _FIELD.match(self.text, start, end):
+            self.end_paragraph(start, start)
+            self.hide(*field.span("sign"), "fields")
         if sign := _LITERAL_SIGN.search(self.text, start, end):
             return self.literal(sign, end)
         return end + 1
