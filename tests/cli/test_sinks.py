@@ -8,7 +8,7 @@ from rag_evaluation_framework import BM25Retriever, EvaluationConfig, evaluate, 
 from rag_evaluation_framework.contracts import Sink
 from rag_evaluation_framework.errors import ConfigError, SaveFailed
 from rag_evaluation_framework.testing import LoopbackProviders
-from rag_evaluation_framework.trackers import push_dataset
+from rag_evaluation_framework.trackers import JUnitSink, push_dataset
 from support.gated_project import FLAGS
 from support.published import CORPUS, NAME, is_there_once, published_dataset
 
@@ -214,6 +214,16 @@ def test_results_are_sent_from_python_also_where_nothing_is_saved(tmp_path):
     assert sent[0].result.notes == result.notes
     result = evaluate(BM25Retriever(), dataset, 2, documents=CORPUS, sinks=[kept], save_results_path=tmp_path)
     assert kept.outcomes[1].result.folder == result.folder == next((tmp_path / "runs").iterdir())
+
+
+def test_a_file_that_cannot_be_read_is_not_said_to_be_no_junit_xml(tmp_path, monkeypatch):
+    def refused(path):
+        raise PermissionError(13, "Permission denied")
+
+    (tmp_path / "gates.xml").write_text("<html>")
+    monkeypatch.setattr("rag_evaluation_framework.trackers.junit.open_at_once", refused)
+    with pytest.raises(ConfigError, match=r"gates\.xml: cannot be read \(Permission denied\); choose another file"):
+        JUnitSink(tmp_path / "gates.xml").prepare()
 
 
 def test_a_result_that_cannot_be_saved_is_sent_and_in_the_error(tmp_path, monkeypatch):

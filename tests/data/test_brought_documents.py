@@ -205,6 +205,15 @@ def test_a_single_file_is_a_corpus(tmp_path):
     assert "is a file; glob and exclude are about folders" in refused(folder / "a.md", glob="*")
 
 
+def test_an_archive_of_two_files_of_one_name_is_refused(tmp_path):
+    path = tmp_path / "docs.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("a.md", "Refunds take five days.")
+        archive.writestr("../a.md", "Refunds take six days.")
+    with pytest.raises(CorpusError, match=r"docs\.zip: cannot be unpacked \(it has two files that would be 'a\.md'\)"):
+        Corpus.of(path)
+
+
 def test_an_archive_is_read_as_a_folder(tmp_path):
     with zipfile.ZipFile(tmp_path / "docs.zip", "w") as archive:
         for name in ("a.md", "g/b.html", "__MACOSX/._a.md", "c.png"):

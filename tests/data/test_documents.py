@@ -275,6 +275,12 @@ class TestWhatCannotBeRead:
         with pytest.raises(CorpusError, match=r"a\.md: cannot be read"):
             Corpus.from_folder(tmp_path)
 
+    def test_a_pipe_is_refused_and_not_waited_for(self, tmp_path):
+        write(tmp_path, {"a.md": "A"})
+        os.mkfifo(tmp_path / "b.md")
+        with pytest.raises(CorpusError, match=r"b\.md: is not a file but a device or pipe"):
+            Corpus.from_folder(tmp_path)
+
     @pytest.mark.parametrize("folder", ["a\0b", "a\ud800", "x" * 300, "x/" * 3_000, 5])
     def test_a_path_that_no_folder_can_have_is_refused(self, folder):
         with pytest.raises(CorpusError, match=r"expected one|choose another path"):

@@ -57,6 +57,7 @@ def test_skipped_labels_are_read_from_every_form_of_the_format(tmp_path, file):
         ([record(quote=5)], r"\$\.skipped\[0\]\.quote: .*, got 5"),
         ([record(query="S?")], r"\$\.skipped\[0\]\.query: .*'S\?'"),
         ([record(), record(query={"id": "t", "query": 5})], r"\$\.skipped\[1\]\.query\.query: .*, got 5"),
+        ([record(query={"id": "s", "query": "  "})], r"\$\.skipped\[0\]\.query\.query: is blank"),
         ([record(query={"id": "", "query": "S?"})], r"\$\.skipped\[0\]\.query\.id: "),
         ([{"query": {"id": "s", "query": "S?"}, "quote": "x"}], r"\$\.skipped\[0\]\.reason: Field required"),
         ([record(query={"id": "q1", "query": "A?"})], "duplicate question id 'q1'"),

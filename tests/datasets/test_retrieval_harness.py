@@ -1,5 +1,6 @@
 import json
 import os
+import re
 
 import numpy as np
 import pytest
@@ -253,7 +254,7 @@ def test_no_fault_of_a_dataset_hides_another(tmp_path):
         *("$.queries[0].query", f"{relevant}.sourceIds[0]", f"{relevant}.sourceIds[1]"),
         *(f"{relevant}.anyOfSourceIdPrefixes[0]", "$.queries[0].tags[0]", "$.queries[1].id", "$.queries[1].topK"),
         *("$.queries[1].relevant.sourceIds", "$.queries[2].id", "$.queries[2].relevant.sourceIds"),
-        *("$.queries[3].tags[0]", "$.queries[4].relevant"),
+        *("$.queries[2].metadataKeyEquals", "$.queries[3].tags[0]", "$.queries[4].relevant"),
         *(f"$.queries[{number}].relevant.sourceIds" for number in range(5, 17)),
     ]
     assert sorted(places) == sorted(expected)
@@ -454,6 +455,27 @@ def test_what_would_change_the_scores_is_refused_where_it_is_not_read(tmp_path, 
         told = f"{place}.{name}: {value!r} does not belong here; expected {expected}"
         assert str(caught.value) == f"{tmp_path / 'set.json'}: {told}"
     assert not recwarn.list
+
+
+@each(
+    "content, place",
+    [
+        (harness(asked(relevant={"chunks": [{"containsText": "x"}]})), "$.queries[0].relevant.chunks[0].containsText"),
+        (harness(asked(assets=[{"url": "https://x"}])), "$.queries[0].assets"),
+        (harness(documents=[document(metadataConstraints={"lang": "en"})]), "$.documents[0].metadataConstraints"),
+    ],
+)
+def test_matchers_and_assets_are_refused_wherever_they_stand(tmp_path, content, place):
+    with pytest.raises(DatasetError) as caught:
+        loaded(tmp_path, content)
+    assert str(caught.value).startswith(f"{tmp_path / 'set.json'}: {place}: ")
+
+
+def test_unknown_keys_are_told_in_their_order(tmp_path):
+    keys = [*"hgfedcba"]
+    with pytest.warns(UserWarning, match="unknown key") as told:
+        loaded(tmp_path, harness(**dict.fromkeys(keys, 1)))
+    assert [key for warning in told for key in re.findall(r"unknown key '(.)'", str(warning.message))] == keys
 
 
 def test_constraints_of_a_question_are_its_scope(tmp_path):

@@ -434,7 +434,7 @@ def published(part: Path, path: Path) -> bool:
 
 
 # Files compressed with gzip, which may unfold to any size: 300 KB of them can be 300 MB of zeros. Texts and numbers are
-# seldom more than ten times their compressed size, so no more is read than `FREE` bytes or, if that is more, `RATIO`
+# seldom more than ten times their compressed size, so no more is read than `FREE` bytes and `RATIO`
 # times the size of the file.
 
 FREE = 16 << 20
@@ -483,7 +483,7 @@ def unfolded_lines(path: Path) -> Iterator[bytes]:
 
 def most_unfolded(size: int) -> int:
     """Return how many bytes may be compressed in a file of this size."""
-    return max(FREE, RATIO * size)
+    return FREE + RATIO * size
 
 
 def _too_much(size: int) -> str:

@@ -123,7 +123,11 @@ def _unpacked(path: Path) -> Generator[Path]:
             members = archive.infolist()
             if sum(member.file_size for member in members) > _LARGEST_ARCHIVE:
                 raise CorpusError(why.format(f"it unpacks to more than {_LARGEST_ARCHIVE:,} bytes"))
-            archive.extractall(place, members)  # never outside of it
+            files = Counter(
+                archive.extract(member, place) for member in members if not member.is_dir()
+            )  # never outside
+            if twice := [shown(name.removeprefix(f"{place}{os.sep}")) for name, count in files.items() if count > 1]:
+                raise CorpusError(why.format(f"it has two files that would be {first_of(twice, _MOST_NAMED)}"))
         try:
             with collected() as notes:
                 yield Path(place)
@@ -289,6 +293,8 @@ def _texts(folder: Path, paths: Mapping[str, Path], converter: Converter | None)
     with collected() as notes:
         for name in progress(sorted(paths, key=canonical_document_id), "Reading documents", "document"):
             try:
+                if paths[name].exists() and not paths[name].is_file():
+                    raise CorpusError(f"{paths[name]}: is not a file but a device or pipe; remove it")
                 text, source = read_file(paths[name], converter)
                 found.append(Brought(name, text, {}, source))
             except MissingDependency as error:

@@ -11,7 +11,7 @@ from ..base.outside import first_of, shown
 from ..base.store import Store
 from ..errors import DatasetError, LevelMismatch
 from .documents import Corpus, Document, check_corpus_type
-from .ground_truth import Answer, GroundTruth, TokenLevelGroundTruth, unit_key, with_text
+from .ground_truth import Answer, GroundTruth, TokenLevelGroundTruth, reviewed_as, unit_key, with_text
 from .ids import ChunkId, DocumentId, content_digest
 from .levels import TOKEN, Level, U, checked_level
 from .queries import SCOPE_PREFIX, Query
@@ -169,7 +169,7 @@ UnitT = TypeVar("UnitT", bound=DocumentId | ChunkId | CharacterSpan)
 REVIEW = "review"
 """The key of the metadata of a question under which its review is, until that is carried out."""
 
-_EDITS = {"wording", "dropped_answers", "moved_ends"}
+_EDITS = {"dropped_answers", "moved_ends"}
 _MOST_PROBLEMS = 5
 
 Mode = Literal["retrieve", "retrieve+rerank"]
@@ -460,8 +460,7 @@ class Dataset(Generic[U]):
             checked = f"labelled spans that carry no text to compare: {unread}"
             checked = checked if unread else "all labelled spans still match"
             notes.append(f"the corpus has changed since the dataset was labelled{f'; {checked}' if spans else ''}")
-        reviews = [review for query in self.queries if is_mapping(review := query.metadata.get(REVIEW))]
-        if open_marks := sum(review.get("verdict") == "dropped" or bool(_EDITS & review.keys()) for review in reviews):
+        if open_marks := sum(map(_is_to_be_changed, self.ground_truth)):
             notes.append(
                 f"questions that a review drops or edits, scored as they were: {open_marks}. `rag-eval dataset review "
                 "FILE --output NEW.json` carries it out"
@@ -479,6 +478,17 @@ class Dataset(Generic[U]):
         skipped = count_skipped(self.skipped)
         note = (f", {unanswered} without an answer" if unanswered else "") + (f", {skipped} skipped" if skipped else "")
         return f"Dataset({shown(self.name)}, {self.level.evaluation_type}, {len(self)} questions{note})"
+
+
+def _is_to_be_changed(entry: GroundTruth[Any]) -> bool:
+    """Return whether a review drops or edits a question; of one that is another by now only the new wording stays."""
+    review: Any = entry.query.metadata.get(REVIEW)
+    if not is_mapping(review):
+        return False
+    if "wording" in review:
+        return True
+    is_open = review.get("verdict") == "dropped" or not _EDITS.isdisjoint(review)
+    return is_open and review.get("question", "") in ("", reviewed_as(entry))
 
 
 def check_dataset_level(dataset: Any, level: Level[Any]) -> None:

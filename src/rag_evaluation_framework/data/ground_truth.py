@@ -590,6 +590,16 @@ def unit_key(unit: DocumentId | ChunkId | CharacterSpan) -> list[str | int] | st
     return [unit.doc_id, " ".join(unit.text.split())] if unit.text else [unit.doc_id, unit.start, unit.end]
 
 
+def reviewed_as(entry: "GroundTruth[Any]") -> str:
+    """Return what reviews tell the wording and answers of a question by: of spans their texts, wherever these are."""
+
+    def key(unit: Any) -> object:
+        return unit_key(unit)[1:] if isinstance(unit, CharacterSpan) else unit
+
+    answers = [[[*map(key, place)] for place in answer.places] for answer in entry.answers]
+    return content_digest(json.dumps([entry.query.text, answers]))[:12]
+
+
 def answer_key(answer: Answer[U]) -> list[list[list[str | int] | str]]:
     """Return what an answer is told by: what its places are told by, the first place first, the others sorted."""
     first, *others = (list(map(unit_key, place)) for place in answer.places)

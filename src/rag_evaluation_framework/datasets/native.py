@@ -72,6 +72,8 @@ def _listed(
         record = records.validate(kind, item, place, unknown=IGNORED)
         question = None if record is None else records.validate(_Question, record.query, f"{place}.query")
         if record is not None and question is not None:
+            if not question.query.strip():
+                records.problem(f"{place}.query.query", "is blank")
             yield record, question.as_query(), place
 
 

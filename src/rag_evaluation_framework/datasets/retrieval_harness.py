@@ -1,5 +1,6 @@
 """Datasets of the retrieval regression harness, version 1, with their thresholds."""
 
+import re
 from collections.abc import Callable
 from difflib import get_close_matches
 from pathlib import Path
@@ -12,7 +13,7 @@ from pydantic.alias_generators import to_camel
 from ..base.exits import outcome
 from ..base.files import Json, checked_path, is_list, is_object, read_text
 from ..base.outside import raised, said, shown
-from ..base.records import KEPT, RecordReader, as_list
+from ..base.records import KEPT, RecordReader, as_list, json_path
 from ..data import DOCUMENT, Corpus, Document, DocumentId, DocumentLevelGroundTruth, Query, QueryId, QueryText
 from ..data.dataset import Dataset, Mode
 from ..data.documents import DocumentResolver
@@ -157,10 +158,20 @@ class _QueryRecord(_Item):
 _BELONGS = {
     **dict.fromkeys(("topK", "scopePrefix"), "in defaults, or in a question"),
     **dict.fromkeys(("rerankTopK", "mode", "thresholds"), "in defaults"),
-    "metadataConstraints": "in relevant of a question",
-    **dict.fromkeys(("containsText", "containsRegex", "metadataKeyEquals"), "sourceIds, as no chunks are matched"),
 }
-"""Where what would change the scores is read: elsewhere it is an error, not a key that nobody knows."""
+"""Where settings of a run are read: elsewhere they are an error, not a key that nobody knows."""
+
+_ANOTHER = "does not belong here; expected"
+_REFUSED = {
+    "metadataConstraints": f"{_ANOTHER} in relevant of a question",
+    **dict.fromkeys(
+        ("containsText", "containsRegex", "metadataKeyEquals"), f"{_ANOTHER} sourceIds, as no chunks are matched"
+    ),
+    "assets": "may name anything on any machine; allow them (--allow-assets)",
+}
+"""What would make a question another one and is not read: an error wherever it stands, unless it is empty."""
+_HOME = re.compile(r"\$\.queries\[\d+\]\.relevant\.metadataConstraints")
+_FREE = {"metadata", "notes", "description"}  # what people write there asks for nothing
 
 
 def is_harness(content: Json) -> TypeGuard[dict[str, Any]]:
@@ -187,7 +198,9 @@ def read_harness(
             applied where it stands is one: settings of a run, constraints on metadata, matchers of chunks, assets.
     """
     records = RecordReader(str(path))
-    head = records.validate(_Head, {key: content[key] for key in content.keys() - {"documents", "queries"}}, "$")
+    head = records.validate(
+        _Head, {key: value for key, value in content.items() if key not in ("documents", "queries")}, "$"
+    )
     if head is not None:
         _check_unknown(head, "$", records)
         _check_unknown(head.defaults, "$.defaults", records)
@@ -196,7 +209,8 @@ def read_harness(
     read_thresholds(thresholds if is_object(thresholds) else None, "$.defaults.thresholds", problems)
     for problem in problems:
         records.problems.append(problem)
-    corpus = _corpus(content.get("documents"), path, records, corpus, loader, allow_assets=allow_assets)
+    _check_refused(content, records, allow_assets=allow_assets)
+    corpus = _corpus(content.get("documents"), path, records, corpus, loader)
     resolver = DocumentResolver(corpus) if corpus is not None else None
     queries = content.get("queries")
     if not is_list(queries) or not queries:
@@ -214,13 +228,27 @@ def read_harness(
 def _check_unknown(item: _Item, where: str, records: RecordReader) -> None:
     for key, value in (item.model_extra or {}).items():
         if key in _BELONGS and value:
-            records.problem(f"{where}.{key}", f"{shown(value, 60)} does not belong here; expected {_BELONGS[key]}")
+            records.problem(f"{where}.{key}", f"{shown(value, 60)} {_ANOTHER} {_BELONGS[key]}")
         else:
             records.note(key, f"{where}: unknown key {key!r} {KEPT}")
 
 
+def _check_refused(content: Json, records: RecordReader, *, allow_assets: bool) -> None:
+    found = [("$", content)]
+    for where, value in found:
+        if is_list(value):
+            found += [(f"{where}[{number}]", item) for number, item in enumerate(value)]
+        for key, item in value.items() if is_object(value) else ():
+            place = f"{where}{json_path((key,))}"
+            if key in _REFUSED and item and not (_HOME.fullmatch(place) or (allow_assets and key == "assets")):
+                told = "" if key == "assets" else f"{shown(item, 60)} "
+                records.problem(place, f"{told}{_REFUSED[key]}")
+            elif key not in _FREE:
+                found.append((place, item))
+
+
 def _corpus(
-    items: Json, path: Path, records: RecordReader, given: Corpus | None, loader: Loader | None, *, allow_assets: bool
+    items: Json, path: Path, records: RecordReader, given: Corpus | None, loader: Loader | None
 ) -> Corpus | None:
     """Return the documents of the file, or the given corpus."""
     listed = records.attempt("$.documents", as_list, items, " of documents") if items is not None else None
@@ -232,8 +260,6 @@ def _corpus(
             continue
         if record.source_id in documents:
             records.problem(f"{where}.sourceId", f"{record.source_id!r} is the id of an earlier document")
-        if record.assets and not allow_assets:
-            records.problem(f"{where}.assets", "may name anything on any machine; allow them (--allow-assets)")
         content = record.content
         if content is None and record.loader_ref is None:
             records.problem(f"{where}.content", "is missing; expected the text or a loaderRef")

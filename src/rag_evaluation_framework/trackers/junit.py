@@ -38,7 +38,7 @@ class JUnitSink(Sink):
         Nothing else is removed or replaced, whatever it is.
 
         Raises:
-            ConfigError: Something else is there.
+            ConfigError: Something else is there, or it cannot be read.
         """
         path = checked_path(self.path, ConfigError)
         try:
@@ -47,8 +47,12 @@ class JUnitSink(Sink):
             return
         begin = b""
         if stat.S_ISREG(mode):
-            with suppress(OSError), open_at_once(path) as file:
-                begin = file.read(len(_BEGIN))
+            try:
+                with open_at_once(path) as file:
+                    begin = file.read(len(_BEGIN))
+            except OSError as error:
+                why = f"cannot be read ({store.reason(error)}); choose another file, such as gates.xml"
+                raise ConfigError(f"JUnit XML {path}: {why}") from error
         if begin != _BEGIN:
             what = "a folder" if stat.S_ISDIR(mode) else "there"
             raise ConfigError(

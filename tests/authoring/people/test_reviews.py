@@ -86,5 +86,7 @@ def test_a_run_notes_reviews_that_are_not_carried_out():
     (note,) = Dataset(marked, TOKEN).check(corpus)
     assert "questions that a review drops or edits, scored as they were: 3." in note
     assert Dataset([marked[0], marked[3]], TOKEN).check(corpus) == ()
+    reworded = replace(marked[4], query=replace(marked[4].query, text="Where?"))
+    assert Dataset([reworded], TOKEN).check(corpus) == ()
     strange = ChunkLevelGroundTruth(replace(QUERY, metadata={REVIEW: "good"}), ("chunk_0123456789ab",))
     assert Dataset([strange], CHUNK).check(corpus) == ()

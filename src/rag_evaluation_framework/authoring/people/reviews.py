@@ -1,16 +1,12 @@
 """Reviews: what a person decided about a question, as marks in its metadata until they are carried out."""
 
-import json
 from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple, TypeAlias, cast, get_args
 
-from ...data import REVIEW, CharacterSpan, GroundTruth
-from ...data.ground_truth import unit_key
-from ...data.ids import content_digest
+from ...data import REVIEW, GroundTruth
+from ...data.ground_truth import reviewed_as
 
 Verdict: TypeAlias = Literal["accepted", "dropped"]
-
-_DIGITS = 12
 
 
 class MovedEnds(NamedTuple):
@@ -67,7 +63,7 @@ class Review:
         """
         given: Any = entry.query.metadata.get(REVIEW, {})
         review = _read(given)
-        if review is None or review.question in ("", _told_by(entry)):
+        if review is None or review.question in ("", reviewed_as(entry)):
             return review
         return replace(review, verdict=None, dropped_answers=(), moved_ends=())
 
@@ -82,20 +78,9 @@ class Review:
             "earlier_wording": self.earlier_wording,
         }
         told = {key: value for key, value in record.items() if value}
-        review = {REVIEW: {**told, "question": _told_by(entry)}} if told else {}
+        review = {REVIEW: {**told, "question": reviewed_as(entry)}} if told else {}
         query = replace(entry.query, metadata={**metadata, **review})
         return cast("GroundTruth[Any]", replace(cast("Any", entry), query=query))
-
-
-def _told_by(entry: GroundTruth[Any]) -> str:
-    """Return what the wording and the answers of a question are told by: of spans their texts, wherever these are."""
-    answers = [[[*map(_key, place)] for place in answer.places] for answer in entry.answers]
-    return content_digest(json.dumps([entry.query.text, answers]))[:_DIGITS]
-
-
-def _key(unit: object) -> object:
-    key: Any = unit_key(cast("Any", unit))
-    return key[1:] if isinstance(unit, CharacterSpan) else key
 
 
 def _read(given: Any) -> Review | None:

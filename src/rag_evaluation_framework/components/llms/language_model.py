@@ -317,7 +317,9 @@ class LanguageModel(Component):
         max_retries: How many more requests are made where one fails.
         price_in: What a million tokens cost that are read, in any currency; for an estimate of the costs.
         price_out: What a million tokens cost that are written.
-        kept: Where answers that can be used are kept, and read instead of being asked for; None to ask each time.
+        kept: Where answers that can be used are kept, and read instead of being asked for; None to ask each time. What
+            the reader of another form cannot use is asked for again, and replaced. Threads that ask the same at once
+            each ask the provider; generators ask once.
 
     Raises:
         ConfigError: A parameter is out of range, the client has no `chat`, or its API does not have the structure.
@@ -411,7 +413,7 @@ class LanguageModel(Component):
             return self._calls.call(send, checked, _consumed)[1]
         key = answer_key({"address": self._calls.address, **asked})
         if (known := self.kept.get(key)) is not None:
-            with suppress(ValueError):  # another reader may not be able to use it
+            with suppress(ValueError):  # where this reader cannot use it, another is asked for, and replaces it
                 return Completion(read(known.value), known.input_tokens, known.output_tokens)
         told, completion = self._calls.call(send, checked, _consumed)
         self.kept.keep(key, told)

@@ -4,6 +4,7 @@ import gzip
 import json
 from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import groupby
 from math import inf
 from pathlib import Path
 from typing import Any, BinaryIO, TypeAlias
@@ -71,13 +72,17 @@ def write_hit_lines(
         rankings: What was found for each.
         failed: The questions whose retrieval failed.
     """
-    begin = file.tell()
-    for level in (_LEVEL, 0):  # what would unfold to more than may be read of a small file is not compressed
-        file.seek(begin)
-        with gzip.GzipFile("", "wb", level, file, mtime=0) as member:
-            total = sum(map(member.write, _written(query_ids, rankings, failed)))
-        if total <= most_unfolded(file.tell() - begin):
-            return
+    begin, total = file.tell(), 0
+
+    def fits(line: bytes) -> bool:
+        nonlocal total
+        total += len(line)
+        return total <= most_unfolded(file.tell() - begin)
+
+    # Lines by which it would unfold to more than may be read of a small file are not compressed, until it is large.
+    for well, lines in groupby(_written(query_ids, rankings, failed), key=fits):
+        with gzip.GzipFile("", "wb", _LEVEL if well else 0, file, mtime=0) as member:
+            member.writelines(lines)
 
 
 def _written(query_ids: Sequence[str], rankings: RankedHits, failed: Container[str]) -> Iterator[bytes]:

@@ -368,7 +368,7 @@ def refuse_rising(rankings: Iterable[Sequence[float]], path: Path) -> None:
     """Refuse scores that never fall from a result to the next: distances, or rankings upside down.
 
     Args:
-        rankings: The scores of each ranking, in the order of the file.
+        rankings: The scores of each ranking, in the order of their ranks or, without ranks, of the file.
         path: The file.
 
     Raises:
