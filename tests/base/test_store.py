@@ -71,6 +71,15 @@ def test_what_cannot_be_read_is_an_error_or_in_a_cache_not_there(tmp_path, monke
     with pytest.raises(DatasetError, match=f"{digest}: cannot be read .Denied.; check its permissions"):
         Store(tmp_path).get(digest)
     assert Store(tmp_path, 1000).get(digest) is None
+    assert names(tmp_path) == [digest]
+
+
+def test_a_text_that_is_removed_while_it_is_looked_at_is_written_anew(tmp_path, monkeypatch):
+    (digest,) = Store(tmp_path).put([TEXT])
+    monkeypatch.setattr("pathlib.Path.is_file", lambda path: True)
+    (tmp_path / digest).unlink()
+    Store(tmp_path, 1000).put([TEXT])
+    assert names(tmp_path) == [digest]
 
 
 def test_damage_in_a_cache_is_removed_and_made_again(tmp_path):

@@ -179,10 +179,11 @@ def test_questions_that_failed_come_after_those_that_were_asked(rag_eval, run, f
 def test_one_run_named_twice_is_compared_and_noted(rag_eval, runs):
     outcome = rag_eval("compare", "last", runs[1] / "report.json")
     assert outcome.code == 0
-    assert outcome.err == "warning: a run is compared with itself\n"
+    assert "! baseline and candidate are the same run\n" in outcome.out
     assert "span_recall@1: 0 improved, 0 regressed, 3 unchanged\n" in outcome.out
-    assert rag_eval("compare", "last", "after").err == outcome.err
-    assert rag_eval("compare", "before", "after").err == ""
+    same = json.loads(rag_eval("compare", "last", "after", "--json").out)
+    assert same["notes"] == ["baseline and candidate are the same run"]
+    assert json.loads(rag_eval("compare", "before", "after", "--json").out)["notes"] == []
 
 
 def test_what_cannot_be_compared_is_refused_in_one_message(rag_eval, runs, folder):
@@ -293,7 +294,7 @@ def test_several_runs_are_ordered_by_a_score(rag_eval, run):
     assert shown.startswith("3 runs by span_precision@1\n")
     assert "Questions on which" not in shown  # the best is nowhere worse than the baseline
     turned = rag_eval("compare", "b", "c", "a", "c", "--score", "span_precision").out
-    assert "c (2)" in turned
+    assert "c and c (2) are the same run" in turned
     refused = rag_eval("compare", "c", "b", "a", "--score", "span_reca")
     assert (refused.code, refused.out) == (2, "")
     assert "no score 'span_reca' in all runs; there are span_recall@1" in refused.err

@@ -83,7 +83,7 @@ def test_every_problem_with_gates_is_told_at_once_before_the_run(rag_eval, proje
     assert not (project / ".rag-eval").exists()
     assert told_of(outcome) == [
         "error: 11 problems with gates:",
-        "  --threshold 'min.hitAtK': min.hitAtK is ''; expected a number from 0 to 1",
+        "  --threshold 'min.hitAtK': expected a threshold such as min.recallAtK=0.75",
         "  --threshold 'max.mrrAtK=0': 'max.mrrAtK' is not a threshold; did you mean min.mrrAtK?",
         "  gates of the configuration: gate 'recall@2 >= high': expected 'recall@10 >= 0.75', "
         "'recall@10 drop <= 0.02', 'lost@10 <= 2 questions', 'p95 <= 300ms', 'p95(rerank) <= 50ms', "

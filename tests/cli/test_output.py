@@ -141,6 +141,8 @@ MEDDLING = {
     "takes standard error away": ("sys.stderr = None", 0),
     "puts anything in their place": ("sys.stdout = sys.stderr = 5", 0),
     "closes what is behind standard output": ("sys.__stdout__.close()", 2),
+    "closes what is behind standard error": ("sys.__stderr__.close()", 0),
+    "closes the bytes of standard error": ("sys.stderr.buffer.close()", 0),
     "closes the descriptor of standard output": ("os.close(1)", 2),
 }
 

@@ -175,18 +175,17 @@ def test_components_are_written_short_or_nested(folder, content, retriever):
         (
             {"retriever": "bm25:k1=2", "chunker": "sentence"},
             "retriever 'bm25:k1=2' and chunker were given; a retriever with parameters holds its parts, as in "
-            "retriever: {type: bm25, ..., chunker: ...}; beside a whole pipeline, leave chunker out",
+            "retriever: {type: bm25, ..., chunker: ...}",
         ),
         (
             {"retriever": "own:search", "chunker": {"type": "sentence"}, "embedder": "lsa"},
-            "retriever 'own:search' and chunker, embedder were given; a retriever with parameters holds its parts, as "
-            "in retriever: {type: own, ..., chunker: ..., embedder: ...}; beside a whole pipeline, leave chunker, "
-            "embedder out",
+            "retriever 'own:search' and chunker, embedder were given; it is a whole pipeline: leave chunker, embedder "
+            "out",
         ),
         (
             {"retriever": {"type": "bm25", "k1": 2}, "chunker": "sentence"},
             "retriever 'bm25' and chunker were given; a retriever with parameters holds its parts, as in retriever: "
-            "{type: bm25, ..., chunker: ...}; beside a whole pipeline, leave chunker out",
+            "{type: bm25, ..., chunker: ...}",
         ),
     ],
     ids=["text", "own", "mapping"],

@@ -46,11 +46,12 @@ def test_cells_are_the_product_of_the_axes_the_last_varying_fastest():
 
 def test_a_retriever_of_an_axis_replaces_the_parts_of_the_run_as_the_option_does():
     base = BASE.model_copy(update={"chunker": "sentence", "embedder": "lsa"})
-    own, vectors = swept(base=base, over={"retriever": ["own:search", "vector-rag"]}).cells
-    assert [own.spec.pipeline, vectors.spec.pipeline] == [
-        {"retriever": "own:search"},
-        {"retriever": "vector-rag", "chunker": "sentence", "embedder": "lsa"},
-    ]
+    retrievers = ["own:search", "vector-rag", "vector-rag:candidates=9", {"type": "vector-rag", "candidates": 9}]
+    own, *others = swept(base=base, over={"retriever": retrievers}).cells
+    assert own.spec.pipeline == {"retriever": "own:search"}
+    assert [(cell.spec.chunker, cell.spec.embedder) for cell in others] == [("sentence", "lsa")] * 3
+    with pytest.raises(ConfigError, match="a retriever with parameters holds its parts, as in"):
+        others[1].spec.experiment(Path())
 
 
 @pytest.mark.parametrize(

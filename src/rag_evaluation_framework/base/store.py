@@ -126,7 +126,10 @@ class Store(HashedFiles):
                 digest = hashlib.sha256(data).hexdigest()
                 listed.append(digest)
                 file = self.folder / digest
-                if not file.is_file() or file.stat().st_size != len(data):
+                size = None
+                with suppress(OSError):
+                    size = file.stat().st_size
+                if size != len(data):
                     part = folder / digest
                     with part.open("wb") as writing:
                         writing.write(data)
@@ -152,20 +155,20 @@ class Store(HashedFiles):
         try:
             data = file.read_bytes()
         except OSError as error:
-            problem = f"cannot be read ({error.strerror}); check its permissions"
-        else:
-            if hashlib.sha256(data).hexdigest() == digest:
-                if self._most is not None:
-                    self.use(digest)
-                return data.decode("utf-8", "surrogatepass")
-            problem = (
-                "was changed, as its name is not the SHA-256 of its content any more; restore it from version control, "
-                "or delete it, so that this text is not kept"
-            )
-        if self._most is None:
-            raise DatasetError(f"{file}: {problem}")
-        self.remove([digest])
-        return None
+            if self._most is not None:
+                return None
+            raise DatasetError(f"{file}: cannot be read ({error.strerror}); check its permissions") from error
+        if hashlib.sha256(data).hexdigest() == digest:
+            if self._most is not None:
+                self.use(digest)
+            return data.decode("utf-8", "surrogatepass")
+        if self._most is not None:
+            self.remove([digest])
+            return None
+        raise DatasetError(
+            f"{file}: was changed, as its name is not the SHA-256 of its content any more; restore it from version "
+            "control, or delete it, so that this text is not kept"
+        )
 
 
 class Cache(HashedFiles):

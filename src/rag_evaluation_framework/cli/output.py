@@ -9,7 +9,7 @@ import shutil
 import sys
 from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
-from io import TextIOWrapper
+from io import BytesIO, TextIOWrapper
 from pathlib import Path
 from textwrap import TextWrapper
 from typing import Any, TextIO, cast
@@ -37,16 +37,16 @@ class OutputFailed(Exception):
 
 
 class _Lent:
-    """A stream that components cannot close."""
+    """A stream that components cannot close; what is written although one has closed what is beneath is lost."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self._stream, name)
+        return getattr(TextIOWrapper(BytesIO()) if self._stream.closed else self._stream, name)
 
     def close(self) -> None:
-        self._stream.flush()
+        self.flush()
 
 
 class _Watched(_Lent):

@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from dataclasses import replace
+from itertools import combinations
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -79,12 +81,14 @@ def compare(
     folder = None if output is None else checked_path(output, ConfigError)
     found = [runs.find_run(name, root or store.ROOT) for name in (baseline, candidate, *(more or ()))]
     loaded = [rag.load_result(path) for path in found]
-    if len({(path / store.REPORT if path.is_dir() else path).resolve() for path in found}) < len(found):
-        note("a run is compared with itself")
+    files = [path / store.REPORT if path.is_dir() else path for path in found]
     if more and by:
         raise ConfigError(f"--by {by[0]}: slices are those of two runs, got {len(loaded)}; compare two of them")
     if more:
         board = analysis.Leaderboard.of(loaded, cluster=cluster)
+        pairs = combinations(zip(board.runs, files, strict=True), 2)
+        again = [f"{one} and {other} are the same run" for (one, file), (other, same) in pairs if file.samefile(same)]
+        board = replace(board, notes=(*again, *board.notes))
         record = board.record(score)
         for known, run in zip(record["runs"], loaded, strict=True):
             known |= {"folder": str(run.folder), "created": run.created}
@@ -92,6 +96,8 @@ def compare(
     else:
         before, after = loaded
         compared = rag.Comparison.of(before, after, cluster=cluster)
+        if files[0].samefile(files[1]):
+            compared = replace(compared, notes=("baseline and candidate are the same run", *compared.notes))
         sliced = {name: compared.slices(name, score) for name in dict.fromkeys(by or ())}
         record = compared.record((before, after))
         if sliced:
@@ -174,6 +180,8 @@ def publish(run: str, dataset: str, *, root: Path | None = None) -> None:
     """
     result = runs.load_result(runs.find_run(run, root or store.ROOT))
     experiment = trackers.publish_experiment(result, dataset)
-    print_text(f"{f'{experiment.told}{chr(10)}' * experiment.complete}{experiment.url}")
+    if experiment.complete:
+        print_text(experiment.told)
+    print_text(experiment.url)
     if not experiment.complete:
         raise ProviderError(experiment.told, "LangSmith")

@@ -44,6 +44,7 @@ _TOGETHER = 256
 _FIRST_DEPTH = 10
 _MOST_TIMED = 50
 _TIMED_SIDE_BY_SIDE = 32  # one in so many
+_HITS_AT_ONCE = 1 << 18  # so that the memory does not grow with the number of questions
 _SHORTER = 4  # than the mean: how much shorter chunks are provided for in the first request
 _AGAIN = "Retrieving again"
 _UNASKED = (NOT_ASKED, NOT_ANSWERED)
@@ -419,8 +420,12 @@ class Ranker:
             yield noted("whole documents", count=len(whole), first=shown(min(whole)))
         # A document alone may be any part of it; a place that its document does not have leaves an empty text.
         same = np.flatnonzero(hits.placed | hits.chunk_id.known | (hits.text.numbers(len) > 0))
-        _, alike = hits.take(same).distinct()
-        if repeated := len(same) - len(np.unique(found.query[same] * (len(same) + 1) + alike)):
+        repeated = 0
+        blocks = np.flatnonzero(np.diff(np.cumsum(found.counts)[found.query[same]] // _HITS_AT_ONCE)) + 1
+        for rows in np.split(same, blocks):
+            _, alike = hits.take(rows).distinct()
+            repeated += len(rows) - len(np.unique(found.query[rows] * (len(rows) + 1) + alike))
+        if repeated:
             yield noted("repeated", count=repeated)
         named = hits.take(np.flatnonzero(~hits.doc_id.known & (hits.text.numbers(self._corpus.__contains__) > 0)))
         if len(named):

@@ -446,9 +446,8 @@ class EvaluationResult(Shown, Generic[U]):
             failed = {query_id for query_id, status in zip(ids, statuses, strict=True) if status == "failed"}
             write_hit_lines(file, ids, self.queries.hits, failed)
         parts = [store.RANKINGS]
-        lines = None if len(self.queries) > _MOST_IN_REPORT else [*question_lines(self.queries)]
-        if lines is None or sum(map(len, lines)) > _LARGEST_PART:
-            lines = None
+        lines = self._lines_of_report()
+        if lines is None:
             store.write_lines(folder / store.QUESTIONS, question_lines(self.queries))
             parts.append(store.QUESTIONS)
         keys = (*HEAD[:4], "count_as_zero", *HEAD[4:9], "counts", "files", "experiment_url", "metrics")
@@ -467,6 +466,18 @@ class EvaluationResult(Shown, Generic[U]):
         store.write_lines(folder / store.REPORT, [store.report_text(head, lines)])
         summary = {} if store.SUMMARY in beside else {store.SUMMARY: self.summary().as_markdown()}
         store.write_texts(folder, {**beside, **summary})
+
+    def _lines_of_report(self) -> list[str] | None:
+        """Return the questions as a report holds them; None if they are too many or too long for it."""
+        if len(self.queries) > _MOST_IN_REPORT:
+            return None
+        lines, size = list[str](), 0
+        for line in question_lines(self.queries):
+            size += len(line)
+            if size > _LARGEST_PART:
+                return None
+            lines.append(line)
+        return lines
 
     def compare(self, candidate: EvaluationResult[U], *, cluster: Cluster | None = None) -> Comparison:
         """Compare another result, the candidate, with this one, the baseline; deltas are candidate minus baseline.

@@ -81,6 +81,8 @@ else:
 """A component: its name, alone or with parameters, or in Python the component itself."""
 
 _PIPELINE = ("retriever", "chunker", "embedder", "vector_store")
+_OF_PARTS = ("bm25", "vector-rag")
+"""Retrievers that are made of a chunker and the like beside them, or hold these where they have parameters."""
 _OPTIONS_OF = {"order": "rankings", "ties": "rankings", "allow_custom_prefix": "engine", "allow_remote": "engine"}
 """Keys that mean something only beside another one."""
 _BESIDE = {"rankings": ("engine", *_PIPELINE, "scope_prefix", "ingest", "cleanup"), "engine": _PIPELINE}
@@ -392,15 +394,15 @@ class RunSpec(Measuring, frozen=True):
         kind: Any = self.retriever
         if kind is None:
             kind = "bm25" if parts.keys() <= {"chunker"} else "vector-rag"
-        if kind in ("bm25", "vector-rag"):
+        if kind in _OF_PARTS:
             return part("retriever", {"type": kind, **parts})
         if parts:
             name, listed = str(kind.get("type") if is_object(kind) else kind), ", ".join(parts)
-            inside = ", ".join((f"type: {name.partition(':')[0]}", "...", *(f"{key}: ..." for key in parts)))
-            raise ConfigError(
-                f"retriever {shown(name)} and {listed} were given; a retriever with parameters holds its parts, as in "
-                f"retriever: {{{inside}}}; beside a whole pipeline, leave {listed} out"
-            )
+            way = f"it is a whole pipeline: leave {listed} out"
+            if takes_parts(kind):
+                inside = ", ".join((f"type: {name.partition(':')[0]}", "...", *(f"{key}: ..." for key in parts)))
+                way = f"a retriever with parameters holds its parts, as in retriever: {{{inside}}}"
+            raise ConfigError(f"retriever {shown(name)} and {listed} were given; {way}")
         made = part("retriever", kind)
         if (engine := engine_in(made)) is not None:  # what it may write is checked where it is named itself
             leave(engine.engine)
@@ -448,6 +450,12 @@ class RunSpec(Measuring, frozen=True):
         if self.engine is None:
             return None
         return make_engine(self.engine, imports=imports, allow_remote=self.allow_remote)
+
+
+def takes_parts(retriever: Any) -> bool:
+    """Return whether a retriever, as a configuration gives it, is made of parts, and no whole pipeline."""
+    kind = retriever.get("type") if is_object(retriever) else retriever
+    return kind is None or (isinstance(kind, str) and kind.partition(":")[0] in _OF_PARTS)
 
 
 def _dataset(

@@ -36,7 +36,7 @@ from ..data.score_table import full_name
 from ..errors import ConfigError, Interrupted
 from ..runs import Evaluation, EvaluationConfig, RunSpec, parse_config, store
 from ..runs.config import Measuring
-from ..runs.spec import read_config
+from ..runs.spec import read_config, takes_parts
 from ..runs.store import CELLS, ROOT, check_root
 from .cell import Cell, CellOutcome
 from .cells import WHOLE, Workshop, cells_progress, outcomes
@@ -170,7 +170,7 @@ class Sweep(BaseModel, frozen=True):
         cells: list[Cell] = []
         for number, (levels, values) in enumerate(wanted, 1):
             keys = dict(fixed)
-            if values.get("retriever") not in (None, "bm25", "vector-rag"):  # a whole pipeline, as `run --retriever` is
+            if not takes_parts(values.get("retriever")):  # a whole pipeline, as `run --retriever` is
                 keys = {key: value for key, value in keys.items() if key not in _PARTS}
             for key in sorted(values, key=lambda key: key.count(".")):  # a component before its parameters
                 set_key(keys, key.split("."), values[key], key, " (only_if leaves such cells out)")

@@ -20,6 +20,7 @@ from rag_evaluation_framework import (
     load_result,
 )
 from rag_evaluation_framework.analysis.gates import Gate, assert_gates, check_gates
+from rag_evaluation_framework.analysis.gates.checking import parse_thresholds
 from rag_evaluation_framework.contracts import DocumentLevelMetric
 from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.statistics import clopper_pearson, paired_differences
@@ -701,3 +702,11 @@ def test_a_verdict_says_that_a_budget_was_not_filled(gate, told):
     assert verdict(part, gate, whole).told.endswith(f", rankings that ran out of results before the budget was {told}")
     assert "ran out" not in verdict(whole, gate, whole).told
     assert "ran out" not in verdict(part, gate.replace("50ch", "1"), whole).told
+
+
+@pytest.mark.parametrize("written", ["max.p95TotalMs=1_000", "min.recallAtK=\uff10.\uff17\uff15", "min.recallAtK=inf"])
+def test_a_threshold_is_a_number_as_gates_have_it(written):
+    problems: list[str] = []
+    assert parse_thresholds([written, "min.mrrAtK = 5e-1"], "--threshold", problems) == {"min.mrrAtK": 0.5}
+    assert len(problems) == 1
+    assert "expected a number" in problems[0]

@@ -35,6 +35,9 @@ READ = {
     "p50 <= 0.2s": Gate("latency", "", "<=", 0.2, 50),
     "p95(rerank) < 50 ms": Gate("latency", "rerank", "<", 0.05, 95),
     "p95( embed 2 ) <= 50 ms": Gate("latency", "embed 2", "<=", 0.05, 95),
+    "p95 (retrieve) <= 300ms": Gate("latency", "retrieve", "<=", 0.3, 95),
+    "population (recall@10)drop<= 0.02": Gate("drop", "recall@10", "<=", 0.02, population=True),
+    "recall@10 drop <= 0.02where tags=x": Gate("drop", "recall@10", "<=", 0.02, where=Slice("tags", "x")),
     "p95_score@5 >= 0.5": Gate("score", "p95_score@5", ">=", 0.5),
     "population(recall@10) drop <= 0.05": Gate("drop", "recall@10", "<=", 0.05, population=True),
     "population( recall@10 ) >= 0.7": Gate("score", "recall@10", ">=", 0.7, population=True),
@@ -84,7 +87,7 @@ def test_gates_in_their_usual_form_are_written_to_the_letter(text):
 REFUSED = {
     "compared >= 0.9": "compared",
     "compared >= 0 %": "compared",
-    "compared >= 101 %": "compared",
+    "compared >= 101 %": "expected a share of all questions, above 0 % and up to 100 %, as in compared >= 90 %",
     "compared <= 90 %": "compared",
     "compared >= 90 % where tags=billing": "compared",
     "": "form",
@@ -105,7 +108,7 @@ REFUSED = {
     "recall@10 >= 0.7.5": "form",
     "recall@10 >= 0,75": "form",
     "recall@10 >= 0.75 or less": "form",
-    "recall@10 >= 75%": "score",
+    "recall@10 >= 75%": "expected no unit behind the number, as in recall@10 >= 0.75",
     "recall@10 >= 0.75 ms": "score",
     "recall@10 >= 0.75 when tags=billing": "form",
     "recall@10 >= 0.75 0.8": "form",
@@ -125,22 +128,26 @@ REFUSED = {
     "recall@10 drop >= 0.02": "drop",
     "recall@10 drop 0.02": "form",
     "lost >= 2": "lost",
-    "lost <= 2.5": "lost",
+    "lost <= 2.5": "expected a whole number of at least 0, as in lost@10 <= 2 questions",
     "lost <= -1": "lost",
     "lost <= 2 queries": "form",
     "lost@ten <= 2": "cutoff 'ten': expected",
-    "p95 <= 300": "latency",
+    "p95 <= 300": "expected ms or s behind the number, as in p95 <= 300ms",
     "p95 <= 300 min": "form",
-    "p95 >= 300ms": "latency",
+    "p95 >= 300ms": "expected <= or <, as in p95 <= 300ms",
     "recall@1 >= 1e9999999": "score",
     "recall@1 >= 1e99999999999999999999": "score",
     "p95 <= 1e309s": "latency",
     "p95 <= -3ms": "latency",
     "p0 <= 300ms": "latency",
-    "p100 <= 300ms": "latency",
+    "p100 <= 300ms": "expected a time of at least 0, and a percentile from p1 to p99, as in p95 <= 300ms",
     "p95(rerank <= 50ms": "form",
     "p95() <= 50ms": "form",
-    "p95 drop <= 50ms": "drop",
+    "p95 drop <= 50ms": "form",
+    "p95 drop <= 0.1": "form",
+    "lost drop <= 0.1": "form",
+    "lost@5 drop <= 0.1": "form",
+    "compared drop <= 0.1": "form",
 }
 
 
@@ -148,7 +155,7 @@ REFUSED = {
 def test_what_is_not_a_gate_is_refused_with_what_is_expected(text):
     with pytest.raises(ConfigError) as refused:
         Gate.parse(text)
-    expected = {"form": FORMS, **{kind: f"as in {example}" for kind, (_, _, example) in _ALLOWED.items()}}
+    expected = {"form": FORMS, **{kind: f"as in {example}" for kind, (*_, example) in _ALLOWED.items()}}
     assert f"gate {' '.join(text.split())!r}: " in str(refused.value)
     assert expected.get(REFUSED[text], REFUSED[text]) in str(refused.value)
 

@@ -77,3 +77,10 @@ class TestPlugIns:
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             components("chunker")
+
+
+@pytest.mark.parametrize("kind", [None, "chunkers"])
+@pytest.mark.parametrize("use", [load, build])
+def test_a_kind_that_there_is_not_is_refused(use, kind):
+    with pytest.raises(ConfigError, match=r"is no kind of component; expected one of chunker, "):
+        use(kind, "sentence")

@@ -297,9 +297,10 @@ def find_question(result: EvaluationResult[Any], given: str) -> int:
     near = [folded.index(text) for text in get_close_matches(sought, folded[:count], _MOST_LISTED, _NEAR)]
     near += [ids.index(name) for name in get_close_matches(given, ids[:count], _MOST_LISTED, 2 * _NEAR)]
     rows = [*dict.fromkeys(near)][:_MOST_LISTED]
+    nearest = f"; the nearest:\n{listed(rows)}" if rows else ""
     raise ConfigError(
         f"no question of {run} is called {shown(given)}; name one by its id, or by the beginning or some words of it"
-        f"{f'; the nearest:{chr(10)}{listed(rows)}' if rows else ''}"
+        f"{nearest}"
     )
 
 

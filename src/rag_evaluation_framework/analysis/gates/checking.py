@@ -1,7 +1,7 @@
 """The gates of a run: gathered from where they are written, and checked in its result."""
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from math import isfinite
@@ -22,7 +22,7 @@ from ...runs.means import DOCUMENT, LENGTH, Cluster, label_values
 from ...runs.naming import other_meaning
 from ...runs.shown import GateVerdict, OnInconclusive, Verdict
 from ...scoring.metrics.catalogue import ALL_METRICS
-from .gate import Gate, Key, scaled, with_default
+from .gate import NUMBER, Gate, Key, scaled, with_default
 from .measuring import FOUND, NotMeasured, Runs, cannot_fail, found_score, listed
 
 # Verdicts: what became of gates in a result, and whether that can be relied on.
@@ -212,11 +212,11 @@ def parse_thresholds(texts: Iterable[str], option: str, problems: list[str]) -> 
     """
     found: dict[str, float] = {}
     for text in texts:
-        key, _, written = (part.strip() for part in text.partition("="))
-        value: Any = written
-        with suppress(ValueError):
-            value = float(written)
+        key, equals, written = (part.strip() for part in text.partition("="))
+        value: Any = float(written) if re.fullmatch(NUMBER, written) else written
         problem = f"{key} is given twice" if key in found else threshold_problem(key, value)
+        if not equals:
+            problem = "expected a threshold such as min.recallAtK=0.75"
         if problem:
             problems.append(f"{option} {shown(text)}: {problem}")
         else:
@@ -337,10 +337,8 @@ def _refuse_score(gate: Gate, experiment: ExperimentConfig[Any], _: EvaluationRe
         return
     if gate.name not in names:
         near = get_close_matches(gate.name, names, n=1)
-        raise ConfigError(
-            f"the run has no score {shown(gate.name)}; "
-            f"{f'did you mean {near[0]}?' if near else f'there are {chr(44).join(names)}'}"
-        )
+        hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(names)}"
+        raise ConfigError(f"the run has no score {shown(gate.name)}; {hint}")
     lowest = -1 if gate.kind == "drop" else 0
     if _is_share(gate.name, experiment) and not lowest <= gate.limit <= 1:
         raise ConfigError(f"{gate.name} is from 0 to 1; expected a limit from {lowest} to 1")

@@ -40,21 +40,23 @@ _SLACK: Mapping[Operator, float] = {">=": -_NEGLIGIBLE, "<=": _NEGLIGIBLE, ">": 
 
 
 _NAME = r"[^\s<>=()]+"
-_NUMBER = r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?"
+NUMBER = r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?"
 _GATE = re.compile(
-    rf"(?:p(?P<percentile>[0-9]+)(?:\((?P<stage>[^()]+)\))?|(?P<lost>lost)(?:@(?P<cutoff>{_NAME}))?|(?P<compared>compared)"
-    rf"|(?P<score>{_NAME})(?P<drop> drop)?|population ?\( ?(?P<claim>{_NAME}) ?\)(?P<fall> drop)?)"
-    rf" ?(?P<operator>[<>]=?) ?(?P<limit>{_NUMBER}) ?(?P<unit>ms|s|%|questions?)?"
-    r"(?: where (?P<by>[^=]*[^=\s]) ?= ?(?P<value>\S.*))?"
+    r"(?:p(?P<percentile>[0-9]+)(?: ?\((?P<stage>[^()]+)\))?"
+    rf"|(?P<lost>lost)(?:@(?P<cutoff>{_NAME}))?|(?P<compared>compared)"
+    rf"|(?!(?:lost|(?:compared|p[0-9]+)(?!@))\b)(?P<score>{_NAME})(?P<drop> drop)?"
+    rf"|population ?\( ?(?P<claim>{_NAME}) ?\)(?P<fall> ?drop)?)"
+    rf" ?(?P<operator>[<>]=?) ?(?P<limit>{NUMBER}) ?(?P<unit>ms|s|%|questions?)?"
+    r"(?: ?where (?P<by>[^=]*[^=\s]) ?= ?(?P<value>\S.*))?"
 )
-_ALLOWED: Mapping[Kind, tuple[Sequence[str], Sequence[str], str]] = {
-    "score": ((">=", "<=", ">", "<"), ("",), "recall@10 >= 0.75"),
-    "drop": (("<=", "<"), ("",), "recall@10 drop <= 0.02"),
-    "lost": (("<=", "<"), ("", "question", "questions"), "lost@10 <= 2 questions"),
-    "compared": ((">=", ">"), ("%",), "compared >= 90 %"),
-    "latency": (("<=", "<"), ("ms", "s"), "p95 <= 300ms"),
+_ALLOWED: Mapping[Kind, tuple[Sequence[str], Sequence[str], str, str]] = {
+    "score": ((">=", "<=", ">", "<"), ("",), "a number", "recall@10 >= 0.75"),
+    "drop": (("<=", "<"), ("",), "a number", "recall@10 drop <= 0.02"),
+    "lost": (("<=", "<"), ("", "question", "questions"), "a whole number of at least 0", "lost@10 <= 2 questions"),
+    "compared": ((">=", ">"), ("%",), "a share of all questions, above 0 % and up to 100 %", "compared >= 90 %"),
+    "latency": (("<=", "<"), ("ms", "s"), "a time of at least 0, and a percentile from p1 to p99", "p95 <= 300ms"),
 }
-"""The operators and units of each kind, and an example."""
+"""The operators and units of each kind, what its limit has to be, and an example."""
 
 
 class Slice(NamedTuple):
@@ -131,17 +133,20 @@ class Gate:
         if part["by"]:
             where = Slice(part["by"], part["value"])
         limit = scaled(part["limit"], -3 if part["unit"] == "ms" else -2 if part["unit"] == "%" else 0)
-        operators, units, example = _ALLOWED[kind]
+        operators, units, possible, example = _ALLOWED[kind]
         is_possible = {
             "lost": limit >= 0 and limit % 1 == 0,
             "compared": 0 < limit <= 1 and where is None,
             "latency": limit >= 0 and 1 <= percentile <= 99,
         }
-        fits = part["operator"] in operators and part["unit"] in units and is_possible.get(kind, True)
-        if not fits or not isfinite(limit):
-            raise ConfigError(
-                f"gate {shown(line)}: expected {' or '.join(operators)} and a possible limit, as in {example}"
-            )
+        wanted = {
+            " or ".join(operators): part["operator"] in operators,
+            f"{' or '.join(filter(None, units)) or 'no unit'} behind the number": part["unit"] in units,
+            possible: isfinite(limit) and is_possible.get(kind, True),
+        }
+        for expected, is_met in wanted.items():
+            if not is_met:
+                raise ConfigError(f"gate {shown(line)}: expected {expected}, as in {example}")
         compared = cast("Operator", part["operator"])
         return cls(kind, name, compared, limit, percentile, bool(part["claim"]), where, source)
 

@@ -16,7 +16,7 @@ from typing import Any, Literal, Never, get_args
 
 from ...base.exits import exit_text, outcome
 from ...base.notes import note
-from ...base.outside import class_name, one_line, said
+from ...base.outside import class_name, one_line, said, shown
 from ...errors import ConfigError
 
 PACKAGE = "rag_evaluation_framework"
@@ -107,7 +107,12 @@ def built_in(kind: Kind) -> Mapping[str, str]:
     """Return the built-in components of a kind by the names in records, and where each is to be found.
 
     The line in the stub of its room is what registers a component; its name stands behind it, as a comment.
+
+    Raises:
+        ConfigError: There is no such kind.
     """
+    if kind not in KINDS:
+        raise ConfigError(f"{shown(kind)} is no kind of component; expected one of {', '.join(KINDS)}")
     room = f"{PACKAGE}.{ROOMS[kind]}"
     stub = Path(__file__).parents[2].joinpath(*ROOMS[kind].split("."), "__init__.pyi").read_text(encoding="utf-8")
     registered = re.findall(r"^from \.\w+ import ([A-Z]\w*) as \1  # ([\w-]+)$", stub, re.MULTILINE)

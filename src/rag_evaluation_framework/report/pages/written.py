@@ -110,5 +110,5 @@ def cache_text(root: Path, sizes: Mapping[str, int]) -> str:
 
 def cleared_text(freed: int, left: Sequence[Path]) -> str:
     """Return how much of a cache was removed, and the files that stay, as they are not ours."""
-    named = first_of([name_line(str(path)) for path in left], _NAMED)
-    return f"removed {freed:,} bytes{f'{chr(10)}left as not ours: {named}' if left else ''}"
+    stays = "\nleft as not ours: " if left else ""
+    return f"removed {freed:,} bytes{stays}{first_of([name_line(str(path)) for path in left], _NAMED)}"
