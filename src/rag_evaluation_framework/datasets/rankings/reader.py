@@ -233,8 +233,8 @@ class _Reader:
         if self.kind.is_rankings and self.order is None:
             by_rank = np.lexsort((ranks, codes))  # stable: equal ranks keep the order of the file
             ranked = np.split(scores[by_rank], np.flatnonzero(np.diff(codes[by_rank])) + 1)
-            listed = [[*scores.values()] for scores in self.by_query.values()]
-            refuse_rising(ranked if self.codes else listed, self.path)
+            listed = (list(found.values()) for found in self.by_query.values())
+            refuse_rising((found.tolist() for found in ranked) if self.codes else listed, self.path)
         contradicting = 0 if self.order == "given" else contradicted((codes, ranks, scores))
         unscored = frozenset(self.by_query if self.order == "given" else self.lists)
         return RankFile(self.by_query, self.repeated, contradicting, unscored)
