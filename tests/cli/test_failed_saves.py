@@ -100,6 +100,9 @@ def test_a_demo_is_shown_though_no_file_can_be_written_whole(folder):
     assert "Saved" not in done.stdout
     assert "not saved: " in done.stderr
     assert "File too large" in done.stderr
+    done = finished(folder, "demo", "--json", most_bytes=500)
+    assert done.returncode == 2
+    assert {run["run"] for run in json.loads(done.stdout)["runs"]} == {None}
 
 
 def test_a_run_of_which_some_questions_failed_says_both(folder):

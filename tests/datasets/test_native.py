@@ -90,7 +90,7 @@ def test_a_dataset_that_was_saved_is_read_back_equal(tmp_path, dataset, corpus, 
 
 
 def test_json_and_jsonl_hold_the_same(tmp_path, dataset):
-    one, other = (load_dataset(save_dataset(dataset, tmp_path / f"d{ending}")) for ending in (".json", ".jsonl"))
+    one, other = (load_dataset(save_dataset(dataset, tmp_path / f"d{ending}")) for ending in (".JSON", ".jsonl"))
     assert one == other
     assert texts(one) == texts(other)
 

@@ -48,10 +48,8 @@ def cache(
         print_text(report.cache_text(root, sizes))
         return
     if total and not yes:
-        raise ConfigError(
-            f"this removes {report.cache_text(root, sizes)}"
-            f"{'; the answers have to be paid again' * bool(sizes['answers'])}; add --yes to confirm"
-        )
+        paid = "; the answers have to be paid again" if sizes["answers"] else ""
+        raise ConfigError(f"this removes {report.cache_text(root, sizes)}{paid}; add --yes to confirm")
     for files in tenants.values():
         with _named(files.folder):
             files.clear()

@@ -3,6 +3,7 @@
 # Annotations stay text, so that naming a type does not load its module: `--help` has to be quick.
 from __future__ import annotations
 
+from itertools import zip_longest
 from pathlib import Path
 from typing import cast
 
@@ -30,15 +31,19 @@ def demo(*, root: Path = Path(".rag-eval"), as_json: bool = False) -> None:
     made = [rag.evaluate(retriever, dataset) for retriever in base.progress(cells, "Evaluating", "run")]
     if not as_json:
         report.show(stdout(), report.demo_page(cast("rag.Corpus", dataset.corpus), len(dataset), made))
+    folders: list[Path] = []
+    problem = None
     try:
-        folders = [each.save(root=root) for each in made]
+        folders.extend(each.save(root=root) for each in made)
     except SaveFailed as error:
-        raise ResultError(f"not saved: {error.why}") from error
+        problem = ResultError(f"not saved: {error.why}")
+    if as_json:
+        listed = [
+            {"run": folder and str(folder), "name": each.name, "metrics": each.metrics, "counts": each.counts}
+            for folder, each in zip_longest(folders, made)
+        ]
+        print_json({"runs": listed, "missing_extras": missing})
+    if problem is not None:
+        raise problem
     if not as_json:
         report.print_wrapped(stdout(), report.demo_next(folders, missing), 0)
-        return
-    listed = [
-        {"run": str(folder), "name": each.name, "metrics": each.metrics, "counts": each.counts}
-        for folder, each in zip(folders, made, strict=True)
-    ]
-    print_json({"runs": listed, "missing_extras": missing})

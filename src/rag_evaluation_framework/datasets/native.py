@@ -290,9 +290,9 @@ def dataset_text(dataset: Dataset[Any], path: Path) -> str:
         }
         for entry in dataset
     ]
-    if path.suffix == ".json":
+    if path.suffix.lower() == ".json":
         return _json({**header, "questions": questions}, path, indent=1) + "\n"
-    if path.suffix == ".jsonl":
+    if path.suffix.lower() == ".jsonl":
         rows: Iterable[object] = (header, *questions)
         return "".join(_json(row, path) + "\n" for row in rows)
     raise DatasetError(f"{path}: expected a file name ending in .json or .jsonl")

@@ -543,7 +543,7 @@ def locate_quote(
             advice = f"{told}: more than {MOST_OCCURRENCES:,} places; quote more"
         else:
             several = len({spans[0].doc_id for spans in located.places}) > 1
-            more = f"{'name the document, or ' * several}quote more"
+            more = "name the document, or quote more" if several else "quote more"
             advice = (
                 f"{told}: {more}; or, if each of them answers the question, write {ANY_DOCUMENT} as the document (init "
                 "and dataset update: --repeated any, for all rows)"
