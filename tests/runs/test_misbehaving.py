@@ -525,7 +525,9 @@ class Many(Retriever):
         return self.rankings(queries)
 
 
-def test_answers_to_many_questions_are_read_up_to_k_each():
+@pytest.mark.parametrize("at_once", [3, 1 << 18])
+def test_answers_to_many_questions_are_read_up_to_k_each(monkeypatch, at_once):
+    monkeypatch.setattr("rag_evaluation_framework.runs.ranker._HITS_AT_ONCE", at_once)
     asked = numbers(*map(str, range(60)))
     result = evaluate(Many(lambda queries: (repeat(GOOD[0]) for _ in queries)), asked, 2, budgets=[])
     assert result.counts["scored"] == 60
