@@ -113,7 +113,7 @@ def test_datasets_of_documents_are_read_as_they_are(rag_eval, folder):
     assert rag_eval("dataset", "lint", "documents.jsonl").code == 0
     outcome = rag_eval("dataset", "lint", "documents.jsonl", "--corpus", "docs")
     assert outcome.code == 1
-    assert "the corpus has no such document" in outcome.out
+    assert "the corpus has no document 'gone.md'" in outcome.out
 
 
 def test_datasets_of_chunks_are_compared_with_the_chunks_of_a_file(rag_eval, folder):

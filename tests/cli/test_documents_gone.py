@@ -50,7 +50,7 @@ def test_an_archived_copy_is_not_the_document_that_is_gone(rag_eval, tmp_path, a
     assert "gone from pricing.md" in ran.out
     linted = rag_eval("dataset", "lint", archived, "--corpus", "docs")
     assert (linted.code, "\nerror: document missing (1)\n" in linted.out) == (1, True)
-    assert "pricing.md[86:128] the corpus has no such document" in linted.out
+    assert "pricing.md[86:128] the corpus has no document 'pricing.md'" in linted.out
     assert "1 label does not match the documents" in " ".join(
         rag_eval("dataset", "info", archived, "--corpus", "docs").out.split()
     )

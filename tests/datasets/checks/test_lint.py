@@ -412,7 +412,7 @@ def test_documents_and_prefixes_that_the_corpus_lacks_are_told():
     ]
     report = lint_dataset(Dataset(entries, DOCUMENT), corpus_of(a=PAGE))
     assert [finding.what for finding in found(report, "document missing")] == [
-        "the corpus has no such document",
+        "the corpus has no document 'b.md'",
         "the corpus has no document whose id begins with 'c/'",
     ]
     assert [finding.what for finding in found(report, "labelled twice")] == ["'a' is given 2 times"]

@@ -232,7 +232,7 @@ ADVICE: Mapping[FindingKind, str] = {
 
 _WHAT: Mapping[FindingKind, tuple[str, ...]] = {
     FindingKind.DOCUMENT_MISSING: (
-        "the corpus has no such document{document:.0}",  # which the label beside it names
+        "the corpus has no document {document}",
         "the corpus has no document whose id begins with {prefix}",
         "is in a document that the pattern {pattern} leaves out",
         "is in a document that is not of a kind that is read, or excluded",
