@@ -127,7 +127,7 @@ def test_an_answer_that_is_not_where_it_was_is_shown_as_the_dataset_quotes_it():
     edited = corpus(a="Refunds take two days now, and not more.")
     assert "  ┃ »Refunds take five days.«\n" in answers(entry, edited, dataset=Dataset([entry], TOKEN))
     gone = CharacterSpan(DocumentId("gone.md"), 0, 5)
-    assert "the corpus has no such document" in answers(
+    assert "the corpus has no document 'gone.md'" in answers(
         TokenLevelGroundTruth(Query.from_text("How?"), (gone,)), edited, dataset=Dataset([entry], TOKEN)
     ).replace("\n    ", " ")
 
@@ -137,7 +137,7 @@ def test_documents_begin_and_prefixes_name_their_documents():
     shown = answers(entry, corpus(a="\n# Title\n\nText.", b="B", bb="BB"), dataset=Dataset([entry], DOCUMENT))
     assert shown == (
         "Answer 1 of 3\n    a.md\n  ┃ »# Title\n  ┃\n  ┃ Text.«\n\nAnswer 2 of 3\n"
-        "    z.md, the corpus has no such document\n\nAnswer 3 of 3\n"
+        "    z.md, the corpus has no document 'z.md'\n\nAnswer 3 of 3\n"
         "    b*, any document whose id begins with it: b.md, bb.md\n"
     )
     assert ", the text is not at hand" in answers(entry)

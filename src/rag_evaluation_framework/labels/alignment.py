@@ -406,7 +406,7 @@ def _partners(
             found[one] = other
             taken.add(other)
     # A page that was edited while a copy of it was put elsewhere is no version of the copy.
-    own = {old.documents[at].id for at in row[is_own & (share >= _LEAST_OWN)].tolist()}
+    own = {old.documents[int(at)].id for at in row[is_own & (share >= _LEAST_OWN)].tolist()}
     left = (document.id for document in old.documents if document.id not in taken and document.id not in same)
     return found | {one: one for one in left if one in own or (one in new.numbers and one not in found)}
 
