@@ -34,10 +34,6 @@ class FewChunks(VectorStoreConformance):
     """The suite, with thousands of chunks at night only: stores in memory have them in `make test`."""
 
     @pytest.mark.nightly
-    def test_many_chunks_can_be_added_at_once(self):
-        super().test_many_chunks_can_be_added_at_once()
-
-    @pytest.mark.nightly
     def test_none_of_many_chunks_is_lost(self):
         super().test_none_of_many_chunks_is_lost()
 
