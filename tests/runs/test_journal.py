@@ -21,6 +21,7 @@ from rag_evaluation_framework import (
     EvaluationConfig,
     ExperimentConfig,
     Query,
+    RecursiveCharacterChunker,
     Retriever,
     TokenLevelGroundTruth,
     VectorRAGRetriever,
@@ -109,6 +110,13 @@ def test_a_run_that_goes_on_gives_what_an_undisturbed_one_does_and_asks_nothing_
     assert asked_and_answered(result) == asked_and_answered(whole)
     assert log == once
     assert [path.name for path in (tmp_path / "runs").iterdir()] == [result.folder.name]
+
+
+def test_an_answer_that_came_back_is_the_beginning_of_a_deeper_one(tmp_path):
+    inner, log = BM25Retriever(RecursiveCharacterChunker(chunk_size=200)), []  # ten of which leave the budget unfilled
+    interrupted_at(len(DATASET) + 20, tmp_path, inner, log)
+    result = evaluate(Asked(inner, log), DATASET, save_results_path=tmp_path, resume=True)
+    assert result.notes[1:] == evaluate(Asked(inner, []), DATASET).notes
 
 
 @pytest.mark.parametrize("options", [{"max_concurrency": 4}, {"timeout": 30.0}, {"batch_queries": False}])

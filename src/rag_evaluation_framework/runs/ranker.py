@@ -188,7 +188,12 @@ class Ranker:
     def _tops(self, hits: RankedHits, first: RankedHits) -> dict[Cutoff, RankedHits]:
         """Return the rankings at each k, if those of some questions are not the beginnings of what was found later."""
         asked_again = np.flatnonzero(hits.begins != first.begins)
-        unstable = [row for row in asked_again.tolist() if hits[row][: first.counts[row]] != first[row]]
+        # By what they are: an answer of an earlier start comes back without texts that stand at their places.
+        unstable = [
+            row
+            for row in asked_again.tolist()
+            if [hit.identity for hit in hits[row][: first.counts[row]]] != [hit.identity for hit in first[row]]
+        ]
         if unstable:
             note(noted("unstable", count=len(unstable), k=self._largest))
         # Or results were left out, and made up for further down.
