@@ -9,9 +9,10 @@ from copy import copy
 from dataclasses import fields, is_dataclass
 from functools import wraps
 from itertools import islice
-from math import isfinite
+from math import inf, isfinite
 from numbers import Real
 from threading import TIMEOUT_MAX, Event, Lock, Thread, current_thread
+from time import monotonic
 from typing import Any, Concatenate, ParamSpec, TypeVar
 from weakref import WeakValueDictionary
 
@@ -29,6 +30,7 @@ from .outside import shown
 T = TypeVar("T")
 
 _PACKAGE = __name__.partition(".")[0]
+_STEP = 0.1  # seconds of waiting: without a limit, Ctrl-C is missed on Windows, and if another thread gets the signal
 LOOP_THREAD = "rag-eval-coroutines"
 _cancelled = Event()
 _adaptations: WeakValueDictionary[int, Any] = WeakValueDictionary()
@@ -99,8 +101,12 @@ def waited_for(future: "Future[T]", seconds: float | None = None) -> T:
         CancelledError: It, or the work that this is part of, was cancelled.
     """
     awaited = _awaited.get()
+    end = monotonic() + (inf if seconds is None else seconds)
     with nullcontext() if awaited is None else awaited.holding(future):
-        return future.result(seconds)
+        while not future.done() and (left := end - monotonic()) > 0:
+            with suppress(TimeoutError):
+                future.exception(min(_STEP, left))
+        return future.result(0)
 
 
 def loop_is_blocked(seconds: float) -> bool:
@@ -369,7 +375,7 @@ def side_by_side(work: Callable[[T], R], items: Sequence[T], at_once: int) -> Ge
         return
     with _threads(work, at_once) as (start, _):
         for future in [start(item) for item in items]:
-            yield future.result()
+            yield waited_for(future)
 
 
 def as_finished(work: Callable[[T], R], items: Sequence[T], at_once: int) -> Generator[tuple[int, R]]:
@@ -392,7 +398,7 @@ def as_finished(work: Callable[[T], R], items: Sequence[T], at_once: int) -> Gen
             if not numbers:
                 break
             try:
-                done = wait(numbers, return_when=FIRST_COMPLETED).done
+                done = wait(numbers, _STEP, FIRST_COMPLETED).done
             except KeyboardInterrupt as interrupt:
                 if isinstance(first, KeyboardInterrupt):
                     raise
