@@ -55,7 +55,7 @@ from cosmic_ray.work_item import MutationSpec, TestOutcome
 REPOSITORY = Path(__file__).resolve().parent.parent
 PACKAGE = Path("src/rag_evaluation_framework")
 EQUIVALENT = Path(__file__).with_name("equivalent_mutants.toml")
-NUMBERS = ("scoring/", "data/cutoffs.py", "data/spans.py", "text/reading.py")
+NUMBERS = ("scoring/", "statistics/", "analysis/gates/", "data/cutoffs.py", "data/spans.py", "text/reading.py")
 """What makes numbers."""
 EXPERIMENTS = ("runs/test_runner.py", "runs/test_ranker.py")
 TESTS = (
@@ -65,6 +65,7 @@ TESTS = (
     "text/test_reading.py",
     "data",
     "scoring",
+    "analysis",
     *EXPERIMENTS,
 )  # quick ones first
 """What may notice a mutant of it, beside the tests of its room."""

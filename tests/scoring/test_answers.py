@@ -17,6 +17,8 @@ SPAN_METRICS = [
 ]
 SCORES = [*(f"{name}{cut}" for name in SPAN_METRICS for cut in ("", "@3", "@25ch")), "span_u@25ch", "span_u@80ch"]
 
+FEW_AND_MANY = pytest.mark.parametrize(("first", "last"), [(0, 200), pytest.param(200, 2_500, marks=pytest.mark.slow)])
+
 
 def worlds(first, last, **options):
     made = (brute_force.world(random.Random(seed), **options) for seed in range(first, last))
@@ -50,9 +52,9 @@ def counted(corpus, answers, ranking):
 
 
 @pytest.mark.no_cover
-@pytest.mark.slow
-def test_every_score_equals_counting_characters():
-    some = worlds(0, 2_500)
+@FEW_AND_MANY
+def test_every_score_equals_counting_characters(first, last):
+    some = worlds(first, last)
     for scores, world in zip(scored(some), some, strict=True):
         assert scores == pytest.approx(counted(*world), abs=1e-12), world
 

@@ -24,6 +24,8 @@ CORPUS = Corpus([Document(DocumentId(f"u{number}"), str(number) * LENGTH) for nu
 OF_BOTH = ["hit", "recall", "precision", "f1", "mrr", "map", "ndcg", "r_precision"]
 OF_CHUNKS = [*OF_BOTH, "chunk_recall", "chunk_precision", "chunk_f1"]
 
+FEW_AND_MANY = pytest.mark.parametrize(("first", "last"), [(0, 200), pytest.param(200, 2_500, marks=pytest.mark.slow)])
+
 
 def worlds(first, last, **options):
     return [brute_force.world_of_ids(random.Random(seed), **options) for seed in range(first, last)]
@@ -73,9 +75,9 @@ def counted(answers, results, names, cuts=(1, 2, 3, 5), gains=None):
 
 
 @pytest.mark.no_cover
-@pytest.mark.slow
-def test_every_score_of_documents_equals_walking_down_the_ranking():
-    some = worlds(0, 2_500)
+@FEW_AND_MANY
+def test_every_score_of_documents_equals_walking_down_the_ranking(first, last):
+    some = worlds(first, last)
     for scores, (answers, results) in zip(scored(documents(some), OF_BOTH), some, strict=True):
         expected = counted(answers, results, OF_BOTH)
         for budget, most in (("20ch", 2), ("35ch", 4)):  # a document has 10 characters; of the fourth, half is read
@@ -97,10 +99,10 @@ def test_questions_score_alone_as_among_others():
 
 
 @pytest.mark.no_cover
-@pytest.mark.slow
+@FEW_AND_MANY
 @pytest.mark.filterwarnings("ignore:.* cannot list its chunks")
-def test_every_score_of_chunks_equals_walking_down_the_ranking():
-    some = worlds(10_000, 12_500)
+def test_every_score_of_chunks_equals_walking_down_the_ranking(first, last):
+    some = worlds(10_000 + first, 10_000 + last)
     cuts = (1, 2, 3, 5)
     for scores, (answers, results) in zip(scored(chunks(some), OF_CHUNKS, cuts), some, strict=True):
         assert scores == pytest.approx(counted(answers, results, OF_CHUNKS), abs=1e-12), (answers, results)
