@@ -97,6 +97,7 @@ def test_with_many_changes_the_p_value_is_near_that_of_many_patterns():
     assert not found.is_exact
     assert found.p_value == pytest.approx(expected, abs=0.01)
     assert found.resamples == 9_999
+    assert found.smallest_p == 1 / 10_000
     assert round(found.p_value * 10_000) == pytest.approx(found.p_value * 10_000)  # (b + 1) / (B + 1)
 
 

@@ -20,6 +20,11 @@ def test_a_difference_is_found_as_often_as_was_said(difference, pairs, samples):
     assert np.mean(found) == pytest.approx(told, abs=1.57 / sqrt(samples))  # three standard errors
 
 
+def test_the_unit_of_scores_changes_no_power():
+    for pairs, changed in ((12, 0.5), (400, 0.5), (12, 1.0)):
+        assert power(4, 0.9, pairs, changed=changed) == pytest.approx(power(0.4, 0.09, pairs, changed=changed))
+
+
 def test_what_is_detectable_is_found_four_times_in_five():
     # Without a difference it is the error rate:
     assert power(0, 0.003, 10_000) == pytest.approx(0.05, abs=1e-4)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from rag_evaluation_framework.statistics.weights import by_cluster, every_pattern, flipped_sums, pattern_count
+from rag_evaluation_framework.statistics.weights import Weighed, by_cluster, every_pattern, flipped_sums, pattern_count
 
 
 @pytest.mark.parametrize(
@@ -39,3 +39,13 @@ def test_values_are_summed_by_cluster_and_those_that_are_missing_are_not_counted
     alone, known = by_cluster(values, None)
     assert alone.tolist() == [[1.0, 0.0], [2.0, 3.0], [4.0, 5.0]]
     assert known.tolist() == [[1.0, 0.0], [1.0, 1.0], [1.0, 1.0]]
+
+
+@pytest.mark.parametrize(("count", "rank"), [(18, 0), (19, 1), (28, 1), (29, 2)])
+def test_a_bound_is_the_weighed_mean_of_the_rank_that_its_tail_says(count, rank):
+    values = np.random.default_rng(1).random((7, 1))
+    weighed = Weighed.drawn(values, np.ones((7, 1)), count, seed=0)
+    low, high = (
+        (weighed.sums[0] + weighed.one_more[0] * end) / (weighed.sizes[0] + weighed.one_more[0]) for end in (0.0, 1.0)
+    )
+    assert weighed.bounds(0, (0.0, 1.0), 0.1) == (np.sort(low)[rank], np.sort(high)[-1 - rank])
