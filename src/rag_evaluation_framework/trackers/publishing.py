@@ -56,7 +56,6 @@ class PublishedExperiment:
         problems: Why runs or scores were not sent, as far as that is known.
         unmatched: The ids of questions of the result that are not published: they are not in the dataset, or have
             another wording there.
-        unanswered: The ids of questions of the dataset that are not in the result.
     """
 
     name: str
@@ -68,7 +67,6 @@ class PublishedExperiment:
     scores_there: int
     problems: tuple[str, ...] = ()
     unmatched: tuple[str, ...] = ()
-    unanswered: tuple[str, ...] = ()
 
     @property
     def complete(self) -> bool:
@@ -146,7 +144,7 @@ def publish_experiment(
             _send(connected, project, sent, examples)
         runs, scores_there = _arrived(connected, project.id, len(sent), expected, losses, patience)
 
-    there, asked = {query.query_id for query, _ in sent}, result.scores.query_ids
+    there = {query.query_id for query, _ in sent}
     published = PublishedExperiment(
         name=project.name,
         url=f"{str(dataset.url or '').rstrip('/')}/compare?selectedSessions={project.id}",
@@ -155,8 +153,7 @@ def publish_experiment(
         runs=runs,
         scores=expected.total(),
         scores_there=scores_there,
-        unmatched=tuple(query_id for query_id in asked if query_id not in there),
-        unanswered=tuple(sorted(examples.keys() - {*asked})),
+        unmatched=tuple(query_id for query_id in result.scores.query_ids if query_id not in there),
     )
     if published.is_lossy:  # else only answers were lost
         published = replace(published, problems=tuple(dict.fromkeys(map(_why, losses))))
