@@ -537,7 +537,7 @@ def test_examples_that_cannot_be_listed_are_one_error(providers, client, fault):
 def test_what_another_process_created_in_between_is_refused_and_there_once(providers, client, route):
     push_dataset(chunks(150), "refunds", client=client)
     providers.fault(route, change=lambda answer: [])  # somebody creates it after it was looked for
-    with pytest.raises(ProviderRefused, match="creating .* failed: status 409"):
+    with pytest.raises(ProviderRefused, match=r"creating .* failed: status 409"):
         push_dataset(chunks(150), "refunds", client=client)
     assert len(push_dataset(chunks(150), "refunds", client=client).unchanged) == len(stored(providers)) == 150
 
