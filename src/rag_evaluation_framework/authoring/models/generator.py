@@ -4,6 +4,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import count
 from pathlib import Path
 from typing import Any, ClassVar, Generic, TypeAlias, TypedDict
 
@@ -37,7 +38,6 @@ from .candidates import (
     Candidate,
     Candidates,
     Funnel,
-    Reason,
     Rejection,
     answered_in_too_few,
     in_order,
@@ -54,7 +54,6 @@ FAILED_REQUESTS = "failed_requests"
 """What `metadata.generation` calls the number of requests that failed: with any, there is more to come."""
 
 _ENDINGS = (".json", ".jsonl")
-_MOST = 1000
 _LONGEST = 200  # of the 255 that most file systems have, beside endings, numbers and what is put before
 
 
@@ -84,33 +83,36 @@ def saved(dataset: Dataset[Any], root: str | Path) -> tuple[Dataset[Any], Path]:
         DatasetError: It cannot be saved.
     """
     folder = Path(root) / DATASETS
-    for number in range(1, _MOST):
-        named = replace(dataset, name=dataset.name if number == 1 else f"{dataset.name}-{number}")
-        new = folder / f"{named.name}.json"
-        path = next((path for ending in _ENDINGS if (path := new.with_name(f"{named.name}{ending}")).exists()), new)
-        if not path.exists():
-            folder.mkdir(parents=True, exist_ok=True)
-            save_dataset(named, path)
-        else:
-            state = file_state(path) if path.is_file() else ""
-            there = _read(path, dataset)
-            if there is not None and _is_completed(there, named):
-                replace_dataset(named, path, state)
-            elif there is None or there.content_hash != named.content_hash:
-                continue
-        if number > 1:
-            note(f"{folder / dataset.name}.json holds other questions and stays; the new ones are in {path}")
-        return named, path
-    raise ConfigError(f"{folder}: has {_MOST:,} datasets called {dataset.name!r}; choose another dataset_name=")
+    named, numbers = dataset, count(2)
+    while not _is_saved(named, path := _place(folder, named.name)):
+        named = replace(dataset, name=f"{dataset.name}-{next(numbers)}")
+    if named is not dataset:
+        note(f"{folder / dataset.name}.json holds other questions and stays; the new ones are in {path}")
+    return named, path
 
 
-def _read(path: Path, like: Dataset[Any]) -> Dataset[Any] | None:
-    """Return the dataset of a file, None if it is none of this level."""
+def _place(folder: Path, name: str) -> Path:
+    """Return the file of a dataset: one that is there, or the one to be made."""
+    places = [folder / f"{name}{ending}" for ending in _ENDINGS]
+    return next((path for path in places if path.exists()), places[0])
+
+
+def _is_saved(dataset: Dataset[Any], path: Path) -> bool:
+    """Save a dataset, unless its file holds anything else; return whether it holds the dataset now."""
+    if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        save_dataset(dataset, path)
+        return True
+    state = file_state(path) if path.is_file() else ""
     with collected():  # what is noted about a file that is not used concerns nobody
         try:
-            return load_dataset(path, like.level, corpus=like.corpus)
+            there = load_dataset(path, dataset.level, corpus=dataset.corpus)
         except RagEvalError:
-            return None
+            return False
+    if _is_completed(there, dataset):
+        replace_dataset(dataset, path, state)
+        return True
+    return there.content_hash == dataset.content_hash
 
 
 def _is_completed(there: Dataset[Any], dataset: Dataset[Any]) -> bool:
@@ -421,29 +423,28 @@ class SyntheticDataGenerator(ABC, Generic[U]):
         """Return how many calls and tokens a generation needs, and what it costs; nothing is asked."""
         requests = [request for _, request in self.plan(queries_per_doc)]
         calls = [call for request in requests for call in self._calls(request)]
-        made = sum(times for times, _, _ in calls)
-        read = sum(times * tokens for times, tokens, _ in calls)
-        written = sum(times * tokens for times, _, tokens in calls)
+        made = sum(times for _, times, _, _ in calls)
+        read = sum(times * tokens for _, times, tokens, _ in calls)
+        written = sum(times * tokens for _, times, _, tokens in calls)
         cost = Prices(self.llm.price_in, self.llm.price_out).cost(Consumed(read, written))
         return Estimate(sum(request.questions for request in requests), made, read, written, cost)
 
-    def _calls(self, request: QuestionRequest) -> Iterator[tuple[int, int, int]]:
-        """Yield the calls for a request: how often each is made, and how many tokens are read and written."""
+    def _calls(self, request: QuestionRequest) -> Iterator[tuple[str, int, int, int]]:
+        """Yield the calls for a request: the prompt, how often it is used, what tokens are read and written."""
 
         def tokens(messages: Messages) -> int:
             return sum(len(message["content"]) for message in messages) // _CHARACTERS
 
-        check = _QUESTION + tokens(load_prompt(filters.CHECK).messages(question="", excerpts=""))
         if not request.given:
-            yield 1, tokens(self._asking(request)), _QUESTION * request.questions
-        if not request.has_answer:
-            yield request.questions, check + filters.DEPTH * _PASSAGE, _VERDICT
-            return
-        if asked := self.verifying(request, ""):
-            yield request.questions, _QUESTION + tokens(asked[1]), _QUOTES
+            prompt = self.prompt if request.has_answer else WITHOUT_ANSWER
+            yield prompt, 1, tokens(self._asking(request)), _QUESTION * request.questions
+        if request.has_answer and (asked := self.verifying(request, "")):
+            yield asked[0], request.questions, _QUESTION + tokens(asked[1]), _QUOTES
         if self.check_answers:
-            parts = request.least_documents if request.least_documents > 1 else 0
-            yield request.questions * (1 + parts), check + _QUOTES, _VERDICT
+            check = _QUESTION + tokens(load_prompt(filters.CHECK).messages(question="", excerpts=""))
+            parts = request.least_documents if request.has_answer and request.least_documents > 1 else 0
+            given = _QUOTES if request.has_answer else filters.DEPTH * _PASSAGE
+            yield filters.CHECK, request.questions * (1 + parts), check + given, _VERDICT
 
     def _asking(self, request: QuestionRequest) -> Messages:
         if request.has_answer:
@@ -491,12 +492,8 @@ class SyntheticDataGenerator(ABC, Generic[U]):
 
     def _prompts(self, request: QuestionRequest) -> list[str]:
         """Return the versions of all prompts that make a question of a request, in the order in which they are used."""
-        names = [] if request.given else [self.prompt if request.has_answer else WITHOUT_ANSWER]
-        if request.has_answer and (asked := self.verifying(request, "")):
-            names.append(asked[0])
-        if self.check_answers:
-            names.append(filters.CHECK)
-        return [*filter(None, [request.prompt_version]), *(load_prompt(name).version for name in names)]
+        used = (load_prompt(name).version for name, *_ in self._calls(request))
+        return [*filter(None, [request.prompt_version]), *used]
 
     def _written(self, requests: Sequence[QuestionRequest], asker: Asker) -> list[list[Candidate[U]] | ProviderError]:
         """Return the questions of each request, in their order, or why there are none."""
@@ -525,9 +522,18 @@ class SyntheticDataGenerator(ABC, Generic[U]):
         kept = self.verified([each for each in parsed if each.request.has_answer], asker, rejections)
         kept = sifted(kept, "verified", map(answered_in_too_few, kept), rejections)
         of_users = [each for each in kept if each.request.given]  # they go through no filter: they are what they are
-        kept = passing([each for each in kept if not each.request.given], _copied)
-        if self.embedder is not None:
-            kept = passing(kept, self._irrelevant)
+        kept = passing(
+            [each for each in kept if not each.request.given],
+            lambda found: filters.reject_copied_wording(_wordings(found), [each.excerpts for each in found]),
+        )
+        fitted = None if self.embedder is None else self._fitted(self.embedder)
+        if fitted is not None:
+            kept = passing(
+                kept,
+                lambda found: filters.reject_irrelevant(
+                    _wordings(found), [each.excerpts for each in found], fitted, self.relevance_threshold
+                ),
+            )
         kept = in_order([*of_users, *kept])
         if self.check_answers:
             kept = passing(kept, partial(filters.unanswerable, asker=asker))
@@ -539,25 +545,15 @@ class SyntheticDataGenerator(ABC, Generic[U]):
         # Last, so that none is lost to one that is not kept itself, and users' questions first, which give way to none.
         kept = sorted(passing(kept, filters.contradicted), key=lambda each: not each.request.given)
         kept = passing(kept, filters.same_wording)
-        return in_order(kept if self.embedder is None else passing(kept, self._repeated))
+        if fitted is not None:
+            told = self.dedup_threshold
+            kept = passing(kept, lambda found: filters.reject_near_duplicates(_wordings(found), fitted, told))
+        return in_order(kept)
 
-    def _irrelevant(self, candidates: Candidates) -> list[Reason | None]:
-        excerpts = [each.excerpts for each in candidates]
-        return filters.reject_irrelevant(_wordings(candidates), excerpts, self._fitted(), self.relevance_threshold)
-
-    def _repeated(self, candidates: Candidates) -> list[Reason | None]:
-        return filters.reject_near_duplicates(_wordings(candidates), self._fitted(), self.dedup_threshold)
-
-    def _fitted(self) -> Embedder:
+    def _fitted(self, given: Embedder) -> Embedder:
         """Return what makes vectors; a provider's embedder with a cache, so that no text is paid for twice."""
-        embedder: Any = self.embedder
-        if isinstance(embedder, RemoteEmbedder):
-            embedder = CachedEmbedder(embedder, self.root)
+        embedder: Any = CachedEmbedder(given, self.root) if isinstance(given, RemoteEmbedder) else given
         return as_fitted(embedder.fit([document.content for document in self.corpus]), embedder)
-
-
-def _copied(candidates: Candidates) -> list[Reason | None]:
-    return filters.reject_copied_wording(_wordings(candidates), [each.excerpts for each in candidates])
 
 
 def _wordings(candidates: Candidates) -> list[str]:

@@ -346,8 +346,11 @@ def without_answers(entry: GroundTruth[Any], numbers: Set[int]) -> GroundTruth[A
 
     units = tuple(filter(stays, getattr(entry, entry.listed_in)))
     left = {"relevant_prefixes": tuple(each for each in entry.relevant_prefixes if stays(f"{each}*"))}
-    kept = replace(given, **{entry.listed_in: units}, **left if entry.relevant_prefixes else {}, gains={})
-    return replace(kept, gains={unit: gain for unit, gain in entry.gains.items() if unit in kept.relevant})
+    kept: GroundTruth[Any] = replace(
+        given, **{entry.listed_in: units}, **left if entry.relevant_prefixes else {}, gains={}
+    )
+    gains = {unit: gain for unit, gain in entry.gains.items() if unit in kept.relevant}
+    return cast("GroundTruth[Any]", replace(cast("Any", kept), gains=gains))
 
 
 def with_moved_ends(entry: GroundTruth[Any], moved: Iterable[MovedEnds]) -> GroundTruth[Any]:
