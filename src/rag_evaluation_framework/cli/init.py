@@ -66,17 +66,12 @@ def init_ci(root: Path) -> None:
     """Write the files that are not there yet, and tell which are; nothing is overwritten.
 
     Raises:
-        ConfigError: The root is not below the working directory, or a file cannot be written.
+        ConfigError: The root is not below the working directory, or has another name, or a file cannot be written.
     """
-    if root.is_absolute() or ".." in root.parts:
+    if ".." in root.parts or not _PLAIN.fullmatch(root.as_posix()):
         raise ConfigError(
-            f"--root {root}: the workflow has to find it in the repository; expected a folder below the current one, "
-            "such as .rag-eval"
-        )
-    if not _PLAIN.fullmatch(root.as_posix()):
-        raise ConfigError(
-            f"--root {shown(str(root))}: the workflow names it in a shell; expected a name of ASCII letters, digits, "
-            "'.', '_' and '-', such as .rag-eval"
+            f"--root {shown(str(root))}: the workflow names it in a shell, in the repository; expected a folder below "
+            "the current one, of ASCII letters, digits, '.', '_' and '-', such as .rag-eval"
         )
     configs = [path for ending in _ENDINGS if (path := root / f"config.{ending}").exists()]
     filled = {
