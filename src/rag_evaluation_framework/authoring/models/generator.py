@@ -522,10 +522,7 @@ class SyntheticDataGenerator(ABC, Generic[U]):
         kept = self.verified([each for each in parsed if each.request.has_answer], asker, rejections)
         kept = sifted(kept, "verified", map(answered_in_too_few, kept), rejections)
         of_users = [each for each in kept if each.request.given]  # they go through no filter: they are what they are
-        kept = passing(
-            [each for each in kept if not each.request.given],
-            lambda found: filters.reject_copied_wording(_wordings(found), [each.excerpts for each in found]),
-        )
+        kept = [each for each in kept if not each.request.given]
         fitted = None if self.embedder is None else self._fitted(self.embedder)
         if fitted is not None:
             kept = passing(
