@@ -78,11 +78,15 @@ class Dialog(ABC):
         Raises:
             Stop: Somebody typed `q`, no question is left, or standard input has ended.
         """
-        _accept_any_bytes()
+        if hasattr(sys.stdin, "reconfigure"):  # what is typed may hold bytes that are no text: it is asked for again
+            sys.stdin.reconfigure(errors="surrogateescape")
         number: int | None = None
         while True:
             try:
-                number = self._next() if number is None else number
+                if number is None:
+                    left = (at for at, one in enumerate(self._questions) if one.query.id not in self._done)
+                    number = next(filter(self.is_open, left), None)
+                number = self.after_all() if number is None else number
                 asked = self._questions[number].query.id
                 with suppress(Later):
                     self.about(number)
@@ -90,11 +94,6 @@ class Dialog(ABC):
                 number = None
             except Back:
                 number = (len(self._questions) if number is None else number) - 1
-
-    def _next(self) -> int:
-        numbers = (at for at, question in enumerate(self._questions) if question.query.id not in self._done)
-        found = next(filter(self.is_open, numbers), None)
-        return self.after_all() if found is None else found
 
     def ask(
         self,
@@ -181,13 +180,6 @@ def saving(counts: Callable[[], str]) -> Generator[None]:
 def is_terminal() -> bool:
     """Return whether somebody can be asked: standard input and output are a terminal."""
     return all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout))
-
-
-def _accept_any_bytes() -> None:
-    """Let what is typed hold bytes that are no text, so that it can be asked for again."""
-    stream: Any = sys.stdin
-    if hasattr(stream, "reconfigure"):
-        stream.reconfigure(errors="surrogateescape")
 
 
 def typed_line(prompt: str, given: str = "") -> str:

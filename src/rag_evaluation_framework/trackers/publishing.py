@@ -19,7 +19,7 @@ from ..base.notes import note
 from ..base.outside import one_line, raised, shown
 from ..contracts.component import check_number
 from ..contracts.registry.loading import load_installed
-from ..data.hits import Hit, Ranking
+from ..data.hits import Ranking
 from ..datasets.langsmith_examples import question_id
 from ..errors import ConfigError, DatasetError
 from ..runs import EvaluationResult, QueryResult, store
@@ -211,17 +211,14 @@ def run_outputs(query: QueryResult[Any], hits: Ranking) -> dict[str, Any]:
         query: The question.
         hits: What was retrieved for it.
     """
-    return {"hits": [_place(hit) for hit in hits], "seconds": dict(query.stages), "status": query.status}
+    fields = ("doc_id", "start", "end", "chunk_id", "score")
+    places = [{name: told for name in fields if (told := getattr(hit, name)) is not None} for hit in hits]
+    return {"hits": places, "seconds": dict(query.stages), "status": query.status}
 
 
 def _scores(query: QueryResult[Any]) -> dict[str, float]:
     """Return the scores that a question has."""
     return {name: score for name, score in query.scores.items() if score is not None}
-
-
-def _place(hit: Hit) -> dict[str, Any]:
-    fields = {"doc_id": hit.doc_id, "start": hit.start, "end": hit.end, "chunk_id": hit.chunk_id, "score": hit.score}
-    return {name: value for name, value in fields.items() if value is not None}
 
 
 def _send(

@@ -505,11 +505,10 @@ class SyntheticDataGenerator(ABC, Generic[U]):
             numbers = [n for n, each in enumerate(requests) if not each.given and each.has_answer is has_answer]
             answers = asker.ask(form, [self._asking(requests[number]) for number in numbers], ASKING, read)
             for number, answer in zip(numbers, answers, strict=True):
-                found[number] = (
-                    answer
-                    if isinstance(answer, ProviderError)
-                    else [Candidate(each.question, requests[number], cited=each.cited) for each in answer.questions]
-                )
+                asked = () if isinstance(answer, ProviderError) else answer.questions
+                cited = ((each.question, tuple(getattr(each, "chunk_ids", ()))) for each in asked)
+                written = [Candidate[U](question, requests[number], cited=ids) for question, ids in cited]
+                found[number] = answer if isinstance(answer, ProviderError) else written
         return [found[number] for number in range(len(requests))]
 
     def _kept(self, proposed: list[Candidate[U]], asker: Asker, rejections: list[Rejection]) -> list[Candidate[U]]:

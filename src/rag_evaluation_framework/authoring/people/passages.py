@@ -315,7 +315,12 @@ class Pool:
         bm25.index(corpus)
         self._passages = _Passages(bm25.chunks())
         self._asked: list[tuple[Retriever, HitLocator]] = [(bm25, HitLocator(corpus))]
-        self._add_vectors()
+        try:
+            self._add(VectorRAGRetriever(_PASSAGES))
+        except MissingDependency as error:
+            self.notes = (f"Passages are found by words alone, not by vectors: {error}",)
+        except InputError:  # a few numbers and signs, of which nothing can be learnt: words still find them
+            pass
         if own is not None:
             self._add(as_retriever(own))
         self._described = [describe(retriever) for retriever, _ in self._asked]
@@ -351,14 +356,6 @@ class Pool:
         """Release what the retrievers hold."""
         for retriever, _ in self._asked:
             retriever.close()
-
-    def _add_vectors(self) -> None:
-        try:
-            self._add(VectorRAGRetriever(_PASSAGES))
-        except MissingDependency as error:
-            self.notes = (*self.notes, f"Passages are found by words alone, not by vectors: {error}")
-        except InputError:  # a few numbers and signs, of which nothing can be learnt: words still find them
-            return
 
     def _add(self, retriever: Retriever) -> None:
         with collected(), no_exit(retriever.name, "index"):

@@ -68,12 +68,9 @@ class SavedFile:
         Raises:
             DatasetError: It cannot be saved, or somebody else has written the file since; then it stays as it is.
         """
-        _, interrupt = finished(lambda: self._replace(dataset))
+        self._state, interrupt = finished(lambda: replace_dataset(dataset, self.path, self._state))
         if interrupt is not None:
             raise interrupt
-
-    def _replace(self, dataset: Dataset[Any]) -> None:
-        self._state = replace_dataset(dataset, self.path, self._state)
 
 
 # A session of labelling: the questions of a dataset, labelled or not, saved after every change.
@@ -155,16 +152,18 @@ class Session:
     def add(self, queries: Iterable[Query]) -> int:
         """Add questions that are not labelled; those of which the id or the wording is there already stay as they are.
 
+        Capitals, white space and punctuation around words make no other wording, as for `dataset lint`.
+
         Returns:
             How many were added.
         """
         ids = {question.query.id for question in self.questions}
-        wordings = {_collapsed(question.query.text) for question in self.questions}
+        wordings = {wording_key(question.query.text) for question in self.questions}
         before = len(self.questions)
         for query in queries:
-            if query.id not in ids and _collapsed(query.text) not in wordings:
+            if query.id not in ids and wording_key(query.text) not in wordings:
                 ids.add(query.id)
-                wordings.add(_collapsed(query.text))
+                wordings.add(wording_key(query.text))
                 self.questions.append(Question(query, None, (Skipped(query, "", NOT_LABELLED),)))
         if len(self.questions) > before:
             self._save()
@@ -173,15 +172,10 @@ class Session:
     def ask(self, wording: str) -> int:
         """Return the number of a question, which is added if its wording is not there.
 
-        Capitals, white space and punctuation around words make no other wording, as for `dataset lint`.
-
         Args:
             wording: The question, its white space being single spaces.
         """
-        texts = [_collapsed(question.query.text) for question in self.questions]
-        if wording in texts:
-            return texts.index(wording)
-        keys = [wording_key(text) for text in texts]
+        keys = [wording_key(question.query.text) for question in self.questions]
         if wording_key(wording) in keys:
             return keys.index(wording_key(wording))
         ids = QueryIds({question.query.id: question.query.text for question in self.questions})
@@ -272,10 +266,6 @@ def _labels_lost(found: Relabelled, path: Path, corpus: Corpus) -> DatasetError:
         f"{'is' if lost == 1 else 'are'} not found in {folder} any more{told}; are these the right folder and pattern "
         f"of files? {further}"
     )
-
-
-def _collapsed(text: str) -> str:
-    return " ".join(text.split())
 
 
 _NO_TEXTS = (".json", ".jsonl", ".yaml", ".yml")
