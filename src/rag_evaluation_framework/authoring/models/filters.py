@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ...adapt.adapt import OwnChunker
 from ...base.outside import one_line, shown
 from ...components.retrievers import BM25Retriever
 from ...contracts import Chunker, PositionAwareChunker
@@ -124,7 +125,11 @@ def answered_by_a_part(candidates: Candidates, asker: Asker) -> list[Reason | No
 
 
 def answered_after_all(
-    candidates: Candidates, corpus: Corpus, headings: Headings, chunker: Chunker | PositionAwareChunker, asker: Asker
+    candidates: Candidates,
+    corpus: Corpus,
+    headings: Headings,
+    chunker: Chunker | PositionAwareChunker | OwnChunker,
+    asker: Asker,
 ) -> Iterator[Reason | None]:
     """Yield for each question without an answer which of the passages that BM25 finds answer it, wholly or in part."""
     if not candidates:
