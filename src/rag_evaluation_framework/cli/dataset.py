@@ -278,7 +278,11 @@ class ReviewDialog(Dialog):
         print_text("")
         self.tell(report.question_number(number, len(session.questions), f" ({session.counts()})"))
         query, findings = session.questions[number].query, self._checks.findings(number)
-        answers = self._answers(number, *self._fitting(len(session.questions[number].answers)))
+        # As much of each answer, and as many lines around it, as fit on a page.
+        each = (self.console.height - _OVERHEAD) // max(len(session.questions[number].answers), 1)
+        (fewest, most), width = _LINES, self.console.width
+        lines = min(max(each // 4, fewest), most)
+        answers = self._answers(number, width * min(max(each - 2 * lines, fewest), 2 * most), lines)
         self.show(report.review_page(query, session.review(number), findings, answers))
 
     def _answers(self, number: int, most: int, around: int, rows: int | None = None) -> Iterator[report.Block]:
@@ -293,13 +297,6 @@ class ReviewDialog(Dialog):
         print_text("")
         self.tell(self._session.wording(number))
         self.show(blocks[answer])
-
-    def _fitting(self, answers: int) -> tuple[int, int]:
-        """Return how much of each of so many answers fits on a page."""
-        fewest, most = _LINES
-        each = (self.console.height - _OVERHEAD) // max(answers, 1)
-        lines = min(max(each // 4, fewest), most)
-        return self.console.width * min(max(each - 2 * lines, fewest), 2 * most), lines
 
     def _edit(self, number: int, typed: str) -> None:
         """Give a question another wording: what was typed, or is typed then."""
