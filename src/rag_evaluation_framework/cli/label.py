@@ -295,7 +295,7 @@ class Passages:
         numbered = {self.numbers[passage]: passage for passage in self._page}
         counts = {number: len(self._pool.copies(passage)) for number, passage in numbered.items()}
         fewest, longest = _LINES
-        lines = min(max((self._console.height - _AROUND) // len(numbered) - 1, fewest), longest)
+        lines = min(max((self._console.height - _AROUND) // max(len(numbered), 1) - 1, fewest), longest)
         most = (self._console.width - 2 * _INDENT) * lines if self._console.is_terminal else None
         report.show(self._console, report.passages_block(numbered, self._words, self._pool.corpus, counts, most))
 
