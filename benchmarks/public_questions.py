@@ -37,7 +37,6 @@ from rag_evaluation_framework.components.embedders import LsaEmbedder
 from rag_evaluation_framework.data.ids import QueryId, QueryText
 from rag_evaluation_framework.datasets.checks import dataset_quality, word_likeness
 
-SHARES = (0.40, 0.50, 0.60, 0.70)
 TOLD = {
     "chroma": {
         "title": "by a model",
@@ -106,9 +105,6 @@ def measure_filters(name: str, dataset: Dataset[CharacterSpan]) -> None:
     for most in (0.93, filters.DEDUP_THRESHOLD):
         again = sum(bool(one) for one in filters.reject_near_duplicates(questions, embedder, most))
         print(f"  near-duplicates {most:.2f}: rejects {again:,}")
-    for share in SHARES:
-        copied = sum(bool(one) for one in filters.reject_copied_wording(questions, excerpts, share))
-        print(f"  copied wording {share:.2f}: rejects {copied:,}")
 
 
 def measure_pairs(file: Path, documents: list[str]) -> None:

@@ -94,14 +94,14 @@ def test_whatever_is_in_place_of_a_file_can_be_shown_and_cleared(rag_eval, fille
 
 def test_what_cannot_be_read_or_removed_is_told_in_a_line(rag_eval, filled, monkeypatch):
     def denied(path, *_, **__):
-        raise PermissionError(13, "Permission denied")
+        raise PermissionError(13, "Permission denied", str(path))
 
     rag_eval("cache", "info", "--root", filled)  # which loads what it needs
     monkeypatch.setattr(Path, "unlink", denied)
     outcome = rag_eval("cache", "clear", "--yes", "--root", filled)
     assert (outcome.code, outcome.err.count("\n")) == (2, 1)
-    assert f"{filled}/cache/embeddings: " in outcome.err
-    assert "cannot be read or removed (Permission denied)" in outcome.err
+    assert f"{filled}/cache/embeddings/" in outcome.err
+    assert ": cannot be read or removed (Permission denied)" in outcome.err
 
 
 def test_behind_a_link_the_vectors_are_cleared_and_the_link_stays(rag_eval, filled):

@@ -381,8 +381,8 @@ def test_a_file_of_another_format_is_not_replaced_and_may_become_a_native_one_wi
     outcome = rag_eval("dataset", "update", "examples.json", "--corpus", "docs")
     assert outcome.code == 2
     assert (
-        "error: examples.json: not in the format of this package, so it is not replaced; give --output NEW.json"
-        in outcome.err
+        "error: examples.json: not a .json or .jsonl file in the format of this package, so it is not replaced; give "
+        "--output NEW.json" in outcome.err
     )
     assert path.read_bytes() == before
     rag_eval("dataset", "update", "examples.json", "--corpus", "docs", "--output", "new.json")

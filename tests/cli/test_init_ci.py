@@ -207,12 +207,12 @@ def test_a_file_where_a_folder_has_to_be_is_told_before_anything_is_written(rag_
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (("--root", "/tmp/elsewhere"), "expected a folder below the current one"),
-        (("--root", "../elsewhere"), "expected a folder below the current one"),
-        (("--root", "my evals"), "expected a name of ASCII letters"),
-        (("--root", "a;b"), "expected a name of ASCII letters"),
-        (("--root", "$(id)"), "expected a name of ASCII letters"),
-        (("--root=-x",), "expected a name of ASCII letters"),
+        (("--root", "/tmp/elsewhere"), "expected a folder below the current"),
+        (("--root", "../elsewhere"), "expected a folder below the current"),
+        (("--root", "my evals"), "the current one, of ASCII letters"),
+        (("--root", "a;b"), "the current one, of ASCII letters"),
+        (("--root", "$(id)"), "the current one, of ASCII letters"),
+        (("--root=-x",), "the current one, of ASCII letters"),
         (("--corpus", "docs"), "leave --corpus, --questions and --name out"),
     ],
 )

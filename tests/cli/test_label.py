@@ -351,7 +351,7 @@ def test_wrong_input_says_what_is_wrong_and_is_asked_for_again(piped, docs):
         "Nothing was typed.",
         "Type a question as somebody would ask it",
         "There is no question before this one.",
-        "expected the numbers of passages, such as 1, or 0",
+        "'' is not understood",
         "there is no passage 9: the last passage that was shown is",
         "'one' is not understood",
         "expected words behind the slash",

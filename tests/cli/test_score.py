@@ -298,5 +298,5 @@ def test_file_names_that_are_not_utf_8_leave_the_json_valid(rag_eval, files):
     outcome = rag_eval("score", "--qrels", "qré\udcff.txt", "--rankings", "b\udcfe.run", "--json")
     assert outcome.code == 0
     printed = json.loads(outcome.out.encode())
-    assert printed["qrels"]["path"] == "qré\\udcff.txt"
-    assert printed["rankings"][0]["path"] == "b\\udcfe.run"
+    assert printed["qrels"]["path"] == "qré\udcff.txt"
+    assert printed["rankings"][0]["path"] == "b\udcfe.run"

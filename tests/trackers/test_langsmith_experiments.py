@@ -309,16 +309,6 @@ def test_questions_of_another_wording_are_not_published(providers, client):
     )
 
 
-def test_questions_of_the_dataset_that_the_result_has_not_are_told(providers):
-    push_dataset(published_dataset(14), "many")
-    told = publish_experiment(published_result(), "many")
-    assert (told.unanswered, told.complete) == (tuple(sorted(f"q{number}" for number in range(6, 14))), True)
-    assert told.told.endswith(
-        "36 of 36 scores are there; the run has nothing for 8 of the questions of the dataset many: "
-        "q10, q11, q12, q13, q6 and 3 more"
-    )
-
-
 def test_a_dataset_of_other_questions_is_refused(providers, client):
     made = client.create_dataset("theirs")
     client.create_examples(dataset_id=made.id, examples=[{"inputs": {"query": "Whose?"}, "reference_outputs": {}}])

@@ -3,8 +3,6 @@
 # Annotations stay text, so that naming a type does not load its module: `--help` has to be quick.
 from __future__ import annotations
 
-from collections.abc import Generator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -38,28 +36,19 @@ def cache(
         "stages": base.Stages(root),
         "texts": runs.texts_of_runs(root),
     }
-    sizes, left = dict[str, int](), list[Path]()
-    for name, files in tenants.items():
-        with _named(files.folder):
-            sizes[name] = files.size()
-            left += files.others()
-    total = sum(sizes.values())
-    if action == "info":
-        print_text(report.cache_text(root, sizes))
-        return
-    if total and not yes:
-        paid = "; the answers have to be paid again" if sizes["answers"] else ""
-        raise ConfigError(f"this removes {report.cache_text(root, sizes)}{paid}; add --yes to confirm")
-    for files in tenants.values():
-        with _named(files.folder):
-            files.clear()
-    print_text(report.cleared_text(total, left))
-
-
-@contextmanager
-def _named(folder: Path) -> Generator[None]:
-    """Raise InputError, with the name of the folder, if something in it cannot be read or removed."""
     try:
-        yield
+        sizes = {name: files.size() for name, files in tenants.items()}
+        if action == "info":
+            print_text(report.cache_text(root, sizes))
+            return
+        total = sum(sizes.values())
+        if total and not yes:
+            paid = "; the answers have to be paid again" if sizes["answers"] else ""
+            raise ConfigError(f"this removes {report.cache_text(root, sizes)}{paid}; add --yes to confirm")
+        left = [path for files in tenants.values() for path in files.others()]
+        for files in tenants.values():
+            files.clear()
     except OSError as error:
-        raise InputError(f"{folder}: cannot be read or removed ({error.strerror}); check its permissions") from error
+        place = error.filename or root
+        raise InputError(f"{place}: cannot be read or removed ({error.strerror}); check its permissions") from error
+    print_text(report.cleared_text(total, left))

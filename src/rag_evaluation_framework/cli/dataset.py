@@ -54,14 +54,19 @@ def read_dataset(
     try:
         return of_any_level(None), documents, registry
     except DatasetError:
-        if documents is None and path.suffix.lower() in (".csv", ".tsv"):
-            raise ConfigError(
-                f"{path}: quotes have to be located in the documents; give --corpus FOLDER, or a "
-                "configuration that names them"
-            ) from None
-        if documents is None:
+        if documents is not None:
+            return of_any_level(documents), documents, registry
+        if path.suffix.lower() not in (".csv", ".tsv"):
             raise
-    return of_any_level(documents), documents, registry
+        raise ConfigError(
+            f"{path}: quotes have to be located in the documents; give --corpus FOLDER, or a configuration that names "
+            "them"
+        ) from None
+
+
+def _is_native(path: Path, dataset: rag.Dataset[Any]) -> bool:
+    """Return whether the file of a dataset is as this package writes it, so that it can be replaced."""
+    return dataset.kept is not None and path.suffix in (".json", ".jsonl")
 
 
 def write_dataset(updated: rag.Dataset[Any], dataset: Path, output: Path | None = None) -> str:
@@ -273,7 +278,11 @@ class ReviewDialog(Dialog):
         print_text("")
         self.tell(report.question_number(number, len(session.questions), f" ({session.counts()})"))
         query, findings = session.questions[number].query, self._checks.findings(number)
-        answers = self._answers(number, *self._fitting(len(session.questions[number].answers)))
+        # As much of each answer, and as many lines around it, as fit on a page.
+        each = (self.console.height - _OVERHEAD) // max(len(session.questions[number].answers), 1)
+        (fewest, most), width = _LINES, self.console.width
+        lines = min(max(each // 4, fewest), most)
+        answers = self._answers(number, width * min(max(each - 2 * lines, fewest), 2 * most), lines)
         self.show(report.review_page(query, session.review(number), findings, answers))
 
     def _answers(self, number: int, most: int, around: int, rows: int | None = None) -> Iterator[report.Block]:
@@ -288,13 +297,6 @@ class ReviewDialog(Dialog):
         print_text("")
         self.tell(self._session.wording(number))
         self.show(blocks[answer])
-
-    def _fitting(self, answers: int) -> tuple[int, int]:
-        """Return how much of each of so many answers fits on a page."""
-        fewest, most = _LINES
-        each = (self.console.height - _OVERHEAD) // max(answers, 1)
-        lines = min(max(each // 4, fewest), most)
-        return self.console.width * min(max(each - 2 * lines, fewest), 2 * most), lines
 
     def _edit(self, number: int, typed: str) -> None:
         """Give a question another wording: what was typed, or is typed then."""
@@ -346,7 +348,7 @@ def review(
     options.check_new("--output", output)
     file = people.SavedFile(dataset)
     loaded, documents, registry = read_dataset(dataset, corpus, chunks)
-    if loaded.kept is None or dataset.suffix not in (".json", ".jsonl"):
+    if not _is_native(dataset, loaded):
         raise ConfigError(
             f"{dataset}: decisions are kept in the dataset, which has to be a native .json or .jsonl file, as "
             "`rag-eval init` makes of a table; in Python, save_dataset(load_dataset(FILE), NEW.json) writes one"
@@ -412,13 +414,12 @@ def update(
         )
     options.check_new("--output", output)
     options.check_new("--html", html, *options.PAGE)
-    if output is None and dataset.suffix not in (".json", ".jsonl"):
-        raise ConfigError(f"{dataset}: only .json and .jsonl are written; give --output NEW.json")
     documents = options.documents(corpus)
     loaded = rag.load_dataset(dataset)
-    if output is None and loaded.kept is None:
+    if output is None and not _is_native(dataset, loaded):
         raise ConfigError(
-            f"{dataset}: not in the format of this package, so it is not replaced; give --output NEW.json"
+            f"{dataset}: not a .json or .jsonl file in the format of this package, so it is not replaced; give "
+            "--output NEW.json"
         )
     found = labels.relabel(loaded, documents).taking([one for given in take or () for one in _ids(given)])
     if is_terminal() and not (as_json or take or html):

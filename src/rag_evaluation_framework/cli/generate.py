@@ -3,7 +3,6 @@
 # Annotations stay text, so that naming a type does not load its module: `--help` has to be quick.
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
@@ -94,24 +93,30 @@ def generate(
         if dry_run:
             done = generator.estimate(queries_per_doc)
         else:
-            done = _run(lambda: generator.generate(queries_per_doc, False, name), generator)
+            try:
+                with providers.track_usage() as done:
+                    generator.generate(queries_per_doc, False, name)
+            except KeyboardInterrupt as error:
+                folder = generator.llm.kept and generator.llm.kept.folder
+                kept = f"what was answered is in {folder}: " if folder else ""
+                raise Interrupted(f"{kept}the same command goes on from there") from error
     for text in notes:
         if text != generator.funnel.told:
             note(text)
     if isinstance(done, models.Estimate):
         print_result(asdict(done), partial(report.estimate_page, done), as_json=as_json)
         return
-    kept = 0 if generator.llm.kept is None else generator.llm.kept.used
+    known = 0 if generator.llm.kept is None else generator.llm.kept.used
     record = {
         "dataset": None if generator.path is None else str(generator.path),
         "funnel": generator.funnel.record(),
         "rejections": [asdict(rejection) for rejection in generator.rejections],
         "failed_requests": [asdict(each) for each in generator.failed],
         "usage": [asdict(each) for each in done.models],
-        "answers_kept_before": kept,
+        "answers_kept_before": known,
     }
     saved = [] if generator.path is None else [str(generator.path)]
-    told = generator.funnel, generator.rejections, generator.failed, done.models, kept, saved
+    told = generator.funnel, generator.rejections, generator.failed, done.models, known, saved
     print_result(record, lambda: report.generation_page(*told), as_json=as_json)
     if saved and not generator.failed and not as_json:
         command = ["dataset", "review", *saved, "--corpus", str(corpus)]
@@ -120,23 +125,6 @@ def generate(
         print_text(f"\nNext:{command_lines(command)}")
     if not saved or generator.failed:
         raise Found
-
-
-def _run(work: Callable[[], object], generator: models.SyntheticDataGenerator[Any]) -> providers.Usage:
-    """Generate, and return what was asked of the model; of an interrupt, say what is kept.
-
-    Raises:
-        Interrupted: It was interrupted.
-    """
-    try:
-        with providers.track_usage() as usage:
-            work()
-    except KeyboardInterrupt as error:
-        kept = generator.llm.kept
-        raise Interrupted(
-            f"{'' if kept is None else f'what was answered is in {kept.folder}: '}the same command goes on from there"
-        ) from error
-    return usage
 
 
 def _language_model(provider: str, model: str | None) -> llms.LanguageModel:

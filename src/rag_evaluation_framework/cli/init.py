@@ -8,6 +8,7 @@ import os
 import re
 import shlex
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any, Literal, cast
 
@@ -37,12 +38,9 @@ _FILES = {
 _OF_QUESTIONS, _OF_DOCUMENTS = ("question", "quote", "document", "id"), ("text", "name")
 """Columns that `--column` names, of a table of questions and of one of documents."""
 
-_DIGITS = 16  # of a SHA-256
-_MARK = (  # with the digests of the dataset, of the text before the mark, and of the path of the questions
-    "\n# As `rag-eval init` wrote it ({} {} {}). Until this file or its dataset is changed, `init` may write both "
-    "again.\n"
+_MARK = (
+    "\n# As `rag-eval init` wrote it ({}). Until this file or its dataset is changed, `init` may write both again.\n"
 )
-_MARKED = re.compile(re.escape(_MARK.format("@", "@", "@")).replace("@", "([0-9a-f]*)") + r"\Z")
 _AGAIN = "The dataset and the configuration are written again: nobody had changed them.\n"
 _ENDINGS = ("yaml", "yml", "json")  # of the configuration that `rag-eval run` finds
 _PLAIN = re.compile(r"(?!-)[A-Za-z0-9._-]+(?:/(?!-)[A-Za-z0-9._-]+)*")  # what needs no quotes in a shell and in YAML
@@ -68,17 +66,12 @@ def init_ci(root: Path) -> None:
     """Write the files that are not there yet, and tell which are; nothing is overwritten.
 
     Raises:
-        ConfigError: The root is not below the working directory, or a file cannot be written.
+        ConfigError: The root is not below the working directory, or has another name, or a file cannot be written.
     """
-    if root.is_absolute() or ".." in root.parts:
+    if ".." in root.parts or not _PLAIN.fullmatch(root.as_posix()):
         raise ConfigError(
-            f"--root {root}: the workflow has to find it in the repository; expected a folder below the current one, "
-            "such as .rag-eval"
-        )
-    if not _PLAIN.fullmatch(root.as_posix()):
-        raise ConfigError(
-            f"--root {shown(str(root))}: the workflow names it in a shell; expected a name of ASCII letters, digits, "
-            "'.', '_' and '-', such as .rag-eval"
+            f"--root {shown(str(root))}: the workflow names it in a shell, in the repository; expected a folder below "
+            "the current one, of ASCII letters, digits, '.', '_' and '-', such as .rag-eval"
         )
     configs = [path for ending in _ENDINGS if (path := root / f"config.{ending}").exists()]
     filled = {
@@ -159,9 +152,8 @@ def init(
         raise ConfigError(f"--questions {questions}: BEIR's labels are documents, which need no init: {ran.strip()}")
     called = _checked_name(name or questions.stem)
     config, target = root / f"{called}.yaml", root / "datasets" / f"{called}.json"
-    asked = _digest(Path(os.path.relpath(questions, root)).as_posix())
-    written = _written_before(config, None if name else asked)
-    checked_path(target, ConfigError)
+    asked = Path(os.path.relpath(questions, root)).as_posix()
+    is_written = _is_written(config, target, asked)
     runs.check_root(root)
     options.check_new("--html", html, *options.PAGE)
     columns = _columns(column or ())
@@ -192,7 +184,7 @@ def init(
     if no_texts:
         dataset = datasets.without_texts(dataset)
     try:
-        _save(dataset, target, written)
+        _save(dataset, target, is_written)
         settings = {
             "config": one_line(shlex.quote(config.as_posix())),
             "corpus": _yaml_path(corpus, config.parent),
@@ -200,11 +192,7 @@ def init(
             "dataset": _yaml_path(target, config.parent),
         }
         text = _template("pipeline.yaml").format(**settings)
-        text += _MARK.format(datasets.file_state(target)[:_DIGITS], _digest(text), asked)
-        if written is None:
-            write_new(config, text)
-        else:
-            write_over(config, text)
+        (write_over if is_written else write_new)(config, text + _mark(text, target, asked))
     except InputError:
         report.show(stdout(), report.quotes_page(check))
         raise
@@ -213,35 +201,32 @@ def init(
     report.show(stdout(), report.quotes_page(check))
     ran = command_lines(["run", config, *kept])
     kept_texts = report.kept_texts_text(datasets.KeptTexts.of(dataset, target))
-    print_text(f"\n{page}{_AGAIN if written else ''}{kept_texts}")
+    print_text(f"\n{page}{_AGAIN if is_written else ''}{kept_texts}")
     print_text(report.dataset_text(target, config, ran, skipped, suggested))
 
 
-def _written_before(config: Path, asked: str | None) -> str | None:
-    """Return how the dataset was that `init` wrote with a configuration, if nobody has changed that; None without one.
+def _mark(text: str, dataset: Path, questions: str) -> str:
+    """Return the last line of a configuration: a hash of what is before it, its dataset and where questions are."""
+    told = json.dumps([text, datasets.file_state(dataset), questions])
+    return _MARK.format(hashlib.sha256(told.encode()).hexdigest()[:16])
 
-    Args:
-        config: The configuration.
-        asked: The digest of the path of the questions, if nothing else says that it is their dataset.
+
+def _is_written(config: Path, dataset: Path, questions: str) -> bool:
+    """Return whether there is a configuration: one that `init` wrote for these questions, and nobody has changed.
 
     Raises:
-        ConfigError: It was changed, or is not one that `init` wrote, or is that of other questions.
+        ConfigError: There is one, and it or its dataset is not so.
     """
     if not checked_path(config, ConfigError).exists():
-        return None
-    text = read_text(config, ConfigError)
-    mark = _MARKED.search(text)
-    if mark is None or mark[2] != _digest(text[: mark.start()]):
+        return False
+    text, mark = read_text(config, ConfigError), _mark("", checked_path(dataset, ConfigError), questions)
+    if text[-len(mark) :] != _mark(text[: -len(mark)], dataset, questions):
         raise ConfigError(
-            f"{config} already exists and is not overwritten, as it is not as `rag-eval init` wrote it; choose another "
-            "--name, or move the file"
+            f"{config} already exists and is not overwritten, as it or {dataset} is not as `rag-eval init` wrote them "
+            "from these questions; choose another --name, or move the files. To add questions: rag-eval dataset update "
+            f"{shlex.quote(str(dataset))} --corpus FOLDER --questions FILE"
         )
-    if asked not in (None, mark[3]):
-        raise ConfigError(
-            f"{config} already exists and is not overwritten, as it is that of other questions of this name; choose a "
-            f"--name, or say --name {shlex.quote(config.stem)} to write it again with these"
-        )
-    return mark[1]
+    return True
 
 
 def _columns(given: Sequence[str]) -> dict[str, str]:
@@ -256,10 +241,6 @@ def _columns(given: Sequence[str]) -> dict[str, str]:
             listed = ", ".join((*_OF_QUESTIONS, *_OF_DOCUMENTS))
             raise ConfigError(f"--column {what}{equals}{name}: expected one of {listed}, = and its name")
     return {what: name for what, _, name in pairs}
-
-
-def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()[:_DIGITS]
 
 
 def _checked_name(called: str) -> str:
@@ -277,32 +258,24 @@ def _checked_name(called: str) -> str:
     return called
 
 
-def _save(dataset: rag.Dataset[rag.CharacterSpan], target: Path, written: str | None) -> None:
+def _save(dataset: rag.Dataset[rag.CharacterSpan], target: Path, is_written: bool) -> None:
     """Save a dataset, also in place of one that is as `init` wrote it, or that an interrupted `init` has left.
 
     Raises:
         ConfigError: Another one is there.
         DatasetError: It cannot be saved.
     """
-    state = datasets.file_state(target)
-    if not state or (written and state.startswith(written)):
+    state = datasets.file_state(checked_path(target, ConfigError))
+    if is_written or not state:
         datasets.replace_dataset(dataset, target, state)
         return
-    try:
+    there = None
+    with suppress(InputError):
         there = rag.load_dataset(target)
-        same = (there.content_hash, there.skipped) == (dataset.content_hash, dataset.skipped)
-    except InputError:
-        same = False
     remove_abandoned(target.parent)
-    if same:
-        datasets.keep_texts(dataset, target)
-        return
-    changed = f"as it was changed since `rag-eval init` wrote it (rag-eval dataset update {shlex.quote(str(target))} "
-    changed += "--corpus FOLDER --questions FILE adds questions to it)"
-    raise ConfigError(
-        f"{target} already exists and is not overwritten{f', {changed}' if written else ''}; choose another --name, or "
-        "move the file"
-    )
+    if there is None or (there.content_hash, there.skipped) != (dataset.content_hash, dataset.skipped):
+        raise ConfigError(f"{target} already exists and is not overwritten; choose another --name, or move the file")
+    datasets.keep_texts(dataset, target)
 
 
 def _yaml_path(path: Path, start: Path) -> str:

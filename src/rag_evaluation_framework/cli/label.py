@@ -78,11 +78,15 @@ class Dialog(ABC):
         Raises:
             Stop: Somebody typed `q`, no question is left, or standard input has ended.
         """
-        _accept_any_bytes()
+        if hasattr(sys.stdin, "reconfigure"):  # what is typed may hold bytes that are no text: it is asked for again
+            sys.stdin.reconfigure(errors="surrogateescape")
         number: int | None = None
         while True:
             try:
-                number = self._next() if number is None else number
+                if number is None:
+                    left = (at for at, one in enumerate(self._questions) if one.query.id not in self._done)
+                    number = next(filter(self.is_open, left), None)
+                number = self.after_all() if number is None else number
                 asked = self._questions[number].query.id
                 with suppress(Later):
                     self.about(number)
@@ -90,11 +94,6 @@ class Dialog(ABC):
                 number = None
             except Back:
                 number = (len(self._questions) if number is None else number) - 1
-
-    def _next(self) -> int:
-        numbers = (at for at, question in enumerate(self._questions) if question.query.id not in self._done)
-        found = next(filter(self.is_open, numbers), None)
-        return self.after_all() if found is None else found
 
     def ask(
         self,
@@ -114,7 +113,7 @@ class Dialog(ABC):
         Raises:
             Stop: Somebody typed `q`, or standard input has ended.
         """
-        known: dict[str, Callable[[], T | None]] = {"q": _stop, "?": partial(self.show, keys.help), **commands}
+        known: dict[str, Callable[[], T | None]] = {"q": leave(Stop), "?": partial(self.show, keys.help), **commands}
         while True:
             print_text("")
             self.tell(keys.line)
@@ -151,8 +150,13 @@ class Dialog(ABC):
         report.show(self.console, block)
 
 
-def _stop() -> NoReturn:
-    raise Stop
+def leave(way: type[Exception]) -> Callable[[], NoReturn]:
+    """Return what leaves a question in one of these ways: `Stop`, `Back` or `Later`."""
+
+    def left() -> NoReturn:
+        raise way
+
+    return left
 
 
 @contextmanager
@@ -176,13 +180,6 @@ def saving(counts: Callable[[], str]) -> Generator[None]:
 def is_terminal() -> bool:
     """Return whether somebody can be asked: standard input and output are a terminal."""
     return all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout))
-
-
-def _accept_any_bytes() -> None:
-    """Let what is typed hold bytes that are no text, so that it can be asked for again."""
-    stream: Any = sys.stdin
-    if hasattr(stream, "reconfigure"):
-        stream.reconfigure(errors="surrogateescape")
 
 
 def typed_line(prompt: str, given: str = "") -> str:
@@ -243,6 +240,7 @@ _LINES = (2, 6)  # of a passage, at least and at most; all of it is shown when i
 _BESIDE_ONE = 7  # lines of a page that shows one passage in full
 _INDENT = 4
 _DATASETS = Path(".rag-eval", "datasets")
+_LEFT = {"s": leave(Later), "b": leave(Back)}
 
 
 class Passages:
@@ -285,7 +283,8 @@ class Passages:
         """Show the next page."""
         if not self._left:
             raise InputError("There are no more passages for these words. /other words searches with other words.")
-        size = fitting(self._console)
+        size = min(max((self._console.height - _AROUND) // (_LINES[0] + 1), _FEWEST), _MOST)
+        size = size if self._console.is_terminal else _MOST
         self._page, self._left = self._left[:size], self._left[size:]
         for passage in self._page:
             self.numbers.setdefault(passage, len(self.numbers) + 1)
@@ -295,7 +294,9 @@ class Passages:
         """Show the page that was shown last."""
         numbered = {self.numbers[passage]: passage for passage in self._page}
         counts = {number: len(self._pool.copies(passage)) for number, passage in numbered.items()}
-        most = most_of_each(self._console, len(numbered))
+        fewest, longest = _LINES
+        lines = min(max((self._console.height - _AROUND) // max(len(numbered), 1) - 1, fewest), longest)
+        most = (self._console.width - 2 * _INDENT) * lines if self._console.is_terminal else None
         report.show(self._console, report.passages_block(numbered, self._words, self._pool.corpus, counts, most))
 
     def in_full(self, typed: str) -> None:
@@ -305,22 +306,6 @@ class Passages:
             passage = people.trimmed("", passages[number - 1], corpus)
             rows = self._console.height - _BESIDE_ONE
             report.show(self._console, report.full_block(number, passage, corpus, rows))
-
-
-def fitting(console: Console) -> int:
-    """Return how many passages fit on a page; without a terminal as many as on any."""
-    if not console.is_terminal:
-        return _MOST
-    return min(max((console.height - _AROUND) // (_LINES[0] + 1), _FEWEST), _MOST)
-
-
-def most_of_each(console: Console, count: int) -> int | None:
-    """Return how many characters of each of so many passages fit on a page; None, which is all, without a terminal."""
-    if not console.is_terminal:
-        return None
-    fewest, most = _LINES
-    lines = min(max((console.height - _AROUND) // count - 1, fewest), most)
-    return (console.width - 2 * _INDENT) * lines
 
 
 class LabelDialog(Dialog):
@@ -363,7 +348,7 @@ class LabelDialog(Dialog):
         commands: dict[str, Callable[[], bool | None]] = {
             "": passages.again,
             "m": passages.more,
-            "s": _later,
+            "s": leave(Later),
             "d": partial(self._remove, number),
             "b": partial(self.back, number),
         }
@@ -419,9 +404,7 @@ class LabelDialog(Dialog):
         print_text("")
         sentences = people.sentences_of(passage, self._corpus)
         self.show(report.sentences_block(number, passage, self._corpus, sentences, question))
-        return self.ask(
-            report.TRIMMING, lambda typed: people.trimmed(typed, passage, self._corpus), {"s": _later, "b": _back}
-        )
+        return self.ask(report.TRIMMING, lambda typed: people.trimmed(typed, passage, self._corpus), _LEFT)
 
     def _with_copies(self, answers: list[Places]) -> list[Places]:
         """Return answers with the other places of their texts, unless somebody wants only those that were chosen."""
@@ -434,7 +417,7 @@ class LabelDialog(Dialog):
                 copies = tuple(copy for copy in copies if not any(map(copy.overlaps, (*places, *declined))))
                 if copies:
                     self.show(report.copies_lines(place, copies, self._corpus))
-                    if self.ask(report.JOINING, _is_joined, {"s": _later, "b": _back}):
+                    if self.ask(report.JOINING, _is_joined, _LEFT):
                         places = (*places, *copies)
                         answers = people.absorbed(answers, places)
                     else:
@@ -447,14 +430,6 @@ def _is_joined(typed: str) -> bool:
     if typed.lower() not in ("", "x"):
         raise InputError("expected Enter, which takes all places, or x, which keeps only what was chosen")
     return not typed
-
-
-def _later() -> NoReturn:
-    raise Later
-
-
-def _back() -> NoReturn:
-    raise Back
 
 
 def label(

@@ -2,48 +2,33 @@
 
 import logging
 import warnings
+from contextlib import suppress
 
 from ..base import interrupts
 from ..base.coroutines import was_given_up
-from ..base.exits import end_in_time
+from ..base.exits import end_in_time, on_failure
 from . import commands, endings, output
 
 
 def exit_code() -> int:
     """Run the command, tell people how it ended, and return the exit code."""
     output.open_streams()
-    with _Ending() as ending:
+    ended: list[BaseException] = []  # every end has its message and exit code
+    with suppress(BaseException), on_failure(ended.append):
         try:
-            _run()
+            with output.watched(), warnings.catch_warnings():
+                warnings.simplefilter("always", UserWarning)
+                warnings.showwarning = endings.show_warning
+                log = logging.getLogger(__name__.partition(".")[0])  # of the package
+                log.setLevel(logging.INFO)
+                log.handlers = [logging.StreamHandler()]
+                interrupts.clean_up()
+                commands.app()
         finally:
             interrupts.leave_at_once()  # here, as an interrupt between two statements would end it with a traceback
-    code = endings.told(ending.error)
+    code = endings.told(ended[0] if ended else None)
     if not output.flushed():
         code = code or endings.OUTPUT_CLOSED
     if was_given_up() or interrupts.first_interrupt() is not None:
         end_in_time(code)
     return code
-
-
-class _Ending:
-    """What ended a command: every end has its message and exit code."""
-
-    error: BaseException | None = None
-
-    def __enter__(self) -> "_Ending":
-        return self
-
-    def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> bool:
-        self.error = error
-        return True
-
-
-def _run() -> None:
-    with output.watched(), warnings.catch_warnings():
-        warnings.simplefilter("always", UserWarning)
-        warnings.showwarning = endings.show_warning
-        log = logging.getLogger(__name__.partition(".")[0])  # of the package
-        log.setLevel(logging.INFO)
-        log.handlers = [logging.StreamHandler()]
-        interrupts.clean_up()
-        commands.app()

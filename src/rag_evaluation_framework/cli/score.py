@@ -46,7 +46,7 @@ def score(
     counted = {"questions": len(judged.by_query), "judgements": judgements, "repeated": judged.repeated}
     listed = [
         {
-            "path": _path_text(path),
+            "path": str(path),
             "metrics": scores.mean,
             "counts": counts,
             **({"per_query": {name: scores.per_query(name) for name in scores.columns}} if per_query else {}),
@@ -59,7 +59,7 @@ def score(
         for path, scores, counts in scored
     ]
     print_result(
-        {"qrels": {"path": _path_text(qrels), "counts": counted}, "rankings": listed},
+        {"qrels": {"path": str(qrels), "counts": counted}, "rankings": listed},
         lambda: report.rankings_page(qrels.name, counted, named, per_query=per_query, ties=ties),
         as_json=as_json,
     )
@@ -90,8 +90,3 @@ def _scored(
     counts = {name: number for name, number in scores.counts.items() if name != "queries"}
     in_file = {"repeated": ranked.repeated, "contradicted": ranked.contradicted}
     return scores, {"questions": len(truths), **counts, **in_file}
-
-
-def _path_text(path: Path) -> str:
-    """Return a path as text that UTF-8 can encode, with escapes for what it cannot."""
-    return str(path).encode(errors="backslashreplace").decode()

@@ -49,6 +49,10 @@ _RETRIEVED: Mapping[EvaluationType, tuple[str, ...]] = {
     "chunk-level": _CHUNK_IDS,
     "document-level": ("retrieved_document_ids", "retrievedDocumentIds", "source_ids", "sourceIds"),
 }
+_LABELLED: Mapping[EvaluationType, tuple[str, ...]] = {  # ids of chunks tell spans, if placed
+    **GROUND_TRUTH_KEYS,
+    "token-level": (*GROUND_TRUTH_KEYS["token-level"], *GROUND_TRUTH_KEYS["chunk-level"]),
+}
 _ONE = "question"  # the scored question's id, of one
 _NOWHERE = Corpus([])  # ids have no places
 
@@ -112,15 +116,10 @@ class RunScorer:
             for level in (TOKEN, CHUNK, DOCUMENT)
             if level.evaluation_type in self.metric.evaluation_types
             and level.evaluation_type == (kind or level.evaluation_type)
-            and (has_places or not outputs.keys().isdisjoint(self._truth_keys(level)))
+            and (has_places or not outputs.keys().isdisjoint(_LABELLED[level.evaluation_type]))
         ]
         told = (level for level in fitting if not retrieved.keys().isdisjoint(_RETRIEVED[level.evaluation_type]))
         return next(told, next(iter(fitting), None))
-
-    def _truth_keys(self, level: Level[Any]) -> Sequence[str]:
-        """Return the keys under which an example has labels of a level; ids of chunks tell spans, if placed."""
-        ids = GROUND_TRUTH_KEYS[CHUNK.evaluation_type] if level is TOKEN else ()
-        return (*GROUND_TRUTH_KEYS[level.evaluation_type], *ids)
 
     def _retrieved(self, outputs: Mapping[str, Any], level: Level[Any]) -> list[Any]:
         """Return what was retrieved, best first and with its repeats: ids, or spans as `score_spans` reads them.

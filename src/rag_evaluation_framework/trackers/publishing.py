@@ -19,7 +19,7 @@ from ..base.notes import note
 from ..base.outside import one_line, raised, shown
 from ..contracts.component import check_number
 from ..contracts.registry.loading import load_installed
-from ..data.hits import Hit, Ranking
+from ..data.hits import Ranking
 from ..datasets.langsmith_examples import question_id
 from ..errors import ConfigError, DatasetError
 from ..runs import EvaluationResult, QueryResult, store
@@ -56,7 +56,6 @@ class PublishedExperiment:
         problems: Why runs or scores were not sent, as far as that is known.
         unmatched: The ids of questions of the result that are not published: they are not in the dataset, or have
             another wording there.
-        unanswered: The ids of questions of the dataset that are not in the result.
     """
 
     name: str
@@ -68,7 +67,6 @@ class PublishedExperiment:
     scores_there: int
     problems: tuple[str, ...] = ()
     unmatched: tuple[str, ...] = ()
-    unanswered: tuple[str, ...] = ()
 
     @property
     def complete(self) -> bool:
@@ -146,7 +144,7 @@ def publish_experiment(
             _send(connected, project, sent, examples)
         runs, scores_there = _arrived(connected, project.id, len(sent), expected, losses, patience)
 
-    there, asked = {query.query_id for query, _ in sent}, result.scores.query_ids
+    there = {query.query_id for query, _ in sent}
     published = PublishedExperiment(
         name=project.name,
         url=f"{str(dataset.url or '').rstrip('/')}/compare?selectedSessions={project.id}",
@@ -155,8 +153,7 @@ def publish_experiment(
         runs=runs,
         scores=expected.total(),
         scores_there=scores_there,
-        unmatched=tuple(query_id for query_id in asked if query_id not in there),
-        unanswered=tuple(sorted(examples.keys() - {*asked})),
+        unmatched=tuple(query_id for query_id in result.scores.query_ids if query_id not in there),
     )
     if published.is_lossy:  # else only answers were lost
         published = replace(published, problems=tuple(dict.fromkeys(map(_why, losses))))
@@ -214,17 +211,14 @@ def run_outputs(query: QueryResult[Any], hits: Ranking) -> dict[str, Any]:
         query: The question.
         hits: What was retrieved for it.
     """
-    return {"hits": [_place(hit) for hit in hits], "seconds": dict(query.stages), "status": query.status}
+    fields = ("doc_id", "start", "end", "chunk_id", "score")
+    places = [{name: told for name in fields if (told := getattr(hit, name)) is not None} for hit in hits]
+    return {"hits": places, "seconds": dict(query.stages), "status": query.status}
 
 
 def _scores(query: QueryResult[Any]) -> dict[str, float]:
     """Return the scores that a question has."""
     return {name: score for name, score in query.scores.items() if score is not None}
-
-
-def _place(hit: Hit) -> dict[str, Any]:
-    fields = {"doc_id": hit.doc_id, "start": hit.start, "end": hit.end, "chunk_id": hit.chunk_id, "score": hit.score}
-    return {name: value for name, value in fields.items() if value is not None}
 
 
 def _send(

@@ -63,41 +63,29 @@ def send(outcome: Outcome, sinks: Sequence[Sink], required: Collection[Sink] = (
     """
     not_saved: SaveFailed | None = None
     for number, sink in enumerate(sinks):
+        sending = exits.no_exit(component_name(sink), "send")(sink.send)
         try:
-            result, failed, told = _sent(sink, outcome)
-        except Interrupted as interrupt:
-            return Sent(outcome, not_saved, interrupt)
-        except KeyboardInterrupt:
+            sent: Any = exits.outcome(partial(sending, outcome), lambda error: error)
+        except KeyboardInterrupt as interrupt:  # alone or in a group of errors
             behind = ", ".join(class_name(one) for one in sinks[number:])
             told = f"the run is finished, and the result {outcome.result.whereabouts}; not sent to {behind}"
-            return Sent(outcome, not_saved, Interrupted(told))
-        if failed is not None and any(sink is one for one in required):
-            outcome = replace(outcome, problems=(*outcome.problems, told))
-        elif failed is not None:
-            note(told)
-            known = result or outcome.result
-            result = replace(known, notes=(*known.notes, told))
-        if failed is not None and isinstance(sink, FolderSink):  # whatever it raised
-            not_saved = SaveFailed(_why(failed), outcome.result)
-            not_saved.__cause__ = failed
-        if result is not None:
+            known = interrupt if isinstance(interrupt, Interrupted) else Interrupted(told)
+            return Sent(outcome, not_saved, known)
+        result: Any = sent.result if isinstance(sent, SaveFailed) else sent
+        if isinstance(result, EvaluationResult):
             outcome = replace(outcome, result=result)
+        if not isinstance(sent, BaseException):
+            continue
+        told = f"{_failure(sink)}: {_why(sent)}"
+        if any(sink is one for one in required):
+            outcome = replace(outcome, problems=(*outcome.problems, told))
+        else:
+            note(told)
+            outcome = replace(outcome, result=replace(outcome.result, notes=(*outcome.result.notes, told)))
+        if isinstance(sink, FolderSink):  # whatever it raised
+            not_saved = SaveFailed(_why(sent), outcome.result)
+            not_saved.__cause__ = sent
     return Sent(outcome, not_saved)
-
-
-def _sent(sink: Sink, outcome: Outcome) -> tuple[EvaluationResult[Any] | None, BaseException | None, str]:
-    """Send a run to a sink; return the result, if more is known of it, and what it raised, and what is told of that.
-
-    Raises:
-        KeyboardInterrupt: An interrupt came, alone or in a group of errors.
-    """
-    sent: Any = exits.outcome(
-        lambda: exits.no_exit(component_name(sink), "send")(sink.send)(outcome), lambda error: error
-    )
-    failed = sent if isinstance(sent, BaseException) else None
-    found: Any = sent.result if isinstance(sent, SaveFailed) else sent
-    told = "" if failed is None else f"{_failure(sink)}: {_why(failed)}"
-    return found if isinstance(sent, EvaluationResult | SaveFailed) else None, failed, told
 
 
 def _failure(sink: Sink) -> str:

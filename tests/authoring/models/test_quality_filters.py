@@ -42,13 +42,6 @@ SENTENCES = (
 )
 
 
-def test_copied_wording_is_rejected_with_its_reason(served, pages):
-    _, client = served(Asking("Are invoices sent on the first day of the month?"))
-    generator, _, _ = generated(client, pages)
-    assert generator.funnel.rejected["kept"] == {"copied wording": 1}
-    assert "of its words in a row" in str(generator.rejections)
-
-
 def test_what_has_nothing_to_do_with_its_excerpt_is_irrelevant(served, pages):
     _, client = served(Asking("When do invoices go out in a month?", "Whom does one ask about boats?"))
     given = {"embedder": LsaEmbedder(), "relevance_threshold": 0.3}

@@ -143,11 +143,6 @@ class AskedQuestion(BaseModel):
 
     question: Annotated[str, AfterValidator(_tidied)]
 
-    @property
-    def cited(self) -> tuple[ChunkId, ...]:
-        """The chunks that it names; none where it was not asked for them."""
-        return ()
-
 
 class AskedQuestions(BaseModel):
     """Questions that a model proposes."""
@@ -159,11 +154,6 @@ class CitedQuestion(AskedQuestion):
     """A question with the ids of the chunks that answer it."""
 
     chunk_ids: ChunkIds
-
-    @property
-    def cited(self) -> tuple[ChunkId, ...]:
-        """The chunks that it names."""
-        return tuple(self.chunk_ids)
 
 
 class CitedQuestions(BaseModel):

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import accumulate
 from typing import Any, Generic, Literal, TypeAlias
 
 from ...contracts.questions import QuestionRequest
@@ -235,23 +236,16 @@ class Funnel:
                 counts[rejection.stage][rejection.reason] += rejection.questions
             else:
                 quotes[rejection.reason] += 1
-        left = dict.fromkeys(_STAGES, asked)
-        for number, stage in enumerate(_STAGES):
-            for later in _STAGES[number:]:
-                left[later] -= counts[stage].total()
+        lost = accumulate(counts[stage].total() for stage in _STAGES)
+        left = {stage: asked - number for stage, number in zip(_STAGES, lost, strict=True)}
         told: dict[Stage, dict[str, int]] = {stage: dict(counts[stage].most_common()) for stage in _STAGES}
         return cls(asked, **left, rejected=told, quotes=dict(quotes.most_common()))
 
     def record(self) -> dict[str, Any]:
         """Return the counts as records hold them."""
-        return {
-            "asked": self.asked,
-            "parsed": self.parsed,
-            "verified": self.verified,
-            "kept": self.kept,
-            "rejected": {stage: dict(reasons) for stage, reasons in self.rejected.items() if reasons},
-            "quotes_left_out": dict(self.quotes),
-        }
+        told = {stage: dict(reasons) for stage, reasons in self.rejected.items() if reasons}
+        counts = {name: getattr(self, name) for name in ("asked", *_STAGES)}
+        return {**counts, "rejected": told, "quotes_left_out": dict(self.quotes)}
 
     @property
     def told(self) -> str:

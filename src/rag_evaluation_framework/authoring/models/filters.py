@@ -3,17 +3,16 @@
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from difflib import SequenceMatcher
 from itertools import combinations
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ...adapt.adapt import OwnChunker
 from ...base.outside import one_line, shown
 from ...components.retrievers import BM25Retriever
 from ...contracts import Chunker, PositionAwareChunker
-from ...contracts.component import check_number
 from ...contracts.roles import Embedder, Role, checked_parts, joined
 from ...data import Corpus
 from ...data.levels import U
@@ -126,7 +125,11 @@ def answered_by_a_part(candidates: Candidates, asker: Asker) -> list[Reason | No
 
 
 def answered_after_all(
-    candidates: Candidates, corpus: Corpus, headings: Headings, chunker: Chunker | PositionAwareChunker, asker: Asker
+    candidates: Candidates,
+    corpus: Corpus,
+    headings: Headings,
+    chunker: Chunker | PositionAwareChunker | OwnChunker,
+    asker: Asker,
 ) -> Iterator[Reason | None]:
     """Yield for each question without an answer which of the passages that BM25 finds answer it, wholly or in part."""
     if not candidates:
@@ -200,52 +203,12 @@ def same_wording(candidates: Candidates) -> list[Reason | None]:
 # Filters of questions and excerpts from anywhere. Cosines have six decimals: the same pair is above or below a
 # threshold on every machine.
 
-COPIED_SHARE = 0.60
-"""The share of a question's words, in one run, from which on it counts as copied."""
 RELEVANCE_THRESHOLD = 0.40
 """The cosine that a question has with each excerpt at the least, published for OpenAI's text-embedding-3."""
 DEDUP_THRESHOLD = 0.70
 """Questions with a higher cosine count as the same question; published for OpenAI's text-embedding-3."""
 
-_SHORTEST_COPY, _LETTERS = 5, 20  # words, and letters and digits in them: fewer are a name
 _DECIMALS = 6
-
-
-def reject_copied_wording(
-    questions: Sequence[str], excerpts: Sequence[Sequence[str]], share: float = COPIED_SHARE
-) -> list[Reason | None]:
-    """Return for each question None, or that it repeats the wording of an excerpt.
-
-    Formula: words in the longest run that also stands in an excerpt / words of the question; all words count, stop
-    words too, in lower case. A question is rejected if that is at least `share`, and the run has at least 5 words
-    and 20 letters and digits: shorter runs are names. A question without words, or without excerpts, passes: there
-    is nothing to compare.
-
-    At the default of 0.60, 3 of the 276 public questions that a model wrote would be rejected, and 2 of 1,380 that
-    people wrote; at 0.50 it would be 13 and 4, most of which repeat a name (`benchmarks/public_questions.py`).
-
-    Args:
-        questions: The questions.
-        excerpts: The texts of the answers of each question.
-        share: The least share that counts as copied, above 0; 1 is the whole question.
-
-    Raises:
-        ConfigError: `share` is not a number from 0 to 1.
-        InputError: Questions and lists of excerpts differ in number.
-    """
-    _check_same_number(questions, excerpts)
-    check_number("reject_copied_wording", "share", share, most=1)
-    found: list[Reason | None] = []
-    for question, quotes in zip(questions, excerpts, strict=True):
-        asked, run = words(question, None), list[str]()
-        for quote in quotes:
-            at = SequenceMatcher(None, asked, words(quote, None), autojunk=False).find_longest_match()
-            run = max(run, [*asked[at.a : at.a + at.size]], key=len)
-        figure = round(len(run) / len(asked), _DECIMALS) if asked else 0.0
-        is_copied = figure >= share and len(run) >= _SHORTEST_COPY and sum(map(len, run)) >= _LETTERS
-        told = f"{len(run)} of its words in a row, {figure:.0%}, stand in its excerpt: “{one_line(' '.join(run))}”"
-        found.append(("copied wording", told) if is_copied else None)
-    return found
 
 
 def reject_irrelevant(
@@ -269,7 +232,10 @@ def reject_irrelevant(
     Raises:
         InputError: Questions and lists of excerpts differ in number, or the embedder returns no vectors.
     """
-    _check_same_number(questions, excerpts)
+    if len(questions) != len(excerpts):
+        raise InputError(
+            f"{len(questions)} questions with {len(excerpts)} lists of excerpts; expected one list for each question"
+        )
     asked = _directions(embedder, questions, "query")
     texts = list(dict.fromkeys(text for quotes in excerpts for text in quotes))
     row, told = {text: number for number, text in enumerate(texts)}, _directions(embedder, texts)
@@ -329,11 +295,3 @@ def _directions(embedder: Embedder, texts: Sequence[str], role: Role = "text") -
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     unit: NDArray[np.float64] = vectors / np.where(lengths == 0, 1, lengths)
     return unit
-
-
-def _check_same_number(questions: Sequence[str], excerpts: Sequence[Sequence[str]]) -> None:
-    """Raise InputError if there are not as many lists of excerpts as questions."""
-    if len(questions) != len(excerpts):
-        raise InputError(
-            f"{len(questions)} questions with {len(excerpts)} lists of excerpts; expected one list for each question"
-        )

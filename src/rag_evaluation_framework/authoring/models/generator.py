@@ -2,11 +2,13 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, InitVar, dataclass, field, replace
 from functools import partial
+from itertools import count
 from pathlib import Path
-from typing import Any, ClassVar, Generic, TypeAlias, TypedDict
+from typing import Any, ClassVar, Generic, TypeAlias
 
+from ...adapt.adapt import OwnChunker
 from ...base.coroutines import awaited
 from ...base.files import is_object
 from ...base.notes import collected, note
@@ -37,7 +39,6 @@ from .candidates import (
     Candidate,
     Candidates,
     Funnel,
-    Reason,
     Rejection,
     answered_in_too_few,
     in_order,
@@ -54,7 +55,6 @@ FAILED_REQUESTS = "failed_requests"
 """What `metadata.generation` calls the number of requests that failed: with any, there is more to come."""
 
 _ENDINGS = (".json", ".jsonl")
-_MOST = 1000
 _LONGEST = 200  # of the 255 that most file systems have, beside endings, numbers and what is put before
 
 
@@ -84,33 +84,36 @@ def saved(dataset: Dataset[Any], root: str | Path) -> tuple[Dataset[Any], Path]:
         DatasetError: It cannot be saved.
     """
     folder = Path(root) / DATASETS
-    for number in range(1, _MOST):
-        named = replace(dataset, name=dataset.name if number == 1 else f"{dataset.name}-{number}")
-        new = folder / f"{named.name}.json"
-        path = next((path for ending in _ENDINGS if (path := new.with_name(f"{named.name}{ending}")).exists()), new)
-        if not path.exists():
-            folder.mkdir(parents=True, exist_ok=True)
-            save_dataset(named, path)
-        else:
-            state = file_state(path) if path.is_file() else ""
-            there = _read(path, dataset)
-            if there is not None and _is_completed(there, named):
-                replace_dataset(named, path, state)
-            elif there is None or there.content_hash != named.content_hash:
-                continue
-        if number > 1:
-            note(f"{folder / dataset.name}.json holds other questions and stays; the new ones are in {path}")
-        return named, path
-    raise ConfigError(f"{folder}: has {_MOST:,} datasets called {dataset.name!r}; choose another dataset_name=")
+    named, numbers = dataset, count(2)
+    while not _is_saved(named, path := _place(folder, named.name)):
+        named = replace(dataset, name=f"{dataset.name}-{next(numbers)}")
+    if named is not dataset:
+        note(f"{folder / dataset.name}.json holds other questions and stays; the new ones are in {path}")
+    return named, path
 
 
-def _read(path: Path, like: Dataset[Any]) -> Dataset[Any] | None:
-    """Return the dataset of a file, None if it is none of this level."""
+def _place(folder: Path, name: str) -> Path:
+    """Return the file of a dataset: one that is there, or the one to be made."""
+    places = [folder / f"{name}{ending}" for ending in _ENDINGS]
+    return next((path for path in places if path.exists()), places[0])
+
+
+def _is_saved(dataset: Dataset[Any], path: Path) -> bool:
+    """Save a dataset, unless its file holds anything else; return whether it holds the dataset now."""
+    if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        save_dataset(dataset, path)
+        return True
+    state = file_state(path) if path.is_file() else ""
     with collected():  # what is noted about a file that is not used concerns nobody
         try:
-            return load_dataset(path, like.level, corpus=like.corpus)
+            there = load_dataset(path, dataset.level, corpus=dataset.corpus)
         except RagEvalError:
-            return None
+            return False
+    if _is_completed(there, dataset):
+        replace_dataset(dataset, path, state)
+        return True
+    return there.content_hash == dataset.content_hash
 
 
 def _is_completed(there: Dataset[Any], dataset: Dataset[Any]) -> bool:
@@ -150,20 +153,6 @@ def pushed(dataset: Dataset[Any], path: Path) -> str | None:
 DEFAULT_MODEL = "gpt-5-mini"
 SECTION_SIZE = 6000
 """Characters, about 1,500 tokens of English."""
-
-
-class GeneratorOptions(TypedDict, total=False):
-    """The parameters that all generators share, as `SyntheticDataGenerator` describes them."""
-
-    model: str | None
-    strategies: Sequence[QuestionStrategy]
-    section_size: int
-    embedder: Embedder | None
-    relevance_threshold: float
-    dedup_threshold: float
-    check_answers: bool
-    max_concurrency: int
-    root: str | Path
 
 
 def language_model(owner: str, given: Any, model: str | None, root: str | Path) -> LanguageModel:
@@ -232,6 +221,7 @@ def passages(sections: Sequence[Section], beside: str) -> str:
     return marked("passage", [each.text for each in sections], beside, told)
 
 
+@dataclass(eq=False, repr=False)
 class SyntheticDataGenerator(ABC, Generic[U]):
     """Base class of generators: questions with ground truth of one evaluation type, written by a language model.
 
@@ -262,6 +252,7 @@ class SyntheticDataGenerator(ABC, Generic[U]):
         headings: Their headings.
         chunk_registry: What answers the questions, as position-aware chunks, or the chunks that are shown.
         chunker: How the documents are cut: into the chunks that are labelled, or where answers are looked for.
+        chunking: The fingerprint of the chunks that are labelled; None where none are.
         funnel: How many questions the last generation asked for, and where each of the others was lost.
         rejections: What the last generation did not take, and why.
         failed: The requests of the last generation that failed; each lost its questions.
@@ -280,49 +271,45 @@ class SyntheticDataGenerator(ABC, Generic[U]):
     """What questions are asked for as."""
     read: ClassVar[Any] = None
     """Reads the text of an answer, as of `LanguageModel.form`."""
-    chunker: Chunker | PositionAwareChunker = DEFAULT_CHUNKER
-    chunking: str | None = None
-    """The fingerprint of the chunks that are labelled; None where none are."""
 
-    def __init__(
-        self,
-        llm_client: LLMClient | LanguageModel,
-        corpus: Corpus,
-        *,
-        model: str | None = None,
-        strategies: Sequence[QuestionStrategy] = (SimpleQuestions(),),
-        section_size: int = SECTION_SIZE,
-        embedder: Embedder | None = None,
-        relevance_threshold: float = filters.RELEVANCE_THRESHOLD,
-        dedup_threshold: float = filters.DEDUP_THRESHOLD,
-        check_answers: bool = True,
-        max_concurrency: int = 4,
-        root: str | Path = ROOT,
-    ) -> None:
+    llm_client: InitVar[LLMClient | LanguageModel]
+    corpus: Corpus
+    chunker: Chunker | PositionAwareChunker | OwnChunker = field(default_factory=lambda: DEFAULT_CHUNKER, init=False)
+    _: KW_ONLY
+    model: InitVar[str | None] = None
+    strategies: Sequence[QuestionStrategy] = (SimpleQuestions(),)
+    section_size: int = SECTION_SIZE
+    embedder: Embedder | None = None
+    relevance_threshold: float = filters.RELEVANCE_THRESHOLD
+    dedup_threshold: float = filters.DEDUP_THRESHOLD
+    check_answers: bool = True
+    max_concurrency: int = 4
+    root: str | Path = ROOT
+    chunking: str | None = field(default=None, init=False)
+    chunk_registry: ChunkRegistry = field(default_factory=ChunkRegistry, init=False)
+    funnel: Funnel = field(default_factory=Funnel, init=False)
+    rejections: tuple[Rejection, ...] = field(default=(), init=False)
+    failed: tuple[FailedRequests, ...] = field(default=(), init=False)
+    path: Path | None = field(default=None, init=False)
+    langsmith_url: str | None = field(default=None, init=False)
+
+    def __post_init__(self, llm_client: LLMClient | LanguageModel, model: str | None) -> None:
         owner = type(self).__name__
-        check_count(owner, "section_size", section_size)
-        check_count(owner, "max_concurrency", max_concurrency)
-        check_truth(owner, "check_answers", check_answers)
-        if embedder is not None:
-            check_components(owner, embedder=(embedder, Embedder))
-        check_number(owner, "relevance_threshold", relevance_threshold, most=1)
-        check_number(owner, "dedup_threshold", dedup_threshold, most=1)
-        self.strategies: tuple[QuestionStrategy, ...] = tuple(strategies) if gives_items(strategies, str) else ()
+        check_count(owner, "section_size", self.section_size)
+        check_count(owner, "max_concurrency", self.max_concurrency)
+        check_truth(owner, "check_answers", self.check_answers)
+        if self.embedder is not None:
+            check_components(owner, embedder=(self.embedder, Embedder))
+        check_number(owner, "relevance_threshold", self.relevance_threshold, most=1)
+        check_number(owner, "dedup_threshold", self.dedup_threshold, most=1)
+        given = self.strategies
+        self.strategies = tuple(given) if gives_items(given, str) else ()
         if not self.strategies:
-            raise ConfigError(f"{owner}: strategies={shown(strategies)}; expected a list, such as [SimpleQuestions()]")
+            raise ConfigError(f"{owner}: strategies={shown(given)}; expected a list, such as [SimpleQuestions()]")
         for strategy in self.strategies:
             check_components(owner, strategies=(strategy, QuestionStrategy))
-        self.corpus, self.headings = checked_corpus(corpus), Headings(corpus)
-        self.llm = language_model(owner, llm_client, model, root)
-        self.section_size, self.check_answers, self.max_concurrency = section_size, check_answers, max_concurrency
-        self.embedder, self.root = embedder, root
-        self.relevance_threshold, self.dedup_threshold = relevance_threshold, dedup_threshold
-        self.chunk_registry = ChunkRegistry()
-        self.funnel = Funnel()
-        self.rejections: tuple[Rejection, ...] = ()
-        self.failed: tuple[FailedRequests, ...] = ()
-        self.path: Path | None = None
-        self.langsmith_url: str | None = None
+        self.headings = Headings(checked_corpus(self.corpus))
+        self.llm = language_model(owner, llm_client, model, self.root)
 
     # What differs from level to level.
 
@@ -421,29 +408,28 @@ class SyntheticDataGenerator(ABC, Generic[U]):
         """Return how many calls and tokens a generation needs, and what it costs; nothing is asked."""
         requests = [request for _, request in self.plan(queries_per_doc)]
         calls = [call for request in requests for call in self._calls(request)]
-        made = sum(times for times, _, _ in calls)
-        read = sum(times * tokens for times, tokens, _ in calls)
-        written = sum(times * tokens for times, _, tokens in calls)
+        made = sum(times for _, times, _, _ in calls)
+        read = sum(times * tokens for _, times, tokens, _ in calls)
+        written = sum(times * tokens for _, times, _, tokens in calls)
         cost = Prices(self.llm.price_in, self.llm.price_out).cost(Consumed(read, written))
         return Estimate(sum(request.questions for request in requests), made, read, written, cost)
 
-    def _calls(self, request: QuestionRequest) -> Iterator[tuple[int, int, int]]:
-        """Yield the calls for a request: how often each is made, and how many tokens are read and written."""
+    def _calls(self, request: QuestionRequest) -> Iterator[tuple[str, int, int, int]]:
+        """Yield the calls for a request: the prompt, how often it is used, what tokens are read and written."""
 
         def tokens(messages: Messages) -> int:
             return sum(len(message["content"]) for message in messages) // _CHARACTERS
 
-        check = _QUESTION + tokens(load_prompt(filters.CHECK).messages(question="", excerpts=""))
         if not request.given:
-            yield 1, tokens(self._asking(request)), _QUESTION * request.questions
-        if not request.has_answer:
-            yield request.questions, check + filters.DEPTH * _PASSAGE, _VERDICT
-            return
-        if asked := self.verifying(request, ""):
-            yield request.questions, _QUESTION + tokens(asked[1]), _QUOTES
+            prompt = self.prompt if request.has_answer else WITHOUT_ANSWER
+            yield prompt, 1, tokens(self._asking(request)), _QUESTION * request.questions
+        if request.has_answer and (asked := self.verifying(request, "")):
+            yield asked[0], request.questions, _QUESTION + tokens(asked[1]), _QUOTES
         if self.check_answers:
-            parts = request.least_documents if request.least_documents > 1 else 0
-            yield request.questions * (1 + parts), check + _QUOTES, _VERDICT
+            check = _QUESTION + tokens(load_prompt(filters.CHECK).messages(question="", excerpts=""))
+            parts = request.least_documents if request.has_answer and request.least_documents > 1 else 0
+            given = _QUOTES if request.has_answer else filters.DEPTH * _PASSAGE
+            yield filters.CHECK, request.questions * (1 + parts), check + given, _VERDICT
 
     def _asking(self, request: QuestionRequest) -> Messages:
         if request.has_answer:
@@ -491,12 +477,8 @@ class SyntheticDataGenerator(ABC, Generic[U]):
 
     def _prompts(self, request: QuestionRequest) -> list[str]:
         """Return the versions of all prompts that make a question of a request, in the order in which they are used."""
-        names = [] if request.given else [self.prompt if request.has_answer else WITHOUT_ANSWER]
-        if request.has_answer and (asked := self.verifying(request, "")):
-            names.append(asked[0])
-        if self.check_answers:
-            names.append(filters.CHECK)
-        return [*filter(None, [request.prompt_version]), *(load_prompt(name).version for name in names)]
+        used = (load_prompt(name).version for name, *_ in self._calls(request))
+        return [*filter(None, [request.prompt_version]), *used]
 
     def _written(self, requests: Sequence[QuestionRequest], asker: Asker) -> list[list[Candidate[U]] | ProviderError]:
         """Return the questions of each request, in their order, or why there are none."""
@@ -508,11 +490,10 @@ class SyntheticDataGenerator(ABC, Generic[U]):
             numbers = [n for n, each in enumerate(requests) if not each.given and each.has_answer is has_answer]
             answers = asker.ask(form, [self._asking(requests[number]) for number in numbers], ASKING, read)
             for number, answer in zip(numbers, answers, strict=True):
-                found[number] = (
-                    answer
-                    if isinstance(answer, ProviderError)
-                    else [Candidate(each.question, requests[number], cited=each.cited) for each in answer.questions]
-                )
+                asked = () if isinstance(answer, ProviderError) else answer.questions
+                cited = ((each.question, tuple(getattr(each, "chunk_ids", ()))) for each in asked)
+                written = [Candidate[U](question, requests[number], cited=ids) for question, ids in cited]
+                found[number] = answer if isinstance(answer, ProviderError) else written
         return [found[number] for number in range(len(requests))]
 
     def _kept(self, proposed: list[Candidate[U]], asker: Asker, rejections: list[Rejection]) -> list[Candidate[U]]:
@@ -525,9 +506,15 @@ class SyntheticDataGenerator(ABC, Generic[U]):
         kept = self.verified([each for each in parsed if each.request.has_answer], asker, rejections)
         kept = sifted(kept, "verified", map(answered_in_too_few, kept), rejections)
         of_users = [each for each in kept if each.request.given]  # they go through no filter: they are what they are
-        kept = passing([each for each in kept if not each.request.given], _copied)
-        if self.embedder is not None:
-            kept = passing(kept, self._irrelevant)
+        kept = [each for each in kept if not each.request.given]
+        fitted = None if self.embedder is None else self._fitted(self.embedder)
+        if fitted is not None:
+            kept = passing(
+                kept,
+                lambda found: filters.reject_irrelevant(
+                    _wordings(found), [each.excerpts for each in found], fitted, self.relevance_threshold
+                ),
+            )
         kept = in_order([*of_users, *kept])
         if self.check_answers:
             kept = passing(kept, partial(filters.unanswerable, asker=asker))
@@ -539,25 +526,15 @@ class SyntheticDataGenerator(ABC, Generic[U]):
         # Last, so that none is lost to one that is not kept itself, and users' questions first, which give way to none.
         kept = sorted(passing(kept, filters.contradicted), key=lambda each: not each.request.given)
         kept = passing(kept, filters.same_wording)
-        return in_order(kept if self.embedder is None else passing(kept, self._repeated))
+        if fitted is not None:
+            told = self.dedup_threshold
+            kept = passing(kept, lambda found: filters.reject_near_duplicates(_wordings(found), fitted, told))
+        return in_order(kept)
 
-    def _irrelevant(self, candidates: Candidates) -> list[Reason | None]:
-        excerpts = [each.excerpts for each in candidates]
-        return filters.reject_irrelevant(_wordings(candidates), excerpts, self._fitted(), self.relevance_threshold)
-
-    def _repeated(self, candidates: Candidates) -> list[Reason | None]:
-        return filters.reject_near_duplicates(_wordings(candidates), self._fitted(), self.dedup_threshold)
-
-    def _fitted(self) -> Embedder:
+    def _fitted(self, given: Embedder) -> Embedder:
         """Return what makes vectors; a provider's embedder with a cache, so that no text is paid for twice."""
-        embedder: Any = self.embedder
-        if isinstance(embedder, RemoteEmbedder):
-            embedder = CachedEmbedder(embedder, self.root)
+        embedder: Any = CachedEmbedder(given, self.root) if isinstance(given, RemoteEmbedder) else given
         return as_fitted(embedder.fit([document.content for document in self.corpus]), embedder)
-
-
-def _copied(candidates: Candidates) -> list[Reason | None]:
-    return filters.reject_copied_wording(_wordings(candidates), [each.excerpts for each in candidates])
 
 
 def _wordings(candidates: Candidates) -> list[str]:

@@ -17,7 +17,7 @@ from ...components.chunkers import MarkdownHeaderChunker, RecursiveCharacterChun
 from ...components.retrievers.bm25 import BM25Retriever
 from ...contracts.component import check_count
 from ...contracts.questions import QuestionRequest, QuestionStrategy, Section
-from ...data import AnyChunk, Corpus, Document, DocumentId
+from ...data import AnyChunk, Corpus, Document, DocumentId, PositionAwareChunk
 from ...data.values import gives_items
 from ...datasets.checks.question_checks import wording_key
 from ...errors import ConfigError, DatasetError
@@ -44,17 +44,14 @@ class Headings:
         if offset is None or doc_id not in self._corpus:
             return ""
         if doc_id not in self._known:
-            self._known[doc_id] = _headings(self._corpus[doc_id])
+            document, sections = self._corpus[doc_id], list[PositionAwareChunk]()
+            if is_markdown(doc_id):
+                chunker = MarkdownHeaderChunker(chunk_size=max(len(document.content), 1))
+                sections = chunker.chunk_with_positions(document)
+            titles = ["", *(str(each.metadata["section"]) for each in sections)]
+            self._known[doc_id] = [each.start for each in sections], titles
         starts, titles = self._known[doc_id]
         return titles[bisect_right(starts, offset)]
-
-
-def _headings(document: Document) -> tuple[list[int], list[str]]:
-    """Return where the sections of a document begin, and the headings of what is before the first, and of each."""
-    if not is_markdown(document.id):
-        return [], [""]
-    sections = MarkdownHeaderChunker(chunk_size=max(len(document.content), 1)).chunk_with_positions(document)
-    return [each.start for each in sections], ["", *(str(each.metadata["section"]) for each in sections)]
 
 
 # Sections: parts of documents that are shown to a model, so that long documents are covered to their end.

@@ -53,36 +53,20 @@ def parse_choice(typed: str, known: int) -> Choice:
     """
     if typed.strip().lower() in ("0", "n"):
         return ()
-    answers = tuple(
-        tuple(_number(part, answer, known) for part in answer.split("/"))
-        for answer in _SLASH.sub("/", typed).replace(",", " ").split()
-    )
-    twice = [
-        number for number, count in Counter(number for answer in answers for number in answer).items() if count > 1
-    ]
-    if twice:
-        raise InputError(f"passage {twice[0]} is named twice; expected each number once, such as 1 3 or 1/3")
-    if not answers:
-        raise InputError("expected the numbers of passages, such as 1, or 0 if nothing answers the question")
+    parts = [answer.split("/") for answer in _SLASH.sub("/", typed).replace(",", " ").split()]
+    if not parts or not all(map(_NUMBER.fullmatch, chain(*parts))):
+        raise InputError(
+            f"{shown(typed, 40)} is not understood; expected the numbers of passages, such as 1 or 1 3, with a slash "
+            "between those that give the same answer, 1/3; or 0 if nothing answers the question"
+        )
+    answers = tuple(tuple(map(int, answer)) for answer in parts)
+    for number, count in Counter(chain(*answers)).items():
+        if count > 1:
+            raise InputError(f"passage {number} is named twice; expected each number once, such as 1 3 or 1/3")
+        if not 1 <= number <= known:
+            last = f"the last passage that was shown is {known}" if known else "no passage was shown"
+            raise InputError(f"there is no passage {number}: {last}")
     return answers
-
-
-def _number(part: str, answer: str, known: int) -> int:
-    if not part:
-        raise InputError(
-            f"a number is missing beside a slash in {shown(answer, 40)}; expected one on either side, such as 1/3"
-        )
-    if not _NUMBER.fullmatch(part):
-        raise InputError(f"{shown(part, 40)} is not understood; expected the numbers of passages, such as 1 or 1 3")
-    number = int(part)
-    if not number:
-        raise InputError("0 says that nothing answers the question; expected it alone, or numbers of passages")
-    if number > known:
-        raise InputError(
-            f"there is no passage {number}: "
-            f"{f'the last passage that was shown is {known}' if known else 'no passage was shown'}"
-        )
-    return number
 
 
 # From a passage to the words in it that answer a question.
@@ -223,13 +207,13 @@ def merged(answers: Iterable[Places], corpus: Corpus) -> list[Places]:
     """
     listed = [tuple(dict.fromkeys(places)) for places in answers]
     whole = merge_overlapping_spans(places[0] for places in listed if len(places) == 1)
-    return list(dict.fromkeys(_widened(places, whole, corpus) if len(places) == 1 else places for places in listed))
 
+    def widened(place: CharacterSpan) -> Places:
+        span = next(span for span in whole if span.overlaps(place))
+        text = corpus[span.doc_id].content[span.start : span.end]
+        return (CharacterSpan(span.doc_id, span.start, span.end, text),)
 
-def _widened(places: Places, whole: Sequence[CharacterSpan], corpus: Corpus) -> Places:
-    span = next(span for span in whole if span.overlaps(places[0]))
-    text = corpus[span.doc_id].content[span.start : span.end]
-    return (CharacterSpan(span.doc_id, span.start, span.end, text),)
+    return list(dict.fromkeys(widened(places[0]) if len(places) == 1 else places for places in listed))
 
 
 def copies_of(place: CharacterSpan, corpus: Corpus) -> Places:
@@ -331,7 +315,12 @@ class Pool:
         bm25.index(corpus)
         self._passages = _Passages(bm25.chunks())
         self._asked: list[tuple[Retriever, HitLocator]] = [(bm25, HitLocator(corpus))]
-        self._add_vectors()
+        try:
+            self._add(VectorRAGRetriever(_PASSAGES))
+        except MissingDependency as error:
+            self.notes = (f"Passages are found by words alone, not by vectors: {error}",)
+        except InputError:  # a few numbers and signs, of which nothing can be learnt: words still find them
+            pass
         if own is not None:
             self._add(as_retriever(own))
         self._described = [describe(retriever) for retriever, _ in self._asked]
@@ -367,14 +356,6 @@ class Pool:
         """Release what the retrievers hold."""
         for retriever, _ in self._asked:
             retriever.close()
-
-    def _add_vectors(self) -> None:
-        try:
-            self._add(VectorRAGRetriever(_PASSAGES))
-        except MissingDependency as error:
-            self.notes = (*self.notes, f"Passages are found by words alone, not by vectors: {error}")
-        except InputError:  # a few numbers and signs, of which nothing can be learnt: words still find them
-            return
 
     def _add(self, retriever: Retriever) -> None:
         with collected(), no_exit(retriever.name, "index"):

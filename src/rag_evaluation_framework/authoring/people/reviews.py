@@ -1,7 +1,9 @@
 """Reviews: what a person decided about a question, as marks in its metadata until they are carried out."""
 
 from dataclasses import dataclass, replace
-from typing import Any, Literal, NamedTuple, TypeAlias, cast, get_args
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple, TypeAlias, cast
+
+from pydantic import ConfigDict, Field, StrictInt, TypeAdapter, ValidationError
 
 from ...data import REVIEW, GroundTruth
 from ...data.ground_truth import reviewed_as
@@ -19,9 +21,9 @@ class MovedEnds(NamedTuple):
         text: What it quotes then.
     """
 
-    label: int
-    start: int
-    end: int
+    label: StrictInt
+    start: StrictInt
+    end: StrictInt
     text: str
 
 
@@ -38,9 +40,11 @@ class Review:
         earlier_wording: How the question was worded before a review that was carried out; "" if it was not reworded.
     """
 
+    __pydantic_config__: ClassVar = ConfigDict(extra="forbid")
+
     verdict: Verdict | None = None
     wording: str = ""
-    dropped_answers: tuple[int, ...] = ()
+    dropped_answers: tuple[Annotated[StrictInt, Field(ge=0)], ...] = ()
     moved_ends: tuple[MovedEnds, ...] = ()
     question: str = ""
     earlier_wording: str = ""
@@ -83,24 +87,12 @@ class Review:
         return cast("GroundTruth[Any]", replace(cast("Any", entry), query=query))
 
 
+_RECORD = TypeAdapter(Review)
+
+
 def _read(given: Any) -> Review | None:
     """Return a review as `marked` writes it; None of anything else."""
     try:
-        moved = tuple(MovedEnds(**one) for one in given.get("moved_ends", ()))
-        fields: dict[str, Any] = {
-            **given,
-            "dropped_answers": tuple(given.get("dropped_answers", ())),
-            "moved_ends": moved,
-        }
-        review = Review(**fields)
-    except (TypeError, AttributeError):
+        return _RECORD.validate_python(given)
+    except ValidationError:
         return None
-    texts: tuple[Any, ...] = (review.wording, review.question, review.earlier_wording, *(each.text for each in moved))
-    numbers = (*review.dropped_answers, *(number for each in moved for number in each[:3]))
-    is_review = (
-        review.verdict in (None, *get_args(Verdict))
-        and all(isinstance(text, str) for text in texts)
-        and all(type(number) is int for number in numbers)
-        and min(review.dropped_answers, default=0) >= 0
-    )
-    return review if is_review else None

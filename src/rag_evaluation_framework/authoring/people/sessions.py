@@ -17,19 +17,16 @@ from ...data import (
     TOKEN,
     Answer,
     CharacterSpan,
-    ChunkLevelGroundTruth,
     ChunkRegistry,
     Corpus,
     Dataset,
-    DocumentId,
-    DocumentLevelGroundTruth,
     GroundTruth,
     Query,
     QueryText,
     Skipped,
     TokenLevelGroundTruth,
 )
-from ...data.ground_truth import as_answer, mapped
+from ...data.ground_truth import mapped
 from ...data.ids import QueryId, QueryIds
 from ...datasets.checks import Finding, lint_dataset
 from ...datasets.checks.findings import Label, LabelTexts
@@ -71,12 +68,9 @@ class SavedFile:
         Raises:
             DatasetError: It cannot be saved, or somebody else has written the file since; then it stays as it is.
         """
-        _, interrupt = finished(lambda: self._replace(dataset))
+        self._state, interrupt = finished(lambda: replace_dataset(dataset, self.path, self._state))
         if interrupt is not None:
             raise interrupt
-
-    def _replace(self, dataset: Dataset[Any]) -> None:
-        self._state = replace_dataset(dataset, self.path, self._state)
 
 
 # A session of labelling: the questions of a dataset, labelled or not, saved after every change.
@@ -158,16 +152,18 @@ class Session:
     def add(self, queries: Iterable[Query]) -> int:
         """Add questions that are not labelled; those of which the id or the wording is there already stay as they are.
 
+        Capitals, white space and punctuation around words make no other wording, as for `dataset lint`.
+
         Returns:
             How many were added.
         """
         ids = {question.query.id for question in self.questions}
-        wordings = {_collapsed(question.query.text) for question in self.questions}
+        wordings = {wording_key(question.query.text) for question in self.questions}
         before = len(self.questions)
         for query in queries:
-            if query.id not in ids and _collapsed(query.text) not in wordings:
+            if query.id not in ids and wording_key(query.text) not in wordings:
                 ids.add(query.id)
-                wordings.add(_collapsed(query.text))
+                wordings.add(wording_key(query.text))
                 self.questions.append(Question(query, None, (Skipped(query, "", NOT_LABELLED),)))
         if len(self.questions) > before:
             self._save()
@@ -176,15 +172,10 @@ class Session:
     def ask(self, wording: str) -> int:
         """Return the number of a question, which is added if its wording is not there.
 
-        Capitals, white space and punctuation around words make no other wording, as for `dataset lint`.
-
         Args:
             wording: The question, its white space being single spaces.
         """
-        texts = [_collapsed(question.query.text) for question in self.questions]
-        if wording in texts:
-            return texts.index(wording)
-        keys = [wording_key(text) for text in texts]
+        keys = [wording_key(question.query.text) for question in self.questions]
         if wording_key(wording) in keys:
             return keys.index(wording_key(wording))
         ids = QueryIds({question.query.id: question.query.text for question in self.questions})
@@ -262,23 +253,19 @@ def _labels_lost(found: Relabelled, path: Path, corpus: Corpus) -> DatasetError:
     folder = corpus.metadata.get("source", "FOLDER")
     lost, total = sum(not change.is_found for change in found.changes), len(found.changes)
     documents = "CONFIG.yaml" if corpus.metadata.keys() & {"glob_pattern", "exclude"} else str(folder)
-    given = ["dataset", "update", str(path), "--corpus", documents]
-    update, are_left = f"rag-eval {shlex.join(given)}", any(entry.relevant for entry in found.dataset)
+    update = f"rag-eval {shlex.join(['dataset', 'update', str(path), '--corpus', documents])}"
+    told, further = "", f"Then `{update}` keeps the others, and labelling goes on with those that are lost"
+    if not any(entry.relevant for entry in found.dataset):
+        told = ", so no question keeps its labels"
+        further = (
+            "If the documents were rewritten, label them anew with `--output` and another file, or give a table of new "
+            f"quotes: `{update} --questions TABLE`"
+        )
     return DatasetError(
         f"{path}: the documents have changed since it was labelled, and {lost} of its {total} labelled texts "
-        f"{'is' if lost == 1 else 'are'} not found in {folder} any more"
-        f"{'' if are_left else ', so no question keeps its labels'}; are these the right folder and pattern of files? "
-        + (
-            f"Then `{update}` keeps the others, and labelling goes on with those that are lost"
-            if are_left
-            else "If the documents were rewritten, label them anew with `--output` and another file, or give a table "
-            f"of new quotes: `{update} --questions TABLE`"
-        )
+        f"{'is' if lost == 1 else 'are'} not found in {folder} any more{told}; are these the right folder and pattern "
+        f"of files? {further}"
     )
-
-
-def _collapsed(text: str) -> str:
-    return " ".join(text.split())
 
 
 _NO_TEXTS = (".json", ".jsonl", ".yaml", ".yml")
@@ -339,35 +326,21 @@ def _rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
 
 def without_answers(entry: GroundTruth[Any], numbers: Set[int]) -> GroundTruth[Any]:
     """Return a question without the answers of these numbers, from 0; with the gains of the others."""
-    gone = {answer for number, answer in enumerate(entry.answers) if number in numbers}
-    match entry:
-        case TokenLevelGroundTruth(relevant_spans=spans):
-            return replace(entry, relevant_spans=tuple(s for number, s in enumerate(spans) if number not in numbers))
-        case ChunkLevelGroundTruth(relevant_chunk_ids=ids, gains=gains):
-            kept = replace(
-                entry, relevant_chunk_ids=tuple(unit for unit in ids if as_answer(unit) not in gone), gains={}
-            )
-            return replace(kept, gains={unit: gain for unit, gain in gains.items() if unit in kept.relevant})
-        case DocumentLevelGroundTruth(gains=gains):
-            left = _documents_left(entry, gone)
-            return replace(left, gains={unit: gain for unit, gain in gains.items() if unit in left.relevant})
-        case _:
-            return entry
+    if isinstance(entry, TokenLevelGroundTruth):
+        spans = enumerate(entry.relevant_spans)
+        return replace(entry, relevant_spans=tuple(span for number, span in spans if number not in numbers))
+    gone, given = {entry.answers[number] for number in numbers}, cast("Any", entry)
 
+    def stays(unit: Any) -> bool:  # by the answer of the unit, or of the prefix that it is part of
+        return replace(given, **{entry.listed_in: (unit,)}, gains={}).answers[0] not in gone
 
-def _documents_left(entry: DocumentLevelGroundTruth, gone: Set[Answer[DocumentId]]) -> DocumentLevelGroundTruth:
-    """Return a question without these documents and prefixes, and without gains."""
-
-    def stays(unit: DocumentId | Answer[DocumentId]) -> bool:
-        alone = replace(entry, relevant_document_ids=(unit,), gains={})
-        return alone.answers[0] not in gone  # that of the unit, or of the prefix that it is part of
-
-    return replace(
-        entry,
-        relevant_document_ids=tuple(filter(stays, entry.relevant_document_ids)),
-        relevant_prefixes=tuple(prefix for prefix in entry.relevant_prefixes if stays(DocumentId(f"{prefix}*"))),
-        gains={},
+    units = tuple(filter(stays, getattr(entry, entry.listed_in)))
+    left = {"relevant_prefixes": tuple(each for each in entry.relevant_prefixes if stays(f"{each}*"))}
+    kept: GroundTruth[Any] = replace(
+        given, **{entry.listed_in: units}, **left if entry.relevant_prefixes else {}, gains={}
     )
+    gains = {unit: gain for unit, gain in entry.gains.items() if unit in kept.relevant}
+    return cast("GroundTruth[Any]", replace(cast("Any", kept), gains=gains))
 
 
 def with_moved_ends(entry: GroundTruth[Any], moved: Iterable[MovedEnds]) -> GroundTruth[Any]:

@@ -427,10 +427,5 @@ def published_text(known: "PublishedExperiment") -> str:
             f"not published are {len(known.unmatched)} of the run's questions, which the dataset {known.dataset_name} "
             f"does not have in this wording: {first_of(known.unmatched, _MOST_NAMED)}"
         )
-    if known.unanswered:
-        told.append(
-            f"the run has nothing for {len(known.unanswered)} of the questions of the dataset "
-            f"{known.dataset_name}: {first_of(known.unanswered, _MOST_NAMED)}"
-        )
     again = ". Publishing the result again makes a new experiment" if known.is_lossy else ""
     return "; ".join([*told, *known.problems]) + again
