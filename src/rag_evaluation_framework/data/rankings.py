@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from math import isnan
 from numbers import Integral, Real
 from typing import Any, Literal, Self, cast
@@ -177,9 +178,9 @@ class Rankings(OnDemand[QueryRanking]):
 
     def __post_init__(self) -> None:
         _check_corpus(self.corpus)
-        query_id, number = next(iter(Counter(query.id for query in self.queries).most_common(1)), ("", 1))
-        if number > 1:
-            raise DatasetError(f"the rankings have question {query_id!r} twice; ids must be unique")
+        for query_id, number in Counter(query.id for query in self.queries).most_common(1):
+            if number > 1:
+                raise DatasetError(f"the rankings have question {query_id!r} twice; ids must be unique")
         lengths = {len(self.hits), len(self.exhausted), *map(len, self.at.values())}
         lengths |= {len(stage.seconds) for stage in self.stages.values()}
         if lengths != {len(self.queries)}:
@@ -212,27 +213,15 @@ class Rankings(OnDemand[QueryRanking]):
         """
         given: Any = entries
         listed: list[QueryRanking] = items(given, "entries") if isinstance(given, Iterable) else [given]
-        for each in cast("list[Any]", listed):
-            if not isinstance(each, QueryRanking) or not isinstance(cast("object", each.query), Query):
-                raise DatasetError(
-                    f"the rankings hold {shown(each)}; expected QueryRanking(query, hits) of a Query, as in "
-                    "dataset.queries"
-                )
         _check_corpus(corpus)
         for entry in listed:
-            for ranking in (entry.hits, *entry.at.values(), *(stage.hits or () for stage in entry.stages)):
-                for hit in ranking:
-                    _refuse_wrong(hit, corpus, f"the rankings of question {entry.query.id!r} hold")
+            _check_entry(entry, corpus)
         collector = HitCollector()
         numbers = [collector.add(entry.hits) for entry in listed]
-        cutoffs = dict.fromkeys(cutoff for entry in listed for cutoff in entry.at)
-        at = {
-            cutoff: [
-                collector.add(entry.at[cutoff]) if cutoff in entry.at else number
-                for entry, number in zip(listed, numbers, strict=True)
-            ]
-            for cutoff in cutoffs
-        }
+        at: dict[Cutoff, list[int]] = {}
+        for row, entry in enumerate(listed):
+            for cutoff, ranking in entry.at.items():
+                at.setdefault(cutoff, [*numbers])[row] = collector.add(ranking)
         stages = [stage_rows(entry.stages, collector) for entry in listed]
         return cls(
             tuple(entry.query for entry in listed),
@@ -253,9 +242,8 @@ class Rankings(OnDemand[QueryRanking]):
         if not self.timed:
             return "not measured"
         some = "1 question, alone" if self.timed == 1 else f"{self.timed} questions, one at a time"
-        return ("one question at a time" if self.timed == len(self) else some) + (
-            ", what can be done for all together done before" if self.prepared else ""
-        )
+        how = "one question at a time" if self.timed == len(self) else some
+        return f"{how}, what can be done for all together done before" if self.prepared else how
 
     def first(self, cutoff: Cutoff) -> RankedHits:
         """Return the first k hits of each query, k being the size of the cutoff."""
@@ -270,15 +258,12 @@ class Rankings(OnDemand[QueryRanking]):
         """
         if not any(name == CANDIDATES or name.split(" ")[0] == RERANK for name in self.stages):
             return None
-        begins, ends = np.zeros((2, len(self)), dtype=np.int64)
-        known = np.zeros(len(self), dtype=np.bool_)
+        begins, ends = np.full((2, len(self)), -1, dtype=np.int64)
         for stage in self.stages.values():
             begins[stage.ranked], ends[stage.ranked] = stage.hits.begins[stage.ranked], stage.hits.ends[stage.ranked]
-            known |= stage.ranked
-        if not known.any():
-            return None
+        known = np.flatnonzero(begins >= 0)
         hits = RankedHits(self.hits.table, begins, ends)
-        return replace(self, hits=hits, at={}, stages={}).take(np.flatnonzero(known))
+        return replace(self, hits=hits, at={}, stages={}).take(known) if len(known) else None
 
     def take(self, rows: Integers) -> Self:
         """Return the rankings of some of the queries."""
@@ -356,23 +341,28 @@ def _check_corpus(corpus: Any) -> None:
         raise ConfigError(f"rankings: corpus={shown(corpus, 60)}; expected the Corpus that hits have places in")
 
 
-def _refuse_wrong(hit: Any, corpus: Corpus, they_hold: str) -> None:
+def _check_entry(entry: Any, corpus: Corpus) -> None:
+    if not isinstance(entry, QueryRanking) or not isinstance(cast("object", entry.query), Query):
+        told = f"the rankings hold {shown(entry)}"
+        raise DatasetError(f"{told}; expected QueryRanking(query, hits) of a Query, as in dataset.queries")
+    rankings = (entry.hits, *entry.at.values(), *(stage.hits or () for stage in entry.stages))
+    for hit in chain.from_iterable(rankings):
+        _check_hit(hit, corpus, f"the rankings of question {entry.query.id!r} hold")
+
+
+def _check_hit(hit: Any, corpus: Corpus, they: str) -> None:
     if not isinstance(hit, Hit):
-        raise DatasetError(
-            f"{they_hold} {shown(hit, 60)}; expected a Hit, such as Hit(doc_id, start, end) or Hit(text=...)"
-        )
+        raise DatasetError(f"{they} {shown(hit, 60)}; expected a Hit, such as Hit(doc_id, start, end) or Hit(text=...)")
     given: tuple[Any, ...] = (hit.doc_id, hit.chunk_id, hit.text)
     if not all(value is None or isinstance(value, str) for value in given):
-        raise DatasetError(f"{they_hold} {shown(hit, 120)}; expected texts as doc_id, chunk_id and text")
-    score: Any = hit.score
-    if score is not None and not isinstance(score, Real):
-        raise DatasetError(f"{they_hold} the score {shown(score, 60)}; expected a number")
+        raise DatasetError(f"{they} {shown(hit, 120)}; expected texts as doc_id, chunk_id and text")
+    if not isinstance(cast("object", hit.score), Real | None):
+        raise DatasetError(f"{they} the score {shown(hit.score, 60)}; expected a number")
     if hit.start is None or hit.end is None:
         return
     if hit.doc_id is None or hit.doc_id not in corpus:
-        raise DatasetError(f"{they_hold} a place in document {hit.doc_id!r}, which their corpus does not have")
+        raise DatasetError(f"{they} a place in document {hit.doc_id!r}, which their corpus does not have")
     length, place = len(corpus[hit.doc_id].content), (hit.start, hit.end)
     if not all(isinstance(offset, Integral) for offset in place) or not 0 <= hit.start <= hit.end <= length:
-        raise DatasetError(
-            f"{they_hold} the place [{hit.start!r}:{hit.end!r}] in {hit.doc_id!r}, which has {length} characters"
-        )
+        told = f"the place [{hit.start!r}:{hit.end!r}] in {hit.doc_id!r}"
+        raise DatasetError(f"{they} {told}, which has {length} characters")

@@ -13,10 +13,10 @@ from pydantic import FailFast, Field, StringConstraints
 from pydantic.alias_generators import to_camel
 
 from ..base.files import Json, checked_path, is_list, is_object, unfinished, write_new
-from ..base.outside import json_text, shown
+from ..base.outside import json_text
 from ..base.records import IGNORED, Problems, Record, RecordReader, storable
 from ..data import CHUNK, Corpus, Dataset, DocumentId, EvaluationType, GroundTruth, Query, QueryId, QueryText
-from ..data.dataset import Incomplete, Skipped
+from ..data.dataset import Incomplete, Skipped, checked_dataset
 from ..data.levels import Level, check_level
 from ..data.spans import CharacterSpan
 from ..errors import DatasetError
@@ -245,11 +245,8 @@ def save_dataset(dataset: Dataset[Any], path: str | Path) -> Path:
         DatasetError: It is not a dataset, the extension is neither `.json` nor `.jsonl`, the file exists, a label does
             not match the corpus, a question contains a lone surrogate, or the metadata cannot be written as JSON.
     """
-    given: Any = dataset
-    if not isinstance(given, Dataset):
-        raise DatasetError(f"dataset={shown(given)}: expected a Dataset; load_dataset(path, corpus=...) reads one")
     path = checked_path(path)
-    text = dataset_text(dataset, path)
+    text = dataset_text(checked_dataset(dataset), path)
     write_new(path, text)
     keep_texts(dataset, path)
     return path

@@ -15,7 +15,6 @@ from ...base.progress import progress
 from ...components.retrievers.bm25 import BM25Retriever
 from ...data import (
     DOCUMENT,
-    TOKEN,
     ChunkRegistry,
     DocumentLevelGroundTruth,
     EvaluationType,
@@ -23,7 +22,7 @@ from ...data import (
     TokenLevelGroundTruth,
     count_skipped,
 )
-from ...data.dataset import Dataset, check_dataset_level
+from ...data.dataset import Dataset, checked_dataset
 from ...data.documents import Corpus, checked_corpus
 from ...data.hits import RankedHits
 from ...data.spans import CharacterSpan, merge_overlapping_spans, total_length
@@ -171,8 +170,7 @@ def describe_dataset(
         CorpusError: The corpus is not a `Corpus`, or is empty.
         DatasetError: It is not a dataset.
     """
-    check_dataset_level(dataset, getattr(dataset, "level", TOKEN))
-    corpus = dataset.corpus if corpus is None else checked_corpus(corpus)
+    corpus = checked_dataset(dataset).corpus if corpus is None else checked_corpus(corpus)
     texts = LabelTexts(dataset, corpus, registry)
     questions = [(entry, texts.labels(entry)) for entry in dataset]
     answered = [(entry, labels) for entry, labels in questions if labels]
@@ -364,8 +362,7 @@ def dataset_quality(
         DatasetError: It is not a dataset.
         InputError: The documents are blank.
     """
-    check_dataset_level(dataset, getattr(dataset, "level", TOKEN))
-    documents = dataset.corpus if corpus is None else checked_corpus(corpus)
+    documents = checked_dataset(dataset).corpus if corpus is None else checked_corpus(corpus)
     if documents is None:
         raise CorpusError(
             f"dataset {shown(dataset.name)} has no documents; expected them as corpus=Corpus.from_folder(...)"

@@ -6,8 +6,8 @@ from typing import Any
 
 from ...base.outside import shown
 from ...base.progress import progress
-from ...data import TOKEN, ChunkRegistry, Cutoff, GroundTruth
-from ...data.dataset import Dataset, check_dataset_level
+from ...data import ChunkRegistry, Cutoff, GroundTruth
+from ...data.dataset import Dataset, checked_dataset
 from ...data.documents import Corpus, checked_corpus
 from ...data.spans import CharacterSpan, merge_overlapping_spans, total_length, uncovered
 from ...errors import ConfigError
@@ -202,8 +202,7 @@ def lint_dataset(
         CorpusError: The corpus is not a `Corpus`, or is empty.
         DatasetError: It is not a dataset.
     """
-    check_dataset_level(dataset, getattr(dataset, "level", TOKEN))
-    corpus = dataset.corpus if corpus is None else checked_corpus(corpus)
+    corpus = checked_dataset(dataset).corpus if corpus is None else checked_corpus(corpus)
     characters, results = Cutoff.parse(budget), Cutoff.parse(k)
     if characters.unit != "ch" or results.unit:
         given = f"budget={shown(budget)}, k={shown(k)}"
