@@ -1,7 +1,7 @@
 """LangSmith examples (`inputs` and `outputs`): reading and writing."""
 
 from collections.abc import Iterable, Mapping
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, NotRequired, TypedDict, TypeGuard, overload
 
 from pydantic.alias_generators import to_camel
@@ -22,7 +22,7 @@ from ..data import (
     TokenLevelGroundTruth,
 )
 from ..data.ids import ChunkId, EvaluationType, PositionAwareChunkId, QueryId, QueryIds, QueryText
-from ..data.levels import CHUNK, TOKEN, Level, U, check_level, checked_level
+from ..data.levels import DOCUMENT, TOKEN, Level, U, check_level, checked_level
 from ..errors import DatasetError, LevelMismatch
 from ..labels.questions import question_keys
 from .labels import BESIDE_ANSWERS, Given, LabelReader, have_places
@@ -239,18 +239,18 @@ class ExampleReader:
         answers: list[Any] = []
         if key == _ANSWERS and have_places(value):
             value, answers = answers, value
-        if self.level is TOKEN:
-            several = self.labels.token_level(query, Given([], at), Given(answers, at))
-            return several if answers else self._token_level(query, value, key, at)
-        ids, gains = Given(value, at), Given(outputs.get("gains", {}), f"{where}.gains")
-        if self.level is CHUNK:
-            return self.labels.chunk_level(query, ids, gains, Given(answers, at))
+        if self.level is TOKEN and not answers:
+            return self._token_level(query, value, key, at)
+        gains = Given(outputs.get("gains", {}), f"{where}.gains")
+        truth = partial(self.labels.truth, self.level, query, Given(value, at), Given(answers, at), gains)
+        if self.level is not DOCUMENT:
+            return truth()
         name = next((name for name in _PREFIXES if name in outputs), _PREFIXES[0])
         prefixes = outputs.get(name, [])
         if not is_list(prefixes) or not all(isinstance(prefix, str) for prefix in prefixes):
             self.records.problem(f"{where}.{name}", f"expected a list of strings, got {brief_repr(prefixes)}")
             return None
-        return self.labels.document_level(query, ids, Given(prefixes, f"{where}.{name}"), gains, Given(answers, at))
+        return truth(Given(prefixes, f"{where}.{name}"))
 
     def _token_level(self, query: Query, items: Any, key: str, where: str) -> TokenLevelGroundTruth | None:
         items = self.records.attempt(where, as_list, items)

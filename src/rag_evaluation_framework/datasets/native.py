@@ -1,7 +1,7 @@
 """The native dataset format: JSON or YAML (one object), and JSONL (a header line, then a question a line)."""
 
 import shutil
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from hashlib import sha256
@@ -116,16 +116,10 @@ class _TokenQuery(_Question):
     relevant_spans: list[Any]  # read one by one: of a million that are wrong, the library would keep every error
 
 
-_LEVELS: dict[EvaluationType, tuple[type[_Question], Callable[..., GroundTruth[Any] | None]]] = {
-    "document-level": (_DocumentQuery, LabelReader.document_level),
-    "chunk-level": (_ChunkQuery, LabelReader.chunk_level),
-    "token-level": (_TokenQuery, LabelReader.token_level),
-}
-"""The records of each level, and what makes its truth of the fields that only they have, in their order."""
-
-_OWN_KEYS = {
-    level: [key for key in kind.model_fields if key not in _Question.model_fields]
-    for level, (kind, _) in _LEVELS.items()
+_LEVELS: dict[EvaluationType, type[_Question]] = {
+    "document-level": _DocumentQuery,
+    "chunk-level": _ChunkQuery,
+    "token-level": _TokenQuery,
 }
 
 
@@ -209,22 +203,24 @@ def read_native(
 
 
 def _entry(data: Any, where: str, level: Level[Any], labels: LabelReader) -> GroundTruth[Any] | None:
-    kind, truth = _LEVELS[level.evaluation_type]
-    keys, answers = _OWN_KEYS[level.evaluation_type], data.get("answers") if is_object(data) else None
-    beside = {keys[0], to_camel(keys[0])} & data.keys() if is_object(data) else set[str]()
+    kind = _LEVELS[level.evaluation_type]
+    key, *others = (key for key in kind.model_fields if key not in _Question.model_fields)
+    answers = data.get("answers") if is_object(data) else None
+    beside = {key, to_camel(key)} & data.keys() if is_object(data) else set[str]()
     if have_places(answers) or (answers == [] and not beside):
         for other in beside:
             labels.records.problem(f"{where}.{other}", BESIDE_ANSWERS)
             return None
-        data = {name: value for name, value in data.items() if name != "answers"} | {keys[0]: list[Any]()}
+        data = {name: value for name, value in data.items() if name != "answers"} | {key: list[Any]()}
     else:  # it is metadata
         answers = []
     record = labels.records.validate(kind, data, where)
     if record is None:
         return None
     labels.records.check_query(record.id, record.query, where)
-    own = (Given(getattr(record, key), f"{where}.{key}") for key in keys)
-    return truth(labels, record.as_query(), *own, Given(answers, f"{where}.answers"))
+    given, *more = (Given(getattr(record, name), f"{where}.{name}") for name in (key, *others))
+    listed = Given(answers, f"{where}.answers")
+    return labels.truth(level, record.as_query(), given, listed, **dict(zip(others, more, strict=True)))
 
 
 # Saving datasets in the native format.
