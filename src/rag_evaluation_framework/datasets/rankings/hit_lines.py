@@ -121,12 +121,9 @@ def read_hit_lines(path: Path, query_ids: Sequence[str]) -> RankedHits:
         raise DatasetError(f"{path}: has {len(numbers)} questions; expected {len(query_ids)}")
     ranked = collector.ranked(numbers)
     start, end = ranked.table.start, ranked.table.end
-    if len(wrong := np.flatnonzero((start > end) & (end >= 0))):
-        row = int(wrong[0])
-        line_number = int(np.searchsorted(ranked.ends, row, side="right")) + 1
-        raise DatasetError(
-            f"{path}: line {line_number}: start is {start[row]} and end {end[row]}; expected start <= end"
-        )
+    for row in np.flatnonzero((start > end) & (end >= 0))[:1]:
+        where = f"{path}: line {np.searchsorted(ranked.ends, row, side='right') + 1}"
+        raise DatasetError(f"{where}: start is {start[row]} and end {end[row]}; expected start <= end")
     return ranked
 
 
@@ -185,11 +182,9 @@ def read_hits(data: bytes, path: Path, order: Order | None) -> Hits | None:
     first = _object(lines[0][1]) if lines else {}
     is_journal = _JOURNAL in first
     if is_journal:
-        if first[_JOURNAL] != JOURNAL_VERSION:
-            raise DatasetError(
-                f"{path}: is a journal of version {shown(first[_JOURNAL], 60)}; this version reads {JOURNAL_VERSION}: "
-                "run it again"
-            )
+        if (version := first[_JOURNAL]) != JOURNAL_VERSION:
+            told = f"{path}: is a journal of version {shown(version, 60)}"
+            raise DatasetError(f"{told}; this version reads {JOURNAL_VERSION}: run it again")
         is_torn = not data.endswith(b"\n") and not _object(lines[-1][1])
         lines = lines[1 : -1 if is_torn else None]
     elif not (any(key in first for key in _RESULTS) or is_list(first.get("doc_id"))):  # lines with ids, or a whole file
@@ -220,15 +215,13 @@ def _object(line: bytes) -> dict[str, Any]:
 def _parsed(lines: Iterable[tuple[int, bytes]], path: Path, *, is_journal: bool) -> Hits:
     problems, rankings = Problems(), dict[str, Retrieval | None]()
     for number, line in lines:
-        where = f"line {number}"
         try:
-            content: Any = parse_json(line.decode())
-            query_id, found = _question(content)
+            query_id, found = _question(parse_json(line.decode()))
             if query_id in rankings and not is_journal:
                 raise ValueError(f"question {query_id!r} has a ranking already")
             rankings[query_id] = found
         except (ValueError, InputError) as error:
-            problems.append(f"{where}: {error}")
+            problems.append(f"line {number}: {error}")
     if problems:
         raise DatasetError(problems.message(str(path)))
     return rankings

@@ -54,10 +54,10 @@ class StoredRetriever(Retriever):
     def __post_init__(self) -> None:
         given: Any = self.path
         listed: list[Any] = [*given] if isinstance(given, list | tuple) else [given]
-        paths = tuple(str(checked_path(path, ConfigError)) for path in listed)
+        paths = [str(checked_path(path, ConfigError)) for path in listed]
         if not paths:
             raise ConfigError("no stored rankings are named; expected a file, or the folder of a run")
-        object.__setattr__(self, "path", paths[0] if len(paths) == 1 else paths)
+        object.__setattr__(self, "path", paths[0] if len(paths) == 1 else tuple(paths))
         check_choice("StoredRetriever", "ids", self.ids, ("document", "chunk"))
         check_order(self.order, self.ties)
 
