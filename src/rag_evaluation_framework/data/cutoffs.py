@@ -18,24 +18,17 @@ _CUTOFF = re.compile(r"(?P<size>\d{1,1000})(?P<unit>ch|tok)?(?P<whole>_whole)?")
 _FORMS = "a number of results (5), characters (4000ch) or tokens (1000tok); budgets also as 4000ch_whole"
 
 # Under which names ir_measures 0.4 registers what our metrics compute; its set measures are those of whole rankings.
-SPELLINGS = {
-    "Success": "hit",
-    "R": "recall",
-    "Recall": "recall",
-    "SetR": "recall",
-    "P": "precision",
-    "Precision": "precision",
-    "SetP": "precision",
-    "SetF": "f1",
-    "RR": "mrr",
-    "MRR": "mrr",
-    "AP": "map",
-    "MAP": "map",
-    "nDCG": "ndcg",
-    "NDCG": "ndcg",
-    "Rprec": "r_precision",
-    "RPrec": "r_precision",
+_THEIRS = {
+    "hit": "Success",
+    "recall": "R Recall SetR",
+    "precision": "P Precision SetP",
+    "f1": "SetF",
+    "mrr": "RR MRR",
+    "map": "AP MAP",
+    "ndcg": "nDCG NDCG",
+    "r_precision": "Rprec RPrec",
 }
+SPELLINGS = {theirs: ours for ours, names in _THEIRS.items() for theirs in names.split()}
 """Names of metrics as ir_measures spells them, and ours."""
 
 

@@ -215,10 +215,10 @@ class Dataset(Generic[U]):
         for attribute, text in told.items():
             object.__setattr__(self, attribute, text)
         check_texts(self, DatasetError, *(key for key, text in told.items() if key == "name" or text is not None))
-        where, like = f"dataset {name!r}", "such as TokenLevelGroundTruth(query, spans)"
+        where, like = f"dataset {name!r}", "TokenLevelGroundTruth(query, spans)"
         given: Any = ground_truth
         if isinstance(given, GroundTruth) or not isinstance(given, Iterable):
-            raise DatasetError(f"{where}: ground_truth={shown(given)}; expected a list of ground truths, {like}")
+            raise DatasetError(f"{where}: ground_truth={shown(given)}; expected a list of ground truths, as [{like}]")
         listed: list[Any] = items(given, f"{where}: ground_truth")
         level = checked_level(level)
         if corpus is not None:
@@ -240,7 +240,7 @@ class Dataset(Generic[U]):
         copy_metadata(self, DatasetError)
         for entry in listed:
             if not isinstance(entry, GroundTruth):
-                raise DatasetError(f"{where}: {shown(entry)}; expected ground truth, {like}")
+                raise DatasetError(f"{where}: {shown(entry)}; expected ground truth, such as {like}")
             query = entry.query
             if entry.level is not level:
                 raise LevelMismatch(

@@ -128,7 +128,7 @@ def _check_spans(spans: Sequence[CharacterSpan]) -> None:
     if any(span.start == span.end for span in spans):
         raise DatasetError(f"a place has an empty span ({told}); leave it out")
     if any(before.end > span.start for before, span in pairwise(spans)):
-        raise DatasetError(f"the spans of a place overlap or are out of order ({told}); order them as the document")
+        raise DatasetError(f"the spans of a place overlap or are out of order ({told}); order them as they stand")
 
 
 # The units that ground truth is made of: checked, with their gains, and answers with several places among them.

@@ -16,7 +16,7 @@ from ...adapt.results import as_retrieval
 from ...base.files import is_list, is_object, most_unfolded, parse_json, unfolded_lines
 from ...base.outside import harmless_json, one_line, shown
 from ...base.records import Problems
-from ...data.hits import Hit, HitCollector, RankedHits, Retrieval, Stage
+from ...data.hits import COLUMNS, Hit, HitCollector, RankedHits, Retrieval, Stage
 from ...errors import DatasetError, InputError
 from .parsers import Order, refuse_rising
 
@@ -58,9 +58,6 @@ class HitLine(BaseModel):
     asked: Any = None
 
 
-_COLUMNS = ("doc_id", "start", "end", "chunk_id", "text", "score")
-
-
 def write_hit_lines(
     file: BinaryIO, query_ids: Sequence[str], rankings: RankedHits, failed: Container[str] = ()
 ) -> None:
@@ -88,7 +85,7 @@ def write_hit_lines(
 def _written(query_ids: Sequence[str], rankings: RankedHits, failed: Container[str]) -> Iterator[bytes]:
     bounds = zip(rankings.begins.tolist(), rankings.ends.tolist(), strict=True)
     for query_id, (begin, end) in zip(query_ids, bounds, strict=True):
-        first, *others = zip(_COLUMNS, rankings.table.columns(slice(begin, end)), strict=True)
+        first, *others = zip(COLUMNS, rankings.table.columns(slice(begin, end)), strict=True)
         known = [other for other in others if any(value is not None for value in other[1])]
         content: dict[str, Any] = {"query_id": query_id, **dict([first, *known])}
         if query_id in failed:
@@ -114,7 +111,7 @@ def read_hit_lines(path: Path, query_ids: Sequence[str]) -> RankedHits:
             expected = repr(query_ids[number - 1]) if number <= len(query_ids) else "none"
             if repr(known.query_id) != expected:
                 raise ValueError(f"is of question {known.query_id!r}, expected {expected}")
-            numbers.append(collector.add_columns(*_columns(known)))
+            numbers.append(collector.add_columns(_columns(known)))
         except (ValueError, OverflowError) as error:
             raise DatasetError(f"{where}: {error}") from error
     if len(numbers) < len(query_ids):
@@ -134,7 +131,7 @@ def _columns(line: HitLine) -> list[list[Any]]:
         ValueError: They are of different lengths.
     """
     hits = len(line.doc_id)
-    columns = [[None] * hits if (column := getattr(line, name)) is None else column for name in _COLUMNS]
+    columns = [[None] * hits if (column := getattr(line, name)) is None else column for name in COLUMNS]
     if any(len(column) != hits for column in columns):
         raise ValueError(f"$.doc_id has {hits} hits, and another column has not")
     return columns
