@@ -19,16 +19,16 @@ _FORMS = "a number of results (5), characters (4000ch) or tokens (1000tok); budg
 
 # Under which names ir_measures 0.4 registers what our metrics compute; its set measures are those of whole rankings.
 _THEIRS = {
-    "hit": "Success",
-    "recall": "R Recall SetR",
-    "precision": "P Precision SetP",
-    "f1": "SetF",
-    "mrr": "RR MRR",
-    "map": "AP MAP",
-    "ndcg": "nDCG NDCG",
-    "r_precision": "Rprec RPrec",
+    "hit": ("Success",),
+    "recall": ("R", "Recall", "SetR"),
+    "precision": ("P", "Precision", "SetP"),
+    "f1": ("SetF",),
+    "mrr": ("RR", "MRR"),
+    "map": ("AP", "MAP"),
+    "ndcg": ("nDCG", "NDCG"),
+    "r_precision": ("Rprec", "RPrec"),
 }
-SPELLINGS = {theirs: ours for ours, names in _THEIRS.items() for theirs in names.split()}
+SPELLINGS = {theirs: ours for ours, names in _THEIRS.items() for theirs in names}
 """Names of metrics as ir_measures spells them, and ours."""
 
 

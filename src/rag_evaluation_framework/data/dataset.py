@@ -215,10 +215,13 @@ class Dataset(Generic[U]):
         for attribute, text in told.items():
             object.__setattr__(self, attribute, text)
         check_texts(self, DatasetError, *(key for key, text in told.items() if key == "name" or text is not None))
-        where, like = f"dataset {name!r}", "TokenLevelGroundTruth(query, spans)"
+        where = f"dataset {name!r}"
         given: Any = ground_truth
         if isinstance(given, GroundTruth) or not isinstance(given, Iterable):
-            raise DatasetError(f"{where}: ground_truth={shown(given)}; expected a list of ground truths, as [{like}]")
+            raise DatasetError(
+                f"{where}: ground_truth={shown(given)}; expected a list of ground truths, such as "
+                "[TokenLevelGroundTruth(query, spans)]"
+            )
         listed: list[Any] = items(given, f"{where}: ground_truth")
         level = checked_level(level)
         if corpus is not None:
@@ -240,7 +243,9 @@ class Dataset(Generic[U]):
         copy_metadata(self, DatasetError)
         for entry in listed:
             if not isinstance(entry, GroundTruth):
-                raise DatasetError(f"{where}: {shown(entry)}; expected ground truth, such as {like}")
+                raise DatasetError(
+                    f"{where}: {shown(entry)}; expected ground truth: TokenLevelGroundTruth(query, spans)"
+                )
             query = entry.query
             if entry.level is not level:
                 raise LevelMismatch(
@@ -248,11 +253,11 @@ class Dataset(Generic[U]):
                     f"{level.evaluation_type}: keep one dataset per evaluation type"
                 )
             if query.id in scored:
-                other, problem = scored[query.id].query, f"duplicate question id {query.id!r}; ids must be unique"
-                if other.text != query.text:
-                    problem += f", and this one is that of {shown(other.text, 60)} and {shown(query.text, 60)}; give "
-                    problem += "one of them another: Query(QueryId('…'), QueryText('…'))"
-                raise DatasetError(f"{where}: {problem}")
+                others = f"{shown(scored[query.id].query.text, 60)} and {shown(query.text, 60)}"
+                raise DatasetError(
+                    f"{where}: duplicate question id {query.id!r}; ids must be unique, and this one is that of "
+                    f"{others}; give one of them another: Query(QueryId('…'), QueryText('…'))"
+                )
             scored[query.id] = entry
         object.__setattr__(self, "skipped", _checked_skipped(f"{where}: skipped", skipped, scored))
         skipped_ids = {label.query.id for label in self.skipped}

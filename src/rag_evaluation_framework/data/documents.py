@@ -93,8 +93,8 @@ class Corpus:
         if len(self._by_id) < len(self.documents):
             counts = Counter(document.id for document in self.documents)
             twice = sorted(name for name, count in counts.items() if count > 1)
-            told = f"duplicate document ids: {', '.join(map(repr, twice[:5]))}"
-            raise CorpusError(f"{told}; ids must be unique, in Unicode's form NFC")
+            named = ", ".join(map(repr, twice[:5]))
+            raise CorpusError(f"duplicate document ids: {named}; ids must be unique, in Unicode's form NFC")
 
     @classmethod
     def from_folder(cls, folder_path: str | Path, glob_pattern: str = "**/*.md") -> "Corpus":
@@ -331,13 +331,14 @@ class DocumentResolver:
         if len(found) == 1:
             return found[0]
         if found:
-            told = f"document {name!r} is ambiguous: {' or '.join(found[:_MOST_NAMED])}"
-            raise DatasetError(f"{told}; write the full path, as in the corpus")
-        told = f"the corpus has no document {name!r}"
+            named = " or ".join(found[:_MOST_NAMED])
+            raise DatasetError(f"document {name!r} is ambiguous: {named}; write the full path, as in the corpus")
         if elsewhere := self.alike(name):
-            raise DatasetError(f"{told}, but {' and '.join(elsewhere[:_MOST_NAMED])} in another folder")
+            named = " and ".join(elsewhere[:_MOST_NAMED])
+            raise DatasetError(f"the corpus has no document {name!r}, but {named} in another folder")
         known = ", ".join(document.id for document in self.corpus.documents[:_MOST_NAMED])
-        raise DatasetError(f"{told} (it has {known}{', …' * (len(self.corpus) > _MOST_NAMED)})")
+        more = ", …" * (len(self.corpus) > _MOST_NAMED)
+        raise DatasetError(f"the corpus has no document {name!r} (it has {known}{more})")
 
     def alike(self, name: str) -> list[DocumentId]:
         """Return the ids of all documents that a name could refer to; if it names none, those with its file name."""

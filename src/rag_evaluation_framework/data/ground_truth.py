@@ -200,7 +200,7 @@ def renamed_gains(query: Query, gains: Mapping[IdT, float], rename: Callable[[Id
         DatasetError: Two different gains end up under the same id, or an id is no text.
     """
     where, renamed = f"question {query.id!r}", dict[Any, Any]()
-    for unit, gain in cast("Mapping[Any, Any]", gains).items():
+    for unit, gain in cast("Any", gains).items():
         if not isinstance(unit, str):
             raise DatasetError(f"{where}: gains are of {shown(unit)}; expected ids as texts")
         name: Any = rename(cast("IdT", unit))

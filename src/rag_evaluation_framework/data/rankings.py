@@ -343,8 +343,7 @@ def _check_corpus(corpus: Any) -> None:
 
 def _check_entry(entry: Any, corpus: Corpus) -> None:
     if not isinstance(entry, QueryRanking) or not isinstance(cast("object", entry.query), Query):
-        told = f"the rankings hold {shown(entry)}"
-        raise DatasetError(f"{told}; expected QueryRanking(query, hits) of a Query, as in dataset.queries")
+        raise DatasetError(f"the rankings hold {shown(entry)}; expected QueryRanking(query, hits) of a Query")
     rankings = (entry.hits, *entry.at.values(), *(stage.hits or () for stage in entry.stages))
     for hit in chain.from_iterable(rankings):
         _check_hit(hit, corpus, f"the rankings of question {entry.query.id!r} hold")
@@ -364,5 +363,5 @@ def _check_hit(hit: Any, corpus: Corpus, they: str) -> None:
         raise DatasetError(f"{they} a place in document {hit.doc_id!r}, which their corpus does not have")
     length, place = len(corpus[hit.doc_id].content), (hit.start, hit.end)
     if not all(isinstance(offset, Integral) for offset in place) or not 0 <= hit.start <= hit.end <= length:
-        told = f"the place [{hit.start!r}:{hit.end!r}] in {hit.doc_id!r}"
-        raise DatasetError(f"{they} {told}, which has {length} characters")
+        where = f"[{hit.start!r}:{hit.end!r}] in {hit.doc_id!r}"
+        raise DatasetError(f"{they} the place {where}, which has {length} characters")

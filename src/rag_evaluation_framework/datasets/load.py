@@ -119,8 +119,8 @@ def load_dataset(
         else:
             raise DatasetError(f"{path}: {_no_dataset(first)}")
     if skipped := 0 if len(dataset) else count_skipped(dataset.skipped):
-        told = f"{path}: no question has a label yet: {skipped} {'is' if skipped == 1 else 'are'} skipped"
-        raise DatasetError(f"{told}; `rag-eval label` goes on")
+        are = "is" if skipped == 1 else "are"
+        raise DatasetError(f"{path}: no question has a label yet: {skipped} {are} skipped; `rag-eval label` goes on")
     if not len(dataset):
         raise DatasetError(f"{path}: holds no questions")
     return dataset

@@ -254,13 +254,14 @@ def dataset_text(dataset: Dataset[Any], path: Path) -> str:
     Raises:
         DatasetError: As for `save_dataset`.
     """
-    skipped = dict.fromkeys(label.query for label in dataset.skipped)
-    problems = Problems(
-        chain(
-            (f"question {entry.query.id!r}: {text}" for entry in dataset for text in _problems(entry, dataset)),
-            (f"skipped question {query.id!r}: {text}" for query in skipped for text in _unstorable(query)),
-        )
-    )
+    named = {f"question {query.id!r}": query for query in dataset.queries}
+    named |= {f"skipped question {label.query.id!r}": label.query for label in dataset.skipped}
+    lone = (name for name, query in named.items() if not storable(f"{query.id}{query.text}"))
+    problems = Problems(f"{name}: contains a lone surrogate, which cannot be written as UTF-8" for name in lone)
+    if dataset.corpus is not None:
+        for entry in dataset:
+            for problem in entry.problems(dataset.corpus):
+                problems.append(f"question {entry.query.id!r}: {problem}")
     if problems:
         raise DatasetError(problems.message(f"dataset {dataset.name!r}"))
     header = {
@@ -289,16 +290,6 @@ def dataset_text(dataset: Dataset[Any], path: Path) -> str:
         rows: Iterable[object] = (header, *questions)
         return "".join(_json(row, path) + "\n" for row in rows)
     raise DatasetError(f"{path}: expected a file name ending in .json or .jsonl")
-
-
-def _problems(entry: GroundTruth[Any], dataset: Dataset[Any]) -> list[str]:
-    problems = _unstorable(entry.query)
-    return problems if dataset.corpus is None else [*problems, *entry.problems(dataset.corpus)]
-
-
-def _unstorable(query: Query) -> list[str]:
-    known = storable(f"{query.id}{query.text}")
-    return [] if known else ["contains a lone surrogate, which cannot be written as UTF-8"]
 
 
 def _json(value: object, path: Path, indent: int | None = None) -> str:

@@ -51,13 +51,12 @@ def read_thresholds(given: Any, where: str, problems: list[str]) -> dict[str, fl
             problems.append(f"{where}: {threshold_problem(str(side), None)}")
         elif not is_object(bounds):
             problems.append(f"{where}.{side}: got {shown(bounds)}; expected an object such as {{recallAtK: 0.75}}")
-        for name, value in bounds.items() if side in ("min", "max") and is_object(bounds) else ():
-            key = f"{side}.{name}"
-            problem = threshold_problem(key, value)
-            if problem:
-                problems.append(f"{where}: {problem}")
-            else:
-                found[key] = float(value)
+        else:
+            for name, value in bounds.items():
+                if problem := threshold_problem(f"{side}.{name}", value):
+                    problems.append(f"{where}: {problem}")
+                else:
+                    found[f"{side}.{name}"] = float(value)
     return found
 
 

@@ -180,8 +180,8 @@ def read_hits(data: bytes, path: Path, order: Order | None) -> Hits | None:
     is_journal = _JOURNAL in first
     if is_journal:
         if (version := first[_JOURNAL]) != JOURNAL_VERSION:
-            told = f"{path}: is a journal of version {shown(version, 60)}"
-            raise DatasetError(f"{told}; this version reads {JOURNAL_VERSION}: run it again")
+            other = f"{shown(version, 60)}; this version reads {JOURNAL_VERSION}"
+            raise DatasetError(f"{path}: is a journal of version {other}: run it again")
         is_torn = not data.endswith(b"\n") and not _object(lines[-1][1])
         lines = lines[1 : -1 if is_torn else None]
     elif not (any(key in first for key in _RESULTS) or is_list(first.get("doc_id"))):  # lines with ids, or a whole file

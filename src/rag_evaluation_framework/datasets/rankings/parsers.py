@@ -116,9 +116,11 @@ class JsonParser:
                 pairs = {unit: number for unit, number in numbers.items() if unit is not None and number is not None}
                 yield Entry(where, name, tuple(pairs), tuple(pairs.values()))
             elif name is not None:
-                listed = f"a list of document ids{', best first' * self.kind.is_rankings}"
-                wanted = f"{listed}, or an object {{document: {self.kind.value}}}"
-                self.problems.append(f"{where}: got {brief_repr(value)}; expected {wanted}")
+                order = ", best first" * self.kind.is_rankings
+                self.problems.append(
+                    f"{where}: got {brief_repr(value)}; expected a list of document ids{order}, or an object "
+                    f"{{document: {self.kind.value}}}"
+                )
 
     def _id(self, value: Any, where: str) -> str | None:
         """Return an id as a string; None after recording that it is not a valid id."""
