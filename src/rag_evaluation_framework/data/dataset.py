@@ -244,7 +244,7 @@ class Dataset(Generic[U]):
         for entry in listed:
             if not isinstance(entry, GroundTruth):
                 raise DatasetError(
-                    f"{where}: {shown(entry)}; expected ground truth: TokenLevelGroundTruth(query, spans)"
+                    f"{where}: {shown(entry)}; expected ground truth, such as TokenLevelGroundTruth(query, spans)"
                 )
             query = entry.query
             if entry.level is not level:

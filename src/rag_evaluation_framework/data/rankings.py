@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 
 from ..base.exits import exit_text
 from ..base.outside import class_name, said, shown
-from ..errors import ConfigError, DatasetError, QueryFailed
+from ..errors import DatasetError, QueryFailed
 from .chunks import AnyChunk
 from .columns import Integers, Numbers, OnDemand
 from .cutoffs import Cutoff
-from .documents import Corpus
+from .documents import Corpus, check_corpus_type
 from .hits import Hit, HitCollector, HitTable, RankedHits, Ranking, Stage
 from .queries import Query
 from .values import items
@@ -153,7 +153,7 @@ class Rankings(OnDemand[QueryRanking]):
             did.
 
     Raises:
-        ConfigError: The corpus is not a `Corpus`.
+        CorpusError: The corpus is not a `Corpus`.
         DatasetError: A query is there twice, or there are not as many rankings as queries.
     """
 
@@ -177,7 +177,7 @@ class Rankings(OnDemand[QueryRanking]):
     unfilled: Mapping[str, int] = field(default_factory=dict[str, int])
 
     def __post_init__(self) -> None:
-        _check_corpus(self.corpus)
+        check_corpus_type(self.corpus)
         for query_id, number in Counter(query.id for query in self.queries).most_common(1):
             if number > 1:
                 raise DatasetError(f"the rankings have question {query_id!r} twice; ids must be unique")
@@ -207,15 +207,21 @@ class Rankings(OnDemand[QueryRanking]):
             notes: What the user should know about how they were made.
 
         Raises:
-            ConfigError: The corpus is not a `Corpus`.
+            CorpusError: The corpus is not a `Corpus`.
             DatasetError: An entry is not a `QueryRanking`, a query is ranked twice, or what was found is not hits, or
                 is at a place that there is not.
         """
         given: Any = entries
         listed: list[QueryRanking] = items(given, "entries") if isinstance(given, Iterable) else [given]
-        _check_corpus(corpus)
-        for entry in listed:
-            _check_entry(entry, corpus)
+        check_corpus_type(corpus)
+        for each in cast("list[Any]", listed):
+            if not isinstance(each, QueryRanking) or not isinstance(cast("object", each.query), Query):
+                raise DatasetError(
+                    f"the rankings hold {shown(each)}; expected QueryRanking(query, hits) of one of dataset.queries"
+                )
+            rankings = (each.hits, *each.at.values(), *(stage.hits or () for stage in each.stages))
+            for hit in chain.from_iterable(rankings):
+                _refuse_wrong(hit, corpus, f"the rankings of question {each.query.id!r} hold")
         collector = HitCollector()
         numbers = [collector.add(entry.hits) for entry in listed]
         at: dict[Cutoff, list[int]] = {}
@@ -336,20 +342,7 @@ def stage_columns(stages: Sequence[Sequence[StageRow]], collector: HitCollector)
     }
 
 
-def _check_corpus(corpus: Any) -> None:
-    if not isinstance(corpus, Corpus):
-        raise ConfigError(f"rankings: corpus={shown(corpus, 60)}; expected the Corpus that hits have places in")
-
-
-def _check_entry(entry: Any, corpus: Corpus) -> None:
-    if not isinstance(entry, QueryRanking) or not isinstance(cast("object", entry.query), Query):
-        raise DatasetError(f"the rankings hold {shown(entry)}; expected QueryRanking(query, hits) of a Query")
-    rankings = (entry.hits, *entry.at.values(), *(stage.hits or () for stage in entry.stages))
-    for hit in chain.from_iterable(rankings):
-        _check_hit(hit, corpus, f"the rankings of question {entry.query.id!r} hold")
-
-
-def _check_hit(hit: Any, corpus: Corpus, they: str) -> None:
+def _refuse_wrong(hit: Any, corpus: Corpus, they: str) -> None:
     if not isinstance(hit, Hit):
         raise DatasetError(f"{they} {shown(hit, 60)}; expected a Hit, such as Hit(doc_id, start, end) or Hit(text=...)")
     given: tuple[Any, ...] = (hit.doc_id, hit.chunk_id, hit.text)

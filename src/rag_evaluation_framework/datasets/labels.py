@@ -151,7 +151,7 @@ class LabelReader:
         known, prefixes = len(self.records.problems), tuple(relevant_prefixes.value)
         units = {f"{prefix}*" for prefix in prefixes}
         for number, prefix in enumerate(prefixes):
-            self.records.attempt(f"{relevant_prefixes.at}[{number}]", self._check_prefix, prefix)
+            self.records.attempt(f"{relevant_prefixes.at}[{number}]", self._refuse_prefix, prefix)
 
         def resolve(name: str) -> Any:
             if level is CHUNK:
@@ -193,7 +193,7 @@ class LabelReader:
             return DocumentId(record.doc_id)
         return self.document(record.doc_id)
 
-    def _check_prefix(self, prefix: str) -> None:
+    def _refuse_prefix(self, prefix: str) -> None:
         begins = self.corpus is not None and self.corpus.has_prefix(prefix)
         if not prefix:
             raise DatasetError("an empty prefix would make every document relevant")
