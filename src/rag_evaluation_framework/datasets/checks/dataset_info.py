@@ -30,7 +30,7 @@ from ...errors import CorpusError
 from ...scoring.judging.spans import SpanJudgements
 from ...scoring.metrics.span import SpanRecall
 from .findings import Label, LabelTexts, of_reference, placed
-from .question_checks import content_words, copied_answer, near_duplicates
+from .lint import content_words, copied_answer, near_duplicates
 
 _MOST_DOCUMENTS = 5
 
