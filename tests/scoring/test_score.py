@@ -187,9 +187,9 @@ def test_what_was_not_retrieved_or_is_ranked_twice_is_refused():
     rankings = by_hand(a=[(0, 10)])
     with pytest.raises(DatasetError, match="the rankings have question 'a' twice"):
         Rankings.of([*rankings] * 2, CORPUS)
-    with pytest.raises(ConfigError, match="rankings: corpus=None; expected the Corpus"):
+    with pytest.raises(CorpusError, match="corpus=None: expected a Corpus"):
         Rankings.of(rankings, None)
-    with pytest.raises(ConfigError, match="rankings: corpus=None; expected the Corpus"):
+    with pytest.raises(CorpusError, match="corpus=None: expected a Corpus"):
         replace(rankings, corpus=None)
 
 

@@ -72,7 +72,7 @@ class PositionAwareChunk:
         if not (
             type(self.start) is type(self.end) is int
             and type(self.id) is type(self.content) is type(self.doc_id) is str
-        ):
+        ):  # quick, as there are many
             check_texts(self, SpanError, "id", "content", "doc_id")
             check_offsets(self, SpanError)
         copy_metadata(self, SpanError)
@@ -93,9 +93,8 @@ class PositionAwareChunk:
                 f"chunk [{start}:{end}] of {document.id!r} ends after the document's {len(document.content)} characters"
             )
         content = document.content[start:end]
-        return cls(
-            generate_pa_chunk_id(content), content, document.id, start, end, {} if metadata is None else metadata
-        )
+        kept = {} if metadata is None else metadata
+        return cls(generate_pa_chunk_id(content), content, document.id, start, end, kept)
 
     def to_span(self) -> CharacterSpan:
         """Return the chunk's position as a span, with its content as the text if that has the right length."""
@@ -161,18 +160,11 @@ class ChunkRegistry:
             self._known[_key(chunk)] = chunk
             self._alike[canonical_chunk_id(chunk.id)].append(chunk)
 
-    def register_chunk(self, chunk: Chunk) -> None:
-        """Add a chunk without a position, as `register` does."""
-        self.register(chunk)
-
-    def register_pa_chunk(self, chunk: PositionAwareChunk) -> None:
-        """Add a position-aware chunk, as `register` does."""
-        self.register(chunk)
+    register_chunk = register_pa_chunk = register
 
     def get(self, chunk_id: str) -> AnyChunk | None:
         """Return the chunk with this id, or else with the other form of the id; None if unknown."""
-        alike, known = self._called(chunk_id), chunk_id in self._contents
-        return next((chunk for chunk in alike if chunk.id == chunk_id or not known), None)
+        return next(iter(self.occurrences(chunk_id)), None)
 
     def get_chunk(self, chunk_id: str) -> Chunk | None:
         """Return the plain chunk with this id, or None."""
@@ -217,8 +209,8 @@ class ChunkRegistry:
             DatasetError: The file exists or cannot be written, or the metadata of a chunk cannot be written as JSON.
         """
         path = checked_path(path)
-        header: dict[str, Any] = {"schema_version": SCHEMA_VERSION, "type": _TYPE}
-        header |= {"chunks": len(self), "fingerprint": self.fingerprint}
+        counted = {"chunks": len(self), "fingerprint": self.fingerprint}
+        header = {"schema_version": SCHEMA_VERSION, "type": _TYPE, **counted}
         try:
             lines = [json.dumps(row, ensure_ascii=False, allow_nan=False) for row in (header, *map(_record, self))]
         except (TypeError, ValueError) as error:
@@ -279,23 +271,18 @@ def _key(chunk: AnyChunk) -> object:
 
 def chunking_fingerprint(chunks: Iterable[AnyChunk]) -> str:
     """Return the `ChunkRegistry.fingerprint` of some chunks, whatever their ids."""
-    places: set[tuple[str, int, int, str]] = set()
-    unplaced: set[tuple[str, int, int, str]] = set()
+    entries: set[tuple[str, int, int, str]] = set()
     for chunk in chunks:
-        digest = content_digest(chunk.content)
-        if isinstance(chunk, PositionAwareChunk):
-            places.add((chunk.doc_id, int(chunk.start), int(chunk.end), digest))
-        else:
-            unplaced.add((chunk.doc_id, -1, -1, digest))
-    known = {digest for *_, digest in places}
-    return content_digest(json.dumps(sorted(places.union(entry for entry in unplaced if entry[3] not in known))))
+        start, end = (chunk.start, chunk.end) if isinstance(chunk, PositionAwareChunk) else (-1, -1)
+        entries.add((chunk.doc_id, start, end, content_digest(chunk.content)))
+    placed = {digest for _, start, _, digest in entries if start >= 0}
+    return content_digest(json.dumps(sorted(each for each in entries if each[1] >= 0 or each[3] not in placed)))
 
 
 def _record(chunk: AnyChunk) -> dict[str, Any]:
-    record: dict[str, Any] = {"id": chunk.id, "content": chunk.content, "doc_id": chunk.doc_id}
-    if isinstance(chunk, PositionAwareChunk):
-        record |= {"start": int(chunk.start), "end": int(chunk.end)}
-    return {**record, "metadata": dict(chunk.metadata)} if chunk.metadata else record
+    place = {"start": chunk.start, "end": chunk.end} if isinstance(chunk, PositionAwareChunk) else {}
+    metadata = {"metadata": dict(chunk.metadata)} if chunk.metadata else {}
+    return {"id": chunk.id, "content": chunk.content, "doc_id": chunk.doc_id, **place, **metadata}
 
 
 def _chunk(record: Any) -> AnyChunk:

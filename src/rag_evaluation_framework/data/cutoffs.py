@@ -18,24 +18,17 @@ _CUTOFF = re.compile(r"(?P<size>\d{1,1000})(?P<unit>ch|tok)?(?P<whole>_whole)?")
 _FORMS = "a number of results (5), characters (4000ch) or tokens (1000tok); budgets also as 4000ch_whole"
 
 # Under which names ir_measures 0.4 registers what our metrics compute; its set measures are those of whole rankings.
-SPELLINGS = {
-    "Success": "hit",
-    "R": "recall",
-    "Recall": "recall",
-    "SetR": "recall",
-    "P": "precision",
-    "Precision": "precision",
-    "SetP": "precision",
-    "SetF": "f1",
-    "RR": "mrr",
-    "MRR": "mrr",
-    "AP": "map",
-    "MAP": "map",
-    "nDCG": "ndcg",
-    "NDCG": "ndcg",
-    "Rprec": "r_precision",
-    "RPrec": "r_precision",
+_THEIRS = {
+    "hit": ("Success",),
+    "recall": ("R", "Recall", "SetR"),
+    "precision": ("P", "Precision", "SetP"),
+    "f1": ("SetF",),
+    "mrr": ("RR", "MRR"),
+    "map": ("AP", "MAP"),
+    "ndcg": ("nDCG", "NDCG"),
+    "r_precision": ("Rprec", "RPrec"),
 }
+SPELLINGS = {theirs: ours for ours, names in _THEIRS.items() for theirs in names}
 """Names of metrics as ir_measures spells them, and ours."""
 
 
@@ -63,13 +56,13 @@ class Cutoff:
     def __post_init__(self) -> None:
         unit: Any = self.unit
         if not isinstance(unit, str) or unit not in get_args(Unit):
-            raise ConfigError(f"cutoff unit {shown(self.unit)}: expected 'ch', 'tok', 'topK', or '' for results")
+            raise ConfigError(f"cutoff unit {shown(unit)}: expected 'ch', 'tok', 'topK', or '' for results")
         size: Any = self.size
         if not isinstance(size, int) or isinstance(size, bool) or not 1 <= size <= _LARGEST:
-            given = f"budget '{shown(self.size)}{self.unit}'" if self.unit else f"cutoff {shown(self.size)}"
+            given = f"budget '{shown(size)}{unit}'" if unit else f"cutoff {shown(size)}"
             raise ConfigError(f"{given}: expected a whole number of at least 1 and at most {_LARGEST:,}")
-        if unit == "topK" and self.size != 1:
-            raise ConfigError(f"cutoff {shown(self.size)} times topK: expected 1, as each question has its own topK")
+        if unit == "topK" and size != 1:
+            raise ConfigError(f"cutoff {size} times topK: expected 1, as each question has its own topK")
         if self.whole and not self.is_budget:
             raise ConfigError(f"cutoff '{self.size}_whole': results are always whole; `_whole` goes with a budget")
 
@@ -118,9 +111,8 @@ class Cutoff:
             if isinstance(number, int) and number < 1:
                 raise ConfigError(f"k: cutoff {number}: expected a whole number of at least 1, as in k=5 (--k 5)")
         parsed = _different(numbers)
-        for cutoff in parsed:
-            if cutoff.is_budget:
-                raise ConfigError(f"k={str(cutoff)!r}: is a budget; pass it as budgets=['{cutoff}']")
+        if budget := next((cutoff for cutoff in parsed if cutoff.is_budget), None):
+            raise ConfigError(f"k={str(budget)!r}: is a budget; pass it as budgets=['{budget}']")
         return parsed
 
     @classmethod
@@ -133,9 +125,8 @@ class Cutoff:
         if not gives_items(budgets, str):
             raise ConfigError(f"budgets={shown(budgets)}: expected a list such as ['4000ch'], or [] for none")
         parsed = _different(budgets)
-        for cutoff in parsed:
-            if not cutoff.is_budget:
-                raise ConfigError(f"budget {str(cutoff)!r}: expected characters (4000ch) or tokens (1000tok)")
+        if number := next((cutoff for cutoff in parsed if not cutoff.is_budget), None):
+            raise ConfigError(f"budget '{number}': expected characters (4000ch) or tokens (1000tok)")
         return parsed
 
     @property
@@ -193,10 +184,7 @@ def _different(given: Any) -> tuple[Cutoff, ...]:
         if times > 1:
             raise ConfigError(f"cutoff {str(cutoff)!r} is given twice")
     if OWN_CUTOFF in parsed:
-        raise ConfigError(
-            "cutoff 'topK': is that of each question of a dataset, and of runs to which no k is given; expected a "
-            "number of results, such as 5"
-        )
+        raise ConfigError("cutoff 'topK': is each question's own, in runs without k; expected a number, such as 5")
     return parsed
 
 

@@ -1,8 +1,8 @@
 """Datasets: questions with ground truth of one evaluation type, and those that are skipped."""
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, field, replace
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
 from typing import Any, Generic, Literal, TypeAlias, TypeVar, cast, get_args
@@ -14,7 +14,7 @@ from .documents import Corpus, Document, check_corpus_type
 from .ground_truth import Answer, GroundTruth, TokenLevelGroundTruth, reviewed_as, unit_key, with_text
 from .ids import ChunkId, DocumentId, content_digest
 from .levels import TOKEN, Level, U, checked_level
-from .queries import SCOPE_PREFIX, Query
+from .queries import SCOPE_PREFIX, Query, check_query
 from .spans import CharacterSpan
 from .values import check_texts, copy_metadata, gives_items, is_mapping, items
 
@@ -47,11 +47,7 @@ class Skipped:
     document: str = field(default="", compare=False)
 
     def __post_init__(self) -> None:
-        query: Any = self.query
-        if not isinstance(query, Query):
-            raise DatasetError(
-                f"Skipped: query={shown(query)}; expected a Query; Query.from_text('What?') makes one of its wording"
-            )
+        check_query(self)
         check_texts(self, DatasetError, "quote", "reason", "document")
 
     def record(self) -> dict[str, Any]:
@@ -88,31 +84,20 @@ class Incomplete:
 
     def is_left_in(self, entry: GroundTruth[Any] | None) -> bool:
         """Return whether the labels of a question are what is left of these; not so if it was labelled anew."""
-        left = [
-            tuple(
-                place
+        left: list[tuple[tuple[CharacterSpan, ...], ...]] = []
+        for number, places in enumerate(self.answers):
+            known = (
+                [None if (number, row, at) in self.texts else one for at, one in enumerate(spans)]
                 for row, spans in enumerate(places)
-                if (
-                    place := whole_place(
-                        [None if (number, row, at) in self.texts else one for at, one in enumerate(spans)]
-                    )
-                )
             )
-            for number, places in enumerate(self.answers)
-        ]
+            left.append(tuple(filter(None, map(whole_place, known))))
         if entry is None or not all(left):
             return False
         return TokenLevelGroundTruth(self.query, tuple(map(Answer[CharacterSpan], left))).answers == entry.answers
 
     def record(self) -> dict[str, Any]:
         """Return it as files hold it: every answer as a list of places, every place as a list of spans."""
-        answers: list[list[list[dict[str, Any]]]] = [
-            [
-                [{"doc_id": one.doc_id, "start": one.start, "end": one.end, "text": one.text} for one in spans]
-                for spans in places
-            ]
-            for places in self.answers
-        ]
+        answers: list[Any] = [[[asdict(one) for one in spans] for spans in places] for places in self.answers]
         for (number, place, at), text in self.texts.items():
             answers[number][place][at]["text_hash"] = text
         return {"query": _query_record(self.query), "answers": answers}
@@ -132,30 +117,23 @@ def whole_place(spans: Sequence[CharacterSpan | None]) -> tuple[CharacterSpan, .
     return tuple(found) if is_one and all(one.end <= other.start for one, other in pairwise(found)) else ()
 
 
-def checked_skipped(name: str, given: Any, scored: Set[str]) -> tuple[Skipped, ...]:
-    """Return the skipped labels of a dataset.
-
-    Args:
-        name: The name of the dataset, for messages.
-        given: What was given as such.
-        scored: The ids of its questions.
+def _checked_skipped(where: str, given: Any, scored: Container[str]) -> tuple[Skipped, ...]:
+    """Return the skipped labels of a dataset, of which some questions are scored.
 
     Raises:
         DatasetError: It is not a list of `Skipped`, or an id is that of two questions.
         InputError: Reading it raises something.
     """
     if not gives_items(given, str, Mapping, Skipped):
-        raise DatasetError(
-            f"dataset {name!r}: skipped={shown(given)}; expected a list, such as [Skipped(query, quote, reason)]"
-        )
+        raise DatasetError(f"{where}={shown(given)}; expected a list, such as [Skipped(query, quote, reason)]")
     wordings: dict[str, str] = {}
-    labels = tuple(items(given, f"dataset {name!r}: skipped"))
+    labels = tuple(items(given, where))
     for label in labels:
         if not isinstance(label, Skipped):
-            raise DatasetError(f"dataset {name!r}: skipped: {shown(label)}; expected Skipped(query, quote, reason)")
+            raise DatasetError(f"{where}: {shown(label)}; expected Skipped(query, quote, reason)")
         query = label.query
         if query.id in scored or wordings.setdefault(query.id, query.text) != query.text:
-            raise DatasetError(f"dataset {name!r}: skipped: duplicate question id {query.id!r}; ids must be unique")
+            raise DatasetError(f"{where}: duplicate question id {query.id!r}; ids must be unique")
     return labels
 
 
@@ -237,22 +215,25 @@ class Dataset(Generic[U]):
         for attribute, text in told.items():
             object.__setattr__(self, attribute, text)
         check_texts(self, DatasetError, *(key for key, text in told.items() if key == "name" or text is not None))
+        where = f"dataset {name!r}"
         given: Any = ground_truth
         if isinstance(given, GroundTruth) or not isinstance(given, Iterable):
             raise DatasetError(
-                f"dataset {name!r}: ground_truth={shown(ground_truth)}; expected a list of ground truths, such as "
+                f"{where}: ground_truth={shown(given)}; expected a list of ground truths, such as "
                 "[TokenLevelGroundTruth(query, spans)]"
             )
-        entries, level = tuple(items(ground_truth, f"dataset {name!r}: ground_truth")), checked_level(level)
+        listed: list[Any] = items(given, f"{where}: ground_truth")
+        level = checked_level(level)
         if corpus is not None:
             check_corpus_type(corpus)
-        is_labelled = corpus is not None and corpus_hash in (None, corpus.content_hash)
+        labelled = corpus if corpus is not None and corpus_hash in (None, corpus.content_hash) else None
+        scored: dict[str, GroundTruth[U]] = {}
         values: dict[str, Any] = {
-            "ground_truth": entries,
+            "ground_truth": tuple(listed),
             "level": level,
             "corpus": corpus,
-            "corpus_hash": corpus.content_hash if corpus is not None and is_labelled else corpus_hash,
-            "texts": corpus.text_hashes if corpus is not None and is_labelled and level is TOKEN else {**(texts or {})},
+            "corpus_hash": corpus_hash if labelled is None else labelled.content_hash,
+            "texts": {**(texts or {})} if labelled is None or level is not TOKEN else labelled.text_hashes,
             "kept": kept,
             "earlier": {**(earlier or {})},
             "metadata": {} if metadata is None else metadata,
@@ -260,29 +241,25 @@ class Dataset(Generic[U]):
         for attribute, value in values.items():
             object.__setattr__(self, attribute, value)
         copy_metadata(self, DatasetError)
-        seen: dict[str, str] = {}
-        for number, entry in enumerate(entries):
-            item: Any = entry
-            if not isinstance(item, GroundTruth):
+        for entry in listed:
+            if not isinstance(entry, GroundTruth):
                 raise DatasetError(
-                    f"dataset {name!r}: {shown(item)}; expected ground truth, such as TokenLevelGroundTruth(query, "
-                    "spans)"
+                    f"{where}: {shown(entry)}; expected ground truth, such as TokenLevelGroundTruth(query, spans)"
                 )
+            query = entry.query
             if entry.level is not level:
                 raise LevelMismatch(
-                    f"question {entry.query.id!r} has {entry.level.evaluation_type} ground truth, the dataset is "
+                    f"question {query.id!r} has {entry.level.evaluation_type} ground truth, the dataset is "
                     f"{level.evaluation_type}: keep one dataset per evaluation type"
                 )
-            if seen.setdefault(entry.query.id, entry.query.text) != entry.query.text:
+            if query.id in scored:
+                others = f"{shown(scored[query.id].query.text, 60)} and {shown(query.text, 60)}"
                 raise DatasetError(
-                    f"dataset {name!r}: duplicate question id {entry.query.id!r}; ids must be unique, and this one is "
-                    f"that of {shown(seen[entry.query.id], 60)} and {shown(entry.query.text, 60)}; give one of them "
-                    "another: Query(QueryId('…'), QueryText('…'))"
+                    f"{where}: duplicate question id {query.id!r}; ids must be unique, and this one is that of "
+                    f"{others}; give one of them another: Query(QueryId('…'), QueryText('…'))"
                 )
-            if len(seen) <= number:
-                raise DatasetError(f"dataset {name!r}: duplicate question id {entry.query.id!r}; ids must be unique")
-        object.__setattr__(self, "skipped", checked_skipped(name, skipped, seen.keys()))
-        scored = {entry.query.id: entry for entry in entries}
+            scored[query.id] = entry
+        object.__setattr__(self, "skipped", _checked_skipped(f"{where}: skipped", skipped, scored))
         skipped_ids = {label.query.id for label in self.skipped}
         left = (one for one in incomplete if one.query.id in skipped_ids or one.is_left_in(scored.get(one.query.id)))
         object.__setattr__(self, "incomplete", tuple(left))
@@ -338,17 +315,18 @@ class Dataset(Generic[U]):
 
     def _keys(self, entry: GroundTruth[U]) -> list[object]:
         """Return what the answers of a question are told by; the order of further places means nothing."""
+
+        def key(unit: DocumentId | ChunkId | CharacterSpan) -> object:
+            gain = 1.0 if isinstance(unit, CharacterSpan) else entry.gain(cast("U", unit))
+            return unit_key(self.quoted(unit)) if gain == 1.0 else [unit, gain]
+
         if not entry.has_alternatives:
-            return [self._key(unit, entry.gain(unit)) for unit in entry.relevant]
+            return [*map(key, entry.relevant)]
         keys: list[object] = []
         for answer in entry.answers:
-            first, *others = ([self._key(unit, entry.gain(unit)) for unit in place] for place in answer.places)
+            first, *others = ([*map(key, place)] for place in answer.places)
             keys += [{"places": [first, *sorted(others, key=json.dumps)]}] if others else first
         return keys
-
-    def _key(self, unit: DocumentId | ChunkId | CharacterSpan, gain: float) -> object:
-        key = unit_key(self.quoted(unit))
-        return key if isinstance(unit, CharacterSpan) or gain == 1.0 else [unit, gain]
 
     @property
     def top_k(self) -> tuple[int, ...] | None:
@@ -419,10 +397,8 @@ class Dataset(Generic[U]):
             scope = prefix if prefix is not None else default if own is None else own
             asked = replace(entry.query, metadata={**entry.query.metadata, SCOPE_PREFIX: scope})
             truth.append(replace(cast("Any", entry), query=asked))
-        if prefix is None:
-            return replace(self, ground_truth=tuple(truth))
-        defaults = {**self._defaults, SCOPE_PREFIX: prefix}
-        return replace(self, ground_truth=tuple(truth), metadata={**self.metadata, "defaults": defaults})
+        changed = {} if prefix is None else {"defaults": {**self._defaults, SCOPE_PREFIX: prefix}}
+        return replace(self, ground_truth=tuple(truth), metadata={**self.metadata, **changed})
 
     @property
     def scope_prefix(self) -> str:
@@ -457,9 +433,9 @@ class Dataset(Generic[U]):
         if self.corpus_hash not in (None, corpus.content_hash):
             spans = [unit for entry in self for unit in entry.labels if isinstance(unit, CharacterSpan)]
             unread = sum(not span.text for span in spans)
-            checked = f"labelled spans that carry no text to compare: {unread}"
-            checked = checked if unread else "all labelled spans still match"
-            notes.append(f"the corpus has changed since the dataset was labelled{f'; {checked}' if spans else ''}")
+            checked = f"; labelled spans that carry no text to compare: {unread}" if unread else ""
+            checked = checked or "; all labelled spans still match" * bool(spans)
+            notes.append(f"the corpus has changed since the dataset was labelled{checked}")
         if open_marks := sum(map(_is_to_be_changed, self.ground_truth)):
             notes.append(
                 f"questions that a review drops or edits, scored as they were: {open_marks}. `rag-eval dataset review "
@@ -474,21 +450,24 @@ class Dataset(Generic[U]):
         return iter(self.ground_truth)
 
     def __repr__(self) -> str:
-        unanswered = sum(not entry.relevant for entry in self.ground_truth)
-        skipped = count_skipped(self.skipped)
-        note = (f", {unanswered} without an answer" if unanswered else "") + (f", {skipped} skipped" if skipped else "")
-        return f"Dataset({shown(self.name)}, {self.level.evaluation_type}, {len(self)} questions{note})"
+        unanswered, skipped = sum(not entry.relevant for entry in self), count_skipped(self.skipped)
+        told = f", {unanswered} without an answer" * bool(unanswered) + f", {skipped} skipped" * bool(skipped)
+        return f"Dataset({shown(self.name)}, {self.level.evaluation_type}, {len(self)} questions{told})"
 
 
 def _is_to_be_changed(entry: GroundTruth[Any]) -> bool:
     """Return whether a review drops or edits a question; of one that is another by now only the new wording stays."""
-    review: Any = entry.query.metadata.get(REVIEW)
-    if not is_mapping(review):
-        return False
-    if "wording" in review:
-        return True
+    given: Any = entry.query.metadata.get(REVIEW)
+    review: Mapping[str, Any] = given if is_mapping(given) else {}
     is_open = review.get("verdict") == "dropped" or not _EDITS.isdisjoint(review)
-    return is_open and review.get("question", "") in ("", reviewed_as(entry))
+    return "wording" in review or (is_open and review.get("question", "") in ("", reviewed_as(entry)))
+
+
+def checked_dataset(given: object) -> "Dataset[Any]":
+    """Return the dataset unchanged; raise DatasetError if it is none."""
+    if not isinstance(given, Dataset):
+        raise DatasetError(f"dataset={shown(given)}: expected a Dataset; load_dataset(path, corpus=...) reads one")
+    return given
 
 
 def check_dataset_level(dataset: Any, level: Level[Any]) -> None:
@@ -498,10 +477,7 @@ def check_dataset_level(dataset: Any, level: Level[Any]) -> None:
         DatasetError: It is not a dataset.
         LevelMismatch: It cannot be scored at this level.
     """
-    given: object = dataset
-    if not isinstance(given, Dataset):
-        raise DatasetError(f"dataset={shown(dataset)}: expected a Dataset; load_dataset(path, corpus=...) reads one")
-    if dataset.level not in (level, TOKEN):
+    if checked_dataset(dataset).level not in (level, TOKEN):
         expected = level.evaluation_type
         raise LevelMismatch(
             f"dataset {dataset.name!r} is {dataset.level.evaluation_type}, the evaluation is {expected}: expected a "

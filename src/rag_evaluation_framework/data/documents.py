@@ -19,7 +19,7 @@ from ..corpus.readers import Converter, Source, converter_name
 from ..errors import CorpusError, DatasetError
 from .brought import MARKDOWN, Brought, given_documents, read_folder, read_path
 from .ids import DocumentId, canonical_document_id, content_digest
-from .values import check_texts, copy_metadata, items
+from .values import check_texts, copy_metadata, gives_items, items
 
 HOW_READ = ("source", "glob_pattern", "exclude", "converter", "text_column", "name_column")
 """The metadata of a corpus that tell how it was read, if that was asked for; results record them."""
@@ -78,7 +78,7 @@ class Corpus:
 
     def __init__(self, documents: Iterable[Document], metadata: Mapping[str, Any] | None = None) -> None:
         given: Any = documents
-        if isinstance(given, str | Path | Mapping | Document) or not isinstance(given, Iterable):
+        if not gives_items(given, str, Path, Mapping, Document):
             raise CorpusError(
                 f"Corpus: documents={shown(documents)}; expected a list of documents, such as "
                 "[Document('a.md', 'its text')]; Corpus.from_folder(path) reads the files of a folder"
@@ -93,9 +93,8 @@ class Corpus:
         if len(self._by_id) < len(self.documents):
             counts = Counter(document.id for document in self.documents)
             twice = sorted(name for name, count in counts.items() if count > 1)
-            raise CorpusError(
-                f"duplicate document ids: {', '.join(map(repr, twice[:5]))}; ids must be unique, in Unicode's form NFC"
-            )
+            named = ", ".join(map(repr, twice[:5]))
+            raise CorpusError(f"duplicate document ids: {named}; ids must be unique, in Unicode's form NFC")
 
     @classmethod
     def from_folder(cls, folder_path: str | Path, glob_pattern: str = "**/*.md") -> "Corpus":
@@ -332,15 +331,13 @@ class DocumentResolver:
         if len(found) == 1:
             return found[0]
         if found:
-            raise DatasetError(
-                f"document {name!r} is ambiguous: {' or '.join(found[:_MOST_NAMED])}; write the full path, as in the "
-                "corpus"
-            )
+            named = " or ".join(found[:_MOST_NAMED])
+            raise DatasetError(f"document {name!r} is ambiguous: {named}; write the full path, as in the corpus")
         if elsewhere := self.alike(name):
-            told = " and ".join(elsewhere[:_MOST_NAMED])
-            raise DatasetError(f"the corpus has no document {name!r}, but {told} in another folder")
+            named = " and ".join(elsewhere[:_MOST_NAMED])
+            raise DatasetError(f"the corpus has no document {name!r}, but {named} in another folder")
         known = ", ".join(document.id for document in self.corpus.documents[:_MOST_NAMED])
-        more = ", …" if len(self.corpus) > _MOST_NAMED else ""
+        more = ", …" * (len(self.corpus) > _MOST_NAMED)
         raise DatasetError(f"the corpus has no document {name!r} (it has {known}{more})")
 
     def alike(self, name: str) -> list[DocumentId]:

@@ -19,7 +19,7 @@ from .documents import Corpus
 from .hits import Coded, Hit
 from .ids import ChunkId, DocumentId, canonical_chunk_id, content_digest
 from .levels import CHUNK, DOCUMENT, TOKEN, Level, U
-from .queries import Query
+from .queries import Query, check_query
 from .rankings import Rankings
 from .spans import CharacterSpan, calculate_overlap, total_length
 from .values import items
@@ -57,12 +57,12 @@ class Answer(Generic[U]):
             raise DatasetError(f"an answer has the places {shown(self.places)}; expected at least one unit in each")
         if len(self.places) == len(self.reference) == 1:
             return
-        kinds = set[type]().union(*(map(type, place) for place in self.places))
-        if not any(all(issubclass(kind, known) for kind in kinds) for known in (CharacterSpan, str)):
+        kind = CharacterSpan if isinstance(self.reference[0], CharacterSpan) else str
+        if not all(isinstance(unit, kind) for unit in self.units):
             raise DatasetError(f"an answer has the places {shown(self.places)}; expected spans only, or ids as texts")
         object.__setattr__(self, "places", tuple(dict.fromkeys(self.places)))
-        for place in self.places:
-            _check_spans(place)
+        for place in self.places if kind is CharacterSpan else ():
+            _check_spans(cast("tuple[CharacterSpan, ...]", place))
 
     @classmethod
     def any_of(cls, *places: "U | Iterable[U]") -> "Answer[U]":
@@ -71,7 +71,9 @@ class Answer(Generic[U]):
         Raises:
             DatasetError: They are no places, as above.
         """
-        return cls(tuple(_units(place) for place in places))
+        given: Iterable[Any] = places
+        are_one = ((each, isinstance(each, str) or not isinstance(each, Iterable)) for each in given)
+        return cls(tuple((each,) if is_one else tuple(each) for each, is_one in are_one))
 
     @property
     def reference(self) -> tuple[U, ...]:
@@ -109,39 +111,24 @@ class Answer(Generic[U]):
     def number_found(self, retrieved: Iterable[U]) -> int | None:
         """Return the number of that place, from 0; None if nothing of any was retrieved."""
         units = [*retrieved]
-        parts = [_part(place, units) for place in self.places]
+        parts = [_share(place, units) for place in self.places]
         return parts.index(max(parts)) if any(parts) else None
 
 
-def _part(place: Iterable[Any], retrieved: Sequence[Any]) -> float:
-    wanted = [*place]
-    if isinstance(wanted[0], CharacterSpan):
-        return calculate_overlap(wanted, retrieved) / max(total_length(wanted), 1)
-    return len({*wanted}.intersection(retrieved)) / len({*wanted})
+def _share(place: Sequence[Any], retrieved: Sequence[Any]) -> float:
+    if isinstance(place[0], CharacterSpan):
+        return calculate_overlap(place, retrieved) / max(total_length(place), 1)
+    return len({*place}.intersection(retrieved)) / len({*place})
 
 
-def _units(place: Any) -> tuple[Any, ...]:
-    is_one = isinstance(place, str) or not issubclass(type(place), Iterable)
-    return (place,) if is_one else tuple(place)
-
-
-def _is_list(given: Any) -> bool:
-    return isinstance(given, tuple | list)
-
-
-def _check_spans(place: tuple[object, ...]) -> None:
-    if not isinstance(place[0], CharacterSpan):
-        return
-    spans = cast("tuple[CharacterSpan, ...]", place)
+def _check_spans(spans: Sequence[CharacterSpan]) -> None:
     told = ", ".join(f"{span.doc_id}[{span.start}:{span.end}]" for span in spans)
     if len({span.doc_id for span in spans}) > 1:
         raise DatasetError(f"a place has spans of several documents ({told}); make them several answers")
     if any(span.start == span.end for span in spans):
         raise DatasetError(f"a place has an empty span ({told}); leave it out")
     if any(before.end > span.start for before, span in pairwise(spans)):
-        raise DatasetError(
-            f"the spans of a place overlap or are out of order ({told}); give them as the document has them"
-        )
+        raise DatasetError(f"the spans of a place overlap or are out of order ({told}); order them as they stand")
 
 
 # The units that ground truth is made of: checked, with their gains, and answers with several places among them.
@@ -157,6 +144,10 @@ def as_answer(unit: U | Answer[U]) -> Answer[U]:
     return unit if isinstance(unit, Answer) else Answer(((unit,),))
 
 
+def _is_list(given: Any) -> bool:
+    return isinstance(given, tuple | list)
+
+
 def flattened(units: Iterable[U | Answer[U]]) -> tuple[U, ...]:
     """Return the units of what is relevant, those of all places of answers."""
     return tuple(part for unit in units for part in as_answer(unit).units)
@@ -169,11 +160,8 @@ def mapped(units: Iterable[U | Answer[U]], function: Callable[[U], U]) -> tuple[
 
 def _plainly(units: Iterable[Any]) -> tuple[Any, ...]:
     """Return units, and answers with several places: the units of one place are answers of their own."""
-    plain: list[Any] = []
-    for unit in units:
-        is_alone = issubclass(type(unit), Answer) and len(unit.places) == 1
-        plain += unit.reference if is_alone else (unit,)
-    return tuple(plain)
+    alone = (unit.reference if isinstance(unit, Answer) and len(unit.places) == 1 else (unit,) for unit in units)
+    return tuple(unit for each in alone for unit in each)
 
 
 _EXPECTED = {
@@ -199,10 +187,9 @@ def listed(query: Query, given: Any, kind: type, name: str) -> tuple[Any, ...]:
     if isinstance(given, str | bytes | Mapping | CharacterSpan | Answer) or not isinstance(given, Iterable):
         raise DatasetError(f"{where}: got {shown(cast('object', given))}; expected {_EXPECTED[kind]}")
     units: tuple[Any, ...] = (*items(given, where),)
-    for unit in units:
-        for part in unit.units if issubclass(type(unit), Answer) else (unit,):
-            if not isinstance(part, kind):
-                raise DatasetError(f"{where}: got {shown(part)}; expected {_EXPECTED[kind]}")
+    for part in flattened(units):
+        if not isinstance(part, kind):
+            raise DatasetError(f"{where}: got {shown(part)}; expected {_EXPECTED[kind]}")
     return _plainly(units)
 
 
@@ -212,16 +199,14 @@ def renamed_gains(query: Query, gains: Mapping[IdT, float], rename: Callable[[Id
     Raises:
         DatasetError: Two different gains end up under the same id, or an id is no text.
     """
-    renamed: dict[IdT, float] = {}
-    for unit, gain in gains.items():
-        key: Any = unit
-        if not isinstance(key, str):
-            raise DatasetError(f"question {query.id!r}: gains are of {shown(key)}; expected ids as texts")
-        other: Any = renamed.setdefault(rename(unit), gain)
+    where, renamed = f"question {query.id!r}", dict[Any, Any]()
+    for unit, gain in cast("Any", gains).items():
+        if not isinstance(unit, str):
+            raise DatasetError(f"{where}: gains are of {shown(unit)}; expected ids as texts")
+        name: Any = rename(cast("IdT", unit))
+        other = renamed.setdefault(name, gain)
         if other is not gain and not (_is_gain(gain) and _is_gain(other) and other == gain):
-            raise DatasetError(
-                f"question {query.id!r}: {rename(unit)!r} has two gains, {shown(other)} and {shown(gain)}; keep one"
-            )
+            raise DatasetError(f"{where}: {name!r} has two gains, {shown(other)} and {shown(gain)}; keep one")
     return renamed
 
 
@@ -239,23 +224,19 @@ def checked_gains(
         DatasetError: The gains are not a mapping, or one is not a finite number above 0, or belongs to no relevant
             unit, or to one that has another.
     """
-    given: object = gains
-    if not isinstance(given, Mapping):
-        raise DatasetError(
-            f"question {query.id!r}: gains={shown(gains)}; expected a dict of ids and gains: {{id: 2.0}}"
-        )
+    where = f"question {query.id!r}"
+    if not isinstance(gains, Mapping):
+        raise DatasetError(f"{where}: gains={shown(gains)}; expected a dict of ids and gains: {{id: 2.0}}")
     known = frozenset(relevant)
     renamed: dict[Any, Any] = renamed_gains(query, gains, rename)
     for unit, gain in renamed.items():
         if unit not in known:
-            raise DatasetError(
-                f"question {query.id!r}: {unit!r} has a gain, but is not among the relevant units: "
-                f"{', '.join(map(repr, relevant[:3])) or 'none'}"
-            )
+            units = ", ".join(map(repr, relevant[:3])) or "none"
+            raise DatasetError(f"{where}: {unit!r} has a gain, but is not among the relevant units: {units}")
         if not _is_gain(gain):
             raise DatasetError(
-                f"question {query.id!r}: gain {shown(gain)} of {unit!r}: expected a number above 0 and at most "
-                f"{LARGEST_GAIN:g}; leave out units that were judged not relevant"
+                f"{where}: gain {shown(gain)} of {unit!r}: expected a number above 0 and at most {LARGEST_GAIN:g}; "
+                "leave out units that were judged not relevant"
             )
     return {unit: float(gain) for unit, gain in renamed.items()}
 
@@ -273,8 +254,8 @@ def span_problem(span: CharacterSpan, corpus: Corpus) -> str | None:
         return f"{where} ends after the document's {len(content)} characters{counted_otherwise(span, content)}"
     if not span.text or span.text.split() == there.split():  # the text of a tidied chunk may have other white space
         return None
-    differs = f"{where} is {there[:40]!r} in the document, but {span.text[:40]!r} in the dataset"
-    return f"{differs}{counted_otherwise(span, content)}"
+    told = f"{where} is {there[:40]!r} in the document, but {span.text[:40]!r} in the dataset"
+    return f"{told}{counted_otherwise(span, content)}"
 
 
 def counted_otherwise(span: CharacterSpan, content: str) -> str:
@@ -310,10 +291,8 @@ class GroundTruth(Generic[U]):
     _kind: ClassVar[type] = str  # of the units
 
     def __post_init__(self) -> None:
-        query: Any = self.query
-        if not isinstance(query, Query):
-            owner = type(self).__name__
-            raise DatasetError(f"{owner}: query={shown(query)}; expected a Query; Query.from_text('What?') makes one")
+        check_query(self)
+        query = self.query
         units = listed(query, getattr(self, self.listed_in), self._kind, self.listed_in)
         object.__setattr__(self, self.listed_in, mapped(units, self._canonical))
         object.__setattr__(self, "relevant_prefixes", listed(query, self.relevant_prefixes, str, "relevant_prefixes"))

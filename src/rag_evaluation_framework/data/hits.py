@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from math import isnan
-from operator import eq
+from operator import attrgetter, eq
 from typing import Any, Self, TypeAlias
 
 import numpy as np
@@ -127,6 +127,8 @@ Retrieved: TypeAlias = Retrieval | Sequence[AnyChunk] | Sequence[Hit]
 
 Codes = NDArray[np.int32]
 _READ_AT_ONCE = 1024
+COLUMNS = ("doc_id", "start", "end", "chunk_id", "text", "score")
+_READ = [attrgetter(name) for name in COLUMNS]
 _MIX = np.uint64(0x9E3779B97F4A7C15)  # 2^64 divided by the golden ratio: spreads neighbouring numbers
 
 
@@ -340,25 +342,11 @@ class HitCollector:
 
     def add(self, ranking: Ranking) -> int:
         """Add a ranking, and return its number."""
-        return self.add_columns(
-            [hit.doc_id for hit in ranking],
-            [hit.start for hit in ranking],
-            [hit.end for hit in ranking],
-            [hit.chunk_id for hit in ranking],
-            [hit.text for hit in ranking],
-            [hit.score for hit in ranking],
-        )
+        return self.add_columns([[*map(read, ranking)] for read in _READ])
 
-    def add_columns(
-        self,
-        doc_ids: Sequence[str | None],
-        starts: Sequence[int | None],
-        ends: Sequence[int | None],
-        chunk_ids: Sequence[str | None],
-        texts: Sequence[str | None],
-        scores: Sequence[float | None],
-    ) -> int:
-        """Add a ranking of which the columns are given, and return its number."""
+    def add_columns(self, columns: Sequence[Sequence[Any]]) -> int:
+        """Add a ranking of which the columns are given, in the order of a `Hit`, and return its number."""
+        doc_ids, starts, ends, chunk_ids, texts, scores = columns
         self._drop_unfinished()
         known = (self._doc_ids, self._chunk_ids, self._texts)
         for codes, numbers, column in zip(self._codes, known, (doc_ids, chunk_ids, texts), strict=True):

@@ -52,26 +52,22 @@ class Level(Generic[U]):
         return f"Level({self.evaluation_type!r})"
 
 
-def _no_document(_: Hit, rank: int) -> DocumentId:
-    return DocumentId(f"\0{rank}")
-
-
 def _chunk(hit: Hit) -> ChunkId | None:
     return None if hit.chunk_id is None else canonical_chunk_id(hit.chunk_id)
 
 
-def _no_chunk(_: Hit, rank: int) -> ChunkId:
-    return ChunkId(f"\0{rank}")
+def _nothing(_: Hit, rank: int) -> Any:
+    return f"\0{rank}"
 
 
 def _no_place(hit: Hit, rank: int) -> CharacterSpan:
     return CharacterSpan(DocumentId(f"\0{rank}"), 0, len(hit.text or ""), hit.text or "")
 
 
-DOCUMENT: Level[DocumentId] = Level("document-level", attrgetter("doc_id"), attrgetter("doc_id.known"), _no_document)
+DOCUMENT: Level[DocumentId] = Level("document-level", attrgetter("doc_id"), attrgetter("doc_id.known"), _nothing)
 """Did we find the right documents?"""
 
-CHUNK: Level[ChunkId] = Level("chunk-level", _chunk, attrgetter("chunk_id.known"), _no_chunk)
+CHUNK: Level[ChunkId] = Level("chunk-level", _chunk, attrgetter("chunk_id.known"), _nothing)
 """Did we find the right chunks? Bound to one chunking."""
 
 TOKEN: Level[CharacterSpan] = Level("token-level", attrgetter("span"), attrgetter("placed"), _no_place, repeats=True)

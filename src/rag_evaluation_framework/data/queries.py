@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, cast
 
+from ..base.outside import shown
 from ..errors import DatasetError
 from .documents import Document
 from .ids import QueryId, QueryText, generate_query_id
@@ -44,6 +45,14 @@ class Query:
         return cls(generate_query_id(str(text)), QueryText(text))
 
 
+def check_query(value: object) -> None:
+    """Check that the `query` of a value is a `Query`; raise DatasetError otherwise."""
+    query: Any = getattr(value, "query")  # noqa: B009
+    if not isinstance(query, Query):
+        owner = type(value).__name__
+        raise DatasetError(f"{owner}: query={shown(query)}; expected a Query; Query.from_text('What?') makes one")
+
+
 # Scopes: the part of the documents that a question is asked in.
 
 SCOPE_PREFIX = "scopePrefix"
@@ -68,16 +77,12 @@ class Scope:
     def of(cls, question: Query) -> "Scope":
         """Return the scope of a question: `scopePrefix` and `metadataConstraints` of its metadata."""
         prefix, constraints = question.metadata.get(SCOPE_PREFIX), question.metadata.get(CONSTRAINTS)
-        return cls(
-            prefix if isinstance(prefix, str) else None,
-            constraints if is_mapping(constraints) else {},
-        )
+        return cls(prefix if isinstance(prefix, str) else None, constraints if is_mapping(constraints) else {})
 
     @classmethod
     def of_all(cls, questions: Iterable[Query]) -> "list[Scope]":
         """Return the scopes that questions are asked in, each once; none for those without one."""
-        found = {repr(scope): scope for question in questions if (scope := cls.of(question))}
-        return [*found.values()]
+        return [*{repr(scope): scope for question in questions if (scope := cls.of(question))}.values()]
 
     def __bool__(self) -> bool:
         return bool(self.prefix or self.constraints)
@@ -88,20 +93,15 @@ class Scope:
 
     def __str__(self) -> str:
         """Return how messages call it."""
-        told = [
-            *([f"{SCOPE_PREFIX} {self.prefix!r}"] if self.prefix else []),
-            *([f"{CONSTRAINTS} on {', '.join(map(repr, self.constraints))}"] if self.constraints else []),
-        ]
-        return " and ".join(told) or "no scope"
+        prefix = f"{SCOPE_PREFIX} {self.prefix!r}" * bool(self.prefix)
+        constraints = f"{CONSTRAINTS} on {', '.join(map(repr, self.constraints))}" * bool(self.constraints)
+        return " and ".join(filter(None, (prefix, constraints))) or "no scope"
 
 
 def _contains(value: Any, wanted: Any) -> bool:
     if is_mapping(wanted):
         return is_mapping(value) and all(key in value and _contains(value[key], item) for key, item in wanted.items())
     if isinstance(wanted, list | tuple):
-        items = cast("list[object]", wanted)
-        if not isinstance(value, list | tuple):
-            return False
-        known = cast("list[object]", value)
-        return all(any(_contains(one, item) for one in known) for item in items)
+        items, known = cast("list[object]", wanted), cast("list[object]", value)
+        return isinstance(value, list | tuple) and all(any(_contains(one, item) for one in known) for item in items)
     return isinstance(value, bool) == isinstance(wanted, bool) and bool(value == wanted)

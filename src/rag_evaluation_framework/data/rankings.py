@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from math import isnan
 from numbers import Integral, Real
 from typing import Any, Literal, Self, cast
@@ -12,11 +13,11 @@ from numpy.typing import NDArray
 
 from ..base.exits import exit_text
 from ..base.outside import class_name, said, shown
-from ..errors import ConfigError, DatasetError, QueryFailed
+from ..errors import DatasetError, QueryFailed
 from .chunks import AnyChunk
 from .columns import Integers, Numbers, OnDemand
 from .cutoffs import Cutoff
-from .documents import Corpus
+from .documents import Corpus, check_corpus_type
 from .hits import Hit, HitCollector, HitTable, RankedHits, Ranking, Stage
 from .queries import Query
 from .values import items
@@ -152,7 +153,7 @@ class Rankings(OnDemand[QueryRanking]):
             did.
 
     Raises:
-        ConfigError: The corpus is not a `Corpus`.
+        CorpusError: The corpus is not a `Corpus`.
         DatasetError: A query is there twice, or there are not as many rankings as queries.
     """
 
@@ -176,10 +177,10 @@ class Rankings(OnDemand[QueryRanking]):
     unfilled: Mapping[str, int] = field(default_factory=dict[str, int])
 
     def __post_init__(self) -> None:
-        _check_corpus(self.corpus)
-        query_id, number = next(iter(Counter(query.id for query in self.queries).most_common(1)), ("", 1))
-        if number > 1:
-            raise DatasetError(f"the rankings have question {query_id!r} twice; ids must be unique")
+        check_corpus_type(self.corpus)
+        for query_id, number in Counter(query.id for query in self.queries).most_common(1):
+            if number > 1:
+                raise DatasetError(f"the rankings have question {query_id!r} twice; ids must be unique")
         lengths = {len(self.hits), len(self.exhausted), *map(len, self.at.values())}
         lengths |= {len(stage.seconds) for stage in self.stages.values()}
         if lengths != {len(self.queries)}:
@@ -206,33 +207,27 @@ class Rankings(OnDemand[QueryRanking]):
             notes: What the user should know about how they were made.
 
         Raises:
-            ConfigError: The corpus is not a `Corpus`.
+            CorpusError: The corpus is not a `Corpus`.
             DatasetError: An entry is not a `QueryRanking`, a query is ranked twice, or what was found is not hits, or
                 is at a place that there is not.
         """
         given: Any = entries
         listed: list[QueryRanking] = items(given, "entries") if isinstance(given, Iterable) else [given]
+        check_corpus_type(corpus)
         for each in cast("list[Any]", listed):
             if not isinstance(each, QueryRanking) or not isinstance(cast("object", each.query), Query):
                 raise DatasetError(
-                    f"the rankings hold {shown(each)}; expected QueryRanking(query, hits) of a Query, as in "
-                    "dataset.queries"
+                    f"the rankings hold {shown(each)}; expected QueryRanking(query, hits) of one of dataset.queries"
                 )
-        _check_corpus(corpus)
-        for entry in listed:
-            for ranking in (entry.hits, *entry.at.values(), *(stage.hits or () for stage in entry.stages)):
-                for hit in ranking:
-                    _refuse_wrong(hit, corpus, f"the rankings of question {entry.query.id!r} hold")
+            rankings = (each.hits, *each.at.values(), *(stage.hits or () for stage in each.stages))
+            for hit in chain.from_iterable(rankings):
+                _refuse_wrong(hit, corpus, f"the rankings of question {each.query.id!r} hold")
         collector = HitCollector()
         numbers = [collector.add(entry.hits) for entry in listed]
-        cutoffs = dict.fromkeys(cutoff for entry in listed for cutoff in entry.at)
-        at = {
-            cutoff: [
-                collector.add(entry.at[cutoff]) if cutoff in entry.at else number
-                for entry, number in zip(listed, numbers, strict=True)
-            ]
-            for cutoff in cutoffs
-        }
+        at: dict[Cutoff, list[int]] = {}
+        for row, entry in enumerate(listed):
+            for cutoff, ranking in entry.at.items():
+                at.setdefault(cutoff, [*numbers])[row] = collector.add(ranking)
         stages = [stage_rows(entry.stages, collector) for entry in listed]
         return cls(
             tuple(entry.query for entry in listed),
@@ -253,9 +248,8 @@ class Rankings(OnDemand[QueryRanking]):
         if not self.timed:
             return "not measured"
         some = "1 question, alone" if self.timed == 1 else f"{self.timed} questions, one at a time"
-        return ("one question at a time" if self.timed == len(self) else some) + (
-            ", what can be done for all together done before" if self.prepared else ""
-        )
+        how = "one question at a time" if self.timed == len(self) else some
+        return f"{how}, what can be done for all together done before" if self.prepared else how
 
     def first(self, cutoff: Cutoff) -> RankedHits:
         """Return the first k hits of each query, k being the size of the cutoff."""
@@ -270,15 +264,12 @@ class Rankings(OnDemand[QueryRanking]):
         """
         if not any(name == CANDIDATES or name.split(" ")[0] == RERANK for name in self.stages):
             return None
-        begins, ends = np.zeros((2, len(self)), dtype=np.int64)
-        known = np.zeros(len(self), dtype=np.bool_)
+        begins, ends = np.full((2, len(self)), -1, dtype=np.int64)
         for stage in self.stages.values():
             begins[stage.ranked], ends[stage.ranked] = stage.hits.begins[stage.ranked], stage.hits.ends[stage.ranked]
-            known |= stage.ranked
-        if not known.any():
-            return None
+        known = np.flatnonzero(begins >= 0)
         hits = RankedHits(self.hits.table, begins, ends)
-        return replace(self, hits=hits, at={}, stages={}).take(np.flatnonzero(known))
+        return replace(self, hits=hits, at={}, stages={}).take(known) if len(known) else None
 
     def take(self, rows: Integers) -> Self:
         """Return the rankings of some of the queries."""
@@ -351,28 +342,19 @@ def stage_columns(stages: Sequence[Sequence[StageRow]], collector: HitCollector)
     }
 
 
-def _check_corpus(corpus: Any) -> None:
-    if not isinstance(corpus, Corpus):
-        raise ConfigError(f"rankings: corpus={shown(corpus, 60)}; expected the Corpus that hits have places in")
-
-
-def _refuse_wrong(hit: Any, corpus: Corpus, they_hold: str) -> None:
+def _refuse_wrong(hit: Any, corpus: Corpus, they: str) -> None:
     if not isinstance(hit, Hit):
-        raise DatasetError(
-            f"{they_hold} {shown(hit, 60)}; expected a Hit, such as Hit(doc_id, start, end) or Hit(text=...)"
-        )
+        raise DatasetError(f"{they} {shown(hit, 60)}; expected a Hit, such as Hit(doc_id, start, end) or Hit(text=...)")
     given: tuple[Any, ...] = (hit.doc_id, hit.chunk_id, hit.text)
     if not all(value is None or isinstance(value, str) for value in given):
-        raise DatasetError(f"{they_hold} {shown(hit, 120)}; expected texts as doc_id, chunk_id and text")
-    score: Any = hit.score
-    if score is not None and not isinstance(score, Real):
-        raise DatasetError(f"{they_hold} the score {shown(score, 60)}; expected a number")
+        raise DatasetError(f"{they} {shown(hit, 120)}; expected texts as doc_id, chunk_id and text")
+    if not isinstance(cast("object", hit.score), Real | None):
+        raise DatasetError(f"{they} the score {shown(hit.score, 60)}; expected a number")
     if hit.start is None or hit.end is None:
         return
     if hit.doc_id is None or hit.doc_id not in corpus:
-        raise DatasetError(f"{they_hold} a place in document {hit.doc_id!r}, which their corpus does not have")
+        raise DatasetError(f"{they} a place in document {hit.doc_id!r}, which their corpus does not have")
     length, place = len(corpus[hit.doc_id].content), (hit.start, hit.end)
     if not all(isinstance(offset, Integral) for offset in place) or not 0 <= hit.start <= hit.end <= length:
-        raise DatasetError(
-            f"{they_hold} the place [{hit.start!r}:{hit.end!r}] in {hit.doc_id!r}, which has {length} characters"
-        )
+        where = f"[{hit.start!r}:{hit.end!r}] in {hit.doc_id!r}"
+        raise DatasetError(f"{they} the place {where}, which has {length} characters")

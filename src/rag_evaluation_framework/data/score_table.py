@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import isnan
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -151,16 +152,12 @@ class ScoreTable:
         return counted
 
     def __eq__(self, other: object) -> bool:
-        return (
-            isinstance(other, ScoreTable)
-            and self.query_ids == other.query_ids
-            and self.columns.keys() == other.columns.keys()
-            and all(np.array_equal(self.columns[name], other.columns[name], equal_nan=True) for name in self.columns)
-            and np.array_equal(self.answerable, other.answerable)
-            and self.failures == other.failures
-            and self.counts == other.counts
-            and self.count_as_zero == other.count_as_zero
-        )
+        if not isinstance(other, ScoreTable) or self.columns.keys() != other.columns.keys():
+            return False
+        plain = attrgetter("query_ids", "failures", "counts", "count_as_zero")
+        columns = ((column, other.columns[name]) for name, column in self.columns.items())
+        are_equal = all(np.array_equal(one, another, equal_nan=True) for one, another in columns)
+        return are_equal and np.array_equal(self.answerable, other.answerable) and plain(self) == plain(other)
 
     __hash__ = None  # type: ignore[assignment]  # it holds arrays
 

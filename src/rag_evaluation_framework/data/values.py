@@ -83,13 +83,10 @@ def plain_number(value: Any) -> float:
         return value
     if isinstance(value, float):
         return float.__float__(value)
-    if is_truth(value) or _is_complex(value) or getattr(value, "ndim", False) or not hasattr(value, "__float__"):
+    is_complex = isinstance(value, Complex) and not isinstance(value, Real)
+    if is_truth(value) or is_complex or getattr(value, "ndim", False) or not hasattr(value, "__float__"):
         raise TypeError(f"{shown(value)}; expected a number")
     return float(value)
-
-
-def _is_complex(value: object) -> bool:
-    return isinstance(value, Complex) and not isinstance(value, Real)
 
 
 @_readable

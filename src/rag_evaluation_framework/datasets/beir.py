@@ -6,7 +6,7 @@ from typing import Any
 from ..base.files import is_object, json_lines
 from ..base.outside import first_of, shown
 from ..base.records import RecordReader
-from ..data import DOCUMENT, Corpus, Dataset, DocumentId, DocumentLevelGroundTruth, Query
+from ..data import DOCUMENT, Corpus, Dataset, DocumentId, GroundTruth, Query
 from ..data.ids import QueryId, QueryText
 from ..errors import DatasetError
 from .labels import Given, LabelReader
@@ -46,7 +46,7 @@ def read_beir(queries: Path, qrels: Path, corpus: Corpus | None) -> Dataset[Docu
     judged = read_qrels(qrels)
     records = RecordReader(str(qrels))
     labels = LabelReader(records, corpus)
-    entries: list[DocumentLevelGroundTruth | None] = []
+    entries: list[GroundTruth[DocumentId] | None] = []
     for number, row in json_lines(queries):
         if not is_object(row) or not isinstance(row.get("_id"), str) or not isinstance(row.get("text"), str):
             raise DatasetError(f"{queries}: line {number}: expected an object with '_id' and 'text', got {shown(row)}")
@@ -55,7 +55,7 @@ def read_beir(queries: Path, qrels: Path, corpus: Corpus | None) -> Dataset[Docu
             query = Query(QueryId(row["_id"]), QueryText(row["text"]), metadata if is_object(metadata) else {})
             gains = {doc_id: gain for doc_id, gain in judged.pop(row["_id"]).items() if gain > 0}
             nothing, at = Given([], query.id), Given(gains, query.id)
-            entries.append(labels.document_level(query, at, nothing, Given({}, query.id), nothing))
+            entries.append(labels.truth(DOCUMENT, query, at, nothing, Given({}, query.id), nothing))
     if judged:
         raise DatasetError(f"{qrels}: judges questions that {queries} does not have: {first_of(judged, _MOST_NAMED)}")
     if records.problems:

@@ -2,18 +2,28 @@
 
 from collections.abc import Callable, Set
 from functools import partial
-from typing import Annotated, Any, NamedTuple, TypeVar
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 from pydantic import Field
 
 from ..base.files import is_list, is_object
 from ..base.records import IGNORED, Record, RecordReader, as_list, as_object, brief_repr, json_path
-from ..data import CharacterSpan, ChunkLevelGroundTruth, Corpus, DocumentLevelGroundTruth, Query, TokenLevelGroundTruth
+from ..data import (
+    CHUNK,
+    TOKEN,
+    CharacterSpan,
+    ChunkLevelGroundTruth,
+    Corpus,
+    DocumentLevelGroundTruth,
+    GroundTruth,
+    Query,
+    TokenLevelGroundTruth,
+)
 from ..data.documents import DocumentResolver
 from ..data.ground_truth import LARGEST_GAIN, Answer, IdT
 from ..data.ids import DocumentId, canonical_chunk_id
-from ..data.levels import U
+from ..data.levels import Level, U
 from ..errors import DatasetError
 
 # Reading answers with several places from dataset files.
@@ -82,8 +92,6 @@ def _units(
 
 # Reading labels from dataset files: spans, chunk ids and document ids, with their gains.
 
-TruthT = TypeVar("TruthT")
-
 
 class SpanRecord(Record):
     """Span of a document, as files store it."""
@@ -117,11 +125,47 @@ class LabelReader:
         self.resolver = DocumentResolver(corpus) if corpus is not None else None
         self._utf16 = _Utf16Offsets(corpus) if corpus is not None and utf16_offsets else None
 
-    def token_level(self, query: Query, spans: Given, answers: Given) -> TokenLevelGroundTruth:
-        """Return token-level ground truth of a list of spans, and of one of answers with their places."""
-        found = [self.span(span, f"{spans.at}[{number}]") for number, span in enumerate(spans.value)]
-        several = read_answers(self.records, answers, "spans", self.span)
-        return TokenLevelGroundTruth(query, (*(span for span in found if span is not None), *several))
+    def truth(
+        self,
+        level: Level[Any],
+        query: Query,
+        given: Given,
+        answers: Given,
+        gains: Given = Given({}, ""),  # noqa: B008  nothing writes into it
+        relevant_prefixes: Given = Given([], ""),  # noqa: B008
+    ) -> GroundTruth[Any] | None:
+        """Return the ground truth of a question, or None after recording what is wrong.
+
+        Args:
+            level: Its level.
+            query: The question.
+            given: The relevant spans as a list; ids as a list or as an object {id: gain}.
+            answers: A list of answers with their places.
+            gains: An object {id: gain}; of documents also {`prefix*`: gain}.
+            relevant_prefixes: A list of prefixes of relevant documents.
+        """
+        if level is TOKEN:
+            spans = [self.span(span, f"{given.at}[{number}]") for number, span in enumerate(given.value)]
+            more = read_answers(self.records, answers, "spans", self.span)
+            return TokenLevelGroundTruth(query, (*(span for span in spans if span is not None), *more))
+        known, prefixes = len(self.records.problems), tuple(relevant_prefixes.value)
+        units = {f"{prefix}*" for prefix in prefixes}
+        for number, prefix in enumerate(prefixes):
+            self.records.attempt(f"{relevant_prefixes.at}[{number}]", self._refuse_prefix, prefix)
+
+        def resolve(name: str) -> Any:
+            if level is CHUNK:
+                return canonical_chunk_id(name)
+            return DocumentId(name) if name in units else self.document(name)
+
+        found, graded = self._graded(given, gains, resolve)
+        several = read_answers(self.records, answers, "ids", partial(self._id, resolve))
+        if len(self.records.problems) > known:
+            return None
+        listed: tuple[Any, ...] = (*found, *several)
+        if level is CHUNK:
+            return self.records.attempt(gains.at, ChunkLevelGroundTruth, query, listed, graded)
+        return self.records.attempt(gains.at, DocumentLevelGroundTruth, query, listed, prefixes, graded)
 
     def span(self, item: Any, where: str) -> CharacterSpan | None:
         """Return the span of an object of the file, or None after recording what is wrong with it."""
@@ -149,44 +193,7 @@ class LabelReader:
             return DocumentId(record.doc_id)
         return self.document(record.doc_id)
 
-    def chunk_level(self, query: Query, ids: Given, gains: Given, answers: Given) -> ChunkLevelGroundTruth | None:
-        """Return chunk-level ground truth, or None after recording what is wrong.
-
-        Args:
-            query: The question.
-            ids: The relevant ids, as a list or as an object {id: gain}.
-            gains: An object {id: gain}.
-            answers: A list of answers with their places.
-        """
-        known = len(self.records.problems)
-        return self._of_ids(partial(ChunkLevelGroundTruth, query), ids, gains, answers, canonical_chunk_id, known)
-
-    def document_level(
-        self, query: Query, ids: Given, prefixes: Given, gains: Given, answers: Given
-    ) -> DocumentLevelGroundTruth | None:
-        """Return document-level ground truth, or None after recording what is wrong.
-
-        Args:
-            query: The question.
-            ids: The relevant documents, as a list or as an object {id: gain}.
-            prefixes: A list of prefixes of relevant ids.
-            gains: An object {id or `prefix*`: gain}.
-            answers: A list of answers with their places.
-        """
-        known = len(self.records.problems)
-        units = {f"{prefix}*" for prefix in prefixes.value}
-        for number, prefix in enumerate(prefixes.value):
-            self.records.attempt(f"{prefixes.at}[{number}]", self._prefix, prefix)
-
-        def resolve(name: str) -> DocumentId:
-            return DocumentId(name) if name in units else self.document(name)
-
-        def truth(found: Any, graded: Any) -> DocumentLevelGroundTruth:
-            return DocumentLevelGroundTruth(query, found, tuple(prefixes.value), graded)
-
-        return self._of_ids(truth, ids, gains, answers, resolve, known)
-
-    def _prefix(self, prefix: str) -> str:
+    def _refuse_prefix(self, prefix: str) -> None:
         begins = self.corpus is not None and self.corpus.has_prefix(prefix)
         if not prefix:
             raise DatasetError("an empty prefix would make every document relevant")
@@ -194,23 +201,6 @@ class LabelReader:
             raise DatasetError(f"{prefix!r}: remove the star; write the prefix as {prefix[:-1]!r}")
         if self.corpus is not None and not begins:
             raise DatasetError(f"no document in the corpus starts with {prefix!r}")
-        return prefix
-
-    def _of_ids(
-        self,
-        truth: Callable[[Any, Any], TruthT],
-        ids: Given,
-        gains: Given,
-        answers: Given,
-        resolve: Callable[[str], Any],
-        known: int,
-    ) -> TruthT | None:
-        """Return the truth that is made of ids and gains; None if there are more problems than were known before."""
-        found, graded = self._graded(ids, gains, resolve)
-        several = read_answers(self.records, answers, "ids", partial(self._id, resolve))
-        if len(self.records.problems) > known:
-            return None
-        return self.records.attempt(gains.at, truth, (*found, *several), graded)
 
     def document(self, name: str) -> DocumentId:
         """Return the id of the document with this name.
@@ -222,15 +212,11 @@ class LabelReader:
 
     def _graded(self, ids: Given, gains: Given, resolve: Callable[[str], IdT]) -> tuple[list[IdT], dict[IdT, float]]:
         """Return the ids in order and their gains, recording what is wrong."""
-        named: list[tuple[Any, str]] = []
-        pairs: list[tuple[Any, Any, str]] = []
-        if is_object(ids.value):
-            pairs = _pairs(ids)
-            named = [(name, at) for name, _, at in pairs]
-        elif is_list(ids.value):
-            named = [(name, f"{ids.at}[{number}]") for number, name in enumerate(ids.value)]
-        else:
-            self.records.attempt(ids.at, as_list, ids.value, " of ids or an object {id: gain}")
+        pairs: list[tuple[Any, Any, str]] = _pairs(ids) if is_object(ids.value) else []
+        named: list[tuple[Any, str]] = [(name, at) for name, _, at in pairs]
+        if not is_object(ids.value):
+            listed = self.records.attempt(ids.at, as_list, ids.value, " of ids or an object {id: gain}")
+            named = [(name, f"{ids.at}[{number}]") for number, name in enumerate(listed or ())]
         if self.records.attempt(gains.at, as_object, gains.value, " {id: gain}") is not None:
             pairs += _pairs(gains)
         units: dict[object, IdT | None] = {}

@@ -1,7 +1,7 @@
 """LangSmith examples (`inputs` and `outputs`): reading and writing."""
 
 from collections.abc import Iterable, Mapping
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, NotRequired, TypedDict, TypeGuard, overload
 
 from pydantic.alias_generators import to_camel
@@ -22,7 +22,7 @@ from ..data import (
     TokenLevelGroundTruth,
 )
 from ..data.ids import ChunkId, EvaluationType, PositionAwareChunkId, QueryId, QueryIds, QueryText
-from ..data.levels import CHUNK, TOKEN, Level, U, check_level, checked_level
+from ..data.levels import DOCUMENT, TOKEN, Level, U, check_level, checked_level
 from ..errors import DatasetError, LevelMismatch
 from ..labels.questions import question_keys
 from .labels import BESIDE_ANSWERS, Given, LabelReader, have_places
@@ -132,7 +132,10 @@ class ExampleReader:
         self.texts: dict[DocumentId, str] = {}
         self.level, self.registry = checked_level(level), registry
         self.query_key = query_key
-        self.keys = self._known_keys() if ground_truth_key is None else (ground_truth_key,)
+        self.are_usual = ground_truth_key is None
+        more = _CHUNKS if self.level is TOKEN and registry is not None else ()
+        usual = (*_SPANS, *more, *_QUOTES) if self.level is TOKEN else GROUND_TRUTH_KEYS[self.level.evaluation_type]
+        self.keys = usual if ground_truth_key is None else (ground_truth_key,)
 
     def dataset(self, rows: Iterable[tuple[str, Any]], name: str) -> Dataset[Any]:
         """Return the dataset of these examples, each given with its location.
@@ -148,28 +151,25 @@ class ExampleReader:
         truth = [entry for entry in entries if entry is not None]
         return Dataset(truth, self.level, name=name, corpus=self.labels.corpus)
 
-    def _known_keys(self) -> tuple[str, ...]:
-        if self.level is TOKEN and self.registry is not None:
-            return (*_SPANS, *_CHUNKS, *_QUOTES)
-        return GROUND_TRUTH_KEYS[self.level.evaluation_type]
-
     def _entry(self, data: Any, where: str) -> GroundTruth[Any] | None:
         record = self.records.validate(_Example, data, where)
         if record is None:
             return None
-        asked = question_keys(record.inputs) if self.query_key is None else [self.query_key]
-        if len(asked) != 1 or asked[0] not in record.inputs:
+        keys = question_keys(record.inputs) if self.query_key is None else [self.query_key]
+        asked = keys[0] if len(keys) == 1 else None
+        if asked is None or asked not in record.inputs:
             names = repr(self.query_key or "query")
             self._nothing_under(names, "question", record.inputs, f"{where}.inputs", "query_key")
             return None
-        text: Any = record.inputs[asked[0]]
+        text: Any = record.inputs[asked]
         if not isinstance(text, str):
-            got = f"expected the question as a string, got {brief_repr(text)}"
-            self.records.problem(f"{where}.inputs.{asked[0]}", got)
+            self.records.problem(
+                f"{where}.inputs.{asked}", f"expected the question as a string, got {brief_repr(text)}"
+            )
             return None
         outputs = record.outputs or {}
         key = self._key(outputs, f"{where}.outputs")
-        metadata = self._metadata(record, asked[0], outputs, key, where)
+        metadata = self._metadata(record, asked, outputs, key, where)
         identity = question_id({"metadata": metadata, "id": record.id}) or self.ids.of(text)
         for name in (QUERY_ID, to_camel(QUERY_ID)):
             if metadata.get(name) == identity:
@@ -187,20 +187,19 @@ class ExampleReader:
         found, documents = noted.get("evaluation_type"), noted.get("documents")
         if found in GROUND_TRUTH_KEYS:
             check_level(f"{self.records.source}: {where}", found, self.level)
-        for name, digest in documents.items() if is_object(documents) else ():
-            if isinstance(digest, str):
-                self.texts[DocumentId(name)] = digest
+        known = documents.items() if is_object(documents) else ()
+        self.texts |= {DocumentId(name): digest for name, digest in known if isinstance(digest, str)}
 
     def _key(self, outputs: dict[str, Any], where: str) -> str | None:
         """Return the key of the ground truth, or None after recording that there is none."""
         key = next((key for key in self.keys if key in outputs), None)
-        if self.keys == self._known_keys() and have_places(outputs.get(_ANSWERS)):
+        if self.are_usual and have_places(outputs.get(_ANSWERS)):
             if key is not None:
                 self.records.problem(f"{where}.{key}", BESIDE_ANSWERS)
             return _ANSWERS
         if key is not None:
             return key
-        if self.keys == self._known_keys():
+        if self.are_usual:
             if self.level is TOKEN and not outputs.keys().isdisjoint(_CHUNKS):
                 raise LevelMismatch(
                     f"{self.records.source}: {where} has chunk ids, expected token-level: pass registry= with the "
@@ -239,18 +238,18 @@ class ExampleReader:
         answers: list[Any] = []
         if key == _ANSWERS and have_places(value):
             value, answers = answers, value
-        if self.level is TOKEN:
-            several = self.labels.token_level(query, Given([], at), Given(answers, at))
-            return several if answers else self._token_level(query, value, key, at)
-        ids, gains = Given(value, at), Given(outputs.get("gains", {}), f"{where}.gains")
-        if self.level is CHUNK:
-            return self.labels.chunk_level(query, ids, gains, Given(answers, at))
+        if self.level is TOKEN and not answers:
+            return self._token_level(query, value, key, at)
+        gains = Given(outputs.get("gains", {}), f"{where}.gains")
+        truth = partial(self.labels.truth, self.level, query, Given(value, at), Given(answers, at), gains)
+        if self.level is not DOCUMENT:
+            return truth()
         name = next((name for name in _PREFIXES if name in outputs), _PREFIXES[0])
         prefixes = outputs.get(name, [])
         if not is_list(prefixes) or not all(isinstance(prefix, str) for prefix in prefixes):
             self.records.problem(f"{where}.{name}", f"expected a list of strings, got {brief_repr(prefixes)}")
             return None
-        return self.labels.document_level(query, ids, Given(prefixes, f"{where}.{name}"), gains, Given(answers, at))
+        return truth(Given(prefixes, f"{where}.{name}"))
 
     def _token_level(self, query: Query, items: Any, key: str, where: str) -> TokenLevelGroundTruth | None:
         items = self.records.attempt(where, as_list, items)

@@ -118,8 +118,11 @@ def load_dataset(
             dataset = read_harness(first, path, corpus, loader, allow_assets=allow_assets)
         else:
             raise DatasetError(f"{path}: {_no_dataset(first)}")
+    if skipped := 0 if len(dataset) else count_skipped(dataset.skipped):
+        are = "is" if skipped == 1 else "are"
+        raise DatasetError(f"{path}: no question has a label yet: {skipped} {are} skipped; `rag-eval label` goes on")
     if not len(dataset):
-        raise DatasetError(f"{path}: {_no_questions(dataset)}")
+        raise DatasetError(f"{path}: holds no questions")
     return dataset
 
 
@@ -169,18 +172,17 @@ def load_unfinished(path: Path) -> Dataset[CharacterSpan]:
     )
 
 
-def _no_questions(dataset: Dataset[Any]) -> str:
-    skipped = count_skipped(dataset.skipped)
-    if not skipped:
-        return "holds no questions"
-    return f"no question has a label yet: {skipped} {'is' if skipped == 1 else 'are'} skipped; `rag-eval label` goes on"
-
-
 def _values(path: Path) -> tuple[tuple[str, Json], Iterator[tuple[str, Json]] | None]:
     """Return the first value of a file and, of one with a value per line, the others; each with its location."""
     ending = path.suffix.lower()
+    if ending == ".json":
+        return ("$", read_json_text(read_text(path), str(path))), None
     if ending != ".jsonl":
-        return ("$", read_json_text(read_text(path), str(path)) if ending == ".json" else _yaml(path)), None
+        text = read_text(path, most=_LARGEST_YAML, remedy="save it as JSON, which is read a hundred times as fast")
+        try:
+            return ("$", base.parse_yaml(text)), None
+        except ValueError as error:
+            raise DatasetError(f"{path}: cannot be parsed: {error}") from error
     lines = ((f"line {number}: $", value) for number, value in json_lines(path))
     first = next(lines, None)
     if first is None:
@@ -199,14 +201,6 @@ def _read_table(
         if set(header) >= COLUMNS:
             return read_chunking_evaluation(header, rows, path, _needed(corpus, path))
     return labels.dataset_from_quotes(path, _needed(corpus, path), columns)
-
-
-def _yaml(path: Path) -> Json:
-    text = read_text(path, most=_LARGEST_YAML, remedy="save it as JSON, which is read a hundred times as fast")
-    try:
-        return base.parse_yaml(text)
-    except ValueError as error:
-        raise DatasetError(f"{path}: cannot be parsed: {error}") from error
 
 
 def _needed(corpus: Corpus | None, path: Path | str) -> Corpus:

@@ -1,7 +1,7 @@
 """The native dataset format: JSON or YAML (one object), and JSONL (a header line, then a question a line)."""
 
 import shutil
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from hashlib import sha256
@@ -13,10 +13,10 @@ from pydantic import FailFast, Field, StringConstraints
 from pydantic.alias_generators import to_camel
 
 from ..base.files import Json, checked_path, is_list, is_object, unfinished, write_new
-from ..base.outside import json_text, shown
+from ..base.outside import json_text
 from ..base.records import IGNORED, Problems, Record, RecordReader, storable
 from ..data import CHUNK, Corpus, Dataset, DocumentId, EvaluationType, GroundTruth, Query, QueryId, QueryText
-from ..data.dataset import Incomplete, Skipped
+from ..data.dataset import Incomplete, Skipped, checked_dataset
 from ..data.levels import Level, check_level
 from ..data.spans import CharacterSpan
 from ..errors import DatasetError
@@ -116,16 +116,10 @@ class _TokenQuery(_Question):
     relevant_spans: list[Any]  # read one by one: of a million that are wrong, the library would keep every error
 
 
-_LEVELS: dict[EvaluationType, tuple[type[_Question], Callable[..., GroundTruth[Any] | None]]] = {
-    "document-level": (_DocumentQuery, LabelReader.document_level),
-    "chunk-level": (_ChunkQuery, LabelReader.chunk_level),
-    "token-level": (_TokenQuery, LabelReader.token_level),
-}
-"""The records of each level, and what makes its truth of the fields that only they have, in their order."""
-
-_OWN_KEYS = {
-    level: [key for key in kind.model_fields if key not in _Question.model_fields]
-    for level, (kind, _) in _LEVELS.items()
+_LEVELS: dict[EvaluationType, type[_Question]] = {
+    "document-level": _DocumentQuery,
+    "chunk-level": _ChunkQuery,
+    "token-level": _TokenQuery,
 }
 
 
@@ -209,22 +203,24 @@ def read_native(
 
 
 def _entry(data: Any, where: str, level: Level[Any], labels: LabelReader) -> GroundTruth[Any] | None:
-    kind, truth = _LEVELS[level.evaluation_type]
-    keys, answers = _OWN_KEYS[level.evaluation_type], data.get("answers") if is_object(data) else None
-    beside = {keys[0], to_camel(keys[0])} & data.keys() if is_object(data) else set[str]()
+    kind = _LEVELS[level.evaluation_type]
+    key, *others = (key for key in kind.model_fields if key not in _Question.model_fields)
+    answers = data.get("answers") if is_object(data) else None
+    beside = {key, to_camel(key)} & data.keys() if is_object(data) else set[str]()
     if have_places(answers) or (answers == [] and not beside):
-        for other in beside:
+        for other in sorted(beside):
             labels.records.problem(f"{where}.{other}", BESIDE_ANSWERS)
             return None
-        data = {name: value for name, value in data.items() if name != "answers"} | {keys[0]: list[Any]()}
+        data = {name: value for name, value in data.items() if name != "answers"} | {key: list[Any]()}
     else:  # it is metadata
         answers = []
     record = labels.records.validate(kind, data, where)
     if record is None:
         return None
     labels.records.check_query(record.id, record.query, where)
-    own = (Given(getattr(record, key), f"{where}.{key}") for key in keys)
-    return truth(labels, record.as_query(), *own, Given(answers, f"{where}.answers"))
+    given, *more = (Given(getattr(record, name), f"{where}.{name}") for name in (key, *others))
+    listed = Given(answers, f"{where}.answers")
+    return labels.truth(level, record.as_query(), given, listed, **dict(zip(others, more, strict=True)))
 
 
 # Saving datasets in the native format.
@@ -245,11 +241,8 @@ def save_dataset(dataset: Dataset[Any], path: str | Path) -> Path:
         DatasetError: It is not a dataset, the extension is neither `.json` nor `.jsonl`, the file exists, a label does
             not match the corpus, a question contains a lone surrogate, or the metadata cannot be written as JSON.
     """
-    given: Any = dataset
-    if not isinstance(given, Dataset):
-        raise DatasetError(f"dataset={shown(given)}: expected a Dataset; load_dataset(path, corpus=...) reads one")
     path = checked_path(path)
-    text = dataset_text(dataset, path)
+    text = dataset_text(checked_dataset(dataset), path)
     write_new(path, text)
     keep_texts(dataset, path)
     return path
@@ -261,13 +254,14 @@ def dataset_text(dataset: Dataset[Any], path: Path) -> str:
     Raises:
         DatasetError: As for `save_dataset`.
     """
-    skipped = dict.fromkeys(label.query for label in dataset.skipped)
-    problems = Problems(
-        chain(
-            (f"question {entry.query.id!r}: {text}" for entry in dataset for text in _problems(entry, dataset)),
-            (f"skipped question {query.id!r}: {text}" for query in skipped for text in _unstorable(query)),
-        )
-    )
+    named = {f"question {query.id!r}": query for query in dataset.queries}
+    named |= {f"skipped question {label.query.id!r}": label.query for label in dataset.skipped}
+    lone = (name for name, query in named.items() if not storable(f"{query.id}{query.text}"))
+    problems = Problems(f"{name}: contains a lone surrogate, which cannot be written as UTF-8" for name in lone)
+    if dataset.corpus is not None:
+        for entry in dataset:
+            for problem in entry.problems(dataset.corpus):
+                problems.append(f"question {entry.query.id!r}: {problem}")
     if problems:
         raise DatasetError(problems.message(f"dataset {dataset.name!r}"))
     header = {
@@ -296,16 +290,6 @@ def dataset_text(dataset: Dataset[Any], path: Path) -> str:
         rows: Iterable[object] = (header, *questions)
         return "".join(_json(row, path) + "\n" for row in rows)
     raise DatasetError(f"{path}: expected a file name ending in .json or .jsonl")
-
-
-def _problems(entry: GroundTruth[Any], dataset: Dataset[Any]) -> list[str]:
-    problems = _unstorable(entry.query)
-    return problems if dataset.corpus is None else [*problems, *entry.problems(dataset.corpus)]
-
-
-def _unstorable(query: Query) -> list[str]:
-    known = storable(f"{query.id}{query.text}")
-    return [] if known else ["contains a lone surrogate, which cannot be written as UTF-8"]
 
 
 def _json(value: object, path: Path, indent: int | None = None) -> str:

@@ -51,13 +51,12 @@ def read_thresholds(given: Any, where: str, problems: list[str]) -> dict[str, fl
             problems.append(f"{where}: {threshold_problem(str(side), None)}")
         elif not is_object(bounds):
             problems.append(f"{where}.{side}: got {shown(bounds)}; expected an object such as {{recallAtK: 0.75}}")
-        for name, value in bounds.items() if side in ("min", "max") and is_object(bounds) else ():
-            key = f"{side}.{name}"
-            problem = threshold_problem(key, value)
-            if problem:
-                problems.append(f"{where}: {problem}")
-            else:
-                found[key] = float(value)
+        else:
+            for name, value in bounds.items():
+                if problem := threshold_problem(f"{side}.{name}", value):
+                    problems.append(f"{where}: {problem}")
+                else:
+                    found[f"{side}.{name}"] = float(value)
     return found
 
 
@@ -198,9 +197,8 @@ def read_harness(
             applied where it stands is one: settings of a run, constraints on metadata, matchers of chunks, assets.
     """
     records = RecordReader(str(path))
-    head = records.validate(
-        _Head, {key: value for key, value in content.items() if key not in ("documents", "queries")}, "$"
-    )
+    head_keys = content.keys() - {"documents", "queries"}
+    head = records.validate(_Head, {key: value for key, value in content.items() if key in head_keys}, "$")
     if head is not None:
         _check_unknown(head, "$", records)
         _check_unknown(head.defaults, "$.defaults", records)
@@ -304,21 +302,23 @@ def _entry(
         _found(name, f"{inside}.sourceIds[{number}]", records, resolver)
         for number, name in enumerate(relevant.source_ids)
     ]
-    for number, prefix in enumerate(relevant.any_of_source_id_prefixes):
+    prefixes = relevant.any_of_source_id_prefixes
+    for number, prefix in enumerate(prefixes):
         if resolver is not None and not resolver.corpus.has_prefix(prefix):
-            place = f"{inside}.anyOfSourceIdPrefixes[{number}]"
-            records.note(place, f"{place}: no document starts with {prefix!r}, so it can never be retrieved")
+            _unfound(f"{inside}.anyOfSourceIdPrefixes[{number}]", f"no document starts with {prefix!r}", records)
     kept = relevant.kept("source_ids", "any_of_source_id_prefixes")
     query = Query(QueryId(record.id), QueryText(record.query), {**record.kept("id", "query", "relevant"), **kept})
-    return DocumentLevelGroundTruth(query, tuple(ids), tuple(relevant.any_of_source_id_prefixes))
+    return DocumentLevelGroundTruth(query, tuple(ids), tuple(prefixes))
 
 
 def _found(name: str, where: str, records: RecordReader, resolver: DocumentResolver | None) -> DocumentId:
     """Return the id of the document; unknown names are kept, since an engine may know more than the file."""
-    if resolver is None:
-        return DocumentId(name)
     try:
-        return resolver.resolve(name)
+        return DocumentId(name) if resolver is None else resolver.resolve(name)
     except DatasetError as error:
-        records.note(where, f"{where}: {error}; it can never be retrieved")
+        _unfound(where, error, records)
         return DocumentId(name)
+
+
+def _unfound(where: str, why: object, records: RecordReader) -> None:
+    records.note(where, f"{where}: {why}; it can never be retrieved")

@@ -82,10 +82,9 @@ def drop_texts(file: Path) -> None:
     store = texts_beside(file)
     others = {path.stem: path for path in store.folder.glob(f"*{labels.KNOWN}")}
     left = store.digests() | others.keys()
-    for path in versions_beside(file):
-        if left:
-            content = path.read_text(encoding="utf-8", errors="replace")
-            left = {digest for digest in left if digest not in content}
+    for path in versions_beside(file) if left else ():
+        content = path.read_text(encoding="utf-8", errors="replace")
+        left = {digest for digest in left if digest not in content}
     store.remove(left)
     for digest in left & others.keys():
         others[digest].unlink(missing_ok=True)
@@ -174,9 +173,8 @@ def _left_out(dataset: Dataset[Any]) -> set[str]:
 def _forgotten(dataset: Dataset[Any]) -> set[str]:
     """Return the hashes of the texts of a dataset that are not to be kept."""
     names = _left_out(dataset)
-    if ALL in names:
-        names |= {*dataset.texts, *(span.doc_id for question in dataset.incomplete for _, span in question.labels())}
-    return _texts_of(names, dataset)
+    placed = {span.doc_id for question in dataset.incomplete for _, span in question.labels()}
+    return _texts_of({*dataset.texts, *placed} if ALL in names else names, dataset)
 
 
 def _texts_of(names: set[str], dataset: Dataset[Any]) -> set[str]:

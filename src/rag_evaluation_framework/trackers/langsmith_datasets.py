@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from uuid import UUID, uuid5
 
 from ..base.files import is_object
-from ..base.outside import shown
 from ..base.records import Problems
 from ..contracts.registry.loading import load_installed
 from ..data import CharacterSpan, ChunkRegistry, Corpus, Dataset, GroundTruth, count_skipped
+from ..data.dataset import checked_dataset
 from ..data.ids import EvaluationType
 from ..data.levels import CHUNK, DOCUMENT, TOKEN, Level, checked_level
 from ..datasets.langsmith_examples import PUSHED, SPLITS, ExampleReader, question_id, to_example
@@ -101,10 +101,7 @@ def push_dataset(
         MissingDependency: LangSmith's SDK is not installed.
         ProviderError: LangSmith cannot be reached, or refuses; what arrived by then stays.
     """
-    given: Any = dataset
-    if not isinstance(given, Dataset):
-        raise DatasetError(f"dataset={shown(given)}: expected a Dataset; load_dataset(path, corpus=...) reads one")
-    if not len(dataset):
+    if not len(checked_dataset(dataset)):
         raise DatasetError(f"dataset {dataset.name!r} is empty: it has no questions")
     level = dataset.level.evaluation_type
     name = checked_name(f"rag-eval-{level}-v1" if name is None else name)

@@ -33,7 +33,7 @@ from rag_evaluation_framework.datasets.checks import (
     public_questions,
     word_likeness,
 )
-from rag_evaluation_framework.datasets.checks.question_checks import near_duplicates
+from rag_evaluation_framework.datasets.checks.lint import near_duplicates
 from rag_evaluation_framework.errors import CorpusError, DatasetError
 
 FILLER = "Nothing of it is here. " * 30  # 690 characters, so that a chunk of 800 holds one paragraph

@@ -16,7 +16,7 @@ from ...contracts import Chunker, PositionAwareChunker
 from ...contracts.roles import Embedder, Role, checked_parts, joined
 from ...data import Corpus
 from ...data.levels import U
-from ...datasets.checks.question_checks import wording_key
+from ...datasets.checks.lint import wording_key
 from ...errors import InputError, ProviderError
 from ...text.terms import words
 from .asking import Asker, Verdict, load_prompt, marked

@@ -19,7 +19,7 @@ from ...contracts.component import check_count
 from ...contracts.questions import QuestionRequest, QuestionStrategy, Section
 from ...data import AnyChunk, Corpus, Document, DocumentId, PositionAwareChunk
 from ...data.values import gives_items
-from ...datasets.checks.question_checks import wording_key
+from ...datasets.checks.lint import wording_key
 from ...errors import ConfigError, DatasetError
 from ...text.markups.formats import is_markdown
 from ..people.sessions import read_wordings

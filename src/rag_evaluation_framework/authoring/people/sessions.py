@@ -30,7 +30,7 @@ from ...data.ground_truth import mapped
 from ...data.ids import QueryId, QueryIds
 from ...datasets.checks import Finding, lint_dataset
 from ...datasets.checks.findings import Label, LabelTexts
-from ...datasets.checks.question_checks import wording_key
+from ...datasets.checks.lint import wording_key
 from ...datasets.load import load_unfinished
 from ...datasets.native import file_state, replace_dataset
 from ...errors import DatasetError, InputError

@@ -12,4 +12,4 @@ from .findings import Finding as Finding
 from .findings import FindingKind as FindingKind
 from .findings import LintReport as LintReport
 from .lint import lint_dataset as lint_dataset
-from .question_checks import word_likeness as word_likeness
+from .lint import word_likeness as word_likeness

@@ -15,7 +15,6 @@ from ...base.progress import progress
 from ...components.retrievers.bm25 import BM25Retriever
 from ...data import (
     DOCUMENT,
-    TOKEN,
     ChunkRegistry,
     DocumentLevelGroundTruth,
     EvaluationType,
@@ -23,7 +22,7 @@ from ...data import (
     TokenLevelGroundTruth,
     count_skipped,
 )
-from ...data.dataset import Dataset, check_dataset_level
+from ...data.dataset import Dataset, checked_dataset
 from ...data.documents import Corpus, checked_corpus
 from ...data.hits import RankedHits
 from ...data.spans import CharacterSpan, merge_overlapping_spans, total_length
@@ -31,7 +30,7 @@ from ...errors import CorpusError
 from ...scoring.judging.spans import SpanJudgements
 from ...scoring.metrics.span import SpanRecall
 from .findings import Label, LabelTexts, of_reference, placed
-from .question_checks import content_words, copied_answer, near_duplicates
+from .lint import content_words, copied_answer, near_duplicates
 
 _MOST_DOCUMENTS = 5
 
@@ -100,44 +99,56 @@ class WordOverlap:
 
 
 @dataclass(frozen=True)
-class DatasetInfo:
-    """What a dataset is like. What is undefined is None.
+class _Counts:
+    """What is counted of a dataset. What is undefined is None.
 
     Attributes:
         name: Its name.
         evaluation_type: Its level.
+        questions: How many questions it has, without those that are skipped.
+        answerable: How many of them have an answer.
+        question_characters: The lengths of the questions.
+        answer_characters: The lengths of the answers of the questions that have one: of each answer the first place,
+            all of a question together, shared characters once. None if the texts are not known.
+    """
+
+    name: str
+    evaluation_type: EvaluationType
+    questions: int
+    answerable: int
+    question_characters: Spread | None
+    answer_characters: Spread | None
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({shown(self.name)}, {self.evaluation_type}, {self.questions:,} questions)"
+
+
+@dataclass(frozen=True, repr=False)
+class DatasetInfo(_Counts):
+    """What a dataset is like. What is undefined is None.
+
+    Attributes:
         content_hash: Its identity.
         corpus_hash: The hash of the labelled documents, if it is known.
         chunking: The fingerprint of the labelled chunks, if it is known.
         metadata: Its metadata, such as `id` and `version`.
-        questions: How many questions it has, without those that are skipped.
-        answerable: How many of them have an answer.
         skipped: How many questions are skipped.
         labels: How many labels there are, at all places of answers.
         alternatives: How many answers have several places, any of which is enough.
         labels_per_question: Of the questions with an answer.
-        question_characters: The lengths of the questions.
-        answer_characters: The lengths of the answers of the questions that have one: of each answer the first place,
-            all of a question together, shared characters once. None if the texts are not known.
         coverage: The documents that are labelled; None for labels of chunks.
         overlap: The words that questions share with their answers; None if no text is known.
         metadata_columns: Which metadata the questions have, and how many have it.
     """
 
-    name: str
-    evaluation_type: EvaluationType
     content_hash: str
     corpus_hash: str | None
     chunking: str | None
     metadata: Mapping[str, Any]
-    questions: int
-    answerable: int
     skipped: int
     labels: int
     alternatives: int
     labels_per_question: Spread | None
-    question_characters: Spread | None
-    answer_characters: Spread | None
     coverage: Coverage | None
     overlap: WordOverlap | None
     metadata_columns: Mapping[str, int]
@@ -149,12 +160,8 @@ class DatasetInfo:
 
     def record(self) -> dict[str, Any]:
         """Return it as JSON holds it."""
-        record = asdict(replace(self, metadata={}, metadata_columns={}))
-        plain = {"metadata": dict(self.metadata), "metadata_columns": dict(self.metadata_columns)}
-        return {**record, **plain, "no_answer": self.no_answer}
-
-    def __repr__(self) -> str:
-        return f"DatasetInfo({shown(self.name)}, {self.evaluation_type}, {self.questions:,} questions)"
+        plain = {"metadata": dict(self.metadata), "no_answer": self.no_answer}
+        return {**asdict(replace(self, metadata={})), **plain}
 
 
 def describe_dataset(
@@ -171,27 +178,25 @@ def describe_dataset(
         CorpusError: The corpus is not a `Corpus`, or is empty.
         DatasetError: It is not a dataset.
     """
-    check_dataset_level(dataset, getattr(dataset, "level", TOKEN))
+    dataset = checked_dataset(dataset)
     corpus = dataset.corpus if corpus is None else checked_corpus(corpus)
-    texts = LabelTexts(dataset, corpus, registry)
-    questions = [(entry, texts.labels(entry)) for entry in dataset]
-    answered = [(entry, labels) for entry, labels in questions if labels]
+    questions, answered = _read(dataset, corpus, registry)
     lengths = [length for entry, labels in answered if (length := _length(of_reference(entry, labels))) is not None]
     return DatasetInfo(
         dataset.name,
         dataset.level.evaluation_type,
+        len(questions),
+        len(answered),
+        Spread.of([len(entry.query.text) for entry, _ in questions]),
+        Spread.of(lengths),
         dataset.content_hash,
         dataset.corpus_hash,
         dataset.chunking,
         dataset.metadata,
-        len(questions),
-        len(answered),
         count_skipped(dataset.skipped),
         sum(len(labels) for _, labels in answered),
         sum(len(answer.places) > 1 for entry, _ in answered for answer in entry.answers),
         Spread.of([len(labels) for _, labels in answered]),
-        Spread.of([len(entry.query.text) for entry, _ in questions]),
-        Spread.of(lengths),
         _coverage(answered, corpus),
         _overlap(answered),
         dict(Counter(key for entry, _ in questions for key in entry.query.metadata).most_common()),
@@ -201,13 +206,21 @@ def describe_dataset(
 _Questions = Sequence[tuple[GroundTruth[Any], Sequence[Label]]]
 
 
+def _read(
+    dataset: Dataset[Any], corpus: Corpus | None, registry: ChunkRegistry | None
+) -> tuple[_Questions, _Questions]:
+    """Return the questions with their labels, and those that have any."""
+    texts = LabelTexts(dataset, corpus, registry)
+    questions = [(entry, texts.labels(entry)) for entry in dataset]
+    return questions, [(entry, labels) for entry, labels in questions if labels]
+
+
 def _length(labels: Sequence[Label]) -> int | None:
     """Return the length of an answer; None if it is not known."""
-    spans = [label.span for label in labels if label.span is not None]
-    if spans:
+    if spans := [label.span for label in labels if label.span is not None]:
         return total_length(merge_overlapping_spans(spans))
-    texts = [label.text for label in labels]
-    return None if None in texts else sum(len(text) for text in texts if text is not None)
+    texts = [label.text for label in labels if label.text is not None]
+    return sum(map(len, texts)) if len(texts) == len(labels) else None
 
 
 def _coverage(answered: _Questions, corpus: Corpus | None) -> Coverage | None:
@@ -295,18 +308,12 @@ def search_lexically(truth: Sequence[TokenLevelGroundTruth], corpus: Corpus) -> 
 _PARTS = 10
 
 
-@dataclass(frozen=True)
-class DatasetQuality:
+@dataclass(frozen=True, repr=False)
+class DatasetQuality(_Counts):
     """How good a dataset is as a test. Shares are in [0, 1]; what is undefined is None.
 
     Attributes:
-        name: Its name.
-        evaluation_type: Its level.
-        questions: How many questions it has, without those that are skipped.
-        answerable: How many of them have an answer.
         mismatched: How many labels do not match the documents; their questions are not searched for.
-        question_characters: The lengths of the questions.
-        answer_characters: The lengths of the answers, all of a question together.
         answers: How many answers the questions have that have one.
         shared_words: The mean share of a question's content words that stand in its answer (`WordOverlap.mean`).
         no_shared_words: The share of these questions that share no content word with their answer.
@@ -320,13 +327,7 @@ class DatasetQuality:
         bm25: What BM25 finds.
     """
 
-    name: str
-    evaluation_type: EvaluationType
-    questions: int
-    answerable: int
     mismatched: int
-    question_characters: Spread | None
-    answer_characters: Spread | None
     answers: Spread | None
     shared_words: float | None
     no_shared_words: float | None
@@ -341,9 +342,6 @@ class DatasetQuality:
         """Return it as JSON holds it."""
         record = asdict(self)
         return {**record, "positions": None if self.positions is None else list(self.positions)}
-
-    def __repr__(self) -> str:
-        return f"DatasetQuality({shown(self.name)}, {self.evaluation_type}, {self.questions:,} questions)"
 
 
 def dataset_quality(
@@ -364,15 +362,13 @@ def dataset_quality(
         DatasetError: It is not a dataset.
         InputError: The documents are blank.
     """
-    check_dataset_level(dataset, getattr(dataset, "level", TOKEN))
+    dataset = checked_dataset(dataset)
     documents = dataset.corpus if corpus is None else checked_corpus(corpus)
     if documents is None:
         raise CorpusError(
             f"dataset {shown(dataset.name)} has no documents; expected them as corpus=Corpus.from_folder(...)"
         )
-    info, texts = describe_dataset(dataset, documents, registry), LabelTexts(dataset, documents, registry)
-    questions = [(entry, texts.labels(entry)) for entry in dataset]
-    answered = [(entry, labels) for entry, labels in questions if labels]
+    info, (questions, answered) = describe_dataset(dataset, documents, registry), _read(dataset, documents, registry)
     truth = [one for entry, labels in answered if (one := placed(entry, labels, documents, registry)) is not None]
     copies = [copied_answer(entry, labels) for entry, labels in answered if any(label.text for label in labels)]
     repeated = near_duplicates([entry.query.text for entry, _ in questions])
@@ -382,9 +378,9 @@ def dataset_quality(
         info.evaluation_type,
         info.questions,
         info.answerable,
-        0 if coverage is None else coverage.mismatched,
         info.question_characters,
         info.answer_characters,
+        0 if coverage is None else coverage.mismatched,
         Spread.of([len(entry.answers) for entry, _ in answered]),
         None if overlap is None else overlap.mean,
         None if overlap is None else overlap.none / overlap.questions,

@@ -13,7 +13,6 @@ from ...contracts.registry.loading import load_installed
 from ...data import (
     CharacterSpan,
     ChunkId,
-    ChunkLevelGroundTruth,
     ChunkRegistry,
     Corpus,
     Dataset,
@@ -97,8 +96,9 @@ class Finding:
 
         `error`: scores are wrong, or a run refuses the dataset. `warning`: scores mislead. `info`: nothing is wrong.
         """
-        rank, ends = RANK[self.kind], (RANK[FindingKind.NO_ANSWERS], RANK[FindingKind.TOO_LONG])
-        return "error" if rank <= ends[0] else "warning" if rank <= ends[1] else "info"
+        if RANK[self.kind] <= RANK[FindingKind.NO_ANSWERS]:
+            return "error"
+        return "warning" if RANK[self.kind] <= RANK[FindingKind.TOO_LONG] else "info"
 
     @property
     def advice(self) -> str:
@@ -271,10 +271,9 @@ class LabelTexts:
     def labels(self, entry: GroundTruth[Any]) -> tuple[Label, ...]:
         """Return the labels of a question, in order."""
         if isinstance(entry, DocumentLevelGroundTruth):
-            prefixes = (self._prefix(prefix) for prefix in entry.relevant_prefixes)
-            return (*map(self._document, flattened(entry.relevant_document_ids)), *prefixes)
-        read = (self._span(unit) if isinstance(unit, CharacterSpan) else self._chunk(unit) for unit in units_of(entry))
-        return tuple(read)
+            documents = map(self._document, flattened(entry.relevant_document_ids))
+            return (*documents, *map(self._prefix, entry.relevant_prefixes))
+        return tuple(map(self._span if isinstance(entry, TokenLevelGroundTruth) else self._chunk, units_of(entry)))
 
     def content(self, label: Label) -> str:
         """Return the text of the document of a span: as it is now or, where that lacks it, was labelled; "" without."""
@@ -313,25 +312,22 @@ class LabelTexts:
             pattern = leaving_out(span.doc_id, self.corpus)
             left_out = {"pattern": pattern} if pattern else {"document": span.doc_id} if pattern is None else {}
             return Label(span, span.text or None, (FindingKind.DOCUMENT_MISSING, left_out))
-        content = self.corpus[span.doc_id].content
-        there = content[span.start : span.end]
-        if span_problem(span, self.corpus) is not None and span.length():  # what is empty is blank
+        content, change = self.corpus[span.doc_id].content, self._edited.get(labelled)
+        if span.length() and span_problem(span, self.corpus) is not None:  # what is empty is blank
             return Label(span, span.text or None, (FindingKind.TEXT_DIFFERS, _difference(span, content)))
-        change = self._edited.get(labelled)
-        if change is not None and span.length() and place_of(change.carried.span) != place_of(span):
+        if span.length() and change is not None and place_of(change.carried.span) != place_of(span):
             found = change.carried.span
             facts = {"reason": change.reason} if found is None else {"now": self.where(found)}
             return Label(span, span.text or None, (FindingKind.PLACE_DIFFERS, facts))
+        there = content[span.start : span.end]
         return Label(span, span.text if span.text == there else there)  # long texts are kept once
 
     def _document(self, doc_id: DocumentId) -> Label:
-        known = self.known_as(doc_id)
-        if self.corpus is None:
+        known, corpus = self.known_as(doc_id), self.corpus
+        if corpus is None or (known in corpus and corpus[known].content.strip()):
             return Label(known)
-        if known not in self.corpus:
-            return Label(known, None, (FindingKind.DOCUMENT_MISSING, {"document": known}))
-        blank = not self.corpus[known].content.strip()
-        return Label(known, None, (FindingKind.BLANK_LABEL, {"document": known}) if blank else None)
+        kind = FindingKind.BLANK_LABEL if known in corpus else FindingKind.DOCUMENT_MISSING
+        return Label(known, None, (kind, {"document": known}))
 
     def _prefix(self, prefix: str) -> Label:
         missing = self.corpus is not None and not self.corpus.has_prefix(prefix)
@@ -340,12 +336,9 @@ class LabelTexts:
     def _chunk(self, chunk_id: ChunkId) -> Label:
         if self.registry is None:
             return Label(chunk_id)
-        chunk = self.registry.get(chunk_id)
-        return (
-            Label(chunk_id, chunk.content)
-            if chunk
-            else Label(chunk_id, None, (FindingKind.CHUNK_MISSING, {"chunk": chunk_id}))
-        )
+        if chunk := self.registry.get(chunk_id):
+            return Label(chunk_id, chunk.content)
+        return Label(chunk_id, None, (FindingKind.CHUNK_MISSING, {"chunk": chunk_id}))
 
 
 def _difference(span: CharacterSpan, content: str) -> dict[str, Any]:
@@ -379,19 +372,14 @@ def placed(
     """
     if not labels or any(label.problem is not None for label in labels):
         return None
-    match entry:
-        case DocumentLevelGroundTruth():
-            prefixes = tuple(entry.relevant_prefixes)
-            named = [label.unit for label in labels if label.unit in corpus]
-            named += [document.id for document in corpus if prefixes and document.id.startswith(prefixes)]
-            spans = (CharacterSpan(doc_id, 0, len(corpus[doc_id].content)) for doc_id in named)
-            return TokenLevelGroundTruth(entry.query, tuple(spans))
-        case ChunkLevelGroundTruth():
-            if registry is None or not all(registry.get_spans(label.unit) for label in labels):
-                return None
-            return TokenLevelGroundTruth.of_chunks(entry.query, entry.relevant, registry)
-        case TokenLevelGroundTruth():
-            now = dict(zip(units_of(entry), (label.unit for label in labels), strict=True))
-            return TokenLevelGroundTruth(entry.query, mapped(entry.relevant_spans, now.__getitem__))
-        case _:
-            return None
+    if isinstance(entry, TokenLevelGroundTruth):
+        now = dict(zip(units_of(entry), (label.unit for label in labels), strict=True))
+        return TokenLevelGroundTruth(entry.query, mapped(entry.relevant_spans, now.__getitem__))
+    if isinstance(entry, DocumentLevelGroundTruth):
+        named = [label.unit for label in labels if label.unit in corpus]
+        named += [document.id for document in corpus if document.id.startswith(entry.relevant_prefixes)]
+        spans = (CharacterSpan(doc_id, 0, len(corpus[doc_id].content)) for doc_id in named)
+        return TokenLevelGroundTruth(entry.query, tuple(spans))
+    if registry is None or not all(registry.get_spans(label.unit) for label in labels):
+        return None
+    return TokenLevelGroundTruth.of_chunks(entry.query, entry.relevant, registry)

@@ -1,25 +1,147 @@
 """Checking a dataset: labels that no retriever can find, questions that mislead, and more."""
 
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from itertools import chain, takewhile
+from typing import Any, TypeAlias
+from unicodedata import category
 
 from ...base.outside import shown
 from ...base.progress import progress
-from ...data import TOKEN, ChunkRegistry, Cutoff, GroundTruth
-from ...data.dataset import Dataset, check_dataset_level
+from ...data import ChunkRegistry, Cutoff, GroundTruth
+from ...data.dataset import Dataset, checked_dataset
 from ...data.documents import Corpus, checked_corpus
 from ...data.spans import CharacterSpan, merge_overlapping_spans, total_length, uncovered
 from ...errors import ConfigError
 from ...labels.quote_locator import QuoteLocator
 from ...text.markups.markup import Markup, struck_out
+from ...text.terms import question_words, stemmer, words
 from ...text.text_locator import TextLocator, is_long
 from .findings import RANK, Finding, FindingKind, Label, LabelTexts, LintReport, Problem, place_of, units_of
-from .question_checks import asked_twice, copied_answer
+
+# Questions: the same one asked twice or asked again in other words, and one that copies its answer.
+
+_RUN, _RUN_LETTERS = 8, 20  # words, and letters and digits in them: words may be single characters
+_SHARE, _FEWEST = 0.9, 4  # of the content words of an answer; of fewer it is chance
+_QUOTING = "".join(sign for sign in map(chr, range(0x10000)) if category(sign) in ("Pi", "Pf")) + "\"'"
+_BEFORE_WORDS = f"{_QUOTING}([{{¿¡"
+_BEHIND_WORDS = f"{_QUOTING})]}}.,;:!?…。、，？！؟"  # so C# is not C, -5 not 5, .NET not NET, __init__ not init
+
+
+def wording_key(text: str) -> str:
+    """Return what questions with the same wording share: its words in lower case, without punctuation around them.
+
+    Symbols that may be part of a word count, as in `C#`, `C++` and `-5`. Of a question without words it is the text.
+    """
+    words = text.casefold().replace("’", "'").split()
+    bare = (word.rstrip(_BEHIND_WORDS).lstrip(_BEFORE_WORDS) or word.rstrip(".,;:!?") for word in words)
+    return " ".join(filter(None, bare)) or text
+
+
+def truth_key(entry: GroundTruth[Any], labels: Sequence[Label]) -> object:
+    """Return what questions with the same truth share: the same labels with the same gains, in any order."""
+    graded = zip(labels, units_of(entry), strict=True)
+    return frozenset((place_of(label.unit), entry.gain(unit)) for label, unit in graded)
+
+
+def asked_twice(questions: Sequence[tuple[GroundTruth[Any], Sequence[Label]]]) -> Iterator[Finding]:
+    """Yield which questions are worded as an earlier one, and whether that has the same truth."""
+    known: dict[str, dict[object, GroundTruth[Any]]] = {}
+    for entry, labels in questions:
+        alike, truth = known.setdefault(wording_key(entry.query.text), {}), truth_key(entry, labels)
+        first = alike.get(truth)
+        if first is not None:
+            yield Finding(FindingKind.ASKED_TWICE, {"first": first.query.id}, entry.query)
+            continue
+        if alike:
+            other = next(iter(alike.values())).query
+            yield Finding(FindingKind.OTHER_TRUTH, {"first": other.id, "wording": other.text}, entry.query)
+        alike[truth] = entry
+
+
+def copied_answer(entry: GroundTruth[Any], labels: Sequence[Label]) -> dict[str, Any]:
+    """Return how a question copies its answer, if it does: lexical retrieval has it too easy then.
+
+    It does if 8 words in a row of a label stand in it, with at least 20 letters and digits, or at least 90 % of the
+    different content words of its labels, of which there are at least 4. Content words are those that BM25 compares:
+    without English stop words, by their stems.
+    """
+    asked = words(entry.query.text, None)
+    texts = [label.text for label in labels if label.text is not None]
+    for text in texts:
+        if run := _common_run(asked, words(text, None)):
+            return {"count": len(run), "run": " ".join(run)}
+    answer = frozenset[str]().union(*map(content_words, texts))
+    shared = len(answer & content_words(entry.query.text))
+    is_copied = len(answer) >= _FEWEST and shared >= _SHARE * len(answer)
+    return {"shared": shared, "of": len(answer)} if is_copied else {}
+
+
+def _common_run(asked: list[str], told: list[str]) -> list[str]:
+    """Return the first run of words that is long enough, and stands in both; empty if there is none."""
+    starts = {tuple(asked[start : start + _RUN]): start for start in range(len(asked) - _RUN + 1)}
+    at = 0
+    while starts and at + _RUN <= len(told):
+        start = starts.get(tuple(told[at : at + _RUN]))
+        pairs = () if start is None else zip(asked[start:], told[at:], strict=False)
+        run = [word for word, _ in takewhile(lambda pair: pair[0] == pair[1], pairs)]
+        if sum(map(len, run)) >= _RUN_LETTERS:
+            return run
+        at += max(len(run) - _RUN, 0) + 1
+    return []
+
+
+# How alike questions are by their words, and which ask again what an earlier one asked.
+
+NEAR_DUPLICATE = 0.5
+"""The likeness from which on two questions count as near-duplicates."""
+
+
+def word_likeness(one: str, other: str) -> float:
+    """Return how alike two questions are by their words: shared content words / content words of either.
+
+    That is the Jaccard index of their different content words, those that BM25 compares: without English stop words, by
+    their stems. It is 1.0 for the same wording, and knows nothing of meaning: of 244 pairs of questions that people
+    called alike, 27 % reach 0.5, and of 244 pairs that they called different 0.4 % (`benchmarks/public_questions.py`).
+    """
+    if wording_key(one) == wording_key(other):
+        return 1.0
+    first, second = content_words(one), content_words(other)
+    return len(first & second) / len(first | second) if first | second else 0.0
+
+
+def near_duplicates(questions: Sequence[str]) -> list[int]:
+    """Return the numbers of the questions that are near-duplicates of an earlier one, whatever became of that."""
+    asked, worded = defaultdict[str, list[int]](list), set[str]()
+    terms: list[frozenset[str]] = []
+    found: list[int] = []
+    for number, question in enumerate(questions):
+        own = content_words(question)
+        shared = Counter(earlier for term in own for earlier in asked[term])
+        alike = (count / len(own | terms[earlier]) >= NEAR_DUPLICATE for earlier, count in shared.items())
+        if wording_key(question) in worded or any(alike):
+            found.append(number)
+        for term in own:
+            asked[term].append(number)
+        worded.add(wording_key(question))
+        terms.append(own)
+    return found
+
+
+def content_words(text: str) -> frozenset[str]:
+    """Return the content words of a text, which BM25 compares: without English stop words, by their stems."""
+    stem = stemmer("english")
+    return frozenset(stem(word) for word in question_words(text, "english"))
+
+
+# Labels that no retriever can find, or that mislead.
 
 _MOST_PLACES = 20
 _RAW = (".rst", ".rest")  # in which HTML and what directives hold may be shown, too
 _COMMENTS = "comments"
+
+_Found: TypeAlias = tuple[Any, ...]
+"""A label if it is a span, else None, a kind of finding, the particulars, and the other places that it is about."""
 
 
 class LabelChecks:
@@ -42,35 +164,19 @@ class LabelChecks:
     def findings(self, entry: GroundTruth[Any], labels: Sequence[Label]) -> Iterator[Finding]:
         """Yield what is wrong with the labels of a question."""
         several = {unit for answer in entry.answers if len(answer.places) > 1 for unit in answer.units}
-        alone = [
-            (label.span or unit, label)
-            for label, unit in zip(labels, units_of(entry), strict=True)
-            if unit not in several
-        ]
-        for label in labels:
-            yield from (self._of(entry, label.span, *problem) for problem in self._alone(label))
-        if entry.query.id not in self._with_lost:  # what two answers have left may be the same
-            for unit, count in Counter(place_of(unit) for unit, _ in alone).items():
-                if count > 1:
-                    named = {"id": unit} if isinstance(unit, str) else {}
-                    yield self._of(entry, unit, FindingKind.LABELLED_TWICE, {"count": count, **named})
-        for span, facts in self._overlapping([label for _, label in alone]):
-            yield self._of(entry, span, FindingKind.LABELS_OVERLAP, facts)
-        for span, facts, others in self._elsewhere(labels):
-            yield self._of(entry, span, FindingKind.ANSWER_ELSEWHERE, facts, tuple(map(self.texts.where, others)))
-        if facts := self._too_long(entry, labels):
-            yield self._of(entry, None, FindingKind.TOO_LONG, facts)
-
-    def _of(
-        self,
-        entry: GroundTruth[Any],
-        unit: Any,
-        kind: FindingKind,
-        facts: Mapping[str, Any],
-        places: tuple[str, ...] = (),
-    ) -> Finding:
-        span = unit if isinstance(unit, CharacterSpan) else None
-        return Finding(kind, facts, entry.query, "" if span is None else self.texts.where(span), span, places)
+        labelled = zip(labels, units_of(entry), strict=True)
+        alone = [place_of(label.span or unit) for label, unit in labelled if unit not in several]
+        rules = (
+            ((label.span, *problem) for label in labels for problem in self._alone(label)),
+            # What two answers have left may be the same.
+            self._twice(alone) if entry.query.id not in self._with_lost else (),
+            self._overlapping([span for span in alone if isinstance(span, CharacterSpan)]),
+            self._elsewhere(labels),
+            self._too_long(entry, labels),
+        )
+        for span, kind, facts, *places in chain.from_iterable(rules):
+            where = "" if span is None else self.texts.where(span)
+            yield Finding(kind, facts, entry.query, where, span, tuple(map(self.texts.where, places)))
 
     def _alone(self, label: Label) -> Iterator[Problem]:
         """Yield what is wrong with a label, whatever the others are."""
@@ -79,47 +185,38 @@ class LabelChecks:
             yield label.problem
         if text is None:
             return
+        markup = None if span is None or label.problem or self._quotes is None else self._quotes.markup(span)
         if not text.strip():
             yield FindingKind.BLANK_LABEL, {}
         elif span is not None and not any(map(str.isalnum, text)):
             yield FindingKind.NOT_SHOWN, {"text": text}
-        elif span is not None and not label.problem and (hidden := self._hidden(span)):
+        elif span is not None and markup is not None and (hidden := _hidden(span, markup)):
             yield FindingKind.NOT_SHOWN, {"text": text, "hidden_as": hidden}
         elif span is not None and text != text.strip():
             before, behind = len(text) - len(text.lstrip()), len(text) - len(text.rstrip())
             yield FindingKind.WHITE_SPACE, {"text": text, "before": before, "behind": behind}
-        if span is not None and label.problem is None and (much := self._struck_out(span)):
+        if span is not None and markup is not None and (much := struck_out(markup, span.start, span.end)):
             yield FindingKind.STRUCK_OUT, {"text": text, **({"part": much} if much == "part" else {})}
 
-    def _hidden(self, span: CharacterSpan) -> str:
-        """Return as what a span is hidden from readers, as far as anyone can tell; "" if it is shown."""
-        markup = self._markup(span)
-        if markup is None or markup.shows(span.start, span.end):
-            return ""
-        what = markup.hidden_as(span.start) or "markup"
-        return what if what == _COMMENTS or not span.doc_id.lower().endswith(_RAW) else ""
+    def _twice(self, units: Sequence[Any]) -> Iterator[_Found]:
+        """Yield the labels that are given more than once."""
+        for unit, count in Counter(units).items():
+            if count > 1:
+                is_id = isinstance(unit, str)
+                facts = {"count": count, "id": unit} if is_id else {"count": count}
+                yield None if is_id else unit, FindingKind.LABELLED_TWICE, facts
 
-    def _struck_out(self, span: CharacterSpan) -> str:
-        """Return how much of a span is struck out: "all" or "part"; "" if nothing is."""
-        markup = self._markup(span)
-        return "" if markup is None else struck_out(markup, span.start, span.end)
-
-    def _markup(self, span: CharacterSpan) -> Markup | None:
-        return None if self._quotes is None else self._quotes.markup(span)
-
-    def _overlapping(self, labels: Sequence[Label]) -> Iterator[tuple[CharacterSpan, Mapping[str, Any]]]:
+    def _overlapping(self, spans: Sequence[CharacterSpan]) -> Iterator[_Found]:
         """Yield the labels that share text with one before them."""
-        spans = dict.fromkeys(place_of(label.span) for label in labels if label.span is not None)
         farthest: CharacterSpan | None = None
-        for span in sorted(spans, key=lambda span: (span.doc_id, span.start, span.end)):
+        for span in sorted({*spans}, key=lambda span: (span.doc_id, span.start, span.end)):
             if farthest is not None and span.overlaps(farthest):
-                yield span, {"characters": span.overlap_chars(farthest), "other": self.texts.where(farthest)}
+                facts = {"characters": span.overlap_chars(farthest), "other": self.texts.where(farthest)}
+                yield span, FindingKind.LABELS_OVERLAP, facts
             if farthest is None or span.doc_id != farthest.doc_id or span.end > farthest.end:
                 farthest = span
 
-    def _elsewhere(
-        self, labels: Sequence[Label]
-    ) -> Iterator[tuple[CharacterSpan, dict[str, Any], list[CharacterSpan]]]:
+    def _elsewhere(self, labels: Sequence[Label]) -> Iterator[_Found]:
         """Yield the labels whose text also stands where no label of the question is, and where."""
         labelled = merge_overlapping_spans(label.span for label in labels if label.span is not None)
         for label in {place_of(label.unit): label for label in labels if not label.problem}.values():
@@ -127,7 +224,8 @@ class LabelChecks:
                 found = self._places(label.span, label.text, labelled)
                 if others := [place for place in found if uncovered([place], labelled)]:
                     least = {"least": len(others)} if len(found) == _MOST_PLACES else {}
-                    yield place_of(label.span), {"text": label.text, **least}, others
+                    facts = {"text": label.text, **least}
+                    yield place_of(label.span), FindingKind.ANSWER_ELSEWHERE, facts, *others
 
     def _places(self, span: CharacterSpan, text: str, labelled: Sequence[CharacterSpan]) -> list[CharacterSpan]:
         """Return where a text stands, up to white space, or is shown as at its span: of many the first 20."""
@@ -143,26 +241,34 @@ class LabelChecks:
 
     def _shown_alike(self, span: CharacterSpan) -> list[CharacterSpan]:
         """Return where readers are shown the same as at a span, and it is not struck out: of many the first 20."""
-        markup = self._markup(span)
-        if markup is None or self._quotes is None:
+        quotes = self._quotes
+        if quotes is None:
             return []
-        text = " ".join(markup.shown(span.start, span.end).split())
+        text = " ".join(quotes.markup(span).shown(span.start, span.end).split())
         if text not in self._found_as_shown:
-            found = self._quotes.locate(text, None, _MOST_PLACES).places
-            self._found_as_shown[text] = [place[0] for place in found if not self._struck_out(place[0])]
+            found = [place[0] for place in quotes.locate(text, None, _MOST_PLACES).places]
+            self._found_as_shown[text] = [
+                one for one in found if not struck_out(quotes.markup(one), one.start, one.end)
+            ]
         return self._found_as_shown[text]
 
-    def _too_long(self, entry: GroundTruth[Any], labels: Sequence[Label]) -> Mapping[str, Any]:
-        """Return how large a complete answer is, and the most that is evaluated; nothing if that is enough."""
+    def _too_long(self, entry: GroundTruth[Any], labels: Sequence[Label]) -> Iterator[_Found]:
+        """Yield how large a complete answer is, and the most that is evaluated, if that is not enough."""
         known = {unit: label.span for label, unit in zip(labels, units_of(entry), strict=True)}
         units = {unit: None for answer in entry.answers for unit in min(answer.places, key=_size)}
         spans = [span for unit in units if (span := known.get(unit)) is not None]
         length = total_length(merge_overlapping_spans(spans))
         if length > self.budget:
-            return {"characters": length, "budget": self.budget, "most": _down(self.budget / length)}
-        if not spans and len(units) > self.k:
-            return {"units": len(units), "k": self.k, "most": _down(self.k / len(units))}
-        return {}
+            facts = {"characters": length, "budget": self.budget, "most": _down(self.budget / length)}
+            yield None, FindingKind.TOO_LONG, facts
+        elif not spans and len(units) > self.k:
+            yield None, FindingKind.TOO_LONG, {"units": len(units), "k": self.k, "most": _down(self.k / len(units))}
+
+
+def _hidden(span: CharacterSpan, markup: Markup) -> str:
+    """Return as what a span is hidden from readers, as far as anyone can tell; "" if it is shown."""
+    what = "" if markup.shows(span.start, span.end) else markup.hidden_as(span.start) or "markup"
+    return what if what == _COMMENTS or not span.doc_id.lower().endswith(_RAW) else ""
 
 
 def _down(share: float) -> float:
@@ -202,7 +308,7 @@ def lint_dataset(
         CorpusError: The corpus is not a `Corpus`, or is empty.
         DatasetError: It is not a dataset.
     """
-    check_dataset_level(dataset, getattr(dataset, "level", TOKEN))
+    dataset = checked_dataset(dataset)
     corpus = dataset.corpus if corpus is None else checked_corpus(corpus)
     characters, results = Cutoff.parse(budget), Cutoff.parse(k)
     if characters.unit != "ch" or results.unit:

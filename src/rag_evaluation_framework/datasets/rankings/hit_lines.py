@@ -16,7 +16,7 @@ from ...adapt.results import as_retrieval
 from ...base.files import is_list, is_object, most_unfolded, parse_json, unfolded_lines
 from ...base.outside import harmless_json, one_line, shown
 from ...base.records import Problems
-from ...data.hits import Hit, HitCollector, RankedHits, Retrieval, Stage
+from ...data.hits import COLUMNS, Hit, HitCollector, RankedHits, Retrieval, Stage
 from ...errors import DatasetError, InputError
 from .parsers import Order, refuse_rising
 
@@ -58,9 +58,6 @@ class HitLine(BaseModel):
     asked: Any = None
 
 
-_COLUMNS = ("doc_id", "start", "end", "chunk_id", "text", "score")
-
-
 def write_hit_lines(
     file: BinaryIO, query_ids: Sequence[str], rankings: RankedHits, failed: Container[str] = ()
 ) -> None:
@@ -88,7 +85,7 @@ def write_hit_lines(
 def _written(query_ids: Sequence[str], rankings: RankedHits, failed: Container[str]) -> Iterator[bytes]:
     bounds = zip(rankings.begins.tolist(), rankings.ends.tolist(), strict=True)
     for query_id, (begin, end) in zip(query_ids, bounds, strict=True):
-        first, *others = zip(_COLUMNS, rankings.table.columns(slice(begin, end)), strict=True)
+        first, *others = zip(COLUMNS, rankings.table.columns(slice(begin, end)), strict=True)
         known = [other for other in others if any(value is not None for value in other[1])]
         content: dict[str, Any] = {"query_id": query_id, **dict([first, *known])}
         if query_id in failed:
@@ -114,19 +111,16 @@ def read_hit_lines(path: Path, query_ids: Sequence[str]) -> RankedHits:
             expected = repr(query_ids[number - 1]) if number <= len(query_ids) else "none"
             if repr(known.query_id) != expected:
                 raise ValueError(f"is of question {known.query_id!r}, expected {expected}")
-            numbers.append(collector.add_columns(*_columns(known)))
+            numbers.append(collector.add_columns(_columns(known)))
         except (ValueError, OverflowError) as error:
             raise DatasetError(f"{where}: {error}") from error
     if len(numbers) < len(query_ids):
         raise DatasetError(f"{path}: has {len(numbers)} questions; expected {len(query_ids)}")
     ranked = collector.ranked(numbers)
     start, end = ranked.table.start, ranked.table.end
-    if len(wrong := np.flatnonzero((start > end) & (end >= 0))):
-        row = int(wrong[0])
-        line_number = int(np.searchsorted(ranked.ends, row, side="right")) + 1
-        raise DatasetError(
-            f"{path}: line {line_number}: start is {start[row]} and end {end[row]}; expected start <= end"
-        )
+    for row in np.flatnonzero((start > end) & (end >= 0))[:1]:
+        where = f"{path}: line {np.searchsorted(ranked.ends, row, side='right') + 1}"
+        raise DatasetError(f"{where}: start is {start[row]} and end {end[row]}; expected start <= end")
     return ranked
 
 
@@ -137,7 +131,7 @@ def _columns(line: HitLine) -> list[list[Any]]:
         ValueError: They are of different lengths.
     """
     hits = len(line.doc_id)
-    columns = [[None] * hits if (column := getattr(line, name)) is None else column for name in _COLUMNS]
+    columns = [[None] * hits if (column := getattr(line, name)) is None else column for name in COLUMNS]
     if any(len(column) != hits for column in columns):
         raise ValueError(f"$.doc_id has {hits} hits, and another column has not")
     return columns
@@ -185,11 +179,9 @@ def read_hits(data: bytes, path: Path, order: Order | None) -> Hits | None:
     first = _object(lines[0][1]) if lines else {}
     is_journal = _JOURNAL in first
     if is_journal:
-        if first[_JOURNAL] != JOURNAL_VERSION:
-            raise DatasetError(
-                f"{path}: is a journal of version {shown(first[_JOURNAL], 60)}; this version reads {JOURNAL_VERSION}: "
-                "run it again"
-            )
+        if (version := first[_JOURNAL]) != JOURNAL_VERSION:
+            other = f"{shown(version, 60)}; this version reads {JOURNAL_VERSION}"
+            raise DatasetError(f"{path}: is a journal of version {other}: run it again")
         is_torn = not data.endswith(b"\n") and not _object(lines[-1][1])
         lines = lines[1 : -1 if is_torn else None]
     elif not (any(key in first for key in _RESULTS) or is_list(first.get("doc_id"))):  # lines with ids, or a whole file
@@ -220,15 +212,13 @@ def _object(line: bytes) -> dict[str, Any]:
 def _parsed(lines: Iterable[tuple[int, bytes]], path: Path, *, is_journal: bool) -> Hits:
     problems, rankings = Problems(), dict[str, Retrieval | None]()
     for number, line in lines:
-        where = f"line {number}"
         try:
-            content: Any = parse_json(line.decode())
-            query_id, found = _question(content)
+            query_id, found = _question(parse_json(line.decode()))
             if query_id in rankings and not is_journal:
                 raise ValueError(f"question {query_id!r} has a ranking already")
             rankings[query_id] = found
         except (ValueError, InputError) as error:
-            problems.append(f"{where}: {error}")
+            problems.append(f"line {number}: {error}")
     if problems:
         raise DatasetError(problems.message(str(path)))
     return rankings

@@ -1,7 +1,6 @@
 """Parsers of qrels and rankings: JSON, tables, and what all file formats share."""
 
 import re
-from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -78,47 +77,26 @@ class Entry(NamedTuple):
     is_list: bool = False
 
 
-class RankFileParser(ABC):
-    """Parser of one file format.
-
-    Attributes:
-        kind: What the file contains.
-        problems: What cannot be read.
-    """
-
-    def __init__(self, kind: FileKind, problems: Problems) -> None:
-        """Create a parser for a kind of file that appends what it cannot read to `problems`."""
-        self.kind, self.problems = kind, problems
-
-    @abstractmethod
-    def entries(self, number: int, block: bytes) -> Iterator[Entry]:
-        """Yield the entries of a block whose first line has this number, recording what cannot be read."""
-
-    def quick_entries(self, number: int, block: bytes) -> Iterable[Entry]:
-        """Return the same entries without their lines, where a format has a quicker way."""
-        return self.entries(number, block)
-
-
-def find_column(meant: tuple[str, ...], names: tuple[str, ...]) -> str | None:
-    """Return the column name that matches one of the meanings, in their order of preference, or None.
-
-    Case, hyphens, underscores and blanks are ignored: `query-id` matches `queryid`.
-    """
-    plain = {re.sub("[-_ ]", "", name).lower(): name for name in reversed(names)}
-    return next((plain[name] for name in meant if name in plain), None)
-
-
 # JSON files of judgements and rankings: one object with all questions.
 
 
-class JsonParser(RankFileParser):
-    """Parser of JSON files: one object with all questions."""
+@dataclass(frozen=True)
+class JsonParser:
+    """Parser of JSON files: one object with all questions.
 
-    def entries(self, number: int, block: bytes) -> Iterator[Entry]:  # noqa: ARG002 all lines are one value
+    Attributes:
+        kind: What the file contains.
+        problems: What cannot be read is added here.
+    """
+
+    kind: FileKind
+    problems: Problems
+
+    def entries(self, data: bytes) -> Iterator[Entry]:
         """Yield the entries, question by question."""
         expected = f"expected an object {{question: {{document: {self.kind.value}}}}}"
         try:
-            content = parse_json(block.decode())
+            content = parse_json(data.decode())
         except ValueError as error:
             self.problems.append(f"not valid JSON: {error}; {expected}")
             return
@@ -127,31 +105,24 @@ class JsonParser(RankFileParser):
             return
         for query, value in content.items():
             where = f"$[{brief_repr(query)}]"
-            name = self.id_of(query, where)
-            entry = None if name is None else self.whole(where, name, value)
-            if entry is not None:
-                yield entry
+            name = self._id(query, where)
+            if name is not None and is_list(value):
+                units = [self._id(unit, f"{where}[{place}]") for place, unit in enumerate(value)]
+                known = [unit for unit in units if unit is not None]
+                values = [-float(rank) if self.kind.is_rankings else 1.0 for rank, _ in enumerate(known, start=1)]
+                yield Entry(where, name, known, values, is_list=True)
+            elif name is not None and is_object(value):
+                numbers = {self._id(unit, where): self._number(number, where, unit) for unit, number in value.items()}
+                pairs = {unit: number for unit, number in numbers.items() if unit is not None and number is not None}
+                yield Entry(where, name, tuple(pairs), tuple(pairs.values()))
+            elif name is not None:
+                order = ", best first" * self.kind.is_rankings
+                self.problems.append(
+                    f"{where}: got {brief_repr(value)}; expected a list of document ids{order}, or an object "
+                    f"{{document: {self.kind.value}}}"
+                )
 
-    def whole(self, where: str, query: str, value: Any) -> Entry | None:
-        """Return all documents of a question, given as a list of ids or a mapping from id to value."""
-        if is_list(value):
-            units = [self.id_of(unit, f"{where}[{place}]") for place, unit in enumerate(value)]
-            known = [unit for unit in units if unit is not None]
-            values = (
-                [-float(rank) for rank in range(1, len(known) + 1)] if self.kind.is_rankings else [1.0] * len(known)
-            )
-            return Entry(where, query, known, values, is_list=True)
-        if is_object(value):
-            numbers = {self.id_of(unit, where): self.number_of(number, where, unit) for unit, number in value.items()}
-            pairs = {unit: number for unit, number in numbers.items() if unit is not None and number is not None}
-            return Entry(where, query, tuple(pairs), tuple(pairs.values()))
-        self.problems.append(
-            f"{where}: got {brief_repr(value)}; expected a list of document ids"
-            f"{', best first' * self.kind.is_rankings}, or an object {{document: {self.kind.value}}}"
-        )
-        return None
-
-    def id_of(self, value: Any, where: str) -> str | None:
+    def _id(self, value: Any, where: str) -> str | None:
         """Return an id as a string; None after recording that it is not a valid id."""
         if isinstance(value, int) and not isinstance(value, bool):
             return str(value)
@@ -163,12 +134,11 @@ class JsonParser(RankFileParser):
             return None
         return value
 
-    def number_of(self, value: Any, where: str, unit: object) -> float | None:
+    def _number(self, value: Any, where: str, unit: object) -> float | None:
         """Return the grade or score of a unit; None after recording that it is not valid."""
         number = nan
-        if isinstance(value, int | float) and not isinstance(value, bool):
-            with suppress(OverflowError):  # an integer of more than 300 digits
-                number = float(value)
+        with suppress(OverflowError):  # an integer of more than 300 digits
+            number = float(value) if isinstance(value, int | float) and not isinstance(value, bool) else nan
         if self.kind.reads(number):
             return number
         self.problems.append(f"{where}[{brief_repr(unit)}]: got {brief_repr(value)}; expected {self.kind.number}")
@@ -179,26 +149,56 @@ class JsonParser(RankFileParser):
 
 
 @dataclass(frozen=True)
-class Columns:
-    """Positions of the columns of a table; without a separator they are separated by white space.
+class TableParser:
+    """Parser of tables with one judgement or result per line.
 
     In TREC's own table, lines that start with # are comments, and what follows the tag of a result is ignored.
+
+    Attributes:
+        kind: What the file contains.
+        problems: What cannot be read is added here.
+        separator: What separates columns; None for white space.
+        names: The names of the columns.
+        query: The number of the column of questions; that of documents, values and ranks likewise.
+        unit: Likewise.
+        value: Likewise.
+        rank: Likewise; None if there is none.
+        is_trec: Whether the table is TREC's own.
     """
 
+    kind: FileKind
+    problems: Problems
     separator: bytes | None
-    names: tuple[str, ...]
+    names: Sequence[str]
     query: int
     unit: int
     value: int
     rank: int | None
     is_trec: bool = False
 
-    def fields(self, line: bytes) -> list[bytes]:
+    @classmethod
+    def of(cls, first: bytes, kind: FileKind, problems: Problems) -> "TableParser":
+        """Return the parser of a table with this first line: a header, else it is TREC's.
+
+        Case, hyphens, underscores and blanks are ignored: `query-id` means `queryid`.
+        """
+        separator = b"\t" if b"\t" in first else None
+        names = [name.decode(errors="replace").strip() for name in first.split(separator)]
+        plain = [re.sub("[-_ ]", "", name).lower() for name in names]
+        meant = (QUERY_KEYS, UNIT_KEYS, kind.value_keys)
+        query, unit, value = (next((plain.index(key) for key in keys if key in plain), -1) for keys in meant)
+        if first.startswith(b"#") or -1 in (query, unit, value):
+            ranks = kind.columns.index("rank") if kind.is_rankings else None
+            return cls(kind, problems, None, kind.columns, 0, 2, kind.columns.index(kind.value), ranks, is_trec=True)
+        rank = names.index("rank") if kind.is_rankings and "rank" in names else None
+        return cls(kind, problems, separator, names, query, unit, value, rank)
+
+    def _fields(self, line: bytes) -> list[bytes]:
         """Return the fields of a line; none if it is blank."""
         fields = line.split(self.separator) if line.strip() else []
         return fields if self.separator is None else [field.strip() for field in fields]
 
-    def are_known(self, fields: Sequence[bytes]) -> bool:
+    def _are_known(self, fields: Sequence[bytes]) -> bool:
         """Return whether a line has the fields of an entry.
 
         Fields after the tag are ignored where the rank is a number; else an id with white space has shifted them.
@@ -208,64 +208,38 @@ class Columns:
             return not isnan(_number(fields[self.rank]))
         return more == 0
 
+    def entries(self, number: int, block: bytes) -> Iterable[Entry]:
+        """Return the entries of a block at once if every line of it is well formed, else line by line.
 
-def trec_columns(kind: FileKind) -> Columns:
-    """Return the column positions of TREC's table."""
-    names = kind.columns
-    return Columns(None, names, 0, 2, names.index(kind.value), names.index("rank") if kind.is_rankings else None, True)
+        What cannot be read is recorded, by its line: that of the block is given.
+        """
+        rows = self._at_once(block)
+        return self._by_line(number, block) if rows is None else rows
 
-
-def header_columns(line: bytes, kind: FileKind) -> Columns | None:
-    """Return the column positions from a header line; None if the line is not a header."""
-    separator = b"\t" if b"\t" in line else None
-    names = tuple(name.decode(errors="replace").strip() for name in line.split(separator))
-    query, unit, value = (find_column(keys, names) for keys in (QUERY_KEYS, UNIT_KEYS, kind.value_keys))
-    if query is None or unit is None or value is None:
-        return None
-    rank = names.index("rank") if kind.is_rankings and "rank" in names else None
-    return Columns(separator, names, names.index(query), names.index(unit), names.index(value), rank)
-
-
-class TableParser(RankFileParser):
-    """Parser of tables with one judgement or result per line."""
-
-    def __init__(self, kind: FileKind, problems: Problems, columns: Columns) -> None:
-        """Create a parser for a table with these columns."""
-        super().__init__(kind, problems)
-        self.columns = columns
-
-    def quick_entries(self, number: int, block: bytes) -> Iterable[Entry]:
-        """Return the entries of a block at once if every line of it is well formed, else line by line."""
-        rows = self._columns_of(block)
-        return self.entries(number, block) if rows is None else rows
-
-    def _columns_of(self, block: bytes) -> Iterator[Entry] | None:
+    def _at_once(self, block: bytes) -> Iterator[Entry] | None:
         """Return the entries of a well-formed block, one per question, else None.
 
         Splitting a whole block is several times faster than splitting each line. A marker at the end of each line shows
         that the line has all its columns: every marker must be where a complete line ends.
         """
-        columns = self.columns
-        if columns.separator is not None or b"\0" in block:
+        if self.separator is not None or b"\0" in block:
             return None
-        lines, width = block.count(b"\n"), len(columns.names)
+        lines, width = block.count(b"\n"), len(self.names)
         fields = block.replace(b"\n", b" \0 ").split()
         step = width + 1
         if len(fields) != lines * step or fields[width::step].count(b"\0") != lines:
             return None
-        written = fields[columns.value :: step]
+        written = fields[self.value :: step]
         try:
-            units = b"\n".join(fields[columns.unit :: step]).decode().split("\n")
-            groups = [(name.decode(), len(list(group))) for name, group in groupby(fields[columns.query :: step])]
+            units = b"\n".join(fields[self.unit :: step]).decode().split("\n")
+            groups = [(name.decode(), len(list(group))) for name, group in groupby(fields[self.query :: step])]
             values = list(map(float, written))
         except ValueError:
             return None
-        if columns.is_trec and any(name.startswith("#") for name, _ in groups):
+        has_comments = self.is_trec and any(name.startswith("#") for name, _ in groups)
+        if has_comments or not np.isfinite(values).all() or b"_" in b"".join(written):
             return None
-        readable = np.isfinite(values).all()
-        if not readable or b"_" in b"".join(written):
-            return None
-        ranks = None if columns.rank is None else _ranks(fields[columns.rank :: step])
+        ranks = None if self.rank is None else _ranks(fields[self.rank :: step])
         ends = [*accumulate(length for _, length in groups)]
         parts = (slice(end - length, end) for (_, length), end in zip(groups, ends, strict=True))
         return (
@@ -273,51 +247,46 @@ class TableParser(RankFileParser):
             for (query, _), part in zip(groups, parts, strict=True)
         )
 
-    def entries(self, number: int, block: bytes) -> Iterator[Entry]:
-        """Yield the entries, line by line."""
-        columns = self.columns
+    def _by_line(self, number: int, block: bytes) -> Iterator[Entry]:
         for place, line in enumerate(block.split(b"\n"), start=number):
-            where, fields = f"line {place}", columns.fields(line)
-            if not fields or (columns.is_trec and fields[0].startswith(b"#")):
+            where, fields = f"line {place}", self._fields(line)
+            if not fields or (self.is_trec and fields[0].startswith(b"#")):
                 continue
-            if not columns.are_known(fields):
+            if not self._are_known(fields):
                 self.problems.append(f"{where}: {self._wrong_width(line, len(fields))}")
                 continue
-            query = self._text(fields[columns.query], where, columns.names[columns.query])
-            unit = self._text(fields[columns.unit], where, columns.names[columns.unit])
-            value = self._value(fields[columns.value], where, columns.names[columns.value])
+            query, unit = self._text(fields, self.query, where), self._text(fields, self.unit, where)
+            value = self._value(fields[self.value], f"{where}: {self.names[self.value]}")
             if query is not None and unit is not None and value is not None:
-                ranks = None if columns.rank is None else [_number(fields[columns.rank])]
+                ranks = None if self.rank is None else [_number(fields[self.rank])]
                 yield Entry(where, query, (unit,), (value,), ranks)
 
     def _wrong_width(self, line: bytes, got: int) -> str:
-        columns = self.columns
-        hint = "ids with white space need JSON" if columns.separator is None else "separate columns by tabs"
+        hint = "ids with white space need JSON" if self.separator is None else "separate columns by tabs"
         for other in (QRELS, RANKINGS):
             if other is not self.kind and got == len(other.columns):
                 hint = f"with {got} columns it looks like a {other.name} file"
         return (
             f"{got} column{'s'[: got != 1]} in {brief_repr(line.strip().decode(errors='replace'))}; expected "
-            f"{len(columns.names)}: {' '.join(columns.names)} ({hint})"
+            f"{len(self.names)}: {' '.join(self.names)} ({hint})"
         )
 
-    def _text(self, field: bytes, where: str, name: str) -> str | None:
+    def _text(self, fields: Sequence[bytes], column: int, where: str) -> str | None:
+        text, problem = "", "is empty; expected an id"
         try:
-            text = field.decode()
+            text = fields[column].decode()
         except UnicodeDecodeError as error:
-            self.problems.append(f"{where}: {name}: not valid UTF-8 (byte {error.start}); save the file as UTF-8")
-            return None
+            problem = f"not valid UTF-8 (byte {error.start}); save the file as UTF-8"
         if not text:
-            self.problems.append(f"{where}: {name}: is empty; expected an id")
+            self.problems.append(f"{where}: {self.names[column]}: {problem}")
         return text or None
 
-    def _value(self, field: bytes, where: str, name: str) -> float | None:
+    def _value(self, field: bytes, where: str) -> float | None:
         value = _number(field)
         is_too_large = isinf(value) and b"inf" not in field.lower()  # and not written so
         if self.kind.reads(value) and not is_too_large:
             return value
-        got = brief_repr(field.decode(errors="replace"))
-        self.problems.append(f"{where}: {name}: got {got}; expected {self.kind.number}")
+        self.problems.append(f"{where}: got {brief_repr(field.decode(errors='replace'))}; expected {self.kind.number}")
         return None
 
 

@@ -9,9 +9,8 @@ with gzip.
 import re
 from array import array
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import count
 from math import inf, isnan
 from pathlib import Path
@@ -34,14 +33,11 @@ from .parsers import (
     FileKind,
     JsonParser,
     Order,
-    RankFileParser,
     TableParser,
     Ties,
     check_order,
     contradicted,
-    header_columns,
     refuse_rising,
-    trec_columns,
 )
 
 _BLOCK = 1 << 17  # small enough for the processor's cache: takes half the time of a megabyte
@@ -193,9 +189,6 @@ def read_rankings(
     return file.by_query
 
 
-_Blocks = Callable[[], Iterator[tuple[int, bytes]]]
-
-
 class _Reader:
     """Reader of one file, which collects problems."""
 
@@ -207,18 +200,14 @@ class _Reader:
         self.lists: set[str] = set()
         self.listed: Counter[str] = Counter()
         self.codes: dict[str, int] = {}
-        self.ranked: tuple[array[Any], ...] = (
-            array("q"),
-            array("d"),
-            array("d"),
-        )  # questions, ranks and scores, a row per result
+        # Questions, ranks and scores, a row per result.
+        self.ranked: tuple[array[Any], ...] = (array("q"), array("d"), array("d"))
 
     def read(self, data: bytes) -> RankFile:
-        parser, blocks = self.choose_parser(data)
         lines = 0
         with progress_bar(len(data), f"Reading {self.path.name}", "B") as bar:
-            for number, block in blocks():
-                for entry in parser.quick_entries(number, block):
+            for number, block, entries in self.parsed(data):
+                for entry in entries:
                     self.add(entry)
                 bar.update(len(block))
                 lines = number - 1 + block.count(b"\n")
@@ -245,18 +234,19 @@ class _Reader:
             f"{' '.join(self.kind.columns)}, or JSON"
         )
 
-    def choose_parser(self, data: bytes) -> tuple[RankFileParser, _Blocks]:
-        """Return the parser for the file's format, and the blocks of lines to read, without the header."""
+    def parsed(self, data: bytes) -> Iterator[tuple[int, bytes, Iterable[Entry]]]:
+        """Yield blocks of lines, without the header, each with the number of its first line and its entries."""
         start = re.search(rb"\S", data)
         if start is None:
             raise self.nothing()
         begin, end = data.rfind(b"\n", 0, start.start()) + 1, data.find(b"\n", start.start()) + 1 or len(data)
         first = data[begin:end].strip()
-        if not first.startswith((b"{", b"[")):
-            header = None if first.startswith(b"#") else header_columns(first, self.kind)
-            table = TableParser(self.kind, self.problems, header or trec_columns(self.kind))
-            return table, partial(self.blocks, data, end if header else 0)
-        return JsonParser(self.kind, self.problems), lambda: iter([(1, data)])
+        if first.startswith((b"{", b"[")):
+            yield 1, data, JsonParser(self.kind, self.problems).entries(data)
+            return
+        table = TableParser.of(first, self.kind, self.problems)
+        for number, block in self.blocks(data, 0 if table.is_trec else end):
+            yield number, block, table.entries(number, block)
 
     def blocks(self, data: bytes, start: int) -> Iterator[tuple[int, bytes]]:
         """Yield blocks of complete lines, each with the number of its first line."""

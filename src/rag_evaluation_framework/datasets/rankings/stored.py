@@ -11,13 +11,13 @@ from ...base.outside import one_line, shown
 from ...contracts.component import check_choice
 from ...contracts.roles import Retriever
 from ...data import Corpus, DocumentId, EvaluationType, Hit, Retrieval, Stage
+from ...data.hits import COLUMNS
 from ...data.queries import Query, Scope
 from ...errors import ConfigError, DatasetError, ResultError
 from .parsers import Order, Ties, check_order
 from .reader import RankFile
 
 _UNTIMED = (Stage("stored", None),)  # how long it takes to look it up says nothing about what made it
-_COLUMNS = ("doc_id", "start", "end", "chunk_id", "text", "score")
 _NEEDED: dict[EvaluationType, tuple[str, ...]] = {
     "document-level": ("doc_id", "text"),
     "chunk-level": ("chunk_id", "text"),
@@ -54,10 +54,10 @@ class StoredRetriever(Retriever):
     def __post_init__(self) -> None:
         given: Any = self.path
         listed: list[Any] = [*given] if isinstance(given, list | tuple) else [given]
-        paths = tuple(str(checked_path(path, ConfigError)) for path in listed)
+        paths = [str(checked_path(path, ConfigError)) for path in listed]
         if not paths:
             raise ConfigError("no stored rankings are named; expected a file, or the folder of a run")
-        object.__setattr__(self, "path", paths[0] if len(paths) == 1 else paths)
+        object.__setattr__(self, "path", paths[0] if len(paths) == 1 else tuple(paths))
         check_choice("StoredRetriever", "ids", self.ids, ("document", "chunk"))
         check_order(self.order, self.ties)
 
@@ -149,12 +149,12 @@ class StoredRetriever(Retriever):
                 f"{', '.join(shown(name, 40) for name in [*asked][:3])}"
             )
         hits = [hit for found in self.rankings.values() if found for hit in found.hits]
-        fields = {name for hit in hits for name in _COLUMNS if getattr(hit, name) is not None}
+        fields = {name for hit in hits for name in COLUMNS if getattr(hit, name) is not None}
         needed = [name for name in _NEEDED[evaluation_type] if name != "text" or len(corpus)]
         if fields.isdisjoint(needed) and hits:
             raise ConfigError(
                 f"{self._where}: cannot be scored at {evaluation_type}, as its hits have no {' and no '.join(needed)}; "
-                f"they have {', '.join(name for name in _COLUMNS if name in fields)}"
+                f"they have {', '.join(name for name in COLUMNS if name in fields)}"
             )
         if lacking := len(asked) - len(known):
             yield f"questions without a ranking in {one_line(self.name)}, for which nothing was found: {lacking}"
