@@ -142,7 +142,6 @@ def _causes(known: Explanation, answer: ExplainedAnswer, where: Callable[[object
     flags = {
         "split by the chunker: no chunk holds it whole": answer.is_split,
         "truncated by the embedder: what is missing is behind what it reads of the chunk": answer.is_truncated,
-        "cut off by the budget: what is missing is behind what it reads of the chunk": answer.is_cut_off,
     }
     yield from (text for text, is_so in flags.items() if is_so)
     chunks: list[str] = []
@@ -189,12 +188,11 @@ _ADVICE: Mapping[Change, str] = {
     "order": "try a reranker, or a better one: relevant text is ranked beyond the cutoff, and nothing else explains it",
     "candidates": "try more candidates: relevant text is not among the reranker's, and nothing else explains it",
     "larger_chunks": "try larger chunks: no chunk holds these answers whole",
-    "smaller_chunks": "try smaller chunks, or a larger budget: this one ends in a chunk before the relevant text",
     "embedder": "try an embedder that reads chunks whole: relevant text is behind what it reads of a chunk",
 }
 
 
-_FLAGS = {"split": "split by the chunker", "truncated": "truncated by the embedder", "cut_off": "cut off by the budget"}
+_FLAGS = {"split": "split by the chunker", "truncated": "truncated by the embedder"}
 """Remarks on what was lost, by their names among the losses."""
 
 
