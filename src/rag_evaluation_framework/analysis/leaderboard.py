@@ -21,7 +21,7 @@ from ..runs.means import Cluster, Clusters
 from ..runs.result import EvaluationResult
 from ..runs.shown import Shown, recorded_test
 from ..statistics.means import SHARE
-from .comparison import Comparison, clusters_of, cutoff_orders
+from .comparison import Comparison, clusters_of, cutoff_orders, in_all
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -45,17 +45,8 @@ def scores_in_all(comparisons: Sequence[Comparison]) -> tuple[ScoreTable, ...]:
     """Return the scores of each run, of the queries that have the same truth in all; one without a score has none."""
     first, *others = (comparison.change for comparison in comparisons)
     names = [name for name in first.columns if all(name in change.columns for change in others)]
-    query_ids = tuple(query_id for query_id in first.query_ids if all(query_id in change.rows for change in others))
-    runs = [comparisons[0].before, *(comparison.after for comparison in comparisons)]
-    rows = [[run.rows[query_id] for query_id in query_ids] for run in runs]
-    columns: list[dict[str, Numbers]] = [{} for _ in runs]
-    for name in names:
-        scores = np.stack([run.columns[name][chosen] for run, chosen in zip(runs, rows, strict=True)])
-        scores[:, np.isnan(scores).any(axis=0)] = np.nan
-        for column, kept in zip(columns, scores, strict=True):
-            column[name] = kept
-    answerable = np.ones(len(query_ids), dtype=np.bool_)
-    return tuple(ScoreTable(query_ids, column, answerable) for column in columns)
+    query_ids = [query_id for query_id in first.query_ids if all(query_id in change.rows for change in others)]
+    return in_all([comparisons[0].before, *(comparison.after for comparison in comparisons)], names, query_ids)
 
 
 _PAGE = "rag_evaluation_framework.report.pages.leaderboard"  # a door upwards

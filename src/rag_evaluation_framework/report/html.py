@@ -137,16 +137,11 @@ def _passage(passage: Passage) -> str:
 
 def _table(table: Table) -> str:
     has_bars = any(table.bars)
-    rows = [[_cell(table, at, _breakable(name, 0), "col") for at, name in enumerate(table.header)]]
+    rows = [[_cell(table, at, name, "col") for at, name in enumerate(table.header)]]
     for number, row in enumerate(table.rows):
-        texts = (_breakable(cell, 0) if at < table.words else escape(cell) for at, cell in enumerate(row))
         roles = (table.roles.get((number, at), "") for at in range(len(row)))
-        rows.append(
-            [
-                _cell(table, at, text, "" if at else "row", role)
-                for at, (text, role) in enumerate(zip(texts, roles, strict=True))
-            ]
-        )
+        told = enumerate(zip(row, roles, strict=True))
+        rows.append([_cell(table, at, cell, "" if at else "row", role) for at, (cell, role) in told])
     if has_bars:
         least, greatest = table.scale
         ends = [least, 0.0, greatest] if least < 0 < greatest else [least, greatest]
@@ -159,8 +154,9 @@ def _table(table: Table) -> str:
     return f'<div class="wide{" drawn" * has_bars}"><table>{whole}</table></div>'
 
 
-def _cell(table: Table, at: int, text: str, scope: str, role: str = "") -> str:
+def _cell(table: Table, at: int, told: str, scope: str, role: str = "") -> str:
     """Return a cell, or the head of a row or column; words are told apart from numbers."""
+    text = _breakable(told, 0) if at < table.words or scope == "col" else escape(told)
     tag, scoped = ("th", f' scope="{scope}"') if scope else ("td", "")
     names = " ".join(filter(None, ("w" if at < table.words else "", role)))
     kind = f' class="{names}"' if names else ""

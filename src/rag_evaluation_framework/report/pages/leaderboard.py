@@ -9,7 +9,7 @@ from ...data.cutoffs import ScoreName
 from ...data.documents import Corpus
 from ...runs.result import EvaluationResult
 from ...runs.shown import marked, number
-from ...statistics.best import TiedWithBest
+from ...statistics.paired import TiedWithBest
 from ..charts import BUDGETS, COLOURS, at_budgets, curves, interval_of
 from ..page import Chart as Chart
 from ..page import Line, Lines, Table, best_cells, line, muted
