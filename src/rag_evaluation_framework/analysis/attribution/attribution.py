@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ...base.outside import name_line, one_line, shown
 from ...components.retrievers.function import Pipeline
 from ...contracts.registry.loading import load_installed
-from ...data import Corpus, EvaluationType
+from ...data import DOCUMENT, Corpus, EvaluationType
 from ...data.columns import Integers
 from ...data.cutoffs import OWN_CUTOFF, Cutoff, ScoreName
 from ...data.levels import LEVELS
@@ -102,8 +102,7 @@ def confirmed(result: EvaluationResult[Any], name: str, rows: Integers, losses: 
     Raises:
         ResultError: None has.
     """
-    column = result.scores.columns.get(name)
-    if column is None:
+    if (column := result.scores.columns.get(name)) is None:
         return np.ones(len(rows), dtype=np.bool_)
     same: NDArray[np.bool_] = np.abs(column[rows] - losses.recall) <= NEARLY
     if not same.any():
@@ -117,10 +116,8 @@ def confirmed(result: EvaluationResult[Any], name: str, rows: Integers, losses: 
 
 def unlocated(result: EvaluationResult[Any], gathered: Gathered) -> int:
     """Return how many results have no place, or no id of a chunk; at document level none needs one."""
-    if result.evaluation_type == "document-level":
-        return 0
-    hits = gathered.evidence.final.flat
-    return len(hits) - int(LEVELS[result.evaluation_type].known(hits).sum())
+    level, hits = LEVELS[result.evaluation_type], gathered.evidence.final.flat
+    return 0 if level is DOCUMENT else len(hits) - int(level.known(hits).sum())
 
 
 # What to change: changes in the order of the shares of the missing recall that they are about.

@@ -86,13 +86,9 @@ def ranked_results(
             if unit is not None and any(rules.found(one, unit) for one in units):
                 relevant = ((0, len(text)),)
         elif span is not None:
-            inside = [
-                CharacterSpan(span.doc_id, max(unit.start, span.start), min(unit.end, span.end))
-                for unit in units
-                if unit.overlaps(span)
-            ]
-            merged = merge_overlapping_spans(inside)
-            relevant = tuple((one.start - span.start, one.end - span.start) for one in merged)
+            merged = merge_overlapping_spans(unit for unit in units if unit.overlaps(span))
+            ends = ((max(one.start, span.start), min(one.end, span.end)) for one in merged)
+            relevant = tuple((start - span.start, end - span.start) for start, end in ends)
         yield RankedResult(rank, hit, text, relevant, left.pop(0) if left and _begin(left[0]) == _begin(hit) else None)
 
 

@@ -343,12 +343,8 @@ class SpanSteps:
     @cached_property
     def chunk_spans(self) -> list[CharacterSpan]:
         """The chunks that have a place."""
-        chunks = self.evidence.chunks or ()
-        return [
-            CharacterSpan(chunk.doc_id, chunk.start, chunk.end)
-            for chunk in chunks
-            if isinstance(chunk, PositionAwareChunk)
-        ]
+        placed = (chunk for chunk in self.evidence.chunks or () if isinstance(chunk, PositionAwareChunk))
+        return [CharacterSpan(chunk.doc_id, chunk.start, chunk.end) for chunk in placed]
 
     def credit(self, *rows: SpanColumns) -> Numbers:
         """Return how many characters of the first places these rows account for together; shape (questions,)."""

@@ -204,17 +204,13 @@ class Runs:
         compared = self.compared
         if not isinstance(compared, Comparison) or not (gate.kind == "drop" or gate.is_at_least):
             return ()
-        name = full_name(gate.name, compared.change.columns)
-        if name is None:
+        if (name := full_name(gate.name, compared.change.columns)) is None:
             return ()
         some = None if gate.where is None else self._ids(gate.where)
         scores = self.result.scores.per_query(name) if gate.kind == "score" else {}
-        low = {
-            query_id: score
-            for query_id, score in scores.items()
-            if score is not None and score < gate.limit and query_id not in compared.deltas[name]
-        }
-        listed = (*compared.regressions(name), *sorted(low, key=lambda query_id: low[query_id]))
+        others = ((one, score) for one, score in scores.items() if one not in compared.deltas[name])
+        low = {one: score for one, score in others if score is not None and score < gate.limit}
+        listed = (*compared.regressions(name), *sorted(low, key=low.__getitem__))
         return tuple(query_id for query_id in listed if some is None or query_id in some)
 
     def measure(self, gate: Gate) -> Measurement:
