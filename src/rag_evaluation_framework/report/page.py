@@ -342,11 +342,11 @@ def muted(texts: Iterable[str], title: str = "", indent: int = 2) -> Lines:
 def within(content: str, start: int, end: int, around: int, marked: Iterable[Part]) -> tuple[Part, ...]:
     """Return what is marked of a document with so many characters on either side, from and to whole words."""
     before, behind = content[max(start - around, 0) : start], content[end : end + around]
-    return (
-        Part(f"… {before.partition(' ')[2]}" if start > around else before, "muted"),
-        *marked,
-        Part(f"{behind.rpartition(' ')[0]} …" if end + around < len(content) else behind, "muted"),
-    )
+    if start > around:
+        before = f"… {before.partition(' ')[2] or before}"  # of a script without blanks, all of it
+    if end + around < len(content):
+        behind = f"{behind.rpartition(' ')[0] or behind} …"
+    return Part(before, "muted"), *marked, Part(behind, "muted")
 
 
 def plural(count: int, noun: str, more: str = "s") -> str:
