@@ -172,23 +172,19 @@ def _svg(bar: Bar | None, scale: tuple[float, float]) -> str:
     def at(value: float) -> str:
         return f"{_WIDE * (min(max(value, least), greatest) - least) / (greatest - least):.1f}"
 
-    def drawn(label: str) -> str:
-        return f'<svg viewBox="0 0 {_WIDE} {_HIGH}" role="img" aria-label="{label}">{"".join(lines)}</svg>'
-
-    middle = _HIGH / 2
+    middle, label = _HIGH / 2, f"{bar.value:.3f}"
     lines = [f'<line class="t" x1="0" x2="{_WIDE}" y1="{middle}" y2="{middle}"/>']
     if least < 0 < greatest:
         lines.append(f'<line class="z" x1="{at(0.0)}" x2="{at(0.0)}" y1="0" y2="{_HIGH}"/>')
     if bar.ends is None:
         lines.append(f'<line class="s" x1="{at(0.0)}" x2="{at(bar.value)}" y1="{middle}" y2="{middle}"/>')
-        return drawn(f"{bar.value:.3f}")
-    low, high = map(at, bar.ends)
-    lines.append(f'<line class="i" x1="{low}" x2="{high}" y1="{middle}" y2="{middle}"/>')
-    lines += [
-        f'<line class="i" x1="{end}" x2="{end}" y1="{middle - 4}" y2="{middle + 4}"/>'
-        for end, value in zip((low, high), bar.ends, strict=True)
-        if isfinite(value)
-    ]
-    lines.append(f'<circle class="p" cx="{at(bar.value)}" cy="{middle}" r="{_POINT}"/>')
-    ends = " to ".join(f"{end:.3f}" if isfinite(end) else "unknown" for end in bar.ends)
-    return drawn(f"{bar.value:.3f}, interval {ends}")
+    else:
+        low, high = map(at, bar.ends)
+        lines.append(f'<line class="i" x1="{low}" x2="{high}" y1="{middle}" y2="{middle}"/>')
+        lines += (
+            f'<line class="i" x1="{at(end)}" x2="{at(end)}" y1="{middle - 4}" y2="{middle + 4}"/>'
+            for end in filter(isfinite, bar.ends)
+        )
+        lines.append(f'<circle class="p" cx="{at(bar.value)}" cy="{middle}" r="{_POINT}"/>')
+        label += f", interval {' to '.join(f'{end:.3f}' if isfinite(end) else 'unknown' for end in bar.ends)}"
+    return f'<svg viewBox="0 0 {_WIDE} {_HIGH}" role="img" aria-label="{label}">{"".join(lines)}</svg>'

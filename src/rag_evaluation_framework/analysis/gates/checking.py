@@ -115,9 +115,9 @@ def check_gates(
         raise ConfigError(f"allow_unlocated={shown(allow_unlocated)}: expected a share from 0 to 1, such as 0.5")
     listed = [gates] if isinstance(gates, str | Gate) else gates
     parsed = [gate if isinstance(gate, Gate) else Gate.parse(gate) for gate in listed]
-    gates = with_default(parsed, has_baseline=baseline is not None)
     problems = unreliable(result, allow_failures, allow_skipped, allow_unlocated)
-    return verdicts(Runs(result, baseline, cluster), gates, on_inconclusive, problems)
+    chosen = with_default(parsed, has_baseline=baseline is not None)
+    return verdicts(Runs(result, baseline, cluster), chosen, on_inconclusive, problems)
 
 
 def verdicts(

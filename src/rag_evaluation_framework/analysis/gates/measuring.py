@@ -3,14 +3,14 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain, islice
+from itertools import chain
 from math import ceil, fsum, inf, isfinite, sqrt
 from statistics import NormalDist
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from ...base.outside import name_line, one_line
+from ...base.outside import first_of, name_line, one_line
 from ...data.columns import Integers, Numbers
 from ...data.dataset import Skipped
 from ...data.score_table import ScoreTable, full_name
@@ -480,5 +480,4 @@ def _questions(count: int) -> str:
 
 def listed(names: Collection[str]) -> str:
     """Return names on one line; of many the first ones."""
-    first = [*map(name_line, islice(names, _MOST_LISTED))]
-    return ", ".join([*first, *([f"and {len(names) - len(first)} more"] if len(names) > len(first) else [])]) or "none"
+    return first_of([*map(name_line, names)], _MOST_LISTED) or "none"

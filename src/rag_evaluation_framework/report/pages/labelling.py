@@ -252,8 +252,7 @@ def saved_lines(answers: Sequence[Sequence[CharacterSpan]]) -> Lines:
 
 
 def _named(spans: Sequence[CharacterSpan], corpus: Corpus) -> str:
-    named = ", ".join(map(LinePlaces(corpus).path, spans[:_MOST_PLACES]))
-    return f"{named} and {len(spans) - _MOST_PLACES} more" if len(spans) > _MOST_PLACES else named
+    return first_of([*map(LinePlaces(corpus).path, spans)], _MOST_PLACES)
 
 
 def _with_words(text: str, words: str, most: int | None = None) -> Iterator[Part]:
