@@ -203,7 +203,8 @@ def _answer(
     answer: Answer[Any], found: tuple[Any, ...] | None, corpus: Corpus, query: QueryResult[Any], rules: LevelRules[Any]
 ) -> Line:
     place = found or answer.reference
-    (where, *_), quotes = zip(*(rules.shown(unit, corpus) for unit in place), strict=True)
+    shown = [rules.shown(unit, corpus) for unit in place]
+    where, quotes = shown[0][0], [quote for _, quote in shown]
     became = _became(place, query, rules)
     if others := [name_line(rules.shown(other[0], corpus)[0]) for other in answer.places if other != place]:
         became += f"; {plural(len(others), 'other place')}, in {first_of(dict.fromkeys(others), _MOST_NAMED)}"
