@@ -564,15 +564,9 @@ class Comparison(Shown):
             MissingDependency: pandas is not installed.
         """
         pandas = require("pandas", extra="pandas", needed_by="to_dataframe")
-        rows = [
-            {
-                "query_id": query_id,
-                "query": text,
-                **{name: column.get(query_id) for name, column in self.deltas.items()},
-            }
-            for query_id, text in self.questions.items()
-        ]
-        frame: pd.DataFrame = pandas.DataFrame(rows).set_index("query_id")
+        columns: dict[str, list[Any]] = {"query_id": [*self.questions], "query": [*self.questions.values()]}
+        columns |= {name: [column.get(one) for one in self.questions] for name, column in self.deltas.items()}
+        frame: pd.DataFrame = pandas.DataFrame(columns).set_index("query_id")
         return frame
 
     def record(self, runs: tuple[EvaluationResult[Any], EvaluationResult[Any]] | None = None) -> dict[str, Any]:

@@ -336,9 +336,9 @@ def _refuse_score(gate: Gate, experiment: ExperimentConfig[Any], _: EvaluationRe
     if gate.kind not in ("score", "drop"):
         return
     if gate.name not in names:
-        near = get_close_matches(gate.name, names, n=1)
-        hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(names)}"
-        raise ConfigError(f"the run has no score {shown(gate.name)}; {hint}")
+        if near := get_close_matches(gate.name, names, n=1):
+            raise ConfigError(f"the run has no score {shown(gate.name)}; did you mean {near[0]}?")
+        raise ConfigError(f"the run has no score {shown(gate.name)}; there are {', '.join(names)}")
     lowest = -1 if gate.kind == "drop" else 0
     if _is_share(gate.name, experiment) and not lowest <= gate.limit <= 1:
         raise ConfigError(f"{gate.name} is from 0 to 1; expected a limit from {lowest} to 1")
