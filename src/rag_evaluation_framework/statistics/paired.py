@@ -239,10 +239,7 @@ def _equal(mean: float, sums: Numbers, shares: Numbers, width: float) -> tuple[N
     with np.errstate(divide="ignore", invalid="ignore"):
         one, other = apart / (1 - shares), beside / (1 + shares)
     same = np.abs(shares) > 1 - NEGLIGIBLE  # all have one sign: both are equal for every d
-    return (
-        np.where(same, -inf, np.minimum(one, other)),
-        np.where(same, inf, np.maximum(one, other)),
-    )
+    return (np.where(same, -inf, np.minimum(one, other)), np.where(same, inf, np.maximum(one, other)))
 
 
 def _outermost(bounds: tuple[Numbers, Numbers], total: int, *, is_exact: bool) -> tuple[float, float]:
@@ -287,11 +284,7 @@ class TiedWithBest:
 
 
 def tied_with_best(
-    scores: Numbers,
-    clusters: Integers | None = None,
-    *,
-    resamples: int = RESAMPLES,
-    seed: int = 0,
+    scores: Numbers, clusters: Integers | None = None, *, resamples: int = RESAMPLES, seed: int = 0
 ) -> TiedWithBest | None:
     """Return the systems whose means differ from the highest one by no more than chance: a model confidence set.
 
