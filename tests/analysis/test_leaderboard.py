@@ -244,17 +244,11 @@ def test_what_is_independent_can_be_chosen(runs):
         compare(*runs, cluster="page")
 
 
-def test_recall_at_every_budget_is_a_curve(board):
-    (curve,) = board.budget_curves
-    assert (curve.metric, curve.budgets) == ("span_recall", ("10ch", "20ch"))
-    assert curve.means == tuple(zip(board.means["span_recall@10ch"], board.means["span_recall@20ch"], strict=True))
-
-
 def test_the_record_is_json_with_all_of_it(board):
     record = json.loads(json.dumps(board.record("span_recall@20ch"), allow_nan=False))
     assert list(record) == [
-        "schema_version", "runs", "baseline", "intervals", "ordered_by", "order", "optimism", "scores",
-        "recall_by_budget", "questions", "notes",
+        "schema_version", "runs", "baseline", "intervals", "ordered_by", "order", "optimism", "scores", "questions",
+        "notes",
     ]  # fmt: skip
     assert (record["schema_version"], record["baseline"], record["ordered_by"]) == (1, "base", "span_recall@20ch")
     assert record["order"] == ["best", "near", "base"]
@@ -296,8 +290,8 @@ def test_the_table_is_of_one_score_and_those_below_of_all(board):
     first = table(page, "All scores, by the numbers of the runs; * tied with the best").rows[0]
     means = board.means["span_recall@1"]
     assert first == ("span_recall@1", "40", f"{means[2]:.3f}*", f"{means[1]:.3f}*", f"{means[0]:.3f}")
-    curve = table(page, "span_recall by budget")
-    assert curve.header == ("run", "@10ch", "@20ch")
+    curve = board.plot().table
+    assert (curve.title, curve.header) == ("span_recall by budget", ("run", "@10ch", "@20ch"))
     assert curve.rows[0] == ("1 best", *(f"{board.means[f'span_recall@{size}ch'][2]:.3f}" for size in (10, 20)))
 
 
@@ -325,6 +319,5 @@ def test_of_one_score_and_a_certain_winner_there_is_one_table_and_nothing_is_too
 def test_markdown_and_html_hold_every_page(board):
     page = board.summary("span_recall@20ch").as_markdown()
     assert page.startswith("# 3 runs by span_recall@20ch\n")
-    assert page.count("\n## ") == 6  # with the notes, the questions that got worse, and the runs
-    assert "\n## span_recall by budget\n" in page
-    assert board._repr_html_().count("<table>") == 3
+    assert page.count("\n## ") == 5  # with the notes, the questions that got worse, and the runs
+    assert board._repr_html_().count("<table>") == 2

@@ -13,7 +13,7 @@ from rag_evaluation_framework.components.providers import ModelUsage
 from rag_evaluation_framework.data import Skipped
 from rag_evaluation_framework.datasets.checks import dataset_quality, describe_dataset, lint_dataset, public_questions
 from rag_evaluation_framework.labels import Additions, QuoteCheck, relabel
-from rag_evaluation_framework.report.page import Bar, Page, Table, drawn
+from rag_evaluation_framework.report.page import Bar, Page, Part, Table, drawn, within
 from rag_evaluation_framework.runs import GateVerdict
 from support import browser
 from support.each import each
@@ -100,3 +100,10 @@ def test_a_share_is_a_bar_from_0_without_an_interval(share, text):
     shown = Page("a", (table,)).as_html()
     assert f'aria-label="{share:.3f}"' in shown
     assert "interval" not in shown
+
+
+def test_what_is_around_a_passage_ends_at_words_if_there_are_some():
+    found = within("one two three four five", 8, 13, 6, [Part("three")])
+    assert [part.text for part in found] == ["… two ", "three", " four …"]
+    found = within("山" * 40, 10, 12, 5, [Part("x")])
+    assert [part.text for part in found] == ["… 山山山山山", "x", "山山山山山 …"]

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from itertools import product
 from math import inf
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, get_args
 
 import numpy as np
@@ -87,13 +88,12 @@ class ScoreChange:
         rows = rows[~np.isnan(self.change[rows])]
         if not len(rows):
             return None
-        before, after = self.before[rows], self.after[rows]
+        both = np.stack([self.before[rows], self.after[rows]])
+        largest = 1.0 if ((both >= 0) & (both <= 1)).all() else inf
         clusters = self.clusters.among(rows).numbers
-        beyond = min(before.min(), after.min()) < 0 or max(before.max(), after.max()) > 1
-        largest = inf if beyond else 1.0
         (test,) = paired_differences(self.change[rows][:, np.newaxis], clusters, largest=largest)
-        means = float(before.mean()), float(after.mean())
-        return None if test is None else Slice(by, value, self.name, len(rows), *means, test)
+        before, after = both.mean(axis=1).tolist()
+        return None if test is None else Slice(by, value, self.name, len(rows), before, after, test)
 
     def regressed(self, by: str, value: str, rows: Integers) -> Slice | None:
         """Return the slice of some questions if its score regressed by more than chance.
@@ -421,7 +421,7 @@ class Comparison(Shown):
                 f"{'score' if same else 'question with the same truth'} in common: nothing to compare"
                 f"{''.join(f'; {name} is not comparable: {why}' for name, why in [*others.items()][:1])}"
             )
-        old, new = _paired(baseline.scores, candidate.scores, names, same)
+        old, new = in_all((baseline.scores, candidate.scores), names, same)
         was_skipped, now_skipped = ({label.query.id for label in run.skipped} for run in (baseline, candidate))
         change = replace(old, columns={name: new.columns[name] - old.columns[name] for name in names})
         compared = cls(
@@ -492,8 +492,8 @@ class Comparison(Shown):
         Raises:
             ConfigError: The results do not both have this score.
         """
-        lost = [(value, query_id) for query_id, value in self._column(name).items() if value < 0]
-        return {query_id: value for value, query_id in sorted(lost, key=lambda pair: pair[0])}
+        lost = ((query_id, value) for query_id, value in self._column(name).items() if value < 0)
+        return dict(sorted(lost, key=itemgetter(1)))
 
     def improvements(self, name: str) -> dict[str, float]:
         """Return the queries that score higher than before, by id, the greatest gain first.
@@ -501,8 +501,8 @@ class Comparison(Shown):
         Raises:
             ConfigError: The results do not both have this score.
         """
-        won = [(value, query_id) for query_id, value in self._column(name).items() if value > 0]
-        return {query_id: value for value, query_id in sorted(won, key=lambda pair: -pair[0])}
+        won = ((query_id, value) for query_id, value in self._column(name).items() if value > 0)
+        return dict(sorted(won, key=lambda pair: -pair[1]))
 
     @property
     def properties(self) -> tuple[str, ...]:
@@ -564,15 +564,9 @@ class Comparison(Shown):
             MissingDependency: pandas is not installed.
         """
         pandas = require("pandas", extra="pandas", needed_by="to_dataframe")
-        rows = [
-            {
-                "query_id": query_id,
-                "query": text,
-                **{name: column.get(query_id) for name, column in self.deltas.items()},
-            }
-            for query_id, text in self.questions.items()
-        ]
-        frame: pd.DataFrame = pandas.DataFrame(rows).set_index("query_id")
+        columns: dict[str, list[Any]] = {"query_id": [*self.questions], "query": [*self.questions.values()]}
+        columns |= {name: [column.get(one) for one in self.questions] for name, column in self.deltas.items()}
+        frame: pd.DataFrame = pandas.DataFrame(columns).set_index("query_id")
         return frame
 
     def record(self, runs: tuple[EvaluationResult[Any], EvaluationResult[Any]] | None = None) -> dict[str, Any]:
@@ -616,20 +610,18 @@ class Comparison(Shown):
         return page
 
 
-def _paired(
-    baseline: ScoreTable, candidate: ScoreTable, names: Sequence[str], query_ids: Sequence[str]
-) -> tuple[ScoreTable, ScoreTable]:
-    """Return the scores of these queries in both tables; a query that lacks a score in one lacks it in both.
+def in_all(tables: Sequence[ScoreTable], names: Sequence[str], query_ids: Sequence[str]) -> tuple[ScoreTable, ...]:
+    """Return the scores of these queries in every table; a query that lacks a score in one lacks it in all.
 
     Zeros of queries that were not scored complete a column, and never make one.
     """
-    columns: tuple[dict[str, Numbers], dict[str, Numbers]] = {}, {}
-    rows = [[table.rows[query_id] for query_id in query_ids] for table in (baseline, candidate)]
+    columns: list[dict[str, Numbers]] = [{} for _ in tables]
+    rows = [(table, [table.rows[query_id] for query_id in query_ids]) for table in tables]
     for name in names:
-        old, new = baseline.column(name)[rows[0]], candidate.column(name)[rows[1]]
-        scored = ~np.isnan(baseline.columns[name][rows[0]] + candidate.columns[name][rows[1]])
-        unscored = np.isnan(old) | np.isnan(new) if scored.any() else ~scored
-        columns[0][name], columns[1][name] = np.where(unscored, np.nan, old), np.where(unscored, np.nan, new)
+        bare = np.stack([table.columns[name][chosen] for table, chosen in rows])
+        found = np.stack([table.column(name)[chosen] for table, chosen in rows])
+        lacking = np.isnan(found).any(axis=0) | np.isnan(bare).any(axis=0).all()
+        for column, kept in zip(columns, np.where(lacking, np.nan, found), strict=True):
+            column[name] = kept
     answerable = np.ones(len(query_ids), dtype=np.bool_)
-    old_table, new_table = (ScoreTable(tuple(query_ids), chosen, answerable) for chosen in columns)
-    return old_table, new_table
+    return tuple(ScoreTable(tuple(query_ids), column, answerable) for column in columns)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, overload
 
@@ -14,7 +14,6 @@ from ..base.optional import require
 from ..base.outside import shown
 from ..contracts.registry.loading import load_installed
 from ..data.columns import Numbers
-from ..data.cutoffs import ScoreName
 from ..data.levels import U
 from ..data.score_table import ScoreTable, full_name
 from ..errors import ConfigError, ResultError
@@ -22,42 +21,12 @@ from ..runs.means import Cluster, Clusters
 from ..runs.result import EvaluationResult
 from ..runs.shown import Shown, recorded_test
 from ..statistics.means import SHARE
-from .comparison import Comparison, clusters_of, cutoff_orders
+from .comparison import Comparison, clusters_of, cutoff_orders, in_all
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from ..report.pages.leaderboard import Chart, Page
-
-
-# Recall against the context budget: what of the relevant text is found as more context is paid for.
-
-Means = tuple[float | None, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class BudgetCurve:
-    """Mean recall of several runs at several context budgets.
-
-    Attributes:
-        metric: The recall, such as `span_recall`.
-        budgets: The budgets, the smallest first, such as `1000ch`.
-        means: For each run its mean at each budget, from 0 to 1; None where no question has the score in all runs.
-    """
-
-    metric: str
-    budgets: tuple[str, ...]
-    means: tuple[Means, ...]
-
-
-def budget_scores(names: Iterable[str]) -> list[tuple[str, ...]]:
-    """Return the names of recalls at budgets of one unit, the smallest first: a curve each, of two budgets or more."""
-    curves: dict[tuple[str, str, bool], list[tuple[int, str]]] = {}
-    for name in names:
-        metric, cutoff = (parsed := ScoreName.parse(name)).metric, parsed.cutoff
-        if cutoff is not None and cutoff.is_budget and metric.rpartition("_")[2] == "recall":
-            curves.setdefault((metric, cutoff.unit, cutoff.whole), []).append((cutoff.size, name))
-    return [tuple(name for _, name in sorted(points)) for points in curves.values() if len(points) > 1]
 
 
 # What several comparisons with one baseline have in common: their queries, their scores, and their notes.
@@ -76,17 +45,8 @@ def scores_in_all(comparisons: Sequence[Comparison]) -> tuple[ScoreTable, ...]:
     """Return the scores of each run, of the queries that have the same truth in all; one without a score has none."""
     first, *others = (comparison.change for comparison in comparisons)
     names = [name for name in first.columns if all(name in change.columns for change in others)]
-    query_ids = tuple(query_id for query_id in first.query_ids if all(query_id in change.rows for change in others))
-    runs = [comparisons[0].before, *(comparison.after for comparison in comparisons)]
-    rows = [[run.rows[query_id] for query_id in query_ids] for run in runs]
-    columns: list[dict[str, Numbers]] = [{} for _ in runs]
-    for name in names:
-        scores = np.stack([run.columns[name][chosen] for run, chosen in zip(runs, rows, strict=True)])
-        scores[:, np.isnan(scores).any(axis=0)] = np.nan
-        for column, kept in zip(columns, scores, strict=True):
-            column[name] = kept
-    answerable = np.ones(len(query_ids), dtype=np.bool_)
-    return tuple(ScoreTable(query_ids, column, answerable) for column in columns)
+    query_ids = [query_id for query_id in first.query_ids if all(query_id in change.rows for change in others)]
+    return in_all([comparisons[0].before, *(comparison.after for comparison in comparisons)], names, query_ids)
 
 
 _PAGE = "rag_evaluation_framework.report.pages.leaderboard"  # a door upwards
@@ -278,18 +238,6 @@ class Leaderboard(Shown):
         """
         return statistics.optimism_of_best(self._scores(self.score(score)), self.clusters.numbers)
 
-    @property
-    def budget_curves(self) -> tuple[BudgetCurve, ...]:
-        """The mean recall of each run at each budget that all have; none with fewer than two budgets."""
-        return tuple(
-            BudgetCurve(
-                ScoreName.parse(names[0]).metric,
-                tuple(name.partition("@")[2] for name in names),
-                tuple(tuple(self.means[name][number] for name in names) for number in range(len(self.runs))),
-            )
-            for names in budget_scores(self.score_names)
-        )
-
     def intervals(self, score: str) -> tuple[statistics.MeanScore | None, ...]:
         """Return the mean of each run with its interval of 95 %, over the questions that all runs have.
 
@@ -335,7 +283,6 @@ class Leaderboard(Shown):
             "order": [standing.run for standing in self.standings(by)],
             "optimism": self.optimism(by),
             "scores": {name: self._score_record(name) for name in self.score_names},
-            "recall_by_budget": [asdict(curve) for curve in self.budget_curves],
             "questions": list(self.tables[0].query_ids),
             "notes": list(self.notes),
         }
@@ -395,7 +342,7 @@ class Leaderboard(Shown):
         return chart
 
     def summary(self, score: str | None = None, worst: int = 5) -> Page:
-        """Return the table as people read it: by one score, of all scores if there are several, and recall by budget.
+        """Return the table as people read it: by one score, and of all scores if there are several.
 
         Args:
             score: By which score runs are ordered, as in `standings`.

@@ -4,10 +4,11 @@ Colours are those of Okabe and Ito, which people tell apart however they see col
 maps have the numbers in their fields. Texts are values, so that nothing of them is taken for an expression.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
+from ..data.cutoffs import ScoreName
 from ..runs.shown import finite
 from ..statistics import MeanScore
 
@@ -20,6 +21,7 @@ _SHAPES = ["circle", "square", "triangle-up", "diamond", "cross", "triangle-down
 _INK, _LINE = "#57606a", "#8c959f"
 _WIDE, _HIGH = 560, 300
 _HIGH_END: Mapping[str, Any] = {"field": "high"}
+_POINT: Mapping[str, Any] = {"type": "point", "filled": True, "size": 70, "opacity": 1}
 _TEXT = {"labelColor": _INK, "titleColor": _INK, "titleFontWeight": "normal", "labelFontSize": 12, "titleFontSize": 12}
 _CONFIG: Mapping[str, Any] = {
     "font": "system-ui, -apple-system, 'Segoe UI', Roboto, 'Liberation Sans', sans-serif",
@@ -36,6 +38,16 @@ BUDGETS = {"ch": "budget in characters", "tok": "budget in tokens"}
 def interval_of(mean: MeanScore | None) -> dict[str, Any]:
     """Return `mean`, `low` and `high` of a mean, None for a bound that is not known."""
     return finite({"mean": mean.mean, "low": mean.low, "high": mean.high}) if mean else {}
+
+
+def at_budgets(names: Iterable[str]) -> list[list[str]]:
+    """Return the recalls at two or more budgets of one unit, the smallest budget first: a curve each."""
+    found: dict[tuple[str, str, bool], dict[str, int]] = {}
+    for name in names:
+        metric, cutoff = (parsed := ScoreName.parse(name)).metric, parsed.cutoff
+        if cutoff is not None and cutoff.is_budget and metric.rpartition("_")[2] == "recall":
+            found.setdefault((metric, cutoff.unit, cutoff.whole), {})[name] = cutoff.size
+    return [sorted(sizes, key=sizes.__getitem__) for sizes in found.values() if len(sizes) > 1]
 
 
 def curves(values: Values, x_title: str, y_title: str, description: str) -> dict[str, Any]:
@@ -63,10 +75,7 @@ def curves(values: Values, x_title: str, y_title: str, description: str) -> dict
     layers = [
         {"mark": {"type": "rule", "opacity": 0.5}, "encoding": {**mean, "y": _number("low", y_title), "y2": _HIGH_END}},
         {"mark": {"type": "line", "strokeWidth": 1.5}, "encoding": mean},
-        {
-            "mark": {"type": "point", "filled": True, "size": 70, "opacity": 1},
-            "encoding": {**mean, "shape": shape, "tooltip": tooltip},
-        },
+        {"mark": _POINT, "encoding": {**mean, "shape": shape, "tooltip": tooltip}},
     ]
     return _spec(placed, description, width=_WIDE, height=_HIGH, layer=layers)
 
@@ -84,24 +93,17 @@ def heat_map(values: Values, x_title: str, y_title: str, description: str) -> di
     means = [value["mean"] for value in values]
     dark = min(means) + (max(means) - min(means)) * 0.7  # beyond it, white is easier to read than black
     step = min(max(90, *(8 * len(name) for name in x)), 240)
+    below = {"labelAngle": 0, "labelLimit": step}
     place = {
-        "x": {
-            "field": "x",
-            "type": "nominal",
-            "sort": x,
-            "title": x_title,
-            "axis": {"labelAngle": 0, "labelLimit": step},
-        },
+        "x": {"field": "x", "type": "nominal", "sort": x, "title": x_title, "axis": below},
         "y": {"field": "y", "type": "nominal", "sort": y, "title": y_title, "axis": {"labelLimit": 220}},
     }
     colour = {**_number("mean", ""), "legend": None, "scale": {"scheme": "blues", "domain": [min(means), max(means)]}}
     ink = {"condition": {"test": f"datum.mean > {dark}", "value": "white"}, "value": "black"}
+    text = {"field": "mean", "format": ".3f"}
     layers = [
         {"mark": "rect", "encoding": {**place, "color": colour}},
-        {
-            "mark": {"type": "text", "fontSize": 12},
-            "encoding": {**place, "text": {"field": "mean", "format": ".3f"}, "color": ink},
-        },
+        {"mark": {"type": "text", "fontSize": 12}, "encoding": {**place, "text": text, "color": ink}},
     ]
     return _spec(values, description, width={"step": step}, height={"step": 34}, layer=layers)
 
@@ -124,20 +126,12 @@ def front(values: Values, x_title: str, y_title: str, description: str) -> dict[
         "shape": {"field": "is_front", "type": "nominal", "legend": None, "scale": {**kinds, "range": _SHAPES[1::-1]}},
     }
     tooltip = [{"field": "name"}, {"field": "x", "title": x_title}, {"field": "mean", "title": y_title}]
+    dashed = {"type": "line", "color": COLOURS[1], "strokeDash": [4, 3], "opacity": 0.6}
+    named = {"type": "text", "align": "left", "dx": 8, "dy": 12, "fontSize": 11, "color": _INK}
     layers: list[dict[str, Any]] = [
-        {
-            **on_front,
-            "mark": {"type": "line", "color": COLOURS[1], "strokeDash": [4, 3], "opacity": 0.6},
-            "encoding": {**place, "order": {"field": "x"}},
-        },
-        {
-            "mark": {"type": "point", "filled": True, "size": 70, "opacity": 1},
-            "encoding": {**place, **look, "tooltip": tooltip},
-        },
-        {
-            "mark": {"type": "text", "align": "left", "dx": 8, "dy": 12, "fontSize": 11, "color": _INK},
-            "encoding": {**place, "text": {"field": "label"}},
-        },
+        {**on_front, "mark": dashed, "encoding": {**place, "order": {"field": "x"}}},
+        {"mark": _POINT, "encoding": {**place, **look, "tooltip": tooltip}},
+        {"mark": named, "encoding": {**place, "text": {"field": "label"}}},
     ]
     return _spec(values, description, width=_WIDE, height=_HIGH, layer=layers)
 

@@ -137,16 +137,11 @@ def _passage(passage: Passage) -> str:
 
 def _table(table: Table) -> str:
     has_bars = any(table.bars)
-    rows = [[_cell(table, at, _breakable(name, 0), "col") for at, name in enumerate(table.header)]]
+    rows = [[_cell(table, at, name, "col") for at, name in enumerate(table.header)]]
     for number, row in enumerate(table.rows):
-        texts = (_breakable(cell, 0) if at < table.words else escape(cell) for at, cell in enumerate(row))
         roles = (table.roles.get((number, at), "") for at in range(len(row)))
-        rows.append(
-            [
-                _cell(table, at, text, "" if at else "row", role)
-                for at, (text, role) in enumerate(zip(texts, roles, strict=True))
-            ]
-        )
+        told = enumerate(zip(row, roles, strict=True))
+        rows.append([_cell(table, at, cell, "" if at else "row", role) for at, (cell, role) in told])
     if has_bars:
         least, greatest = table.scale
         ends = [least, 0.0, greatest] if least < 0 < greatest else [least, greatest]
@@ -159,8 +154,9 @@ def _table(table: Table) -> str:
     return f'<div class="wide{" drawn" * has_bars}"><table>{whole}</table></div>'
 
 
-def _cell(table: Table, at: int, text: str, scope: str, role: str = "") -> str:
+def _cell(table: Table, at: int, told: str, scope: str, role: str = "") -> str:
     """Return a cell, or the head of a row or column; words are told apart from numbers."""
+    text = _breakable(told, 0) if at < table.words or scope == "col" else escape(told)
     tag, scoped = ("th", f' scope="{scope}"') if scope else ("td", "")
     names = " ".join(filter(None, ("w" if at < table.words else "", role)))
     kind = f' class="{names}"' if names else ""
@@ -176,23 +172,19 @@ def _svg(bar: Bar | None, scale: tuple[float, float]) -> str:
     def at(value: float) -> str:
         return f"{_WIDE * (min(max(value, least), greatest) - least) / (greatest - least):.1f}"
 
-    def drawn(label: str) -> str:
-        return f'<svg viewBox="0 0 {_WIDE} {_HIGH}" role="img" aria-label="{label}">{"".join(lines)}</svg>'
-
-    middle = _HIGH / 2
+    middle, label = _HIGH / 2, f"{bar.value:.3f}"
     lines = [f'<line class="t" x1="0" x2="{_WIDE}" y1="{middle}" y2="{middle}"/>']
     if least < 0 < greatest:
         lines.append(f'<line class="z" x1="{at(0.0)}" x2="{at(0.0)}" y1="0" y2="{_HIGH}"/>')
     if bar.ends is None:
         lines.append(f'<line class="s" x1="{at(0.0)}" x2="{at(bar.value)}" y1="{middle}" y2="{middle}"/>')
-        return drawn(f"{bar.value:.3f}")
-    low, high = map(at, bar.ends)
-    lines.append(f'<line class="i" x1="{low}" x2="{high}" y1="{middle}" y2="{middle}"/>')
-    lines += [
-        f'<line class="i" x1="{end}" x2="{end}" y1="{middle - 4}" y2="{middle + 4}"/>'
-        for end, value in zip((low, high), bar.ends, strict=True)
-        if isfinite(value)
-    ]
-    lines.append(f'<circle class="p" cx="{at(bar.value)}" cy="{middle}" r="{_POINT}"/>')
-    ends = " to ".join(f"{end:.3f}" if isfinite(end) else "unknown" for end in bar.ends)
-    return drawn(f"{bar.value:.3f}, interval {ends}")
+    else:
+        low, high = map(at, bar.ends)
+        lines.append(f'<line class="i" x1="{low}" x2="{high}" y1="{middle}" y2="{middle}"/>')
+        lines += (
+            f'<line class="i" x1="{at(end)}" x2="{at(end)}" y1="{middle - 4}" y2="{middle + 4}"/>'
+            for end in filter(isfinite, bar.ends)
+        )
+        lines.append(f'<circle class="p" cx="{at(bar.value)}" cy="{middle}" r="{_POINT}"/>')
+        label += f", interval {' to '.join(f'{end:.3f}' if isfinite(end) else 'unknown' for end in bar.ends)}"
+    return f'<svg viewBox="0 0 {_WIDE} {_HIGH}" role="img" aria-label="{label}">{"".join(lines)}</svg>'

@@ -34,6 +34,12 @@ _HTML = "rag_evaluation_framework.report.html:rendered"
 _LATEX = "rag_evaluation_framework.report.latex:rendered"
 
 
+def _fitted(block: object, **texts: Any) -> None:
+    """Set texts of a block, made fit to be shown."""
+    for name, text in texts.items():
+        object.__setattr__(block, name, text)
+
+
 @dataclass(frozen=True, slots=True)
 class Part:
     """A part of a line, or of a passage.
@@ -70,8 +76,8 @@ class Line:
 
     def __post_init__(self) -> None:
         parts = (Part(_flat(part.text), part.role, part.link) for part in self.parts)
-        object.__setattr__(self, "parts", tuple(part for part in parts if part.text))
-        object.__setattr__(self, "before", name_line(self.before) if self.before.strip() else self.before)
+        before = name_line(self.before) if self.before.strip() else self.before
+        _fitted(self, parts=tuple(part for part in parts if part.text), before=before)
 
     @property
     def text(self) -> str:
@@ -81,10 +87,7 @@ class Line:
 
 def line(*given: Given, indent: int = 0, before: str = "", role: Role = "") -> Line:
     """Return a line of parts, each a text, or a text and its role."""
-    parts = (
-        part if isinstance(part, Part) else Part(part) if isinstance(part, str) else Part(part[0], part[1])
-        for part in given
-    )
+    parts = (part if isinstance(part, Part) else Part(*([part] if isinstance(part, str) else part)) for part in given)
     return Line(tuple(parts), indent, before, role)
 
 
@@ -101,7 +104,7 @@ class Lines:
     title: str = ""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "title", _told(self.title))
+        _fitted(self, title=_told(self.title))
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,17 +145,9 @@ class Table:
     roles: Mapping[tuple[int, int], Role] = field(default_factory=dict[tuple[int, int], Role])
 
     def __post_init__(self) -> None:
-        fit: dict[str, Any] = {
-            "title": _told(self.title),
-            "lines": tuple(map(_told, self.lines)),
-            "header": tuple(map(name_line, self.header)),
-            "rows": tuple(
-                tuple(_told(cell) if at < self.words else name_line(cell) for at, cell in enumerate(row))
-                for row in self.rows
-            ),
-        }
-        for name, value in fit.items():
-            object.__setattr__(self, name, value)
+        rows = ((*map(_told, row[: self.words]), *map(name_line, row[self.words :])) for row in self.rows)
+        lines, header = tuple(map(_told, self.lines)), tuple(map(name_line, self.header))
+        _fitted(self, title=_told(self.title), lines=lines, header=header, rows=tuple(rows))
 
 
 @dataclass(frozen=True)
@@ -172,10 +167,9 @@ class Passage:
     note: str = ""
 
     def __post_init__(self) -> None:
-        parts = (Part(_printable(part.text), part.role) for part in self.parts)
-        object.__setattr__(self, "parts", tuple(part for part in parts if part.text))
-        for name in ("where", "label", "note"):
-            object.__setattr__(self, name, _told(getattr(self, name)))
+        texts = ((re.sub("\r\n?", "\n", part.text).replace("\t", "    "), part.role) for part in self.parts)
+        parts = tuple(Part(harmless(text), role) for text, role in texts if text)
+        _fitted(self, parts=parts, where=_told(self.where), label=_told(self.label), note=_told(self.note))
 
 
 @dataclass(frozen=True)
@@ -196,7 +190,7 @@ class Passages:
     rows: int | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "title", _told(self.title))
+        _fitted(self, title=_told(self.title))
 
 
 @dataclass(frozen=True)
@@ -212,7 +206,7 @@ class Chart:
     table: "Table"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "spec", _fit(self.spec))
+        _fitted(self, spec=_fit(self.spec))
 
     @property
     def title(self) -> str:
@@ -278,8 +272,7 @@ class Page:
     folded: bool = False
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "title", _told(self.title))
-        object.__setattr__(self, "aside", _told(self.aside))
+        _fitted(self, title=_told(self.title), aside=_told(self.aside))
 
     def as_text(self, width: int | None = None) -> str:
         """Return the page as a terminal shows it, without colours.
@@ -349,11 +342,11 @@ def muted(texts: Iterable[str], title: str = "", indent: int = 2) -> Lines:
 def within(content: str, start: int, end: int, around: int, marked: Iterable[Part]) -> tuple[Part, ...]:
     """Return what is marked of a document with so many characters on either side, from and to whole words."""
     before, behind = content[max(start - around, 0) : start], content[end : end + around]
-    return (
-        Part(f"… {before.partition(' ')[2]}" if start > around else before, "muted"),
-        *marked,
-        Part(f"{behind.rpartition(' ')[0]} …" if end + around < len(content) else behind, "muted"),
-    )
+    if start > around:
+        before = f"… {before.partition(' ')[2] or before}"  # of a script without blanks, all of it
+    if end + around < len(content):
+        behind = f"{behind.rpartition(' ')[0] or behind} …"
+    return Part(before, "muted"), *marked, Part(behind, "muted")
 
 
 def plural(count: int, noun: str, more: str = "s") -> str:
@@ -364,10 +357,8 @@ def plural(count: int, noun: str, more: str = "s") -> str:
 def first(texts: Sequence[Line], most: int, what: str) -> tuple[Line, ...]:
     """Return lines; of many the first ones, and how many more of them there are."""
     more = len(texts) - most
-    return (
-        *texts[:most],
-        *([line((f"{more:,} more {what}{'s' * (more > 1)}", "muted"), indent=2)] if more > 0 else []),
-    )
+    rest = [line((f"{more:,} more {what}{'s' * (more > 1)}", "muted"), indent=2)] if more > 0 else []
+    return (*texts[:most], *rest)
 
 
 def best_cells(rows: Sequence[Sequence[float | None]]) -> dict[tuple[int, int], Role]:
@@ -390,16 +381,11 @@ def shortened(passage: Passage) -> tuple[Part, ...]:
     """Return the parts of a passage on one line: of long text beside what is marked, what is next to it."""
     last, parts = len(passage.parts) - 1, list[Part]()
     for number, part in enumerate(passage.parts):
-        text = " ".join(part.text.split())
-        text = (
-            f"{' ' * (number > 0 and part.text[0].isspace())}{text}{' ' * (number < last and part.text[-1].isspace())}"
-        )
+        before, behind = number > 0 and part.text[0].isspace(), number < last and part.text[-1].isspace()
+        text = f"{' ' * before}{' '.join(part.text.split())}{' ' * behind}"
+        begin, end = (_AROUND * (number > 0), _AROUND * (number < last)) if last else (2 * _AROUND, 0)
         if part.role in ("found", "missed"):
-            begin, end = _LONGEST // 2, _LONGEST // 2
-        elif not last:
-            begin, end = 2 * _AROUND, 0
-        else:
-            begin, end = _AROUND * (number > 0), _AROUND * (number < last)
+            begin = end = _LONGEST // 2
         parts.append(Part(_cut(text, begin, end), part.role))
     return tuple(parts)
 
@@ -422,10 +408,6 @@ def _fit(value: Any) -> Any:
     if is_object(value):
         return {key: _fit(inner) for key, inner in value.items()}
     return _told(value) if isinstance(value, str) else [*map(_fit, value)] if is_list(value) else value
-
-
-def _printable(text: str) -> str:
-    return harmless(text.replace("\r\n", "\n").replace("\r", "\n").replace("\t", "    "))
 
 
 def _flat(text: str) -> str:

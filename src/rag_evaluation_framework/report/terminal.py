@@ -148,7 +148,9 @@ def _grid(words: Sequence[Column], numbers: Sequence[Column], spare: int) -> Gri
         width = min(column.width, least + spare)
         spare -= width - least
         grid.add_column(column.header, vertical="top", min_width=width, overflow="fold")
-        cells.append([text if text.cell_len <= width else _in_lines(text, width) for text in column.cells])
+        cells.append(
+            [text if text.cell_len <= width else Text("\n").join(_lines(text, width)) for text in column.cells]
+        )
     for column in numbers:
         grid.add_column(column.header, justify=column.justify, vertical="top", no_wrap=True, min_width=column.width)
     for row in zip(*cells, *(column.cells for column in numbers), strict=True):
@@ -156,19 +158,17 @@ def _grid(words: Sequence[Column], numbers: Sequence[Column], spare: int) -> Gri
     return grid
 
 
-def _in_lines(text: Text, width: int) -> Text:
-    lines = [*wrapped(text, width)]
-    for line in lines:
+def _lines(text: Text, width: int) -> Iterator[Text]:
+    for line in wrapped(text, width):
         line.rstrip()
-    return Text("\n").join(lines)
+        yield line
 
 
 def _show_passages(console: Console, block: Passages) -> None:
     for passage in block.passages:
-        label = passage.label
-        if passage.where or passage.note:
-            note = f"{', ' * bool(passage.where)}{passage.note}" if passage.note else ""
-            head = Text.assemble((passage.where, "cyan"), (note, "dim"))
+        label, where, note = passage.label, passage.where, passage.note
+        if where or note:
+            head = Text.assemble((where, "cyan"), (", " * bool(where and note), "dim"), (note, "dim"))
             if len(label) >= _INDENT:  # an id
                 head, label = Text.assemble((label, "bold"), " ", head), ""
             print_wrapped(console, head, _INDENT, label, "bold")
@@ -220,8 +220,8 @@ def print_wrapped(console: Console, text: str | Text, indent: int, before: str =
         before: What stands before it on its first line.
         style: The style of that.
     """
-    written = text if isinstance(text, Text) else Text(text)
-    for number, line in enumerate(wrapped(written, max(console.width - indent, 1))):
+    lines = wrapped(Text(text) if isinstance(text, str) else text, max(console.width - indent, 1))
+    for number, line in enumerate(lines):
         whole = Text.assemble((f"{'' if number else before:<{indent}}", style), line)
         whole.rstrip()
         console.print(whole)

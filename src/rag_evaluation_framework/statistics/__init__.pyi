@@ -1,12 +1,12 @@
-from .best import TiedWithBest as TiedWithBest
-from .best import optimism_of_best as optimism_of_best
-from .best import tied_with_best as tied_with_best
 from .means import MeanScore as MeanScore
 from .means import group_means as group_means
 from .means import mean_scores as mean_scores
 from .nearest import top_k as top_k
 from .paired import PairedDifference as PairedDifference
+from .paired import TiedWithBest as TiedWithBest
+from .paired import optimism_of_best as optimism_of_best
 from .paired import paired_differences as paired_differences
+from .paired import tied_with_best as tied_with_best
 from .power import detectable as detectable
 from .power import pairs_needed as pairs_needed
 from .power import power as power

@@ -113,11 +113,7 @@ def _scaled(scores: Numbers) -> tuple[Numbers, Numbers]:
 
 
 def _means(
-    scores: Numbers,
-    clusters: Integers | None,
-    ranges: Sequence[tuple[float, float]],
-    resamples: int,
-    seed: int,
+    scores: Numbers, clusters: Integers | None, ranges: Sequence[tuple[float, float]], resamples: int, seed: int
 ) -> Iterator[MeanScore]:
     """Yield the means of scores that at least one question has."""
     means = [mean_of(column) or 0.0 for column in scores.T]

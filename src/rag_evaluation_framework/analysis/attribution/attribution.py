@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ...base.outside import name_line, one_line, shown
 from ...components.retrievers.function import Pipeline
 from ...contracts.registry.loading import load_installed
-from ...data import Corpus, EvaluationType
+from ...data import DOCUMENT, Corpus, EvaluationType
 from ...data.columns import Integers
 from ...data.cutoffs import OWN_CUTOFF, Cutoff, ScoreName
 from ...data.levels import LEVELS
@@ -102,8 +102,7 @@ def confirmed(result: EvaluationResult[Any], name: str, rows: Integers, losses: 
     Raises:
         ResultError: None has.
     """
-    column = result.scores.columns.get(name)
-    if column is None:
+    if (column := result.scores.columns.get(name)) is None:
         return np.ones(len(rows), dtype=np.bool_)
     same: NDArray[np.bool_] = np.abs(column[rows] - losses.recall) <= NEARLY
     if not same.any():
@@ -117,10 +116,8 @@ def confirmed(result: EvaluationResult[Any], name: str, rows: Integers, losses: 
 
 def unlocated(result: EvaluationResult[Any], gathered: Gathered) -> int:
     """Return how many results have no place, or no id of a chunk; at document level none needs one."""
-    if result.evaluation_type == "document-level":
-        return 0
-    hits = gathered.evidence.final.flat
-    return len(hits) - int(LEVELS[result.evaluation_type].known(hits).sum())
+    level, hits = LEVELS[result.evaluation_type], gathered.evidence.final.flat
+    return 0 if level is DOCUMENT else len(hits) - int(level.known(hits).sum())
 
 
 # What to change: changes in the order of the shares of the missing recall that they are about.
@@ -129,7 +126,6 @@ Change = Literal[
     "labels",
     "chunker",
     "larger_chunks",
-    "smaller_chunks",
     "embedder",
     "retriever",
     "order",
@@ -148,8 +144,8 @@ def advice(losses: Losses) -> tuple[Change, ...]:
     """Return what to change, that first which the greatest share of the missing recall is about.
 
     How much recall a change brings is not known before it is tried, so it is an order without numbers. A loss by
-    ranking counts only as far as neither splitting, truncation nor the end of the budget explains it, and as far as the
-    best possible ranking has it. A reranker counts with what it dropped more than it won; the rest of what it dropped
+    ranking counts only as far as neither splitting nor truncation explains it, and as far as the best possible ranking
+    has it. A reranker counts with what it dropped more than it won; the rest of what it dropped
     needs another order. A reranker that drops more than it wins is not to be given more candidates.
 
     The retriever, the chunker or a reranker may have lost what is not among the results asked for. So nobody is blamed
@@ -176,7 +172,6 @@ def advice(losses: Losses) -> tuple[Change, ...]:
         "order": within(losses.candidates, alone["beyond_cutoff"] + lost["dropped_by_reranker"] - net),
         "candidates": within(losses.chunking, alone["not_a_candidate"] if net <= _SEEN else 0.0),
         "larger_chunks": float(losses.split.mean()),
-        "smaller_chunks": float(losses.cut_off.mean()),
         "embedder": float(losses.truncated.mean()),
     }
     return tuple(sorted((one for one in changes if changes[one] > _SEEN), key=lambda one: -changes[one]))
@@ -322,7 +317,6 @@ class Attribution(Shown):
             "flags": {
                 "split_by_chunker": float(losses.split.mean()),
                 "truncated_by_embedder": float(losses.truncated.mean()),
-                "cut_off_by_budget": float(losses.cut_off.mean()),
             },
             "without_reranker": None if without is None or not losses.asked.all() else float(without.mean()),
             "ceilings": {
@@ -340,7 +334,6 @@ class Attribution(Shown):
                     "best_rank": int(losses.best_rank[row]) or None,
                     "split_by_chunker": float(losses.split[row]),
                     "truncated_by_embedder": float(losses.truncated[row]),
-                    "cut_off_by_budget": float(losses.cut_off[row]),
                 }
                 for row, (query_id, text) in enumerate(zip(self.query_ids, self.questions, strict=True))
             ],

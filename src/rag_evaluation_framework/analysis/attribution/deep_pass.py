@@ -17,7 +17,7 @@ from ...base.outside import name_line, raised, said, shown
 from ...base.stages import kept_stages
 from ...components.retrievers import HybridRetriever, RerankedRetriever, VectorRAGRetriever
 from ...components.retrievers.function import FunctionRetriever, Pipeline, as_retriever
-from ...contracts.component import Component, parameters
+from ...contracts.component import Component
 from ...contracts.registry.building import build
 from ...contracts.registry.records import is_elsewhere, is_of_package
 from ...contracts.roles import Embedder, Retriever, truncation_flags
@@ -29,6 +29,7 @@ from ...datasets.load import load_dataset
 from ...errors import ConfigError, DatasetError, InputError, RagEvalError, ResultError
 from ...runs import EvaluationResult, QueryResult
 from ...runs.config import Asking
+from ...runs.journal import parts_of
 from ...runs.naming import record_parts
 from ...runs.ranker import indexed
 from ...runs.store import CELLS, RUNS
@@ -208,14 +209,9 @@ def _made(record: Any, imports: bool) -> Any:
 
 def is_ours(component: object) -> bool:
     """Return whether a component, and all in it, is of this package, and needs neither a network nor a shared store."""
-    module = type(component).__module__
-    if not is_of_package(module) or module.endswith(_FUNCTION) or is_elsewhere(component):
-        return False
-    for value in parameters(component).values():
-        parts = cast("tuple[object, ...]", value) if isinstance(value, tuple) else (value,)
-        if not all(map(is_ours, (part for part in parts if isinstance(part, Component)))):
-            return False
-    return True
+    parts = (part for part in parts_of(component) if isinstance(part, Component))
+    homes = ((part, type(part).__module__) for part in parts)
+    return all(is_of_package(home) and not home.endswith(_FUNCTION) and not is_elsewhere(part) for part, home in homes)
 
 
 def corpus_of(result: EvaluationResult[Any], corpus: data.Corpus | None = None) -> data.Corpus:
@@ -489,15 +485,13 @@ def _compared(result: EvaluationResult[Any], rows: Integers, bare: Evidence, ask
         ],
         dtype=np.bool_,
     )
+    evidence = replace(bare, chunks=asked.chunks, unread=asked.unread)
     if not same.any():
-        return replace(bare, chunks=asked.chunks, unread=asked.unread), len(same)
-    deep = _either(bare.final, found, same)
-    evidence = replace(bare, deep=deep, asked=same, chunks=asked.chunks, unread=asked.unread)
-    if asked.candidates is None:
-        evidence = replace(evidence, final=deep)  # as it was asked for, with the texts that its costs are counted by
-    else:
-        evidence = replace(evidence, first=_either(bare.final, found.first(asked.candidates), same))
-    return evidence, int((~same).sum())
+        return evidence, len(same)
+    evidence = replace(evidence, deep=_either(bare.final, found, same), asked=same)
+    if asked.candidates is None:  # the run's as it was asked for, with the texts that its costs are counted by
+        return replace(evidence, final=evidence.deep), int((~same).sum())
+    return replace(evidence, first=_either(bare.final, found.first(asked.candidates), same)), int((~same).sum())
 
 
 def _continues(before: Ranking, begin: Ranking, reranked: bool) -> bool:
@@ -510,7 +504,5 @@ def _either(first: RankedHits, second: RankedHits, takes_second: NDArray[np.bool
     """Return for each question the second ranking or the first."""
     if takes_second.all():
         return second
-    if not takes_second.any():
-        return first
     pairs = zip(first, second, takes_second, strict=True)
     return RankedHits.of([after if takes else before for before, after, takes in pairs])

@@ -86,13 +86,9 @@ def ranked_results(
             if unit is not None and any(rules.found(one, unit) for one in units):
                 relevant = ((0, len(text)),)
         elif span is not None:
-            inside = [
-                CharacterSpan(span.doc_id, max(unit.start, span.start), min(unit.end, span.end))
-                for unit in units
-                if unit.overlaps(span)
-            ]
-            merged = merge_overlapping_spans(inside)
-            relevant = tuple((one.start - span.start, one.end - span.start) for one in merged)
+            merged = merge_overlapping_spans(unit for unit in units if unit.overlaps(span))
+            ends = ((max(one.start, span.start), min(one.end, span.end)) for one in merged)
+            relevant = tuple((start - span.start, end - span.start) for start, end in ends)
         yield RankedResult(rank, hit, text, relevant, left.pop(0) if left and _begin(left[0]) == _begin(hit) else None)
 
 
@@ -126,7 +122,6 @@ class ExplainedAnswer:
         lost: What each cause lost of it; with `recall` it adds up to 1.
         is_split: Whether chunks hold it, but none of them all of it.
         is_truncated: Whether some of what is missing is behind what the embedder reads of its chunks.
-        is_cut_off: Whether some of what is missing is behind what the budget reads of its chunks, were they the first.
         rank: The best rank at which more of it is found than was read; None if no known result has more.
         before: The results before that rank, best first.
         first_rank: The same rank before the reranker; None without one.
@@ -141,7 +136,6 @@ class ExplainedAnswer:
     lost: Mapping[Cause, float]
     is_split: bool
     is_truncated: bool
-    is_cut_off: bool
     rank: int | None
     before: tuple[Hit, ...]
     first_rank: int | None
@@ -224,7 +218,6 @@ class Explanation(Shown):
                     "lost": {cause: one.lost[cause] for cause in one.causes},
                     "split_by_chunker": one.is_split,
                     "truncated_by_embedder": one.is_truncated,
-                    "cut_off_by_budget": one.is_cut_off,
                     "rank": one.rank,
                     "rank_before_reranking": one.first_rank,
                     "found_at": one.found_at,
@@ -414,7 +407,6 @@ def _answers(result: EvaluationResult[Any], gathered: Gathered) -> Iterator[Expl
             lost=lost,
             is_split=bool(losses.split[number] > NEARLY),
             is_truncated=bool(losses.truncated[number] > NEARLY),
-            is_cut_off=bool(losses.cut_off[number] > NEARLY),
             rank=rank,
             before=() if rank is None else tuple(ranking[: rank - 1]),
             first_rank=_more(before, recall),

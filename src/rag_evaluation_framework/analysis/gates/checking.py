@@ -115,9 +115,9 @@ def check_gates(
         raise ConfigError(f"allow_unlocated={shown(allow_unlocated)}: expected a share from 0 to 1, such as 0.5")
     listed = [gates] if isinstance(gates, str | Gate) else gates
     parsed = [gate if isinstance(gate, Gate) else Gate.parse(gate) for gate in listed]
-    gates = with_default(parsed, has_baseline=baseline is not None)
     problems = unreliable(result, allow_failures, allow_skipped, allow_unlocated)
-    return verdicts(Runs(result, baseline, cluster), gates, on_inconclusive, problems)
+    chosen = with_default(parsed, has_baseline=baseline is not None)
+    return verdicts(Runs(result, baseline, cluster), chosen, on_inconclusive, problems)
 
 
 def verdicts(
@@ -336,9 +336,9 @@ def _refuse_score(gate: Gate, experiment: ExperimentConfig[Any], _: EvaluationRe
     if gate.kind not in ("score", "drop"):
         return
     if gate.name not in names:
-        near = get_close_matches(gate.name, names, n=1)
-        hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(names)}"
-        raise ConfigError(f"the run has no score {shown(gate.name)}; {hint}")
+        if near := get_close_matches(gate.name, names, n=1):
+            raise ConfigError(f"the run has no score {shown(gate.name)}; did you mean {near[0]}?")
+        raise ConfigError(f"the run has no score {shown(gate.name)}; there are {', '.join(names)}")
     lowest = -1 if gate.kind == "drop" else 0
     if _is_share(gate.name, experiment) and not lowest <= gate.limit <= 1:
         raise ConfigError(f"{gate.name} is from 0 to 1; expected a limit from {lowest} to 1")

@@ -3,14 +3,14 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain, islice
+from itertools import chain
 from math import ceil, fsum, inf, isfinite, sqrt
 from statistics import NormalDist
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from ...base.outside import name_line, one_line
+from ...base.outside import first_of, name_line, one_line
 from ...data.columns import Integers, Numbers
 from ...data.dataset import Skipped
 from ...data.score_table import ScoreTable, full_name
@@ -204,17 +204,13 @@ class Runs:
         compared = self.compared
         if not isinstance(compared, Comparison) or not (gate.kind == "drop" or gate.is_at_least):
             return ()
-        name = full_name(gate.name, compared.change.columns)
-        if name is None:
+        if (name := full_name(gate.name, compared.change.columns)) is None:
             return ()
         some = None if gate.where is None else self._ids(gate.where)
         scores = self.result.scores.per_query(name) if gate.kind == "score" else {}
-        low = {
-            query_id: score
-            for query_id, score in scores.items()
-            if score is not None and score < gate.limit and query_id not in compared.deltas[name]
-        }
-        listed = (*compared.regressions(name), *sorted(low, key=lambda query_id: low[query_id]))
+        others = ((one, score) for one, score in scores.items() if one not in compared.deltas[name])
+        low = {one: score for one, score in others if score is not None and score < gate.limit}
+        listed = (*compared.regressions(name), *sorted(low, key=low.__getitem__))
         return tuple(query_id for query_id in listed if some is None or query_id in some)
 
     def measure(self, gate: Gate) -> Measurement:
@@ -294,13 +290,9 @@ class Runs:
             raise NotMeasured(f"no score tells what was found at {gate.name}{why}; there are {listed(compared.deltas)}")
         before, after = baseline.scores, self.result.scores
         some = None if gate.where is None else self._ids(gate.where) | self._skipped(gate.where)
-        asked = [
-            query_id for query_id in (*compared.change.query_ids, *compared.skipped) if some is None or query_id in some
-        ]
+        asked = (each for each in (*compared.change.query_ids, *compared.skipped) if some is None or each in some)
         found = [query_id for query_id in asked if before.columns[name][before.rows[query_id]] > 0]
-        now = {
-            query_id for query_id in found if query_id in after.rows and after.columns[name][after.rows[query_id]] > 0
-        }
+        now = {query_id for query_id, row in after.rows.items() if after.columns[name][row] > 0}
         lost = tuple(query_id for query_id in found if query_id not in now)
         told = f"{len(lost)} of {_questions(len(found))} found before, by {name}"
         told += unfilled_budgets(name, {" before": baseline, " now": self.result})
@@ -370,8 +362,8 @@ class Runs:
         limit: Any = self.result.config.get("timeout")
         if not isinstance(limit, int | float):
             return 0
-        failures, chosen = self.result.failures, [*map(int, rows)]
-        of_each = (failures.get(self.result.scores.query_ids[row], ()) for row in chosen)
+        ids, failures = self.result.scores.query_ids, self.result.failures
+        of_each = (failures.get(ids[row], ()) for row in rows.tolist())
         return sum(any(failure.kind == "TimeoutError" for failure in some) for some in of_each)
 
     def _of_all(self, count: int, where: Slice | None) -> str:
@@ -417,11 +409,8 @@ class Runs:
         """Return the values of a property that the baseline knows of questions that are skipped now."""
         if self.baseline is None or by not in (DOCUMENT, LENGTH):
             return {}
-        rows = {
-            label.query.id: row
-            for label in self.result.skipped
-            if (row := self.baseline.scores.rows.get(label.query.id)) is not None
-        }
+        known, skipped = self.baseline.scores.rows, (label.query.id for label in self.result.skipped)
+        rows = {query_id: known[query_id] for query_id in skipped if query_id in known}
         values = every_label(self.baseline.queries, [*rows.values()], self.baseline.evaluation_type).get(by, ())
         return dict(zip(rows, values, strict=False))
 
@@ -450,8 +439,7 @@ def cannot_fail(gate: Gate, worst: float) -> str:
 
 def check_clusters(clusters: Clusters, count: int) -> None:
     """Raise NotMeasured if questions or documents are too few for a claim about all such questions."""
-    few = clusters.few or count
-    if few >= FEWEST:
+    if (few := clusters.few or count) >= FEWEST:
         return
     if not clusters.few and clusters.numbers is None:
         raise NotMeasured(
@@ -492,5 +480,4 @@ def _questions(count: int) -> str:
 
 def listed(names: Collection[str]) -> str:
     """Return names on one line; of many the first ones."""
-    first = [*map(name_line, islice(names, _MOST_LISTED))]
-    return ", ".join([*first, *([f"and {len(names) - len(first)} more"] if len(names) > len(first) else [])]) or "none"
+    return first_of([*map(name_line, names)], _MOST_LISTED) or "none"

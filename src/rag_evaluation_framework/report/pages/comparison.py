@@ -57,13 +57,13 @@ def comparison_page(
     test = compared.tests.get(name)
     causes = tuple(_causes(compared, *runs)) if runs and gated else ()
     listed = (0 if causes else _MOST_LISTED) if gated else worst
-    headlines = zip(("before", "after"), compared.headlines, strict=True)
+    before, after = compared.headlines
     facts = [*power_of_change(name, test, compared.clusters)] if test else []
     return Page(
         f"{compared.candidate} against {compared.baseline}",
         (
             Lines(tuple(_verdict(compared, name, test))),
-            muted((f"{which}: {told}" for which, told in headlines), indent=0),
+            muted((f"before: {before}", f"after: {after}"), indent=0),
             Lines(note_lines(comparison_notes(compared)), "Notes"),
             *causes,
             _scores(compared),
@@ -109,8 +109,7 @@ def _verdict(compared: Comparison, name: str, test: PairedDifference | None) -> 
 def _scores(compared: Comparison) -> Table:
     rows: list[Compared] = []
     for name, deltas in compared.deltas.items():
-        changes = compared.change.columns[name]
-        moved = f"{int((changes > 0).sum())}/{int((changes < 0).sum())}"
+        moved = f"{sum(delta > 0 for delta in deltas.values())}/{sum(delta < 0 for delta in deltas.values())}"
         pairs = zip(compared.means[name], compared.unfilled, strict=True)
         means = (marked(mean, name in run) for mean, run in pairs)
         rows.append(((name, str(len(deltas)), *means), compared.tests.get(name), (moved,)))
@@ -120,8 +119,7 @@ def _scores(compared: Comparison) -> Table:
 def _moved(compared: Comparison, runs: Runs | None, name: str, most: int, *, better: bool = False) -> Lines:
     """Return the questions that got worse by a score, or better, those that changed most first."""
     moved = compared.improvements(name) if better else compared.regressions(name)
-    after = None if runs is None else runs[1].scores
-    statuses = () if after is None else zip(after.query_ids, after.statuses, strict=True)
+    statuses = () if runs is None else zip(runs[1].scores.query_ids, runs[1].scores.statuses, strict=True)
     failed = {query_id for query_id, status in statuses if status == "failed"}
     listed = sorted(moved, key=failed.__contains__)[:most]
     some = f", {len(listed)} of {len(moved)}" if len(listed) < len(moved) else ""
@@ -152,7 +150,6 @@ def _causes(compared: Comparison, before: EvaluationResult[Any], after: Evaluati
         if verdict.queries and verdict.verdict != "passed":
             tables.setdefault((_score(Gate.parse(verdict.gate), compared, after), verdict.queries), []).append(verdict)
     wordings = dict(zip(before.scores.query_ids, before.queries.texts, strict=True))
-    wordings |= compared.questions
     wordings |= {label.query.id: label.query.text for label in after.skipped}
     wordings |= dict(zip(after.scores.query_ids, after.queries.texts, strict=True))
     others = not_compared_by_reason(compared, before.scores)
@@ -161,28 +158,20 @@ def _causes(compared: Comparison, before: EvaluationResult[Any], after: Evaluati
         some = f", the first {_MOST_LISTED} of {len(queries)}" if len(queries) > _MOST_LISTED else ""
         deltas = compared.deltas.get(score, {})
         scores = after.scores.per_query(score) if score in after.scores.columns else {}
-        shown, changes = queries[:_MOST_LISTED], dict.fromkeys(queries, "")
-        changes |= {query_id: f"not compared, now {now:.3f}" for query_id, now in scores.items() if now is not None}
+        changes = {query_id: f"not compared, now {now:.3f}" for query_id, now in scores.items() if now is not None}
         changes |= {query_id: f"{delta:+.3f}" for query_id, delta in deltas.items()}
-        why = {query_id: why_no_score(after, query_id) if score else reasons[query_id] for query_id in shown}
-        yield Table(
-            ("question", "id", f"change of {score}" if score else "why"),
-            tuple(
-                (wordings.get(query_id) or "–", query_id, ", ".join(filter(None, (changes[query_id], reason))) or "–")
-                for query_id, reason in why.items()
-            ),
-            f"Questions behind {', '.join(verdict.gate for verdict in blocking)}{some}",
-            ("All of them are in report.json.",) if some else (),
-            words=3,
-        )
+        rows: list[tuple[str, ...]] = []
+        for query_id in queries[:_MOST_LISTED]:
+            told = changes.get(query_id), why_no_score(after, query_id) if score else reasons[query_id]
+            rows.append((wordings.get(query_id) or "–", query_id, ", ".join(filter(None, told)) or "–"))
+        header = ("question", "id", f"change of {score}" if score else "why")
+        title = f"Questions behind {', '.join(verdict.gate for verdict in blocking)}{some}"
+        yield Table(header, tuple(rows), title, ("All of them are in report.json.",) if some else (), words=3)
 
 
 def _score(gate: Gate, compared: Comparison, after: EvaluationResult[Any]) -> str:
-    columns = compared.change.columns
-    found = (
-        found_score(gate.name or after.cutoffs[0], columns) if gate.kind == "lost" else full_name(gate.name, columns)
-    )
-    return found or gate.name
+    columns, name = compared.change.columns, gate.name or after.cutoffs[0]
+    return (found_score(name, columns) if gate.kind == "lost" else full_name(gate.name, columns)) or gate.name
 
 
 def slices_table(by: str, found: Sequence[Slice], cluster: Cluster | None = None) -> Table:
@@ -222,8 +211,12 @@ def comparison_doubts(
         regressed: The slices in which the first score regressed, if its mean did not.
         orders: Where the runs win at different cutoffs.
     """
+    known = compared.incomparable
     return (
-        *_incomparable(compared),
+        *(
+            f"not comparable: {', '.join(name for name, why in known.items() if why == reason)} ({reason})"
+            for reason in dict.fromkeys(known.values())
+        ),
         *_differences(*runs),
         *_edits(edited),
         *_left_out(compared),
@@ -284,12 +277,6 @@ def slices_text(known: RegressedSlices) -> str:
     return f"{known.score} regressed in some questions though its mean did not: {told}; {chance}{few}"
 
 
-def _incomparable(compared: Comparison) -> Iterator[str]:
-    known = compared.incomparable
-    for reason in dict.fromkeys(known.values()):
-        yield f"not comparable: {', '.join(name for name, why in known.items() if why == reason)} ({reason})"
-
-
 def _differences(baseline: EvaluationResult[Any], candidate: EvaluationResult[Any]) -> Iterator[str]:
     both = baseline.scores.columns.keys() & candidate.scores.columns.keys()
     alone = [name for name in dict.fromkeys((*baseline.score_names, *candidate.score_names)) if name not in both]
@@ -311,8 +298,7 @@ def _differences(baseline: EvaluationResult[Any], candidate: EvaluationResult[An
 
 
 def _edits(edited: Collection[Names]) -> Iterator[str]:
-    renamed = [names for names in edited if names]
-    if renamed:
+    if renamed := [names for names in edited if names]:
         names = sorted(frozenset[tuple[str, str]]().union(*renamed))
         told = first_of([f"{name_line(old)} is now {name_line(new)}" for old, new in names], _MOST_NAMED)
         yield (

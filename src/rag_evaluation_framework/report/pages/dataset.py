@@ -73,15 +73,11 @@ def _labels(info: DatasetInfo) -> Iterator[tuple[str, str]]:
 
 
 def _sizes(info: DatasetInfo) -> Table:
-    spreads = {
-        "labels per question": info.labels_per_question,
-        "question characters": info.question_characters,
-        "answer characters": info.answer_characters,
-    }
-    rows = (
-        (name, *([_UNDEFINED] * 3 if each is None else (f"{n:,.10g}" for n in (each.median, each.p90, each.max))))
-        for name, each in spreads.items()
-    )
+    rows: list[tuple[str, ...]] = []
+    for name in ("labels per question", "question characters", "answer characters"):
+        each = getattr(info, name.replace(" ", "_"))
+        numbers = [_UNDEFINED] * 3 if each is None else [f"{n:,.10g}" for n in (each.median, each.p90, each.max)]
+        rows.append((name, *numbers))
     return Table(("", "median", "90th percentile", "most"), tuple(rows), "Sizes")
 
 
@@ -133,27 +129,19 @@ def quality_page(quality: DatasetQuality, public: Sequence[PublicQuestions]) -> 
         public: Public questions and their figures.
     """
     columns = {_THIS: quality, **{known.title: known.quality for known in public}}
+    figures = tuple((name, *map(cell, columns.values())) for name, cell in _ROWS)
+    told = ("Answers and characters per question: median / 90th percentile",)
+    shares = {title: one.positions for title, one in columns.items()}
+    tenths = (
+        (title, *([_UNDEFINED] * 10 if known is None else (f"{100 * share:.0f}" for share in known)))
+        for title, known in shares.items()
+    )
     return Page(
         f"{name_line(quality.name)} ({quality.evaluation_type})",
         (
             Lines(tuple(_quality_verdict(quality, columns))),
-            Table(
-                ("", *columns),
-                tuple((name, *map(cell, columns.values())) for name, cell in _ROWS),
-                "Beside public questions",
-                ("Answers and characters per question: median / 90th percentile",),
-            ),
-            Table(
-                ("", *map(str, range(1, 11))),
-                tuple(
-                    (
-                        title,
-                        *([_UNDEFINED] * 10 if one.positions is None else (f"{100 * x:.0f}" for x in one.positions)),
-                    )
-                    for title, one in columns.items()
-                ),
-                "Answers in each tenth of their documents, in %",
-            ),
+            Table(("", *columns), figures, "Beside public questions", told),
+            Table(("", *map(str, range(1, 11))), tuple(tenths), "Answers in each tenth of their documents, in %"),
             _named(((known.title, f"{known.authors}. {known.source}") for known in public), 13, "Public questions"),
         ),
     )
@@ -333,10 +321,9 @@ def _counted(report: LintReport) -> str:
         for lost in (False, True)
     )
     places = [plural(questions, "question")] if questions else []
-    if skipped and questions:
-        places.append(f"{skipped:,} that {'are' if skipped > 1 else 'is'} skipped")
-    elif skipped:
-        places.append(plural(skipped, "skipped question"))
+    if skipped:
+        alone = plural(skipped, "skipped question")
+        places.append(f"{skipped:,} that {'are' if skipped > 1 else 'is'} skipped" if questions else alone)
     found = " and ".join(numbers) or "nothing is wrong"
     return f"{found[0].upper()}{found[1:]}{', in ' if places else ''}{' and '.join(places)}"
 
@@ -387,16 +374,13 @@ def rankings_page(
     how = "keep the order of the file" if ties is None else "are ordered as trec_eval does"
     again = f", {judgements['repeated']:,} repeated" if judgements["repeated"] else ""
     names = list(scored[0][1].columns)
-    counted = [name for name in _COUNTS if any(counts[name] for _, _, counts in scored)]
+    counted = [name for name in _COUNTS if any(known[name] for _, _, known in scored)]
     means = [[table.mean[name] for name in names] for _, table, _ in scored]
     rows = tuple((file, *map(_number, own)) for (file, _, _), own in zip(scored, means, strict=True))
+    counts = tuple((file, *(f"{known[name]:,}" for name in counted)) for file, _, known in scored)
     blocks: list[Block] = [
         Table(("", *names), rows, "Scores", roles=best_cells(means)),
-        Table(
-            ("", *(_COUNTS[name][0] for name in counted)),
-            tuple((file, *(f"{counts[name]:,}" for name in counted)) for file, _, counts in scored),
-            "Counts",
-        ),
+        Table(("", *(_COUNTS[name][0] for name in counted)), counts, "Counts"),
         _named(((_COUNTS[name][0], _COUNTS[name][1].format(ties=how)) for name in counted), 14),
     ]
     for file, table, _ in scored if per_query else ():

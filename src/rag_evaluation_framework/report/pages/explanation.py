@@ -111,10 +111,8 @@ def explanation_page(known: Explanation) -> Page:
     marked = _Marked(known.evaluation_type, known.results, known.corpus)
     recall = known.status if known.recall is None else number(known.recall)
     verdict: Role = "verdict" if known.recall is None else "good" if known.recall == 1 else "bad"
-    blocks: list[Block] = [
-        Lines((line((f"{known.run}, {known.score}: {recall}", verdict)),)),
-        Lines(note_lines(known.notes)),
-    ]
+    told_first = line((f"{known.run}, {known.score}: {recall}", verdict))
+    blocks: list[Block] = [Lines((told_first,)), Lines(note_lines(known.notes))]
     if not known.answers:
         failed = "its retrieval failed, so nothing was found"
         none = "nothing in the documents answers it, so nothing could be found"
@@ -139,12 +137,10 @@ def _causes(known: Explanation, answer: ExplainedAnswer, where: Callable[[object
     for cause in answer.causes:
         words = told(cause, known.depth, known.returned)
         yield f"{answer.lost[cause]:.0%} {words}{_at(cause, answer, where)}"
-    flags = {
-        "split by the chunker: no chunk holds it whole": answer.is_split,
-        "truncated by the embedder: what is missing is behind what it reads of the chunk": answer.is_truncated,
-        "cut off by the budget: what is missing is behind what it reads of the chunk": answer.is_cut_off,
-    }
-    yield from (text for text, is_so in flags.items() if is_so)
+    if answer.is_split:
+        yield "split by the chunker: no chunk holds it whole"
+    if answer.is_truncated:
+        yield "truncated by the embedder: what is missing is behind what it reads of the chunk"
     chunks: list[str] = []
     for one in answer.chunks if answer.causes else ():
         first = "not retrieved" if one.first_rank is None else f"rank {one.first_rank} before reranking"
@@ -189,19 +185,12 @@ _ADVICE: Mapping[Change, str] = {
     "order": "try a reranker, or a better one: relevant text is ranked beyond the cutoff, and nothing else explains it",
     "candidates": "try more candidates: relevant text is not among the reranker's, and nothing else explains it",
     "larger_chunks": "try larger chunks: no chunk holds these answers whole",
-    "smaller_chunks": "try smaller chunks, or a larger budget: this one ends in a chunk before the relevant text",
     "embedder": "try an embedder that reads chunks whole: relevant text is behind what it reads of a chunk",
 }
 
 
-_FLAGS = {"split": "split by the chunker", "truncated": "truncated by the embedder", "cut_off": "cut off by the budget"}
+_FLAGS = {"split": "split by the chunker", "truncated": "truncated by the embedder"}
 """Remarks on what was lost, by their names among the losses."""
-
-
-def advice_text(known: Attribution, change: Change) -> str:
-    """Return what to change, and why."""
-    depth = known.returned if change == "returned" else known.depth
-    return _ADVICE[change].format(depth=depth, deep=" (--deep, deep=True)" if known.deep_asks else "")
 
 
 _UNASKED: Mapping[Reason, str] = {
@@ -292,28 +281,21 @@ def causes_page(known: Attribution, worst: int = _WORST) -> Page:
         worst: How many of the questions that lost most to name.
     """
     losses, missing = known.losses, 1 - known.recall
-    rows = [
-        (told(cause, known.depth, known.returned), losses.lost[cause], lost)
-        for cause, lost in known.lost.items()
-        if lost > NEARLY
-    ]
-    flags = [(f"of it: {name}", getattr(losses, flag)) for flag, name in _FLAGS.items()]
-    rows += [(name, column, float(column.mean())) for name, column in flags if column.any()]
-    cells = tuple(
-        (name, number(lost), f"{lost / missing:.0%}", str(int((column > NEARLY).sum()))) for name, column, lost in rows
-    )
+    columns = [(told(cause, known.depth, known.returned), losses.lost[cause]) for cause in known.lost]
+    columns += [(f"of it: {name}", getattr(losses, flag)) for flag, name in _FLAGS.items()]
+    cells: list[tuple[str, ...]] = []
+    bars: list[Bar] = []
+    for name, column in columns:
+        if (lost := float(column.mean())) > NEARLY:
+            cells.append((name, number(lost), f"{lost / missing:.0%}", str(int((column > NEARLY).sum()))))
+            bars.append(Bar(lost))
+    rows = tuple(cells) or (("nothing", number(0.0), "–", "0"),)
     return Page(
         f"Where {known.run} lost {known.score}",
         (
             Lines(tuple(_verdict(known))),
             Lines(note_lines(known.notes), "Notes"),
-            Table(
-                ("cause", "lost", "of it", "questions"),
-                cells or (("nothing", number(0.0), "–", "0"),),
-                "What was lost",
-                bars=tuple(Bar(lost) for *_, lost in rows),
-                scale=(0.0, 1.0),
-            ),
+            Table(("cause", "lost", "of it", "questions"), rows, "What was lost", bars=tuple(bars)),
             Lines(tuple(_question(known, row) for row in known.worst(worst)), "Questions that lost most"),
         ),
     )
@@ -322,8 +304,11 @@ def causes_page(known: Attribution, worst: int = _WORST) -> Page:
 def _verdict(known: Attribution) -> Iterator[Line]:
     missing = number(1 - known.recall)
     yield line((f"mean {number(known.recall)} of {len(known.query_ids)} questions, so {missing} is missing", "verdict"))
+    deep = " (--deep, deep=True)" if known.deep_asks else ""
     for at, change in enumerate(known.advice[:_MOST_ADVICE]):
-        yield line(("Then: " if at else "What to change first: ", "label"), advice_text(known, change))
+        depth = known.returned if change == "returned" else known.depth
+        told_of = _ADVICE[change].format(depth=depth, deep=deep)
+        yield line(("Then: " if at else "What to change first: ", "label"), told_of)
     yield line((known.headline, "muted"))
     yield from (line((told_of, "muted")) for told_of in _ceilings(known))
 
@@ -331,8 +316,7 @@ def _verdict(known: Attribution) -> Iterator[Line]:
 def _question(known: Attribution, row: int) -> Line:
     """Return a question behind its recall, and why it lost what it lost."""
     rank, recall = int(known.losses.best_rank[row]), number(float(known.losses.recall[row]))
-    ranked = ("beyond_cutoff", "dropped_by_reranker") if rank else ()
-    at: dict[str, str] = dict.fromkeys(ranked, f", rank {rank}")
+    at = dict.fromkeys(("beyond_cutoff", "dropped_by_reranker"), f", rank {rank}" if rank else "")
     reasons = [
         f"{lost:.0%} {told(cause, known.depth, known.returned)}{at.get(cause, '')}"
         for cause, lost in known.causes(row).items()

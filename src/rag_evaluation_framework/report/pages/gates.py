@@ -114,8 +114,7 @@ def power_of_change(name: str, test: PairedDifference, clusters: Clusters) -> It
             found += f"; one of {abs(test.mean):.3f}, as is seen here, with {questions:,} questions"
         yield found
     if 0 < test.changed < FEWEST <= test.clusters:
-        what = "question" if clusters.numbers is None else "document"
-        few = f"{test.changed} {what}{'s' * (test.changed != 1)}"
+        few = plural(test.changed, "question" if clusters.numbers is None else "document")
         yield f"{name}: only {few} changed: p is at least {test.smallest_p:.3f}, and the interval is wide"
 
 

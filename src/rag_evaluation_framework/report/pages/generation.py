@@ -70,13 +70,9 @@ def _stages(funnel: Funnel) -> Table:
             rows.append((reason, f"-{number:,}"))
         rows.append((stage, f"{count:,}"))
     roles[len(rows) - 1, 0] = "label"
-    return Table(("", "questions"), tuple(rows), "From asked to kept", tuple(_left_out(funnel)), roles=roles)
-
-
-def _left_out(funnel: Funnel) -> Iterator[str]:
-    if funnel.quotes:
-        counts = ", ".join(f"{count:,} {reason}" for reason, count in funnel.quotes.items())
-        yield f"left out of questions: {counts}"
+    left = ", ".join(f"{count:,} {reason}" for reason, count in funnel.quotes.items())
+    told = (f"left out of questions: {left}",) if left else ()
+    return Table(("", "questions"), tuple(rows), "From asked to kept", told, roles=roles)
 
 
 def _examples(rejections: Sequence[Rejection], failed: Sequence[FailedRequests]) -> Iterator[Line]:
@@ -105,9 +101,9 @@ def _failed(failed: Sequence[FailedRequests]) -> Iterator[Line]:
 
 def estimate_page(estimate: Estimate) -> Page:
     """Return how many calls and tokens a generation needs, and what it costs, with what that takes for granted."""
-    cost = None if estimate.cost is None else ("cost", f"{estimate.cost:,.4g}")
     counts = {"calls": estimate.calls, "tokens read": estimate.input_tokens, "tokens written": estimate.output_tokens}
-    rows = [*((name, f"{count:,}") for name, count in counts.items()), *([cost] if cost else [])]
+    rows = [(name, f"{count:,}") for name, count in counts.items()]
+    rows += [] if estimate.cost is None else [("cost", f"{estimate.cost:,.4g}")]
     return Page(
         f"{plural(estimate.questions, 'question')} to generate",
         (Table(("", "about"), tuple(rows), "Needs"), Lines((line((_ASSUMED, "muted")),))),

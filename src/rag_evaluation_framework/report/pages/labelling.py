@@ -11,7 +11,7 @@ from ...data import CHUNK, REVIEW, CharacterSpan, Corpus, Dataset, GroundTruth, 
 from ...datasets.checks.findings import Finding, Label, LabelTexts, units_of
 from ...text.terms import places_of_words
 from ...text.text_locator import LinePlaces, folder_of
-from ..page import Block, Lines, Page, Part, Passage, Passages, line, plural, quoted, short
+from ..page import Block, Lines, Page, Part, Passage, Passages, Role, line, plural, quoted, short, within
 
 _MOST_PLACES = 3
 _AROUND = 4_000  # characters of a document around a text
@@ -137,11 +137,12 @@ def session_lines(session: Session, added: int, asked: int, notes: Iterable[str]
         notes: What else is to be known.
     """
     goes_on = len(session.questions) > added
-    told = [f"{'Going on with' if goes_on else 'New dataset:'} {session.path}. Every answer is saved at once."]
-    if asked:
-        there = f"; the dataset has the other {asked - added} already" if asked > added else ""
-        told.append(f"{plural(added, 'question')} added{there}.")
-    return Lines(tuple(map(line, (*told, *filter(None, (session.changed, *notes))))))
+    there = f"; the dataset has the other {asked - added} already" if asked > added else ""
+    told = (
+        f"{'Going on with' if goes_on else 'New dataset:'} {session.path}. Every answer is saved at once.",
+        f"{plural(added, 'question')} added{there}." if asked else "",
+    )
+    return Lines(tuple(map(line, filter(None, (*told, session.changed, *notes)))))
 
 
 def session_counts(session: Session) -> str:
@@ -195,26 +196,19 @@ def passages_block(
         counts: In how many places the text of each passage is.
         most: How many characters are shown of each; by default all.
     """
-    lines = LinePlaces(corpus)
-
-    def shown(number: int, passage: CharacterSpan) -> Passage:
+    lines, shown = LinePlaces(corpus), list[Passage]()
+    for number, passage in passages.items():
         more = f"also in {plural(counts[number] - 1, 'other place')}" if counts[number] > 1 else ""
-        parts = _with_words(passage.text, words, most)
-        return Passage(tuple(parts), lines.path(passage), str(number), more)
-
-    return Passages(tuple(shown(*numbered) for numbered in passages.items()), around=0)
+        parts = tuple(_with_words(passage.text, words, most))
+        shown.append(Passage(parts, lines.path(passage), str(number), more))
+    return Passages(tuple(shown), around=0)
 
 
 def full_block(number: int, passage: CharacterSpan, corpus: Corpus, rows: int) -> Passages:
     """Return a passage in its document, by its number: on so many lines with what is around it."""
-    parts = in_document(passage.text, passage, corpus[passage.doc_id].content)
+    content, marked = corpus[passage.doc_id].content, [Part(passage.text, "found")]
+    parts = within(content, passage.start, passage.end, _AROUND, marked)
     return Passages((Passage(parts, LinePlaces(corpus).path(passage), str(number)),), rows=rows)
-
-
-def in_document(text: str, span: CharacterSpan, content: str) -> tuple[Part, ...]:
-    """Return a text that is marked, and what is around its place in a document."""
-    before, behind = content[max(span.start - _AROUND, 0) : span.start], content[span.end : span.end + _AROUND]
-    return Part(before, "muted"), Part(text, "found"), Part(behind, "muted")
 
 
 def sentences_block(
@@ -258,8 +252,7 @@ def saved_lines(answers: Sequence[Sequence[CharacterSpan]]) -> Lines:
 
 
 def _named(spans: Sequence[CharacterSpan], corpus: Corpus) -> str:
-    named = ", ".join(map(LinePlaces(corpus).path, spans[:_MOST_PLACES]))
-    return f"{named} and {len(spans) - _MOST_PLACES} more" if len(spans) > _MOST_PLACES else named
+    return first_of([*map(LinePlaces(corpus).path, spans)], _MOST_PLACES)
 
 
 def _with_words(text: str, words: str, most: int | None = None) -> Iterator[Part]:
@@ -364,17 +357,17 @@ def review_page(query: Query, review: Review, findings: Iterable[Finding], answe
         findings: The errors and warnings about it.
         answers: Its answers, as `answer_blocks` returns them.
     """
-    lines = [line((_known(query), "muted"), indent=2)]
+    told: list[tuple[str, Role]] = []
+    if before := review.earlier_wording or (query.text if review.wording else ""):
+        told.append((f"reworded; it was: {before}", "warning"))
     if review.verdict is not None:
-        told = f"{review.verdict}; s keeps that"
-        lines.insert(0, line((told, "good" if review.verdict == "accepted" else "bad"), indent=2))
-    before = review.earlier_wording or (query.text if review.wording else "")
-    if before:
-        lines.insert(0, line((f"reworded; it was: {before}", "warning"), indent=2))
-    for finding in findings:
-        told = f"{finding.severity}: {finding.kind}: {finding.told}"
-        lines.append(line((told, "bad" if finding.severity == "error" else "warning"), indent=2))
-    return Page(review.wording or query.text, (Lines(tuple(lines)), *answers))
+        told.append((f"{review.verdict}; s keeps that", "good" if review.verdict == "accepted" else "bad"))
+    told.append((_known(query), "muted"))
+    told += (
+        (f"{one.severity}: {one.kind}: {one.told}", "bad" if one.severity == "error" else "warning") for one in findings
+    )
+    lines = tuple(line(each, indent=2) for each in told)
+    return Page(review.wording or query.text, (Lines(lines), *answers))
 
 
 def answer_blocks(
@@ -419,7 +412,8 @@ def answer_blocks(
 def _passage(label: Label, before: str, texts: LabelTexts, most: int) -> Passage:
     corpus, where = texts.corpus, _where(label, texts)
     if label.span is not None and label.text is not None:
-        return Passage(in_document(bounded(label.text, most), label.span, texts.content(label)), where, before)
+        marked = [Part(bounded(label.text, most), "found")]
+        return Passage(within(texts.content(label), label.span.start, label.span.end, _AROUND, marked), where, before)
     text = label.text
     if text is None and corpus is not None and label.unit in corpus:
         text = corpus[label.unit].content.lstrip()[:_BEGIN]

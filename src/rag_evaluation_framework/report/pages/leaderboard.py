@@ -1,6 +1,6 @@
 """Several results beside each other, as people read them: which may be the best, and what it stands on."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ...analysis.leaderboard import Leaderboard, Standing
@@ -9,8 +9,8 @@ from ...data.cutoffs import ScoreName
 from ...data.documents import Corpus
 from ...runs.result import EvaluationResult
 from ...runs.shown import marked, number
-from ...statistics.best import TiedWithBest
-from ..charts import BUDGETS, COLOURS, curves, interval_of
+from ...statistics.paired import TiedWithBest
+from ..charts import BUDGETS, COLOURS, at_budgets, curves, interval_of
 from ..page import Chart as Chart
 from ..page import Line, Lines, Table, best_cells, line, muted
 from ..page import Page as Page
@@ -24,7 +24,7 @@ _WORST = 5
 def leaderboard_page(
     board: Leaderboard, score: str | None = None, worst: int = _WORST, runs: Sequence[EvaluationResult[Any]] = ()
 ) -> Page:
-    """Return the table by one score, and those of all scores and of recall by budget, if there are several of them.
+    """Return the table by one score, and that of all scores, if there are several.
 
     Args:
         board: The leaderboard.
@@ -37,15 +37,13 @@ def leaderboard_page(
     """
     name = board.score(score)
     standings = board.standings(name)
-    numbers = _numbers(board, name)
     return Page(
         f"{len(board.runs)} runs by {name}",
         (
             Lines(tuple(_verdict(board, name, standings))),
             Lines(note_lines((*board.notes, *notes_by_run(board.runs, board.run_notes))), "Notes"),
             _by_score(board, name, standings),
-            *_all_scores(board, numbers),
-            *_by_budget(board, numbers),
+            *([_all_scores(board, standings)] if len(board.score_names) > 1 else []),
             _worse(board, name, standings[0].run, worst),
             muted(_facts(board, name, standings, runs), "Runs"),
         ),
@@ -63,24 +61,28 @@ def leaderboard_chart(board: Leaderboard, score: str | None = None) -> Chart:
         ConfigError: The runs do not all have this score.
     """
     name = board.score(score)
-    drawn = [board.runs.index(standing.run) for standing in board.standings(name)][: len(COLOURS)]
-    curve = next(iter(board.budget_curves), None) if score is None else None
-    names = [name] if curve is None else [f"{curve.metric}@{budget}" for budget in curve.budgets]
+    standings = board.standings(name)
+    curve = [] if score is not None else next(iter(at_budgets(board.score_names)), [])
+    names, metric = curve or [name], curve[0].partition("@")[0] if curve else name
     values: list[dict[str, Any]] = []
     unit = "number of results"
     for one in names:
-        cutoff, means = ScoreName.parse(one).cutoff, board.intervals(one)
+        cutoff, means = ScoreName.parse(one).cutoff, dict(zip(board.runs, board.intervals(one), strict=True))
         x, unit = (cutoff.size, BUDGETS.get(cutoff.unit, unit)) if cutoff else (1, "whole ranking")
-        values += [{"series": name_line(board.runs[run]), "x": x, **interval_of(means[run])} for run in drawn]
-    told = f"The {len(drawn)} best of {len(board.runs)} runs by {name}, with intervals of 95 %, against the {unit}."
-    metric = names[0] if curve is None else curve.metric
-    numbers = _numbers(board, name)
-    table = _by_score(board, name, board.standings(name)) if curve is None else next(_by_budget(board, numbers))
+        values += [
+            {"series": name_line(each.run), "x": x, **interval_of(means[each.run])}
+            for each in standings[: len(COLOURS)]
+        ]
+    best = min(len(standings), len(COLOURS))
+    told = f"The {best} best of {len(board.runs)} runs by {name}, with intervals of 95 %, against the {unit}."
+    table = _by_score(board, name, standings)
+    if curve:
+        header = ("run", *(f"@{one.partition('@')[2]}" for one in curve))
+        rows = (
+            (f"{at} {one.run}", *(_mean(board, each, one.run) for each in curve)) for at, one in enumerate(standings, 1)
+        )
+        table = Table(header, tuple(rows), f"{metric} by budget")
     return Chart(curves(values, unit, metric, told), table)
-
-
-def _numbers(board: Leaderboard, name: str) -> dict[str, str]:
-    return {standing.run: str(place) for place, standing in enumerate(board.standings(name), 1)}
 
 
 def _verdict(board: Leaderboard, name: str, standings: Sequence[Standing]) -> Iterator[Line]:
@@ -101,7 +103,7 @@ def _verdict(board: Leaderboard, name: str, standings: Sequence[Standing]) -> It
 def _by_score(board: Leaderboard, name: str, standings: Sequence[Standing]) -> Table:
     rows = [
         (
-            (f"{place} {one.run}", _mean(board, name, one.run, one.mean)),
+            (f"{place} {one.run}", _mean(board, name, one.run)),
             "baseline" if one.run == board.runs[0] else one.test,
             ("best" if place == 1 and one.is_tied else "yes" if one.is_tied else "no",),
         )
@@ -110,42 +112,20 @@ def _by_score(board: Leaderboard, name: str, standings: Sequence[Standing]) -> T
     return differences(("run", "mean"), rows, ("tied",), f"By {name}")
 
 
-def _mean(board: Leaderboard, score: str, run: str, mean: float | None) -> str:
-    return marked(mean, score in board.unfilled[board.runs.index(run)])
+def _mean(board: Leaderboard, score: str, run: str) -> str:
+    number = board.runs.index(run)
+    return marked(board.means[score][number], score in board.unfilled[number])
 
 
-def _all_scores(board: Leaderboard, numbers: Mapping[str, str]) -> Iterator[Table]:
-    if len(board.score_names) > 1:
-        cells = {
-            name: {s.run: f"{_mean(board, name, s.run, s.mean)}{'*' if s.is_tied else ' '}" for s in standings}
-            for name, standings in ((name, board.standings(name)) for name in board.score_names)
-        }
-        counts = [board.tied[name].questions if name in board.tied else 0 for name in board.score_names]
-        yield Table(
-            ("score", "n", *numbers.values()),
-            tuple(
-                (name, str(count), *(cells[name][run] for run in numbers))
-                for name, count in zip(board.score_names, counts, strict=True)
-            ),
-            "All scores, by the numbers of the runs; * tied with the best",
-        )
-
-
-def _by_budget(board: Leaderboard, numbers: Mapping[str, str]) -> Iterator[Table]:
-    for curve in board.budget_curves:
-        means = dict(zip(board.runs, curve.means, strict=True))
-        names = [f"{curve.metric}@{budget}" for budget in curve.budgets]
-        yield Table(
-            ("run", *(f"@{budget}" for budget in curve.budgets)),
-            tuple(
-                (
-                    f"{place} {run}",
-                    *(_mean(board, name, run, mean) for name, mean in zip(names, means[run], strict=True)),
-                )
-                for run, place in numbers.items()
-            ),
-            f"{curve.metric} by budget",
-        )
+def _all_scores(board: Leaderboard, standings: Sequence[Standing]) -> Table:
+    rows: list[tuple[str, ...]] = []
+    for score in board.score_names:
+        cells = {one.run: f"{_mean(board, score, one.run)}{' *'[one.is_tied]}" for one in board.standings(score)}
+        questions = board.tied[score].questions if score in board.tied else 0
+        rows.append((score, str(questions), *(cells[one.run] for one in standings)))
+    numbers = map(str, range(1, len(standings) + 1))
+    title = "All scores, by the numbers of the runs; * tied with the best"
+    return Table(("score", "n", *numbers), tuple(rows), title)
 
 
 def _worse(board: Leaderboard, name: str, best: str, most: int) -> Lines:
@@ -162,12 +142,11 @@ def _facts(
     board: Leaderboard, name: str, standings: Sequence[Standing], runs: Sequence[EvaluationResult[Any]]
 ) -> Iterator[str]:
     """Yield what the deltas are from, what is taken as independent, how certain the best run is, and where runs are."""
-    tied, optimism = board.tied.get(name), board.optimism(name)
-    if tied is not None:
+    if (tied := board.tied.get(name)) is not None:
         yield independence(board.clusters, "intervals of 95 %, p by flipping signs", tied.clusters)
     yield f"deltas are from the baseline, {board.runs[0]}"
     yield from range_of_power(name, board.tests[name])
-    if optimism is not None and optimism >= 0.0005:
+    if (optimism := board.optimism(name)) is not None and optimism >= 0.0005:
         yield f"the mean of the best is about {optimism:.3f} too high, as it was chosen as the highest"
     yield from notes_by_run(board.runs, [[told] for told in board.headlines])
     where = {run: f"{known.folder} ({known.created})" for run, known in zip(board.runs, runs, strict=False)}

@@ -71,13 +71,7 @@ def suggestions_text(check: QuoteCheck, path: Path | None, again: str) -> str:
     )
 
 
-_TITLES = (
-    "Missing",
-    "Ambiguous",
-    "Located, but not shown or struck out",
-    "Located",
-    "Without an answer",
-)
+_TITLES = ("Missing", "Ambiguous", "Located, but not shown or struck out", "Located", "Without an answer")
 
 
 class _Quotes:
@@ -99,16 +93,11 @@ class _Quotes:
         kinds: dict[str, list[QuoteRow]] = {title: [] for title in _TITLES}
         numbers = {"missing": 0, "ambiguous": 1, "no-answer": 4}
         for row in rows:
-            located = 2 if row.warning else 3
-            kinds[_TITLES[numbers.get(row.status, located)]].append(row)
-        if not self.whole:
-            kinds = {title: kinds[title] for title in _TITLES[:-2]}
-        counted = [*map(len, kinds.values())]
-        shown = shares(counted, self.whole)
-        self.is_short = not self.whole and shown != counted
-        pages = (
-            self._kind(title, kinds[title], count) for title, count in zip(kinds, shown, strict=True) if kinds[title]
-        )
+            kinds[_TITLES[numbers.get(row.status, 2 if row.warning else 3)]].append(row)
+        listed = [kinds[title] for title in (_TITLES if self.whole else _TITLES[:-2])]
+        shown = shares([*map(len, listed)], self.whole)
+        self.is_short = not self.whole and shown != [*map(len, listed)]
+        pages = (self._kind(*kind) for kind in zip(_TITLES, listed, shown, strict=False) if kind[1])
         return Page(told, (Lines(tuple(more)), *pages))
 
     def _kind(self, title: str, rows: Sequence[QuoteRow], most: int) -> Page:
@@ -223,16 +212,14 @@ class _Update:
 
     def page(self, written: Sequence[str]) -> Page:
         folder = folder_of(self.corpus).removesuffix("/")
-        look: dict[str, Sequence[Any]] = {
-            title: [one for one in self.found.changed if not one.is_found and one.kind == kind]
-            for kind, title in _LOOK.items()
-        }
-        fine: dict[str, Sequence[Any]] = {"Labels found again": [one for one in self.found.changed if one.is_found]}
+        kinds: dict[str, list[Any]] = {title: [] for title in (*_LOOK.values(), "Labels found again")}
+        for one in self.found.changed:
+            kinds["Labels found again" if one.is_found else _LOOK[one.kind]].append(one)
+        look = {title: kinds[title] for title in _LOOK.values()}
         if self.additions is not None:
-            for kind, queries in (("Added", self.additions.added), ("Corrected", self.additions.corrected)):
+            for title, queries in (("Added", self.additions.added), ("Corrected", self.additions.corrected)):
                 ids = {query.id for query in queries}
-                fine[kind] = [entry for entry in self.dataset if entry.query.id in ids]
-        kinds = look | fine
+                kinds[title] = [entry for entry in self.dataset if entry.query.id in ids]
         shown = shares([*map(len, kinds.values())], self.whole)
         if not self.whole and shown != [*map(len, kinds.values())] and any(look.values()):
             kinds, shown = look, shares([*map(len, look.values())], False)  # the others are counted above

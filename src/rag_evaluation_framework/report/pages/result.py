@@ -19,7 +19,7 @@ from ...runs.shown import marked, number, within, written_interval, written_p_va
 from ...scoring.levels import RULES, LevelRules
 from ...statistics.means import SHARE, MeanScore
 from ...statistics.paired import LEVEL, PairedDifference
-from ..page import Bar, Block, Line, Lines, Part, Role, Table, first, line, muted, plural, quoted, short, symmetric
+from ..page import Bar, Block, Line, Lines, Role, Table, first, line, muted, plural, quoted, short, symmetric
 from ..page import Page as Page
 from .gates import gate_block, independence, power_of_run, verdict_line
 
@@ -135,19 +135,14 @@ def bar_of(mean: MeanScore | None) -> Bar | None:
 
 def scores_table(result: Result) -> Table:
     """Return every score with its interval and median, metric by metric; without those where none has a score."""
-    known = result.statistics
-    rows = [
-        (
-            name,
-            marked(result.metrics[name], name in result.unfilled),
-            *(("–", "–") if name not in known else (within(known[name]), number(known[name].quantiles[2]))),
-        )
-        for name in result.score_names
-    ]
-    if not known:
+    known = [result.statistics.get(name) for name in result.score_names]
+    rows: list[tuple[str, ...]] = []
+    for name, mean in zip(result.score_names, known, strict=True):
+        rest = ("–", "–") if mean is None else (within(mean), number(mean.quantiles[2]))
+        rows.append((name, marked(result.metrics[name], name in result.unfilled), *rest))
+    if not any(known):
         return Table(("score", "mean"), tuple(row[:2] for row in rows), "Scores")
-    bars = tuple(bar_of(known.get(name)) for name in result.score_names)
-    return Table(("score", "mean", "interval", "median"), tuple(rows), "Scores", bars=bars)
+    return Table(("score", "mean", "interval", "median"), tuple(rows), "Scores", bars=tuple(map(bar_of, known)))
 
 
 def worst_block(result: Result, corpus: Corpus | None, most: int = _WORST) -> Lines:
@@ -159,11 +154,10 @@ def worst_block(result: Result, corpus: Corpus | None, most: int = _WORST) -> Li
     scores = result.per_query(name)
     lines: list[Line] = []
     for query in result.worst(most):
-        score = scores[query.query_id] or 0.0
-        if score >= 1.0:
+        if (score := scores[query.query_id] or 0.0) >= 1.0:
             continue
-        asked = (Part(query.noted_text.strip()), Part(f" ({query.query_id})", "muted"))
-        lines.append(Line(asked, 7, number(score), "bad" if score < 1.0 else ""))
+        asked = query.noted_text.strip()
+        lines.append(line(asked, (f" ({query.query_id})", "muted"), indent=7, before=number(score), role="bad"))
         if corpus is not None:
             pairs = zip_longest(query.answers[:_MOST_NAMED], query.places_found[:_MOST_NAMED])
             lines += [_answer(answer, found, corpus, query, RULES[result.evaluation_type]) for answer, found in pairs]
@@ -209,12 +203,12 @@ def _answer(
     answer: Answer[Any], found: tuple[Any, ...] | None, corpus: Corpus, query: QueryResult[Any], rules: LevelRules[Any]
 ) -> Line:
     place = found or answer.reference
-    where, quote = rules.shown(place[0], corpus)
-    quotes = [quote, *(rules.shown(unit, corpus)[1] for unit in place[1:])]
+    shown = [rules.shown(unit, corpus) for unit in place]
+    where, quotes = shown[0][0], [quote for _, quote in shown]
     became = _became(place, query, rules)
     if others := [name_line(rules.shown(other[0], corpus)[0]) for other in answer.places if other != place]:
         became += f"; {plural(len(others), 'other place')}, in {first_of(dict.fromkeys(others), _MOST_NAMED)}"
-    if not quote:
+    if not quotes[0]:
         return line((f"{where}, ", "place"), (became, "muted"), indent=9)
     return line((f"{where} ", "place"), (f"{became} ", "muted"), " … ".join(map(quoted, quotes)), indent=9)
 
@@ -224,12 +218,10 @@ def _became(place: Sequence[Any], query: QueryResult[Any], rules: LevelRules[Any
     if query.status == "failed":
         failure = next(failure for failure in query.failures if failure.stage == "retrieve")
         return f"retrieval failed: {short(f'{failure.kind}: {failure.message}')}"
-    found = [rules.level.read(hit) for hit in query.hits]
-    ranks = (
-        rank for rank, hit in enumerate(found, 1) if hit is not None and any(rules.found(unit, hit) for unit in place)
-    )
-    rank = next(ranks, None)
-    return f"not in {plural(len(found), 'result')}" if rank is None else f"first found at rank {rank}"
+    for rank, hit in enumerate(map(rules.level.read, query.hits), 1):
+        if hit is not None and any(rules.found(unit, hit) for unit in place):
+            return f"first found at rank {rank}"
+    return f"not in {plural(len(query.hits), 'result')}"
 
 
 def _breakdowns(result: Result) -> Iterator[Table]:
@@ -245,23 +237,17 @@ def _breakdowns(result: Result) -> Iterator[Table]:
 
 
 def _breakdown(known: Breakdown) -> Table:
-    named = first_of([*map(name_line, known.unscored)], _MOST_NAMED)
-    scored = known.values - len(known.unscored)
-    return Table(
-        (known.by, "n", "mean", "interval"),
-        tuple((value, str(mean.questions), number(mean.mean), within(mean)) for value, mean in known.means.items()),
-        f"{known.score} by {known.by}",
-        (
-            f"the lowest first{f', {len(known.means)} of {scored}' if len(known.means) < scored else ''}",
-            *([f"no question has the score: {named}"] if named else []),
-        ),
-        bars=tuple(map(bar_of, known.means.values())),
-    )
+    scored, means = known.values - len(known.unscored), known.means
+    told = [f"the lowest first{f', {len(means)} of {scored}' if len(means) < scored else ''}"]
+    if known.unscored:
+        told.append(f"no question has the score: {first_of([*map(name_line, known.unscored)], _MOST_NAMED)}")
+    rows = tuple((value, str(mean.questions), number(mean.mean), within(mean)) for value, mean in means.items())
+    bars = tuple(map(bar_of, means.values()))
+    return Table((known.by, "n", "mean", "interval"), rows, f"{known.score} by {known.by}", tuple(told), bars=bars)
 
 
 def _reranking(known: Reranking, candidates: int | None) -> Table:
-    told = known.record()["scores"]
-    name, counts = next(iter(told.items()))
+    name, counts = next(iter(known.record()["scores"].items()))
     some = "" if candidates is None else f"up to {candidates} candidates per question; "
     moved = f"{counts['improved']} improved, {counts['regressed']} regressed, {counts['unchanged']} unchanged"
     ceilings = known.ceiling.columns
@@ -273,9 +259,10 @@ def _reranking(known: Reranking, candidates: int | None) -> Table:
         )
         for score in known.change
     ]
-    ceiling = ["ceiling: the recall that no order of the candidates exceeds"] if ceilings else []
-    header, behind = ("score", "before", "after"), ("ceiling",) if ceilings else ()
-    return differences(header, rows, behind, "Before and after reranking", (f"{some}{name}: {moved}", *ceiling))
+    told = [f"{some}{name}: {moved}"]
+    told += ["ceiling: the recall that no order of the candidates exceeds"] if ceilings else []
+    behind = ("ceiling",) if ceilings else ()
+    return differences(("score", "before", "after"), rows, behind, "Before and after reranking", told)
 
 
 Compared = tuple[Sequence[str], PairedDifference | str | None, Sequence[str]]
@@ -315,16 +302,13 @@ def role_of(test: PairedDifference | None) -> Role:
 
 def _unanswerable(known: Unanswerable) -> Table:
     told = (
+        f"{known.returned} of the {known.asked} that were asked got results",
         "false returns: the share of them whose first result has at least this score; relevant kept: that of the "
-        f"{plural(known.good, 'question')} whose first result is relevant"
+        f"{plural(known.good, 'question')} whose first result is relevant",
     )
-    rows = ((f"{one.threshold:.4g}", number(one.rate), number(one.kept)) for one in known.false_returns)
-    return Table(
-        ("score", "false returns", "relevant kept"),
-        (("any", number(known.returned / known.asked), number(1.0)), *rows),
-        "Questions without an answer",
-        (f"{known.returned} of the {known.asked} that were asked got results", told),
-    )
+    found = ((f"{one.threshold:.4g}", number(one.rate), number(one.kept)) for one in known.false_returns)
+    rows = (("any", number(known.returned / known.asked), number(1.0)), *found)
+    return Table(("score", "false returns", "relevant kept"), rows, "Questions without an answer", told)
 
 
 def latency_table(known: Latency, how: str | None) -> Table:
@@ -334,13 +318,9 @@ def latency_table(known: Latency, how: str | None) -> Table:
         if known.warm_up is None
         else f"the first question, which also pays for connections and caches, is not counted: {_ms(known.warm_up)}"
     )
-    rows = [*known.stages.items(), (TOTAL, known.total)]
-    return Table(
-        ("stage", "p50", "p95", "questions"),
-        tuple((name, _ms(each.p50), _ms(each.p95), str(each.questions)) for name, each in rows),
-        "Latency",
-        (apart,) if how is None else (how, apart),
-    )
+    stages = [*known.stages.items(), (TOTAL, known.total)]
+    rows = tuple((name, _ms(each.p50), _ms(each.p95), str(each.questions)) for name, each in stages)
+    return Table(("stage", "p50", "p95", "questions"), rows, "Latency", (apart,) if how is None else (how, apart))
 
 
 def _ms(seconds: float) -> str:
@@ -352,8 +332,7 @@ def _ms(seconds: float) -> str:
 def run_facts(result: Result) -> Iterator[str]:
     """Yield how a run was made, and what its intervals stand on."""
     name = result.score_names[0]
-    known = result.statistics.get(name)
-    if known is not None:
+    if (known := result.statistics.get(name)) is not None:
         yield independence(result.clusters, "intervals of 95 %", known.clusters)
         yield from power_of_run(name, known)
     if result.first_relevant is not None and result.evaluation_type == "document-level":  # where scores do not tell
@@ -368,8 +347,7 @@ def run_facts(result: Result) -> Iterator[str]:
     retriever = result.config.get("retriever")
     yield from (f"server: {told}" for told in servers(retriever))
     yield from (f"{stage}: {seconds:.3f} s" for stage, seconds in result.timings.items())
-    stores = ", ".join(vector_stores(retriever))
-    if stores:
+    if stores := ", ".join(vector_stores(retriever)):
         yield f"vector store: {stores}"
     corpus, dataset = result.config["corpus"], result.config["dataset"]
     source = corpus["source"] or "made in Python"

@@ -8,78 +8,50 @@ _NOTES: Mapping[str, str] = {
     "candidates": "rerankTopK={wanted} of the dataset is not applied: this run reranks {own} candidates",
     "no candidates": "rerankTopK={wanted} of the dataset is not applied: nothing is reranked",
     "one k": "k={k} is the topK of the dataset",
-    "several k": (
-        "questions ask for different numbers of results: {listed}. Scores @topK cut each at its own; the retriever is "
-        "asked for at least {most}"
-    ),
-    "not searched": (
-        "documents that no question searches, as they are outside of every scope: {count} of {all}, such as {first}"
-    ),
-    "edited": (
-        "documents have changed since they were labelled: {counted}. rag-eval dataset update writes this into the "
-        "dataset"
-    ),
+    "several k": "questions ask for different numbers of results: {listed}. Scores @topK cut each at its own; the "
+    "retriever is asked for at least {most}",
+    "not searched": "documents that no question searches, as they are outside of every scope: {count} of {all}, such "
+    "as {first}",
+    "edited": "documents have changed since they were labelled: {counted}. rag-eval dataset update writes this into "
+    "the dataset",
     # How the retriever was asked.
     "not closed": "{name} could not be closed: {why}",
     "not prepared": "{name} could not prepare for all questions together: {why}; each was asked alone",
     "not together": "{name} could not be asked for many questions together: {why}; each was asked alone",
-    "stopped": (
-        "stopped: {count} of {all} questions were not asked, as {abandoned} before them had no answer within "
-        "{limit:g} s and could not be stopped"
-    ),
-    "unstable": (
-        "rankings changed at the top when more results were asked for: {count}; their scores at k are those of asking "
-        "for {k}. If the retriever works so, let its prefix_stable be False"
-    ),
+    "stopped": "stopped: {count} of {all} questions were not asked, as {abandoned} before them had no answer within "
+    "{limit:g} s and could not be stopped",
+    "unstable": "rankings changed at the top when more results were asked for: {count}; their scores at k are those "
+    "of asking for {k}. If the retriever works so, let its prefix_stable be False",
     "limit": "rankings end early, as {limit} is less than was asked for",
     "unfilled": "{mark} rankings that ran out of results before the budget was filled: {listed}",
-    "own number": (
-        "{name} returned {most} for {alike} questions and never more, where {k} were asked for; if it has a number of "
-        "its own (k, top_k), let it return more"
-    ),
+    "own number": "{name} returned {most} for {alike} questions and never more, where {k} were asked for; if it has a "
+    "number of its own (k, top_k), let it return more",
     # What is odd in results.
-    "other text": (
-        "results whose text differs from the text at the place that they name: {count}; the place was taken. If the "
-        "retriever does not change texts, its offsets are wrong (they count code points)"
-    ),
-    "unknown document": (
-        "results that name a document which the corpus does not have: {count}, such as {first}; they are not located. "
-        "Let the retriever name documents as the corpus does, or leave doc_id out to have their texts looked for "
-        "everywhere"
-    ),
-    "other place": (
-        "places that do not hold the result that names them: {count}, such as {first}; it was located by its text, or "
-        "not at all. Are the documents those that were indexed? Offsets count code points"
-    ),
-    "whole documents": (
-        "results that name a document and no place in it: of {count} documents, such as {first}; each such result "
-        "counts as the whole document. If it is a part, let the retriever return its text, or start and end"
-    ),
+    "other text": "results whose text differs from the text at the place that they name: {count}; the place was "
+    "taken. If the retriever does not change texts, its offsets are wrong (they count code points)",
+    "unknown document": "results that name a document which the corpus does not have: {count}, such as {first}; they "
+    "are not located. Let the retriever name documents as the corpus does, or leave doc_id out to have their texts "
+    "looked for everywhere",
+    "other place": "places that do not hold the result that names them: {count}, such as {first}; it was located by "
+    "its text, or not at all. Are the documents those that were indexed? Offsets count code points",
+    "whole documents": "results that name a document and no place in it: of {count} documents, such as {first}; each "
+    "such result counts as the whole document. If it is a part, let the retriever return its text, or start and end",
     "repeated": "results that are another one of their ranking once more: {count}; a reader reads them twice",
-    "ids as texts": (
-        "results that are the id of a document, and were read as a text: {count}, such as {first}; let the retriever "
-        "return {{'doc_id': ...}} for each"
-    ),
-    "several places": (
-        "results whose text occurs more than once: {count}; the first free place was taken. Let the retriever return "
-        "doc_id, or doc_id, start and end, to be sure"
-    ),
+    "ids as texts": "results that are the id of a document, and were read as a text: {count}, such as {first}; let "
+    "the retriever return {{'doc_id': ...}} for each",
+    "several places": "results whose text occurs more than once: {count}; the first free place was taken. Let the "
+    "retriever return doc_id, or doc_id, start and end, to be sure",
     "no results": "the retriever returned no results for any question that did not fail ({count} of {all})",
-    "no places": (
-        "most results have no {noun}{example}. Are the documents those that were indexed? Let the retriever return "
-        "their text as it is, or doc_id, start and end"
-    ),
+    "no places": "most results have no {noun}{example}. Are the documents those that were indexed? Let the retriever "
+    "return their text as it is, or doc_id, start and end",
     "not before": "before reranking, a metric failed on {count} of {all} questions, the first {first}: {why}",
     # What became of the answers of earlier starts.
     "another run": "another run of this configuration is under way; each keeps its own answers",
-    "answers": (
-        "{count} of {all} questions were answered by the run that began at {created} UTC and was interrupted; they are "
-        "not asked again (--fresh asks all)"
-    ),
-    "answers at other cutoffs": (
-        "{count} of {all} questions were answered by the run that began at {created} UTC and was interrupted; k or "
-        "budgets are others now: they are asked again where these need another number of results (--fresh asks all)"
-    ),
+    "answers": "{count} of {all} questions were answered by the run that began at {created} UTC and was interrupted; "
+    "they are not asked again (--fresh asks all)",
+    "answers at other cutoffs": "{count} of {all} questions were answered by the run that began at {created} UTC and "
+    "was interrupted; k or budgets are others now: they are asked again where these need another number of results "
+    "(--fresh asks all)",
     "changed": "{changed} changed since some of these answers",
     "not used": "answers of an interrupted run in {where} are not used: {why}. All questions are asked",
     "other version": "another version of rag-eval wrote them, or they are damaged",

@@ -40,21 +40,14 @@ _COSTS: Mapping[Cost, _Shown] = {
 
 def sweep_page(result: SweepResult) -> Page:
     """Return a sweep as people read it, the recommendation first."""
-    blocks: tuple[Block, ...]
-    notes = Lines(note_lines(tuple(_doubts(result))), "Notes")
+    blocks: list[Block] = [Lines(note_lines(tuple(_doubts(result))), "Notes")]
     if result.why_unranked:
-        told = line(("The cells are listed, not ranked", "verdict")), line(f"{result.why_unranked}.")
-        tables = table_page(result).blocks if result.score_names else ()
-        blocks = (Lines(told), notes, *tables, *_effects(result))
+        told = [line(("The cells are listed, not ranked", "verdict")), line(f"{result.why_unranked}.")]
+        blocks += [*(table_page(result).blocks if result.score_names else ()), *_effects(result)]
     else:
-        blocks = (
-            Lines(tuple(_verdict(result, result.recommendation))),
-            notes,
-            _cells(result, result.score()),
-            *_charts(result, "cutoffs"),
-            *_effects(result),
-            *_charts(result, "heatmap", "pareto"),
-        )
+        told = [*_verdict(result, result.recommendation)]
+        blocks += [_cells(result, result.score()), *_charts(result, "cutoffs"), *_effects(result)]
+        blocks += _charts(result, "heatmap", "pareto")
     failed = [
         line(f"{one.cell.name}: {one.failure}", indent=4, before=str(one.cell.number), role="bad")
         for one in result.failed
@@ -62,6 +55,7 @@ def sweep_page(result: SweepResult) -> Page:
     return Page(
         f"Sweep of {plural(len(result.cells), 'cell')} over {', '.join(axis_names(result.axes).values())}",
         (
+            Lines(tuple(told)),
             *blocks,
             Lines(first(failed, _MOST, "cell"), "Failed cells"),
             *_bill(result),
@@ -210,9 +204,9 @@ def _by_cutoff(cells: Sequence[tuple[int, CellOutcome]], names: Sequence[str]) -
 
 def _heat_map(result: SweepResult, score: str, standings: Sequence[CellStanding]) -> Chart:
     """Return the means by the two axes whose levels differ most, over all cells that have these levels."""
-    size = {effect.axis: 0.0 for effect in result.effects(score)}
+    size: dict[str, float] = {}
     for effect in result.effects(score):
-        size[effect.axis] = max(size[effect.axis], abs(effect.test.mean) if effect.test else 0.0)
+        size[effect.axis] = max(size.get(effect.axis, 0.0), abs(effect.test.mean) if effect.test else 0.0)
     largest = sorted(size, key=lambda axis: -size[axis])[:2]
     if len(largest) < 2 or max(len(result.axes[axis]) for axis in largest) > _MOST:
         raise ConfigError(f"plot('heatmap'): fewer than two axes have several levels, or one more than {_MOST}")
@@ -235,10 +229,9 @@ def _heat_map(result: SweepResult, score: str, standings: Sequence[CellStanding]
 
 def _pareto(result: SweepResult, score: str, standings: Sequence[CellStanding]) -> Chart:
     """Return quality against the first cost that differs, with the cells that no other one beats in these two."""
-    differ: list[Cost] = [cost for cost in known_costs(standings) if len({getattr(one, cost) for one in standings}) > 1]
-    if not differ:
+    differ = (cost for cost in known_costs(standings) if len({getattr(one, cost) for one in standings}) > 1)
+    if (cost := next(differ, None)) is None:
         raise ConfigError("plot('pareto'): no cost is known for all cells that differs between them")
-    cost = differ[0]
     best = {one.outcome.cell.number for one in result.pareto([cost], score)}
     placed = [(at, one) for at, one in enumerate(standings, 1) if at <= 20 * _MOST or one.outcome.cell.number in best]
     values = [
@@ -246,11 +239,8 @@ def _pareto(result: SweepResult, score: str, standings: Sequence[CellStanding]) 
         | {"mean": one.mean, "is_front": one.outcome.cell.number in best}
         for at, one in placed
     ]
-    rows = tuple(
-        (_label(at, one.outcome), number(one.mean), _told(one, cost))
-        for at, one in placed
-        if one.outcome.cell.number in best
-    )
+    winners = ((at, one) for at, one in placed if one.outcome.cell.number in best)
+    rows = tuple((_label(at, one.outcome), number(one.mean), _told(one, cost)) for at, one in winners)
     table = Table(("cell", score, _COSTS[cost].column), rows[:_MOST], f"{score} against {_COSTS[cost].axis}")
     told = f"{score} against {_COSTS[cost].axis}; squares on the dashed line are cells that no other one beats in both."
     return Chart(front(values, _COSTS[cost].axis, score, told), table)
@@ -276,13 +266,12 @@ def _bill(result: SweepResult) -> Iterator[Table]:
 
 def _cell_notes(result: SweepResult) -> Iterator[str]:
     """Yield the notes of the cells, each once, with the cells that have it."""
-    finished = [outcome for outcome in result.cells if outcome.facts is not None]
     cells: dict[str, list[CellOutcome]] = {}
-    for outcome in finished:
+    for outcome in result.cells:
         for note in outcome.facts.notes if outcome.facts else ():
             cells.setdefault(note, []).append(outcome)
-    for note, those in cells.items():
-        yield f"{'each' if len(those) == len(finished) else _named(those)}: {note}"
+    finished = sum(outcome.facts is not None for outcome in result.cells)
+    yield from (f"{'each' if len(those) == finished else _named(those)}: {note}" for note, those in cells.items())
 
 
 def _facts(result: SweepResult) -> Iterator[str]:
@@ -331,14 +320,11 @@ def plan_page(plan: SweepPlan) -> Page:
     told = [f"{plural(len(plan.cells), 'cell')}, {plural(plan.rows, 'row')}", f"{left} to run"]
     told += [f"{len(plan.kept)} done"] if plan.kept else []
     told += [f"{len(plan.failures)} cannot be run"] if plan.failures else []
-    ways = f"{plan.chunkings} distinct chunking{'s' * (plan.chunkings != 1)}"
-    rows = tuple(map(_row, plan.parts))
+    ways = Lines((line(plural(plan.chunkings, "distinct chunking")),))
     header = ("part", "texts", "kept", "requests", "tokens", "cost", "time")
-    table = Table(header, rows, "What is left to embed and to rerank, about")
-    return Page(
-        ", ".join(told),
-        (Lines((line(ways),)), *([table] if rows else []), Lines(tuple(_failures(plan)), "Cells that cannot be run")),
-    )
+    table = Table(header, tuple(map(_row, plan.parts)), "What is left to embed and to rerank, about")
+    failures = Lines(tuple(_failures(plan)), "Cells that cannot be run")
+    return Page(", ".join(told), (ways, *([table] if plan.parts else []), failures))
 
 
 def _row(part: PartPlan) -> tuple[str, ...]:
