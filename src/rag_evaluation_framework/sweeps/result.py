@@ -22,7 +22,7 @@ from ..errors import ConfigError, ResultError
 from ..runs.means import Clusters, score_ranges
 from ..runs.naming import other_meaning
 from ..runs.shown import Shown, recorded_test
-from ..scoring.levels.rules import RULES
+from ..scoring.levels.rules import other_chunking
 from ..statistics import MeanScore, PairedDifference, mean_scores, paired_differences, tied_with_best
 from ..statistics.means import SHARE
 from .cell import CellFacts, CellOutcome, Questions
@@ -232,9 +232,8 @@ class SweepResult(Shown):
         if not self._compared:
             return "no cell has a score"
         first = self._compared[0][1]
-        rules = RULES[first.evaluation_type]
         for settings in {id(facts.settings): facts.settings for _, facts in self._compared}.values():  # mostly one
-            if (reason := rules.incomparable(first.settings, settings)) is not None:
+            if (reason := other_chunking(first.settings, settings)) is not None:
                 return f"{reason}, where span_u also looks at the order of results"
         if not self.score_names:
             return "the cells have no score in common"

@@ -5,11 +5,9 @@ from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from operator import attrgetter
 from typing import Any, ClassVar, Generic, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...base.notes import collected, note
 from ...contracts import Metric, Retriever
@@ -36,7 +34,7 @@ from ...data.chunks import chunking_fingerprint
 from ...data.columns import Numbering
 from ...data.documents import DocumentResolver
 from ...data.ground_truth import Answer, mapped, renamed_gains
-from ...data.hits import Coded, HitTable, RankedHits
+from ...data.hits import Coded, RankedHits
 from ...data.levels import U
 from ...errors import ConfigError, DatasetError
 from ...text.reading import HitReader
@@ -52,17 +50,14 @@ class Searched(Protocol):
     @property
     def retriever(self) -> str:
         """The retriever's name."""
-        ...
 
     @property
     def corpus(self) -> Corpus:
         """The documents."""
-        ...
 
     @property
     def chunks(self) -> Sequence[AnyChunk] | None:
         """All chunks that could be retrieved, or None if the retriever cannot list them."""
-        ...
 
 
 class LevelRules(ABC, Generic[U]):
@@ -77,8 +72,6 @@ class LevelRules(ABC, Generic[U]):
     """The metrics that are reported if none are chosen."""
     noun: ClassVar[str]
     """What a hit needs in order to be judged, as messages call it."""
-    unit: ClassVar[Any]
-    """The type of the units that are compared."""
 
     def check(
         self, dataset: Dataset[Any], corpus: Corpus, retriever: Retriever, chunk_id: NameChunk | None
@@ -111,33 +104,56 @@ class LevelRules(ABC, Generic[U]):
         """Return whether a hit finds a relevant unit, or a part of it."""
         return hit == unit
 
-    def shown(self, unit: U, corpus: Corpus) -> tuple[str, str]:
-        """Return a relevant unit as people read it: where it is, and what it says ("" for an id)."""
-        if isinstance(unit, CharacterSpan):
-            return unit.doc_id, corpus[unit.doc_id].content[unit.start : unit.end]
-        return unit, ""
 
-    def incomparable(self, baseline: Mapping[str, Any], candidate: Mapping[str, Any]) -> str | None:
-        """Return why results with these two records cannot be compared, or None if they can be."""
-        del baseline, candidate
+def other_chunking(baseline: Mapping[str, Any], candidate: Mapping[str, Any]) -> str | None:
+    """Return why results with these two records cannot be compared: their chunkings; None if they can be.
+
+    Only records of chunk-level results name a chunking, as other chunks are relevant there.
+    """
+    chunkings = [record.get("chunking") for record in (baseline, candidate)]
+    if not all(chunkings) or chunkings[0] == chunkings[1]:
         return None
+    sizes = " and ".join(f"{chunking['chunks']} chunks" for chunking in chunkings if chunking)
+    return (
+        f"they are chunk-level results of different chunkings ({sizes}), whose relevant chunks are not the same; "
+        "compare chunkings at token level"
+    )
 
-    def doubts(self, baseline: Mapping[str, Any], candidate: Mapping[str, Any]) -> Iterable[str]:
-        """Return what makes a comparison of results with these two records uncertain."""
-        del baseline, candidate
-        return ()
+
+class _IdRules(LevelRules[U]):
+    """Rules of a level whose units are ids."""
+
+    column: ClassVar[str]
+    """The column of hits that holds the ids."""
+
+    def judge(self, cuts: Iterable[RankedHits], truth: Sequence[GroundTruth[Any]]) -> list[RankJudgements]:
+        """Judge by the rank of each distinct id."""
+        numbers = Numbering()
+        labels = label_columns(truth, numbers)
+        grouped = [row for row, entry in enumerate(truth) if entry.relevant_prefixes]
+        judged: list[RankJudgements] = []
+        for hits in cuts:
+            column: Coded = getattr(hits.flat, self.column)
+            codes = np.where(column.known, column.numbers(numbers.__getitem__), -1 - hits.rank)
+            ends = np.cumsum(hits.counts)
+            for row in grouped:
+                units = (self.level.unit(hit, rank) for rank, hit in enumerate(hits[row], start=1))
+                named = truth[row].as_labelled(units)
+                codes[ends[row] - len(named) : ends[row]] = [numbers[unit] for unit in named]
+            judged.append(RankJudgements.from_columns(hits.query, codes, hits.counts, labels))
+        return judged
 
 
 # Document level: did we find the right documents?
 
 
-class DocumentRules(LevelRules[DocumentId]):
+class DocumentRules(_IdRules[DocumentId]):
     """Rules of the document level: units are ids of documents; a span becomes the document that it is in."""
 
     level: ClassVar[Level[Any]] = DOCUMENT
     default_metrics: ClassVar[Mapping[str, Metric[Any]]] = DEFAULT_DOCUMENT_METRICS
     noun: ClassVar[str] = "document"
-    unit: ClassVar[Any] = DocumentId
+    column: ClassVar[str] = "doc_id"
 
     def check(
         self, dataset: Dataset[Any], corpus: Corpus, retriever: Retriever, chunk_id: NameChunk | None
@@ -162,42 +178,9 @@ class DocumentRules(LevelRules[DocumentId]):
                 note(text)
         return ProjectedTruth(DOCUMENT, resolve_documents(dataset, searched.corpus))
 
-    def judge(self, cuts: Iterable[RankedHits], truth: Sequence[GroundTruth[DocumentId]]) -> list[RankJudgements]:
-        """Judge by the rank of each distinct document."""
-        return judged_ranks(DOCUMENT, cuts, truth, attrgetter("doc_id"))
-
     def found(self, unit: DocumentId, hit: DocumentId) -> bool:
         """Return whether a hit is this document, or has this prefix (`guide/*`)."""
         return hit == unit or (unit.endswith("*") and hit.startswith(unit[:-1]))
-
-
-def judged_ranks(
-    level: Level[Any],
-    cuts: Iterable[RankedHits],
-    truth: Sequence[GroundTruth[Any]],
-    units: Callable[[HitTable], Coded],
-) -> list[RankJudgements]:
-    """Judge rankings of ids, at document or chunk level.
-
-    Args:
-        level: The level.
-        cuts: The rankings at several cutoffs.
-        truth: What is relevant, one entry per ranking.
-        units: Returns the ids of hits.
-    """
-    numbers = Numbering()
-    labels = label_columns(truth, numbers)
-    grouped = [row for row, entry in enumerate(truth) if entry.relevant_prefixes]
-    judged: list[RankJudgements] = []
-    for hits in cuts:
-        column = units(hits.flat)
-        codes = np.where(column.known, column.numbers(numbers.__getitem__), -1 - hits.rank)
-        ends = np.cumsum(hits.counts)
-        for row in grouped:
-            named = truth[row].as_labelled(level.unit(hit, rank) for rank, hit in enumerate(hits[row], start=1))
-            codes[ends[row] - len(named) : ends[row]] = [numbers[unit] for unit in named]
-        judged.append(RankJudgements.from_columns(hits.query, codes, hits.counts, labels))
-    return judged
 
 
 def label_columns(truth: Sequence[GroundTruth[Any]], numbers: Numbering) -> LabelColumns:
@@ -299,15 +282,10 @@ class ChunkProjection:
         self.name = name
         self.unreachable = 0
         self.unplaced = len(chunks) - len(self.chunks)
-        rows: dict[str, list[int]] = defaultdict(list)
+        rows: dict[str, list[tuple[int, int, int]]] = defaultdict(list)
         for row, chunk in enumerate(self.chunks):
-            rows[chunk.doc_id].append(row)
-        self.columns = {doc_id: self._column(numbers) for doc_id, numbers in rows.items()}
-
-    def _column(self, rows: list[int]) -> NDArray[np.int64]:
-        """Return number, start and end of chunks; shape (3, chunks)."""
-        columns = [(row, self.chunks[row].start, self.chunks[row].end) for row in rows]
-        return np.array(columns, dtype=np.int64).T
+            rows[chunk.doc_id].append((row, chunk.start, chunk.end))
+        self.columns = {doc_id: np.array(own, dtype=np.int64).T for doc_id, own in rows.items()}
 
     def project(self, dataset: Dataset[CharacterSpan]) -> tuple[ChunkLevelGroundTruth, ...]:
         """Return, for each query, the chunks that hold its spans; a place of an answer needs those of all its spans."""
@@ -337,13 +315,13 @@ def _nowhere(span: CharacterSpan) -> ChunkId:
     return ChunkId(f"{span.doc_id}[{span.start}:{span.end}], which no chunk holds")
 
 
-class ChunkRules(LevelRules[ChunkId]):
+class ChunkRules(_IdRules[ChunkId]):
     """Rules of the chunk level: units are ids of chunks; a span becomes the chunks that hold it (`ChunkProjection`)."""
 
     level: ClassVar[Level[Any]] = CHUNK
     default_metrics: ClassVar[Mapping[str, Metric[Any]]] = DEFAULT_CHUNK_METRICS
     noun: ClassVar[str] = "chunk id"
-    unit: ClassVar[Any] = ChunkId
+    column: ClassVar[str] = "chunk_id"
 
     def check(
         self, dataset: Dataset[Any], corpus: Corpus, retriever: Retriever, chunk_id: NameChunk | None
@@ -392,26 +370,6 @@ class ChunkRules(LevelRules[ChunkId]):
             )
         return ProjectedTruth(CHUNK, entries, ids.of, chunking)
 
-    def judge(self, cuts: Iterable[RankedHits], truth: Sequence[GroundTruth[ChunkId]]) -> list[RankJudgements]:
-        """Judge by the rank of each distinct chunk."""
-        return judged_ranks(CHUNK, cuts, truth, attrgetter("chunk_id"))
-
-    def incomparable(self, baseline: Mapping[str, Any], candidate: Mapping[str, Any]) -> str | None:
-        """Return that the chunkings differ, if they do: then other chunks are relevant."""
-        chunkings = [record.get("chunking") for record in (baseline, candidate)]
-        if not all(chunkings) or chunkings[0] == chunkings[1]:
-            return None
-        sizes = " and ".join(f"{chunking['chunks']} chunks" for chunking in chunkings if chunking)
-        return (
-            f"they are chunk-level results of different chunkings ({sizes}), whose relevant chunks are not the same; "
-            "compare chunkings at token level"
-        )
-
-    def doubts(self, baseline: Mapping[str, Any], candidate: Mapping[str, Any]) -> Iterable[str]:
-        """Return that the chunks may differ, if one of the two could not list them."""
-        if not (baseline["chunking"] and candidate["chunking"]):
-            yield "whether both have the same chunks is not known"
-
 
 def _check_presence(dataset: Dataset[Any], retriever: str, chunks: int, ids: ChunkIds) -> None:
     """Note if only some of the relevant chunks are in the index.
@@ -446,7 +404,6 @@ class TokenRules(LevelRules[CharacterSpan]):
     level: ClassVar[Level[Any]] = TOKEN
     default_metrics: ClassVar[Mapping[str, Metric[Any]]] = DEFAULT_TOKEN_METRICS
     noun: ClassVar[str] = "place in the corpus"
-    unit: ClassVar[Any] = CharacterSpan
 
     def truth(
         self, dataset: Dataset[Any], searched: Searched, chunk_id: NameChunk | None = None
