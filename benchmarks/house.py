@@ -18,8 +18,9 @@ Each is a git revision, or `.` for the working tree. Sources are parsed, never i
   stand on one floor.
 - *Code lines* hold something other than comments and docstrings; those of imports count, and are told apart.
 - *Sentences* are texts of two words or more outside of `report/`, but docstrings, what errors say (what is raised or
-  asserted, what is given to a class named `…Error`, and the module `errors`), and what options and fields of a run say
-  of themselves (what is given to a class named `Option` or `Argument`): `--help` and the schema are made of these.
+  asserted, what is given to a class of the module `errors` or one named `…Error`, and that module), and what options
+  and fields of a run say of themselves (what is given to a class named `Option` or `Argument`): `--help` and the schema
+  are made of these. What is only for Python is none either: types in quotes, and patterns of `re`.
 - A field of a run is *spelt* in a file that has its name in any place; `timeout` stands for all of them.
 - An `except` is *broad* if it catches `Exception` or `BaseException`, or names nothing.
 - An arrow runs *upwards* if its end stands above its start on the `FLOORS` that the commit's own
@@ -50,6 +51,11 @@ REPOSITORY = Path(__file__).resolve().parent.parent
 ROOT = "(root)"
 WHOLE_PACKAGE = "(the package)"
 MANY = 8
+OF_ERRORS_AND_OPTIONS = (
+    *("Error", "ProviderRefused", "ProviderUnavailable", "InvalidAnswer", "UnreadableAnswer", "SaveFailed"),
+    *("QueryFailed", "LevelMismatch", "MissingDependency", "NotIndexed", "ComponentExited", "Interrupted"),
+    *("Option", "Argument"),
+)
 
 Sources = Mapping[str, str]
 Arrows = Mapping[tuple[str, str], list["Import"]]
@@ -226,14 +232,24 @@ def _sentences(node: ast.AST) -> int:
         return 0
     if isinstance(node, ast.Assert):
         return _sentences(node.test)
-    if isinstance(node, ast.Call) and ast.unparse(node.func).endswith(("Error", "Option", "Argument")):
+    if isinstance(node, ast.Call) and ast.unparse(node.func).endswith(OF_ERRORS_AND_OPTIONS):
         return 0
-    inner = sum(map(_sentences, ast.iter_child_nodes(node)))
+    inner = sum(map(_sentences, _but_python(node)))
     if isinstance(node, ast.JoinedStr):
         text = "".join(str(part.value) if isinstance(part, ast.Constant) else " " for part in node.values)
         inner -= sum(_is_sentence(str(part.value)) for part in node.values if isinstance(part, ast.Constant))
         return inner + _is_sentence(text)
     return inner + (isinstance(node, ast.Constant) and isinstance(node.value, str) and _is_sentence(node.value))
+
+
+def _but_python(node: ast.AST) -> Iterator[ast.AST]:
+    """Yield the parts of a node but annotations, the types of casts and variables, and patterns."""
+    none = [getattr(node, "annotation", None), getattr(node, "returns", None)]
+    if isinstance(node, ast.Call):
+        called = ast.unparse(node.func)
+        none += node.args[:1] if called == "cast" or called.startswith("re.") else []
+        none += [*node.args, *node.keywords] if called == "TypeVar" else []
+    return (part for part in ast.iter_child_nodes(node) if part not in none)
 
 
 def _is_sentence(text: str) -> bool:

@@ -18,7 +18,7 @@ from rag_evaluation_framework.components.chunkers import FunctionChunker
 from rag_evaluation_framework.demo import load_handbook
 from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.runs import RunSpec
-from rag_evaluation_framework.sweeps import Sweep, SweepConfig, load_sweep, make_sweep
+from rag_evaluation_framework.sweeps import Sweep, SweepConfig, load_sweep
 from rag_evaluation_framework.sweeps.plan import sweep_of
 from rag_evaluation_framework.sweeps.settings import parse_axis
 
@@ -285,7 +285,7 @@ def test_an_axis_is_written_as_hydra_writes_it(text):
 @pytest.mark.parametrize("text", ["chunker", "chunker=", "chunker=a,,b", "=1"])
 def test_an_axis_without_key_or_value_is_refused(text):
     with pytest.raises(ConfigError, match="--over"):
-        make_sweep({}, "the options", Path(), [text], {})
+        load_sweep(None, [text])
 
 
 def test_the_classes_of_the_design_documents_make_a_sweep_whose_rows_are_the_product():

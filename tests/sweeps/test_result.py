@@ -15,7 +15,7 @@ from rag_evaluation_framework.demo import load_handbook
 from rag_evaluation_framework.errors import ConfigError, ResultError
 from rag_evaluation_framework.runs.means import Clusters, Duration, Latency
 from rag_evaluation_framework.statistics import paired_differences, tied_with_best
-from rag_evaluation_framework.sweeps.cell import Cell, CellFacts, CellOutcome, Drawer, IndexSize
+from rag_evaluation_framework.sweeps.cell import Cell, CellFacts, CellOutcome, Drawer
 from rag_evaluation_framework.sweeps.plan import told
 from rag_evaluation_framework.sweeps.result import SweepResult, axis_names
 
@@ -35,7 +35,7 @@ def facts(scores, seconds=None, size=None, sent=None, questions=None, clusters=N
         "metric_names": ("span_recall",),
         "settings": {"metrics": [{"type": "span_recall"}], "tokenizer": None, "chunking": None},
         "latency": None if duration is None else Latency({}, duration, None),
-        "index": None if size is None else IndexSize(1, size, 0),
+        "index": None if size is None else size,
         "sent": sent or {},
         "notes": (),
         "unfilled": {},
@@ -87,9 +87,10 @@ def test_facts_of_a_saved_run_are_those_of_the_run(tmp_path):
         assert getattr(one, key) == getattr(other, key), key
     assert one.latency == result.latency
     chunks = [document.content for document in result.corpus]
-    assert one.index.chunks > len(chunks)
-    assert one.index.characters >= 0.9 * sum(map(len, chunks))
-    assert one.index.bytes == one.index.characters + 4 * one.index.dimension * one.index.chunks
+    size = result.config["index"]
+    assert size["chunks"] > len(chunks)
+    assert size["characters"] >= 0.9 * sum(map(len, chunks))
+    assert one.index == size["characters"] + 4 * size["dimension"] * size["chunks"]
     first = [sum(hit.span.length() if hit.span else 0 for hit in query.hits[:5]) for query in result.queries]
     whole = [sum(hit.span.length() if hit.span else 0 for hit in query.hits) for query in result.queries]
     assert one.sent["5"] == pytest.approx(np.mean(first))
@@ -123,7 +124,8 @@ def test_scores_stay_in_memory_where_there_is_no_room_for_them(monkeypatch, file
 
 def test_the_index_of_words_has_no_vectors_and_that_of_a_function_is_not_known():
     dataset = load_handbook()
-    assert CellFacts.of(evaluate(BM25Retriever(), dataset, k=1)).index.dimension == 0
+    words = evaluate(BM25Retriever(), dataset, k=1)
+    assert CellFacts.of(words).index == words.config["index"]["characters"]
     assert CellFacts.of(evaluate(lambda query, k: ["some text"], dataset, k=1)).index is None
 
 

@@ -8,7 +8,7 @@ import pytest
 from rag_evaluation_framework import load_result
 from rag_evaluation_framework.errors import ProviderUnavailable
 from rag_evaluation_framework.sweeps.cells import Workshop, outcomes
-from rag_evaluation_framework.sweeps.plan import make_sweep
+from rag_evaluation_framework.sweeps.plan import load_sweep
 from support.dask_cluster import dask_cluster
 from support.results import told
 
@@ -46,7 +46,7 @@ def folder(tmp_path, monkeypatch):
 def swept(root, executor=None):
     """Return what is in each cell, by its name, and how many an earlier start had made."""
     over = ["retriever=killing:search,bm25,vector-rag,hybrid", "k=1,3"]
-    sweep = make_sweep({}, "the options", Path(), over, {"corpus": "docs", "dataset": "questions.csv"})
+    sweep = load_sweep(None, over, {"corpus": "docs", "dataset": "questions.csv"})
     made = list(outcomes(Workshop(Path(), Path(root)), sweep.cells, "raise", executor))
     assert len(made) == 4
     results = {one.cell.name: load_result(one.folder) for one in made}

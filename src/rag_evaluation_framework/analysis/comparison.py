@@ -24,7 +24,7 @@ from ..runs.naming import other_meaning
 from ..runs.result import EvaluationResult
 from ..runs.shown import Shown, recorded_test
 from ..runs.texts import kept_corpus
-from ..scoring.levels.rules import RULES
+from ..scoring.levels.rules import other_chunking
 from ..statistics import PairedDifference, TiedWithBest, paired_differences, tied_with_best
 from ..statistics.paired import LEVEL
 from ..statistics.weights import by_cluster
@@ -403,8 +403,7 @@ class Comparison(Shown):
                 f"{baseline.name!r} is {baseline.evaluation_type}, {candidate.name!r} is {candidate.evaluation_type}: "
                 "their scores mean different things; evaluate both at one level"
             )
-        reason = RULES[baseline.evaluation_type].incomparable(baseline.config, candidate.config)
-        if reason is not None:
+        if (reason := other_chunking(baseline.config, candidate.config)) is not None:
             raise ResultError(f"{baseline.name!r} and {candidate.name!r} cannot be compared: {reason}")
         before, after = baseline.scores.rows, candidate.scores.rows
         shared = [query_id for query_id in before if query_id in after]

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import chain, count
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
@@ -29,6 +30,21 @@ if TYPE_CHECKING:
     from ..report.pages.leaderboard import Chart, Page
 
 
+def budget_scores(names: Iterable[str], least: int = 2) -> list[tuple[str, ...]]:
+    """Return the names of recalls at budgets of one unit, the smallest first: a curve each, of two budgets or more.
+
+    Args:
+        names: The names of scores.
+        least: Of how many budgets a curve is at least.
+    """
+    curves: dict[tuple[str, str, bool], list[tuple[int, str]]] = {}
+    for name in names:
+        metric, cutoff = (parsed := ScoreName.parse(name)).metric, parsed.cutoff
+        if cutoff is not None and cutoff.is_budget and metric.rpartition("_")[2] == "recall":
+            curves.setdefault((metric, cutoff.unit, cutoff.whole), []).append((cutoff.size, name))
+    return [tuple(name for _, name in sorted(points)) for points in curves.values() if len(points) >= least]
+
+
 # What several comparisons with one baseline have in common: their queries, their scores, and their notes.
 
 
@@ -36,7 +52,7 @@ def unique_names(names: Sequence[str]) -> tuple[str, ...]:
     """Return the names; of those that are equal, all but the first get a number."""
     taken: dict[str, None] = {}
     for name in names:
-        candidates = (name, *(f"{name} ({number})" for number in range(2, len(names) + 2)))
+        candidates = chain([name], (f"{name} ({number})" for number in count(2)))
         taken[next(candidate for candidate in candidates if candidate not in taken)] = None
     return tuple(taken)
 

@@ -51,10 +51,7 @@ def sweep(
         key: str(path.absolute()) for key, path in (("corpus", corpus), ("dataset", dataset)) if path
     }
     given |= {} if score is None else {"decide_by": score}
-    if config is None:
-        swept = sweeps.make_sweep({}, "the options", Path(), over or (), given)
-    else:
-        swept = sweeps.load_sweep(config, over or (), given)
+    swept = sweeps.load_sweep(config, over or (), given)
     if not swept.over:
         raise ConfigError("nothing is varied; expected --over, such as --over chunker.chunk_size=200,400")
     where = root or store.ROOT

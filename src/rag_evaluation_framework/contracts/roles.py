@@ -519,8 +519,8 @@ class Metric(Component, ABC, Generic[U_contra]):
 
     @property
     def name(self) -> str:
-        """The class name in snake case; `span_recall` for `SpanRecall`."""
-        return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", type(self).__name__).lower()
+        """The class name in snake case; `span_recall` for `SpanRecall`, and `span_iou` for `SpanIoU`."""
+        return re.sub(r"(?<=[a-z0-9])(?<!Io)(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", type(self).__name__).lower()
 
     def takes(self, cutoff: Cutoff | None) -> bool:
         """Return whether it scores rankings that are cut there; None is the whole ranking."""

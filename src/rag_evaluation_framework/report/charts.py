@@ -4,11 +4,10 @@ Colours are those of Okabe and Ito, which people tell apart however they see col
 maps have the numbers in their fields. Texts are values, so that nothing of them is taken for an expression.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
-from ..data.cutoffs import ScoreName
 from ..runs.shown import finite
 from ..statistics import MeanScore
 
@@ -38,16 +37,6 @@ BUDGETS = {"ch": "budget in characters", "tok": "budget in tokens"}
 def interval_of(mean: MeanScore | None) -> dict[str, Any]:
     """Return `mean`, `low` and `high` of a mean, None for a bound that is not known."""
     return finite({"mean": mean.mean, "low": mean.low, "high": mean.high}) if mean else {}
-
-
-def at_budgets(names: Iterable[str]) -> list[list[str]]:
-    """Return the recalls at two or more budgets of one unit, the smallest budget first: a curve each."""
-    found: dict[tuple[str, str, bool], dict[str, int]] = {}
-    for name in names:
-        metric, cutoff = (parsed := ScoreName.parse(name)).metric, parsed.cutoff
-        if cutoff is not None and cutoff.is_budget and metric.rpartition("_")[2] == "recall":
-            found.setdefault((metric, cutoff.unit, cutoff.whole), {})[name] = cutoff.size
-    return [sorted(sizes, key=sizes.__getitem__) for sizes in found.values() if len(sizes) > 1]
 
 
 def curves(values: Values, x_title: str, y_title: str, description: str) -> dict[str, Any]:

@@ -45,8 +45,7 @@ from ..data.queries import Scope
 from ..data.rankings import OnError
 from ..data.values import items
 from ..errors import ConfigError, CorpusError, DatasetError
-from ..scoring.levels.chunk_ids import NameChunk
-from ..scoring.levels.rules import RULES, LevelRules
+from ..scoring.levels.rules import RULES, LevelRules, NameChunk
 from ..scoring.score import cutoffs_of
 from ..scoring.score_names import Metrics, check_metrics
 from ..text.tokenizers import checked_counter

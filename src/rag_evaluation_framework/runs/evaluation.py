@@ -30,7 +30,7 @@ from ..data.levels import CHUNK, DOCUMENT, TOKEN, Level, U, checked_level
 from ..datasets.load import load_dataset, questions_of
 from ..datasets.rankings.stored import StoredRetriever
 from ..errors import ConfigError, DatasetError, LevelMismatch, MissingDependency
-from ..scoring.levels.chunk_ids import NameChunk
+from ..scoring.levels.rules import NameChunk
 from ..scoring.score_names import Metrics
 from .config import CONFIGS, EvaluationConfig, EvaluationFields, ExperimentConfig, ReportedFields, in_mode
 from .result import EvaluationResult

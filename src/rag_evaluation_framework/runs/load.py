@@ -27,11 +27,10 @@ from ..components.providers.usage import ModelUsage
 from ..data import Answer, CharacterSpan, Cutoff, EvaluationType, Failure, Query, QueryId, QueryText, ScoreName, Skipped
 from ..data.columns import Numbers
 from ..data.hits import RankedHits
-from ..data.levels import Level, U, checked_level
+from ..data.levels import TOKEN, Level, U, checked_level
 from ..data.score_table import ScoreTable
 from ..datasets.rankings.hit_lines import read_hit_lines
 from ..errors import DatasetError, InputError, LevelMismatch, ResultError
-from ..scoring.levels.rules import RULES
 from . import store
 from .query_result import DEEPEST, QueryResults, Returned
 from .result import HEAD, EvaluationResult, ExperimentResult
@@ -306,9 +305,9 @@ def _published(folder: Path) -> tuple[str | None, list[str]]:
 @cache
 def _reader(evaluation_type: EvaluationType) -> TypeAdapter[Question[Any]]:
     """Return what reads questions; making it takes longer than reading a run of some hundred."""
-    unit: Any = RULES[evaluation_type].unit  # numbers in texts are no offsets
     record: Any = Question
-    return TypeAdapter(record[Annotated[CharacterSpan, PlainValidator(_span)] if unit is CharacterSpan else unit])
+    span: Any = Annotated[CharacterSpan, PlainValidator(_span)]  # numbers in texts are no offsets
+    return TypeAdapter(record[span if evaluation_type == TOKEN.evaluation_type else str])
 
 
 def _queries(report: Path, content: Mapping[str, Any], head: ReportRecord, built_in: Set[str]) -> QueryResults[Any]:

@@ -22,11 +22,9 @@ from ..data.rankings import OnError, Rankings
 from ..errors import DatasetError
 from ..text.reading import Context, ContextBudget, HitReader, RankingCutter
 from ..text.tokenizers import checked_counter
-from .judging.spans import SpanJudgements, oracle_from_columns
+from .judging.spans import SpanJudgements, Trail, judge_trail, oracle_from_columns
 from .judging.stretches import SpanColumns, SpanTruth
-from .judging.trail import Trail, judge_trail
-from .levels.chunk_ids import NameChunk
-from .levels.rules import RULES, LevelRules
+from .levels.rules import RULES, LevelRules, NameChunk
 from .metrics.span import SpanMetric
 from .score_names import (
     Metrics,

@@ -124,11 +124,11 @@ def _parse_scores(
     for score in items(scores, "metrics"):
         metric, full = _parsed(score, levels)
         if levels.isdisjoint(metric.evaluation_types):
-            what = "scores spans: use score_spans" if levels is _OF_IDS else "scores ids: use score_rankings"
-            what = what if metric.evaluation_types else "has no evaluation_types; subclass TokenLevelMetric or the like"
-            raise ConfigError(
-                f"score {shown(score)}: {metric.name} {what}; {function} takes {', '.join(_names(levels))}"
-            )
+            wanted, known = f"score {shown(score)}: {metric.name}", ", ".join(_names(levels))
+            if not metric.evaluation_types:
+                raise ConfigError(f"{wanted} has no evaluation_types; subclass TokenLevelMetric or the like")
+            units, door = ("spans", "score_spans") if levels is _OF_IDS else ("ids", "score_rankings")
+            raise ConfigError(f"{wanted} scores {units}: use {door}; {function} takes {known}")
         same_kind = type(named.setdefault(full.metric, metric)) is type(metric)
         if not same_kind or chosen.setdefault(full, metric) != metric:
             raise ConfigError(f"two metrics are called {str(full)!r}; names must be unique")
@@ -140,7 +140,8 @@ def _parse_scores(
 def _parsed(score: object, levels: Set[EvaluationType]) -> tuple[Metric[Any], ScoreName]:
     if isinstance(score, str):
         return parse_score(score, levels)
-    metric, cut = _apart(score)
+    pair = cast("Sequence[Any]", score if isinstance(score, list | tuple) else ())
+    metric, cut = (pair[0], pair[1]) if len(pair) == 2 else (cast("Any", score), None)
     if not _is_metric(metric):
         raise ConfigError(
             f"score {shown(score)}: expected a text such as 'ndcg@10', a metric such as NDCG(), or a metric and its "
@@ -149,12 +150,6 @@ def _parsed(score: object, levels: Set[EvaluationType]) -> tuple[Metric[Any], Sc
     cutoff = None if cut is None else Cutoff.parse(cut)
     _check_cutoff(score, metric, cutoff)
     return metric, ScoreName(checked_name(metric), cutoff)
-
-
-def _apart(score: object) -> tuple[Any, Any]:
-    """Return a metric and its cutoff; of anything else itself, and no cutoff."""
-    given = cast("Sequence[Any]", score if isinstance(score, list | tuple) else ())
-    return (given[0], given[1]) if len(given) == 2 else (cast("Any", score), None)
 
 
 def _is_metric(value: object) -> TypeGuard[Metric[Any]]:

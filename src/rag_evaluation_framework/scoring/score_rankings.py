@@ -345,28 +345,33 @@ def refuse(query: str, truth: object, ranking: object, why: BaseException) -> No
     Raises:
         DatasetError: Always.
     """
-    for problem in chain(_in_truth(truth), _in_ranking(ranking)):
-        raise DatasetError(f"question {shown(query)}: {problem}") from why
-    raise DatasetError(f"question {shown(query)} cannot be read: {said(why)}") from why
+    where = f"question {shown(query)}"
+    try:
+        _refuse_truth(where, truth)
+        if not isinstance(ranking, Mapping) and not is_list(ranking):
+            raise DatasetError(
+                f"{where}: the ranking is {short(ranking)}; expected a list of ids, best first, or a mapping from id "
+                "to score"
+            )
+        _refuse_units(f"{where}: the ranking", ranking, "ids, best first", "score", inf)
+    except DatasetError as problem:
+        raise problem from why
+    raise DatasetError(f"{where} cannot be read: {said(why)}") from why
 
 
-def _in_truth(truth: object) -> Iterator[str]:
-    given_as = short(truth)
+def _refuse_truth(where: str, truth: object) -> None:
     given: Iterable[Any] = cast("Any", truth) if isinstance(truth, Iterable) else ()
     if isinstance(truth, Answer) or any(isinstance(unit, Answer) for unit in given):
-        yield (
-            "the ground truth has an Answer with several places, which rankings of ids are not scored by here; make a "
-            "Dataset of DocumentLevelGroundTruth, and give it to `score` or `evaluate`"
+        raise DatasetError(
+            f"{where}: the ground truth has an Answer with several places, which rankings of ids are not scored by "
+            "here; make a Dataset of DocumentLevelGroundTruth, and give it to `score` or `evaluate`"
         )
     if isinstance(truth, str | bytes) or not isinstance(truth, Iterable):
-        yield f"the ground truth is {given_as}; expected a list of relevant ids, or a mapping from id to gain"
-    yield from _in_units("the ground truth", given, "ids", "gain", LARGEST_GAIN)
-
-
-def _in_ranking(ranking: Any) -> Iterator[str]:
-    if not isinstance(ranking, Mapping) and not is_list(ranking):
-        yield f"the ranking is {short(ranking)}; expected a list of ids, best first, or a mapping from id to score"
-    yield from _in_units("the ranking", ranking, "ids, best first", "score", inf)
+        raise DatasetError(
+            f"{where}: the ground truth is {short(truth)}; expected a list of relevant ids, or a mapping from id to "
+            "gain"
+        )
+    _refuse_units(f"{where}: the ground truth", given, "ids", "gain", LARGEST_GAIN)
 
 
 def is_list(value: Any) -> bool:
@@ -376,22 +381,22 @@ def is_list(value: Any) -> bool:
     return isinstance(value, Sequence) and not isinstance(value, str | bytes)
 
 
-def _in_units(where: str, given: Any, ids: str, kind: str, most: float) -> Iterator[str]:
-    is_gain = kind == "gain"
-    expected = (
-        f"a number up to {most:g}, above 0 where the unit is relevant" if is_gain else "a number, higher for better"
-    )
+def _refuse_units(where: str, given: Any, ids: str, kind: str, most: float) -> None:
     for unit in items(given, where):
         if _is_scored(given):
             if not _is_number(given[unit], most):
-                yield f"the {kind} of {unit!r} is {short(given[unit])}; expected {expected}"
+                limit = f" up to {most:g}, above 0 where the unit is relevant" if most < inf else ", higher for better"
+                where = f"{where.rpartition(':')[0]}: the {kind} of {unit!r}"
+                raise DatasetError(f"{where} is {short(given[unit])}; expected a number{limit}")
         elif isinstance(unit, tuple | list | Mapping):
-            yield f"{where} holds {shown(cast('object', unit), 60)}; expected {ids}, or a mapping from id to {kind}"
+            raise DatasetError(
+                f"{where} holds {shown(cast('object', unit), 60)}; expected {ids}, or a mapping from id to {kind}"
+            )
         else:
             try:
                 hash(unit)
             except TypeError:
-                yield f"{where} holds {short(unit)}; expected ids, as texts or numbers"
+                raise DatasetError(f"{where} holds {short(unit)}; expected ids, as texts or numbers") from None
 
 
 def _is_number(value: Any, most: float) -> bool:

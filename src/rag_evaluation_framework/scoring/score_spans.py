@@ -1,6 +1,6 @@
 """`score_spans`: score existing rankings of spans, without corpus or retriever."""
 
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from functools import partial
 from itertools import chain
@@ -17,9 +17,8 @@ from ..data import Answer, CharacterSpan, Cutoff, DocumentId, QueryId, ScoreName
 from ..data.columns import Integers, Numbering
 from ..data.values import items
 from ..errors import ConfigError, DatasetError
-from .judging.spans import SpanJudgements, oracle_from_columns
+from .judging.spans import SpanJudgements, Trail, judge_trail, oracle_from_columns
 from .judging.stretches import SpanColumns, SpanTruth
-from .judging.trail import Trail, judge_trail
 from .metrics import SpanMetric, TokenSetMetric
 from .score_names import DEFAULT_SPAN_SCORES, SpanScore, parse_span_scores
 from .score_rankings import check_mappings, note_no_match, short
@@ -257,19 +256,26 @@ def score_spans(
     if (retrieved.document >= labelled).all():
         note_no_match([*documents][labelled:], [*documents][:labelled], len(queries))
     pieces = None if chunks is None else read_spans(["the list of chunks"], [chunks], documents, ranked=False)
+    judged = _judge(truth, retrieved, len(queries), chosen)
+    if pieces is not None and needing:
+        oracle = oracle_from_columns(pieces, truth, len(queries))
+        judged = {cutoff: replace(judgements, oracle=oracle) for cutoff, judgements in judged.items()}
+    answerable = next(iter(judged.values())).truth > 0
+    cuts = {cutoff: Cut(judgements) for cutoff, judgements in judged.items()}
+    if not all(map(reads_judgements, chosen.values())):
+        spans = as_spans(ranked)
+        relevant = [Units((), own) for own in as_spans(right)] if answers is None else [*map(Units.of, answers)]
+        _check_texts(chosen, chain(*(unit.spans for unit in relevant), *spans))
+        units = partial(_units, relevant, spans, retrieved, answerable)
+        cuts = {cutoff: Cut(judgements, partial(units, cutoff)) for cutoff, judgements in judged.items()}
     answered = sum(map(rankings.__contains__, queries))
     counts = {
+        "queries": len(queries),
+        "no_answer": int((~answerable).sum()),
         "queries_not_ranked": len(queries) - answered,
         "queries_not_judged": len(rankings) - answered,
     }
-    pieces = pieces if needing else None
-    if all(map(reads_judgements, chosen.values())):
-        return _scored(queries, truth, retrieved, pieces, chosen, counts)
-    spans = as_spans(ranked)
-    relevant = [Units((), spans) for spans in as_spans(right)] if answers is None else [*map(Units.of, answers)]
-    _check_texts(chosen, chain(*(unit.spans for unit in relevant), *spans))
-    units = partial(_units, relevant, spans, retrieved)
-    return _scored(queries, truth, retrieved, pieces, chosen, counts, units)
+    return tabulate(queries, chosen, cuts, answerable, counts=counts)
 
 
 def _check_texts(chosen: Mapping[ScoreName, Metric[Any]], spans: Iterable[CharacterSpan]) -> None:
@@ -286,8 +292,8 @@ def _units(
     relevant: Sequence[Units],
     found: Sequence[list[CharacterSpan]],
     retrieved: SpanColumns,
-    cutoff: Cutoff | None,
     answerable: NDArray[np.bool_],
+    cutoff: Cutoff | None,
 ) -> Iterator[Units]:
     """Yield the spans of every question that has an answer, as built-in metrics see them at that cutoff."""
     if cutoff is not None and cutoff.is_budget:
@@ -304,52 +310,23 @@ def _units(
         yield replace(relevant[query], retrieved=ranked[query])
 
 
-def _scored(
-    query_ids: tuple[str, ...],
-    truth: SpanTruth,
-    retrieved: SpanColumns,
-    chunks: SpanColumns | None,
-    chosen: Mapping[ScoreName, Metric[Any]],
-    counts: dict[str, int],
-    units: Callable[[Cutoff | None, NDArray[np.bool_]], Iterable[Units]] | None = None,
-) -> ScoreTable:
-    queries = len(query_ids)
-    trails = {name.cutoff for name, metric in chosen.items() if isinstance(metric, SpanMetric) and metric.needs_budget}
-    judged = _judge(truth, retrieved, queries, [name.cutoff for name in chosen], trails)
-    if chunks is not None:
-        oracle = oracle_from_columns(chunks, truth, queries)
-        judged = {cutoff: replace(judgements, oracle=oracle) for cutoff, judgements in judged.items()}
-    answerable = next(iter(judged.values())).truth > 0
-    cuts = {
-        cutoff: Cut(judgements) if units is None else Cut(judgements, partial(units, cutoff, answerable))
-        for cutoff, judgements in judged.items()
-    }
-    all_counts = {"queries": queries, "no_answer": int((~answerable).sum()), **counts}
-    return tabulate(query_ids, chosen, cuts, answerable, counts=all_counts)
-
-
 def _judge(
-    truth: SpanTruth,
-    retrieved: SpanColumns,
-    queries: int,
-    cutoffs: Sequence[Cutoff | None],
-    trails: Container[Cutoff | None],
+    truth: SpanTruth, retrieved: SpanColumns, queries: int, chosen: Mapping[ScoreName, Metric[Any]]
 ) -> dict[Cutoff | None, SpanJudgements]:
     """Judge once for all numbers of results, as deep as these need, and once for each budget."""
-    cuts: dict[Cutoff | None, SpanJudgements] = {}
-    sizes: list[int] = []
-    for cutoff in cutoffs:
-        if cutoff is not None and not cutoff.is_budget:
-            sizes.append(cutoff.size)
-        elif cutoff not in cuts:
-            cuts[cutoff] = (
-                _judged(truth, retrieved, queries)
-                if cutoff is None
-                else _judged_at_budget(truth, retrieved, queries, cutoff, trail=cutoff in trails)
-            )
+    trails = {name.cutoff for name, metric in chosen.items() if isinstance(metric, SpanMetric) and metric.needs_budget}
+    cutoffs = dict.fromkeys(name.cutoff for name in chosen)
+    cuts: dict[Cutoff | None, SpanJudgements] = {
+        cutoff: _judged_at_budget(truth, retrieved, queries, cutoff, trail=cutoff in trails)
+        for cutoff in cutoffs
+        if cutoff is not None and cutoff.is_budget
+    }
+    sizes = {cutoff: None if cutoff is None else cutoff.size for cutoff in cutoffs if cutoff not in cuts}
     if sizes:
-        whole = cuts.get(None) or _judged(truth, retrieved.take(retrieved.rank < max(sizes)), queries)
-        cuts |= {Cutoff(size): whole.at(size) for size in sizes}
+        deepest = max(size or 0 for size in sizes.values())
+        some = retrieved if None in sizes else retrieved.take(retrieved.rank < deepest)
+        whole = _judged(truth, some, queries)
+        cuts |= {cutoff: whole if size is None else whole.at(size) for cutoff, size in sizes.items()}
     return cuts
 
 

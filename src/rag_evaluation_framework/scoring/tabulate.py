@@ -1,10 +1,10 @@
 """`tabulate`: the one loop over metrics and cutoffs, from judgements to a table of scores."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from itertools import chain
-from typing import Any, TypeGuard
+from typing import Any, TypeAlias, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -75,10 +75,7 @@ class Cut:
     known: NDArray[np.bool_] | None = None
 
 
-@dataclass(frozen=True, eq=False)
-class _Column:
-    values: Numbers
-    errors: Mapping[int, BaseException] = field(default_factory=dict[int, BaseException])
+_Column: TypeAlias = tuple[Numbers, Mapping[int, BaseException]]  # and why queries have no value, by their rows
 
 
 def tabulate(
@@ -115,15 +112,16 @@ def tabulate(
     )
     columns: dict[str, Numbers] = {}
     for name, metric in scores.items():
-        column = _column(metric, cuts[name.cutoff], on_error)
-        rows = None if failures is None and reads_judgements(metric) else scorable
-        for row in sorted(column.errors):
-            query_id = query_ids[row if rows is None else int(rows[row])]
-            failure = Failure.collected(query_id, f"score {name}", column.errors[row], on_error)
+        values, errors = _column(metric, cuts[name.cutoff], on_error)
+        rows = np.arange(len(query_ids)) if failures is None and reads_judgements(metric) else scorable
+        for row in sorted(errors):
+            query_id = query_ids[rows[row]]
+            failure = Failure.collected(query_id, f"score {name}", errors[row], on_error)
             failed[query_id] = (*failed.get(query_id, ()), failure)
         known = cuts[name.cutoff].known
-        values = column.values if known is None else np.where(known, column.values, np.nan)
-        columns[str(name)] = _of_all(values, rows, answerable)
+        column = columns[str(name)] = np.full(len(query_ids), np.nan)
+        column[rows] = values if known is None else np.where(known, values, np.nan)
+        column[~answerable] = np.nan
     return ScoreTable(tuple(query_ids), columns, answerable, failed, counts or {})
 
 
@@ -145,26 +143,17 @@ def reads_judgements(metric: Metric[Any]) -> TypeGuard[SpanMetric | RankMetric |
     return isinstance(metric, SpanMetric | RankMetric | ChunkMetric)
 
 
-def _of_all(values: Numbers, rows: NDArray[np.intp] | None, answerable: NDArray[np.bool_]) -> Numbers:
-    """Return a column for all queries, NaN where a query cannot be scored."""
-    if rows is None:
-        values[~answerable] = np.nan
-        return values
-    column = np.full(len(answerable), np.nan)
-    column[rows] = values
-    return column
-
-
 def _column(metric: Metric[Any], cut: Cut, on_error: OnError) -> _Column:
     judged: Any = cut.judged
     if not reads_judgements(metric):
         return _calculated(metric, cut.units(), on_error)
-    if isinstance(metric, SpanMetric) and metric.needs_chunks and judged.oracle is None:
-        return _Column(np.full(len(judged.truth), np.nan))
     queries = len(judged.truth if isinstance(metric, SpanMetric) else judged.relevant)
+    nothing = np.full(queries, np.nan)
+    if isinstance(metric, SpanMetric) and metric.needs_chunks and judged.oracle is None:
+        return nothing, {}
     return outcome(
-        lambda: _finite(_values(metric.score(judged), queries)),
-        lambda error: _Column(np.full(queries, np.nan), dict.fromkeys(range(queries), error)),
+        lambda: _finite(_values(metric.score(judged), queries), {}),
+        lambda error: (nothing, dict.fromkeys(range(queries), error)),
     )
 
 
@@ -205,12 +194,9 @@ def _values(returned: Any, queries: int) -> Numbers:
     return values
 
 
-def _finite(values: Numbers, errors: Mapping[int, BaseException] | None = None) -> _Column:
-    """Return a column in which values that are not finite are errors."""
-    known = dict(errors or {})
-    finite = np.isfinite(values)
-    if not finite.all():
-        for row in np.flatnonzero(~finite).tolist():
-            known.setdefault(row, ValueError(f"returned {values[row]}; expected a finite number"))
-        values = np.where(finite, values, np.nan)
-    return _Column(values, known)
+def _finite(values: Numbers, errors: dict[int, BaseException]) -> _Column:
+    """Return a column in which values that are not finite are errors, too."""
+    for row in np.flatnonzero(~np.isfinite(values)).tolist():
+        errors.setdefault(row, ValueError(f"returned {values[row]}; expected a finite number"))
+        values[row] = np.nan
+    return values, errors

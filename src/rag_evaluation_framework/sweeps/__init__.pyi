@@ -5,7 +5,6 @@ from .cells import in_shards as in_shards
 from .plan import Sweep as Sweep
 from .plan import SweepConfig as SweepConfig
 from .plan import load_sweep as load_sweep
-from .plan import make_sweep as make_sweep
 from .price import SweepPlan as SweepPlan
 from .result import SweepResult as SweepResult
 from .settings import parse_axis as parse_axis

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from collections.abc import Hashable, Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Any, TypeAlias, TypeVar
@@ -53,7 +53,7 @@ class Drawer:
     """
 
     def __init__(self) -> None:
-        self._file: Any = None
+        self.file: Any = None
         self._known: dict[Hashable, Any] = {}
 
     def first(self, value: T, key: Hashable = None) -> T:
@@ -65,20 +65,16 @@ class Drawer:
         """Return columns of numbers that are read when they are asked for; as they are where there is no room."""
         block = np.stack([*columns.values()])
         try:
-            if self._file is None:
-                self._file = TemporaryFile(buffering=0)  # noqa: SIM115  it is open as long as the drawer is
-                finalize(self, self._file.close)
-            begin: int = self._file.seek(0, os.SEEK_END)
-            if self._file.write(block.tobytes()) < block.nbytes:
+            if self.file is None:
+                self.file = TemporaryFile(buffering=0)  # noqa: SIM115  it is open as long as the drawer is
+                finalize(self, self.file.close)
+            begin: int = self.file.seek(0, os.SEEK_END)
+            if self.file.write(block.tobytes()) < block.nbytes:
                 return columns
         except OSError:
             return columns
-        return _Put(self, begin, block.nbytes // len(block), self.first(tuple(columns)))
-
-    def read(self, begin: int, size: int) -> Numbers:
-        """Return a column."""
-        self._file.seek(begin)
-        return np.frombuffer(self._file.read(size), dtype=np.float64)
+        rows = {name: row for row, name in enumerate(columns)}
+        return _Put(self, begin, block.nbytes // len(block), self.first(rows, tuple(rows)))
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -88,38 +84,17 @@ class _Put(Columns):
     drawer: Drawer
     begin: int
     size: int
-    names: tuple[str, ...]
+    rows: Mapping[str, int]
 
     def __getitem__(self, name: str) -> Numbers:
-        if name not in self.names:
-            raise KeyError(name)
-        return self.drawer.read(self.begin + self.names.index(name) * self.size, self.size)
+        self.drawer.file.seek(self.begin + self.rows[name] * self.size)
+        return np.frombuffer(self.drawer.file.read(self.size), dtype=np.float64)
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self.names)
+        return iter(self.rows)
 
     def __len__(self) -> int:
-        return len(self.names)
-
-
-@dataclass(frozen=True, slots=True)
-class IndexSize:
-    """What an index holds.
-
-    Attributes:
-        chunks: How many chunks.
-        characters: How many characters these have together, overlaps counted each time.
-        dimension: How many numbers are kept for a chunk; 0 without vectors.
-    """
-
-    chunks: int
-    characters: int
-    dimension: int
-
-    @property
-    def bytes(self) -> int:
-        """About how many bytes that is: 1 for a character, 4 for a number of a vector."""
-        return self.characters + self.chunks * self.dimension * _BYTES
+        return len(self.rows)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -136,7 +111,8 @@ class CellFacts:
         settings: What of the record decides whether scores mean the same in two cells: `metrics`, `tokenizer` and, at
             chunk level, `chunking`.
         latency: How long one question takes; None if no question was timed.
-        index: The size of the index; None if the retriever cannot list its chunks.
+        index: About how many bytes its index has: 1 for a character of a chunk, overlaps counted each time, and 4 for a
+            number of its vector; None if the retriever cannot list its chunks.
         sent: Mean number of characters per question that results have, by cutoff; not at budgets of tokens.
         notes: All notes of the result.
         unfilled: How many rankings ran out of results before the budget of a score was filled, by score.
@@ -149,7 +125,7 @@ class CellFacts:
     metric_names: tuple[str, ...]
     settings: Mapping[str, Any]
     latency: Latency | None
-    index: IndexSize | None
+    index: float | None
     sent: Mapping[str, float]
     notes: tuple[str, ...]
     unfilled: Mapping[str, int]
@@ -174,7 +150,7 @@ class CellFacts:
             metric_names=kept.first(result.metric_names),
             settings=kept.first(settings, json.dumps(settings)),
             latency=result.latency,
-            index=None if index is None else IndexSize(*(index[item.name] for item in fields(IndexSize))),
+            index=index and float(index["characters"] + index["chunks"] * index["dimension"] * _BYTES),
             sent=_sent(result),
             notes=kept.first(result.all_notes),
             unfilled=result.unfilled,
@@ -212,10 +188,7 @@ def _sent(result: EvaluationResult[Any]) -> dict[str, float]:
     except ResultError:  # a report alone does not know what was retrieved
         return {}
     table = hits.flat
-    texts: Sequence[str] = table.text.texts
-    lengths = np.where(table.placed, table.end - table.start, 0)
-    written = ~table.placed & table.text.known
-    lengths[written] = [len(texts[code]) for code in table.text.codes[written]]
+    lengths = np.where(table.placed, table.end - table.start, table.text.numbers(len))
     sent: dict[str, float] = {}
     for cutoff in map(Cutoff.parse, result.cutoffs):
         if len(hits) and cutoff.unit in ("", "ch"):

@@ -11,7 +11,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Generator, Mapping, Sequence
 from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from queue import SimpleQueue
 from threading import Event, RLock, Thread, get_ident
 from typing import Any, NamedTuple, cast
@@ -49,10 +49,7 @@ _Submit = Callable[[_Task, str], "Future[Answer]"]
 
 
 def run_tasks(
-    tasks: Mapping[str, str],
-    run_task: _Task,
-    executor: int | str | Executor,
-    groups: Mapping[str, str] | None = None,
+    tasks: Mapping[str, str], run_task: _Task, executor: int | str | Executor, groups: Mapping[str, str] | None = None
 ) -> Generator[tuple[str, Answer]]:
     """Yield the id of each task and its answer, as they come.
 
@@ -119,13 +116,10 @@ def _work(run_task: _Task, task: str) -> Answer:
     return answer._replace(notes=tuple(notes))
 
 
-@contextmanager
-def _opened(executor: int | str | Executor) -> Generator[_Submit]:
+def _opened(executor: int | str | Executor) -> AbstractContextManager[_Submit]:
     if isinstance(executor, Executor):
-        yield lambda run_task, task: executor.submit(_work, run_task, task)
-        return
-    with _processes(executor) if isinstance(executor, int) else _dask(executor) as submit:
-        yield submit
+        return nullcontext(lambda run_task, task: executor.submit(_work, run_task, task))
+    return _processes(executor) if isinstance(executor, int) else _dask(executor)
 
 
 @contextmanager

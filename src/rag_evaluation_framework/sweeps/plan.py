@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import json
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import closing, suppress
@@ -16,8 +15,9 @@ from math import prod
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, SkipValidation
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SkipValidation
 
+from ..analysis.leaderboard import unique_names
 from ..base.exits import outcome
 from ..base.files import is_list, is_object
 from ..base.notes import note
@@ -69,12 +69,6 @@ def _axes(given: Any) -> Any:
     return axes
 
 
-def _readable(given: Any) -> Any:
-    if isinstance(given, str):
-        _parsed_condition(given)
-    return given
-
-
 class Sweep(BaseModel, frozen=True):
     """A sweep: a run, what is varied of it, and which of the combinations are wanted.
 
@@ -93,7 +87,7 @@ class Sweep(BaseModel, frozen=True):
     """The values of each key that is varied: `chunker`, or a parameter of it, as in `chunker.chunk_size`. Values of `k`
     and `budgets` are rows of every cell."""
 
-    only_if: Annotated[str | Callable[..., Any] | None, AfterValidator(_readable)] = None
+    only_if: str | Callable[..., Any] | None = None
     """Which combinations are run: a condition such as `embedder != 'lsa' or reranker is None`, or in Python a function
     that takes the values of a cell as a mapping. By default all."""
 
@@ -106,6 +100,8 @@ class Sweep(BaseModel, frozen=True):
     def __init__(self, **given: Any) -> None:
         with refused(Sweep):
             super().__init__(**given)
+        if isinstance(self.only_if, str):
+            _parsed_condition(self.only_if)
         for key in (*self.over, *self.base.model_fields_set):
             if key in _OF_ONE_RUN:
                 raise ConfigError(f"{key} is about one run, and a sweep has many; leave it out")
@@ -132,14 +128,8 @@ class Sweep(BaseModel, frozen=True):
     @cached_property
     def _levels(self) -> dict[str, dict[str, Any]]:
         """The values of each axis by how they are told; the second that is told alike, as of two lambdas, is `(2)`."""
-        levels: dict[str, dict[str, Any]] = {}
-        for key, values in self.axes.items():
-            seen: Counter[str] = Counter()
-            levels[key] = {}
-            for value in values:
-                seen[name := told(value)] += 1
-                levels[key][name if seen[name] == 1 else f"{name} ({seen[name]})"] = value
-        return levels
+        named = ((key, unique_names([*map(told, values)]), values) for key, values in self.axes.items())
+        return {key: dict(zip(names, values, strict=True)) for key, names, values in named}
 
     @property
     def axes(self) -> dict[str, list[Any]]:
@@ -341,18 +331,18 @@ def sweep_of(evaluation: Evaluation[Any], given: SweepConfig, config: Evaluation
     return Sweep(base=RunSpec(**keys), over={key: values for key, values in over.items() if values is not None})
 
 
-def load_sweep(path: str | Path, over: Iterable[str] = (), keys: Mapping[str, Any] | None = None) -> Sweep:
+def load_sweep(path: str | Path | None, over: Iterable[str] = (), keys: Mapping[str, Any] | None = None) -> Sweep:
     """Read the file of a sweep, or of a run of which something is to be varied.
 
     Args:
-        path: A YAML or JSON file with `base` and `over`, or the configuration of a run.
+        path: A YAML or JSON file with `base` and `over`, or the configuration of a run; None where options tell all.
         over: Other axes, such as `chunker.chunk_size=200,400`.
         keys: Keys that replace those of the file: `decide_by`, `only_if`, and those of the run.
 
     Raises:
         ConfigError: The file cannot be read, or holds an unknown key or a wrong value.
     """
-    content = read_config(path)
+    source, content = "the options" if path is None else str(path), {} if path is None else read_config(path)
     if not is_object(content):
         raise ConfigError(f"{path}: expected a mapping with base and over, got {shown(content)}")
     whole = dict(content)
@@ -360,24 +350,18 @@ def load_sweep(path: str | Path, over: Iterable[str] = (), keys: Mapping[str, An
         whole = {"base": {key: value for key, value in content.items() if key not in _OF_ONE_RUN}}
         if left := [key for key in content if key in _OF_ONE_RUN]:
             note(f"of {path} is left out what is about one run: {', '.join(left)}")
-    return make_sweep(whole, str(path), Path(path).parent, over, keys or {})
-
-
-def make_sweep(
-    content: Mapping[str, Any], source: str, folder: Path, over: Iterable[str], keys: Mapping[str, Any]
-) -> Sweep:
-    """Return the sweep that a file and options describe; arguments and errors as in `load_sweep`."""
-    own = {key: value for key, value in keys.items() if key in Sweep.model_fields}
-    others = {key: value for key, value in keys.items() if key not in own}
+    own = {key: value for key, value in (keys or {}).items() if key in Sweep.model_fields}
+    others = {key: value for key, value in (keys or {}).items() if key not in own}
     given = [*map(parse_axis, over)]
     if twice := {key for key, _ in given if sum(key == other for other, _ in given) > 1}:
         raise ConfigError(f"--over {min(twice)} is given twice; expected all values in one, as in k=5,10")
     try:
-        if not all(is_object(content.get(key) or {}) for key in ("base", "over")):
+        if not all(is_object(whole.get(key) or {}) for key in ("base", "over")):
             raise ConfigError("expected mappings below base and over, such as chunker.chunk_size: [200, 400]")
-        run: dict[str, Any] = {**(content.get("base") or {}), **others}
-        axes: dict[str, Any] = {**(content.get("over") or {}), **dict(given)}
-        return Sweep(**{**content, **own, "base": parse_config(run, source), "over": axes, "folder": folder})
+        run: dict[str, Any] = {**(whole.get("base") or {}), **others}
+        axes: dict[str, Any] = {**(whole.get("over") or {}), **dict(given)}
+        folder = Path(path or "").parent
+        return Sweep(**{**whole, **own, "base": parse_config(run, source), "over": axes, "folder": folder})
     except ConfigError as error:
         raise ConfigError(f"{source}: {error}") from error
 

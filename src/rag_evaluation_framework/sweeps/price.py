@@ -150,8 +150,8 @@ def planned(workshop: Workshop, cells: Sequence[Cell], cutoffs: int) -> SweepPla
     counted.cut()
     prices = {number: price for number, price in counted.prices() if price is not None}
     prices = prices if any(prices.values()) else {}  # where nothing is paid, there is nothing to compare
-    rows, chunkings = len(cells) * cutoffs, len(counted.chunkings)
-    return SweepPlan(tuple(cells), rows, kept, failures, chunkings, tuple(counted.parts()), prices)
+    chunkings, parts = len(counted.chunkings), tuple(counted.parts())
+    return SweepPlan(tuple(cells), len(cells) * cutoffs, kept, failures, chunkings, parts, prices)
 
 
 @dataclass
@@ -181,7 +181,7 @@ class _Counted:
         self._cuts: dict[str, tuple[Corpus, Any]] = {}  # the corpus and the chunker of each chunking that counts
         self._whole: dict[str, int | None] = {}  # tokens of all texts of a chunking
         self._embeddings: dict[str, _Embedding] = {}
-        self._others: dict[str, PartPlan] = {}
+        self._others: dict[str, list[PartPlan]] = {}
         self._paid: list[tuple[int, list[float | None], list[tuple[Embedder, str, set[str]]]]] = []
         self.chunkings: set[str] = set()
 
@@ -217,8 +217,7 @@ class _Counted:
             if plan is not None:
                 costs.append(plan.cost)
                 if not is_kept:
-                    earlier = self._others.get(part.name)
-                    self._others[part.name] = plan if earlier is None else _together(earlier, plan)
+                    self._others.setdefault(part.name, []).append(plan)
         self._paid.append((prepared.cell.number, costs, embedded))
 
     def cut(self) -> None:
@@ -243,7 +242,9 @@ class _Counted:
     def parts(self) -> Iterator[PartPlan]:
         """Yield what each part has to do."""
         yield from map(self._embedding, self._embeddings.values())
-        yield from self._others.values()
+        for plans in self._others.values():
+            names = ("texts", "requests", "tokens", "cost")
+            yield replace(plans[-1], **{name: _sum(getattr(plan, name) for plan in plans) for name in names})
 
     def _embedding_of(self, embedder: Embedder) -> _Embedding:
         described = str(describe(embedder))
@@ -329,16 +330,9 @@ def _cost(embedder: Any, tokens: int | None) -> float | None:
 
 def _reranking(reranker: Reranker, questions: int) -> PartPlan:
     if not _is_remote(reranker):
-        is_own = _is_unknown(reranker)
-        return PartPlan(reranker.name, questions, 0, *((None, None, None) if is_own else (0, 0, 0.0)))
+        return PartPlan(reranker.name, questions, 0, *((None, None, None) if _is_unknown(reranker) else ()))
     price = getattr(reranker, "price_search", None)
-    cost = None if price is None else questions * price / 1e3
-    return PartPlan(reranker.name, questions, 0, questions, 0, cost)
-
-
-def _together(one: PartPlan, other: PartPlan) -> PartPlan:
-    both = {name: _sum([getattr(one, name), getattr(other, name)]) for name in ("texts", "requests", "tokens", "cost")}
-    return replace(other, **both)
+    return PartPlan(reranker.name, questions, 0, questions, 0, None if price is None else questions * price / 1e3)
 
 
 def _some(texts: Sequence[str]) -> list[str]:

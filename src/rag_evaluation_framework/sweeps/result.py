@@ -6,23 +6,25 @@ import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cache, cached_property
+from itertools import chain
 from math import inf
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
 from ..analysis.comparison import Disagreement, cutoff_orders
+from ..analysis.leaderboard import budget_scores
 from ..base.optional import require
 from ..base.outside import shown
 from ..contracts.registry.loading import load_installed
 from ..data.columns import Integers, Numbers, mean_of
-from ..data.cutoffs import Cutoff, ScoreName
+from ..data.cutoffs import ScoreName
 from ..data.score_table import ScoreTable, full_name
 from ..errors import ConfigError, ResultError
 from ..runs.means import Clusters, score_ranges
 from ..runs.naming import other_meaning
 from ..runs.shown import Shown, recorded_test
-from ..scoring.levels.rules import RULES
+from ..scoring.levels.rules import other_chunking
 from ..statistics import MeanScore, PairedDifference, mean_scores, paired_differences, tied_with_best
 from ..statistics.means import SHARE
 from .cell import CellFacts, CellOutcome, Questions
@@ -232,9 +234,8 @@ class SweepResult(Shown):
         if not self._compared:
             return "no cell has a score"
         first = self._compared[0][1]
-        rules = RULES[first.evaluation_type]
         for settings in {id(facts.settings): facts.settings for _, facts in self._compared}.values():  # mostly one
-            if (reason := rules.incomparable(first.settings, settings)) is not None:
+            if (reason := other_chunking(first.settings, settings)) is not None:
                 return f"{reason}, where span_u also looks at the order of results"
         if not self.score_names:
             return "the cells have no score in common"
@@ -243,10 +244,9 @@ class SweepResult(Shown):
     @cached_property
     def _asked(self) -> list[tuple[str, str]]:
         """The questions that all compared cells were asked."""
-        all_asked = dict.fromkeys(facts.questions for _, facts in self._compared)
-        first, *others = ({*questions} for questions in all_asked)
-        shared = first.intersection(*others)
-        return [question for question in next(iter(all_asked)) if question in shared]
+        all_asked = [*dict.fromkeys(facts.questions for _, facts in self._compared)]
+        shared = {*all_asked[0]}.intersection(*all_asked[1:])
+        return [question for question in all_asked[0] if question in shared]
 
     @cached_property
     def _rows(self) -> Mapping[Questions, Integers]:
@@ -265,11 +265,9 @@ class SweepResult(Shown):
 
     @cached_property
     def _scores(self) -> Callable[[str], Numbers]:
-        return cache(self._matrix)  # which is asked for by all that follows
-
-    def _matrix(self, name: str) -> Numbers:
-        """Return a score of all compared cells; shape (questions, cells)."""
-        return np.stack([facts.scores[name][self._rows[facts.questions]] for _, facts in self._compared], axis=1)
+        """Returns a score of all compared cells, which all that follows asks for; shape (questions, cells)."""
+        rows = [(facts.scores, self._rows[facts.questions]) for _, facts in self._compared]
+        return cache(lambda name: np.stack([scores[name][own] for scores, own in rows], axis=1))
 
     def score(self, name: str | None = None) -> str:
         """Return the full name of a score; None is the one that decides.
@@ -282,24 +280,23 @@ class SweepResult(Shown):
             raise ResultError(f"{self.why_unranked or 'no cell has a score'}: there is nothing to order by")
         wanted = self.decide_by if name is None else name
         if wanted is None:
-            return _deciding(self.score_names)
-        full = full_name(wanted, dict.fromkeys(self.score_names))
-        if full is None:
+            recalls = budget_scores(self.score_names, least=1)
+            return recalls[0][-1] if recalls else self.score_names[0]
+        if (full := full_name(wanted, dict.fromkeys(self.score_names))) is None:
             raise ConfigError(f"no score {shown(wanted)} in all cells; there are {', '.join(self.score_names)}")
         return full
 
     @cached_property
     def rows(self) -> tuple[Row, ...]:
         """Every cell at every cutoff, also those that failed: as many as the product of all that varies."""
-        names = {one.cell.number: one.facts.scores for one in self.cells if one.facts is not None}
-        cutoffs = {cell: dict.fromkeys(name.partition("@")[2] for name in names[cell]) for cell in names}
-        every = dict.fromkeys(cutoff for own in cutoffs.values() for cutoff in own)
-        rows: list[Row] = []
-        for one in self.cells:
-            means: Mapping[str, float | None] = {} if one.facts is None else one.facts.means
-            own = filter(None, cutoffs.get(one.cell.number, every))
-            rows += (Row(one, cutoff, _means_at(means, cutoff)) for cutoff in own)
-        return tuple(rows)
+        means = [None if one.facts is None else one.facts.means for one in self.cells]
+        cutoffs = [dict.fromkeys(name.partition("@")[2] for name in own or ()) for own in means]
+        every = dict.fromkeys(chain(*cutoffs))  # of a cell that failed
+        return tuple(
+            Row(one, cutoff, _means_at(own or {}, cutoff))
+            for one, own, known in zip(self.cells, means, cutoffs, strict=True)
+            for cutoff in filter(None, every if own is None else known)
+        )
 
     def _rankable(self, score: str | None) -> str:
         if self.why_unranked:
@@ -429,10 +426,8 @@ class SweepResult(Shown):
         known = known_costs(standings)
         for cost in costs or ():
             if cost not in known:
-                raise ConfigError(
-                    f"pareto: {shown(cost)} is not {'known for all cells' if cost in COSTS else 'a cost: '}"
-                    f"{', '.join(COSTS) * (cost not in COSTS)}"
-                )
+                a_cost = f"a cost: {', '.join(COSTS)}"
+                raise ConfigError(f"pareto: {shown(cost)} is not {'known for all cells' if cost in COSTS else a_cost}")
         chosen = known if costs is None else costs
         values = np.array([[-one.mean, *(getattr(one, cost) for cost in chosen)] for one in standings])
         return tuple(
@@ -453,11 +448,12 @@ class SweepResult(Shown):
         """
         best = self.best()
         costs: tuple[Cost, ...] = ("price", "latency", "index")
-        by: Cost | None = next((cost for cost in costs if _differs(best.tied, cost)), None)
-        least = 0.0 if by is None else min(getattr(one, by) for one in best.tied)
-        most = least * (_ABOUT if by == "latency" else 1)
-        chosen = next(one for one in best.tied if by is None or getattr(one, by) <= most)
-        return Recommendation(chosen, best, by)
+        known = {cost: {getattr(one, cost) for one in best.tied} for cost in costs}
+        by = next((cost for cost in costs if None not in known[cost] and len(known[cost]) > 1), None)
+        if by is None:
+            return Recommendation(best.standing, best, None)
+        most = min(known[by]) * (_ABOUT if by == "latency" else 1)
+        return Recommendation(next(one for one in best.tied if getattr(one, by) <= most), best, by)
 
     def to_dataframe(self) -> pd.DataFrame:
         """Return one row per cell and cutoff: its number, a column per axis, the cutoff, and one column per metric.
@@ -475,9 +471,8 @@ class SweepResult(Shown):
                 name: value if isinstance(value := cell.values[axis], int | float) else cell.levels[axis]
                 for axis, name in axis_names(self.axes).items()
             }
-            ended = {"folder": None if one.folder is None else str(one.folder), "failure": one.failure}
-            costs = _costs(one.facts, row.cutoff)
-            rows.append({"cell": one.cell.number, **named, "cutoff": row.cutoff, **row.means, **costs, **ended})
+            ended = {**_costs(one.facts, row.cutoff), "folder": one.folder and str(one.folder), "failure": one.failure}
+            rows.append({"cell": cell.number, **named, "cutoff": row.cutoff, **row.means, **ended})
         frame: pd.DataFrame = pandas.DataFrame(rows)
         return frame
 
@@ -546,27 +541,10 @@ def known_costs(standings: Sequence[CellStanding]) -> tuple[Cost, ...]:
     return tuple(cost for cost in COSTS if all(getattr(one, cost) is not None for one in standings))
 
 
-def _differs(standings: Sequence[CellStanding], cost: Cost) -> bool:
-    values = {getattr(one, cost) for one in standings}
-    return None not in values and len(values) > 1
-
-
-def _deciding(names: Sequence[str]) -> str:
-    """Return the first recall at the largest budget of its unit, else the first score."""
-    parsed = {name: ScoreName.parse(name) for name in names if is_budget(name)}
-    recalls = [name for name in parsed if parsed[name].metric.rpartition("_")[2] == "recall"]
-    alike = [name for name in recalls if _kind(parsed[name]) == _kind(parsed[recalls[0]])]
-    return max(alike, key=lambda name: Cutoff.parse(name.partition("@")[2]).size, default=names[0])
-
-
 def is_budget(name: str) -> bool:
     """Return whether a score is at a budget."""
     cutoff = ScoreName.parse(name).cutoff
     return cutoff is not None and cutoff.is_budget
-
-
-def _kind(name: ScoreName) -> tuple[Any, ...]:
-    return name.metric, name.cutoff and (name.cutoff.unit, name.cutoff.whole)
 
 
 def _means_at(means: Mapping[str, float | None], cutoff: str) -> dict[str, float | None]:
@@ -583,6 +561,6 @@ def _means(scores: Numbers) -> list[float]:
 def _costs(facts: CellFacts | None, cutoff: str) -> dict[str, float | None]:
     return {
         "latency": facts.latency.total.p50 if facts and facts.latency else None,
-        "index": float(facts.index.bytes) if facts and facts.index else None,
+        "index": facts.index if facts else None,
         "sent": facts.sent.get(cutoff) if facts else None,
     }

@@ -28,10 +28,8 @@ def parse_axis(text: str, option: str = "--over") -> tuple[str, list[Any]]:
     listed = [match[1].strip() for match in _ITEM.finditer(rest) if match[0]]
     quoted = (one for one in listed if one[:1] in ("'", '"'))
     if not key.strip() or not equals or not listed or not all(listed) or any(one[-1] != one[0] for one in quoted):
-        expected = "a key and its values, such as chunker.chunk_size=200,400"
-        if option == "--set":
-            expected = "a key and its value, such as chunker.chunk_size=200"
-        raise ConfigError(f"{option} {text}: expected {expected}")
+        s, more = ("", "") if option == "--set" else ("s", ",400")
+        raise ConfigError(f"{option} {text}: expected a key and its value{s}, such as chunker.chunk_size=200{more}")
     if key.strip() in {*describe(DEFAULT_CHUNKER)} - {*RunSpec.model_fields}:
         raise ConfigError(f"{option}: {key.strip()!r} is no key of a run; did you mean chunker.{text}?")
     may_be_none = key.strip().rpartition(".")[2] in KINDS

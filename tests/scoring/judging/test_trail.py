@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from rag_evaluation_framework.data.columns import Numbering
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.scoring.judging import SpanColumns
+from rag_evaluation_framework.scoring.judging.spans import Trail, judge_trail
 from rag_evaluation_framework.scoring.judging.stretches import SpanTruth
-from rag_evaluation_framework.scoring.judging.trail import Trail, judge_trail
 from support import brute_force_spans as brute_force
 
 

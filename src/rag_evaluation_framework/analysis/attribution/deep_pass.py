@@ -34,7 +34,7 @@ from ...runs.naming import record_parts
 from ...runs.ranker import indexed
 from ...runs.store import CELLS, RUNS
 from ...runs.texts import kept_corpus
-from ...scoring.levels.chunk_ids import ChunkIds
+from ...scoring.levels.rules import ChunkIds
 from ...text.reading import HitReader, RankingCutter
 from ...text.tokenizers import checked_counter
 from .losses import Evidence

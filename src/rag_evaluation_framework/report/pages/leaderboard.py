@@ -3,14 +3,14 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from ...analysis.leaderboard import Leaderboard, Standing
+from ...analysis.leaderboard import Leaderboard, Standing, budget_scores
 from ...base.outside import name_line
 from ...data.cutoffs import ScoreName
 from ...data.documents import Corpus
 from ...runs.result import EvaluationResult
 from ...runs.shown import marked, number
 from ...statistics.paired import TiedWithBest
-from ..charts import BUDGETS, COLOURS, at_budgets, curves, interval_of
+from ..charts import BUDGETS, COLOURS, curves, interval_of
 from ..page import Chart as Chart
 from ..page import Line, Lines, Table, best_cells, line, muted
 from ..page import Page as Page
@@ -62,8 +62,8 @@ def leaderboard_chart(board: Leaderboard, score: str | None = None) -> Chart:
     """
     name = board.score(score)
     standings = board.standings(name)
-    curve = [] if score is not None else next(iter(at_budgets(board.score_names)), [])
-    names, metric = curve or [name], curve[0].partition("@")[0] if curve else name
+    curve = () if score is not None else next(iter(budget_scores(board.score_names)), ())
+    names, metric = curve or (name,), curve[0].partition("@")[0] if curve else name
     values: list[dict[str, Any]] = []
     unit = "number of results"
     for one in names:

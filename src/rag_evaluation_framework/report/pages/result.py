@@ -9,7 +9,7 @@ import numpy as np
 
 from ... import labels
 from ...base.outside import first_of, fit_to_keep, name_line, one_line
-from ...data import NOT_LABELLED, Answer, Corpus, Skipped
+from ...data import NOT_LABELLED, Answer, CharacterSpan, Corpus, Skipped
 from ...data.score_table import full_name
 from ...runs import EvaluationResult, QueryResult
 from ...runs.means import TOTAL, Breakdown, Latency, Reranking, Unanswerable
@@ -203,12 +203,12 @@ def _answer(
     answer: Answer[Any], found: tuple[Any, ...] | None, corpus: Corpus, query: QueryResult[Any], rules: LevelRules[Any]
 ) -> Line:
     place = found or answer.reference
-    shown = [rules.shown(unit, corpus) for unit in place]
-    where, quotes = shown[0][0], [quote for _, quote in shown]
+    where: str = getattr(place[0], "doc_id", place[0])
+    quotes = [corpus[one.doc_id].content[one.start : one.end] for one in place if isinstance(one, CharacterSpan)]
     became = _became(place, query, rules)
-    if others := [name_line(rules.shown(other[0], corpus)[0]) for other in answer.places if other != place]:
+    if others := [name_line(getattr(other[0], "doc_id", other[0])) for other in answer.places if other != place]:
         became += f"; {plural(len(others), 'other place')}, in {first_of(dict.fromkeys(others), _MOST_NAMED)}"
-    if not quotes[0]:
+    if not any(quotes[:1]):
         return line((f"{where}, ", "place"), (became, "muted"), indent=9)
     return line((f"{where} ", "place"), (f"{became} ", "muted"), " … ".join(map(quoted, quotes)), indent=9)
 

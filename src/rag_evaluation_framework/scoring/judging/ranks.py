@@ -28,13 +28,6 @@ class Relevant:
     rank: Integers
     gain: Numbers
 
-    @classmethod
-    def sorted_by_rank(cls, query: Integers, rank: Integers, gain: Numbers) -> "Relevant":
-        """Return the columns sorted by rank; queries are ascending, and the units of one have different ranks."""
-        width = int(rank.max()) + 1 if len(rank) else 1
-        order = np.argsort(query * width + rank)
-        return cls(query, rank[order], gain[order])
-
     def before(self, depths: Integers | int) -> "Relevant":
         """Return the units at the first ranks: `depths` of them, one number for all queries or one per query."""
         limits = depths if isinstance(depths, int) else depths[self.query]
@@ -48,8 +41,7 @@ class Relevant:
 
     def discounted_gain(self, queries: int) -> Numbers:
         """Return the DCG of each query, Σ gain / log2(rank + 2), ranks being 0-based; shape (queries,)."""
-        depth = int(self.rank.max()) + 1 if len(self.rank) else 0
-        discounts = 1 / np.log2(np.arange(depth) + 2.0)
+        discounts = 1 / np.log2(np.arange(self.rank.max(initial=-1) + 1) + 2.0)
         return totals(self.query, self.gain * discounts[self.rank], queries)
 
 
@@ -108,14 +100,10 @@ def ordinal_of(query: Integers) -> Integers:
 _NEVER = np.iinfo(np.int64).max
 
 
-def _rows(labels: LabelColumns, places: UnitPlaces) -> Integers:
-    """Return for each row of the places that of its unit among the relevant ones; -1 if it is none."""
-    least = min(int(labels.unit.min(initial=0)), int(places.unit.min(initial=0)))
-    width = 1 + max(int(labels.unit.max(initial=0)), int(places.unit.max(initial=0))) - least
-    keys, sought = (columns.query * width + (columns.unit - least) for columns in (labels, places))
-    order = np.argsort(keys)
-    row = order[np.minimum(np.searchsorted(keys[order], sought), len(keys) - 1)]
-    return np.where(keys[row] == sought, row, -1)
+def _looked_up(keys: Integers, values: Integers, sought: Integers) -> Integers:
+    """Return the value of each sought key; -1 for one that is not among the keys, which ascend."""
+    found = np.searchsorted(keys, sought)
+    return np.where(np.append(keys, -1)[found] == sought, np.append(values, -1)[found], -1)
 
 
 def _found(labels: LabelColumns, own: Integers, places: UnitPlaces, rank: Integers, row: Integers) -> Relevant:
@@ -164,11 +152,6 @@ class Repeats:
     query: Integers
     position: Integers
 
-    @classmethod
-    def none(cls) -> "Repeats":
-        """Return no repeats."""
-        return cls(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
-
     def before(self, depth: int) -> "Repeats":
         """Return those among the first `depth` results."""
         rows = np.flatnonzero(self.position < depth)
@@ -216,18 +199,12 @@ class RankJudgements:
         Returns:
             The judgements of whole rankings.
         """
-        queries = len(results)
-        relevant = np.bincount(query, minlength=queries)
-        retrieved = np.flatnonzero(rank >= 0)
-        found = Relevant.sorted_by_rank(query[retrieved], rank[retrieved], gain[retrieved])
-        return cls(
-            found,
-            found,
-            _ideal(query, gain),
-            relevant,
-            results,
-            Repeats.none() if repeats is None else repeats,
-        )
+        relevant = np.bincount(query, minlength=len(results))
+        rows = np.flatnonzero(rank >= 0)
+        rows = rows[np.argsort(query[rows] * (rank.max(initial=0) + 1) + rank[rows])]  # queries ascend already
+        found = Relevant(query[rows], rank[rows], gain[rows])
+        none = np.zeros(0, dtype=np.int64)
+        return cls(found, found, _ideal(query, gain), relevant, results, repeats or Repeats(none, none))
 
     @classmethod
     def from_columns(cls, query: Integers, unit: Integers, results: Integers, labels: LabelColumns) -> "RankJudgements":
@@ -239,9 +216,10 @@ class RankJudgements:
             results: The number of results of each query.
             labels: What is relevant.
         """
-        known = [unit, labels.unit, *([] if labels.places is None else [labels.places.unit])]
-        least = min(int(units.min(initial=0)) for units in known)
-        width = 1 + max(int(units.max(initial=0)) for units in known) - least
+        places = labels.places
+        columns = [unit, labels.unit, *([] if places is None else [places.unit])]
+        least = min(int(units.min(initial=0)) for units in columns)
+        width = 1 + max(int(units.max(initial=0)) for units in columns) - least
         keys = query * width + (unit - least)
         order = np.argsort(keys, kind="stable")
         leads = np.diff(keys[order], prepend=-1) > 0
@@ -251,21 +229,15 @@ class RankJudgements:
         position = np.arange(len(keys)) - begins
         before = np.cumsum(repeats) - repeats
         rank = position - (before - before[begins])  # of the results before, those that repeat a unit do not count
-        first = order[leads]
-
-        def ranks(owner: Integers, units: Integers) -> Integers:
-            sought = owner * width + (units - least)
-            found = np.searchsorted(keys[first], sought)
-            is_found = np.append(keys[first], -1)[found] == sought
-            return np.where(is_found, np.append(rank[first], -1)[found], -1)
-
+        known, ranks = keys[order[leads]], rank[order[leads]]
         rows = np.flatnonzero(repeats)
-        own = ranks(labels.query, labels.unit)
+        owned = labels.query * width + (labels.unit - least)
+        own = _looked_up(known, ranks, owned)
         judged = cls.from_ranks(labels.query, own, labels.gain, results, Repeats(query[rows], position[rows]))
-        if labels.places is None:
+        if places is None:
             return judged
-        places = labels.places
-        rank, row = ranks(places.query, places.unit), _rows(labels, places)
+        placed, order = places.query * width + (places.unit - least), np.argsort(owned)
+        rank, row = _looked_up(known, ranks, placed), _looked_up(owned[order], order, placed)
         found, credited = _found(labels, own, places, rank, row), _credited(labels, own, places, rank, row)
         return replace(judged, found=found, credited=credited)
 

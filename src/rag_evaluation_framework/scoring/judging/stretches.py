@@ -68,17 +68,14 @@ class SpanColumns:
         rows = self.end > self.start
         return self if rows.all() else self.take(rows)
 
-    def take(self, rows: NDArray[np.bool_]) -> "SpanColumns":
-        """Return the spans where `rows` is true; their ranks stay as they are."""
+    def take(self, rows: NDArray[np.bool_] | NDArray[np.intp] | slice) -> "SpanColumns":
+        """Return some of the spans; their ranks stay as they are."""
         return SpanColumns(self.query[rows], self.document[rows], self.start[rows], self.end[rows], self.rank[rows])
 
     def between(self, first: int, last: int) -> "SpanColumns":
         """Return the spans of the queries `first` to `last - 1`, those queries renumbered from 0."""
-        begin, end = np.searchsorted(self.query, [first, last])
-        rows = slice(begin, end)
-        return SpanColumns(
-            self.query[rows] - first, self.document[rows], self.start[rows], self.end[rows], self.rank[rows]
-        )
+        some = self.take(slice(*np.searchsorted(self.query, [first, last])))
+        return replace(some, query=some.query - first)
 
 
 # Stretches of text on one line of integers: merged, cut into pieces, and compared.
@@ -194,43 +191,25 @@ class Line:
             relevant: The relevant spans.
             depth: The number of ranks.
         """
-        retrieved = retrieved.covering()
-        groups, relevant_groups, width = _groups(retrieved, relevant)
-        groups *= width
-        relevant_groups *= width
-        return cls(
-            Stretches(groups + retrieved.start, groups + retrieved.end),
-            retrieved.query * depth + retrieved.rank,
-            Stretches(relevant_groups + relevant.start, relevant_groups + relevant.end),
+        both = (retrieved := retrieved.covering(), relevant)
+        documents = 1 + max(int(spans.document.max(initial=0)) for spans in both)
+        width = 1 + max(int(spans.end.max(initial=0)) for spans in both)
+        queries = 1 + max(int(spans.query.max(initial=0)) for spans in both)
+        # An offset in a pair of query and document is the integer `number of the pair * width + offset`.
+        pairs = [spans.query * documents + spans.document for spans in both]
+        if queries * documents * width >= 2**63:
+            numbers = np.unique(np.concatenate(pairs), return_inverse=True)[1]
+            pairs = np.split(numbers, [len(pairs[0])])
+        hits, right = (
+            Stretches(begins + spans.start, begins + spans.end)
+            for begins, spans in zip((pair * width for pair in pairs), both, strict=True)
         )
+        return cls(hits, retrieved.query * depth + retrieved.rank, right)
 
     @cached_property
     def pieces(self) -> Pieces:
         """The retrieved text, each character where it is retrieved first."""
         return first_covered(self.hits, self.cells)
-
-
-def _groups(retrieved: SpanColumns, relevant: SpanColumns) -> tuple[Integers, Integers, int]:
-    """Number the (query, document) pairs, and return the width of the range of integers that each pair gets.
-
-    An offset in a pair is then the integer `number * width + offset`, so that all queries and documents lie on one
-    line, and spans of different pairs never meet.
-    """
-    documents = 1 + max(_largest(retrieved.document), _largest(relevant.document))
-    width = 1 + max(_largest(retrieved.end), _largest(relevant.end))
-    queries = 1 + max(_largest(retrieved.query), _largest(relevant.query))
-    groups = retrieved.query * documents
-    groups += retrieved.document
-    relevant_groups = relevant.query * documents
-    relevant_groups += relevant.document
-    if queries * documents * width >= 2**63:
-        numbers = np.unique(np.concatenate([groups, relevant_groups]), return_inverse=True)[1]
-        groups, relevant_groups = numbers[: len(groups)], numbers[len(groups) :]
-    return groups, relevant_groups, width
-
-
-def _largest(column: Integers) -> int:
-    return int(column.max()) if len(column) else 0
 
 
 def per_cell(pieces: Pieces, stretches: Stretches, cells: int) -> Integers:
@@ -317,24 +296,6 @@ class SpanPlaces:
     place: Integers
     original: Integers
 
-    @classmethod
-    def of(cls, spans: SpanColumns, answer: Integers, place: Integers, wording: Integers) -> "SpanPlaces":
-        """Return sorted rows as places.
-
-        Args:
-            spans: As above.
-            answer: As above.
-            place: As above.
-            wording: The number of the first place of the answer with the same text.
-        """
-        begins = leads(answer) | leads(place)
-        first = np.flatnonzero(begins)
-        number = np.cumsum(begins) - 1
-        part = np.arange(len(place)) - first[number]
-        width = int(place.max(initial=0)) + 1
-        keys = answer[first] * width + place[first]
-        return cls(spans, answer, place, first[np.searchsorted(keys, answer * width + wording)] + part)
-
     def between(self, first: int, last: int) -> "SpanPlaces":
         """Return those of the queries `first` to `last - 1`, those queries renumbered from 0."""
         begin, end = np.searchsorted(self.spans.query, [first, last])
@@ -375,9 +336,12 @@ class SpanTruth:
         parts = np.array([len(place) for answer in flat for place in answer.places])
         answer, place = spread(np.array([len(answer.places) for answer in flat]))
         wording = np.array([number for answer in flat for number in answer.wordings])
-        answer, place, wording = (np.repeat(column, parts) for column in (answer, place, wording))
+        number, part = spread(parts)
+        original = (np.cumsum(parts) - parts)[np.arange(len(place)) - place + wording][number] + part
+        answer, place = answer[number], place[number]
         several = np.isin(spans.query, spans.query[place > 0], kind="table")
-        places = SpanPlaces.of(spans.take(several), answer[several], place[several], wording[several])
+        original = (np.cumsum(several) - 1)[original[several]]
+        places = SpanPlaces(spans.take(several), answer[several], place[several], original)
         return cls(spans.take(place == 0), places)
 
     @classmethod
@@ -403,30 +367,18 @@ class SpanTruth:
 # in another wording. Different wordings never add up.
 
 
-@dataclass(frozen=True, eq=False)
-class Credit:
-    """What is accounted for after each rank; arrays of shape (queries, depth), of the queries with alternatives only.
-
-    Attributes:
-        query: The numbers of these queries; shape (queries,).
-        credit: Characters of the reference places that are accounted for; a share of a region is a fraction.
-        relevant: Retrieved characters that are in any place.
-        once: Those of these that say something new: of copies, one. No more than `relevant`.
-    """
-
-    query: Integers
-    credit: Numbers
-    relevant: Integers
-    once: Integers
-
-
-def credited(retrieved: SpanColumns, places: SpanPlaces, depth: int) -> Credit:
-    """Judge rankings of queries with alternatives.
+def credited(retrieved: SpanColumns, places: SpanPlaces, depth: int) -> tuple[Integers, Numbers, Integers, Integers]:
+    """Judge rankings of queries with alternatives: what is accounted for after each rank.
 
     Args:
         retrieved: The retrieved spans of all queries; ranks below `depth`.
         places: All places of the queries with alternatives.
         depth: The number of ranks.
+
+    Returns:
+        The numbers of these queries; and of shape (queries, depth) the characters of the reference places that are
+        accounted for, of which a share of a region is a fraction, the retrieved characters that are in any place, and
+        those of these that say something new: of copies, one, and no more than there are.
     """
     query, line = placed(retrieved, places, depth)
     cells, count = (len(query), depth), len(query) * depth
@@ -434,9 +386,9 @@ def credited(retrieved: SpanColumns, places: SpanPlaces, depth: int) -> Credit:
     relevant = per_cell(line.pieces, Merged.of(line.relevant), count).reshape(cells).cumsum(axis=1)
     counted = credit(said, line.relevant, places, depth)
     if places.is_original.all():
-        return Credit(query, counted, relevant, relevant)
+        return query, counted, relevant, relevant
     once = per_cell(said, Merged.of(line.relevant.take(places.is_original)), count).reshape(cells).cumsum(axis=1)
-    return Credit(query, counted, relevant, np.minimum(once, relevant))
+    return query, counted, relevant, np.minimum(once, relevant)
 
 
 def placed(retrieved: SpanColumns, places: SpanPlaces, depth: int) -> tuple[Integers, Line]:

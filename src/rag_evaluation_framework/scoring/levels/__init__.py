@@ -1,4 +1,4 @@
-"""The evaluation types, document, chunk and token level: one file each, with everything in which they differ."""
+"""The evaluation types, document, chunk and token level, with everything in which they differ."""
 
 import lazy_loader as lazy
 

@@ -6,12 +6,13 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from operator import attrgetter
-from typing import Any, ClassVar, Generic, Protocol
+from typing import Any, ClassVar, Generic, Protocol, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...base.exits import errors_as, no_exit
 from ...base.notes import collected, note
+from ...base.outside import raised, shown
 from ...contracts import Metric, Retriever
 from ...data import (
     CHUNK,
@@ -36,14 +37,17 @@ from ...data.chunks import chunking_fingerprint
 from ...data.columns import Numbering
 from ...data.documents import DocumentResolver
 from ...data.ground_truth import Answer, mapped, renamed_gains
-from ...data.hits import Coded, HitTable, RankedHits
+from ...data.hits import Coded, Hit, RankedHits
+from ...data.ids import canonical_chunk_id, generate_chunk_id, is_from_content
 from ...data.levels import U
 from ...errors import ConfigError, DatasetError
 from ...text.reading import HitReader
 from ..judging.ranks import LabelColumns, RankJudgements, UnitPlaces
 from ..judging.spans import SpanJudgements
 from ..metrics.catalogue import DEFAULT_CHUNK_METRICS, DEFAULT_DOCUMENT_METRICS, DEFAULT_TOKEN_METRICS
-from .chunk_ids import ChunkIds, NameChunk
+
+NameChunk: TypeAlias = Callable[[AnyChunk, int], str]
+"""A function from a chunk, and its number within its document, to the id under which the dataset knows it."""
 
 
 class Searched(Protocol):
@@ -52,17 +56,14 @@ class Searched(Protocol):
     @property
     def retriever(self) -> str:
         """The retriever's name."""
-        ...
 
     @property
     def corpus(self) -> Corpus:
         """The documents."""
-        ...
 
     @property
     def chunks(self) -> Sequence[AnyChunk] | None:
         """All chunks that could be retrieved, or None if the retriever cannot list them."""
-        ...
 
 
 class LevelRules(ABC, Generic[U]):
@@ -77,8 +78,6 @@ class LevelRules(ABC, Generic[U]):
     """The metrics that are reported if none are chosen."""
     noun: ClassVar[str]
     """What a hit needs in order to be judged, as messages call it."""
-    unit: ClassVar[Any]
-    """The type of the units that are compared."""
 
     def check(
         self, dataset: Dataset[Any], corpus: Corpus, retriever: Retriever, chunk_id: NameChunk | None
@@ -111,33 +110,56 @@ class LevelRules(ABC, Generic[U]):
         """Return whether a hit finds a relevant unit, or a part of it."""
         return hit == unit
 
-    def shown(self, unit: U, corpus: Corpus) -> tuple[str, str]:
-        """Return a relevant unit as people read it: where it is, and what it says ("" for an id)."""
-        if isinstance(unit, CharacterSpan):
-            return unit.doc_id, corpus[unit.doc_id].content[unit.start : unit.end]
-        return unit, ""
 
-    def incomparable(self, baseline: Mapping[str, Any], candidate: Mapping[str, Any]) -> str | None:
-        """Return why results with these two records cannot be compared, or None if they can be."""
-        del baseline, candidate
+def other_chunking(baseline: Mapping[str, Any], candidate: Mapping[str, Any]) -> str | None:
+    """Return why results with these two records cannot be compared: their chunkings; None if they can be.
+
+    Only records of chunk-level results name a chunking, as other chunks are relevant there.
+    """
+    chunkings = [record.get("chunking") for record in (baseline, candidate)]
+    if not all(chunkings) or chunkings[0] == chunkings[1]:
         return None
+    sizes = " and ".join(f"{chunking['chunks']} chunks" for chunking in chunkings if chunking)
+    return (
+        f"they are chunk-level results of different chunkings ({sizes}), whose relevant chunks are not the same; "
+        "compare chunkings at token level"
+    )
 
-    def doubts(self, baseline: Mapping[str, Any], candidate: Mapping[str, Any]) -> Iterable[str]:
-        """Return what makes a comparison of results with these two records uncertain."""
-        del baseline, candidate
-        return ()
+
+class _IdRules(LevelRules[U]):
+    """Rules of a level whose units are ids."""
+
+    column: ClassVar[str]
+    """The column of hits that holds the ids."""
+
+    def judge(self, cuts: Iterable[RankedHits], truth: Sequence[GroundTruth[Any]]) -> list[RankJudgements]:
+        """Judge by the rank of each distinct id."""
+        numbers = Numbering()
+        labels = label_columns(truth, numbers)
+        grouped = [row for row, entry in enumerate(truth) if entry.relevant_prefixes]
+        judged: list[RankJudgements] = []
+        for hits in cuts:
+            column: Coded = getattr(hits.flat, self.column)
+            codes = np.where(column.known, column.numbers(numbers.__getitem__), -1 - hits.rank)
+            ends = np.cumsum(hits.counts)
+            for row in grouped:
+                units = (self.level.unit(hit, rank) for rank, hit in enumerate(hits[row], start=1))
+                named = truth[row].as_labelled(units)
+                codes[ends[row] - len(named) : ends[row]] = [numbers[unit] for unit in named]
+            judged.append(RankJudgements.from_columns(hits.query, codes, hits.counts, labels))
+        return judged
 
 
 # Document level: did we find the right documents?
 
 
-class DocumentRules(LevelRules[DocumentId]):
+class DocumentRules(_IdRules[DocumentId]):
     """Rules of the document level: units are ids of documents; a span becomes the document that it is in."""
 
     level: ClassVar[Level[Any]] = DOCUMENT
     default_metrics: ClassVar[Mapping[str, Metric[Any]]] = DEFAULT_DOCUMENT_METRICS
     noun: ClassVar[str] = "document"
-    unit: ClassVar[Any] = DocumentId
+    column: ClassVar[str] = "doc_id"
 
     def check(
         self, dataset: Dataset[Any], corpus: Corpus, retriever: Retriever, chunk_id: NameChunk | None
@@ -162,49 +184,15 @@ class DocumentRules(LevelRules[DocumentId]):
                 note(text)
         return ProjectedTruth(DOCUMENT, resolve_documents(dataset, searched.corpus))
 
-    def judge(self, cuts: Iterable[RankedHits], truth: Sequence[GroundTruth[DocumentId]]) -> list[RankJudgements]:
-        """Judge by the rank of each distinct document."""
-        return judged_ranks(DOCUMENT, cuts, truth, attrgetter("doc_id"))
-
     def found(self, unit: DocumentId, hit: DocumentId) -> bool:
         """Return whether a hit is this document, or has this prefix (`guide/*`)."""
         return hit == unit or (unit.endswith("*") and hit.startswith(unit[:-1]))
 
 
-def judged_ranks(
-    level: Level[Any],
-    cuts: Iterable[RankedHits],
-    truth: Sequence[GroundTruth[Any]],
-    units: Callable[[HitTable], Coded],
-) -> list[RankJudgements]:
-    """Judge rankings of ids, at document or chunk level.
-
-    Args:
-        level: The level.
-        cuts: The rankings at several cutoffs.
-        truth: What is relevant, one entry per ranking.
-        units: Returns the ids of hits.
-    """
-    numbers = Numbering()
-    labels = label_columns(truth, numbers)
-    grouped = [row for row, entry in enumerate(truth) if entry.relevant_prefixes]
-    judged: list[RankJudgements] = []
-    for hits in cuts:
-        column = units(hits.flat)
-        codes = np.where(column.known, column.numbers(numbers.__getitem__), -1 - hits.rank)
-        ends = np.cumsum(hits.counts)
-        for row in grouped:
-            named = truth[row].as_labelled(level.unit(hit, rank) for rank, hit in enumerate(hits[row], start=1))
-            codes[ends[row] - len(named) : ends[row]] = [numbers[unit] for unit in named]
-        judged.append(RankJudgements.from_columns(hits.query, codes, hits.counts, labels))
-    return judged
-
-
 def label_columns(truth: Sequence[GroundTruth[Any]], numbers: Numbering) -> LabelColumns:
     """Return what is relevant as columns; units that are new are numbered."""
     counts = np.fromiter((len(entry.relevant) for entry in truth), dtype=np.int64, count=len(truth))
-    several = [(row, entry) for row, entry in enumerate(truth) if entry.has_alternatives]
-    answers = ((row, answer) for row, entry in several for answer in entry.answers)
+    answers = ((row, answer) for row, entry in enumerate(truth) if entry.has_alternatives for answer in entry.answers)
     places = [
         (row, answer_number, place_number, numbers[unit])
         for answer_number, (row, answer) in enumerate(answers)
@@ -221,16 +209,9 @@ def label_columns(truth: Sequence[GroundTruth[Any]], numbers: Numbering) -> Labe
 
 def in_documents(dataset: Dataset[CharacterSpan]) -> tuple[DocumentLevelGroundTruth, ...]:
     """Return, for each query, the documents that its spans are in."""
-    return tuple(
-        DocumentLevelGroundTruth(
-            entry.query,
-            tuple(
-                Answer(tuple(tuple(dict.fromkeys(span.doc_id for span in place)) for place in answer.places))
-                for answer in entry.answers
-            ),
-        )
-        for entry in dataset
-    )
+    doc_id: Any = attrgetter("doc_id")  # an answer keeps its type where units change theirs
+    entries: Any = ((entry.query, tuple(answer.mapped(doc_id) for answer in entry.answers)) for entry in dataset)
+    return tuple(DocumentLevelGroundTruth(*entry) for entry in entries)
 
 
 def resolve_documents(dataset: Dataset[DocumentId], corpus: Corpus) -> tuple[DocumentLevelGroundTruth, ...]:
@@ -282,6 +263,109 @@ def _is_prefix_of_any(unit: DocumentId, ids: list[DocumentId]) -> bool:
 # Chunk level: did we find the right chunks? Bound to one chunking.
 
 
+class ChunkIds:
+    """Names chunks as the dataset does.
+
+    A chunk is known by the id that its retriever gives it (unless it gives that to several texts) or by the id that is
+    made from its text, whichever of these the dataset holds. The text is that of the chunk's place, so that a retriever
+    may rewrite what it returns, or the chunk's own, so that a chunker may change it. A user's function replaces both;
+    equal texts without a place in one document are then the first of them.
+
+    A result without an id that has no text, or an empty one, is no chunk.
+
+    A dataset names a chunk by one id: of several that it fits, the first counts.
+
+    Attributes:
+        present: The ids of the dataset that are those of listed chunks.
+        absent: The other ids of the dataset.
+
+    Raises:
+        ConfigError: The function fails, returns something other than a text, or gives one id to two texts; or the
+            retriever gives an id of the dataset to two texts.
+    """
+
+    def __init__(
+        self,
+        known: Iterable[ChunkId],
+        chunks: Sequence[AnyChunk] | None,
+        name_chunk: NameChunk | None,
+        read: Callable[[Hit], str],
+    ) -> None:
+        self.known = frozenset(known)
+        self.by_hash = name_chunk is None
+        self.read = read
+        self.own, self.shared = _named_chunks(chunks or (), name_chunk, read)
+        if confused := self.shared & self.known:
+            raise ConfigError(
+                f"the retriever gives the id {min(confused)!r}, which the dataset names, to several texts; let every "
+                "text have an id of its own, or name chunks by chunk_id=(chunk, number) -> id"
+            )
+        listed = chunks if chunks and self.known else ()
+        self.present = self.known & {self.of(Hit.of(chunk)) for chunk in listed}
+        self.absent = self.known - self.present
+
+    def of(self, hit: Hit) -> ChunkId | None:
+        """Return the id of a hit: the first that the dataset has, else its first one, or None if it has none."""
+        units = list(self._candidates(hit))
+        return next((unit for unit in units if unit in self.known), units[0] if units else None)
+
+    def of_chunk(self, chunk: AnyChunk) -> ChunkId:
+        """Return the first id of a chunk: that of the retriever (or of a user's function), or its hash."""
+        return next(self._candidates(Hit.of(chunk)))
+
+    def _candidates(self, hit: Hit) -> Iterator[ChunkId]:
+        """Yield the ids of a hit, best first."""
+        given = None if hit.chunk_id is None or not self.by_hash else canonical_chunk_id(hit.chunk_id)
+        given = None if given in self.shared else given
+        if given is not None and given in self.known:  # before what the place says: one place may have several ids
+            yield given
+        if (own := self.own.get(hit.identity)) is not None:
+            yield own
+        if self.by_hash:
+            if given is not None:
+                yield given
+            yield from map(generate_chunk_id, filter(None, (self.read(hit), hit.text)))  # no text is at no place
+
+
+def _named_chunks(
+    chunks: Sequence[AnyChunk], name_chunk: NameChunk | None, read: Callable[[Hit], str]
+) -> tuple[dict[tuple[object, ...], ChunkId], frozenset[ChunkId]]:
+    """Return the ids of the chunks by identity, and the ids that are given to several texts and so name none."""
+    numbers: dict[str, int] = defaultdict(int)
+    texts: dict[tuple[ChunkId, bool], str] = {}
+    shared: set[ChunkId] = set()
+    own: dict[tuple[object, ...], ChunkId] = {}
+    for chunk in chunks:
+        number, hit = numbers[chunk.doc_id], Hit.of(chunk)
+        numbers[chunk.doc_id] += 1
+        name = canonical_chunk_id(chunk.id if name_chunk is None else _name(chunk, number, name_chunk))
+        by_id = not hit.placed and is_from_content(chunk.id)  # its text may have been rewritten since it got the id
+        text = canonical_chunk_id(chunk.id) if by_id else " ".join(read(hit).split())  # a chunker may tidy white space
+        first = texts.setdefault((name, by_id), text)
+        if first != text:
+            if name_chunk is not None:
+                raise ConfigError(
+                    f"chunk_id gives {shown(name)} to {first[:40]!r} and to {text[:40]!r}: every text needs its own id"
+                )
+            shared.add(name)
+        if hit.placed or hit.identity not in own:
+            own[hit.identity] = name
+    return {place: name for place, name in own.items() if name not in shared}, frozenset(shared)
+
+
+def _name(chunk: AnyChunk, number: int, name_chunk: Callable[[AnyChunk, int], Any]) -> str:
+    place = f"[{chunk.start}:{chunk.end}]" if isinstance(chunk, PositionAwareChunk) else ""
+    where = f"chunk_id of {chunk.doc_id}{place}, chunk {number} of its document"
+    with (
+        errors_as(lambda error: ConfigError(f"{where}: {raised(error)}; expected a function (chunk, number) -> id")),
+        no_exit("chunk_id", f"naming {where.removeprefix('chunk_id of ')}"),
+    ):
+        name = name_chunk(chunk, number)
+    if not isinstance(name, str):
+        raise ConfigError(f"{where}: got {shown(name)}; expected a text, such as f'{{chunk.doc_id}}:{{number}}'")
+    return name
+
+
 class ChunkProjection:
     """Projects spans to chunks; the dataset itself stays as it is.
 
@@ -299,15 +383,10 @@ class ChunkProjection:
         self.name = name
         self.unreachable = 0
         self.unplaced = len(chunks) - len(self.chunks)
-        rows: dict[str, list[int]] = defaultdict(list)
+        rows: dict[str, list[tuple[int, int, int]]] = defaultdict(list)
         for row, chunk in enumerate(self.chunks):
-            rows[chunk.doc_id].append(row)
-        self.columns = {doc_id: self._column(numbers) for doc_id, numbers in rows.items()}
-
-    def _column(self, rows: list[int]) -> NDArray[np.int64]:
-        """Return number, start and end of chunks; shape (3, chunks)."""
-        columns = [(row, self.chunks[row].start, self.chunks[row].end) for row in rows]
-        return np.array(columns, dtype=np.int64).T
+            rows[chunk.doc_id].append((row, chunk.start, chunk.end))
+        self.columns = {doc_id: np.array(own, dtype=np.int64).T for doc_id, own in rows.items()}
 
     def project(self, dataset: Dataset[CharacterSpan]) -> tuple[ChunkLevelGroundTruth, ...]:
         """Return, for each query, the chunks that hold its spans; a place of an answer needs those of all its spans."""
@@ -337,28 +416,26 @@ def _nowhere(span: CharacterSpan) -> ChunkId:
     return ChunkId(f"{span.doc_id}[{span.start}:{span.end}], which no chunk holds")
 
 
-class ChunkRules(LevelRules[ChunkId]):
+class ChunkRules(_IdRules[ChunkId]):
     """Rules of the chunk level: units are ids of chunks; a span becomes the chunks that hold it (`ChunkProjection`)."""
 
     level: ClassVar[Level[Any]] = CHUNK
     default_metrics: ClassVar[Mapping[str, Metric[Any]]] = DEFAULT_CHUNK_METRICS
     noun: ClassVar[str] = "chunk id"
-    unit: ClassVar[Any] = ChunkId
+    column: ClassVar[str] = "chunk_id"
 
     def check(
         self, dataset: Dataset[Any], corpus: Corpus, retriever: Retriever, chunk_id: NameChunk | None
     ) -> Iterable[str]:
         """Return nothing; raise ConfigError if the list of chunks is needed and the retriever cannot give it."""
         del corpus
-        if retriever.lists_chunks:
-            return ()
         advice = "let its `chunks` return them (of a function: FunctionRetriever(function, registry=...))"
-        if dataset.level is not CHUNK:
+        if dataset.level is not CHUNK and not retriever.lists_chunks:
             raise ConfigError(
                 f"{retriever.name} cannot list its chunks, so spans cannot be read as chunks: {advice}, or evaluate at "
                 "token level"
             )
-        if chunk_id is not None:
+        if chunk_id is not None and not retriever.lists_chunks:
             raise ConfigError(f"{retriever.name} cannot list its chunks, so chunk_id cannot name them; {advice}")
         return ()
 
@@ -391,26 +468,6 @@ class ChunkRules(LevelRules[ChunkId]):
                 "found"
             )
         return ProjectedTruth(CHUNK, entries, ids.of, chunking)
-
-    def judge(self, cuts: Iterable[RankedHits], truth: Sequence[GroundTruth[ChunkId]]) -> list[RankJudgements]:
-        """Judge by the rank of each distinct chunk."""
-        return judged_ranks(CHUNK, cuts, truth, attrgetter("chunk_id"))
-
-    def incomparable(self, baseline: Mapping[str, Any], candidate: Mapping[str, Any]) -> str | None:
-        """Return that the chunkings differ, if they do: then other chunks are relevant."""
-        chunkings = [record.get("chunking") for record in (baseline, candidate)]
-        if not all(chunkings) or chunkings[0] == chunkings[1]:
-            return None
-        sizes = " and ".join(f"{chunking['chunks']} chunks" for chunking in chunkings if chunking)
-        return (
-            f"they are chunk-level results of different chunkings ({sizes}), whose relevant chunks are not the same; "
-            "compare chunkings at token level"
-        )
-
-    def doubts(self, baseline: Mapping[str, Any], candidate: Mapping[str, Any]) -> Iterable[str]:
-        """Return that the chunks may differ, if one of the two could not list them."""
-        if not (baseline["chunking"] and candidate["chunking"]):
-            yield "whether both have the same chunks is not known"
 
 
 def _check_presence(dataset: Dataset[Any], retriever: str, chunks: int, ids: ChunkIds) -> None:
@@ -446,7 +503,6 @@ class TokenRules(LevelRules[CharacterSpan]):
     level: ClassVar[Level[Any]] = TOKEN
     default_metrics: ClassVar[Mapping[str, Metric[Any]]] = DEFAULT_TOKEN_METRICS
     noun: ClassVar[str] = "place in the corpus"
-    unit: ClassVar[Any] = CharacterSpan
 
     def truth(
         self, dataset: Dataset[Any], searched: Searched, chunk_id: NameChunk | None = None
@@ -454,15 +510,13 @@ class TokenRules(LevelRules[CharacterSpan]):
         """Return the spans as they are; places of one answer are copies if they have the same text in the corpus."""
         del chunk_id
         read = HitReader(searched.corpus).span
-        return ProjectedTruth(
-            TOKEN,
-            tuple(
-                TokenLevelGroundTruth(entry.query, tuple(answer.mapped(read) for answer in entry.answers))
-                if entry.has_alternatives
-                else entry
-                for entry in dataset
-            ),
+        entries = (
+            TokenLevelGroundTruth(entry.query, tuple(answer.mapped(read) for answer in entry.answers))
+            if entry.has_alternatives
+            else entry
+            for entry in dataset
         )
+        return ProjectedTruth(TOKEN, tuple(entries))
 
     def judge(self, cuts: Iterable[RankedHits], truth: Sequence[GroundTruth[CharacterSpan]]) -> list[SpanJudgements]:
         """Judge by the characters that spans share."""

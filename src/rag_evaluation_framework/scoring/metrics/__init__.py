@@ -1,4 +1,4 @@
-"""Metrics of retrieval: one file per metric, all computed from the same judgements."""
+"""Metrics of retrieval: a family per file, all computed from the same judgements."""
 
 import lazy_loader as lazy
 

@@ -1,7 +1,7 @@
 """Metrics over spans of characters."""
 
 from abc import abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -11,7 +11,7 @@ from ...base.outside import shown
 from ...contracts.roles import TokenLevelMetric
 from ...data.columns import Integers, Numbers
 from ...data.spans import CharacterSpan
-from ...data.values import items
+from ...data.values import gives_items, items
 from ...errors import ConfigError
 from ..judging.ranks import totals
 from ..judging.spans import SpanJudgements, oracle_from_lists
@@ -46,7 +46,7 @@ def given_units(
     found: list[list[Any]] = []
     for name, given in (("retrieved", retrieved), ("ground_truth", ground_truth)):
         where = f"{metric}: {name}"
-        if not _is_list(given):
+        if not gives_items(given, str, bytes, Mapping):
             raise ConfigError(f"{where} is {shown(given)}; expected a list of {expected}")
         units = items(given, where)
         for unit in units:
@@ -54,10 +54,6 @@ def given_units(
                 raise ConfigError(f"{where} holds {shown(unit)}; expected a list of {expected}")
         found.append(units)
     return found[0], found[1]
-
-
-def _is_list(given: object) -> bool:
-    return isinstance(given, Iterable) and not isinstance(given, str | bytes | Mapping)
 
 
 # The base class of metrics over spans of characters.
@@ -155,11 +151,6 @@ class SpanIoU(SpanMetric):
     """
 
     of_nothing: ClassVar[float] = 1.0
-
-    @property
-    def name(self) -> str:
-        """`span_iou`."""
-        return "span_iou"
 
     def score(self, judged: SpanJudgements) -> Numbers:
         """Return the intersection over union of each query."""
@@ -322,11 +313,6 @@ class SpanIoURaw(SpanMetric):
     """
 
     of_nothing: ClassVar[float] = 1.0
-
-    @property
-    def name(self) -> str:
-        """`span_iou_raw`."""
-        return "span_iou_raw"
 
     def score(self, judged: SpanJudgements) -> Numbers:
         """Return the raw intersection over union of each query."""

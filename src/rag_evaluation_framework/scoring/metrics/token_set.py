@@ -242,11 +242,6 @@ class TokenSetIoU(TokenSetMetric):
 
     of_nothing: ClassVar[float] = 1.0
 
-    @property
-    def name(self) -> str:
-        """`token_set_iou`."""
-        return "token_set_iou"
-
     def score(self, counts: TokenCounts) -> float:
         """Return the intersection over union."""
         return counts.credit / (counts.truth + counts.surplus)
