@@ -18,7 +18,6 @@ from .relabelling import Carrier as Carrier
 from .relabelling import LabelChange as LabelChange
 from .relabelling import Relabelled as Relabelled
 from .relabelling import leaving_out as leaving_out
-from .relabelling import pattern_with as pattern_with
 from .relabelling import relabel as relabel
 from .suggestions import Suggestion as Suggestion
 from .suggestions import suggest as suggest

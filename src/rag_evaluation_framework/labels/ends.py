@@ -6,6 +6,7 @@ from functools import lru_cache
 from typing import TypeAlias
 from unicodedata import category
 
+from ..data import Document
 from ..text.markups import Markup, markup_of
 from ..text.markups.characters import CALL, UNSPACED, flat, folded, is_key, is_unspaced
 
@@ -155,6 +156,7 @@ _PART_OF_WORD_BEFORE = re.compile(r"\w[-‐‑'’@./][*_`]*\Z")
 _PART_OF_WORD_BEHIND = re.compile(r"[*_`]*[-‐‑'’@./][*_`]*\w")
 _GOES_ON = re.compile(r"(?!!(?:[\s\"')\]}]|\Z))[^\s.,;:\"')\]}-]")
 _WINDOW = 64
+_AROUND = 32  # characters on either side that tell whether a word or a number goes on
 
 
 End: TypeAlias = tuple[int, tuple[str, ...]]
@@ -242,18 +244,14 @@ def cut_ends(markup: Markup, start: int, end: int) -> tuple[bool, bool]:
     return is_cut_at_start(markup, end - len(text.lstrip())), is_cut_at_end(markup, start + len(text.rstrip()))
 
 
-def are_cut(doc_id: str, before: str, text: str, behind: str) -> tuple[bool, bool]:
-    """Return whether the first word or number of a text goes on before it, and the last one behind it.
+def are_cut(document: Document, start: int, end: int) -> tuple[bool, bool]:
+    """Return whether the first word or number between two offsets goes on before the first, and the last one behind.
 
     Of a word, other than for quotes, so does one that is joined by a hyphen, an apostrophe or a sign of addresses.
-
-    Args:
-        doc_id: The id of its document; the suffix decides what is shown.
-        before: What stands before it.
-        text: The text; not blank.
-        behind: What stands behind it.
     """
-    markup, start, end = markup_of(doc_id, f"{before}{text}{behind}"), len(before), len(before) + len(text)
+    low = max(start - _AROUND, 0)
+    markup = markup_of(document.id, document.content[low : end + _AROUND])
+    start, end = start - low, end - low
     begun, goes_on = cut_ends(markup, start, end)
     ahead, inside, following = (
         _seen(markup.shown(*part)) for part in ((0, start), (start, end), (end, len(markup.source)))

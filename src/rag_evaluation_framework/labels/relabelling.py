@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
@@ -27,7 +27,6 @@ from ..data import (
     Query,
     Skipped,
     TokenLevelGroundTruth,
-    pattern_of,
 )
 from ..data.dataset import Dataset, Numbers, check_dataset_level, whole_place
 from ..data.documents import DocumentResolver, checked_corpus
@@ -55,7 +54,7 @@ some of its words are others now, or what is shown of them. `uncertain`: its wor
 whether they are its own. `gone`: none is left.
 """
 
-_NEAR = 32  # characters on either side that tell whether a word or a number goes on
+
 _LONGEST = 3  # times as many words as a label has, and 20 more, are where its words may be now
 _MORE = 20
 
@@ -177,7 +176,7 @@ class Carrier:
             return "signs"
         if effects_of(markup, span.start, span.end) != effects_of(markup_now, now.start, now.end):
             return "struck out, raised or lowered"
-        was, cut = _are_cut(old, span), _are_cut(new, now)
+        was, cut = are_cut(old, span.start, span.end), are_cut(new, now.start, now.end)
         if any(one and not other for one, other in zip(cut, was, strict=True)):
             return "part of another word or number"
         (column, row, start), (column_now, row_now, start_now) = heads_of(old, span.start), heads_of(new, now.start)
@@ -201,12 +200,6 @@ class Carrier:
 
 def _signs(markup: Markup, start: int, end: int) -> str:
     return flat(markup.shown(start, end)).strip()
-
-
-def _are_cut(document: Document, span: CharacterSpan) -> tuple[bool, bool]:
-    content = document.content
-    before, behind = content[max(span.start - _NEAR, 0) : span.start], content[span.end : span.end + _NEAR]
-    return are_cut(document.id, before, content[span.start : span.end], behind)
 
 
 # What a value is about: the head of its column and of its row. Under or beside another one it says something else.
@@ -575,9 +568,3 @@ def leaving_out(doc_id: str, corpus: Corpus) -> str | None:
         if (Path(folder) / path).is_file():
             return pattern if isinstance(pattern, str) else ", ".join(pattern)
     return None
-
-
-def pattern_with(doc_ids: Iterable[str], corpus: Corpus) -> str | None:
-    """Return a pattern that also reads files with these names, by their kinds; None if one has no extension."""
-    suffixes = [PurePosixPath(name).suffix for name in (*(document.id for document in corpus), *doc_ids)]
-    return pattern_of(suffixes) if all(suffixes) else None
