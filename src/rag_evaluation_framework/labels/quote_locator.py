@@ -14,9 +14,8 @@ from rapidfuzz import fuzz
 from ..base.progress import progress
 from ..data import CharacterSpan, Corpus, DocumentId
 from ..text import LinePlaces, TextLocator
+from ..text.markups import Markup, effects_begun, markup_of
 from ..text.markups.characters import DASHES, ELLIPSIS, QUOTATION_MARKS, flat, folded, is_invisible, is_key, key
-from ..text.markups.formats import markup_of
-from ..text.markups.markup import Markup, effects_begun
 from ..text.text_locator import INDEXING, Locator, SearchedTexts
 from .ends import BRACKETED_ELLIPSIS, ELLIPSIS_SIGNS, OUTER_MARKS, are_joined, end_of, gap_difference, start_of
 

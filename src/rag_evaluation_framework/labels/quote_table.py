@@ -28,24 +28,12 @@ from ..base.records import Problems
 from ..base.stages import Arrays, stage
 from ..base.tables import delimiter_of, headings
 from ..contracts.registry.loading import load_installed
-from ..data import (
-    TOKEN,
-    Answer,
-    CharacterSpan,
-    Dataset,
-    GroundTruth,
-    Query,
-    Skipped,
-    TokenLevelGroundTruth,
-    count_skipped,
-)
+from ..data import TOKEN, Answer, CharacterSpan, Dataset, Query, Skipped, count_skipped
 from ..data.documents import Corpus, DocumentResolver, checked_corpus, names_fully
-from ..data.ground_truth import with_text
+from ..data.ground_truth import GroundTruth, TokenLevelGroundTruth, with_text
 from ..data.ids import QueryId, QueryIds, QueryText
 from ..errors import ConfigError, DatasetError
-from ..text.markups import markup_of
-from ..text.markups.characters import flat
-from ..text.markups.markup import struck_out
+from ..text.markups import flat, markup_of, struck_out
 from .alignment import word_places
 from .questions import TOLD, AskedQuote, QuoteTable, asked_quotes
 from .quote_locator import NOT_SHOWN, Located, QuoteLocator

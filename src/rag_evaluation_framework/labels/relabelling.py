@@ -15,27 +15,12 @@ from ..base.notes import note
 from ..base.outside import first_of, name_line
 from ..base.progress import progress
 from ..contracts.registry.loading import load_installed
-from ..data import (
-    TOKEN,
-    Answer,
-    CharacterSpan,
-    Corpus,
-    Document,
-    DocumentId,
-    GroundTruth,
-    Incomplete,
-    Query,
-    Skipped,
-    TokenLevelGroundTruth,
-)
-from ..data.dataset import Dataset, Numbers, check_dataset_level, whole_place
+from ..data import TOKEN, Answer, CharacterSpan, Corpus, Document, DocumentId, GroundTruth, Query, TokenLevelGroundTruth
+from ..data.dataset import Dataset, Incomplete, Numbers, Skipped, check_dataset_level, whole_place
 from ..data.documents import DocumentResolver, checked_corpus
 from ..errors import DatasetError
-from ..text import TextLocator
-from ..text.markups import Markup, markup_of
-from ..text.markups.characters import flat
-from ..text.markups.markup import effects_of
-from ..text.text_locator import LinePlaces
+from ..text import LinePlaces, TextLocator
+from ..text.markups import Markup, effects_of, flat, markup_of
 from .alignment import Alignment, Stood, Words, known_words, partners_of
 from .ends import are_cut
 from .quote_locator import QuoteLocator
