@@ -7,6 +7,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from math import floor
 from operator import itemgetter
 
@@ -112,6 +113,7 @@ def _nearest(quote: str, locator: QuoteLocator, doc_id: str | None) -> Suggestio
     words = [found.span() for found in _WORD.finditer(text)]
     ends = bisect_right(words, begin - low, key=itemgetter(1)), bisect_right(words, end - low, key=itemgetter(0)) - 1
 
+    @cache
     def edits(ends: tuple[int, int]) -> tuple[int, int]:
         first, last = bisect_left(seen, words[ends[0]][0]), bisect_left(seen, words[ends[1]][1])
         return Levenshtein.distance(given, signs[first:last]), first - last  # of 512 the passage has 768
