@@ -5,8 +5,8 @@ are spans as they are shown, changed by any mix of what is to be ignored (copied
 `pytest tests/labels/test_any_span.py --hypothesis-profile many` tries 20,000.
 
 What is not promised, and not drawn: spans that begin or end with a number beside a dash, which may be its sign or that
-of a range, or behind the ">" of a tag in code, which may compare it; one part of "5 ½"; numbers of list items where the
-lines of the quote were joined; "A … B" over an ellipsis of the document.
+of a range, before a "!", which may make it a factorial, or behind the ">" of a tag in code, which may compare it; one
+part of "5 ½"; numbers of list items where the lines of the quote were joined; "A … B" over an ellipsis of the document.
 """
 
 import random
@@ -64,10 +64,12 @@ class Case:
         self._add(rng)
 
     def _is_part(self, start, end):
-        """Whether a number has a dash beside it, as in "5–10" and "-5", or ">" before it, or is of "5 ½": not found."""
+        """Whether a number has a dash beside it, ">" before it or "!" behind it, or is of "5 ½": these are not found."""
         if re.search(r"\d\s½", self.page.text(max(start - 2, 0), end + 2)):
             return True
         word, around = self.page.text(start, end), (self.page.text(start - 1, start), self.page.text(end, end + 1))
+        if around[1] == "!" and word[-1].isnumeric():
+            return True
         return any(sign in tuple("—->") and word[at].isnumeric() for at, sign in zip((0, -1), around, strict=True))
 
     def _copied(self, rng, start, end):

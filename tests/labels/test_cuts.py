@@ -174,13 +174,13 @@ def test_nothing_is_cut_off_beside_an_ellipsis_of_the_quote() -> None:
 )
 def test_a_label_is_cut_where_a_quote_is(text: str, quote: str, name: str) -> None:
     start = text.index(quote)
-    assert any(are_cut(name, text[:start], quote, text[start + len(quote) :]))
+    assert any(are_cut(Document(DocumentId(name), text), start, start + len(quote)))
 
 
 @each(("text", "quote"), WHOLE)
 def test_a_label_is_whole_where_a_quote_is(text: str, quote: str) -> None:
     start = text.index(quote)
-    assert not are_cut("a.txt", text[:start], quote, text[start + len(quote) :])[1]
+    assert not are_cut(Document(DocumentId("a.txt"), text), start, start + len(quote))[1]
 
 
 @pytest.mark.parametrize(
@@ -197,7 +197,8 @@ def test_a_label_is_whole_where_a_quote_is(text: str, quote: str) -> None:
 def test_a_word_of_a_label_goes_on_behind_a_hyphen_and_in_an_address(
     before: str, text: str, behind: str, expected: tuple[bool, bool]
 ) -> None:
-    assert are_cut("a.txt", before, text, behind) == expected
+    document = Document(DocumentId("a.txt"), f"{before}{text}{behind}")
+    assert are_cut(document, len(before), len(before) + len(text)) == expected
 
 
 @pytest.mark.parametrize(

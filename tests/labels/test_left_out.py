@@ -1,8 +1,11 @@
+import shlex
+
 import pytest
 
 from rag_evaluation_framework import Corpus
 from rag_evaluation_framework.base.notes import collected
-from rag_evaluation_framework.labels import leaving_out, pattern_with
+from rag_evaluation_framework.labels import leaving_out
+from rag_evaluation_framework.report.pages.result import labels_left_out
 
 
 @pytest.fixture
@@ -24,7 +27,8 @@ def folder(tmp_path):
 def test_the_pattern_that_is_named_reads_what_was_left_out(folder, glob, names, pattern):
     corpus = Corpus.from_folder(folder, glob)
     assert [leaving_out(name, corpus) for name in names] == [glob] * len(names)
-    assert pattern_with(names, corpus) == pattern
+    expected = "one that does not" if pattern is None else f"glob {shlex.quote(pattern)}"
+    assert labels_left_out(names, corpus).endswith(f"; expected {expected}")
     if pattern is not None:
         with collected():  # of c.txt
             read = {document.id for document in Corpus.from_folder(folder, pattern)}

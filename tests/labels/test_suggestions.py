@@ -130,13 +130,6 @@ class TestWhatIsSuggested:
         found = suggested(text.replace("234", "2*3 *4"), corpus_of(guide=text))
         assert found.difference == "“2*3 *4” for “234”"
 
-    def test_letters_of_another_script_that_look_alike_are_named(self, tmp_path):
-        row = checked(tmp_path, "Which?,Keep the d\u0430ta directory.")
-        assert (
-            row.difference
-            == "“d\u0430ta” for “data”: Cyrillic small letter a (U+0430) for Latin small letter a (U+0061)"
-        )
-
     def test_white_space_beside_symbols_is_told(self):
         found = suggested("Install the new agent first , and restart")
         assert found.difference == "white space beside a sign, or a border of cells"

@@ -15,6 +15,7 @@ from ..base.optional import require
 from ..base.outside import shown
 from ..contracts.registry.loading import load_installed
 from ..data.columns import Numbers
+from ..data.cutoffs import ScoreName
 from ..data.levels import U
 from ..data.score_table import ScoreTable, full_name
 from ..errors import ConfigError, ResultError

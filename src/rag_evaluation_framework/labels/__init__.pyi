@@ -1,5 +1,3 @@
-from .additions import Additions as Additions
-from .additions import add_questions as add_questions
 from .alignment import KNOWN as KNOWN
 from .alignment import KnownWords as KnownWords
 from .alignment import known_file as known_file
@@ -8,8 +6,10 @@ from .hit_locator import HitLocator as HitLocator
 from .questions import is_export as is_export
 from .quote_locator import Located as Located
 from .quote_locator import QuoteLocator as QuoteLocator
+from .quote_table import Additions as Additions
 from .quote_table import QuoteCheck as QuoteCheck
 from .quote_table import QuoteRow as QuoteRow
+from .quote_table import add_questions as add_questions
 from .quote_table import check_quotes as check_quotes
 from .quote_table import dataset_from_quotes as dataset_from_quotes
 from .quote_table import locate_quote as locate_quote
@@ -18,7 +18,6 @@ from .relabelling import Carrier as Carrier
 from .relabelling import LabelChange as LabelChange
 from .relabelling import Relabelled as Relabelled
 from .relabelling import leaving_out as leaving_out
-from .relabelling import pattern_with as pattern_with
 from .relabelling import relabel as relabel
 from .suggestions import Suggestion as Suggestion
 from .suggestions import suggest as suggest

@@ -2,10 +2,11 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
+from typing import TypeAlias
 from unicodedata import category
 
+from ..data import Document
 from ..text.markups import Markup, markup_of
 from ..text.markups.characters import CALL, UNSPACED, flat, folded, is_key, is_unspaced
 
@@ -114,13 +115,6 @@ _CUT = re.compile(  # | is where the text begins or ends, as \x00; what is compa
 _BLANKS = re.compile(r"\s+")
 
 
-def _is_cut(before: str, behind: str) -> bool:
-    """Return whether a word or number goes on between what is shown before a place and what is shown behind it."""
-    if before and behind and are_joined(before[-1], behind[0]):
-        return True
-    return _CUT.search(f"{compared(before[-_NEAR:])}\x00{compared(behind[:_NEAR])}") is not None
-
-
 def are_joined(first: str, second: str) -> bool:
     """Return whether two neighbouring characters are of one word or number."""
     if not (is_key(first) and is_key(second)):
@@ -162,14 +156,11 @@ _PART_OF_WORD_BEFORE = re.compile(r"\w[-‐‑'’@./][*_`]*\Z")
 _PART_OF_WORD_BEHIND = re.compile(r"[*_`]*[-‐‑'’@./][*_`]*\w")
 _GOES_ON = re.compile(r"(?!!(?:[\s\"')\]}]|\Z))[^\s.,;:\"')\]}-]")
 _WINDOW = 64
+_AROUND = 32  # characters on either side that tell whether a word or a number goes on
 
 
-@dataclass(frozen=True)
-class End:
-    """One end of a span: its offset, and what of the quote was ignored there."""
-
-    offset: int
-    ignoring: tuple[str, ...]
+End: TypeAlias = tuple[int, tuple[str, ...]]
+"""One end of a span: its offset, and what of the quote was ignored there."""
 
 
 def start_of(markup: Markup, first: int, symbols: str, shown: Markup) -> End | None:
@@ -188,7 +179,7 @@ def start_of(markup: Markup, first: int, symbols: str, shown: Markup) -> End | N
             return None
         count = _matched(rest[::-1], before)
         if count is not None and not is_cut_at_start(shown, offset := markup.offset(number - count)):
-            return End(offset, ignoring)
+            return offset, ignoring
     return None
 
 
@@ -220,7 +211,7 @@ def end_of(markup: Markup, last: int, symbols: str, shown: Markup) -> End | None
             continue
         if FINAL in ignoring and _GOES_ON.match(compared(_seen(behind[count:]))):
             return None
-        return End(offset, ignoring)
+        return offset, ignoring
     return None
 
 
@@ -240,7 +231,11 @@ def is_cut_at_end(markup: Markup, offset: int) -> bool:
 
 
 def _is_cut_at(markup: Markup, number: int) -> bool:
-    return _is_cut(_seen(markup.text[max(number - _NEAR, 0) : number]), _seen(markup.text[number : number + _NEAR]))
+    """Return whether a word or number goes on between what is shown before a place and what is shown behind it."""
+    before = _seen(markup.text[max(number - _NEAR, 0) : number])
+    behind = _seen(markup.text[number : number + _NEAR])
+    is_joined = bool(before and behind) and are_joined(before[-1], behind[0])
+    return is_joined or _CUT.search(f"{compared(before)}\x00{compared(behind)}") is not None
 
 
 def cut_ends(markup: Markup, start: int, end: int) -> tuple[bool, bool]:
@@ -249,22 +244,17 @@ def cut_ends(markup: Markup, start: int, end: int) -> tuple[bool, bool]:
     return is_cut_at_start(markup, end - len(text.lstrip())), is_cut_at_end(markup, start + len(text.rstrip()))
 
 
-def are_cut(doc_id: str, before: str, text: str, behind: str) -> tuple[bool, bool]:
-    """Return whether the first word or number of a text goes on before it, and the last one behind it.
+def are_cut(document: Document, start: int, end: int) -> tuple[bool, bool]:
+    """Return whether the first word or number between two offsets goes on before the first, and the last one behind.
 
     Of a word, other than for quotes, so does one that is joined by a hyphen, an apostrophe or a sign of addresses.
-
-    Args:
-        doc_id: The id of its document; the suffix decides what is shown.
-        before: What stands before it.
-        text: The text; not blank.
-        behind: What stands behind it.
     """
-    markup = markup_of(doc_id, f"{before}{text}{behind}")
-    first, last = (markup.at(offset) for offset in (len(before), len(before) + len(text)))
-    begun, goes_on = cut_ends(markup, len(before), len(before) + len(text))
+    low = max(start - _AROUND, 0)
+    markup = markup_of(document.id, document.content[low : end + _AROUND])
+    start, end = start - low, end - low
+    begun, goes_on = cut_ends(markup, start, end)
     ahead, inside, following = (
-        _seen(part) for part in (markup.text[:first], markup.text[first:last], markup.text[last:])
+        _seen(markup.shown(*part)) for part in ((0, start), (start, end), (end, len(markup.source)))
     )
     return (
         begun or (is_key(inside[:1] or " ") and _PART_OF_WORD_BEFORE.search(ahead) is not None),
@@ -287,18 +277,15 @@ def _without_additions(
     document's.
     """
     outside = str.lstrip if layers is _BEFORE else str.rstrip
-    rest = outside(symbols)
+    rest: str | None = outside(symbols)
     ignoring = tuple[str, ...]()
-    yield rest, ()
-    while rest:
+    while rest is not None:
+        yield rest, ignoring
+        there, rest = rest, None
         for layer, name in layers:
-            without = layer.sub("", rest, count=1)
-            if without != rest and (name not in ignoring or name == ignoring[-1] == OUTER_MARKS):
-                rest, ignoring = outside(without), tuple(dict.fromkeys((*ignoring, name)))
-                yield rest, ignoring
+            if layer.search(there) and (name not in ignoring or name == ignoring[-1] == OUTER_MARKS):
+                rest, ignoring = outside(layer.sub("", there, count=1)), tuple(dict.fromkeys((*ignoring, name)))
                 break
-        else:
-            return
 
 
 def _matched(wanted: str, shown: str) -> int | None:

@@ -1,6 +1,5 @@
 """Locating retrieved results in the corpus."""
 
-from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -53,10 +52,9 @@ class HitLocator:
         """Return the ranking in unchanged order, with every hit located if possible."""
         searches, placed = _Searches(max(_FEWEST_PLACES, len(ranking) + 1)), list[Hit]()
         for hit in ranking:
-            found = self._placed(hit, searches)
+            placed.append(found := self._placed(hit, searches))
             if found.span is not None:
                 searches.taken.add(found.span)
-            placed.append(found)
         return tuple(placed)
 
     def _placed(self, hit: Hit, searches: "_Searches") -> Hit:
@@ -68,8 +66,7 @@ class HitLocator:
         if hit.doc_id is not None and hit.doc_id.strip():
             documents = self._resolver.alike(hit.doc_id)
             if not documents:
-                if len(self.corpus):  # without documents, none is known
-                    self.unknown.add(hit.doc_id)
+                self.unknown |= {hit.doc_id} if len(self.corpus) else set()  # without documents, none is known
                 return _unplaced(hit)
             if hit.doc_id in self.corpus and (hit.start is not None or hit.end is not None):
                 length = len(hit.text or "")
@@ -90,9 +87,8 @@ class HitLocator:
             search.place = next(free, next(iter(search.places), None))
         if hit.text is not None and len(search.places) > 1:
             self.ambiguous.add(hit.text)
-        if search.place is None:
-            return _unplaced(hit)
-        return replace(hit, doc_id=search.place.doc_id, start=search.place.start, end=search.place.end)
+        place = search.place
+        return replace(hit, doc_id=place.doc_id, start=place.start, end=place.end) if place else _unplaced(hit)
 
     def _from_sources(self, hit: Hit, searches: "_Searches") -> Hit:
         """Locate a hit in the document that one of its sources names, else by its text alone."""
@@ -130,11 +126,12 @@ class HitLocator:
 
     @cached_property
     def _by_id(self) -> dict[ChunkId, list[CharacterSpan]]:
-        places: dict[ChunkId, list[CharacterSpan]] = defaultdict(list)
+        places: dict[ChunkId, list[CharacterSpan]] = {}
         for chunk in self.chunks:
             if isinstance(chunk, PositionAwareChunk):
-                places[canonical_chunk_id(chunk.id)].append(CharacterSpan(chunk.doc_id, chunk.start, chunk.end))
-        return dict(places)
+                span = CharacterSpan(chunk.doc_id, chunk.start, chunk.end)
+                places.setdefault(canonical_chunk_id(chunk.id), []).append(span)
+        return places
 
 
 def _unplaced(hit: Hit) -> Hit:

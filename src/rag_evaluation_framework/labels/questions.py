@@ -14,13 +14,14 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from math import isnan
 from pathlib import Path
-from typing import Any, TypeAlias, cast
+from typing import Any, TypeAlias
 
 from ..base.exits import errors_as
 from ..base.files import is_list, is_object, json_lines, read_json_text, read_text
 from ..base.notes import collected, note
 from ..base.outside import first_of, raised, shown
 from ..base.tables import headings, read_rows
+from ..data.values import is_mapping
 from ..errors import DatasetError
 
 Row: TypeAlias = tuple[int, dict[str, Any]]
@@ -190,19 +191,16 @@ def _table_rows(path: Path, has: Callable[[list[str]], bool]) -> Iterator[Row]:
 # Exports of other tools: the keys by which each is known, and its rows.
 
 
-def _exported(value: Any, source: str) -> Iterator[Any]:
-    items: Any = value
-    rows = next((rows for keys, rows in _EXPORTS.items() if value.keys() >= keys), None) if is_object(value) else None
-    if rows is not None:
-        yield from rows(value)
-    elif isinstance(value, Iterable) and not isinstance(value, str | bytes | Mapping):
-        yield from items
-    else:
-        kinds = "; ".join(", ".join(sorted(keys)) for keys in _EXPORTS)
-        raise DatasetError(
-            f"{source}: holds no questions that are known: expected a list of objects, or an object with the keys of "
-            f"an export ({kinds}); got {shown(items)}"
-        )
+def _exported(value: Any, source: str) -> Iterable[Any]:
+    if is_object(value) and (rows := next((rows for keys, rows in _EXPORTS.items() if value.keys() >= keys), None)):
+        return rows(value)
+    if isinstance(value, Iterable) and not isinstance(value, str | bytes | Mapping):
+        return value
+    kinds = "; ".join(", ".join(sorted(keys)) for keys in _EXPORTS)
+    raise DatasetError(
+        f"{source}: holds no questions that are known: expected a list of objects, or an object with the keys of an "
+        f"export ({kinds}); got {shown(value)}"
+    )
 
 
 def is_export(value: Any) -> bool:
@@ -282,19 +280,18 @@ def columns_of(
         DatasetError: A column is missing, or two may be meant.
     """
     found: dict[str, list[str]] = {}
-    told: object = cast("object", given or {})
-    if not isinstance(told, Mapping):
-        raise DatasetError(f"columns={shown(given)}: expected a mapping, such as {{'quote': 'Antwort'}}")
-    for role, name in cast("Mapping[object, object]", told).items():
-        if role not in COLUMNS or not isinstance(name, str):
-            raise DatasetError(f"columns={shown(given)}: expected names for {', '.join(COLUMNS)}")
+    told: Any = given or {}
+    if not is_mapping(told) or not all(role in COLUMNS and isinstance(name, str) for role, name in told.items()):
+        raise DatasetError(
+            f"columns={shown(given)}: expected names for {', '.join(COLUMNS)}, such as {{'quote': 'Antwort'}}"
+        )
+    for role, name in told.items():
         found[role] = [other for other in names if name and _key(other, role) == _key(name, role)]
         if name and not found[role]:
             raise DatasetError(f"{source}: no column {shown(name)} among {_listed(names)}")
     needed = [role for role in ("question", "quote") if role in roles]
-    for role in roles:
-        if role not in found and (called := [name for name in names if _key(name, role) == role]):
-            found[role] = called
+    called = {role: [name for name in names if _key(name, role) == role] for role in roles if role not in found}
+    found |= {role: several for role, several in called.items() if several}
     guessed: list[str] = []
     if given or not found.keys() >= {*needed}:
         taken = {name for names_of_role in found.values() for name in names_of_role}
@@ -374,14 +371,20 @@ def _rows_and_columns(
 
 
 def asked_quotes(given: Any, columns: Mapping[str, str] | None = None) -> QuoteTable:
-    """Return the questions with quotes of a file or object.
+    """Return the questions with quotes of a file or object, with the suggestions that were accepted.
 
     Raises:
         DatasetError: It cannot be read, holds no row, lacks a column, or has a row without a question, or two questions
-            of one id.
+            of one id; or it has a column that only a table with suggestions has.
     """
     source = str(given) if isinstance(given, Path) else "questions"
     rows, names, found = _rows_and_columns(given, source, columns)
+    told = [name for name in names if name in TOLD]
+    if told and not {"quote_check", "suggestion"} <= {*told}:  # columns of the user's own, which would be dropped
+        raise DatasetError(
+            f"{source}: only tables with suggestions have the columns {', '.join(map(repr, told))}, beside "
+            "'quote_check' and 'suggestion'; rename yours to keep them as metadata, or remove them"
+        )
     roles = {name: role for role, several in found.items() for name in several}
     for name in found["quote"]:
         _split_lists(rows, name)
@@ -403,27 +406,25 @@ def asked_quotes(given: Any, columns: Mapping[str, str] | None = None) -> QuoteT
     if lost:
         where = ", ".join(f"{name!r} (line {number})" for name, number in lost.items())
         note(f"{source}: rows of one question differ in {where}; the first value is kept")
-    return QuoteTable(source, tuple(dict.fromkeys(roles.get(name, name) for name in names)), tuple(asked))
+    kept_columns = dict.fromkeys(roles.get(name, name) for name in names if name not in told)
+    return QuoteTable(source, tuple(kept_columns), tuple(asked))
 
 
 def _fill_questions(rows: list[Row], found: Mapping[str, list[str]], source: str) -> None:
     """Give rows with a quote and no question those of the row above: merged cells have a value in the first alone."""
     above: dict[str, Any] = {}
-    filled: list[int] = []
+    filled: list[str] = []
     asked, named = found["question"][0], found.get("id", [""])[0]
-    for place, (number, row) in enumerate(rows):
-        if _shown(row.get(asked)).strip():
+    for number, row in rows:
+        told = {name: _shown(row.get(name)).strip() for name in (asked, named, *found["quote"])}
+        is_same = told[named] in ("", _shown(above.get(named)).strip())
+        if told[asked]:
             above = {name: row[name] for name in (asked, named) if name in row}
-        elif (
-            above
-            and asked in row
-            and any(_shown(row.get(name)).strip() for name in found["quote"])
-            and _shown(row.get(named)).strip() in ("", _shown(above.get(named)).strip())
-        ):
-            rows[place] = number, {**row, **above}
-            filled.append(number)
+        elif above and asked in row and is_same and any(map(told.get, found["quote"])):
+            row.update(above)
+            filled.append(str(number))
     if filled:
-        lines = first_of([*map(str, filled)], _MOST_LINES)
+        lines = first_of(filled, _MOST_LINES)
         note(f"{source}: has no question in line {lines}: read as quotes of the question above")
 
 
@@ -441,10 +442,10 @@ def question_rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
 
 def _split_lists(rows: Sequence[Row], name: str) -> None:
     """Read the cells of a column as lists if all are: `['one', 'two']`, as pandas and ragas write them in a CSV."""
-    cells = [(row, row[name]) for _, row in rows if isinstance(row.get(name), str) and row[name].strip()]
-    lists = [_list(cell) for _, cell in cells]
-    if all(found is not None for found in lists):
-        for (row, _), found in zip(cells, lists, strict=True):
+    filled = [row for _, row in rows if isinstance(row.get(name), str) and row[name].strip()]
+    lists = [_list(row[name]) for row in filled]
+    if None not in lists:
+        for row, found in zip(filled, lists, strict=True):
             row[name] = found
 
 
@@ -468,7 +469,7 @@ def _quotes(
             f"{where}: expected a question and a quote, got no {found['quote'][0]!r} among {_listed([*row])}; a "
             "question without an answer has an empty one"
         )
-    names = (found["question"][0], found.get("id", [""])[0])
+    names = found["question"][0], found.get("id", [""])[0]
     question, query_id = (_text(row.get(name), name, where).strip() for name in names)
     if not question:
         raise DatasetError(f"{where}: the question is empty")
@@ -482,8 +483,17 @@ def _quotes(
     answer, place = (_shown(row.get(name)).strip() if len(pairs) == 1 else "" for name in ("answer", "place"))
     start = row.get(_START)
     context, start = (_text(row.get("context"), "context", where), start) if isinstance(start, int) else ("", 0)
-    taken = {*roles, *(_WITHIN if context else ())}
+    taken = {*roles, *TOLD, *(_WITHIN if context else ())}
     metadata = {name: _shown(value) for name, value in row.items() if name not in taken}
+    given, suggestion, suggested = (_shown(row.get(name)) for name in ("accept", "suggestion", "suggestion_document"))
+    accepted = given.strip().lower()
+    if accepted not in ("", "no", "yes") or (accepted == "yes" and not suggestion.strip()):
+        wrong = "there is no suggestion" if accepted == "yes" else f"got {shown(given, 60)}"
+        raise DatasetError(
+            f"{where}: 'accept': expected 'yes' to take the suggestion as the quote, else nothing; {wrong}"
+        )
+    if accepted == "yes":
+        pairs = [(suggestion, suggested or document) for _, document in pairs]
     for quote, document in pairs:
         yield AskedQuote(number, question, quote, document, query_id, answer, place, metadata, context, start)
 

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 from itertools import chain, islice
 from unicodedata import combining, normalize
-from weakref import WeakValueDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,10 +14,9 @@ from rapidfuzz import fuzz
 from ..base.progress import progress
 from ..data import CharacterSpan, Corpus, DocumentId
 from ..text import LinePlaces, TextLocator
+from ..text.markups import Markup, effects_begun, markup_of
 from ..text.markups.characters import DASHES, ELLIPSIS, QUOTATION_MARKS, flat, folded, is_invisible, is_key, key
-from ..text.markups.formats import markup_of
-from ..text.markups.markup import Markup, effects_begun
-from ..text.text_locator import INDEXING, SearchedTexts
+from ..text.text_locator import INDEXING, Locator, SearchedTexts
 from .ends import BRACKETED_ELLIPSIS, ELLIPSIS_SIGNS, OUTER_MARKS, are_joined, end_of, gap_difference, start_of
 
 # Texts by their keys: the letters, numbers and combining marks that are shown, and where they stand in the source.
@@ -224,9 +222,9 @@ def matches(
         offsets = keyed[place : place + len(quote.key)]
         if effort.left < 0:
             return
-        if _is_inside(keyed, markup, place, place + len(quote.key)):
-            continue
-        if any(quote.difference(markup, offsets, gap) is None for gap in suspects):
+        if _is_inside(keyed, markup, place, place + len(quote.key)) or any(
+            quote.difference(markup, offsets, gap) is None for gap in suspects
+        ):
             continue
         effort.left -= len(quote.before) + len(quote.behind)
         start = start_of(markup, int(offsets[0]), quote.before, shown[found])
@@ -242,17 +240,16 @@ def matches(
                 break
             ignored.add(difference)
         else:
-            added = [*start.ignoring, *end.ignoring]
-            first, last = start.offset, end.offset
+            (first, begun), (last, ended) = start, end
             names = [what for _, _, what, _ in markup.parts_between(first, last)] + effects_begun(markup, first, last)
-            inside = offsets[0] if start.ignoring else first, markup.end_of(offsets[-1]) if end.ignoring else last
-            given = quote.places[0] if start.ignoring else 0, quote.places[-1] + 1 if end.ignoring else None
-            both = quote.text[slice(*given)].strip(), markup.shown(*map(int, inside))
-            if "hyphenation" in ignored:
-                both = _DIVISION.sub("", both[0]), _DIVISION.sub("", both[1])
-            names += differences(*both)
-            names += [*sorted(ignored - {""}), *sorted(added, key=lambda name: name == OUTER_MARKS)]
-            yield Match(found, first, last, in_order(names), bool(added))
+            given = quote.text[quote.places[0] if begun else 0 : quote.places[-1] + 1 if ended else None].strip()
+            there = markup.shown(
+                int(offsets[0]) if begun else first, markup.end_of(int(offsets[-1])) if ended else last
+            )
+            is_divided = "hyphenation" in ignored
+            names += differences(*(_DIVISION.sub("", text) if is_divided else text for text in (given, there)))
+            names += [*sorted(ignored - {""}), *sorted((*begun, *ended), key=lambda name: name == OUTER_MARKS)]
+            yield Match(found, first, last, in_order(names), bool(begun or ended))
 
 
 def _is_inside(keyed: Offsets, markup: Markup, first: int, end: int) -> bool:
@@ -289,15 +286,11 @@ def stretches(quote: QuotedText, texts: KeyedTexts, effort: Effort, number: int 
         if _solid(shown) != core and not all(_has_gap(quote, markup, offsets, gap) for gap in quote.gaps(offsets)):
             rejected.add(shown)
             continue
-        first, last = markup.at(start), markup.at(end)
-        for at in range(last, min(last + len(quote.behind) + _BESIDE, len(markup.text)) if behind else last):
-            if _solid(markup.text[last : at + 1]) == behind:
-                end = markup.end_of(markup.offset(at))
-                break
-        for at in range(first - 1, max(first - len(quote.before) - _BESIDE, 0) - 1 if before else first - 1, -1):
-            if _solid(markup.text[at:first]) == before:
-                start = markup.offset(at)
-                break
+        text, first, last = markup.text, markup.at(start), markup.at(end)
+        starts = range(first - 1, max(first - len(quote.before) - _BESIDE, 0) - 1 if before else first - 1, -1)
+        ends = range(last, min(last + len(quote.behind) + _BESIDE, len(text)) if behind else last)
+        start = next((markup.offset(at) for at in starts if _solid(text[at:first]) == before), start)
+        end = next((markup.end_of(markup.offset(at)) for at in ends if _solid(text[last : at + 1]) == behind), end)
         yield Match(found, start, end)
 
 
@@ -378,10 +371,12 @@ def chains(parts: Sequence[Sequence[Match]], markups: Sequence[Markup], limit: i
     """Return the first ways in which parts follow each other in one document, none too far behind the one before.
 
     Args:
-        parts: For each part its places, in order.
+        parts: For each part its places, in order; a part with more than 500 follows nothing.
         markups: What is shown of each document.
         limit: Return no more than so many.
     """
+    if any(len(found) > _MOST_PLACES for found in parts):
+        return []
 
     @cache
     def is_left_out(number: int, start: int, end: int) -> bool:
@@ -421,7 +416,7 @@ class Located:
     ignoring: tuple[str, ...] = ()
 
 
-class QuoteLocator:
+class QuoteLocator(Locator):
     """Locates quotes in the documents of a corpus, never by similarity.
 
     A quote is located where its letters and numbers and the symbols between them stand, its first and last word and
@@ -443,17 +438,9 @@ class QuoteLocator:
     """
 
     def __init__(self, corpus: Corpus) -> None:
-        self.corpus = corpus
+        super().__init__(corpus)
         self.verbatim = TextLocator.of(corpus)
         self._results: dict[tuple[str, str | None, int], list[CharacterSpan]] = {}
-
-    @classmethod
-    def of(cls, corpus: Corpus) -> "QuoteLocator":
-        """Return the locator of a corpus that all who look for quotes in it share, as long as one has it."""
-        locator = _shared.get(id(corpus))  # the locator holds its corpus, so the id is not used again while it lives
-        if locator is None:
-            locator = _shared[id(corpus)] = cls(corpus)
-        return locator
 
     def locate(self, quote: str, doc_id: str | None = None, limit: int = 20, verbatim_only: bool = False) -> Located:
         """Return where a quote stands.
@@ -471,23 +458,19 @@ class QuoteLocator:
         if doc_id is not None and doc_id not in self.numbers:
             return Located()
         effort, left_out = Effort(), list[str]()
-        found = next(filter(None, self._ranked(quote, doc_id, effort, limit)), list[Match]())
-        ways = [[match] for match in found]
+        ways = [[match] for match in next(filter(None, self._ranked(quote, doc_id, effort, limit)), list[Match]())]
         if not ways and len(parts := parts_of(quote)) > 1:
             left_out = ["what the quote leaves out"]
             ranked = {part: self._ranked(part, doc_id, effort, _MOST_PLACES + 1) for part in dict.fromkeys(parts)}
             best = [next(filter(None, ranked[part]), list[Match]()) for part in parts]
             every = [sorted(chain(*ranked[part]), key=_place) for part in parts]
-            ways = next((ways for some in (best, every) if (ways := self._chains(some, limit))), list[list[Match]]())
+            ways = chains(best, self.markups, limit) or chains(every, self.markups, limit)
         if effort.left < 0 and len(ways) < 2:  # whether it is the only one is not known
             return Located()
         places = tuple(tuple(map(self._span, way)) for way in ways)
         names = in_order([*(name for match in chain(*ways) for name in match.ignoring), *(left_out if ways else ())])
         is_shown = all(self.markup(span).shows(span.start, span.end) for place in places for span in place)
         return Located(places, names if is_shown else (*names, NOT_SHOWN))
-
-    def _chains(self, parts: Sequence[Sequence[Match]], limit: int) -> list[list[Match]]:
-        return [] if any(len(found) > _MOST_PLACES for found in parts) else chains(parts, self.markups, limit)
 
     def places_of_result(self, text: str, doc_id: str | None = None, limit: int = 20) -> list[CharacterSpan]:
         """Return where a text stands that a retriever returned: verbatim or, if it is nowhere so, by its words.
@@ -501,20 +484,18 @@ class QuoteLocator:
             doc_id: Search only this document.
             limit: Stop after this many places.
         """
-        known = self._results.get((text, doc_id, limit))
-        if known is None:
-            known = self.verbatim.places(text, doc_id, limit) or self._by_words(text, doc_id, limit)
-            self._results[text, doc_id, limit] = known
-        return known
+        asked = text, doc_id, limit
+        if asked not in self._results:
+            self._results[asked] = self.verbatim.places(*asked) or self._by_words(*asked)
+        return self._results[asked]
 
     def _by_words(self, text: str, doc_id: str | None, limit: int) -> list[CharacterSpan]:
-        quoted, effort = QuotedText.of(text), Effort(_MOST_OF_A_RESULT)
+        quoted, effort, found = QuotedText.of(text), Effort(_MOST_OF_A_RESULT), list[Match]()
         if not quoted.key or (doc_id is not None and doc_id not in self.numbers):  # else all documents are rendered
             return []
         for texts in dict.fromkeys((self.rendered, self._plain)):
-            if found := [*islice(stretches(quoted, texts, effort, self._number(doc_id)), limit)]:
-                return [*map(self._span, found)]
-        return []
+            found = found or [*islice(stretches(quoted, texts, effort, self._number(doc_id)), limit)]
+        return [*map(self._span, found)]
 
     def _ranked(self, quote: str, doc_id: str | None, effort: Effort, limit: int) -> list[list[Match]]:
         """Return the places of a quote by their rank, in order: so many of each, and of the best all that are wanted.
@@ -576,11 +557,6 @@ class QuoteLocator:
         return self.markups[self.numbers[span.doc_id]]
 
     @cached_property
-    def numbers(self) -> dict[DocumentId, int]:
-        """The number of each document in the corpus."""
-        return {document.id: number for number, document in enumerate(self.corpus)}
-
-    @cached_property
     def _plain(self) -> KeyedTexts:
         return KeyedTexts([Markup(document.content) for document in self.corpus])
 
@@ -599,9 +575,6 @@ class QuoteLocator:
         """What is shown of each document."""
         documents = progress(self.corpus, INDEXING, "document")
         return [markup_of(document.id, document.content) for document in documents]
-
-
-_shared: WeakValueDictionary[int, QuoteLocator] = WeakValueDictionary()
 
 
 def _place(match: Match) -> tuple[int, int]:

@@ -11,7 +11,7 @@ import csv
 import io
 import json
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
@@ -26,24 +26,15 @@ from ..base.files import LARGEST, checked_path, read_bytes, write_new
 from ..base.outside import first_of, name_line, one_line, shown
 from ..base.records import Problems
 from ..base.stages import Arrays, stage
-from ..base.tables import delimiter_of, headings, table_rows
+from ..base.tables import delimiter_of, headings
 from ..contracts.registry.loading import load_installed
-from ..data import (
-    TOKEN,
-    Answer,
-    CharacterSpan,
-    Dataset,
-    DocumentId,
-    Query,
-    Skipped,
-    TokenLevelGroundTruth,
-    count_skipped,
-)
-from ..data.documents import Corpus, DocumentResolver, checked_corpus
+from ..data import TOKEN, Answer, CharacterSpan, Dataset, Query, Skipped, count_skipped
+from ..data.documents import Corpus, DocumentResolver, checked_corpus, names_fully
+from ..data.ground_truth import GroundTruth, TokenLevelGroundTruth, with_text
 from ..data.ids import QueryId, QueryIds, QueryText
 from ..errors import ConfigError, DatasetError
-from ..text.markups.characters import flat
-from ..text.markups.markup import struck_out
+from ..text.markups import flat, markup_of, struck_out
+from .alignment import word_places
 from .questions import TOLD, AskedQuote, QuoteTable, asked_quotes
 from .quote_locator import NOT_SHOWN, Located, QuoteLocator
 from .suggestions import LONGEST, Suggestion, lost_parts, suggest, suggest_located
@@ -305,36 +296,30 @@ class QuoteCheck:
         rows, source = self.rows, Path(self.source)
         if not any(row.suggestion for row in rows):
             return None
-        mark, delimiter = "", ","
+        file, delimiter = io.StringIO(newline=""), ","
         if source.suffix.lower() == ".csv" and source.is_file():
             table = read_bytes(source, DatasetError, most=LARGEST, remedy="split it").decode("utf-8", "replace")
             # Excel opens a file in the encoding of its country, unless it has the mark.
-            mark, delimiter = "\ufeff" * (table[:1] == "\ufeff" or "\ufffd" in table), delimiter_of(table)
-        more = (
-            name for name in ("document", "id") if name not in self.columns and any(vars(row)[name] for row in rows)
-        )
+            file.write("\ufeff" * (table[:1] == "\ufeff" or "\ufffd" in table))
+            delimiter = delimiter_of(table)
+        more = (one for one in ("document", "id") if one not in self.columns and any(vars(row)[one] for row in rows))
         header = [*self.columns, *more, *TOLD]
         # Beside several quotes in a row, `answer` is a text; in a row for each of them it would make them alternatives.
         is_text = any(row.metadata.get("answer") and not row.answer for row in rows)
         titles = ["answer_text" if is_text and name == "answer" else name for name in header]
-        cells = [titles, *([_cells(row).get(name, "") for name in header] for row in rows)]
-        file = io.StringIO(newline="")
-        csv.writer(file, delimiter=delimiter, quoting=csv.QUOTE_ALL, lineterminator="\n").writerows(cells)
-        text = file.getvalue()
         headings(iter([(1, titles)]), source)  # it is to be read again
-        if not _holds(text, cells):
-            raise DatasetError(
-                f"{source}: a row cannot be written as CSV and read again as it is; is it text that UTF-8 holds?"
-            )
-        name = _SUGGESTED.sub("", source.stem)
-        for number in count():
-            place = source.with_name(f"{name}.suggested{f'.{number}' if number else ''}.csv")
-            if not place.exists():
-                write_new(place, mark + text)
-                return place
-            if place.is_file() and place.read_bytes() == f"{mark}{text}".encode():
-                return place
-        return None
+        cells = ([_cells(row).get(name, "") for name in header] for row in rows)
+        csv.writer(file, delimiter=delimiter, quoting=csv.QUOTE_ALL, lineterminator="\n").writerows([titles, *cells])
+        try:
+            content = file.getvalue().encode()
+        except UnicodeEncodeError as error:
+            raise DatasetError(f"{source}: a row is no text that UTF-8 holds ({error.reason}); correct it") from error
+        name = re.sub(r"\.suggested(?:\.\d+)?\Z", "", source.stem)
+        places = (source.with_name(f"{name}.suggested{f'.{number}' if number else ''}.csv") for number in count())
+        place = next(one for one in places if not one.exists() or (one.is_file() and one.read_bytes() == content))
+        if not place.exists():
+            write_new(place, content.decode())
+        return place
 
     def summary(self, whole: bool = False) -> "Page":
         """Return it as people read it: the weakest rows that fit on a screen, or all, marked in their passages."""
@@ -359,21 +344,10 @@ class QuoteCheck:
         return f"{one_line(self.source)}: {len(self.rows)} row{'s' * (len(self.rows) != 1)}: {statuses}{told}{skipped}"
 
 
-_SUGGESTED = re.compile(r"\.suggested(?:\.\d+)?\Z")
-
-
 def skipped_questions(skipped: Iterable[Skipped]) -> str:
     """Return how many questions were skipped, for messages."""
     count = count_skipped(skipped)
     return f"{count} question{'s' * (count != 1)} skipped: fix {'its' if count == 1 else 'their'} quotes"
-
-
-def _holds(text: str, cells: list[list[str]]) -> bool:
-    """Return whether a text that is written as UTF-8 is read again as these rows, the header first."""
-    try:
-        return [row for _, row in table_rows(text)] == cells and text == text.encode(errors="replace").decode()
-    except csv.Error:
-        return False
 
 
 def _cells(row: QuoteRow) -> dict[str, str]:
@@ -386,37 +360,6 @@ def _cells(row: QuoteRow) -> dict[str, str]:
         told = (row.status, found.quote, document, "; ".join(found.copies), found.difference)
         cells.update(zip(TOLD, told, strict=False))
     return cells
-
-
-def read_quote_table(given: Any, columns: Mapping[str, str] | None = None) -> QuoteTable:
-    """Read questions with quotes, from whatever `asked_quotes` reads, with the suggestions that were accepted.
-
-    Raises:
-        DatasetError: As `asked_quotes`; or it has a column that only a table with suggestions has.
-    """
-    table = asked_quotes(given, columns)
-    told = [name for name in table.columns if name in TOLD]
-    if told and not {"quote_check", "suggestion"} <= set(told):  # columns of the user's own, which would be dropped
-        raise DatasetError(
-            f"{table.source}: only tables with suggestions have the columns {', '.join(map(repr, told))}, beside "
-            "'quote_check' and 'suggestion'; rename yours to keep them as metadata, or remove them"
-        )
-    if not told:
-        return table
-    quotes: list[AskedQuote] = []
-    for quote in table.quotes:
-        given = quote.metadata
-        answer, suggestion = given.get("accept", "").strip().lower(), given.get("suggestion", "")
-        if answer not in ("", "no", "yes") or (answer == "yes" and not suggestion.strip()):
-            wrong = "there is no suggestion" if answer == "yes" else f"got {shown(given['accept'], 60)}"
-            raise DatasetError(
-                f"{table.source}: line {quote.number}: 'accept': expected 'yes' to take the suggestion as the quote, "
-                f"else nothing; {wrong}"
-            )
-        if answer == "yes":
-            quote = replace(quote, quote=suggestion, document=given.get("suggestion_document") or quote.document)
-        quotes.append(replace(quote, metadata={name: value for name, value in given.items() if name not in TOLD}))
-    return replace(table, columns=tuple(name for name in table.columns if name not in TOLD), quotes=tuple(quotes))
 
 
 # Locating the quotes of a table.
@@ -460,7 +403,7 @@ def check_quotes(
     corpus = checked_corpus(Corpus.of(corpus) if isinstance(corpus, str | Path) else corpus)
     if repeated not in get_args(Repeated):
         raise ConfigError(f"repeated={shown(repeated)}; expected 'ambiguous' or 'any'")
-    return _checked(read_quote_table(given, columns), corpus, verbatim_only, repeated)
+    return _checked(asked_quotes(given, columns), corpus, verbatim_only, repeated)
 
 
 def _checked(
@@ -627,7 +570,7 @@ def dataset_from_quotes(given: Any, corpus: Corpus, columns: Mapping[str, str] |
 
     Where stages are kept, the same quotes are located in the same documents once.
     """
-    table = read_quote_table(given, columns)
+    table = asked_quotes(given, columns)
 
     def located() -> Arrays:
         rows = [
@@ -640,13 +583,7 @@ def dataset_from_quotes(given: Any, corpus: Corpus, columns: Mapping[str, str] |
     rows: list[QuoteRow] = []
     kept = json.loads(stage("labels", facts, located)["rows"].tobytes())
     for asked, (status, places, advice) in zip(table.quotes, kept, strict=True):
-        spans = (
-            tuple(
-                CharacterSpan(DocumentId(name), start, end, corpus[name].content[start:end])
-                for name, start, end in place
-            )
-            for place in places
-        )
+        spans = (tuple(with_text(CharacterSpan(*span), corpus) for span in place) for place in places)
         rows.append(QuoteRow(**vars(asked), status=status, places=tuple(spans), advice=advice))
     check = QuoteCheck(table.source, corpus, tuple(rows), table.columns)
     dataset = check.dataset()
@@ -655,3 +592,162 @@ def dataset_from_quotes(given: Any, corpus: Corpus, columns: Mapping[str, str] |
     elif check.alternatives:
         note(f"{table.source}: {check.alternatives}")
     return dataset
+
+
+# Questions of a table of quotes, added to a dataset.
+
+_LOST = (
+    "its label was lost as the documents changed: `dataset update` shows what stands in its place, and takes it with "
+    "--take; or quote another text"
+)
+_LONGEST = 60  # characters of a wording
+
+
+@dataclass(frozen=True)
+class Additions:
+    """Dataset with the questions of a table of quotes.
+
+    Attributes:
+        dataset: The dataset.
+        added: The questions that it did not have, or had skipped.
+        corrected: Those whose quotes or metadata are other than it had; the table counts.
+        kept: Those that it had as the table has them, or with a quote in the table that was not located.
+        skipped: Those that it did not have, or had skipped, of which a quote was not located.
+        check: The table.
+    """
+
+    dataset: Dataset[CharacterSpan]
+    added: tuple[Query, ...]
+    corrected: tuple[Query, ...]
+    kept: tuple[Query, ...]
+    skipped: tuple[Query, ...]
+    check: QuoteCheck
+
+    def counted(self) -> str:
+        """Return how many questions of the table the dataset has now, and how."""
+        counts = f"{len(self.corrected)} corrected, {len(self.kept)} there already"
+        return f"{len(self.added)} question{'s' * (len(self.added) != 1)} added, {counts}"
+
+
+def add_questions(dataset: Dataset[CharacterSpan], check: QuoteCheck, corpus: Corpus) -> Additions:
+    """Add the questions of a table of quotes to a dataset in the same corpus.
+
+    A question is known by its id: that of the table or, without one, that of the skipped question with its wording, if
+    no other question has that, or else the one that is generated of its wording. A new one is skipped if a quote of its
+    is not located. A quote of a label that its question has is that label, wherever else its text stands; if that was
+    lost, so is the quote. Metadata that the table does not have stays.
+
+    Raises:
+        DatasetError: The id of a question in the table is that of another question in the dataset, scored or skipped.
+    """
+    check = _of_skipped(_as_labelled(check, dataset), dataset)
+    known = {query.id: query for query in (*(label.query for label in dataset.skipped), *dataset.queries)}
+    _check_ids(known, check)
+
+    def merged(query: Query) -> Query:
+        earlier = known.get(query.id)
+        return query if earlier is None else replace(earlier, metadata={**earlier.metadata, **query.metadata})
+
+    located, unplaced = check.labels({query.id: query.text for query in known.values()})
+    given = {entry.query.id: replace(entry, query=merged(entry.query)) for entry in located}
+    unplaced = tuple(replace(label, query=merged(label.query)) for label in unplaced)
+    before = {entry.query.id: entry for entry in dataset}
+    corrected = {
+        query_id
+        for query_id, entry in given.items()
+        if query_id in before and (_answers(entry), entry.query) != (_answers(before[query_id]), before[query_id].query)
+    }
+    entries = [given[entry.query.id] if entry.query.id in corrected else entry for entry in dataset]
+    added = [entry for query_id, entry in given.items() if query_id not in before]
+    again = {label.query.id: label.query for label in unplaced}
+    asked = before.keys() | given.keys()
+    skipped = [label for label in dataset.skipped if label.query.id not in asked | again.keys()]
+    listed = (given.keys() | again.keys()) - corrected
+    skipped += [label for label in unplaced if label.query.id not in asked]
+    return Additions(
+        replace(dataset, ground_truth=(*entries, *added), corpus=corpus, corpus_hash=None, skipped=tuple(skipped)),
+        tuple(entry.query for entry in added),
+        tuple(entry.query for entry in entries if entry.query.id in corrected),
+        tuple(query for query in dataset.queries if query.id in listed),
+        tuple(query for query_id, query in again.items() if query_id not in asked),
+        check,
+    )
+
+
+def _as_labelled(check: QuoteCheck, dataset: Dataset[CharacterSpan]) -> QuoteCheck:
+    """Return a check in which quotes of labels that a dataset has, or lost, are where these are.
+
+    The table may be the one that the dataset was made of: what was chosen, moved or lost since is not chosen again. A
+    row that asks for any place, or names a document that the label is not in, is not one of these.
+    """
+    found: dict[str, list[CharacterSpan]] = defaultdict(list)
+    lost: dict[str, list[CharacterSpan]] = defaultdict(list)
+    for entry in dataset:
+        for name in {entry.query.id, _spaced(entry.query.text)}:
+            found[name] += entry.labels
+    for question in dataset.incomplete:
+        for name in {question.query.id, _spaced(question.query.text)}:
+            lost[name] += [span for numbers, span in question.labels() if numbers in question.texts]
+    rows: list[QuoteRow] = []
+    for row in check.rows:
+        name = row.id or _spaced(row.question)
+        same = [] if row.asks_for_any else [one for one in found[name] if _is_quoted(one, row)]
+        if same:
+            taken = same if row.status == "ambiguous" else same[:1]  # then it stands for all of them
+            found[name] = [one for one in found[name] if one not in taken]
+            fate = Fate("located", tuple((one,) for one in taken))
+            row = replace(row, **vars(fate))
+        elif not row.asks_for_any and any(_is_quoted(one, row) for one in lost[name]):
+            row = replace(row, **vars(Fate(advice=_LOST)))
+        rows.append(row)
+    return replace(check, rows=with_conflicts(rows))
+
+
+def _is_quoted(span: CharacterSpan, row: QuoteRow) -> bool:
+    """Return whether a row quotes a label: the same words, and no document in full that the label is not in.
+
+    "pricing.md" does not name "archive/pricing.md" in full.
+    """
+    shown = markup_of(span.doc_id, span.text).text
+    words = [[flat(text[start:end]) for start, end in word_places(text)] for text in (shown, row.quote)]
+    own, name = span.doc_id, row.document.strip()
+    is_own = name and names_fully(name, own)
+    others = {one.doc_id for place in row.places for one in place if name and one.doc_id != own}
+    names_another = any(names_fully(name, one) and not (is_own and names_fully(own, one)) for one in others)
+    return bool(words[0]) and words[0] == words[1] and not names_another
+
+
+def _of_skipped(check: QuoteCheck, dataset: Dataset[CharacterSpan]) -> QuoteCheck:
+    """Return a table in which rows without an id have that of the skipped question whose wording they alone have."""
+    ids: dict[str, set[str]] = defaultdict(set)
+    for query in (*(label.query for label in dataset.skipped), *dataset.queries):
+        ids[_spaced(query.text)].add(query.id)
+    skipped = {label.query.id for label in dataset.skipped}
+    own = {words: found.pop() for words, found in ids.items() if len(found) == 1 and found <= skipped}
+    rows = [row if row.id else replace(row, id=own.get(_spaced(row.question), "")) for row in check.rows]
+    return replace(check, rows=tuple(rows))
+
+
+def _check_ids(known: Mapping[QueryId, Query], check: QuoteCheck) -> None:
+    """Raise DatasetError if an id of the table is that of another question: one of the two would be gone."""
+    problems = Problems()
+    first = {row.id: row for row in reversed(check.rows)}
+    for row in sorted(first.values(), key=lambda row: row.number):
+        other = known.get(QueryId(row.id))
+        if other is not None and _spaced(other.text) != _spaced(row.question):
+            problems.append(
+                f"line {row.number}: the id {shown(row.id)} is that of {shown(other.text, _LONGEST)} in the dataset, "
+                f"and of {shown(row.question, _LONGEST)} in the table; give the new question another id or, if the two "
+                "are one question, the wording that the dataset has"
+            )
+    if problems:
+        raise DatasetError(problems.message(check.source))
+
+
+def _answers(entry: GroundTruth[CharacterSpan]) -> set[tuple[object, frozenset[object]]]:
+    """Return what the answers of a question are: of each its first place, and the others in any order."""
+    return {(answer.reference, frozenset(answer.places)) for answer in entry.answers}
+
+
+def _spaced(wording: str) -> str:
+    return " ".join(wording.split())

@@ -2,8 +2,9 @@
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from hashlib import sha256
 from itertools import groupby
@@ -14,27 +15,12 @@ from ..base.notes import note
 from ..base.outside import first_of, name_line
 from ..base.progress import progress
 from ..contracts.registry.loading import load_installed
-from ..data import (
-    TOKEN,
-    Answer,
-    CharacterSpan,
-    Corpus,
-    Document,
-    DocumentId,
-    Incomplete,
-    Query,
-    Skipped,
-    TokenLevelGroundTruth,
-    pattern_of,
-)
-from ..data.dataset import Dataset, Numbers, check_dataset_level, whole_place
+from ..data import TOKEN, Answer, CharacterSpan, Corpus, Document, DocumentId, GroundTruth, Query, TokenLevelGroundTruth
+from ..data.dataset import Dataset, Incomplete, Numbers, Skipped, check_dataset_level, whole_place
 from ..data.documents import DocumentResolver, checked_corpus
 from ..errors import DatasetError
-from ..text import TextLocator
-from ..text.markups import Markup, markup_of
-from ..text.markups.characters import flat
-from ..text.markups.markup import effects_of
-from ..text.text_locator import LinePlaces
+from ..text import LinePlaces, TextLocator
+from ..text.markups import Markup, effects_of, flat, markup_of
 from .alignment import Alignment, Stood, Words, known_words, partners_of
 from .ends import are_cut
 from .quote_locator import QuoteLocator
@@ -53,7 +39,7 @@ some of its words are others now, or what is shown of them. `uncertain`: its wor
 whether they are its own. `gone`: none is left.
 """
 
-_NEAR = 32  # characters on either side that tell whether a word or a number goes on
+
 _LONGEST = 3  # times as many words as a label has, and 20 more, are where its words may be now
 _MORE = 20
 
@@ -149,22 +135,21 @@ class Carrier:
         """
         words, before = self._aligned.new, self.old[span.doc_id]
         there = words.document_of(new[0])
+        source, content = before.content, there.content
+        shown, shown_there = self._markup(before, self._aligned.old), self._markup(there, words)
         start, stop = int(words.starts[new[0]]), int(words.ends[new[1] - 1])
         low = int(words.ends[new[0] - 1]) if new[0] > words.bounds(there.id)[0] else 0
         high = int(words.starts[new[1]])  # of the gap behind a document, that is its end
-        ahead = span.start, int(self._aligned.old.starts[old[0]])
-        behind = int(self._aligned.old.ends[old[1] - 1]), span.end
-        source, content = before.content, there.content
-        shown, shown_there = self._markup(before, self._aligned.old), self._markup(there, words)
-        if source[slice(*ahead)] == content[max(start - (ahead[1] - ahead[0]), 0) : start]:
-            start -= ahead[1] - ahead[0]
+        first, last = int(self._aligned.old.starts[old[0]]), int(self._aligned.old.ends[old[1] - 1])
+        if content.endswith(source[span.start : first], 0, start):
+            start -= first - span.start
         else:
-            signs = _signs(shown, *ahead)
+            signs = _signs(shown, span.start, first)
             start = next((at for at in range(start, low - 1, -1) if _signs(shown_there, at, start) == signs), start)
-        if source[slice(*behind)] == content[stop : stop + behind[1] - behind[0]]:
-            stop += behind[1] - behind[0]
+        if content.startswith(source[last : span.end], stop):
+            stop += span.end - last
         else:
-            signs = _signs(shown, *behind)
+            signs = _signs(shown, last, span.end)
             stop = next((at for at in range(stop, high + 1) if _signs(shown_there, stop, at) == signs), stop)
         return CharacterSpan(there.id, start, stop, content[start:stop])
 
@@ -176,7 +161,7 @@ class Carrier:
             return "signs"
         if effects_of(markup, span.start, span.end) != effects_of(markup_now, now.start, now.end):
             return "struck out, raised or lowered"
-        was, cut = _are_cut(old, span), _are_cut(new, now)
+        was, cut = are_cut(old, span.start, span.end), are_cut(new, now.start, now.end)
         if any(one and not other for one, other in zip(cut, was, strict=True)):
             return "part of another word or number"
         (column, row, start), (column_now, row_now, start_now) = heads_of(old, span.start), heads_of(new, now.start)
@@ -200,12 +185,6 @@ class Carrier:
 
 def _signs(markup: Markup, start: int, end: int) -> str:
     return flat(markup.shown(start, end)).strip()
-
-
-def _are_cut(document: Document, span: CharacterSpan) -> tuple[bool, bool]:
-    content = document.content
-    before, behind = content[max(span.start - _NEAR, 0) : span.start], content[span.end : span.end + _NEAR]
-    return are_cut(document.id, before, content[span.start : span.end], behind)
 
 
 # What a value is about: the head of its column and of its row. Under or beside another one it says something else.
@@ -310,20 +289,11 @@ class LabelChange:
 
     def record(self, lines: LinePlaces) -> dict[str, Any]:
         """Return it as files hold it."""
-        found, offered = self.carried.span, self.carried.proposal
-        return {
-            "id": self.id,
-            "kind": self.kind,
-            "query": {"id": self.query.id, "query": self.query.text},
-            "before": _record(self.before),
-            **({"why": self.carried.why} if self.carried.why else {}),
-            **({"now": _record(found) | {"where": lines.named(found)}} if found else {}),
-            **({"proposal": _record(offered) | {"where": lines.named(offered)}} if offered else {}),
-        }
-
-
-def _record(span: CharacterSpan) -> dict[str, Any]:
-    return {"doc_id": span.doc_id, "start": span.start, "end": span.end, "text": span.text}
+        query = {"id": self.query.id, "query": self.query.text}
+        told: dict[str, Any] = {"id": self.id, "kind": self.kind, "query": query, "before": asdict(self.before)}
+        told |= {"why": self.carried.why} if self.carried.why else {}
+        places = {"now": self.carried.span, "proposal": self.carried.proposal}
+        return told | {key: asdict(span) | {"where": lines.named(span)} for key, span in places.items() if span}
 
 
 @dataclass(frozen=True, repr=False)
@@ -346,7 +316,7 @@ class Relabelled:
     @property
     def changed(self) -> tuple[LabelChange, ...]:
         """The labels that are not where they were, those that are for a person to look at first."""
-        changed = [change for change in self.changes if change.kind != "unchanged" or change.was_lost]
+        changed = (change for change in self.changes if change.kind != "unchanged" or change.was_lost)
         return tuple(sorted(changed, key=lambda change: change.is_found))
 
     def taking(self, ids: Collection[str]) -> "Relabelled":
@@ -364,11 +334,11 @@ class Relabelled:
                 f"no change has the id {first_of([*map(repr, unknown)], 5)}; expected ids as `rag-eval dataset update "
                 "--json` lists them for these documents, of changes with a proposal"
             )
-        taken = (
+        taken = [
             replace(change, carried=Carried("taken", change.carried.proposal)) if change.id in ids else change
             for change in self.changes
-        )
-        return _relabelled(self.before, cast("Corpus", self.dataset.corpus), tuple(taken))
+        ]
+        return _relabelled(self.before, cast("Corpus", self.dataset.corpus), taken)
 
     def summary(self, whole: bool = False) -> "Page":
         """Return it as people read it: the weakest labels that fit on a screen, or the whole page."""
@@ -438,51 +408,44 @@ def relabel(dataset: Dataset[CharacterSpan], corpus: Corpus) -> Relabelled:
 
 def _relabelled(dataset: Dataset[CharacterSpan], corpus: Corpus, changes: Sequence[LabelChange]) -> Relabelled:
     """Return a dataset with its labels where they are now."""
-    truth: dict[str, TokenLevelGroundTruth] = {}
+    truth: dict[str, GroundTruth[CharacterSpan]] = {entry.query.id: entry for entry in dataset if not entry.labels}
     incomplete, lost = list[Incomplete](), dict[str, list[LabelChange]]()
     for query, some in groupby(changes, lambda change: change.query):
         of_question = [*some]
-        answers = [[*labels] for _, labels in groupby(of_question, lambda change: change.numbers[0])]
-        places = [[[*labels] for _, labels in groupby(answer, lambda change: change.numbers[1])] for answer in answers]
+        answers = [
+            [[*labels] for _, labels in groupby(answer, lambda change: change.numbers[1])]
+            for _, answer in groupby(of_question, lambda change: change.numbers[0])
+        ]
         whole = [
             [spans for place in answer if (spans := whole_place([change.carried.span for change in place]))]
-            for answer in places
+            for answer in answers
         ]
         if all(whole):
             truth[query.id] = TokenLevelGroundTruth(query, tuple(Answer(tuple(answer)) for answer in whole))
         else:
             lost[query.id] = [change for change in of_question if not change.is_found] or of_question
-        if sum(map(len, whole)) < sum(map(len, places)):
+        if sum(map(len, whole)) < sum(map(len, answers)):
             at_places = tuple(
-                tuple(tuple(one.carried.span or one.before for one in place) for place in answer) for answer in places
+                tuple(tuple(one.carried.span or one.before for one in place) for place in answer) for answer in answers
             )
             gone = {change.numbers: change.text for change in of_question if not change.is_found}
             incomplete.append(Incomplete(query, at_places, gone))
-    for entry in dataset:
-        if not entry.labels:
-            truth[entry.query.id] = TokenLevelGroundTruth(entry.query, ())
     incomplete.sort(key=lambda question: question.query.id not in truth)  # as they are listed when they are read
     wanted = {text for question in incomplete for text in question.texts.values() if text}
     wanted -= set[str]() if dataset.kept is None else dataset.kept.digests()
-    earlier = {digest: text for digest in sorted(wanted) if (text := dataset.text(digest)) is not None}
-    first = [query.id for query in dataset.queries]
-    updated = Dataset(
-        [truth[query_id] for query_id in dict.fromkeys((*first, *truth)) if query_id in truth],
-        TOKEN,
-        name=dataset.name,
+    order = dict.fromkeys((*(query.id for query in dataset.queries), *truth))
+    gone_now = [
+        Skipped(one.query, one.before.text, one.reason, one.before.doc_id) for some in lost.values() for one in some
+    ]
+    left = [label for label in dataset.skipped if label.query.id not in truth.keys() | lost.keys()]
+    updated = replace(
+        dataset,
+        ground_truth=tuple(truth[query_id] for query_id in order if query_id in truth),
         corpus=corpus,
-        metadata=dataset.metadata,
-        skipped=(
-            *(label for label in dataset.skipped if label.query.id not in truth.keys() | lost.keys()),
-            *(
-                Skipped(one.query, one.before.text, one.reason, one.before.doc_id)
-                for some in lost.values()
-                for one in some
-            ),
-        ),
-        incomplete=incomplete,
-        kept=dataset.kept,
-        earlier=earlier,
+        corpus_hash=None,
+        skipped=(*left, *gone_now),
+        incomplete=tuple(incomplete),
+        earlier={digest: text for digest in sorted(wanted) if (text := dataset.text(digest)) is not None},
     )
     return Relabelled(dataset, updated, tuple(changes), tuple(some[0].query for some in lost.values()))
 
@@ -503,20 +466,15 @@ class _Versions:
             for numbers, span in question.labels()
             if numbers in question.texts
         ]
-        earlier: list[dict[DocumentId, str]] = []
+        self._earlier: list[dict[DocumentId, str]] = [{}]
         for doc_id, text in dict.fromkeys((span.doc_id, text) for span, text in lost if text):
-            if all(doc_id in texts for texts in earlier):
-                earlier.append({})
-            next(texts for texts in earlier if doc_id not in texts)[doc_id] = text
-        self._earlier = earlier
-        self._gone = {name: text for texts in earlier[::-1] for name, text in texts.items()}
+            if all(doc_id in texts for texts in self._earlier):
+                self._earlier.append({})
+            next(texts for texts in self._earlier if doc_id not in texts)[doc_id] = text
         self._lost = {span.text for span, _ in lost if len(span.text.split()) >= _TELLING}
         self._carriers: dict[int, Carrier] = {}
+        self._resolver = DocumentResolver(corpus)
         self.not_kept: dict[DocumentId, None] = {}  # documents whose labelled texts are nowhere
-
-    @cached_property
-    def _resolver(self) -> DocumentResolver:
-        return DocumentResolver(self.corpus)
 
     def read(self, span: CharacterSpan, text: str) -> CharacterSpan:
         """Return a label with what it quotes, if that is known."""
@@ -549,7 +507,7 @@ class _Versions:
         An earlier document stands there in place of what it became. That is no document with what its lost labels
         quoted: they would have been found in it. One that became nothing is gone, and may be there again.
         """
-        earlier, texts = self._earlier[number] if number >= 0 else self._gone, self.dataset.texts
+        earlier, texts = self._earlier[max(number, 0)], self.dataset.texts
         first, labelled = self._read(earlier), self._read(texts)
         became = [one for one in labelled if not any(text in one.content for text in self._lost)]
         later = partners_of(first, became) if first and became else {}
@@ -591,15 +549,7 @@ def leaving_out(doc_id: str, corpus: Corpus) -> str | None:
     hidden = any(part.startswith(".") for part in path.parts)  # or outside the folder, if it is ".."
     if doc_id in corpus or hidden or path.is_absolute() or not isinstance(folder, str):
         return None
-    try:
-        given = pattern if isinstance(pattern, str) else ", ".join(pattern)
-        return given if (Path(folder) / path).is_file() else None
-    except (OSError, ValueError):  # no file can be called so
-        return None
-
-
-def pattern_with(doc_ids: Iterable[str], corpus: Corpus) -> str | None:
-    """Return a pattern that also reads files with these names, by their kinds; None if one has no extension."""
-    names = [*(document.id for document in corpus), *doc_ids]
-    suffixes = [PurePosixPath(name).suffix for name in names]
-    return pattern_of(suffixes) if all(suffixes) else None
+    with suppress(OSError, ValueError):  # no file can be called so
+        if (Path(folder) / path).is_file():
+            return pattern if isinstance(pattern, str) else ", ".join(pattern)
+    return None

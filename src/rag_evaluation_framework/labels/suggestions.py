@@ -7,9 +7,9 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from math import floor
 from operator import itemgetter
-from unicodedata import name
 
 from rapidfuzz import fuzz
 from rapidfuzz.distance import LCSseq, Levenshtein, Opcode
@@ -98,15 +98,13 @@ def suggest_located(located: Located, locator: QuoteLocator, difference: str, si
 def _nearest(quote: str, locator: QuoteLocator, doc_id: str | None) -> Suggestion | None:
     """Return the passage of whole words that the fewest edits part from a quote, near where RapidFuzz finds it."""
     texts, letters = locator.rendered, "".join(map(key, quote))
-    compared = letters[:_LONGEST_COMPARED]
-    nearest = (
-        texts.nearest(compared, None if doc_id is None else locator.numbers[DocumentId(doc_id)]) if letters else None
-    )
+    named = None if doc_id is None else locator.numbers[DocumentId(doc_id)]
+    nearest = texts.nearest(letters[:_LONGEST_COMPARED], named) if letters else None
     if nearest is None:
         return None
     number, first, last = nearest
     offsets, markup = texts.offsets(number), texts.markups[number]
-    last = min(last + len(letters) - len(compared), len(offsets))
+    last = min(last + max(len(letters) - _LONGEST_COMPARED, 0), len(offsets))
     begin, end = (markup.at(int(offsets[at])) for at in (first, last - 1))
     low = max(begin - _AROUND, 0)
     text = markup.text[low : end + _AROUND]
@@ -115,19 +113,16 @@ def _nearest(quote: str, locator: QuoteLocator, doc_id: str | None) -> Suggestio
     words = [found.span() for found in _WORD.finditer(text)]
     ends = bisect_right(words, begin - low, key=itemgetter(1)), bisect_right(words, end - low, key=itemgetter(0)) - 1
 
+    @cache
     def edits(ends: tuple[int, int]) -> tuple[int, int]:
         first, last = bisect_left(seen, words[ends[0]][0]), bisect_left(seen, words[ends[1]][1])
         return Levenshtein.distance(given, signs[first:last]), first - last  # of 512 the passage has 768
 
-    fewest = edits(ends)
-    while True:
-        one, other = ends
-        steps = [(one + 1, other), (one - 1, other), (one, other + 1), (one, other - 1)]
-        steps = [step for step in steps if 0 <= step[0] <= step[1] < len(words)]
-        best = min(steps, key=edits, default=ends)
-        if (edit := edits(best)) >= fewest:
-            break
-        ends, fewest = best, edit
+    before = None
+    while ends != before:
+        before, (one, other) = ends, ends
+        steps = [ends, (one + 1, other), (one - 1, other), (one, other + 1), (one, other - 1)]
+        ends = min((step for step in steps if 0 <= step[0] <= step[1] < len(words)), key=edits, default=ends)
     while True:
         one, other = ends
         start = markup.offset(low + words[one][0])
@@ -157,13 +152,13 @@ def _of_parts(parts: Sequence[str], locator: QuoteLocator, doc_id: str | None) -
         return None
     located = {part: locator.locate(part, doc_id, 1).places for part in parts}
     inside = next((places[0][0].doc_id for places in located.values() if places), doc_id)
-    nearest = {part: _nearest(part, locator, inside) for part in parts if not located[part]}
-    texts = [found.quote if (found := nearest.get(part)) else part for part in parts]
-    whole = locator.locate(" … ".join(texts), inside, _LIMIT)
+    nearest = {part: found for part in parts if not located[part] and (found := _nearest(part, locator, inside))}
+    text = " … ".join(nearest[part].quote if part in nearest else part for part in parts)
+    whole = locator.locate(text, inside, _LIMIT)
     if not whole.places:
         return None
-    told = [f"“{_short(part)}” was not found: {found.difference}" for part, found in nearest.items() if found]
-    return suggest_located(whole, locator, "; ".join(told), fuzz.ratio(" … ".join(parts), " … ".join(texts)) / 100)
+    told = [f"“{_short(part)}” was not found: {found.difference}" for part, found in nearest.items()]
+    return suggest_located(whole, locator, "; ".join(told), fuzz.ratio(" … ".join(parts), text) / 100)
 
 
 def lost_parts(quote: str, locator: QuoteLocator, doc_id: str | None) -> str:
@@ -196,8 +191,7 @@ def difference_in_words(quote: str, passage: str) -> str:
         if change.tag != "equal":
             mine = _written(quote, given[change.src_start : change.src_end])
             other = _written(passage, there[change.dest_start : change.dest_end])
-            both = f"{mine} for {other}{_other_script(mine, other)}"
-            told.append(both if mine and other else f"{mine} added" if mine else f"{other} left out")
+            told.append(f"{mine} for {other}" if mine and other else f"{mine} added" if mine else f"{other} left out")
     more = len(told) - _MOST_TOLD
     told = [*told[:_MOST_TOLD], *([f"{more} more"] if more > 0 else [])]
     return ", ".join(told) or "white space beside a sign, or a border of cells"
@@ -219,13 +213,3 @@ def _written(text: str, words: Sequence[re.Match[str]]) -> str:
         return ""
     written = " ".join(text[words[0].start() : words[-1].end()].split())
     return f"“{written if len(written) <= _LONGEST_TOLD else f'{written[: _LONGEST_TOLD - 1]}…'}”"
-
-
-def _other_script(mine: str, other: str) -> str:
-    """Return the names of two letters that differ in their script: the Cyrillic а of a Latin word looks the same."""
-    pairs = [pair for pair in zip(mine, other, strict=False) if pair[0] != pair[1] and "".join(pair).isalpha()]
-    scripts = [[name(sign, "").partition(" ")[0] for sign in pair] for pair in pairs]
-    if len(mine) != len(other) or not any(one != another for one, another in scripts):
-        return ""
-    names = [f"{name(sign, '').capitalize()} (U+{ord(sign):04X})" for sign in pairs[0]]
-    return f": {names[0]} for {names[1]}"

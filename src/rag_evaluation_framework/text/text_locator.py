@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import cached_property
 from itertools import accumulate, chain, islice
 from pathlib import Path
+from typing import Any, Self
 from weakref import WeakValueDictionary
 
 import numpy as np
@@ -264,7 +265,34 @@ class SearchedTexts:
         return PageIndex(self._blocks, self.page)
 
 
-class TextLocator:
+class Locator:
+    """Looks for something in the documents of a corpus."""
+
+    def __init__(self, corpus: Corpus) -> None:
+        self.corpus = corpus
+
+    @classmethod
+    def of(cls, corpus: Corpus) -> Self:
+        """Return the locator of a corpus that all who look for texts in it share, for as long as one of them has it.
+
+        What is costly, the index of the texts and the places that were found, is so made once.
+        """
+        key = cls, id(corpus)
+        locator: Self | None = _shared.get(key)  # it holds its corpus, so the id is not used again while it lives
+        if locator is None:
+            locator = _shared[key] = cls(corpus)
+        return locator
+
+    @cached_property
+    def numbers(self) -> dict[DocumentId, int]:
+        """The number of each document in the corpus."""
+        return {document.id: number for number, document in enumerate(self.corpus)}
+
+
+_shared: WeakValueDictionary[tuple[type, int], Any] = WeakValueDictionary()
+
+
+class TextLocator(Locator):
     """Locates texts in the documents of a corpus.
 
     A text is located where it occurs verbatim or, if it occurs nowhere verbatim, where it differs only in the amount
@@ -272,19 +300,8 @@ class TextLocator:
     """
 
     def __init__(self, corpus: Corpus) -> None:
-        self.corpus = corpus
+        super().__init__(corpus)
         self._known: dict[tuple[str, str | None], tuple[int, list[CharacterSpan]]] = {}  # the limit, and what was found
-
-    @classmethod
-    def of(cls, corpus: Corpus) -> "TextLocator":
-        """Return the locator of a corpus that all who look for texts in it share, for as long as one of them has it.
-
-        What is costly, the index of the texts and the places that were found, is so made once.
-        """
-        locator = _shared.get(id(corpus))  # the locator holds its corpus, so the id is not used again while it lives
-        if locator is None:
-            locator = _shared[id(corpus)] = cls(corpus)
-        return locator
 
     def places(self, text: str, doc_id: str | None = None, limit: int = 20) -> list[CharacterSpan]:
         """Return the occurrences of a text, in document order.
@@ -319,7 +336,7 @@ class TextLocator:
 
     def _occurrences(self, text: str, doc_id: str | None) -> Iterator[CharacterSpan]:
         """Yield the places where a text occurs verbatim or, if there are none, up to white space; none of a blank."""
-        number = None if doc_id is None else self._numbers.get(DocumentId(doc_id))
+        number = None if doc_id is None else self.numbers.get(DocumentId(doc_id))
         if not text.strip() or (doc_id is not None and number is None):
             return
         spaced, shown, verbatim = " ".join(text.split()), "", False
@@ -339,10 +356,6 @@ class TextLocator:
         return CharacterSpan(document.id, start, end, document.content[start:end])
 
     @cached_property
-    def _numbers(self) -> dict[DocumentId, int]:
-        return {document.id: number for number, document in enumerate(self.corpus)}
-
-    @cached_property
     def _exact(self) -> SearchedTexts:
         return SearchedTexts([document.content for document in self.corpus])
 
@@ -353,9 +366,6 @@ class TextLocator:
     @cached_property
     def _spaced(self) -> SearchedTexts:
         return SearchedTexts([collapsed.text for collapsed in self._collapsed])
-
-
-_shared: WeakValueDictionary[int, TextLocator] = WeakValueDictionary()
 
 
 _LEAST_LETTERS = 20  # or digits, about four words: what is shorter is written again without being the same

@@ -38,8 +38,6 @@ Choice: TypeAlias = tuple[tuple[int, ...], ...]
 _SLASH = re.compile(r"\s*/\s*")
 _NUMBER = re.compile(r"[0-9]{1,9}")  # other digits than these are on no key that says "1"
 
-_NEAR = 32  # characters on either side of a place
-
 
 def parse_choice(typed: str, known: int) -> Choice:
     """Return the numbers of passages that were typed; none of them for `0` or `n`, which say that there is no answer.
@@ -144,9 +142,7 @@ def _words(typed: str, passage: CharacterSpan, corpus: Corpus) -> CharacterSpan:
 
 def is_cut(place: CharacterSpan, corpus: Corpus) -> bool:
     """Return whether the first word of a place begins before it, or the last one goes on behind it."""
-    content = corpus[place.doc_id].content
-    before, behind = content[max(place.start - _NEAR, 0) : place.start], content[place.end : place.end + _NEAR]
-    return any(are_cut(place.doc_id, before, content[place.start : place.end], behind))
+    return any(are_cut(corpus[place.doc_id], place.start, place.end))
 
 
 _WORDS = re.compile(rf"{UNSPACED}|(?:(?!{UNSPACED})\S)+")

@@ -57,7 +57,6 @@ class HtmlReader(Reader):
         page = _NO_TAG.sub(_LESS, _decoded(data).replace("\0", "\ufffd"))
         shown = _Shown(page)
         shown.add(JustHTML(page, sanitize=False, track_node_locations=True).root)
-        shown.end()
         line_ends = array("I", (found.start() for found in re.finditer("\n", page)))
         return Reading("".join(shown.pieces), shown.starts, shown.offsets, line_ends)
 
@@ -108,8 +107,6 @@ def _decode(data: bytes, encoding: str) -> str:
         raise CorpusError(
             f"not valid {encoding} (byte {error.start}: 0x{data[error.start]:02x}), which is its encoding"
         ) from error
-    except LookupError as error:  # a codec of Python that is not of texts
-        raise CorpusError(f"declares the encoding {encoding}; expected one of texts, such as utf-8") from error
 
 
 _RUN = re.compile(r"[^ \t\n\r\f]+(?: [^ \t\n\r\f]+)*|[ \t\n\r\f]+")
@@ -135,7 +132,7 @@ class _Shown:
         self._cell_begins = False  # nothing stands in the cell yet, and blocks begin no line there
 
     def add(self, root: Node) -> None:
-        """Add what is shown of an element."""
+        """Add what is shown of the page, once."""
         ahead: list[tuple[Node | Text, bool, bool]] = [(root, False, False)]
         while ahead:  # no recursion, as elements may be nested a million deep
             node, keeps_lines, is_end = ahead.pop()
@@ -149,10 +146,7 @@ class _Shown:
                 keeps_lines = keeps_lines or node.name in _PREFORMATTED or _KEEPS_LINES.search(_style(node)) is not None
                 ahead.append((node, keeps_lines, True))
                 ahead += [(child, keeps_lines, False) for child in reversed(node.children or ())]
-
-    def end(self) -> None:
-        """End the text with the page, so that no place is behind it."""
-        self.starts.append(self._length)
+        self.starts.append(self._length)  # the text ends with the page, so that no place is behind it
         self.offsets.append(len(self.page))
 
     def _part(self, node: Node) -> None:
@@ -229,13 +223,8 @@ class _Shown:
 
 def _is_hidden(element: Node) -> bool:
     attributes, name = element.attrs or {}, element.name
-    if name in _NOT_SHOWN or (name == "title" and element.namespace == "svg"):
-        return True
-    return (
-        "hidden" in attributes
-        or (name == "dialog" and "open" not in attributes)
-        or bool(_HIDES.search(_style(element)))
-    )
+    is_unshown = name in _NOT_SHOWN or (name == "title" and element.namespace == "svg") or "hidden" in attributes
+    return is_unshown or (name == "dialog" and "open" not in attributes) or bool(_HIDES.search(_style(element)))
 
 
 def _style(element: Node) -> str:

@@ -3,13 +3,14 @@
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import zip_longest
+from pathlib import PurePosixPath
 from typing import Any
 
 import numpy as np
 
 from ... import labels
 from ...base.outside import first_of, fit_to_keep, name_line, one_line
-from ...data import NOT_LABELLED, Answer, CharacterSpan, Corpus, Skipped
+from ...data import NOT_LABELLED, Answer, CharacterSpan, Corpus, Skipped, pattern_of
 from ...data.score_table import full_name
 from ...runs import EvaluationResult, QueryResult
 from ...runs.means import TOTAL, Breakdown, Latency, Reranking, Unanswerable
@@ -120,8 +121,9 @@ def labels_left_out(doc_ids: Iterable[str], corpus: Corpus) -> str:
     names = [name for name in dict.fromkeys(doc_ids) if labels.leaving_out(name, corpus) is not None]
     if not names:
         return ""
-    pattern, folder = labels.pattern_with(names, corpus), one_line(str(corpus.metadata["source"]))
-    other = "one that does not" if pattern is None else f"glob {shlex.quote(pattern)}"
+    suffixes = {PurePosixPath(name).suffix for name in (*(document.id for document in corpus), *names)}
+    other = f"glob {shlex.quote(pattern_of(suffixes))}" if all(suffixes) else "one that does not"
+    folder = one_line(str(corpus.metadata["source"]))
     key = "exclude" if "exclude" in corpus.metadata else "glob"
     return f"{key} leaves out {first_of([*map(name_line, names)], 1)} of {folder}; expected {other}"
 

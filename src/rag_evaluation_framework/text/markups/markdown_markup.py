@@ -27,18 +27,6 @@ _BLOCK_TAG = re.compile(
 )
 
 
-def _hide_tag(markup: Markup, start: int, end: int, name: str) -> None:
-    """Hide a tag; where that of a block stands, a line ends."""
-    markup.hide(start, end, "tags", LINE_END if _BLOCK_TAG.match(name) else "")
-
-
-def _hide_entity(markup: Markup, start: int, end: int) -> None:
-    """Show the character of an entity; what is none, or stands for several characters, is left as it is."""
-    shown = html.unescape(markup.source[start:end])
-    if len(shown) == 1:
-        markup.hide(start, end, "entities", shown)
-
-
 # Within a paragraph, in this order: what is read as it stands, then links, the inner ones first, then emphasis.
 
 _SPECIAL = re.compile(r"[`\\<&\[*_~|]")
@@ -184,8 +172,12 @@ class _Reader:
         self.end_paragraph(at, end + 1)
         if kind == "rule":
             self.hide(at, end, "rules", LINE_END)
-        else:
-            self.heading(at, found.end(), end)
+            return end + 1
+        closing = _HEADING_END.search(self.text, found.end(), end)  # attributes and number signs
+        last = closing.start() if closing else end
+        self.hide(at, found.end(), "headings", LINE_END)
+        self.hide(last, end, "headings")
+        self.inline(found.end(), last)
         return end + 1
 
     def fence(self, start: int, end: int, fence: str) -> int:
@@ -201,14 +193,6 @@ class _Reader:
         self.hide(last, behind, CODE, LINE_END)
         self.paragraph = min(behind + 1, len(self.text))
         return behind + 1
-
-    def heading(self, start: int, text: int, end: int) -> None:
-        """Read a heading, whose text ends before attributes and number signs."""
-        found = _HEADING_END.search(self.text, text, end)
-        last = found.start() if found else end
-        self.hide(start, text, "headings", LINE_END)
-        self.hide(last, end, "headings")
-        self.inline(text, last)
 
     def definition(self, start: int) -> int | None:
         """Read the definition of a link, which is not shown."""
@@ -249,9 +233,10 @@ class _Reader:
                 self.hide(start, at + found.start("inside"), CODE)
                 self.hide(at + found.end("inside"), end, CODE)
             elif found["tag"]:
-                _hide_tag(self.markup, start, end, found["tag_name"])
+                self.hide(start, end, "tags", LINE_END if _BLOCK_TAG.match(found["tag_name"]) else "")
             elif found["entity"]:
-                _hide_entity(self.markup, start, end)
+                if len(shown := html.unescape(found[0])) == 1:  # what is none, or several characters, is left
+                    self.hide(start, end, "entities", shown)
             elif found["escape"]:
                 self.hide(start, start + 1, "escapes")
             elif found["address"]:
@@ -264,8 +249,9 @@ class _Reader:
         def link(found: re.Match[str]) -> str:
             (start, end), (first, close), label = found.span(), found.span("text"), found["label"]
             if not found["destination"]:
-                named = found.span("label") if label else (first, close)
-                if not self.is_known(at + named[0], at + named[1]):
+                first_named, last_named = found.span("label") if label else (first, close)
+                named = self.text[at + first_named : at + last_named]
+                if len(named) > _LONGEST_LABEL or _label(named) not in self.labels:
                     return found[0].translate(_NO_BRACKETS)
             if found[0][0] == "!":
                 self.hide(at + start, at + end, "images")
@@ -320,10 +306,6 @@ class _Reader:
         if opens and start < end:
             open_.append((start, end, closes))
             del open_[:-_MOST_OPEN]
-
-    def is_known(self, start: int, end: int) -> bool:
-        """Return whether a link of this label is defined."""
-        return end - start <= _LONGEST_LABEL and _label(self.text[start:end]) in self.labels
 
 
 def _label(text: str) -> str:
