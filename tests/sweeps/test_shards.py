@@ -10,7 +10,7 @@ import pytest
 
 from rag_evaluation_framework import errors
 from rag_evaluation_framework.errors import ConfigError
-from rag_evaluation_framework.runs import RunSpec, open_journal, run, run_experiment
+from rag_evaluation_framework.runs import RunSpec, load_result, open_journal, run, run_experiment
 from rag_evaluation_framework.sweeps import Sweep, cells, in_shards
 
 HOME = Path(cells.__file__).parents[1] / "demo"
@@ -38,6 +38,18 @@ def test_scores_and_rankings_are_those_of_one_run(tmp_path):
         np.testing.assert_array_equal(parts.scores.columns[name], scores)
     assert len([*tmp_path.glob("cells/*")]) == 32
     assert (scored.gates, scored.retriever) == (spec.gates, None)
+
+
+def test_workers_share_the_questions_of_a_shard(tmp_path):
+    spec = SPEC.model_copy(update={"shard": "2/3", "gates": []})
+    scored = in_shards(spec, Path(), tmp_path, 1)
+    whole, parts = result_of(spec), result_of(scored)
+    assert told(parts.queries) == told(whole.queries)
+    with ThreadPoolExecutor(1) as threads:
+        scored = in_shards(spec, Path(), tmp_path, threads)
+    assert told(result_of(scored).queries) == told(whole.queries)
+    asked = [query.query_id for path in scored.rankings for query in load_result(path).queries]
+    assert sorted(asked) == sorted(query.query_id for query in whole.queries)
 
 
 def test_a_shard_that_fails_ends_the_run_and_says_which(tmp_path):

@@ -96,12 +96,12 @@ def _not_empty(given: str) -> str:
 
 
 def _checked_shard(given: str | None) -> str | None:
-    if given is not None and not 1 <= _shard(given)[0] <= _shard(given)[1]:
+    if given is not None and not 1 <= shard_numbers(given)[0] <= shard_numbers(given)[1]:
         raise PydanticCustomError("shard", "expected a shard such as 3/8, the third eighth of the questions")
     return given
 
 
-def _shard(given: str) -> tuple[int, int]:
+def shard_numbers(given: str) -> tuple[int, int]:
     """Return the number of a shard, and of how many; zeros of what is none."""
     number, _, of = given.partition("/")
     return (int(number), int(of)) if number.isdecimal() and of.isdecimal() else (0, 0)
@@ -306,7 +306,7 @@ class RunSpec(Measuring, frozen=True):
         if self.scope_prefix is not None:
             dataset = dataset.with_scopes(self.scope_prefix)
         if self.shard is not None:
-            dataset = dataset.shard(*_shard(self.shard))
+            dataset = dataset.shard(*shard_numbers(self.shard))
         evaluation_type: EvaluationType = self.evaluation_type or dataset.level.evaluation_type
         if self.rankings is not None:
             named = [self.rankings] if isinstance(self.rankings, str) else self.rankings

@@ -34,6 +34,7 @@ from ..data.rankings import OnError
 from ..errors import ConfigError, Interrupted, RagEvalError, ResultError, SaveFailed
 from ..runs import EvaluationResult, ExperimentConfig, RunSpec, load_result, open_journal, parse_config, run
 from ..runs.journal import Resume, depends_on, digest, files_of, is_described, own_modules, unfinished_folder
+from ..runs.spec import shard_numbers
 from ..runs.store import CELLS, REPORT
 from ..runs.texts import keep_corpus
 from .cell import Cell, CellFacts, CellOutcome, Drawer
@@ -411,10 +412,11 @@ def in_shards(
     config = outcome(lambda: workshop.prepared(whole).config, lambda _: None)  # of what cannot be run, shards say why
     questions = _SHARDS if config is None else len(config.dataset)
     of = max(min(executor if isinstance(executor, int) else _SHARDS, questions), 1)
+    first, parts = (1, 1) if spec.shard is None else shard_numbers(spec.shard)
     cells: list[Cell] = []
     for number in range(1, of + 1):
-        name = f"shard {number}/{of}"
-        cells.append(Cell(number, name, {}, {}, parse_config({**asked, "shard": f"{number}/{of}"}, name)))
+        name, own = f"shard {number}/{of}", f"{first + parts * (number - 1)}/{parts * of}"
+        cells.append(Cell(number, name, {}, {}, parse_config({**asked, "shard": own}, name)))
     folders: dict[int, Path] = {}
     try:
         with closing(outcomes(workshop, cells, "raise", executor)) as made:
