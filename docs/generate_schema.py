@@ -8,7 +8,6 @@ import json
 import sys
 from pathlib import Path
 
-from rag_evaluation_framework.base import docstrings
 from rag_evaluation_framework.runs import RunSpec
 
 FILE = Path(__file__).resolve().parent / "reference" / "run.schema.json"
@@ -17,10 +16,7 @@ FILE = Path(__file__).resolve().parent / "reference" / "run.schema.json"
 def schema() -> str:
     """Return the schema as text."""
     dialect = "https://json-schema.org/draft/2020-12/schema"
-    found = RunSpec.model_json_schema()
-    for name, text in docstrings(RunSpec).items():
-        found["properties"][name] = dict(sorted({**found["properties"][name], "description": text}.items()))
-    return json.dumps({"$schema": dialect, **found}, indent=2) + "\n"
+    return json.dumps({"$schema": dialect, **RunSpec.model_json_schema()}, indent=2) + "\n"
 
 
 if __name__ == "__main__":

@@ -14,17 +14,20 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
+    GetJsonSchemaHandler,
     InstanceOf,
     PlainSerializer,
     StrictBool,
     WithJsonSchema,
 )
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema
 
 from .. import labels
 from ..base.coroutines import checked_limit
 from ..base.files import whole_path
 from ..base.outside import first_of, fit_to_keep, shown
-from ..base.records import Faults, refuse_unknown, refused
+from ..base.records import Faults, docstrings, refuse_unknown, refused
 from ..base.stages import shared_of
 from ..components.retrievers.combined import RerankedRetriever, within_scopes
 from ..components.retrievers.function import Pipeline
@@ -87,6 +90,8 @@ _Statuses = Annotated[
 _Tokenizer = Annotated[
     Tokenizer | None,
     BeforeValidator(lambda given: None if given is None else checked_counter(given)),
+    PlainSerializer(lambda tokenizer: None if tokenizer is None else tokenizer.name),
+    WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "null"}]}),
 ]
 
 
@@ -99,6 +104,8 @@ def _built(given: Any) -> tuple[Sink, ...]:
 _Sinks = Annotated[
     tuple[Sink, ...],
     BeforeValidator(_built),
+    PlainSerializer(lambda sinks: [*map(describe, sinks)]),
+    WithJsonSchema({"type": "array", "items": {"anyOf": [{"type": "string"}, {"type": "object"}]}}),
 ]
 
 
@@ -123,6 +130,13 @@ class Asking(BaseModel, frozen=True):
     on_error: OnError = "collect"
     """collect keeps failed questions in the result, raise ends at the first. The same holds for metrics that raise;
     then `QueryFailed` is raised, and nothing is saved."""
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        schema = handler.resolve_ref_schema(handler(core_schema))
+        for name, text in docstrings(cls).items():
+            schema["properties"][name]["description"] = text
+        return schema
 
     @classmethod
     def of_record(cls, record: Mapping[str, Any]) -> "Asking":
