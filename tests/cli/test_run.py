@@ -207,8 +207,8 @@ def test_a_retriever_that_cannot_index_ends_in_a_message_and_leaves_no_run(rag_e
         ([*FLAGS, "--budget", "0ch"], "error: --budget: budget '0ch': expected a whole number of at least 1"),
         ([*FLAGS, "--retriever", "bm25:k1=x"], "error: BM25Retriever: k1='x'; expected a number of at least 0"),
         (
-            [*FLAGS, "--retriever", "bm25:k1=1.2", "--chunker", "sentence"],
-            "a retriever with parameters holds its parts",
+            [*FLAGS, "--retriever", "bm25:k1=1.2,chunker=sentence", "--chunker", "sentence"],
+            "retriever 'bm25:k1=1.2,chunker=sentence' holds its chunker, and chunker is given beside it",
         ),
         ([*FLAGS, "--retriever", "nonsense"], "bm25"),
         ([*FLAGS, "--retriever", "nowhere:search"], "cannot be imported"),
@@ -580,10 +580,19 @@ def test_the_configuration_that_init_wrote_is_named_where_nothing_is(rag_eval, f
     assert "a configuration file, such as .rag-eval/questions.yaml, or --dataset" in rag_eval("run").err
 
 
+def test_a_retriever_with_parameters_keeps_the_chunker_of_the_file(rag_eval, folder):
+    (folder / "own.yaml").write_text("corpus: docs\ndataset: questions.csv\nchunker: sentence\n")
+    run = json.loads(rag_eval("run", "own.yaml", "--retriever", "bm25:k1=2", "--allow-skipped", "2", "--json").out)[
+        "run"
+    ]
+    retriever = load_result(run).config["retriever"]
+    assert (retriever["chunker"]["type"], retriever["k1"]) == ("sentence", 2)
+
+
 def test_the_parts_of_a_run_are_scored_together_as_the_whole(rag_eval, folder):
     flags = [*FLAGS, "--metric", "span_recall", "--json"]
     whole = json.loads(rag_eval("run", *flags).out)
-    parts = [rag_eval("run", *flags, "--set", f"shard={number}/2", "--gate", "span_recall@5 >= 1") for number in (1, 2)]
+    parts = [rag_eval("run", *flags, "--shard", f"{number}/2", "--gate", "span_recall@5 >= 1") for number in (1, 2)]
     assert all("a shard is not gated, nor compared with a baseline" in part.err for part in parts)
     told = [json.loads(part.out) for part in parts]
     assert sum(part["counts"]["questions"] for part in told) == whole["counts"]["questions"]
@@ -595,9 +604,9 @@ def test_the_parts_of_a_run_are_scored_together_as_the_whole(rag_eval, folder):
 
 @pytest.mark.parametrize("shard", ["3/2", "0/2", "a", "a/b", "-1/2", "''"])
 def test_a_shard_that_is_none_is_refused(rag_eval, folder, shard):
-    outcome = rag_eval("run", *FLAGS, "--set", f"shard={shard}")
+    outcome = rag_eval("run", *FLAGS, "--shard", shard)
     assert outcome.code == 2
-    assert "--set shard: expected a shard such as 3/8, the third eighth of the questions" in outcome.err
+    assert "--shard: expected a shard such as 3/8, the third eighth of the questions" in outcome.err
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from rag_evaluation_framework import load_result
+from rag_evaluation_framework import load_result, sweeps
 
 FLAGS = ("--corpus", "docs", "--dataset", "questions.csv")
 OVER = ("--over", "chunker.chunk_size=20,800", "--over", "k=1,5")
@@ -123,6 +123,19 @@ def test_the_page_is_written_as_html(rag_eval, folder):
     refused = rag_eval("sweep", *FLAGS, *OVER, "--html", "sweep.html")
     assert refused.code == 2
     assert "sweep.html" in refused.err
+
+
+@pytest.mark.parametrize(("options", "taken"), [([], "if-sure"), (["--resume"], "always"), (["--fresh"], "never")])
+def test_shards_of_a_run_are_told_which_answers_are_taken(rag_eval, folder, options, taken, monkeypatch):
+    told = []
+
+    def in_shards(spec, *_, resume, **__):
+        told.append(resume)
+        return spec
+
+    monkeypatch.setattr(sweeps, "in_shards", in_shards)
+    assert rag_eval("run", *FLAGS, "--workers", "2", *options).code == 0
+    assert told == [taken]
 
 
 @pytest.mark.parametrize("root", ["out", "~/out", None])

@@ -173,9 +173,9 @@ def test_components_are_written_short_or_nested(folder, content, retriever):
     ("content", "advice"),
     [
         (
-            {"retriever": "bm25:k1=2", "chunker": "sentence"},
-            "retriever 'bm25:k1=2' and chunker were given; a retriever with parameters holds its parts, as in "
-            "retriever: {type: bm25, ..., chunker: ...}",
+            {"retriever": "bm25:k1=2,chunker=sentence", "chunker": "sentence"},
+            "retriever 'bm25:k1=2,chunker=sentence' holds its chunker, and chunker is given beside it, too; leave "
+            "one of them out",
         ),
         (
             {"retriever": "own:search", "chunker": {"type": "sentence"}, "embedder": "lsa"},
@@ -183,9 +183,9 @@ def test_components_are_written_short_or_nested(folder, content, retriever):
             "out",
         ),
         (
-            {"retriever": {"type": "bm25", "k1": 2}, "chunker": "sentence"},
-            "retriever 'bm25' and chunker were given; a retriever with parameters holds its parts, as in retriever: "
-            "{type: bm25, ..., chunker: ...}",
+            {"retriever": {"type": "bm25", "chunker": "sentence"}, "chunker": "sentence"},
+            "retriever {'type': 'bm25', 'chunker': 'sentence'} holds its chunker, and chunker is given beside "
+            "it, too; leave one of them out",
         ),
     ],
     ids=["text", "own", "mapping"],
@@ -196,9 +196,16 @@ def test_parts_beside_a_retriever_that_holds_its_own_are_refused_with_advice(fol
     assert str(refused.value) == advice
 
 
-def test_the_advice_for_parts_beside_a_retriever_works(folder):
-    retriever = experiment(folder, retriever="bm25:k1=2,chunker=sentence").retriever
-    assert retriever == BM25Retriever(SentenceChunker(), k1=2)
+@pytest.mark.parametrize(
+    "content",
+    [
+        {"retriever": "bm25:k1=2,chunker=sentence"},
+        {"retriever": "bm25:k1=2", "chunker": "sentence"},
+        {"retriever": {"type": "bm25", "k1": 2}, "chunker": {"type": "sentence"}},
+    ],
+)
+def test_parts_are_in_a_retriever_with_parameters_or_beside_it(folder, content):
+    assert experiment(folder, **content).retriever == BM25Retriever(SentenceChunker(), k1=2)
 
 
 @pytest.mark.parametrize(
@@ -356,7 +363,7 @@ def test_a_component_that_cannot_be_built_is_an_error_that_lists_the_alternative
         experiment(folder, retriever=given)
 
 
-@pytest.mark.parametrize("retriever", ["bm25:k1=2", {"type": "bm25"}, "{own}:search"], ids=str)
+@pytest.mark.parametrize("retriever", ["{own}:search", {"type": "hybrid"}], ids=str)
 def test_parts_that_a_whole_retriever_would_ignore_are_refused(folder, own, retriever):
     given = retriever.format(own=own) if isinstance(retriever, str) else retriever
     with pytest.raises(ConfigError, match=r"^retriever '.*' and chunker were given; "):

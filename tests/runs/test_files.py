@@ -269,7 +269,7 @@ def question(**known):
     ("line", "message"),
     [
         (b"{", r"line 1: not valid JSON"),
-        (b"\xff", r"line 1: not valid JSON"),
+        (b"\xff", r"line 1: not valid UTF-8"),
         (b"[]", r"line 1: \$\."),
         (b"", r"questions\.jsonl: has no questions"),
         (b'{"query_id": "one"}', r"line 1: \$\.text: Field required"),

@@ -31,8 +31,8 @@ from rag_evaluation_framework.components import HybridRetriever, RerankedRetriev
 from rag_evaluation_framework.components.retrievers import FunctionRetriever
 from rag_evaluation_framework.data import Answer, Hit, Retrieval, Stage
 from rag_evaluation_framework.demo import load_handbook
-from rag_evaluation_framework.runs import runner
 from rag_evaluation_framework.runs.config import CONFIGS
+from rag_evaluation_framework.scoring import reranking
 from rag_evaluation_framework.testing import ReversingReranker
 from support.rerankers import SharedWords
 from support.results import saved_rows
@@ -233,7 +233,7 @@ class TestCeiling:
         whole = RerankedRetriever(lambda query, k: found[:k], ReversingReranker())
         truth = dataset([(0, 5), (20, 40), (50, 75)], [(20, 25)], [(5, 8), (60, 70)])
         together = run(whole, truth, k=[2], budgets=["20ch"]).queries.ceilings
-        monkeypatch.setattr(runner, "_HITS_AT_ONCE", 1)
+        monkeypatch.setattr(reranking, "_HITS_AT_ONCE", 1)
         for name, column in run(whole, truth, k=[2], budgets=["20ch"]).queries.ceilings.items():
             np.testing.assert_array_equal(column, together[name], err_msg=name)
 

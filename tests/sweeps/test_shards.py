@@ -2,6 +2,7 @@
 
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import nullcontext
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +10,7 @@ import pytest
 
 from rag_evaluation_framework import errors
 from rag_evaluation_framework.errors import ConfigError
-from rag_evaluation_framework.runs import RunSpec, run_experiment
+from rag_evaluation_framework.runs import RunSpec, load_result, open_journal, run, run_experiment
 from rag_evaluation_framework.sweeps import Sweep, cells, in_shards
 
 HOME = Path(cells.__file__).parents[1] / "demo"
@@ -39,6 +40,18 @@ def test_scores_and_rankings_are_those_of_one_run(tmp_path):
     assert (scored.gates, scored.retriever) == (spec.gates, None)
 
 
+def test_workers_share_the_questions_of_a_shard(tmp_path):
+    spec = SPEC.model_copy(update={"shard": "2/3", "gates": []})
+    scored = in_shards(spec, Path(), tmp_path, 1)
+    whole, parts = result_of(spec), result_of(scored)
+    assert told(parts.queries) == told(whole.queries)
+    with ThreadPoolExecutor(1) as threads:
+        scored = in_shards(spec, Path(), tmp_path, threads)
+    assert told(result_of(scored).queries) == told(whole.queries)
+    asked = [query.query_id for path in scored.rankings for query in load_result(path).queries]
+    assert sorted(asked) == sorted(query.query_id for query in whole.queries)
+
+
 def test_a_shard_that_fails_ends_the_run_and_says_which(tmp_path):
     with ThreadPoolExecutor(1) as threads, pytest.raises(ConfigError, match=r"shard 1/32: .*retriever 'nothing'"):
         in_shards(SPEC.model_copy(update={"retriever": "nothing"}), Path(), tmp_path, threads)
@@ -53,6 +66,42 @@ def test_no_shard_is_without_a_question(tmp_path, executor, shards):
     with ThreadPoolExecutor(1) as threads, nullcontext() if shards else pytest.raises(ConfigError, match="at least 1"):
         assert len(in_shards(spec, Path(), tmp_path, threads if executor is None else executor).rankings) == shards
     assert len([*tmp_path.glob("cells/*")]) == shards
+
+
+@pytest.mark.parametrize(("resume", "asked_again"), [("if-sure", True), ("always", False)])
+def test_answers_of_an_unfinished_shard_are_taken_as_the_run_says(tmp_path, monkeypatch, resume, asked_again):
+    Path(tmp_path, "docs").mkdir()
+    Path(tmp_path, "docs", "a.md").write_text("Ask the help desk first.\n")
+    Path(tmp_path, "q.csv").write_text("question,quote\nWhom?,help desk\n")
+    # A function that stands for another one: what it depends on is not known.
+    Path(tmp_path, f"wrapping_{resume[:2]}.py").write_text(
+        "from functools import wraps\n"
+        "def wrapped(function):\n"
+        "    @wraps(function)\n"
+        "    def inner(query, k):\n"
+        "        return function(query, k)\n"
+        "    return inner\n"
+    )
+    own = f"own_{resume[:2]}"
+    Path(tmp_path, f"{own}.py").write_text(
+        f"from wrapping_{resume[:2]} import wrapped\n"
+        "asked = []\n"
+        "@wrapped\n"
+        "def search(query, k):\n"
+        "    asked.append(query)\n"
+        "    return ['help desk']\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    spec = RunSpec(corpus="docs", dataset="q.csv", k=[1], retriever=f"{own}:search")
+    shard = cells.Cell(1, "shard 1/1", {}, {}, spec.model_copy(update={"shard": "1/1"}))
+    prepared = cells.Workshop(tmp_path, tmp_path).prepared(shard)
+    with open_journal(prepared.config, "if-sure", prepared.pipeline) as journal:
+        run(prepared.config, journal)  # and is killed before it is saved
+    asked = import_module(own).asked
+    first = len(asked)
+    with ThreadPoolExecutor(1) as threads:
+        in_shards(spec, tmp_path, tmp_path, threads, resume=resume)
+    assert (len(asked) > first) == asked_again
 
 
 class Interrupted(Executor):

@@ -3,7 +3,7 @@
 import inspect
 from collections.abc import Awaitable, Callable, Collection, Coroutine, Generator, Sequence
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, ThreadPoolExecutor, wait
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from contextvars import ContextVar, copy_context
 from copy import copy
 from dataclasses import fields, is_dataclass
@@ -19,7 +19,7 @@ from weakref import WeakValueDictionary
 import rag_evaluation_framework.base as support
 
 from ..errors import ConfigError
-from .exits import on_failure
+from .exits import bound, on_failure
 from .interrupts import say_that_it_goes_on
 from .outside import shown
 
@@ -133,14 +133,9 @@ class Awaited:
         """Whether this, or what it is done inside of, was cancelled."""
         return self._cancelled or (self._around is not None and self._around.cancelled)
 
-    @contextmanager
-    def here(self) -> Generator[None]:
+    def here(self) -> AbstractContextManager[None]:
         """Hold what is awaited inside, in this context."""
-        token = _awaited.set(self)
-        try:
-            yield
-        finally:
-            _awaited.reset(token)
+        return bound(_awaited, self, None)
 
     @contextmanager
     def holding(self, future: "Future[Any]") -> Generator[None]:

@@ -24,7 +24,7 @@ from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any, TypeAlias, TypeGuard
 
-from ..errors import DatasetError, InputError
+from ..errors import DatasetError, RagEvalError
 from .outside import shown
 
 # Strict JSON: no repeated keys, no NaN or infinity, no numbers beyond floats, limited nesting.
@@ -188,7 +188,7 @@ _WIDE = {
 _IMPOSSIBLE = (errno.ENAMETOOLONG, errno.ELOOP, errno.EINVAL)
 
 
-def checked_path(given: str | os.PathLike[str], refusal: type[InputError] = DatasetError) -> Path:
+def checked_path(given: str | os.PathLike[str], refusal: type[RagEvalError] = DatasetError) -> Path:
     """Return a path after checking that a file can be called so; whether there is one is left to who opens it.
 
     Raises:
@@ -227,7 +227,7 @@ def whole_path(given: str) -> str:
         return given
 
 
-def read_bytes(path: Path, refusal: type[InputError], *, most: int, remedy: str) -> bytes:
+def read_bytes(path: Path, refusal: type[RagEvalError], *, most: int, remedy: str) -> bytes:
     """Return the content of a file or pipe.
 
     Args:
@@ -241,7 +241,7 @@ def read_bytes(path: Path, refusal: type[InputError], *, most: int, remedy: str)
             class `refusal`.
     """
     try:
-        with _opened(path, refusal) as file:
+        with opened(path, refusal) as file:
             size = os.fstat(file.fileno()).st_size
             data = b"" if size > most else file.read() if size else file.read(most + 1)  # a pipe has no size
     except OSError as error:
@@ -251,7 +251,7 @@ def read_bytes(path: Path, refusal: type[InputError], *, most: int, remedy: str)
     return data
 
 
-def as_utf8(data: bytes, path: Path, refusal: type[InputError]) -> bytes:
+def as_utf8(data: bytes, path: Path, refusal: type[RagEvalError]) -> bytes:
     """Return the content of a file in UTF-8: converted if it is UTF-16 or UTF-32, else as it is.
 
     Raises:
@@ -271,7 +271,7 @@ def _wide(data: bytes) -> str | None:
 
 def read_text(
     path: Path,
-    refusal: type[InputError] = DatasetError,
+    refusal: type[RagEvalError] = DatasetError,
     *,
     most: int = LARGEST,
     remedy: str = "save it as JSONL, which is read line by line",
@@ -291,7 +291,7 @@ def read_text(
         raise refusal(f"{path}: not valid UTF-8 (byte {error.start}); save the file as UTF-8") from error
 
 
-def _opened(path: Path, refusal: type[InputError]) -> io.BufferedReader:
+def opened(path: Path, refusal: type[RagEvalError]) -> io.BufferedReader:
     """Open a regular file or a pipe for reading, without waiting for somebody to write to it."""
     try:
         file = open_at_once(path)
@@ -313,50 +313,60 @@ def open_at_once(path: Path) -> io.BufferedReader:
     return open(path, "rb", opener=lambda name, flags: os.open(name, flags | getattr(os, "O_NONBLOCK", 0)))
 
 
-def _unreadable(path: Path, error: OSError, refusal: type[InputError]) -> InputError:
+def _unreadable(path: Path, error: OSError, refusal: type[RagEvalError]) -> RagEvalError:
     return refusal(f"{path}: cannot be read ({error.strerror}); check the path and its permissions")
 
 
-def read_json_text(text: str, where: str) -> Json:
+def read_json_text(text: str, where: str, refusal: type[RagEvalError] = DatasetError) -> Json:
     """Parse a JSON text and return its value.
 
     Raises:
-        DatasetError: It is not valid JSON.
+        InputError: It is not valid JSON; raised as the class `refusal`.
     """
     try:
         return parse_json(text)
     except ValueError as error:
-        raise DatasetError(f"{where}: not valid JSON: {error}") from error
+        raise refusal(f"{where}: not valid JSON: {error}") from error
 
 
-def json_lines(path: Path) -> Iterator[tuple[int, Json]]:
+def json_lines(
+    path: Path, refusal: type[RagEvalError] = DatasetError, *, longest: int | None = None, finite: bool = True
+) -> Iterator[tuple[int, Json]]:
     """Yield the number and value of each non-blank line of a JSONL file.
 
+    Args:
+        path: The file.
+        refusal: The class of the error.
+        longest: How many bytes a line may have; by default `LONGEST_LINE`.
+        finite: As in `parse_json`.
+
     Raises:
-        DatasetError: The file cannot be read, or a line is not valid UTF-8 or not valid JSON.
+        InputError: The file cannot be read, or a line is too long, not valid UTF-8 or not valid JSON; raised as the
+            class `refusal`.
     """
     try:
-        with _opened(path, DatasetError) as lines:
+        longest = LONGEST_LINE if longest is None else longest
+        with opened(path, refusal) as lines:
             wide = _wide(lines.peek(_WIDEST))
             utf8 = codecs.EncodedFile(lines, "utf-8", wide) if wide else lines
-            for number, line in enumerate(iter(partial(utf8.readline, LONGEST_LINE + 1), b""), start=1):
+            for number, line in enumerate(iter(partial(utf8.readline, longest + 1), b""), start=1):
                 where = f"{path}: line {number}"
-                if len(line) > LONGEST_LINE:
-                    raise DatasetError(
-                        f"{where}: has more than {LONGEST_LINE:,} bytes; is it JSONL, one value per line?"
-                    )
+                if len(line) > longest:
+                    raise refusal(f"{where}: has more than {longest:,} bytes; is it JSONL, one value per line?")
                 try:
-                    text = line.decode("utf-8-sig" if number == 1 else "utf-8")
+                    text = line.decode("utf-8-sig" if number == 1 else "utf-8").strip()
+                    if text:
+                        yield number, parse_json(text, finite=finite)
                 except UnicodeDecodeError as error:
-                    raise DatasetError(
+                    raise refusal(
                         f"{where}: not valid UTF-8 (byte {error.start} of the line); save the file as UTF-8"
                     ) from error
-                if text.strip():
-                    yield number, read_json_text(text.strip(), where)
+                except ValueError as error:
+                    raise refusal(f"{where}: not valid JSON: {error}") from error
     except UnicodeError as error:
-        raise DatasetError(f"{path}: not valid UTF-16 or UTF-32; save the file as UTF-8") from error
+        raise refusal(f"{path}: not valid UTF-16 or UTF-32; save the file as UTF-8") from error
     except OSError as error:
-        raise _unreadable(path, error, DatasetError) from error
+        raise _unreadable(path, error, refusal) from error
 
 
 def is_deeper(value: object, most: int) -> bool:
@@ -439,7 +449,6 @@ def published(part: Path, path: Path) -> bool:
 
 FREE = 16 << 20
 RATIO = 50
-_PIECE = 1 << 20
 
 
 def unfolded(data: bytes, path: Path) -> bytes:
@@ -448,15 +457,14 @@ def unfolded(data: bytes, path: Path) -> bytes:
     Raises:
         DatasetError: It is not compressed with gzip, is cut off, or is too much.
     """
-    found = BytesIO()
+    most = most_unfolded(len(data))
     try:
-        with gzip.GzipFile(fileobj=BytesIO(data)) as pieces:
-            while piece := pieces.read(_PIECE):
-                if found.write(piece) and found.tell() > most_unfolded(len(data)):
-                    raise DatasetError(f"{path}: {_too_much(len(data))}. Decompress it first if it is right")
+        found = gzip.GzipFile(fileobj=BytesIO(data)).read(most + 1)
     except (OSError, EOFError, zlib.error) as error:
         raise DatasetError(f"{path}: cannot be decompressed ({error}); create or download the file again") from error
-    return found.getvalue()
+    if len(found) > most:
+        raise DatasetError(f"{path}: {_too_much(len(data))}. Decompress it first if it is right")
+    return found
 
 
 def unfolded_lines(path: Path) -> Iterator[bytes]:

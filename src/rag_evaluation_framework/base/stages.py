@@ -13,6 +13,7 @@ from typing import Any, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from .exits import bound
 from .optional import versions
 from .store import Cache
 
@@ -76,11 +77,8 @@ def kept_stages(root: str | Path | Stages | None) -> Generator[Stages | None]:
         yield stages
         return
     stages = root if isinstance(root, Stages) else Stages(root)
-    token = _stages.set(stages)
-    try:
+    with bound(_stages, stages, stages):
         yield stages
-    finally:
-        _stages.reset(token)
 
 
 def current_stages() -> Stages | None:

@@ -89,8 +89,9 @@ def run(
     with components_print_to_stderr():
         if workers is not None:
             root = folder / from_home(run_file.save_results_path or store.ROOT.absolute())
-            executor, fresh = options.executor_of(workers), resume is False
-            run_file = sweeps.in_shards(run_file, folder, root, executor, imports=not no_import, fresh=fresh)
+            run_file = sweeps.in_shards(
+                run_file, folder, root, options.executor_of(workers), imports=not no_import, resume=_RESUME[resume]
+            )
         experiment = run_file.experiment(folder, imports=not no_import)
     with (
         _cleaned_up(experiment.retriever, run_file.cleanup) as clean_up,
@@ -220,7 +221,7 @@ def _run_file(config: Path | None, flags: dict[str, Any], settings: Set[str]) ->
 def _taken(config: Path, flags: dict[str, Any]) -> dict[str, Any]:
     """Return the keys of a configuration that hold beside options."""
     replaced, parts = {*flags}, {"retriever", *_PARTS}
-    if flags.get("retriever", "bm25") not in ("bm25", "vector-rag"):  # it replaces the whole pipeline of the file
+    if not runs.takes_parts(flags.get("retriever")):  # it replaces the whole pipeline of the file
         replaced |= {*_PARTS}
     if flags.keys() & {*_WHOLE}:
         replaced |= {*parts, *_WHOLE, *_ORDER}

@@ -30,5 +30,6 @@ from .shown import number as number
 from .spec import RunSpec as RunSpec
 from .spec import load_config as load_config
 from .spec import parse_config as parse_config
+from .spec import takes_parts as takes_parts
 from .store import check_root as check_root
 from .texts import texts_of_runs as texts_of_runs

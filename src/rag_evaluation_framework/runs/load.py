@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Generic, Literal, NamedTuple, 
 import numpy as np
 from pydantic import AfterValidator, AllowInfNan, BaseModel, Field, PlainValidator, Strict, TypeAdapter, ValidationError
 
-from ..base.files import from_home, is_deeper, is_list, is_object, parse_json, read_text, unfinished
+from ..base.files import from_home, is_deeper, is_list, is_object, json_lines, parse_json, read_text, unfinished
 from ..base.outside import one_line, shown
 from ..components.providers.usage import ModelUsage
 from ..data import Answer, CharacterSpan, Cutoff, EvaluationType, Failure, Query, QueryId, QueryText, ScoreName, Skipped
@@ -377,7 +377,8 @@ def _lines(
         if not source.exists():
             raise ResultError(f"{source}: is missing; it holds the questions of {report.name}. Copy it, too")
         _check_file(source, report, head)
-        yield from ((where, "", line) for where, line in store.read_lines(source))
+        lines = json_lines(source, ResultError, longest=store.LONGEST_LINE, finite=False)
+        yield from ((f"{source}: line {number}", "", line) for number, line in lines)
         return
     listed = content.get("queries")
     if not is_list(listed):

@@ -6,7 +6,6 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property, partial
-from importlib.metadata import version
 from numbers import Integral
 from pathlib import Path
 from types import MappingProxyType
@@ -15,7 +14,7 @@ from urllib.parse import quote
 
 import numpy as np
 
-from ..base.optional import DISTRIBUTION, require
+from ..base.optional import installed_version, require
 from ..base.outside import shown
 from ..base.records import refuse_unknown
 from ..components.providers.usage import ModelUsage
@@ -124,7 +123,7 @@ class EvaluationResult(Shown, Generic[U]):
     skipped: tuple[Skipped, ...] = ()
     gates: tuple[GateVerdict, ...] = ()
     usage: tuple[ModelUsage, ...] = ()
-    version: str = field(default_factory=lambda: version(DISTRIBUTION))
+    version: str = field(default_factory=installed_version)
     folder: Path | None = field(default=None, compare=False)
     experiment_url: str | None = None
     raw_results: Any = field(default=None, compare=False)

@@ -22,7 +22,7 @@ from ..components.retrievers.engine import Cleanup, EngineRetriever, engine_in, 
 from ..components.retrievers.function import as_retriever
 from ..contracts.component import confide_parameters
 from ..contracts.engine import Engine, can, check_engine, engine_name
-from ..contracts.registry.building import build, load_function
+from ..contracts.registry.building import build, load_function, parsed
 from ..contracts.registry.loading import Kind
 from ..data import CHUNK, DOCUMENT, TOKEN, Corpus, Cutoff, Dataset, EvaluationType
 from ..data.dataset import Mode
@@ -96,12 +96,12 @@ def _not_empty(given: str) -> str:
 
 
 def _checked_shard(given: str | None) -> str | None:
-    if given is not None and not 1 <= _shard(given)[0] <= _shard(given)[1]:
+    if given is not None and not 1 <= shard_numbers(given)[0] <= shard_numbers(given)[1]:
         raise PydanticCustomError("shard", "expected a shard such as 3/8, the third eighth of the questions")
     return given
 
 
-def _shard(given: str) -> tuple[int, int]:
+def shard_numbers(given: str) -> tuple[int, int]:
     """Return the number of a shard, and of how many; zeros of what is none."""
     number, _, of = given.partition("/")
     return (int(number), int(of)) if number.isdecimal() and of.isdecimal() else (0, 0)
@@ -237,7 +237,7 @@ class RunSpec(Measuring, frozen=True):
     cluster: Cluster | None = None
     """What counts as independent; by default documents, if labels are in 6 or more."""
 
-    shard: Annotated[str | None, AfterValidator(_checked_shard)] = None
+    shard: Annotated[str | None, AfterValidator(_checked_shard), Option(metavar="NUMBER/OF")] = None
     """Ask a part of the questions only: 3/8 is the third eighth. It is not gated. All parts are scored together as
     stored rankings, which may be several runs."""
 
@@ -306,7 +306,7 @@ class RunSpec(Measuring, frozen=True):
         if self.scope_prefix is not None:
             dataset = dataset.with_scopes(self.scope_prefix)
         if self.shard is not None:
-            dataset = dataset.shard(*_shard(self.shard))
+            dataset = dataset.shard(*shard_numbers(self.shard))
         evaluation_type: EvaluationType = self.evaluation_type or dataset.level.evaluation_type
         if self.rankings is not None:
             named = [self.rankings] if isinstance(self.rankings, str) else self.rankings
@@ -394,15 +394,23 @@ class RunSpec(Measuring, frozen=True):
         kind: Any = self.retriever
         if kind is None:
             kind = "bm25" if parts.keys() <= {"chunker"} else "vector-rag"
-        if kind in _OF_PARTS:
-            return part("retriever", {"type": kind, **parts})
+        if takes_parts(kind):
+            own = kind
+            if isinstance(kind, str):
+                name, given = parsed("retriever", kind)
+                own = {"type": name, **given}
+            if twice := [key for key in parts if key in own]:
+                raise ConfigError(
+                    f"retriever {shown(kind)} holds its {twice[0]}, and {twice[0]} is given beside it, too; leave one "
+                    "of them out"
+                )
+            return part("retriever", {**parts, **own})
         if parts:
-            name, listed = str(kind.get("type") if is_object(kind) else kind), ", ".join(parts)
-            way = f"it is a whole pipeline: leave {listed} out"
-            if takes_parts(kind):
-                inside = ", ".join((f"type: {name.partition(':')[0]}", "...", *(f"{key}: ..." for key in parts)))
-                way = f"a retriever with parameters holds its parts, as in retriever: {{{inside}}}"
-            raise ConfigError(f"retriever {shown(name)} and {listed} were given; {way}")
+            listed = ", ".join(parts)
+            raise ConfigError(
+                f"retriever {shown(kind.get('type') if is_object(kind) else kind)} and {listed} were given; it is a "
+                f"whole pipeline: leave {listed} out"
+            )
         made = part("retriever", kind)
         if (engine := engine_in(made)) is not None:  # what it may write is checked where it is named itself
             leave(engine.engine)

@@ -3,20 +3,16 @@
 import errno
 import hashlib
 import json
-import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
-from functools import partial
-from io import BufferedReader
 from itertools import count
 from pathlib import Path
-from stat import S_ISREG
 from typing import Any
 
 from ..base.exits import errors_as
-from ..base.files import Json, is_object, open_at_once, parse_json, unfinished
+from ..base.files import is_object, opened, read_json_text, read_text, unfinished
 from ..base.outside import bounded, fit_to_keep, harmless_json, raised, shown
 from ..errors import ConfigError, ResultError
 
@@ -38,10 +34,9 @@ UNFINISHED = "unfinished"
 SCHEMA_VERSION = 4
 LARGEST_REPORT = 256 << 20
 """How many bytes of a report are read. What is said of a run takes some kilobytes, 5,000 questions some megabytes."""
-LARGEST_PART = 64 << 30
-"""How many bytes of a file beside a report are read; it is read line by line."""
 LONGEST_LINE = 256 << 20
 """How many bytes of a line are read, which is one question; 32 million characters take at most 6 each."""
+_EXPECTED = f"expected a run's folder or its {REPORT}"
 _TAKEN = (errno.EEXIST, errno.ENOTEMPTY, errno.ENOTDIR)
 
 
@@ -128,10 +123,10 @@ def sha256(file: Path) -> str:
     """Return the hash of a file.
 
     Raises:
-        ResultError: It cannot be read, is too large, or not a file.
+        ResultError: It cannot be read, or is not a file.
     """
     try:
-        with _opened(file, LARGEST_PART) as content:
+        with opened(file, ResultError) as content:
             return hashlib.file_digest(content, "sha256").hexdigest()
     except OSError as error:
         raise ResultError(f"{file}: cannot be read ({error.strerror})") from error
@@ -158,71 +153,25 @@ def read_report(path: Path) -> tuple[Path, dict[str, Any]]:
     Raises:
         ResultError: The file is missing or too large, is not a JSON object, or has another schema version.
     """
-    try:
-        file = path / REPORT if path.is_dir() else path
-        if file.name in (QUESTIONS, RANKINGS, SUMMARY):
-            raise ResultError(f"{file}: is a part of a result; expected the run's folder or its {REPORT}")
-        with _opened(file, LARGEST_REPORT) as whole:
-            written = whole.read()
-    except ResultError:
-        raise
-    except (OSError, ValueError) as error:
-        named = getattr(error, "filename", None) or path
-        raise ResultError(
-            f"{named}: cannot be read ({reason(error)}); expected a run's folder or its {REPORT}"
-        ) from error
-    try:
-        content: Json = parse_json(written.decode())
-    except ValueError as error:
-        raise ResultError(f"{file}: not valid JSON: {error}") from error
+    is_there = True
+    with suppress(OSError, ValueError):  # what no file can be called is refused when it is read
+        path = path / REPORT if path.is_dir() else path
+        is_there = path.exists()
+    if path.name in (QUESTIONS, RANKINGS, SUMMARY):
+        raise ResultError(f"{path}: is a part of a result; expected the run's folder or its {REPORT}")
+    if not is_there:
+        raise ResultError(f"{path}: cannot be read (No such file or directory); {_EXPECTED}")
+    text = read_text(path, ResultError, most=LARGEST_REPORT, remedy=_EXPECTED)
+    content = read_json_text(text, str(path), ResultError)
     if is_object(content) and "schema_version" not in content:
         raise ResultError(
-            f"{file}: has no schema_version, so it is not a report of rag-eval; what other tools report cannot be "
+            f"{path}: has no schema_version, so it is not a report of rag-eval; what other tools report cannot be "
             "compared, as nothing says that their scores mean the same. Run what it is about once more with rag-eval"
         )
     found = content["schema_version"] if is_object(content) else None
     if not is_object(content) or type(found) is not int or found != SCHEMA_VERSION:
         raise ResultError(
-            f"{file}: schema_version is {shown(found)}; this version reads {SCHEMA_VERSION}: run it again, or read it "
+            f"{path}: schema_version is {shown(found)}; this version reads {SCHEMA_VERSION}: run it again, or read it "
             "with the version that wrote it"
         )
-    return file, content
-
-
-def _opened(file: Path, most: int) -> BufferedReader:
-    """Open a regular file for reading; of what is too large, nothing is read, and for no writer of a pipe is waited.
-
-    Raises:
-        ResultError: It has more than `most` bytes, or is not a file.
-        OSError: It cannot be opened.
-        ValueError: Its name cannot be that of a file.
-    """
-    content = open_at_once(file)
-    known = os.fstat(content.fileno())
-    if S_ISREG(known.st_mode) and known.st_size <= most:
-        return content
-    content.close()
-    raise ResultError(
-        f"{file}: is {f'larger than {most >> 20} MiB' if S_ISREG(known.st_mode) else 'not a file'}, and was not read; "
-        f"expected a run's folder or its {REPORT}"
-    )
-
-
-def read_lines(file: Path) -> Iterator[tuple[str, Any]]:
-    """Yield where each line of a file is, for messages, and its value, in which numbers may be infinite.
-
-    Raises:
-        ResultError: The file cannot be read, or a line is too long or not valid JSON.
-    """
-    try:
-        with _opened(file, LARGEST_PART) as lines:
-            for number, line in enumerate(iter(partial(lines.readline, LONGEST_LINE + 1), b""), start=1):
-                where = f"{file}: line {number}"
-                if len(line) > LONGEST_LINE:
-                    raise ResultError(f"{where}: has more than {LONGEST_LINE:,} bytes; expected one question")
-                try:
-                    yield where, parse_json(line.decode(), finite=False)
-                except ValueError as error:
-                    raise ResultError(f"{where}: not valid JSON: {error}") from error
-    except OSError as error:
-        raise ResultError(f"{file}: cannot be read ({error.strerror})") from error
+    return path, content

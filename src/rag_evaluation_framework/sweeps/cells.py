@@ -34,6 +34,7 @@ from ..data.rankings import OnError
 from ..errors import ConfigError, Interrupted, RagEvalError, ResultError, SaveFailed
 from ..runs import EvaluationResult, ExperimentConfig, RunSpec, load_result, open_journal, parse_config, run
 from ..runs.journal import Resume, depends_on, digest, files_of, is_described, own_modules, unfinished_folder
+from ..runs.spec import shard_numbers
 from ..runs.store import CELLS, REPORT
 from ..runs.texts import keep_corpus
 from .cell import Cell, CellFacts, CellOutcome, Drawer
@@ -70,7 +71,7 @@ class Workshop:
         folder: To what paths of the runs are relative.
         root: Where cells are kept.
         imports: Whether runs may name code of one's own.
-        fresh: Whether cells are run that are done.
+        resume: Which answers of unfinished cells are taken; `"never"` runs cells again that are done, too.
         start: Tells it from all others.
         drawer: Where facts of cells are put.
     """
@@ -78,7 +79,7 @@ class Workshop:
     folder: Path
     root: Path
     imports: bool = True
-    fresh: bool = False
+    resume: Resume = "if-sure"
     start: str = field(default_factory=lambda: uuid4().hex)
     drawer: Drawer = field(default_factory=Drawer)
     _read: dict[str, tuple[Corpus | None, Dataset[Any]]] = field(default_factory=dict[str, Any])
@@ -98,7 +99,7 @@ class Workshop:
 
     def is_kept(self, prepared: Prepared) -> bool:
         """Return whether a cell is done, as far as its folder tells."""
-        return not self.fresh and (prepared.folder / REPORT).is_file()
+        return self.resume != "never" and (prepared.folder / REPORT).is_file()
 
     def kept(self, prepared: Prepared) -> EvaluationResult[Any] | None:
         """Return the result of a cell that is done: its run is whole, and no question failed in it."""
@@ -117,8 +118,7 @@ class Workshop:
             Exception: Whatever the run raises.
             KeyboardInterrupt: An interrupt came; answers are kept.
         """
-        is_new = self.fresh or not _is_known(prepared.config, prepared.pipeline)
-        resume: Resume = "never" if is_new else "if-sure"
+        resume: Resume = self.resume if _is_known(prepared.config, prepared.pipeline) else "never"
         with open_journal(prepared.config, resume, prepared.pipeline, _JOURNAL_AFTER) as journal:
             result = run(prepared.config, journal)
             try:
@@ -324,14 +324,14 @@ def _task(workshop: Workshop, prepared: Prepared) -> str:
         )
     places = [str(workshop.folder.absolute()), str(workshop.root.absolute()), prepared.folder.name]
     facts = depends_on(prepared.config, prepared.pipeline or {})[1]
-    task = [cell.number, cell.name, keys, facts, *places, workshop.imports, workshop.fresh, workshop.start]
+    task = [cell.number, cell.name, keys, facts, *places, workshop.imports, workshop.resume, workshop.start]
     return json.dumps(task, default=plain)
 
 
 def run_task(task: str) -> str:
     """Run a cell, and return as JSON why it failed, and what it asked of providers; its result is in its folder."""
-    number, name, keys, facts, folder, root, wanted, imports, fresh, start = json.loads(task)
-    workshop, stages = _workshop(folder, root, start, imports=imports, fresh=fresh)
+    number, name, keys, facts, folder, root, wanted, imports, resume, start = json.loads(task)
+    workshop, stages = _workshop(folder, root, start, imports=imports, resume=resume)
     cell = Cell(number, name, {}, {}, parse_config(keys, name))
 
     def made() -> str | None:
@@ -352,12 +352,12 @@ def run_task(task: str) -> str:
 
 
 @lru_cache(maxsize=1)
-def _workshop(folder: str, root: str, start: str, *, imports: bool, fresh: bool) -> tuple[Workshop, Stages]:
+def _workshop(folder: str, root: str, start: str, *, imports: bool, resume: Resume) -> tuple[Workshop, Stages]:
     """Return the workshop of this process for a start of a sweep: what its cells read there, and what these share.
 
     The next start reads again, as files may have changed.
     """
-    return Workshop(Path(folder), Path(root), imports, fresh, start), Stages(root)
+    return Workshop(Path(folder), Path(root), imports, resume, start), Stages(root)
 
 
 # One large run whose questions are answered in parts, by several workers.
@@ -378,7 +378,7 @@ def in_shards(
     executor: int | str | Executor,
     *,
     imports: bool = True,
-    fresh: bool = False,
+    resume: Resume = "if-sure",
 ) -> RunSpec:
     """Answer the questions of a run in shards, and return the run of the rankings: the scores are those of one run.
 
@@ -391,24 +391,25 @@ def in_shards(
         executor: What answers them, as `Sweep.run` takes it; a number of processes get a shard each, others
             32 in all, but no shard is without a question.
         imports: Whether the run may name code of one's own.
-        fresh: Whether shards are run again that are done.
+        resume: Which answers of unfinished shards are taken; `"never"` runs shards again that are done, too.
 
     Raises:
         ConfigError: A shard failed; or workers cannot be sent what is in the run.
         ProviderUnavailable: The executor is gone; what is done is kept.
         Interrupted: Ctrl-C came; what is done is kept.
     """
-    workshop = Workshop(folder, root, imports, fresh)
+    workshop = Workshop(folder, root, imports, resume)
     keys = {key: getattr(spec, key) for key in spec.model_fields_set}
     asked = {key: value for key, value in keys.items() if key not in _OF_THE_WHOLE}
     whole = Cell(0, WHOLE, {}, {}, parse_config(asked, WHOLE))
     config = outcome(lambda: workshop.prepared(whole).config, lambda _: None)  # of what cannot be run, shards say why
     questions = _SHARDS if config is None else len(config.dataset)
     of = max(min(executor if isinstance(executor, int) else _SHARDS, questions), 1)
+    first, parts = (1, 1) if spec.shard is None else shard_numbers(spec.shard)
     cells: list[Cell] = []
     for number in range(1, of + 1):
-        name = f"shard {number}/{of}"
-        cells.append(Cell(number, name, {}, {}, parse_config({**asked, "shard": f"{number}/{of}"}, name)))
+        name, own = f"shard {number}/{of}", f"{first + parts * (number - 1)}/{parts * of}"
+        cells.append(Cell(number, name, {}, {}, parse_config({**asked, "shard": own}, name)))
     folders: dict[int, Path] = {}
     try:
         with closing(outcomes(workshop, cells, "raise", executor)) as made:

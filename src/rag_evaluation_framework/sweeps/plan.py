@@ -182,7 +182,7 @@ class Sweep(BaseModel, frozen=True):
         Raises:
             ConfigError: Cells will not have the score that decides.
         """
-        workshop = Workshop(self.folder, Path(root), imports, fresh)
+        workshop = Workshop(self.folder, Path(root), imports, "never" if fresh else "if-sure")
         with kept_stages(root):
             self._check_score(workshop)
             return planned(workshop, self.cells, self._rows)
@@ -220,7 +220,7 @@ class Sweep(BaseModel, frozen=True):
             ConfigError: A cell failed, and `on_error` is `"raise"`.
         """
         check_root(Path(root), CELLS)
-        workshop = Workshop(self.folder, Path(root), imports, fresh)
+        workshop = Workshop(self.folder, Path(root), imports, "never" if fresh else "if-sure")
         done: list[CellOutcome] = []
         try:
             with kept_stages(root), track_usage() as usage:
