@@ -283,8 +283,7 @@ class Passages:
         """Show the next page."""
         if not self._left:
             raise InputError("There are no more passages for these words. /other words searches with other words.")
-        size = min(max((self._console.height - _AROUND) // (_LINES[0] + 1), _FEWEST), _MOST)
-        size = size if self._console.is_terminal else _MOST
+        size = fitting(self._console)
         self._page, self._left = self._left[:size], self._left[size:]
         for passage in self._page:
             self.numbers.setdefault(passage, len(self.numbers) + 1)
@@ -294,9 +293,7 @@ class Passages:
         """Show the page that was shown last."""
         numbered = {self.numbers[passage]: passage for passage in self._page}
         counts = {number: len(self._pool.copies(passage)) for number, passage in numbered.items()}
-        fewest, longest = _LINES
-        lines = min(max((self._console.height - _AROUND) // max(len(numbered), 1) - 1, fewest), longest)
-        most = (self._console.width - 2 * _INDENT) * lines if self._console.is_terminal else None
+        most = most_of_each(self._console, len(numbered))
         report.show(self._console, report.passages_block(numbered, self._words, self._pool.corpus, counts, most))
 
     def in_full(self, typed: str) -> None:
@@ -306,6 +303,22 @@ class Passages:
             passage = people.trimmed("", passages[number - 1], corpus)
             rows = self._console.height - _BESIDE_ONE
             report.show(self._console, report.full_block(number, passage, corpus, rows))
+
+
+def fitting(console: Console) -> int:
+    """Return how many passages fit on a page; without a terminal as many as on any."""
+    if not console.is_terminal:
+        return _MOST
+    return min(max((console.height - _AROUND) // (_LINES[0] + 1), _FEWEST), _MOST)
+
+
+def most_of_each(console: Console, count: int) -> int | None:
+    """Return how many characters of each of so many passages fit on a page; None, which is all, without a terminal."""
+    if not console.is_terminal:
+        return None
+    fewest, most = _LINES
+    lines = min(max((console.height - _AROUND) // max(count, 1) - 1, fewest), most)
+    return (console.width - 2 * _INDENT) * lines
 
 
 class LabelDialog(Dialog):

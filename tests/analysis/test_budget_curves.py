@@ -2,7 +2,7 @@
 
 import pytest
 
-from rag_evaluation_framework.report.charts import at_budgets
+from rag_evaluation_framework.analysis.leaderboard import budget_scores
 
 
 @pytest.mark.parametrize(
@@ -18,4 +18,4 @@ from rag_evaluation_framework.report.charts import at_budgets
     ],
 )
 def test_recalls_at_two_budgets_of_one_unit_are_a_curve(names, curves):
-    assert [tuple(curve) for curve in at_budgets(names)] == curves
+    assert budget_scores(names) == curves
