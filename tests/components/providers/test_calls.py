@@ -317,7 +317,7 @@ def test_ctrl_c_ends_the_waiting(providers, at_once):
     embedder = OpenAIEmbedder(batch_size=1, max_concurrency=at_once)
 
     def press():
-        while len(providers.exchanges) < at_once:
+        while not providers.exchanges:  # who comes late does not ask one that is busy
             time.sleep(0.01)
         time.sleep(0.1)
         signal.pthread_kill(get_ident(), signal.SIGINT)  # the kernel may choose any thread
