@@ -15,8 +15,7 @@ from rag_evaluation_framework import OpenAIEmbedder
 from rag_evaluation_framework.base import interrupts
 from rag_evaluation_framework.base.coroutines import Awaited
 from rag_evaluation_framework.components.providers import track_usage
-from rag_evaluation_framework.components.providers.calls import OPENAI, ProviderCalls, SameAgain
-from rag_evaluation_framework.components.providers.usage import Consumed, Prices
+from rag_evaluation_framework.components.providers.calls import OPENAI, Consumed, Prices, ProviderCalls, SameAgain
 from rag_evaluation_framework.errors import ConfigError, InvalidAnswer, ProviderRefused, ProviderUnavailable
 from support.provider_clients import client_of
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Generic, Literal, TypeAlias
 
-from ...contracts.questions import QuestionRequest
+from ...contracts.roles import QuestionRequest
 from ...data import Answer, CharacterSpan, ChunkId, DocumentId
 from ...data.levels import U
 from ...errors import ProviderError
