@@ -9,6 +9,7 @@ from rag_evaluation_framework.components.embedders import EmbeddingCache
 from rag_evaluation_framework.components.embedders.cached import Embedding
 from rag_evaluation_framework.components.llms import Completion, KeptAnswers
 from rag_evaluation_framework.components.llms.language_model import answer_key
+from support.kept_vectors import kept_vectors
 
 IDENTITY = json.dumps({"type": "own.module:Own", "parameters": {"size": 3}, "source": None, "content": None})
 
@@ -36,14 +37,14 @@ def test_nothing_is_removed_without_yes(rag_eval, filled):
     assert outcome.code == 2
     assert "this removes" in outcome.err
     assert "add --yes" in outcome.err
-    assert EmbeddingCache(filled).contents()[0].vectors == 5
+    assert kept_vectors(EmbeddingCache(filled))[0][1] == 5
 
 
 def test_everything_is_removed_with_yes_and_nothing_else(rag_eval, filled):
     (filled / "runs").mkdir()
     freed = EmbeddingCache(filled).size()
     assert rag_eval("cache", "clear", "--root", filled, "--yes").out == f"removed {freed:,} bytes\n"
-    assert EmbeddingCache(filled).contents() == []
+    assert kept_vectors(EmbeddingCache(filled)) == []
     assert list((filled / "cache").iterdir()) == []
     assert (filled / "runs").exists()
 
@@ -131,7 +132,7 @@ def test_what_is_not_ours_stays_and_is_told(rag_eval, filled):
     assert 0 < freed < 100_000
     assert rag_eval("cache", "clear", "--root", filled).out.startswith("removed 0 bytes\nleft as not ours: ")
     EmbeddingCache(filled).put(IDENTITY, {"text": Embedding(np.ones(3, dtype=np.float32), False)})
-    assert EmbeddingCache(filled).contents()[0].vectors == 1
+    assert kept_vectors(EmbeddingCache(filled))[0][1] == 1
 
 
 @pytest.fixture

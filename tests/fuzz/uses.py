@@ -220,7 +220,6 @@ def embedding_cache(root: Path) -> None:
             raise Broken("a wrong vector was served")
     kept.known(samples.IDENTITY)
     kept.put(samples.IDENTITY, {"new": found.get("one text", Embedding(_vector(), False))})
-    kept.contents()
     kept.size()
 
 

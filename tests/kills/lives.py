@@ -36,6 +36,7 @@ from rag_evaluation_framework.cli.program import exit_code  # noqa: F401
 from rag_evaluation_framework.components import CachedEmbedder
 from rag_evaluation_framework.components.embedders import EmbeddingCache
 from rag_evaluation_framework.data import QueryId, QueryText
+from support.kept_vectors import kept_vectors
 from support.results import told
 
 DOCUMENTS = {f"{number}.md": f"# Page {number}\n\nThe answer to {number} is {number * 7}.\n" for number in range(8)}
@@ -200,9 +201,9 @@ def check(kind, folder, seen, expected):
     """Check everything that is visible after a life, and return how much there is."""
     printed = (folder / "out").read_text()
     if kind == "cache":
-        found = EmbeddingCache(folder / ".rag-eval").contents()
+        found = kept_vectors(EmbeddingCache(folder / ".rag-eval"))
         assert np.array_equal(CachedEmbedder(Turning(), root=folder / ".rag-eval").embed(TEXTS), Turning().embed(TEXTS))
-        return sum(entry.vectors for entry in found)
+        return sum(number for _, number, _ in found)
     if kind == "init":
         for name, text in expected.items():
             if (folder / ".rag-eval" / name).exists():

@@ -607,7 +607,7 @@ def test_a_reranker_that_loses_chunks_or_raises_fails_the_question(returned, tmp
 @pytest.mark.parametrize("listed", [np.array(5), np.array(None)], ids=["number", "nothing"])
 def test_what_cannot_be_read_as_chunks_is_refused_before_any_question(listed):
     retriever = type("L", (Many,), {"chunks": lambda self: listed})(lambda queries: [])
-    with pytest.raises(ConfigError, match=r"L lists .*; expected chunks, or None"):
+    with pytest.raises(ConfigError, match=r"L\.chunks returned .*; expected chunks, or None"):
         TokenLevelEvaluation(CORPUS, BOTH).run(retriever=retriever)
 
 

@@ -102,3 +102,9 @@ def test_nothing_is_found_for_nothing_and_vectors_are_copied():
     assert rows.vectors.any()
     assert len(rows) == 4
     assert ((rows.lengths >= 0.5) & (rows.lengths < 1 + 1e-9)).all()
+
+
+def test_rows_of_length_one_are_computed_in_double_precision():
+    rows = module.unit(np.array([[3, 4], [0, 0], [1e-30, 0]], dtype=np.float32))
+    assert rows.tolist() == [[0.6, 0.8], [0.0, 0.0], [1.0, 0.0]]
+    assert rows.dtype == np.float64

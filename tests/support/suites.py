@@ -11,23 +11,22 @@ from rag_evaluation_framework.base.coroutines import adapted, resolved
 from rag_evaluation_framework.components.chunkers.function import position_aware
 from rag_evaluation_framework.data import Hit, generate_pa_chunk_id
 from rag_evaluation_framework.errors import InputError
-from rag_evaluation_framework.testing import chunkers, embedders, engines, metrics, rerankers, retrievers, vector_stores
-from rag_evaluation_framework.testing.conformance import (
+from rag_evaluation_framework.testing import components, engines, metrics
+from rag_evaluation_framework.testing.components import (
+    _DIMENSION,
+    _MANY,
+    _QUERIES,
     _SAMPLES,
     AWKWARD_TEXTS,
     DOCUMENTS,
     QUESTIONS,
     STRANGE_QUESTIONS,
-)
-from rag_evaluation_framework.testing.rerankers import _QUERIES, _reranked
-from rag_evaluation_framework.testing.rerankers import _chunk as _placed
-from rag_evaluation_framework.testing.rerankers import _chunks as _candidates
-from rag_evaluation_framework.testing.vector_stores import (
-    _DIMENSION,
-    _MANY,
     _assert_ranking,
+    _candidate,
+    _candidates,
     _chunk,
     _chunks,
+    _reranked,
     _vectors,
 )
 from support.linear import assert_linear
@@ -46,7 +45,7 @@ _TEXTS = (
 )
 
 
-class VectorStoreConformance(vector_stores.VectorStoreConformance):
+class VectorStoreConformance(components.VectorStoreConformance):
     def test_parallel_vectors_tie(self):
         """The length of a vector does not matter, not even in the last bit, so parallel vectors tie."""
         chunks, rows = _chunks(80), np.tile(_vectors(1, seed=5), (80, 1))
@@ -127,7 +126,7 @@ class VectorStoreConformance(vector_stores.VectorStoreConformance):
                 _assert_ranking(rankings[number], store.search(queries[number], k))
 
 
-class ChunkerConformance(chunkers.ChunkerConformance):
+class ChunkerConformance(components.ChunkerConformance):
     """Random texts are cut, too."""
 
     random_documents: ClassVar = 1_000
@@ -177,24 +176,24 @@ class ChunkerConformance(chunkers.ChunkerConformance):
                 assert chunk.doc_id == document.id, f"{case}: doc_id {chunk.doc_id!r}, expected {document.id!r}"
 
 
-class RetrieverConformance(retrievers.RetrieverConformance):
+class RetrieverConformance(components.RetrieverConformance):
     def test_a_closed_retriever_can_be_indexed_again(self):
         """`close` can be called twice, and after `index` the retriever works again."""
         retriever = adapted(self.make())
-        retriever.index(retrievers._corpus(DOCUMENTS))
-        before = retrievers._ranking(retriever, QUESTIONS[0], 5)
+        retriever.index(components._corpus(DOCUMENTS))
+        before = components._ranking(retriever, QUESTIONS[0], 5)
         retriever.close()
         retriever.close()
-        retriever.index(retrievers._corpus(DOCUMENTS))
-        after = retrievers._ranking(retriever, QUESTIONS[0], 5)
+        retriever.index(components._corpus(DOCUMENTS))
+        after = components._ranking(retriever, QUESTIONS[0], 5)
         retriever.close()
-        retrievers._assert_same(after, before, "before closing and after indexing again")
+        components._assert_same(after, before, "before closing and after indexing again")
 
     def test_unusual_questions_are_not_an_error(self):
         """Unknown words, emoji, punctuation and very long questions give a ranking, possibly an empty one."""
         with self._indexed() as retriever:
             for query in STRANGE_QUESTIONS:
-                found = len(retrievers._ranking(retriever, query, 3))
+                found = len(components._ranking(retriever, query, 3))
                 assert found <= 3, f"{query[:30]!r}: {found} results for k = 3"
 
     def test_results_are_among_the_listed_chunks(self):
@@ -202,32 +201,32 @@ class RetrieverConformance(retrievers.RetrieverConformance):
         with self._indexed() as retriever:
             listed = retriever.chunks()
             known = None if listed is None else {Hit.of(chunk).identity for chunk in listed}
-            for hit in (hit for query in QUESTIONS for hit in retrievers._ranking(retriever, query, 50)):
+            for hit in (hit for query in QUESTIONS for hit in components._ranking(retriever, query, 50)):
                 if known is not None and hit.placed:
                     assert hit.identity in known, f"{hit} is not in chunks()"
 
 
-class EmbedderConformance(embedders.EmbedderConformance):
+class EmbedderConformance(components.EmbedderConformance):
     def test_equal_texts_have_equal_vectors(self):
         """A text that occurs twice in a batch has two equal rows."""
-        vectors = self._fitted().embed([embedders._TEXTS[0], embedders._TEXTS[1], embedders._TEXTS[0]])
+        vectors = self._fitted().embed([components._TEXTS[0], components._TEXTS[1], components._TEXTS[0]])
         self._assert_close(vectors[2], vectors[0], "the same text twice in one batch")
 
     def test_fitting_again_does_not_change_the_first_result(self):
         """Two corpora can be used side by side."""
         embedder = adapted(self.make())
-        first = embedder.fit(embedders._DOCUMENTS)
-        vectors = first.embed(embedders._TEXTS)
-        embedder.fit(embedders._OTHER_DOCUMENTS)
-        first.fit(embedders._OTHER_DOCUMENTS)
-        self._assert_close(first.embed(embedders._TEXTS), vectors, "embed before and after fitting on another corpus")
+        first = embedder.fit(components._DOCUMENTS)
+        vectors = first.embed(components._TEXTS)
+        embedder.fit(components._OTHER_DOCUMENTS)
+        first.fit(components._OTHER_DOCUMENTS)
+        self._assert_close(first.embed(components._TEXTS), vectors, "embed before and after fitting on another corpus")
 
     def test_the_texts_are_not_changed(self):
         """Lists that are passed in stay as they are."""
-        documents, texts = list(embedders._DOCUMENTS), list(embedders._TEXTS)
+        documents, texts = list(components._DOCUMENTS), list(components._TEXTS)
         adapted(adapted(self.make()).fit(documents)).embed(texts)
-        assert documents == list(embedders._DOCUMENTS), "fit changed the list of documents"
-        assert texts == list(embedders._TEXTS), "embed changed the list of texts"
+        assert documents == list(components._DOCUMENTS), "fit changed the list of documents"
+        assert texts == list(components._TEXTS), "embed changed the list of texts"
 
     def test_an_empty_list_gives_no_rows(self):
         """An empty list gives an array of shape (0, dimension)."""
@@ -237,7 +236,7 @@ class EmbedderConformance(embedders.EmbedderConformance):
         assert vectors.dtype == np.float32, f"dtype {vectors.dtype}, expected float32"
 
 
-class RerankerConformance(rerankers.RerankerConformance):
+class RerankerConformance(components.RerankerConformance):
     def test_the_chunks_are_not_changed(self):
         """The list that is passed in stays as it is."""
         chunks = _candidates()
@@ -248,7 +247,7 @@ class RerankerConformance(rerankers.RerankerConformance):
         """Empty and blank questions, unknown words, emoji, lone surrogates and very long questions give an order."""
         reranker, chunks = (
             adapted(self.make()),
-            [*_candidates(), _placed("odd.md", "\ud800 odd"), _placed("blank.md", " \n")],
+            [*_candidates(), _candidate("odd.md", "\ud800 odd"), _candidate("blank.md", " \n")],
         )
         for query in _STRANGE:
             found = len(_reranked(reranker, query, chunks))
@@ -303,6 +302,6 @@ class EngineConformance(engines.EngineConformance):
     def test_what_was_deleted_can_come_again(self):
         """A scope can be filled again."""
         with self._filled() as engine:
-            resolved(engines._all(engine).delete(engines._SCOPE))
-            resolved(engines._all(engine).ingest(engines._document("eval:a_b:3")))
+            resolved(engine.delete(engines._SCOPE))
+            resolved(engine.ingest(engines._document("eval:a_b:3")))
             assert set(engines._found(engine, engines._SCOPE)) == {"eval:a_b:3"}

@@ -7,7 +7,7 @@ import pytest
 
 from rag_evaluation_framework import testing
 from rag_evaluation_framework.contracts.registry.loading import KINDS
-from rag_evaluation_framework.testing.conformance import assert_named
+from rag_evaluation_framework.testing.components import assert_named
 
 _SUITES = [getattr(testing, name) for name in testing.__all__ if name.endswith("Conformance")]
 
@@ -24,7 +24,7 @@ def test_suites_need_a_factory():
 
 
 def test_the_room_exports_the_suites():
-    others = {"__init__", "conformance", "fakes", "loopback_providers"}
+    others = {"__init__", "fakes", "loopback_providers"}
     modules = {path.stem for path in Path(testing.__file__).parent.glob("*.py")} - others
     assert {suite.__module__.rpartition(".")[2] for suite in _SUITES} == modules
 

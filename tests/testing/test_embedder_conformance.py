@@ -132,10 +132,10 @@ class FitsItself(rag.Embedder):
     ("broken", "test"),
     [
         (Batchy, "test_row_i_is_the_vector_of_text_i"),
-        (Double, "test_vectors_are_rows_of_float32"),
+        (Double, "test_vectors_are_rows_of_finite_float32"),
         (Double, "test_a_question_is_one_vector"),
         (Constant, "test_different_texts_have_different_vectors"),
-        (NotANumber, "test_vectors_are_finite"),
+        (NotANumber, "test_vectors_are_rows_of_finite_float32"),
         (FitsItself, "test_fit_does_not_change_the_embedder"),
         (FitsItself, "test_fitting_again_does_not_change_the_first_result"),
     ],

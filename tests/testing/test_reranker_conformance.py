@@ -118,8 +118,7 @@ class ReadyOnce(GivenOrder):
     ("broken", "test"),
     [
         (KeyedByContent, "test_every_chunk_is_returned_once"),
-        (KeyedByPlace, "test_chunks_without_a_position_are_all_kept"),
-        (KeyedByContent, "test_equal_texts_at_two_positions_are_both_kept"),
+        (KeyedByPlace, "test_every_chunk_is_returned_once"),
         (Doubling, "test_every_chunk_is_returned_once"),
         (Plain, "test_every_chunk_is_returned_once"),
         (NoneIsAll, "test_top_k_is_the_beginning_of_the_full_order"),

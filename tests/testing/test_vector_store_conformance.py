@@ -158,9 +158,9 @@ class AtLeastOneResult(InMemoryVectorStore):
     [
         (Unsorted, "test_nearest_chunks_come_first"),
         (Unsorted, "test_ties_keep_the_order_in_which_chunks_were_added"),
-        (KeyedByText, "test_equal_texts_at_two_positions_are_both_kept"),
-        (KeyedByPlace, "test_chunks_without_a_position_are_all_kept"),
-        (KeyedByText, "test_a_k_above_the_number_of_chunks_returns_all"),
+        (KeyedByText, "test_equal_texts_are_all_kept"),
+        (KeyedByPlace, "test_equal_texts_are_all_kept"),
+        (KeyedByText, "test_none_of_many_chunks_is_lost"),
         (Shared, "test_two_stores_do_not_see_each_other"),
         (Lenient, "test_numbers_of_chunks_and_vectors_must_match"),
         (Forgetful, "test_chunks_can_be_added_in_several_calls"),

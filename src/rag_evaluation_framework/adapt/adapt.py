@@ -52,12 +52,6 @@ class SupportsSimilaritySearch(Protocol):
     def similarity_search(self, *args: Any, **kwargs: Any) -> Any: ...
 
 
-class SupportsGetRelevantDocuments(Protocol):
-    """A retriever of an earlier LangChain."""
-
-    def get_relevant_documents(self, *args: Any, **kwargs: Any) -> Any: ...
-
-
 class SupportsSplitText(Protocol):
     """A splitter of LangChain."""
 
@@ -125,7 +119,6 @@ OwnRetriever: TypeAlias = (
     | SupportsRun
     | SupportsQuery
     | SupportsSimilaritySearch
-    | SupportsGetRelevantDocuments
 )
 """A function `(query, k) -> results`, or a retriever of another library."""
 
@@ -178,8 +171,8 @@ _TAKES: Mapping[Kind, _Takes] = {
 
 _METHODS: Mapping[Kind, tuple[str, ...]] = {
     "retriever": (
-        *("retrieve", "invoke", "get_relevant_documents", "run", "query", "similarity_search"),
-        *("aretrieve", "ainvoke", "aget_relevant_documents", "run_async", "aquery", "asimilarity_search"),
+        *("retrieve", "invoke", "run", "query", "similarity_search"),
+        *("aretrieve", "ainvoke", "run_async", "aquery", "asimilarity_search"),
     ),
     "chunker": ("get_nodes_from_documents", "create_documents", "split_text", "chunk", "split_documents", "run"),
     "embedder": (
@@ -227,15 +220,13 @@ def as_function(kind: Kind, given: Any, owner: str = "") -> Callable[..., Any]:
     if isinstance(given, type):
         raise ConfigError(f"{where}{given.__name__} is a class; pass an instance, {given.__name__}(...)")
     if inspect.ismethod(given) and given.__name__ in _METHODS[kind]:
-        given, own = given.__self__, given.__name__
-        return _MAKERS[kind](given, own)
+        return _MAKERS[kind](given.__self__, given.__name__)
     is_function = callable(given) and (inspect.isroutine(cast("Any", given)) or type(given) is partial)
-    if kind == "retriever" and callable(given) and not is_function and _binds(given, "", 1):
-        is_function = True
-    own = None if is_function else method_of(kind, given)
-    if own is None and callable(given):
-        return _checked(kind, given, where)
+    is_called = kind == "retriever" and callable(given) and _binds(given, "", 1)
+    own = None if is_function or is_called else method_of(kind, given)
     if own is None:
+        if callable(given):
+            return _checked(kind, given, where)
         hint = "; pass what its as_retriever() returns" if kind == "retriever" and _has(given, "as_retriever") else ""
         contract = kind.capitalize()
         raise ConfigError(
@@ -324,14 +315,12 @@ def _parameters(target: Any) -> dict[str, inspect.Parameter]:
 
 def _binds(target: Any, *args: Any, **kwargs: Any) -> bool:
     """Return whether something can be called so, or does not tell."""
-    try:
+    with suppress(ValueError):
         signature = signature_of(target)
-    except ValueError:
-        return True
-    try:
-        signature.bind(*args, **kwargs)
-    except TypeError:
-        return False
+        try:
+            signature.bind(*args, **kwargs)
+        except TypeError:
+            return False
     return True
 
 
@@ -359,7 +348,7 @@ def _retriever(owner: Any, name: str) -> Callable[[str, int], Any]:
         if is_pipeline:
             asked = _inputs(owner, query)
         elif first is not None and first.name == "query_bundle":
-            asked = _made("llama_index.core.schema", "QueryBundle", query_str=query)
+            asked = _made(_LLAMA_INDEX, "QueryBundle", query_str=query)
         if first is not None and first.kind is first.KEYWORD_ONLY:
             return (), {first.name: asked, **named}
         return ((asked, k) if by_position else (asked,)), named
@@ -384,14 +373,17 @@ def _retriever(owner: Any, name: str) -> Callable[[str, int], Any]:
 def _inputs(pipeline: Any, query: str) -> dict[str, dict[str, str]]:
     """Return what a pipeline of Haystack is run with: the question, wherever one of its components takes one."""
     taken: Mapping[str, Mapping[str, Any]] = pipeline.inputs()
-    return {
+    asked = {
         component: {name: query for name in ("query", "question", "text") if name in inputs}
         for component, inputs in taken.items()
-        if not inputs.keys().isdisjoint(("query", "question", "text"))
     }
+    return {component: named for component, named in asked.items() if named}
 
 
 # Chunkers, embedders and rerankers.
+
+
+_LLAMA_INDEX = "llama_index.core.schema"
 
 
 def _made(module: str, kind: str, **fields: Any) -> Any:
@@ -419,7 +411,7 @@ def _chunker(owner: Any, name: str) -> Callable[[str], Any]:
 
     def cut(text: str) -> Any:
         if name == "get_nodes_from_documents":
-            return method([_made("llama_index.core.schema", "Document", text=text)])
+            return method([_made(_LLAMA_INDEX, "Document", text=text)])
         if name == "create_documents":
             return method([text])
         if name == "split_documents":
@@ -456,9 +448,8 @@ def _reranker(owner: Any, name: str) -> Callable[[str, list[str]], Any]:
         if name == "compress_documents":
             return method([*map(_langchain_document, texts)], query)
         if name == "postprocess_nodes":
-            schema = "llama_index.core.schema"
-            nodes = (_made(schema, "TextNode", text=text) for text in texts)
-            scored = [_made(schema, "NodeWithScore", node=node, score=None) for node in nodes]
+            nodes = (_made(_LLAMA_INDEX, "TextNode", text=text) for text in texts)
+            scored = [_made(_LLAMA_INDEX, "NodeWithScore", node=node, score=None) for node in nodes]
             return method(scored, query_str=query)
         if name == "run":
             _ready(owner)

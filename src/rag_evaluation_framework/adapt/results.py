@@ -4,7 +4,7 @@ from collections.abc import AsyncIterable, Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from itertools import chain, islice
-from math import isfinite
+from math import inf, isfinite, nan
 from numbers import Real
 from pathlib import PurePath
 from time import perf_counter
@@ -15,19 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..base.coroutines import resolved
+from ..base.exits import outcome
 from ..base.notes import note
 from ..base.outside import class_name, fit_to_keep, name_line, one_line, said, shown
-from ..data import (
-    AnyChunk,
-    CharacterSpan,
-    Chunk,
-    Document,
-    DocumentId,
-    Hit,
-    PositionAwareChunk,
-    Retrieval,
-    Stage,
-)
+from ..data import AnyChunk, CharacterSpan, Chunk, Document, DocumentId, PositionAwareChunk
+from ..data.hits import Hit, Retrieval, Stage
 from ..data.values import (
     METADATA_KEYS,
     SOURCE_KEYS,
@@ -43,7 +35,7 @@ from ..data.values import (
     plain_offset,
     plain_text,
 )
-from ..errors import ConfigError, UnreadableAnswer
+from ..errors import ConfigError, InputError, UnreadableAnswer
 
 # What a retriever may return, of this package or of another, and how it is read as hits.
 
@@ -105,7 +97,8 @@ def as_retrieval(results: Any, source: str, k: int, asked: float | None = None) 
     hits = as_hits(results, source, k)
     if is_mapping(results):
         told = _told_stages(results.get("seconds"), source)
-        return Retrieval(hits, told if asked is None else _whole(told, perf_counter() - asked))
+        left = 0.0 if asked is None else perf_counter() - asked - sum(stage.seconds or 0.0 for stage in told)
+        return Retrieval(hits, (*told, Stage(OTHER, left)) if told and left > 0 else told)
     if not isinstance(results, Retrieval):
         return Retrieval(hits)
     limit: Any = results.limit
@@ -114,8 +107,11 @@ def as_retrieval(results: Any, source: str, k: int, asked: float | None = None) 
         raise UnreadableAnswer(f"{source} returned a Retrieval with the limit {shown(limit)}; expected a text, or None")
     if not is_truth(complete):
         raise UnreadableAnswer(f"{source} returned a Retrieval with complete={shown(complete)}; expected True or False")
-    named = None if limit is None else one_line(fit_to_keep(plain_text(limit)))
-    return Retrieval(hits, _as_stages(results.stages, source), named, bool(complete))
+    stages: Any = results.stages
+    if not isinstance(stages, tuple | list):
+        raise UnreadableAnswer(f"{source} returned a Retrieval with stages={shown(stages)}; expected a tuple of Stage")
+    read = tuple(_as_stage(stage, source) for stage in islice(stages, len(stages)))
+    return Retrieval(hits, read, None if limit is None else one_line(fit_to_keep(plain_text(limit))), bool(complete))
 
 
 def one_each(rankings: Any, questions: int, source: str) -> list[Any]:
@@ -191,13 +187,6 @@ async def _awaited(results: AsyncIterable[Any]) -> list[Any]:
     return [result async for result in results]
 
 
-def _as_stages(stages: Any, source: str) -> tuple[Stage, ...]:
-    given: Any = stages
-    if not isinstance(stages, tuple | list):
-        raise UnreadableAnswer(f"{source} returned a Retrieval with stages={shown(given)}; expected a tuple of Stage")
-    return tuple(_as_stage(stage, source) for stage in islice(given, len(given)))
-
-
 def _told_stages(seconds: Any, source: str) -> tuple[Stage, ...]:
     """Read the seconds of stages by name, `{"embed": 0.01, "search": 0.02}`, of which a mapping may tell none."""
     if seconds is None:
@@ -210,49 +199,22 @@ def _told_stages(seconds: Any, source: str) -> tuple[Stage, ...]:
     return tuple(_as_stage(Stage(name, seconds[name]), source) for name in islice(seconds, len(seconds)))
 
 
-def _whole(told: tuple[Stage, ...], seconds: float) -> tuple[Stage, ...]:
-    """Return stages that take as long together, if any are told."""
-    left = seconds - sum(stage.seconds or 0.0 for stage in told)
-    return (*told, Stage(OTHER, left)) if told and left > 0 else told
-
-
 def _as_stage(stage: Any, source: str) -> Stage:
     name: Any = stage.name if isinstance(stage, Stage) else None
     if not isinstance(name, str) or not (fit := name_line(fit_to_keep(plain_text(name)))):
         raise UnreadableAnswer(f"{source} returned the stage {shown(stage)}; expected a Stage with a name")
-    seconds, hits = _as_seconds(stage.seconds, f"{source} returned the stage {fit!r}"), stage.hits
+    given, hits = stage.seconds, stage.hits
+    seconds = outcome(lambda: plain_number(given), lambda _: nan) if given is not None else None
+    if seconds is not None and not 0 <= seconds < inf:
+        raise UnreadableAnswer(
+            f"{source} returned the stage {fit!r} with {shown(given)} seconds; expected a finite number of at least 0, "
+            "or None"
+        )
     if hits is None:
         return Stage(fit, seconds)
     if not isinstance(hits, Sized):  # it may be longer than k, so that k does not end it
         raise UnreadableAnswer(f"{source} returned the stage {fit!r} with hits={shown(hits)}; expected a tuple of hits")
     return Stage(fit, seconds, as_hits(hits, f"{source}, stage {fit!r},", len(hits)))
-
-
-def _as_seconds(given: Any, where: str) -> float | None:
-    if given is None:
-        return None
-    with suppress(*UNREADABLE):
-        seconds = plain_number(given)
-        if isfinite(seconds) and seconds >= 0:
-            return seconds
-    raise UnreadableAnswer(f"{where} with {shown(given)} seconds; expected a finite number of at least 0, or None")
-
-
-def as_chunks(listed: Any, source: str) -> tuple[AnyChunk, ...] | None:
-    """Read what a retriever lists as all of its chunks; None if it cannot list them.
-
-    Raises:
-        ConfigError: It is something other than chunks.
-    """
-    if listed is None:
-        return None
-    if not gives_items(listed):
-        raise ConfigError(f"{source} lists {shown(listed)}; expected chunks, or None")
-    chunks: list[Any] = items(listed, source)
-    for chunk in chunks:
-        if not isinstance(chunk, Chunk | PositionAwareChunk):
-            raise ConfigError(f"{source} lists {shown(chunk)} as a chunk; expected a PositionAwareChunk or a Chunk")
-    return tuple(chunks)
 
 
 def _of_mapping(output: Mapping[str, Any], source: str) -> Any:
@@ -338,8 +300,6 @@ def _as_hit(result: Any, source: str) -> Hit:
             return Hit(text=result)
         case Mapping():
             return _from_mapping(cast("Mapping[str, Any]", result), source)
-        case _:
-            pass
     if pair := pair_of(result):
         return replace(_as_hit(pair[0], source), score=pair[1])
     if fields := fields_of(result):
@@ -365,7 +325,7 @@ def fields_of(result: Any) -> Mapping[str, Any]:
         return {}
     else:
         fields = {name: value for name in _ATTRIBUTES if (value := _attribute(result, name)) is not None}
-        if _known(fields, _KEYS[4]) is None and callable(content := getattr(result, "get_content", None)):
+        if _known(fields, TEXT_KEYS) is None and callable(content := getattr(result, "get_content", None)):
             fields["text"] = content()
     for key in _INSIDE:
         value = fields.get(key)
@@ -416,11 +376,6 @@ def told_start(fields: Mapping[str, Any]) -> int | None:
     return next((begin for begin in begins if type(begin) is int and begin >= 0), None)
 
 
-def told_text(fields: Mapping[str, Any]) -> Any:
-    """Return the text of a result or of a piece of a splitter; None if it has none."""
-    return _known(fields, _KEYS[4])
-
-
 def _mapping(given: Any) -> Mapping[str, Any]:
     return given if is_mapping(given) else {}
 
@@ -441,12 +396,8 @@ def _known(result: Mapping[str, Any], keys: Sequence[str]) -> Any:
 def _sound(hit: Hit, source: str) -> Hit:
     """Return a hit with plain values: NumPy's become Python's, and a score that is not finite is not a score."""
     start, end, score = hit.start, hit.end, hit.score
-    if start is not None and end is not None:
-        located = type(start) is type(end) is int and 0 <= start <= end
-    else:
-        located = start is end is None
     if (
-        located
+        (start is end is None or (type(start) is type(end) is int and 0 <= start <= end))
         and type(hit) is Hit
         and type(hit.doc_id) in _TEXT
         and type(hit.chunk_id) in _TEXT
@@ -526,94 +477,61 @@ def as_pieces(returned: Any, source: str, text: str) -> list[Piece]:
     Raises:
         UnreadableAnswer: It is nothing of the kind.
     """
-    given = returned
-    if hasattr(returned, "__aiter__") or (is_mapping(returned) and not returned.keys().isdisjoint(_LISTED)):
-        given = all_results(returned, source)
+    given = _listed(returned, source)
     if gives_items(given, str, Mapping, Set):
-        listed: list[Any] = items(given, source)
-        pieces = [piece for each in listed if (piece := _piece(each, text)) is not None]
-        if len(pieces) == len(listed):
-            return pieces
+        pieces = [_piece(each, text) for each in items(given, source)]
+        if None not in pieces:
+            return cast("list[Piece]", pieces)
     raise UnreadableAnswer(f"{source} returned {one_line(shown(returned))}; expected a list of texts, in reading order")
 
 
-_LISTED = ("documents", "chunks", "nodes")
+def _listed(returned: Any, source: str) -> Any:
+    """Return the pieces in what was returned, if it is a mapping or an asynchronous iterable of them."""
+    is_listing = is_mapping(returned) and not returned.keys().isdisjoint(("documents", "chunks", "nodes"))
+    return all_results(returned, source) if is_listing or hasattr(returned, "__aiter__") else returned
 
 
 def _piece(given: Any, text: str) -> Piece | None:
     if isinstance(given, str):
         return Piece(plain_text(given))
     fields = fields_of(given)
-    own = told_text(fields)
+    own = _known(fields, TEXT_KEYS)
     if not isinstance(own, str):
         return None
     start = told_start(fields)
     return Piece(plain_text(own), start if start is not None and text.startswith(own, start) else None)
 
 
-def as_placed(returned: Any, source: str, document: Document) -> list[PositionAwareChunk]:
-    """Read what a chunker that knows places made of a document.
-
-    Raises:
-        UnreadableAnswer: They are not chunks of this document.
-    """
-    if not gives_items(returned, str, Mapping):
-        raise UnreadableAnswer(
-            f"{source} returned {one_line(shown(returned))} for {document.id!r}; expected a list of chunks"
-        )
-    chunks: list[Any] = items(returned, source)
-    for chunk in chunks:
-        is_of_it = isinstance(chunk, PositionAwareChunk) and chunk.doc_id == document.id
-        if not is_of_it or chunk.end > len(document.content):
-            raise UnreadableAnswer(
-                f"{source} made {one_line(shown(chunk))} of {document.id!r}; expected chunks of the document that it "
-                "was given"
-            )
-    return chunks
-
-
 # What an embedder may return, and how it is read as vectors.
 
 
-def as_vectors(returned: Any, source: str, texts: Sequence[str], dimension: int | None = None) -> NDArray[np.float32]:
-    """Read what an embedder returned as vectors: float32, shape (len(texts), dimension).
+def as_vectors(
+    returned: Any, source: str, texts: Sequence[str], dimension: int | None = None, kind: type = np.float32
+) -> NDArray[Any]:
+    """Read what an embedder returned as vectors: shape (len(texts), dimension).
 
     Args:
         returned: An array, or nested lists, of numbers; row i for text i.
         source: What returned it, for messages: `Own.embed`.
         texts: What it was asked to embed.
         dimension: The length that the vectors must have; None if any will do.
+        kind: The precision.
 
     Raises:
-        UnreadableAnswer: It is nothing of the kind, or a number is NaN or infinite, also in single precision.
-    """
-    numbers = as_numbers(returned, source, texts, dimension)
-    with np.errstate(over="ignore"):  # what is too large becomes infinite, and is refused
-        vectors: NDArray[np.float32] = numbers.astype(np.float32, copy=False)
-    return vectors if vectors is numbers else _finite(vectors, source, texts, _vectors_of(texts, dimension))
-
-
-def as_numbers(returned: Any, source: str, texts: Sequence[str], dimension: int | None = None) -> NDArray[Any]:
-    """Read what an embedder returned as vectors, as `as_vectors` does, in the precision in which they are.
-
-    Raises:
-        UnreadableAnswer: It is nothing of the kind, or a number is NaN or infinite.
+        UnreadableAnswer: It is nothing of the kind, or a number is NaN or infinite, also in this precision.
     """
 
     def fits(shape: tuple[int, ...]) -> bool:
         return len(shape) == 2 and shape[0] == len(texts) and shape[1] == (dimension or shape[1] or 1)
 
-    return _array(returned, source, texts, fits, _vectors_of(texts, dimension))
-
-
-def _vectors_of(texts: Sequence[str], dimension: int | None) -> str:
-    return f"expected ({len(texts)}, {dimension or 'dimension'}), finite numbers, row i for text i"
+    expected = f"expected ({len(texts)}, {dimension or 'dimension'}), finite numbers, row i for text i"
+    return _array(returned, source, texts, fits, expected, kind)
 
 
 def _array(
-    returned: Any, source: str, texts: Sequence[str], fits: Callable[[tuple[int, ...]], bool], expected: str
+    returned: Any, source: str, texts: Sequence[str], fits: Callable[[Any], bool], expected: str, kind: type
 ) -> NDArray[Any]:
-    """Return finite numbers for texts, as an array of a shape that fits.
+    """Return finite numbers, one or more for each text, as an array of a shape that fits.
 
     Raises:
         UnreadableAnswer: It is something else; the message ends with what was expected.
@@ -626,18 +544,15 @@ def _array(
     if not fits(numbers.shape):
         told = f"shape {numbers.shape}" if numbers.ndim else one_line(shown(returned))
         raise UnreadableAnswer(f"{source} returned {told} for {len(texts)} texts; {expected}")
-    return _finite(numbers, source, texts, expected)
-
-
-def _finite(numbers: NDArray[Any], source: str, texts: Sequence[str], expected: str) -> NDArray[Any]:
-    """Return numbers, one or more for each text, if all are finite; raise UnreadableAnswer otherwise."""
-    if not np.isfinite(numbers).all():
-        rows: list[int] = np.unique(np.nonzero(~np.isfinite(numbers))[0]).tolist()
+    with np.errstate(over="ignore"):  # what is too large becomes infinite, and is refused
+        array: NDArray[Any] = numbers.astype(kind, copy=False)
+    if not (finite := np.isfinite(array)).all():
+        rows: list[int] = np.unique(np.nonzero(~finite)[0]).tolist()
         raise UnreadableAnswer(
             f"{source} returned NaN or infinity for {len(rows)} of {len(texts)} texts, the first: "
             f"{shown(texts[rows[0]])}; {expected}"
         )
-    return numbers
+    return array
 
 
 # What a reranker may return, and how it is read as scores.
@@ -645,7 +560,7 @@ def _finite(numbers: NDArray[Any], source: str, texts: Sequence[str], expected: 
 _SCORES = "expected one finite number per text, in their order, higher is better"
 
 
-def as_scores(returned: Any, source: str, texts: Sequence[str]) -> NDArray[Any]:
+def as_scores(returned: Any, source: str, texts: Sequence[str]) -> NDArray[np.float64]:
     """Read what a reranker returned as scores: one finite number per text, shape (len(texts),).
 
     Args:
@@ -660,24 +575,21 @@ def as_scores(returned: Any, source: str, texts: Sequence[str]) -> NDArray[Any]:
     """
     if (order := _order(returned, source, texts)) is not None:
         return order
-    scores = _array(returned, source, texts, lambda shape: shape == (len(texts),), _SCORES)
-    return scores if scores.dtype.kind == "f" else scores.astype(np.float64)
+    return _array(returned, source, texts, lambda shape: shape == (len(texts),), _SCORES, np.float64)
 
 
 def _order(returned: Any, source: str, texts: Sequence[str]) -> NDArray[np.float64] | None:
     """Return the scores that an order of the texts stands for; None if what was returned is no list of texts."""
-    if (is_mapping(returned) and not returned.keys().isdisjoint(_LISTED)) or hasattr(returned, "__aiter__"):
-        returned = all_results(returned, source)
-    if not isinstance(returned, list | tuple):
+    listed = _listed(returned, source)
+    if not isinstance(listed, list | tuple):
         return None
-    listed = cast("Sequence[Any]", returned)
     found = [pair[0] if (pair := pair_of(each)) else each for each in listed]
     told = [piece.text for each in found if (piece := _piece(each, "")) is not None]
     if len(told) < len(listed) or set(texts).isdisjoint(told):
         return None
     scores = [_told_score(each) for each in listed]
     if None not in scores:
-        numbers = _finite(np.array(scores, dtype=np.float64), source, told, _SCORES)
+        numbers = _array(scores, source, told, bool, _SCORES, np.float64)
         best_first: list[int] = np.argsort(-numbers, kind="stable").tolist()
         told = [told[index] for index in best_first]
     ranks = {text: rank for rank, text in reversed([*enumerate(told)])}
@@ -699,35 +611,42 @@ def _told_score(given: Any) -> float | None:
     return float(score) if isinstance(score, Real) and not is_truth(score) else None
 
 
-# What vector stores and rerankers may return, and how it is read as the chunks that they were given.
+# What a chunker that knows places, a vector store, a reranker or the list of a retriever may return: chunks.
 
 
-def as_found(found: Any, source: str, k: int) -> list[AnyChunk]:
-    """Read what a store found: its first `k` results.
+def as_chunks(
+    returned: Any,
+    source: str,
+    expected: str,
+    most: int | None = None,
+    but: tuple[type, ...] = (str, Mapping, Set),
+    error: type[InputError] = UnreadableAnswer,
+) -> list[AnyChunk]:
+    """Read chunks that were returned.
+
+    Args:
+        returned: The chunks.
+        source: What returned them, for messages.
+        expected: What was expected, for messages.
+        most: How many are read, of what has no end too; by default all.
+        but: What iterables are refused.
+        error: What is raised if they are something else.
+    """
+    if not gives_items(returned, *but):
+        raise error(f"{source} returned {one_line(shown(returned))}; expected {expected}")
+    listed: list[Any] = items(returned, source, most)
+    for each in listed:
+        if not isinstance(each, Chunk | PositionAwareChunk):
+            raise error(f"{source} returned {one_line(shown(each))} as a chunk; expected {expected}")
+    return listed
+
+
+def as_listed(listed: Any, source: str) -> tuple[AnyChunk, ...] | None:
+    """Read what a retriever lists as all of its chunks; None if it cannot list them.
 
     Raises:
-        UnreadableAnswer: They are not chunks.
+        ConfigError: It is something other than chunks.
     """
-    if not gives_items(found, str, Mapping, Set):
-        raise UnreadableAnswer(f"{source} returned {shown(found)}; expected a list of chunks, the nearest first")
-    return [
-        _chunk(result, f"{source} found", "the chunks that were added") for result in items(found, source, max(k, 0))
-    ]
-
-
-def as_order(order: Any, source: str, chunks: int) -> list[AnyChunk]:
-    """Read the order in which a reranker returned so many chunks.
-
-    Raises:
-        UnreadableAnswer: It is not chunks, or more of them.
-    """
-    listed: list[Any] = items(order, source, chunks + 1) if gives_items(order, Mapping, Set) else [order]
-    if len(listed) > chunks:
-        raise UnreadableAnswer(f"{source} returned more than the {chunks} chunks that it was given")
-    return [_chunk(each, f"{source} returned", "the chunks that it was given, best first") for each in listed]
-
-
-def _chunk(given: Any, did: str, expected: str) -> AnyChunk:
-    if not isinstance(given, Chunk | PositionAwareChunk):
-        raise UnreadableAnswer(f"{did} {shown(given)}; expected {expected}")
-    return given
+    if listed is None:
+        return None
+    return tuple(as_chunks(listed, f"{source}.chunks", "chunks, or None", but=(), error=ConfigError))

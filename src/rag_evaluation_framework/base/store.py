@@ -186,7 +186,6 @@ class Cache(HashedFiles):
 
     Attributes:
         problem: Why something could not be kept; None as long as all is.
-        unread: Why something could not be read; None as long as all can.
     """
 
     def __init__(self, root: str | Path, name: str, what: str, most: int) -> None:
@@ -195,7 +194,6 @@ class Cache(HashedFiles):
         self._left = 0  # bytes to be written before the size is looked at
         self._told: set[str] = set()
         self.problem: str | None = None
-        self.unread: str | None = None
 
     def read(self, keys: Iterable[str]) -> dict[str, bytes]:
         """Return the entries that are there and whole, by their keys."""
@@ -215,7 +213,7 @@ class Cache(HashedFiles):
                             damaged += 1
                             self.remove([key])
         except (OSError, ValueError) as error:  # the latter of a path that no file can have
-            self.unread = self._go_on_without("read", error)
+            self._go_on_without("read", error)
         if damaged:
             note(
                 f"{self.folder}: {damaged} of {damaged + len(found)} {self._what} were damaged; they are removed, and "

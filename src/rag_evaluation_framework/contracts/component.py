@@ -6,7 +6,7 @@ from dataclasses import MISSING, Field, fields, is_dataclass
 from math import inf, nan
 from numbers import Real
 from types import BuiltinFunctionType, FunctionType
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 from urllib.parse import unquote
 
 from ..base.exits import errors_as, no_exit, outcome
@@ -114,10 +114,9 @@ def recorded_parameters(component: object) -> dict[str, Any]:
     What that is, the field says by a function of the component: `field(default=None, metadata={"stands_for": ...})`.
     """
     known = parameters(component)
-    if is_dataclass(component):
-        for field in fields(component):
-            if field.name in known and "stands_for" in field.metadata:
-                known[field.name] = field.metadata["stands_for"](component)
+    for field in fields(cast("Any", component)) if known else ():
+        if field.name in known and "stands_for" in field.metadata:
+            known[field.name] = field.metadata["stands_for"](component)
     return known
 
 
@@ -157,9 +156,10 @@ def shown_parameter(value: object) -> str:
         return value.name
     if isinstance(value, FunctionType | BuiltinFunctionType | type):
         return value.__qualname__
-    text = shown(_public(value), _VALUE)
     items: list[object] = [*value] if isinstance(value, tuple) else []
-    return f"({', '.join(map(shown_parameter, items))})" if any(isinstance(item, Component) for item in items) else text
+    if any(isinstance(item, Component) for item in items):
+        return f"({', '.join(map(shown_parameter, items))})"
+    return shown(_public(value), _VALUE)
 
 
 def _public(value: object) -> object:
@@ -202,9 +202,10 @@ def check_number(owner: str, name: str, value: Any, most: float = inf) -> None:
         raise ConfigError(f"{owner}: {name}={shown(value)}; expected a number {expected}")
 
 
-def function_name(function: object) -> str:
-    """Return how tables call a function: by its qualified name, an object that is called as one by its class."""
-    return str(getattr(function, "__qualname__", type(function).__name__))
+def check_text(owner: str, name: str, value: object, expected: str, *kinds: type) -> None:
+    """Check that a parameter is a text, or of one of these kinds, and not blank; raise ConfigError otherwise."""
+    if not isinstance(value, (str, *kinds)) or not str(value).strip():
+        raise ConfigError(f"{owner}: {name}={shown(value)}; expected {expected}")
 
 
 def check_components(owner: str, **components: tuple[object, type]) -> None:

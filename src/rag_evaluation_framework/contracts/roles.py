@@ -2,45 +2,27 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Generator, Hashable, Iterable, Sequence
+from collections.abc import Collection, Generator, Hashable, Iterable, Mapping, Sequence
 from contextlib import closing, suppress
-from dataclasses import dataclass
-from typing import (
-    TYPE_CHECKING,
-    Any,
-    ClassVar,
-    Generic,
-    Literal,
-    NamedTuple,
-    Protocol,
-    TypeAlias,
-    TypeVar,
-)
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, NamedTuple, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..adapt.results import as_vectors
 from ..base.coroutines import adapted, resolved
-from ..base.outside import shown
-from ..data import (
-    AnyChunk,
-    CharacterSpan,
-    ChunkId,
-    Corpus,
-    Cutoff,
-    Document,
-    DocumentId,
-    EvaluationType,
-    PositionAwareChunk,
-)
+from ..base.outside import class_name, shown
+from ..data import CharacterSpan, ChunkId, Corpus, Cutoff, Document, DocumentId, EvaluationType
+from ..data.chunks import AnyChunk, PositionAwareChunk
 from ..data.hits import Retrieved
 from ..data.queries import Query, Scope
-from ..data.values import UNREADABLE, is_truth, plain_array, plain_offset
+from ..data.values import UNREADABLE, copy_metadata, is_truth, plain_array, plain_offset
 from ..errors import ConfigError, InputError, NotIndexed
-from .component import Component
+from .component import Component, check_count, check_truth
 
 if TYPE_CHECKING:
     from ..analysis.comparison import Comparison
@@ -114,7 +96,7 @@ class PositionAwareChunker(Component, ABC):
 
 # Embedders: from text to vectors.
 
-Role: TypeAlias = Literal["text", "query"]
+Role = Literal["text", "query"]
 
 
 class EmbeddedPart(NamedTuple):
@@ -148,8 +130,7 @@ class Embedder(Component, ABC):
 
     def embed_queries(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return one vector per question: float32, shape (len(texts), dimension). By default one after the other."""
-        vectors = [resolved(self.embed_query(text)) for text in texts]
-        if not vectors:
+        if not (vectors := [resolved(self.embed_query(text)) for text in texts]):
             return np.zeros((0, self.dimension), dtype=np.float32)
         return as_vectors(vectors, f"{self.name}.embed_query", texts)
 
@@ -186,6 +167,19 @@ class Embedder(Component, ABC):
         """
         del documents
         return self
+
+
+class BatchEmbedder(Embedder):
+    """An embedder that embeds many questions at once, so that one question is as many as one."""
+
+    def embed_query(self, text: str) -> NDArray[np.float32]:
+        """Return the vector of a question, float32, shape (dimension,)."""
+        vector: NDArray[np.float32] = self.embed_queries([text])[0]
+        return vector
+
+    @abstractmethod
+    def embed_queries(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Return one vector per question, float32, shape (len(texts), dimension)."""
 
 
 def as_fitted(learnt: object, embedder: Embedder) -> Embedder:
@@ -227,7 +221,14 @@ def checked_parts(
     left, dimension = set(range(len(texts))), None
     with closing(embedder.embed_in_parts(texts, role, batch_size)) as parts:
         for part in parts:
-            rows, returned = _as_part(part, embedder)
+            try:
+                rows, returned = part
+                rows = [plain_offset(row) for row in rows]
+            except (TypeError, ValueError) as error:
+                raise InputError(
+                    f"{embedder.name}.embed_in_parts returned {shown(part)}; expected the numbers of texts and their "
+                    "vectors"
+                ) from error
             if not left.issuperset(rows) or len(set(rows)) < len(rows):
                 raise InputError(f"{embedder.name}.embed_in_parts returned rows {shown(rows)}; expected each row once")
             if dimension is None:  # now it can be told without another request
@@ -240,16 +241,6 @@ def checked_parts(
             f"{embedder.name}.embed_in_parts returned no vector for {len(left)} of {len(texts)} texts, the first: "
             f"{shown(texts[min(left)])}"
         )
-
-
-def _as_part(part: Any, embedder: Embedder) -> EmbeddedPart:
-    try:
-        rows, vectors = part
-        return EmbeddedPart([plain_offset(row) for row in rows], vectors)
-    except (TypeError, ValueError) as error:
-        raise InputError(
-            f"{embedder.name}.embed_in_parts returned {shown(part)}; expected the numbers of texts and their vectors"
-        ) from error
 
 
 def joined(parts: Generator[EmbeddedPart], count: int) -> NDArray[np.float32]:
@@ -455,6 +446,15 @@ class Retriever(Component, ABC):
         """Release what `index` built; called once after the last question, also after an error."""
 
 
+class StableRetriever(Retriever):
+    """A retriever that is prefix-stable."""
+
+    @property
+    def prefix_stable(self) -> bool:
+        """True."""
+        return True
+
+
 def is_trusted(retriever: Retriever) -> bool:
     """Return whether what a retriever returns need not be read; of a class that derives from one of ours it must be."""
     return vars(type(retriever)).get("trusted") is True
@@ -558,6 +558,187 @@ class TokenLevelMetric(Metric[CharacterSpan]):
     """A metric over character spans."""
 
     evaluation_types: ClassVar[frozenset[EvaluationType]] = frozenset({"token-level"})
+
+
+# Engines: retrieval systems that are evaluated as a whole.
+
+CONSTRAINTS_KEYWORD = "metadata_constraints"
+
+
+@runtime_checkable
+class Engine(Protocol):
+    """A running retrieval system: any object with `retrieve`. Its methods may be coroutines.
+
+    What else it can do it says by having it:
+
+    - `ingest(document)` adds a `Document` (`id`, `content`, `metadata`), and replaces one of the same id;
+    - `delete(scope_prefix)` removes every document whose id begins with the prefix, letter for letter, and no other;
+    - `rerank(query, texts)` returns one number per text, higher is better;
+    - `load(ref)` returns the text that a `loaderRef` of a dataset stands for;
+    - `close()` is called once, when nothing more is asked of it;
+    - a `retrieve` that takes the keyword `metadata_constraints` finds nothing but documents that meet them.
+
+    One that has all of these, and knows only when it runs which of them work, tells them by an attribute `abilities`:
+    the names of those that do.
+    """
+
+    def retrieve(self, query: str, top_k: int, scope: str) -> Sequence[Any]:
+        """Return the best `top_k` results, best first, of documents whose ids begin with the scope (`""`: of all).
+
+        Results are what any pipeline returns: texts, chunks, hits, or mappings with what is known of `doc_id`, `start`,
+        `end`, `text`, `score` and `chunk_id`.
+        """
+        ...
+
+
+def check_engine(engine: Any) -> None:
+    """Check that an object is an engine.
+
+    Raises:
+        ConfigError: It has no method `retrieve`, or one that takes other arguments; it is a class, or a retriever.
+    """
+    if isinstance(engine, type):
+        raise ConfigError(f"engine={engine.__name__} is a class; pass an instance, {engine.__name__}(...)")
+    if isinstance(engine, Retriever):
+        raise ConfigError(f"engine={shown(engine)} is a retriever; pass it as one (on the command line --retriever)")
+    if not callable(getattr(engine, "retrieve", None)):
+        raise ConfigError(
+            f"engine={shown(engine)} is {class_name(engine)} without retrieve; expected an object with "
+            "retrieve(query, top_k, scope)"
+        )
+    taken = _parameters(engine)
+    try:
+        if taken is not None:
+            taken.bind("", 1, "")
+    except TypeError as error:
+        raise ConfigError(
+            f"{class_name(engine)}.retrieve{taken} cannot be called as retrieve(query, top_k, scope): {error}; it has "
+            "to take these three, in this order"
+        ) from error
+
+
+def engine_name(engine: Engine) -> str:
+    """Return what an engine is called: its `name` if it has one, else its class."""
+    own: Any = getattr(engine, "name", None)
+    return own if isinstance(own, str) and own else class_name(engine)
+
+
+def can(engine: Engine, ability: str) -> bool:
+    """Return whether an engine has a method, such as `ingest`, that works."""
+    return callable(getattr(engine, ability, None)) and _says(engine, ability)
+
+
+def takes_constraints(engine: Engine) -> bool:
+    """Return whether `retrieve` of an engine takes constraints on metadata."""
+    known = _parameters(engine)
+    return known is not None and CONSTRAINTS_KEYWORD in known.parameters and _says(engine, CONSTRAINTS_KEYWORD)
+
+
+def _parameters(engine: Engine) -> inspect.Signature | None:
+    """Return what `retrieve` takes; None if it does not tell."""
+    try:
+        return inspect.signature(engine.retrieve)
+    except (TypeError, ValueError):
+        return None
+
+
+def _says(engine: Engine, ability: str) -> bool:
+    """Return whether an engine tells of this ability, if it tells of any.
+
+    Raises:
+        ConfigError: Its abilities are no collection of names.
+    """
+    told: Any = getattr(engine, "abilities", None)
+    if told is None:
+        return True
+    if isinstance(told, str) or not isinstance(told, Collection):
+        raise ConfigError(
+            f"{engine_name(engine)}.abilities is {shown(told)}; expected a list of names, such as ['ingest', 'delete']"
+        )
+    return ability in told
+
+
+# Which questions a language model is asked to write, and from which parts of the documents.
+
+
+@dataclass(frozen=True)
+class Section:
+    """A part of a document that is shown to a model in one piece.
+
+    Attributes:
+        doc_id: The document.
+        chunks: What is shown, in reading order: one chunk where spans are labelled, several where chunks are cited.
+        heading: The headings under which it begins, from the outermost: `Billing > Refunds`; "" without any.
+    """
+
+    doc_id: DocumentId
+    chunks: tuple[AnyChunk, ...]
+    heading: str = ""
+
+    @property
+    def text(self) -> str:
+        """The texts of its chunks."""
+        return "\n\n".join(chunk.content for chunk in self.chunks)
+
+
+@dataclass(frozen=True)
+class QuestionRequest:
+    """One request for questions.
+
+    Attributes:
+        wish: What kind of questions is wanted, in words for the model; it follows the general instructions.
+        sections: What is shown, in one or several documents.
+        questions: How many questions are asked for.
+        metadata: What is kept with each question, such as `{"persona": "a new user", "difficulty": "hard"}`; copied.
+        prompt_version: By what the wording of the wish is known again, such as `simple@1-0123456789ab`.
+        least_documents: In how many documents a question has to be answered; with fewer it is rejected, and so is one
+            that a single document answers.
+        given: The questions, if they are not to be written: those of users.
+        has_answer: Whether the documents answer. If not, a question is kept only if no passage is found that does.
+
+    Raises:
+        ConfigError: There is no section, a number is below 1, or not that of the questions that are given.
+        DatasetError: The metadata is none.
+    """
+
+    wish: str
+    sections: tuple[Section, ...]
+    questions: int
+    metadata: Mapping[str, Any] = field(default_factory=dict[str, Any], hash=False)
+    prompt_version: str = ""
+    least_documents: int = 1
+    given: tuple[str, ...] = ()
+    has_answer: bool = True
+
+    def __post_init__(self) -> None:
+        for name in ("questions", "least_documents"):
+            check_count("QuestionRequest", name, getattr(self, name))
+        check_truth("QuestionRequest", "has_answer", self.has_answer)
+        object.__setattr__(self, "sections", tuple(self.sections))
+        if not self.sections:
+            raise ConfigError("QuestionRequest: sections=(); expected at least one section to ask about")
+        object.__setattr__(self, "given", tuple(self.given))
+        if self.given and len(self.given) != self.questions:
+            raise ConfigError(f"QuestionRequest: questions={self.questions}; expected {len(self.given)}, as given")
+        copy_metadata(self, ConfigError)
+
+    @property
+    def doc_ids(self) -> tuple[DocumentId, ...]:
+        """The documents of the sections, each once."""
+        return tuple(dict.fromkeys(section.doc_id for section in self.sections))
+
+
+class QuestionStrategy(Component, ABC):
+    """A way of asking: which questions are put to which sections."""
+
+    @abstractmethod
+    def plan(self, sections: Sequence[Section], queries_per_doc: int) -> Sequence[QuestionRequest]:
+        """Return the requests, the same ones each time; nothing is asked yet.
+
+        Args:
+            sections: All sections of all documents, in their order.
+            queries_per_doc: How many questions are wanted for each document.
+        """
 
 
 # The shape of a language model's client.

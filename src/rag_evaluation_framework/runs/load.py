@@ -23,7 +23,7 @@ from pydantic import AfterValidator, AllowInfNan, BaseModel, Field, PlainValidat
 
 from ..base.files import from_home, is_deeper, is_list, is_object, json_lines, parse_json, read_text, unfinished
 from ..base.outside import one_line, shown
-from ..components.providers.usage import ModelUsage
+from ..components.providers.calls import ModelUsage
 from ..data import Answer, CharacterSpan, Cutoff, EvaluationType, Failure, Query, QueryId, QueryText, ScoreName, Skipped
 from ..data.columns import Numbers
 from ..data.hits import RankedHits

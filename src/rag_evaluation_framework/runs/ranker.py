@@ -12,7 +12,7 @@ from typing import Any, TypeAlias, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from ..adapt.results import as_chunks, as_retrieval, one_each
+from ..adapt.results import as_listed, as_retrieval, one_each
 from ..base.coroutines import OutOfTime, side_by_side, stop_if_cancelled, within
 from ..base.exits import in_step, no_exit, on_failure, outcome
 from ..base.interrupts import say_that_it_goes_on, stop_if_interrupted
@@ -468,7 +468,7 @@ def indexed(pipeline: Retriever, corpus: Corpus) -> Generator["Index"]:
                 seconds = {"index": seconds["index"] - reading, "index_from_cache": reading}
             with in_step(name, "chunks"):
                 listed = pipeline.chunks()
-                chunks = listed if is_trusted(pipeline) else as_chunks(listed, name)
+                chunks = listed if is_trusted(pipeline) else as_listed(listed, name)
             yield Index(pipeline, name, corpus, chunks, seconds)
         _close(pipeline, name)
 

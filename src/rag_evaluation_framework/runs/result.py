@@ -17,7 +17,7 @@ import numpy as np
 from ..base.optional import installed_version, require
 from ..base.outside import shown
 from ..base.records import refuse_unknown
-from ..components.providers.usage import ModelUsage
+from ..components.providers.calls import ModelUsage
 from ..contracts.registry.loading import load_installed
 from ..contracts.registry.records import plain
 from ..data import CharacterSpan, ChunkId, DocumentId, EvaluationType, Failure, Skipped, count_skipped

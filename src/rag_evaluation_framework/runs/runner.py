@@ -19,7 +19,7 @@ from ..base.notes import collected, note
 from ..base.outside import shown
 from ..base.records import refused
 from ..base.stages import kept_stages
-from ..components.providers.usage import track_usage
+from ..components.providers.calls import track_usage
 from ..components.retrievers.function import Pipeline, as_retriever
 from ..contracts.registry.loading import load_installed
 from ..contracts.roles import Outcome

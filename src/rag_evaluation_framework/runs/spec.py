@@ -21,9 +21,9 @@ from ..components.rerankers.function import FunctionReranker
 from ..components.retrievers.engine import Cleanup, EngineRetriever, engine_in, leave
 from ..components.retrievers.function import as_retriever
 from ..contracts.component import confide_parameters
-from ..contracts.engine import Engine, can, check_engine, engine_name
 from ..contracts.registry.building import build, load_function, parsed
 from ..contracts.registry.loading import Kind
+from ..contracts.roles import Engine, can, check_engine, engine_name
 from ..data import CHUNK, DOCUMENT, TOKEN, Corpus, Cutoff, Dataset, EvaluationType
 from ..data.dataset import Mode
 from ..datasets import Loader, folder_loader, load_dataset, rankings

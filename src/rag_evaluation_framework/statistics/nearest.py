@@ -19,6 +19,14 @@ def top_k(scores: NDArray[Any], k: int) -> NDArray[np.intp]:
     return candidates[np.argsort(-scores[candidates], kind="stable")[:k]]
 
 
+def unit(vectors: NDArray[Any]) -> NDArray[np.float64]:
+    """Return the rows scaled to length 1, computed in double precision; zero rows stay zero."""
+    doubles = np.asarray(vectors, dtype=np.float64)
+    lengths = np.linalg.norm(doubles, axis=1, keepdims=True)
+    rows: NDArray[np.float64] = doubles / np.where(lengths == 0, 1, lengths)
+    return rows
+
+
 # Exact nearest neighbours by cosine: found in single precision, ranked in double precision.
 
 _DECIMALS = 12  # sums of equal products may differ in the last bits; equal vectors must tie

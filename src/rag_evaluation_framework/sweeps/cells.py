@@ -27,7 +27,7 @@ from ..base.notes import note
 from ..base.outside import one_line, raised
 from ..base.progress import progress_bar
 from ..base.stages import Stages, kept_stages, shared
-from ..components.providers.usage import ModelUsage, count_usage, track_usage
+from ..components.providers.calls import ModelUsage, count_usage, track_usage
 from ..contracts.registry.records import plain
 from ..data import Corpus, Dataset
 from ..data.rankings import OnError

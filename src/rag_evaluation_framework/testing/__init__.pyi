@@ -1,5 +1,8 @@
-from .chunkers import ChunkerConformance as ChunkerConformance
-from .embedders import EmbedderConformance as EmbedderConformance
+from .components import ChunkerConformance as ChunkerConformance
+from .components import EmbedderConformance as EmbedderConformance
+from .components import RerankerConformance as RerankerConformance
+from .components import RetrieverConformance as RetrieverConformance
+from .components import VectorStoreConformance as VectorStoreConformance
 from .engines import EngineConformance as EngineConformance
 from .fakes import FixedRetriever as FixedRetriever
 from .fakes import HashingEmbedder as HashingEmbedder
@@ -7,6 +10,3 @@ from .fakes import ReversingReranker as ReversingReranker
 from .loopback_providers import LoopbackProviders as LoopbackProviders
 from .metrics import RankMetricConformance as RankMetricConformance
 from .metrics import SpanMetricConformance as SpanMetricConformance
-from .rerankers import RerankerConformance as RerankerConformance
-from .retrievers import RetrieverConformance as RetrieverConformance
-from .vector_stores import VectorStoreConformance as VectorStoreConformance

@@ -9,10 +9,10 @@ from unittest import SkipTest
 from ..adapt.results import as_retrieval
 from ..base.coroutines import resolved
 from ..base.notes import collected
-from ..contracts.engine import Engine, can, check_engine, takes_constraints
+from ..contracts.roles import Engine, can, check_engine, takes_constraints
 from ..data import Document, DocumentId
 from ..data.hits import Ranking
-from .conformance import DOCUMENTS, FOOTER, QUESTIONS
+from .components import DOCUMENTS, FOOTER, QUESTIONS
 
 _TEXT = DOCUMENTS["billing.md"]
 _NEIGHBOURS = ("eval:ab:1", "eval:aXb:1", "EVAL:A_B:1", "eval:a%b:1", "eval:a", "xeval:a_b:1", "docs:1")
@@ -63,7 +63,7 @@ class EngineConformance(ABC):
     def test_a_document_that_comes_again_takes_the_place_of_the_first(self) -> None:
         """Ingesting an id again replaces the document."""
         with self._filled() as engine:
-            resolved(_all(engine).ingest(_document("eval:a_b:1", FOOTER)))
+            resolved(engine.ingest(_document("eval:a_b:1", FOOTER)))
             hits = [hit for hit in _hits(engine, "eval:a_b:1", 50) if hit.text is not None]
             assert all("Refunds" not in (hit.text or "") for hit in hits), f"the first text is still found: {hits}"
 
@@ -71,7 +71,7 @@ class EngineConformance(ABC):
         """`delete` removes what begins with the prefix and nothing beside it, also if it is done twice."""
         with self._filled() as engine:
             for _ in range(2):
-                resolved(_all(engine).delete(_SCOPE))
+                resolved(engine.delete(_SCOPE))
                 assert set(_found(engine, "")) == {*_NEIGHBOURS}
 
     def test_constraints_on_metadata_are_kept(self) -> None:
@@ -79,8 +79,8 @@ class EngineConformance(ABC):
         with self._writable() as engine:
             if not takes_constraints(engine):
                 raise SkipTest("its retrieve takes no metadata_constraints")
-            resolved(_all(engine).ingest(_document("eval:a_b:1", metadata=_METADATA)))
-            resolved(_all(engine).ingest(_document("eval:a_b:2", metadata={"lang": "de"})))
+            resolved(engine.ingest(_document("eval:a_b:1", metadata=_METADATA)))
+            resolved(engine.ingest(_document("eval:a_b:2", metadata={"lang": "de"})))
             kept: Sequence[Mapping[str, Any]] = (
                 {"lang": "en"},
                 {"tags": ["card"]},
@@ -99,8 +99,8 @@ class EngineConformance(ABC):
                 assert _found(engine, _SCOPE, constraints) == [], f"constraints {constraints}"
 
     @contextmanager
-    def _made(self) -> Generator[Engine]:
-        engine = self.make()
+    def _made(self) -> Generator[Any]:
+        engine: Any = self.make()
         try:
             yield engine
         finally:
@@ -109,7 +109,7 @@ class EngineConformance(ABC):
                 resolved(close())
 
     @contextmanager
-    def _writable(self) -> Generator[Engine]:
+    def _writable(self) -> Generator[Any]:
         with self._made() as engine:
             for ability in ("ingest", "delete"):
                 if not can(engine, ability):
@@ -117,29 +117,24 @@ class EngineConformance(ABC):
             yield engine
 
     @contextmanager
-    def _filled(self) -> Generator[Engine]:
+    def _filled(self) -> Generator[Any]:
         with self._writable() as engine:
             for name in ("eval:a_b:1", "eval:a_b:2", *_NEIGHBOURS):
-                resolved(_all(engine).ingest(_document(name)))
+                resolved(engine.ingest(_document(name)))
             yield engine
-
-
-def _all(engine: Engine) -> Any:
-    """Return an engine with the methods that it need not have."""
-    return engine
 
 
 def _document(name: str, text: str = _TEXT, metadata: Mapping[str, Any] | None = None) -> Document:
     return Document(DocumentId(name), text, metadata or {})
 
 
-def _hits(engine: Engine, scope: str, top_k: int, constraints: Mapping[str, Any] | None = None) -> Ranking:
+def _hits(engine: Any, scope: str, top_k: int, constraints: Mapping[str, Any] | None = None) -> Ranking:
     options: dict[str, Any] = {} if constraints is None else {"metadata_constraints": constraints}
-    answer: Any = resolved(_all(engine).retrieve(QUESTIONS[0], top_k, scope, **options))
+    answer: Any = resolved(engine.retrieve(QUESTIONS[0], top_k, scope, **options))
     with collected():  # of what is too much, as a test says it
         return as_retrieval(answer, type(engine).__name__, top_k + 1).hits
 
 
-def _found(engine: Engine, scope: str, constraints: Mapping[str, Any] | None = None) -> list[str]:
+def _found(engine: Any, scope: str, constraints: Mapping[str, Any] | None = None) -> list[str]:
     """Return the documents that are found, best first, each once."""
     return list(dict.fromkeys(str(hit.doc_id) for hit in _hits(engine, scope, 50, constraints)))

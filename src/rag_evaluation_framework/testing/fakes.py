@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..base.outside import shown
-from ..contracts import Embedder, Reranker, Retriever
 from ..contracts.component import check_count
+from ..contracts.roles import Embedder, Reranker, StableRetriever
 from ..data import AnyChunk, Corpus
 from ..data.hits import Retrieved
 from ..errors import ConfigError, InputError
@@ -54,7 +54,7 @@ class HashingEmbedder(Embedder):
 
 
 @dataclass(frozen=True)
-class FixedRetriever(Retriever):
+class FixedRetriever(StableRetriever):
     """Retriever that returns given rankings, whatever the corpus, and records its calls.
 
     It needs no index. Its rankings are prefix-stable: each k returns the first k results.
@@ -75,11 +75,6 @@ class FixedRetriever(Retriever):
         given = cast("object", self.rankings)
         if isinstance(given, str) or not isinstance(given, Mapping | Sequence):
             raise ConfigError(f"FixedRetriever: rankings={shown(given)}; expected a list, or a mapping from questions")
-
-    @property
-    def prefix_stable(self) -> bool:
-        """True."""
-        return True
 
     def index(self, corpus: Corpus) -> None:
         """Record the call."""

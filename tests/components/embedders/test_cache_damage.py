@@ -18,6 +18,7 @@ from rag_evaluation_framework.components import CachedEmbedder
 from rag_evaluation_framework.components.embedders import EmbeddingCache
 from rag_evaluation_framework.components.embedders.cached import Embedding, embedder_identity, vector_key
 from support.each import each
+from support.kept_vectors import kept_vectors
 from support.nightly import nightly
 
 TEXTS = [f"text {number}" for number in range(60)]
@@ -65,7 +66,7 @@ def record(filled, identity=None):
 
 
 def kept(root):
-    return sum(found.vectors for found in EmbeddingCache(root).contents())
+    return sum(number for _, number, _ in kept_vectors(EmbeddingCache(root)))
 
 
 def assert_mended(root):
@@ -155,7 +156,7 @@ class TestDamage:
         filled.write_text("mine")
         (said,) = embedded(tmp_path)
         assert "cannot be kept" in said
-        assert EmbeddingCache(tmp_path).contents() == []
+        assert kept_vectors(EmbeddingCache(tmp_path)) == []
         assert filled.read_text() == "mine"
 
     @pytest.mark.parametrize("content", [b"", b"edited", None])
@@ -164,7 +165,7 @@ class TestDamage:
     ):
         record(filled).unlink() if content is None else record(filled).write_bytes(content)
         cache, identity = EmbeddingCache(tmp_path), embedder_identity(Lengths())
-        assert cache.contents() == []  # which removes what is damaged
+        assert kept_vectors(cache) == []  # which removes what is damaged
         assert cache.known(identity) is None
         assert cache.size() > 60 * 24 * 4
         assert embedded(tmp_path) == []

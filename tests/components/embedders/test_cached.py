@@ -13,6 +13,7 @@ from rag_evaluation_framework.components.embedders import EmbeddingCache
 from rag_evaluation_framework.contracts.registry.building import build
 from rag_evaluation_framework.contracts.registry.records import describe
 from rag_evaluation_framework.errors import ConfigError, InputError
+from support.kept_vectors import kept_vectors
 
 SEEN: list[list[str]] = []
 
@@ -83,8 +84,8 @@ class TestEmbedding:
         for embedder in embedders:
             np.testing.assert_array_equal(CachedEmbedder(embedder, tmp_path).embed(["a"])[0], [embedder.scale, 1, 1])
         assert asked() == ["a"] * 4
-        assert EmbeddingCache(tmp_path).contents()[0].vectors == 1
-        assert len(EmbeddingCache(tmp_path).contents()) == 4
+        assert kept_vectors(EmbeddingCache(tmp_path))[0][1] == 1
+        assert len(kept_vectors(EmbeddingCache(tmp_path))) == 4
 
     def test_no_texts(self, tmp_path):
         embedder = CachedEmbedder(Counting(), tmp_path)
@@ -107,7 +108,7 @@ class TestEmbedding:
             CachedEmbedder(Counting(), tmp_path).embed(texts)
         assert [len(block) for block in SEEN] == [256, 256, 88]
         assert [len(text) for text in asked()] == sorted(map(len, texts), reverse=True)
-        assert EmbeddingCache(tmp_path).contents()[0].vectors == 512
+        assert kept_vectors(EmbeddingCache(tmp_path))[0][1] == 512
 
     def test_the_callers_vectors_are_the_callers(self, tmp_path):
         embedder = CachedEmbedder(Counting(), tmp_path)
@@ -189,7 +190,7 @@ class TestTruncation:
 class TestWithoutACache:
     def test_a_plain_subclass_of_a_frozen_dataclass_is_cached(self, tmp_path):
         CachedEmbedder(Ordinary(), tmp_path).embed(["a"])
-        assert "Ordinary" in EmbeddingCache(tmp_path).contents()[0].identity
+        assert "Ordinary" in kept_vectors(EmbeddingCache(tmp_path))[0][0]
 
     def test_an_embedder_that_learns_works_as_without(self, tmp_path):
         documents = ["refunds take days", "servers restart", "glaciers carve valleys"]
@@ -223,7 +224,7 @@ class TestBadVectors:
     def test_vectors_of_another_shape_are_refused_and_not_kept(self, tmp_path):
         with pytest.raises(InputError, match=r"returned shape \(1, 3\) for 2 texts; expected \(2, 3\)"):
             CachedEmbedder(Counting(wrong="shape"), tmp_path).embed(["a", "b"])
-        assert EmbeddingCache(tmp_path).contents() == []
+        assert kept_vectors(EmbeddingCache(tmp_path)) == []
 
     def test_vectors_that_are_not_finite_are_refused_and_not_kept(self, tmp_path):
         with pytest.raises(InputError, match="returned NaN or infinity for 1 of 1 texts, the first: 'a'"):

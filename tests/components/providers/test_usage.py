@@ -8,7 +8,7 @@ import pytest
 from rag_evaluation_framework import CohereReranker, OpenAIEmbedder, VectorRAGRetriever, evaluate
 from rag_evaluation_framework.components import CachedEmbedder, RerankedRetriever
 from rag_evaluation_framework.components.providers import ModelUsage, Usage, track_usage
-from rag_evaluation_framework.components.providers.usage import count_usage
+from rag_evaluation_framework.components.providers.calls import count_usage
 from rag_evaluation_framework.demo import load_handbook
 
 

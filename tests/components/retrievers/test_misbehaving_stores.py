@@ -146,12 +146,15 @@ class TestSearching:
         ("answer", "said"),
         [
             (lambda found: [STRANGER, *found], "found 'of another corpus' of document 'z.md', which was not added"),
-            (set, r"returned \{.*; expected a list of chunks, the nearest first"),
-            (dict.fromkeys, r"returned \{.*; expected a list of chunks, the nearest first"),
-            (lambda found: [{"id": 1}, *found], r"found \{'id': 1\}; expected the chunks that were added"),
+            (set, r"returned \{.*; expected a list of chunks that were added"),
+            (dict.fromkeys, r"returned \{.*; expected a list of chunks that were added"),
+            (
+                lambda found: [{"id": 1}, *found],
+                r"returned \{'id': 1\} as a chunk; expected a list of chunks",
+            ),
             (
                 lambda found: [(chunk, 0.5) for chunk in found],
-                r"found \(PositionAware.*; expected the chunks that were",
+                r"returned \(PositionAware.*; expected a list of chunks",
             ),
             (lambda _: None, "returned None; expected a list of chunks"),
             (lambda _: 7, "returned 7; expected a list of chunks"),
@@ -219,7 +222,7 @@ class TestSearching:
 
         retriever, _ = filled(Later())
         Later.started = True
-        with pytest.raises(InputError, match=r"Later found .*; expected the chunks that were added"):
+        with pytest.raises(InputError, match=r"Later returned .*; expected a list of chunks that were added"):
             retriever.retrieve("refund", 3)
 
 

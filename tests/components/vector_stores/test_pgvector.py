@@ -11,7 +11,7 @@ import pytest
 
 import rag_evaluation_framework as rag
 from rag_evaluation_framework.components import InMemoryVectorStore
-from rag_evaluation_framework.components.vector_stores import PgVectorStore, pgvector
+from rag_evaluation_framework.components.vector_stores import PgVectorStore
 from rag_evaluation_framework.contracts.registry.building import build
 from rag_evaluation_framework.contracts.registry.records import describe
 from rag_evaluation_framework.demo import load_handbook
@@ -211,8 +211,9 @@ class TestWhatStays:
     def test_what_fails_half_way_leaves_nothing(self, store, chunks, vectors, monkeypatch):
         one = store()
         one.add(chunks(3), vectors(3))
-        rows, row = iter(range(3)), pgvector._row
-        monkeypatch.setattr(pgvector, "_row", lambda record: row(record) if next(rows) < 2 else {}["the power fails"])
+        rows, write = iter(range(3)), psycopg.Copy.write_row
+        failing = lambda copy, row: write(copy, row) if next(rows) < 2 else {}["the power fails"]  # noqa: E731
+        monkeypatch.setattr(psycopg.Copy, "write_row", failing)
         with pytest.raises(KeyError):
             one.add(chunks(3, first=3), vectors(3))
         assert len(one) == 3

@@ -274,7 +274,7 @@ def test_a_function_that_fails_or_returns_no_text_is_refused(truth, name, messag
 
 @pytest.mark.parametrize("wrong", ["text", Hit(text="x"), None])
 def test_a_list_of_anything_but_chunks_is_refused(wrong):
-    with pytest.raises(ConfigError, match=r"Listing lists .* as a chunk; expected a PositionAwareChunk or a Chunk"):
+    with pytest.raises(ConfigError, match=r"Listing\.chunks returned .* as a chunk; expected chunks"):
         ChunkLevelEvaluation(CORPUS, dataset(short(0))).run(retriever=Listing([wrong]))
 
 

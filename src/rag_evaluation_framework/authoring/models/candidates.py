@@ -7,7 +7,7 @@ from functools import partial
 from itertools import accumulate
 from typing import Any, Generic, Literal, TypeAlias
 
-from ...contracts.questions import QuestionRequest
+from ...contracts.roles import QuestionRequest
 from ...data import Answer, CharacterSpan, ChunkId, DocumentId
 from ...data.levels import U
 from ...errors import ProviderError

@@ -16,7 +16,7 @@ from ...base.outside import shown
 from ...components.embedders.cached import CachedEmbedder
 from ...components.embedders.remote import RemoteEmbedder
 from ...components.llms import AnthropicClient, KeptAnswers, LanguageModel
-from ...components.providers.usage import Consumed, Prices
+from ...components.providers.calls import Consumed, Prices
 from ...components.retrievers.indexing import DEFAULT_CHUNKER
 from ...contracts import Chunker, Embedder, LLMClient, PositionAwareChunker, QuestionRequest, QuestionStrategy, Section
 from ...contracts.component import check_components, check_count, check_number, check_truth, component_name

@@ -16,7 +16,7 @@ from ...base.strict_yaml import parse_yaml
 from ...components.chunkers import MarkdownHeaderChunker, RecursiveCharacterChunker
 from ...components.retrievers.bm25 import BM25Retriever
 from ...contracts.component import check_count
-from ...contracts.questions import QuestionRequest, QuestionStrategy, Section
+from ...contracts.roles import QuestionRequest, QuestionStrategy, Section
 from ...data import AnyChunk, Corpus, Document, DocumentId, PositionAwareChunk
 from ...data.values import gives_items
 from ...datasets.checks.lint import wording_key

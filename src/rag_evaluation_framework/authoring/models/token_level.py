@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any, ClassVar, TypeAlias
 
-from ...contracts.questions import QuestionRequest, Section
+from ...contracts.roles import QuestionRequest, Section
 from ...data import (
     TOKEN,
     Answer,

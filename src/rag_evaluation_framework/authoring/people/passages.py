@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import chain, product, zip_longest
 from typing import Any, TypeAlias
 
-from ...adapt.results import as_chunks
+from ...adapt.results import as_listed
 from ...base.exits import no_exit, outcome
 from ...base.notes import collected
 from ...base.outside import raised, shown
@@ -356,7 +356,7 @@ class Pool:
     def _add(self, retriever: Retriever) -> None:
         with collected(), no_exit(retriever.name, "index"):
             retriever.index(self.corpus)
-            chunks = as_chunks(retriever.chunks(), f"{retriever.name}.chunks")
+            chunks = as_listed(retriever.chunks(), retriever.name)
         self._asked.append((retriever, HitLocator(self.corpus, chunks or ())))
 
     def _ranked(

@@ -1,20 +1,18 @@
 """Functions, and splitters of other libraries, as chunkers; and where their chunks are in the document."""
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 from functools import cache, partial
 from itertools import islice
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from ...adapt.adapt import OwnChunker, as_function
+from ...adapt.adapt import OwnChunker
 from ...adapt.results import Piece, as_pieces
 from ...base.coroutines import resolved
 from ...base.notes import note
-from ...contracts.component import function_name
-from ...contracts.registry.building import as_component
+from ...contracts.registry.building import OwnFunction, as_component
 from ...contracts.roles import Chunker, PositionAwareChunker
 from ...data import AnyChunk, Chunk, Document, PositionAwareChunk, generate_chunk_id, generate_pa_chunk_id
 from ...text.text_locator import SearchedTexts, offsets_without_white_space
@@ -22,8 +20,7 @@ from ...text.text_locator import SearchedTexts, offsets_without_white_space
 # Functions, and splitters of other libraries, as chunkers.
 
 
-@dataclass(frozen=True)
-class FunctionChunker(Chunker):
+class FunctionChunker(OwnFunction[OwnChunker], Chunker):
     """A plain function `(text) -> list of texts`, the pieces in reading order, or a splitter of another library.
 
     The pieces are looked for in the document (`ChunkerPositionAdapter`); where one tells its start, and its text is
@@ -36,20 +33,6 @@ class FunctionChunker(Chunker):
     Raises:
         ConfigError: `function` is neither, or has to be called with something else.
     """
-
-    function: Callable[[str], Any]
-
-    if TYPE_CHECKING:  # what is given may be an object, what is read is a function
-
-        def __init__(self, function: OwnChunker) -> None: ...
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "function", as_function("chunker", self.function, "FunctionChunker"))
-
-    @property
-    def name(self) -> str:
-        """The function's name."""
-        return function_name(self.function)
 
     def chunk(self, text: str) -> list[str]:
         """Return the texts of what the function returns.

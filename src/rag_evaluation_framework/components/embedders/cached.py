@@ -4,7 +4,6 @@ import hashlib
 import inspect
 import json
 import sys
-from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, fields
@@ -20,13 +19,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...adapt.adapt import OwnEmbedder
-from ...base.notes import collected, note
+from ...base.notes import note
 from ...base.outside import HIDDEN, class_name, is_secret, without_secrets
 from ...base.stages import seconds_reading
 from ...base.store import Cache
+from ...contracts import EmbeddedPart, Embedder
 from ...contracts.component import Component, confide, recorded_parameters
 from ...contracts.registry.building import as_component
-from ...contracts.roles import EmbeddedPart, Embedder, Role, as_fitted, checked_parts, joined, truncation_flags
+from ...contracts.roles import BatchEmbedder, Role, as_fitted, checked_parts, joined, truncation_flags
 from ...errors import ConfigError, InputError
 from .remote import RemoteEmbedder
 
@@ -52,10 +52,7 @@ def embedder_identity(embedder: Embedder) -> str:
 
 def identity_of(component: Component) -> str | None:
     """Return the same of any component, such as a chunker; None if not all that its results depend on is known."""
-    try:
-        return _dumped(_described(component))
-    except ConfigError:
-        return None
+    return None if _why_not(component) else _dumped(_described(component))
 
 
 def _dumped(described: Any) -> str:
@@ -142,8 +139,7 @@ def _source(kind: type) -> str | None:
 def _code_of_class(kind: type) -> str:
     methods = [getattr(item, "fget", item) for item in vars(kind).values()]
     # Of a class that was written in a notebook only the methods are found.
-    code = _code(kind) or "".join(_code(method) for method in methods if inspect.isfunction(method))
-    if not code:
+    if not (code := _code(kind) or "".join(_code(method) for method in methods if inspect.isfunction(method))):
         raise ConfigError(f"the source code of {kind.__qualname__} cannot be read, so a change would not be noticed")
     return code
 
@@ -195,20 +191,6 @@ class KnownEmbedder(NamedTuple):
     input_limit: int | None
 
 
-class CachedVectors(NamedTuple):
-    """What is kept of one embedder.
-
-    Attributes:
-        identity: Its class, parameters and weights, as JSON.
-        vectors: How many there are.
-        dimension: The length of each.
-    """
-
-    identity: str
-    vectors: int
-    dimension: int
-
-
 class EmbeddingCache(Cache):
     """Vectors below a root, in `<root>/cache/embeddings/`, found by the identity of their embedder and the text."""
 
@@ -231,7 +213,11 @@ class EmbeddingCache(Cache):
         """
         start = perf_counter()
         given = {vector_key(identity, role, text): text for text in texts}
-        found = {given[key]: _embedding(entry) for key, entry in self.read(given).items()}
+        found: dict[str, Embedding] = {}
+        for key, entry in self.read(given).items():
+            truncated, seconds = _HEAD.unpack_from(entry)
+            vector = np.frombuffer(entry, _FLOATS, offset=_HEAD.size).astype(np.float32)
+            found[given[key]] = Embedding(vector, truncated, None if isnan(seconds) else seconds)
         if found:
             seconds_reading(perf_counter() - start)
         return found
@@ -257,27 +243,10 @@ class EmbeddingCache(Cache):
         dimension = len(next(iter(embeddings.values())).vector)
         record = {"identity": identity, "dimension": dimension, "input_limit": input_limit}
         entries = {embedder_key(identity)[:_PREFIX] + _RECORD: json.dumps(record).encode()}
-        for text, embedding in embeddings.items():
-            entries[vector_key(identity, role, text)] = _content(embedding)
+        for text, (vector, truncated, seconds) in embeddings.items():
+            head = _HEAD.pack(truncated, nan if seconds is None else seconds)
+            entries[vector_key(identity, role, text)] = head + vector.astype(_FLOATS).tobytes()
         self.write(entries)
-
-    def contents(self) -> list[CachedVectors]:
-        """Return what is kept, by embedder; without those whose identity is damaged until their next vector is kept.
-
-        Raises:
-            InputError: It cannot be read.
-        """
-        digests = self.digests()
-        counts = Counter(key[:_PREFIX] for key in digests)
-        with collected():
-            found = self.read(key for key in digests if key.endswith(_RECORD))
-        if self.unread is not None:
-            raise InputError(f"{self.unread}; remove it with: rag-eval cache clear")
-        records = {key: json.loads(record) for key, record in found.items()}
-        return sorted(
-            CachedVectors(record["identity"], counts[key[:_PREFIX]] - 1, record["dimension"])
-            for key, record in records.items()
-        )
 
 
 @lru_cache
@@ -292,22 +261,11 @@ def vector_key(identity: str, role: str, text: str) -> str:
     return own[:_PREFIX] + _sha256(f"{own}{role}\0{text}")[_PREFIX:]
 
 
-def _content(embedding: Embedding) -> bytes:
-    vector, truncated, seconds = embedding
-    return _HEAD.pack(truncated, nan if seconds is None else seconds) + vector.astype(_FLOATS).tobytes()
-
-
-def _embedding(entry: bytes) -> Embedding:
-    truncated, seconds = _HEAD.unpack_from(entry)
-    vector = np.frombuffer(entry, _FLOATS, offset=_HEAD.size).astype(np.float32)
-    return Embedding(vector, truncated, None if isnan(seconds) else seconds)
-
-
 # Embedding cache around any embedder.
 
 
 @dataclass(frozen=True)
-class CachedEmbedder(Embedder):
+class CachedEmbedder(BatchEmbedder):
     """Embeds each text once, and keeps its vector below a root for the next run.
 
     A vector is found again by the embedder's class, parameters and weights, and the text. Embedders of which that is
@@ -356,11 +314,6 @@ class CachedEmbedder(Embedder):
         """
         return self._all(texts, "text")
 
-    def embed_query(self, text: str) -> NDArray[np.float32]:
-        """Return the vector of a question, float32, shape (dimension,)."""
-        vector: NDArray[np.float32] = self.embed_queries([text])[0]
-        return vector
-
     def embed_queries(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return one vector per question, float32, shape (len(texts), dimension)."""
         return self._all(texts, "query")
@@ -398,16 +351,21 @@ class CachedEmbedder(Embedder):
             rows = [row for text in some for row in rows_of[text]]
             return EmbeddedPart(rows, np.stack([vectors[at] for at, text in enumerate(some) for _ in rows_of[text]]))
 
-        kept_as: Role = "text" if _treats_questions_as_texts(self.embedder) else role
-        kept = self._cache.get(self._identity, rows_of, kept_as)
-        if kept:
+        kind = type(self.embedder)
+        if kind.embed_query is Embedder.embed_query and kind.embed_queries is Embedder.embed_queries:
+            role = "text"  # it treats questions as texts
+        if kept := self._cache.get(self._identity, rows_of, role):
             yield part([*kept], [embedding.vector for embedding in kept.values()])
         missing = sorted((text for text in rows_of if text not in kept), key=len, reverse=True)
-        with closing(checked_parts(self.embedder, missing, kept_as, batch_size)) as parts:
+        with closing(checked_parts(self.embedder, missing, role, batch_size)) as parts:
             for numbers, vectors in parts:
                 some = [missing[number] for number in numbers]
                 made = part(some, [*vectors])
-                self._keep(some, vectors, kept_as)
+                flags = truncation_flags(self.embedder, some) if role == "text" else np.zeros(len(some), np.bool_)
+                embeddings = map(Embedding, vectors, map(bool, flags))
+                self._cache.put(
+                    self._identity, dict(zip(some, embeddings, strict=True)), role, _input_limit(self.embedder)
+                )
                 yield made
 
     def truncated(self, texts: Sequence[str]) -> NDArray[np.bool_]:
@@ -415,8 +373,7 @@ class CachedEmbedder(Embedder):
         given = list(dict.fromkeys(texts))
         found = {} if self._cache is None else self._cache.get(self._identity, given)
         flags = {text: embedding.truncated for text, embedding in found.items()}
-        missing = [text for text in given if text not in flags]
-        if missing:
+        if missing := [text for text in given if text not in flags]:
             flags |= dict(zip(missing, map(bool, truncation_flags(self.embedder, missing)), strict=True))
         return np.array([flags[text] for text in texts], dtype=np.bool_)
 
@@ -438,24 +395,14 @@ class CachedEmbedder(Embedder):
     def _known(self) -> KnownEmbedder | None:
         return None if self._cache is None else self._cache.known(self._identity)
 
-    def _keep(self, texts: Sequence[str], rows: NDArray[np.float32], role: Role) -> None:
-        flags = truncation_flags(self.embedder, texts) if role == "text" else np.zeros(len(texts), dtype=np.bool_)
-        embeddings = {text: Embedding(row, bool(flag)) for text, row, flag in zip(texts, rows, flags, strict=True)}
-        if self._cache is not None:
-            self._cache.put(self._identity, embeddings, role, _input_limit(self.embedder))
 
-
-def _why_not(embedder: Embedder) -> str | None:
+def _why_not(component: Component) -> str | None:
+    """Return why it is not known what the results of a component depend on; None if it is."""
     try:
-        _described(embedder)  # nothing is loaded
+        _described(component)  # nothing is loaded
     except ConfigError as error:
         return str(error)
     return None
-
-
-def _treats_questions_as_texts(embedder: Embedder) -> bool:
-    kind = type(embedder)
-    return kind.embed_query is Embedder.embed_query and kind.embed_queries is Embedder.embed_queries
 
 
 def _input_limit(embedder: Embedder) -> int | None:

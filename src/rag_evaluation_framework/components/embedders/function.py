@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...adapt.adapt import OwnEmbedder, as_function, query_function
+from ...adapt.adapt import OwnEmbedder, query_function
 from ...adapt.results import as_vectors
 from ...base.coroutines import resolved
-from ...contracts.component import function_name
-from ...contracts.roles import Embedder
+from ...contracts.registry.building import OwnFunction
+from ...contracts.roles import BatchEmbedder
 
 
 @dataclass(frozen=True)
-class FunctionEmbedder(Embedder):
+class FunctionEmbedder(OwnFunction[OwnEmbedder], BatchEmbedder):
     """A plain function `(texts) -> vectors`, shape (len(texts), dimension), or an embedding model of another library.
 
     The function may be a coroutine function. An object embeds by its `embed_documents`, `get_text_embedding_batch`,
@@ -31,7 +31,6 @@ class FunctionEmbedder(Embedder):
         ConfigError: `function` is neither, or has to be called with something else.
     """
 
-    function: Callable[[list[str]], Any]
     query_function: Callable[[str], Any] | None = field(default=None, repr=False)
 
     if TYPE_CHECKING:  # what is given may be an object, what is read is a function
@@ -41,12 +40,7 @@ class FunctionEmbedder(Embedder):
     def __post_init__(self) -> None:
         if self.query_function is None:
             object.__setattr__(self, "query_function", query_function(self.function))
-        object.__setattr__(self, "function", as_function("embedder", self.function, "FunctionEmbedder"))
-
-    @property
-    def name(self) -> str:
-        """The function's name."""
-        return function_name(self.function)
+        super().__post_init__()
 
     @property
     def dimension(self) -> int:
@@ -59,15 +53,9 @@ class FunctionEmbedder(Embedder):
         Raises:
             InputError: It is not one vector of finite numbers per text.
         """
-        given = list(texts)
-        if not given:
+        if not (given := list(texts)):
             return np.zeros((0, self.dimension), dtype=np.float32)
         return as_vectors(resolved(self.function(given)), f"the embedder function {self.name}", given)
-
-    def embed_query(self, text: str) -> NDArray[np.float32]:
-        """Return the vector of a question, float32, shape (dimension,)."""
-        vector: NDArray[np.float32] = self.embed_queries([text])[0]
-        return vector
 
     def embed_queries(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return one vector per question, float32, shape (len(texts), dimension)."""

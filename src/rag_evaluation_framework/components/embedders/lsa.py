@@ -14,6 +14,7 @@ from ...base.progress import AFTER, progress_bar
 from ...contracts.component import check_count
 from ...contracts.roles import Embedder
 from ...errors import ConfigError, InputError, NotIndexed
+from ...statistics.nearest import unit
 
 _PASSAGE = re.compile(r"(?:\S+\s*){1,100}")
 _LARGEST_SEED = 2**32 - 1
@@ -96,10 +97,7 @@ class LsaEmbedder(Embedder):
         model = self._fitted
         if not texts:
             return np.zeros((0, self.dimension), dtype=np.float32)
-        vectors = model.vectorizer.transform(texts) @ model.words
-        lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-        unit: NDArray[np.float32] = (vectors / np.where(lengths == 0, 1, lengths)).astype(np.float32)
-        return unit
+        return unit(model.vectorizer.transform(texts) @ model.words).astype(np.float32)
 
     @property
     def _fitted(self) -> _Model:

@@ -2,7 +2,7 @@
 
 import base64
 import hashlib
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
@@ -12,15 +12,26 @@ from typing import Any, ClassVar, Literal, TypeAlias, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from ...adapt.results import as_vectors
 from ...base.coroutines import as_finished
 from ...base.files import is_list
 from ...base.outside import shown
 from ...contracts.component import check_choice, check_count
-from ...contracts.roles import EmbeddedPart, Embedder, Role, joined
+from ...contracts.roles import BatchEmbedder, EmbeddedPart, Role, joined
 from ...data.values import encodable
 from ...errors import ConfigError, InputError
-from ..providers.calls import COHERE, NO_RETRIES, OPENAI, Provider, ProviderCalls, ProviderModel, address_of
-from ..providers.usage import Consumed, Prices, check_prices
+from ..providers.calls import (
+    COHERE,
+    NO_RETRIES,
+    OPENAI,
+    Consumed,
+    Prices,
+    Provider,
+    ProviderCalls,
+    ProviderModel,
+    address_of,
+    check_prices,
+)
 
 # Base of embedders whose model is behind a provider's API.
 
@@ -34,7 +45,7 @@ class _EmbeddingModel:  # of a dataclass, the parameters of the last base come f
 
 
 @dataclass(frozen=True)
-class RemoteEmbedder(ProviderModel, _EmbeddingModel, Embedder, ABC):
+class RemoteEmbedder(ProviderModel, _EmbeddingModel, BatchEmbedder):
     """Sends texts in batches, several at once, and checks every answer.
 
     Attributes:
@@ -88,11 +99,6 @@ class RemoteEmbedder(ProviderModel, _EmbeddingModel, Embedder, ABC):
             MissingDependency: The SDK is not installed.
         """
         return self._joined(texts, "text")
-
-    def embed_query(self, text: str) -> NDArray[np.float32]:
-        """Return the vector of a question, float32, shape (dimension,)."""
-        vector: NDArray[np.float32] = self.embed_queries([text])[0]
-        return vector
 
     def embed_queries(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return one vector per question, float32, shape (len(texts), dimension)."""
@@ -151,17 +157,10 @@ class RemoteEmbedder(ProviderModel, _EmbeddingModel, Embedder, ABC):
 
     def _checked(self, answer: Any, texts: list[str]) -> NDArray[np.float32]:
         rows = self._read(answer, texts)
-        if len(rows) != len(texts):
-            raise ValueError(f"{len(rows)} vectors for {len(texts)} texts")
-        expected = self.dimensions or self._known.get("dimension") or len(rows[0])
-        if wrong := {len(row) for row in rows} - {expected}:
-            raise ValueError(f"a vector of {wrong.pop()} numbers; expected {expected}")
-        if not expected:
-            raise ValueError("vectors without numbers")
-        vectors = _as_numbers(rows)
-        if not np.isfinite(vectors).all():
-            raise ValueError("vectors with NaN or infinity; expected finite numbers")
-        self._known["dimension"] = expected
+        vectors = as_vectors(rows, "the model", texts, self.dimensions or self._known.get("dimension"))
+        if isinstance(rows[0][0], bool):
+            raise ValueError(f"{shown(rows[0])}; expected a vector of numbers")
+        self._known["dimension"] = vectors.shape[1]
         return vectors
 
 
@@ -181,15 +180,6 @@ def batches(texts: Sequence[str], most_texts: int, most_tokens: int) -> list[lis
         found[-1].append(number)
         left -= size
     return found
-
-
-def _as_numbers(rows: Sequence[Any]) -> NDArray[np.float32]:
-    """Return rows of equal length as one array; texts and flags are not taken for numbers."""
-    given: NDArray[Any] = np.asarray(rows)
-    if given.ndim != 2 or given.dtype.kind not in "fiu":
-        raise ValueError(f"{shown(rows[0])}; expected a vector of numbers")
-    with np.errstate(over="ignore"):  # what is too large becomes infinite, and is refused
-        return given.astype(np.float32)
 
 
 # Embedding models of OpenAI, and of servers that speak its protocol.

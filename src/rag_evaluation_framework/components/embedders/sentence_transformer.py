@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple, cast
+from typing import Any, ClassVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,8 +19,8 @@ from ...base.model_trust import in_hub_cache, load_model
 from ...base.optional import missing_extras, require
 from ...base.outside import raised, shown
 from ...base.progress import progress_bar
-from ...contracts.component import check_count
-from ...contracts.roles import Embedder
+from ...contracts.component import check_count, check_text
+from ...contracts.roles import BatchEmbedder
 from ...data.values import encodable
 from ...errors import ConfigError, InputError
 
@@ -32,14 +32,8 @@ TOKENS_ON_GPU = 16_384
 """Fewer leave it idle, above all those of short texts; more take memory, and went through hardly faster (H200)."""
 
 
-class _Batch(NamedTuple):
-    rows: list[int]  # the positions of its texts among all
-    ids: NDArray[np.int64]
-    mask: NDArray[np.int64]  # 1 where there is a token
-
-
 @dataclass(frozen=True)
-class SentenceTransformerEmbedder(Embedder):
+class SentenceTransformerEmbedder(BatchEmbedder):
     """A model of the sentence-transformers library.
 
     The model is looked for on this machine and never downloaded. Its vectors are those of the library's own `encode`:
@@ -64,12 +58,8 @@ class SentenceTransformerEmbedder(Embedder):
     _truncated: dict[str, bool] = field(default_factory=dict[str, bool], init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        given = cast("object", self.model)
-        if not isinstance(given, str | Path) or not str(given).strip():
-            raise ConfigError(
-                f"SentenceTransformerEmbedder: model={shown(given)}; expected a name or the path of a folder"
-            )
-        object.__setattr__(self, "model", str(given))
+        check_text("SentenceTransformerEmbedder", "model", self.model, "a name or the path of a folder", Path)
+        object.__setattr__(self, "model", str(self.model))
         check_count("SentenceTransformerEmbedder", "batch_size", self.batch_size)
         if missing_extras(self.requires):  # nothing that is there is imported: torch takes seconds
             _require("sentence_transformers")
@@ -103,11 +93,6 @@ class SentenceTransformerEmbedder(Embedder):
         """
         return self._embed(texts, self._loaded.document_prompt, keep_truncated=True)
 
-    def embed_query(self, text: str) -> NDArray[np.float32]:
-        """Return the vector of a question, float32, shape (dimension,), with the model's prompt for questions."""
-        vector: NDArray[np.float32] = self.embed_queries([text])[0]
-        return vector
-
     def embed_queries(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return one vector per question, float32, shape (len(texts), dimension), encoded together."""
         return self._embed(texts, self._loaded.query_prompt)
@@ -125,12 +110,17 @@ class SentenceTransformerEmbedder(Embedder):
         given = _checked(texts)
         places = {text: number for number, text in enumerate(dict.fromkeys(given))}
         vectors = np.zeros((len(places), self.dimension), dtype=np.float32)
-        for batch in self._batches(list(places), prompt, keep_truncated=keep_truncated):
-            vectors[batch.rows] = self._loaded.run(batch.ids, batch.mask)
+        for rows, ids, mask in self._batches(list(places), prompt, keep_truncated=keep_truncated):
+            vectors[rows] = self._loaded.run(ids, mask)
         return vectors[[places[text] for text in given]]
 
-    def _batches(self, texts: list[str], prompt: str, *, keep_truncated: bool = False) -> Iterator[_Batch]:
-        """Yield batches of texts of similar length, the longest first, so that little is spent on padding."""
+    def _batches(
+        self, texts: list[str], prompt: str, *, keep_truncated: bool
+    ) -> Iterator[tuple[list[int], NDArray[np.int64], NDArray[np.int64]]]:
+        """Yield batches of texts of similar length, the longest first, so that little is spent on padding.
+
+        Of each the positions of its texts among all, and the tokens and the mask as `TorchModel.run` takes them.
+        """
         tokens = list(self._tokenised(texts, prompt))
         if keep_truncated:  # who embeds asks next which texts were truncated: no need to read them again
             flags = {text: flag for text, (_, flag) in zip(texts, tokens, strict=True)}
@@ -147,7 +137,7 @@ class SentenceTransformerEmbedder(Embedder):
                 for number, row in enumerate(rows):
                     length = len(tokens[row][0])
                     ids[number, :length], mask[number, :length] = tokens[row][0], 1
-                yield _Batch(rows, ids, mask)
+                yield rows, ids, mask
                 bar.update(len(rows))
                 first += count
 
@@ -167,9 +157,8 @@ class SentenceTransformerEmbedder(Embedder):
 
 
 def _checked(texts: Iterable[str]) -> list[str]:
-    given: list[object] = [texts] if isinstance(texts, str) else list(texts)
-    wrong = given if isinstance(texts, str) else [item for item in given if not isinstance(item, str)]
-    if wrong:
+    given: list[object] = list(texts)
+    if wrong := [texts] if isinstance(texts, str) else [item for item in given if not isinstance(item, str)]:
         raise InputError(f"SentenceTransformerEmbedder: got {shown(wrong[0])}; expected a list of texts")
     return [str(item) for item in given]
 
@@ -247,8 +236,7 @@ class TorchModel:
     """
 
     def __init__(self, folder: Path) -> None:
-        with warnings.catch_warnings():  # those of other libraries to their developers
-            warnings.simplefilter("ignore")
+        with warnings.catch_warnings(action="ignore"):  # those of other libraries to their developers
             library = _require("sentence_transformers")
             self._torch = _require("torch")
             # The file may be damaged, or the library be of another version.
@@ -264,7 +252,7 @@ class TorchModel:
             raise ConfigError(f"model {folder}: has no fast tokenizer (tokenizer.json)")
         self.limit: int | None = self.transformer.max_seq_length
         self.pad = int(source.pad_token_id or 0)
-        self._inputs = [name for name in ("token_type_ids",) if name in source.model_input_names]
+        self._inputs = {"token_type_ids"}.intersection(source.model_input_names)
         backend: Any = source.backend_tokenizer
         self.tokenizer = cast("Any", type(backend)).from_str(backend.to_str())  # a copy, to be set up as we need it
         self.tokenizer.no_padding()
@@ -294,8 +282,7 @@ class TorchModel:
 
     def _prompt(self, *names: str) -> str:
         prompts: dict[str, str] = self.transformer.prompts
-        known = [name for name in (*names, self.transformer.default_prompt_name) if name in prompts]
-        return prompts[known[0]] if known else ""
+        return next((prompts[name] for name in (*names, self.transformer.default_prompt_name) if name in prompts), "")
 
 
 @contextmanager

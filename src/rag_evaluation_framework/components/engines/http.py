@@ -5,6 +5,7 @@ import math
 import os
 import weakref
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from ipaddress import ip_address
@@ -119,8 +120,7 @@ class HttpEngine(Component):
 
     def ingest(self, document: Document) -> None:
         """Send a document to `/ingest`."""
-        sent = {"id": document.id, "content": document.content, "metadata": document.metadata}
-        self._post("/ingest", sent)
+        self._post("/ingest", {"id": document.id, "content": document.content, "metadata": document.metadata})
 
     def delete(self, scope_prefix: str) -> None:
         """Let `/delete` remove the documents whose ids begin with a prefix."""
@@ -140,13 +140,10 @@ class HttpEngine(Component):
 
     def _post(self, path: str, sent: Mapping[str, Any]) -> Json:
         status, content = self._asked("POST", path, sent)
-        done = status == _OK if path in _ANSWERED else status in _DONE
-        if not done:
-            wanted = "200" if path in _ANSWERED else "200 to 299"
-            raise InputError(
-                f"{self.url}{path} answered with status {status}: {shown(content, 200)}; expected {wanted}"
-            )
-        return content
+        done, wanted = ([_OK], "200") if path in _ANSWERED else (_DONE, "200 to 299")
+        if status in done:
+            return content
+        raise InputError(f"{self.url}{path} answered with status {status}: {shown(content, 200)}; expected {wanted}")
 
     def _asked(self, method: str, path: str, sent: Mapping[str, Any] | None) -> tuple[int, Json]:
         """Return the status and the content of an answer: parsed if the status is 200 and there is any, else a text."""
@@ -190,14 +187,11 @@ class HttpEngine(Component):
 
     @cached_property
     def _client(self) -> Any:
-        token = None if self.token_env is None else _token(self.token_env)
-        client = self._httpx.Client(
-            timeout=self._httpx.Timeout(self.timeout, connect=_SECONDS_TO_CONNECT),
-            follow_redirects=False,
-            trust_env=False,
-            headers={"Content-Type": "application/json", "Accept-Encoding": "identity"}
-            | ({} if token is None else {"Authorization": f"Bearer {token}"}),
-        )
+        headers = {"Content-Type": "application/json", "Accept-Encoding": "identity"}
+        if self.token_env is not None:
+            headers["Authorization"] = f"Bearer {_token(self.token_env)}"
+        timeout = self._httpx.Timeout(self.timeout, connect=_SECONDS_TO_CONNECT)
+        client = self._httpx.Client(timeout=timeout, follow_redirects=False, trust_env=False, headers=headers)
         weakref.finalize(self, client.close)
         return client
 
@@ -246,9 +240,6 @@ def _checked_url(httpx: Any, url: Any, allow_remote: bool) -> str:
 
 
 def _is_loopback(host: str) -> bool:
-    if host == "localhost":
-        return True
-    try:
+    with suppress(ValueError):
         return ip_address(host).is_loopback
-    except ValueError:
-        return False
+    return host == "localhost"

@@ -14,11 +14,12 @@ from typing import Any, ClassVar, Generic, Literal, TypeAlias, TypeVar, get_args
 from pydantic import BaseModel, ValidationError
 
 from ...base.coroutines import resolved, stop_if_cancelled
+from ...base.exits import outcome
 from ...base.files import is_list, is_object
 from ...base.notes import note
 from ...base.outside import class_name, said, shown
 from ...base.store import Cache
-from ...contracts.component import Component, check_choice, check_count, check_seconds
+from ...contracts.component import Component, check_choice, check_count, check_seconds, check_text
 from ...contracts.roles import LLMClient
 from ...data.ids import content_digest
 from ...data.values import encodable
@@ -27,13 +28,15 @@ from ..providers.calls import (
     ANTHROPIC,
     OPENAI,
     AnotherAtOnce,
+    Consumed,
+    Prices,
     ProviderCalls,
     SameAgain,
     address_of,
+    check_prices,
     given_client,
     sdk_client,
 )
-from ..providers.usage import Consumed, Prices, check_prices
 
 # Anthropic's models behind the OpenAI SDK's shape.
 
@@ -127,8 +130,7 @@ def _as_openai(answer: Any) -> Any:
     given: Any = getattr(answer, "content", None)
     if not is_list(given):
         raise ValueError("an answer without content")
-    blocks: list[Any] = given
-    text = "".join(str(block.text) for block in blocks if getattr(block, "type", None) == "text")
+    text = "".join(str(block.text) for block in given if getattr(block, "type", None) == "text")
     usage = getattr(answer, "usage", None)
     message = SimpleNamespace(role="assistant", content=text, refusal=None)
     reason = str(getattr(answer, "stop_reason", None))  # what OpenAI has no word for stays as it is, and is no "stop"
@@ -270,8 +272,7 @@ class KeptAnswers(Cache):
 
     def get(self, key: str) -> Completion[str] | None:
         """Return what was answered; None if it is not known."""
-        found = self.read([key])
-        if not found:
+        if not (found := self.read([key])):
             return None
         with self._lock:
             self.used += 1
@@ -340,9 +341,7 @@ class LanguageModel(Component):
                 f"LanguageModel: client={shown(self.client)}; expected a client with chat.completions.create, such as "
                 "OpenAI() or AnthropicClient()"
             )
-        name: Any = self.model
-        if not isinstance(name, str) or not name.strip():
-            raise ConfigError(f"LanguageModel: model={shown(name)}; expected the name of a model")
+        check_text("LanguageModel", "model", self.model, "the name of a model")
         check_choice("LanguageModel", "structure", self.structure, get_args(Structure))
         if self.structure == "json_object" and isinstance(self.client, AnthropicClient):
             raise ConfigError(
@@ -422,8 +421,7 @@ class LanguageModel(Component):
     @cached_property
     def _has_address(self) -> bool:
         """Whether it is known which server answers: answers of any other would be taken for OpenAI's."""
-        known = isinstance(self.client, AnthropicClient) or address_of(self.client) is not None
-        if not known:
+        if not (known := isinstance(self.client, AnthropicClient) or address_of(self.client) is not None):
             note(f"{class_name(self.client)} tells no base_url: its answers are not kept, and are asked for each time")
         return known
 
@@ -482,8 +480,5 @@ def _told(answer: Any, calls: ProviderCalls) -> Completion[str]:
         raise ValueError(f"an answer that is not complete: it ended with {shown(ended)}; expected 'stop'")
     if not isinstance(text, str) or not text.strip():
         raise ValueError("an empty answer")
-    try:
-        used = _consumed(answer)
-    except (AttributeError, TypeError, ValueError):  # it tells nothing
-        used = Consumed()
+    used = outcome(lambda: _consumed(answer), lambda _: Consumed())  # it may tell nothing
     return Completion(text, used.input_tokens, used.output_tokens)

@@ -2,26 +2,197 @@
 
 import os
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from contextvars import ContextVar
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from decimal import Decimal
 from email.utils import parsedate_to_datetime
-from functools import cached_property
+from functools import cached_property, reduce
 from http import HTTPStatus
 from random import uniform
+from threading import Lock
 from traceback import walk_tb
-from typing import Any, ClassVar, Never, TypeVar, cast
+from typing import Annotated, Any, ClassVar, Never, TypeAlias, TypeVar
 from weakref import finalize
 
+from pydantic import AllowInfNan, Field, Strict
+
 from ...base.coroutines import resolved, stop_if_cancelled
-from ...base.exits import errors_as, outcome
+from ...base.exits import bound, errors_as, outcome
 from ...base.files import is_object
 from ...base.interrupts import stop_if_interrupted
 from ...base.optional import require
 from ...base.outside import class_name, fit_to_show, hide, one_line, raised, said, shown, without_secrets
-from ...contracts.component import Component, check_count, check_seconds
+from ...contracts.component import Component, check_count, check_number, check_seconds, check_text
 from ...errors import ConfigError, InvalidAnswer, ProviderError, ProviderRefused, ProviderUnavailable
-from .usage import Consumed, ModelUsage, Prices, count_usage
+
+# What an answer of a provider consumed, and what that costs.
+
+
+@dataclass(frozen=True)
+class Consumed:
+    """What a provider says that an answer consumed, and charges.
+
+    Attributes:
+        input_tokens: Tokens that were read; 0 where it tells nothing.
+        output_tokens: Tokens that were written.
+        searches: Search units.
+
+    Raises:
+        ValueError: A number is below 0.
+    """
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+    searches: int = 0
+
+    def __post_init__(self) -> None:
+        if min(self.input_tokens, self.output_tokens, self.searches) < 0:
+            raise ValueError(f"{self}; expected numbers of at least 0")
+
+
+@dataclass(frozen=True)
+class Prices:
+    """What a provider is paid, in any one currency.
+
+    Attributes:
+        price_in: For a million tokens that are read; None if it is not known.
+        price_out: For a million tokens that are written.
+        price_search: For a thousand search units.
+    """
+
+    price_in: float | None = None
+    price_out: float | None = None
+    price_search: float | None = None
+
+    def cost(self, consumed: Consumed) -> float | None:
+        """Return what an answer costs, None if a price that matters is not known."""
+        parts = [
+            (self.price_in, consumed.input_tokens / 1e6),
+            (self.price_out, consumed.output_tokens / 1e6),
+            (self.price_search, consumed.searches / 1e3),
+        ]
+        if all(price is None for price, _ in parts) or any(price is None and amount for price, amount in parts):
+            return None
+        return sum(price * amount for price, amount in parts if price is not None)
+
+
+def check_prices(owner: str, prices: Mapping[str, object]) -> None:
+    """Check that prices, by the names of their parameters, are None or finite numbers of at least 0.
+
+    Raises:
+        ConfigError: One is something else.
+    """
+    for name, price in prices.items():
+        if price is not None:
+            check_number(owner, name, price)
+
+
+_COUNTS = ("requests", "retries", "input_tokens", "output_tokens", "searches")
+_Count: TypeAlias = Annotated[int, Strict(), Field(ge=0)]  # checked where a report is read
+
+
+@dataclass(frozen=True)
+class ModelUsage:
+    """What was asked of one model.
+
+    Attributes:
+        provider: `OpenAI`, `Cohere` and so on.
+        model: The name of the model.
+        requests: HTTP requests, retries among them.
+        retries: How many of these asked again for what an earlier one had failed to bring.
+        input_tokens: What the provider counted as read; 0 where it tells nothing.
+        output_tokens: What the provider counted as written.
+        searches: Search units, by which rerankers are paid.
+        cost: In the currency of the prices that were given; None if that of something that was consumed is not known.
+    """
+
+    provider: str
+    model: str
+    requests: _Count = 0
+    retries: _Count = 0
+    input_tokens: _Count = 0
+    output_tokens: _Count = 0
+    searches: _Count = 0
+    cost: Annotated[float, Strict(), AllowInfNan(False)] | None = None
+
+    @property
+    def told(self) -> str:
+        """What people read: `OpenAI text-embedding-3-small: 21 requests (1 of them again), 25,000 tokens`."""
+        again = f" ({self.retries} of them again)" if self.retries else ""
+        parts = [f"{self.requests} request{'' if self.requests == 1 else 's'}{again}"]
+        if self.output_tokens:
+            parts.append(f"{self.input_tokens:,} tokens read and {self.output_tokens:,} written")
+        elif self.input_tokens:
+            parts.append(f"{self.input_tokens:,} tokens")
+        if self.searches:
+            parts.append(f"{self.searches} search{'' if self.searches == 1 else 'es'}")
+        if self.cost is not None:
+            parts.append(f"cost {_readable(self.cost)}")
+        return f"{self.provider} {self.model}: {', '.join(parts)}"
+
+    def plus(self, other: "ModelUsage") -> "ModelUsage":
+        """Return both together, under the name of the first."""
+        both = (self, other)
+        costs = [each.cost for each in both if each.cost is not None]
+        unknown = any(each.cost is None and (each.input_tokens or each.output_tokens or each.searches) for each in both)
+        sums = {name: getattr(self, name) + getattr(other, name) for name in _COUNTS}
+        return replace(self, **sums, cost=sum(costs) if costs and not unknown else None)
+
+
+def _readable(cost: float) -> str:
+    """Return a cost without an exponent: `1,234.50`, and below 1 with four digits, `0.00000486`."""
+    return f"{cost:,.2f}" if cost >= 1 else f"{Decimal(f'{cost:.4g}'):f}"
+
+
+@dataclass
+class Usage:
+    """Counts by provider and model; what `track_usage` gives. Threads may count at once."""
+
+    _models: dict[tuple[str, str], ModelUsage] = field(default_factory=dict[tuple[str, str], ModelUsage])
+    _lock: Lock = field(default_factory=Lock, repr=False, compare=False)
+
+    @property
+    def models(self) -> Sequence[ModelUsage]:
+        """What was asked of each model, sorted by provider and name."""
+        with self._lock:
+            return [self._models[key] for key in sorted(self._models)]
+
+    @property
+    def total(self) -> ModelUsage:
+        """All together; its provider and model are empty."""
+        return reduce(ModelUsage.plus, self.models, ModelUsage("", ""))
+
+    def add(self, used: ModelUsage) -> None:
+        """Count more."""
+        key = (used.provider, used.model)
+        with self._lock:
+            self._models[key] = self._models[key].plus(used) if key in self._models else used
+
+
+_tracked: ContextVar[tuple[Usage, ...]] = ContextVar("rag_evaluation_framework_usage", default=())
+
+
+def track_usage() -> AbstractContextManager[Usage]:
+    """Count what components ask of providers inside of the block, in whatever threads they work.
+
+    ```python
+    with track_usage() as usage:
+        result = evaluation.run(embedder=OpenAIEmbedder())
+    print(usage.total.requests, usage.total.input_tokens)
+    ```
+    """
+    usage = Usage()
+    return bound(_tracked, (*_tracked.get(), usage), usage)
+
+
+def count_usage(used: ModelUsage) -> None:
+    """Count what was asked of a provider, in every block of `track_usage` that this is inside of."""
+    for usage in _tracked.get():
+        usage.add(used)
+
 
 # Providers: the key and the address of each.
 
@@ -153,12 +324,10 @@ class ProviderModel(Component):
     timeout: float = field(default=60.0, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        owner, model = type(self).__name__, cast("object", self.model)
-        if not isinstance(model, str) or not model.strip():
-            raise ConfigError(f"{owner}: model={shown(model)}; expected the name of a model")
-        check_count(owner, "batch_size", self.batch_size)
-        check_count(owner, "max_concurrency", self.max_concurrency)
-        check_count(owner, "max_retries", self.max_retries, 0)
+        owner = type(self).__name__
+        check_text(owner, "model", self.model, "the name of a model")
+        for name, least in (("batch_size", 1), ("max_concurrency", 1), ("max_retries", 0)):
+            check_count(owner, name, getattr(self, name), least)
         check_seconds(owner, "timeout", self.timeout)
         if self.client is not None:
             if not hasattr(self.client, self.needs):
@@ -404,18 +573,9 @@ class ProviderCalls:
         return outcome(lambda: read(answer), unusable)
 
     def _count(self, used: Consumed, attempt: int) -> None:
-        count_usage(
-            ModelUsage(
-                self.provider.name,
-                self.model,
-                requests=1,
-                retries=int(attempt > 1),
-                input_tokens=used.input_tokens,
-                output_tokens=used.output_tokens,
-                searches=used.searches,
-                cost=self.prices.cost(used) if used != Consumed() else None,
-            )
-        )
+        counts = (1, int(attempt > 1), used.input_tokens, used.output_tokens, used.searches)
+        cost = self.prices.cost(used) if used != Consumed() else None
+        count_usage(ModelUsage(self.provider.name, self.model, *counts, cost))
 
     @property
     def _who(self) -> str:
@@ -450,16 +610,10 @@ class ProviderCalls:
 
     def _hint(self, status: int) -> str:
         provider = self.provider
-        elsewhere = (
-            ""
-            if provider.is_known(self.address)
-            else (f", which is sent to another address only if that is in {provider.address}")
-        )
-        key = f"; check the key in {provider.keys[0]}{elsewhere}"
-        hints = {
-            401: key,
-            403: key,
-            404: f"; check the name of the model and the address ({provider.address})",
-            _BUSY: "; ask for less at once",
-        }
-        return hints.get(status, "")
+        if status in (401, 403):
+            known = provider.is_known(self.address)
+            elsewhere = "" if known else f", which is sent to another address only if that is in {provider.address}"
+            return f"; check the key in {provider.keys[0]}{elsewhere}"
+        if status == 404:
+            return f"; check the name of the model and the address ({provider.address})"
+        return "; ask for less at once" if status == _BUSY else ""

@@ -1,17 +1,16 @@
 """Rerankers that give each text a score: functions, and rerankers of other libraries."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...adapt.adapt import OwnReranker, as_function
+from ...adapt.adapt import OwnReranker
 from ...adapt.results import as_scores
 from ...base.coroutines import resolved
-from ...contracts.component import function_name
+from ...contracts.registry.building import OwnFunction
 from ...contracts.roles import Reranker
 from ...data.chunks import AnyChunk
 from ...errors import InputError
@@ -47,8 +46,7 @@ class ScoringReranker(Reranker, ABC):
 # Functions, and rerankers of other libraries, as rerankers.
 
 
-@dataclass(frozen=True)
-class FunctionReranker(ScoringReranker):
+class FunctionReranker(OwnFunction[OwnReranker], ScoringReranker):
     """A plain function `(query, texts) -> scores`, or a reranker of another library.
 
     Scores are one finite number per text, higher is better; or the texts are returned, best first, or in any order if
@@ -61,20 +59,6 @@ class FunctionReranker(ScoringReranker):
     Raises:
         ConfigError: `function` is neither, or has to be called with something else.
     """
-
-    function: Callable[[str, list[str]], Any]
-
-    if TYPE_CHECKING:  # what is given may be an object, what is read is a function
-
-        def __init__(self, function: OwnReranker) -> None: ...
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "function", as_function("reranker", self.function, "FunctionReranker"))
-
-    @property
-    def name(self) -> str:
-        """The function's name."""
-        return function_name(self.function)
 
     def scores(self, query: str, texts: Sequence[str]) -> NDArray[np.floating]:
         """Return what the function returns, shape (len(texts),).

@@ -15,11 +15,10 @@ from ...base.files import is_list
 from ...base.model_trust import in_hub_cache, load_model
 from ...base.optional import missing_extras, require
 from ...base.outside import raised, shown
-from ...contracts.component import check_count
+from ...contracts.component import check_count, check_text
 from ...data.values import encodable
 from ...errors import ConfigError
-from ..providers.calls import COHERE, NO_RETRIES, Provider, ProviderCalls, ProviderModel
-from ..providers.usage import Consumed, Prices, check_prices
+from ..providers.calls import COHERE, NO_RETRIES, Consumed, Prices, Provider, ProviderCalls, ProviderModel, check_prices
 from .function import ScoringReranker
 
 # Cross-encoder reranking: a model reads question and text together.
@@ -49,10 +48,8 @@ class CrossEncoderReranker(ScoringReranker):
     batch_size: int = 32
 
     def __post_init__(self) -> None:
-        given: Any = self.model
-        if not isinstance(given, str | Path) or not str(given).strip():
-            raise ConfigError(f"CrossEncoderReranker: model={shown(given)}; expected a name or the path of a folder")
-        object.__setattr__(self, "model", str(given))
+        check_text("CrossEncoderReranker", "model", self.model, "a name or the path of a folder", Path)
+        object.__setattr__(self, "model", str(self.model))
         check_count("CrossEncoderReranker", "batch_size", self.batch_size)
         if missing_extras(self.requires):
             _require("sentence_transformers")

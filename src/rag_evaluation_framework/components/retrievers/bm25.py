@@ -18,6 +18,7 @@ from ...base.stages import Arrays, stage
 from ...contracts import Chunker, IndexedRetriever, PositionAwareChunker
 from ...contracts.component import check_number
 from ...contracts.registry.building import as_component
+from ...contracts.roles import StableRetriever
 from ...data import AnyChunk, Corpus, Hit, Retrieval, Stage
 from ...data.columns import Numbering
 from ...errors import ConfigError
@@ -43,7 +44,7 @@ class _Index(NamedTuple):
 
 
 @dataclass(frozen=True)
-class BM25Retriever(IndexedRetriever[_Index]):
+class BM25Retriever(StableRetriever, IndexedRetriever[_Index]):
     """Okapi BM25 over chunks: nothing to configure, download or pay for.
 
     Words are lower-cased and compared by their stems, so that "refund" finds "Refunds"; stop words of a question are
@@ -154,11 +155,6 @@ class BM25Retriever(IndexedRetriever[_Index]):
             ranked: list[int] = top_k(scores, k).tolist()
             hits = tuple(Hit.of(index.chunks[best], float(scores[best])) for best in ranked if scores[best] > 0)
         return Retrieval(hits, (Stage("search", perf_counter() - start),), complete=len(hits) < k)
-
-    @property
-    def prefix_stable(self) -> bool:
-        """True."""
-        return True
 
     def chunks(self) -> Sequence[AnyChunk]:
         """Return everything that could be retrieved."""

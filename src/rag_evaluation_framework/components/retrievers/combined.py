@@ -1,45 +1,35 @@
 """Retrievers that are made of others: fused, reranked, and searched within scopes."""
 
 from collections import deque
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field, replace
 from math import fsum, inf
 from numbers import Real
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
 from ...adapt.adapt import OwnReranker
-from ...adapt.results import as_chunks, as_order, as_retrieval, one_each
+from ...adapt.results import as_chunks, as_listed, as_retrieval, one_each
 from ...base.coroutines import as_finished
 from ...base.notes import note
 from ...base.outside import shown
-from ...contracts.component import check_count, parameters
+from ...contracts.component import check_count
 from ...contracts.registry.building import as_component
-from ...contracts.roles import IndexedRetriever, IndexT, Reranker, Retriever, VectorStore
-from ...data import (
-    AnyChunk,
-    Chunk,
-    ChunkId,
-    Corpus,
-    DocumentId,
-    EvaluationType,
-    PositionAwareChunk,
-    PositionAwareChunkId,
-    generate_chunk_id,
-    generate_pa_chunk_id,
-)
+from ...contracts.roles import IndexedRetriever, IndexT, Reranker, Retriever, StableRetriever, VectorStore
+from ...data import AnyChunk, Chunk, ChunkId, Corpus, DocumentId, EvaluationType, PositionAwareChunk
 from ...data.hits import Hit, Ranking, Retrieval, Retrieved, Stage
+from ...data.ids import PositionAwareChunkId, generate_chunk_id, generate_pa_chunk_id
 from ...data.queries import Query, Scope
 from ...data.rankings import CANDIDATES, RERANK
 from ...data.values import items
-from ...errors import ConfigError, DatasetError, InputError
+from ...errors import ConfigError, DatasetError, InputError, UnreadableAnswer
 from ...labels.hit_locator import HitLocator
 from ...statistics.nearest import top_k
 from .bm25 import BM25Retriever
-from .engine import engine_in
+from .engine import engine_in, parts_of
 from .function import Pipeline, as_retriever
 from .vector_rag import VectorRAGRetriever
 
@@ -136,7 +126,7 @@ _Key: TypeAlias = tuple[object, ...]
 
 
 @dataclass(frozen=True)
-class HybridRetriever(IndexedRetriever[HitLocator]):
+class HybridRetriever(StableRetriever, IndexedRetriever[HitLocator]):
     """Asks several retrievers and merges their rankings by reciprocal rank fusion.
 
     A result is worth the sum, over the rankings it is in, of weight / (rrf_k + rank), ranks counted from 1 (Cormack,
@@ -220,11 +210,6 @@ class HybridRetriever(IndexedRetriever[HitLocator]):
         ]
 
     @property
-    def prefix_stable(self) -> bool:
-        """True: what is merged is the same whatever `k` is."""
-        return True
-
-    @property
     def most_results(self) -> int:
         """As many as all retrievers bring if no result is in two rankings."""
         return self.depth * len(self.retrievers)
@@ -244,7 +229,7 @@ class HybridRetriever(IndexedRetriever[HitLocator]):
         """Return everything that could be retrieved, each once, or None if a retriever cannot list it."""
         listed: dict[_Key, AnyChunk] = {}
         for retriever in self.retrievers:
-            chunks = as_chunks(retriever.chunks(), retriever.name)
+            chunks = as_listed(retriever.chunks(), retriever.name)
             if chunks is None:
                 return None
             for chunk in chunks:
@@ -283,33 +268,22 @@ def _checked_retrievers(given: Any) -> tuple[Retriever, ...]:
     value: object = given
     if not isinstance(given, Iterable) or isinstance(given, str | Mapping):
         raise ConfigError(f"HybridRetriever: retrievers={shown(value)}; expected a list of retrievers")
-    pipelines = items(given, "HybridRetriever: retrievers")
-    if not pipelines:
+    if not (pipelines := items(given, "HybridRetriever: retrievers")):
         raise ConfigError("HybridRetriever: no retrievers; expected at least one")
     retrievers = tuple(map(as_retriever, pipelines))
-    engine = next(filter(None, map(engine_in, retrievers)), None)
-    if engine is not None:  # questions have scopes, and what was written is deleted by those who know of one engine
+    # Questions have scopes, and what was written is deleted by those who know of one engine.
+    if engine := next(filter(None, map(engine_in, retrievers)), None):
         raise ConfigError(
             f"HybridRetriever: {engine.name} is an engine, which is evaluated as a whole; evaluate it on its own, or "
             "merge the rankings inside of it"
         )
-    stores = [id(store) for retriever in retrievers for store in _stores(retriever)]
+    stores = [id(store) for retriever in retrievers for store in parts_of(retriever, VectorStore)]
     if len(set(stores)) < len(stores):
         raise ConfigError(
             "HybridRetriever: two retrievers keep their vectors in the same store, and each empties it when it "
             "indexes; give each a store of its own"
         )
     return retrievers
-
-
-def _stores(component: object) -> Iterator[VectorStore]:
-    for value in parameters(component).values():
-        inner: Sequence[object] = cast("tuple[object, ...]", value) if isinstance(value, tuple) else (value,)
-        for item in inner:
-            if isinstance(item, VectorStore):
-                yield item
-            elif isinstance(item, Retriever):
-                yield from _stores(item)
 
 
 def _checked_weights(given: Any, count: int) -> tuple[float, ...]:
@@ -336,7 +310,7 @@ _Place = tuple[DocumentId | None, int | None, int | None, str | None]
 
 
 @dataclass(frozen=True)
-class RerankedRetriever(AroundRetriever[_Index]):
+class RerankedRetriever(StableRetriever, AroundRetriever[_Index]):
     """Retrieves candidates and lets a reranker put them into another order.
 
     The number of candidates is one number for the whole run, whatever `k` is. So the ranking at `k` is the beginning of
@@ -428,11 +402,6 @@ class RerankedRetriever(AroundRetriever[_Index]):
         ]
 
     @property
-    def prefix_stable(self) -> bool:
-        """True: the candidates are the same whatever `k` is."""
-        return True
-
-    @property
     def most_results(self) -> int:
         """The number of candidates."""
         return self.candidates
@@ -455,17 +424,16 @@ class RerankedRetriever(AroundRetriever[_Index]):
             waiting.setdefault(_place(chunk), deque()).append(replace(hit, score=None))
         hits: list[Hit] = []
         order: Any = self.reranker.rerank(query, [*chunks]) if chunks else []
-        for chunk in as_order(order, self.reranker.name, len(chunks)):
-            alike = waiting.get(_place(chunk))
-            if not alike:
-                raise InputError(
-                    f"{self.reranker.name} returned {shown(chunk)}, which it was not given, or not so often"
-                )
+        name, expected = self.reranker.name, "the chunks that it was given, best first"
+        listed = as_chunks(order, name, expected, len(chunks) + 1, (Mapping, Set))
+        if len(listed) > len(chunks):
+            raise UnreadableAnswer(f"{name} returned more than the {len(chunks)} chunks that it was given")
+        for chunk in listed:
+            if not (alike := waiting.get(_place(chunk))):
+                raise InputError(f"{name} returned {shown(chunk)}, which it was not given, or not so often")
             hits.append(alike.popleft())
         if len(hits) < len(candidates):
-            raise InputError(
-                f"{self.reranker.name} returned {len(hits)} of {len(candidates)} chunks; expected all of them"
-            )
+            raise InputError(f"{name} returned {len(hits)} of {len(candidates)} chunks; expected all of them")
         return tuple(hits[: max(k, 0)])
 
     def _as_chunk(self, hit: Hit) -> AnyChunk:
@@ -545,8 +513,7 @@ class ScopedRetriever(AroundRetriever[_Scopes]):
 
     def retrieve_for(self, question: Query, k: int) -> Retrieved:
         """Return the best `k` results that are in the scope of the question."""
-        scope = Scope.of(question)
-        if not scope:
+        if not (scope := Scope.of(question)):
             return self.retriever.retrieve_for(question, k)
         inside, depth, earlier = self._inside(scope), k, list[Stage]()
         while True:
@@ -586,8 +553,7 @@ def within_scopes(retriever: Retriever, scopes: Collection[Scope], corpus: Corpu
         DatasetError: It has an index of its own, which cannot be filtered here.
     """
     narrow = [scope for scope in scopes if not len(corpus) or not all(map(scope.holds, corpus))]
-    missed = [scope for scope in narrow if not retriever.honours(scope)]
-    if not missed:
+    if not (missed := [scope for scope in narrow if not retriever.honours(scope)]):
         return retriever
     if engine_in(retriever) is not None or not retriever.needs_documents:
         distinct = list(dict.fromkeys(map(str, missed)))

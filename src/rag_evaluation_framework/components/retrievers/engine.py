@@ -1,12 +1,12 @@
 """Engines as retrievers: whole systems, asked for their rankings within a scope; and the end of a run with one."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from operator import methodcaller
 from threading import Lock
 from time import perf_counter
-from typing import Any, Literal, cast, get_args
+from typing import Any, Literal, get_args
 from uuid import uuid4
 
 from ...adapt.results import as_retrieval
@@ -16,9 +16,9 @@ from ...base.exits import no_exit, on_failure, outcome
 from ...base.interrupts import finished, first_interrupt
 from ...base.outside import hide_environment, raised, shown
 from ...base.records import Faults
+from ...contracts import Engine, IndexedRetriever, Retriever
 from ...contracts.component import check_choice, check_truth, confide, parameters
-from ...contracts.engine import CONSTRAINTS_KEYWORD, Engine, can, check_engine, engine_name, takes_constraints
-from ...contracts.roles import IndexedRetriever, Retriever
+from ...contracts.roles import CONSTRAINTS_KEYWORD, can, check_engine, engine_name, takes_constraints
 from ...data import Corpus, DocumentId, EvaluationType, Hit, Retrieval
 from ...data.queries import Query, Scope
 from ...data.values import check_texts
@@ -28,9 +28,6 @@ from ...errors import ConfigError, DatasetError
 
 RUN_ID = "{runId}"
 """What stands for the id of the run in scopes and in the ids of documents."""
-
-PATIENCE = 5.0
-"""Seconds that a question which hangs may keep a coroutine from beginning that deletes or closes."""
 
 _OURS = "eval:"
 _MOST_LISTED = 5
@@ -74,8 +71,7 @@ class EngineRetriever(IndexedRetriever[dict[str, DocumentId]]):
         check_truth("EngineRetriever", "custom_scope", self.custom_scope)
         check_texts(self, ConfigError, "scope", "run_id")
         if self.ingest:
-            lacking = [name for name in ("ingest", "delete") if not can(self.engine, name)]
-            if lacking:
+            if lacking := [name for name in ("ingest", "delete") if not can(self.engine, name)]:
                 raise ConfigError(
                     f"{self.name} has no {' and no '.join(lacking)}, and the documents are to be written; give it both "
                     "methods, or search what is there already (ingest=False, --no-ingest)"
@@ -140,8 +136,7 @@ class EngineRetriever(IndexedRetriever[dict[str, DocumentId]]):
 
     def _check_inside(self, corpus: Corpus) -> None:
         """Raise DatasetError if a document is outside of the scope that is written, or would be that of one run."""
-        outside = [document.id for document in corpus if not document.id.startswith(self.scope)]
-        if outside:
+        if outside := [document.id for document in corpus if not document.id.startswith(self.scope)]:
             more = f" and {len(outside) - _MOST_LISTED} more" if len(outside) > _MOST_LISTED else ""
             raise DatasetError(
                 f"documents outside of the scope {self.scope!r}, which is all that may be written: "
@@ -179,13 +174,9 @@ class EngineRetriever(IndexedRetriever[dict[str, DocumentId]]):
                     resolved(engine.ingest(replace(document, id=DocumentId(self.filled(document.id)))))
 
     def clean(self) -> None:
-        """Delete what the run wrote: everything in the scope.
-
-        Raises:
-            TimeoutError: `delete` is a coroutine, and another one keeps it from beginning.
-        """
+        """Delete what the run wrote: everything in the scope."""
         engine: Any = self.engine
-        resolved(engine.delete(self.filled(self.scope)), PATIENCE)
+        resolved(engine.delete(self.filled(self.scope)))
 
     @property
     def written(self) -> str:
@@ -228,8 +219,7 @@ class EngineRetriever(IndexedRetriever[dict[str, DocumentId]]):
 
 def _check_asked(scopes: Iterable[str]) -> None:
     """Raise ConfigError if a scope that is only asked has the id of the run in it."""
-    named = sorted(scope for scope in scopes if RUN_ID in scope)
-    if named:
+    if named := sorted(scope for scope in scopes if RUN_ID in scope):
         raise ConfigError(
             f"the scope {named[0]!r} has the id of the run in it, and the run writes no documents, so that it would "
             "find none; ingest the documents, or name the scope that they are in (--set scope_prefix=SCOPE)"
@@ -258,14 +248,19 @@ def check_written(scope: str, *, custom: bool) -> None:
 
 def engine_in(retriever: Any) -> EngineRetriever | None:
     """Return the engine that a retriever, or one inside of it, asks; None if there is none."""
-    if isinstance(retriever, EngineRetriever) or not isinstance(retriever, Retriever):
-        return retriever if isinstance(retriever, EngineRetriever) else None
-    given: list[Any] = [getattr(retriever, "retriever", None), *parameters(retriever).values()]
-    for value in given:
-        for item in cast("Sequence[object]", value if isinstance(value, tuple | list) else (value,)):
-            if (inside := engine_in(item)) is not None:
-                return inside
-    return None
+    return next(parts_of(retriever, EngineRetriever), None)
+
+
+def parts_of(component: Any, kind: type[Any]) -> Iterator[Any]:
+    """Yield the components of a class that a retriever is made of: itself, or those inside of it."""
+    if isinstance(component, kind):
+        yield component
+    elif isinstance(component, Retriever):
+        held = {"retriever": getattr(component, "retriever", None), **parameters(component)}
+        for value in held.values():
+            items: Sequence[Any] = value if isinstance(value, tuple | list) else (value,)
+            for item in items:
+                yield from parts_of(item, kind)
 
 
 # The end of a run with an engine: what was written is deleted, and the engine closed.
@@ -338,7 +333,7 @@ def leave(engine: Engine | None) -> None:
     if engine is not None and callable(close):
         name = engine_name(engine)
         outcome(
-            no_exit(name, "close")(lambda: _in_time(lambda: resolved(close(), PATIENCE), close)),
+            no_exit(name, "close")(lambda: _in_time(lambda: resolved(close()), close)),
             lambda error: note(f"{name} could not be closed: {raised(error)}"),
         )
 

@@ -1,12 +1,13 @@
 """Functions, and objects of other libraries, as retrievers."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
-from ...adapt.adapt import OwnRetriever, as_function
+from ...adapt.adapt import OwnRetriever
 from ...base.coroutines import adapted, resolved
-from ...contracts.component import component_name, confide, function_name
+from ...contracts.component import component_name, confide
+from ...contracts.registry.building import OwnFunction
 from ...contracts.roles import Retriever
 from ...data import AnyChunk, ChunkRegistry, Corpus, PositionAwareChunk
 from ...data.hits import Retrieved
@@ -16,7 +17,7 @@ Pipeline: TypeAlias = Retriever | OwnRetriever
 
 
 @dataclass(frozen=True)
-class FunctionRetriever(Retriever):
+class FunctionRetriever(OwnFunction[OwnRetriever], Retriever):
     """A plain function `(query, k) -> results`, best first, or a retriever of another library.
 
     A result is a text, a chunk, a `Hit` or a mapping with what is known of `doc_id`, `start`, `end`, `text`, `score`
@@ -38,7 +39,6 @@ class FunctionRetriever(Retriever):
         ConfigError: `function` is neither, or has to be called with something else.
     """
 
-    function: Callable[[str, int], Any]
     stable: bool | None = None
     registry: ChunkRegistry | None = field(default=None, repr=False)
 
@@ -47,14 +47,6 @@ class FunctionRetriever(Retriever):
         def __init__(
             self, function: OwnRetriever, stable: bool | None = None, registry: ChunkRegistry | None = None
         ) -> None: ...
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "function", as_function("retriever", self.function))
-
-    @property
-    def name(self) -> str:
-        """The function's name."""
-        return function_name(self.function)
 
     @property
     def prefix_stable(self) -> bool | None:

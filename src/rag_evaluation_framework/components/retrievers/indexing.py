@@ -3,7 +3,7 @@
 import json
 import os
 from collections import Counter
-from collections.abc import Generator, Iterator, Sequence, Sized
+from collections.abc import Generator, Iterator, Mapping, Sequence, Sized
 from contextlib import closing
 from itertools import islice
 from pathlib import Path
@@ -13,32 +13,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...adapt.adapt import OwnChunker, OwnEmbedder
-from ...adapt.results import as_found, as_placed
+from ...adapt.results import as_chunks
 from ...base.coroutines import adapted
 from ...base.exits import errors_as, outcome
 from ...base.notes import note
-from ...base.outside import raised, shown
+from ...base.outside import one_line, raised, shown
 from ...base.progress import progress, progress_bar
 from ...base.stages import Arrays, current_stages, stage
+from ...contracts import Chunker, EmbeddedPart, Embedder, PositionAwareChunker, VectorStore
 from ...contracts.component import parameters
 from ...contracts.registry.building import as_component
-from ...contracts.roles import (
-    Chunker,
-    EmbeddedPart,
-    Embedder,
-    PositionAwareChunker,
-    VectorStore,
-    checked_dimension,
-    checked_parts,
-    joined,
-    truncation_flags,
-)
-from ...data import AnyChunk, Chunk, Corpus, Hit, PositionAwareChunk
+from ...contracts.roles import checked_dimension, checked_parts, joined, truncation_flags
+from ...data import AnyChunk, Chunk, Corpus, Document, Hit, PositionAwareChunk
 from ...data.columns import Numbering
-from ...errors import InputError
+from ...errors import InputError, UnreadableAnswer
+from ...statistics.nearest import unit
 from ..chunkers import ChunkerPositionAdapter, RecursiveCharacterChunker, position_aware
 from ..embedders.cached import CachedEmbedder, identity_of
-from ..vector_stores.database import unit
 
 # The three steps of indexing: chunk the corpus, embed the chunks, fill the store. Each can be shared by pipelines.
 
@@ -85,9 +76,20 @@ def chunking_of(corpus: Corpus, chunker: Chunker | PositionAwareChunker | OwnChu
             if isinstance(positioned, ChunkerPositionAdapter):
                 chunks += positioned.locate_chunks(document)
             else:
-                chunks += as_placed(positioned.chunk_with_positions(document), positioned.name, document)
+                chunks += _placed(positioned, document)
     _tell_of_chunks(corpus, chunks, positioned.name, exact=ours)
     return chunks, facts
+
+
+def _placed(chunker: PositionAwareChunker, document: Document) -> list[AnyChunk]:
+    """Return what a chunker that is not ours makes of a document, checked."""
+    name, expected = chunker.name, f"chunks of the document that it was given, {document.id!r}"
+    chunks = as_chunks(chunker.chunk_with_positions(document), name, expected, but=(str, Mapping))
+    for chunk in chunks:
+        placed = isinstance(chunk, PositionAwareChunk) and chunk.end <= len(document.content)
+        if not placed or chunk.doc_id != document.id:
+            raise UnreadableAnswer(f"{name} made {one_line(shown(chunk))}; expected {expected}")
+    return chunks
 
 
 def _tell_of_chunks(corpus: Corpus, chunks: Sequence[AnyChunk], name: str, *, exact: bool) -> None:
@@ -245,6 +247,15 @@ def fill_store(
     _tell_what_is_lost(store, chunks, vectors)
 
 
+def found_in(store: VectorStore, found: Any, k: int) -> list[AnyChunk]:
+    """Return the first `k` chunks of what a store found.
+
+    Raises:
+        InputError: They are something else.
+    """
+    return as_chunks(found, store.name, "a list of chunks that were added, the nearest first", max(k, 0))
+
+
 def _tell_of_no_direction(embedder: Embedder, texts: Sequence[str], vectors: NDArray[np.float32]) -> None:
     zeros: list[int] = np.flatnonzero(~vectors.any(axis=1)).tolist()
     if zeros and len(zeros) == len(texts):
@@ -286,7 +297,7 @@ def _tell_what_is_lost(store: VectorStore, chunks: Sequence[AnyChunk], vectors: 
     found: list[AnyChunk] | None = None
     if k and len(directed):  # a database may fail once; each question will tell if it goes on
         answer = outcome(lambda: [store.search(vectors[directed[0]], k)], lambda _: None)
-        found = None if answer is None else as_found(answer[0], name, k)
+        found = None if answer is None else found_in(store, answer[0], k)
     documents = {chunk.doc_id for chunk in found or ()}
     added = {Hit.of(chunk).identity for chunk in chunks if chunk.doc_id in documents}
     for chunk in found or ():

@@ -10,24 +10,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...adapt.adapt import OwnChunker, OwnEmbedder
-from ...adapt.results import as_found, one_each
+from ...adapt.results import one_each
 from ...base.coroutines import adapted
 from ...base.notes import note
 from ...base.outside import shown
 from ...base.stages import current_stages, shared
-from ...contracts import Chunker, IndexedRetriever, PositionAwareChunker
+from ...contracts import Chunker, Embedder, IndexedRetriever, PositionAwareChunker, VectorStore
 from ...contracts.component import check_components, check_count, confide
 from ...contracts.registry import as_component, describe
-from ...contracts.roles import Embedder, VectorStore, as_fitted, checked_dimension, checked_parts
+from ...contracts.roles import StableRetriever, as_fitted, checked_dimension, checked_parts
 from ...data import AnyChunk, Corpus
 from ...data.hits import Hit, Retrieval, Retrieved, Stage
-from ..chunkers.semantic import SemanticChunker
+from ...statistics.nearest import unit
+from ..chunkers.cutting import SemanticChunker
 from ..embedders.cached import Embedding, EmbeddingCache, identity_of
 from ..embedders.lsa import LsaEmbedder
 from ..embedders.remote import RemoteEmbedder
-from ..vector_stores.database import unit
 from ..vector_stores.in_memory import InMemoryVectorStore
-from .indexing import DEFAULT_CHUNKER, chunk_corpus, embed_chunks, fill_store
+from .indexing import DEFAULT_CHUNKER, chunk_corpus, embed_chunks, fill_store, found_in
 
 _DECIMALS = 12
 _SOME = "some questions"  # of those that are asked one by one nobody knows how many there will be
@@ -49,7 +49,7 @@ class _Index(NamedTuple):
 
 
 @dataclass(frozen=True)
-class VectorRAGRetriever(IndexedRetriever[_Index]):
+class VectorRAGRetriever(StableRetriever, IndexedRetriever[_Index]):
     """Cuts the documents, embeds the chunks and finds those nearest to the question.
 
     Attributes:
@@ -115,11 +115,6 @@ class VectorRAGRetriever(IndexedRetriever[_Index]):
             paid = EmbeddingCache(stages.root), known
         self._keep(_Index(chunks, embedder, store, vectors, rows, {}, embedded, paid))
 
-    @property
-    def prefix_stable(self) -> bool:
-        """True."""
-        return True
-
     def chunks(self) -> Sequence[AnyChunk]:
         """Return everything that could be retrieved."""
         return self._indexed.chunks
@@ -134,7 +129,7 @@ class VectorRAGRetriever(IndexedRetriever[_Index]):
         _ask(index, [query])
         vector, seconds = index.questions[query]
         start = perf_counter()
-        found = as_found(index.store.search(vector, k), index.store.name, k)
+        found = found_in(index.store, index.store.search(vector, k), k)
         stages = (Stage("embed", seconds), Stage("search", perf_counter() - start))
         return Retrieval(_scored(index, vector, found), stages, complete=len(found) < k)
 
@@ -147,7 +142,7 @@ class VectorRAGRetriever(IndexedRetriever[_Index]):
         vectors = [index.questions[query][0] for query in queries]
         name = index.store.name
         found = one_each(index.store.search_many(np.stack(vectors), k), len(queries), f"{name}.search_many")
-        pairs = zip(vectors, [as_found(ranking, name, k) for ranking in found], strict=True)
+        pairs = zip(vectors, [found_in(index.store, ranking, k) for ranking in found], strict=True)
         return [Retrieval(_scored(index, vector, chunks), complete=len(chunks) < k) for vector, chunks in pairs]
 
 
@@ -168,8 +163,7 @@ def _scored(index: _Index, question: NDArray[np.float32], found: Sequence[AnyChu
 
 
 def _note_truncation(embedder: Embedder, truncated: NDArray[np.bool_]) -> None:
-    count = int(truncated.sum())
-    if count:
+    if count := int(truncated.sum()):
         limit = getattr(embedder, "input_limit", None)
         at = "its input limit" if limit is None else f"its input limit of {limit} tokens"
         share = f"{count / len(truncated):.1%}"
@@ -232,8 +226,7 @@ def _ask(index: _Index, queries: Sequence[str]) -> None:
                     cache.put(identity, dict(zip(some, made, strict=True)), role)
                 start = now
     index.questions.update((query, index.embedded[query]) for query in new)
-    zeros = [query for query in new if not index.questions[query][0].any()]
-    if zeros:
+    if zeros := [query for query in new if not index.questions[query][0].any()]:
         those = f"{len(zeros)} of {len(new)} questions, the first: {shown(zeros[0])}" if len(new) > 1 else _SOME
         note(
             f"{index.embedder.name} returns a vector of zeros for {those}. It has no direction: their results are the "

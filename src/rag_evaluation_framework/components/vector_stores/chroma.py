@@ -4,7 +4,6 @@ import weakref
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, ClassVar
 from uuid import uuid4
 
@@ -16,14 +15,14 @@ from ...base.files import from_home
 from ...base.optional import require
 from ...contracts.component import check_count
 from ...errors import ConfigError
-from .database import MADE_BY, DatabaseVectorStore, Found, StoredChunk, check_collection, unit
+from ...statistics.nearest import unit
+from .database import BATCH, MADE_BY, ClientVectorStore, Found, StoredChunk
 
 _OWNER = "ChromaVectorStore"
-_PAGE = 2_000  # records read at a time when the index is bypassed
 
 
 @dataclass(eq=False)
-class ChromaVectorStore(DatabaseVectorStore):
+class ChromaVectorStore(ClientVectorStore):
     """Vector store in Chroma, with cosine distance and our own vectors: Chroma never embeds anything itself.
 
     Without `path` and `host` everything is in memory, in a collection that is private to the instance and removed with
@@ -49,7 +48,8 @@ class ChromaVectorStore(DatabaseVectorStore):
 
     requires: ClassVar[Mapping[str, str]] = {"chromadb": "chroma"}
 
-    path: str | Path | None = None
+    server: ClassVar[str] = "host"
+
     host: str | None = None
     port: int = 8000
     ssl: bool = False
@@ -58,27 +58,13 @@ class ChromaVectorStore(DatabaseVectorStore):
     ef_construction: int = 200
     ef_search: int = 1000
     headers: Mapping[str, str] | None = field(default=None, repr=False)
-    _handle: Any = field(default=None, init=False, repr=False)
-    _client: Any = field(default=None, init=False, repr=False)
-    _finalizer: Any = field(default=None, init=False, repr=False)
 
     def __post_init__(self) -> None:
-        if self.path is not None and self.host is not None:
-            raise ConfigError(
-                f"{_OWNER}: path={str(self.path)!r} and host={self.host!r}; expected only one of them, or neither"
-            )
-        check_collection(_OWNER, self.collection)
+        super().__post_init__()
         for name in ("port", "max_neighbors", "ef_construction", "ef_search"):
             check_count(_OWNER, name, getattr(self, name))
-        self.path = None if self.path is None else str(self.path)
         self._chromadb = require("chromadb", extra="chroma", needed_by=_OWNER)
         self._name = self.collection if self._lasting else f"{self.collection}-{uuid4().hex}"
-
-    def close(self) -> None:
-        """Close the database; a collection in memory is removed. The store can be used again."""
-        if self._finalizer is not None:
-            self._finalizer()
-        self._client = self._handle = self._finalizer = None
 
     @property
     def _lasting(self) -> bool:
@@ -90,7 +76,7 @@ class ChromaVectorStore(DatabaseVectorStore):
             # A finalizer rather than __del__: it also runs when the interpreter ends, while Chroma is still whole.
             self._finalizer = weakref.finalize(self, _release, self._client, None if self._lasting else self._name)
             with suppress(self._chromadb.errors.NotFoundError):
-                self._handle = self._client.get_collection(self._name, embedding_function=None)
+                self._collection = self._client.get_collection(self._name, embedding_function=None)
         return self._client
 
     def _connected(self) -> Any:
@@ -105,20 +91,17 @@ class ChromaVectorStore(DatabaseVectorStore):
     @contextmanager
     def _unreplaced(self) -> Generator[Any]:
         try:
-            yield self._handle
+            yield self._collection
         except self._chromadb.errors.NotFoundError as error:
             raise self._replaced() from error
 
     def _described(self) -> Mapping[str, Any] | None:
         self._open()
-        return None if self._handle is None else self._handle.metadata or {}
+        return None if self._collection is None else self._collection.metadata or {}
 
     def _count(self) -> int:
         with self._unreplaced() as collection:
             return int(collection.count())
-
-    def _batch_size(self) -> int:
-        return int(self._open().get_max_batch_size())
 
     def _create(self, dimension: int) -> None:
         index = {
@@ -129,7 +112,7 @@ class ChromaVectorStore(DatabaseVectorStore):
             "num_threads": 1,  # with more, the index differs from run to run
         }
         try:
-            self._handle = self._client.create_collection(
+            self._collection = self._client.create_collection(
                 self._name,
                 embedding_function=None,
                 configuration={"hnsw": index},
@@ -162,8 +145,8 @@ class ChromaVectorStore(DatabaseVectorStore):
         """Compare all vectors exactly: Chroma's index does not reach all of many equal vectors."""
         cosines: list[tuple[float, int]] = []
         with self._unreplaced() as collection:
-            for start in range(0, self._count(), _PAGE):
-                page = collection.get(limit=_PAGE, offset=start, include=["embeddings"])
+            for start in range(0, self._count(), BATCH):
+                page = collection.get(limit=BATCH, offset=start, include=["embeddings"])
                 products = (unit(page["embeddings"]) * query.astype(np.float64)).sum(axis=1)
                 cosines += zip(products.tolist(), map(int, page["ids"]), strict=True)
             best = sorted(cosines, key=lambda entry: (-entry[0], entry[1]))[:count]
@@ -178,8 +161,8 @@ class ChromaVectorStore(DatabaseVectorStore):
     def _chunks(self, numbers: Sequence[int]) -> dict[int, str]:
         chunks: dict[int, str] = {}
         with self._unreplaced() as collection:
-            for start in range(0, len(numbers), _PAGE):
-                page = collection.get(ids=list(map(str, numbers[start : start + _PAGE])), include=["metadatas"])
+            for start in range(0, len(numbers), BATCH):
+                page = collection.get(ids=list(map(str, numbers[start : start + BATCH])), include=["metadatas"])
                 records = zip(page["ids"], page["metadatas"], strict=True)
                 chunks.update((int(number), record["chunk"]) for number, record in records)
         return chunks
@@ -190,7 +173,7 @@ class ChromaVectorStore(DatabaseVectorStore):
             found = client.get_collection(self._name, embedding_function=None)
             self._check_ours(found.metadata or {})
             client.delete_collection(self._name)
-        self._handle = None
+        self._collection = None
 
 
 def _release(client: Any, collection: str | None) -> None:

@@ -4,7 +4,9 @@ import json
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import pairwise
+from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
@@ -13,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from ...contracts.roles import VectorStore
 from ...data.chunks import AnyChunk, Chunk, PositionAwareChunk, describe_chunk
 from ...errors import ConfigError, InputError
+from ...statistics.nearest import unit
 
 # Checks of vectors before they are stored or searched.
 
@@ -70,14 +73,6 @@ def checked_queries(owner: str, embeddings: ArrayLike, dimension: int) -> NDArra
     return queries
 
 
-def unit(vectors: NDArray[np.float32]) -> NDArray[np.float64]:
-    """Return the rows scaled to length 1, computed in double precision; zero rows stay zero."""
-    doubles = np.asarray(vectors, dtype=np.float64)
-    lengths = np.linalg.norm(doubles, axis=1, keepdims=True)
-    rows: NDArray[np.float64] = doubles / np.where(lengths == 0, 1, lengths)
-    return rows
-
-
 # Base of vector stores that use a database: records, batches, and the order of ties.
 
 MADE_BY = "rag-evaluation-framework"
@@ -85,6 +80,9 @@ MADE_BY = "rag-evaluation-framework"
 
 StoredChunk: TypeAlias = dict[str, str | int]
 """A chunk as stored in a database: document and position (if it has one), for people, and the whole chunk as JSON."""
+
+BATCH = 1_000
+"""How many records are written, or read, at a time: more than some databases take are 5,461, or 32 MB."""
 
 _TIE = 2e-7  # databases compute in 32 bits: vectors whose cosines are closer than this may be equal
 _MORE = 8  # results asked for beyond k, to see where a tie at k ends
@@ -120,18 +118,17 @@ class DatabaseVectorStore(VectorStore, ABC):
         owner = type(self).__name__
         dimension = self._dimension()
         vectors = checked_vectors(owner, chunks, embeddings, dimension)
-        records = [_record(owner, chunk) for chunk in chunks]
-        if not records:
+        if not (records := [_record(owner, chunk) for chunk in chunks]):
             return
         if not vectors.shape[1]:
             raise InputError(f"{owner}.add: vectors of dimension 0; expected at least one number per vector")
         if dimension is None:
             self._create(vectors.shape[1])
         rows = unit(vectors).astype(np.float32)
-        first, step = len(self), self._batch_size()
-        for start in range(0, len(records), step):
-            batch = records[start : start + step]
-            self._insert(range(first + start, first + start + len(batch)), rows[start : start + step], batch)
+        first = len(self)
+        for start in range(0, len(records), BATCH):
+            batch = records[start : start + BATCH]
+            self._insert(range(first + start, first + start + len(batch)), rows[start : start + BATCH], batch)
 
     def search(self, query_embedding: NDArray[np.float32], k: int) -> list[AnyChunk]:
         """Return the `k` chunks with the highest cosine similarity."""
@@ -195,10 +192,6 @@ class DatabaseVectorStore(VectorStore, ABC):
         """Return the number of records in the collection."""
 
     @abstractmethod
-    def _batch_size(self) -> int:
-        """Return how many records the database accepts at a time."""
-
-    @abstractmethod
     def _create(self, dimension: int) -> None:
         """Create the collection."""
 
@@ -235,13 +228,43 @@ class DatabaseVectorStore(VectorStore, ABC):
         return [_chunk(result.chunk) for result in _ordered(found)[:k]]
 
 
-def check_collection(owner: str, name: object) -> None:
-    """Check that a collection name is valid in every database, or raise ConfigError."""
-    if not isinstance(name, str) or not _COLLECTION.fullmatch(name):
-        raise ConfigError(
-            f"{owner}: collection={name!r}; expected 3 to 200 characters from a-z, A-Z, 0-9, '.', '_' and '-', "
-            "starting and ending with a letter or digit"
-        )
+@dataclass(eq=False)
+class ClientVectorStore(DatabaseVectorStore, ABC):
+    """Base class of vector stores behind a client: in memory, in a folder, or on a server.
+
+    Attributes:
+        path: A folder for the database; created if it does not exist.
+
+    Raises:
+        ConfigError: Both a folder and a server are given, or the name of the collection is not valid in every database.
+    """
+
+    server: ClassVar[str]
+    """The parameter that names a server."""
+
+    path: str | Path | None = None
+    _client: Any = field(default=None, init=False, repr=False)
+    _collection: Any = field(default=None, init=False, repr=False)  # as it was opened or made; None if there is none
+    _finalizer: Any = field(default=None, init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        owner, server, name = type(self).__name__, getattr(self, self.server), getattr(self, self.called)
+        if self.path is not None and server is not None:
+            raise ConfigError(
+                f"{owner}: path={str(self.path)!r} and {self.server}={server!r}; expected only one of them, or neither"
+            )
+        if not isinstance(name, str) or not _COLLECTION.fullmatch(name):
+            raise ConfigError(
+                f"{owner}: collection={name!r}; expected 3 to 200 characters from a-z, A-Z, 0-9, '.', '_' and '-', "
+                "starting and ending with a letter or digit"
+            )
+        self.path = None if self.path is None else str(self.path)
+
+    def close(self) -> None:
+        """Close the database; a collection in memory is removed. The store can be used again."""
+        if self._finalizer is not None:
+            self._finalizer()
+        self._client = self._collection = self._finalizer = None
 
 
 def _record(owner: str, chunk: AnyChunk) -> StoredChunk:

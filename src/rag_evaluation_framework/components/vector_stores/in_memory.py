@@ -7,8 +7,8 @@ from numpy.typing import NDArray
 
 from ...contracts.roles import VectorStore
 from ...data.chunks import AnyChunk
-from ...statistics.nearest import Rows, nearest
-from .database import checked_queries, checked_vectors, unit
+from ...statistics.nearest import Rows, nearest, unit
+from .database import checked_queries, checked_vectors
 
 _ROWS_TOGETHER = 65_536
 

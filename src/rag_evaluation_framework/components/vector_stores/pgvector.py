@@ -20,7 +20,6 @@ from ...errors import ConfigError, InputError
 from .database import MADE_BY, DatabaseVectorStore, Found, StoredChunk
 
 _OWNER = "PgVectorStore"
-_BATCH = 10_000
 _MOST_DIMENSIONS = 16_000
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,49}")
 _LOCK = 0x7261675F6576616C  # of those that create something at the same time
@@ -182,9 +181,6 @@ class PgVectorStore(DatabaseVectorStore):
             self._check_unreplaced(cursor)
         return int(count)
 
-    def _batch_size(self) -> int:
-        return _BATCH
-
     def _create(self, dimension: int) -> None:
         if dimension > _MOST_DIMENSIONS:
             raise InputError(
@@ -221,7 +217,8 @@ class PgVectorStore(DatabaseVectorStore):
                     [kind.replace("bigint", "int8").replace("integer", "int4") for kind in _COLUMNS.values()]
                 )
                 for number, vector, record in zip(numbers, vectors, records, strict=True):
-                    copy.write_row((number, *_row(record), vector))
+                    doc_id = str(record["doc_id"]).replace("\x00", "\\x00")
+                    copy.write_row((number, doc_id, record.get("start"), record.get("end"), record["chunk"], vector))
             self._check_unreplaced(cursor)
 
     def _nearest(self, queries: NDArray[np.float32], count: int) -> list[list[Found]]:
@@ -236,8 +233,7 @@ class PgVectorStore(DatabaseVectorStore):
             ),
             {"query": query, "count": count},
         )
-        rows = cursor.fetchall()
-        if not rows:
+        if not (rows := cursor.fetchall()):
             self._check_unreplaced(cursor)
         elif rows[0][-1] != self._oid:
             raise self._replaced()
@@ -257,7 +253,3 @@ class PgVectorStore(DatabaseVectorStore):
                 self._check_ours(comment)
                 cursor.execute(self._sql("DROP TABLE {table}"))
         self._oid = None
-
-
-def _row(record: StoredChunk) -> tuple[Any, ...]:
-    return str(record["doc_id"]).replace("\x00", "\\x00"), record.get("start"), record.get("end"), record["chunk"]

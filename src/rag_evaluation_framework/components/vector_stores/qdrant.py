@@ -5,7 +5,6 @@ from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http import HTTPStatus
-from pathlib import Path
 from typing import Any, ClassVar
 from uuid import uuid4
 
@@ -17,14 +16,13 @@ from ...base.files import from_home
 from ...base.optional import require
 from ...contracts.component import check_count
 from ...errors import ConfigError
-from .database import MADE_BY, DatabaseVectorStore, Found, StoredChunk, check_collection
+from .database import BATCH, MADE_BY, ClientVectorStore, Found, StoredChunk
 
 _OWNER = "QdrantVectorStore"
-_BATCH = 1_000  # keeps requests of 1,536 dimensions below the 32 MB that a server takes by default
 
 
 @dataclass(eq=False)
-class QdrantVectorStore(DatabaseVectorStore):
+class QdrantVectorStore(ClientVectorStore):
     """Vector store in Qdrant, with cosine distance; every search is exact, even on a server.
 
     Without `path` and `url` everything is in memory and removed with the instance. In a folder or on a server the
@@ -46,30 +44,17 @@ class QdrantVectorStore(DatabaseVectorStore):
 
     requires: ClassVar[Mapping[str, str]] = {"qdrant_client": "qdrant"}
 
-    path: str | Path | None = None
+    server: ClassVar[str] = "url"
+
     url: str | None = None
     collection: str = "rag-eval"
     timeout: int = 60
     api_key: str | None = field(default=None, repr=False)
-    _index: Mapping[str, Any] | None = field(default=None, init=False, repr=False)
-    _client: Any = field(default=None, init=False, repr=False)
-    _finalizer: Any = field(default=None, init=False, repr=False)
 
     def __post_init__(self) -> None:
-        if self.path is not None and self.url is not None:
-            raise ConfigError(
-                f"{_OWNER}: path={str(self.path)!r} and url={self.url!r}; expected only one of them, or neither"
-            )
-        check_collection(_OWNER, self.collection)
+        super().__post_init__()
         check_count(_OWNER, "timeout", self.timeout)
-        self.path = None if self.path is None else str(self.path)
         self._qdrant = require("qdrant_client", extra="qdrant", needed_by=_OWNER)
-
-    def close(self) -> None:
-        """Close the database; a collection in memory is removed. The store can be used again."""
-        if self._finalizer is not None:
-            self._finalizer()
-        self._client = self._index = self._finalizer = None
 
     def _open(self) -> Any:
         if self._client is None:
@@ -77,7 +62,7 @@ class QdrantVectorStore(DatabaseVectorStore):
                 client = self._connected()
                 with on_failure(lambda _: client.close()):
                     if client.collection_exists(self.collection):
-                        self._index = client.get_collection(self.collection).config.metadata or {}
+                        self._collection = client.get_collection(self.collection).config.metadata or {}
             self._client = client
             self._finalizer = weakref.finalize(self, client.close)
             self._write_fast()
@@ -106,7 +91,8 @@ class QdrantVectorStore(DatabaseVectorStore):
 
     def _described(self) -> Mapping[str, Any] | None:
         self._open()
-        return self._index
+        described: Mapping[str, Any] | None = self._collection
+        return described
 
     @contextmanager
     def _unreplaced(self) -> Generator[None]:
@@ -121,9 +107,6 @@ class QdrantVectorStore(DatabaseVectorStore):
         with self._unreplaced():
             return int(self._client.count(self.collection, exact=True).count)
 
-    def _batch_size(self) -> int:
-        return _BATCH
-
     def _create(self, dimension: int) -> None:
         models = self._qdrant.models
         index = {"made_by": MADE_BY, "dimension": dimension, "index": uuid4().hex}
@@ -135,7 +118,7 @@ class QdrantVectorStore(DatabaseVectorStore):
             metadata=index,
         )
         self._write_fast()
-        self._index = index
+        self._collection = index
 
     def _insert(self, numbers: range, vectors: NDArray[np.float32], records: Sequence[StoredChunk]) -> None:
         batch = self._qdrant.models.Batch(
@@ -160,14 +143,14 @@ class QdrantVectorStore(DatabaseVectorStore):
     def _first(self, count: int) -> list[str]:
         numbers = range(min(count, self._count()))
         points: list[Any] = []
-        for start in range(0, len(numbers), _BATCH):
-            points += self._client.retrieve(self.collection, list(numbers[start : start + _BATCH]), with_payload=True)
+        for start in range(0, len(numbers), BATCH):
+            points += self._client.retrieve(self.collection, list(numbers[start : start + BATCH]), with_payload=True)
         return [self._stored(point) for point in sorted(points, key=lambda point: point.id)]
 
     @property
     def _token(self) -> Any:
         """Distinguishes this collection from later ones with the same name."""
-        return (self._index or {}).get("index")
+        return (self._collection or {}).get("index")
 
     def _stored(self, point: Any) -> str:
         if point.payload["index"] != self._token:
@@ -179,4 +162,4 @@ class QdrantVectorStore(DatabaseVectorStore):
         if client.collection_exists(self.collection):
             self._check_ours(client.get_collection(self.collection).config.metadata or {})
             client.delete_collection(self.collection)
-        self._index = None
+        self._collection = None

@@ -5,20 +5,20 @@ import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from difflib import get_close_matches
 from functools import partial
 from types import FunctionType, MethodType
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 from ...adapt.adapt import as_function, method_of, signature_of
 from ...base.coroutines import adapted
-from ...base.exits import errors_as, no_exit
+from ...base.exits import errors_as, no_exit, outcome
 from ...base.files import parse_json
 from ...base.outside import HIDDEN, is_secret, raised, said, shown
 from ...data.cutoffs import SPELLINGS
 from ...errors import ConfigError
-from ..component import component_name, confide, confide_parameters
+from ..component import Component, component_name, confide, confide_parameters
 from .loading import (
     CONTRACTS,
     KINDS,
@@ -90,10 +90,7 @@ def what_it_is(target: Any) -> str:
     """Return what something is, for messages that refuse it."""
     if not inspect.isclass(target):
         home = f" of {_home(target)}" if isinstance(target, FunctionType | MethodType) else ""
-        try:
-            return f"of type {type(target).__name__}{signature_of(target)}{home}"
-        except ValueError:
-            return f"of type {type(target).__name__}"
+        return f"of type {type(target).__name__}{outcome(lambda: f'{signature_of(target)}{home}', lambda _: '')}"
     kept = [CONTRACTS[kind] for kind in KINDS if issubclass(target, contract_of(kind))]
     return f"the class of a {kept[0]}" if kept else f"the class {target.__name__}"
 
@@ -155,34 +152,28 @@ def load(kind: Kind, name: str, *, imports: bool = True) -> Callable[..., Any]:
             or is_function_of(target, takes)
             or (kind == "retriever" and _is_retriever_of_a_library(target))
         )
-    if not fits and kind == "engine":
-        raise ConfigError(
-            f"{kind} {name!r} is {what_it_is(target)}; expected an object with retrieve(query, top_k, scope), or a "
-            "function of your own without arguments that makes one"
+    if fits:
+        checked: Callable[..., Any] = target
+        return checked
+    expected = f"a subclass of {PACKAGE}.contracts.{contract.__name__}"
+    if kind == "engine":
+        expected = (
+            "an object with retrieve(query, top_k, scope), or a function of your own without arguments that makes one"
         )
-    if not fits:
-        raise ConfigError(
-            f"{kind} {name!r} is {what_it_is(target)}; expected a subclass of {PACKAGE}.contracts."
-            f"{contract.__name__}"
-            f"{f', or {OWN_FUNCTION} ({takes})' if takes else ''}"
-        )
-    checked: Callable[..., Any] = target
-    return checked
+    elif takes:
+        expected += f", or {OWN_FUNCTION} ({takes})"
+    raise ConfigError(f"{kind} {name!r} is {what_it_is(target)}; expected {expected}")
 
 
 def _hint(kind: Kind, name: str) -> str:
     """Return what may have been meant, as a part of a sentence."""
-    known = components(kind)
-    bare, at, _ = name.strip().partition("@")
-    spelt = bare if kind == "metric" and at else name.strip()
-    letters = {re.sub("[^a-z0-9]", "", candidate.lower()): candidate for candidate in known}
+    spelt, at, _ = name.strip().partition("@" if kind == "metric" else "\0")
+    letters = {re.sub("[^a-z0-9]", "", candidate.lower()): candidate for candidate in components(kind)}
     near = get_close_matches(re.sub("[^a-z0-9]", "", spelt.lower()), letters, n=1)
     spellings = {name.lower(): ours for name, ours in SPELLINGS.items()} if kind == "metric" else {}
     meant = spellings.get(spelt.lower()) or (letters[near[0]] if near else None)
     advice = "" if meant in (None, spelt) else f"did you mean {meant}? "
-    if kind == "metric" and at:
-        advice += "a metric is named without its cutoff, which k and budgets give; "
-    return advice
+    return advice + ("a metric is named without its cutoff, which k and budgets give; " if at else "")
 
 
 # From what a configuration says to a component.
@@ -231,14 +222,9 @@ def build(kind: Kind, component: Any, *, imports: bool = True) -> Any:
     values = {_parameter(kind, name, key, accepted): value for key, value in given.items()}
     if len(values) < len(given):
         raise ConfigError(f"{kind} {name!r}: a parameter is given twice among {', '.join(map(str, given))}")
-    missing = [
-        key
-        for key, parameter in accepted.items()
-        if parameter.default is inspect.Parameter.empty
-        and key not in values
-        and parameter.kind not in (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
-    ]
-    if missing:
+    any_number = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    needed = [key for key, each in accepted.items() if each.default is each.empty and each.kind not in any_number]
+    if missing := [key for key in needed if key not in values]:
         raise ConfigError(f"{kind} {name!r} needs {' and '.join(missing)}, as in {name}:{missing[0]}=...")
     confide_parameters(values)
     nested = {key: _nested(key, value, imports) for key, value in values.items()}
@@ -307,9 +293,43 @@ def _nested(key: str, value: Any, imports: bool) -> Any:
 
 def _shown(target: type[Any], values: Mapping[str, Any]) -> str:
     """Return the parameters for a message: what a class keeps out of its repr may be a secret."""
-    secret = {field.name for field in fields(target) if not field.repr} if is_dataclass(target) else set[str]()
-    written = {key: HIDDEN if key in secret or is_secret(key) else value for key, value in values.items()}
-    return f"{{{', '.join(f'{key!r}: {shown(value)}' for key, value in written.items())}}}"
+    hidden = {field.name for field in fields(target) if not field.repr} if is_dataclass(target) else set[str]()
+    told = {key: HIDDEN if key in hidden or is_secret(key) else value for key, value in values.items()}
+    return f"{{{', '.join(f'{key!r}: {shown(value)}' for key, value in told.items())}}}"
+
+
+OwnT = TypeVar("OwnT")
+
+
+@dataclass(frozen=True)
+class OwnFunction(Component, Generic[OwnT]):
+    """What components have in common that call a function, of a person or of an object of another library.
+
+    The class is called `Function<contract>`, in `function.py` of the room of its kind.
+
+    Attributes:
+        function: What is called; of an object, the function that calls its method.
+
+    Raises:
+        ConfigError: It is neither, or has to be called with something else.
+    """
+
+    function: Callable[..., Any]
+
+    if TYPE_CHECKING:  # what is given may be an object, what is read is a function
+
+        def __init__(self, function: OwnT) -> None: ...
+
+    def __post_init__(self) -> None:
+        owner = type(self).__name__
+        kind: Any = owner.removeprefix("Function").lower()
+        where = "" if kind == "retriever" else owner  # which nobody need write
+        object.__setattr__(self, "function", as_function(kind, self.function, where))
+
+    @property
+    def name(self) -> str:
+        """The function's name: its qualified name, of an object that is called as one that of its class."""
+        return str(getattr(self.function, "__qualname__", type(self.function).__name__))
 
 
 def as_component(contract: type[Any], given: Any, owner: str = "") -> Any:
@@ -330,5 +350,5 @@ def as_component(contract: type[Any], given: Any, owner: str = "") -> Any:
         component_name(given)
         return adapted(given)
     kind: Any = contract.__name__.lower()
-    as_function(kind, given, owner)  # `Function<contract>` in `function.py` of the room makes a component of it
+    as_function(kind, given, owner)
     return load_installed(f"{PACKAGE}.{ROOMS[kind]}.function:Function{contract.__name__}")(given)

@@ -67,10 +67,8 @@ def _described(component: object, recorded: Callable[[object], Any]) -> dict[str
     named = isinstance(component, Component) and not is_dataclass(component)
     if named and (name := component_name(component)) != type(component).__name__:
         return {"type": type_name(component), "name": name}
-    return {
-        "type": type_name(component),
-        **{key: recorded(value) for key, value in recorded_parameters(component).items()},
-    }
+    known = recorded_parameters(component)
+    return {"type": type_name(component), **{key: recorded(value) for key, value in known.items()}}
 
 
 def type_name(component: object) -> str:
@@ -109,7 +107,7 @@ def _plain(value: object, deepest: int, above: tuple[int, ...]) -> Any:
         return number if number.bit_length() <= _MOST_BITS else f"a whole number of {number.bit_length()} bits"
     if isinstance(value, Real):
         return float(value) if isfinite(value) else str(float(value))
-    if _holds_others(value):
+    if isinstance(value, Mapping | list | tuple | set | frozenset | Component):
         if id(value) in above:
             return "(holds itself)"
         if not deepest:
@@ -119,10 +117,6 @@ def _plain(value: object, deepest: int, above: tuple[int, ...]) -> Any:
     return fit_to_keep(
         f"{getattr(value, '__module__', '')}:{name}" if name else f"{type(value).__module__}:{type(value).__qualname__}"
     )
-
-
-def _holds_others(value: object) -> bool:
-    return isinstance(value, Mapping | list | tuple | set | frozenset | Component)
 
 
 def _inside(value: Any, recorded: Callable[[object], Any]) -> Any:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from ...authoring.models import Estimate, FailedRequests
 from ...authoring.models.candidates import Funnel, Rejection, Stage
 from ...base.outside import name_line, one_line
-from ...components.providers.usage import ModelUsage
+from ...components.providers.calls import ModelUsage
 from ..page import Line, Lines, Page, Role, Table, line, plural, quoted
 
 _ASSUMED = (
