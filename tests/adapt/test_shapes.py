@@ -205,6 +205,7 @@ RETRIEVERS: list[tuple[str, Any, bool]] = [
     ("its method", LangChain.Retriever(DOCUMENTS).invoke, False),
     ("its asynchronous method", LangChain.Retriever(DOCUMENTS).ainvoke, False),
     ("a vector store of LangChain", LangChain.VectorStore(DOCUMENTS), True),
+    ("an old retriever of LangChain", SimpleNamespace(get_relevant_documents=lambda query: DOCUMENTS), False),
     ("LlamaIndex", LlamaIndex.Retriever(NODES), False),
     ("a query engine", LlamaIndex.QueryEngine(NODES), False),
     ("Haystack", Haystack.Retriever(PIECES), True),

@@ -52,6 +52,12 @@ class SupportsSimilaritySearch(Protocol):
     def similarity_search(self, *args: Any, **kwargs: Any) -> Any: ...
 
 
+class SupportsGetRelevantDocuments(Protocol):
+    """A retriever of an earlier LangChain."""
+
+    def get_relevant_documents(self, *args: Any, **kwargs: Any) -> Any: ...
+
+
 class SupportsSplitText(Protocol):
     """A splitter of LangChain."""
 
@@ -119,6 +125,7 @@ OwnRetriever: TypeAlias = (
     | SupportsRun
     | SupportsQuery
     | SupportsSimilaritySearch
+    | SupportsGetRelevantDocuments
 )
 """A function `(query, k) -> results`, or a retriever of another library."""
 
@@ -171,8 +178,8 @@ _TAKES: Mapping[Kind, _Takes] = {
 
 _METHODS: Mapping[Kind, tuple[str, ...]] = {
     "retriever": (
-        *("retrieve", "invoke", "run", "query", "similarity_search"),
-        *("aretrieve", "ainvoke", "run_async", "aquery", "asimilarity_search"),
+        *("retrieve", "invoke", "get_relevant_documents", "run", "query", "similarity_search"),
+        *("aretrieve", "ainvoke", "aget_relevant_documents", "run_async", "aquery", "asimilarity_search"),
     ),
     "chunker": ("get_nodes_from_documents", "create_documents", "split_text", "chunk", "split_documents", "run"),
     "embedder": (

@@ -34,7 +34,6 @@ from rag_evaluation_framework import (
     TokenLevelEvaluation,
     TokenLevelGroundTruth,
     VectorRAGRetriever,
-    generate_chunk_id,
     load_dataset,
     load_result,
 )
@@ -58,6 +57,7 @@ from rag_evaluation_framework.components import (
 )
 from rag_evaluation_framework.contracts.registry.records import describe
 from rag_evaluation_framework.data import Answer
+from rag_evaluation_framework.data.ids import content_digest
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.demo import load_handbook
 from rag_evaluation_framework.errors import ConfigError, CorpusError, ResultError
@@ -463,12 +463,12 @@ class TestAsking:
 class TestOwnIds:
     """Labels that name chunks and documents in ways of their own."""
 
-    def test_chunks_by_the_hash_of_their_text(self, handbook):
+    def test_chunks_by_the_digits_of_their_hashes(self, handbook):
         retriever = BM25Retriever(SentenceChunker(sentences=2))
         retriever.index(handbook.corpus)
         chunks = retriever.chunks()[::40]
         entries = [
-            ChunkLevelGroundTruth(Query.from_text(one.content[-60:]), (generate_chunk_id(one.content), "0" * 16))
+            ChunkLevelGroundTruth(Query.from_text(one.content[-60:]), (content_digest(one.content)[:16], "0" * 16))
             for one in chunks
         ]
         result = ChunkLevelEvaluation(handbook.corpus, Dataset(entries, CHUNK)).run(retriever=retriever, k=1)

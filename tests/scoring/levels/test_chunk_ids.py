@@ -23,8 +23,11 @@ from rag_evaluation_framework import (
 )
 from rag_evaluation_framework.components import FunctionRetriever
 from rag_evaluation_framework.data import Chunk, ChunkId, Hit, QueryId, QueryText
-from rag_evaluation_framework.errors import ConfigError
+from rag_evaluation_framework.data.ids import content_digest
+from rag_evaluation_framework.errors import ConfigError, DatasetError
+from rag_evaluation_framework.scoring.levels.rules import ChunkIds
 from rag_evaluation_framework.scoring.metrics import ALL_METRICS
+from support.each import each
 from support.retrievers import Listing
 
 SENTENCES = ["Invoices come monthly.", "Refunds take five days.", "Support answers at once.", "The office is closed."]
@@ -68,8 +71,8 @@ def scores(questions, retriever, k=2, **options):
     return result.metrics["chunk_recall"], result.metrics["chunk_precision"]
 
 
-def short(number):
-    return generate_chunk_id(PIECES[number].content)
+def short(number, digits, prefix="chunk_"):
+    return ChunkId(prefix + content_digest(PIECES[number].content)[:digits])
 
 
 # --- ids that follow from the content ---------------------------------------------------------------------------------
@@ -84,9 +87,75 @@ def test_plain_and_position_aware_ids_of_one_text_are_one_chunk(labelled, return
     assert scores(truth, lambda query, k: [{"chunk_id": returned(SENTENCES[0])}, {"chunk_id": "chunk_0"}]) == (0.5, 0.5)
 
 
+@each(
+    ("prefix", "digits"),
+    [*((prefix, n) for prefix in ("chunk_", "pa_chunk_") for n in (6, 8, 12, 16, 64)), *(("", n) for n in (8, 12, 64))],
+)
+def test_ids_of_any_length_are_matched(digits, prefix):
+    truth = dataset(short(0, digits, prefix), short(3, digits, prefix))
+    assert scores(truth, Pieces()) == (0.5, 0.5)
+    assert scores(truth, Pieces(), k=4) == (1.0, 0.5)
+    assert scores(truth, lambda query, k: [SENTENCES[0], SENTENCES[1]]) == (0.5, 0.5)
+
+
+def test_ids_are_hashes_of_any_length_but_not_every_number():
+    # One dataset may hold ids of several lengths:
+    assert scores(dataset(short(0, 8), short(1, 16), short(2, 12)), Pieces(), k=3) == (1.0, 1.0)
+
+    # Bare digits are matched by results that have nothing but the id of their text:
+    truth = dataset(short(0, 8, ""), short(3, 12, ""), short(1, 10))
+    found = [{"chunk_id": short(number, 12, prefix)} for number, prefix in ((3, "pa_chunk_"), (0, "chunk_"))]
+    assert scores(truth, lambda query, k: found) == (pytest.approx(2 / 3), 1.0)
+
+    # Fewer than eight bare digits are no hash:
+    with pytest.raises(DatasetError, match="none of its 1 chunk ids"):
+        scores(dataset(short(0, 7, "")), Pieces())
+
+    # Numbers that begin like another number are another chunk:
+    truth = dataset(ChunkId("10000001"), ChunkId("200000020"))
+    assert scores(truth, lambda query, k: [{"chunk_id": "100000010"}, {"chunk_id": "200000020"}]) == (0.5, 0.5)
+
+    # Numbers of one beginning are different chunks:
+    for ids in (["10000001", "100000010"], ["chunk_100000", "chunk_1000001"]):
+        for found in ids:
+            expected = [float(unit == found) for unit in ids]
+            assert recalls(lambda query, k, found=found: [{"chunk_id": found}], *ids)[0] == expected
+
+
+ALIKE = ["text 859", "text 4460"]
+"""Two texts whose hashes share their first eight digits."""
+
+
+@pytest.mark.parametrize("prefix", ["", "chunk_"])
+def test_an_id_that_matches_two_chunks_is_refused(prefix):
+    alike = Corpus([Document(DocumentId(text.replace(" ", "-")), text) for text in ALIKE])
+    chunks = [PositionAwareChunk.of(document, 0, len(document.content)) for document in alike]
+    entry = ChunkLevelGroundTruth(Query.from_text("q"), [ChunkId(f"{prefix}b30a892c")])
+    truth = Dataset([entry], CHUNK, corpus=alike)
+    for retriever in (Listing(chunks), Listing(chunks, found=[]), lambda query, k: ALIKE):
+        with pytest.raises(DatasetError, match=rf"'{prefix}b30a892c' of the dataset matches two chunks, .*more digits"):
+            evaluate(retriever, truth, k=2)
+    assert evaluate(Listing(chunks[:1]), truth, k=2).metrics["chunk_recall"] == 1.0
+    longer = ChunkLevelGroundTruth(Query.from_text("q"), [ChunkId(prefix + content_digest(ALIKE[1])[:9])])
+    result = evaluate(Listing(chunks), Dataset([longer], CHUNK, corpus=alike), k=[1, 2])
+    assert (result.metrics["chunk_recall@1"], result.metrics["chunk_recall@2"]) == (0.0, 1.0)
+
+
+@pytest.mark.parametrize("shown", ["w29009", "w116065"])
+def test_an_id_that_matches_two_chunks_is_refused_with_the_text_of_the_second(shown):
+    texts = sorted(["w29009", "w116065"], key=lambda text: text == shown)
+    alike = Corpus([Document(DocumentId(f"{text}.md"), text) for text in texts])
+    chunks = [PositionAwareChunk.of(document, 0, len(document.content)) for document in alike]
+    digits = content_digest(shown)[:8]
+    truth = Dataset([ChunkLevelGroundTruth(Query.from_text("q"), [ChunkId(digits)])], CHUNK, corpus=alike)
+    for retriever in (Listing(sorted(chunks, key=lambda chunk: chunk.content == shown)), lambda query, k: texts):
+        with pytest.raises(DatasetError, match=rf"{content_digest(shown)[:12]} \(of '{shown}'\); write more digits"):
+            evaluate(retriever, truth, k=2)
+
+
 def test_texts_and_offsets_are_matched_by_their_hash():
     # Texts without offsets are matched by hash even without a list of chunks:
-    truth = dataset(short(1), short(2))
+    truth = dataset(short(1, 12), short(2, 12))
     for found in (
         [SENTENCES[1], "lost"],
         [{"text": SENTENCES[1]}, {"text": "lost"}],
@@ -96,12 +165,12 @@ def test_texts_and_offsets_are_matched_by_their_hash():
         assert scores(truth, Pieces(found)) == (0.5, 0.5)
 
     # A text that is not in the corpus is matched by its own hash:
-    truth = dataset(generate_chunk_id("A summary."), short(1))
+    truth = dataset(generate_chunk_id("A summary."), short(1, 12))
     assert scores(truth, lambda query, k: ["A summary.", SENTENCES[0]]) == (0.5, 0.5)
 
     # Offsets alone are matched by the text they enclose:
     found = [{"doc_id": "faq.md", "start": piece.start, "end": piece.end} for piece in PIECES[:2]]
-    assert scores(dataset(short(0)), lambda query, k: found) == (1.0, 0.5)
+    assert scores(dataset(short(0, 8)), lambda query, k: found) == (1.0, 0.5)
 
     # One text at two places is one chunk:
     twice = Corpus([Document(DocumentId("a"), "Same. Other. Same.")])
@@ -129,7 +198,7 @@ def test_each_k_of_a_retriever_that_is_not_prefix_stable_is_matched_on_its_own_r
     def search(query, k):  # asked for one result, it finds the third sentence, and for three, that one at the end
         return [returned(number) for number in ([2] if k == 1 else [0, 1, 2])]
 
-    truth = dataset(short(2))
+    truth = dataset(short(2, 12))
     result = ChunkLevelEvaluation(CORPUS, truth).run(retriever=FunctionRetriever(search, stable=False), k=[1, 3])
     found = {name: result.metrics[name] for name in ("chunk_recall@1", "chunk_precision@1", "chunk_precision@3")}
     assert found == {"chunk_recall@1": 1.0, "chunk_precision@1": 1.0, "chunk_precision@3": pytest.approx(1 / 3)}
@@ -178,7 +247,7 @@ def test_own_ids_of_the_retriever_are_matched_and_scored_on_hashed_truth(ids):
 
     # A retriever with ids of its own is scored on hashed truth and on spans:
     named = [replace(piece, id=chunk_id) for piece, chunk_id in zip(PIECES, ids, strict=True)]
-    assert scores(dataset(short(0), short(3)), Listing(named)) == (0.5, 0.5)
+    assert scores(dataset(short(0, 12), short(3, 8)), Listing(named)) == (0.5, 0.5)
     assert scores(spans(0, 3), Listing(named)) == (0.5, 0.5)
     assert scores(spans(0, 3), Listing(named, found=[SENTENCES[0], {"chunk_id": ids[1]}])) == (0.5, 0.5)
 
@@ -196,7 +265,7 @@ def test_a_list_of_chunks_may_be_a_generator_with_numbers_and_several_ids_of_a_p
         def chunks(self):
             yield from self.listed
 
-    assert scores(dataset(short(0), short(3)), Lazy()) == (0.5, 0.5)
+    assert scores(dataset(short(0, 12), short(3, 12)), Lazy()) == (0.5, 0.5)
     assert scores(spans(0, 3), Lazy()) == (0.5, 0.5)
 
     # Numeric ids are read as text:
@@ -221,7 +290,7 @@ def test_a_function_names_chunks():
     # A function replaces both hashes and ids of the retriever:
     named = [replace(piece, id=f"faq.md:{9 - number}") for number, piece in enumerate(PIECES)]
     assert scores(dataset(ChunkId("faq.md:0")), Listing(named), k=1, chunk_id=composite) == (1.0, 1.0)
-    truth = dataset(ChunkId("faq.md:1"), short(0))
+    truth = dataset(ChunkId("faq.md:1"), short(0, 12))
     assert scores(truth, Pieces(), k=1, chunk_id=composite) == (0.0, 0.0)
 
     # A function names the chunks that hold spans:
@@ -231,7 +300,7 @@ def test_a_function_names_chunks():
     assert result.config["chunk_id"].endswith(":composite")
 
     # A function that names chunks names each by one id:
-    truth = dataset(ChunkId("0"), short(0))
+    truth = dataset(ChunkId("0"), short(0, 12))
     assert scores(truth, Pieces(), k=1, chunk_id=lambda chunk, number: f"{number}" * (chunk.doc_id == "faq.md")) == (
         0.5,
         1.0,
@@ -249,7 +318,7 @@ def test_what_a_function_or_a_list_cannot_name_is_counted():
 
     # A list of chunks without places is of use for chunks and not for spans:
     plain = [Chunk(generate_chunk_id(sentence), sentence, DocumentId("faq.md")) for sentence in SENTENCES]
-    assert scores(dataset(short(0)), Listing(plain), k=1) == (1.0, 1.0)
+    assert scores(dataset(short(0, 12)), Listing(plain), k=1) == (1.0, 1.0)
     result = ChunkLevelEvaluation(CORPUS, spans(0)).run(retriever=Listing(plain), k=1)
     assert result.metrics["chunk_recall"] == 0.0
     assert "4 of 4 chunks have no place, and cannot be relevant to a span" in result.notes
@@ -275,7 +344,7 @@ def test_a_function_that_fails_or_returns_no_text_is_refused(truth, name, messag
 @pytest.mark.parametrize("wrong", ["text", Hit(text="x"), None])
 def test_a_list_of_anything_but_chunks_is_refused(wrong):
     with pytest.raises(ConfigError, match=r"Listing\.chunks returned .* as a chunk; expected chunks"):
-        ChunkLevelEvaluation(CORPUS, dataset(short(0))).run(retriever=Listing([wrong]))
+        ChunkLevelEvaluation(CORPUS, dataset(short(0, 12))).run(retriever=Listing([wrong]))
 
 
 # --- retrievers that rewrite what they return -------------------------------------------------------------------------
@@ -298,7 +367,7 @@ def test_a_contextual_retriever_is_scored_by_the_original_text_at_its_offsets(re
         )
         for piece in PIECES
     ]
-    for truth in (dataset(short(0), short(3)), dataset(short(0), short(3)), spans(0, 3)):
+    for truth in (dataset(short(0, 12), short(3, 12)), dataset(short(0, 8), short(3, 8)), spans(0, 3)):
         assert scores(truth, Listing(rewritten)) == (0.5, 0.5)
         assert scores(truth, Listing(PIECES, found=rewritten)) == (0.5, 0.5)
 
@@ -337,11 +406,22 @@ NUMBERED = [
 
 
 def test_of_several_ids_of_a_chunk_the_best_is_taken():
+    # Ids are tried by length and those with their prefix first:
+    digits = content_digest("one")
+    known = [ChunkId(prefix + digits[:length]) for length in (8, 9, 10, 11, 13) for prefix in ("", "chunk_")]
+    forms = ChunkIds(known, (), None, lambda hit: hit.text or "").forms
+    assert forms == [(prefix, length) for length in (8, 9, 10, 11) for prefix in ("chunk_", "")] + [
+        ("chunk_", 12),
+        ("chunk_", 13),
+        ("", 13),
+    ]
+
     # Of two ids of one chunk the first counts and the other is missing:
     own = replace(PIECES[0], id="doc-7")
-    found, notes = recalls(Listing([own, *PIECES[1:]]), "doc-7", short(0))
-    assert sum(found) == 1.0
-    assert any("of the relevant chunk ids are in the index (1 of 2)" in text for text in notes)
+    for units in (["doc-7", short(0, 12)], [short(0, 8, ""), short(0, 8), short(0, 12)]):
+        found, notes = recalls(Listing([own, *PIECES[1:]]), *units)
+        assert sum(found) == 1.0
+        assert any(f"of the relevant chunk ids are in the index (1 of {len(units)})" in text for text in notes)
 
 
 # --- a dataset that names one chunk twice -----------------------------------------------------------------------------

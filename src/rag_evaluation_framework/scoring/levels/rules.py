@@ -1,5 +1,6 @@
 """The evaluation types, document, chunk and token level: everything in which they differ."""
 
+import re
 from abc import ABC, abstractmethod
 from bisect import bisect_left
 from collections import defaultdict
@@ -38,7 +39,7 @@ from ...data.columns import Numbering
 from ...data.documents import DocumentResolver
 from ...data.ground_truth import Answer, mapped, renamed_gains
 from ...data.hits import Coded, Hit, RankedHits
-from ...data.ids import canonical_chunk_id, generate_chunk_id, is_from_content
+from ...data.ids import canonical_chunk_id, content_digest, is_from_content
 from ...data.levels import U
 from ...errors import ConfigError, DatasetError
 from ...text.reading import HitReader
@@ -262,14 +263,18 @@ def _is_prefix_of_any(unit: DocumentId, ids: list[DocumentId]) -> bool:
 
 # Chunk level: did we find the right chunks? Bound to one chunking.
 
+_PREFIX, _DIGITS = "chunk_", 12
+_HASHED = re.compile(r"chunk_(?P<digest>[0-9a-f]{6,64})|(?P<bare>[0-9a-f]{8,64})")
+
 
 class ChunkIds:
     """Names chunks as the dataset does.
 
-    A chunk is known by the id that its retriever gives it (unless it gives that to several texts) or by the id that is
-    made from its text, whichever of these the dataset holds. The text is that of the chunk's place, so that a retriever
-    may rewrite what it returns, or the chunk's own, so that a chunker may change it. A user's function replaces both;
-    equal texts without a place in one document are then the first of them.
+    A chunk is known by the id that its retriever gives it (unless it gives that to several texts) or by a hash of its
+    text, whichever of these the dataset holds. A hash is `chunk_` and at least 6 hexadecimal digits, or at least 8
+    digits alone; as many as the ids of the dataset have. The text is that of the chunk's place, so that a retriever may
+    rewrite what it returns, or the chunk's own, so that a chunker may change it. A user's function replaces both; equal
+    texts without a place in one document are then the first of them.
 
     A result without an id that has no text, or an empty one, is no chunk.
 
@@ -282,6 +287,7 @@ class ChunkIds:
     Raises:
         ConfigError: The function fails, returns something other than a text, or gives one id to two texts; or the
             retriever gives an id of the dataset to two texts.
+        DatasetError: An id of the dataset fits several texts.
     """
 
     def __init__(
@@ -292,6 +298,10 @@ class ChunkIds:
         read: Callable[[Hit], str],
     ) -> None:
         self.known = frozenset(known)
+        hashed = filter(None, map(_HASHED.fullmatch, self.known))
+        forms = {("" if match["bare"] else _PREFIX, len(match["bare"] or match["digest"])) for match in hashed}
+        self.forms = sorted(forms | {(_PREFIX, _DIGITS)}, key=lambda form: (form[1], form[0] == ""))
+        self.digests: dict[ChunkId, str] = {}
         self.by_hash = name_chunk is None
         self.read = read
         self.own, self.shared = _named_chunks(chunks or (), name_chunk, read)
@@ -305,7 +315,11 @@ class ChunkIds:
         self.absent = self.known - self.present
 
     def of(self, hit: Hit) -> ChunkId | None:
-        """Return the id of a hit: the first that the dataset has, else its first one, or None if it has none."""
+        """Return the id of a hit: the first that the dataset has, else its first one, or None if it has none.
+
+        Raises:
+            DatasetError: An id of the dataset is the beginning of the hashes of two texts.
+        """
         units = list(self._candidates(hit))
         return next((unit for unit in units if unit in self.known), units[0] if units else None)
 
@@ -321,10 +335,29 @@ class ChunkIds:
             yield given
         if (own := self.own.get(hit.identity)) is not None:
             yield own
-        if self.by_hash:
-            if given is not None:
-                yield given
-            yield from map(generate_chunk_id, filter(None, (self.read(hit), hit.text)))  # no text is at no place
+        if not self.by_hash:
+            return
+        original = self.read(hit)
+        if given is not None:
+            yield given
+            if is_from_content(given):
+                yield from self._hashes(given.removeprefix(_PREFIX), original or hit.text or given)
+        for text in filter(None, dict.fromkeys((original, hit.text))):  # nothing is read at a place that there is not
+            yield from self._hashes(content_digest(text), text)
+
+    def _hashes(self, digest: str, shown: str) -> Iterator[ChunkId]:
+        """Yield a hash in all forms that the dataset has, as far as its digits go."""
+        for prefix, length in self.forms:
+            if length > len(digest):
+                return
+            unit = ChunkId(prefix + digest[:length])
+            first = self.digests.setdefault(unit, digest) if unit in self.known else digest
+            if not (first.startswith(digest) or digest.startswith(first)):
+                raise DatasetError(
+                    f"the chunk id {unit!r} of the dataset matches two chunks, with the hashes {first[:_DIGITS]} and "
+                    f"{digest[:_DIGITS]} (of {shown[:40]!r}); write more digits"
+                )
+            yield unit
 
 
 def _named_chunks(
