@@ -64,7 +64,7 @@ class Case:
         self._add(rng)
 
     def _is_part(self, start, end):
-        """Whether a number has a dash beside it, ">" before it or "!" behind it, or is of "5 ½": these are not found."""
+        """Whether a number has a dash beside it, ">" before it or "!" behind it, or is of "5 ½": not found."""
         if re.search(r"\d\s½", self.page.text(max(start - 2, 0), end + 2)):
             return True
         word, around = self.page.text(start, end), (self.page.text(start - 1, start), self.page.text(end, end + 1))
@@ -147,11 +147,10 @@ class Case:
         return [(name, start, end), *others]
 
     def _is_as_quoted(self, place):
-        """Whether a place is the quote to the letter, though what is shown at the span is not: that goes before."""
-        wanted = unified(self.quote)
-        there = [self._shown_between(*span) for span in place]
-        here = [self.page.text(*part) for part in self.shown]
-        return wanted == unified(there[0]) and len(there) == 1 and wanted != unified(here[0])
+        """Whether a place is the quote up to capitals, though what is shown at the span is not: that goes before."""
+        wanted = unified(self.quote).casefold()
+        there = [unified(self._shown_between(*span)).casefold() for span in place]
+        return [wanted] == there and wanted != unified(self.page.text(*self.shown[0])).casefold()
 
     def _shown_between(self, name, start, end):
         page = self.pages[name]
