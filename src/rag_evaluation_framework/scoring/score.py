@@ -307,18 +307,14 @@ def _chunks(rankings: Rankings, metrics: Sequence[Metric[Any]]) -> ChunkColumns 
 
 def _units(level: Level[U], truth: Sequence[GroundTruth[U]], ranked: RankedHits, reader: HitReader) -> Iterator[Units]:
     """Yield the arguments of `Metric.calculate`: retrieved and relevant units, spans with their text."""
+
+    def with_text(unit: Any) -> Any:
+        return reader.span(unit) if isinstance(unit, CharacterSpan) else unit
+
     for entry, ranking in zip(truth, ranked, strict=True):
         retrieved = entry.as_labelled(level.units(ranking))
-        answers = entry.answers if entry.has_alternatives else ()
-        yield Units(
-            [_with_text(unit, reader) for unit in retrieved],
-            [_with_text(unit, reader) for unit in entry.relevant],
-            [answer.mapped(partial(_with_text, reader=reader)) for answer in answers],
-        )
-
-
-def _with_text(unit: Any, reader: HitReader) -> Any:
-    return reader.span(unit) if isinstance(unit, CharacterSpan) else unit
+        answers = [answer.mapped(with_text) for answer in entry.answers] if entry.has_alternatives else ()
+        yield Units([*map(with_text, retrieved)], [*map(with_text, entry.relevant)], answers)
 
 
 # Scores of each question at the number of results that it asks for.

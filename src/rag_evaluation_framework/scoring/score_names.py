@@ -227,7 +227,18 @@ def check_metrics(metrics: Any, level: Level[Any], truth: str, cutoffs: Collecti
         if not _is_metric(metric):
             raise ConfigError(f"metric {shown(metric)}: expected a name or an instance, such as SpanRecall()")
         confide(metric)
-        _check_metric(metric, level, truth)
+        if not metric.evaluation_types:
+            raise ConfigError(f"metric {metric.name!r}: has no evaluation_types; subclass TokenLevelMetric instead")
+        least, greatest = metric.score_range
+        if not least < greatest:
+            raise ConfigError(
+                f"metric {metric.name!r}: score_range is {metric.score_range}; expected (least, greatest)"
+            )
+        if level.evaluation_type not in metric.evaluation_types:
+            raise LevelMismatch(
+                f"metric {metric.name!r} scores {' and '.join(sorted(metric.evaluation_types))} truth, {truth}: choose "
+                "metrics of that level"
+            )
     names = list(map(checked_name, given))
     for name in names:
         if names.count(name) > 1:
@@ -244,19 +255,6 @@ def check_metrics(metrics: Any, level: Level[Any], truth: str, cutoffs: Collecti
         if isinstance(metric, TokenSetMetric):
             metric.check_tokenizer()
     return tuple(given)
-
-
-def _check_metric(metric: Metric[Any], level: Level[Any], truth: str) -> None:
-    if not metric.evaluation_types:
-        raise ConfigError(f"metric {metric.name!r}: has no evaluation_types; subclass TokenLevelMetric instead")
-    least, greatest = metric.score_range
-    if not least < greatest:
-        raise ConfigError(f"metric {metric.name!r}: score_range is {metric.score_range}; expected (least, greatest)")
-    if level.evaluation_type not in metric.evaluation_types:
-        raise LevelMismatch(
-            f"metric {metric.name!r} scores {' and '.join(sorted(metric.evaluation_types))} truth, {truth}: choose "
-            "metrics of that level"
-        )
 
 
 def matched(rankings: Rankings, entries: Iterable[GroundTruth[Any]]) -> Rankings:
