@@ -93,7 +93,7 @@ def _power_of_signs(mean: float, changed: float, clusters: int) -> float:
     found = 0.0
     for count, weight in zip(counts.tolist(), weights.tolist(), strict=True):
         by_chance = np.cumsum(probabilities(count, 0.5))
-        losses = int(np.searchsorted(by_chance, (1 - LEVEL) / 2 + 1e-12, side="right"))  # so few are rejected
+        losses = int(np.searchsorted(by_chance, (1 - LEVEL) / 2, side="right"))  # so few are rejected
         gains = probabilities(count, gain)
         found += weight * float(gains[:losses].sum() + gains[count + 1 - losses :].sum())
     return found

@@ -106,13 +106,13 @@ def _looked_up(keys: Integers, values: Integers, sought: Integers) -> Integers:
     return np.where(np.append(keys, -1)[found] == sought, np.append(values, -1)[found], -1)
 
 
-def _found(labels: LabelColumns, own: Integers, places: UnitPlaces, rank: Integers, row: Integers) -> Relevant:
-    """Return the units that are in a place, each once; those of no first place have a gain of 1, which nobody reads."""
+def _found(labels: LabelColumns, own: Integers, places: UnitPlaces, rank: Integers) -> Relevant:
+    """Return the units that are in a place, each once; of questions with alternatives nobody reads the gains."""
     alone = np.flatnonzero((own >= 0) & ~np.isin(labels.query, places.query))
     several = np.flatnonzero(rank >= 0)
     query = np.concatenate([labels.query[alone], places.query[several]])
     ranks = np.concatenate([own[alone], rank[several]])
-    gain = np.concatenate([labels.gain[alone], np.where(row < 0, 1.0, labels.gain[row])[several]])
+    gain = np.concatenate([labels.gain[alone], np.ones(len(several))])
     order = np.lexsort((ranks, query))
     order = order[leads(query[order]) | leads(ranks[order])]
     return Relevant(query[order], ranks[order], gain[order])
@@ -238,7 +238,7 @@ class RankJudgements:
             return judged
         placed, order = places.query * width + (places.unit - least), np.argsort(owned)
         rank, row = _looked_up(known, ranks, placed), _looked_up(owned[order], order, placed)
-        found, credited = _found(labels, own, places, rank, row), _credited(labels, own, places, rank, row)
+        found, credited = _found(labels, own, places, rank), _credited(labels, own, places, rank, row)
         return replace(judged, found=found, credited=credited)
 
     @classmethod
