@@ -33,7 +33,7 @@ from .base.outside import fit_to_show
 
 
 class RagEvalError(Exception):
-    """Base of all errors that this package raises on purpose; the message says what, where and how to fix it.
+    """Base of all errors that this package raises on purpose; the message says where, what, and how to fix it.
 
     As a text it is fit to be shown whatever it quotes: without control codes and secrets, and of bounded length.
     """
@@ -43,7 +43,7 @@ class RagEvalError(Exception):
 
 
 class InputError(RagEvalError, ValueError):
-    """What the caller gave cannot be used.
+    """Input of the caller is unusable.
 
     Attributes:
         faults: Where the message lists several, each as an error of its own; else empty.
@@ -73,7 +73,7 @@ class TokenizerError(InputError):
 
 
 class UnreadableAnswer(InputError):
-    """What a component returned, for what it was asked, is nothing that can be used."""
+    """A component returned an unusable answer."""
 
 
 class LevelMismatch(RagEvalError, TypeError):
@@ -160,7 +160,7 @@ class SaveFailed(ResultError):
 
 
 class Interrupted(KeyboardInterrupt):
-    """Work was interrupted, by Ctrl-C, SIGTERM or SIGHUP; the text says how much was finished, and what is kept."""
+    """Work was interrupted by Ctrl-C, SIGTERM or SIGHUP; the message says how much was finished and kept."""
 
     def __str__(self) -> str:
         return fit_to_show(str(self.args[0]))

@@ -158,7 +158,7 @@ Kind: TypeAlias = Literal["retriever", "chunker", "embedder", "reranker", "sink"
 
 
 class _Takes(NamedTuple):
-    """What a function of a kind is called with, and a line that would do."""
+    """Arguments of a kind of function, with an example line."""
 
     arguments: str
     returns: str

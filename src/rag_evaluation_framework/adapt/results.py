@@ -1,4 +1,4 @@
-"""What other people's components return, read once: results as hits, and pieces, vectors and scores."""
+"""Reading what foreign components return: hits, pieces, vectors and scores."""
 
 from collections.abc import AsyncIterable, Callable, Iterable, Mapping, Sequence, Set, Sized
 from contextlib import suppress
@@ -82,7 +82,7 @@ _COLUMNS = {"ids": "id", "documents": "text", "texts": "text", "metadatas": "met
 
 
 def as_retrieval(results: Any, source: str, k: int, asked: float | None = None) -> Retrieval:
-    """Read what a retriever returned: its first `k` results, and what else a `Retrieval` tells, in plain values.
+    """Read the result of a retriever: its first `k` hits, and the other fields of a `Retrieval` as plain values.
 
     Args:
         results: What `as_hits` reads.
@@ -335,7 +335,7 @@ def fields_of(result: Any) -> Mapping[str, Any]:
 
 
 def _attribute(result: Any, name: str) -> Any:
-    """Return an attribute that is data; None of a method, and where reading it raises."""
+    """Return a data attribute; None for a method, or if reading it raises."""
     with suppress(Exception):  # a property of anybody's class
         value = getattr(result, name, None)
         return None if callable(value) else value
@@ -371,7 +371,7 @@ def _from_mapping(fields: Mapping[str, Any], source: str, what: str = "dict") ->
 
 
 def told_start(fields: Mapping[str, Any]) -> int | None:
-    """Return where a text begins, as its splitter tells it, in its metadata too; None if it does not."""
+    """Return the start of a text as its splitter gives it, in its metadata too; None if it gives none."""
     begins = [_known(named, _SPLITTER_STARTS) for named in (fields, _mapping(_known(fields, METADATA_KEYS)))]
     return next((begin for begin in begins if type(begin) is int and begin >= 0), None)
 
@@ -604,7 +604,7 @@ def _order(returned: Any, source: str, texts: Sequence[str]) -> NDArray[np.float
 
 
 def _told_score(given: Any) -> float | None:
-    """Return the score of a text that a reranker returned; None if it tells none."""
+    """Return the score that a reranker gave a text; None if it gave none."""
     if isinstance(given, str):
         return None
     score = pair[1] if (pair := pair_of(given)) else fields_of(given).get("score")

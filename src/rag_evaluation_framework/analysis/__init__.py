@@ -1,4 +1,4 @@
-"""Analysis of results: how runs differ, and what of it is chance."""
+"""Analysis of results: differences between runs, their significance, and causes of losses."""
 
 import lazy_loader as lazy
 

@@ -79,7 +79,7 @@ class ScoreChange:
 
     @cached_property
     def change(self) -> Numbers:
-        """After minus before; NaN where a question lacks one of them."""
+        """Score after minus score before; NaN if a question lacks one of them."""
         change: Numbers = self.after - self.before
         return change
 
@@ -334,7 +334,7 @@ _PAGE = "rag_evaluation_framework.report.pages.comparison"  # a door upwards
 
 @dataclass(frozen=True, repr=False)
 class Comparison(Shown):
-    """How a candidate differs from a baseline, on the queries that have a score in both.
+    """Difference between a candidate and a baseline, on the queries that have a score in both.
 
     Attributes:
         baseline: The name of the baseline.
@@ -505,7 +505,7 @@ class Comparison(Shown):
 
     @property
     def properties(self) -> tuple[str, ...]:
-        """By what the queries can be told apart: keys of their metadata, `document` and `answer length`."""
+        """Properties that slices can use: keys of metadata, `document` and `answer length`."""
         return tuple(self.labels)
 
     def slices(self, by: str, name: str | None = None) -> list[Slice]:

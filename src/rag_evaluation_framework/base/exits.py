@@ -1,4 +1,4 @@
-"""What other people's code raises, `sys.exit` too: it becomes an error of ours, or a value; interrupts pass."""
+"""Exceptions of foreign code, `sys.exit` too, become errors of ours or values; interrupts pass."""
 
 import atexit
 import os

@@ -98,7 +98,7 @@ _MINE = f"{_PREFIX}{platform.node()}-"  # locks are known to this machine alone
 
 @contextmanager
 def unfinished(parent: Path) -> Generator[Path]:
-    """Make a hidden folder for what is to be moved into the folder `parent`, and remove what is left of it afterwards.
+    """Make a hidden folder in `parent` for content that is moved there when finished; remove leftovers afterwards.
 
     Folders of processes that were killed are removed first, and `parent` is made if there is none.
 

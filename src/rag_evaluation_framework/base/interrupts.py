@@ -36,11 +36,11 @@ _ONE_KEYSTROKE = 0.5  # seconds: terminals, and programs that pass interrupts on
 
 
 class Interruption(KeyboardInterrupt):
-    """What an interrupt raises: of a class of its own, as CPython may replace the exit code after the built-in one."""
+    """Raised on an interrupt; a class of its own, as CPython may replace the exit code after the built-in one."""
 
 
 class _Memory:
-    """What came, and how it is answered.
+    """The first interrupt, and how the next one is answered.
 
     Attributes:
         first: The first interrupt, or None.

@@ -1,4 +1,4 @@
-"""Notes: what a component has to say about its work, kept with the result of the run in which it was said."""
+"""Notes of components on their work, kept with the result of the run."""
 
 import inspect
 import warnings
@@ -41,7 +41,7 @@ def note(text: str) -> None:
 
 @contextmanager
 def collected() -> Generator[list[str]]:
-    """Collect the notes of the body, each once, in the order in which they were first said.
+    """Collect the notes of the body, each once, in order of their first occurrence.
 
     Of nested collectors the innermost collects; its owner decides what to pass on. If the body raises, nobody will read
     the list: its notes then go to the collector around it or, without one, are warnings.

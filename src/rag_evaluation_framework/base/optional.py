@@ -18,7 +18,7 @@ DISTRIBUTION = "rag-evaluation-framework"
 
 
 def require(module: str, *, extra: str, needed_by: str) -> ModuleType:
-    """Import an optional module, or raise an error that says how to install it.
+    """Import an optional module, or raise an error with the command that installs it.
 
     Args:
         module: The module to import, for example `"sklearn.decomposition"`.
@@ -69,7 +69,7 @@ def installed_version() -> str:
 
 @cache
 def versions() -> dict[str, str]:
-    """Return what tells versions of Python, of this package, and of those packages that it may use."""
+    """Return the versions of Python, of this package and of the packages that it may use."""
     found = {"python": sys.version}
     with suppress(PackageNotFoundError):
         for needed in (DISTRIBUTION, *(requires(DISTRIBUTION) or ())):

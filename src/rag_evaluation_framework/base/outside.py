@@ -1,4 +1,4 @@
-"""What comes from outside, made fit to be shown: harmless to a terminal, of bounded length, without secrets.
+"""Escaping foreign text for display: harmless to a terminal, of bounded length, without secrets.
 
 Components, files and other people's errors are outside. Whatever they hold, showing it ends in a text.
 """
@@ -63,7 +63,7 @@ def name_line(text: str) -> str:
 
 
 def first_of(texts: Collection[str], most: int, between: str = ", ") -> str:
-    """Return the first of some texts, one after the other, and how many more there are."""
+    """Return the first of some texts, joined, and the number of the others."""
     more = f"{between.strip(', ')} and {len(texts) - most} more" if len(texts) > most else ""
     return between.join(islice(texts, most)) + more
 
@@ -141,7 +141,7 @@ def fit_to_show(text: str) -> str:
 
 
 def class_name(value: object) -> str:
-    """Return the name of the class of a value, fit to be shown, whatever its metaclass says that it is."""
+    """Return the name of the class of a value, escaped, whatever its metaclass says."""
     name: str = _CLASS_NAME.__get__(type(value))
     return one_line(name, _VALUE) or "(no name)"
 
@@ -156,7 +156,7 @@ def shown(value: object, most: int = _VALUE) -> str:
 
 
 def said(error: BaseException) -> str:
-    """Return what an error says, fit to be shown, also if its `str` raises."""
+    """Return the message of an error, escaped, even if its `str` raises."""
     text = _written(str, error)
     if isinstance(text, BaseException):
         return f"(its message cannot be read: {class_name(text)})"
@@ -169,5 +169,5 @@ def _written(write: Callable[[object], str], value: object) -> str | BaseExcepti
 
 
 def raised(error: BaseException) -> str:
-    """Return the class of an error and what it says, fit to be shown."""
+    """Return the class and the message of an error, escaped."""
     return f"{class_name(error)}: {said(error)}"

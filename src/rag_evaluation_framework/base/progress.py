@@ -21,7 +21,7 @@ _OFF = True if os.environ.get("TQDM_DISABLE") else None  # tqdm's own variable; 
 
 
 def progress(items: Iterable[T], doing: str, unit: str, *, file: TextIO | None = None) -> "Bar[T]":
-    """Return items that show how many of them were taken, where somebody watches it for more than 0.3 seconds.
+    """Return items with a progress bar, which appears after 0.3 seconds where somebody watches.
 
     Args:
         items: The items.

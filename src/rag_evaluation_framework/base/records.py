@@ -1,4 +1,4 @@
-"""Strict validation of records and settings; what is wrong is collected and told together."""
+"""Strict validation of records and settings; problems are collected and reported together."""
 
 import ast
 from collections.abc import Callable, Generator, Iterable, Mapping
@@ -22,7 +22,7 @@ from .outside import bounded, first_of, shown
 
 
 class Faults:
-    """What is wrong with one input, gathered so that no fault hides another."""
+    """Problems of one input, collected so that all are reported at once."""
 
     def __init__(self) -> None:
         self._found: list[InputError] = []
@@ -79,7 +79,7 @@ RecordT = TypeVar("RecordT", bound=BaseModel)
 
 
 class Problems:
-    """What is wrong with one source: the first problems, and how many there are.
+    """Problems of one source: the first ones, and how many there are.
 
     The others are only counted: nobody reads a million of them, and each may quote the file.
     """
@@ -101,7 +101,7 @@ class Problems:
         return self._count
 
     def message(self, source: str) -> str:
-        """Return one message for all of them: a single line for one, else one line each for the first ones."""
+        """Return one message for all problems: one line for a single problem, else one line each for the first ones."""
         if self._count == 1:
             return f"{source}: {self._first[0]}"
         lines = "".join(f"\n  {problem}" for problem in self._first)

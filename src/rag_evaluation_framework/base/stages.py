@@ -27,7 +27,7 @@ _QUICK = 0.1  # seconds: what is made in less is not worth a file
 
 
 class Stages(Cache):
-    """What stages of runs made, found by all that it depends on, in `<root>/cache/stages/`; `kept_stages` opens it.
+    """Results of stages, found by everything that they depend on, in `<root>/cache/stages/`; `kept_stages` opens it.
 
     Args:
         root: The folder of runs and datasets.
@@ -96,7 +96,7 @@ def seconds_reading(more: float = 0.0) -> float:
 
 
 def stage(name: str, facts: Any, make: Callable[[], Arrays]) -> Arrays:
-    """Return what a stage makes: what is kept of it, or what it makes now, which is kept where stages are.
+    """Return the kept result of a stage, or compute it and keep it where stages are kept.
 
     What takes less than a tenth of a second is kept in memory only, for the other runs of a sweep.
 

@@ -48,7 +48,7 @@ class HashedFiles:
         return sum(size for _, size, _ in self._entries())
 
     def remove(self, digests: Iterable[str]) -> None:
-        """Remove files, as far as they are there."""
+        """Remove files; missing ones are passed over."""
         for digest in digests:
             with suppress(OSError):
                 (self.folder / digest).unlink()

@@ -146,7 +146,7 @@ def headings(
 
 
 def delimiter_of(text: str, has: Callable[[list[str]], bool] = bool) -> str:
-    """Return what separates the cells of a CSV text, as its `sep=` line says.
+    """Return the separator of a CSV text that its `sep=` line declares.
 
     Without one it is the sign by which there is a header, by which that has the most cells and, of several such, by
     which the most of the next rows have as many.

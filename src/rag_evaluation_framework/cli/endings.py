@@ -17,7 +17,7 @@ OUTPUT_CLOSED = 141  # what a shell reports for a program that SIGPIPE ended
 
 
 class Found(Exception):
-    """A command found something that its exit code tells, such as a failed gate; it was shown."""
+    """A command found something that its exit code reports, such as a failed gate; it was already shown."""
 
 
 class Ended(Exception):

@@ -49,7 +49,7 @@ class Later(Exception):
 
 
 class Dialog(ABC):
-    """Asks a person about questions, one after the other.
+    """Asks a person about questions.
 
     Args:
         session: The questions; what is decided about them is saved there at once.

@@ -33,7 +33,7 @@ class OutputClosed(Exception):
 
 
 class OutputFailed(Exception):
-    """Standard output cannot be written, as when the disk is full; the text says why, and what is kept."""
+    """Standard output cannot be written, as when the disk is full; the message gives the reason and what is kept."""
 
 
 class _Lent:

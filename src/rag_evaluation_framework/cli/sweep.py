@@ -1,4 +1,4 @@
-"""`rag-eval sweep`: run many configurations, and tell which of them to take."""
+"""`rag-eval sweep`: run many configurations and recommend one."""
 
 # Annotations stay text, so that naming a type does not load its module: `--help` has to be quick.
 from __future__ import annotations

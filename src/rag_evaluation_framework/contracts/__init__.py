@@ -1,4 +1,4 @@
-"""What a component must be able to do; rooms on one floor know each other only through these contracts."""
+"""Contracts of components; rooms on one floor know each other only through them."""
 
 import lazy_loader as lazy
 

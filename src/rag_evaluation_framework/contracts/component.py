@@ -1,4 +1,4 @@
-"""What all components share: a name for tables and records, and what is given to them in confidence."""
+"""Shared base of components: a name for tables and records, and hidden secrets."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -61,7 +61,7 @@ class Component:
     """Optional modules that it imports when it is used, each with the extra that installs it."""
 
     def __init_subclass__(cls, **options: Any) -> None:
-        """Give a dataclass the `repr` of a component, which it would replace by one that tells its secrets."""
+        """Give a dataclass the `repr` of a component, as its own would show secrets."""
         super().__init_subclass__(**options)
         if cls.__repr__ is Component.__repr__:
             setattr(cls, "__repr__", Component.__repr__)  # noqa: B010  mypy assigns to no method
@@ -73,7 +73,7 @@ class Component:
 
     @property
     def name(self) -> str:
-        """How tables call it: the class and, for a dataclass, its parameters that differ from their defaults."""
+        """Name in tables: the class and, for a dataclass, the parameters that differ from their defaults."""
         confide(self)
         given = ", ".join(f"{key}={shown_parameter(value)}" for key, value in changed_parameters(self).items())
         return f"{type(self).__name__}({given})" if given else type(self).__name__
@@ -109,7 +109,7 @@ def parameters(component: object) -> dict[str, Any]:
 
 
 def recorded_parameters(component: object) -> dict[str, Any]:
-    """Return the parameters of a dataclass component as a record tells them: as what they stand for.
+    """Return the parameters of a dataclass component as its record holds them.
 
     What that is, the field says by a function of the component: `field(default=None, metadata={"stands_for": ...})`.
     """
@@ -127,7 +127,7 @@ def changed_parameters(component: object) -> dict[str, Any]:
 
 
 def _differ(value: Any, default: Any) -> bool:
-    """Return whether two values differ, or that cannot be told: of arrays, and of what raises."""
+    """Return whether two values differ; also true where comparing raises or gives an array."""
     differ: Any = outcome(lambda: value != default, lambda _: True)
     return differ if isinstance(differ, bool) else True
 

@@ -1,4 +1,4 @@
-"""What components can be: every contract, from documents to chunks, vectors, rankings, scores and questions."""
+"""The contracts of all components, from documents to chunks, vectors, rankings, scores and questions."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 class Tokenizer(Component, ABC):
-    """Cuts text into tokens and says where each of them starts."""
+    """Cuts text into tokens and gives the start of each."""
 
     @abstractmethod
     def encode(self, text: str) -> Sequence[Hashable]:
@@ -112,7 +112,7 @@ class EmbeddedPart(NamedTuple):
 
 
 class Embedder(Component, ABC):
-    """Turns texts into vectors whose cosine says how alike they are."""
+    """Turns texts into vectors whose cosine is the similarity of the texts."""
 
     @property
     @abstractmethod
@@ -403,7 +403,7 @@ class Retriever(Component, ABC):
         """Prepare the documents for retrieval; whatever was indexed before is forgotten."""
 
     def prepare(self, queries: Sequence[str]) -> None:
-        """Be told the questions of a run, after `index` and before they are asked one by one.
+        """Receive the questions of a run, after `index` and before they are asked one by one.
 
         What can be done for all of them together, such as embedding them in batches, can be done here; by default
         nothing is.
@@ -643,7 +643,7 @@ def _parameters(engine: Engine) -> inspect.Signature | None:
 
 
 def _says(engine: Engine, ability: str) -> bool:
-    """Return whether an engine tells of this ability, if it tells of any.
+    """Return whether an engine lists this ability, if it lists any.
 
     Raises:
         ConfigError: Its abilities are no collection of names.
@@ -786,7 +786,7 @@ class Sink(Component, ABC):
 
     @property
     def failure(self) -> str:
-        """What people are told if it fails; why follows."""
+        """Message if it fails; the reason follows."""
         return f"the result is not sent to {self.name}"
 
     def prepare(self) -> None:

@@ -291,7 +291,7 @@ class Dataset(Generic[U]):
 
     @cached_property
     def labelled_corpus(self) -> Corpus | None:
-        """The corpus that was labelled: the one at hand or, if all of its texts are kept, made of them; None else.
+        """The labelled corpus: the one at hand or, if all of its texts are kept, one made of them; else None.
 
         Raises:
             DatasetError: A kept text cannot be read, or was changed.
@@ -330,7 +330,7 @@ class Dataset(Generic[U]):
 
     @property
     def top_k(self) -> tuple[int, ...] | None:
-        """At how many results each of its queries asks to be cut, in their order; None if none of them does.
+        """Numbers of results at which the queries ask to be cut, in their order; None if no query does.
 
         That is `topK` of a dataset of the retrieval harness: that of a question in its metadata, else that of the
         `defaults` in the metadata of the dataset.
@@ -362,7 +362,7 @@ class Dataset(Generic[U]):
 
     @property
     def rerank_top_k(self) -> int | None:
-        """How many candidates a dataset of the retrieval harness asks to be reranked (`rerankTopK`), if it does."""
+        """Number of candidates that a dataset of the retrieval harness asks to be reranked (`rerankTopK`), or None."""
         return _count(self._defaults, "rerankTopK")
 
     @property

@@ -278,7 +278,7 @@ def _documents(found: Sequence[Brought]) -> list[Document]:
 
 
 class DocumentResolver:
-    """Finds the document that a name refers to: its id, or the end of it, with or without extension.
+    """Resolves the name of a document: its id, or a unique end of it, with or without extension.
 
     A name may be longer than the id, as where the folder of the corpus stands before it.
     """

@@ -274,7 +274,7 @@ def _other_units(content: str) -> tuple[str, bytes]:
 
 
 class GroundTruth(Generic[U]):
-    """What is relevant to one query. No answer at all means that the corpus holds none.
+    """Relevant units of one query. Without any answer, the corpus holds none.
 
     Attributes:
         query: The question.
@@ -311,7 +311,7 @@ class GroundTruth(Generic[U]):
 
     @property
     def answers(self) -> tuple[Answer[U], ...]:
-        """What is to be found, in the order in which it was labelled: every answer, each at any of its places.
+        """The answers, in the order in which they were labelled, each with all of its places.
 
         Ids stand once each: position-aware and plain ids of one content are one chunk.
         """
@@ -559,7 +559,7 @@ class ProjectedTruth(Generic[U]):
 
 
 def unit_key(unit: DocumentId | ChunkId | CharacterSpan) -> list[str | int] | str:
-    """Return what a relevant unit is told by: of a span its document and text, without a text its offsets; an id.
+    """Return the identity of a relevant unit: document and text of a span, offsets without a text; an id as it is.
 
     Runs of white space count as one space, as where labels are compared with documents: a paragraph that was wrapped
     anew is the same.
@@ -580,7 +580,7 @@ def reviewed_as(entry: "GroundTruth[Any]") -> str:
 
 
 def answer_key(answer: Answer[U]) -> list[list[list[str | int] | str]]:
-    """Return what an answer is told by: what its places are told by, the first place first, the others sorted."""
+    """Return the identity of an answer: the keys of its places, the first place first, the others sorted."""
     first, *others = (list(map(unit_key, place)) for place in answer.places)
     return [first, *sorted(others, key=json.dumps)]
 

@@ -70,7 +70,7 @@ class Hit:
 
     @property
     def identity(self) -> tuple[object, ...]:
-        """What the hit has in common with the same result elsewhere: document, start and end.
+        """Identity of the hit across rankings: document, start and end.
 
         Without a position it is the document and the chunk: by an id that follows from its content, as that is kept
         where texts are rewritten, else by the text, else by the id. Of equal texts in one document it is the same.
@@ -268,7 +268,7 @@ class RankedHits(OnDemand[Ranking]):
 
     @property
     def counts(self) -> Integers:
-        """How many hits each ranking has; shape (rankings,)."""
+        """Number of hits per ranking; shape (rankings,)."""
         return self.ends - self.begins
 
     @cached_property
@@ -327,7 +327,7 @@ class RankedHits(OnDemand[Ranking]):
 
 @dataclass
 class HitCollector:
-    """Collects rankings in columns, one after the other; the number of the first is 1, that of an empty one 0.
+    """Collects rankings in columns; the number of the first is 1, that of an empty one 0.
 
     What is kept is 36 bytes per hit, and every text once.
     """

@@ -61,7 +61,7 @@ CONSTRAINTS = "metadataConstraints"
 
 @dataclass(frozen=True)
 class Scope:
-    """The part of the documents that a question is asked in; all of them, if it is empty (and then it is false).
+    """Part of the corpus in which a question is asked; all of it if empty (and then it is false).
 
     Attributes:
         prefix: What the ids of its documents begin with, letter for letter: `""` for all documents, None if the

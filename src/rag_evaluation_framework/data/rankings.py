@@ -44,13 +44,13 @@ class Failure:
 
     @classmethod
     def of(cls, stage: str, error: BaseException) -> "Failure":
-        """Return what an error of a component says."""
+        """Return the failure that an error of a component stands for."""
         message = exit_text(error) if isinstance(error, SystemExit) else said(error)
         return cls(stage, class_name(error), message)
 
     @classmethod
     def collected(cls, query: str, stage: str, error: BaseException, on_error: OnError, wording: str = "") -> "Failure":
-        """Return what an error of a component says, if failures are collected.
+        """Return the failure that an error of a component stands for, if failures are collected.
 
         Raises:
             QueryFailed: They are not.
@@ -82,7 +82,7 @@ UNFILLED = "†"
 
 @dataclass(frozen=True)
 class QueryRanking:
-    """What was found for one query.
+    """Ranking of one query.
 
     Attributes:
         query: What was asked.
@@ -244,7 +244,7 @@ class Rankings(OnDemand[QueryRanking]):
 
     @property
     def latency(self) -> str:
-        """How the stages of questions were measured."""
+        """How the seconds of stages were measured."""
         if not self.timed:
             return "not measured"
         some = "1 question, alone" if self.timed == 1 else f"{self.timed} questions, one at a time"

@@ -1,4 +1,4 @@
-"""What values of the field are made of: plain values of what others give, and the types of fields."""
+"""Plain values made of foreign ones, and the types of fields."""
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial, wraps

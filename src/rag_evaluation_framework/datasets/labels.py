@@ -33,7 +33,7 @@ BESIDE_ANSWERS = "beside `answers`; expected one of the two"
 
 
 class Given(NamedTuple):
-    """What a file gives.
+    """Values that a file gives.
 
     Attributes:
         value: The value, of whatever type it is there.

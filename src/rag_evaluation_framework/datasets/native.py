@@ -249,7 +249,7 @@ def save_dataset(dataset: Dataset[Any], path: str | Path) -> Path:
 
 
 def dataset_text(dataset: Dataset[Any], path: Path) -> str:
-    """Return what the file of a dataset holds; its name tells which format that is.
+    """Return the content of a dataset's file, in the format that its name selects.
 
     Raises:
         DatasetError: As for `save_dataset`.
@@ -303,7 +303,7 @@ def _json(value: object, path: Path, indent: int | None = None) -> str:
 
 
 def file_state(path: Path) -> str:
-    """Return what tells a content of a file from any other; "" if there is no file.
+    """Return a fingerprint of the content of a file; "" if there is no file.
 
     Raises:
         DatasetError: It cannot be read.

@@ -38,7 +38,7 @@ def texts_beside(file: Path) -> Store:
 
 
 def keep_texts(dataset: Dataset[Any], file: Path) -> None:
-    """Keep the texts of the labelled documents beside a file, as far as they are at hand; those that are there stay.
+    """Keep the texts of the labelled documents beside a file, if they are at hand; earlier ones stay.
 
     Texts of this dataset that are not to be kept are removed; those that only its earlier versions name stay.
 
@@ -98,7 +98,7 @@ def versions_beside(file: Path) -> list[Path]:
 
 @dataclass(frozen=True)
 class KeptTexts:
-    """What of the labelled documents is kept beside a dataset.
+    """Texts of labelled documents that are kept beside a dataset.
 
     Attributes:
         folder: Where it is kept.

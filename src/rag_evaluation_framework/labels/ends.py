@@ -1,4 +1,4 @@
-"""What stands between, before and behind the letters of a quote: the same as in the document, or not."""
+"""Signs around the letters of a quote, compared with those in the document."""
 
 import re
 from collections.abc import Iterator, Sequence

@@ -150,7 +150,7 @@ class _Search:
 
 @dataclass
 class _Searches:
-    """What was found for the hits of one ranking.
+    """Search results for the hits of one ranking.
 
     Attributes:
         limit: How many places of each are looked for: more than the ranking has hits.

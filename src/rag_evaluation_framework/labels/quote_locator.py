@@ -127,12 +127,12 @@ class QuotedText:
 
     @property
     def before(self) -> str:
-        """What stands before the first letter or number."""
+        """Signs before the first letter or number."""
         return self.text[: self.places[0]]
 
     @property
     def behind(self) -> str:
-        """What stands behind the last letter or number."""
+        """Signs behind the last letter or number."""
         return self.text[self.places[-1] + 1 :]
 
     def gaps(self, offsets: Offsets) -> list[int]:
@@ -193,7 +193,7 @@ class Match:
 
 @dataclass
 class Effort:
-    """How much may still be compared to find the places of a quote: a text that repeats itself could take for ever.
+    """Budget of comparisons for the places of a quote: a repetitive text could take for ever.
 
     Attributes:
         left: So many gaps of the quote, and characters at its ends. Below 0 nothing is compared any more, and there may
@@ -572,7 +572,7 @@ class QuoteLocator(Locator):
 
     @cached_property
     def markups(self) -> list[Markup]:
-        """What is shown of each document."""
+        """Shown text of each document."""
         documents = progress(self.corpus, INDEXING, "document")
         return [markup_of(document.id, document.content) for document in documents]
 

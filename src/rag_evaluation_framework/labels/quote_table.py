@@ -63,7 +63,7 @@ _MOST_PLACES = 3
 
 @dataclass(frozen=True)
 class Fate:
-    """What became of the quote of a row, or of its context.
+    """Outcome of a row's quote or context.
 
     Attributes:
         status: `located`: occurs exactly once, or any occurrence was asked for. `ambiguous`: occurs more than once.
@@ -89,7 +89,7 @@ class QuoteRow(Fate, AskedQuote):
 
     @property
     def similarity(self) -> float | None:
-        """How similar the quote and its suggestion are, in [0, 1]; None without a suggestion."""
+        """Similarity of the quote and its suggestion, in [0, 1]; None without a suggestion."""
         return self.suggestion.similarity if self.suggestion else None
 
     @property
@@ -104,12 +104,12 @@ class QuoteRow(Fate, AskedQuote):
 
     @property
     def asks_for_any(self) -> bool:
-        """Whether any occurrence of the quote is enough, as the row or its table says."""
+        """Whether any occurrence of the quote is enough, by the row or its table."""
         return self.document.strip() == ANY_DOCUMENT or (self.status == "located" and len(self.places) > 1)
 
     @property
     def key(self) -> str:
-        """What the rows of one question share: its id or, without one, its wording."""
+        """Key that the rows of one question share: its id or, without one, its wording."""
         return self.id or self.question
 
     @property

@@ -242,7 +242,7 @@ KINDS: tuple[Kind, ...] = get_args(Kind)
 
 @dataclass(frozen=True)
 class LabelChange:
-    """What became of one labelled span of a question.
+    """Change of one labelled span of a question.
 
     Attributes:
         query: The question.

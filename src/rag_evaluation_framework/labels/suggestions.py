@@ -1,4 +1,4 @@
-"""What a quote that was not located may mean: the passage that is most alike, and in which words it differs.
+"""Suggestions for quotes that were not located: the most similar passage, and the words that differ.
 
 Nothing is located by likeness: a suggestion is for a person, who takes it or does not.
 """

@@ -81,7 +81,7 @@ class Line:
 
     @property
     def text(self) -> str:
-        """What it says."""
+        """The text."""
         return "".join(part.text for part in self.parts)
 
 
@@ -152,7 +152,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Passage:
-    """A text of a document, with its line ends; it is made harmless, and nothing else of it is changed.
+    """Text of a document with its line ends, escaped and otherwise unchanged.
 
     Attributes:
         parts: The text, in parts of one role each.
@@ -355,7 +355,7 @@ def plural(count: int, noun: str, more: str = "s") -> str:
 
 
 def first(texts: Sequence[Line], most: int, what: str) -> tuple[Line, ...]:
-    """Return lines; of many the first ones, and how many more of them there are."""
+    """Return the first of many lines, and the number of the others."""
     more = len(texts) - most
     rest = [line((f"{more:,} more {what}{'s' * (more > 1)}", "muted"), indent=2)] if more > 0 else []
     return (*texts[:most], *rest)

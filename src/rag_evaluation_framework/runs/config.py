@@ -1,4 +1,4 @@
-"""`EvaluationConfig` and `ExperimentConfig`: what is to be evaluated, and how, checked before any work is done."""
+"""`EvaluationConfig` and `ExperimentConfig`: settings of an evaluation, checked before any work is done."""
 
 import json
 from collections import Counter
@@ -109,7 +109,7 @@ _Sinks = Annotated[
 
 
 class Asking(BaseModel, frozen=True):
-    """How the queries of a run are asked."""
+    """Settings of asking the queries of a run."""
 
     model_config = ConfigDict(extra="forbid", arbitrary_types_allowed=True)
 
@@ -144,7 +144,7 @@ class Asking(BaseModel, frozen=True):
 
 
 class Measuring(Asking, frozen=True):
-    """How a run is asked and measured."""
+    """Settings of asking and measuring a run."""
 
     experiment_name: Annotated[str, Field(min_length=1)] | None = None
     """Name of the result. By default made of the parts, such as "BM25, recursive 800"."""
@@ -182,7 +182,7 @@ class EvaluationFields(AskingFields, total=False):
 
 
 class EvaluationConfig(Measuring, frozen=True):
-    """How an evaluation is measured and saved; the same for all pipelines that are to be compared.
+    """Settings of measuring and saving an evaluation; the same for all pipelines that are to be compared.
 
     Its fields are keywords, of `evaluate` as well; all have a default.
 
@@ -471,7 +471,7 @@ class ExperimentConfig(Generic[U]):
 
 
 def _noted_mode(retriever: Retriever, dataset: Dataset[Any]) -> Iterator[str]:
-    """Yield in what a run differs from what its dataset says of reranking."""
+    """Yield notes where a run differs from its dataset's settings of reranking."""
     own = retriever.candidates if isinstance(retriever, RerankedRetriever) else None
     if own is None and dataset.mode == "retrieve+rerank":
         yield noted("no reranker")

@@ -62,7 +62,7 @@ _NAMES = re.compile(rb"(?:^|,[ \t]*)(\w+)")  # `a` and `b` of `a.c, b as d`
 
 @dataclass(frozen=True, slots=True)
 class Returned:
-    """What a retriever returned for a question, or how that failed.
+    """Answer of a retriever to a question, or its failure.
 
     Attributes:
         found: What it found.
@@ -203,7 +203,7 @@ class Journal:
 
     @property
     def said(self) -> str:
-        """How many questions were answered, and how the run is continued."""
+        """Number of answered questions, and how to continue the run."""
         with self._writing:
             self._write()
         kind = "kept" if self.sure or self.resume == "always" else "kept unsure"
@@ -408,7 +408,7 @@ def _first_line(file: Path) -> Mapping[str, Any] | None:
 
 
 def unfinished_folder(root: Path, config: ExperimentConfig[Any], pipeline: Mapping[str, Any] | None) -> Path:
-    """Return where answers of a run are until it is finished: what tells it from others is its retriever and names."""
+    """Return the folder of a run's answers until it is finished; its name comes from the retriever and names."""
     retriever = without_run_id(describe(config.retriever))
     key = digest([retriever, pipeline, config.config.experiment_name, config.dataset.name])[:16]
     return root / store.RUNS / store.UNFINISHED / key
@@ -439,7 +439,7 @@ def depends_on(
 
 
 def is_described(*components: object) -> bool:
-    """Return whether the record of components tells them from all others: parameters, or names that are their own."""
+    """Return whether the record of components is unambiguous: parameters, or names of their own."""
     return all(
         part.__closure__ is None and "<" not in part.__qualname__
         if isfunction(part)
@@ -505,7 +505,7 @@ def _is_file(value: object) -> bool:
 
 
 def _versions(tops: list[str]) -> list[tuple[str, str]]:
-    """Return what tells other versions of own code, and of what it imports.
+    """Return fingerprints of own code and of its imports.
 
     Of an installed package that is its version; else hashes of all Python files of the package, or of the folder that
     the module is in. What happens to be loaded does not count: a worker, and the next start, have loaded other modules.

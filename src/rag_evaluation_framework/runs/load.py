@@ -112,7 +112,7 @@ class _Index(BaseModel):
 
 
 class _Config(BaseModel):
-    """What is read of a configuration; the rest is for people."""
+    """Fields that are read from a configuration; the rest is for people."""
 
     dataset: _Dataset
     corpus: _Corpus
@@ -143,7 +143,7 @@ class _Counts(BaseModel):
 
 
 class ReportRecord(BaseModel):
-    """What is read of a report; `EvaluationResult` says what the fields mean.
+    """Fields that are read from a report, as `EvaluationResult` describes them.
 
     `files` are those that were saved with the report, by name, each with its `sha256`. Of `metrics`, the names of the
     scores are read; the means follow from the questions, as all does that is not here.
@@ -172,7 +172,7 @@ class ReportRecord(BaseModel):
 
 @dataclass(slots=True)
 class Question(Generic[U]):
-    """What is read of one question; its numbers move to columns.
+    """Fields that are read from a question; its numbers move to columns.
 
     Attributes:
         query_id: Its id.
@@ -292,7 +292,7 @@ def load_result(path: str | Path, level: Level[Any] | None = None) -> Evaluation
 
 
 def _published(folder: Path) -> tuple[str | None, list[str]]:
-    """Return where a result was published, and what is to be noted of that, as far as its folder tells."""
+    """Return where a result was published, with a note, if its folder says so."""
     kept: Any = None
     with suppress(ValueError, InputError):
         if (path := folder / store.EXPERIMENT).is_file():
@@ -470,7 +470,7 @@ _TIMED = re.compile(r"([0-9]{8}T[0-9]{6}Z)-")
 
 
 class SavedRun(NamedTuple):
-    """What the beginning of a saved run's report says.
+    """Beginning of a saved run's report.
 
     Attributes:
         folder: The folder of the run.
@@ -563,7 +563,7 @@ def _begin(folder: Path) -> SavedRun | None:
 
 
 def _refused(why: str, runs: Path, folders: Sequence[Path]) -> ResultError:
-    """Return an error that says why, where runs were looked for, which there are, and how to name one."""
+    """Return an error with the reason, the place that was searched, the runs there, and how to name one."""
     where, found = one_line(str(runs), _WIDEST), [*_newest_first(folders)]
     others = sorted(one_line(path.name, _WIDEST) for path in {*folders} - {run.folder for run in found})
     damaged = ", ".join(others[:_MOST_LISTED]) + f", … ({len(others)})" * (len(others) > _MOST_LISTED)

@@ -1,4 +1,4 @@
-"""What a result tells beside its scores: means, latency, ranks, what a reranker changed, and slices."""
+"""Aggregates of a result beside scores: means, latency, ranks, effects of a reranker, and slices."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -227,7 +227,7 @@ class Duration:
 
 @dataclass(frozen=True)
 class Latency:
-    """How long one question takes, asked alone.
+    """Seconds per question, asked alone.
 
     The first question that was timed pays for connections and caches that the others find made. It is kept apart,
     unless it is the only one.
@@ -306,7 +306,7 @@ _KEPT = (95, 50)
 
 @dataclass(frozen=True, slots=True)
 class FalseReturns:
-    """What a threshold on the score would do: answer only where the first result has at least this score.
+    """Effect of a threshold on the score: answer only if the first result has at least this score.
 
     Attributes:
         threshold: The score.
@@ -321,7 +321,7 @@ class FalseReturns:
 
 @dataclass(frozen=True, slots=True)
 class Unanswerable:
-    """What was returned for the questions without an answer that were asked.
+    """Results of the questions without an answer.
 
     These have no score: there is nothing to recall. But a system that should say "I do not know" has to tell them from
     the others, and all that it has is the score of the best result. So the false-return rate is told at two thresholds,
@@ -429,7 +429,7 @@ class Reranking:
 
     @cached_property
     def change(self) -> Mapping[str, Numbers]:
-        """After minus before by score, NaN where a query lacks one of them; shape (queries,) each."""
+        """After minus before by score, NaN if a query lacks one of them; shape (queries,) each."""
         return {name: self.after.column(name) - self.before.column(name) for name in self.before.columns}
 
     @cached_property

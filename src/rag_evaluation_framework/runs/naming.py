@@ -1,4 +1,4 @@
-"""What runs are called by their parts, and what their records say that scores and components mean."""
+"""Names of runs by their parts, and descriptions of scores and components in records."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence

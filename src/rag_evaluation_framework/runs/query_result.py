@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Returned:
-    """What was returned for each query; arrays of shape (queries,).
+    """Results per query; arrays of shape (queries,).
 
     Attributes:
         results: The number of results, as deep as the cutoffs reach.
@@ -212,7 +212,7 @@ class QueryResult(Generic[U]):
 
     @property
     def metadata(self) -> Mapping[str, Any]:
-        """What else the dataset says of it, such as `{"tags": ["billing"]}`, as a record holds it."""
+        """Other fields of the dataset, such as `{"tags": ["billing"]}`, as a record holds them."""
         return self.results.metadata.get(self.row, {})
 
     @property
@@ -252,7 +252,7 @@ class QueryResult(Generic[U]):
 
     @property
     def gains(self) -> Mapping[str, float]:
-        """How relevant units are, by id; 1.0 for those that are not named, and for spans."""
+        """Gains of units, by id; 1.0 for unnamed ones and for spans."""
         return self.results.gains.get(self.row, {})
 
     @property
@@ -293,7 +293,7 @@ class QueryResult(Generic[U]):
 
     @property
     def deltas(self) -> dict[str, float | None]:
-        """Scores minus those before reranking, by name; None where one of them is. Empty without a reranker."""
+        """Scores minus those before reranking, by name; None if one is missing. Empty without a reranker."""
         after = self.scores
         changes = ((name, after[name], before) for name, before in self.before.items())
         return {name: None if new is None or old is None else new - old for name, new, old in changes}
@@ -315,7 +315,7 @@ class QueryResult(Generic[U]):
 
     @property
     def failures(self) -> tuple[Failure, ...]:
-        """What went wrong."""
+        """Failures."""
         return self.results.table.failures.get(self.query_id, ())
 
     @property
@@ -394,7 +394,7 @@ def _unit(unit: Any) -> Any:
 
 
 class Missed(NamedTuple):
-    """What was missed of the answers to a question.
+    """Missed parts of the answers to a question.
 
     Attributes:
         texts: The passages that no result has, as their labels quote them ("" where that is not known), but for white

@@ -54,7 +54,7 @@ _Asked: TypeAlias = tuple[Query, int]
 
 @dataclass(frozen=True, slots=True)
 class _Seen:
-    """What is known of an answer whose hits were located and collected.
+    """Facts of an answer whose hits were located and collected.
 
     Attributes:
         ranking: The number under which those hits that a cutoff reaches were collected.
@@ -337,7 +337,7 @@ class Ranker:
         return replace(answer, notes=notes)
 
     def _read(self, query: Query, results: Any, depth: int, start: float | None = None) -> Returned:
-        """Return what a retriever returned; with a start, how long it took, unless the retriever says that."""
+        """Read the result of a retriever; with a start, also its seconds, unless the retriever gives them."""
         found: Any = results
         if type(results) is not Retrieval or not is_trusted(self.retriever):
             found = outcome(lambda: as_retrieval(results, self.name, depth, start), partial(self._failed, query, depth))
@@ -524,7 +524,7 @@ class Index:
 
     @cached_property
     def size(self) -> dict[str, int] | None:
-        """How many chunks, characters in these, and numbers per chunk there are; None if chunks cannot be listed."""
+        """Number of chunks, of their characters, and of numbers per chunk; None if chunks cannot be listed."""
         if self.chunks is None:
             return None
         characters = sum(len(chunk.content) for chunk in self.chunks)

@@ -203,12 +203,12 @@ class EvaluationResult(Shown, Generic[U]):
 
     @cached_property
     def latency(self) -> Latency | None:
-        """How long one question takes, by stage and in total; None if no question was timed."""
+        """Seconds per question, by stage and in total; None if no question was timed."""
         return Latency.of(self.queries.stages)
 
     @cached_property
     def unanswerable(self) -> Unanswerable | None:
-        """What was returned for the questions without an answer; None if none was asked."""
+        """Results of the questions without an answer; None if none was asked."""
         return Unanswerable.of(self.scores, self.queries.returned)
 
     @cached_property
@@ -241,7 +241,7 @@ class EvaluationResult(Shown, Generic[U]):
 
     @cached_property
     def unfilled(self) -> dict[str, int]:
-        """How many rankings ran out of results before the budget of a score was filled, by score; only where some did.
+        """Number of rankings that ran out of results before the budget was filled, by score; without zeros.
 
         Such a mean is not that of a whole budget: it is marked wherever it is shown.
         """
@@ -289,12 +289,12 @@ class EvaluationResult(Shown, Generic[U]):
 
     @property
     def failures(self) -> dict[str, tuple[Failure, ...]]:
-        """What went wrong, by query id."""
+        """Failures by query id."""
         return dict(self.scores.failures)
 
     @cached_property
     def counts(self) -> dict[str, int]:
-        """How many queries were scored, have no answer, failed, or made a metric fail; how many hits lack the unit.
+        """Number of queries that were scored, have no answer, failed, or made a metric fail; and of hits without unit.
 
         `skipped` queries were not asked, as a label of theirs could not be placed; each counts once, however many of
         its labels are in `EvaluationResult.skipped`.
@@ -329,7 +329,7 @@ class EvaluationResult(Shown, Generic[U]):
 
     @property
     def headline(self) -> str:
-        """What the means stand on: "scored N of M answerable questions (S skipped, F failed)", M being N + S + F.
+        """Basis of the means: "scored N of M answerable questions (S skipped, F failed)", M being N + S + F.
 
         Skipped questions are those that the dataset lacks because their labels could not be placed; failed ones those
         with an answer whose retrieval raised.

@@ -1,4 +1,4 @@
-"""How values of results are shown: numbers as they are written, pages, and what became of gates."""
+"""Display of results: formatted numbers, pages, and verdicts of gates."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass
@@ -67,7 +67,7 @@ T = TypeVar("T")
 
 
 class Shown:
-    """What is shown as its page, in a terminal and in a notebook."""
+    """Displayed as its page, in a terminal and in a notebook."""
 
     def summary(self) -> Any:
         """Return it as people read it."""
@@ -121,7 +121,7 @@ _Number: TypeAlias = Annotated[float, Strict(), AllowInfNan(False)]
 
 @dataclass(frozen=True, slots=True)
 class GateVerdict:
-    """What became of one gate: a condition on a run, such as `recall@10 >= 0.75`.
+    """Verdict on one gate: a condition on a run, such as `recall@10 >= 0.75`.
 
     Attributes:
         gate: The gate.
@@ -151,7 +151,7 @@ class GateVerdict:
 
     @property
     def counts_as(self) -> CountsAs:
-        """What it does to the exit code: nothing, 1, or 2, as a gate that could not be measured never passes."""
+        """Contribution to the exit code: nothing, 1, or 2, as a gate that could not be measured never passes."""
         if self.verdict == "inconclusive":
             return self.on_inconclusive
         return "pass" if self.verdict in ("passed", "off") else "fail" if self.verdict == "failed" else "error"

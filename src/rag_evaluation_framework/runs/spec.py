@@ -112,7 +112,7 @@ _File = Option(takes=Path)
 
 
 class RunSpec(Measuring, frozen=True):
-    """A run as it is described: the keys of a configuration file, most of them options of `rag-eval run`.
+    """Description of a run: the keys of a configuration file, most of them options of `rag-eval run`.
 
     Paths are relative to the file's folder, or begin with `~`. `retriever` is a whole pipeline; without it,
     `chunker`, `embedder` and `vector_store` make one, as in `Evaluation.run`. Unknown keys are refused.

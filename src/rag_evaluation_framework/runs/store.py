@@ -107,7 +107,7 @@ def reason(error: Exception) -> str:
 
 
 def write_lines(file: Path, lines: Iterable[str]) -> None:
-    """Write lines of text as UTF-8, one after the other."""
+    """Write lines of text as UTF-8."""
     with file.open("wb") as output:
         for line in lines:
             output.write(harmless_json(f"{line}\n").encode())

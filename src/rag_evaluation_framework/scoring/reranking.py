@@ -23,7 +23,7 @@ _HITS_AT_ONCE = 1 << 18  # so that the memory does not grow with the number of q
 
 @dataclass(frozen=True, eq=False)
 class BeforeReranking:
-    """What the candidates of a reranker score in their first order, and could score in the best one.
+    """Scores of a reranker's candidates in their first order, and in the best possible one.
 
     Attributes:
         scores: The scores of the first order by name, NaN where a query has none; shape (queries,) each.

@@ -166,7 +166,7 @@ def score(
 
 
 class Scored(NamedTuple):
-    """What judging rankings gives.
+    """Scores of rankings.
 
     Attributes:
         table: Their scores.
@@ -188,7 +188,7 @@ def score_checked(
     *,
     whole: bool = False,
 ) -> Scored:
-    """Score rankings as `score` does, when it is known that all of them can be.
+    """Score rankings as `score` does, if all of them were checked.
 
     Args:
         rankings: One per entry of the truth, in its order, with the chunk ids of the dataset.

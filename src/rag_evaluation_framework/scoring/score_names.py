@@ -1,4 +1,4 @@
-"""Parsing what is to be scored, names such as `ndcg@10`; and checks of what is given to `score`."""
+"""Parsing names of scores such as `ndcg@10`, and checking the arguments of `score`."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence, Set, ValuesView
 from difflib import get_close_matches

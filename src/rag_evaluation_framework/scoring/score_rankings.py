@@ -340,7 +340,7 @@ def check_mappings(ground_truth: object, rankings: object, units: str) -> None:
 
 
 def refuse(query: str, truth: object, ranking: object, why: BaseException) -> NoReturn:
-    """Raise an error that says why the ground truth or the ranking of a query cannot be read.
+    """Raise an error with the reason why the ground truth or the ranking of a query cannot be read.
 
     Raises:
         DatasetError: Always.

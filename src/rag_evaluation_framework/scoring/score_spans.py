@@ -84,7 +84,7 @@ def read_spans(owners: Sequence[str], given: Sequence[object], documents: Number
 def read_truth(
     owners: Sequence[str], given: Sequence[object], documents: Numbering
 ) -> tuple[SpanTruth, list[list[Answer[CharacterSpan]]] | None]:
-    """Return what is relevant as columns, and the answers of each owner if one of them has several places.
+    """Return the relevant spans as columns, and the answers of each owner that has several places.
 
     Args:
         owners: As in `read_spans`.

@@ -45,7 +45,7 @@ class Units:
 
     @property
     def spans(self) -> Iterator[Any]:
-        """What is relevant, at all places."""
+        """Relevant spans at all places."""
         return chain(self.relevant, (unit for answer in self.answers for place in answer.places for unit in place))
 
     def score(self, metric: Metric[Any]) -> Any:

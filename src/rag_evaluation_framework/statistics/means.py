@@ -1,4 +1,4 @@
-"""Means of scores, and what chance makes of them."""
+"""Means of scores and their intervals."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

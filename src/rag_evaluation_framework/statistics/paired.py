@@ -26,7 +26,7 @@ LEVEL = 0.95
 
 @dataclass(frozen=True, slots=True)
 class PairedDifference:
-    """The mean of paired differences, and what chance makes of it.
+    """Mean of paired differences, its interval and its p-value.
 
     Attributes:
         mean: The mean of the differences.
@@ -143,7 +143,7 @@ class _Column:
     largest: float
 
     def tested(self, flipped: Numbers, in_doubt: Sequence[float], *, is_exact: bool) -> PairedDifference:
-        """Return what flipping signs tells.
+        """Return the result of the sign-flip test.
 
         Args:
             flipped: The sums of what was moved and of the shares under random signs, shape (resamples, 2); of the

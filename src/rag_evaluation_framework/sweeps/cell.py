@@ -1,4 +1,4 @@
-"""`Cell`: one configuration of a sweep, what became of it, and its facts: small, as there may be thousands."""
+"""`Cell`: one configuration of a sweep, its outcome and its facts: small, as there may be thousands."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ class _Put(Columns):
 
 @dataclass(frozen=True, eq=False, slots=True)
 class CellFacts:
-    """What conclusions need of the result of a cell.
+    """Facts of a cell's result that conclusions need.
 
     Attributes:
         questions: The id and the identity of every question that was asked; cells of a sweep share equal ones.
@@ -164,7 +164,7 @@ class CellFacts:
 
 @dataclass(frozen=True, slots=True)
 class CellOutcome:
-    """What became of a cell.
+    """Outcome of a cell.
 
     Attributes:
         cell: The cell.

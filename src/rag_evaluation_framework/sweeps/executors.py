@@ -31,7 +31,7 @@ _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLI
 
 
 class Answer(NamedTuple):
-    """What became of a task.
+    """Outcome of a task.
 
     Attributes:
         text: What it returned; None if it failed.

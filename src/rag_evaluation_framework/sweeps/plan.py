@@ -70,7 +70,7 @@ def _axes(given: Any) -> Any:
 
 
 class Sweep(BaseModel, frozen=True):
-    """A sweep: a run, what is varied of it, and which of the combinations are wanted.
+    """A sweep: a base run, its varied keys, and the wanted combinations.
 
     Printed, it is its YAML.
 
@@ -115,7 +115,7 @@ class Sweep(BaseModel, frozen=True):
         return hash(repr(self))
 
     def record(self) -> dict[str, Any]:
-        """Return it as its file would hold it; what has no description is told by a text."""
+        """Return the sweep as its file would hold it; parts without a description are given by a text."""
         given = {key: getattr(self.base, key) for key in RunSpec.model_fields if key in self.base.model_fields_set}
         whole = {
             "base": {key: plain(value) for key, value in given.items()},
@@ -133,7 +133,7 @@ class Sweep(BaseModel, frozen=True):
 
     @property
     def axes(self) -> dict[str, list[Any]]:
-        """What differs between cells, by key; without the cutoffs."""
+        """Keys and values that differ between cells; without the cutoffs."""
         return {key: values for key, values in self.over.items() if key not in ROWS}
 
     @cached_property
@@ -277,13 +277,13 @@ class Sweep(BaseModel, frozen=True):
 
     @property
     def _rows(self) -> int:
-        """How many rows a cell has."""
+        """Number of rows of a cell."""
         spec = self.cells[0].spec
         return len(Cutoff.parse_k((5, 10) if spec.k is None else spec.k)) + len(spec.budgets)
 
     @cached_property
     def _is_wanted(self) -> Callable[[Mapping[str, Any]], Any]:
-        """Tells whether a combination is wanted, by its values."""
+        """Predicate of wanted combinations, by their values."""
         if not isinstance(self.only_if, str):
             return self.only_if or (lambda _: True)
         holds = _condition(self.only_if, self.axes)
@@ -292,7 +292,7 @@ class Sweep(BaseModel, frozen=True):
 
 @dataclass(frozen=True)
 class SweepConfig:
-    """What `Evaluation.sweep` varies: every combination is run, and shown at every number of results.
+    """Varied parts of `Evaluation.sweep`: every combination is run and shown at every number of results.
 
     Attributes:
         chunkers: How documents are cut.
@@ -426,7 +426,7 @@ def _parsed_condition(text: str) -> ast.AST:
 
 
 def _condition(text: str, axes: Iterable[str]) -> Callable[[Mapping[str, Any]], Any]:
-    """Return what tells whether a condition holds, of the values of all axes.
+    """Return a predicate for a condition on the values of all axes.
 
     Raises:
         ConfigError: It names what is no axis, is more than comparisons or, when it is called, compares what cannot be

@@ -1,4 +1,4 @@
-"""What a sweep will take, told before anything is spent: texts, requests, tokens, time and money."""
+"""Plan of a sweep before anything is spent: texts, requests, tokens, time and money."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _TRIED = 16  # texts that a model on this machine embeds to see how long it take
 
 @dataclass(frozen=True)
 class PartPlan:
-    """What a part of the pipelines, an embedder or a reranker, has to do in all cells together.
+    """Work of a part of the pipelines, an embedder or a reranker, in all cells together.
 
     Attributes:
         name: What it is called.
@@ -63,7 +63,7 @@ class PartPlan:
 
 @dataclass(frozen=True, repr=False)
 class SweepPlan(Shown):
-    """What a sweep will do.
+    """Plan of a sweep.
 
     Attributes:
         cells: The cells.
@@ -156,7 +156,7 @@ def planned(workshop: Workshop, cells: Sequence[Cell], cutoffs: int) -> SweepPla
 
 @dataclass
 class _Embedding:
-    """What an embedder has to do in the cells that are left. Of its texts only hashes are held, as there are many."""
+    """Remaining work of an embedder. Of its texts only hashes are held, as there are many."""
 
     embedder: Embedder
     identity: str | None  # by which vectors are kept
@@ -172,7 +172,7 @@ class _Embedding:
 
 
 class _Counted:
-    """What the cells that are left have to embed and to rerank, and what each cell would cost alone."""
+    """Texts to embed and to rerank in the remaining cells, and the cost of each cell alone."""
 
     def __init__(self, workshop: Workshop) -> None:
         self._cache = EmbeddingCache(workshop.root)
@@ -313,7 +313,7 @@ def _is_remote(part: object) -> bool:
 
 
 def _is_unknown(part: object) -> bool:
-    """Whether nothing tells what a part asks of providers: an engine, code of one's own, or what asks one itself."""
+    """Whether the requests of a part are unknown: an engine, own code, or a part that asks a provider itself."""
     home = type(part).__module__
     is_own = not is_of_package(home) or home.endswith(".function")  # which calls a function of one's own
     return isinstance(part, Component) and (is_own or isinstance(part, EngineRetriever) or _is_remote(part))
@@ -342,7 +342,7 @@ def _some(texts: Sequence[str]) -> list[str]:
 
 
 def _tried(embedder: Embedder, one: _Embedding) -> float:
-    """Return how long a model on this machine takes for texts, by some of them, whose vectors are kept."""
+    """Return the seconds that a local model takes for texts, measured on some of them, whose vectors are kept."""
     some = _some(one.some)
     embedder.embed(some[:1])  # loads the model
     start = perf_counter()

@@ -158,7 +158,7 @@ class Effect:
 
 @dataclass(frozen=True, repr=False)
 class SweepResult(Shown):
-    """What a sweep concludes. Printed, it is shown as its page.
+    """Conclusions of a sweep. Printing shows them as a page.
 
     Cells are compared over the questions that all of them have. A cell that scored fewer than 9 in 10 of the questions
     that another one scored is listed and not ranked, as are cells of different chunkings at chunk level.
@@ -304,7 +304,7 @@ class SweepResult(Shown):
         return self.score(score)
 
     def best(self, score: str | None = None) -> Best:
-        """Return the best cell with the set that is tied with it: for all of them together at 95 %, by max-T.
+        """Return the best cell with the cells tied with it, jointly at 95 %, by max-T.
 
         Args:
             score: By which score; a metric alone means its first cutoff. By default the one that decides.

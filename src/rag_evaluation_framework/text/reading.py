@@ -1,4 +1,4 @@
-"""What a reader of rankings reads: the text of every hit, and how much of it fits into a context budget."""
+"""Text that a reader of rankings reads: every hit's text, cut at a context budget."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -85,7 +85,7 @@ class HitReader:
 
 @dataclass(frozen=True, eq=False)
 class Context:
-    """What a budget buys of rankings.
+    """Text of rankings within a budget.
 
     Attributes:
         hits: The beginning of each ranking that fits, without the hits of which nothing was bought.
@@ -216,7 +216,7 @@ class ContextBudget:
 
 
 class RankingCutter:
-    """Cuts rankings at numbers of results and at context budgets, and tells how deep they have to go for the latter.
+    """Cuts rankings at numbers of results and at context budgets, and gives the depth that a budget needs.
 
     The tokens of a text are counted once, however many budgets there are, in retrieving and in scoring together.
 

@@ -1,4 +1,4 @@
-"""What of a text a lexical search compares: its words, their stems by Snowball, and which of them are stop words."""
+"""Terms of lexical search: words, their Snowball stems, and stop words."""
 
 import re
 from collections.abc import Callable

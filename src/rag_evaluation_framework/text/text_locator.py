@@ -79,7 +79,7 @@ _SHIFT = np.uint32(32 - _BITS)  # the high bits of a product depend on all bits 
 
 
 class PageIndex:
-    """Tells on which pages of some texts, read one after the other, another text may begin.
+    """Finds the pages on which another text may begin.
 
     Pages are stretches of equal length. For every hash of 6 characters a page has one bit: whether characters with that
     hash begin on it or on the page behind it. All the grams of a text have theirs on the page on which the text begins;

@@ -1,4 +1,4 @@
-"""The folder of a run, in which everything that is known of it stands."""
+"""Sink that saves a run's folder, with all of its files."""
 
 from copy import copy
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ class FolderSink(Sink):
 
     @property
     def failure(self) -> str:
-        """What people are told if it fails."""
+        """Message if it fails."""
         return "the result is shown, but not saved"
 
     def prepare(self) -> None:

@@ -29,7 +29,7 @@ class JUnitSink(Sink):
 
     @property
     def failure(self) -> str:
-        """What people are told if it fails."""
+        """Message if it fails."""
         return f"the JUnit XML {self.path} is not written"
 
     def prepare(self) -> None:

@@ -28,7 +28,7 @@ class LangSmithSink(Sink):
 
     @property
     def failure(self) -> str:
-        """What people are told if it fails."""
+        """Message if it fails."""
         return "publishing the result"
 
     def prepare(self) -> None:

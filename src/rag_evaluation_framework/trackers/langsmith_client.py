@@ -130,7 +130,7 @@ def _quiet(client_class: type[Any]) -> type[Any]:
 
 
 def answering(client: Any, what: str) -> AbstractContextManager[None]:
-    """Make whatever the SDK raises a `ProviderError` that says what was asked for.
+    """Turn errors of the SDK into a `ProviderError` that names the request.
 
     Args:
         client: The client that is asked.

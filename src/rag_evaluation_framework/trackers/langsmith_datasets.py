@@ -39,7 +39,7 @@ _AT_ONCE = 100  # examples in one request
 
 @dataclass(frozen=True)
 class PushReport:
-    """What became of the questions of a dataset that was pushed, by their ids, and of the examples that were there.
+    """Outcome of pushing a dataset: ids of its questions, and of the examples that were already there.
 
     Attributes:
         name: The name of the dataset in LangSmith.

@@ -218,7 +218,7 @@ def to_langsmith_evaluator(
     corpus: Corpus | None = None,
     registry: ChunkRegistry | None = None,
 ) -> "RunEvaluator":
-    """Return a metric as an evaluator of LangSmith; `get_langsmith_evaluators` says how it reads.
+    """Return a metric as an evaluator of LangSmith, as `get_langsmith_evaluators` describes.
 
     Args:
         metric: The metric, or its name.

@@ -1,4 +1,4 @@
-"""Publishing a result as an experiment of LangSmith, and what of it arrived."""
+"""Publishing a result as an experiment of LangSmith, and checking what arrived."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _OF_ONE_REQUEST = re.compile(r"trace=|Content-Length")
 
 @dataclass(frozen=True)
 class PublishedExperiment:
-    """An experiment in LangSmith, and what of it is there.
+    """An experiment in LangSmith, and how much of it arrived.
 
     Attributes:
         name: Its name.
@@ -80,7 +80,7 @@ class PublishedExperiment:
 
     @property
     def told(self) -> str:
-        """What people read."""
+        """One line for people."""
         text: str = load_installed(_TEXT)(self)
         return text
 
@@ -88,7 +88,7 @@ class PublishedExperiment:
 def publish_experiment(
     result: EvaluationResult[Any], dataset_name: str, *, client: Client | None = None, patience: float = PATIENCE
 ) -> PublishedExperiment:
-    """Record a result as a new experiment on a dataset in LangSmith, and return what of it is there.
+    """Record a result as a new experiment on a dataset in LangSmith, and return how much of it arrived.
 
     One run per question, with the places that were retrieved (no text), and one feedback per score, as it was computed
     here. Questions are matched by id, and not published if the dataset has them with another wording. Afterwards
@@ -186,7 +186,7 @@ def _query_id(example: Mapping[str, Any]) -> str:
 
 
 def _metadata(result: EvaluationResult[Any]) -> dict[str, Any]:
-    """Return what is said of the whole experiment."""
+    """Return the metadata of the experiment."""
     retriever = result.config.get("retriever")
     parts = [(key, part.get(key)) for part in record_parts(retriever) for key in _COMPONENTS]
     asked = servers(retriever)
@@ -205,7 +205,7 @@ def _metadata(result: EvaluationResult[Any]) -> dict[str, Any]:
 
 
 def run_outputs(query: QueryResult[Any], hits: Ranking) -> dict[str, Any]:
-    """Return what a run tells of a question: where each result was found, and the seconds of each stage.
+    """Return the outputs of a question: the place of each result, and the seconds of each stage.
 
     Args:
         query: The question.

@@ -1,4 +1,4 @@
-"""Sending a run to its sinks, one after the other."""
+"""Sending a run to its sinks."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
@@ -16,7 +16,7 @@ from .folder import FolderSink
 
 
 class Sent(NamedTuple):
-    """What became of a run that was sent.
+    """Outcome of sending a run.
 
     Attributes:
         outcome: The run, as more is known of it: its folder, its address, and which sinks failed.
@@ -89,7 +89,7 @@ def send(outcome: Outcome, sinks: Sequence[Sink], required: Collection[Sink] = (
 
 
 def _failure(sink: Sink) -> str:
-    """Return what a sink says of its failure; one that cannot say it is told by its class."""
+    """Return the failure message of a sink; its class if it has none."""
     return exits.outcome(lambda: str(sink.failure), lambda _: f"the result is not sent to {class_name(sink)}")
 
 

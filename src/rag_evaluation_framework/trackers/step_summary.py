@@ -18,7 +18,7 @@ class StepSummarySink(Sink):
 
     @property
     def failure(self) -> str:
-        """What people are told if it fails."""
+        """Message if it fails."""
         return f"the run is not in the summary of the step, ${_VARIABLE}"
 
     def prepare(self) -> None:

@@ -280,12 +280,12 @@ class Attribution(Shown):
 
     @cached_property
     def lost(self) -> Mapping[Cause, float]:
-        """What each cause lost of the mean recall, in the order in which they apply; with `recall` they add up to 1."""
+        """Loss of mean recall by cause, in the order in which causes apply; with `recall` they add up to 1."""
         return {cause: float(self.losses.lost[cause].mean()) for cause in CAUSES}
 
     @cached_property
     def advice(self) -> tuple[Change, ...]:
-        """What to change, the most promising first; empty if nothing is missing, or no change is about it."""
+        """Changes to try, most promising first; empty if nothing is missing, or no change helps."""
         if self.mostly_unlocated:
             return ()
         returned = self.returned is not None

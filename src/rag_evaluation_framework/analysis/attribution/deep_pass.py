@@ -115,7 +115,7 @@ Reason = Literal["own_ids", "engine", "own_code", "no_name", "not_remade", "else
 
 @dataclass(frozen=True)
 class Unasked:
-    """That a pipeline is not asked.
+    """Marks a pipeline that is not asked.
 
     Attributes:
         reason: The reason.
@@ -317,7 +317,7 @@ class Differing(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Gathered:
-    """What is known of some questions of a run.
+    """Rankings and losses of some questions of a run.
 
     Attributes:
         evidence: What was retrieved, and what could have been.
@@ -352,7 +352,7 @@ class Gathered:
 
 @dataclass(frozen=True, eq=False)
 class _Asked:
-    """What a pipeline answered.
+    """Answers of a pipeline.
 
     Attributes:
         rankings: What it found, before its reranker.

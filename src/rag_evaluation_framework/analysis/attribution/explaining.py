@@ -51,7 +51,7 @@ class RankedResult:
 
     @property
     def extent(self) -> Literal["all", "part", "none"]:
-        """How much of it was read."""
+        """Share of the answer that was read."""
         if self.read is None:
             return "none"
         return "all" if (self.read.end, self.read.text) == (self.hit.end, self.hit.text) else "part"
@@ -64,7 +64,7 @@ def ranked_results(
     read: Ranking,
     corpus: Corpus | None,
 ) -> Iterator[RankedResult]:
-    """Yield the results of a ranking, each with what of it is relevant and what of it was read.
+    """Yield the results of a ranking, each with its relevant part and the part that was read.
 
     Args:
         evaluation_type: The level of the run.
@@ -114,7 +114,7 @@ class HoldingChunk:
 
 @dataclass(frozen=True)
 class ExplainedAnswer:
-    """What became of one answer.
+    """One answer: its places, how much of it was read, and the causes of the rest.
 
     Attributes:
         answer: The answer.
@@ -145,13 +145,13 @@ class ExplainedAnswer:
 
     @property
     def causes(self) -> tuple[Cause, ...]:
-        """The causes that lost something of it, the greatest loss first."""
+        """Causes of the loss, largest first."""
         return tuple(cause for cause in sorted(CAUSES, key=lambda one: -self.lost[one]) if self.lost[cause] > 0)
 
 
 @dataclass(frozen=True, repr=False)
 class Explanation(Shown):
-    """What one question found, what it missed, and why. Printed, it shows all of that.
+    """Results, missed answers and causes of one question. Printing shows them as a page.
 
     Attributes:
         run: The name of the run.

@@ -1,4 +1,4 @@
-"""What a run lost at a cutoff, by cause, and the best recall that was possible: of documents, chunks and text."""
+"""Losses of a run at a cutoff, by cause, and the best possible recall: of documents, chunks and text."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
@@ -64,7 +64,7 @@ def divided(had: Sequence[Numbers], whole: Numbers, asked: NDArray[np.bool_]) ->
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """What was retrieved for some questions, and what could have been; one ranking of each kind per question.
+    """Rankings of some questions and the best possible ones; one ranking of each kind per question.
 
     Attributes:
         truth: What is relevant.
@@ -105,7 +105,7 @@ class Evidence:
 
     @property
     def candidates(self) -> RankedHits:
-        """What a reranker could order: what the run's own was given or, without one, the deepest ranking."""
+        """Input of the reranker: the candidates of the run or, without a reranker, the deepest ranking."""
         return self.deep if self.first is None else self.first
 
     def take(self, rows: Integers, truth: Sequence[GroundTruth[Any]]) -> "Evidence":
@@ -138,7 +138,7 @@ class Bound:
 
 @dataclass(frozen=True, eq=False)
 class Losses:
-    """What was lost of each question, in shares of what is relevant to it; arrays of shape (questions,), in [0, 1].
+    """Losses per question, as shares of its relevant text; arrays of shape (questions,), in [0, 1].
 
     Attributes:
         recall: What was found: the recall of the run.
@@ -281,7 +281,7 @@ _COLUMNS = ("query", "document", "start", "end", "rank")
 
 @dataclass(frozen=True, eq=False)
 class SpanSteps:
-    """What the steps have of the relevant text of some questions.
+    """Relevant text that is left after each step of the pipeline.
 
     Rows of `SpanColumns` are what a step has, in no order: every rank is 0.
 
@@ -298,7 +298,7 @@ class SpanSteps:
 
     @cached_property
     def truth(self) -> SpanTruth:
-        """What is relevant."""
+        """Relevant spans."""
         return SpanTruth.of_entries(self.evidence.truth, self.documents)
 
     @cached_property
@@ -308,18 +308,18 @@ class SpanSteps:
 
     @cached_property
     def whole(self) -> Numbers:
-        """How many characters are relevant to each question; shape (questions,)."""
+        """Relevant characters per question; shape (questions,)."""
         nothing = self.places.take(np.zeros(len(self.places.query), dtype=np.bool_))
         return self._judged(nothing).truth.astype(np.float64)
 
     @cached_property
     def read(self) -> SpanColumns:
-        """What was read at the cutoff."""
+        """Text that was read at the cutoff."""
         return self.placed(self.evidence.cut(self.evidence.final))
 
     @cached_property
     def all(self) -> list[SpanColumns]:
-        """What each step has, from the corpus to what was read: each step what the ones after it have, too."""
+        """Relevant text after each step, from the corpus to what was read; each step includes the later ones."""
         known = self.evidence
         final = known.cut(known.final)
         given = final if known.first is None else known.cut(known.first)
@@ -337,7 +337,7 @@ class SpanSteps:
 
     @cached_property
     def in_chunks(self) -> SpanColumns:
-        """What chunks with a place hold of the places of answers."""
+        """Relevant text inside chunks that have a place."""
         return self.held(self.chunk_spans)
 
     @cached_property

@@ -1,4 +1,4 @@
-"""Gates: conditions on a run, and what became of them."""
+"""Gates: conditions on a run, and their verdicts."""
 
 import lazy_loader as lazy
 

@@ -123,7 +123,7 @@ def check_gates(
 def verdicts(
     both: Runs, gates: Iterable[Gate], on_inconclusive: OnInconclusive, problems: Sequence[str] = ()
 ) -> tuple[GateVerdict, ...]:
-    """Return the verdicts on gates; in a run that has problems what would pass is not measured, and is told."""
+    """Return the verdicts on gates; a run with problems cannot pass a gate."""
     found = tuple(_verdict(gate, both, on_inconclusive) for gate in gates)
     return tuple(
         replace(one, verdict="not measured", told=f"{'; '.join(problems)}; found: {one.told}")

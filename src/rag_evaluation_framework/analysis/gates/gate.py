@@ -152,7 +152,7 @@ class Gate:
 
     @property
     def key(self) -> Key:
-        """What it bounds, and on which side; of two gates with one key, that of the higher source counts."""
+        """Subject and side of the bound; of two gates with one key, the one of the higher source counts."""
         return self.kind, self.name, self.percentile, self.population, self.is_at_least, self.where
 
     @property
@@ -171,7 +171,7 @@ class Gate:
 
     @property
     def subject(self) -> str:
-        """What is bounded, as it is written before the operator."""
+        """Subject of the bound, as written before the operator."""
         if self.kind == "latency":
             return f"p{self.percentile}{f'({self.name})' if self.name else ''}"
         if self.kind == "lost":

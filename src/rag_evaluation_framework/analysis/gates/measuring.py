@@ -1,4 +1,4 @@
-"""What a gate bounds, measured in a result and, where it is about a change, against a baseline."""
+"""Measuring the subject of a gate in a result and, for a change, against a baseline."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -144,7 +144,7 @@ class NotMeasured(Exception):
 
 @dataclass(frozen=True)
 class Measurement:
-    """What was measured for a gate.
+    """Measured value of a gate.
 
     Attributes:
         value: What the gate bounds.

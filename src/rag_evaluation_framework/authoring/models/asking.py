@@ -66,7 +66,7 @@ _DIGITS = 12
 
 @dataclass(frozen=True)
 class Prompt:
-    """A prompt, as its file says it.
+    """A prompt and its parts, read from a file.
 
     Attributes:
         version: The name of the file, its version, and 12 digits of the hash of what it says: `simple@1-0123456789ab`.
@@ -163,7 +163,7 @@ class CitedQuestions(BaseModel):
 
 
 class Quotes(BaseModel):
-    """What a model copied from the passages."""
+    """Quotes that a model copied from the passages."""
 
     quotes: list[str]
 

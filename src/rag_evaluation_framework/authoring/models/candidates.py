@@ -18,7 +18,7 @@ from ...text.text_locator import is_long
 
 @dataclass(frozen=True)
 class Evidence:
-    """A text that was verified to answer a question, or a part of it.
+    """Text that was verified to answer a question, or a part of it.
 
     Attributes:
         text: The text.
@@ -98,7 +98,7 @@ class Candidate(Generic[U]):
 
 @dataclass(frozen=True)
 class Rejection:
-    """What was not taken, and why.
+    """A rejected candidate and the reason.
 
     Attributes:
         stage: What it did not become.
@@ -183,7 +183,7 @@ def in_order(candidates: Sequence[Candidate[U]]) -> list[Candidate[U]]:
 
 
 def question_metadata(candidate: Candidate[Any], model: str, versions: Sequence[str]) -> dict[str, Any]:
-    """Return what is kept with a question: where it comes from, and what its strategy says of it."""
+    """Return the metadata of a question: its source, and the fields of its strategy."""
     return {
         **candidate.request.metadata,
         "source_docs": [*(dict.fromkeys(each.doc_id for each in candidate.evidence) or candidate.request.doc_ids)],
@@ -249,7 +249,7 @@ class Funnel:
 
     @property
     def told(self) -> str:
-        """What people read: `asked 50, parsed 48, verified 41, kept 37 (not kept: 7 ambiguous quote, ...)`."""
+        """One line of counts: `asked 50, parsed 48, verified 41, kept 37 (not kept: 7 ambiguous quote, ...)`."""
         reasons = sum((Counter(dict(each)) for each in self.rejected.values()), Counter[str]())
         told = f"asked {self.asked}, parsed {self.parsed}, verified {self.verified}, kept {self.kept}"
         told += f" (not kept: {_counted(reasons)})" if reasons else ""

@@ -184,7 +184,7 @@ _PASSAGE = 200  # tokens of one that is found for a question without an answer
 
 @dataclass(frozen=True)
 class Estimate:
-    """What a generation asks for if every question is written, found and checked, and nothing was answered before.
+    """Upper bound of the requests of a generation: every question is written, found and checked, nothing is cached.
 
     A token is taken for four characters, and a question for 25 tokens, its quotes for 60, a verdict for 20.
 

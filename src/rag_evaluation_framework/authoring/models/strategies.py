@@ -1,4 +1,4 @@
-"""Strategies: which questions are asked about documents, and in what sections of them."""
+"""Strategies: which questions to ask, and in which sections of the documents."""
 
 from bisect import bisect_right
 from collections import Counter
@@ -157,7 +157,7 @@ class SimpleQuestions(QuestionStrategy):
 
 @dataclass(frozen=True)
 class NoAnswerQuestions(QuestionStrategy):
-    """Questions on the subjects of the documents that none of them answers.
+    """Questions on the subjects of the documents that no document answers.
 
     A question is kept only if none of the 20 passages that BM25 finds for it answers it, as the second call judges. It
     has no labels, so no metric counts it: a run tells what was returned for it, and at which scores.

@@ -40,7 +40,7 @@ _NUMBER = re.compile(r"[0-9]{1,9}")  # other digits than these are on no key tha
 
 
 def parse_choice(typed: str, known: int) -> Choice:
-    """Return the numbers of passages that were typed; none of them for `0` or `n`, which say that there is no answer.
+    """Return the numbers of the chosen passages; none for `0` or `n`, which mean that there is no answer.
 
     Args:
         typed: Numbers with blanks or commas between answers, and `/` between the passages that give the same answer.

@@ -91,7 +91,7 @@ _RECORD = TypeAdapter(Review)
 
 
 def _read(given: Any) -> Review | None:
-    """Return a review as `marked` writes it; None of anything else."""
+    """Return a review as `marked` writes it; None for anything else."""
     try:
         return _RECORD.validate_python(given)
     except ValidationError:

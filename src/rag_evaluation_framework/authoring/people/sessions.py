@@ -146,7 +146,7 @@ class Session:
 
     @property
     def labelled(self) -> int:
-        """How many questions are labelled."""
+        """Number of labelled questions."""
         return sum(question.truth is not None for question in self.questions)
 
     def add(self, queries: Iterable[Query]) -> int:
@@ -373,7 +373,7 @@ def _once_more(
 
 @dataclass(frozen=True)
 class ReviewCounts:
-    """How many questions of a dataset were reviewed, and how.
+    """Number of reviewed questions, by decision.
 
     Attributes:
         accepted: Those that stay as they are.
@@ -460,7 +460,7 @@ class ReviewSession:
         self._decide(number, lambda review: replace(review, verdict=None, wording=told))
 
     def answer(self, number: int, answer: int) -> Answer[Any]:
-        """Return an answer of a question, by its number from 0; raise InputError if there is none of that number."""
+        """Return the answer of a question with that number, from 0; raise InputError if there is none."""
         answers = self.questions[number].answers
         if not 0 <= answer < len(answers):
             raise InputError(f"there is no answer {answer + 1}: the question has {len(answers)}")

@@ -1,4 +1,4 @@
-"""Chunkers that cut a document at its own boundaries, or by size: what all of them measure and how they cut."""
+"""Chunkers that cut a document at its own boundaries, or by size; how they measure and cut."""
 
 import re
 from bisect import bisect_left
@@ -338,7 +338,7 @@ _DEFAULT_SIZE = 200
 
 @dataclass(frozen=True)
 class SentenceChunker(PositionAwareChunker):
-    """Puts whole sentences together, up to a size or up to a number of them.
+    """Joins whole sentences, up to a size or a number of sentences.
 
     Sentences are found by rules that need no data and know common abbreviations, mostly English ones; paragraphs,
     headings, list items and table rows end them, too. Only a sentence that is longer than `chunk_size` is cut, at

@@ -180,7 +180,7 @@ class Embedding(NamedTuple):
 
 
 class KnownEmbedder(NamedTuple):
-    """What the cache knows of an embedder.
+    """Facts that the cache has of an embedder.
 
     Attributes:
         dimension: The length of its vectors.
@@ -230,7 +230,7 @@ class EmbeddingCache(Cache):
     def put(
         self, identity: str, embeddings: Mapping[str, Embedding], role: str = "text", input_limit: int | None = None
     ) -> None:
-        """Keep the vectors of these texts; what was kept of them is replaced.
+        """Keep the vectors of these texts; earlier ones are replaced.
 
         Args:
             identity: Of the embedder, by `embedder_identity`.
@@ -302,7 +302,7 @@ class CachedEmbedder(BatchEmbedder):
 
     @property
     def input_limit(self) -> int | None:
-        """The most tokens that the embedder reads of a text; None if there is no limit, or none that it tells."""
+        """The most tokens that the embedder reads of a text; None if there is no limit, or it is unknown."""
         known = self._known()
         return _input_limit(self.embedder) if known is None else known.input_limit
 
@@ -406,7 +406,7 @@ def _why_not(component: Component) -> str | None:
 
 
 def _input_limit(embedder: Embedder) -> int | None:
-    """Return the most tokens that an embedder tells that it reads; None if it tells no number that could be one."""
+    """Return the most tokens that an embedder says it reads; None without a usable number."""
     limit: Any = getattr(embedder, "input_limit", None)
     number = int(limit) if type(limit) is not bool and isinstance(limit, Integral) else 0
     return number if number > 0 else None

@@ -82,7 +82,7 @@ class HttpEngine(Component):
 
     @cached_property
     def abilities(self) -> frozenset[str]:
-        """What it can do beside retrieving: some of `ingest`, `delete`, `rerank` and `metadata_constraints`.
+        """Abilities beside retrieving: some of `ingest`, `delete`, `rerank` and `metadata_constraints`.
 
         Raises:
             ConfigError: It cannot be reached, or answers something else.

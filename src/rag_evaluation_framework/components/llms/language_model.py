@@ -240,7 +240,7 @@ _MOST = 1 << 30  # bytes of all answers below a root
 
 @dataclass(frozen=True)
 class Completion(Generic[T]):
-    """What a model answered.
+    """Answer of a model.
 
     Attributes:
         value: The text, or what it was read as.

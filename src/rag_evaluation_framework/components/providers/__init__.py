@@ -1,4 +1,4 @@
-"""What all components share that ask a provider over the network: its SDK, retries, and counts of what was used."""
+"""Shared code of components that ask a provider over the network: SDKs, retries and counts of usage."""
 
 import lazy_loader as lazy
 

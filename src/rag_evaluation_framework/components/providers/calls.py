@@ -33,7 +33,7 @@ from ...errors import ConfigError, InvalidAnswer, ProviderError, ProviderRefused
 
 @dataclass(frozen=True)
 class Consumed:
-    """What a provider says that an answer consumed, and charges.
+    """Tokens and searches that a provider charges for an answer.
 
     Attributes:
         input_tokens: Tokens that were read; 0 where it tells nothing.
@@ -55,7 +55,7 @@ class Consumed:
 
 @dataclass(frozen=True)
 class Prices:
-    """What a provider is paid, in any one currency.
+    """Prices of a provider, in any one currency.
 
     Attributes:
         price_in: For a million tokens that are read; None if it is not known.
@@ -96,7 +96,7 @@ _Count: TypeAlias = Annotated[int, Strict(), Field(ge=0)]  # checked where a rep
 
 @dataclass(frozen=True)
 class ModelUsage:
-    """What was asked of one model.
+    """Usage of one model.
 
     Attributes:
         provider: `OpenAI`, `Cohere` and so on.
@@ -120,7 +120,7 @@ class ModelUsage:
 
     @property
     def told(self) -> str:
-        """What people read: `OpenAI text-embedding-3-small: 21 requests (1 of them again), 25,000 tokens`."""
+        """One line of usage: `OpenAI text-embedding-3-small: 21 requests (1 of them again), 25,000 tokens`."""
         again = f" ({self.retries} of them again)" if self.retries else ""
         parts = [f"{self.requests} request{'' if self.requests == 1 else 's'}{again}"]
         if self.output_tokens:
@@ -156,7 +156,7 @@ class Usage:
 
     @property
     def models(self) -> Sequence[ModelUsage]:
-        """What was asked of each model, sorted by provider and name."""
+        """Usage per model, sorted by provider and name."""
         with self._lock:
             return [self._models[key] for key in sorted(self._models)]
 
@@ -461,11 +461,11 @@ _SPENT = "insufficient_quota"  # OpenAI says so with the status of those who ask
 
 
 class SameAgain(ValueError):
-    """Says that an answer cannot be used, and that the next one would be no better."""
+    """The answer is unusable, and another attempt would give the same."""
 
 
 class AnotherAtOnce(ValueError):
-    """Says that an answer cannot be used, and that there is nothing to wait for before the next: it is a new one."""
+    """The answer is unusable; another attempt may differ and needs no waiting."""
 
 
 @dataclass(eq=False)

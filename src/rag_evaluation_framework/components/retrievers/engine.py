@@ -180,7 +180,7 @@ class EngineRetriever(IndexedRetriever[dict[str, DocumentId]]):
 
     @property
     def written(self) -> str:
-        """What the run wrote, for messages."""
+        """Documents that the run wrote, for messages."""
         return f"what the run wrote in {self.filled(self.scope)!r}"
 
     def retrieve(self, query: str, k: int) -> Retrieval:
@@ -247,7 +247,7 @@ def check_written(scope: str, *, custom: bool) -> None:
 
 
 def engine_in(retriever: Any) -> EngineRetriever | None:
-    """Return the engine that a retriever, or one inside of it, asks; None if there is none."""
+    """Return the engine of a retriever, or of one inside it; None if there is none."""
     return next(parts_of(retriever, EngineRetriever), None)
 
 

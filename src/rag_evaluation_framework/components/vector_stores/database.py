@@ -185,7 +185,7 @@ class DatabaseVectorStore(VectorStore, ABC):
 
     @abstractmethod
     def _described(self) -> Mapping[str, Any] | None:
-        """Return what the collection says of itself, or None if there is no collection."""
+        """Return the description that the collection holds, or None if there is no collection."""
 
     @abstractmethod
     def _count(self) -> int:

@@ -1,4 +1,4 @@
-"""Vector store in PostgreSQL with pgvector. A password is never told."""
+"""Vector store in PostgreSQL with pgvector. Passwords are never shown."""
 
 import json
 import re
@@ -147,7 +147,7 @@ class PgVectorStore(DatabaseVectorStore):
         return sql.SQL(statement).format(table=sql.Identifier(self.table), **filled)
 
     def _there(self, cursor: Any) -> tuple[int | None, Mapping[str, Any]]:
-        """Return the identity of the table, None if there is none of that name, and what its comment says."""
+        """Return the identity and the comment of the table; None if there is no such table."""
         cursor.execute(
             "SELECT oid, obj_description(oid, 'pg_class') FROM pg_class WHERE oid = to_regclass(quote_ident(%s))",
             [self.table],

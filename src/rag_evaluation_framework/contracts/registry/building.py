@@ -1,4 +1,4 @@
-"""From what a configuration says, a name or a function of its own, to a component."""
+"""Building components from a configuration: by name, or from a function of one's own."""
 
 import inspect
 import re

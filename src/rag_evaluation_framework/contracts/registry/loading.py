@@ -1,4 +1,4 @@
-"""What `module:attribute` names, imported; and the kinds of components, and where each of a kind is to be found."""
+"""Importing `module:attribute`; the kinds of components and where each is registered."""
 
 import logging
 import os

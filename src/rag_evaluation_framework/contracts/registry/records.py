@@ -48,7 +48,7 @@ def without_run_id(record: Any) -> Any:
 
 
 def describe_metric(metric: Metric[Any]) -> dict[str, Any]:
-    """Return a metric as a record tells it: also the plain attributes of one that is no dataclass, and its range.
+    """Return the record of a metric, with the plain attributes of one that is no dataclass, and its range.
 
     The range of most, from 0 to 1, is not told; an end that is infinite is None, as JSON has no such number.
     """
@@ -72,7 +72,7 @@ def _described(component: object, recorded: Callable[[object], Any]) -> dict[str
 
 
 def type_name(component: object) -> str:
-    """Return the type of a component as a record tells it: the name of a built-in one, else `module:Class`."""
+    """Return the recorded type of a component: the name of a built-in one, else `module:Class`."""
     home = type(component)
     for kind in KINDS:
         for name, reference in built_in(kind).items():

@@ -16,7 +16,7 @@ _OLD = b"\xd0\xcf\x11\xe0"  # with which .doc begins, and what Office encrypts
 
 
 class DocxReader(Reader):
-    """Reads a Word document into its text, as `HtmlReader` does of what mammoth makes of it.
+    """Reads a Word document through mammoth's HTML, as `HtmlReader` does.
 
     Headings, paragraphs, lists, tables, text boxes and footnotes are in it, and what was inserted while changes were
     tracked. Headers and footers of pages, comments, deletions, numbers of lists and pictures are not.

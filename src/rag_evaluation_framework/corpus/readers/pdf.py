@@ -26,7 +26,7 @@ class PdfReader(Reader):
         self.version = f"2, pypdfium2 {version('pypdfium2')}"
 
     def read(self, data: bytes) -> Reading:
-        """Return the text of the pages, and where each of them begins."""
+        """Return the text of the pages, and the start of each."""
         try:
             with _ONE_AT_A_TIME:
                 pages = self._pages(data)

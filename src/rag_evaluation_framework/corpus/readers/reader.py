@@ -39,7 +39,7 @@ Converter: TypeAlias = Callable[[Path], str]
 
 @dataclass(frozen=True)
 class Reading:
-    """What a reader makes of a file.
+    """Text and facts that a reader makes of a file.
 
     Attributes:
         text: The canonical text. The same bytes, read by the same version, always give the same text.
@@ -72,7 +72,7 @@ class Reading:
 
     @property
     def blank_pages(self) -> int:
-        """How many pages have no text, as those of scans."""
+        """Number of pages without text, such as scans."""
         ends = [*(start - len(_APART) for start in self.pages[1:]), len(self.text)]
         return sum(start == end for start, end in zip(self.pages, ends, strict=False))
 
@@ -144,7 +144,7 @@ def readable(suffix: str) -> bool:
 
 
 def read_file(path: Path, converter: Converter | None = None) -> tuple[str, Source | None]:
-    """Return the text of a file, and what its reader knows of it; None if the file is its own text.
+    """Return the text of a file and the facts of its reader; None if the file is its own text.
 
     Args:
         path: The file.

@@ -1,4 +1,4 @@
-"""What a dataset is like: how many questions and labels, how long, of which documents, and in whose words."""
+"""Description of a dataset: number and length of questions and labels, documents, and shared words."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -37,7 +37,7 @@ _MOST_DOCUMENTS = 5
 
 @dataclass(frozen=True)
 class Spread:
-    """How some numbers are spread.
+    """Spread of some numbers.
 
     Attributes:
         median: The median.
@@ -59,7 +59,7 @@ class Spread:
 
 @dataclass(frozen=True)
 class Coverage:
-    """How much of a corpus the labels of a dataset cover; those that do not match the corpus do not count.
+    """Share of a corpus that the labels of a dataset cover; labels that do not match the corpus do not count.
 
     Attributes:
         documents: How many documents hold a label; all documents of a prefix count as one.
@@ -79,7 +79,7 @@ class Coverage:
 
 @dataclass(frozen=True)
 class WordOverlap:
-    """How far questions are asked in the words of their answers: lexical retrieval finds those that are.
+    """Words that questions share with their answers: lexical retrieval finds those.
 
     Of a question it is the share of its different content words that stand in its labels, of answers with several
     places in the first. Content words are those that
@@ -125,7 +125,7 @@ class _Counts:
 
 @dataclass(frozen=True, repr=False)
 class DatasetInfo(_Counts):
-    """What a dataset is like. What is undefined is None.
+    """Description of a dataset. Undefined values are None.
 
     Attributes:
         content_hash: Its identity.
@@ -155,7 +155,7 @@ class DatasetInfo(_Counts):
 
     @property
     def no_answer(self) -> int:
-        """How many questions have no answer in the corpus."""
+        """Number of questions without an answer in the corpus."""
         return self.questions - self.answerable
 
     def record(self) -> dict[str, Any]:
@@ -266,7 +266,7 @@ DEPTH = 10
 
 @dataclass(frozen=True)
 class LexicalSearch:
-    """What BM25 finds of the answers of a dataset, always with the same chunks: of 800 characters, without overlap.
+    """Recall of BM25 on a dataset, always with the same chunks: 800 characters without overlap.
 
     Attributes:
         questions: How many questions it is of: those whose answers have a place in the documents.
@@ -310,7 +310,7 @@ _PARTS = 10
 
 @dataclass(frozen=True, repr=False)
 class DatasetQuality(_Counts):
-    """How good a dataset is as a test. Shares are in [0, 1]; what is undefined is None.
+    """Quality of a dataset as a test. Shares are in [0, 1]; undefined ones are None.
 
     Attributes:
         mismatched: How many labels do not match the documents; their questions are not searched for.

@@ -1,4 +1,4 @@
-"""What a check of a dataset found: kinds of findings, each one, and all of them."""
+"""Findings of a check of a dataset, and their kinds."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -37,7 +37,7 @@ Severity = Literal["error", "warning", "info"]
 
 
 class FindingKind(StrEnum):
-    """What a check of a dataset may find, in the order in which it is shown.
+    """Kinds of findings, in the order in which they are shown.
 
     First errors, down to `NO_ANSWERS`, then warnings, down to `TOO_LONG`, then what only informs.
     """
@@ -92,7 +92,7 @@ class Finding:
 
     @property
     def severity(self) -> Severity:
-        """How severe it is.
+        """Severity of the finding.
 
         `error`: scores are wrong, or a run refuses the dataset. `warning`: scores mislead. `info`: nothing is wrong.
         """
@@ -102,7 +102,7 @@ class Finding:
 
     @property
     def advice(self) -> str:
-        """What to do about it."""
+        """Advice on the finding."""
         advice: str = load_installed(f"{_PAGES}:ADVICE")[self.kind]
         return advice
 
@@ -169,7 +169,7 @@ class LintReport:
 
     @property
     def not_checked(self) -> tuple[str, ...]:
-        """What could not be checked, and what is needed for it."""
+        """Checks that were not possible, and what each needs."""
         told: tuple[str, ...] = load_installed(f"{_PAGES}:not_checked")(self)
         return told
 
@@ -180,7 +180,7 @@ class LintReport:
 
     @property
     def counts(self) -> dict[FindingKind, int]:
-        """How many findings there are of each kind of which there are any."""
+        """Number of findings by kind, without kinds that have none."""
         return dict(Counter(finding.kind for finding in self.findings))
 
     def record(self) -> dict[str, Any]:

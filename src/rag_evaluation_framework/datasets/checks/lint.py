@@ -145,7 +145,7 @@ _Found: TypeAlias = tuple[Any, ...]
 
 
 class LabelChecks:
-    """Checks what can be told of the labels of one question.
+    """Checks the labels of one question.
 
     Args:
         texts: Reads the labels.

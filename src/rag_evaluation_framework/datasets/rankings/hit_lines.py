@@ -61,7 +61,7 @@ class HitLine(BaseModel):
 def write_hit_lines(
     file: BinaryIO, query_ids: Sequence[str], rankings: RankedHits, failed: Container[str] = ()
 ) -> None:
-    """Write one line per question, one after the other; equal rankings are equal bytes.
+    """Write one line per question; equal rankings give equal bytes.
 
     Args:
         file: Where to write, opened for bytes.

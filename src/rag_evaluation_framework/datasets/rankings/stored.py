@@ -84,7 +84,7 @@ class StoredRetriever(Retriever):
 
     @cached_property
     def rankings(self) -> dict[str, Retrieval | None]:
-        """What was found, by the id of the question; None where the retrieval failed.
+        """Ranking by question id; None where the retrieval failed.
 
         Raises:
             DatasetError: A file cannot be used, or two rank a question differently.

@@ -130,7 +130,7 @@ def _moved(compared: Comparison, runs: Runs | None, name: str, most: int, *, bet
 
 
 def moved_line(compared: Comparison, query_id: str, change: float, said: str = "") -> Line:
-    """Return a question behind the change of its score, and what is said before its wording."""
+    """Return a question behind the change of its score, and the words before its wording."""
     role: Role = "good" if change > 0 else "bad"
     asked = f"{said}{compared.questions[query_id] or '–'}"
     return line(asked, (f" ({query_id})", "muted"), indent=8, before=f"{change:+.3f}", role=role)

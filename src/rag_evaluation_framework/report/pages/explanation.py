@@ -124,7 +124,7 @@ def explanation_page(known: Explanation) -> Page:
 
 
 def explanations_page(run: str, known: Sequence[Explanation]) -> Page:
-    """Return the explanations of several questions of a run below each other; notes of all of them come first, once."""
+    """Return the explanations of several questions of a run below each other, after the notes on all of them."""
     first = known[0].notes if len(known) > 1 else ()
     shared = [note for note in first if all(note in one.notes for one in known)]
     others = (replace(one, notes=tuple(note for note in one.notes if note not in shared)) for one in known)
@@ -207,7 +207,7 @@ _UNASKED: Mapping[Reason, str] = {
 
 
 def attribution_notes(result: Result, gathered: Gathered, name: str, same: NDArray[np.bool_] | None) -> Iterator[str]:
-    """Yield what is to be known of losses: what is not known, and which questions count.
+    """Yield notes on losses: unknown parts, and which questions count.
 
     Args:
         result: The run.

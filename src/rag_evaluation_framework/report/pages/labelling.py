@@ -56,12 +56,12 @@ class Keys:
 
     @property
     def help(self) -> Lines:
-        """All of it, as a table."""
+        """All commands, as a table."""
         rows = [line(key.does, indent=_HELP, before=key.typed) for key in self.keys]
         return Lines((*rows, *([line(self.outro)] if self.outro else [])))
 
     def done(self, typed: str) -> str:
-        """Return what is said when something that was typed is done; "" if nothing is."""
+        """Return the reply to a command that was carried out; "" if there is none."""
         return next((key.done for key in self.keys if key.typed == typed), "")
 
 
@@ -161,7 +161,7 @@ def question_number(number: int, total: int, counts: str) -> str:
 
 
 def removal(has_label: bool) -> tuple[str, str]:
-    """Return what is asked before a question is removed, and said when it is."""
+    """Return the question that is asked before a question is removed, and the reply afterwards."""
     what = f"this question{' and its label' if has_label else ''}"
     return f"Remove {what}? Enter: yes. Anything else: no, it stays.", f"Removed: {what}."
 
@@ -349,7 +349,7 @@ def reviewed_text(session: ReviewSession, path: Path, output: Path, count: int) 
 
 
 def review_page(query: Query, review: Review, findings: Iterable[Finding], answers: Iterable[Block] = ()) -> Page:
-    """Return a question, what was decided about it, what is known of it, what a check found, and its answers.
+    """Return a question, its review, its metadata, findings on it, and its answers.
 
     Args:
         query: The question, as its file has it.

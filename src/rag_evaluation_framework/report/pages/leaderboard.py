@@ -179,7 +179,7 @@ def demo_page(corpus: Corpus, questions: int, runs: Sequence[EvaluationResult[An
 
 
 def best_of(runs: Sequence[str], tied: TiedWithBest, where: str) -> str:
-    """Return which run is best, or which cannot be, as far as that can be told."""
+    """Return the best run, or the runs that cannot be it, if that is known."""
     behind = [run for run, is_tied in zip(runs, tied.is_tied, strict=True) if not is_tied]
     if not behind:
         return f"At {where}, no difference is large enough to name a best one."

@@ -55,7 +55,7 @@ def more_lines(count: int, shown: int) -> tuple[Line, ...]:
 
 
 def suggestions_text(check: QuoteCheck, path: Path | None, again: str) -> str:
-    """Return what is said of suggestions for quotes; "" if there are none.
+    """Return the line about suggestions for quotes; "" if there are none.
 
     Args:
         check: The check.

@@ -129,7 +129,7 @@ def labels_left_out(doc_ids: Iterable[str], corpus: Corpus) -> str:
 
 
 def bar_of(mean: MeanScore | None) -> Bar | None:
-    """Return a mean with its interval to be drawn; None of what is not a share."""
+    """Return a mean with its interval as a bar; None for a score that is not a share."""
     if mean is None or not (SHARE[0] <= mean.mean <= SHARE[1] and SHARE[0] <= mean.low and mean.high <= SHARE[1]):
         return None
     return Bar(mean.mean, (mean.low, mean.high))
@@ -180,7 +180,7 @@ def worst_page(result: Result, by: str, queries: Sequence[QueryResult[Any]]) -> 
     named = quoted if result.evaluation_type == "token-level" else name_line
 
     def lacking(query: QueryResult[Any]) -> str:
-        """Return what was missed, and at which rank some of it is, if that is not where something was first found."""
+        """Return the missed answers, and the rank of a part of them if it is not the first one found."""
         known = missed(result, query, name)
         if not known.texts:
             return "only white space" if known.is_blank else "nothing"

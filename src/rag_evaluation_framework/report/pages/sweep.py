@@ -315,7 +315,7 @@ def _told(one: CellStanding, cost: Cost) -> str:
 
 
 def plan_page(plan: SweepPlan) -> Page:
-    """Return what a sweep will do: cells, texts, requests, and what that takes, as far as it is known."""
+    """Return the plan of a sweep: cells, texts, requests, and the time and money that are known."""
     left = len(plan.cells) - len(plan.kept) - len(plan.failures)
     told = [f"{plural(len(plan.cells), 'cell')}, {plural(plan.rows, 'row')}", f"{left} to run"]
     told += [f"{len(plan.kept)} done"] if plan.kept else []

@@ -138,7 +138,7 @@ class SpanJudgements:
 
     @cached_property
     def once_chars(self) -> Integers:
-        """Those of them that say something new: of copies, one; shape (queries,)."""
+        """Characters without those of copies that were already read; shape (queries,)."""
         return self.once[:, -1]
 
     @cached_property
@@ -375,7 +375,7 @@ def _starting_within(starts: Integers, firsts: Integers, lasts: Integers) -> tup
 
 @dataclass(frozen=True, eq=False)
 class Trail:
-    """What a reader with a budget reads: the results in rank order, overlaps again, up to the budget.
+    """Text that a reader with a budget reads: results in rank order, overlaps again, up to the budget.
 
     Whole numbers where characters are counted; fractions of tokens, as tokens are spread evenly over the characters of
     a result.

@@ -143,7 +143,7 @@ class Merged(Stretches):
 
 @dataclass(frozen=True, eq=False)
 class Shared(Stretches):
-    """What stretches share with pieces, one entry per pair.
+    """Overlaps of stretches with pieces, one entry per pair.
 
     Attributes:
         stretch: The row of the stretch.
@@ -312,7 +312,7 @@ class SpanPlaces:
 
 @dataclass(frozen=True, eq=False)
 class SpanTruth:
-    """What is relevant to many queries.
+    """Relevant spans of many queries.
 
     Attributes:
         reference: The spans of the first place of every answer; where they overlap, text counts once.

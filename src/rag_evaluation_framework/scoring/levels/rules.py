@@ -52,7 +52,7 @@ NameChunk: TypeAlias = Callable[[AnyChunk, int], str]
 
 
 class Searched(Protocol):
-    """The index that was searched, as far as a level has to know it."""
+    """The searched index, as far as a level needs it."""
 
     @property
     def retriever(self) -> str:

@@ -75,7 +75,7 @@ class SpanMetric(TokenLevelMetric):
         """Return one score per query, shape (queries,); the judgements are already cut at the cutoff."""
 
     def calculate(self, retrieved: Sequence[CharacterSpan], ground_truth: Sequence[CharacterSpan]) -> float:
-        """Score one ranking; the class says what is returned where the score is undefined.
+        """Score one ranking; the class docstring gives the value of the undefined case.
 
         Raises:
             ConfigError: Something is not a list of spans.

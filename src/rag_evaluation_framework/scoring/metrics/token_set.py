@@ -21,7 +21,7 @@ TokenSet = frozenset[Hashable]
 
 @dataclass(frozen=True, slots=True)
 class TokenCounts:
-    """How many tokens two sets have and share.
+    """Sizes of two token sets and of their intersection.
 
     Attributes:
         credit: Relevant tokens that are accounted for; of answers with several places, also as a share of another one.

@@ -1,4 +1,4 @@
-"""What a renderer shows of documents: Markdown and reStructuredText."""
+"""Shown text of documents in Markdown and reStructuredText."""
 
 import lazy_loader as lazy
 

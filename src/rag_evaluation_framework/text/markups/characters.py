@@ -1,4 +1,4 @@
-"""How characters are compared: those of a quote with those of a document.
+"""Comparing the characters of a quote with those of a document.
 
 Letters, numbers and combining marks are what a text is looked for by. Compatible ones are equal: é is e with its
 accent, ﬁ is fi, Ａ is A, A is a. Superscripts, subscripts, fractions and numbers in circles remain themselves: x² is

@@ -1,4 +1,4 @@
-"""What a renderer shows of a source text: which parts it hides, and what is struck out, raised or lowered."""
+"""Shown text of a source: hidden parts, and parts that are struck out, raised or lowered."""
 
 import re
 from bisect import bisect_right
@@ -60,7 +60,7 @@ class Markup:
 
     @cached_property
     def text(self) -> str:
-        """What is shown."""
+        """The shown text."""
         behind, pieces = 0, list[str]()
         for start, end, _, shown in self.parts:
             pieces += (self.source[behind:start], shown)
@@ -118,7 +118,7 @@ class Markup:
 
     @cached_property
     def effects(self) -> NDArray[np.uint8]:
-        """What each character of the source is, as a sum of 1 (struck out), 2 (raised) and 4 (lowered)."""
+        """Effects of each source character: a sum of 1 (struck out), 2 (raised) and 4 (lowered)."""
         found = np.zeros(len(self.source), np.uint8)
         for start, end, name in _ranges(self):
             found[start:end] |= _EFFECTS.get(name, 0)
