@@ -19,7 +19,7 @@ from urllib.parse import parse_qs, unquote, urlsplit
 import zstandard
 
 from rag_evaluation_framework.base.files import is_list, is_object
-from rag_evaluation_framework.base.outside import raised, shown
+from rag_evaluation_framework.base.outside import error_text, shown
 from rag_evaluation_framework.contracts.component import check_count, check_number
 from rag_evaluation_framework.errors import ConfigError
 
@@ -397,7 +397,7 @@ class LoopbackServer:
                 answer = replace(answer, content=fault.change(json.loads(answer.body)))
             content, status = answer.body, answer.status
         except Exception as error:  # noqa: BLE001  it is anybody's code
-            content, status = route.error(500, f"the fault of {route.name} raised {raised(error)}"), 500
+            content, status = route.error(500, f"the fault of {route.name} raised {error_text(error)}"), 500
         return Answer(content, status, {**answer.headers, **fault.headers})
 
     def _done(self, route: Route, request: Request) -> Answer:

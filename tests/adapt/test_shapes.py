@@ -25,7 +25,7 @@ from rag_evaluation_framework import (
     evaluate,
 )
 from rag_evaluation_framework.adapt.results import as_hits, as_pieces, as_retrieval
-from rag_evaluation_framework.base.notes import collected
+from rag_evaluation_framework.base.notes import collect_notes
 from rag_evaluation_framework.components import FunctionRetriever, HybridRetriever, RerankedRetriever
 from rag_evaluation_framework.components.chunkers import FunctionChunker, position_aware
 from rag_evaluation_framework.components.embedders import FunctionEmbedder
@@ -148,7 +148,7 @@ def placed(results):
 
 @pytest.mark.parametrize(("what", "returned", "scores"), RETURNED, ids=[what for what, _, _ in RETURNED])
 def test_results_of_other_libraries_are_located_with_their_scores(what, returned, scores):
-    with collected() as notes:
+    with collect_notes() as notes:
         assert [hit.score for hit in as_hits(returned() if callable(returned) else returned, "f")] == pytest.approx(
             scores
         )
@@ -163,7 +163,7 @@ def test_data_frames_and_their_rows_are_results():
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame({"text": [SECOND, THIRD], "source": ["a.md", None], "score": [0.9, float("nan")]})
     for returned in (frame, [row for _, row in frame.iterrows()], [*frame.itertuples()], frame.to_dict("list")):
-        with collected():  # that NaN is no score
+        with collect_notes():  # that NaN is no score
             hits = as_hits(returned, "f")
         assert [(hit.text, hit.score) for hit in hits] == [(SECOND, 0.9), (THIRD, None)]
 
@@ -250,7 +250,7 @@ def test_a_retriever_that_takes_no_number_is_asked_once_and_its_own_number_is_no
     )
     assert said in result.notes
     assert result.config["retriever"]["function"].endswith("libraries:Retriever.invoke")
-    with collected() as notes:  # that it returns more than was wanted is no news
+    with collect_notes() as notes:  # that it returns more than was wanted is no news
         found = as_retriever(LangChain.Retriever(DOCUMENTS * 3)).retrieve("Which?", 3)
     assert (len(found.hits), found.complete, notes) == (3, False, [])
 
@@ -484,7 +484,7 @@ RERANKERS: list[tuple[str, Any, int]] = [
 @pytest.mark.parametrize(("what", "given", "returned"), RERANKERS, ids=[what for what, _, _ in RERANKERS])
 def test_rerankers_of_other_libraries_order_the_candidates(what, given, returned):
     retriever = RerankedRetriever(lambda query, k: [THIRD, SECOND, FIRST, "night"][:k], given)
-    with collected() as notes:
+    with collect_notes() as notes:
         retriever.index(CORPUS)
         hits = retriever.retrieve("Invoices are sent when? Refunds too?", 4).hits
     assert hits[0].text == FIRST

@@ -6,7 +6,7 @@ import zlib
 import pytest
 
 from rag_evaluation_framework.base import files as compressed
-from rag_evaluation_framework.base.files import unfolded, unfolded_lines
+from rag_evaluation_framework.base.files import decompressed, decompressed_lines
 from rag_evaluation_framework.datasets.rankings import read_rankings
 from rag_evaluation_framework.errors import DatasetError
 
@@ -19,7 +19,7 @@ def bomb():
 
 
 @pytest.fixture
-def decompressed(monkeypatch):
+def unfolded_bytes(monkeypatch):
     """How many bytes were decompressed."""
     counted = []
     real = zlib.decompressobj
@@ -40,26 +40,26 @@ def decompressed(monkeypatch):
     return counted
 
 
-def test_an_endless_line_is_not_unfolded_beyond_the_bound(tmp_path, bomb, decompressed):
+def test_an_endless_line_is_not_unfolded_beyond_the_bound(tmp_path, bomb, unfolded_bytes):
     file = tmp_path / "x.jsonl.gz"
     file.write_bytes(gzip.compress(b"first\n") + bomb)
-    lines = unfolded_lines(file)
+    lines = decompressed_lines(file)
     assert next(lines) == b"first\n"
     with pytest.raises(
         DatasetError, match=r"x\.jsonl\.gz: line 2: unfolds to more than 20,\d{3},\d{3} bytes, of a file of 6"
     ):
         next(lines)
-    assert sum(decompressed) <= compressed.most_unfolded(file.stat().st_size) + (2 << 20)
+    assert sum(unfolded_bytes) <= compressed.most_unfolded(file.stat().st_size) + (2 << 20)
 
 
-def test_a_file_is_not_unfolded_beyond_the_bound(tmp_path, bomb, decompressed):
+def test_a_file_is_not_unfolded_beyond_the_bound(tmp_path, bomb, unfolded_bytes):
     file = tmp_path / "run.gz"
     file.write_bytes(bomb)
     with pytest.raises(
         DatasetError, match=r"run\.gz: unfolds to more than 20,\d{3},\d{3} bytes, of a file of 6.*Decompress"
     ):
         read_rankings(file)
-    assert sum(decompressed) <= compressed.most_unfolded(file.stat().st_size) + (2 << 20)
+    assert sum(unfolded_bytes) <= compressed.most_unfolded(file.stat().st_size) + (2 << 20)
 
 
 @pytest.mark.parametrize("size", [0, 1, 1 << 20, 3 << 20])
@@ -68,8 +68,8 @@ def test_lines_of_any_length_are_read_whole(tmp_path, size, end):
     lines = [b"a" * size + b"\n", b"\n", b"b" * size + end]
     file = tmp_path / "x.gz"
     file.write_bytes(gzip.compress(b"".join(lines)))
-    assert [*unfolded_lines(file)] == [line for line in lines if line]
-    assert unfolded(file.read_bytes(), file) == b"".join(lines)
+    assert [*decompressed_lines(file)] == [line for line in lines if line]
+    assert decompressed(file.read_bytes(), file) == b"".join(lines)
 
 
 def test_as_much_as_the_size_of_the_file_allows_is_unfolded(tmp_path, monkeypatch):
@@ -79,10 +79,10 @@ def test_as_much_as_the_size_of_the_file_allows_is_unfolded(tmp_path, monkeypatc
     monkeypatch.setattr(compressed, "FREE", 10)
     ratio = len(line) // file.stat().st_size
     monkeypatch.setattr(compressed, "RATIO", ratio + 1)
-    assert unfolded(file.read_bytes(), file) == line
+    assert decompressed(file.read_bytes(), file) == line
     monkeypatch.setattr(compressed, "RATIO", ratio - 1)
     with pytest.raises(DatasetError, match="unfolds to more than"):
-        unfolded(file.read_bytes(), file)
+        decompressed(file.read_bytes(), file)
 
 
 def test_a_line_may_be_as_large_as_the_file(tmp_path, monkeypatch):
@@ -90,27 +90,27 @@ def test_a_line_may_be_as_large_as_the_file(tmp_path, monkeypatch):
     file = tmp_path / "x.gz"
     monkeypatch.setattr(compressed, "FREE", 10)
     file.write_bytes(gzip.compress(line, 0))
-    assert [*unfolded_lines(file)] == [line]
+    assert [*decompressed_lines(file)] == [line]
     file.write_bytes(gzip.compress(line))
     with pytest.raises(DatasetError, match=r"unfolds to more than 10\d,\d{3} bytes, of a file of 2,\d{3} bytes"):
-        list(unfolded_lines(file))
+        list(decompressed_lines(file))
 
 
 def test_a_file_that_is_cut_off_is_refused(tmp_path):
     file = tmp_path / "x.gz"
     file.write_bytes(gzip.compress(b"abc\n" * 1000)[:-9])
     with pytest.raises(DatasetError, match="cannot be read"):
-        list(unfolded_lines(file))
+        list(decompressed_lines(file))
     with pytest.raises(DatasetError, match="cannot be decompressed"):
-        unfolded(file.read_bytes(), file)
+        decompressed(file.read_bytes(), file)
 
 
-def test_lines_are_read_up_to_a_bound_of_all_of_them(tmp_path, decompressed, monkeypatch):
+def test_lines_are_read_up_to_a_bound_of_all_of_them(tmp_path, unfolded_bytes, monkeypatch):
     monkeypatch.setattr(compressed, "FREE", 4 << 20)
     file = tmp_path / "lines.gz"
     file.write_bytes(gzip.compress((b" " * 999 + b"\n") * 60_000, 9))
     most = (4 << 20) + 50 * file.stat().st_size
     with pytest.raises(DatasetError, match=rf"line \d+: unfolds to more than {most:,} bytes, of a file of"):
-        for _ in unfolded_lines(file):
+        for _ in decompressed_lines(file):
             pass
-    assert 0 < sum(decompressed) < most + (1 << 20)
+    assert 0 < sum(unfolded_bytes) < most + (1 << 20)

@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 from rag_evaluation_framework import Corpus, Document, DocumentId, Embedder, Retriever, VectorRAGRetriever, VectorStore
-from rag_evaluation_framework.base.coroutines import Awaited, adapted, resolved, stop_if_cancelled
+from rag_evaluation_framework.base.coroutines import Awaited, as_synchronous, resolved, stop_if_cancelled
 from rag_evaluation_framework.components import CachedEmbedder
 from rag_evaluation_framework.components.embedders.cached import embedder_identity
 from rag_evaluation_framework.components.retrievers.function import FunctionRetriever, as_retriever
@@ -132,7 +132,7 @@ def test_a_component_awaits_the_view_of_another_one():
 
     class Mine(Retriever):
         def __init__(self, embedder):
-            self.embedder = adapted(embedder)
+            self.embedder = as_synchronous(embedder)
 
         def index(self, corpus):
             pass
@@ -140,7 +140,7 @@ def test_a_component_awaits_the_view_of_another_one():
         async def retrieve(self, query, k):
             return [str(await self.embedder.embed_query(query))]
 
-    assert adapted(Mine(Words())).retrieve("what?", 1) == ["[1.]"]
+    assert as_synchronous(Mine(Words())).retrieve("what?", 1) == ["[1.]"]
 
 
 class TestResolved:
@@ -266,18 +266,18 @@ class TestAwaited:
 class TestAdapted:
     def test_a_component_without_coroutines_is_returned_as_it_is(self):
         plain = Plain()
-        assert adapted(plain) is plain
-        assert adapted(None) is None
-        assert adapted(Remote) is Remote
+        assert as_synchronous(plain) is plain
+        assert as_synchronous(None) is None
+        assert as_synchronous(Remote) is Remote
 
     def test_coroutine_methods_return_their_results(self):
-        assert adapted(Remote(2)).embed(["abc"]).tolist() == [[6, 1]]
-        assert adapted(Slotted(4)).double() == 8
+        assert as_synchronous(Remote(2)).embed(["abc"]).tolist() == [[6, 1]]
+        assert as_synchronous(Slotted(4)).double() == 8
 
     @pytest.mark.parametrize("kind", [Decorated, Returning, Holding, Tasks])
     def test_methods_that_return_what_has_to_be_awaited_return_the_result(self, kind):
         component = kind()
-        assert adapted(component).work(3) == 3
+        assert as_synchronous(component).work(3) == 3
         assert inspect.isawaitable(pending := component.work(3))
         assert resolved(pending) == 3
 
@@ -292,23 +292,23 @@ class TestAdapted:
             function: Callable = answer
 
         given = Given(other=answer)
-        view = adapted(given)
+        view = as_synchronous(given)
         assert view.embed(["abc"]).tolist() == [[3, 1]]
         assert view.function is view.other is answer
         assert view == given
         for holder in (Holder(), FunctionRetriever(lambda query, k: [])):
-            assert adapted(holder) is holder
+            assert as_synchronous(holder) is holder
 
     def test_an_attribute_of_the_object_can_be_set_and_deleted(self):
         async def other(value):
             return -value
 
         returning = Returning()
-        adapted(returning).work = other
-        assert adapted(returning).work(3) == -3
+        as_synchronous(returning).work = other
+        assert as_synchronous(returning).work(3) == -3
         assert returning.work is other
-        del adapted(returning).work
-        assert adapted(returning).work(3) == 3
+        del as_synchronous(returning).work
+        assert as_synchronous(returning).work(3) == 3
         assert vars(returning) == {}
 
     @pytest.mark.parametrize("called", ["in_a_loop", "gathered", "in_another_thread", "awaited"])
@@ -332,27 +332,27 @@ class TestAdapted:
             async def awaited(self, value):
                 return await self.ask(value)
 
-        assert getattr(adapted(Running()), called)(3) == 3
-        assert adapted(Running()).ask(3) == 3
+        assert getattr(as_synchronous(Running()), called)(3) == 3
+        assert as_synchronous(Running()).ask(3) == 3
 
     def test_a_method_of_its_own_that_calls_an_inherited_one_need_not_await_it(self):
         class Prefixed(Remote):
             def embed_query(self, text):
                 return super().embed_query(f"query: {text}")
 
-        assert adapted(Prefixed()).embed_query("ab").tolist() == [9, 1]
+        assert as_synchronous(Prefixed()).embed_query("ab").tolist() == [9, 1]
 
     def test_inherited_methods_that_call_them_need_not_know(self):
-        embedder = adapted(Remote())
+        embedder = as_synchronous(Remote())
         assert embedder.embed_query("ab").tolist() == [2, 1]
         assert embedder.embed_queries(["a", "ab"]).tolist() == [[1, 1], [2, 1]]
 
     def test_coroutines_of_the_component_await_each_other(self):
-        assert [rows.tolist() for rows in adapted(Remote()).embed_all(["a"], ["ab"])] == [[[1, 1]], [[2, 1]]]
+        assert [rows.tolist() for rows in as_synchronous(Remote()).embed_all(["a"], ["ab"])] == [[[1, 1]], [[2, 1]]]
 
     def test_its_owner_goes_on_awaiting_it(self):
         remote = Remote()
-        adapted(remote)
+        as_synchronous(remote)
         assert asyncio.run(remote.embed(["abc"])).tolist() == [[3, 1]]
 
     def test_static_and_class_methods_may_be_coroutines(self):
@@ -368,14 +368,14 @@ class TestAdapted:
             async def both(self):
                 return await type(self).static(5), await type(self).of_class()
 
-        assert (adapted(Named()).static(5), adapted(Named()).of_class()) == (5, "Named")
-        assert adapted(Named()).both() == (5, "Named")
+        assert (as_synchronous(Named()).static(5), as_synchronous(Named()).of_class()) == (5, "Named")
+        assert as_synchronous(Named()).both() == (5, "Named")
 
     def test_adapting_again_gives_the_same_object(self):
         remote = Remote()
-        first = adapted(remote)
-        assert adapted(remote) is first
-        assert adapted(first) is first
+        first = as_synchronous(remote)
+        assert as_synchronous(remote) is first
+        assert as_synchronous(first) is first
 
     def test_state_is_shared(self):
         class Counting:
@@ -385,10 +385,10 @@ class TestAdapted:
                 self.count += 1
 
         counting = Counting()
-        adapted(counting).add()
+        as_synchronous(counting).add()
         assert counting.count == 1
         remote = Remote()
-        _ = adapted(remote).weight
+        _ = as_synchronous(remote).weight
         assert "weight" in vars(remote)
 
     def test_state_in_slots_is_shared(self):
@@ -407,7 +407,7 @@ class TestAdapted:
                 del self.count
 
         counting = Counting()
-        view = adapted(counting)
+        view = as_synchronous(counting)
         assert (view.add(), counting.count) == (1, 1)
         counting.count = 5
         assert (view.add(), view.count, counting.count) == (2, 6, 6)
@@ -416,7 +416,7 @@ class TestAdapted:
         assert not hasattr(view, "count")
 
     def test_nobody_can_tell_it_from_the_component(self):
-        remote, view = Remote(3), adapted(Remote(3))
+        remote, view = Remote(3), as_synchronous(Remote(3))
         assert view == remote
         assert remote == view
         assert view != Remote(4)
@@ -427,10 +427,10 @@ class TestAdapted:
         assert embedder_identity(view) == embedder_identity(remote)
         for attribute in ("__module__", "__qualname__", "__name__", "__doc__"):
             assert getattr(type(view), attribute) == getattr(Remote, attribute)
-        assert adapted(Slotted(1)) == Slotted(1)
+        assert as_synchronous(Slotted(1)) == Slotted(1)
 
     def test_it_can_be_copied_pickled_and_replaced(self):
-        view = adapted(Remote(2))
+        view = as_synchronous(Remote(2))
         for other in (copy.copy(view), copy.deepcopy(view), pickle.loads(pickle.dumps(view))):
             assert other == view
             assert vars(other) is not vars(view)
@@ -451,7 +451,7 @@ class TestAdapted:
                 events.append("deleted")
 
         hooked = Hooked()
-        assert adapted(hooked).work() == "done"
+        assert as_synchronous(hooked).work() == "done"
         gc.collect()
         assert events == []
         del hooked
@@ -463,7 +463,7 @@ class TestAdapted:
             async def work(self):
                 return "done"
 
-        assert adapted(Passing()).work() == "done"
+        assert as_synchronous(Passing()).work() == "done"
         kind = ref(Passing)
         del Passing
         gc.collect()
@@ -477,7 +477,7 @@ class TestAdapted:
                 return getattr(self, called)("text")  # inherited and synchronous: it cannot await `embed`
 
         with pytest.raises(RuntimeError, match="has to be awaited"):
-            adapted(Blocking()).run()
+            as_synchronous(Blocking()).run()
 
     def test_a_coroutine_that_asks_a_built_in_retriever_around_a_coroutine_is_refused(self):
         class Asking(Retriever):

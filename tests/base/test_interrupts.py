@@ -5,7 +5,7 @@ import sys
 import pytest
 
 from rag_evaluation_framework.base import interrupts
-from rag_evaluation_framework.base.interrupts import clean_up, finished, first_interrupt, remember, stop_if_interrupted
+from rag_evaluation_framework.base.interrupts import clean_up, finish, first_interrupt, remember, stop_if_interrupted
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
 
@@ -44,11 +44,11 @@ def test_short_work_is_begun_anew_after_an_interrupt_and_only_once():
             raise KeyboardInterrupt
         return "done"
 
-    assert finished(lambda: work(0)) == ("done", None)
-    done, interrupt = finished(lambda: work(2))
+    assert finish(lambda: work(0)) == ("done", None)
+    done, interrupt = finish(lambda: work(2))
     assert (done, type(interrupt), len(moments)) == ("done", KeyboardInterrupt, 3)
     with pytest.raises(KeyboardInterrupt):
-        finished(lambda: work(9))
+        finish(lambda: work(9))
 
 
 @pytest.mark.parametrize("stream", [None, 5, object()])
@@ -62,7 +62,7 @@ def test_work_is_finished_whatever_stands_in_the_place_of_standard_error(monkeyp
             raise KeyboardInterrupt
         return "done"
 
-    done, interrupt = finished(work)
+    done, interrupt = finish(work)
     assert done == "done"
     assert isinstance(interrupt, KeyboardInterrupt)
 
@@ -76,6 +76,6 @@ def test_an_interrupt_that_short_work_swallowed_is_known():
             os.kill(os.getpid(), signal.SIGTERM)
         return "done"
 
-    done, interrupt = finished(work)
+    done, interrupt = finish(work)
     assert done == "done"
     assert isinstance(interrupt, KeyboardInterrupt)

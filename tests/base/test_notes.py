@@ -7,7 +7,7 @@ import pytest
 
 import rag_evaluation_framework as rag
 from rag_evaluation_framework.base.coroutines import resolved
-from rag_evaluation_framework.base.notes import collected, note
+from rag_evaluation_framework.base.notes import collect_notes, note
 
 
 def test_a_note_outside_of_a_run_is_a_warning():
@@ -27,30 +27,30 @@ def test_the_warning_points_at_the_caller_not_at_the_framework(tmp_path):
 
 
 def test_notes_are_collected_once_each_in_the_order_in_which_they_were_said():
-    with collected() as notes:
+    with collect_notes() as notes:
         for text in ("b", "a", "b"):
             note(text)
     assert notes == ["b", "a"]
 
 
 def test_after_the_collector_notes_are_warnings_again():
-    with collected():
+    with collect_notes():
         pass
     with pytest.warns(UserWarning, match="late"):
         note("late")
 
 
 def test_of_nested_collectors_the_innermost_collects():
-    with collected() as outer:
+    with collect_notes() as outer:
         note("before")
-        with collected() as inner:
+        with collect_notes() as inner:
             note("inside")
         note("after")
     assert (outer, inner) == (["before", "after"], ["inside"])
 
 
 def fail_with_a_note():
-    with collected():
+    with collect_notes():
         note("why")
         raise ValueError("broken")
 
@@ -61,7 +61,7 @@ def test_where_the_body_raises_its_notes_are_warnings():
 
 
 def test_where_the_body_raises_its_notes_go_to_the_collector_around_it():
-    with collected() as outer, pytest.raises(ValueError, match="broken"):
+    with collect_notes() as outer, pytest.raises(ValueError, match="broken"):
         fail_with_a_note()
     assert outer == ["why"]
 
@@ -79,7 +79,7 @@ def test_runs_in_threads_do_not_mix_their_notes():
     together = Barrier(count)
 
     def run(name):
-        with collected() as notes:
+        with collect_notes() as notes:
             for number in range(50):
                 together.wait()
                 note(f"{name} {number}")
@@ -104,7 +104,7 @@ def test_a_note_of_a_coroutine_reaches_the_collector_of_its_caller():
         note(f"{name} woke")
 
     def run(name):
-        with collected() as notes:
+        with collect_notes() as notes:
             together.wait()
             resolved(say(name))
         return sorted(notes)
@@ -123,7 +123,7 @@ def test_a_thread_of_a_component_belongs_to_no_run():
             note("from elsewhere")
         caught.extend(str(warning.message) for warning in record)
 
-    with collected() as notes:
+    with collect_notes() as notes:
         thread = Thread(target=say)
         thread.start()
         thread.join()

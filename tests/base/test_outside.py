@@ -6,14 +6,14 @@ import pytest
 from rag_evaluation_framework.base.outside import (
     bounded,
     class_name,
+    error_message,
+    error_text,
     fit_to_keep,
     fit_to_show,
     harmless,
     hide,
     is_secret,
     one_line,
-    raised,
-    said,
     shown,
     without_secrets,
 )
@@ -139,10 +139,10 @@ def test_a_value_is_shown_whatever_its_repr_does():
 
 
 def test_an_error_is_told_whatever_its_str_does():
-    assert said(ValueError("\x1bboo http://a:b@c")) == "\N{REPLACEMENT CHARACTER}boo http://***@c"
-    assert said(StopIteration()) == said(ValueError(" ")) == "(no message)"
-    assert said(Mute()) == "(its message cannot be read: RuntimeError)"
-    assert Failure.of("retrieve", Mute()) == Failure("retrieve", "Mute", said(Mute()))
+    assert error_message(ValueError("\x1bboo http://a:b@c")) == "\N{REPLACEMENT CHARACTER}boo http://***@c"
+    assert error_message(StopIteration()) == error_message(ValueError(" ")) == "(no message)"
+    assert error_message(Mute()) == "(its message cannot be read: RuntimeError)"
+    assert Failure.of("retrieve", Mute()) == Failure("retrieve", "Mute", error_message(Mute()))
 
 
 def test_what_a_component_exits_with_is_fit_to_be_shown():
@@ -209,7 +209,7 @@ def test_what_raises_no_ordinary_error_when_it_is_shown_is_shown_all_the_same():
 
         __repr__ = __str__
 
-    assert said(Leaving()) == "(its message cannot be read: SystemExit)"
+    assert error_message(Leaving()) == "(its message cannot be read: SystemExit)"
     assert shown(Leaving()) == "<Leaving whose repr raises SystemExit>"
 
 
@@ -221,7 +221,7 @@ def test_ctrl_c_gets_through_what_is_shown():
         __repr__ = __str__
 
     with pytest.raises(KeyboardInterrupt):
-        said(Slow())
+        error_message(Slow())
     with pytest.raises(KeyboardInterrupt):
         shown(Slow())
 
@@ -251,5 +251,5 @@ def test_of_many_known_secrets_the_last_thousand_are_hidden():
 
 
 def test_what_was_raised_is_its_class_and_what_it_says():
-    assert raised(KeyError("a")) == "KeyError: 'a'"
-    assert raised(ValueError()) == "ValueError: (no message)"
+    assert error_text(KeyError("a")) == "KeyError: 'a'"
+    assert error_text(ValueError()) == "ValueError: (no message)"

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_evaluation_framework.base.coroutines import as_finished, awaited, side_by_side, stop_if_cancelled
+from rag_evaluation_framework.base.coroutines import as_coroutine, as_finished, side_by_side, stop_if_cancelled
 
 
 class Gates:
@@ -204,7 +204,7 @@ def test_a_method_that_is_awaited_is_that_of_the_class_of_the_object():
         def done(self, times):
             return times
 
-        adone = awaited(done)
+        adone = as_coroutine(done)
 
     class OtherWork(Work):
         def done(self, times):

@@ -7,7 +7,7 @@ from datetime import date, datetime, time
 import pytest
 from tests.support.sheets import write_sheets
 
-from rag_evaluation_framework.base.notes import collected
+from rag_evaluation_framework.base.notes import collect_notes
 from rag_evaluation_framework.base.tables import decoded, delimiter_of, read_rows, table_rows
 from rag_evaluation_framework.errors import CorpusError, DatasetError
 
@@ -66,13 +66,13 @@ SAVED = {
     ("encoding", "name"), [(encoding, name) for encoding, names in SAVED.items() for name in names.split()]
 )
 def test_a_short_table_is_read_in_the_encoding_in_which_it_was_saved(tmp_path, encoding, name):
-    with collected() as notes:
+    with collect_notes() as notes:
         assert decoded(TEXTS[name].encode(encoding), tmp_path / "a.csv") == TEXTS[name]
     assert notes[0].startswith(f"{tmp_path / 'a.csv'}: is not UTF-8; read as ")
 
 
 def test_a_text_with_nothing_else_than_hard_spaces_is_read(tmp_path):
-    with collected() as notes:
+    with collect_notes() as notes:
         assert decoded(b"a\xa0b", tmp_path / "a.csv") == "a\xa0b"
         assert decoded(b"5\xa0km and 6\xa0km", tmp_path / "a.csv") == "5\xa0km and 6\xa0km"
         assert decoded(b"a \xa0 b", tmp_path / "a.csv") == "a \xa0 b"
@@ -161,7 +161,7 @@ ABOVE = {
 
 @pytest.mark.parametrize("text", ABOVE.values(), ids=ABOVE)
 def test_a_title_above_the_header_is_left_out_and_that_is_said(text):
-    with collected() as notes:
+    with collect_notes() as notes:
         rows = list(table_rows(text, lambda cells: "b" in cells, "t.csv"))
     assert [cells for _, cells in rows] == [["a", "b"], ["1", "2"]]
     line = rows[0][0]
@@ -171,7 +171,7 @@ def test_a_title_above_the_header_is_left_out_and_that_is_said(text):
 
 @pytest.mark.parametrize("word", ["25 °C", "Köln am Rhein", "São Paulo", "5 m² Fläche", "a·b", "Müller & Söhne"])
 def test_single_letters_of_western_europe_are_no_other_script(tmp_path, word):
-    with collected():
+    with collect_notes():
         assert decoded(f"Store below {word}.\n".encode("cp1252"), tmp_path / "a.txt") == f"Store below {word}.\n"
 
 

@@ -8,7 +8,7 @@ from threading import Event, Thread, current_thread
 import numpy as np
 import pytest
 
-from rag_evaluation_framework.base.coroutines import Awaited, OutOfTime, checked_limit, resolved, within
+from rag_evaluation_framework.base.coroutines import Awaited, OutOfTime, checked_limit, resolved, run_within
 from rag_evaluation_framework.errors import ConfigError
 
 LONG = 60.0
@@ -18,17 +18,17 @@ def test_work_that_is_done_in_time_returns_and_raises_as_without_a_limit():
     def fail():
         raise TimeoutError("its own")
 
-    assert within(LONG, lambda: 5) == 5
+    assert run_within(LONG, lambda: 5) == 5
     with pytest.raises(TimeoutError, match="its own"):
-        within(LONG, fail)
+        run_within(LONG, fail)
     with pytest.raises(KeyError):
-        within(LONG, lambda: {}[1])
+        run_within(LONG, lambda: {}[1])
 
 
 def test_work_is_done_in_the_context_of_its_caller():
     who = ContextVar("who")
     who.set("me")
-    assert within(LONG, who.get) == "me"
+    assert run_within(LONG, who.get) == "me"
 
 
 def test_work_that_takes_longer_is_left_behind_in_a_thread_that_does_not_keep_the_program():
@@ -40,7 +40,7 @@ def test_work_that_takes_longer_is_left_behind_in_a_thread_that_does_not_keep_th
         ended.set()
 
     with pytest.raises(OutOfTime) as late:
-        within(0.05, work)
+        run_within(0.05, work)
     assert late.value.abandoned
     assert threads[0].daemon
     go_on.set()
@@ -59,7 +59,7 @@ def test_a_coroutine_that_takes_longer_is_cancelled_and_no_thread_is_lost():
             ended.set()
 
     with pytest.raises(OutOfTime) as late:
-        within(0.05, lambda: resolved(work()))
+        run_within(0.05, lambda: resolved(work()))
     assert not late.value.abandoned
     assert ended.wait(LONG)
 
@@ -72,7 +72,7 @@ def test_a_coroutine_that_blocks_the_loop_is_abandoned():
 
     try:
         with pytest.raises(OutOfTime) as late:
-            within(0.05, lambda: resolved(work()))
+            run_within(0.05, lambda: resolved(work()))
         assert late.value.abandoned
     finally:
         go_on.set()
@@ -88,7 +88,7 @@ def test_cancelling_what_the_work_is_part_of_ends_the_waiting():
     def wait():
         with around.here():
             try:
-                within(LONG, work)
+                run_within(LONG, work)
             except CancelledError:
                 outcome.append("cancelled")
 
@@ -102,7 +102,7 @@ def test_cancelling_what_the_work_is_part_of_ends_the_waiting():
 
 
 def test_work_that_is_never_late_waits_for_nobody():
-    assert within(1e300, lambda: 1) == 1
+    assert run_within(1e300, lambda: 1) == 1
 
 
 @pytest.mark.parametrize("given", [0, -1, float("nan"), float("inf"), True, "5", [1], 1j, 10**400])

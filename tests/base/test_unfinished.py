@@ -10,7 +10,7 @@ from contextlib import suppress
 import pytest
 
 from rag_evaluation_framework.base import files as module
-from rag_evaluation_framework.base.files import unfinished
+from rag_evaluation_framework.base.files import temporary_folder
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="locks of POSIX")
 HOLDING = """
@@ -50,10 +50,10 @@ def holding(tmp_path):
 
 
 def test_what_is_moved_to_its_place_stays_and_nothing_else(tmp_path):
-    with unfinished(tmp_path / "deep" / "er") as folder:
+    with temporary_folder(tmp_path / "deep" / "er") as folder:
         (folder / "file").write_text("whole")
         folder.rename(tmp_path / "deep" / "er" / "place")
-    with suppress(ZeroDivisionError), unfinished(tmp_path / "deep" / "er") as folder:
+    with suppress(ZeroDivisionError), temporary_folder(tmp_path / "deep" / "er") as folder:
         (folder / "file").write_text("half")
         raise ZeroDivisionError
     assert entries(tmp_path / "deep" / "er") == ["place"]
@@ -61,13 +61,13 @@ def test_what_is_moved_to_its_place_stays_and_nothing_else(tmp_path):
 
 def test_the_folder_of_a_process_at_work_stays_and_that_of_a_killed_one_goes(tmp_path, holding):
     process, name = holding
-    with unfinished(tmp_path) as mine:
+    with temporary_folder(tmp_path) as mine:
         assert entries(tmp_path) == sorted([name, mine.name])
     assert entries(tmp_path) == [name]
     process.send_signal(signal.SIGKILL)
     process.wait(timeout=60)
     assert entries(tmp_path / name) == ["half"]  # nobody could clean up
-    with unfinished(tmp_path) as mine:
+    with temporary_folder(tmp_path) as mine:
         assert entries(tmp_path) == [mine.name]
 
 
@@ -79,10 +79,10 @@ def test_the_folder_of_another_machine_stays_for_a_day(tmp_path, monkeypatch):
     os.close(lock)  # whether it is locked there cannot be seen from here
     long_ago = time.time() - 25 * 60 * 60
     os.utime(folder, (long_ago, long_ago))
-    with unfinished(tmp_path):
+    with temporary_folder(tmp_path):
         assert folder.exists()
     os.utime(folder / "half", (long_ago, long_ago))
-    with unfinished(tmp_path):
+    with temporary_folder(tmp_path):
         assert not folder.exists()
 
 
@@ -93,11 +93,11 @@ def test_without_locks_a_folder_stays_for_a_day(tmp_path, monkeypatch):
     monkeypatch.setattr(module.fcntl, "flock", unsupported)
     folder, lock = module._made(tmp_path)
     assert lock is None
-    with unfinished(tmp_path):
+    with temporary_folder(tmp_path):
         assert folder.exists()
     long_ago = time.time() - 25 * 60 * 60
     os.utime(folder, (long_ago, long_ago))
-    with unfinished(tmp_path):
+    with temporary_folder(tmp_path):
         assert not folder.exists()
 
 
@@ -107,7 +107,7 @@ def test_what_else_is_hidden_there_is_nobodys_business(tmp_path):
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / f"{module._MINE}link").symlink_to(tmp_path / "elsewhere")
     before = entries(tmp_path)
-    with unfinished(tmp_path):
+    with temporary_folder(tmp_path):
         pass
     assert entries(tmp_path) == before
 

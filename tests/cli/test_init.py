@@ -6,7 +6,7 @@ import unicodedata
 import pytest
 
 from rag_evaluation_framework import Corpus, load_dataset
-from rag_evaluation_framework.base.files import unfinished
+from rag_evaluation_framework.base.files import temporary_folder
 from rag_evaluation_framework.runs import load_config
 from support.terminal import Terminal
 
@@ -72,7 +72,7 @@ def test_a_dataset_that_an_interrupted_init_left_is_not_in_the_way(rag_eval, fol
     rag_eval("init", "--corpus", "docs", "--questions", "questions.csv")
     (folder / ".rag-eval/questions.yaml").unlink()
     shutil.rmtree(folder / ".rag-eval/datasets/questions.texts")
-    with unfinished(folder / ".rag-eval/datasets") as killed:
+    with temporary_folder(folder / ".rag-eval/datasets") as killed:
         pass
     killed.mkdir()
     assert rag_eval("init", "--corpus", "docs", "--questions", "questions.csv").code == 0

@@ -11,7 +11,7 @@ import pypdfium2
 import pytest
 
 from rag_evaluation_framework import CharacterSpan, Corpus, Document, DocumentId
-from rag_evaluation_framework.base.notes import collected
+from rag_evaluation_framework.base.notes import collect_notes
 from rag_evaluation_framework.corpus.readers import reader
 from rag_evaluation_framework.errors import CorpusError
 from rag_evaluation_framework.labels.quote_locator import QuoteLocator
@@ -119,7 +119,7 @@ def test_an_entry_point_reads_the_files_of_its_suffix(tmp_path, plug_in):
 
 def test_the_reader_of_html_cannot_be_replaced_by_an_entry_point(tmp_path, plug_in):
     plug_in(html="Upper")
-    with collected() as notes:
+    with collect_notes() as notes:
         (read,) = Corpus.from_folder(folder_of(tmp_path, a_html=b"<p>one"), "*")
     assert read.content == "one"
     assert "plug-in 'own_readers_of_test:Upper' reads files ending in .html, which have a reader" in str(notes)
@@ -208,7 +208,7 @@ def test_a_pdf_of_which_pages_are_scans_is_read_and_named_with_their_number(tmp_
         document.new_page(200, 200)
         document.new_page(200, 200)
         document.save(tmp_path / "mixed.pdf")
-    with collected() as notes:
+    with collect_notes() as notes:
         assert len(Corpus.of(tmp_path)) == 1
     assert notes == [
         f"pages without text, as scans have none: mixed.pdf (2 of {pages}); recognise them (OCR) with ocrmypdf, say"

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from rag_evaluation_framework import Corpus, Document, DocumentId
-from rag_evaluation_framework.base.notes import collected
+from rag_evaluation_framework.base.notes import collect_notes
 from rag_evaluation_framework.errors import CorpusError, MissingDependency
 from support.each import each
 
@@ -44,7 +44,7 @@ def texts(corpus):
 
 
 def refused(given, **options):
-    with pytest.raises(CorpusError) as error, collected():
+    with pytest.raises(CorpusError) as error, collect_notes():
         Corpus.of(given, **options)
     assert "\n" not in str(error.value).partition(":\n")[0]
     return str(error.value)
@@ -146,7 +146,7 @@ def test_a_folder_is_read_whatever_kinds_are_in_it(tmp_path):
     folder = folder_of(
         tmp_path, a_MD="A", b_txt="B", g__c_html="<p>C", d_ipynb=book, e_py="no", f_png=b"\x89PNG", _hidden_md="no"
     )
-    with collected() as notes:
+    with collect_notes() as notes:
         corpus = Corpus.of(folder)
     assert texts(corpus) == {"a.MD": "A", "b.txt": "B", "g/c.html": "C", "d.ipynb": "# A\nb\n\nx = 1"}
     assert notes == [f"{folder}: not read: 1 .py, 1 .png, as they have no reader"]
@@ -158,7 +158,7 @@ def test_patterns_and_what_is_excluded_together_say_what_is_read(tmp_path):
     assert [*texts(Corpus.of(folder, glob=["**/*.md", "*.txt"], exclude="old"))] == ["a.md", "d.txt", "g/b.md"]
     assert [*texts(Corpus.of(folder, exclude=["*.md", "x/**"][:1]))] == ["d.txt"]
     assert [*texts(Corpus.of(folder, exclude="g/*.md"))] == ["a.md", "d.txt", "g/old/c.md"]
-    with collected() as notes:
+    with collect_notes() as notes:
         Corpus.of(folder, exclude="b.MD")
     assert notes == [f"{folder}: nothing is excluded by 'b.MD'"]
 
@@ -185,7 +185,7 @@ def test_all_files_that_cannot_be_read_are_told_at_once(tmp_path):
 
 def test_of_many_notes_on_single_files_a_few_are_told(tmp_path):
     folder = folder_of(tmp_path, **{f"{name}_md": "Größe".encode("cp1252") for name in "abcde"})
-    with collected() as notes:
+    with collect_notes() as notes:
         Corpus.of(folder)
     assert [note.partition(": ")[0].removeprefix(f"{folder}/") for note in notes[:3]] == ["a.md", "b.md", "c.md"]
     assert notes[3:] == [f"{folder}: 2 more notes of this kind"]
@@ -218,7 +218,7 @@ def test_an_archive_is_read_as_a_folder(tmp_path):
     with zipfile.ZipFile(tmp_path / "docs.zip", "w") as archive:
         for name in ("a.md", "g/b.html", "__MACOSX/._a.md", "c.png"):
             archive.writestr(name, "<p>x")
-    with collected() as notes:
+    with collect_notes() as notes:
         corpus = Corpus.of(tmp_path / "docs.zip")
     assert texts(corpus) == {"a.md": "<p>x", "g/b.html": "x"}
     assert notes == [f"{tmp_path}/docs.zip: not read: 1 .png, as they have no reader"]
@@ -246,12 +246,12 @@ def test_a_table_or_jsonl_has_a_document_per_row(tmp_path):
     (tmp_path / "faq.csv").write_bytes(
         "sep=;\r\nNr;Frage;Antwort\r\n7;Wie lange?;Fünf Tage.\r\n8;Wo?;Überall.\r\n".encode("cp1252")
     )
-    with collected():
+    with collect_notes():
         corpus = Corpus.of(str(tmp_path / "faq.csv"), text_column="Antwort", name_column="Nr")
     assert texts(corpus) == {"7": "Fünf Tage.", "8": "Überall."}
     assert corpus["7"].metadata == {"row": 3, "Nr": "7", "Frage": "Wie lange?"}
     assert (corpus.metadata["text_column"], corpus.metadata["name_column"]) == ("Antwort", "Nr")
-    with collected():
+    with collect_notes():
         assert "has no text" in refused(tmp_path / "faq.csv")
         assert "has no X" in refused(tmp_path / "faq.csv", text_column="Antwort", name_column="X")
     assert "text_column and name_column are about a table or .jsonl" in refused(tmp_path, text_column="a")
@@ -323,7 +323,7 @@ def test_locks_of_word_are_no_documents(tmp_path):
 
 def test_pages_without_text_are_told_with_their_file(tmp_path):
     blank = [LangChain(text, {"source": "scan.pdf", "page": page}) for page, text in enumerate(("A", "", "B", ""))]
-    with collected() as notes:
+    with collect_notes() as notes:
         Corpus.of([*blank, LangChain("C", {"source": "whole.pdf"})])
     assert notes == [
         "pages without text, as scans have none: scan.pdf (2 of 4); recognise them (OCR) with ocrmypdf, say"

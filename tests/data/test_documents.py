@@ -7,7 +7,7 @@ from hashlib import sha256
 import pytest
 
 from rag_evaluation_framework import Corpus, Document, DocumentId
-from rag_evaluation_framework.base.notes import collected
+from rag_evaluation_framework.base.notes import collect_notes
 from rag_evaluation_framework.errors import CorpusError
 from support.linear import assert_linear
 
@@ -31,7 +31,7 @@ def documents(**texts):
 class TestFromFolder:
     def test_markdown_is_read_recursively(self, tmp_path):
         write(tmp_path, {"a.md": "A", "deep/er/b.md": "B", "notes.txt": "no", "deep/c.MDX": "no"})
-        with collected() as notes:
+        with collect_notes() as notes:
             corpus = Corpus.from_folder(tmp_path)
         assert {document.id: document.content for document in corpus} == {"a.md": "A", "deep/er/b.md": "B"}
         told = f"{tmp_path}: not read: 1 .txt, 1 .mdx; Corpus.of('{tmp_path}') reads them, too"

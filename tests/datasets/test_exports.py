@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from rag_evaluation_framework import CHUNK, DOCUMENT, TOKEN, Corpus, Document, DocumentId, load_dataset
-from rag_evaluation_framework.base.notes import collected
+from rag_evaluation_framework.base.notes import collect_notes
 from rag_evaluation_framework.datasets.load import questions_of
 from rag_evaluation_framework.errors import DatasetError, LevelMismatch
 
@@ -41,7 +41,7 @@ def places(dataset):
 
 
 def read(name, level=TOKEN, corpus=CORPUS):
-    with collected():
+    with collect_notes():
         return load_dataset(EXPORTS / name, level, corpus=corpus)
 
 
@@ -84,7 +84,7 @@ SQUAD = {"question": "Q?", "context": "One and one and one."}
 def test_an_answer_of_squad_is_where_its_context_is(text, at, starts):
     asked = {**SQUAD, "answers": {"text": ["one"], "answer_start": [at]}}
     corpus = Corpus([Document(DocumentId("a.md"), f"one\n\n{text}")])
-    with collected():
+    with collect_notes():
         if starts is None:
             with pytest.raises(DatasetError, match="missing    its context: "):
                 questions_of([asked], corpus, TOKEN)
@@ -110,7 +110,7 @@ def test_objects_of_tools_are_read_as_their_files():
 
     pairs = Model(json.loads((EXPORTS / "llama_index_pairs.json").read_text()))
     for given in (Goldens(), Samples(), pairs):
-        with collected():
+        with collect_notes():
             assert places(questions_of(given, CORPUS, TOKEN)) == TWO
 
 
@@ -148,7 +148,7 @@ def test_a_dataset_is_returned():
 )
 def test_what_only_looks_like_an_export_is_refused(tmp_path, value):
     (tmp_path / "q.json").write_text(json.dumps(value))
-    with collected(), pytest.raises(DatasetError, match=r"q\.json: "):
+    with collect_notes(), pytest.raises(DatasetError, match=r"q\.json: "):
         load_dataset(tmp_path / "q.json", corpus=CORPUS)
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from rag_eval_loopback.models import vector
 from rag_evaluation_framework import OpenAIEmbedder
-from rag_evaluation_framework.base.notes import collected
+from rag_evaluation_framework.base.notes import collect_notes
 from rag_evaluation_framework.components import CachedEmbedder
 from rag_evaluation_framework.components.embedders import EmbeddingCache
 from support.nightly import nightly
@@ -74,7 +74,7 @@ def test_after_a_kill_only_what_was_under_way_is_asked_for_again_and_the_next_ru
             assert len(set(asked) - there) <= AT_ONCE * BATCH
         first = len(providers.exchanges)
         embedder = OpenAIEmbedder(dimensions=64, batch_size=BATCH, max_concurrency=AT_ONCE)
-        with collected() as notes:
+        with collect_notes() as notes:
             assert np.array_equal(CachedEmbedder(embedder, root=folder / ".rag-eval").embed(TEXTS), RIGHT)
         assert not notes  # none of them about damage
         assert set(texts_of(providers.exchanges[first:])) == set(TEXTS) - there

@@ -18,7 +18,7 @@ from rag_evaluation_framework.authoring.models import (
     RealQuestions,
     SimpleQuestions,
 )
-from rag_evaluation_framework.base.notes import collected
+from rag_evaluation_framework.base.notes import collect_notes
 from rag_evaluation_framework.components.llms import KeptAnswers
 from rag_evaluation_framework.components.llms.language_model import answer_key
 from rag_evaluation_framework.testing import LoopbackProviders
@@ -126,7 +126,7 @@ def test_after_a_kill_no_finished_call_is_made_again_and_the_next_run_completes(
             if FILE.exists():
                 assert FILE.read_bytes() == (undisturbed / FILE).read_bytes()
         first = len(model.exchanges)
-        with collected() as notes:
+        with collect_notes() as notes:
             corpus, client = Corpus.from_folder("docs"), openai.OpenAI()
             given = {"strategies": STRATEGIES} if options == ALL else {"embedder": None}
             generator = TokenLevelDataGenerator(client, corpus, max_concurrency=AT_ONCE, **given)

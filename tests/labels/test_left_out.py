@@ -3,7 +3,7 @@ import shlex
 import pytest
 
 from rag_evaluation_framework import Corpus
-from rag_evaluation_framework.base.notes import collected
+from rag_evaluation_framework.base.notes import collect_notes
 from rag_evaluation_framework.labels import leaving_out
 from rag_evaluation_framework.report.pages.result import labels_left_out
 
@@ -30,13 +30,13 @@ def test_the_pattern_that_is_named_reads_what_was_left_out(folder, glob, names, 
     expected = "one that does not" if pattern is None else f"glob {shlex.quote(pattern)}"
     assert labels_left_out(names, corpus).endswith(f"; expected {expected}")
     if pattern is not None:
-        with collected():  # of c.txt
+        with collect_notes():  # of c.txt
             read = {document.id for document in Corpus.from_folder(folder, pattern)}
         assert read >= {"guides/a.md", *names}
 
 
 def test_a_file_that_is_excluded_is_left_out_without_a_pattern(folder):
-    with collected():  # of noext
+    with collect_notes():  # of noext
         corpus = Corpus.of(folder, exclude="b.md")
     assert leaving_out("b.md", corpus) == ""
 

@@ -4,7 +4,7 @@ import re
 import pytest
 
 from rag_evaluation_framework import Corpus, Document, DocumentId, Query, load_dataset
-from rag_evaluation_framework.base.notes import collected
+from rag_evaluation_framework.base.notes import collect_notes
 from rag_evaluation_framework.data import QueryId, QueryText
 from rag_evaluation_framework.data.ids import generate_query_id
 from rag_evaluation_framework.errors import CorpusError, DatasetError
@@ -317,7 +317,7 @@ def test_other_columns_become_metadata_of_the_question_and_id_its_id(tmp_path, c
         f"id,question,quote,topic,note\nq-1,How long?,{REFUNDS},,first\n"
         f"q-1,How long?,Invoices are sent,billing,second\n,What?,{INSTALL},setup,\n",
     )
-    with collected() as notes:
+    with collect_notes() as notes:
         first, second = load_dataset(path, corpus=corpus).queries
     assert notes == [f"{path}: rows of one question differ in 'note' (line 3); the first value is kept"]
     assert (first.id, first.metadata) == ("q-1", {"topic": "billing", "note": "first"})

@@ -17,7 +17,7 @@ from rag_evaluation_framework import (
     load_result,
     save_dataset,
 )
-from rag_evaluation_framework.base.notes import collected
+from rag_evaluation_framework.base.notes import collect_notes
 from rag_evaluation_framework.datasets.load import questions_of
 from rag_evaluation_framework.errors import DatasetError
 from rag_evaluation_framework.labels import check_quotes
@@ -67,7 +67,7 @@ def quotes(dataset):
 
 def loaded(path, **options):
     """The quotes of a file, and the notes that were said while it was read."""
-    with collected() as notes:
+    with collect_notes() as notes:
         dataset = load_dataset(path, corpus=CORPUS, **options)
     return quotes(dataset), " ".join(notes)
 
@@ -98,7 +98,7 @@ def test_columns_of_usual_names_are_known_and_said(tmp_path, language, kind):
         path.write_text("\n".join(";".join(cells) for cells in (rows[0], rows[0].values())))
     else:
         path.write_text(json.dumps(rows if kind == "json" else rows[0]))
-    with collected() as notes:
+    with collect_notes() as notes:
         dataset = questions_of(path, CORPUS, TOKEN)
     assert (quotes(dataset), dataset.queries[0].metadata) == ([[FIVE]], {"Team": "x"})
     question, quote, document = map(repr, names)
@@ -118,7 +118,7 @@ def test_columns_may_be_told(tmp_path):
     path = tmp_path / "q.csv"
     path.write_text(f"Was man fragt;answer;Frage;Quelle\nWas?;{SECOND};x;intern\n")
     columns = {"question": "was man fragt", "quote": "answer", "document": ""}
-    with collected() as notes:
+    with collect_notes() as notes:
         dataset = load_dataset(path, corpus=CORPUS, columns=columns)
     assert (quotes(dataset), dataset.queries[0].metadata, notes) == ([[SECOND]], {"Frage": "x", "Quelle": "intern"}, [])
     with pytest.raises(DatasetError, match="no column 'Zitat' among 'Was man fragt', 'answer', 'Frage', 'Quelle'"):
@@ -150,7 +150,7 @@ def test_several_quotes_of_a_question_are_all_wanted(tmp_path, text):
     ],
 )
 def test_each_of_several_quotes_has_its_document(row):
-    with collected():
+    with collect_notes():
         rows = check_quotes([{"question": "Was?", **row}], CORPUS).rows
     assert [(row.quote, row.document) for row in rows] == [(SECOND, "docs/a.md"), ("Third line.", "docs/b.md")]
 
@@ -199,7 +199,7 @@ def test_of_sheets_without_the_columns_all_are_named(tmp_path):
 def test_what_a_data_frame_lacks_is_blank():
     frame = pd.DataFrame({"id": [1, 2], "Frage": ["Was?", "Wer?"], "Zitat": [SECOND, None], "n": [1.5, float("nan")]})
     frame["m"] = pd.array([None, 2], dtype="Int64")
-    with collected():
+    with collect_notes():
         dataset = questions_of(frame, CORPUS, TOKEN)
     assert [(query.id, query.metadata) for query in dataset.queries] == [("1", {"n": "1.5"}), ("2", {"m": "2"})]
     assert quotes(dataset) == [[SECOND], []]
@@ -224,7 +224,7 @@ def test_rows_without_a_question_are_quotes_of_the_question_above(tmp_path):
 def test_what_rows_of_one_question_do_not_agree_in_is_said(tmp_path):
     path = tmp_path / "q.csv"
     path.write_text(f"question;quote;topic;n\nWas?;{FIVE};x;\nWas?;{SECOND};z;1\n")
-    with collected() as notes:
+    with collect_notes() as notes:
         dataset = load_dataset(path, corpus=CORPUS)
     assert dataset.queries[0].metadata == {"topic": "x", "n": "1"}
     assert notes == [f"{path}: rows of one question differ in 'topic' (line 3); the first value is kept"]
@@ -256,7 +256,7 @@ def test_text_in_place_of_questions_is_refused():
 def test_the_table_with_suggestions_has_a_row_for_each_quote_and_is_read_without_being_told_columns(tmp_path):
     path = tmp_path / "q.csv"
     path.write_text(f"Frage;Zitat 1;Zitat 2;answer;Team\nWas?;Uber Größe sagt er: fünf Meter.;{SECOND};x;y\n", "cp1252")
-    with collected():
+    with collect_notes():
         table = check_quotes(path, CORPUS).save_suggestions()
     text = table.read_text("utf-8")
     assert text.startswith('\ufeff"question";"quote";"answer_text";"Team";"quote_check"')  # Excel reads it as UTF-8
@@ -271,7 +271,7 @@ def test_the_table_with_suggestions_has_a_row_for_each_quote_and_is_read_without
 def test_every_other_column_comes_out_again(tmp_path):
     path = tmp_path / "q.csv"
     path.write_text(f"Frage;Zitat;Abteilung;tags\nWas?;{FIVE};Einkauf;a\nZwei?;{SECOND};Vertrieb;b\n", "cp1252")
-    with collected():
+    with collect_notes():
         dataset = load_dataset(path, corpus=CORPUS)
     told = [{"Abteilung": "Einkauf", "tags": "a"}, {"Abteilung": "Vertrieb", "tags": "b"}]
     saved = load_dataset(save_dataset(dataset, tmp_path / "q.json"), corpus=CORPUS)

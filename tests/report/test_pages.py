@@ -13,7 +13,7 @@ from rag_evaluation_framework.components.providers import ModelUsage
 from rag_evaluation_framework.data import Skipped
 from rag_evaluation_framework.datasets.checks import dataset_quality, describe_dataset, lint_dataset, public_questions
 from rag_evaluation_framework.labels import Additions, QuoteCheck, relabel
-from rag_evaluation_framework.report.page import Bar, Page, Part, Table, drawn, within
+from rag_evaluation_framework.report.page import Bar, Page, Part, Table, drawn, excerpt
 from rag_evaluation_framework.runs import GateVerdict
 from support import browser
 from support.each import each
@@ -103,7 +103,7 @@ def test_a_share_is_a_bar_from_0_without_an_interval(share, text):
 
 
 def test_what_is_around_a_passage_ends_at_words_if_there_are_some():
-    found = within("one two three four five", 8, 13, 6, [Part("three")])
+    found = excerpt("one two three four five", 8, 13, 6, [Part("three")])
     assert [part.text for part in found] == ["… two ", "three", " four …"]
-    found = within("山" * 40, 10, 12, 5, [Part("x")])
+    found = excerpt("山" * 40, 10, 12, 5, [Part("x")])
     assert [part.text for part in found] == ["… 山山山山山", "x", "山山山山山 …"]

@@ -20,7 +20,7 @@ from rag_evaluation_framework import (
     TokenLevelGroundTruth,
     evaluate,
 )
-from rag_evaluation_framework.base.notes import collected
+from rag_evaluation_framework.base.notes import collect_notes
 from rag_evaluation_framework.data import ChunkId, Hit, QueryRanking, Rankings
 from rag_evaluation_framework.scoring import score
 
@@ -139,7 +139,7 @@ def test_that_a_ranking_of_unknown_lengths_ran_out_is_not_said():
 
 def test_names_that_are_no_ids_of_the_corpus_are_noted_in_rankings_made_by_hand():
     ranking = QueryRanking(QUESTION, (Hit(DocumentId("a"), 100, 120), Hit(DocumentId("a.md"), text="?")))
-    with collected() as notes:
+    with collect_notes() as notes:
         table = score(Rankings.of([ranking], CORPUS), TRUTH, [SpanRecall()], [2])
     assert notes[0].startswith("results of documents that the corpus does not have: 1, the first 'a.md'; they count")
     assert table.mean == {"span_recall@2": 20 / len(ANSWER)}

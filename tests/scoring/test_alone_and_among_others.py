@@ -25,7 +25,7 @@ from rag_evaluation_framework import (
     score_rankings,
     score_spans,
 )
-from rag_evaluation_framework.base.notes import collected
+from rag_evaluation_framework.base.notes import collect_notes
 from rag_evaluation_framework.data import Hit, QueryId, QueryRanking, QueryText, Rankings
 from rag_evaluation_framework.scoring import score
 from rag_evaluation_framework.scoring.metrics import ALL_METRICS, RankMetric, SpanMetric
@@ -89,7 +89,7 @@ def scored(truth, found):
         for name, chunks in found.items()
     )
     rankings = Rankings.of(entries, CORPUS, chunks=CHUNKS)
-    with collected():  # that one metric takes budgets only
+    with collect_notes():  # that one metric takes budgets only
         return [
             score(rankings, dataset(truth), metrics(level), [*KS, *BUDGETS], level=level, tokenizer=str.split)
             for level in LEVELS

@@ -37,7 +37,7 @@ from rag_evaluation_framework import (
     evaluate,
     score_spans,
 )
-from rag_evaluation_framework.base.notes import collected
+from rag_evaluation_framework.base.notes import collect_notes
 from rag_evaluation_framework.components import FunctionRetriever
 from rag_evaluation_framework.data import (
     ChunkId,
@@ -397,7 +397,7 @@ def test_rankings_cut_for_a_budget_or_of_unknown_length_are_counted():
         CHUNK,
         corpus=CORPUS,
     )
-    with collected() as notes:
+    with collect_notes() as notes:
         score(retrieve(search, CORPUS, truth.queries, ["100ch"]), truth, [ChunkRecall()], ["100ch"])
     assert [note.partition(";")[0] for note in notes if "length is not known" in note] == [
         "rankings of results whose length is not known: 1 of 3"
@@ -413,7 +413,7 @@ def test_a_budget_over_results_of_unknown_length_is_scored_as_an_evaluation_does
     )
     at_once = evaluate(search, truth, k=[], budgets=["100ch"], metrics=[ChunkRecall()])
     rankings = retrieve(search, CORPUS, truth.queries, ["100ch"])
-    with collected() as notes:
+    with collect_notes() as notes:
         table = score(rankings, truth, [ChunkRecall()], ["100ch", "200ch"])
     assert table.mean == {"chunk_recall@100ch": None, "chunk_recall@200ch": None}
     assert at_once.metrics == {"chunk_recall@100ch": None}

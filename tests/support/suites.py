@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 
 from rag_evaluation_framework import Document, DocumentId, PositionAwareChunk, PositionAwareChunker
-from rag_evaluation_framework.base.coroutines import adapted, resolved
+from rag_evaluation_framework.base.coroutines import as_synchronous, resolved
 from rag_evaluation_framework.components.chunkers.function import position_aware
 from rag_evaluation_framework.data import Hit, generate_pa_chunk_id
 from rag_evaluation_framework.errors import InputError
@@ -66,7 +66,7 @@ class VectorStoreConformance(components.VectorStoreConformance):
         for number, text in enumerate(_TEXTS):
             name = DocumentId(f"{number}/{text[:50]}")
             chunk = PositionAwareChunk(generate_pa_chunk_id("x"), text, name, 0, len(text))
-            store = adapted(self.make())
+            store = as_synchronous(self.make())
             try:
                 store.add([_chunk("a.md", 0), chunk], _vectors(2))
             except InputError:
@@ -77,7 +77,7 @@ class VectorStoreConformance(components.VectorStoreConformance):
 
     def test_clear_can_be_repeated(self):
         """A store can be emptied before anything was added, twice in a row, and between one filling and the next."""
-        store = adapted(self.make())
+        store = as_synchronous(self.make())
         store.clear()
         for start in (0, 1_000, 2_000):
             chunks = [_chunk("a.md", start + 50 * number) for number in range(3)]
@@ -162,7 +162,7 @@ class ChunkerConformance(components.ChunkerConformance):
 
     def test_chunk_returns_the_texts(self):
         """`chunk` returns plain texts, of a position-aware chunker those of its chunks."""
-        chunker = adapted(self.make())
+        chunker = as_synchronous(self.make())
         texts = chunker.chunk(_PROSE)
         assert all(isinstance(text, str) for text in texts), f"chunk() returned {texts!r}"
         if isinstance(chunker, PositionAwareChunker):
@@ -179,7 +179,7 @@ class ChunkerConformance(components.ChunkerConformance):
 class RetrieverConformance(components.RetrieverConformance):
     def test_a_closed_retriever_can_be_indexed_again(self):
         """`close` can be called twice, and after `index` the retriever works again."""
-        retriever = adapted(self.make())
+        retriever = as_synchronous(self.make())
         retriever.index(components._corpus(DOCUMENTS))
         before = components._ranking(retriever, QUESTIONS[0], 5)
         retriever.close()
@@ -214,7 +214,7 @@ class EmbedderConformance(components.EmbedderConformance):
 
     def test_fitting_again_does_not_change_the_first_result(self):
         """Two corpora can be used side by side."""
-        embedder = adapted(self.make())
+        embedder = as_synchronous(self.make())
         first = embedder.fit(components._DOCUMENTS)
         vectors = first.embed(components._TEXTS)
         embedder.fit(components._OTHER_DOCUMENTS)
@@ -224,7 +224,7 @@ class EmbedderConformance(components.EmbedderConformance):
     def test_the_texts_are_not_changed(self):
         """Lists that are passed in stay as they are."""
         documents, texts = list(components._DOCUMENTS), list(components._TEXTS)
-        adapted(adapted(self.make()).fit(documents)).embed(texts)
+        as_synchronous(as_synchronous(self.make()).fit(documents)).embed(texts)
         assert documents == list(components._DOCUMENTS), "fit changed the list of documents"
         assert texts == list(components._TEXTS), "embed changed the list of texts"
 
@@ -240,13 +240,13 @@ class RerankerConformance(components.RerankerConformance):
     def test_the_chunks_are_not_changed(self):
         """The list that is passed in stays as it is."""
         chunks = _candidates()
-        _reranked(adapted(self.make()), _QUERIES[0], chunks)
+        _reranked(as_synchronous(self.make()), _QUERIES[0], chunks)
         assert chunks == _candidates(), f"the list was changed to {chunks}"
 
     def test_unusual_questions_are_not_an_error(self):
         """Empty and blank questions, unknown words, emoji, lone surrogates and very long questions give an order."""
         reranker, chunks = (
-            adapted(self.make()),
+            as_synchronous(self.make()),
             [*_candidates(), _candidate("odd.md", "\ud800 odd"), _candidate("blank.md", " \n")],
         )
         for query in _STRANGE:
@@ -255,7 +255,7 @@ class RerankerConformance(components.RerankerConformance):
 
     def test_preparing_twice_is_not_an_error(self):
         """`prepare` may be called before every index, or not at all."""
-        reranker, chunks = adapted(self.make()), _candidates()
+        reranker, chunks = as_synchronous(self.make()), _candidates()
         before = _reranked(reranker, _QUERIES[0], chunks)
         for _ in range(2):
             reranker.prepare()

@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple, Never, Protocol, TypeAlias, cast
 
 from ..base.coroutines import resolved
 from ..base.exits import outcome
-from ..base.outside import class_name, raised, shown
+from ..base.outside import class_name, error_text, shown
 from ..data import Retrieval
 from ..errors import ConfigError
 from .results import as_hits
@@ -308,7 +308,7 @@ def signature_of(target: Any) -> inspect.Signature:
     """
 
     def refuse(error: BaseException) -> Never:
-        raise ValueError(f"its signature cannot be read: {raised(error)}") from error
+        raise ValueError(f"its signature cannot be read: {error_text(error)}") from error
 
     return outcome(lambda: inspect.signature(target), refuse)
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from ..base.coroutines import resolved
 from ..base.exits import outcome
 from ..base.notes import note
-from ..base.outside import class_name, fit_to_keep, name_line, one_line, said, shown
+from ..base.outside import class_name, error_message, fit_to_keep, name_line, one_line, shown
 from ..data import AnyChunk, CharacterSpan, Chunk, Document, DocumentId, PositionAwareChunk
 from ..data.hits import Hit, Retrieval, Stage
 from ..data.values import (
@@ -359,7 +359,7 @@ def _from_mapping(fields: Mapping[str, Any], source: str, what: str = "dict") ->
                 "'doc_id' or 'chunk_id' alone"
             )
     else:
-        begin = told_start(fields)
+        begin = given_start(fields)
         if doc_id is None:
             named = [*map(fields.get, SOURCE_KEYS), *map(metadata.get, _METADATA_SOURCES), fields.get("ref_doc_id")]
             sources = tuple(_id(name) for name in named if name is not None)
@@ -370,7 +370,7 @@ def _from_mapping(fields: Mapping[str, Any], source: str, what: str = "dict") ->
     return Hit(_id(doc_id), start, end, _id(chunk_id), text, score, sources)
 
 
-def told_start(fields: Mapping[str, Any]) -> int | None:
+def given_start(fields: Mapping[str, Any]) -> int | None:
     """Return the start of a text as its splitter gives it, in its metadata too; None if it gives none."""
     begins = [_known(named, _SPLITTER_STARTS) for named in (fields, _mapping(_known(fields, METADATA_KEYS)))]
     return next((begin for begin in begins if type(begin) is int and begin >= 0), None)
@@ -498,7 +498,7 @@ def _piece(given: Any, text: str) -> Piece | None:
     own = _known(fields, TEXT_KEYS)
     if not isinstance(own, str):
         return None
-    start = told_start(fields)
+    start = given_start(fields)
     return Piece(plain_text(own), start if start is not None and text.startswith(own, start) else None)
 
 
@@ -540,7 +540,9 @@ def _array(
         numbers = plain_array(returned)
     except UNREADABLE as error:
         told = one_line(shown(returned))
-        raise UnreadableAnswer(f"{source} returned {told} for {len(texts)} texts: {said(error)}; {expected}") from error
+        raise UnreadableAnswer(
+            f"{source} returned {told} for {len(texts)} texts: {error_message(error)}; {expected}"
+        ) from error
     if not fits(numbers.shape):
         told = f"shape {numbers.shape}" if numbers.ndim else one_line(shown(returned))
         raise UnreadableAnswer(f"{source} returned {told} for {len(texts)} texts; {expected}")

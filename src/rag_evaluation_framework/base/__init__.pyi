@@ -4,7 +4,7 @@ from .event_loop import start_coroutine as start_coroutine
 from .files import parse_json as parse_json
 from .files import read_text as read_text
 from .files import write_new as write_new
-from .notes import collected as collected
+from .notes import collect_notes as collect_notes
 from .notes import note as note
 from .optional import install_command as install_command
 from .optional import installed_version as installed_version

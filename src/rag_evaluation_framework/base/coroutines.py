@@ -36,7 +36,7 @@ _cancelled = Event()
 _adaptations: WeakValueDictionary[int, Any] = WeakValueDictionary()
 
 
-def adapted(component: T) -> T:
+def as_synchronous(component: T) -> T:
     """Return a component whose public methods are ordinary ones: itself unless it has coroutine methods.
 
     Else it is a view of the component, of the same class as far as anybody can see, and with the same state. What its
@@ -72,7 +72,7 @@ def resolved(value: Any) -> Any:
     future: Future[Any] | None = None
     try:
         future = support.start_coroutine(coroutine)
-        return waited_for(future)
+        return wait_for(future)
     except BaseException:  # in place: between two calls of a context manager an interrupt would miss it
         if future is None:  # Ctrl-C came before anybody waited, and the coroutine may have begun
             _cancelled.set()
@@ -83,7 +83,7 @@ def resolved(value: Any) -> Any:
         raise
 
 
-def waited_for(future: "Future[T]", seconds: float | None = None) -> T:
+def wait_for(future: "Future[T]", seconds: float | None = None) -> T:
     """Return the result of a future, and wait no longer than that; it is cancelled with the work this is part of.
 
     Raises:
@@ -192,7 +192,7 @@ class _Adapted:
         delattr(_component_of(self), name)
 
     def __reduce_ex__(self, protocol: Any) -> tuple[Callable[..., Any], tuple[Any]]:
-        return adapted, (copy(_component_of(self)),)
+        return as_synchronous, (copy(_component_of(self)),)
 
     def __del__(self) -> None:
         """Release nothing: it is the component's."""
@@ -270,7 +270,7 @@ class OutOfTime(Exception):
         self.abandoned = abandoned
 
 
-def within(seconds: float, work: Callable[[], T]) -> T:
+def run_within(seconds: float, work: Callable[[], T]) -> T:
     """Return what `work` returns, or raise what it raises.
 
     It is done in a copy of the caller's context, in a thread that does not keep the program from ending. What it
@@ -290,7 +290,7 @@ def within(seconds: float, work: Callable[[], T]) -> T:
     thread = Thread(target=copy_context().run, args=(held,), name="rag-eval-within", daemon=True)
     thread.start()
     try:
-        return waited_for(done, min(seconds, TIMEOUT_MAX))
+        return wait_for(done, min(seconds, TIMEOUT_MAX))
     except TimeoutError:
         if done.done():  # it is the work's own, or came together with the result
             return done.result()
@@ -360,7 +360,7 @@ def side_by_side(work: Callable[[T], R], items: Sequence[T], at_once: int) -> Ge
         return
     with _threads(work, at_once) as (start, _):
         for future in [start(item) for item in items]:
-            yield waited_for(future)
+            yield wait_for(future)
 
 
 def as_finished(work: Callable[[T], R], items: Sequence[T], at_once: int) -> Generator[tuple[int, R]]:
@@ -401,7 +401,7 @@ def as_finished(work: Callable[[T], R], items: Sequence[T], at_once: int) -> Gen
         raise first
 
 
-def awaited(method: Callable[Concatenate[S, P], R]) -> Callable[Concatenate[S, P], Coroutine[Any, Any, R]]:
+def as_coroutine(method: Callable[Concatenate[S, P], R]) -> Callable[Concatenate[S, P], Coroutine[Any, Any, R]]:
     """Return a method as a coroutine function that does its work in a thread, for code that runs in an event loop.
 
     The loop goes on meanwhile. If the task is cancelled, coroutines that the work awaits are cancelled.

@@ -97,7 +97,7 @@ _MINE = f"{_PREFIX}{platform.node()}-"  # locks are known to this machine alone
 
 
 @contextmanager
-def unfinished(parent: Path) -> Generator[Path]:
+def temporary_folder(parent: Path) -> Generator[Path]:
     """Make a hidden folder in `parent` for content that is moved there when finished; remove leftovers afterwards.
 
     Folders of processes that were killed are removed first, and `parent` is made if there is none.
@@ -398,7 +398,7 @@ def write_new(path: Path, text: str) -> None:
     """
     checked_path(path)
     try:
-        with unfinished(path.parent) as folder:
+        with temporary_folder(path.parent) as folder:
             part = folder / "part"
             with part.open("xb") as file:
                 # A lone surrogate, which UTF-8 cannot hold, becomes its JSON escape.
@@ -417,7 +417,7 @@ def write_over(path: Path, text: str) -> None:
     Raises:
         OSError: It cannot be written.
     """
-    with unfinished(path.parent) as folder:
+    with temporary_folder(path.parent) as folder:
         part = folder / "part"
         part.write_bytes(text.encode("utf-8", "backslashreplace"))
         part.replace(path)
@@ -451,7 +451,7 @@ FREE = 16 << 20
 RATIO = 50
 
 
-def unfolded(data: bytes, path: Path) -> bytes:
+def decompressed(data: bytes, path: Path) -> bytes:
     """Return what is compressed in the content of a file.
 
     Raises:
@@ -467,7 +467,7 @@ def unfolded(data: bytes, path: Path) -> bytes:
     return found
 
 
-def unfolded_lines(path: Path) -> Iterator[bytes]:
+def decompressed_lines(path: Path) -> Iterator[bytes]:
     """Yield the lines that are compressed in a file; no more than one of them is kept.
 
     Raises:

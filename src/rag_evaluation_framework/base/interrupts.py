@@ -100,7 +100,7 @@ def go_on() -> None:
         _Memory.goes_on = True
 
 
-def finished(work: Callable[[], T]) -> tuple[T, KeyboardInterrupt | None]:
+def finish(work: Callable[[], T]) -> tuple[T, KeyboardInterrupt | None]:
     """Do short work that follows long work to its end, and return what it returns, and the interrupt that came.
 
     It is begun anew after an interrupt, so it has to be repeatable. People are told. A second interrupt is

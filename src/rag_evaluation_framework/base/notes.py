@@ -40,7 +40,7 @@ def note(text: str) -> None:
 
 
 @contextmanager
-def collected() -> Generator[list[str]]:
+def collect_notes() -> Generator[list[str]]:
     """Collect the notes of the body, each once, in order of their first occurrence.
 
     Of nested collectors the innermost collects; its owner decides what to pass on. If the body raises, nobody will read

@@ -12,7 +12,7 @@ from typing import Never
 
 from ..errors import MissingDependency
 from .exits import outcome
-from .outside import raised, said
+from .outside import error_message, error_text
 
 DISTRIBUTION = "rag-evaluation-framework"
 
@@ -32,7 +32,7 @@ def require(module: str, *, extra: str, needed_by: str) -> ModuleType:
     def refuse(error: BaseException) -> Never:
         package = module.partition(".")[0]
         # A package that is damaged, or built for other versions of what it uses, raises anything.
-        why = said(error) if isinstance(error, ImportError) else raised(error)
+        why = error_message(error) if isinstance(error, ImportError) else error_text(error)
         raise MissingDependency(
             f"{needed_by} needs the package that provides `{package}`, which cannot be imported ({why}). "
             f"Install it with: {install_command(extra)}",

@@ -155,7 +155,7 @@ def shown(value: object, most: int = _VALUE) -> str:
     return harmless(written if len(written) <= most else f"{written[: most - 1]}…")
 
 
-def said(error: BaseException) -> str:
+def error_message(error: BaseException) -> str:
     """Return the message of an error, escaped, even if its `str` raises."""
     text = _written(str, error)
     if isinstance(text, BaseException):
@@ -168,6 +168,6 @@ def _written(write: Callable[[object], str], value: object) -> str | BaseExcepti
     return outcome(lambda: str.__str__(write(value)), lambda error: error)  # it may be of a subclass of `str`
 
 
-def raised(error: BaseException) -> str:
+def error_text(error: BaseException) -> str:
     """Return the class and the message of an error, escaped."""
-    return f"{class_name(error)}: {said(error)}"
+    return f"{class_name(error)}: {error_message(error)}"

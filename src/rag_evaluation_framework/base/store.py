@@ -13,7 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from ..errors import DatasetError
-from .files import from_home, is_unfinished, remove_abandoned, unfinished
+from .files import from_home, is_unfinished, remove_abandoned, temporary_folder
 from .notes import note
 from .progress import progress
 
@@ -120,7 +120,7 @@ class Store(HashedFiles):
             OSError: They cannot be written.
         """
         listed: list[str] = []
-        with unfinished(self.folder) as folder:
+        with temporary_folder(self.folder) as folder:
             for text in texts:
                 data = text.encode("utf-8", "surrogatepass")
                 digest = hashlib.sha256(data).hexdigest()
@@ -226,7 +226,7 @@ class Cache(HashedFiles):
         for attempt in range(1, _ATTEMPTS + 1):
             try:
                 # Beside the folder, as it is quick only where there are few files to remove what killed processes left.
-                with unfinished(self.folder.parent) as made:
+                with temporary_folder(self.folder.parent) as made:
                     self.folder.mkdir(exist_ok=True)
                     for key, content in entries.items():
                         if len(content) <= self._most:

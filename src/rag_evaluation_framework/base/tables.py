@@ -19,7 +19,7 @@ from .exits import outcome
 from .files import LARGEST, as_utf8, read_bytes
 from .notes import note
 from .optional import require
-from .outside import bounded, said, shown
+from .outside import bounded, error_message, shown
 
 _SHEETS = (".xlsx", ".xlsm", ".xls", ".ods")
 TABLES = (".csv", ".tsv", *_SHEETS)
@@ -231,7 +231,9 @@ def _sheet_rows(
     calamine: Any = require("python_calamine", extra="documents", needed_by=f"a sheet such as {path.name}")
 
     def refuse(error: BaseException) -> Never:
-        raise refusal(f"{path}: cannot be read as a sheet ({said(error)}); save it again, or as CSV UTF-8") from error
+        raise refusal(
+            f"{path}: cannot be read as a sheet ({error_message(error)}); save it again, or as CSV UTF-8"
+        ) from error
 
     sheets = outcome(lambda: _sheets(data, calamine.CalamineWorkbook), refuse)
     firsts = {name: [cells for _, cells in rows[:_FIRST]] for name, rows in sheets.items()}

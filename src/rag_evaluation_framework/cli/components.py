@@ -7,7 +7,7 @@ import typer
 
 from .. import base
 from ..base.exits import outcome
-from ..base.outside import name_line, one_line, raised
+from ..base.outside import error_text, name_line, one_line
 from ..contracts import registry
 from ..contracts.component import Component, default_parameters
 from .output import print_json, print_text
@@ -31,7 +31,7 @@ def components(*, as_json: bool = False) -> None:
 
 def _listed(kind: Any, name: str) -> dict[str, Any]:
     broken: dict[str, Any] = {"name": name, "parameters": {}, "install": None}
-    return outcome(lambda: _described(kind, name), lambda error: broken | {"problem": raised(error)})
+    return outcome(lambda: _described(kind, name), lambda error: broken | {"problem": error_text(error)})
 
 
 def _described(kind: Any, name: str) -> dict[str, Any]:

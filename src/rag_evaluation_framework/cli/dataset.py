@@ -17,7 +17,7 @@ import rag_evaluation_framework as rag
 
 from .. import data, labels, report, trackers
 from ..authoring import people
-from ..base.files import checked_path, published, read_text, unfinished
+from ..base.files import checked_path, published, read_text, temporary_folder
 from ..base.outside import harmless, one_line
 from ..datasets import checks
 from ..datasets.load import load_unfinished
@@ -81,7 +81,7 @@ def write_dataset(updated: rag.Dataset[Any], dataset: Path, output: Path | None 
     text, kept = dataset_text(updated, dataset), None
     try:
         if text.encode(errors="backslashreplace") != file.read_bytes():
-            with unfinished(file.parent) as folder:
+            with temporary_folder(file.parent) as folder:
                 copy = Path(shutil.copy(file, folder / "kept"))
                 numbered = (file.with_name(f"{file.stem}.{number}{file.suffix}") for number in count(1))
                 kept = next(name for name in numbered if published(copy, name))

@@ -7,7 +7,7 @@ from typing import cast
 
 from ..base.exits import exit_text
 from ..base.interrupts import INTERRUPTED, Interrupt, first_interrupt
-from ..base.outside import fit_to_show, one_line, raised
+from ..base.outside import error_text, fit_to_show, one_line
 from ..errors import ComponentExited, Interrupted, RagEvalError, ResultError
 from .output import OutputClosed, OutputFailed
 
@@ -72,7 +72,7 @@ def _told_of(error: BaseException) -> int:
             given: object = getattr(error, "__notes__", None)
             listed = cast("list[object]", given) if isinstance(given, list) else []
             notes = "".join(f"; {one_line(note)}" for note in listed if isinstance(note, str))
-            return _failed(f"{raised(error)}{notes} (set RAG_EVAL_DEBUG=1 to see where)")
+            return _failed(f"{error_text(error)}{notes} (set RAG_EVAL_DEBUG=1 to see where)")
 
 
 def _interrupted(came: Interrupt, error: BaseException | None) -> int:

@@ -15,7 +15,7 @@ import rag_evaluation_framework as rag
 
 from .. import report
 from ..authoring import models
-from ..base.notes import collected, note
+from ..base.notes import collect_notes, note
 from ..components import llms, providers
 from ..contracts import registry
 from ..errors import ConfigError, Interrupted
@@ -79,7 +79,7 @@ def generate(
     ]
     strategies += [] if dimensions is None else [models.DimensionQuestions.from_file(dimensions)]
     strategies += [] if real_questions is None else [models.RealQuestions.from_file(real_questions)]
-    with components_print_to_stderr(), collected() as notes:
+    with components_print_to_stderr(), collect_notes() as notes:
         cut_by = [] if chunker is None else [registry.build("chunker", chunker)]
         kind: Any = rag.ChunkLevelDataGenerator if cut_by else rag.TokenLevelDataGenerator
         generator: models.SyntheticDataGenerator[Any] = kind(

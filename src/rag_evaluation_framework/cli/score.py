@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import rag_evaluation_framework as rag
 
 from .. import report
-from ..base.notes import collected
+from ..base.notes import collect_notes
 from ..base.outside import first_of, name_line, shown
 from ..datasets import rankings as rank_files
 from ..errors import DatasetError
@@ -71,7 +71,7 @@ def _scored(
     ranked = rank_files.RankFile.of_rankings(path, order, ties)
     ranked.check_ids(path)
     truths, found = judged.by_query, ranked.by_query
-    with collected() as notes:
+    with collect_notes() as notes:
         scores = rag.score_rankings(truths, found, metric) if metric else rag.score_rankings(truths, found)
     common = [query for query in truths if query in found]
     if not common:

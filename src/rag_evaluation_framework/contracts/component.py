@@ -11,7 +11,7 @@ from urllib.parse import unquote
 
 from ..base.exits import errors_as, no_exit, outcome
 from ..base.files import is_object
-from ..base.outside import HIDDEN, class_name, fit_to_keep, hide, is_secret, one_line, raised, shown
+from ..base.outside import HIDDEN, class_name, error_text, fit_to_keep, hide, is_secret, one_line, shown
 from ..errors import ConfigError
 
 # What components are given in confidence, so that it is hidden wherever it turns up.
@@ -88,7 +88,7 @@ def component_name(component: Any) -> str:
     """
     kind = class_name(component)
     with (
-        errors_as(lambda error: ConfigError(f"{kind}: its name cannot be read: {raised(error)}; expected a text")),
+        errors_as(lambda error: ConfigError(f"{kind}: its name cannot be read: {error_text(error)}; expected a text")),
         no_exit(kind, "name"),
     ):
         name = component.name

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..adapt.results import as_vectors
-from ..base.coroutines import adapted, resolved
+from ..base.coroutines import as_synchronous, resolved
 from ..base.outside import class_name, shown
 from ..data import CharacterSpan, ChunkId, Corpus, Cutoff, Document, DocumentId, EvaluationType
 from ..data.chunks import AnyChunk, PositionAwareChunk
@@ -190,7 +190,7 @@ def as_fitted(learnt: object, embedder: Embedder) -> Embedder:
     """
     if not isinstance(learnt, Embedder):
         raise InputError(f"{embedder.name}.fit returned {shown(learnt)}; expected an Embedder")
-    return adapted(learnt)
+    return as_synchronous(learnt)
 
 
 def checked_dimension(embedder: Embedder) -> int:

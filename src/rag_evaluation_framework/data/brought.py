@@ -17,8 +17,8 @@ import bracex
 
 from ..base.exits import errors_as
 from ..base.files import json_lines
-from ..base.notes import collected, note
-from ..base.outside import class_name, first_of, raised, shown
+from ..base.notes import collect_notes, note
+from ..base.outside import class_name, error_text, first_of, shown
 from ..base.progress import progress
 from ..base.tables import TABLES, headings, read_rows
 from ..corpus.readers import Converter, Reading, Source, read_file, readable
@@ -119,7 +119,7 @@ def _unpacked(path: Path) -> Generator[Path]:
     """
     why = f"{path}: cannot be unpacked ({{}}); unpack it, and give the folder"
     with TemporaryDirectory() as place:
-        with errors_as(lambda error: CorpusError(why.format(raised(error)))), zipfile.ZipFile(path) as archive:
+        with errors_as(lambda error: CorpusError(why.format(error_text(error)))), zipfile.ZipFile(path) as archive:
             members = archive.infolist()
             if sum(member.file_size for member in members) > _LARGEST_ARCHIVE:
                 raise CorpusError(why.format(f"it unpacks to more than {_LARGEST_ARCHIVE:,} bytes"))
@@ -129,7 +129,7 @@ def _unpacked(path: Path) -> Generator[Path]:
             if twice := [shown(name.removeprefix(f"{place}{os.sep}")) for name, count in files.items() if count > 1]:
                 raise CorpusError(why.format(f"it has two files that would be {first_of(twice, _MOST_NAMED)}"))
         try:
-            with collected() as notes:
+            with collect_notes() as notes:
                 yield Path(place)
         except (CorpusError, MissingDependency) as error:
             raise type(error)(str(error).replace(place, str(path))) from error
@@ -290,7 +290,7 @@ def _counted(suffixes: Counter[str]) -> str:
 
 def _texts(folder: Path, paths: Mapping[str, Path], converter: Converter | None) -> list[Brought]:
     found, problems, missing = list[Brought](), list[str](), dict[str, list[str]]()
-    with collected() as notes:
+    with collect_notes() as notes:
         for name in progress(sorted(paths, key=canonical_document_id), "Reading documents", "document"):
             try:
                 if paths[name].exists() and not paths[name].is_file():
@@ -360,7 +360,7 @@ def _record(
     """Return a document, and whether its name is that of a file, of which it may be a page or a row."""
     is_row = is_mapping(given)
     names = (*TEXT_KEYS, *_ID_KEYS, *SOURCE_KEYS, *METADATA_KEYS)
-    with errors_as(lambda error: CorpusError(f"{where} ({class_name(given)}): reading it raises {raised(error)}")):
+    with errors_as(lambda error: CorpusError(f"{where} ({class_name(given)}): reading it raises {error_text(error)}")):
         fields: dict[str, Any] = {**given} if is_row else {name: getattr(given, name, None) for name in names}
     metadata: dict[str, Any] = {}
     for key in METADATA_KEYS:

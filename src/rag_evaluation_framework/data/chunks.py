@@ -160,7 +160,13 @@ class ChunkRegistry:
             self._known[_key(chunk)] = chunk
             self._alike[canonical_chunk_id(chunk.id)].append(chunk)
 
-    register_chunk = register_pa_chunk = register
+    def register_chunk(self, chunk: Chunk) -> None:
+        """Add a chunk without a position, as `register` does."""
+        self.register(chunk)
+
+    def register_pa_chunk(self, chunk: PositionAwareChunk) -> None:
+        """Add a position-aware chunk, as `register` does."""
+        self.register(chunk)
 
     def get(self, chunk_id: str) -> AnyChunk | None:
         """Return the chunk with this id, or else with the other form of the id; None if unknown."""

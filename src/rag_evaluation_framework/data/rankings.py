@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..base.exits import exit_text
-from ..base.outside import class_name, said, shown
+from ..base.outside import class_name, error_message, shown
 from ..errors import DatasetError, QueryFailed
 from .chunks import AnyChunk
 from .columns import Integers, Numbers, OnDemand
@@ -45,7 +45,7 @@ class Failure:
     @classmethod
     def of(cls, stage: str, error: BaseException) -> "Failure":
         """Return the failure that an error of a component stands for."""
-        message = exit_text(error) if isinstance(error, SystemExit) else said(error)
+        message = exit_text(error) if isinstance(error, SystemExit) else error_message(error)
         return cls(stage, class_name(error), message)
 
     @classmethod

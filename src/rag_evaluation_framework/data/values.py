@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..base.exits import errors_as, outcome
-from ..base.outside import raised, said, shown
+from ..base.outside import error_message, error_text, shown
 from ..errors import InputError
 
 T = TypeVar("T")
@@ -37,7 +37,7 @@ def _readable(read: Callable[[Any], T]) -> Callable[[Any], T]:
     def refuse(error: BaseException) -> Never:
         if isinstance(error, UNREADABLE):
             raise error
-        raise ValueError(said(error)) from error
+        raise ValueError(error_message(error)) from error
 
     @wraps(read)
     def read_safely(value: Any) -> T:
@@ -146,7 +146,7 @@ def items(given: Any, source: str, most: int | None = None) -> list[Any]:
     Raises:
         InputError: Reading it raises something.
     """
-    with errors_as(lambda error: InputError(f"{source} gives {shown(given)}; reading it raises {raised(error)}")):
+    with errors_as(lambda error: InputError(f"{source} gives {shown(given)}; reading it raises {error_text(error)}")):
         return [*islice(given, most)]
 
 

@@ -8,7 +8,7 @@ from typing import Any, TypedDict, Unpack, overload
 
 from .. import base, labels
 from ..base.files import Json, checked_path, json_lines, read_json_text, read_text
-from ..base.notes import collected
+from ..base.notes import collect_notes
 from ..base.outside import shown
 from ..base.records import brief_repr
 from ..base.tables import TABLES, read_rows
@@ -195,7 +195,7 @@ def _read_table(
 ) -> Dataset[CharacterSpan]:
     check_level(str(path), "token-level", level)
     if path.suffix.lower() == ".csv":
-        with collected():  # the reader of quotes says it again
+        with collect_notes():  # the reader of quotes says it again
             rows = read_rows(path)
             _, header = next(rows, (1, list[str]()))
         if set(header) >= COLUMNS:

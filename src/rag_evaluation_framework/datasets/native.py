@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal, TypeGuard, TypeVar
 from pydantic import FailFast, Field, StringConstraints
 from pydantic.alias_generators import to_camel
 
-from ..base.files import Json, checked_path, is_list, is_object, unfinished, write_new
+from ..base.files import Json, checked_path, is_list, is_object, temporary_folder, write_new
 from ..base.outside import json_text
 from ..base.records import IGNORED, Problems, Record, RecordReader, storable
 from ..data import CHUNK, Corpus, Dataset, DocumentId, EvaluationType, GroundTruth, Query, QueryId, QueryText
@@ -334,7 +334,7 @@ def replace_dataset(dataset: Dataset[Any], path: Path, state: str) -> str:
     """
     file = path.resolve() if path.is_symlink() else path
     try:
-        with unfinished(file.parent) as folder:
+        with temporary_folder(file.parent) as folder:
             part = folder / path.name
             write_new(part, dataset_text(dataset, path))
             written = file_state(part)

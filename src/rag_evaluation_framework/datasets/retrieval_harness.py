@@ -12,7 +12,7 @@ from pydantic.alias_generators import to_camel
 
 from ..base.exits import outcome
 from ..base.files import Json, checked_path, is_list, is_object, read_text
-from ..base.outside import raised, said, shown
+from ..base.outside import error_message, error_text, shown
 from ..base.records import KEPT, RecordReader, as_list, json_path
 from ..data import DOCUMENT, Corpus, Document, DocumentId, DocumentLevelGroundTruth, Query, QueryId, QueryText
 from ..data.dataset import Dataset, Mode
@@ -278,7 +278,9 @@ def _loaded(reference: str, loader: Loader | None) -> str:
         )
 
     def refuse(error: BaseException) -> Never:
-        raise DatasetError(f"{named} {said(error) if isinstance(error, InputError) else raised(error)}") from error
+        raise DatasetError(
+            f"{named} {error_message(error) if isinstance(error, InputError) else error_text(error)}"
+        ) from error
 
     text: Any = outcome(lambda: loader(reference), refuse)
     if not isinstance(text, str) or not text:

@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 from rapidfuzz.distance import LCSseq
 
-from ..base.files import unfinished
+from ..base.files import temporary_folder
 from ..base.progress import progress
 from ..data import Corpus, Dataset, Document, DocumentId
 from ..errors import DatasetError
@@ -529,7 +529,7 @@ class KnownWords:
         Raises:
             OSError: It cannot be written.
         """
-        with unfinished(file.parent) as folder:
+        with temporary_folder(file.parent) as folder:
             part = folder / "part.npz"
             # Differences of sorted numbers are small, so that a hash takes little more than a byte.
             np.savez_compressed(part, hashes=np.diff(self.hashes, prepend=np.uint32(0)))

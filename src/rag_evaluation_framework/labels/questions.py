@@ -18,8 +18,8 @@ from typing import Any, TypeAlias
 
 from ..base.exits import errors_as
 from ..base.files import is_list, is_object, json_lines, read_json_text, read_text
-from ..base.notes import collected, note
-from ..base.outside import first_of, raised, shown
+from ..base.notes import collect_notes, note
+from ..base.outside import error_text, first_of, shown
 from ..base.tables import headings, read_rows
 from ..data.values import is_mapping
 from ..errors import DatasetError
@@ -132,7 +132,7 @@ def _rows_of(given: Any, source: str, has: Callable[[list[str]], bool]) -> Itera
     rows: Iterable[tuple[int, Any]]
 
     def refused(error: Exception) -> DatasetError:
-        return DatasetError(f"{where}: is not as a tool exports it ({raised(error)}); mend it, or export it again")
+        return DatasetError(f"{where}: is not as a tool exports it ({error_text(error)}); mend it, or export it again")
 
     with errors_as(refused):
         if ending == ".jsonl":
@@ -165,7 +165,9 @@ def _plain(given: Any) -> Any:
         return dict(found)
     for name, arguments in (("to_dicts", ()), ("to_list", ()), ("model_dump", ()), ("to_dict", ("records",))):
         if callable(getattr(given, name, None)):
-            with errors_as(lambda error: DatasetError(f"{shown(given)} cannot be read as questions: {raised(error)}")):
+            with errors_as(
+                lambda error: DatasetError(f"{shown(given)} cannot be read as questions: {error_text(error)}")
+            ):
                 return getattr(found, name)(*arguments)
     return getattr(found, "goldens", found)
 
@@ -322,7 +324,7 @@ def columns_of(
 def _has_columns(names: Sequence[str], given: Mapping[str, str] | None, roles: Sequence[str] = COLUMNS) -> bool:
     """Return whether `columns_of` finds its columns among these."""
     try:
-        with collected():
+        with collect_notes():
             columns_of(names, given, "", roles)
     except DatasetError:
         return False

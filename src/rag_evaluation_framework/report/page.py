@@ -339,7 +339,7 @@ def muted(texts: Iterable[str], title: str = "", indent: int = 2) -> Lines:
     return Lines(tuple(line((text, "muted"), indent=indent) for text in texts), title)
 
 
-def within(content: str, start: int, end: int, around: int, marked: Iterable[Part]) -> tuple[Part, ...]:
+def excerpt(content: str, start: int, end: int, around: int, marked: Iterable[Part]) -> tuple[Part, ...]:
     """Return what is marked of a document with so many characters on either side, from and to whole words."""
     before, behind = content[max(start - around, 0) : start], content[end : end + around]
     if start > around:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypedDict, Unpack, overload
 
 from ..adapt.adapt import OwnChunker, OwnEmbedder, OwnReranker
-from ..base.coroutines import awaited
+from ..base.coroutines import as_coroutine
 from ..base.files import checked_path
 from ..base.outside import shown
 from ..base.records import refuse_unknown
@@ -372,7 +372,7 @@ class Evaluation(ABC, Generic[U]):
         result: SweepResult = load_installed(_SWEEP)(self, sweep, config).run(root, **how)
         return result
 
-    arun = awaited(run)
+    arun = as_coroutine(run)
     """Does what `run` does in a thread, for code that runs in an event loop: notebooks and services.
 
     The loop goes on meanwhile. If the task is cancelled, coroutines that are awaited are cancelled, and no other

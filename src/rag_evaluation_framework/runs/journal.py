@@ -42,7 +42,7 @@ from ..datasets.rankings.hit_lines import JOURNAL_VERSION
 from ..errors import ConfigError, Interrupted
 from . import store
 from .config import ExperimentConfig
-from .shown import noted
+from .shown import run_note
 
 Resume = Literal["if-sure", "always", "never"]
 """Which answers of an unfinished run are taken: those of which nothing can have changed; also those of servers,
@@ -207,7 +207,7 @@ class Journal:
         with self._writing:
             self._write()
         kind = "kept" if self.sure or self.resume == "always" else "kept unsure"
-        return noted(kind if self._answered else "none kept", count=len(self._answered), all=self.questions)
+        return run_note(kind if self._answered else "none kept", count=len(self._answered), all=self.questions)
 
     def end(self) -> int:
         """Let nothing be asked any more, as the run was interrupted, and return how many questions are answered."""
@@ -238,7 +238,7 @@ class Journal:
                 continue
             else:
                 if is_used:
-                    self.notes.append(noted("another run"))
+                    self.notes.append(run_note("another run"))
                 self._made = [self.folder, *self._made]
                 return lock
         return None
@@ -272,15 +272,19 @@ class Journal:
         if self._answered:
             others = [fact for fact in facts if any(fact in changed[file] for file in taken)]
             kind = "answers at other cutoffs" if _CUTOFFS in others else "answers"
-            self.notes.append(noted(kind, count=len(self._answered), all=self.questions, created=begun["created"]))
+            self.notes.append(run_note(kind, count=len(self._answered), all=self.questions, created=begun["created"]))
             if others := [fact for fact in others if fact != _CUTOFFS]:
-                self.notes.append(noted("changed", changed=" and ".join(map(noted, others))))
+                self.notes.append(run_note("changed", changed=" and ".join(map(run_note, others))))
         elif firsts and not taken:
             *_, (last, first) = firsts.items()
-            why = noted("since", changed=" and ".join(map(noted, changed[last]))) if changed[last] else noted("unsure")
+            why = (
+                run_note("since", changed=" and ".join(map(run_note, changed[last])))
+                if changed[last]
+                else run_note("unsure")
+            )
             if first["journal"] != JOURNAL_VERSION:
-                why = noted("other version")
-            self.notes.append(noted("not used", where=one_line(str(self.folder)), why=why))
+                why = run_note("other version")
+            self.notes.append(run_note("not used", where=one_line(str(self.folder)), why=why))
         self._path = self.folder / _FILE.format(number)
         try:
             self._file = self._path.open("xb")
@@ -333,7 +337,7 @@ class Journal:
             if not self._written:
                 self._path.unlink(missing_ok=True)
         self._file = None
-        self.notes.append(noted("not kept", where=one_line(str(self.folder)), why=store.reason(error)))
+        self.notes.append(run_note("not kept", where=one_line(str(self.folder)), why=store.reason(error)))
 
 
 @contextmanager

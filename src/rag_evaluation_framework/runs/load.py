@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Generic, Literal, NamedTuple, 
 import numpy as np
 from pydantic import AfterValidator, AllowInfNan, BaseModel, Field, PlainValidator, Strict, TypeAdapter, ValidationError
 
-from ..base.files import from_home, is_deeper, is_list, is_object, json_lines, parse_json, read_text, unfinished
+from ..base.files import from_home, is_deeper, is_list, is_object, json_lines, parse_json, read_text, temporary_folder
 from ..base.outside import one_line, shown
 from ..components.providers.calls import ModelUsage
 from ..data import Answer, CharacterSpan, Cutoff, EvaluationType, Failure, Query, QueryId, QueryText, ScoreName, Skipped
@@ -446,7 +446,7 @@ def keep_baseline(run: str | Path, root: str | Path = store.ROOT) -> Path:
     report, rows = folder / store.REPORT, folder / store.QUESTIONS
     needs_rows = store.QUESTIONS in content["files"]
     try:
-        with unfinished(folder) as made:
+        with temporary_folder(folder) as made:
             shutil.copyfile(source, made / store.REPORT)
             if needs_rows:
                 shutil.copyfile(source.with_name(store.QUESTIONS), made / store.QUESTIONS)

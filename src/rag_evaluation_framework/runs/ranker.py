@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..adapt.results import as_listed, as_retrieval, one_each
-from ..base.coroutines import OutOfTime, side_by_side, stop_if_cancelled, within
+from ..base.coroutines import OutOfTime, run_within, side_by_side, stop_if_cancelled
 from ..base.exits import in_step, no_exit, on_failure, outcome
 from ..base.interrupts import say_that_it_goes_on, stop_if_interrupted
-from ..base.notes import collected, note
-from ..base.outside import raised, said, shown
+from ..base.notes import collect_notes, note
+from ..base.outside import error_message, error_text, shown
 from ..base.progress import progress_bar
 from ..base.stages import seconds_reading
 from ..contracts.component import component_name
@@ -30,7 +30,7 @@ from ..labels.hit_locator import HitLocator
 from ..text.reading import RankingCutter
 from .config import Asking
 from .journal import Journal, Returned
-from .shown import noted
+from .shown import run_note
 
 MOST_ABANDONED = 3
 """How many questions may be left behind with the thread that they take up; after that, no other one is asked."""
@@ -159,7 +159,7 @@ class Ranker:
             note(text if len(query_ids) == 1 else f"{text} (questions: {len(query_ids)})")
         if not_asked := [*failures.values()].count(NOT_ASKED):
             counts = {"count": not_asked, "all": len(queries), "abandoned": len(self._abandoned)}
-            note(noted("stopped", **counts, limit=self.asking.timeout))
+            note(run_note("stopped", **counts, limit=self.asking.timeout))
         unfilled = {cutoff: ended & worked for cutoff, ended in self.cutter.unfilled(hits).items()}
         for text in (*self._noted_ends(deepest, worked, unfilled), *self._noted_places(hits)):
             note(text)
@@ -195,7 +195,7 @@ class Ranker:
             if [hit.identity for hit in hits[row][: first.counts[row]]] != [hit.identity for hit in first[row]]
         ]
         if unstable:
-            note(noted("unstable", count=len(unstable), k=self._largest))
+            note(run_note("unstable", count=len(unstable), k=self._largest))
         # Or results were left out, and made up for further down.
         differ = np.flatnonzero(first.counts < np.minimum(self._largest, hits.counts))
         kept = np.union1d(np.array(unstable, dtype=np.int64), differ)
@@ -278,7 +278,7 @@ class Ranker:
         if isinstance(listed, Failure):
             stop_if_cancelled()
             self._calls += len(queries)
-            note(noted("not together", name=self.name, why=f"{listed.kind}: {listed.message}"))
+            note(run_note("not together", name=self.name, why=f"{listed.kind}: {listed.message}"))
             return [self._one((query, depth)) for query in queries]
         stop_if_interrupted()
         self._begin(queries)
@@ -312,7 +312,7 @@ class Ranker:
         self._begin([query])
         limit = self.asking.timeout
         try:
-            answer = within(limit, partial(self._answer, query, depth)) if limit else self._answer(query, depth)
+            answer = run_within(limit, partial(self._answer, query, depth)) if limit else self._answer(query, depth)
         except OutOfTime as late:
             if late.abandoned:
                 self._abandoned.append(query)
@@ -328,7 +328,7 @@ class Ranker:
     def _answer(self, query: Query, depth: int) -> Returned:
         """Ask for one question at a depth, however long it takes."""
         start = perf_counter()
-        with collected() as notes:
+        with collect_notes() as notes:
             results: Any = outcome(
                 lambda: self.retriever.retrieve_for(query, depth), partial(self._failed, query, depth)
             )
@@ -360,7 +360,7 @@ class Ranker:
         first = self._first[:_TRIED]
         if len(first) == _TRIED and self._useless.issuperset(first) and not self._goes_on:
             raise UnreadableAnswer(
-                f"{said(error)}; so it did for the first {_TRIED} questions, and no other was asked"
+                f"{error_message(error)}; so it did for the first {_TRIED} questions, and no other was asked"
             ) from error
         failure = Failure.collected(query.id, "retrieve", error, self.asking.on_error, query.text)
         return Returned(Retrieval(()), depth, failure)
@@ -394,16 +394,16 @@ class Ranker:
         few = np.array([answer.hits < self._largest for answer in answers], dtype=np.bool_)
         ended = np.any([few, *unfilled.values()], axis=0) & worked
         limits = dict.fromkeys(answer.limit for answer, early in zip(answers, ended, strict=True) if early)
-        yield from (noted("limit", limit=limit) for limit in limits if limit)
+        yield from (run_note("limit", limit=limit) for limit in limits if limit)
         counts = [f"{rows.sum()} of {worked.sum()} at {cutoff}" for cutoff, rows in unfilled.items() if rows.any()]
         if counts:
-            yield noted("unfilled", mark=UNFILLED, listed=", ".join(counts))
+            yield run_note("unfilled", mark=UNFILLED, listed=", ".join(counts))
         most = max((answer.hits for answer in answers), default=0)
         alike = sum(answer.hits == most for answer in answers)
         everything = (len(self._corpus), len(self.chunks or ()))
         if self._stable is None and 0 < most < self._largest and alike > 1 and most not in everything:
             results = f"{most} result{'s' * (most > 1)}"
-            yield noted("own number", name=self.name, most=results, alike=alike, k=self._largest)
+            yield run_note("own number", name=self.name, most=results, alike=alike, k=self._largest)
 
     def _noted_places(self, found: RankedHits) -> Iterator[str]:
         """Yield notes on results whose places are odd."""
@@ -413,16 +413,16 @@ class Ranker:
         by_words, contradicts = self._locator.by_words, self.cutter.reader.contradicts
         differ = [hit.text not in by_words and contradicts(hit) for hit in told.take(rows)]
         if contradicting := int(np.array(differ, dtype=np.int64)[numbers].sum()):
-            yield noted("other text", count=contradicting)
+            yield run_note("other text", count=contradicting)
         elsewhere = hits.take(np.flatnonzero(hits.doc_id.numbers(self._locator.unknown.__contains__)))
         if len(elsewhere):
-            yield noted("unknown document", count=len(elsewhere), first=shown(elsewhere[0].doc_id))
+            yield run_note("unknown document", count=len(elsewhere), first=shown(elsewhere[0].doc_id))
         if misplaced := self._locator.misplaced:
             first = min(misplaced, key=lambda span: (span.doc_id, span.start, span.end))
             place = f"[{first.start}:{first.end}] of {shown(first.doc_id)}"
-            yield noted("other place", count=len(misplaced), first=place)
+            yield run_note("other place", count=len(misplaced), first=place)
         if self.spans and (whole := self._locator.whole):
-            yield noted("whole documents", count=len(whole), first=shown(min(whole)))
+            yield run_note("whole documents", count=len(whole), first=shown(min(whole)))
         # A document alone may be any part of it; a place that its document does not have leaves an empty text.
         same = np.flatnonzero(hits.placed | hits.chunk_id.known | (hits.text.numbers(len) > 0))
         repeated = 0
@@ -431,12 +431,12 @@ class Ranker:
             _, alike = hits.take(rows).distinct()
             repeated += len(rows) - len(np.unique(found.query[rows] * (len(rows) + 1) + alike))
         if repeated:
-            yield noted("repeated", count=repeated)
+            yield run_note("repeated", count=repeated)
         named = hits.take(np.flatnonzero(~hits.doc_id.known & (hits.text.numbers(self._corpus.__contains__) > 0)))
         if len(named):
-            yield noted("ids as texts", count=len(named), first=shown(named[0].text))
+            yield run_note("ids as texts", count=len(named), first=shown(named[0].text))
         if ambiguous := int(hits.text.numbers(self._locator.ambiguous.__contains__).sum()):
-            yield noted("several places", count=ambiguous)
+            yield run_note("several places", count=ambiguous)
 
 
 def _located(hits: Ranking, locator: HitLocator) -> Ranking:
@@ -479,7 +479,7 @@ def _close(pipeline: Retriever, name: str, earlier: BaseException | None = None)
         say_that_it_goes_on()
 
     def failed(error: BaseException) -> None:
-        message = noted("not closed", name=name, why=raised(error))
+        message = run_note("not closed", name=name, why=error_text(error))
         if earlier is not None:
             earlier.add_note(message)
             return
@@ -561,7 +561,7 @@ class Index:
         def failed(error: BaseException) -> None:
             if isinstance(error, ComponentExited):
                 raise error
-            note(noted("not prepared", name=self.retriever, why=raised(error)))
+            note(run_note("not prepared", name=self.retriever, why=error_text(error)))
 
         texts = [query.text for query in queries]
         outcome(no_exit(self.retriever, "prepare")(lambda: self.pipeline.prepare(texts)), failed)

@@ -15,7 +15,7 @@ import numpy as np
 from .. import labels
 from ..base.exits import no_exit
 from ..base.interrupts import go_on
-from ..base.notes import collected, note
+from ..base.notes import collect_notes, note
 from ..base.outside import shown
 from ..base.records import refused
 from ..base.stages import kept_stages
@@ -41,7 +41,7 @@ from . import EvaluationResult, ExperimentResult, QueryResults
 from .config import AnyExperimentConfig, Asking, AskingFields, ExperimentConfig
 from .journal import Journal, open_journal
 from .ranker import Index, indexed
-from .shown import noted
+from .shown import run_note
 
 # `retrieve`: index a corpus and retrieve for every query, as deep as the cutoffs need.
 
@@ -84,7 +84,7 @@ def retrieve(
         asking = Asking.model_validate(fields)
     asked, cuts = _asked(queries), Cutoff.parse_all(cutoffs)
     cutter = RankingCutter(cuts, None if tokenizer is None else checked_counter(tokenizer), checked_corpus(corpus))
-    with collected() as notes, indexed(as_retriever(retriever), corpus) as index:
+    with collect_notes() as notes, indexed(as_retriever(retriever), corpus) as index:
         rankings = index.rank(asked, cutter, asking)
     return replace(rankings, notes=tuple(notes))
 
@@ -122,7 +122,7 @@ def example_of_unlocated(result: EvaluationResult[Any], corpus: Corpus) -> str:
         example += f"; the nearest passage is {nearest.place}: {shown(nearest.quote)}"
     elif text:
         example += "; nothing in the documents is like it"
-    return noted("no places", noun=RULES[result.evaluation_type].noun, example=example)
+    return run_note("no places", noun=RULES[result.evaluation_type].noun, example=example)
 
 
 def note_unmatched_results(level: Level[Any], queries: QueryResults[Any], truth: Sequence[GroundTruth[Any]]) -> None:
@@ -138,7 +138,7 @@ def note_unmatched_results(level: Level[Any], queries: QueryResults[Any], truth:
         return
     hits = queries.hits.flat
     if not len(hits):
-        note(noted("no results", count=answered, all=len(queries)))
+        note(run_note("no results", count=answered, all=len(queries)))
     elif level is not TOKEN:
         ids = (level.unit(hit, 1) for hit in hits.take(np.flatnonzero(level.known(hits))))
         if told := none_matches(ids, chain.from_iterable(entry.labels for entry in truth), with_prefixes=True):
@@ -200,7 +200,7 @@ def run(config: ExperimentConfig[Any], journal: Journal | None = None) -> Evalua
     cutter = RankingCutter(cutoffs, measured.tokenizer, config.corpus)
     with (
         no_exit("a component", "the run"),
-        collected() as notes,
+        collect_notes() as notes,
         track_usage() as usage,
         kept_stages(measured.save_results_path),
     ):
@@ -261,7 +261,7 @@ def _scored(
     if before.failures:
         query_id, (failure, *_) = next(iter(before.failures.items()))
         why, counts = f"{failure.kind}: {failure.message}", {"count": len(before.failures), "all": before.queries}
-        note(noted("not before", **counts, first=repr(query_id), why=why))
+        note(run_note("not before", **counts, first=repr(query_id), why=why))
     seconds = perf_counter() - start
     if config.top_k is not None:
         own = partial(with_own_cutoffs, top_k=config.top_k)

@@ -104,7 +104,7 @@ class ShownList(Shown, list[T]):
 _NOTE = "rag_evaluation_framework.report.pages.run_notes:run_note"  # a door upwards
 
 
-def noted(kind: str, /, **facts: object) -> str:
+def run_note(kind: str, /, **facts: object) -> str:
     """Return a note on a run in words, which pages have for every kind."""
     text: str = load_installed(_NOTE)(kind, **facts)
     return text

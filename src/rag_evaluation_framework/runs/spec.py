@@ -14,7 +14,7 @@ from .. import base
 from ..base.coroutines import resolved
 from ..base.exits import errors_as, no_exit, on_failure
 from ..base.files import checked_path, from_home, is_deeper, is_list, is_object, parse_json, read_text
-from ..base.outside import fit_to_show, hide_environment, raised, shown
+from ..base.outside import error_text, fit_to_show, hide_environment, shown
 from ..base.records import Faults, refusals
 from ..base.stages import kept_stages, shared
 from ..components.rerankers.function import FunctionReranker
@@ -55,7 +55,7 @@ def make_engine(given: str | Mapping[str, Any], *, imports: bool, allow_remote: 
     if not callable(getattr(made, "retrieve", None)):
         who = f"engine {shown(given)}"
         with (
-            errors_as(lambda error: ConfigError(f"{who} cannot be made: {raised(error)}")),
+            errors_as(lambda error: ConfigError(f"{who} cannot be made: {error_text(error)}")),
             no_exit(who, "its factory"),
         ):
             made = resolved(made())

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from ..base.exits import errors_as
-from ..base.files import is_object, opened, read_json_text, read_text, unfinished
-from ..base.outside import bounded, fit_to_keep, harmless_json, raised, shown
+from ..base.files import is_object, opened, read_json_text, read_text, temporary_folder
+from ..base.outside import bounded, error_text, fit_to_keep, harmless_json, shown
 from ..errors import ConfigError, ResultError
 
 # The folder of results: one folder per run, written whole or not at all, never overwritten.
@@ -49,7 +49,7 @@ def check_root(root: Path, folder: str = RUNS) -> None:
         existing = next(path for path in (runs, *runs.parents) if path.exists())
         if not existing.is_dir():
             raise ConfigError(f"{where}, but {existing} is a file; choose another folder")
-        with unfinished(existing):  # what is allowed, is not always possible
+        with temporary_folder(existing):  # what is allowed, is not always possible
             pass
 
 
@@ -85,7 +85,7 @@ def write_folder(folder: Path, write: Callable[[Path], None]) -> Path:
     """
     made: Path | None = None
     try:
-        with unfinished(folder.parent) as made:
+        with temporary_folder(folder.parent) as made:
             write(made)
             made.chmod(0o755)
             made.rename(folder)  # where nothing may be but an empty folder
@@ -103,7 +103,7 @@ def write_folder(folder: Path, write: Callable[[Path], None]) -> Path:
 
 def reason(error: Exception) -> str:
     """Return why something cannot be read or written."""
-    return (error.strerror if isinstance(error, OSError) else None) or raised(error)
+    return (error.strerror if isinstance(error, OSError) else None) or error_text(error)
 
 
 def write_lines(file: Path, lines: Iterable[str]) -> None:

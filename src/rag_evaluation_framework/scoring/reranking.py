@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..base.notes import collected
+from ..base.notes import collect_notes
 from ..contracts.roles import Metric
 from ..data import TOKEN, Cutoff, GroundTruth, ProjectedTruth, ScoreName
 from ..data.columns import Integers, Numbering, Numbers
@@ -74,7 +74,7 @@ def before_reranking(
         return BeforeReranking()
     before = before.take(np.array([place[rankings.queries[row].id] for row in rows], dtype=np.int64))
     known = ProjectedTruth(truth.level, tuple(truth.entries[row] for row in rows))
-    with collected():  # what there is to say of these results was said when the final order was scored
+    with collect_notes():  # what there is to say of these results was said when the final order was scored
         table = score_checked(before, known, metrics, cutter, on_error).table
 
     def spread(column: Numbers) -> Numbers:
@@ -103,7 +103,7 @@ def _ceilings(
     if not recalls:
         return
     whole = Cutoff(max(int(before.hits.counts.max()), 1))
-    with collected():
+    with collect_notes():
         found = score_checked(before, truth, recalls, RankingCutter([whole], None, before.corpus)).table
     limits = {cutoff: _limit(before, truth, cutter, cutoff) for cutoff in cutter.cutoffs}
     for metric in recalls:

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..base.exits import outcome
 from ..base.notes import note
-from ..base.outside import class_name, said, shown
+from ..base.outside import class_name, error_message, shown
 from ..data import Cutoff, ScoreTable
 from ..data.columns import Integers, Numbers
 from ..data.ground_truth import LARGEST_GAIN, Answer
@@ -22,7 +22,7 @@ from ..data.values import items
 from ..errors import DatasetError
 from .judging.ranks import RankJudgements
 from .score_names import DEFAULT_RANK_SCORES, IdScore, parse_rank_scores
-from .tabulate import Cut, Units, kept, tabulate
+from .tabulate import Cut, Units, rereadable, tabulate
 
 Scored = Mapping[str, float]
 """Gains or scores of the units of one query."""
@@ -356,7 +356,7 @@ def refuse(query: str, truth: object, ranking: object, why: BaseException) -> No
         _refuse_units(f"{where}: the ranking", ranking, "ids, best first", "score", inf)
     except DatasetError as problem:
         raise problem from why
-    raise DatasetError(f"{where} cannot be read: {said(why)}") from why
+    raise DatasetError(f"{where} cannot be read: {error_message(why)}") from why
 
 
 def _refuse_truth(where: str, truth: object) -> None:
@@ -508,7 +508,7 @@ def score_rankings(
     check_mappings(ground_truth, rankings, "ids")
     truth: Any = ground_truth  # read more than once by metrics of one's own, and where chunks are found
     if any(hasattr(kind, "__next__") for kind in set(map(type, truth.values()))):
-        truth = dict(zip(truth, kept(truth.values(), "ground_truth"), strict=True))
+        truth = dict(zip(truth, rereadable(truth.values(), "ground_truth"), strict=True))
     given: tuple[Any, Any] = truth, rankings
     judged, missing, irregular, of_chunks = read_rank_mappings(*given)
     if of_chunks:

@@ -22,7 +22,7 @@ from .judging.stretches import SpanColumns, SpanTruth
 from .metrics import SpanMetric, TokenSetMetric
 from .score_names import DEFAULT_SPAN_SCORES, SpanScore, parse_span_scores
 from .score_rankings import check_mappings, note_no_match, short
-from .tabulate import Cut, Units, kept, reads_judgements, tabulate
+from .tabulate import Cut, Units, reads_judgements, rereadable, tabulate
 
 # Reading rankings of spans from mappings and lists, as fast as Python allows.
 
@@ -248,8 +248,8 @@ def score_spans(
     documents = Numbering()
     queries: tuple[str, ...] = tuple(ground_truth)
     found = cast("Mapping[str, Iterable[SpanLike]]", rankings)
-    right = kept(ground_truth.values(), "ground_truth")
-    ranked = kept((found.get(query, ()) for query in queries), "rankings")
+    right = rereadable(ground_truth.values(), "ground_truth")
+    ranked = rereadable((found.get(query, ()) for query in queries), "rankings")
     truth, answers = read_truth([f"question {query!r}: the ground truth" for query in queries], right, documents)
     labelled = len(documents)
     retrieved = read_spans([f"question {query!r}: the ranking" for query in queries], ranked, documents, ranked=True)

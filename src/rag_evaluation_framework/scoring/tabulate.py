@@ -125,7 +125,7 @@ def tabulate(
     return ScoreTable(tuple(query_ids), columns, answerable, failed, counts or {})
 
 
-def kept(given: Iterable[Any], source: str) -> list[Any]:
+def rereadable(given: Iterable[Any], source: str) -> list[Any]:
     """Return collections that can be read again: what is an iterator as a list.
 
     Args:

@@ -24,7 +24,7 @@ from uuid import uuid4
 from ..base.exits import outcome
 from ..base.files import is_list, is_object
 from ..base.notes import note
-from ..base.outside import one_line, raised
+from ..base.outside import error_text, one_line
 from ..base.progress import progress_bar
 from ..base.stages import Stages, kept_stages, shared
 from ..components.providers.calls import ModelUsage, count_usage, track_usage
@@ -294,7 +294,7 @@ def cells_progress(made: Iterable[CellOutcome], count: int) -> Iterator[CellOutc
 
 def why_failed(error: BaseException) -> str:
     """Return why a cell failed, by what was raised."""
-    return str(error) if isinstance(error, RagEvalError) else raised(error)
+    return str(error) if isinstance(error, RagEvalError) else error_text(error)
 
 
 def _failure(result: EvaluationResult[Any]) -> str | None:

@@ -18,9 +18,9 @@ from typing import Any, NamedTuple, cast
 
 from tqdm import tqdm
 
-from ..base import collected, require
+from ..base import collect_notes, require
 from ..base.exits import errors_as, outcome
-from ..base.outside import raised, said
+from ..base.outside import error_message, error_text
 from ..errors import ConfigError, ProviderUnavailable
 
 _AT_ONCE = 1_000  # tasks that an executor is given: clusters that grow with what waits see enough of it
@@ -89,7 +89,7 @@ def run_tasks(
                     try:
                         future = submit(run_task, tasks[name])
                     except RuntimeError as error:  # a broken one raises it, and one that is shut down
-                        raise lost(f"the executor takes no tasks any more ({raised(error)})") from error
+                        raise lost(f"the executor takes no tasks any more ({error_text(error)})") from error
                     under_way[future] = name
                     future.add_done_callback(done.put)
                 if not under_way:
@@ -99,8 +99,8 @@ def run_tasks(
                     raise lost("the executor cancelled its tasks: its scheduler is gone, or it was shut down")
                 failure = future.exception()
                 if isinstance(failure, BrokenExecutor):
-                    raise lost(f"the executor broke ({raised(failure)})") from failure
-                answer = future.result() if failure is None else Answer(None, raised(failure))
+                    raise lost(f"the executor broke ({error_text(failure)})") from failure
+                answer = future.result() if failure is None else Answer(None, error_text(failure))
                 answered, name = answered + 1, under_way.pop(future)
                 ready.extend(held.pop(name, ()))
                 yield name, answer
@@ -111,8 +111,8 @@ def run_tasks(
 
 def _work(run_task: _Task, task: str) -> Answer:
     """Run a task, where it is run. What it raises travels as a text: not every error can be sent."""
-    with collected() as notes:
-        answer = outcome(lambda: Answer(run_task(task)), lambda error: Answer(None, raised(error)))
+    with collect_notes() as notes:
+        answer = outcome(lambda: Answer(run_task(task)), lambda error: Answer(None, error_text(error)))
     return answer._replace(notes=tuple(notes))
 
 
@@ -134,7 +134,7 @@ def _dask(address: str) -> Generator[_Submit]:
         logging.getLogger(name).setLevel(logging.CRITICAL)
     with errors_as(
         lambda error: ProviderUnavailable(
-            f"no Dask scheduler can be reached at {address} ({raised(error)}); expected the address that "
+            f"no Dask scheduler can be reached at {address} ({error_text(error)}); expected the address that "
             "`dask scheduler` prints, such as tcp://10.0.0.5:8786",
             "Dask",
         )
@@ -150,7 +150,7 @@ def _dask(address: str) -> Generator[_Submit]:
             ours.cancel()
             return
         except Exception as error:  # noqa: BLE001  such as KilledWorker, or what a worker cannot import
-            answer = Answer(None, raised(error))
+            answer = Answer(None, error_text(error))
         if ours.set_running_or_notify_cancel():
             ours.set_result(answer)
 
@@ -192,7 +192,7 @@ def _processes(number: int) -> Generator[_Submit]:
             except BrokenExecutor as error:
                 del pools[own]
                 code = re.search(r"\w+\(-?\d+\)", str(error))
-                why = said(error) if code is None else code[0]
+                why = error_message(error) if code is None else code[0]
         return Answer(None, f"{_LIVES} processes died of it ({why}): too little memory? Fewer workers need less")
 
     threads, is_cut_short = ThreadPoolExecutor(number, thread_name_prefix="rag-eval"), True

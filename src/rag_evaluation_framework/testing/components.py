@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..adapt import as_hits
-from ..base.coroutines import adapted
+from ..base.coroutines import as_synchronous
 from ..components.chunkers.function import position_aware
 from ..contracts.component import Component
 from ..contracts.roles import Chunker, Embedder, PositionAwareChunker, Reranker, Retriever, VectorStore
@@ -78,7 +78,7 @@ class ChunkerConformance(ABC):
 
     def test_content_is_the_text_at_its_position(self) -> None:
         """`document.content[start:end] == content` for every chunk; white space apart if texts are all it returns."""
-        exact = isinstance(adapted(self.make()), PositionAwareChunker)
+        exact = isinstance(as_synchronous(self.make()), PositionAwareChunker)
         for case, document, chunks in self._cases():
             for chunk in chunks:
                 there = document.content[chunk.start : chunk.end]
@@ -218,7 +218,7 @@ class EmbedderConformance(ABC):
 
     def test_fit_does_not_change_the_embedder(self) -> None:
         """`fit` returns an embedder; the one it was called on embeds as before, or still has to be fitted."""
-        embedder = adapted(self.make())
+        embedder = as_synchronous(self.make())
         before = _if_fitted(lambda: embedder.embed(_TEXTS))
         fitted = embedder.fit(_DOCUMENTS)
         assert isinstance(fitted, Embedder), f"fit returned {fitted!r}, expected an embedder"
@@ -232,7 +232,7 @@ class EmbedderConformance(ABC):
         assert_named(self.make(), self.make())
 
     def _fitted(self) -> Embedder:
-        return adapted(adapted(self.make()).fit(_DOCUMENTS))
+        return as_synchronous(as_synchronous(self.make()).fit(_DOCUMENTS))
 
     def _assert_close(self, got: NDArray[np.float32], expected: NDArray[np.float32], what: str) -> None:
         assert got.shape == expected.shape, f"{what}: shape {got.shape}, then {expected.shape}"
@@ -263,7 +263,7 @@ class RerankerConformance(ABC):
 
     def test_every_chunk_is_returned_once(self) -> None:
         """No chunk is lost, invented, duplicated or changed: equal texts are told apart by place, or come back each."""
-        reranker, chunks = adapted(self.make()), _candidates()
+        reranker, chunks = as_synchronous(self.make()), _candidates()
         for query in _QUERIES:
             ranked = _reranked(reranker, query, chunks)
             expected, got = Counter(map(repr, chunks)), Counter(map(repr, ranked))
@@ -273,7 +273,7 @@ class RerankerConformance(ABC):
 
     def test_top_k_is_the_beginning_of_the_full_order(self) -> None:
         """The best `top_k` are the first of the full order; a larger `top_k` returns all, and 0 returns none."""
-        reranker, chunks = adapted(self.make()), _candidates()
+        reranker, chunks = as_synchronous(self.make()), _candidates()
         for query in _QUERIES:
             every = _reranked(reranker, query, chunks)
             for top_k in (0, 1, 3, len(chunks), 10_000):
@@ -282,17 +282,17 @@ class RerankerConformance(ABC):
 
     def test_no_chunks_give_no_chunks(self) -> None:
         """No chunks give no chunks."""
-        reranker = adapted(self.make())
+        reranker = as_synchronous(self.make())
         for top_k in (None, 0, 5):
             ranked = _reranked(reranker, _QUERIES[0], (), top_k)
             assert ranked == [], f"top_k={top_k}: no chunks gave {ranked}"
 
     def test_the_order_is_the_same_every_time(self) -> None:
         """Asking again, also after other questions, or asking an equal reranker, gives the same order."""
-        reranker, chunks = adapted(self.make()), _candidates()
+        reranker, chunks = as_synchronous(self.make()), _candidates()
         first = [_reranked(reranker, query, chunks) for query in _QUERIES]
         again = [_reranked(reranker, query, chunks) for query in reversed(_QUERIES)][::-1]
-        other = adapted(self.make())
+        other = as_synchronous(self.make())
         anew = [_reranked(other, query, chunks) for query in _QUERIES]
         for number, query in enumerate(_QUERIES):
             assert again[number] == first[number], f"{query!r}: the order changed when asked again"
@@ -300,7 +300,7 @@ class RerankerConformance(ABC):
 
     def test_the_name_fits_into_a_table(self) -> None:
         """The name is one line of text and the same each time, prepared or not."""
-        reranker = adapted(self.make())
+        reranker = as_synchronous(self.make())
         assert_named(reranker, self.make())
         name = reranker.name
         reranker.prepare()
@@ -347,7 +347,7 @@ class RetrieverConformance(ABC):
     def test_retrieving_before_indexing_raises(self) -> None:
         """Without an index there is nothing to retrieve: NotIndexed."""
         try:
-            found = _ranking(adapted(self.make()), QUESTIONS[0], 3)
+            found = _ranking(as_synchronous(self.make()), QUESTIONS[0], 3)
         except NotIndexed:
             return
         raise AssertionError(f"expected NotIndexed, got {found}")
@@ -439,7 +439,7 @@ class RetrieverConformance(ABC):
 
     @contextmanager
     def _indexed(self) -> Generator[Retriever]:
-        retriever = adapted(self.make())
+        retriever = as_synchronous(self.make())
         retriever.index(_corpus(DOCUMENTS))
         try:
             yield retriever
@@ -534,7 +534,7 @@ class VectorStoreConformance(ABC):
     def test_two_stores_do_not_see_each_other(self) -> None:
         """What one instance holds, another does not find."""
         first = self._filled(_chunks(3), _vectors(3))
-        second = adapted(self.make())
+        second = as_synchronous(self.make())
         assert second.search(_vectors(1)[0], 5) == [], "a new store found chunks of another one"
         second.add([_chunk("second.md", 0)], _vectors(1))
         second.clear()
@@ -545,7 +545,7 @@ class VectorStoreConformance(ABC):
 
     def test_an_empty_store_finds_nothing(self) -> None:
         """Searching before anything was added is not an error."""
-        store = adapted(self.make())
+        store = as_synchronous(self.make())
         assert store.search(_vectors(1)[0], 5) == [], "an empty store found something"
         assert list(map(list, store.search_many(_vectors(2), 5))) == [[], []], "expected one empty ranking per question"
 
@@ -566,7 +566,7 @@ class VectorStoreConformance(ABC):
 
     def test_numbers_of_chunks_and_vectors_must_match(self) -> None:
         """A mismatch raises InputError, and nothing is added."""
-        store = adapted(self.make())
+        store = as_synchronous(self.make())
         for rows in (0, 2, 4):
             _assert_refused(partial(store.add, _chunks(3), _vectors(rows)), f"3 chunks with {rows} vectors")
         assert store.search(_vectors(1)[0], 5) == [], "a refused call of add() left chunks behind"
@@ -578,7 +578,7 @@ class VectorStoreConformance(ABC):
         _assert_refused(partial(store.add, [_chunk("b.md", 0)], wider), "a vector of another dimension")
 
     def _filled(self, chunks: Sequence[AnyChunk], vectors: NDArray[np.float32]) -> VectorStore:
-        store = adapted(self.make())
+        store = as_synchronous(self.make())
         store.add(chunks, vectors)
         return store
 

@@ -8,7 +8,7 @@ from unittest import SkipTest
 
 from ..adapt.results import as_retrieval
 from ..base.coroutines import resolved
-from ..base.notes import collected
+from ..base.notes import collect_notes
 from ..contracts.roles import Engine, can, check_engine, takes_constraints
 from ..data import Document, DocumentId
 from ..data.hits import Ranking
@@ -131,7 +131,7 @@ def _document(name: str, text: str = _TEXT, metadata: Mapping[str, Any] | None =
 def _hits(engine: Any, scope: str, top_k: int, constraints: Mapping[str, Any] | None = None) -> Ranking:
     options: dict[str, Any] = {} if constraints is None else {"metadata_constraints": constraints}
     answer: Any = resolved(engine.retrieve(QUESTIONS[0], top_k, scope, **options))
-    with collected():  # of what is too much, as a test says it
+    with collect_notes():  # of what is too much, as a test says it
         return as_retrieval(answer, type(engine).__name__, top_k + 1).hits
 
 

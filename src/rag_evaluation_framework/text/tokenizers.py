@@ -17,9 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..base.exits import errors_as
-from ..base.files import read_bytes, read_text, unfolded
+from ..base.files import decompressed, read_bytes, read_text
 from ..base.optional import require
-from ..base.outside import class_name, fit_to_keep, one_line, raised, said, shown
+from ..base.outside import class_name, error_message, error_text, fit_to_keep, one_line, shown
 from ..contracts.roles import Tokenizer
 from ..data.values import plain_offset
 from ..errors import DatasetError, TokenizerError
@@ -81,7 +81,7 @@ def _carried() -> Iterator[bytes]:
             for path in sorted(path for path in (Path(place) / folder).glob("*") if path.is_file()):
                 content = b""
                 with suppress(OSError, DatasetError):
-                    content = unfolded(path.read_bytes(), path) if path.suffix == ".gz" else path.read_bytes()
+                    content = decompressed(path.read_bytes(), path) if path.suffix == ".gz" else path.read_bytes()
                 yield content
 
 
@@ -325,7 +325,7 @@ def checked_tokenizer(tokenizer: Any) -> Tokenizer:
     """
     resolved = resolve_tokenizer(tokenizer)
     who = _told(resolved)
-    with errors_as(lambda error: TokenizerError(f"{who}: cannot encode {shown(_TEXT)}: {raised(error)}")):
+    with errors_as(lambda error: TokenizerError(f"{who}: cannot encode {shown(_TEXT)}: {error_text(error)}")):
         tokens: Any = resolved.encode(_TEXT)
         if not isinstance(tokens, Sequence | np.ndarray) or isinstance(tokens, str):
             raise TokenizerError(f"{who}: expected a list of tokens, got {type(tokens).__name__}")
@@ -333,7 +333,9 @@ def checked_tokenizer(tokenizer: Any) -> Tokenizer:
             raise TokenizerError(f"{who}: returns no tokens for {shown(_TEXT)}")
         again = resolved.encode(_TEXT)
     with errors_as(
-        lambda error: TokenizerError(f"{who}: its tokens cannot be compared ({said(error)}); expected ids or strings")
+        lambda error: TokenizerError(
+            f"{who}: its tokens cannot be compared ({error_message(error)}); expected ids or strings"
+        )
     ):
         alike = frozenset(cast("Sequence[Hashable]", tokens)) == frozenset(again)
     if not alike:
@@ -350,7 +352,9 @@ def checked_counter(tokenizer: Any) -> Tokenizer:
     """
     checked = checked_tokenizer(tokenizer)
     who = _told(checked)
-    with errors_as(lambda error: TokenizerError(f"{who}: cannot count the tokens of {shown(_TEXT)}: {raised(error)}")):
+    with errors_as(
+        lambda error: TokenizerError(f"{who}: cannot count the tokens of {shown(_TEXT)}: {error_text(error)}")
+    ):
         number, starts = plain_offset(checked.count(_TEXT)), np.asarray(checked.offsets(_TEXT))
         fits = number >= 1 and starts.shape == (number,) and starts.dtype.kind in "iu"
     if not fits or starts[0] != 0 or starts[-1] > len(_TEXT) or (np.diff(starts.astype(np.int64)) < 0).any():
@@ -364,5 +368,5 @@ def checked_counter(tokenizer: Any) -> Tokenizer:
 def _told(tokenizer: Tokenizer) -> str:
     """Return what messages call a tokenizer."""
     kind = class_name(tokenizer)
-    with errors_as(lambda error: TokenizerError(f"tokenizer {kind}: its name cannot be read: {raised(error)}")):
+    with errors_as(lambda error: TokenizerError(f"tokenizer {kind}: its name cannot be read: {error_text(error)}")):
         return f"tokenizer {one_line(str(tokenizer.name))}"

@@ -17,7 +17,7 @@ from uuid import UUID
 
 from ..base.exits import errors_as
 from ..base.optional import require
-from ..base.outside import class_name, hide, one_line, raised, said, shown
+from ..base.outside import class_name, error_message, error_text, hide, one_line, shown
 from ..errors import ConfigError, InvalidAnswer, ProviderError, ProviderRefused, ProviderUnavailable
 
 if TYPE_CHECKING:
@@ -147,10 +147,10 @@ def answering(client: Any, what: str) -> AbstractContextManager[None]:
         if class_name(error) in _UNANSWERED:
             told = f"no answer ({class_name(error.__cause__ or error)})"  # the SDK would quote parts of the key
         elif status is None:
-            kind, told = InvalidAnswer, f"an answer that cannot be used ({one_line(raised(error), _LONGEST)})"
+            kind, told = InvalidAnswer, f"an answer that cannot be used ({one_line(error_text(error), _LONGEST)})"
         else:
             kind = ProviderUnavailable if status in _BUSY or status >= 500 else ProviderRefused
-            told = f"status {status}: {one_line(said(error), _LONGEST)}{advice(status)}"
+            told = f"status {status}: {one_line(error_message(error), _LONGEST)}{advice(status)}"
         return kind(f"LangSmith at {client.api_url}: {what} failed: {told}", PROVIDER, status)
 
     return errors_as(failed)

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
-from ..base import collected, require
+from ..base import collect_notes, require
 from ..base.files import is_list, is_object
 from ..base.outside import shown
 from ..contracts.component import check_count
@@ -94,7 +94,7 @@ class RunScorer:
             return None, "nothing is relevant"
         # Cut before ids that repeat are left out, as in a run of our own.
         retrieved = [] if run.outputs is None else self._retrieved(run.outputs, level)[: self.k]
-        with collected():  # what is said of whole runs: that texts, or the chunks which were searched, are not known
+        with collect_notes():  # of whole runs: that texts, or the chunks which were searched, are not known
             table = self._table(level, truth, retrieved)
         for failure in next(iter(table.failures.values()), ()):
             raise QueryFailed(f"{failure.stage}: {failure.kind}: {failure.message}", _ONE)

@@ -16,7 +16,7 @@ from uuid import uuid4
 from ..base import progress, require
 from ..base.files import is_object, write_over
 from ..base.notes import note
-from ..base.outside import one_line, raised, shown
+from ..base.outside import error_text, one_line, shown
 from ..contracts.component import check_number
 from ..contracts.registry.loading import load_installed
 from ..data.hits import Ranking
@@ -296,4 +296,4 @@ def _arrived(
 
 def _why(error: BaseException) -> str:
     """Return why something was lost, without what differs from request to request: ids of runs, and its length."""
-    return one_line(_OF_ONE_REQUEST.split(raised(error))[0], _REASON) + advice(status_of(error))
+    return one_line(_OF_ONE_REQUEST.split(error_text(error))[0], _REASON) + advice(status_of(error))

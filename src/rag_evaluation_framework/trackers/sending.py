@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from ..base import exits
 from ..base.notes import note
-from ..base.outside import class_name, raised
+from ..base.outside import class_name, error_text
 from ..contracts.component import component_name
 from ..contracts.roles import Outcome, Sink
 from ..errors import ConfigError, Interrupted, RagEvalError, SaveFailed
@@ -49,7 +49,7 @@ def prepared(config: EvaluationConfig, others: Sequence[Sink] = ()) -> tuple[Sin
 
 
 def _unprepared(name: str, error: Exception) -> ConfigError:
-    return ConfigError(f"sink {name}: {raised(error)}")
+    return ConfigError(f"sink {name}: {error_text(error)}")
 
 
 def send(outcome: Outcome, sinks: Sequence[Sink], required: Collection[Sink] = ()) -> Sent:
@@ -96,7 +96,7 @@ def _failure(sink: Sink) -> str:
 def _why(error: BaseException) -> str:
     if isinstance(error, SaveFailed):
         return error.why
-    return str(error) if isinstance(error, RagEvalError) else raised(error)
+    return str(error) if isinstance(error, RagEvalError) else error_text(error)
 
 
 def finish(outcome: Outcome, sinks: Sequence[Sink], journal: Journal | None = None) -> EvaluationResult[Any]:

@@ -20,7 +20,7 @@ from rag_evaluation_framework.authoring.models import (
     RealQuestions,
     SimpleQuestions,
 )
-from rag_evaluation_framework.base.notes import collected
+from rag_evaluation_framework.base.notes import collect_notes
 from rag_evaluation_framework.datasets.checks import dataset_quality
 from rag_evaluation_framework.trackers import pull_dataset, push_dataset
 from support.scripted_llm import CHUNK, SENTENCE, ScriptedModel, question_of, sentences
@@ -77,7 +77,7 @@ def test_all_strategies_together_make_one_dataset(served, kind, tmp_path):
             root=tmp_path / str(at_once),
             **chunking,
         )
-        with collected():
+        with collect_notes():
             return generator, generator.generate(1, upload_to_langsmith=False)
 
     (generator, dataset), (_, other) = generated(1), generated(6)
@@ -101,7 +101,7 @@ def test_all_strategies_together_make_one_dataset(served, kind, tmp_path):
     assert len(push_dataset(dataset, "all").unchanged) == len(dataset)
     assert pull_dataset("all", dataset.level, corpus=corpus).content_hash == dataset.content_hash
     assert dataset_quality(dataset, corpus).questions == len(dataset)
-    with collected():
+    with collect_notes():
         if kind is TokenLevelDataGenerator:
             result = TokenLevelEvaluation(corpus=corpus, dataset=dataset).run(chunker=CHUNKER)
         else:

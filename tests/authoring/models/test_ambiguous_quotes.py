@@ -2,7 +2,7 @@
 
 from rag_evaluation_framework import CharacterSpan, Corpus, Document, DocumentId, TokenLevelDataGenerator
 from rag_evaluation_framework.authoring.models.token_level import distinct
-from rag_evaluation_framework.base.notes import collected
+from rag_evaluation_framework.base.notes import collect_notes
 from rag_evaluation_framework.data import Answer
 
 TEXT = "Basic plan.\nAnswered within 2 days.\n\nGold plan.\nAnswered within 2 days.\n\nHotline.\nAnswered at once.\n"
@@ -18,7 +18,7 @@ def generated(served, quotes, text=TEXT):
 
     _, client = served(model)
     generator = TokenLevelDataGenerator(client, Corpus([Document(DocumentId("plans.md"), text)]))
-    with collected():
+    with collect_notes():
         return generator, generator.generate(1, upload_to_langsmith=False)
 
 

@@ -12,7 +12,7 @@ from rag_evaluation_framework import (
     DocumentId,
     RecursiveCharacterChunker,
 )
-from rag_evaluation_framework.base.notes import collected
+from rag_evaluation_framework.base.notes import collect_notes
 from rag_evaluation_framework.components import LsaEmbedder
 from rag_evaluation_framework.components.retrievers import chunk_corpus
 from rag_evaluation_framework.contracts.registry.records import describe
@@ -23,7 +23,7 @@ CHUNKER = RecursiveCharacterChunker(chunk_size=60)
 
 
 def generated(client, corpus, queries_per_doc=2, chunker=CHUNKER, **options):
-    with collected() as notes:
+    with collect_notes() as notes:
         generator = ChunkLevelDataGenerator(client, corpus, chunker, **{"embedder": None, **options})
         dataset = generator.generate(queries_per_doc, upload_to_langsmith=False)
     return generator, dataset, [*notes]

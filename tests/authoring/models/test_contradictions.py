@@ -6,7 +6,7 @@ from rag_evaluation_framework import ChunkLevelDataGenerator, Corpus, Document, 
 from rag_evaluation_framework.authoring.models import DimensionQuestions, SimpleQuestions
 from rag_evaluation_framework.authoring.models.candidates import Candidate, Evidence, sifted
 from rag_evaluation_framework.authoring.models.filters import contradicted
-from rag_evaluation_framework.base.notes import collected
+from rag_evaluation_framework.base.notes import collect_notes
 from rag_evaluation_framework.contracts import QuestionRequest, Section
 from rag_evaluation_framework.data.spans import CharacterSpan
 from support.scripted_llm import CHUNK, ScriptedModel
@@ -74,7 +74,7 @@ def test_the_same_chunk_is_no_other_answer(served, chunker, documents):
     corpus = Corpus(Document(DocumentId(f"{n}.md"), text.format(n)) for n in range(documents))
     cut_by = chunker or RecursiveCharacterChunker(chunk_size=40)
     _, client = served(ScriptedModel(questions=questions))
-    with collected():
+    with collect_notes():
         generator = ChunkLevelDataGenerator(client, corpus, cut_by, embedder=None, strategies=TWICE)
         dataset = generator.generate(1, upload_to_langsmith=False)
     assert len(dataset) == 1

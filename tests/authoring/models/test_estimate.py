@@ -4,7 +4,7 @@ import pytest
 
 from rag_evaluation_framework import ChunkLevelDataGenerator, RecursiveCharacterChunker, TokenLevelDataGenerator, demo
 from rag_evaluation_framework.authoring.models import NoAnswerQuestions, RealQuestions, SimpleQuestions
-from rag_evaluation_framework.base.notes import collected
+from rag_evaluation_framework.base.notes import collect_notes
 from rag_evaluation_framework.components.llms import LanguageModel
 from rag_evaluation_framework.components.providers import track_usage
 from support.scripted_llm import ScriptedModel, question_of, sentences
@@ -34,7 +34,7 @@ def test_the_calls_are_those_that_are_made_and_the_tokens_are_about_right(served
     kind, options = KINDS[name]
     providers, client = served(Able())
     generator = kind(LanguageModel(client, "a-model", price_in=1, price_out=2), demo.load_handbook().corpus, **options)
-    with collected(), track_usage() as usage:
+    with collect_notes(), track_usage() as usage:
         estimate = generator.estimate(1)
         assert providers.exchanges == []
         generator.generate(1, upload_to_langsmith=False)

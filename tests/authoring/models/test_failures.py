@@ -7,7 +7,7 @@ import pytest
 
 from rag_evaluation_framework import TokenLevelDataGenerator, load_dataset
 from rag_evaluation_framework.authoring.people import ReviewSession, SavedFile
-from rag_evaluation_framework.base.notes import collected
+from rag_evaluation_framework.base.notes import collect_notes
 from rag_evaluation_framework.components.llms import LanguageModel
 from rag_evaluation_framework.errors import ConfigError, ProviderRefused, ProviderUnavailable
 from support.scripted_llm import ScriptedModel
@@ -24,7 +24,7 @@ def generator_of(client, corpus, **options):
 
 def generate(client, corpus, **options):
     generator = generator_of(client, corpus, **options)
-    with collected() as notes:
+    with collect_notes() as notes:
         dataset = generator.generate(2, False, "mine")
     return generator, dataset, [*notes]
 
@@ -82,11 +82,11 @@ def test_where_answers_cannot_be_kept_asking_stops(served, pages):
     Path(".rag-eval/cache").mkdir(parents=True)
     Path(".rag-eval/cache/answers").write_text("")
     generator = generator_of(client, pages)
-    with collected(), pytest.raises(ConfigError, match=r"answers cannot be kept .*; nothing else was asked"):
+    with collect_notes(), pytest.raises(ConfigError, match=r"answers cannot be kept .*; nothing else was asked"):
         generator.generate(2, False)
     assert len(providers.exchanges) == 1
     Path(".rag-eval/cache/answers").unlink()
-    with collected():
+    with collect_notes():
         assert len(generator.generate(2, False)) == 6
 
 
@@ -112,7 +112,7 @@ def test_what_is_answered_between_begins_a_new_row_and_a_text_that_is_refused_is
 def test_what_is_completed_takes_the_place_of_what_was_incomplete(served, pages, upload):
     providers, client = served(langsmith=True)
     providers.fault(CHAT, status=500, times=2, after=4)
-    with collected() as notes:
+    with collect_notes() as notes:
         generator_of(client, pages).generate(2, upload, "mine")
         generator = generator_of(client, pages)
         dataset = generator.generate(2, upload, "mine")

@@ -17,7 +17,7 @@ from rag_evaluation_framework import (
 from rag_evaluation_framework.authoring.models.asking import free_mark, marked
 from rag_evaluation_framework.authoring.models.candidates import Evidence
 from rag_evaluation_framework.authoring.models.filters import checking
-from rag_evaluation_framework.base.notes import collected
+from rag_evaluation_framework.base.notes import collect_notes
 from rag_evaluation_framework.components.retrievers import chunk_corpus
 from rag_evaluation_framework.contracts import QuestionRequest, QuestionStrategy
 
@@ -71,7 +71,7 @@ def shown_and_kept(served, model, documents, kind=TokenLevelDataGenerator, **opt
     """Return what the model was shown for each request, and the dataset."""
     providers, client = served(model)
     corpus = Corpus(Document(DocumentId(name), text) for name, text in documents.items())
-    with collected():
+    with collect_notes():
         dataset = kind(client, corpus, embedder=None, **options).generate(1, upload_to_langsmith=False)
     return [exchange.request.json["messages"][1]["content"] for exchange in providers.exchanges], dataset
 

@@ -13,7 +13,7 @@ from rag_evaluation_framework import (
 )
 from rag_evaluation_framework.authoring.models import NoAnswerQuestions, SimpleQuestions
 from rag_evaluation_framework.authoring.models.filters import DEPTH
-from rag_evaluation_framework.base.notes import collected
+from rag_evaluation_framework.base.notes import collect_notes
 from rag_evaluation_framework.errors import ConfigError
 from support.scripted_llm import QUESTION, ScriptedModel
 
@@ -45,7 +45,7 @@ class Unanswered(ScriptedModel):
 
 def generated(client, corpus, kind=TokenLevelDataGenerator, **options):
     generator = kind(client, corpus, **{"strategies": [NoAnswerQuestions()], **options})
-    with collected():
+    with collect_notes():
         return generator, generator.generate(3, upload_to_langsmith=False)
 
 
@@ -111,7 +111,7 @@ def test_an_evaluation_tells_what_was_returned_for_them(served, pages):
     generator, dataset = generated(client, pages, strategies=[NoAnswerQuestions(), SimpleQuestions()])
     assert dataset.queries[0].text == FREE
     assert len(dataset) > 3
-    with collected():
+    with collect_notes():
         result = TokenLevelEvaluation(corpus=pages, langsmith_dataset_name=dataset.name).run(
             chunker=RecursiveCharacterChunker(chunk_size=60)
         )

@@ -8,7 +8,7 @@ from rag_evaluation_framework import Corpus, Document, DocumentId, TokenLevelDat
 from rag_evaluation_framework.authoring.models import RealQuestions
 from rag_evaluation_framework.authoring.models.candidates import Candidate, sifted
 from rag_evaluation_framework.authoring.models.filters import flaw_of_wording
-from rag_evaluation_framework.base.notes import collected
+from rag_evaluation_framework.base.notes import collect_notes
 from rag_evaluation_framework.contracts import QuestionRequest, Section
 
 SENTENCE = "Refunds take five working days."
@@ -34,7 +34,7 @@ def outcome(served, question, *quotes, text=f"{SENTENCE} Agents restart nightly?
     providers, client = served(model)
     corpus = Corpus([Document(DocumentId("a.txt"), text)])
     generator = TokenLevelDataGenerator(client, corpus, **{"embedder": None, **options})
-    with collected():
+    with collect_notes():
         dataset = generator.generate(1, upload_to_langsmith=False)
     told = [(each.stage, each.reason) for each in generator.rejections]
     return told, len(providers.exchanges), [label.text for entry in dataset for label in entry.labels]

@@ -5,7 +5,7 @@ import inspect
 import pytest
 
 from rag_evaluation_framework import OpenAIEmbedder, TokenLevelDataGenerator
-from rag_evaluation_framework.base.notes import collected
+from rag_evaluation_framework.base.notes import collect_notes
 from rag_evaluation_framework.components import LsaEmbedder
 from rag_evaluation_framework.contracts.registry.records import describe
 from rag_evaluation_framework.errors import ConfigError
@@ -14,7 +14,7 @@ from support.scripted_llm import ScriptedModel
 
 def generated(client, corpus, **options):
     generator = TokenLevelDataGenerator(client, corpus, check_answers=False, **options)
-    with collected() as notes:
+    with collect_notes() as notes:
         dataset = generator.generate(2, upload_to_langsmith=False)
     return generator, dataset, [*notes]
 

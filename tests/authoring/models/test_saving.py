@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from rag_evaluation_framework import TokenLevelDataGenerator, TokenLevelEvaluation, load_dataset
-from rag_evaluation_framework.base.notes import collected
+from rag_evaluation_framework.base.notes import collect_notes
 from support.scripted_llm import ScriptedModel
 
 FOLDER = Path(".rag-eval/datasets")
@@ -15,7 +15,7 @@ DEFAULT = "rag-eval-token-level-v1"
 
 def generate(client, corpus, name=None, upload=False, **options):
     generator = TokenLevelDataGenerator(client, corpus, **{"embedder": None, **options})
-    with collected() as notes:
+    with collect_notes() as notes:
         dataset = generator.generate(2, upload, name)
     return generator, dataset, [*notes]
 

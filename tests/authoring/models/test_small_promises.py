@@ -13,7 +13,7 @@ from rag_evaluation_framework import (
     TokenLevelDataGenerator,
 )
 from rag_evaluation_framework.authoring.models import Funnel, Rejection
-from rag_evaluation_framework.base.notes import collected
+from rag_evaluation_framework.base.notes import collect_notes
 from rag_evaluation_framework.contracts import QuestionRequest, QuestionStrategy
 from rag_evaluation_framework.errors import ConfigError
 from support.scripted_llm import CHUNK
@@ -48,7 +48,7 @@ def generated(served, model, documents, queries_per_doc=1, kind=TokenLevelDataGe
     """Return a generator after it has generated, its dataset, and what the model was shown for each request."""
     providers, client = served(model)
     corpus = Corpus(Document(DocumentId(name), text) for name, text in documents.items())
-    with collected():
+    with collect_notes():
         generator = kind(client, corpus, **{"embedder": None, **options})
         dataset = generator.generate(queries_per_doc, upload_to_langsmith=False)
     return generator, dataset, [exchange.request.json["messages"][1]["content"] for exchange in providers.exchanges]
@@ -165,7 +165,7 @@ def test_without_a_question_there_is_no_dataset_of_an_earlier_generation(served)
     _, client = served(Model("Refunds take five working days.", questions=lambda shown: questions))
     corpus = Corpus([Document(DocumentId("a.txt"), TWO)])
     generator = TokenLevelDataGenerator(client, corpus, embedder=None)
-    with collected():
+    with collect_notes():
         generator.generate(1, upload_to_langsmith=False)
         assert generator.path is not None
         questions.clear()

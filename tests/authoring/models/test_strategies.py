@@ -20,7 +20,7 @@ from rag_evaluation_framework.authoring.models import (
     SimpleQuestions,
 )
 from rag_evaluation_framework.authoring.models.strategies import Headings, sections_of
-from rag_evaluation_framework.base.notes import collected
+from rag_evaluation_framework.base.notes import collect_notes
 from rag_evaluation_framework.errors import ConfigError
 from support.each import each
 from support.scripted_llm import QUESTION, ScriptedModel, sentences
@@ -41,7 +41,7 @@ CORPUS = Corpus([LONG])
 
 def generated(client, corpus, strategy, queries_per_doc=2, **options):
     generator = TokenLevelDataGenerator(client, corpus, strategies=[strategy], **{"embedder": None, **options})
-    with collected():
+    with collect_notes():
         return generator, generator.generate(queries_per_doc, upload_to_langsmith=False)
 
 
@@ -172,7 +172,7 @@ def test_users_questions_are_asked_as_they_are_before_others_are_written(served,
     _, client = served(Answering())
     chunking = {"chunker": RecursiveCharacterChunker(chunk_size=60)} if kind is ChunkLevelDataGenerator else {}
     generator = kind(client, pages, strategies=[RealQuestions(ASKED)], **chunking)
-    with collected() as notes:
+    with collect_notes() as notes:
         plan = generator.plan(2)
     assert notes == ["1 of 5 questions of users are not asked: BM25 finds none of their words in a document"]
     assert [request.given for _, request in plan if request.given] == [
@@ -182,7 +182,7 @@ def test_users_questions_are_asked_as_they_are_before_others_are_written(served,
         (ASKED[2],),
     ]
     assert sum(request.questions for _, request in plan) == 6
-    with collected():
+    with collect_notes():
         dataset = generator.generate(2, upload_to_langsmith=False)
     of_users = [query for query in dataset.queries if query.metadata.get("query_source") == "user"]
     assert [query.text for query in of_users] == [ASKED[0], ASKED[4], ASKED[1]]  # a filter would have taken the second
@@ -197,7 +197,7 @@ def test_users_questions_are_asked_as_they_are_before_others_are_written(served,
 
 def test_users_questions_beyond_the_number_that_is_asked_for_are_told(pages):
     strategy = RealQuestions(("refunds", "invoices", "refunds of invoices", "agent"))
-    with collected() as notes:
+    with collect_notes() as notes:
         plan = strategy.plan(sections_of(pages, 1000, Headings(pages)), 1)
     assert [request.given for request in plan] == [("refunds",), ("agent",), ()]
     assert notes == ["2 of 4 questions of users are not asked, as queries_per_doc=1; raise it to ask more"]
@@ -216,7 +216,7 @@ def test_questions_come_in_the_order_of_the_plan_whoever_asked_them(served, page
     _, client = served(Answering())
     strategies = [SimpleQuestions(), RealQuestions(ASKED)]
     generator = TokenLevelDataGenerator(client, pages, strategies=strategies, embedder=None)
-    with collected():
+    with collect_notes():
         dataset = generator.generate(1, upload_to_langsmith=False)
     told = [query.metadata["strategy"] for query in dataset.queries]
     assert told == sorted(told, reverse=True)
@@ -240,7 +240,7 @@ def test_no_question_of_a_user_is_lost_to_one_that_was_written(served, pages):
     _, client = served(Copying())
     strategies = [SimpleQuestions(), RealQuestions(("when do refunds come",))]
     generator = TokenLevelDataGenerator(client, pages, strategies=strategies, embedder=None)
-    with collected():
+    with collect_notes():
         dataset = generator.generate(1, upload_to_langsmith=False)
     assert [query.metadata.get("query_source") for query in dataset.queries] == ["user"]
     assert generator.funnel.rejected["kept"] == {"same question again": 1}
@@ -257,7 +257,7 @@ def test_a_failed_request_for_a_users_question_is_a_reason(served, pages):
     tokens = TokenLevelDataGenerator(client, pages, **options)
     chunks = ChunkLevelDataGenerator(client, pages, RecursiveCharacterChunker(chunk_size=60), **options)
     for generator, reason in ((tokens, "request for quotes failed"), (chunks, "request for chunks failed")):
-        with collected():
+        with collect_notes():
             generator.generate(1, upload_to_langsmith=False)
         assert generator.funnel.rejected["verified"][reason] == 1
 
@@ -313,11 +313,11 @@ def test_a_chunk_of_both_documents_makes_no_question_about_two(served, is_placed
         if is_placed
         else lambda text: [f"* {each}" for each in text.split("\n\n")]
     )
-    with collected():
+    with collect_notes():
         generator = ChunkLevelDataGenerator(
             client, corpus, chunker, strategies=[CrossDocumentQuestions()], embedder=None
         )
-    with collected():
+    with collect_notes():
         dataset = generator.generate(1, upload_to_langsmith=False)
     assert len(dataset) == 0
     assert generator.funnel.rejected["verified"] == {
@@ -388,7 +388,7 @@ def test_chunks_of_two_documents_are_cited(served, pages):
         strategies=[CrossDocumentQuestions(pairs=1)],
         embedder=None,
     )
-    with collected():
+    with collect_notes():
         dataset = generator.generate(1, upload_to_langsmith=False)
     assert len(dataset) > 0
     assert all(len(entry.query.metadata["source_docs"]) == 2 for entry in dataset)

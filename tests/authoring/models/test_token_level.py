@@ -8,7 +8,7 @@ import pytest
 
 from rag_evaluation_framework import TOKEN, ChunkRegistry, Corpus, Document, DocumentId, TokenLevelDataGenerator
 from rag_evaluation_framework.authoring.models import Funnel, SimpleQuestions
-from rag_evaluation_framework.base.notes import collected
+from rag_evaluation_framework.base.notes import collect_notes
 from rag_evaluation_framework.components.llms import AnthropicClient, LanguageModel
 from rag_evaluation_framework.components.providers import track_usage
 from rag_evaluation_framework.data import Answer
@@ -26,7 +26,7 @@ LONGER = "The warranty of all products begins on the day of delivery."
 def generated(client, corpus, queries_per_doc=2, **options):
     """Return a generator after it has generated, with its dataset and what was noted."""
     generator = TokenLevelDataGenerator(client, corpus, **{"embedder": None, **options})
-    with collected() as notes:
+    with collect_notes() as notes:
         dataset = generator.generate(queries_per_doc, **CHEAP)
     return generator, dataset, [*notes]
 

@@ -13,7 +13,7 @@ from rag_evaluation_framework import (
     TokenLevelDataGenerator,
     demo,
 )
-from rag_evaluation_framework.base.notes import collected
+from rag_evaluation_framework.base.notes import collect_notes
 from rag_evaluation_framework.components.llms import LanguageModel
 from support.scripted_llm import CHUNK, ScriptedModel, sentences
 
@@ -101,7 +101,7 @@ def generated(kind, served, corpus, root, queries_per_doc, **options):
     _, client = served(UnrulyModel())
     model = LanguageModel(client, "a-model", max_retries=1)
     generator = kind(model, corpus, root=root, section_size=1500, **{"embedder": None, **options})
-    with collected() as notes:
+    with collect_notes() as notes:
         dataset = generator.generate(queries_per_doc, upload_to_langsmith=False)
     assert len(notes) == 1
     return generator, dataset

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from rag_evaluation_framework import Embedder
-from rag_evaluation_framework.base.notes import collected
+from rag_evaluation_framework.base.notes import collect_notes
 from rag_evaluation_framework.components import CachedEmbedder
 from rag_evaluation_framework.components.embedders import EmbeddingCache
 from rag_evaluation_framework.components.embedders.cached import Embedding, embedder_identity, vector_key
@@ -40,7 +40,7 @@ class Lengths(Embedder):
 
 def embedded(root):
     """What a run embeds, with its notes; the vectors are right."""
-    with collected() as notes:
+    with collect_notes() as notes:
         embedder = CachedEmbedder(Lengths(), root)
         vectors = embedder.embed(TEXTS)
         assert embedder.truncated(TEXTS).tolist() == Lengths().truncated(TEXTS).tolist()

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 from pydantic import BaseModel
 
-from rag_evaluation_framework.base.notes import collected
+from rag_evaluation_framework.base.notes import collect_notes
 from rag_evaluation_framework.components.llms import AnthropicClient, Completion, KeptAnswers, LanguageModel
 from rag_evaluation_framework.components.providers import calls, track_usage
 from rag_evaluation_framework.errors import InvalidAnswer, ProviderRefused, ProviderUnavailable
@@ -166,7 +166,7 @@ def test_a_damaged_answer_is_said_and_asked_for_again(serving, tmp_path, damage)
     assert model.text("What?").value == "First."
     (path,) = (tmp_path / "cache" / "answers").iterdir()
     path.write_bytes(path.read_bytes().replace(b"First", b"Fifth") if damage == b"half" else damage)
-    with collected() as notes:
+    with collect_notes() as notes:
         assert again(model, tmp_path).text("What?").value == "Second."
     assert [*notes] == [f"{path.parent}: 1 of 1 answers were damaged; they are removed, and that work is done again"]
     assert again(model, tmp_path).text("What?").value == "Second."
@@ -192,7 +192,7 @@ def test_answers_of_a_client_that_tells_no_address_are_not_kept(tmp_path):
 
     for answer in ("of a stub", "of another one"):
         model = LanguageModel(client(answer), "a-model", kept=KeptAnswers(tmp_path))
-        with collected() as notes:
+        with collect_notes() as notes:
             assert model.text("What?").value == answer
         (told,) = notes
         assert told.endswith("tells no base_url: its answers are not kept, and are asked for each time")

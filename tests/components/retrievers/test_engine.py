@@ -23,7 +23,7 @@ from rag_evaluation_framework import (
     evaluate,
 )
 from rag_evaluation_framework.base.coroutines import Awaited
-from rag_evaluation_framework.base.notes import collected
+from rag_evaluation_framework.base.notes import collect_notes
 from rag_evaluation_framework.components import HybridRetriever, RerankedRetriever
 from rag_evaluation_framework.components.rerankers import FunctionReranker
 from rag_evaluation_framework.components.retrievers import EngineRetriever, clean_up
@@ -149,7 +149,7 @@ def test_an_id_is_made_for_each_run_where_none_is_given():
     scope, engine = "eval:a:{runId}:", MemoryEngine()
     both = [EngineRetriever(engine, scope, ingest=True) for _ in range(2)]
     for retriever in both:
-        with collected():
+        with collect_notes():
             retriever.index(corpus_of(scope))
     assert len(engine.documents) == 2 * len(TEXTS)
     assert not any("{runId}" in name for name in engine.documents)
@@ -272,7 +272,7 @@ def test_what_was_written_is_deleted_as_far_as_it_is_to_be(cleanup, failed, dele
     retriever = EngineRetriever(engine, "eval:a:", ingest=ingest)
     retriever.index(corpus_of())
     engine.log.clear()
-    with collected():
+    with collect_notes():
         clean_up(retriever, cleanup, failed=failed)
     assert engine.log == [*([("delete", "eval:a:")] if deleted and ingest else []), ("close",)]
 
@@ -396,9 +396,9 @@ def test_an_engine_that_cannot_be_asked_is_refused_before_it_is(engine):
 def test_what_stays_behind_is_told_where_it_may_not_be_expected(run_id, cleanup, failed, told):
     scope = "eval:a:{runId}:" if run_id else "eval:a:"
     retriever = EngineRetriever(MemoryEngine(), scope, ingest=True, run_id=run_id)
-    with collected():
+    with collect_notes():
         retriever.index(corpus_of(scope))
-    with collected() as notes:
+    with collect_notes() as notes:
         clean_up(retriever, cleanup, failed=failed)
     assert notes == told
 
@@ -492,7 +492,7 @@ def test_an_interrupt_while_all_is_deleted_is_raised_when_that_is_done_or_told(t
     retriever = EngineRetriever(engine, "eval:a:", ingest=True)
     retriever.index(corpus_of())
     engine.times = times
-    with collected() as notes, pytest.raises(KeyboardInterrupt):
+    with collect_notes() as notes, pytest.raises(KeyboardInterrupt):
         clean_up(retriever, "always", failed=False)
     assert bool(engine.documents) is left
     assert any("what the run wrote in 'eval:a:' could not be deleted" in text for text in notes) is left
@@ -512,7 +512,7 @@ def test_whatever_is_raised_while_all_is_deleted_is_told_and_the_engine_closed()
         raise Last("no more")
 
     engine.delete = engine.close = fail
-    with collected() as notes:
+    with collect_notes() as notes:
         assert "could not be deleted: Last: no more" in clean_up(retriever, "always", failed=False)
     assert notes == ["MemoryEngine could not be closed: Last: no more"]
 
@@ -536,7 +536,7 @@ def test_nothing_waits_for_coroutines_that_another_one_keeps_from_beginning(monk
     retriever = EngineRetriever(engine, "eval:a:", ingest=True)
     try:
         evaluate(retriever, dataset_of(corpus=corpus_of()), 5, timeout=0.2)
-        with collected() as notes:
+        with collect_notes() as notes:
             left = clean_up(retriever, "always", failed=False)
     finally:
         released.set()
@@ -701,7 +701,7 @@ def test_what_is_bound_to_a_thread_is_cleaned_up_in_it_after_a_coroutine_was_can
     engine = BoundToItsThread()
     retriever = EngineRetriever(engine, "eval:a:", ingest=True)
     evaluate(retriever, dataset_of(corpus=corpus_of()), 5, timeout=0.2)
-    with collected() as notes:
+    with collect_notes() as notes:
         assert clean_up(retriever, "always", failed=False) is None
     assert (engine.left, engine.log[-1], notes) == (0, ("close",), [])
 

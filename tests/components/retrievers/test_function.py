@@ -6,7 +6,7 @@ import pytest
 
 from rag_evaluation_framework import CharacterSpan, Corpus, Document, DocumentId, PositionAwareChunk, generate_chunk_id
 from rag_evaluation_framework.adapt.results import as_hits, as_retrieval
-from rag_evaluation_framework.base.notes import collected
+from rag_evaluation_framework.base.notes import collect_notes
 from rag_evaluation_framework.components import FunctionRetriever
 from rag_evaluation_framework.data import Chunk, Hit, Retrieval, Stage
 from rag_evaluation_framework.errors import InputError
@@ -131,7 +131,7 @@ class TestAsHits:
 
     @pytest.mark.parametrize("score", [float("nan"), float("inf")])
     def test_a_score_that_is_not_finite_is_no_score(self, score):
-        with collected() as notes:
+        with collect_notes() as notes:
             hits = as_hits([{"text": "Hello", "score": score}, Hit(text="Hello", score=score)], "f")
         assert notes == ["f returned scores that are no finite numbers; they were left out, and the order was kept"]
         assert hits == (Hit(text="Hello"), Hit(text="Hello"))
@@ -231,7 +231,7 @@ class TestAsHits:
         assert as_retrieval(told, "search", 1, asked=perf_counter()).stages == (Stage("embed", 99.0),)
 
     def test_more_than_was_asked_for_is_cut_and_told(self):
-        with collected() as notes:
+        with collect_notes() as notes:
             assert as_retrieval({"hits": ["Hello", "World"]}, "search", 1) == Retrieval((Hit(text="Hello"),))
         assert notes == ["search returned more results than it was asked for; the first ones were read"]
 
@@ -362,7 +362,7 @@ class TestAsHits:
         )
         found = (Hit(DOCUMENT.id, 0, 5, text="Hello"), Hit(text="World!"))
         assert as_hits(frame, "search") == as_hits({"hits": frame}, "search") == found
-        with collected():  # that there are more
+        with collect_notes():  # that there are more
             assert as_hits(frame, "search", 1) == found[:1]
         assert as_hits(frame[:0], "search") == ()
         gaps = pandas.DataFrame(

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import rag_evaluation_framework as rag
 from rag_evaluation_framework import BM25Retriever, Corpus, Document, DocumentId, VectorRAGRetriever
-from rag_evaluation_framework.base.notes import collected
+from rag_evaluation_framework.base.notes import collect_notes
 from rag_evaluation_framework.components import (
     FunctionRetriever,
     HybridRetriever,
@@ -168,7 +168,7 @@ class TestDepth:
 
         retriever = HybridRetriever([Greedy([*map(letter, "abcdef")])], depth=2)
         retriever.index(CORPUS)
-        with collected() as notes:
+        with collect_notes() as notes:
             assert texts(retriever.retrieve("?", 2).hits) == "ab"
         assert notes == ["Greedy returned more results than it was asked for; the first ones were read"]
 

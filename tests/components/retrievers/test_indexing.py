@@ -17,7 +17,7 @@ from rag_evaluation_framework import (
     evaluate,
     generate_chunk_id,
 )
-from rag_evaluation_framework.base.notes import collected
+from rag_evaluation_framework.base.notes import collect_notes
 from rag_evaluation_framework.components import HybridRetriever, InMemoryVectorStore, LsaEmbedder, RerankedRetriever
 from rag_evaluation_framework.components.retrievers import chunk_corpus, embed_chunks, fill_store
 from rag_evaluation_framework.data import Chunk, Hit
@@ -70,7 +70,7 @@ class TestChunkCorpus:
             def chunk(self, text):
                 return [text, text.upper(), "never"]
 
-        with collected() as notes:
+        with collect_notes() as notes:
             chunks = chunk_corpus(SMALL, Changing())
         assert [chunk.content for chunk in chunks[:3]] == ["one\ntwo\none", "ONE\nTWO\nONE", "never"]
         assert [hasattr(chunk, "start") for chunk in chunks] == [True, False, False] * 2
@@ -93,7 +93,7 @@ class TestChunkCorpus:
                 rag.note(f"{len(text)} characters")
                 return super().chunk(text)
 
-        with collected() as notes:
+        with collect_notes() as notes:
             chunk_corpus(SMALL, Wary())
         assert notes == ["11 characters", "5 characters"]
 

@@ -13,7 +13,7 @@ from rag_evaluation_framework import (
     generate_chunk_id,
     generate_pa_chunk_id,
 )
-from rag_evaluation_framework.base.notes import collected
+from rag_evaluation_framework.base.notes import collect_notes
 from rag_evaluation_framework.components.retrievers import chunk_corpus
 from rag_evaluation_framework.data import Chunk
 from rag_evaluation_framework.errors import InputError
@@ -43,7 +43,7 @@ def placed(document, start, end, text=None):
 
 
 def notes_of(chunker):
-    with collected() as notes:
+    with collect_notes() as notes:
         chunk_corpus(CORPUS, chunker)
     return notes
 
@@ -92,11 +92,11 @@ def test_white_space_that_was_tidied_does_not_count():
 
 def test_documents_without_a_chunk_are_counted():
     corpus = Corpus([*CORPUS, Document(DocumentId("blank"), " \n ")])
-    with collected() as notes:
+    with collect_notes() as notes:
         chunk_corpus(corpus, Wrong(lambda text: text.splitlines() if text.startswith("refund") else []))
     assert notes == []
     corpus = Corpus([Document(DocumentId("first"), "refund"), *CORPUS, Document(DocumentId("blank"), " \n ")])
-    with collected() as notes:
+    with collect_notes() as notes:
         chunk_corpus(corpus, Wrong(lambda text: [text] if text == "refund" else []))
     (said,) = notes
     assert said.startswith("PositionAdapter(Wrong) made no chunk from 3 of 4 documents that have text, the first: 'a'")

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from rag_evaluation_framework import Corpus, Document, DocumentId, Embedder, SemanticChunker, VectorRAGRetriever
-from rag_evaluation_framework.base.notes import collected
+from rag_evaluation_framework.base.notes import collect_notes
 from rag_evaluation_framework.components import CachedEmbedder
 from rag_evaluation_framework.components.embedders import EmbeddingCache, FunctionEmbedder
 from rag_evaluation_framework.errors import InputError, NotIndexed
@@ -38,7 +38,7 @@ class Wrong(Embedder):
 
 def indexed(embedder):
     retriever = VectorRAGRetriever(chunker=Lines(), embedder=embedder)
-    with collected() as notes:
+    with collect_notes() as notes:
         retriever.index(CORPUS)
     return retriever, notes
 
@@ -148,7 +148,7 @@ def test_fitting_has_to_return_an_embedder(fitted, use, tmp_path):
     if use == "retriever":
         fit = partial(indexed, Learning())
     elif use == "cache":
-        with collected():
+        with collect_notes():
             fit = partial(CachedEmbedder(Learning(), tmp_path).fit, ["a"])
     else:
         fit = partial(SemanticChunker(embedder=Unfitted()).chunk, "One. Two. Three.")
@@ -185,20 +185,20 @@ class TestNoDirection:
         texts = ["a b", "c d", "e f"]
         corpus = Corpus([Document(DocumentId("a.md"), "\n".join(texts))])
         retriever = VectorRAGRetriever(chunker=Lines())
-        with collected() as notes:
+        with collect_notes() as notes:
             retriever.index(corpus)
         (said,) = notes
         assert said.startswith(f"LsaEmbedder returns the same vector for all {len(texts)} texts")
 
     def test_a_single_text_is_like_itself(self):
         retriever = VectorRAGRetriever(embedder=Wrong(lambda texts: np.ones((len(texts), 3))))
-        with collected() as notes:
+        with collect_notes() as notes:
             retriever.index(CORPUS)
         assert notes == []
 
     def test_questions_with_a_vector_of_zeros_are_counted(self):
         retriever, _ = indexed(GOOD)
-        with collected() as notes:
+        with collect_notes() as notes:
             retriever.prepare(["refund", "what?", "who?", "server"])
             retriever.retrieve("what?", 2)
         assert notes == [
@@ -208,7 +208,7 @@ class TestNoDirection:
 
     def test_and_said_once_where_they_are_asked_one_by_one(self):
         retriever, _ = indexed(GOOD)
-        with collected() as notes:
+        with collect_notes() as notes:
             for question in ("refund", "what?", "who?"):
                 retriever.retrieve(question, 2)
         (said,) = notes

@@ -5,7 +5,7 @@ from itertools import count, repeat
 import pytest
 
 from rag_evaluation_framework import Corpus, Document, DocumentId, VectorRAGRetriever, generate_chunk_id
-from rag_evaluation_framework.base.notes import collected
+from rag_evaluation_framework.base.notes import collect_notes
 from rag_evaluation_framework.components import InMemoryVectorStore
 from rag_evaluation_framework.components.retrievers import chunk_corpus, embed_chunks, fill_store
 from rag_evaluation_framework.contracts import VectorStore
@@ -71,7 +71,7 @@ def uncounted(kind):
 
 
 def filled(store):
-    with collected() as notes:
+    with collect_notes() as notes:
         retriever = VectorRAGRetriever(chunker=Lines(), embedder=EMBEDDER, vector_store=store, batch_size=4)
         retriever.index(CORPUS)
     return retriever, notes
@@ -228,6 +228,6 @@ class TestSearching:
 
 def test_the_steps_by_themselves_tell_it_too():
     chunks = chunk_corpus(CORPUS, Lines())
-    with collected() as notes:
+    with collect_notes() as notes:
         fill_store(KeyedByText(), chunks, embed_chunks(chunks, EMBEDDER).vectors)
     assert len(notes) == 1

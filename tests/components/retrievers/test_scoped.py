@@ -14,7 +14,7 @@ from rag_evaluation_framework import (
     VectorRAGRetriever,
     evaluate,
 )
-from rag_evaluation_framework.base.notes import collected
+from rag_evaluation_framework.base.notes import collect_notes
 from rag_evaluation_framework.components import HybridRetriever, RerankedRetriever
 from rag_evaluation_framework.components.retrievers import ScopedRetriever
 from rag_evaluation_framework.errors import DatasetError
@@ -122,7 +122,7 @@ class Repeating(BM25Retriever):
 def test_a_retriever_that_repeats_itself_is_not_asked_for_ever():
     scoped = ScopedRetriever(Repeating())
     scoped.index(corpus_of())
-    with collected() as notes:
+    with collect_notes() as notes:
         found = scoped.retrieve_for(question(scopePrefix="eval:a:"), 3)
     assert [hit.doc_id for hit in found.hits] == ["eval:a:00"]
     assert notes == ["Repeating found too few results in a scope among the first 100,000, its limit"]
@@ -156,7 +156,7 @@ def test_a_k_beyond_the_limit_is_searched_to_its_own_depth(monkeypatch):
     scoped = ScopedRetriever(FarBehind())
     scoped.index(corpus_of())
     for k, hits, complete, told in ((155, 5, False, ["155"]), (500, 10, True, [])):
-        with collected() as notes:
+        with collect_notes() as notes:
             found = scoped.retrieve_for(question(scopePrefix="eval:a:"), k)
         assert (len(found.hits), found.complete) == (hits, complete)
         said = "FarBehind found too few results in a scope among the first {}, its limit"

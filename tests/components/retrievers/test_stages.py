@@ -30,7 +30,7 @@ from rag_evaluation_framework import (
     run_experiment,
 )
 from rag_evaluation_framework.base import stages as staged
-from rag_evaluation_framework.base.notes import collected
+from rag_evaluation_framework.base.notes import collect_notes
 from rag_evaluation_framework.base.stages import Stages, kept_stages, shared, stage
 from rag_evaluation_framework.base.store import Cache
 from rag_evaluation_framework.components import CachedEmbedder, LsaEmbedder, MarkdownHeaderChunker, SentenceChunker
@@ -416,7 +416,7 @@ def quoted(tmp_path):
 
 def read(quoted):
     corpus = Corpus.from_folder(quoted / "docs")
-    with collected() as notes:
+    with collect_notes() as notes:
         dataset = load_dataset(quoted / "q.csv", corpus=corpus)
         config = ExperimentConfig(BM25Retriever(), dataset)
     return dataset, notes, config.record["dataset"], config.notes
@@ -446,7 +446,7 @@ def test_other_quotes_and_documents_are_located_anew(quoted):
 
 def test_a_configuration_is_located_cut_and_counted_once(quoted, monkeypatch):
     spec = parse_config({"corpus": "docs", "dataset": "q.csv", "save_results_path": "root"}, "here")
-    with collected():
+    with collect_notes():
         first = run_experiment(spec.experiment(quoted))
         monkeypatch.setattr(quote_table, "_checked", None)
         assert_equal(run_experiment(spec.experiment(quoted)), first)

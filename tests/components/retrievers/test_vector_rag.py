@@ -5,7 +5,7 @@ import pytest
 
 import rag_evaluation_framework as rag
 from rag_evaluation_framework import Corpus, Document, DocumentId, VectorRAGRetriever
-from rag_evaluation_framework.base.notes import collected
+from rag_evaluation_framework.base.notes import collect_notes
 from rag_evaluation_framework.components import InMemoryVectorStore, LsaEmbedder, QdrantVectorStore, SentenceChunker
 from rag_evaluation_framework.errors import ConfigError, InputError, NotIndexed
 from support.chunkers import Lines
@@ -57,7 +57,7 @@ class TestRetrieve:
             def search(self, query_embedding, k):
                 return [replace(chunk, content=chunk.content.upper()) for chunk in super().search(query_embedding, k)]
 
-        with collected():
+        with collect_notes():
             retriever = indexed(vector_store=Store())
         assert [hit.score for hit in retriever.retrieve("password", 2).hits] == [None, None]
 
@@ -303,6 +303,6 @@ class TestAnotherEmbedderCutsTheChunks:
 
     def test_the_same_one_is_not_told_and_neither_are_other_chunkers(self):
         for chunker in (rag.SemanticChunker(LsaEmbedder(dimensions=2)), SentenceChunker(sentences=1)):
-            with collected() as notes:
+            with collect_notes() as notes:
                 VectorRAGRetriever(chunker, LsaEmbedder(dimensions=2)).index(self.TEXTS)
             assert not any("chunks are cut by" in said for said in notes)

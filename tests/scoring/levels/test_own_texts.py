@@ -30,7 +30,7 @@ from rag_evaluation_framework import (
     generate_chunk_id,
     generate_pa_chunk_id,
 )
-from rag_evaluation_framework.base.notes import collected
+from rag_evaluation_framework.base.notes import collect_notes
 from rag_evaluation_framework.components import HybridRetriever, InMemoryVectorStore, RerankedRetriever
 from rag_evaluation_framework.components.retrievers import chunk_corpus
 from rag_evaluation_framework.data import QueryId, QueryText
@@ -112,7 +112,7 @@ def test_truth_made_of_the_ids_of_a_chunker_that_changes_the_text_is_found(how, 
 @each_change
 def test_the_index_holds_the_texts_of_the_chunker_and_places_where_they_are_known(how):
     for retriever in indexing(how).values():
-        with collected():
+        with collect_notes():
             retriever.index(CORPUS)
         chunks = retriever.chunks()
         assert [chunk.content for chunk in chunks] == texts(how)

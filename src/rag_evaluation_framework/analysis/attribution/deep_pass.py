@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from ... import data
 from ...base.exits import outcome
 from ...base.files import is_object
-from ...base.notes import collected
-from ...base.outside import name_line, raised, said, shown
+from ...base.notes import collect_notes
+from ...base.outside import error_message, error_text, name_line, shown
 from ...base.stages import kept_stages
 from ...components.retrievers import HybridRetriever, RerankedRetriever, VectorRAGRetriever
 from ...components.retrievers.function import FunctionRetriever, Pipeline, as_retriever
@@ -155,7 +155,7 @@ def pipeline_to_ask(result: EvaluationResult[Any], given: Pipeline | None, *, de
             )
         return Unasked("engine")
     try:
-        with collected():
+        with collect_notes():
             pipeline = remade_retriever(result, imports=deep)
     except RagEvalError as error:
         if deep:
@@ -168,7 +168,7 @@ def pipeline_to_ask(result: EvaluationResult[Any], given: Pipeline | None, *, de
         )
         names = [name for name in dict.fromkeys(called) if isinstance(name, str) and ":" in name]
         if not names:
-            return Unasked("not_remade", said(error))
+            return Unasked("not_remade", error_message(error))
         is_inner = any("<" in name for name in names)  # of a function in another one, which cannot be imported
         return Unasked("no_name" if is_inner else "own_code", ", ".join(f"'{name_line(name)}'" for name in names))
     return pipeline if deep or is_ours(pipeline) else Unasked("elsewhere")
@@ -257,7 +257,7 @@ def _read_again(known: Mapping[str, Any]) -> data.Corpus:
     """Return the documents of a folder or file, or of the dataset that brings them."""
     source = Path(known["source"])
     if source.is_file() and source.suffix in (".json", ".jsonl"):
-        with collected(), suppress(DatasetError):  # else it has a document per line
+        with collect_notes(), suppress(DatasetError):  # else it has a document per line
             brought = load_dataset(source, data.DOCUMENT, allow_assets=True).corpus
             return data.Corpus(()) if brought is None else brought
     columns = {key: known.get(key) for key in ("text_column", "name_column")}
@@ -421,8 +421,8 @@ def gather(
         if deep or retriever is not None:
             if isinstance(error, RagEvalError):
                 raise error
-            raise ConfigError(f"{pipeline.name} cannot be asked again: {raised(error)}") from error
-        return said(error) if isinstance(error, RagEvalError) else raised(error)
+            raise ConfigError(f"{pipeline.name} cannot be asked again: {error_text(error)}") from error
+        return error_message(error) if isinstance(error, RagEvalError) else error_text(error)
 
     asked = outcome(lambda: _ask(pipeline, result, bare), failed)
     if isinstance(asked, str):
@@ -445,7 +445,7 @@ def _ask(pipeline: Retriever, result: EvaluationResult[Any], bare: Evidence) -> 
     folder = None if result.folder is None else result.folder.absolute()
     is_below_a_root = folder is not None and folder.parent.name in (RUNS, CELLS)
     with (
-        collected(),
+        collect_notes(),
         kept_stages(folder.parents[1] if folder and is_below_a_root else None),
         indexed(inner, bare.corpus) as index,
     ):

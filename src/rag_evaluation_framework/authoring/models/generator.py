@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any, ClassVar, Generic, TypeAlias
 
 from ...adapt.adapt import OwnChunker
-from ...base.coroutines import awaited
+from ...base.coroutines import as_coroutine
 from ...base.files import is_object
-from ...base.notes import collected, note
+from ...base.notes import collect_notes, note
 from ...base.outside import shown
 from ...components.embedders.cached import CachedEmbedder
 from ...components.embedders.remote import RemoteEmbedder
@@ -105,7 +105,7 @@ def _is_saved(dataset: Dataset[Any], path: Path) -> bool:
         save_dataset(dataset, path)
         return True
     state = file_state(path) if path.is_file() else ""
-    with collected():  # what is noted about a file that is not used concerns nobody
+    with collect_notes():  # what is noted about a file that is not used concerns nobody
         try:
             there = load_dataset(path, dataset.level, corpus=dataset.corpus)
         except RagEvalError:
@@ -374,7 +374,7 @@ class SyntheticDataGenerator(ABC, Generic[U]):
                 self.langsmith_url = pushed(dataset, self.path)
         return dataset
 
-    agenerate = awaited(generate)
+    agenerate = as_coroutine(generate)
     """Does what `generate` does in a thread, for code that runs in an event loop: notebooks and services.
 
     If the task is cancelled, nothing else is asked; what was answered is kept.

@@ -11,8 +11,8 @@ from typing import Any, TypeAlias
 
 from ...adapt.results import as_listed
 from ...base.exits import no_exit, outcome
-from ...base.notes import collected
-from ...base.outside import raised, shown
+from ...base.notes import collect_notes
+from ...base.outside import error_text, shown
 from ...components.chunkers import MarkdownHeaderChunker, SentenceChunker
 from ...components.chunkers.cutting import cut_out
 from ...components.retrievers import BM25Retriever, VectorRAGRetriever
@@ -354,7 +354,7 @@ class Pool:
             retriever.close()
 
     def _add(self, retriever: Retriever) -> None:
-        with collected(), no_exit(retriever.name, "index"):
+        with collect_notes(), no_exit(retriever.name, "index"):
             retriever.index(self.corpus)
             chunks = as_listed(retriever.chunks(), retriever.name)
         self._asked.append((retriever, HitLocator(self.corpus, chunks or ())))
@@ -365,10 +365,10 @@ class Pool:
         """Return the passages that a retriever finds; None if it raises, which is a problem, and no end of the work."""
 
         def asked() -> Ranking:
-            with collected(), no_exit(retriever.name, "retrieve"):
+            with collect_notes(), no_exit(retriever.name, "retrieve"):
                 return ask(retriever, words, DEPTH, locator).hits
 
-        hits = outcome(asked, raised)
+        hits = outcome(asked, error_text)
         if isinstance(hits, str):
             problems.append(f"{retriever.name} could not be asked, so its passages are missing: {hits}")
             return None

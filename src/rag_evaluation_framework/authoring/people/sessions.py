@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from ...base.files import LARGEST, read_bytes
-from ...base.interrupts import finished
+from ...base.interrupts import finish
 from ...base.outside import shown
 from ...base.tables import TABLES, decoded
 from ...data import (
@@ -68,7 +68,7 @@ class SavedFile:
         Raises:
             DatasetError: It cannot be saved, or somebody else has written the file since; then it stays as it is.
         """
-        self._state, interrupt = finished(lambda: replace_dataset(dataset, self.path, self._state))
+        self._state, interrupt = finish(lambda: replace_dataset(dataset, self.path, self._state))
         if interrupt is not None:
             raise interrupt
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from ...base.exits import errors_as
 from ...base.model_trust import in_hub_cache, load_model
 from ...base.optional import missing_extras, require
-from ...base.outside import raised, shown
+from ...base.outside import error_text, shown
 from ...base.progress import progress_bar
 from ...contracts.component import check_count, check_text
 from ...contracts.roles import BatchEmbedder
@@ -240,7 +240,7 @@ class TorchModel:
             library = _require("sentence_transformers")
             self._torch = _require("torch")
             # The file may be damaged, or the library be of another version.
-            with errors_as(lambda error: ConfigError(f"model {folder}: cannot be loaded: {raised(error)}")):
+            with errors_as(lambda error: ConfigError(f"model {folder}: cannot be loaded: {error_text(error)}")):
                 self._load(library, folder)
 
     def _load(self, library: Any, folder: Path) -> None:

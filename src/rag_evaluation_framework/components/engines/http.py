@@ -11,10 +11,10 @@ from functools import cached_property
 from ipaddress import ip_address
 from typing import Any, ClassVar
 
-from ...base.coroutines import OutOfTime, checked_limit, within
+from ...base.coroutines import OutOfTime, checked_limit, run_within
 from ...base.files import Json, is_list, is_object, parse_json
 from ...base.optional import require
-from ...base.outside import hide, raised, said, shown
+from ...base.outside import error_message, error_text, hide, shown
 from ...contracts.component import Component, check_truth
 from ...data.documents import Document
 from ...errors import ConfigError, InputError
@@ -151,17 +151,19 @@ class HttpEngine(Component):
         try:
             body = None if sent is None else json.dumps(sent, allow_nan=False).encode("utf-8")
         except (TypeError, ValueError, RecursionError) as error:
-            raise InputError(f"{where}: {shown(sent)} is not JSON: {said(error)}; expected JSON values") from error
+            raise InputError(
+                f"{where}: {shown(sent)} is not JSON: {error_message(error)}; expected JSON values"
+            ) from error
         seconds = math.inf if self.timeout is None else self.timeout
         try:
-            status, read = within(seconds, lambda: self._read(method, where, body))
+            status, read = run_within(seconds, lambda: self._read(method, where, body))
         except OutOfTime as late:
             raise InputError(
                 f"{where} took longer than {seconds:g} seconds; if it needs more, set the timeout of HttpEngine, in a "
                 f"configuration engine: {{type: http, url: {self.url}, timeout: {10 * seconds:g}}}"
             ) from late
         except (self._httpx.HTTPError, self._httpx.InvalidURL, UnicodeError) as error:
-            raise InputError(f"{where}: {raised(error)}") from error
+            raise InputError(f"{where}: {error_text(error)}") from error
         text = read.decode("utf-8", "replace")
         if status != _OK or (method == "POST" and path not in _ANSWERED):
             return status, text
@@ -225,7 +227,7 @@ def _checked_url(httpx: Any, url: Any, allow_remote: bool) -> str:
     try:
         parts = httpx.URL(url)  # as it is read when it is asked
     except (httpx.InvalidURL, UnicodeError) as error:
-        raise ConfigError(f"HttpEngine: url={shown(url)}: {said(error)}; {expected}") from error
+        raise ConfigError(f"HttpEngine: url={shown(url)}: {error_message(error)}; {expected}") from error
     port_is_valid = parts.port is None or parts.port in _PORTS
     if parts.scheme not in ("http", "https") or not parts.host or not port_is_valid or "?" in url or "#" in url:
         raise ConfigError(f"HttpEngine: url={shown(url)}; {expected}, without ? and #")

@@ -17,7 +17,7 @@ from ...base.coroutines import resolved, stop_if_cancelled
 from ...base.exits import outcome
 from ...base.files import is_list, is_object
 from ...base.notes import note
-from ...base.outside import class_name, said, shown
+from ...base.outside import class_name, error_message, shown
 from ...base.store import Cache
 from ...contracts.component import Component, check_choice, check_count, check_seconds, check_text
 from ...contracts.roles import LLMClient
@@ -406,7 +406,7 @@ class LanguageModel(Component):
             try:
                 return told, Completion(read(told.value), told.input_tokens, told.output_tokens)
             except ValueError as error:
-                raise AnotherAtOnce(said(error)) from error
+                raise AnotherAtOnce(error_message(error)) from error
 
         if self.kept is None or not self._has_address:
             return self._calls.call(send, checked, _consumed)[1]

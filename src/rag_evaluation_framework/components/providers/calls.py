@@ -24,7 +24,7 @@ from ...base.exits import bound, errors_as, outcome
 from ...base.files import is_object
 from ...base.interrupts import stop_if_interrupted
 from ...base.optional import require
-from ...base.outside import class_name, fit_to_show, hide, one_line, raised, said, shown, without_secrets
+from ...base.outside import class_name, error_message, error_text, fit_to_show, hide, one_line, shown, without_secrets
 from ...contracts.component import Component, check_count, check_number, check_seconds, check_text
 from ...errors import ConfigError, InvalidAnswer, ProviderError, ProviderRefused, ProviderUnavailable
 
@@ -555,14 +555,14 @@ class ProviderCalls:
             *_, (frame, _) = walk_tb(error.__traceback__)
             ours = str(frame.f_globals.get("__name__")).partition(".")[0] == _PACKAGE
             if isinstance(error, TypeError | AttributeError) and ours:  # there is no such method or parameter
-                return ConfigError(f"{self._who}: its client cannot be asked: {raised(error)}")
+                return ConfigError(f"{self._who}: its client cannot be asked: {error_text(error)}")
             self._count(Consumed(), attempt)
             return self._failed(error, attempt)
 
         def unusable(error: BaseException) -> Never:
             if isinstance(error, ProviderRefused):  # by the model
                 raise _Failed(error, may_pass=False) from error
-            message = f"{self._who} answered what cannot be used: {said(error)}"
+            message = f"{self._who} answered what cannot be used: {error_message(error)}"
             invalid = InvalidAnswer(message, self.provider.name, None, attempt)
             may_pass, at_once = not isinstance(error, SameAgain), isinstance(error, AnotherAtOnce)
             raise _Failed(invalid, may_pass=may_pass, at_once=at_once) from error
@@ -586,16 +586,16 @@ class ProviderCalls:
         name, status = self.provider.name, getattr(error, "status_code", None)
         if not isinstance(status, int):
             if isinstance(error, ValueError | TypeError | AttributeError):  # of an SDK that reads nonsense
-                message = f"{self._who} answered what cannot be read: {raised(error)}"
+                message = f"{self._who} answered what cannot be read: {error_text(error)}"
                 return _Failed(InvalidAnswer(message, name, None, attempt))
             hint = f" ({self.provider.address})" if self.address != self.provider.url else ""
-            why = raised(error.__cause__ or error)
+            why = error_text(error.__cause__ or error)
             message = f"{self._who} cannot be reached at {without_secrets(self.address)}{hint}: {why}"
             return _Failed(ProviderUnavailable(message, name, None, attempt))
         body: Any = getattr(error, "body", None)
         inner: Any = body.get("error", body) if is_object(body) else body
         own: Any = inner.get("message") if is_object(inner) else inner
-        told = one_line(fit_to_show(own)) if isinstance(own, str) and own.strip() else said(error)
+        told = one_line(fit_to_show(own)) if isinstance(own, str) and own.strip() else error_message(error)
         if status in _OK:
             return _Failed(InvalidAnswer(f"{self._who} answered what cannot be read: {told}", name, status, attempt))
         is_spent = getattr(error, "code", None) == _SPENT

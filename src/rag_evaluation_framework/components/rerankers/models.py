@@ -14,7 +14,7 @@ from ...base.exits import errors_as
 from ...base.files import is_list
 from ...base.model_trust import in_hub_cache, load_model
 from ...base.optional import missing_extras, require
-from ...base.outside import raised, shown
+from ...base.outside import error_text, shown
 from ...contracts.component import check_count, check_text
 from ...data.values import encodable
 from ...errors import ConfigError
@@ -83,7 +83,9 @@ class CrossEncoderReranker(ScoringReranker):
                 f"(hf download {self.model})"
             )
         with errors_as(  # of a damaged file, or of a library of another version
-            lambda error: ConfigError(f"CrossEncoderReranker: model {self.model!r} cannot be loaded: {raised(error)}")
+            lambda error: ConfigError(
+                f"CrossEncoderReranker: model {self.model!r} cannot be loaded: {error_text(error)}"
+            )
         ):
             encoder = load_model(library.CrossEncoder, folder)
         architectures: list[str] = getattr(encoder.config, "architectures", None) or []

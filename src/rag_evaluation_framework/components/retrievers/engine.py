@@ -11,10 +11,10 @@ from uuid import uuid4
 
 from ...adapt.results import as_retrieval
 from ...base import note, progress
-from ...base.coroutines import OutOfTime, is_coroutine_function, may_hang, resolved, within
+from ...base.coroutines import OutOfTime, is_coroutine_function, may_hang, resolved, run_within
 from ...base.exits import no_exit, on_failure, outcome
-from ...base.interrupts import finished, first_interrupt
-from ...base.outside import hide_environment, raised, shown
+from ...base.interrupts import finish, first_interrupt
+from ...base.outside import error_text, hide_environment, shown
 from ...base.records import Faults
 from ...contracts import Engine, IndexedRetriever, Retriever
 from ...contracts.component import check_choice, check_truth, confide, parameters
@@ -311,14 +311,14 @@ def _deleted(asked: EngineRetriever) -> str | None:
             asked.clean()
 
     def told(error: BaseException) -> str:
-        return f"{asked.written} could not be deleted: {raised(error)}"
+        return f"{asked.written} could not be deleted: {error_text(error)}"
 
     def note_interrupt(error: BaseException) -> None:
         if isinstance(error, KeyboardInterrupt):
             note(told(error))
 
     with on_failure(note_interrupt):  # and the engine is closed all the same
-        done = outcome(lambda: no_exit(asked.name, "delete")(finished)(lambda: _in_time(delete, engine.delete)), told)
+        done = outcome(lambda: no_exit(asked.name, "delete")(finish)(lambda: _in_time(delete, engine.delete)), told)
     if isinstance(done, str):
         return done
     _, interrupt = done
@@ -334,7 +334,7 @@ def leave(engine: Engine | None) -> None:
         name = engine_name(engine)
         outcome(
             no_exit(name, "close")(lambda: _in_time(lambda: resolved(close()), close)),
-            lambda error: note(f"{name} could not be closed: {raised(error)}"),
+            lambda error: note(f"{name} could not be closed: {error_text(error)}"),
         )
 
 
@@ -364,4 +364,4 @@ def _in_time(step: Callable[[], None], method: Any) -> None:
             raise error
         step()
 
-    outcome(lambda: within(_SECONDS, step), once_more)
+    outcome(lambda: run_within(_SECONDS, step), once_more)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
 from ...adapt.adapt import OwnRetriever
-from ...base.coroutines import adapted, resolved
+from ...base.coroutines import as_synchronous, resolved
 from ...contracts.component import component_name, confide
 from ...contracts.registry.building import OwnFunction
 from ...contracts.roles import Retriever
@@ -93,4 +93,4 @@ def as_retriever(pipeline: Pipeline) -> Retriever:
     if not isinstance(pipeline, Retriever):
         return FunctionRetriever(pipeline)
     component_name(pipeline)
-    return adapted(pipeline)
+    return as_synchronous(pipeline)

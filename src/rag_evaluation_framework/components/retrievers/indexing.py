@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 
 from ...adapt.adapt import OwnChunker, OwnEmbedder
 from ...adapt.results import as_chunks
-from ...base.coroutines import adapted
+from ...base.coroutines import as_synchronous
 from ...base.exits import errors_as, outcome
 from ...base.notes import note
-from ...base.outside import one_line, raised, shown
+from ...base.outside import error_text, one_line, shown
 from ...base.progress import progress, progress_bar
 from ...base.stages import Arrays, current_stages, stage
 from ...contracts import Chunker, EmbeddedPart, Embedder, PositionAwareChunker, VectorStore
@@ -62,7 +62,7 @@ def chunking_of(corpus: Corpus, chunker: Chunker | PositionAwareChunker | OwnChu
         The chunks; and all that they depend on, as JSON, by which what is made of them is kept: None if that is not
         known, or nothing is kept.
     """
-    positioned = adapted(chunker) if isinstance(chunker, PositionAwareChunker) else position_aware(chunker)
+    positioned = as_synchronous(chunker) if isinstance(chunker, PositionAwareChunker) else position_aware(chunker)
     # Our chunkers cut exactly; those that the adapter places keep their own texts.
     ours = type(positioned).__module__.startswith(RecursiveCharacterChunker.__module__.rpartition(".")[0])
     chunks: list[AnyChunk] = []
@@ -235,7 +235,7 @@ def fill_store(
     """
     if len(chunks) != len(vectors):
         raise InputError(f"{len(chunks)} chunks with {len(vectors)} vectors; expected one vector per chunk")
-    store = adapted(store)
+    store = as_synchronous(store)
     store.clear()
     if left := _length(store):
         raise InputError(
@@ -282,7 +282,7 @@ def _tell_of_no_direction(embedder: Embedder, texts: Sequence[str], vectors: NDA
 def _length(store: VectorStore) -> int | None:
     if not isinstance(store, Sized):
         return None
-    with errors_as(lambda error: InputError(f"len() of {store.name} raises {raised(error)}")):
+    with errors_as(lambda error: InputError(f"len() of {store.name} raises {error_text(error)}")):
         return len(store)
 
 

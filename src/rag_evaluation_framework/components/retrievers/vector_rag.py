@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ...adapt.adapt import OwnChunker, OwnEmbedder
 from ...adapt.results import one_each
-from ...base.coroutines import adapted
+from ...base.coroutines import as_synchronous
 from ...base.notes import note
 from ...base.outside import shown
 from ...base.stages import current_stages, shared
@@ -87,7 +87,7 @@ class VectorRAGRetriever(StableRetriever, IndexedRetriever[_Index]):
         if self.vector_store is not None:
             check_components("VectorRAGRetriever", vector_store=(self.vector_store, VectorStore))
             confide(self.vector_store)
-            object.__setattr__(self, "vector_store", adapted(self.vector_store))
+            object.__setattr__(self, "vector_store", as_synchronous(self.vector_store))
         check_count("VectorRAGRetriever", "batch_size", self.batch_size)
 
     def index(self, corpus: Corpus) -> None:

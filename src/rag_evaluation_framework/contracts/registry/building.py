@@ -12,10 +12,10 @@ from types import FunctionType, MethodType
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 from ...adapt.adapt import as_function, method_of, signature_of
-from ...base.coroutines import adapted
+from ...base.coroutines import as_synchronous
 from ...base.exits import errors_as, no_exit, outcome
 from ...base.files import parse_json
-from ...base.outside import HIDDEN, is_secret, raised, said, shown
+from ...base.outside import HIDDEN, error_message, error_text, is_secret, shown
 from ...data.cutoffs import SPELLINGS
 from ...errors import ConfigError
 from ..component import Component, component_name, confide, confide_parameters
@@ -232,8 +232,8 @@ def build(kind: Kind, component: Any, *, imports: bool = True) -> Any:
     def refused(error: Exception) -> ConfigError:
         parameters = _shown(target, nested)
         if isinstance(error, TypeError | ValueError):
-            return ConfigError(f"{kind} {name!r} refuses {parameters}: {said(error)}")
-        return ConfigError(f"{kind} {name!r} cannot be made of {parameters}: {raised(error)}")
+            return ConfigError(f"{kind} {name!r} refuses {parameters}: {error_message(error)}")
+        return ConfigError(f"{kind} {name!r} cannot be made of {parameters}: {error_text(error)}")
 
     with errors_as(refused), no_exit(f"{kind} {name!r}", "its constructor"):
         return target(**nested)
@@ -348,7 +348,7 @@ def as_component(contract: type[Any], given: Any, owner: str = "") -> Any:
     confide(given)
     if isinstance(given, contract):
         component_name(given)
-        return adapted(given)
+        return as_synchronous(given)
     kind: Any = contract.__name__.lower()
     as_function(kind, given, owner)
     return load_installed(f"{PACKAGE}.{ROOMS[kind]}.function:Function{contract.__name__}")(given)

@@ -16,7 +16,7 @@ from typing import Any, Literal, Never, get_args
 
 from ...base.exits import exit_text, outcome
 from ...base.notes import note
-from ...base.outside import class_name, one_line, said, shown
+from ...base.outside import class_name, error_message, one_line, shown
 from ...errors import ConfigError
 
 PACKAGE = "rag_evaluation_framework"
@@ -71,7 +71,7 @@ def load_installed(reference: str) -> Any:
 
     def refuse(error: BaseException) -> Never:
         kind = "" if isinstance(error, ImportError) else f"{class_name(error)}: "
-        reason = exit_text(error) if isinstance(error, SystemExit) else f"{kind}{said(error)}"
+        reason = exit_text(error) if isinstance(error, SystemExit) else f"{kind}{error_message(error)}"
         if isinstance(error, ModuleNotFoundError):
             reason += f"; looked for in {Path.cwd()}, and among what is installed"
         raise ConfigError(f"{reference!r}: module {module_name!r} cannot be imported: {reason}") from error

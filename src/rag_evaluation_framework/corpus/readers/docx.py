@@ -7,7 +7,7 @@ from typing import Any
 
 from ...base.exits import errors_as
 from ...base.optional import require
-from ...base.outside import raised
+from ...base.outside import error_text
 from ...errors import CorpusError
 from .html import HtmlReader
 from .reader import LARGEST, Reader, Reading
@@ -31,7 +31,7 @@ class DocxReader(Reader):
         """Return the text of the document."""
         if data.startswith(_OLD):
             raise CorpusError("is a .doc, or encrypted; save it as .docx, without a password")
-        with errors_as(lambda error: CorpusError(f"is not a DOCX that can be read ({raised(error)})")):
+        with errors_as(lambda error: CorpusError(f"is not a DOCX that can be read ({error_text(error)})")):
             with zipfile.ZipFile(io.BytesIO(data)) as archive:
                 _check(archive)
             made = self._mammoth.convert_to_html(io.BytesIO(data), convert_image=_no_picture)

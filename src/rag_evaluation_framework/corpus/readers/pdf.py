@@ -5,7 +5,7 @@ from threading import Lock
 from typing import Any
 
 from ...base.optional import require
-from ...base.outside import said
+from ...base.outside import error_message
 from ...errors import CorpusError
 from .reader import Reader, Reading
 
@@ -33,7 +33,7 @@ class PdfReader(Reader):
         except self._pdfium.PdfiumError as error:
             if "password" in str(error):
                 raise CorpusError("is encrypted with a password; save it without one") from error
-            raise CorpusError(f"is not a PDF that can be read ({said(error)})") from error
+            raise CorpusError(f"is not a PDF that can be read ({error_message(error)})") from error
         if not any(pages):
             count = f"{len(pages)} page{'s' * (len(pages) != 1)}"
             raise CorpusError(f"has no text on {count}, as scans have none; recognise it (OCR) with ocrmypdf, say")

@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 from ...base.exits import outcome
 from ...base.files import read_bytes
 from ...base.notes import note
-from ...base.outside import raised, shown
+from ...base.outside import error_text, shown
 from ...base.tables import decoded
 from ...errors import CorpusError, MissingDependency
 
@@ -177,7 +177,7 @@ def read_file(path: Path, converter: Converter | None = None) -> tuple[str, Sour
     def refuse(error: BaseException) -> Any:
         if isinstance(error, MissingDependency):
             raise error
-        why = str(error) if isinstance(error, CorpusError) else f"{name} raised {raised(error)}"
+        why = str(error) if isinstance(error, CorpusError) else f"{name} raised {error_text(error)}"
         says_how = isinstance(error, CorpusError) and ";" in why
         raise CorpusError(f"{path}: {why}{'' if says_how else '; mend the file'}") from error
 

@@ -13,7 +13,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, NonNegativeInt, ValidationError
 
 from ...adapt.results import as_retrieval
-from ...base.files import is_list, is_object, most_unfolded, parse_json, unfolded_lines
+from ...base.files import decompressed_lines, is_list, is_object, most_unfolded, parse_json
 from ...base.outside import harmless_json, one_line, shown
 from ...base.records import Problems
 from ...data.hits import COLUMNS, Hit, HitCollector, RankedHits, Retrieval, Stage
@@ -104,7 +104,7 @@ def read_hit_lines(path: Path, query_ids: Sequence[str]) -> RankedHits:
         DatasetError: The file cannot be read, unfolds to too much, or a line is not the hits of its question.
     """
     collector, numbers = HitCollector(), list[int]()
-    for number, line in enumerate(unfolded_lines(path), start=1):
+    for number, line in enumerate(decompressed_lines(path), start=1):
         where = f"{path}: line {number}"
         try:
             known = _hit_line(parse_json(line.decode()))

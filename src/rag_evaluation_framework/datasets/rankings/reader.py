@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from ...base.files import LONGEST_LINE, as_utf8, checked_path, read_bytes, unfolded
+from ...base.files import LONGEST_LINE, as_utf8, checked_path, decompressed, read_bytes
 from ...base.notes import note
 from ...base.progress import progress_bar
 from ...base.records import Problems
@@ -313,5 +313,5 @@ def _id(hit: Hit, rank: int) -> str:
 def _content(path: Path) -> bytes:
     data = read_bytes(path, DatasetError, most=_LARGEST, remedy="split it by question")
     if data.startswith(_GZIP):
-        data = unfolded(data, path)
+        data = decompressed(data, path)
     return as_utf8(data, path, DatasetError).removeprefix(_BOM)

@@ -24,7 +24,7 @@ from ...scoring.levels.rules import RULES
 from ...text.reading import ContextBudget, HitReader
 from ...text.text_locator import LinePlaces
 from ...text.tokenizers import resolve_tokenizer
-from ..page import Bar, Block, Line, Lines, Part, Passage, Passages, Role, Table, line, muted, plural, within
+from ..page import Bar, Block, Line, Lines, Part, Passage, Passages, Role, Table, excerpt, line, muted, plural
 from ..page import Page as Page
 from .result import note_lines
 
@@ -69,7 +69,7 @@ class _Marked:
             is_read = found is not None and found.read is not None
             return Passage((Part(unit.text, "found" if is_read else "missed"),), where, label, note)
         content = self.corpus[unit.doc_id].content
-        return Passage(within(content, unit.start, unit.end, _AROUND, self._truth(unit, content)), where, label, note)
+        return Passage(excerpt(content, unit.start, unit.end, _AROUND, self._truth(unit, content)), where, label, note)
 
     def _truth(self, unit: CharacterSpan, content: str) -> Iterator[Part]:
         """Yield the text of a span: what was read, with white space between two reads, and what was missed."""

@@ -11,7 +11,7 @@ from ...data import CHUNK, REVIEW, CharacterSpan, Corpus, Dataset, GroundTruth, 
 from ...datasets.checks.findings import Finding, Label, LabelTexts, units_of
 from ...text.terms import places_of_words
 from ...text.text_locator import LinePlaces, folder_of
-from ..page import Block, Lines, Page, Part, Passage, Passages, Role, line, plural, quoted, short, within
+from ..page import Block, Lines, Page, Part, Passage, Passages, Role, excerpt, line, plural, quoted, short
 
 _MOST_PLACES = 3
 _AROUND = 4_000  # characters of a document around a text
@@ -207,7 +207,7 @@ def passages_block(
 def full_block(number: int, passage: CharacterSpan, corpus: Corpus, rows: int) -> Passages:
     """Return a passage in its document, by its number: on so many lines with what is around it."""
     content, marked = corpus[passage.doc_id].content, [Part(passage.text, "found")]
-    parts = within(content, passage.start, passage.end, _AROUND, marked)
+    parts = excerpt(content, passage.start, passage.end, _AROUND, marked)
     return Passages((Passage(parts, LinePlaces(corpus).path(passage), str(number)),), rows=rows)
 
 
@@ -413,7 +413,7 @@ def _passage(label: Label, before: str, texts: LabelTexts, most: int) -> Passage
     corpus, where = texts.corpus, _where(label, texts)
     if label.span is not None and label.text is not None:
         marked = [Part(bounded(label.text, most), "found")]
-        return Passage(within(texts.content(label), label.span.start, label.span.end, _AROUND, marked), where, before)
+        return Passage(excerpt(texts.content(label), label.span.start, label.span.end, _AROUND, marked), where, before)
     text = label.text
     if text is None and corpus is not None and label.unit in corpus:
         text = corpus[label.unit].content.lstrip()[:_BEGIN]

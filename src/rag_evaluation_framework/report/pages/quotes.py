@@ -12,7 +12,7 @@ from ...data import Answer, CharacterSpan, Corpus, count_skipped
 from ...labels import Additions, LabelChange, QuoteCheck, QuoteRow, Relabelled, skipped_questions
 from ...labels.suggestions import Suggestion
 from ...text.text_locator import LinePlaces, folder_of
-from ..page import Line, Lines, Part, Passage, Passages, Role, line, plural, quoted, within
+from ..page import Line, Lines, Part, Passage, Passages, Role, excerpt, line, plural, quoted
 from ..page import Page as Page
 
 _SCREEN, _FEW = 4, 6  # rows that fit on a screen, shortened; up to so many are shown as they are
@@ -133,7 +133,7 @@ class _Quotes:
         content, end = self.check.corpus[span.doc_id].content, min(span.end, span.start + _LONGEST)
         marked = Part(content[span.start : end], "found" if row.status == "located" else "missed")
         note = f"ignoring: {', '.join(row.ignoring)}" if row.ignoring and not row.warning else ""
-        return Passage(within(content, span.start, end, _AROUND, [marked]), self.lines.path(span), note=note)
+        return Passage(excerpt(content, span.start, end, _AROUND, [marked]), self.lines.path(span), note=note)
 
     def _nearest(self, found: Suggestion) -> Iterator[Line]:
         """Yield the passage that is nearest to a quote, where it stands, of many places the first, and what differs."""

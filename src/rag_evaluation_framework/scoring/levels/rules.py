@@ -12,8 +12,8 @@ from typing import Any, ClassVar, Generic, Protocol, TypeAlias
 import numpy as np
 
 from ...base.exits import errors_as, no_exit
-from ...base.notes import collected, note
-from ...base.outside import raised, shown
+from ...base.notes import collect_notes, note
+from ...base.outside import error_text, shown
 from ...contracts import Metric, Retriever
 from ...data import (
     CHUNK,
@@ -235,7 +235,7 @@ def resolve_documents(dataset: Dataset[DocumentId], corpus: Corpus) -> tuple[Doc
 
 def _absent(dataset: Dataset[DocumentId], corpus: Corpus) -> Iterator[str]:
     ids = sorted(document.id for document in corpus)
-    with collected() as told:
+    with collect_notes() as told:
         units = [(entry, unit) for entry in resolve_documents(dataset, corpus) for unit in entry.labels]
     yield from told
     missing = [(entry, unit) for entry, unit in units if unit not in corpus and not _is_prefix_of_any(unit, ids)]
@@ -390,7 +390,9 @@ def _name(chunk: AnyChunk, number: int, name_chunk: Callable[[AnyChunk, int], An
     place = f"[{chunk.start}:{chunk.end}]" if isinstance(chunk, PositionAwareChunk) else ""
     where = f"chunk_id of {chunk.doc_id}{place}, chunk {number} of its document"
     with (
-        errors_as(lambda error: ConfigError(f"{where}: {raised(error)}; expected a function (chunk, number) -> id")),
+        errors_as(
+            lambda error: ConfigError(f"{where}: {error_text(error)}; expected a function (chunk, number) -> id")
+        ),
         no_exit("chunk_id", f"naming {where.removeprefix('chunk_id of ')}"),
     ):
         name = name_chunk(chunk, number)
