@@ -28,7 +28,7 @@ class Ended(Exception):
         self.error = error
 
 
-def told(error: BaseException | None) -> int:
+def report_ending(error: BaseException | None) -> int:
     """Print on standard error what ended the command line, and return the exit code.
 
     Raises:

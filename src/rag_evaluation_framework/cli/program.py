@@ -26,7 +26,7 @@ def exit_code() -> int:
                 commands.app()
         finally:
             interrupts.leave_at_once()  # here, as an interrupt between two statements would end it with a traceback
-    code = endings.told(ended[0] if ended else None)
+    code = endings.report_ending(ended[0] if ended else None)
     if not output.flushed():
         code = code or endings.OUTPUT_CLOSED
     if was_given_up() or interrupts.first_interrupt() is not None:
