@@ -16,8 +16,8 @@ pytestmark = pytest.mark.skipif(os.name == "nt", reason="locks of POSIX")
 HOLDING = """
 import sys, time
 from pathlib import Path
-from rag_evaluation_framework.base.files import unfinished
-with unfinished(Path(sys.argv[1])) as folder:
+from rag_evaluation_framework.base.files import temporary_folder
+with temporary_folder(Path(sys.argv[1])) as folder:
     (folder / "half").write_text("written")
     print(folder.name, flush=True)
     time.sleep(600)
@@ -25,10 +25,10 @@ with unfinished(Path(sys.argv[1])) as folder:
 MANY = """
 import sys
 from pathlib import Path
-from rag_evaluation_framework.base.files import unfinished
+from rag_evaluation_framework.base.files import temporary_folder
 root = Path(sys.argv[1])
 for number in range(200):
-    with unfinished(root) as folder:
+    with temporary_folder(root) as folder:
         (folder / "file").write_text("whole")
         folder.rename(root / f"{sys.argv[2]}-{number}")
 """
