@@ -2,12 +2,21 @@
 
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).parents[1]
 HALF = 150
+
+
+def test_listed_mutants_are_of_lines_that_are_there():
+    listed = tomllib.loads((ROOT / "benchmarks/equivalent_mutants.toml").read_text(encoding="utf-8"))["mutant"]
+    sources = {
+        each["file"]: (ROOT / "src/rag_evaluation_framework" / each["file"]).read_text("utf-8") for each in listed
+    }
+    assert [each["was"] for each in listed if each["was"] not in sources[each["file"]]] == []
 
 
 @pytest.mark.slow
