@@ -22,23 +22,33 @@ def test_checker_accepts_right_uses_and_refuses_wrong_ones(checker, options):
 
 def test_what_checkers_see_of_a_constructor_is_the_fields_with_wider_parts():
     """A dataclass that also takes functions writes its constructor a second time, for type checkers only."""
+    trees = [ast.parse(path.read_text(encoding="utf-8")) for path in (PROJECT / "src").rglob("*.py")]
+    kinds = {node.name: node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.ClassDef)}
     seen = set()
-    for path in (PROJECT / "src").rglob("*.py"):
-        for kind in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if not isinstance(kind, ast.ClassDef) or (constructor := _typed_constructor(kind)) is None:
-                continue
-            if constructor.args.kwarg is not None:  # it takes any keywords, as `RunSpec` takes objects for names
-                continue
-            fields = [node for node in kind.body if isinstance(node, ast.AnnAssign)]
-            arguments = constructor.args.args[1:]
-            defaults = [None] * (len(arguments) - len(constructor.args.defaults)) + constructor.args.defaults
-            assert [argument.arg for argument in arguments] == [field.target.id for field in fields], kind.name
-            for field, argument, default in zip(fields, arguments, defaults, strict=True):
-                assert _text(default) == _default(field.value), f"{kind.name}.{argument.arg}"
-                if argument.arg not in PARTS:
-                    assert _text(argument.annotation) == _text(field.annotation), f"{kind.name}.{argument.arg}"
-            seen.add(kind.name)
+    for kind in kinds.values():
+        constructor = _typed_constructor(kind)
+        if constructor is None or constructor.args.kwarg is not None:  # `RunSpec` takes any keywords
+            continue
+        fields = _fields(kind, kinds)
+        arguments = constructor.args.args[1:]
+        defaults = [None] * (len(arguments) - len(constructor.args.defaults)) + constructor.args.defaults
+        assert [argument.arg for argument in arguments] == [*fields], kind.name
+        for field, argument, default in zip(fields.values(), arguments, defaults, strict=True):
+            assert _text(default) == _default(field.value), f"{kind.name}.{argument.arg}"
+            if argument.arg not in PARTS:
+                assert _text(argument.annotation) == _text(field.annotation), f"{kind.name}.{argument.arg}"
+        seen.add(kind.name)
     assert {"BM25Retriever", "CachedEmbedder", "HybridRetriever", "RerankedRetriever", "SemanticChunker"} < seen
+
+
+def _fields(kind, kinds):
+    """Return the annotated fields of a class and of its bases, those of the bases first."""
+    names = [_text(base).partition("[")[0] for base in kind.bases]
+    bases = [kinds[name] for name in names if name in kinds]
+    inherited = {name: node for base in bases for name, node in _fields(base, kinds).items()}
+    own = {node.target.id: node for node in kind.body if isinstance(node, ast.AnnAssign)}
+    kept = (inherited | own).items()
+    return {name: node for name, node in kept if name[0] != "_" and "ClassVar" not in _text(node.annotation)}
 
 
 def _typed_constructor(kind):
