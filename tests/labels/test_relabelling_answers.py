@@ -88,7 +88,11 @@ def test_an_answer_stays_as_long_as_one_of_its_places_does(dataset):
     assert texts(again.dataset, now)[0] == [TEXT, OTHER]
     assert again.lost == ()
     (change,) = again.changed
-    assert (change.kind, change.before.doc_id) == ("gone", "b.md")
+    assert (change.kind, change.before.doc_id, change.carried.proposal) == (
+        "gone",
+        "b.md",
+        None,
+    )  # the place in a.md is a label
 
 
 def test_of_a_place_with_two_spans_both_have_to_be_found(dataset):

@@ -395,11 +395,13 @@ def relabel(dataset: Dataset[CharacterSpan], corpus: Corpus) -> Relabelled:
     asked |= {question.query.id: question for question in dataset.incomplete}
     changes: list[LabelChange] = []
     for question in progress(asked.values(), "Following labels", "question"):
-        for numbers, span in question.labels():
-            earlier = question.texts.get(numbers)
-            text = dataset.texts.get(span.doc_id, "") if earlier is None else earlier
-            before, now = versions.read(span, text), versions.carried(span, text)
-            there = corpus[now.proposal.doc_id].content_hash if now.proposal else ""
+        given = [(numbers, span, question.texts.get(numbers)) for numbers, span in question.labels()]
+        texts = [dataset.texts.get(span.doc_id, "") if text is None else text for _, span, text in given]
+        carried = [versions.carried(span, text) for (_, span, _), text in zip(given, texts, strict=True)]
+        places = {now.span for now in carried}
+        for (numbers, span, earlier), text, now in zip(given, texts, carried, strict=True):
+            now = replace(now, proposal=None) if now.proposal in places else now  # it is a label already
+            before, there = versions.read(span, text), corpus[now.proposal.doc_id].content_hash if now.proposal else ""
             changes.append(LabelChange(question.query, numbers, before, now, earlier is not None, text, there))
     if named := first_of([*map(name_line, versions.not_kept)], 3):
         note(f"labelled texts that are not kept: {named}; labels there are found only where all that they quote stands")
