@@ -12,7 +12,7 @@ from types import NoneType
 from typing import Any, NamedTuple, TypeGuard, TypeVar, cast
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from ..base.coroutines import resolved
 from ..base.exits import outcome
@@ -108,7 +108,7 @@ def as_retrieval(results: Any, source: str, k: int, asked: float | None = None) 
     if not is_truth(complete):
         raise UnreadableAnswer(f"{source} returned a Retrieval with complete={shown(complete)}; expected True or False")
     stages: Any = results.stages
-    if not isinstance(stages, tuple | list):
+    if not isinstance(cast("object", stages), tuple | list):
         raise UnreadableAnswer(f"{source} returned a Retrieval with stages={shown(stages)}; expected a tuple of Stage")
     read = tuple(_as_stage(stage, source) for stage in islice(stages, len(stages)))
     return Retrieval(hits, read, None if limit is None else one_line(fit_to_keep(plain_text(limit))), bool(complete))
@@ -300,14 +300,15 @@ def _as_hit(result: Any, source: str) -> Hit:
             return Hit(text=result)
         case Mapping():
             return _from_mapping(cast("Mapping[str, Any]", result), source)
-    if pair := pair_of(result):
-        return replace(_as_hit(pair[0], source), score=pair[1])
-    if fields := fields_of(result):
-        return _from_mapping(fields, source, class_name(result))
-    raise UnreadableAnswer(
-        f"{source} returned a result of type {class_name(result)}; expected a text, a chunk, or a dict with "
-        "'text', or with 'doc_id', 'start' and 'end'"
-    )
+        case _ if pair := pair_of(result):
+            return replace(_as_hit(pair[0], source), score=pair[1])
+        case _ if fields := fields_of(result):
+            return _from_mapping(fields, source, class_name(result))
+        case _:
+            raise UnreadableAnswer(
+                f"{source} returned a result of type {class_name(result)}; expected a text, a chunk, or a dict with "
+                "'text', or with 'doc_id', 'start' and 'end'"
+            )
 
 
 def fields_of(result: Any) -> Mapping[str, Any]:
@@ -397,7 +398,7 @@ def _sound(hit: Hit, source: str) -> Hit:
     """Return a hit with plain values: NumPy's become Python's, and a score that is not finite is not a score."""
     start, end, score = hit.start, hit.end, hit.score
     if (
-        (start is end is None or (type(start) is type(end) is int and 0 <= start <= end))
+        (start is end is None or (type(start) is int and type(end) is int and 0 <= start <= end))
         and type(hit) is Hit
         and type(hit.doc_id) in _TEXT
         and type(hit.chunk_id) in _TEXT
@@ -506,7 +507,7 @@ def _piece(given: Any, text: str) -> Piece | None:
 
 
 def as_vectors(
-    returned: Any, source: str, texts: Sequence[str], dimension: int | None = None, kind: type = np.float32
+    returned: Any, source: str, texts: Sequence[str], dimension: int | None = None, kind: DTypeLike = np.float32
 ) -> NDArray[Any]:
     """Read what an embedder returned as vectors: shape (len(texts), dimension).
 
@@ -529,7 +530,7 @@ def as_vectors(
 
 
 def _array(
-    returned: Any, source: str, texts: Sequence[str], fits: Callable[[Any], bool], expected: str, kind: type
+    returned: Any, source: str, texts: Sequence[str], fits: Callable[[Any], bool], expected: str, kind: DTypeLike
 ) -> NDArray[Any]:
     """Return finite numbers, one or more for each text, as an array of a shape that fits.
 
@@ -583,7 +584,7 @@ def as_scores(returned: Any, source: str, texts: Sequence[str]) -> NDArray[np.fl
 def _order(returned: Any, source: str, texts: Sequence[str]) -> NDArray[np.float64] | None:
     """Return the scores that an order of the texts stands for; None if what was returned is no list of texts."""
     listed = _listed(returned, source)
-    if not isinstance(listed, list | tuple):
+    if not isinstance(cast("object", listed), list | tuple):
         return None
     found = [pair[0] if (pair := pair_of(each)) else each for each in listed]
     told = [piece.text for each in found if (piece := _piece(each, "")) is not None]

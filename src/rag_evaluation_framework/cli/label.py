@@ -78,8 +78,8 @@ class Dialog(ABC):
         Raises:
             Stop: Somebody typed `q`, no question is left, or standard input has ended.
         """
-        if hasattr(sys.stdin, "reconfigure"):  # what is typed may hold bytes that are no text: it is asked for again
-            sys.stdin.reconfigure(errors="surrogateescape")
+        if reconfigure := getattr(sys.stdin, "reconfigure", None):
+            reconfigure(errors="surrogateescape")  # typed bytes that are no text are asked for again
         number: int | None = None
         while True:
             try:

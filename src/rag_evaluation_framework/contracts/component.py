@@ -156,10 +156,11 @@ def shown_parameter(value: object) -> str:
         return value.name
     if isinstance(value, FunctionType | BuiltinFunctionType | type):
         return value.__qualname__
+    public = _public(value)
     items: list[object] = [*value] if isinstance(value, tuple) else []
     if any(isinstance(item, Component) for item in items):
         return f"({', '.join(map(shown_parameter, items))})"
-    return shown(_public(value), _VALUE)
+    return shown(public, _VALUE)
 
 
 def _public(value: object) -> object:

@@ -93,7 +93,7 @@ class PositionAwareChunk:
                 f"chunk [{start}:{end}] of {document.id!r} ends after the document's {len(document.content)} characters"
             )
         content = document.content[start:end]
-        kept = {} if metadata is None else metadata
+        kept: Mapping[str, Any] = {} if metadata is None else metadata
         return cls(generate_pa_chunk_id(content), content, document.id, start, end, kept)
 
     def to_span(self) -> CharacterSpan:

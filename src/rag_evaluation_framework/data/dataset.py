@@ -219,10 +219,10 @@ class Dataset(Generic[U]):
         given: Any = ground_truth
         if isinstance(given, GroundTruth) or not isinstance(given, Iterable):
             raise DatasetError(
-                f"{where}: ground_truth={shown(given)}; expected a list of ground truths, such as "
+                f"{where}: ground_truth={shown(ground_truth)}; expected a list of ground truths, such as "
                 "[TokenLevelGroundTruth(query, spans)]"
             )
-        listed: list[Any] = items(given, f"{where}: ground_truth")
+        listed: list[GroundTruth[U]] = items(given, f"{where}: ground_truth")
         level = checked_level(level)
         if corpus is not None:
             check_corpus_type(corpus)
@@ -242,7 +242,7 @@ class Dataset(Generic[U]):
             object.__setattr__(self, attribute, value)
         copy_metadata(self, DatasetError)
         for entry in listed:
-            if not isinstance(entry, GroundTruth):
+            if not isinstance(cast("object", entry), GroundTruth):
                 raise DatasetError(
                     f"{where}: {shown(entry)}; expected ground truth, such as TokenLevelGroundTruth(query, spans)"
                 )
@@ -463,9 +463,9 @@ def _is_to_be_changed(entry: GroundTruth[Any]) -> bool:
     return "wording" in review or (is_open and review.get("question", "") in ("", reviewed_as(entry)))
 
 
-def checked_dataset(given: object) -> "Dataset[Any]":
+def checked_dataset(given: "Dataset[U]") -> "Dataset[U]":
     """Return the dataset unchanged; raise DatasetError if it is none."""
-    if not isinstance(given, Dataset):
+    if not isinstance(cast("object", given), Dataset):
         raise DatasetError(f"dataset={shown(given)}: expected a Dataset; load_dataset(path, corpus=...) reads one")
     return given
 

@@ -57,7 +57,7 @@ class Answer(Generic[U]):
             raise DatasetError(f"an answer has the places {shown(self.places)}; expected at least one unit in each")
         if len(self.places) == len(self.reference) == 1:
             return
-        kind = CharacterSpan if isinstance(self.reference[0], CharacterSpan) else str
+        kind: type = CharacterSpan if isinstance(self.reference[0], CharacterSpan) else str
         if not all(isinstance(unit, kind) for unit in self.units):
             raise DatasetError(f"an answer has the places {shown(self.places)}; expected spans only, or ids as texts")
         object.__setattr__(self, "places", tuple(dict.fromkeys(self.places)))
@@ -71,7 +71,7 @@ class Answer(Generic[U]):
         Raises:
             DatasetError: They are no places, as above.
         """
-        given: Iterable[Any] = places
+        given: Any = places
         are_one = ((each, isinstance(each, str) or not isinstance(each, Iterable)) for each in given)
         return cls(tuple((each,) if is_one else tuple(each) for each, is_one in are_one))
 
@@ -158,7 +158,7 @@ def mapped(units: Iterable[U | Answer[U]], function: Callable[[U], U]) -> tuple[
     return _plainly(unit.mapped(function) if isinstance(unit, Answer) else function(unit) for unit in units)
 
 
-def _plainly(units: Iterable[Any]) -> tuple[Any, ...]:
+def _plainly(units: Iterable[U | Answer[U]]) -> tuple[U | Answer[U], ...]:
     """Return units, and answers with several places: the units of one place are answers of their own."""
     alone = (unit.reference if isinstance(unit, Answer) and len(unit.places) == 1 else (unit,) for unit in units)
     return tuple(unit for each in alone for unit in each)
@@ -225,7 +225,7 @@ def checked_gains(
             unit, or to one that has another.
     """
     where = f"question {query.id!r}"
-    if not isinstance(gains, Mapping):
+    if not isinstance(cast("object", gains), Mapping):
         raise DatasetError(f"{where}: gains={shown(gains)}; expected a dict of ids and gains: {{id: 2.0}}")
     known = frozenset(relevant)
     renamed: dict[Any, Any] = renamed_gains(query, gains, rename)

@@ -83,7 +83,7 @@ def plain_number(value: Any) -> float:
         return value
     if isinstance(value, float):
         return float.__float__(value)
-    is_complex = isinstance(value, Complex) and not isinstance(value, Real)
+    is_complex = isinstance(value, Complex) is not isinstance(value, Real)
     if is_truth(value) or is_complex or getattr(value, "ndim", False) or not hasattr(value, "__float__"):
         raise TypeError(f"{shown(value)}; expected a number")
     return float(value)
@@ -120,7 +120,7 @@ def is_truth(value: object) -> bool:
     return isinstance(value, bool | np.bool_)
 
 
-def gives_items(value: object, *but: type) -> bool:
+def gives_items(value: object, *but: type) -> TypeGuard[Iterable[Any]]:
     """Return whether a value gives items one after the other, and is of none of the other types."""
     without_axes = getattr(value, "ndim", None) == 0  # an array of one number is an Iterable that cannot be iterated
     return isinstance(value, Iterable) and not isinstance(value, but) and not without_axes

@@ -21,7 +21,7 @@ from ..base.files import is_list, is_object, json_lines, read_json_text, read_te
 from ..base.notes import collect_notes, note
 from ..base.outside import error_text, first_of, shown
 from ..base.tables import headings, read_rows
-from ..data.values import is_mapping
+from ..data.values import gives_items, is_mapping
 from ..errors import DatasetError
 
 Row: TypeAlias = tuple[int, dict[str, Any]]
@@ -196,7 +196,7 @@ def _table_rows(path: Path, has: Callable[[list[str]], bool]) -> Iterator[Row]:
 def _exported(value: Any, source: str) -> Iterable[Any]:
     if is_object(value) and (rows := next((rows for keys, rows in _EXPORTS.items() if value.keys() >= keys), None)):
         return rows(value)
-    if isinstance(value, Iterable) and not isinstance(value, str | bytes | Mapping):
+    if gives_items(value, str, bytes, Mapping):
         return value
     kinds = "; ".join(", ".join(sorted(keys)) for keys in _EXPORTS)
     raise DatasetError(

@@ -121,7 +121,7 @@ def _nearest(quote: str, locator: QuoteLocator, doc_id: str | None) -> Suggestio
     before = None
     while ends != before:
         before, (one, other) = ends, ends
-        steps = [ends, (one + 1, other), (one - 1, other), (one, other + 1), (one, other - 1)]
+        steps: list[tuple[int, int]] = [ends, (one + 1, other), (one - 1, other), (one, other + 1), (one, other - 1)]
         ends = min((step for step in steps if 0 <= step[0] <= step[1] < len(words)), key=edits, default=ends)
     while True:
         one, other = ends

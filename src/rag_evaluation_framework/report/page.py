@@ -87,7 +87,7 @@ class Line:
 
 def line(*given: Given, indent: int = 0, before: str = "", role: Role = "") -> Line:
     """Return a line of parts, each a text, or a text and its role."""
-    parts = (part if isinstance(part, Part) else Part(*([part] if isinstance(part, str) else part)) for part in given)
+    parts = (part if isinstance(part, Part) else Part(part) if isinstance(part, str) else Part(*part) for part in given)
     return Line(tuple(parts), indent, before, role)
 
 
@@ -167,8 +167,8 @@ class Passage:
     note: str = ""
 
     def __post_init__(self) -> None:
-        texts = ((re.sub("\r\n?", "\n", part.text).replace("\t", "    "), part.role) for part in self.parts)
-        parts = tuple(Part(harmless(text), role) for text, role in texts if text)
+        texts = (re.sub("\r\n?", "\n", part.text).replace("\t", "    ") for part in self.parts)
+        parts = tuple(Part(harmless(text), part.role) for text, part in zip(texts, self.parts, strict=True) if text)
         _fitted(self, parts=parts, where=_told(self.where), label=_told(self.label), note=_told(self.note))
 
 

@@ -137,11 +137,11 @@ def _parse_scores(
     return chosen
 
 
-def _parsed(score: object, levels: Set[EvaluationType]) -> tuple[Metric[Any], ScoreName]:
+def _parsed(score: Any, levels: Set[EvaluationType]) -> tuple[Metric[Any], ScoreName]:
     if isinstance(score, str):
         return parse_score(score, levels)
-    pair = cast("Sequence[Any]", score if isinstance(score, list | tuple) else ())
-    metric, cut = (pair[0], pair[1]) if len(pair) == 2 else (cast("Any", score), None)
+    pair: Any = score if isinstance(cast("object", score), list | tuple) else ()
+    metric, cut = (pair[0], pair[1]) if len(pair) == 2 else (score, None)
     if not _is_metric(metric):
         raise ConfigError(
             f"score {shown(score)}: expected a text such as 'ndcg@10', a metric such as NDCG(), or a metric and its "

@@ -115,7 +115,7 @@ def tabulate(
         values, errors = _column(metric, cuts[name.cutoff], on_error)
         rows = np.arange(len(query_ids)) if failures is None and reads_judgements(metric) else scorable
         for row in sorted(errors):
-            query_id = query_ids[rows[row]]
+            query_id = query_ids[int(rows[row])]
             failure = Failure.collected(query_id, f"score {name}", errors[row], on_error)
             failed[query_id] = (*failed.get(query_id, ()), failure)
         known = cuts[name.cutoff].known

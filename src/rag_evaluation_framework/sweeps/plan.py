@@ -342,7 +342,7 @@ def load_sweep(path: str | Path | None, over: Iterable[str] = (), keys: Mapping[
     Raises:
         ConfigError: The file cannot be read, or holds an unknown key or a wrong value.
     """
-    source, content = "the options" if path is None else str(path), {} if path is None else read_config(path)
+    content, source = (dict[str, Any](), "the options") if path is None else (read_config(path), str(path))
     if not is_object(content):
         raise ConfigError(f"{path}: expected a mapping with base and over, got {shown(content)}")
     whole = dict(content)

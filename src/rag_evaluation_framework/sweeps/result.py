@@ -265,9 +265,11 @@ class SweepResult(Shown):
 
     @cached_property
     def _scores(self) -> Callable[[str], Numbers]:
-        """Returns a score of all compared cells, which all that follows asks for; shape (questions, cells)."""
-        rows = [(facts.scores, self._rows[facts.questions]) for _, facts in self._compared]
-        return cache(lambda name: np.stack([scores[name][own] for scores, own in rows], axis=1))
+        return cache(self._matrix)  # which all that follows asks for
+
+    def _matrix(self, name: str) -> Numbers:
+        """Return a score of all compared cells; shape (questions, cells)."""
+        return np.stack([facts.scores[name][self._rows[facts.questions]] for _, facts in self._compared], axis=1)
 
     def score(self, name: str | None = None) -> str:
         """Return the full name of a score; None is the one that decides.
@@ -449,7 +451,7 @@ class SweepResult(Shown):
         best = self.best()
         costs: tuple[Cost, ...] = ("price", "latency", "index")
         known = {cost: {getattr(one, cost) for one in best.tied} for cost in costs}
-        by = next((cost for cost in costs if None not in known[cost] and len(known[cost]) > 1), None)
+        by: Cost | None = next((cost for cost in costs if None not in known[cost] and len(known[cost]) > 1), None)
         if by is None:
             return Recommendation(best.standing, best, None)
         most = min(known[by]) * (_ABOUT if by == "latency" else 1)

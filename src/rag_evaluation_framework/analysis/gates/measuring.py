@@ -363,7 +363,7 @@ class Runs:
         if not isinstance(limit, int | float):
             return 0
         ids, failures = self.result.scores.query_ids, self.result.failures
-        of_each = (failures.get(ids[row], ()) for row in rows.tolist())
+        of_each = (failures.get(ids[row], ()) for row in map(int, rows))
         return sum(any(failure.kind == "TimeoutError" for failure in some) for some in of_each)
 
     def _of_all(self, count: int, where: Slice | None) -> str:

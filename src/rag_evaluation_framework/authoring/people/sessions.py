@@ -334,7 +334,7 @@ def without_answers(entry: GroundTruth[Any], numbers: Set[int]) -> GroundTruth[A
     def stays(unit: Any) -> bool:  # by the answer of the unit, or of the prefix that it is part of
         return replace(given, **{entry.listed_in: (unit,)}, gains={}).answers[0] not in gone
 
-    units = tuple(filter(stays, getattr(entry, entry.listed_in)))
+    units = tuple(unit for unit in getattr(entry, entry.listed_in) if stays(unit))
     left = {"relevant_prefixes": tuple(each for each in entry.relevant_prefixes if stays(f"{each}*"))}
     kept: GroundTruth[Any] = replace(
         given, **{entry.listed_in: units}, **left if entry.relevant_prefixes else {}, gains={}

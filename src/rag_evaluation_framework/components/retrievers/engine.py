@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from operator import methodcaller
 from threading import Lock
 from time import perf_counter
-from typing import Any, Literal, get_args
+from typing import Any, Literal, cast, get_args
 from uuid import uuid4
 
 from ...adapt.results import as_retrieval
@@ -258,8 +258,7 @@ def parts_of(component: Any, kind: type[Any]) -> Iterator[Any]:
     elif isinstance(component, Retriever):
         held = {"retriever": getattr(component, "retriever", None), **parameters(component)}
         for value in held.values():
-            items: Sequence[Any] = value if isinstance(value, tuple | list) else (value,)
-            for item in items:
+            for item in cast("Sequence[Any]", value if isinstance(value, tuple | list) else (value,)):
                 yield from parts_of(item, kind)
 
 

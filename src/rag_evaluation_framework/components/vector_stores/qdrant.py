@@ -150,7 +150,7 @@ class QdrantVectorStore(ClientVectorStore):
     @property
     def _token(self) -> Any:
         """Distinguishes this collection from later ones with the same name."""
-        return (self._collection or {}).get("index")
+        return (self._collection or dict[str, Any]()).get("index")
 
     def _stored(self, point: Any) -> str:
         if point.payload["index"] != self._token:

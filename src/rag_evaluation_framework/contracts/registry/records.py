@@ -107,12 +107,13 @@ def _plain(value: object, deepest: int, above: tuple[int, ...]) -> Any:
         return number if number.bit_length() <= _MOST_BITS else f"a whole number of {number.bit_length()} bits"
     if isinstance(value, Real):
         return float(value) if isfinite(value) else str(float(value))
+    own = id(value)
     if isinstance(value, Mapping | list | tuple | set | frozenset | Component):
-        if id(value) in above:
+        if own in above:
             return "(holds itself)"
         if not deepest:
             return "(nested too deeply)"
-        return _inside(value, partial(plain, deepest=deepest - 1, above=(*above, id(value))))
+        return _inside(value, partial(plain, deepest=deepest - 1, above=(*above, own)))
     name = getattr(value, "__qualname__", None) or getattr(value, "name", None)
     return fit_to_keep(
         f"{getattr(value, '__module__', '')}:{name}" if name else f"{type(value).__module__}:{type(value).__qualname__}"

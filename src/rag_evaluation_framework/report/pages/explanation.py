@@ -316,7 +316,7 @@ def _verdict(known: Attribution) -> Iterator[Line]:
 def _question(known: Attribution, row: int) -> Line:
     """Return a question behind its recall, and why it lost what it lost."""
     rank, recall = int(known.losses.best_rank[row]), number(float(known.losses.recall[row]))
-    at = dict.fromkeys(("beyond_cutoff", "dropped_by_reranker"), f", rank {rank}" if rank else "")
+    at: dict[str, str] = dict.fromkeys(("beyond_cutoff", "dropped_by_reranker"), f", rank {rank}" if rank else "")
     reasons = [
         f"{lost:.0%} {told(cause, known.depth, known.returned)}{at.get(cause, '')}"
         for cause, lost in known.causes(row).items()

@@ -229,8 +229,8 @@ def _heat_map(result: SweepResult, score: str, standings: Sequence[CellStanding]
 
 def _pareto(result: SweepResult, score: str, standings: Sequence[CellStanding]) -> Chart:
     """Return quality against the first cost that differs, with the cells that no other one beats in these two."""
-    differ = (cost for cost in known_costs(standings) if len({getattr(one, cost) for one in standings}) > 1)
-    if (cost := next(differ, None)) is None:
+    differ: list[Cost] = [cost for cost in known_costs(standings) if len({getattr(one, cost) for one in standings}) > 1]
+    if (cost := next(iter(differ), None)) is None:
         raise ConfigError("plot('pareto'): no cost is known for all cells that differs between them")
     best = {one.outcome.cell.number for one in result.pareto([cost], score)}
     placed = [(at, one) for at, one in enumerate(standings, 1) if at <= 20 * _MOST or one.outcome.cell.number in best]

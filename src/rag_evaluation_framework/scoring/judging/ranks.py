@@ -41,7 +41,7 @@ class Relevant:
 
     def discounted_gain(self, queries: int) -> Numbers:
         """Return the DCG of each query, Σ gain / log2(rank + 2), ranks being 0-based; shape (queries,)."""
-        discounts = 1 / np.log2(np.arange(self.rank.max(initial=-1) + 1) + 2.0)
+        discounts = 1 / np.log2(np.arange(int(self.rank.max(initial=-1)) + 1) + 2.0)
         return totals(self.query, self.gain * discounts[self.rank], queries)
 
 

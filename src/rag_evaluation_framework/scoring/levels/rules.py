@@ -57,10 +57,12 @@ class Searched(Protocol):
     @property
     def retriever(self) -> str:
         """The retriever's name."""
+        ...
 
     @property
     def corpus(self) -> Corpus:
         """The documents."""
+        ...
 
     @property
     def chunks(self) -> Sequence[AnyChunk] | None:
