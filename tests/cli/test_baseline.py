@@ -531,6 +531,17 @@ def test_why_questions_failed_is_in_the_page_and_in_junit(rag_eval, project):
     assert the_error.text == f"q_refund: retrieve: {why}"
 
 
+@pytest.mark.parametrize("wrong", [("--no-such-option",), ("--allow-failures", "many"), ("one", "two"), ("--k",)])
+@pytest.mark.parametrize("junit", [("--junit", "gates.xml"), ("--junit=gates.xml",)])
+def test_arguments_that_are_refused_leave_no_junit_of_an_earlier_run(rag_eval, project, junit, wrong):
+    stale = '<testsuites name="rag-eval" />\n'
+    (project / "gates.xml").write_text(stale)
+    assert rag_eval("run", *junit, "--help").code == 0
+    assert (project / "gates.xml").read_text() == stale
+    assert rag_eval(*FLAGS, *junit, *wrong).code == 2
+    assert not (project / "gates.xml").exists()
+
+
 def test_a_search_that_ends_the_process_with_success_leaves_no_junit(project, tmp_path):
     """The workflow looks for the file: `test -s`."""
     with (project / "own.py").open("a") as file:

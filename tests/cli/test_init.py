@@ -1,3 +1,4 @@
+import re
 import shlex
 import shutil
 import sys
@@ -110,18 +111,21 @@ def test_after_a_corrected_flag_what_init_wrote_is_written_again(rag_eval, folde
     assert [file.read_text() for file in files] == after
 
 
-@pytest.mark.parametrize("edited", [".rag-eval/questions.yaml", ".rag-eval/datasets/questions.json"])
 @pytest.mark.parametrize(
-    "change", [lambda text: f"# mine\n{text}", lambda text: f"{text} ", lambda text: text[:-1], lambda _: ""]
+    ("edited", "said"),
+    [
+        (".rag-eval/questions.yaml", "already exists and is not overwritten, as it is not as `rag-eval init` wrote it"),
+        (".rag-eval/datasets/questions.json", "is not overwritten, as it was changed since .*dataset update"),
+    ],
 )
-def test_what_a_person_changed_is_never_written_again(rag_eval, folder, edited, change):
+@pytest.mark.parametrize("change", [lambda text: f"# mine\n{text}", lambda text: f"{text} ", lambda text: text[:-1]])
+def test_what_a_person_changed_is_never_written_again(rag_eval, folder, edited, said, change):
     rag_eval(*INIT)
     (folder / edited).write_text(change((folder / edited).read_text()))
     files = {path: path.read_bytes() for path in (folder / ".rag-eval").rglob("*") if path.is_file()}
     outcome = rag_eval(*INIT, "--glob", "guides/*.md")
     assert outcome.code == 2
-    assert "is not as `rag-eval init` wrote them from these questions; choose another --name, or" in outcome.err
-    assert "rag-eval dataset update .rag-eval/datasets/questions.json --corpus" in outcome.err
+    assert re.search(said, outcome.err)
     assert {path: path.read_bytes() for path in (folder / ".rag-eval").rglob("*") if path.is_file()} == files
 
 
@@ -129,16 +133,22 @@ def test_other_questions_of_the_same_name_do_not_take_the_place_of_a_dataset(rag
     rag_eval(*INIT)
     (folder / "other").mkdir()
     (folder / "other/questions.csv").write_text("question,quote\nWhat comes first?,Install the agent first.\n")
-    refused = rag_eval(*INIT[:3], "--questions", "other/questions.csv")
-    assert (refused.code, "from these questions; choose another --name" in refused.err) == (2, True)
+    other = (*INIT[:3], "--questions", "other/questions.csv")
+    refused = rag_eval(*other)
+    assert (refused.code, "other questions of this name; choose a --name, or say --name q" in refused.err) == (2, True)
     assert len(load_dataset(folder / ".rag-eval/datasets/questions.json")) == 3
+    assert rag_eval(*other, "--name", "questions").code == 0
+    assert len(load_dataset(folder / ".rag-eval/datasets/questions.json")) == 1
 
 
 def test_an_init_that_was_killed_between_its_files_can_be_run_again(rag_eval, folder):
+    rag_eval(*INIT, "--glob", "guides/*.md")
+    config = folder / ".rag-eval/questions.yaml"
+    earlier = config.read_text()
     rag_eval(*INIT)
-    (folder / ".rag-eval/questions.yaml").unlink()  # the dataset is written first
+    config.write_text(earlier)  # the dataset is written first
     assert rag_eval(*INIT).code == 0
-    assert rag_eval(*INIT, "--glob", "guides/*.md").code == 0
+    assert config.read_text() != earlier
 
 
 def test_columns_are_told_by_options(rag_eval, folder):

@@ -72,6 +72,7 @@ from rag_evaluation_framework.scoring.metrics import (
     DEFAULT_DOCUMENT_METRICS,
     DEFAULT_TOKEN_METRICS,
 )
+from rag_evaluation_framework.trackers import pull_dataset
 
 
 class FirstChunk(ChunkLevelMetric):
@@ -141,6 +142,8 @@ wrong_level: Level[ChunkId] = TOKEN  # type: ignore[assignment]
 loaded_chunks: Dataset[ChunkId] = load_dataset("dataset.json")  # type: ignore[assignment]
 loaded_documents: Dataset[DocumentId] = load_dataset("dataset.json", CHUNK)  # type: ignore[arg-type]
 load_dataset("dataset.json", "chunk-level")  # type: ignore[call-overload]
+pulled_documents: Dataset[DocumentId] = pull_dataset("refunds", CHUNK)  # type: ignore[arg-type]
+pull_dataset("refunds", CHUNK, chunks=registry)  # type: ignore[call-overload]
 save_dataset([token_entry], "dataset.json")  # type: ignore[arg-type]
 DocumentLevelGroundTruth(query, (doc_id,), gains={"doc1": 2.0})  # type: ignore[dict-item]
 ChunkLevelGroundTruth(query, (chunk_id,), gains={doc_id: 2.0})  # type: ignore[dict-item]

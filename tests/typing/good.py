@@ -125,6 +125,7 @@ from rag_evaluation_framework.scoring.metrics import (
     DEFAULT_TOKEN_METRICS,
     RankMetric,
 )
+from rag_evaluation_framework.trackers import pull_dataset
 
 
 class ForeignRetriever:
@@ -356,6 +357,8 @@ assert_type(load_dataset("questions.csv", corpus=corpus), Dataset[CharacterSpan]
 assert_type(load_dataset(Path("dataset.json"), TOKEN), Dataset[CharacterSpan])
 assert_type(load_dataset("dataset.json", CHUNK, corpus=corpus, registry=registry), Dataset[ChunkId])
 assert_type(load_dataset("dataset.json", DOCUMENT), Dataset[DocumentId])
+assert_type(pull_dataset("refunds", CHUNK, corpus=corpus, registry=registry), Dataset[ChunkId])
+assert_type(pull_dataset("refunds"), Dataset[Any])
 assert_type(check_quotes("quotes.csv", corpus).dataset(), Dataset[CharacterSpan])
 assert_type(save_dataset(token_truth, "dataset.jsonl"), Path)
 assert_type(save_dataset(chunk_truth, "chunks.json"), Path)

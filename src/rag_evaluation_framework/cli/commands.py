@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from functools import cached_property
 from importlib import import_module
+from itertools import pairwise
 from typing import Annotated, Any, ClassVar
 
 import typer
@@ -12,7 +13,9 @@ from typer.main import get_command
 
 import rag_evaluation_framework.base as support
 
+from .. import trackers
 from ..base.exits import on_failure
+from ..base.files import from_home
 from ..base.outside import fit_to_show
 from .run_options import as_command, describe, help_of
 
@@ -54,12 +57,20 @@ class Command(TyperCommand):
 
 
 class Run(Command):
-    """The command `run`, whose options set keys, too."""
+    """The command `run`, which first removes the JUnit XML of an earlier run: none is left if it is refused."""
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Show the help, for which alone the keys are described."""
         describe(self.get_params(ctx))
         super().format_help(ctx, formatter)
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read the arguments."""
+        behind = [value for option, value in pairwise(args) if option == "--junit"]
+        for given in (*behind, *(option[8:] for option in args if option.startswith("--junit="))):
+            if given and "--help" not in args:
+                trackers.JUnitSink(from_home(given)).prepare()
+        return super().parse_args(ctx, args)
 
 
 class Commands(TyperGroup):

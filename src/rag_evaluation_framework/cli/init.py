@@ -8,7 +8,6 @@ import os
 import re
 import shlex
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any, Literal, cast
 
@@ -38,9 +37,12 @@ _FILES = {
 _OF_QUESTIONS, _OF_DOCUMENTS = ("question", "quote", "document", "id"), ("text", "name")
 """Columns that `--column` names, of a table of questions and of one of documents."""
 
-_MARK = (
-    "\n# As `rag-eval init` wrote it ({}). Until this file or its dataset is changed, `init` may write both again.\n"
+_DIGITS = 16  # of a SHA-256
+_MARK = (  # with the digests of the dataset, of the text before the mark, and of the path of the questions
+    "\n# As `rag-eval init` wrote it ({} {} {}). Until this file or its dataset is changed, `init` may write both "
+    "again.\n"
 )
+_MARKED = re.compile(re.escape(_MARK.format("@", "@", "@")).replace("@", "([0-9a-f]*)") + r"\Z")
 _AGAIN = "The dataset and the configuration are written again: nobody had changed them.\n"
 _ENDINGS = ("yaml", "yml", "json")  # of the configuration that `rag-eval run` finds
 _PLAIN = re.compile(r"(?!-)[A-Za-z0-9._-]+(?:/(?!-)[A-Za-z0-9._-]+)*")  # what needs no quotes in a shell and in YAML
@@ -152,8 +154,9 @@ def init(
         raise ConfigError(f"--questions {questions}: BEIR's labels are documents, which need no init: {ran.strip()}")
     called = _checked_name(name or questions.stem)
     config, target = root / f"{called}.yaml", root / "datasets" / f"{called}.json"
-    asked = Path(os.path.relpath(questions, root)).as_posix()
-    is_written = _is_written(config, target, asked)
+    asked = _digest(Path(os.path.relpath(questions, root)).as_posix())
+    written = _written_before(config, None if name else asked)
+    checked_path(target, ConfigError)
     runs.check_root(root)
     options.check_new("--html", html, *options.PAGE)
     columns = _columns(column or ())
@@ -184,7 +187,7 @@ def init(
     if no_texts:
         dataset = datasets.without_texts(dataset)
     try:
-        _save(dataset, target, is_written)
+        _save(dataset, target, written)
         settings = {
             "config": one_line(shlex.quote(config.as_posix())),
             "corpus": _yaml_path(corpus, config.parent),
@@ -192,7 +195,8 @@ def init(
             "dataset": _yaml_path(target, config.parent),
         }
         text = _template("pipeline.yaml").format(**settings)
-        (write_over if is_written else write_new)(config, text + _mark(text, target, asked))
+        text += _MARK.format(datasets.file_state(target)[:_DIGITS], _digest(text), asked)
+        (write_new if written is None else write_over)(config, text)
     except InputError:
         report.show(stdout(), report.quotes_page(check))
         raise
@@ -201,32 +205,35 @@ def init(
     report.show(stdout(), report.quotes_page(check))
     ran = command_lines(["run", config, *kept])
     kept_texts = report.kept_texts_text(datasets.KeptTexts.of(dataset, target))
-    print_text(f"\n{page}{_AGAIN if is_written else ''}{kept_texts}")
+    print_text(f"\n{page}{_AGAIN if written else ''}{kept_texts}")
     print_text(report.dataset_text(target, config, ran, skipped, suggested))
 
 
-def _mark(text: str, dataset: Path, questions: str) -> str:
-    """Return the last line of a configuration: a hash of what is before it, its dataset and where questions are."""
-    told = json.dumps([text, datasets.file_state(dataset), questions])
-    return _MARK.format(hashlib.sha256(told.encode()).hexdigest()[:16])
+def _written_before(config: Path, asked: str | None) -> str | None:
+    """Return how the dataset was that `init` wrote with a configuration, if nobody has changed that; None without one.
 
-
-def _is_written(config: Path, dataset: Path, questions: str) -> bool:
-    """Return whether there is a configuration: one that `init` wrote for these questions, and nobody has changed.
+    Args:
+        config: The configuration.
+        asked: The digest of the path of the questions, if nothing else says that it is their dataset.
 
     Raises:
-        ConfigError: There is one, and it or its dataset is not so.
+        ConfigError: It was changed, or is not one that `init` wrote, or is that of other questions.
     """
     if not checked_path(config, ConfigError).exists():
-        return False
-    text, mark = read_text(config, ConfigError), _mark("", checked_path(dataset, ConfigError), questions)
-    if text[-len(mark) :] != _mark(text[: -len(mark)], dataset, questions):
+        return None
+    text = read_text(config, ConfigError)
+    mark = _MARKED.search(text)
+    if mark is None or mark[2] != _digest(text[: mark.start()]):
         raise ConfigError(
-            f"{config} already exists and is not overwritten, as it or {dataset} is not as `rag-eval init` wrote them "
-            "from these questions; choose another --name, or move the files. To add questions: rag-eval dataset update "
-            f"{shlex.quote(str(dataset))} --corpus FOLDER --questions FILE"
+            f"{config} already exists and is not overwritten, as it is not as `rag-eval init` wrote it; choose another "
+            "--name, or move the file"
         )
-    return True
+    if asked not in (None, mark[3]):
+        raise ConfigError(
+            f"{config} already exists and is not overwritten, as it is that of other questions of this name; choose a "
+            f"--name, or say --name {shlex.quote(config.stem)} to write it again with these"
+        )
+    return mark[1]
 
 
 def _columns(given: Sequence[str]) -> dict[str, str]:
@@ -241,6 +248,10 @@ def _columns(given: Sequence[str]) -> dict[str, str]:
             listed = ", ".join((*_OF_QUESTIONS, *_OF_DOCUMENTS))
             raise ConfigError(f"--column {what}{equals}{name}: expected one of {listed}, = and its name")
     return {what: name for what, _, name in pairs}
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:_DIGITS]
 
 
 def _checked_name(called: str) -> str:
@@ -258,24 +269,32 @@ def _checked_name(called: str) -> str:
     return called
 
 
-def _save(dataset: rag.Dataset[rag.CharacterSpan], target: Path, is_written: bool) -> None:
+def _save(dataset: rag.Dataset[rag.CharacterSpan], target: Path, written: str | None) -> None:
     """Save a dataset, also in place of one that is as `init` wrote it, or that an interrupted `init` has left.
 
     Raises:
         ConfigError: Another one is there.
         DatasetError: It cannot be saved.
     """
-    state = datasets.file_state(checked_path(target, ConfigError))
-    if is_written or not state:
+    state = datasets.file_state(target)
+    if not state or (written and state.startswith(written)):
         datasets.replace_dataset(dataset, target, state)
         return
-    there = None
-    with suppress(InputError):
+    try:
         there = rag.load_dataset(target)
+        same = (there.content_hash, there.skipped) == (dataset.content_hash, dataset.skipped)
+    except InputError:
+        same = False
     remove_abandoned(target.parent)
-    if there is None or (there.content_hash, there.skipped) != (dataset.content_hash, dataset.skipped):
-        raise ConfigError(f"{target} already exists and is not overwritten; choose another --name, or move the file")
-    datasets.keep_texts(dataset, target)
+    if same:
+        datasets.keep_texts(dataset, target)
+        return
+    changed = f"as it was changed since `rag-eval init` wrote it (rag-eval dataset update {shlex.quote(str(target))} "
+    changed += "--corpus FOLDER --questions FILE adds questions to it)"
+    raise ConfigError(
+        f"{target} already exists and is not overwritten{f', {changed}' if written else ''}; choose another --name, or "
+        "move the file"
+    )
 
 
 def _yaml_path(path: Path, start: Path) -> str:

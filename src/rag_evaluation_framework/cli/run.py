@@ -68,9 +68,6 @@ def run(
         resume: Take the answers of an interrupted run also from servers and databases, or ask all questions again; by
             default taken where nothing can have changed.
     """
-    reports = [] if junit is None else [trackers.JUnitSink(junit)]
-    for sink in reports:  # first of all: that of an earlier run is not taken for that of this one
-        sink.prepare()
     flags = options.keys_of(keys, settings or ())
     if config is not None and no_config:
         raise ConfigError(f"the configuration {config} and --no-config were given; expected one of them")
@@ -101,7 +98,7 @@ def run(
         for told in journal.notes:
             note(told)
         with components_print_to_stderr():
-            sinks = trackers.prepared(experiment.config, reports)
+            sinks = trackers.prepared(experiment.config, [] if junit is None else [trackers.JUnitSink(junit)])
             outcome = _made(experiment, gating, unreliable, journal)
             left = clean_up(gates.blocks(outcome))
             of_file = {id(sink) for sink in experiment.config.sinks if "sinks" not in flags}

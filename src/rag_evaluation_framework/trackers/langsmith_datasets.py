@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypedDict, Unpack, overload
 from uuid import UUID, uuid5
 
 from ..base.files import is_object
@@ -15,9 +15,9 @@ from ..contracts.registry.loading import load_installed
 from ..data import CharacterSpan, ChunkRegistry, Corpus, Dataset, GroundTruth, count_skipped
 from ..data.dataset import checked_dataset
 from ..data.ids import EvaluationType
-from ..data.levels import CHUNK, DOCUMENT, TOKEN, Level, checked_level
+from ..data.levels import CHUNK, DOCUMENT, TOKEN, Level, U, checked_level
 from ..datasets.langsmith_examples import PUSHED, SPLITS, ExampleReader, question_id, to_example
-from ..errors import DatasetError, InvalidAnswer, LevelMismatch
+from ..errors import DatasetError, InvalidAnswer, LevelMismatch, ProviderError
 from .langsmith_client import PROVIDER, answering, checked_name, dataset_named, listed_examples, opened
 
 if TYPE_CHECKING:
@@ -34,6 +34,7 @@ _DESCRIPTIONS: dict[EvaluationType, str] = {
     "chunk-level": "Ground truth for chunk-level RAG evaluation",
     "token-level": "Ground truth for token-level RAG evaluation (character spans)",
 }
+_REFUSED = (400, 401, 403, 413, 422, 429)  # after any other failure it may have arrived all the same
 _AT_ONCE = 100  # examples in one request
 
 
@@ -107,37 +108,20 @@ def push_dataset(
     name = checked_name(f"rag-eval-{level}-v1" if name is None else name)
     wanted = _examples(dataset)
     with opened(client, "push_dataset") as connected:
-        stored = found = dataset_named(connected, name)
-        if stored is None:
-            with answering(connected, f"creating the dataset {name!r}"):
-                stored = connected.create_dataset(name, description=description or _DESCRIPTIONS[level])
-        listed = sorted(listed_examples(connected, stored.id), key=lambda example: example["id"])
-        there = {_query_id(example): example for example in reversed(listed)}
-        create = {query_id: new for query_id, new in wanted.items() if query_id not in there}
-        update = {query_id: new for query_id, new in wanted.items() if not _holds(there.get(query_id, new), new)}
-        kept = {there[query_id]["id"] for query_id in wanted if query_id in there}
-        others = [example for example in listed if example["id"] not in kept]  # also a second one of a question
-        _send(connected, stored, create, [(there[query_id]["id"], new) for query_id, new in update.items()])
-        if delete_missing:
-            _in_parts(connected, "deleting", [example["id"] for example in others], connected.delete_examples)
-        if create:
-            arrived = {_query_id(example) for example in listed_examples(connected, stored.id)}
-            if lost := len(create.keys() - arrived):
-                raise InvalidAnswer(
-                    f"LangSmith at {connected.api_url} took everything, and {lost:,} of {len(wanted):,} examples of "
-                    f"{name!r} are not there; pushing again sends them again",
-                    PROVIDER,
-                )
-    missing, skipped = tuple(map(_query_id, others)), count_skipped(dataset.skipped)
+        stored, is_new = _found_or_created(connected, name, description or _DESCRIPTIONS[level])
+        done = _pushed(connected, stored, wanted, delete_missing)
+    updated = tuple(_query_id(new) for _, new in done.update)
+    created, missing = (tuple(map(_query_id, examples)) for examples in (done.create, done.missing))
+    sent, skipped = {*created, *updated}, count_skipped(dataset.skipped)
     left_out = [f"metadata {key!r} of the dataset" for key in dataset.metadata]
     left_out += [f"{skipped:,} skipped question{'s' * (skipped != 1)}"] * bool(skipped)
     return PushReport(
         name=stored.name,
         url=stored.url or "",
-        is_new=found is None,
-        created=tuple(create),
-        updated=tuple(update),
-        unchanged=tuple(query_id for query_id in wanted if query_id not in create.keys() | update.keys()),
+        is_new=is_new,
+        created=created,
+        updated=updated,
+        unchanged=tuple(query_id for query_id in wanted if query_id not in sent),
         deleted=missing if delete_missing else (),
         missing=() if delete_missing else missing,
         left_out=tuple(left_out),
@@ -223,41 +207,131 @@ def _problems(entry: GroundTruth[Any], read: GroundTruth[Any], dataset: Dataset[
         yield "an example cannot hold its id, or its ground truth"
 
 
+# What is sent, so that LangSmith has the examples of a dataset.
+
+
+class _Differences(NamedTuple):
+    """What is not there as it is wanted.
+
+    Attributes:
+        create: The examples that are not there.
+        update: The examples that are there with something else, each beside what it is to be.
+        missing: The examples that are there and not wanted.
+    """
+
+    create: Sequence[Example]
+    update: Sequence[tuple[Example, Example]]
+    missing: Sequence[Example]
+
+    @classmethod
+    def of(cls, wanted: Mapping[str, Example], listed: Iterable[Example]) -> _Differences:
+        """Return the differences; of several examples of one question all but the first are missing in the dataset."""
+        stored = sorted(listed, key=lambda example: example["id"])
+        there = {_query_id(example): example for example in reversed(stored)}
+        kept = {there[query_id]["id"] for query_id in wanted if query_id in there}
+        return cls(
+            [new for query_id, new in wanted.items() if query_id not in there],
+            [(old, new) for query_id, new in wanted.items() if (old := there.get(query_id)) and not _holds(old, new)],
+            [example for example in stored if example["id"] not in kept],
+        )
+
+    def left(self, delete_missing: bool) -> int:
+        """Return how many examples are to be sent or deleted."""
+        return len(self.create) + len(self.update) + len(self.missing) * delete_missing
+
+
 def _holds(old: Example, new: Example) -> bool:
     """Return whether an example holds what is wanted, and is in the splits that are, if any are."""
     splits = new["metadata"].get(SPLITS)
     return _content(old) == _content(new) and splits in (None, old["metadata"].get(SPLITS))
 
 
-def _send(
-    client: Any, dataset: LangSmithDataset, create: Mapping[str, Example], update: Sequence[tuple[str, Example]]
-) -> None:
-    """Create examples, by the ids of their questions, and replace others, by their own ids."""
+def _found_or_created(client: Any, name: str, description: str) -> tuple[LangSmithDataset, bool]:
+    found = dataset_named(client, name)
+    if found is not None:
+        return found, False
+    try:
+        with answering(client, f"creating the dataset {name!r}"):
+            return client.create_dataset(name, description=description), True
+    except ProviderError:
+        found = dataset_named(client, name)
+        if found is None:
+            raise
+        return found, True  # by somebody else in between, or by this request, whose answer was lost
+
+
+def _pushed(
+    client: Any, dataset: LangSmithDataset, wanted: Mapping[str, Example], delete_missing: bool
+) -> _Differences:
+    """Send what is not there, until it is, and return what was to be sent."""
+    first = plan = _Differences.of(wanted, listed_examples(client, dataset.id))
+    while left := plan.left(delete_missing):
+        failure = _sent(client, dataset.id, plan, delete_missing)
+        plan = _Differences.of(wanted, listed_examples(client, dataset.id))
+        if failure is None:  # what was taken is there, even if the service writes it in another way
+            plan = plan._replace(update=())
+        if (still := plan.left(delete_missing)) >= left:
+            raise failure or InvalidAnswer(
+                f"LangSmith at {client.api_url} took everything, and {still:,} of {len(wanted):,} examples of "
+                f"{dataset.name!r} are not there; pushing again sends them again",
+                PROVIDER,
+            )
+    return first
+
+
+def _sent(client: Any, dataset_id: UUID, plan: _Differences, delete_missing: bool) -> ProviderError | None:
+    """Send what is not there; return what went wrong if it may have arrived, or may the next time."""
 
     def row(identity: Any, example: Example, outputs: str) -> dict[str, Any]:
-        told = {"metadata": _content(example)[2], "split": example["metadata"].get(SPLITS)}
+        metadata = _content(example)[2]
+        told = {"metadata": metadata, "split": example["metadata"].get(SPLITS)}
         return {"id": identity, "inputs": example["inputs"], outputs: example["outputs"], **told}
 
     # An id is always the same in one dataset, and another in every other.
-    new = [
-        row(uuid5(_NAMESPACE, json.dumps([str(dataset.id), query_id])), example, "reference_outputs")
-        for query_id, example in create.items()
+    new_ids = (uuid5(_NAMESPACE, json.dumps([str(dataset_id), _query_id(new)])) for new in plan.create)
+    created = [row(identity, new, "reference_outputs") for identity, new in zip(new_ids, plan.create, strict=True)]
+    updated = [row(old["id"], new, "outputs") for old, new in plan.update]
+    deleted = [example["id"] for example in plan.missing if delete_missing]
+    steps: list[tuple[str, list[Any], Callable[[Any], Any]]] = [
+        ("creating", created, lambda rows: client.create_examples(dataset_id=dataset_id, examples=rows)),
+        ("updating", updated, lambda rows: client.update_examples(dataset_id=dataset_id, updates=rows)),
+        ("deleting", deleted, client.delete_examples),
     ]
-    changed = [row(identity, example, "outputs") for identity, example in update]
-    _in_parts(client, "creating", new, lambda rows: client.create_examples(dataset_id=dataset.id, examples=rows))
-    _in_parts(client, "updating", changed, lambda rows: client.update_examples(dataset_id=dataset.id, updates=rows))
-
-
-def _in_parts(client: Any, doing: str, items: Sequence[Any], send: Callable[[Any], Any]) -> None:
-    for start in range(0, len(items), _AT_ONCE):
-        part = items[start : start + _AT_ONCE]
-        with answering(client, f"{doing} {len(part):,} example{'s' * (len(part) != 1)}"):
-            send(part)
+    try:
+        for doing, items, send in steps:
+            for start in range(0, len(items), _AT_ONCE):
+                batch = items[start : start + _AT_ONCE]
+                with answering(client, f"{doing} {len(batch):,} example{'s' * (len(batch) != 1)}"):
+                    send(batch)
+    except ProviderError as error:
+        if error.status in _REFUSED:
+            raise
+        return error
+    return None
 
 
 # Pulling.
 
 _FINEST_FIRST: Sequence[Level[Any]] = (TOKEN, CHUNK, DOCUMENT)
+
+
+class PullFields(TypedDict, total=False):
+    """The keywords of `pull_dataset`."""
+
+    client: Client | None
+    corpus: Corpus | None
+    registry: ChunkRegistry | None
+    utf16_offsets: bool
+    query_key: str | None
+    ground_truth_key: str | None
+
+
+@overload
+def pull_dataset(name: str, level: None = None, **fields: Unpack[PullFields]) -> Dataset[Any]: ...
+
+
+@overload
+def pull_dataset(name: str, level: Level[U], **fields: Unpack[PullFields]) -> Dataset[U]: ...
 
 
 def pull_dataset(

@@ -1,6 +1,7 @@
 """Small promises of generators that a careless change would break without anybody noticing."""
 
 import asyncio
+import inspect
 
 import pytest
 
@@ -56,6 +57,16 @@ def generated(served, model, documents, queries_per_doc=1, kind=TokenLevelDataGe
 
 def places_of(entry):
     return [(span.doc_id, span.text) for span in entry.labels]
+
+
+def test_a_generator_of_ones_own_has_a_chunker_of_its_class_and_tells_its_options(served):
+    class Lines(TokenLevelDataGenerator):
+        chunker = RecursiveCharacterChunker(chunk_size=40)
+
+    generator, _, _ = generated(served, Model(LINE), {"a.md": LINE}, kind=Lines)
+    assert generator.chunker is Lines.chunker
+    assert not hasattr(generator, "model")
+    assert "InitVar" not in str(inspect.signature(Lines))
 
 
 # --- quotes -----------------------------------------------------------------------------------------------------------

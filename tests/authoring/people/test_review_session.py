@@ -312,7 +312,15 @@ def test_moved_ends_go_along_with_a_label_that_update_moves_and_end_with_its_tex
 
 
 @pytest.mark.parametrize(
-    "given", [1, [1], [{}], [{"label": 0, "start": 1.0, "end": 0, "text": "a"}], [{"label": 0, "start": 1, "end": 0}]]
+    "given",
+    [
+        1,
+        [1],
+        [{}],
+        [[0, 1, 0, "a"]],
+        [{"label": 0, "start": 1.0, "end": 0, "text": "a"}],
+        [{"label": 0, "start": 1, "end": 0}],
+    ],
 )
 def test_moved_ends_that_are_none_are_refused(path, given):
     data = json.loads(path.read_text())

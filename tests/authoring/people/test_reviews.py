@@ -62,6 +62,7 @@ def test_a_review_counts_while_the_question_and_the_texts_of_its_answers_are_the
         {"verdict": "good"},
         {"stars": 5},
         {"wording": 5},
+        {"wording": b"Which day?"},
         {"dropped_answers": "1"},
         {"dropped_answers": [-1]},
         {"dropped_answers": [True]},

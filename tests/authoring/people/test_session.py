@@ -100,8 +100,9 @@ def test_a_question_that_is_there_is_neither_added_nor_changed(docs):
 
 def test_capitals_white_space_and_final_punctuation_make_no_other_question(docs):
     session = started(docs, "When do invoices come?", "when do invoices come")
+    assert session.ask("when do invoices come") == 1
     assert session.ask("When do Invoices come ?") == 0
-    assert session.ask("When did invoices come?") == 1
+    assert session.ask("When did invoices come?") == 2
 
 
 def test_a_question_is_removed_with_its_label_and_the_others_stay(docs):

@@ -2,20 +2,20 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from dataclasses import replace
+from typing import Any, ClassVar, Unpack
 
 from ...adapt.adapt import OwnChunker
 from ...components.llms.language_model import LanguageModel
 from ...components.retrievers.indexing import chunk_corpus
 from ...contracts import Chunker, LLMClient, PositionAwareChunker, QuestionRequest, Section
 from ...contracts.registry.building import as_component
-from ...data import CHUNK, AnyChunk, ChunkLevelGroundTruth, ChunkRegistry, Level, PositionAwareChunk, Query
+from ...data import CHUNK, AnyChunk, ChunkLevelGroundTruth, ChunkRegistry, Corpus, Level, PositionAwareChunk, Query
 from ...data.ids import ChunkId, canonical_chunk_id
 from ...errors import ProviderError
 from .asking import Asker, CitedChunks, CitedQuestions, load_prompt, marked, read_cited_questions
 from .candidates import Candidate, Evidence, Rejection, rejected
-from .generator import Messages, SyntheticDataGenerator
+from .generator import GeneratorOptions, Messages, SyntheticDataGenerator
 from .strategies import sections_of_chunks
 
 CHUNKS = "chunks"
@@ -29,7 +29,6 @@ _BACKSLASH = r"\\["
 _LIKE_AN_ID = re.compile(r"\[(?=\s*(?:pa_)?chunk_)", re.IGNORECASE)
 
 
-@dataclass(eq=False, repr=False)
 class ChunkLevelDataGenerator(SyntheticDataGenerator[ChunkId]):
     """Generator of questions with the chunks that answer them, bound to one chunker.
 
@@ -50,12 +49,16 @@ class ChunkLevelDataGenerator(SyntheticDataGenerator[ChunkId]):
     form = CitedQuestions
     read = staticmethod(read_cited_questions)
 
-    chunker: Chunker | PositionAwareChunker | OwnChunker
-
-    def __post_init__(self, llm_client: LLMClient | LanguageModel, model: str | None) -> None:
-        super().__post_init__(llm_client, model)
-        self.chunker = chunker = as_component(Chunker, self.chunker, "ChunkLevelDataGenerator")
-        self._chunks = [chunk for chunk in chunk_corpus(self.corpus, chunker) if chunk.content.strip()]
+    def __init__(
+        self,
+        llm_client: LLMClient | LanguageModel,
+        corpus: Corpus,
+        chunker: Chunker | PositionAwareChunker | OwnChunker,
+        **options: Unpack[GeneratorOptions],
+    ) -> None:
+        super().__init__(llm_client, corpus, **options)
+        self.chunker = as_component(Chunker, chunker, "ChunkLevelDataGenerator")
+        self._chunks = [chunk for chunk in chunk_corpus(corpus, self.chunker) if chunk.content.strip()]
         self.chunk_registry = ChunkRegistry(self._chunks)
         self.chunking = self.chunk_registry.fingerprint
 

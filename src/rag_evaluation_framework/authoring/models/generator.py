@@ -2,13 +2,12 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import KW_ONLY, InitVar, dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import count
 from pathlib import Path
-from typing import Any, ClassVar, Generic, TypeAlias
+from typing import Any, ClassVar, Generic, TypeAlias, TypedDict
 
-from ...adapt.adapt import OwnChunker
 from ...base.coroutines import as_coroutine
 from ...base.files import is_object
 from ...base.notes import collect_notes, note
@@ -155,6 +154,20 @@ SECTION_SIZE = 6000
 """Characters, about 1,500 tokens of English."""
 
 
+class GeneratorOptions(TypedDict, total=False):
+    """The parameters that all generators share, as `SyntheticDataGenerator` describes them."""
+
+    model: str | None
+    strategies: Sequence[QuestionStrategy]
+    section_size: int
+    embedder: Embedder | None
+    relevance_threshold: float
+    dedup_threshold: float
+    check_answers: bool
+    max_concurrency: int
+    root: str | Path
+
+
 def language_model(owner: str, given: Any, model: str | None, root: str | Path) -> LanguageModel:
     """Return the model that is asked, which keeps its answers.
 
@@ -221,7 +234,6 @@ def passages(sections: Sequence[Section], beside: str) -> str:
     return marked("passage", [each.text for each in sections], beside, told)
 
 
-@dataclass(eq=False, repr=False)
 class SyntheticDataGenerator(ABC, Generic[U]):
     """Base class of generators: questions with ground truth of one evaluation type, written by a language model.
 
@@ -252,7 +264,6 @@ class SyntheticDataGenerator(ABC, Generic[U]):
         headings: Their headings.
         chunk_registry: What answers the questions, as position-aware chunks, or the chunks that are shown.
         chunker: How the documents are cut: into the chunks that are labelled, or where answers are looked for.
-        chunking: The fingerprint of the chunks that are labelled; None where none are.
         funnel: How many questions the last generation asked for, and where each of the others was lost.
         rejections: What the last generation did not take, and why.
         failed: The requests of the last generation that failed; each lost its questions.
@@ -271,45 +282,49 @@ class SyntheticDataGenerator(ABC, Generic[U]):
     """What questions are asked for as."""
     read: ClassVar[Any] = None
     """Reads the text of an answer, as of `LanguageModel.form`."""
+    chunker: Chunker | PositionAwareChunker = DEFAULT_CHUNKER
+    chunking: str | None = None
+    """The fingerprint of the chunks that are labelled; None where none are."""
 
-    llm_client: InitVar[LLMClient | LanguageModel]
-    corpus: Corpus
-    chunker: Chunker | PositionAwareChunker | OwnChunker = field(default_factory=lambda: DEFAULT_CHUNKER, init=False)
-    _: KW_ONLY
-    model: InitVar[str | None] = None
-    strategies: Sequence[QuestionStrategy] = (SimpleQuestions(),)
-    section_size: int = SECTION_SIZE
-    embedder: Embedder | None = None
-    relevance_threshold: float = filters.RELEVANCE_THRESHOLD
-    dedup_threshold: float = filters.DEDUP_THRESHOLD
-    check_answers: bool = True
-    max_concurrency: int = 4
-    root: str | Path = ROOT
-    chunking: str | None = field(default=None, init=False)
-    chunk_registry: ChunkRegistry = field(default_factory=ChunkRegistry, init=False)
-    funnel: Funnel = field(default_factory=Funnel, init=False)
-    rejections: tuple[Rejection, ...] = field(default=(), init=False)
-    failed: tuple[FailedRequests, ...] = field(default=(), init=False)
-    path: Path | None = field(default=None, init=False)
-    langsmith_url: str | None = field(default=None, init=False)
-
-    def __post_init__(self, llm_client: LLMClient | LanguageModel, model: str | None) -> None:
+    def __init__(
+        self,
+        llm_client: LLMClient | LanguageModel,
+        corpus: Corpus,
+        *,
+        model: str | None = None,
+        strategies: Sequence[QuestionStrategy] = (SimpleQuestions(),),
+        section_size: int = SECTION_SIZE,
+        embedder: Embedder | None = None,
+        relevance_threshold: float = filters.RELEVANCE_THRESHOLD,
+        dedup_threshold: float = filters.DEDUP_THRESHOLD,
+        check_answers: bool = True,
+        max_concurrency: int = 4,
+        root: str | Path = ROOT,
+    ) -> None:
         owner = type(self).__name__
-        check_count(owner, "section_size", self.section_size)
-        check_count(owner, "max_concurrency", self.max_concurrency)
-        check_truth(owner, "check_answers", self.check_answers)
-        if self.embedder is not None:
-            check_components(owner, embedder=(self.embedder, Embedder))
-        check_number(owner, "relevance_threshold", self.relevance_threshold, most=1)
-        check_number(owner, "dedup_threshold", self.dedup_threshold, most=1)
-        given = self.strategies
-        self.strategies = tuple(given) if gives_items(given, str) else ()
+        check_count(owner, "section_size", section_size)
+        check_count(owner, "max_concurrency", max_concurrency)
+        check_truth(owner, "check_answers", check_answers)
+        if embedder is not None:
+            check_components(owner, embedder=(embedder, Embedder))
+        check_number(owner, "relevance_threshold", relevance_threshold, most=1)
+        check_number(owner, "dedup_threshold", dedup_threshold, most=1)
+        self.strategies: tuple[QuestionStrategy, ...] = tuple(strategies) if gives_items(strategies, str) else ()
         if not self.strategies:
-            raise ConfigError(f"{owner}: strategies={shown(given)}; expected a list, such as [SimpleQuestions()]")
+            raise ConfigError(f"{owner}: strategies={shown(strategies)}; expected a list, such as [SimpleQuestions()]")
         for strategy in self.strategies:
             check_components(owner, strategies=(strategy, QuestionStrategy))
-        self.headings = Headings(checked_corpus(self.corpus))
-        self.llm = language_model(owner, llm_client, model, self.root)
+        self.corpus, self.headings = checked_corpus(corpus), Headings(corpus)
+        self.llm = language_model(owner, llm_client, model, root)
+        self.section_size, self.check_answers, self.max_concurrency = section_size, check_answers, max_concurrency
+        self.embedder, self.root = embedder, root
+        self.relevance_threshold, self.dedup_threshold = relevance_threshold, dedup_threshold
+        self.chunk_registry = ChunkRegistry()
+        self.funnel = Funnel()
+        self.rejections: tuple[Rejection, ...] = ()
+        self.failed: tuple[FailedRequests, ...] = ()
+        self.path: Path | None = None
+        self.langsmith_url: str | None = None
 
     # What differs from level to level.
 

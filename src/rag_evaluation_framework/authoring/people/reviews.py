@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 from typing import Annotated, Any, ClassVar, Literal, NamedTuple, TypeAlias, cast
 
-from pydantic import ConfigDict, Field, StrictInt, TypeAdapter, ValidationError
+from pydantic import BeforeValidator, ConfigDict, Field, StrictInt, StrictStr, TypeAdapter, ValidationError
 
 from ...data import REVIEW, GroundTruth
 from ...data.ground_truth import reviewed_as
@@ -24,7 +24,7 @@ class MovedEnds(NamedTuple):
     label: StrictInt
     start: StrictInt
     end: StrictInt
-    text: str
+    text: StrictStr
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,11 +43,11 @@ class Review:
     __pydantic_config__: ClassVar = ConfigDict(extra="forbid")
 
     verdict: Verdict | None = None
-    wording: str = ""
+    wording: StrictStr = ""
     dropped_answers: tuple[Annotated[StrictInt, Field(ge=0)], ...] = ()
-    moved_ends: tuple[MovedEnds, ...] = ()
-    question: str = ""
-    earlier_wording: str = ""
+    moved_ends: tuple[Annotated[MovedEnds, BeforeValidator(lambda each: MovedEnds(**each))], ...] = ()
+    question: StrictStr = ""
+    earlier_wording: StrictStr = ""
 
     @property
     def is_edited(self) -> bool:
@@ -93,6 +93,6 @@ _RECORD = TypeAdapter(Review)
 def _read(given: Any) -> Review | None:
     """Return a review as `marked` writes it; None for anything else."""
     try:
-        return _RECORD.validate_python(given)
-    except ValidationError:
+        return _RECORD.validate_python({**given})
+    except (ValidationError, TypeError):  # the latter of what is no mapping
         return None

@@ -152,18 +152,16 @@ class Session:
     def add(self, queries: Iterable[Query]) -> int:
         """Add questions that are not labelled; those of which the id or the wording is there already stay as they are.
 
-        Capitals, white space and punctuation around words make no other wording, as for `dataset lint`.
-
         Returns:
             How many were added.
         """
         ids = {question.query.id for question in self.questions}
-        wordings = {wording_key(question.query.text) for question in self.questions}
+        wordings = {_collapsed(question.query.text) for question in self.questions}
         before = len(self.questions)
         for query in queries:
-            if query.id not in ids and wording_key(query.text) not in wordings:
+            if query.id not in ids and _collapsed(query.text) not in wordings:
                 ids.add(query.id)
-                wordings.add(wording_key(query.text))
+                wordings.add(_collapsed(query.text))
                 self.questions.append(Question(query, None, (Skipped(query, "", NOT_LABELLED),)))
         if len(self.questions) > before:
             self._save()
@@ -172,12 +170,15 @@ class Session:
     def ask(self, wording: str) -> int:
         """Return the number of a question, which is added if its wording is not there.
 
+        Capitals, white space and punctuation around words make no other wording, as for `dataset lint`.
+
         Args:
             wording: The question, its white space being single spaces.
         """
-        keys = [wording_key(question.query.text) for question in self.questions]
-        if wording_key(wording) in keys:
-            return keys.index(wording_key(wording))
+        for same in (_collapsed, wording_key):  # the very wording first
+            keys = [same(question.query.text) for question in self.questions]
+            if same(wording) in keys:
+                return keys.index(same(wording))
         ids = QueryIds({question.query.id: question.query.text for question in self.questions})
         self.add([Query(ids.of(wording), QueryText(wording))])
         return len(self.questions) - 1
@@ -266,6 +267,10 @@ def _labels_lost(found: Relabelled, path: Path, corpus: Corpus) -> DatasetError:
         f"{'is' if lost == 1 else 'are'} not found in {folder} any more{told}; are these the right folder and pattern "
         f"of files? {further}"
     )
+
+
+def _collapsed(text: str) -> str:
+    return " ".join(text.split())
 
 
 _NO_TEXTS = (".json", ".jsonl", ".yaml", ".yml")
