@@ -23,10 +23,12 @@ from rag_evaluation_framework import (
     evaluate,
 )
 from rag_evaluation_framework.analysis import Leaderboard
+from rag_evaluation_framework.analysis.leaderboard import unique_names
 from rag_evaluation_framework.data import QueryId, QueryText
 from rag_evaluation_framework.errors import ConfigError, LevelMismatch, ResultError
 from rag_evaluation_framework.statistics import optimism_of_best, tied_with_best
 from rag_evaluation_framework.statistics.power import detectable_change
+from support.linear import assert_linear
 from support.pages import lines, table, titles
 
 QUESTIONS = 40
@@ -203,6 +205,10 @@ def test_runs_of_one_name_are_numbered(result, runs):
     same = [replace(run, name="same") for run in runs]
     assert compare(*same).runs == ("same", "same (2)", "same (3)")
     assert compare(same[0], replace(same[1], name="same (2)"), same[2]).runs == ("same", "same (2)", "same (3)")
+
+
+def test_thousands_of_equal_names_are_numbered_in_linear_time():
+    assert_linear(lambda size: lambda: unique_names(["same"] * size), 10_000)
 
 
 def test_notes_of_all_pairs_are_told_once_and_others_by_run(runs):

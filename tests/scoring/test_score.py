@@ -257,9 +257,13 @@ def test_spans_are_scored_as_chunks_or_documents_by_the_names_of_the_dataset():
     retriever = BM25Retriever(RecursiveCharacterChunker(chunk_size=400))
     rankings = retrieve(retriever, HANDBOOK.corpus, HANDBOOK.queries, [5])
     chunks = RULES[CHUNK.evaluation_type].truth(HANDBOOK, rankings)
-    named = Dataset([*chunks], CHUNK, corpus=HANDBOOK.corpus)
-    at_once = evaluate(retriever, named, k=5, metrics=[ChunkRecall()])
-    assert 0 < score(rankings, named, [ChunkRecall()], [5]).mean["chunk_recall@5"] == at_once.metrics["chunk_recall@5"]
+    short = [
+        replace(entry, relevant_chunk_ids=tuple(ChunkId(unit[: len("chunk_") + 8]) for unit in entry.relevant))
+        for entry in chunks
+    ]
+    few = Dataset(short, CHUNK, corpus=HANDBOOK.corpus)
+    at_once = evaluate(retriever, few, k=5, metrics=[ChunkRecall()])
+    assert 0 < score(rankings, few, [ChunkRecall()], [5]).mean["chunk_recall@5"] == at_once.metrics["chunk_recall@5"]
     stems = [
         DocumentLevelGroundTruth(
             entry.query, tuple(dict.fromkeys(DocumentId(PurePath(span.doc_id).stem) for span in entry.relevant))

@@ -20,7 +20,7 @@ from rag_evaluation_framework import (
     evaluate,
     load_result,
 )
-from rag_evaluation_framework.data import QueryId, QueryText
+from rag_evaluation_framework.data import Answer, QueryId, QueryText
 from rag_evaluation_framework.demo import load_handbook
 from rag_evaluation_framework.errors import ConfigError, Interrupted
 from rag_evaluation_framework.runs import RunSpec
@@ -94,6 +94,24 @@ def test_what_a_cell_depends_on_makes_it_another_one(folder, change):
     Sweep(base=base(), over=OVER).run()
     change(folder)
     assert made(Sweep(base=base(), over=OVER).run()) == [True, True]
+
+
+def test_labels_have_one_form_in_the_name_of_a_cell_as_those_that_are_done_are_found_by_it(tmp_path, monkeypatch):
+    corpus = Corpus([Document(DocumentId("a.md"), "Invoices are sent. Support helps you.")])
+    first = CharacterSpan(DocumentId("a.md"), 0, 8, "Invoices")
+    second = CharacterSpan(DocumentId("a.md"), 19, 26, "Support")
+    several = [(first, second), (Answer.any_of(first, second),)]
+    labels = [
+        TokenLevelGroundTruth(Query(QueryId(f"q{number}"), QueryText(f"What is sent, {number}?")), spans)
+        for number, spans in enumerate(several)
+    ]
+    digest, given = cells.digest, []
+    monkeypatch.setattr(cells, "digest", lambda value: given.append(value) or digest(value))
+    Sweep(base=RunSpec(dataset=Dataset(labels, TOKEN, corpus=corpus), k=[5]), over={"chunker": ["sentence"]}).run(
+        tmp_path
+    )
+    one, other = ["a.md", 0, 8], ["a.md", 19, 26]
+    assert [["q0", [one], [other]], ["q1", [one, other]]] in given
 
 
 @pytest.mark.parametrize(

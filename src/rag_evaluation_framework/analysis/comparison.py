@@ -617,10 +617,13 @@ def in_all(tables: Sequence[ScoreTable], names: Sequence[str], query_ids: Sequen
     columns: list[dict[str, Numbers]] = [{} for _ in tables]
     rows = [(table, [table.rows[query_id] for query_id in query_ids]) for table in tables]
     for name in names:
-        bare = np.stack([table.columns[name][chosen] for table, chosen in rows])
         found = np.stack([table.column(name)[chosen] for table, chosen in rows])
-        lacking = np.isnan(found).any(axis=0) | np.isnan(bare).any(axis=0).all()
-        for column, kept in zip(columns, np.where(lacking, np.nan, found), strict=True):
+        lacking = np.isnan(found).any(axis=0)
+        if any(table.count_as_zero for table in tables):
+            bare = np.stack([table.columns[name][chosen] for table, chosen in rows])
+            lacking |= np.isnan(bare).any(axis=0).all()
+        found[:, lacking] = np.nan
+        for column, kept in zip(columns, found, strict=True):
             column[name] = kept
     answerable = np.ones(len(query_ids), dtype=np.bool_)
     return tuple(ScoreTable(tuple(query_ids), column, answerable) for column in columns)

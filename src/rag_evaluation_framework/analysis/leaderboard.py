@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import chain, count
+from itertools import count
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
@@ -52,9 +53,12 @@ def budget_scores(names: Iterable[str], least: int = 2) -> list[tuple[str, ...]]
 def unique_names(names: Sequence[str]) -> tuple[str, ...]:
     """Return the names; of those that are equal, all but the first get a number."""
     taken: dict[str, None] = {}
+    numbers: dict[str, Iterator[int]] = defaultdict(lambda: count(2))  # goes on where it ended: thousands may be equal
     for name in names:
-        candidates = chain([name], (f"{name} ({number})" for number in count(2)))
-        taken[next(candidate for candidate in candidates if candidate not in taken)] = None
+        unique = name
+        while unique in taken:
+            unique = f"{name} ({next(numbers[name])})"
+        taken[unique] = None
     return tuple(taken)
 
 

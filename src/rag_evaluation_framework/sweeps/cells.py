@@ -29,7 +29,7 @@ from ..base.progress import progress_bar
 from ..base.stages import Stages, kept_stages, shared
 from ..components.providers.calls import ModelUsage, count_usage, track_usage
 from ..contracts.registry.records import plain
-from ..data import Corpus, Dataset
+from ..data import CharacterSpan, Corpus, Dataset, GroundTruth
 from ..data.rankings import OnError
 from ..errors import ConfigError, Interrupted, RagEvalError, ResultError, SaveFailed
 from ..runs import EvaluationResult, ExperimentConfig, RunSpec, load_result, open_journal, parse_config, run
@@ -179,10 +179,20 @@ def _name(config: ExperimentConfig[Any], pipeline: Mapping[str, Any] | None) -> 
     known = ((str(file), (stat := file.stat()).st_size, stat.st_mtime_ns) for file in files)
     settings = [record["hash"], plain(pipeline), sorted(measured.count_as_zero), measured.batch_queries]
     corpus, dataset = config.corpus, config.dataset
-    # With places: the hash of a dataset is about the texts there, wherever they are.
-    labels = ([entry.query.id, entry.record(None)] for entry in dataset)
-    truth = shared(("truth", id(dataset)), lambda: (digest([*labels]), dataset))[0]
+    truth = shared(("truth", id(dataset)), lambda: (digest([_truth(entry) for entry in dataset]), dataset))[0]
     return digest([settings, corpus.ordered_hash, record["dataset"]["hash"], truth, facts, [*known]])
+
+
+def _truth(entry: GroundTruth[Any]) -> list[Any]:
+    """Return what is relevant, with places: the hash of a dataset is about the texts there, wherever they are.
+
+    Its form is in the names of all finished cells: in another form they are run again.
+    """
+    return [entry.query.id, *([*map(_place, answer.units)] for answer in entry.answers)]
+
+
+def _place(unit: Any) -> Any:
+    return [unit.doc_id, unit.start, unit.end] if isinstance(unit, CharacterSpan) else unit
 
 
 def _save(result: EvaluationResult[Any], folder: Path) -> None:

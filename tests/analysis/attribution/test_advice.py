@@ -13,7 +13,7 @@ def both(share):
     return np.full(2, share)
 
 
-def losses(recall, *, ceiling=1.0, without=None, chunking=None, split=0.0, truncated=0.0, **lost):
+def losses(recall, *, ceiling=1.0, without=None, chunking=None, split=0.0, truncated=0.0, cut_off=0.0, **lost):
     """Two questions that lost the same, of which no flag explains anything, if nothing else is said."""
     columns = {cause: both(lost.get(cause, 0.0)) for cause in CAUSES}
     exact = np.array([True, True])
@@ -25,6 +25,7 @@ def losses(recall, *, ceiling=1.0, without=None, chunking=None, split=0.0, trunc
         without_reranker=None if without is None else both(without),
         split=both(split),
         truncated=both(truncated),
+        cut_off=both(cut_off),
         unexplained=columns,
         chunking=None if chunking is None else Bound(np.array(chunking), exact),
         candidates=Bound(both(ceiling), exact),
@@ -64,7 +65,9 @@ def test_the_cause_that_lost_most_is_changed(cause, change):
     assert first(losses(0.5, **{cause: 0.2, rest: 0.3})) != change
 
 
-@pytest.mark.parametrize(("flag", "change"), [("split", "larger_chunks"), ("truncated", "embedder")])
+@pytest.mark.parametrize(
+    ("flag", "change"), [("split", "larger_chunks"), ("truncated", "embedder"), ("cut_off", "smaller_chunks")]
+)
 def test_what_a_flag_explains_is_for_the_chunks_or_the_embedder(flag, change):
     known = unexplained(losses(0.5, beyond_cutoff=0.3, not_retrieved=0.2, **{flag: 0.25}), beyond_cutoff=0.05)
     assert first(known) == change

@@ -379,7 +379,7 @@ class TestAsking:
         changed = replace(result, queries=replace(result.queries, table=table))
         rest = Attribution.of(changed, retriever=retriever)
         assert rest.query_ids == whole.query_ids[1:]
-        for name in ("recall", "without_reranker", "split", "truncated", "best_rank", "asked"):
+        for name in ("recall", "without_reranker", "split", "truncated", "cut_off", "best_rank", "asked"):
             assert getattr(rest.losses, name).tolist() == getattr(whole.losses, name)[1:].tolist()
         for name in ("lost", "unexplained"):
             taken, all_of_them = getattr(rest.losses, name), getattr(whole.losses, name)
@@ -642,6 +642,13 @@ class TestAdvice:
         assert Attribution.of(result).advice[0] == "larger_chunks"
         changed = evaluation.run(RecursiveCharacterChunker(chunk_size=800), k=10)
         self.check(result, changed, "span_recall@10")
+
+    def test_a_budget_that_ends_in_the_first_chunk(self, evaluation):
+        config = EvaluationConfig(budgets=["300ch"])
+        result = evaluation.run(RecursiveCharacterChunker(chunk_size=1200), k=5, config=config)
+        assert Attribution.of(result, "span_recall@300ch").advice[0] == "smaller_chunks"
+        changed = evaluation.run(RecursiveCharacterChunker(chunk_size=200), k=5, config=config)
+        self.check(result, changed, "span_recall@300ch")
 
     def test_an_embedder_that_truncates(self, evaluation):
         retriever = VectorRAGRetriever(RecursiveCharacterChunker(chunk_size=1500), ShortEmbedder(limit=150))

@@ -382,9 +382,18 @@ class TestBudgetsThatEndInAChunk:
         for bound in (losses.chunking, losses.candidates):
             assert (bound.recall[0], bound.exact[0]) == (0.5, True)
 
-    def test_no_order_is_advised(self):
+    def test_it_is_cut_off_and_not_late(self):
+        losses = span_losses(self.known)
         assert told(self.known) == (0.5, {"beyond_cutoff": 0.5})
-        assert advice(span_losses(self.known)) == ()
+        assert (losses.cut_off[0], losses.unexplained["beyond_cutoff"][0]) == (0.5, 0)
+
+    def test_smaller_chunks_are_advised_and_no_order(self):
+        assert advice(span_losses(self.known)) == ("smaller_chunks",)
+
+    def test_an_answer_that_is_longer_than_the_budget_is_cut_off(self):
+        losses = span_losses(evidence([span(0, 74)], [hit(0, 74)], chunks=[chunk(0, 74)], k="20ch"))
+        assert (losses.recall[0], losses.cut_off[0]) == (pytest.approx(20 / 74), pytest.approx(54 / 74))
+        assert advice(losses)[0] == "smaller_chunks"  # or a larger budget
 
     def test_an_answer_that_is_split_is_so_at_a_budget(self):
         parts = [(0, 40), (40, 74)]
@@ -394,15 +403,19 @@ class TestBudgetsThatEndInAChunk:
 
     def test_an_order_is_advised_where_one_helps(self):
         late = evidence([span(*B)], [hit(*A), hit(*C), hit(*B)], k="34ch")
+        assert span_losses(late).cut_off[0] == 0
         assert advice(span_losses(late))[0] == "order"
 
-    def test_of_whole_results_a_longer_one_is_never_read(self):
+    def test_of_whole_results_a_longer_one_is_cut_off_as_a_whole(self):
         losses = span_losses(evidence([span(*A)], [hit(0, 74)], chunks=[chunk(0, 74)], k="34ch_whole"))
-        assert losses.chunking.recall[0] == 0
+        assert (losses.chunking.recall[0], losses.cut_off[0]) == (0, 1)
 
     def test_where_chunks_are_not_known_the_results_tell(self):
         losses = span_losses(evidence([span(*B)], [hit(0, 74)], chunks=None, k="34ch"))
-        assert losses.candidates.recall[0] == 0.5
+        assert (losses.candidates.recall[0], losses.cut_off[0]) == (0.5, 0.5)
+
+    def test_for_a_number_of_results_nothing_is_cut_off(self):
+        assert span_losses(evidence([span(*B)], [hit(*A), hit(0, 74)], k="1")).cut_off[0] == 0
 
 
 @pytest.mark.no_cover

@@ -48,6 +48,14 @@ def test_groups_list_metrics_and_nobody_can_change_them(group):
         del group[next(iter(group))]
 
 
+@pytest.mark.parametrize("name", ["span_iou", "span_iou_raw", "token_set_iou"])
+def test_a_subclass_of_a_metric_that_names_itself_keeps_its_name(name):
+    class Sub(type(ALL_METRICS[name])):
+        pass
+
+    assert (ALL_METRICS[name].name, Sub().name) == (name, name)
+
+
 def test_every_metric_is_built_by_its_name_and_stands_at_the_root():
     # The registry builds every built in metric by its name:
     assert set(components("metric")) == set(ALL_METRICS)

@@ -126,6 +126,7 @@ Change = Literal[
     "labels",
     "chunker",
     "larger_chunks",
+    "smaller_chunks",
     "embedder",
     "retriever",
     "order",
@@ -144,8 +145,8 @@ def advice(losses: Losses) -> tuple[Change, ...]:
     """Return what to change, that first which the greatest share of the missing recall is about.
 
     How much recall a change brings is not known before it is tried, so it is an order without numbers. A loss by
-    ranking counts only as far as neither splitting nor truncation explains it, and as far as the best possible ranking
-    has it. A reranker counts with what it dropped more than it won; the rest of what it dropped
+    ranking counts only as far as neither splitting, truncation nor the end of the budget explains it, and as far as the
+    best possible ranking has it. A reranker counts with what it dropped more than it won; the rest of what it dropped
     needs another order. A reranker that drops more than it wins is not to be given more candidates.
 
     The retriever, the chunker or a reranker may have lost what is not among the results asked for. So nobody is blamed
@@ -172,6 +173,7 @@ def advice(losses: Losses) -> tuple[Change, ...]:
         "order": within(losses.candidates, alone["beyond_cutoff"] + lost["dropped_by_reranker"] - net),
         "candidates": within(losses.chunking, alone["not_a_candidate"] if net <= _SEEN else 0.0),
         "larger_chunks": float(losses.split.mean()),
+        "smaller_chunks": float(losses.cut_off.mean()),
         "embedder": float(losses.truncated.mean()),
     }
     return tuple(sorted((one for one in changes if changes[one] > _SEEN), key=lambda one: -changes[one]))
@@ -317,6 +319,7 @@ class Attribution(Shown):
             "flags": {
                 "split_by_chunker": float(losses.split.mean()),
                 "truncated_by_embedder": float(losses.truncated.mean()),
+                "cut_off_by_budget": float(losses.cut_off.mean()),
             },
             "without_reranker": None if without is None or not losses.asked.all() else float(without.mean()),
             "ceilings": {
@@ -334,6 +337,7 @@ class Attribution(Shown):
                     "best_rank": int(losses.best_rank[row]) or None,
                     "split_by_chunker": float(losses.split[row]),
                     "truncated_by_embedder": float(losses.truncated[row]),
+                    "cut_off_by_budget": float(losses.cut_off[row]),
                 }
                 for row, (query_id, text) in enumerate(zip(self.query_ids, self.questions, strict=True))
             ],

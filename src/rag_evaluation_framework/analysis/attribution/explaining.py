@@ -122,6 +122,7 @@ class ExplainedAnswer:
         lost: What each cause lost of it; with `recall` it adds up to 1.
         is_split: Whether chunks hold it, but none of them all of it.
         is_truncated: Whether some of what is missing is behind what the embedder reads of its chunks.
+        is_cut_off: Whether some of what is missing is behind what the budget reads of its chunks, were they the first.
         rank: The best rank at which more of it is found than was read; None if no known result has more.
         before: The results before that rank, best first.
         first_rank: The same rank before the reranker; None without one.
@@ -136,6 +137,7 @@ class ExplainedAnswer:
     lost: Mapping[Cause, float]
     is_split: bool
     is_truncated: bool
+    is_cut_off: bool
     rank: int | None
     before: tuple[Hit, ...]
     first_rank: int | None
@@ -218,6 +220,7 @@ class Explanation(Shown):
                     "lost": {cause: one.lost[cause] for cause in one.causes},
                     "split_by_chunker": one.is_split,
                     "truncated_by_embedder": one.is_truncated,
+                    "cut_off_by_budget": one.is_cut_off,
                     "rank": one.rank,
                     "rank_before_reranking": one.first_rank,
                     "found_at": one.found_at,
@@ -407,6 +410,7 @@ def _answers(result: EvaluationResult[Any], gathered: Gathered) -> Iterator[Expl
             lost=lost,
             is_split=bool(losses.split[number] > NEARLY),
             is_truncated=bool(losses.truncated[number] > NEARLY),
+            is_cut_off=bool(losses.cut_off[number] > NEARLY),
             rank=rank,
             before=() if rank is None else tuple(ranking[: rank - 1]),
             first_rank=_more(before, recall),

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from ...data import DOCUMENT, AnyChunk, CharacterSpan, Corpus, Cutoff, GroundTruth, Level, PositionAwareChunk
 from ...data.columns import Integers, Numbering, Numbers
 from ...data.hits import Hit, HitTable, RankedHits, Ranking
+from ...data.spans import uncovered
 from ...scoring.judging.spans import SpanJudgements, largest_sums, relevant_parts, sharing
 from ...scoring.judging.stretches import Line, Merged, Pieces, Shared, SpanColumns, SpanTruth, Stretches
 from ...text.markups.characters import key
@@ -151,7 +152,9 @@ class Losses:
             NaN where no deep ranking is known, None if there is no reranker.
         split: What of `lost` belongs to answers that are in chunks, none of which holds them whole. 0 for units.
         truncated: What of `lost` is in chunks, but behind what the embedder reads of them. 0 for units.
-        unexplained: What each cause lost of what is neither split nor truncated.
+        cut_off: What of `lost` is in chunks, but behind what the budget reads of them, were they the first result, so
+            that no order brings it. 0 for units, and for a number of results.
+        unexplained: What each cause lost of what is neither split, truncated nor cut off.
         chunking: The best recall for these chunks at this cutoff; None if the chunks are not known.
         candidates: The best recall for the candidates of the run's reranker or, without one, for the deepest ranking.
     """
@@ -163,6 +166,7 @@ class Losses:
     without_reranker: Numbers | None
     split: Numbers
     truncated: Numbers
+    cut_off: Numbers
     unexplained: Mapping[Cause, Numbers]
     chunking: Bound | None
     candidates: Bound
@@ -215,6 +219,7 @@ def unit_losses(evidence: Evidence, level: Level[Any]) -> Losses:
         without_reranker=None if known.first is None else np.where(known.asked, unreranked / whole, np.nan),
         split=nothing,
         truncated=nothing,
+        cut_off=nothing,
         unexplained=lost,
         chunking=None if in_chunks is None else _bound(known, reachable[0], whole),
         candidates=_bound(known, reachable[1], whole),
@@ -518,6 +523,28 @@ def grouped(table: HitTable, query: Integers, count: int) -> RankedHits:
     return RankedHits(table, ends - counts, ends)
 
 
+def readable(budget: ContextBudget, table: HitTable) -> RankedHits:
+    """Return each hit as a ranking of its own, cut where the budget ends: no order of results has it read further."""
+    rows = np.arange(len(table))
+    return budget.buy(RankedHits(table, rows, rows + 1)).hits
+
+
+def cut_off(steps: SpanSteps) -> list[CharacterSpan]:
+    """Return what is in chunks, but behind what the budget reads of each of them, were it the first result.
+
+    Where chunks are not known, it is told of what was retrieved. For a number of results it is empty.
+    """
+    known = steps.evidence
+    if known.budget is None:
+        return []
+    chunks = useful_chunks(steps)
+    results = [useful_hits(steps, known.deep), useful_hits(steps, known.final)] if chunks is None else [chunks]
+    tables = [hits.flat for hits in results]
+    whole = [hit.span for table in tables for hit in table if hit.span is not None]
+    read = [hit.span for table in tables for hit in readable(known.budget, table).flat if hit.span is not None]
+    return uncovered(whole, read)
+
+
 # The best recall of text that is possible: for these chunks, or for these candidates, at a cutoff.
 
 
@@ -538,8 +565,7 @@ def _best(steps: SpanSteps, useful: RankedHits) -> Bound:
     cutoff, budget = known.cutoff, known.budget
     costs = np.ones(len(useful.query), dtype=np.int64)
     if budget is not None:
-        rows = np.arange(len(useful.flat))
-        alone = budget.buy(RankedHits(useful.flat, rows, rows + 1)).hits  # each cut as if it were the first
+        alone = readable(budget, useful.flat)
         costs = np.minimum(budget.costs(useful.flat), cutoff.size)[alone.query]
         useful = grouped(alone.flat, useful.query[alone.query], questions)
     items = SpanColumns.of_hits(useful, steps.documents)
@@ -569,8 +595,8 @@ def span_losses(evidence: Evidence) -> Losses:
     """Divide the characters that were missing at the cutoff, at token level; every question has an answer."""
     steps = SpanSteps(evidence)
     whole, had = steps.whole, [steps.credit(rows) for rows in steps.all]
-    split, unread = split_answers(steps), steps.held(evidence.unread)
-    repaired = [steps.credit(rows, split, unread) for rows in steps.all]
+    split, unread, behind = split_answers(steps), steps.held(evidence.unread), steps.held(cut_off(steps))
+    repaired = [steps.credit(rows, split, unread, behind) for rows in steps.all]
     bare, chunks = steps.credit(steps.placed(evidence.cut(evidence.deep))), useful_chunks(steps)
 
     def gained(rows: SpanColumns) -> Numbers:
@@ -584,6 +610,7 @@ def span_losses(evidence: Evidence) -> Losses:
         without_reranker=None if evidence.first is None else np.where(evidence.asked, bare / whole, np.nan),
         split=gained(split),
         truncated=gained(unread),
+        cut_off=gained(behind),
         unexplained=divided(repaired, whole, evidence.asked),
         chunking=None if chunks is None else _best(steps, chunks),
         candidates=_best(steps, useful_hits(steps, evidence.candidates)),

@@ -141,6 +141,8 @@ def _causes(known: Explanation, answer: ExplainedAnswer, where: Callable[[object
         yield "split by the chunker: no chunk holds it whole"
     if answer.is_truncated:
         yield "truncated by the embedder: what is missing is behind what it reads of the chunk"
+    if answer.is_cut_off:
+        yield "cut off by the budget: what is missing is behind what it reads of the chunk"
     chunks: list[str] = []
     for one in answer.chunks if answer.causes else ():
         first = "not retrieved" if one.first_rank is None else f"rank {one.first_rank} before reranking"
@@ -185,11 +187,12 @@ _ADVICE: Mapping[Change, str] = {
     "order": "try a reranker, or a better one: relevant text is ranked beyond the cutoff, and nothing else explains it",
     "candidates": "try more candidates: relevant text is not among the reranker's, and nothing else explains it",
     "larger_chunks": "try larger chunks: no chunk holds these answers whole",
+    "smaller_chunks": "try smaller chunks, or a larger budget: this one ends in a chunk before the relevant text",
     "embedder": "try an embedder that reads chunks whole: relevant text is behind what it reads of a chunk",
 }
 
 
-_FLAGS = {"split": "split by the chunker", "truncated": "truncated by the embedder"}
+_FLAGS = {"split": "split by the chunker", "truncated": "truncated by the embedder", "cut_off": "cut off by the budget"}
 """Remarks on what was lost, by their names among the losses."""
 
 

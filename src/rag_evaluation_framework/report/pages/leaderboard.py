@@ -120,7 +120,8 @@ def _mean(board: Leaderboard, score: str, run: str) -> str:
 def _all_scores(board: Leaderboard, standings: Sequence[Standing]) -> Table:
     rows: list[tuple[str, ...]] = []
     for score in board.score_names:
-        cells = {one.run: f"{_mean(board, score, one.run)}{' *'[one.is_tied]}" for one in board.standings(score)}
+        known = board.standings(score)
+        cells = {one.run: _mean(board, score, one.run) + ("*" if one.is_tied else " ") for one in known}
         questions = board.tied[score].questions if score in board.tied else 0
         rows.append((score, str(questions), *(cells[one.run] for one in standings)))
     numbers = map(str, range(1, len(standings) + 1))

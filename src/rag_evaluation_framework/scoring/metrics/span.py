@@ -152,6 +152,11 @@ class SpanIoU(SpanMetric):
 
     of_nothing: ClassVar[float] = 1.0
 
+    @property
+    def name(self) -> str:
+        """`span_iou`, of subclasses as well."""
+        return "span_iou"
+
     def score(self, judged: SpanJudgements) -> Numbers:
         """Return the intersection over union of each query."""
         return ratio(judged.credit_chars, judged.truth + judged.surplus)
@@ -313,6 +318,11 @@ class SpanIoURaw(SpanMetric):
     """
 
     of_nothing: ClassVar[float] = 1.0
+
+    @property
+    def name(self) -> str:
+        """`span_iou_raw`, of subclasses as well."""
+        return "span_iou_raw"
 
     def score(self, judged: SpanJudgements) -> Numbers:
         """Return the raw intersection over union of each query."""

@@ -242,6 +242,11 @@ class TokenSetIoU(TokenSetMetric):
 
     of_nothing: ClassVar[float] = 1.0
 
+    @property
+    def name(self) -> str:
+        """`token_set_iou`, of subclasses as well."""
+        return "token_set_iou"
+
     def score(self, counts: TokenCounts) -> float:
         """Return the intersection over union."""
         return counts.credit / (counts.truth + counts.surplus)
