@@ -162,7 +162,7 @@ class RemoteEmbedder(ProviderModel, _EmbeddingModel, BatchEmbedder):
         expected = self.dimensions or self._known.get("dimension") or len(rows[0])
         if wrong := {len(row) for row in rows} - {expected}:
             raise ValueError(f"a vector of {wrong.pop()} numbers; expected {expected}")
-        vectors = as_vectors(rows, "the model", texts)
+        vectors = as_vectors(rows, "the model", texts, expected)
         if isinstance(rows[0][0], bool):
             raise ValueError(f"{shown(rows[0])}; expected a vector of numbers")
         self._known["dimension"] = vectors.shape[1]
