@@ -1,6 +1,7 @@
 """What is compressed is never unfolded beyond a bound."""
 
 import gzip
+import tracemalloc
 import zlib
 
 import pytest
@@ -114,3 +115,13 @@ def test_lines_are_read_up_to_a_bound_of_all_of_them(tmp_path, unfolded_bytes, m
         for _ in decompressed_lines(file):
             pass
     assert 0 < sum(unfolded_bytes) < most + (1 << 20)
+
+
+def test_a_small_file_takes_little_memory(tmp_path):
+    content = gzip.compress(b"a line\n")
+    tracemalloc.start()
+    try:
+        assert decompressed(content, tmp_path / "run.gz") == b"a line\n"
+        assert tracemalloc.get_traced_memory()[1] < 4 << 20  # it may be 16 MB when it is decompressed
+    finally:
+        tracemalloc.stop()

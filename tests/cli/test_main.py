@@ -2,6 +2,7 @@ import importlib
 import os
 import subprocess
 import sys
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from rag_evaluation_framework import demo
 
 PACKAGE = "rag_evaluation_framework"
 commands = importlib.import_module(f"{PACKAGE}.cli.commands")
+program = importlib.import_module(f"{PACKAGE}.cli.program")
 COMMANDS = ("demo", "init", "run", "components")
 
 
@@ -23,6 +25,17 @@ def test_help_names_every_command_and_the_exit_codes(rag_eval):
 def test_help_makes_no_options_of_the_commands_that_it_names(rag_eval, monkeypatch):
     monkeypatch.setattr("typer.main.get_command_from_info", None)
     assert [rag_eval(*named, "--help").code for named in ((), ("dataset",))] == [0, 0]
+
+
+def test_an_interrupt_before_the_command_begins_is_one(rag_eval, monkeypatch):
+    @contextmanager
+    def interrupted(_):
+        raise KeyboardInterrupt
+        yield
+
+    monkeypatch.setattr(program, "on_failure", interrupted)
+    outcome = rag_eval("--version")
+    assert (outcome.code, outcome.out, outcome.err) == (130, "", "interrupted\n")
 
 
 @pytest.mark.parametrize("command", COMMANDS)

@@ -589,6 +589,36 @@ def test_a_retriever_with_parameters_keeps_the_chunker_of_the_file(rag_eval, fol
     assert (retriever["chunker"]["type"], retriever["k1"]) == ("sentence", 2)
 
 
+@pytest.mark.parametrize(
+    ("written", "options"),
+    [
+        ("chunker: sentence", ["--retriever", "bm25:k1=2,chunker=recursive-character"]),
+        (
+            "chunker: sentence",
+            ["--retriever", "bm25:k1=3", "--set", "retriever.k1=2", "--set", "retriever.chunker=recursive-character"],
+        ),
+        ("retriever: {type: bm25, k1: 2}\nchunker: sentence", ["--set", "retriever.chunker=recursive-character"]),
+        ("retriever: {type: bm25, k1: 2, chunker: sentence}", ["--chunker", "recursive-character"]),
+        ("retriever: bm25:k1=2,chunker=sentence", ["--chunker", "recursive-character"]),
+    ],
+)
+def test_parts_of_options_replace_those_of_the_file_wherever_they_stand(rag_eval, folder, written, options):
+    (folder / "own.yaml").write_text(f"corpus: docs\ndataset: questions.csv\n{written}\n")
+    outcome = rag_eval("run", "own.yaml", *options, "--allow-skipped", "2", "--json")
+    retriever = load_result(json.loads(outcome.out)["run"]).config["retriever"]
+    assert (retriever["chunker"]["type"], retriever["k1"]) == ("recursive-character", 2)
+
+
+def test_a_part_that_a_file_gives_twice_is_refused(rag_eval, folder):
+    (folder / "own.yaml").write_text(
+        "corpus: docs\ndataset: questions.csv\nchunker: sentence\n"
+        "retriever: {type: bm25, chunker: recursive-character}\n"
+    )
+    outcome = rag_eval("run", "own.yaml", "--k", "5")
+    assert outcome.code == 2
+    assert "holds its chunker, and chunker is given beside it, too; leave one of them out" in outcome.err
+
+
 def test_the_parts_of_a_run_are_scored_together_as_the_whole(rag_eval, folder):
     flags = [*FLAGS, "--metric", "span_recall", "--json"]
     whole = json.loads(rag_eval("run", *flags).out)

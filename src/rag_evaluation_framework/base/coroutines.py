@@ -25,7 +25,7 @@ from .outside import shown
 
 # Letting a component's methods be coroutines: they run on one background event loop.
 #
-# A component is adapted once, where it enters (`adapted`); everybody behind calls its methods as ordinary ones.
+# A component is adapted once, where it enters (`as_synchronous`); everybody behind calls its methods as ordinary ones.
 
 T = TypeVar("T")
 
@@ -57,11 +57,18 @@ def as_synchronous(component: T) -> T:
     return adapted_component
 
 
-def resolved(value: Any) -> Any:
+def resolved(value: Any, patience: float | None = None) -> Any:
     """Return the value, or, of a coroutine or another awaitable, what it returns.
 
     The loop lives in a thread of its own, so this works inside a running loop (a notebook) too, and clients that are
     bound to a loop meet the same one each time. What the coroutine raises, `SystemExit` too, is raised here.
+
+    Args:
+        value: Anything.
+        patience: How many seconds others may keep a coroutine from beginning; by default any.
+
+    Raises:
+        TimeoutError: They keep it longer, as one of them does not await.
     """
     if not inspect.isawaitable(value):
         return value
@@ -69,6 +76,9 @@ def resolved(value: Any) -> Any:
     if _on_the_loop():
         coroutine.close()
         raise RuntimeError("a coroutine component was called from another one, where it has to be awaited")
+    if patience is not None and loop_is_blocked(patience):
+        coroutine.close()
+        raise TimeoutError("another coroutine, which does not await, keeps it from beginning")
     future: Future[Any] | None = None
     try:
         future = support.start_coroutine(coroutine)

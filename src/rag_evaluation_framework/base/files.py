@@ -449,6 +449,7 @@ def published(part: Path, path: Path) -> bool:
 
 FREE = 16 << 20
 RATIO = 50
+_PIECE = 1 << 20  # what is read at a time: `read` takes the memory for all that it is asked for at once
 
 
 def decompressed(data: bytes, path: Path) -> bytes:
@@ -457,14 +458,15 @@ def decompressed(data: bytes, path: Path) -> bytes:
     Raises:
         DatasetError: It is not compressed with gzip, is cut off, or is too much.
     """
-    most = most_unfolded(len(data))
+    found = BytesIO()
     try:
-        found = gzip.GzipFile(fileobj=BytesIO(data)).read(most + 1)
+        with gzip.GzipFile(fileobj=BytesIO(data)) as pieces:
+            while piece := pieces.read(_PIECE):
+                if found.write(piece) and found.tell() > most_unfolded(len(data)):
+                    raise DatasetError(f"{path}: {_too_much(len(data))}. Decompress it first if it is right")
     except (OSError, EOFError, zlib.error) as error:
         raise DatasetError(f"{path}: cannot be decompressed ({error}); create or download the file again") from error
-    if len(found) > most:
-        raise DatasetError(f"{path}: {_too_much(len(data))}. Decompress it first if it is right")
-    return found
+    return found.getvalue()
 
 
 def decompressed_lines(path: Path) -> Iterator[bytes]:

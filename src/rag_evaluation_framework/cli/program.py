@@ -13,7 +13,8 @@ from . import commands, endings, output
 def exit_code() -> int:
     """Run the command, tell people how it ended, and return the exit code."""
     output.open_streams()
-    ended: list[BaseException] = []  # every end has its message and exit code
+    # Every end has its message and exit code; until there is one, what ends this is an interrupt.
+    ended: list[BaseException | None] = [KeyboardInterrupt()]
     with suppress(BaseException), on_failure(ended.append):
         try:
             with output.watched(), warnings.catch_warnings():
@@ -24,9 +25,10 @@ def exit_code() -> int:
                 log.handlers = [logging.StreamHandler()]
                 interrupts.clean_up()
                 commands.app()
+            ended.append(None)
         finally:
             interrupts.leave_at_once()  # here, as an interrupt between two statements would end it with a traceback
-    code = endings.report_ending(ended[0] if ended else None)
+    code = endings.report_ending(ended[-1])
     if not output.flushed():
         code = code or endings.OUTPUT_CLOSED
     if was_given_up() or interrupts.first_interrupt() is not None:

@@ -218,7 +218,10 @@ def _run_file(config: Path | None, flags: dict[str, Any], settings: Set[str]) ->
 def _taken(config: Path, flags: dict[str, Any]) -> dict[str, Any]:
     """Return the keys of a configuration that hold beside options."""
     replaced, parts = {*flags}, {"retriever", *_PARTS}
-    if not runs.takes_parts(flags.get("retriever")):  # it replaces the whole pipeline of the file
+    if runs.takes_parts(given := flags.get("retriever")):  # what it holds replaces those parts of the file
+        within = {*runs.held_in(given), *(key.removeprefix("retriever.") for key in flags)}
+        replaced |= within & {*_PARTS}
+    else:  # it replaces the whole pipeline of the file
         replaced |= {*_PARTS}
     if flags.keys() & {*_WHOLE}:
         replaced |= {*parts, *_WHOLE, *_ORDER}
@@ -228,7 +231,11 @@ def _taken(config: Path, flags: dict[str, Any]) -> dict[str, Any]:
         replaced |= {*_ABOUT_ENGINES, "scope_prefix"}
     elif flags.keys() & parts:
         replaced |= {*_ABOUT_ENGINES}
-    return runs.load_config(config).model_dump(exclude_unset=True, exclude=replaced)
+    taken = runs.load_config(config).model_dump(exclude_unset=True, exclude=replaced)
+    held = taken.get("retriever")
+    if runs.takes_parts(held) and (again := runs.held_in(held).keys() & flags.keys() & {*_PARTS}):
+        taken["retriever"] = {key: value for key, value in runs.held_in(held).items() if key not in again}
+    return taken
 
 
 def _config_in(root: Path, flags: dict[str, Any]) -> Path | None:

@@ -28,6 +28,7 @@ from .runner import run_of_answers as run_of_answers
 from .shown import GateVerdict as GateVerdict
 from .shown import number as number
 from .spec import RunSpec as RunSpec
+from .spec import held_in as held_in
 from .spec import load_config as load_config
 from .spec import parse_config as parse_config
 from .spec import takes_parts as takes_parts

@@ -395,10 +395,7 @@ class RunSpec(Measuring, frozen=True):
         if kind is None:
             kind = "bm25" if parts.keys() <= {"chunker"} else "vector-rag"
         if takes_parts(kind):
-            own = kind
-            if isinstance(kind, str):
-                name, given = parsed("retriever", kind)
-                own = {"type": name, **given}
+            own = held_in(kind)
             if twice := [key for key in parts if key in own]:
                 raise ConfigError(
                     f"retriever {shown(kind)} holds its {twice[0]}, and {twice[0]} is given beside it, too; leave one "
@@ -458,6 +455,14 @@ class RunSpec(Measuring, frozen=True):
         if self.engine is None:
             return None
         return make_engine(self.engine, imports=imports, allow_remote=self.allow_remote)
+
+
+def held_in(retriever: Any) -> dict[str, Any]:
+    """Return what a retriever that takes parts holds, as a configuration gives it: its type, parameters and parts."""
+    if isinstance(retriever, str):
+        name, given = parsed("retriever", retriever)
+        return {"type": name, **given}
+    return dict(retriever or {})
 
 
 def takes_parts(retriever: Any) -> bool:

@@ -18,6 +18,8 @@ class FunctionSink(OwnFunction[Callable[[Outcome], Any]], Sink):
         ConfigError: `function` is none, or has to be called with something else.
     """
 
+    _kind = "sink"
+
     def send(self, outcome: Outcome) -> None:
         """Call the function."""
         resolved(self.function(outcome))

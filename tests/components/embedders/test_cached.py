@@ -10,6 +10,7 @@ import pytest
 from rag_evaluation_framework import Corpus, Document, DocumentId, Embedder, VectorRAGRetriever
 from rag_evaluation_framework.components import CachedEmbedder, LsaEmbedder
 from rag_evaluation_framework.components.embedders import EmbeddingCache
+from rag_evaluation_framework.components.embedders.cached import identity_of
 from rag_evaluation_framework.contracts.registry.building import build
 from rag_evaluation_framework.contracts.registry.records import describe
 from rag_evaluation_framework.errors import ConfigError, InputError
@@ -55,6 +56,14 @@ class Asking(Counting):
 
 class Ordinary(Counting):
     pass
+
+
+@dataclass(frozen=True)
+class Absent(Counting):
+    @property
+    def content_hash(self):
+        SEEN.append(["its weights"])
+        raise ConfigError("there is no such model")
 
 
 @pytest.fixture(autouse=True)
@@ -271,3 +280,8 @@ class TestParameters:
 def test_a_cache_of_a_cache_is_refused(tmp_path):
     with pytest.raises(ConfigError, match="is cached already; pass the embedder itself"):
         CachedEmbedder(CachedEmbedder(Counting(), tmp_path), tmp_path)
+
+
+def test_of_a_model_that_is_not_there_it_is_not_known_what_its_vectors_depend_on():
+    assert identity_of(Absent()) is None
+    assert SEEN == [["its weights"]]

@@ -15,7 +15,7 @@ from rag_evaluation_framework.components.embedders.cached import Embedding, embe
 from rag_evaluation_framework.components.providers import track_usage
 from rag_evaluation_framework.contracts.registry.records import describe
 from rag_evaluation_framework.demo import load_handbook
-from rag_evaluation_framework.errors import ConfigError, InputError, ProviderRefused
+from rag_evaluation_framework.errors import ConfigError, InputError, InvalidAnswer, ProviderRefused
 from rag_evaluation_framework.testing import EmbedderConformance, LoopbackProviders
 from support.kept_vectors import kept_vectors
 from support.provider_clients import client_of
@@ -189,6 +189,16 @@ def test_vectors_are_kept_for_the_server_that_made_them_also_if_the_environment_
             assert (first.counts(), second.counts()) == ({"POST /v1/embeddings": 2}, {"POST /v1/embeddings": 1})
         CachedEmbedder(OpenAIEmbedder(), root=tmp_path).embed(["b"])
         assert first.counts() == {"POST /v1/embeddings": 2}
+
+
+def test_a_vector_of_another_length_is_told_with_both_lengths(providers):
+    def ragged(answer):
+        first, second = answer["data"]
+        return {**answer, "data": [first, {**second, "embedding": [1.0, 2.0]}]}
+
+    providers.fault(ROUTE, change=ragged, times=9)
+    with pytest.raises(InvalidAnswer, match=r"a vector of 2 numbers; expected 1536"):
+        OpenAIEmbedder(max_retries=0).embed(["a", "b"])
 
 
 def test_a_number_of_tokens_below_0_is_not_counted(providers):

@@ -531,7 +531,7 @@ def test_nothing_waits_for_coroutines_that_another_one_keeps_from_beginning(monk
         async def close(self):
             super().close()
 
-    monkeypatch.setattr("rag_evaluation_framework.components.retrievers.engine._SECONDS", 0.1)
+    monkeypatch.setattr("rag_evaluation_framework.components.retrievers.engine.PATIENCE", 0.1)
     engine = Hanging()
     retriever = EngineRetriever(engine, "eval:a:", ingest=True)
     try:
@@ -540,7 +540,7 @@ def test_nothing_waits_for_coroutines_that_another_one_keeps_from_beginning(monk
             left = clean_up(retriever, "always", failed=False)
     finally:
         released.set()
-    assert "could not be deleted: TimeoutError: it takes longer" in left
+    assert "could not be deleted: TimeoutError: another coroutine" in left
     assert "Hanging could not be closed: TimeoutError" in notes[0]
 
 

@@ -3,10 +3,18 @@ from dataclasses import dataclass
 import pytest
 
 import rag_evaluation_framework as rag
-from rag_evaluation_framework.components import HybridRetriever, LsaEmbedder
+from rag_evaluation_framework.components import (
+    FunctionChunker,
+    FunctionEmbedder,
+    FunctionReranker,
+    FunctionRetriever,
+    HybridRetriever,
+    LsaEmbedder,
+)
 from rag_evaluation_framework.contracts.registry import building
 from rag_evaluation_framework.contracts.registry.building import build
 from rag_evaluation_framework.errors import ConfigError
+from rag_evaluation_framework.trackers import FunctionSink
 from support.each import each
 
 
@@ -156,12 +164,14 @@ class TestErrors:
             ("metric", "Rprec", "r_precision"),
             ("metric", "zzzz", None),
             ("chunker", "R", None),
+            ("chunker", "semantik\0@5", "semantic"),
         ],
     )
     def test_a_name_that_is_nearly_right_is_answered_with_the_right_one(self, kind, name, meant):
         with pytest.raises(ConfigError) as caught:
             build(kind, name)
         assert (f"is unknown; did you mean {meant}? " in str(caught.value)) == (meant is not None)
+        assert "without its cutoff" not in str(caught.value)
         assert meant is not None or "did you mean" not in str(caught.value)
 
     @pytest.mark.parametrize(
@@ -323,3 +333,17 @@ def test_a_refused_parameter_that_cannot_be_shown_is_told_too(monkeypatch):
     monkeypatch.setattr(building, "load", lambda *_, **__: Failing)
     with pytest.raises(ConfigError, match=r"cannot be made of {'size': <list whose repr raises RecursionError>}"):
         build("chunker", {"type": "own:Failing", "size": endless})
+
+
+@each("base", [FunctionChunker, FunctionEmbedder, FunctionReranker, FunctionRetriever, FunctionSink])
+def test_a_class_derived_from_one_of_functions_has_a_name_of_its_own(base):
+    class Mine(base):
+        pass
+
+    assert Mine(ask).function is ask
+    with pytest.raises(ConfigError, match=r"^(Mine: \w+=)?3 is int; expected "):
+        Mine(3)
+
+
+def ask(*given):
+    return []

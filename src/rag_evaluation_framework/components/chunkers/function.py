@@ -34,6 +34,8 @@ class FunctionChunker(OwnFunction[OwnChunker], Chunker):
         ConfigError: `function` is neither, or has to be called with something else.
     """
 
+    _kind = "chunker"
+
     def chunk(self, text: str) -> list[str]:
         """Return the texts of what the function returns.
 

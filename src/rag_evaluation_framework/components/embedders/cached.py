@@ -52,7 +52,10 @@ def embedder_identity(embedder: Embedder) -> str:
 
 def identity_of(component: Component) -> str | None:
     """Return the same of any component, such as a chunker; None if not all that its results depend on is known."""
-    return None if _why_not(component) else _dumped(_described(component))
+    try:
+        return _dumped(_described(component))
+    except ConfigError:
+        return None
 
 
 def _dumped(described: Any) -> str:
@@ -396,10 +399,10 @@ class CachedEmbedder(BatchEmbedder):
         return None if self._cache is None else self._cache.known(self._identity)
 
 
-def _why_not(component: Component) -> str | None:
-    """Return why it is not known what the results of a component depend on; None if it is."""
+def _why_not(embedder: Embedder) -> str | None:
+    """Return why it is not known what the vectors of an embedder depend on; None if it is."""
     try:
-        _described(component)  # nothing is loaded
+        _described(embedder)  # nothing is loaded
     except ConfigError as error:
         return str(error)
     return None

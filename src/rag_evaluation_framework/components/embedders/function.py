@@ -31,6 +31,8 @@ class FunctionEmbedder(OwnFunction[OwnEmbedder], BatchEmbedder):
         ConfigError: `function` is neither, or has to be called with something else.
     """
 
+    _kind = "embedder"
+
     query_function: Callable[[str], Any] | None = field(default=None, repr=False)
 
     if TYPE_CHECKING:  # what is given may be an object, what is read is a function

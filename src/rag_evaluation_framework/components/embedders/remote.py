@@ -157,7 +157,12 @@ class RemoteEmbedder(ProviderModel, _EmbeddingModel, BatchEmbedder):
 
     def _checked(self, answer: Any, texts: list[str]) -> NDArray[np.float32]:
         rows = self._read(answer, texts)
-        vectors = as_vectors(rows, "the model", texts, self.dimensions or self._known.get("dimension"))
+        if len(rows) != len(texts):
+            raise ValueError(f"{len(rows)} vectors for {len(texts)} texts")
+        expected = self.dimensions or self._known.get("dimension") or len(rows[0])
+        if wrong := {len(row) for row in rows} - {expected}:
+            raise ValueError(f"a vector of {wrong.pop()} numbers; expected {expected}")
+        vectors = as_vectors(rows, "the model", texts, expected)
         if isinstance(rows[0][0], bool):
             raise ValueError(f"{shown(rows[0])}; expected a vector of numbers")
         self._known["dimension"] = vectors.shape[1]

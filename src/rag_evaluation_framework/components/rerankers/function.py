@@ -60,6 +60,8 @@ class FunctionReranker(OwnFunction[OwnReranker], ScoringReranker):
         ConfigError: `function` is neither, or has to be called with something else.
     """
 
+    _kind = "reranker"
+
     def scores(self, query: str, texts: Sequence[str]) -> NDArray[np.floating]:
         """Return what the function returns, shape (len(texts),).
 

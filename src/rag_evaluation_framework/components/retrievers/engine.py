@@ -29,6 +29,9 @@ from ...errors import ConfigError, DatasetError
 RUN_ID = "{runId}"
 """What stands for the id of the run in scopes and in the ids of documents."""
 
+PATIENCE = 5.0
+"""Seconds that a question which hangs may keep a coroutine from beginning that deletes or closes."""
+
 _OURS = "eval:"
 _MOST_LISTED = 5
 _IN_BOTH = f"put {RUN_ID} in both, as in eval:my-dataset:{RUN_ID}:, or in neither"
@@ -174,9 +177,13 @@ class EngineRetriever(IndexedRetriever[dict[str, DocumentId]]):
                     resolved(engine.ingest(replace(document, id=DocumentId(self.filled(document.id)))))
 
     def clean(self) -> None:
-        """Delete what the run wrote: everything in the scope."""
+        """Delete what the run wrote: everything in the scope.
+
+        Raises:
+            TimeoutError: `delete` is a coroutine, and another one keeps it from beginning.
+        """
         engine: Any = self.engine
-        resolved(engine.delete(self.filled(self.scope)))
+        resolved(engine.delete(self.filled(self.scope)), PATIENCE)
 
     @property
     def written(self) -> str:
@@ -332,7 +339,7 @@ def leave(engine: Engine | None) -> None:
     if engine is not None and callable(close):
         name = engine_name(engine)
         outcome(
-            no_exit(name, "close")(lambda: _in_time(lambda: resolved(close()), close)),
+            no_exit(name, "close")(lambda: _in_time(lambda: resolved(close(), PATIENCE), close)),
             lambda error: note(f"{name} could not be closed: {error_text(error)}"),
         )
 

@@ -39,6 +39,8 @@ class FunctionRetriever(OwnFunction[OwnRetriever], Retriever):
         ConfigError: `function` is neither, or has to be called with something else.
     """
 
+    _kind = "retriever"
+
     stable: bool | None = None
     registry: ChunkRegistry | None = field(default=None, repr=False)
 

@@ -82,7 +82,11 @@ StoredChunk: TypeAlias = dict[str, str | int]
 """A chunk as stored in a database: document and position (if it has one), for people, and the whole chunk as JSON."""
 
 BATCH = 1_000
-"""How many records are written, or read, at a time: more than some databases take are 5,461, or 32 MB."""
+"""How many records are written, or read, at a time.
+
+Some builds of Chroma take no more than 5,461. A server of Qdrant takes requests of up to 32 MB by default; those of
+1,000 vectors of 1,536 numbers are smaller.
+"""
 
 _TIE = 2e-7  # databases compute in 32 bits: vectors whose cosines are closer than this may be equal
 _MORE = 8  # results asked for beyond k, to see where a tie at k ends

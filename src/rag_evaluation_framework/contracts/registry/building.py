@@ -9,8 +9,9 @@ from dataclasses import dataclass, fields, is_dataclass
 from difflib import get_close_matches
 from functools import partial
 from types import FunctionType, MethodType
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, cast
 
+from ...adapt.adapt import Kind as OwnKind
 from ...adapt.adapt import as_function, method_of, signature_of
 from ...base.coroutines import as_synchronous
 from ...base.exits import errors_as, no_exit, outcome
@@ -167,13 +168,15 @@ def load(kind: Kind, name: str, *, imports: bool = True) -> Callable[..., Any]:
 
 def _hint(kind: Kind, name: str) -> str:
     """Return what may have been meant, as a part of a sentence."""
-    spelt, at, _ = name.strip().partition("@" if kind == "metric" else "\0")
+    spelt, has_cutoff = name.strip(), kind == "metric" and "@" in name
+    if has_cutoff:
+        spelt = spelt.partition("@")[0]
     letters = {re.sub("[^a-z0-9]", "", candidate.lower()): candidate for candidate in components(kind)}
     near = get_close_matches(re.sub("[^a-z0-9]", "", spelt.lower()), letters, n=1)
     spellings = {name.lower(): ours for name, ours in SPELLINGS.items()} if kind == "metric" else {}
     meant = spellings.get(spelt.lower()) or (letters[near[0]] if near else None)
     advice = "" if meant in (None, spelt) else f"did you mean {meant}? "
-    return advice + ("a metric is named without its cutoff, which k and budgets give; " if at else "")
+    return advice + ("a metric is named without its cutoff, which k and budgets give; " if has_cutoff else "")
 
 
 # From what a configuration says to a component.
@@ -314,6 +317,8 @@ class OwnFunction(Component, Generic[OwnT]):
         ConfigError: It is neither, or has to be called with something else.
     """
 
+    _kind: ClassVar[OwnKind]
+
     function: Callable[..., Any]
 
     if TYPE_CHECKING:  # what is given may be an object, what is read is a function
@@ -321,10 +326,8 @@ class OwnFunction(Component, Generic[OwnT]):
         def __init__(self, function: OwnT) -> None: ...
 
     def __post_init__(self) -> None:
-        owner = type(self).__name__
-        kind: Any = owner.removeprefix("Function").lower()
-        where = "" if kind == "retriever" else owner  # which nobody need write
-        object.__setattr__(self, "function", as_function(kind, self.function, where))
+        owner = "" if self._kind == "retriever" else type(self).__name__  # which nobody need write
+        object.__setattr__(self, "function", as_function(self._kind, self.function, owner))
 
     @property
     def name(self) -> str:
