@@ -221,6 +221,7 @@ def test_wrong_keys_say_what_is_expected(at_terminal, file):
         ("d 7", "there is no answer 7: the question has 1"),
         ("d 1", "answer 1 is the only one that is left; d drops the question"),
         ("?", "d 2      drop answer 2, one of several; d 2 again takes it back"),
+        ("?", "u        undo all that was decided about the question that is shown; to undo"),
         ("m", "    ## Refunds"),
     ):
         terminal.until(KEYS)

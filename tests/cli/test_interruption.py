@@ -270,7 +270,7 @@ def test_what_was_answered_before_an_interrupt_is_shown_and_kept(folder, number,
     assert done.returncode == code
     assert done.stderr.splitlines()[-1] == f"{said}: answers to 2 of 3 {KEPT}"
     assert "Traceback" not in done.stderr
-    assert "interrupted: 2 of 3 questions were answered" in done.stdout
+    assert "interrupted: 2 of 3 questions were answered at every cutoff\n" in done.stdout
     assert "scored 2 of 4 answerable questions (2 skipped, 0 failed), 1 without an answer (1 failed)" in done.stdout
     assert "Saved to" not in done.stdout
     assert (folder / "closed").exists()
@@ -337,7 +337,7 @@ def test_an_interrupted_run_in_json_is_one_object(folder):
     shown = json.loads(done.stdout)
     assert shown["run"] is None
     assert shown["not_saved"] == f"answers to 2 of 3 {KEPT}"
-    assert shown["notes"][0] == "interrupted: 2 of 3 questions were answered"
+    assert shown["notes"][0] == "interrupted: 2 of 3 questions were answered at every cutoff"
     assert len(shown["failures"]) == 1
 
 

@@ -619,17 +619,30 @@ def test_a_part_that_a_file_gives_twice_is_refused(rag_eval, folder):
     assert "holds its chunker, and chunker is given beside it, too; leave one of them out" in outcome.err
 
 
+NOT_GATED = "a shard is not gated, nor compared with a baseline"
+
+
 def test_the_parts_of_a_run_are_scored_together_as_the_whole(rag_eval, folder):
     flags = [*FLAGS, "--metric", "span_recall", "--json"]
     whole = json.loads(rag_eval("run", *flags).out)
     parts = [rag_eval("run", *flags, "--shard", f"{number}/2", "--gate", "span_recall@5 >= 1") for number in (1, 2)]
-    assert all("a shard is not gated, nor compared with a baseline" in part.err for part in parts)
+    assert all(NOT_GATED in part.err for part in parts)
     told = [json.loads(part.out) for part in parts]
-    assert sum(part["counts"]["questions"] for part in told) == whole["counts"]["questions"]
+    for count in ("questions", "skipped"):
+        assert sum(part["counts"][count] for part in told) == whole["counts"][count] > 1
     assert all(part["run"].endswith(f"-{number}-of-2") for number, part in enumerate(told, 1))
     stored = [option for part in told for option in ("--rankings", part["run"])]
     together = json.loads(rag_eval("run", *flags, *stored).out)
     assert together["metrics"] == whole["metrics"]
+
+
+@pytest.mark.parametrize(
+    ("options", "is_told"), [((), False), (("--baseline", "last"), True), (("--threshold", "min.recallAtK=0.5"), True)]
+)
+def test_a_shard_is_said_not_to_be_gated_where_it_would_be(rag_eval, folder, options, is_told):
+    outcome = rag_eval("run", *FLAGS, "--shard", "1/2", *options)
+    assert outcome.code == 0, outcome.err
+    assert (NOT_GATED in outcome.err) == is_told
 
 
 @pytest.mark.parametrize("shard", ["3/2", "0/2", "a", "a/b", "-1/2", "''"])

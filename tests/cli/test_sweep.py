@@ -82,6 +82,31 @@ def test_a_cell_that_fails_is_shown_beside_the_others_and_the_command_fails(rag_
     assert len([*(folder / ".rag-eval/cells").iterdir()]) == 1
 
 
+def test_a_cell_that_cannot_be_run_is_in_neither_plan_nor_bill_and_a_dry_run_says_why(rag_eval):
+    over = ("--over", "chunker.chunk_size=60,abc,120")
+    told = "chunk_size=abc: RecursiveCharacterChunker: chunk_size='abc'; expected a whole number"
+    dry = rag_eval("sweep", *FLAGS, *over, "--dry-run")
+    assert dry.code == 0
+    assert dry.out.splitlines()[0].endswith("2 to run, 1 cannot be run")
+    assert told in dry.out
+    done = rag_eval("sweep", *FLAGS, *over, "--json")
+    assert done.code == 2
+    assert told in done.err
+    record = json.loads(done.out)
+    assert record["plan"]["cells"] == record["bill"]["cells"] == 2
+
+
+def test_one_cell_is_compared_with_none(rag_eval):
+    outcome = rag_eval("sweep", *FLAGS, "--over", "k=1,5")
+    assert outcome.code == 0, outcome.err
+    title, _, against, *_ = outcome.out.splitlines()
+    assert title == "Sweep of 1 cell"
+    assert against == "There is no other cell to compare it with."
+    two = rag_eval("sweep", *FLAGS, "--over", "chunker.overlap=0,900").out  # one of two fails
+    assert two.startswith("Sweep of 2 cells over overlap\n")
+    assert "\nThere is no other cell to compare it with.\n" in two
+
+
 def test_a_configuration_with_gates_is_varied_without_them(rag_eval, folder):
     (folder / "config.yaml").write_text("corpus: docs\ndataset: questions.csv\ngates: [lost <= 2]\n")
     outcome = rag_eval("sweep", "config.yaml", *OVER)

@@ -45,6 +45,15 @@ def test_a_question_counts_once_however_many_of_its_labels_were_not_placed():
     assert count_skipped([]) == 0
 
 
+def test_shards_have_every_skipped_question_once_with_all_its_labels():
+    skipped = [label(), label("C?", "c"), label(quote="another"), label("D?", "d")]
+    shards = [dataset(*skipped).shard(number, 2) for number in (1, 2)]
+    assert [[(one.query.id, one.quote) for one in shard.skipped] for shard in shards] == [
+        [("b", "a quote"), ("b", "another"), ("d", "a quote")],
+        [("c", "a quote")],
+    ]
+
+
 def test_a_dataset_says_how_many_questions_it_skips():
     shown = "Dataset('dataset', token-level, 1 questions, 1 without an answer, 2 skipped)"
     assert repr(dataset(label(), label("C?", "c"), label(quote="another"))) == shown

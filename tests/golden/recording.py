@@ -48,7 +48,7 @@ WHOLE = {"gate", "kind", "name", "verdict"}
 """Keys whose values are no wording, though they hold white space."""
 PAGES = (".md", ".yaml", ".yml", ".py")
 """Files that are wording, and hold what other files hold, too: that they were written is a fact, their text is none."""
-DURATION = re.compile(r"[\d.,]+ ?(?:ms|µs|s|min)\b|\d{4}-\d\d-\d\d[T ][\d:]+(?:\+00:00|Z| UTC)|\d{8}T\d{6}-[\da-f]{8}")
+DURATION = re.compile(r"[\d.,]+ ?(?:ms|µs|s|min)\b|\d{4}-\d\d-\d\d[T ][\d:.]+(?:\+00:00|Z| UTC)|\d{8}T\d{6}-[\da-f]{8}")
 HASH = re.compile(r"\b[\da-f]{32,}\b")
 RUN = re.compile(r"\d{8}T\d{6}Z-[\w-]+")
 COMMAND = re.compile(r"rag-eval\s+(?:dataset\s+)?[a-z]+|(?<![\w-])--[a-z][a-z-]+")

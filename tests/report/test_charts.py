@@ -249,7 +249,7 @@ def test_charts_of_a_sweep_are_asked_for_by_kind(swept):
     for kind, why in (("heatmap", "fewer than two axes"), ("pareto", "no cost is known for all cells that differs")):
         with pytest.raises(ConfigError, match=why):
             alone.plot(kind)
-    assert "No other cell is tied" in alone.summary().as_text()
+    assert "There is no other cell to compare it with." in alone.summary().as_text()
 
 
 @pytest.mark.slow

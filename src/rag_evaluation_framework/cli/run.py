@@ -151,7 +151,7 @@ def _answers_shown(experiment: rag.ExperimentConfig[Any], journal: runs.Journal,
             result, unanswered = runs.run_of_answers(experiment, journal)
         if result is not None:
             questions = len(result.queries)
-            told = f"interrupted: {questions - unanswered} of {questions} questions were answered"
+            told = f"interrupted: {questions - unanswered} of {questions} questions were answered at every cutoff"
             closing = map(str, getattr(interrupt, "__notes__", ()))
             outcome = contracts.Outcome(replace(result, notes=(told, *closing, *result.notes)))
             _show(outcome, journal.said, experiment.corpus, as_json=as_json)

@@ -377,9 +377,16 @@ class Dataset(Generic[U]):
     def shard(self, number: int, of: int) -> "Dataset[U]":
         """Return every `of`-th question from the `number`-th on, as a dataset whose name says so: an eighth is (3, 8).
 
-        All shards together have every question once.
+        Skipped questions are counted off in the same way. All shards together have every question once.
         """
-        return replace(self, ground_truth=self.ground_truth[number - 1 :: of], name=f"{self.name} {number} of {of}")
+        part = slice(number - 1, None, of)
+        skipped = {*[*dict.fromkeys(label.query.id for label in self.skipped)][part]}
+        return replace(
+            self,
+            ground_truth=self.ground_truth[part],
+            name=f"{self.name} {number} of {of}",
+            skipped=tuple(label for label in self.skipped if label.query.id in skipped),
+        )
 
     def with_scopes(self, prefix: str | None = None) -> "Dataset[U]":
         """Return the dataset with the scope of each question in the metadata of the question, as `Scope.of` reads it.

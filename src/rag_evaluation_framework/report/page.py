@@ -354,6 +354,11 @@ def plural(count: int, noun: str, more: str = "s") -> str:
     return f"{count:,} {noun}{more * (count != 1)}"
 
 
+def to_second(time: str) -> str:
+    """Return a time, ISO 8601, without fractions of a second."""
+    return re.sub(r"\.\d+", "", time)
+
+
 def first(texts: Sequence[Line], most: int, what: str) -> tuple[Line, ...]:
     """Return the first of many lines, and the number of the others."""
     more = len(texts) - most

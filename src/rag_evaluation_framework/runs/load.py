@@ -22,6 +22,7 @@ import numpy as np
 from pydantic import AfterValidator, AllowInfNan, BaseModel, Field, PlainValidator, Strict, TypeAdapter, ValidationError
 
 from ..base.files import from_home, is_deeper, is_list, is_object, json_lines, parse_json, read_text, temporary_folder
+from ..base.notes import note
 from ..base.outside import one_line, shown
 from ..components.providers.calls import ModelUsage
 from ..data import Answer, CharacterSpan, Cutoff, EvaluationType, Failure, Query, QueryId, QueryText, ScoreName, Skipped
@@ -512,9 +513,11 @@ def find_run(name: str, root: str | Path = store.ROOT, folder: Path = Path()) ->
         return exact[0]
     if name == store.BASELINE and kept.exists():
         return kept
-    last = _LAST.fullmatch(name)
-    meant = (run for run in _newest_first(folders) if last or run.name == name)
+    last, unreadable = _LAST.fullmatch(name), list[str]()
+    meant = (run for run in _newest_first(folders, unreadable) if last or run.name == name)
     if found := next(islice(meant, int(last[1] or 0) if last else 0, None), None):
+        for why in unreadable if last else ():
+            note(f"{name} passes over a run that cannot be read: {why}")
         return found.folder
     begun = [folder for folder in folders if folder.name.startswith(name)]
     if len(begun) == 1:
@@ -541,25 +544,53 @@ def _folders(runs: Path) -> list[Path]:
         raise ResultError(f"{where}: cannot be read ({store.reason(error)}); choose another --root") from error
 
 
-def _newest_first(folders: Sequence[Path]) -> Iterator[SavedRun]:
-    """Yield saved runs, the newest first, without what cannot be read; no report is opened before its turn."""
-    dated: list[tuple[str, int, Path]] = []
+def _newest_first(folders: Sequence[Path], unreadable: list[str] | None = None) -> Iterator[SavedRun]:
+    """Yield saved runs, the newest first, without those that cannot be read; no report is opened before its turn.
+
+    Those of one second are in the order of the fractions that their reports tell, then of the numbers of their folders.
+
+    Args:
+        folders: The folders.
+        unreadable: Filled with the reason why each was left out, in its turn; of folders named by a time only.
+    """
+    dated: defaultdict[str, list[Path]] = defaultdict(list)
     for folder in folders:
         if timed := _TIMED.match(folder.name):
-            dated.append((timed[1], len(folder.name), folder))  # the name ends in -10 after -9
-        elif run := _begin(folder):
-            dated.append((datetime.fromisoformat(run.created).strftime(_TIME), len(folder.name), folder))
-    return (run for *_, folder in sorted(dated, reverse=True) if (run := _begin(folder)))
+            dated[timed[1]].append(folder)
+        else:
+            with suppress(ResultError):
+                dated[_when(_begin(folder)).strftime(_TIME)].append(folder)
+    for second in sorted(dated, reverse=True):
+        found: list[SavedRun] = []
+        for folder in dated[second]:
+            try:
+                found.append(_begin(folder))
+            except ResultError as error:
+                if unreadable is not None:
+                    unreadable.append(one_line(str(error)))
+        yield from sorted(
+            found,
+            key=lambda run: (_when(run).microsecond, len(run.folder.name), run.folder),  # -10 comes after -9
+            reverse=True,
+        )
 
 
-def _begin(folder: Path) -> SavedRun | None:
-    """Return the run in a folder; None if there is none that can be read."""
-    with suppress(ResultError, ValueError):  # its report may be damaged, or have no time
-        content = store.read_report(folder)[1]
-        name, created = content.get("name"), content.get("created")
+def _when(run: SavedRun) -> datetime:
+    return datetime.fromisoformat(run.created)
+
+
+def _begin(folder: Path) -> SavedRun:
+    """Return the run in a folder.
+
+    Raises:
+        ResultError: There is none that can be read.
+    """
+    report, content = store.read_report(folder)
+    name, created = content.get("name"), content.get("created")
+    with suppress(ValueError):
         if isinstance(name, str) and isinstance(created, str):
             return SavedRun(folder, name, _time(created))
-    return None
+    raise ResultError(f"{report}: does not tell its name and when it was created; expected a run's {store.REPORT}")
 
 
 def _refused(why: str, runs: Path, folders: Sequence[Path]) -> ResultError:

@@ -205,7 +205,7 @@ def run(config: ExperimentConfig[Any], journal: Journal | None = None) -> Evalua
         kept_stages(measured.save_results_path),
     ):
         # Here, as what properties of components raise loses nothing yet.
-        created, name, record = datetime.now(UTC).isoformat(timespec="seconds"), config.name, config.record
+        created, name, record = datetime.now(UTC).isoformat(timespec="milliseconds"), config.name, config.record
         before: Index | None = None if journal is None else journal.index
         index: Index
         with indexed(config.retriever, config.corpus) if before is None else nullcontext(before) as index:

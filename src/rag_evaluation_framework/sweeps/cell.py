@@ -172,6 +172,7 @@ class CellOutcome:
         failure: Why it has no result; None if it has one.
         facts: What its result says; None if it failed.
         is_kept: Whether an earlier start made it.
+        was_run: Whether this start ran it; neither, of a cell that cannot be run.
     """
 
     cell: Cell
@@ -179,6 +180,7 @@ class CellOutcome:
     failure: str | None = None
     facts: CellFacts | None = field(default=None, repr=False)
     is_kept: bool = False
+    was_run: bool = False
 
 
 def _sent(result: EvaluationResult[Any]) -> dict[str, float]:

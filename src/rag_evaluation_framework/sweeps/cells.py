@@ -132,11 +132,12 @@ class Workshop:
     def done(self, prepared: Prepared, result: EvaluationResult[Any] | str, *, is_kept: bool = False) -> CellOutcome:
         """Return what became of a cell: its result, or why it failed."""
         if isinstance(result, str):
-            return CellOutcome(prepared.cell, failure=result)
+            return CellOutcome(prepared.cell, failure=result, was_run=True)
         folder = prepared.folder if (prepared.folder / REPORT).is_file() else None
         if failure := _failure(result):
-            return CellOutcome(prepared.cell, folder, failure)
-        return CellOutcome(prepared.cell, folder, None, CellFacts.of(result, self.drawer), is_kept)
+            return CellOutcome(prepared.cell, folder, failure, was_run=True)
+        facts = CellFacts.of(result, self.drawer)
+        return CellOutcome(prepared.cell, folder, facts=facts, is_kept=is_kept, was_run=not is_kept)
 
     def _with_sources(self, spec: RunSpec) -> RunSpec:
         """Return a run with its documents and questions, which are read once for all cells that name the same."""

@@ -233,7 +233,7 @@ class Sweep(BaseModel, frozen=True):
             ) from interrupt
         bought = usage.models  # also by cells that failed, here or in workers
         bill = {
-            "cells": sum(not one.is_kept for one in done),
+            "cells": sum(one.was_run for one in done),
             "requests": sum(used.requests for used in bought),
             "tokens": sum(used.input_tokens + used.output_tokens for used in bought),
             "cost": None if any(used.cost is None for used in bought) else sum(used.cost or 0 for used in bought),

@@ -251,6 +251,18 @@ def test_the_folders_of_runs_are_merged_with_their_times(tmp_path, monkeypatch):
     assert merged.queries[1].stages.keys() == {"search"}
 
 
+def test_a_shard_is_not_scored_for_all_questions(tmp_path):
+    whole = Dataset(SPANS.ground_truth, TOKEN, corpus=CORPUS, name="spans")
+    runs = [evaluate(BM25Retriever(), whole.shard(n, 2), 1, budgets=[]).save(tmp_path / str(n)) for n in (1, 2)]
+    for one in (runs[0], runs[:1], [runs[0], runs[0]]):
+        with pytest.raises(DatasetError, match=rf"^{runs[0]}.*: shard 2 of 2 is missing; expected the runs of all"):
+            evaluate(StoredRetriever(one), whole, 1, budgets=[])
+    assert len(evaluate(StoredRetriever(runs), whole, 1, budgets=[]).queries) == 2
+    assert len(evaluate(StoredRetriever(runs[0]), whole.shard(1, 2), 1, budgets=[]).queries) == 1
+    result = evaluate(StoredRetriever(runs[0] / "rankings.jsonl.gz"), whole, 1, budgets=[])
+    assert "for which nothing was found: 1" in result.notes[0]
+
+
 def test_the_folder_of_no_run_is_refused(tmp_path):
     stored(tmp_path, [HITS_OF_ONE], "rankings.jsonl.gz")
     (tmp_path / "report.json").write_text("{}")

@@ -418,12 +418,15 @@ class Gating:
         beside = folder if folder.absolute().name == store.ROOT.name else folder / store.ROOT
         root = folder / spec.save_results_path if spec.save_results_path else beside
         name, where = (spec.baseline, folder) if baseline is None else (baseline, Path())
+        self._has_baseline = name is not None
         self.baseline = None if name is None or spec.shard else runs.load_result(runs.find_run(name, root, where))
 
     def gates_of(self, experiment: ExperimentConfig[Any]) -> tuple[Gate, ...]:
         """Return the gates of the run, none of a shard; raises ConfigError if one cannot be measured in it."""
         if self._spec.shard is not None:
-            note("a shard is not gated, nor compared with a baseline: the run that scores all shards is")
+            of_dataset = Written(thresholds=experiment.dataset.thresholds)
+            if self._has_baseline or any(place.gates or place.thresholds for place in (*self._places, of_dataset)):
+                note("a shard is not gated, nor compared with a baseline: the run that scores all shards is")
             return ()
         return gates_of_run(experiment, self._places, self.baseline)
 

@@ -1,6 +1,8 @@
 """Stored rankings as a retriever: nothing is run, what was found is read from a file."""
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -138,7 +140,8 @@ class StoredRetriever(Retriever):
 
         Raises:
             ConfigError: No hit has a field that the level needs.
-            DatasetError: The file cannot be used, or has no ranking of any question.
+            DatasetError: The file cannot be used, has no ranking of any question, or is of a run of some shards only,
+                which were not asked all questions.
         """
         asked = {question.id for question in questions}
         known = self.rankings.keys() & asked
@@ -157,9 +160,21 @@ class StoredRetriever(Retriever):
                 f"they have {', '.join(name for name in COLUMNS if name in fields)}"
             )
         if lacking := len(asked) - len(known):
+            self._check_parts()
             yield f"questions without a ranking in {one_line(self.name)}, for which nothing was found: {lacking}"
         if others := len(self.rankings) - len(known):
             yield f"rankings in {one_line(self.name)} of questions that are not in the dataset, left out: {others}"
+
+    def _check_parts(self) -> None:
+        """Check that of runs in shards all are named: a question of another shard was not asked, and is no miss."""
+        names = [_dataset_of_run(Path(path)) for path in self._paths if Path(path).is_dir()]
+        parts = {(int(part[1]), int(part[2])) for name in names if (part := _PART.search(name))}
+        for of in sorted({of for _, of in parts}):
+            if missing := [str(number) for number in range(1, of + 1) if (number, of) not in parts]:
+                raise DatasetError(
+                    f"{self._where}: shard {', '.join(missing)} of {of} is missing; expected the runs of all shards. "
+                    "To score some of them, ask for the same --shard, or name the rankings.jsonl.gz in each folder"
+                )
 
     def index(self, corpus: Corpus) -> None:
         """Read the file; the documents are where hits have their places."""
@@ -187,6 +202,17 @@ class StoredRetriever(Retriever):
         if self.ids == "document":
             return tuple(Hit(doc_id=DocumentId(name), score=score) for name, score in ranked)
         return tuple(Hit(chunk_id=name, score=score) for name, score in ranked)
+
+
+_PART = re.compile(r" (\d{1,9}) of (\d{1,4})$")  # as `Dataset.shard` names what it returns
+
+
+def _dataset_of_run(folder: Path) -> str:
+    """Return the name of the dataset of a saved run; "" if its report does not tell it."""
+    with suppress(ValueError, TypeError, KeyError):
+        report: Any = parse_json(read_text(folder / "report.json"))
+        return str(report["config"]["dataset"]["name"])
+    return ""
 
 
 def _stages_of_run(folder: Path) -> dict[str, tuple[Stage, ...]]:

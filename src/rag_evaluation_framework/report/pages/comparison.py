@@ -16,7 +16,7 @@ from ...runs.means import FEWEST, Cluster
 from ...runs.naming import servers
 from ...runs.shown import marked, number, written_p_value, written_signed
 from ...statistics.paired import PairedDifference
-from ..page import Block, Line, Lines, Role, Table, line, muted
+from ..page import Block, Line, Lines, Role, Table, line, muted, to_second
 from ..page import Page as Page
 from .gates import power_of_change
 from .result import Compared, differences, differs, note_lines, role_of
@@ -139,7 +139,7 @@ def moved_line(compared: Comparison, query_id: str, change: float, said: str = "
 def _places(runs: Runs | None) -> Iterator[str]:
     for which, run in zip(("baseline", "candidate"), runs or (), strict=False):
         digits = run.config["dataset"]["hash"][:12]
-        yield f"{which}: {run.folder or 'this run'} ({run.created}), dataset sha256 {digits}"
+        yield f"{which}: {run.folder or 'this run'} ({to_second(run.created)}), dataset sha256 {digits}"
 
 
 def _causes(compared: Comparison, before: EvaluationResult[Any], after: EvaluationResult[Any]) -> Iterator[Table]:

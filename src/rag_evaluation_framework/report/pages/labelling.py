@@ -296,7 +296,12 @@ _REVIEWING = (
     Key(">w", "begin it one word later; >s one sentence"),
     Key("m", "show more of the document around the answer; m 2 around answer 2", "more text"),
     LATER._replace(done="Left for later."),
-    Key("u", "undo all that was decided about this question", "undo", "The question is open, and as the file has it."),
+    Key(
+        "u",
+        "undo all that was decided about the question that is shown; to undo what you did last, go back (b)",
+        "undo this question",
+        "The question is open, and as the file has it.",
+    ),
     Key("b", "back to the question before", "back"),
     Key("q", "stop; everything that was decided is saved", "stop"),
 )

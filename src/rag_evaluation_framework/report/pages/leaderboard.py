@@ -12,7 +12,7 @@ from ...runs.shown import marked, number
 from ...statistics.paired import TiedWithBest
 from ..charts import BUDGETS, COLOURS, curves, interval_of
 from ..page import Chart as Chart
-from ..page import Line, Lines, Table, best_cells, line, muted
+from ..page import Line, Lines, Table, best_cells, line, muted, to_second
 from ..page import Page as Page
 from .comparison import moved_line, notes_by_run
 from .gates import independence, range_of_power
@@ -150,7 +150,7 @@ def _facts(
     if (optimism := board.optimism(name)) is not None and optimism >= 0.0005:
         yield f"the mean of the best is about {optimism:.3f} too high, as it was chosen as the highest"
     yield from notes_by_run(board.runs, [[told] for told in board.headlines])
-    where = {run: f"{known.folder} ({known.created})" for run, known in zip(board.runs, runs, strict=False)}
+    where = {run: f"{known.folder} ({to_second(known.created)})" for run, known in zip(board.runs, runs, strict=False)}
     yield from (f"{place}: {where[s.run]}" for place, s in enumerate(standings, 1) if s.run in where)
 
 

@@ -20,7 +20,7 @@ from ...runs.shown import marked, number, within, written_interval, written_p_va
 from ...scoring.levels import RULES, LevelRules
 from ...statistics.means import SHARE, MeanScore
 from ...statistics.paired import LEVEL, PairedDifference
-from ..page import Bar, Block, Line, Lines, Role, Table, first, line, muted, plural, quoted, short, symmetric
+from ..page import Bar, Block, Line, Lines, Role, Table, first, line, muted, plural, quoted, short, symmetric, to_second
 from ..page import Page as Page
 from .gates import gate_block, independence, power_of_run, verdict_line
 
@@ -356,7 +356,7 @@ def run_facts(result: Result) -> Iterator[str]:
     yield f"corpus: {source}, {corpus['documents']} documents, sha256 {corpus['hash'][:12]}"
     yield f"dataset: {dataset['name']}, sha256 {dataset['hash'][:12]}"
     yield f"tokenizer: {result.config['tokenizer'] or 'none, budgets in characters'}"
-    yield f"made {result.created} with version {result.version}"
+    yield f"made {to_second(result.created)} with version {result.version}"
 
 
 def all_notes(result: EvaluationResult[Any]) -> tuple[str, ...]:

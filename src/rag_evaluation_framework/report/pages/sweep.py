@@ -52,8 +52,9 @@ def sweep_page(result: SweepResult) -> Page:
         line(f"{one.cell.name}: {one.failure}", indent=4, before=str(one.cell.number), role="bad")
         for one in result.failed
     ]
+    axes = ", ".join(axis_names(result.axes).values())
     return Page(
-        f"Sweep of {plural(len(result.cells), 'cell')} over {', '.join(axis_names(result.axes).values())}",
+        f"Sweep of {plural(len(result.cells), 'cell')}{axes and ' over '}{axes}",
         (
             Lines(tuple(told)),
             *blocks,
@@ -86,7 +87,9 @@ def _verdict(result: SweepResult, chosen: Recommendation) -> Iterator[Line]:
     interval = f" ({within(mean)})" if mean else ""
     yield line((f"Take {one.outcome.cell.name}: {best.score} {number(one.mean)}{interval}", "verdict"))
     among = f"of {len(best.tied)} cells that may be the best one (95 %, for all cells together)"
-    if len(best.tied) == 1:
+    if best.tested == 1:
+        yield line("There is no other cell to compare it with.")
+    elif len(best.tied) == 1:
         yield line(f"No other cell is tied with it (95 %, for all {best.tested} cells together).")
     elif by is None:
         yield line(f"It has the highest mean {among}; they cost the same, or what they cost is not known.")
