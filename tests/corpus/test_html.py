@@ -252,6 +252,7 @@ def test_a_declared_encoding_is_the_one_that_browsers_take_for_it(label, data, t
     [
         (b"<p>caf\xe9 x", "not valid utf-8 (byte 6: 0xe9)"),
         (b"<meta charset=shift_jis><p>\x81", "not valid cp932 (byte 27: 0x81)"),
+        (b"<meta charset=rot13><p>x", "; expected one of texts, such as utf-8"),
     ],
 )
 def test_a_page_in_another_encoding_is_refused(data, message):

@@ -57,6 +57,11 @@ def test_two_questions_of_one_id_are_refused():
         Dataset([truth("A?", query_id="q"), truth("B?", query_id="q")], TOKEN, name="mine")
 
 
+def test_a_question_given_twice_is_told_without_two_wordings():
+    with pytest.raises(DatasetError, match=r"duplicate question id 'q'; ids must be unique\Z"):
+        Dataset([truth("A?", query_id="q"), truth("A?", query_id="q")], TOKEN)
+
+
 def test_the_same_wording_under_two_ids_is_two_questions():
     dataset = Dataset([truth("A?", query_id="p"), truth("A?", query_id="q")], TOKEN)
     assert [query.id for query in dataset.queries] == ["p", "q"]

@@ -130,9 +130,28 @@ class TestWhatIsSuggested:
         found = suggested(text.replace("234", "2*3 *4"), corpus_of(guide=text))
         assert found.difference == "“2*3 *4” for “234”"
 
+    def test_letters_of_another_script_that_look_alike_are_named(self, tmp_path):
+        row = checked(tmp_path, "Which?,Keep the d\u0430ta directory.")
+        assert (
+            row.difference
+            == "“d\u0430ta” for “data”: Cyrillic small letter a (U+0430) for Latin small letter a (U+0061)"
+        )
+
     def test_white_space_beside_symbols_is_told(self):
         found = suggested("Install the new agent first , and restart")
         assert found.difference == "white space beside a sign, or a border of cells"
+
+    @each(
+        ("text", "passage"),
+        [
+            ("It costs 15 € a month, and more.", "15 €"),
+            ("It costs €15 a month, and more.", "€15"),
+            ("It costs **15 %** of it all.", "15 %"),
+            ("Keep it at 15 °C at night.", "15 °C"),
+        ],
+    )
+    def test_of_a_number_without_its_unit_the_number_with_it_is_suggested_and_no_more(self, text, passage):
+        assert suggested("15", corpus_of(guide=text)).quote == passage
 
     def test_a_few_words_stay_a_few_words(self):
         assert suggested("from evry node").quote == "from every node"

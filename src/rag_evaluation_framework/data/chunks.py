@@ -170,7 +170,8 @@ class ChunkRegistry:
 
     def get(self, chunk_id: str) -> AnyChunk | None:
         """Return the chunk with this id, or else with the other form of the id; None if unknown."""
-        return next(iter(self.occurrences(chunk_id)), None)
+        alike, known = self._called(chunk_id), chunk_id in self._contents
+        return next((chunk for chunk in alike if chunk.id == chunk_id or not known), None)
 
     def get_chunk(self, chunk_id: str) -> Chunk | None:
         """Return the plain chunk with this id, or None."""

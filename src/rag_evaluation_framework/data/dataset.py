@@ -253,11 +253,13 @@ class Dataset(Generic[U]):
                     f"{level.evaluation_type}: keep one dataset per evaluation type"
                 )
             if query.id in scored:
-                others = f"{shown(scored[query.id].query.text, 60)} and {shown(query.text, 60)}"
-                raise DatasetError(
-                    f"{where}: duplicate question id {query.id!r}; ids must be unique, and this one is that of "
-                    f"{others}; give one of them another: Query(QueryId('…'), QueryText('…'))"
+                other = scored[query.id].query.text
+                both = (
+                    f", and this one is that of {shown(other, 60)} and {shown(query.text, 60)}; give one of them "
+                    "another: Query(QueryId('…'), QueryText('…'))"
                 )
+                unique = f"{where}: duplicate question id {query.id!r}; ids must be unique"
+                raise DatasetError(unique if other == query.text else f"{unique}{both}")
             scored[query.id] = entry
         object.__setattr__(self, "skipped", _checked_skipped(f"{where}: skipped", skipped, scored))
         skipped_ids = {label.query.id for label in self.skipped}
@@ -315,18 +317,17 @@ class Dataset(Generic[U]):
 
     def _keys(self, entry: GroundTruth[U]) -> list[object]:
         """Return what the answers of a question are told by; the order of further places means nothing."""
-
-        def key(unit: DocumentId | ChunkId | CharacterSpan) -> object:
-            gain = 1.0 if isinstance(unit, CharacterSpan) else entry.gain(cast("U", unit))
-            return unit_key(self.quoted(unit)) if gain == 1.0 else [unit, gain]
-
         if not entry.has_alternatives:
-            return [*map(key, entry.relevant)]
+            return [self._key(unit, entry.gain(unit)) for unit in entry.relevant]
         keys: list[object] = []
         for answer in entry.answers:
-            first, *others = ([*map(key, place)] for place in answer.places)
+            first, *others = ([self._key(unit, entry.gain(unit)) for unit in place] for place in answer.places)
             keys += [{"places": [first, *sorted(others, key=json.dumps)]}] if others else first
         return keys
+
+    def _key(self, unit: DocumentId | ChunkId | CharacterSpan, gain: float) -> object:
+        key = unit_key(self.quoted(unit))
+        return key if isinstance(unit, CharacterSpan) or gain == 1.0 else [unit, gain]
 
     @property
     def top_k(self) -> tuple[int, ...] | None:

@@ -150,7 +150,7 @@ def _is_list(given: Any) -> bool:
 
 def flattened(units: Iterable[U | Answer[U]]) -> tuple[U, ...]:
     """Return the units of what is relevant, those of all places of answers."""
-    return tuple(part for unit in units for part in as_answer(unit).units)
+    return tuple(part for unit in units for part in (unit.units if isinstance(unit, Answer) else (unit,)))
 
 
 def mapped(units: Iterable[U | Answer[U]], function: Callable[[U], U]) -> tuple[U | Answer[U], ...]:
@@ -160,8 +160,10 @@ def mapped(units: Iterable[U | Answer[U]], function: Callable[[U], U]) -> tuple[
 
 def _plainly(units: Iterable[U | Answer[U]]) -> tuple[U | Answer[U], ...]:
     """Return units, and answers with several places: the units of one place are answers of their own."""
-    alone = (unit.reference if isinstance(unit, Answer) and len(unit.places) == 1 else (unit,) for unit in units)
-    return tuple(unit for each in alone for unit in each)
+    plain: list[Any] = []
+    for unit in units:
+        plain += unit.reference if isinstance(unit, Answer) and len(unit.places) == 1 else (unit,)
+    return tuple(plain)
 
 
 _EXPECTED = {
@@ -187,9 +189,10 @@ def listed(query: Query, given: Any, kind: type, name: str) -> tuple[Any, ...]:
     if isinstance(given, str | bytes | Mapping | CharacterSpan | Answer) or not isinstance(given, Iterable):
         raise DatasetError(f"{where}: got {shown(cast('object', given))}; expected {_EXPECTED[kind]}")
     units: tuple[Any, ...] = (*items(given, where),)
-    for part in flattened(units):
-        if not isinstance(part, kind):
-            raise DatasetError(f"{where}: got {shown(part)}; expected {_EXPECTED[kind]}")
+    for unit in units:
+        for part in unit.units if isinstance(unit, Answer) else (unit,):
+            if not isinstance(part, kind):
+                raise DatasetError(f"{where}: got {shown(part)}; expected {_EXPECTED[kind]}")
     return _plainly(units)
 
 
@@ -227,6 +230,8 @@ def checked_gains(
     where = f"question {query.id!r}"
     if not isinstance(cast("object", gains), Mapping):
         raise DatasetError(f"{where}: gains={shown(gains)}; expected a dict of ids and gains: {{id: 2.0}}")
+    if not gains:
+        return {}
     known = frozenset(relevant)
     renamed: dict[Any, Any] = renamed_gains(query, gains, rename)
     for unit, gain in renamed.items():

@@ -121,6 +121,9 @@ _LEVELS: dict[EvaluationType, type[_Question]] = {
     "chunk-level": _ChunkQuery,
     "token-level": _TokenQuery,
 }
+_OWN_KEYS = {
+    level: [key for key in kind.model_fields if key not in _Question.model_fields] for level, kind in _LEVELS.items()
+}
 
 
 class _Header(Record):
@@ -204,7 +207,7 @@ def read_native(
 
 def _entry(data: Any, where: str, level: Level[Any], labels: LabelReader) -> GroundTruth[Any] | None:
     kind = _LEVELS[level.evaluation_type]
-    key, *others = (key for key in kind.model_fields if key not in _Question.model_fields)
+    key, *others = _OWN_KEYS[level.evaluation_type]
     answers = data.get("answers") if is_object(data) else None
     beside = {key, to_camel(key)} & data.keys() if is_object(data) else set[str]()
     if have_places(answers) or (answers == [] and not beside):
@@ -254,10 +257,13 @@ def dataset_text(dataset: Dataset[Any], path: Path) -> str:
     Raises:
         DatasetError: As for `save_dataset`.
     """
-    named = {f"question {query.id!r}": query for query in dataset.queries}
-    named |= {f"skipped question {label.query.id!r}": label.query for label in dataset.skipped}
-    lone = (name for name, query in named.items() if not storable(f"{query.id}{query.text}"))
-    problems = Problems(f"{name}: contains a lone surrogate, which cannot be written as UTF-8" for name in lone)
+    skipped = {label.query.id: label.query for label in dataset.skipped}
+    problems = Problems(
+        f"{kind} {query.id!r}: contains a lone surrogate, which cannot be written as UTF-8"
+        for kind, queries in (("question", dataset.queries), ("skipped question", skipped.values()))
+        for query in queries
+        if not storable(f"{query.id}{query.text}")
+    )
     if dataset.corpus is not None:
         for entry in dataset:
             for problem in entry.problems(dataset.corpus):

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from math import floor
 from operator import itemgetter
+from unicodedata import name
 
 from rapidfuzz import fuzz
 from rapidfuzz.distance import LCSseq, Levenshtein, Opcode
@@ -123,13 +124,17 @@ def _nearest(quote: str, locator: QuoteLocator, doc_id: str | None) -> Suggestio
         before, (one, other) = ends, ends
         steps: list[tuple[int, int]] = [ends, (one + 1, other), (one - 1, other), (one, other + 1), (one, other - 1)]
         ends = min((step for step in steps if 0 <= step[0] <= step[1] < len(words)), key=edits, default=ends)
+    one, other = ends
+    if key(given[0][0]):  # "=", where the quote has a word
+        one = next((at for at in range(one, -1, -1) if key(text[words[at][0]])), 0)
+    if key(given[-1][-1]):
+        other = next((at for at in range(other, len(words)) if key(text[words[at][1] - 1])), len(words) - 1)
+    ends = one, other
     while True:
         one, other = ends
         start = markup.offset(low + words[one][0])
         stop = markup.end_of(markup.offset(low + words[other][1] - 1))
         begun, goes_on = cut_ends(markup, start, stop)
-        begun |= bool(key(given[0][0])) and not key(text[words[one][0]])  # "=", where the quote has a word
-        goes_on |= bool(key(given[-1][-1])) and not key(text[words[other][1] - 1])
         ends = max(one - begun, 0), min(other + goes_on, len(words) - 1)  # of 5 000 000
         if ends == (one, other):
             break
@@ -191,7 +196,8 @@ def difference_in_words(quote: str, passage: str) -> str:
         if change.tag != "equal":
             mine = _written(quote, given[change.src_start : change.src_end])
             other = _written(passage, there[change.dest_start : change.dest_end])
-            told.append(f"{mine} for {other}" if mine and other else f"{mine} added" if mine else f"{other} left out")
+            both = f"{mine} for {other}{_other_script(mine, other)}"
+            told.append(both if mine and other else f"{mine} added" if mine else f"{other} left out")
     more = len(told) - _MOST_TOLD
     told = [*told[:_MOST_TOLD], *([f"{more} more"] if more > 0 else [])]
     return ", ".join(told) or "white space beside a sign, or a border of cells"
@@ -213,3 +219,13 @@ def _written(text: str, words: Sequence[re.Match[str]]) -> str:
         return ""
     written = " ".join(text[words[0].start() : words[-1].end()].split())
     return f"“{written if len(written) <= _LONGEST_TOLD else f'{written[: _LONGEST_TOLD - 1]}…'}”"
+
+
+def _other_script(mine: str, other: str) -> str:
+    """Return the names of two letters that differ in their script: the Cyrillic а of a Latin word looks the same."""
+    pairs = [pair for pair in zip(mine, other, strict=False) if pair[0] != pair[1] and "".join(pair).isalpha()]
+    scripts = [[name(sign, "").partition(" ")[0] for sign in pair] for pair in pairs]
+    if len(mine) != len(other) or not any(one != another for one, another in scripts):
+        return ""
+    names = [f"{name(sign, '').capitalize()} (U+{ord(sign):04X})" for sign in pairs[0]]
+    return f": {names[0]} for {names[1]}"

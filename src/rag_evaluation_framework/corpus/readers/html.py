@@ -107,6 +107,8 @@ def _decode(data: bytes, encoding: str) -> str:
         raise CorpusError(
             f"not valid {encoding} (byte {error.start}: 0x{data[error.start]:02x}), which is its encoding"
         ) from error
+    except LookupError as error:  # a codec of Python that is not of texts
+        raise CorpusError(f"declares the encoding {encoding}; expected one of texts, such as utf-8") from error
 
 
 _RUN = re.compile(r"[^ \t\n\r\f]+(?: [^ \t\n\r\f]+)*|[ \t\n\r\f]+")

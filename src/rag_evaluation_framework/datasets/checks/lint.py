@@ -2,7 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from itertools import chain, takewhile
+from itertools import chain
 from typing import Any, TypeAlias
 from unicodedata import category
 
@@ -83,11 +83,15 @@ def _common_run(asked: list[str], told: list[str]) -> list[str]:
     at = 0
     while starts and at + _RUN <= len(told):
         start = starts.get(tuple(told[at : at + _RUN]))
-        pairs = () if start is None else zip(asked[start:], told[at:], strict=False)
-        run = [word for word, _ in takewhile(lambda pair: pair[0] == pair[1], pairs)]
-        if sum(map(len, run)) >= _RUN_LETTERS:
-            return run
-        at += max(len(run) - _RUN, 0) + 1
+        if start is None:
+            at += 1
+            continue
+        length = _RUN
+        while asked[start + length : start + length + 1] == told[at + length : at + length + 1] != []:
+            length += 1
+        if sum(map(len, asked[start : start + length])) >= _RUN_LETTERS:
+            return asked[start : start + length]
+        at += length - _RUN + 1
     return []
 
 
