@@ -148,6 +148,7 @@ class TestWhatIsSuggested:
             ("It costs €15 a month, and more.", "€15"),
             ("It costs **15 %** of it all.", "15 %"),
             ("Keep it at 15 °C at night.", "15 °C"),
+            ("It turns at 15/h at night.", "15/h"),
         ],
     )
     def test_of_a_number_without_its_unit_the_number_with_it_is_suggested_and_no_more(self, text, passage):

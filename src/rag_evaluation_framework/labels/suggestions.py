@@ -135,6 +135,9 @@ def _nearest(quote: str, locator: QuoteLocator, doc_id: str | None) -> Suggestio
         start = markup.offset(low + words[one][0])
         stop = markup.end_of(markup.offset(low + words[other][1] - 1))
         begun, goes_on = cut_ends(markup, start, stop)
+        left, right = words[one][0], words[other][1]  # of a sign that joins: US|$15, 15/|h
+        begun |= bool(left and key(given[0][0]) and not key(text[left]) and key(text[left - 1]))
+        goes_on |= bool(key(given[-1][-1]) and not key(text[right - 1]) and key(text[right : right + 1] or " "))
         ends = max(one - begun, 0), min(other + goes_on, len(words) - 1)  # of 5 000 000
         if ends == (one, other):
             break
