@@ -58,7 +58,7 @@ def test_two_questions_of_one_id_are_refused():
 
 
 def test_a_question_given_twice_is_told_without_two_wordings():
-    with pytest.raises(DatasetError, match=r"duplicate question id 'q'; ids must be unique\Z"):
+    with pytest.raises(DatasetError, match=r"duplicate question id 'q', of 'A\?'; ids must be unique"):
         Dataset([truth("A?", query_id="q"), truth("A?", query_id="q")], TOKEN)
 
 

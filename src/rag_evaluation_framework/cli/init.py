@@ -289,11 +289,12 @@ def _save(dataset: rag.Dataset[rag.CharacterSpan], target: Path, written: str | 
     if same:
         datasets.keep_texts(dataset, target)
         return
-    changed = f"as it was changed since `rag-eval init` wrote it (rag-eval dataset update {shlex.quote(str(target))} "
-    changed += "--corpus FOLDER --questions FILE adds questions to it)"
+    if not written:
+        raise ConfigError(f"{target} already exists and is not overwritten; choose another --name, or move the file")
     raise ConfigError(
-        f"{target} already exists and is not overwritten{f', {changed}' if written else ''}; choose another --name, or "
-        "move the file"
+        f"{target} already exists and is not overwritten, as it was changed since `rag-eval init` wrote it (rag-eval "
+        f"dataset update {shlex.quote(str(target))} --corpus FOLDER --questions FILE adds questions to it); choose "
+        "another --name, or move the file"
     )
 
 

@@ -253,13 +253,11 @@ class Dataset(Generic[U]):
                     f"{level.evaluation_type}: keep one dataset per evaluation type"
                 )
             if query.id in scored:
-                other = scored[query.id].query.text
-                both = (
-                    f", and this one is that of {shown(other, 60)} and {shown(query.text, 60)}; give one of them "
-                    "another: Query(QueryId('…'), QueryText('…'))"
+                both = dict.fromkeys(shown(text, 60) for text in (scored[query.id].query.text, query.text))
+                raise DatasetError(
+                    f"{where}: duplicate question id {query.id!r}, of {' and '.join(both)}; ids must be unique: "
+                    "Query(QueryId('…'), QueryText('…'))"
                 )
-                unique = f"{where}: duplicate question id {query.id!r}; ids must be unique"
-                raise DatasetError(unique if other == query.text else f"{unique}{both}")
             scored[query.id] = entry
         object.__setattr__(self, "skipped", _checked_skipped(f"{where}: skipped", skipped, scored))
         skipped_ids = {label.query.id for label in self.skipped}
