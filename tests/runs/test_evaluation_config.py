@@ -296,7 +296,7 @@ def test_a_save_path_that_is_not_writable_is_refused_before_any_work(tmp_path, m
         asked.append(Path(place))
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(store, "unfinished", refuse)  # the tests may run as a user to whom everything is allowed
+    monkeypatch.setattr(store, "temporary_folder", refuse)  # the tests may run as a user to whom everything is allowed
     retriever = FixedRetriever()
     with pytest.raises(ConfigError, match=r": not writable \(Permission denied\); choose another folder"):
         TokenLevelEvaluation(CORPUS, span_dataset()).run(

@@ -292,7 +292,7 @@ def test_a_disk_that_is_full_ends_no_run_and_is_noted_once(tmp_path, monkeypatch
     def full(folder):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(sys.modules[Cache.__module__], "unfinished", full)
+    monkeypatch.setattr(sys.modules[Cache.__module__], "temporary_folder", full)
     result = evaluate(BM25Retriever(), HANDBOOK, save_results_path=tmp_path)
     assert [note for note in result.notes if "No space left on device" in note] == [*result.notes]
     assert len(result.notes) == 1
