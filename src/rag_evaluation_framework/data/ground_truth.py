@@ -190,7 +190,7 @@ def listed(query: Query, given: Any, kind: type, name: str) -> tuple[Any, ...]:
         raise DatasetError(f"{where}: got {shown(cast('object', given))}; expected {_EXPECTED[kind]}")
     units: tuple[Any, ...] = (*items(given, where),)
     for unit in units:
-        for part in unit.units if isinstance(unit, Answer) else (unit,):
+        for part in unit.units if issubclass(type(unit), Answer) else (unit,):
             if not isinstance(part, kind):
                 raise DatasetError(f"{where}: got {shown(part)}; expected {_EXPECTED[kind]}")
     return _plainly(units)
