@@ -32,14 +32,7 @@ _MOST_LINES = 5  # that a note names
 COLUMNS = ("question", "quote", "document", "id")
 
 # What a table with suggestions has beside its own columns; metadata of no question.
-TOLD = (
-    "quote_check",
-    "suggestion",
-    "suggestion_document",
-    "suggestion_place",
-    "suggestion_difference",
-    "accept",
-)
+TOLD = ("quote_check", "suggestion", "suggestion_document", "suggestion_place", "suggestion_difference", "accept")
 _OURS = ("answer", "place", *TOLD)  # in lower case, whatever a table writes
 
 USUAL_NAMES: Mapping[str, str] = {
