@@ -8,6 +8,7 @@ import pytest
 from rag_evaluation_framework import CharacterSpan, DocumentId, TokenLevelMetric, score_rankings, score_spans
 from rag_evaluation_framework.data import Answer
 from rag_evaluation_framework.errors import DatasetError
+from rag_evaluation_framework.scoring.judging import spans
 from rag_evaluation_framework.scoring.metrics import TokenSetF1, TokenSetIoU, TokenSetPrecision, TokenSetRecall
 from support import brute_force_answers as brute_force
 from support.brute_force_answers import Truth
@@ -119,9 +120,12 @@ def test_one_place_is_its_spans_and_another_lowers_no_score():
         assert all(many[name] >= few[name] - 1e-12 for name in few)
 
 
-def test_a_question_scores_alone_what_it_scores_among_others():
+def test_a_question_scores_alone_what_it_scores_among_others(monkeypatch):
     some = worlds(0, 150)
-    for world, scores in zip(some, scored(some), strict=True):
+    together = scored(some)
+    monkeypatch.setattr(spans, "_BLOCK", 50)
+    assert scored(some) == together
+    for world, scores in zip(some, together, strict=True):
         assert scored([world]) == [scores]
 
 

@@ -20,8 +20,9 @@ from rag_evaluation_framework import (
     load_result,
 )
 from rag_evaluation_framework.analysis.gates import Gate, assert_gates, check_gates
-from rag_evaluation_framework.analysis.gates.checking import parse_thresholds
+from rag_evaluation_framework.analysis.gates.checking import parse_thresholds, refuse_unreliable, threshold_gate
 from rag_evaluation_framework.contracts import DocumentLevelMetric
+from rag_evaluation_framework.data import Cutoff
 from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.statistics import clopper_pearson, paired_differences
 from rag_evaluation_framework.statistics.means import mean_scores
@@ -710,3 +711,25 @@ def test_a_threshold_is_a_number_as_gates_have_it(written):
     assert parse_thresholds([written, "min.mrrAtK = 5e-1"], "--threshold", problems) == {"min.mrrAtK": 0.5}
     assert len(problems) == 1
     assert "expected a number" in problems[0]
+
+
+@pytest.mark.parametrize(
+    ("names", "bounded"),
+    [
+        (["mrr@2", "span_recall@2"], "span_recall@2"),
+        (["chunk_recall@2", "span_recall@2"], "chunk_recall@2"),
+        (["mrr@2"], "recall@2"),  # which the run is then told to lack
+    ],
+)
+def test_a_threshold_bounds_the_first_of_its_metrics_that_the_run_has(names, bounded):
+    assert threshold_gate("min.recallAtK", 0.5, Cutoff(2), names, "a file").name == bounded
+
+
+def test_a_result_that_cannot_be_relied_on_is_refused_for_its_problems_or_else_for_gates_that_were_not_measured():
+    (unmeasured,) = check_gates(run(lambda number: 1), ["hit@1 >= 0.5 where tags=nobody"])
+    result = replace(run(lambda number: 1), gates=(unmeasured,))
+    with pytest.raises(ConfigError, match=r"^2 questions failed; 1 was skipped$"):
+        refuse_unreliable(result, ["2 questions failed", "1 was skipped"])
+    with pytest.raises(ConfigError, match=r"^gate 'hit@1 .*' could not be measured: "):
+        refuse_unreliable(result, [])
+    refuse_unreliable(run(lambda number: 1), [])

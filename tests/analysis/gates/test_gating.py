@@ -4,7 +4,10 @@ import json
 import sys
 from dataclasses import replace
 
+import pytest
+
 from rag_evaluation_framework.analysis.gates import Gating, Written, unreliable
+from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.report import gates_as_junit
 from rag_evaluation_framework.runs import parse_config, run
 from rag_evaluation_framework.trackers import finish, prepared
@@ -39,3 +42,14 @@ def test_a_run_is_gated_and_compared_with_its_baseline_without_the_command_line(
     junit = gates_as_junit(outcome)
     assert f"dataset of the baseline: sha256 {first.config['dataset']['hash']}" in junit
     assert 'failures="1"' in junit
+
+
+def test_a_drop_of_a_score_that_the_baseline_does_not_have_is_refused_before_anything_is_asked(tmp_path, monkeypatch):
+    make_project(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "own", raising=False)
+    gated(tmp_path, metrics=["hit"])
+    with pytest.raises(
+        ConfigError, match=r"gate 'mrr@2 drop <= 0\.1': the baseline 'search' has no score mrr@2; there are"
+    ):
+        gated(tmp_path, retriever="own:failing", baseline="last", gates=["mrr@2 drop <= 0.1"])

@@ -299,6 +299,10 @@ def test_a_function_names_chunks():
     assert result.metrics["chunk_recall"] == 0.5
     assert result.config["chunk_id"].endswith(":composite")
 
+    # Of equal texts without places the first gives the name, as nothing tells them apart:
+    plain = [Chunk("twice", SENTENCES[0], DocumentId("faq.md"))] * 2
+    assert scores(dataset(ChunkId("faq.md:0")), Listing(plain), k=1, chunk_id=composite) == (1.0, 1.0)
+
     # A function that names chunks names each by one id:
     truth = dataset(ChunkId("0"), short(0, 12))
     assert scores(truth, Pieces(), k=1, chunk_id=lambda chunk, number: f"{number}" * (chunk.doc_id == "faq.md")) == (
@@ -393,6 +397,11 @@ def test_ids_of_the_retriever_are_of_use_where_they_tell_texts_apart():
     truth = ChunkLevelGroundTruth(Query(QueryId("q"), QueryText("q")), [ChunkId("0")])
     with pytest.raises(ConfigError, match="gives the id '0', which the dataset names, to several texts"):
         ChunkLevelEvaluation(PAGES, Dataset([truth], CHUNK, corpus=PAGES)).run(retriever=Listing(NUMBERED))
+
+    # Likewise of chunks without places:
+    plain = [Chunk(piece.id, piece.content, piece.doc_id) for piece in NUMBERED]
+    with pytest.raises(ConfigError, match="gives the id '0', which the dataset names, to several texts"):
+        ChunkLevelEvaluation(PAGES, Dataset([truth], CHUNK, corpus=PAGES)).run(retriever=Listing(plain))
 
 
 # --- ids that the retriever gives twice -------------------------------------------------------------------------------
