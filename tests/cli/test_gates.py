@@ -106,13 +106,13 @@ def test_every_problem_with_gates_is_told_at_once_before_the_run(rag_eval, proje
 
 
 def test_a_gate_on_a_score_that_the_baseline_measured_otherwise_is_refused_before_the_run(rag_eval, project):
-    (project / "own_metric.py").write_text(
+    (project / "weighing.py").write_text(
         "from dataclasses import dataclass\nfrom rag_evaluation_framework.contracts import DocumentLevelMetric\n\n\n"
         "@dataclass(frozen=True)\nclass Weighted(DocumentLevelMetric):\n    weight: float\n\n"
         "    def calculate(self, retrieved, ground_truth):\n        return self.weight\n"
     )
-    given = ("--metric", "own_metric:Weighted:weight=0.6", "--baseline", "last", "--gate", "weighted@2 drop <= 0.3")
-    assert rag_eval(*FLAGS, "--metric", "own_metric:Weighted:weight=0.5").code == 0
+    given = ("--metric", "weighing:Weighted:weight=0.6", "--baseline", "last", "--gate", "weighted@2 drop <= 0.3")
+    assert rag_eval(*FLAGS, "--metric", "weighing:Weighted:weight=0.5").code == 0
     outcome = rag_eval(*FLAGS, *given)
     assert outcome.code == 2
     assert "\n".join(told_of(outcome)) == (
@@ -120,7 +120,7 @@ def test_a_gate_on_a_score_that_the_baseline_measured_otherwise_is_refused_befor
         "before, 0.6 after"
     )
     assert len([*(project / ".rag-eval/runs").iterdir()]) == 1
-    assert rag_eval(*FLAGS, "--metric", "own_metric:Weighted:weight=0.5", *given[2:]).code == 0
+    assert rag_eval(*FLAGS, "--metric", "weighing:Weighted:weight=0.5", *given[2:]).code == 0
 
 
 def test_a_gate_at_a_cutoff_that_the_baseline_lacks_names_those_that_both_runs_have(rag_eval, project):

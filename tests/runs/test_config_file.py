@@ -174,8 +174,8 @@ def test_components_are_written_short_or_nested(folder, content, retriever):
     [
         (
             {"retriever": "bm25:k1=2,chunker=sentence", "chunker": "sentence"},
-            "retriever 'bm25:k1=2,chunker=sentence' holds its chunker, and chunker is given beside it, too; leave "
-            "one of them out",
+            "test: retriever 'bm25:k1=2,chunker=sentence' holds its chunker, and chunker is given beside it, too; "
+            "leave one of them out",
         ),
         (
             {"retriever": "own:search", "chunker": {"type": "sentence"}, "embedder": "lsa"},
@@ -184,7 +184,7 @@ def test_components_are_written_short_or_nested(folder, content, retriever):
         ),
         (
             {"retriever": {"type": "bm25", "chunker": "sentence"}, "chunker": "sentence"},
-            "retriever {'type': 'bm25', 'chunker': 'sentence'} holds its chunker, and chunker is given beside "
+            "test: retriever {'type': 'bm25', 'chunker': 'sentence'} holds its chunker, and chunker is given beside "
             "it, too; leave one of them out",
         ),
     ],

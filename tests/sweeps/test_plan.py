@@ -47,9 +47,20 @@ def test_cells_are_the_product_of_the_axes_the_last_varying_fastest():
 def test_a_retriever_of_an_axis_replaces_the_parts_of_the_run_as_the_option_does():
     base = BASE.model_copy(update={"chunker": "sentence", "embedder": "lsa"})
     retrievers = ["own:search", "vector-rag", "vector-rag:candidates=9", {"type": "vector-rag", "candidates": 9}]
-    own, *others = swept(base=base, over={"retriever": retrievers}).cells
+    own, *others, holding = swept(
+        base=base, over={"retriever": [*retrievers, "vector-rag:chunker=sentence-window"]}
+    ).cells
     assert own.spec.pipeline == {"retriever": "own:search"}
     assert [(cell.spec.chunker, cell.spec.embedder) for cell in others] == [("sentence", "lsa")] * 3
+    assert (holding.spec.chunker, holding.spec.embedder) == ("sentence-window", "lsa")
+
+
+def test_a_part_is_varied_wherever_the_run_gives_it_and_is_not_given_by_two_axes():
+    over = {"chunker": ["sentence", "recursive-character"]}
+    base = RunSpec(corpus="docs", dataset="questions.csv", retriever="bm25:k1=2,chunker=sentence")
+    assert [cell.spec.chunker for cell in swept(base=base, over=over).cells] == over["chunker"]
+    with pytest.raises(ConfigError, match="holds its chunker, and chunker is given beside it"):
+        _ = swept(over={**over, "retriever": ["bm25:chunker=sentence"]}).cells
 
 
 @pytest.mark.parametrize(
@@ -74,7 +85,7 @@ def test_a_component_is_set_before_its_parameters_and_a_parameter_of_one_inside_
     with pytest.raises(ConfigError, match=r"retriever\.embedder\.dimensions is a parameter of the embedder"):
         _ = swept(over={"retriever.embedder.dimensions": [2], "retriever": ["bm25"]}).cells
     assert [cell.spec.retriever["k1"] for cell in sweep.cells] == [1.0, 2.0]
-    assert sweep.cells[0].spec.retriever["chunker"]["chunk_size"] == 200
+    assert sweep.cells[0].spec.chunker["chunk_size"] == 200
 
 
 CONDITIONS = {

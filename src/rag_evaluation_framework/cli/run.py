@@ -27,7 +27,6 @@ from . import run_options as options
 from .endings import Found
 from .output import arriving, components_print_to_stderr, print_json, print_text, stdout
 
-_PARTS = ("chunker", "embedder", "vector_store")
 _WHOLE = ("engine", "rankings")
 """Keys of a file that name what is evaluated as a whole."""
 _ORDER = ("order", "ties")
@@ -68,7 +67,7 @@ def run(
         resume: Take the answers of an interrupted run also from servers and databases, or ask all questions again; by
             default taken where nothing can have changed.
     """
-    flags = options.keys_of(keys, settings or ())
+    flags = runs.with_parts_beside(options.keys_of(keys, settings or ()))
     if config is not None and no_config:
         raise ConfigError(f"the configuration {config} and --no-config were given; expected one of them")
     if config is None and not no_config and "corpus" not in flags:
@@ -210,19 +209,16 @@ def _run_file(config: Path | None, flags: dict[str, Any], settings: Set[str]) ->
         whole |= _taken(config, flags)
     whole |= {key: value for key, value in flags.items() if "." not in key}
     for key in flags.keys() - whole.keys():
-        sweeps.set_key(whole, key.split("."), flags[key], f"--set {key}")
+        sweeps.set_key(whole, key, flags[key], f"--set {key}")
     source, folder = ("the options", Path()) if config is None else (str(config), config.parent)
     return runs.parse_config(whole, source, named), folder
 
 
 def _taken(config: Path, flags: dict[str, Any]) -> dict[str, Any]:
     """Return the keys of a configuration that hold beside options."""
-    replaced, parts = {*flags}, {"retriever", *_PARTS}
-    if runs.takes_parts(given := flags.get("retriever")):  # what it holds replaces those parts of the file
-        within = {*runs.held_in(given), *(key.removeprefix("retriever.") for key in flags)}
-        replaced |= within & {*_PARTS}
-    else:  # it replaces the whole pipeline of the file
-        replaced |= {*_PARTS}
+    replaced, parts = {*flags}, {"retriever", *runs.PARTS}
+    if not runs.takes_parts(flags.get("retriever")):  # it replaces the whole pipeline of the file
+        replaced |= parts
     if flags.keys() & {*_WHOLE}:
         replaced |= {*parts, *_WHOLE, *_ORDER}
     elif flags.keys() & parts:
@@ -231,11 +227,7 @@ def _taken(config: Path, flags: dict[str, Any]) -> dict[str, Any]:
         replaced |= {*_ABOUT_ENGINES, "scope_prefix"}
     elif flags.keys() & parts:
         replaced |= {*_ABOUT_ENGINES}
-    taken = runs.load_config(config).model_dump(exclude_unset=True, exclude=replaced)
-    held = taken.get("retriever")
-    if runs.takes_parts(held) and (again := runs.held_in(held).keys() & flags.keys() & {*_PARTS}):
-        taken["retriever"] = {key: value for key, value in runs.held_in(held).items() if key not in again}
-    return taken
+    return runs.load_config(config).model_dump(exclude_unset=True, exclude=replaced)
 
 
 def _config_in(root: Path, flags: dict[str, Any]) -> Path | None:

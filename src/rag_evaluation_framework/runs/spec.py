@@ -7,7 +7,7 @@ from os.path import normpath
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
-from pydantic import AfterValidator, ConfigDict, Field, ValidationError, WrapValidator
+from pydantic import AfterValidator, ConfigDict, Field, ValidationError, WrapValidator, model_validator
 from pydantic_core import PydanticCustomError
 
 from .. import base
@@ -80,7 +80,8 @@ else:
     ComponentConfig = Annotated[str | dict[str, Any], _Objects]
 """A component: its name, alone or with parameters, or in Python the component itself."""
 
-_PIPELINE = ("retriever", "chunker", "embedder", "vector_store")
+PARTS = ("chunker", "embedder", "vector_store")
+_PIPELINE = ("retriever", *PARTS)
 _OF_PARTS = ("bm25", "vector-rag")
 """Retrievers that are made of a chunker and the like beside them, or hold these where they have parameters."""
 _OPTIONS_OF = {"order": "rankings", "ties": "rankings", "allow_custom_prefix": "engine", "allow_remote": "engine"}
@@ -245,6 +246,11 @@ class RunSpec(Measuring, frozen=True):
 
         def __init__(self, **given: Any) -> None: ...
 
+    @model_validator(mode="before")
+    @classmethod
+    def _normal(cls, given: Any) -> Any:
+        return with_parts_beside(given) if is_object(given) else given
+
     @property
     def pipeline(self) -> dict[str, ComponentConfig]:
         """The parts of the pipeline as they are described, those that are."""
@@ -390,18 +396,12 @@ class RunSpec(Measuring, frozen=True):
         return corpus, dataset
 
     def _retriever(self, part: Callable[[Kind, Any], Any]) -> Any:
-        parts = {key: value for key in _PIPELINE[1:] if (value := getattr(self, key)) is not None}
+        parts = {key: value for key in PARTS if (value := getattr(self, key)) is not None}
         kind: Any = self.retriever
         if kind is None:
             kind = "bm25" if parts.keys() <= {"chunker"} else "vector-rag"
         if takes_parts(kind):
-            own = held_in(kind)
-            if twice := [key for key in parts if key in own]:
-                raise ConfigError(
-                    f"retriever {shown(kind)} holds its {twice[0]}, and {twice[0]} is given beside it, too; leave one "
-                    "of them out"
-                )
-            return part("retriever", {**parts, **own})
+            return part("retriever", {**_described(kind), **parts})
         if parts:
             listed = ", ".join(parts)
             raise ConfigError(
@@ -457,12 +457,33 @@ class RunSpec(Measuring, frozen=True):
         return make_engine(self.engine, imports=imports, allow_remote=self.allow_remote)
 
 
-def held_in(retriever: Any) -> dict[str, Any]:
-    """Return what a retriever that takes parts holds, as a configuration gives it: its type, parameters and parts."""
+def with_parts_beside(keys: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the keys of a run with the parts of its retriever beside it, also those that were given inside of it.
+
+    `{"retriever": "bm25:k1=2,chunker=sentence"}` is `{"retriever": {"type": "bm25", "k1": 2}, "chunker": "sentence"}`.
+
+    Raises:
+        ConfigError: A part is given inside and beside.
+    """
+    retriever = keys.get("retriever")
+    if retriever is None or not takes_parts(retriever):
+        return {**keys}
+    own = _described(retriever)
+    parts = {key: own.pop(key) for key in PARTS if key in own}
+    if twice := [key for key in parts if keys.get(key) is not None]:
+        raise ConfigError(
+            f"retriever {shown(retriever)} holds its {twice[0]}, and {twice[0]} is given beside it, too; leave one of "
+            "them out"
+        )
+    return {**keys, "retriever": own, **parts} if parts else {**keys}
+
+
+def _described(retriever: str | Mapping[str, Any]) -> dict[str, Any]:
+    """Return the type and parameters of a retriever."""
     if isinstance(retriever, str):
         name, given = parsed("retriever", retriever)
         return {"type": name, **given}
-    return dict(retriever or {})
+    return {**retriever}
 
 
 def takes_parts(retriever: Any) -> bool:

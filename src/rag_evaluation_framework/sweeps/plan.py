@@ -36,7 +36,7 @@ from ..data.score_table import full_name
 from ..errors import ConfigError, Interrupted
 from ..runs import Evaluation, EvaluationConfig, RunSpec, parse_config, store
 from ..runs.config import Measuring
-from ..runs.spec import read_config, takes_parts
+from ..runs.spec import PARTS, read_config, takes_parts, with_parts_beside
 from ..runs.store import CELLS, ROOT, check_root
 from .cell import Cell, CellOutcome
 from .cells import WHOLE, Workshop, cells_progress, outcomes
@@ -48,7 +48,6 @@ ROWS = ("k", "budgets")
 """Keys of a run that are cutoffs: no cells, but rows of each."""
 _BUSY = "cells ran side by side: their times are those of a busy machine"
 _MOST = 100_000  # cells; what is meant to be fewer is a slip
-_PARTS = ("chunker", "embedder", "vector_store")
 _OF_ONE_RUN = ("gates", "thresholds", "baseline", "sinks", "shard", "cleanup")
 
 
@@ -161,9 +160,10 @@ class Sweep(BaseModel, frozen=True):
         for number, (levels, values) in enumerate(wanted, 1):
             keys = dict(fixed)
             if not takes_parts(values.get("retriever")):  # a whole pipeline, as `run --retriever` is
-                keys = {key: value for key, value in keys.items() if key not in _PARTS}
-            for key in sorted(values, key=lambda key: key.count(".")):  # a component before its parameters
-                set_key(keys, key.split("."), values[key], key, " (only_if leaves such cells out)")
+                keys = {key: value for key, value in keys.items() if key not in PARTS}
+            given = with_parts_beside(values)
+            for key in sorted(given, key=lambda key: key.count(".")):  # a component before its parameters
+                set_key(keys, key, given[key], key, " (only_if leaves such cells out)")
             name = ", ".join(f"{short}={levels[key]}" for key, short in varied.items())
             keys["experiment_name"] = name or keys.get("experiment_name") or WHOLE
             spec = parse_config(keys, f"cell {number}{name and ', '}{name}")
