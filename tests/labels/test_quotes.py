@@ -419,7 +419,7 @@ def test_of_a_long_missing_quote_the_words_are_told_that_are_not_there(tmp_path)
     (row,) = check_quotes(file(tmp_path, f"question,quote\nWhich rules?,{' '.join(wrong)}\n"), corpus).rows
     assert row.status == "missing"
     assert row.suggestion.quote == corpus["rules.md"].content
-    assert row.difference == "“thirty” for “30”, “our” for “the”"
+    assert row.suggestion.difference == "“thirty” for “30”, “our” for “the”"
     assert row.advice.startswith("nearest passage (99 % similar): rules.md:1:1 “Rule number 0 of")
 
 

@@ -72,13 +72,13 @@ class TestWhatIsSuggested:
         assert row.suggestion.quote == "Install the new agent first, and restart the server."
         assert (row.suggestion.document, row.suggestion.place) == ("guide.md", "guide.md:8:1")
         assert row.suggestion.copies == ("guide.md:8:1",)
-        assert 0.9 < row.similarity < 1
-        assert row.difference == "“client” for “agent”, “,” left out"
+        assert 0.9 < row.suggestion.similarity < 1
+        assert row.suggestion.difference == "“client” for “agent”, “,” left out"
         assert row.places == ()  # likeness is never enough
 
     def test_a_row_that_was_located_has_no_suggestion(self, tmp_path):
         row = checked(tmp_path, "What first?,Keep the data directory.")
-        assert (row.status, row.suggestion, row.similarity, row.difference) == ("located", None, None, "")
+        assert (row.status, row.suggestion) == ("located", None)
 
     @pytest.mark.parametrize(
         ("quote", "passage", "difference"),
@@ -133,7 +133,7 @@ class TestWhatIsSuggested:
     def test_letters_of_another_script_that_look_alike_are_named(self, tmp_path):
         row = checked(tmp_path, "Which?,Keep the d\u0430ta directory.")
         assert (
-            row.difference
+            row.suggestion.difference
             == "“d\u0430ta” for “data”: Cyrillic small letter a (U+0430) for Latin small letter a (U+0061)"
         )
 
@@ -231,8 +231,8 @@ class TestCopies:
 class TestDocuments:
     def test_a_quote_of_another_document_suggests_that_document(self, tmp_path):
         row = checked(tmp_path, "What?,Keep the data directory.,other", header="question,quote,document")
-        assert (row.status, row.suggestion.document, row.similarity) == ("missing", "guide.md", 1)
-        assert row.difference == "in guide.md, not in other.md"
+        assert (row.status, row.suggestion.document, row.suggestion.similarity) == ("missing", "guide.md", 1)
+        assert row.suggestion.difference == "in guide.md, not in other.md"
         assert row.advice == "found in guide.md:8:54, not in other.md: correct the document"
 
     def test_a_quote_of_a_document_that_is_unknown_suggests_the_right_one(self, tmp_path):
@@ -261,8 +261,8 @@ class TestQuotesThatLeaveSomethingOut:
         row = checked(tmp_path, '"What?","Install the new agent … keep the date directory."')
         assert [span.text for span in row.suggestion.spans] == ["Install the new agent", "Keep the data directory."]
         assert row.suggestion.quote == "Install the new agent … Keep the data directory."
-        assert row.difference == "“keep the date directory.” was not found: “date” for “data”"
-        assert 0.9 < row.similarity < 1
+        assert row.suggestion.difference == "“keep the date directory.” was not found: “date” for “data”"
+        assert 0.9 < row.suggestion.similarity < 1
 
     def test_without_a_suggestion_the_part_is_told_that_was_not_found(self, tmp_path):
         row = checked(tmp_path, '"What?","Install the new agent … wombats dig tunnels."')
@@ -308,7 +308,10 @@ class TestOtherForms:
     def test_a_quote_that_is_only_located_ignoring_markup_is_suggested_to_who_ignores_nothing(self, tmp_path):
         row = checked(tmp_path, "What?,A refund takes five working days", verbatim_only=True)
         assert row.suggestion.quote == "A refund takes **five** [working days"
-        assert (row.similarity, row.difference) == (1, "it stands there only ignoring: emphasis, links")
+        assert (row.suggestion.similarity, row.suggestion.difference) == (
+            1,
+            "it stands there only ignoring: emphasis, links",
+        )
 
 
 def overlap(spans, place):

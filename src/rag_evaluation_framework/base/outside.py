@@ -57,6 +57,11 @@ def one_line(text: str, most: int = _MESSAGE) -> str:
     return harmless(bounded(" ".join(text.split()), most))
 
 
+def cut_short(text: str, most: int) -> str:
+    """Return a text or, of a longer one, its first characters and an ellipsis, `most` in all."""
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
 def name_line(text: str) -> str:
     """Return a name or an id on one line, bounded so that it fits beside others."""
     return one_line(text, _NAME)
@@ -152,7 +157,7 @@ def shown(value: object, most: int = _VALUE) -> str:
     if isinstance(written, BaseException):
         return f"<{class_name(value)} whose repr raises {class_name(written)}>"
     written = fit_to_keep(written)
-    return harmless(written if len(written) <= most else f"{written[: most - 1]}…")
+    return harmless(cut_short(written, most))
 
 
 def error_message(error: BaseException) -> str:

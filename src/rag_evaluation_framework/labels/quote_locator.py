@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 from itertools import chain, islice
+from operator import attrgetter
 from unicodedata import combining, normalize
 
 import numpy as np
@@ -397,6 +398,7 @@ def chains(parts: Sequence[Sequence[Match]], markups: Sequence[Markup], limit: i
 
 # The places of a quote in a corpus.
 
+_PLACE = attrgetter("number", "start")
 _MOST_OF_A_RESULT = 500  # gaps; of 600 letters that stand at 70 places with other signs
 NOT_SHOWN = "that it is not shown: it stands in a comment, a script or an attribute"
 
@@ -463,7 +465,7 @@ class QuoteLocator(Locator):
             left_out = ["what the quote leaves out"]
             ranked = {part: self._ranked(part, doc_id, effort, _MOST_PLACES + 1) for part in dict.fromkeys(parts)}
             best = [next(filter(None, ranked[part]), list[Match]()) for part in parts]
-            every = [sorted(chain(*ranked[part]), key=_place) for part in parts]
+            every = [sorted(chain(*ranked[part]), key=_PLACE) for part in parts]
             ways = chains(best, self.markups, limit) or chains(every, self.markups, limit)
         if effort.left < 0 and len(ways) < 2:  # whether it is the only one is not known
             return Located()
@@ -509,7 +511,7 @@ class QuoteLocator(Locator):
                 rank.append(match)
             if len(ranked[0]) == limit:
                 break
-        return [sorted(found, key=_place) for found in ranked]
+        return [sorted(found, key=_PLACE) for found in ranked]
 
     def _matches(self, quote: str, doc_id: str | None, effort: Effort) -> Iterator[Match]:
         """Yield the places of a quote: as the documents stand, then as they are shown, each place once."""
@@ -575,7 +577,3 @@ class QuoteLocator(Locator):
         """Shown text of each document."""
         documents = progress(self.corpus, INDEXING, "document")
         return [markup_of(document.id, document.content) for document in documents]
-
-
-def _place(match: Match) -> tuple[int, int]:
-    return match.number, match.start

@@ -88,24 +88,9 @@ class QuoteRow(Fate, AskedQuote):
     """One row of a file of quotes, and whether its quote was located."""
 
     @property
-    def similarity(self) -> float | None:
-        """Similarity of the quote and its suggestion, in [0, 1]; None without a suggestion."""
-        return self.suggestion.similarity if self.suggestion else None
-
-    @property
-    def difference(self) -> str:
-        """In what the quote and its suggestion differ, in words; "" without a suggestion."""
-        return self.suggestion.difference if self.suggestion else ""
-
-    @property
     def warning(self) -> str:
         """Why the place of a located row is hardly an answer: "is struck out"; "" if nothing speaks against it."""
         return next((name.removeprefix("that it ") for name in self.ignoring if name in _WARNINGS), "")
-
-    @property
-    def asks_for_any(self) -> bool:
-        """Whether any occurrence of the quote is enough, by the row or its table."""
-        return self.document.strip() == ANY_DOCUMENT or (self.status == "located" and len(self.places) > 1)
 
     @property
     def key(self) -> str:
@@ -691,13 +676,14 @@ def _as_labelled(check: QuoteCheck, dataset: Dataset[CharacterSpan]) -> QuoteChe
     rows: list[QuoteRow] = []
     for row in check.rows:
         name = row.id or _spaced(row.question)
-        same = [] if row.asks_for_any else [one for one in found[name] if _is_quoted(one, row)]
+        asks_for_any = row.document.strip() == ANY_DOCUMENT or (row.status == "located" and len(row.places) > 1)
+        same = [] if asks_for_any else [one for one in found[name] if _is_quoted(one, row)]
         if same:
             taken = same if row.status == "ambiguous" else same[:1]  # then it stands for all of them
             found[name] = [one for one in found[name] if one not in taken]
             fate = Fate("located", tuple((one,) for one in taken))
             row = replace(row, **vars(fate))
-        elif not row.asks_for_any and any(_is_quoted(one, row) for one in lost[name]):
+        elif not asks_for_any and any(_is_quoted(one, row) for one in lost[name]):
             row = replace(row, **vars(Fate(advice=_LOST)))
         rows.append(row)
     return replace(check, rows=with_conflicts(rows))

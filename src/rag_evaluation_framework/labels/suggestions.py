@@ -15,7 +15,7 @@ from unicodedata import name
 from rapidfuzz import fuzz
 from rapidfuzz.distance import LCSseq, Levenshtein, Opcode
 
-from ..base.outside import one_line
+from ..base.outside import cut_short, one_line
 from ..data import CharacterSpan, DocumentId
 from ..text.markups.characters import UNSPACED, flat, folded, key
 from .ends import cut_ends
@@ -165,7 +165,7 @@ def _of_parts(parts: Sequence[str], locator: QuoteLocator, doc_id: str | None) -
     whole = locator.locate(text, inside, _LIMIT)
     if not whole.places:
         return None
-    told = [f"“{_short(part)}” was not found: {found.difference}" for part, found in nearest.items()]
+    told = [f"{_named(part)} was not found: {found.difference}" for part, found in nearest.items()]
     return suggest_located(whole, locator, "; ".join(told), fuzz.ratio(" … ".join(parts), text) / 100)
 
 
@@ -174,14 +174,14 @@ def lost_parts(quote: str, locator: QuoteLocator, doc_id: str | None) -> str:
     parts = [part.strip() for part in parts_of(quote)]
     if not 1 < len(parts) <= _MOST_PARTS:
         return ""
-    lost = [part for part in parts if not locator.locate(part, doc_id, 1).places]
+    lost = [_named(part) for part in parts if not locator.locate(part, doc_id, 1).places]
     if not lost:
         return "its parts were found, but not in this order near each other, with words in between"
-    return f"{', '.join(f'“{_short(part)}”' for part in lost)} {'was' if len(lost) == 1 else 'were'} not found"
+    return f"{', '.join(lost)} {'was' if len(lost) == 1 else 'were'} not found"
 
 
-def _short(part: str) -> str:
-    return one_line(part) if len(part) <= _LONGEST_PART else f"{one_line(part[: _LONGEST_PART - 1])}…"
+def _named(part: str) -> str:
+    return f"“{one_line(cut_short(part, _LONGEST_PART))}”"
 
 
 # In which words a quote and a passage differ.
@@ -221,7 +221,7 @@ def _written(text: str, words: Sequence[re.Match[str]]) -> str:
     if not words:
         return ""
     written = " ".join(text[words[0].start() : words[-1].end()].split())
-    return f"“{written if len(written) <= _LONGEST_TOLD else f'{written[: _LONGEST_TOLD - 1]}…'}”"
+    return f"“{cut_short(written, _LONGEST_TOLD)}”"
 
 
 def _other_script(mine: str, other: str) -> str:

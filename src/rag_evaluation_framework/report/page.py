@@ -14,7 +14,7 @@ from typing import Any, Literal, TypeAlias
 
 from ..base.files import is_list, is_object
 from ..base.optional import missing_extras, require
-from ..base.outside import fit_to_keep, harmless, name_line, one_line, shown
+from ..base.outside import cut_short, fit_to_keep, harmless, name_line, one_line, shown
 from ..contracts.registry.loading import load_installed
 from ..errors import ConfigError
 
@@ -330,8 +330,7 @@ def quoted(text: str) -> str:
 
 def short(text: str) -> str:
     """Return a text on one line; of a long one the first 160 characters."""
-    line = one_line(text)
-    return line if len(line) <= _SHORT else f"{line[: _SHORT - 1]}…"
+    return cut_short(one_line(text), _SHORT)
 
 
 def muted(texts: Iterable[str], title: str = "", indent: int = 2) -> Lines:

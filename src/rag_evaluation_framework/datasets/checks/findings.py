@@ -8,7 +8,7 @@ from functools import cached_property
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from ...base.outside import name_line, one_line, shown
+from ...base.outside import cut_short, name_line, one_line, shown
 from ...contracts.registry.loading import load_installed
 from ...data import (
     CharacterSpan,
@@ -138,8 +138,7 @@ class Finding:
 
 def quotation(text: str) -> str:
     """Return a text in quotation marks, on one short line."""
-    line = one_line(text)
-    return f"“{line if len(line) <= _QUOTED else f'{line[: _QUOTED - 1]}…'}”"
+    return f"“{cut_short(one_line(text), _QUOTED)}”"
 
 
 # All that a check of a dataset found.

@@ -7,7 +7,7 @@ from typing import Any
 
 from rapidfuzz.distance import LCSseq
 
-from ...base.outside import name_line, one_line
+from ...base.outside import cut_short, name_line, one_line
 from ...data import Answer, CharacterSpan, Corpus, count_skipped
 from ...labels import Additions, LabelChange, QuoteCheck, QuoteRow, Relabelled, skipped_questions
 from ...labels.suggestions import Suggestion
@@ -160,7 +160,7 @@ class _Quotes:
 
     def _short(self, text: str) -> str:
         """Return a text; on a full screen what fits on a line."""
-        return f"{text[: _SHORT - 1]}…" if self.is_short and len(text) > _SHORT else text
+        return cut_short(text, _SHORT) if self.is_short else text
 
 
 # What became of the labels of a dataset in edited documents, and of questions added to it, as people read it.
