@@ -1,4 +1,4 @@
-"""The door: objects and functions of other people as components, and what they return as plain values."""
+"""The door: objects and functions of other people as components, what they return as plain values, and questions."""
 
 import lazy_loader as lazy
 

@@ -25,7 +25,7 @@ def components(*, as_json: bool = False) -> None:
             parameters = ",".join(f"{key}={one_line(str(value))}" for key, value in entry["parameters"].items())
             needs = f"   (needs: {entry['install']})" if entry["install"] else ""
             problem = f"   (broken: {one_line(entry['problem'])})" if entry["problem"] else ""
-            print_text(f"  {name_line(entry['name'])}{':' * bool(parameters)}{parameters}{needs or problem}")
+            print_text(f"  {name_line(entry['name'])}{':' if parameters else ''}{parameters}{needs or problem}")
     typer.echo("\nYour own component is named module:attribute, as in --retriever my_module:search")
 
 

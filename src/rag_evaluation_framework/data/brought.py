@@ -173,7 +173,7 @@ def read_folder(
         if patterns or (path.suffix in kinds if kinds else readable(path.suffix))
     }
     if not paths:
-        raise _no_match(folder, ", ".join(map(shown, patterns or [MARKDOWN] * bool(kinds))))
+        raise _no_match(folder, ", ".join(map(shown, patterns or ([MARKDOWN] if kinds else []))))
     others = Counter(path.suffix.lower() for name, path in files.items() if name not in paths and path.is_file())
     unread = Counter({suffix: count for suffix, count in others.items() if not kinds or readable(suffix)})
     if unread:

@@ -439,9 +439,9 @@ class Dataset(Generic[U]):
         if self.corpus_hash not in (None, corpus.content_hash):
             spans = [unit for entry in self for unit in entry.labels if isinstance(unit, CharacterSpan)]
             unread = sum(not span.text for span in spans)
-            checked = f"; labelled spans that carry no text to compare: {unread}" if unread else ""
-            checked = checked or "; all labelled spans still match" * bool(spans)
-            notes.append(f"the corpus has changed since the dataset was labelled{checked}")
+            checked = [f"labelled spans that carry no text to compare: {unread}"] if unread else []
+            checked = checked or (["all labelled spans still match"] if spans else [])
+            notes.append("; ".join(["the corpus has changed since the dataset was labelled", *checked]))
         if open_marks := sum(map(_is_to_be_changed, self.ground_truth)):
             notes.append(
                 f"questions that a review drops or edits, scored as they were: {open_marks}. `rag-eval dataset review "
@@ -457,8 +457,11 @@ class Dataset(Generic[U]):
 
     def __repr__(self) -> str:
         unanswered, skipped = sum(not entry.relevant for entry in self), count_skipped(self.skipped)
-        told = f", {unanswered} without an answer" * bool(unanswered) + f", {skipped} skipped" * bool(skipped)
-        return f"Dataset({shown(self.name)}, {self.level.evaluation_type}, {len(self)} questions{told})"
+        told = [shown(self.name), self.level.evaluation_type, f"{len(self)} questions"]
+        told += [
+            f"{count} {what}" for count, what in ((unanswered, "without an answer"), (skipped, "skipped")) if count
+        ]
+        return f"Dataset({', '.join(told)})"
 
 
 def _is_to_be_changed(entry: GroundTruth[Any]) -> bool:

@@ -336,9 +336,9 @@ class DocumentResolver:
         if elsewhere := self.alike(name):
             named = " and ".join(elsewhere[:_MOST_NAMED])
             raise DatasetError(f"the corpus has no document {name!r}, but {named} in another folder")
-        known = ", ".join(document.id for document in self.corpus.documents[:_MOST_NAMED])
-        more = ", …" * (len(self.corpus) > _MOST_NAMED)
-        raise DatasetError(f"the corpus has no document {name!r} (it has {known}{more})")
+        known = [*map(str, (document.id for document in self.corpus.documents[:_MOST_NAMED]))]
+        known += ["…"] if len(self.corpus) > _MOST_NAMED else []
+        raise DatasetError(f"the corpus has no document {name!r} (it has {', '.join(known)})")
 
     def alike(self, name: str) -> list[DocumentId]:
         """Return the ids of all documents that a name could refer to; if it names none, those with its file name."""

@@ -93,9 +93,9 @@ class Scope:
 
     def __str__(self) -> str:
         """Return how messages call it."""
-        prefix = f"{SCOPE_PREFIX} {self.prefix!r}" * bool(self.prefix)
-        constraints = f"{CONSTRAINTS} on {', '.join(map(repr, self.constraints))}" * bool(self.constraints)
-        return " and ".join(filter(None, (prefix, constraints))) or "no scope"
+        told = [f"{SCOPE_PREFIX} {self.prefix!r}"] if self.prefix else []
+        told += [f"{CONSTRAINTS} on {', '.join(map(repr, self.constraints))}"] if self.constraints else []
+        return " and ".join(told) or "no scope"
 
 
 def _contains(value: Any, wanted: Any) -> bool:

@@ -7,6 +7,7 @@ from typing import Any, NotRequired, TypedDict, TypeGuard, overload
 from pydantic.alias_generators import to_camel
 
 from .. import labels
+from ..adapt.questions import question_keys
 from ..base.files import Json, is_list, is_object
 from ..base.records import KEPT, Record, RecordReader, as_list, as_object, brief_repr
 from ..data import (
@@ -24,7 +25,6 @@ from ..data import (
 from ..data.ids import ChunkId, EvaluationType, PositionAwareChunkId, QueryId, QueryIds, QueryText
 from ..data.levels import DOCUMENT, TOKEN, Level, U, check_level, checked_level
 from ..errors import DatasetError, LevelMismatch
-from ..labels.questions import question_keys
 from .labels import BESIDE_ANSWERS, Given, LabelReader, have_places
 
 _SPANS = ("relevant_spans", "relevantSpans")

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, TypedDict, Unpack, overload
 
 from .. import base, labels
+from ..adapt.questions import is_export
 from ..base.files import Json, checked_path, json_lines, read_json_text, read_text
 from ..base.notes import collect_notes
 from ..base.outside import shown
@@ -110,7 +111,7 @@ def load_dataset(
             dataset = examples.dataset(chain([(where, first)], lines), path.stem)
         elif lines is None and isinstance(first, list) and (not first or any(map(is_example, first))):
             dataset = examples.dataset(((f"$[{number}]", item) for number, item in enumerate(first)), path.stem)
-        elif lines is not None or labels.is_export(first):
+        elif lines is not None or is_export(first):
             check_level(str(path), "token-level", level)
             dataset = labels.dataset_from_quotes(path, _needed(corpus, path), columns)
         elif is_harness(first):

@@ -3,7 +3,6 @@ from .alignment import KnownWords as KnownWords
 from .alignment import known_file as known_file
 from .alignment import partners_of as partners_of
 from .hit_locator import HitLocator as HitLocator
-from .questions import is_export as is_export
 from .quote_locator import Located as Located
 from .quote_locator import QuoteLocator as QuoteLocator
 from .quote_table import Additions as Additions

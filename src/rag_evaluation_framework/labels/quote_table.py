@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
+from ..adapt.questions import TOLD, AskedQuote, QuoteTable, asked_quotes
 from ..base import note, progress
 from ..base.files import LARGEST, checked_path, read_bytes, write_new
 from ..base.outside import first_of, name_line, one_line, shown
@@ -35,7 +36,6 @@ from ..data.ids import QueryId, QueryIds, QueryText
 from ..errors import ConfigError, DatasetError
 from ..text.markups import flat, markup_of, struck_out
 from .alignment import word_places
-from .questions import TOLD, AskedQuote, QuoteTable, asked_quotes
 from .quote_locator import NOT_SHOWN, Located, QuoteLocator
 from .suggestions import LONGEST, Suggestion, lost_parts, suggest, suggest_located
 

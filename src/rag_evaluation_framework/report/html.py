@@ -61,7 +61,7 @@ def _page(page: Page, depth: int) -> Iterator[str]:
             yield from _page(block, depth + 1)
         else:
             yield f"{_heading(block.title, depth + 1) if block.title else ''}{''.join(_block(block))}"
-    yield "</div></details>" if page.folded else "</section>" * bool(anchor)
+    yield "</div></details>" if page.folded else "</section>" if anchor else ""
 
 
 def _heading(text: str, depth: int, aside: str = "") -> str:

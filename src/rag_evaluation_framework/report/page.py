@@ -400,7 +400,7 @@ def _cut(text: str, begin: int, end: int) -> str:
         return text
     head, tail = text[:begin], text[len(text) - end :]
     head, tail = head.rpartition(" ")[0] or head, tail.partition(" ")[2] or tail
-    return f"{head}{' ' * bool(head)}…{' ' * bool(tail)}{tail}"
+    return f"{head}{' ' if head else ''}…{' ' if tail else ''}{tail}"
 
 
 def _told(text: str) -> str:

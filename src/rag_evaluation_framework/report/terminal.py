@@ -168,7 +168,7 @@ def _show_passages(console: Console, block: Passages) -> None:
     for passage in block.passages:
         label, where, note = passage.label, passage.where, passage.note
         if where or note:
-            head = Text.assemble((where, "cyan"), (", " * bool(where and note), "dim"), (note, "dim"))
+            head = Text.assemble((where, "cyan"), (", " if where and note else "", "dim"), (note, "dim"))
             if len(label) >= _INDENT:  # an id
                 head, label = Text.assemble((label, "bold"), " ", head), ""
             print_wrapped(console, head, _INDENT, label, "bold")

@@ -524,7 +524,7 @@ def find_run(name: str, root: str | Path = store.ROOT, folder: Path = Path()) ->
         return begun[0]
     if begun:
         raise _refused(f"{shown(name)} is the beginning of {len(begun)} names of runs; write more of it", runs, begun)
-    keep = f": {_KEEP} keeps the last run" * (name == store.BASELINE)
+    keep = f": {_KEEP} keeps the last run" if name == store.BASELINE else ""
     raise _refused(f"no path, run or experiment is called {shown(name)}{keep}", runs, folders)
 
 
@@ -597,7 +597,7 @@ def _refused(why: str, runs: Path, folders: Sequence[Path]) -> ResultError:
     """Return an error with the reason, the place that was searched, the runs there, and how to name one."""
     where, found = one_line(str(runs), _WIDEST), [*_newest_first(folders)]
     others = sorted(one_line(path.name, _WIDEST) for path in {*folders} - {run.folder for run in found})
-    damaged = ", ".join(others[:_MOST_LISTED]) + f", … ({len(others)})" * (len(others) > _MOST_LISTED)
+    damaged = ", ".join(others[:_MOST_LISTED]) + (f", … ({len(others)})" if len(others) > _MOST_LISTED else "")
     if not found:
         return ResultError(
             f"{why}; there are no runs in {where}{f', not readable as runs: {damaged}' if others else ''}; "
@@ -607,9 +607,8 @@ def _refused(why: str, runs: Path, folders: Sequence[Path]) -> ResultError:
         "  ".join(one_line(text, _WIDEST) for text in ("", run.folder.name, run.created, run.name))
         for run in found[:_MOST_LISTED]
     )
-    return ResultError(
-        f"{why}; the {f'newest {_MOST_LISTED} of {len(found)} ' * (len(found) > _MOST_LISTED)}runs in {where}:\n"
-        + "".join(f"{line}\n" for line in lines)
-        + f"not readable as runs: {damaged}\n" * bool(others)
-        + "name a run by its path, its folder or the beginning of that, its experiment, or as last, last~1 and so on"
-    )
+    newest = f"newest {_MOST_LISTED} of {len(found)} " if len(found) > _MOST_LISTED else ""
+    told = [f"{why}; the {newest}runs in {where}:", *lines]
+    told += [f"not readable as runs: {damaged}"] if others else []
+    how = "name a run by its path, its folder or the beginning of that, its experiment, or as last, last~1 and so on"
+    return ResultError("\n".join([*told, how]))

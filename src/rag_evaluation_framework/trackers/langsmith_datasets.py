@@ -114,7 +114,7 @@ def push_dataset(
     created, missing = (tuple(map(_query_id, examples)) for examples in (done.create, done.missing))
     sent, skipped = {*created, *updated}, count_skipped(dataset.skipped)
     left_out = [f"metadata {key!r} of the dataset" for key in dataset.metadata]
-    left_out += [f"{skipped:,} skipped question{'s' * (skipped != 1)}"] * bool(skipped)
+    left_out += [f"{skipped:,} skipped question{'s' * (skipped != 1)}"] if skipped else []
     return PushReport(
         name=stored.name,
         url=stored.url or "",

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, cast
 
+from ...adapt.questions import question_rows
 from ...base.files import LARGEST, read_bytes
 from ...base.interrupts import finish
 from ...base.outside import shown
@@ -34,7 +35,6 @@ from ...datasets.checks.lint import wording_key
 from ...datasets.load import load_unfinished
 from ...datasets.native import file_state, replace_dataset
 from ...errors import DatasetError, InputError
-from ...labels.questions import question_rows
 from ...labels.relabelling import Relabelled, relabel
 from ...text.text_locator import TextLocator
 from .passages import Places, moved_ends

@@ -348,7 +348,8 @@ def _difference(span: CharacterSpan, content: str) -> dict[str, Any]:
     ours, there = span.text.split(), content[span.start : span.end].split()
     same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(ours, there, strict=False)))
     begin = max(same - 1, 0)
-    label, other = ("… " * (begin > 0) + " ".join(words[begin : begin + _WORDS]) for words in (ours, there))
+    left_out = ["…"] if begin else []
+    label, other = (" ".join([*left_out, *words[begin : begin + _WORDS]]) for words in (ours, there))
     return {"label": label, "there": other, "why": why}
 
 

@@ -409,9 +409,10 @@ def answer_blocks(
         more = len(others) - _MOST_PLACES
         if more > 0:
             passages.append(Passage((), f"{more:,} more place{'s' * (more > 1)}", "or"))
-        named = f"Answer {number + 1} of {count}" if count > 1 else "Answer"
-        edited = ", edited" * (before is not None and answer != before.answers[number])
-        yield Passages(tuple(passages), f"{named}{edited}{', dropped' * (number in dropped)}", around, rows)
+        told = [f"Answer {number + 1} of {count}" if count > 1 else "Answer"]
+        told += ["edited"] if before is not None and answer != before.answers[number] else []
+        told += ["dropped"] if number in dropped else []
+        yield Passages(tuple(passages), ", ".join(told), around, rows)
 
 
 def _passage(label: Label, before: str, texts: LabelTexts, most: int) -> Passage:

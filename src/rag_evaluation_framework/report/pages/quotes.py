@@ -272,7 +272,7 @@ class _Update:
     def _answers(self, answers: Sequence[Answer[CharacterSpan]]) -> Iterator[Line]:
         """Yield where the answers of a question are; the places of one are told apart by "or"."""
         spans = [
-            ("or " * (number > 0 and not at), span)
+            ("or " if number > 0 and at == 0 else "", span)
             for answer in answers
             for number, place in enumerate(answer.places)
             for at, span in enumerate(place)
@@ -309,8 +309,9 @@ def _shown(change: LabelChange, corpus: Corpus, lines: LinePlaces) -> Passage:
     is_there = now.doc_id == change.before.doc_id and not change.carried.why
     told = f"{change.kind if is_there else change.reason}: {question}"
     told = f"{told} (its text stands only here now)" if change.kind == "gone" else told
-    parts = Part(f"{before} " * bool(before), "muted"), *word_diff(change.before.text, now.text)
-    return Passage((*parts, Part(f" {behind}" * bool(behind), "muted")), lines.path(now), change.id, told)
+    parts = word_diff(change.before.text, now.text)
+    around = (Part(f"{before} " if before else "", "muted"), Part(f" {behind}" if behind else "", "muted"))
+    return Passage((around[0], *parts, around[1]), lines.path(now), change.id, told)
 
 
 def word_diff(before: str, now: str) -> Iterator[Part]:
