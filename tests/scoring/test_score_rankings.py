@@ -712,10 +712,15 @@ def test_what_cannot_be_read_for_another_reason_is_said_with_its_question():
 
 
 @pytest.mark.parametrize(
-    "rankings", [{"a": {"x": 2.0, "y": 1.0}, "b": ["y", "x"]}, {"a": ["x", "y"], "b": {}, "c": []}]
+    "rankings",
+    [
+        {"a": {"x": 2.0, "y": 1.0}, "b": ["y", "x"]},
+        {"a": ["x", "y"], "b": {}, "c": []},
+        dict.fromkeys("abcde", ("y", "x")),
+    ],
 )
 def test_questions_of_different_forms_score_as_each_by_itself(rankings):
-    truth = {"a": {"x": 2, "y": 0}, "b": ("y",), "c": {"z"}}
+    truth = {"a": {"x": 2, "y": 0}, "b": ("y",), "c": {"z"}, "d": ["x"], "e": frozenset("x")}
     together = score_rankings(truth, rankings, SCORES)
     for query in truth:
         own = {name: ranking for name, ranking in rankings.items() if name == query}

@@ -25,6 +25,16 @@ def test_the_unit_of_scores_changes_no_power():
         assert power(4, 0.9, pairs, changed=changed) == pytest.approx(power(0.4, 0.09, pairs, changed=changed))
 
 
+@pytest.mark.parametrize("pairs", [10, 15, 30])
+@pytest.mark.parametrize("shift", [0.2, 0.5])
+def test_power_of_changes_of_any_size_is_that_of_the_noncentral_t_distribution(pairs, shift):
+    patterns = 2.0 ** (pairs - 1)  # of signs, on either side
+    critical = stats.t.isf(np.floor(0.05 * patterns) / patterns / 2, pairs - 1)
+    centre = shift * sqrt(pairs)
+    exact = stats.nct.sf(critical, pairs - 1, centre) + stats.nct.cdf(-critical, pairs - 1, centre)
+    assert power(shift, 1 / sqrt(pairs), pairs) == pytest.approx(exact, abs=0.009)
+
+
 def test_what_is_detectable_is_found_four_times_in_five():
     # Without a difference it is the error rate:
     assert power(0, 0.003, 10_000) == pytest.approx(0.05, abs=1e-4)

@@ -119,6 +119,8 @@ def test_latency_is_the_sum_of_the_stages_interpolated_linearly():
     assert verdict(result, "p50 <= 0.08s where tags=billing").told == (
         "80.0 ms, 1 question timed, the first question apart"
     )
+    second = timed(ALL, search=[math.nan, *seconds[1:]], rerank=[math.nan] * 8)  # the first that was timed
+    assert verdict(second, "p50 <= 80ms").told == "45.0 ms, 6 questions timed, the first question apart"
 
 
 @pytest.mark.parametrize(

@@ -44,12 +44,21 @@ def test_a_run_is_gated_and_compared_with_its_baseline_without_the_command_line(
     assert 'failures="1"' in junit
 
 
-def test_a_drop_of_a_score_that_the_baseline_does_not_have_is_refused_before_anything_is_asked(tmp_path, monkeypatch):
+def test_gates_that_cannot_be_measured_are_refused_before_anything_is_asked(tmp_path, monkeypatch):
     make_project(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.delitem(sys.modules, "own", raising=False)
     gated(tmp_path, metrics=["hit"])
-    with pytest.raises(
-        ConfigError, match=r"gate 'mrr@2 drop <= 0\.1': the baseline 'search' has no score mrr@2; there are"
-    ):
-        gated(tmp_path, retriever="own:failing", baseline="last", gates=["mrr@2 drop <= 0.1"])
+    drop = {"baseline": "last", "gates": ["hit@2 drop <= 0.1"]}
+    (_, same, _) = gated(tmp_path, metrics=["hit"], **drop).result.gates
+    assert same.verdict == "passed"
+
+    def refused(*gates):
+        with pytest.raises(ConfigError) as error:
+            gated(tmp_path, retriever="own:failing", baseline="last", gates=[*gates])
+        return str(error.value)
+
+    assert "gate 'mrr@2 drop <= 0.1': the baseline 'search' has no score mrr@2; there are" in refused(
+        "mrr@2 drop <= 0.1"
+    )
+    assert "gate 'mrr@2 >= 0': cannot fail, as 0.000 is the worst that is possible" in refused("mrr@2 >= 0")

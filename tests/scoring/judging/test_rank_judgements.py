@@ -54,3 +54,4 @@ def test_a_result_that_repeats_a_unit_takes_no_rank():
     judged = columns([([7, 7, 8, 7, 9], {9: 1.0, 7: 2.0})])
     assert (judged.found.rank.tolist(), judged.found.gain.tolist()) == ([0, 2], [2.0, 1.0])
     assert judged.repeats.position.tolist() == [1, 3]
+    assert columns([([7, 7, 8, 7, 9], {9: 1.0})]).first_relevant.tolist() == [5]
