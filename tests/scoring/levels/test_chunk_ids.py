@@ -299,8 +299,8 @@ def test_a_function_names_chunks():
     assert result.metrics["chunk_recall"] == 0.5
     assert result.config["chunk_id"].endswith(":composite")
 
-    # Of equal texts without places the first gives the name, as nothing tells them apart:
-    plain = [Chunk("twice", SENTENCES[0], DocumentId("faq.md"))] * 2
+    # Of equal texts that have no place the first gives the name, as nothing tells them apart:
+    plain = [Chunk("twice", "It is not in the corpus.", DocumentId("faq.md"))] * 2
     assert scores(dataset(ChunkId("faq.md:0")), Listing(plain), k=1, chunk_id=composite) == (1.0, 1.0)
 
     # A function that names chunks names each by one id:
