@@ -208,7 +208,7 @@ def test_a_retriever_that_cannot_index_ends_in_a_message_and_leaves_no_run(rag_e
         ([*FLAGS, "--retriever", "bm25:k1=x"], "error: BM25Retriever: k1='x'; expected a number of at least 0"),
         (
             [*FLAGS, "--retriever", "bm25:k1=1.2,chunker=sentence", "--chunker", "sentence"],
-            "retriever 'bm25:k1=1.2,chunker=sentence' holds its chunker, and chunker is given beside it",
+            "error: chunker is given inside of the retriever and beside it; leave one of them out",
         ),
         ([*FLAGS, "--retriever", "nonsense"], "bm25"),
         ([*FLAGS, "--retriever", "nowhere:search"], "cannot be imported"),
@@ -600,6 +600,7 @@ def test_a_retriever_with_parameters_keeps_the_chunker_of_the_file(rag_eval, fol
         ("retriever: {type: bm25, k1: 2}\nchunker: sentence", ["--set", "retriever.chunker=recursive-character"]),
         ("retriever: {type: bm25, k1: 2, chunker: sentence}", ["--chunker", "recursive-character"]),
         ("retriever: bm25:k1=2,chunker=sentence", ["--chunker", "recursive-character"]),
+        ("retriever: bm25:k1=2,chunker=sentence", ["--retriever", "bm25:k1=2", "--chunker", "recursive-character"]),
     ],
 )
 def test_parts_of_options_replace_those_of_the_file_wherever_they_stand(rag_eval, folder, written, options):
@@ -609,6 +610,29 @@ def test_parts_of_options_replace_those_of_the_file_wherever_they_stand(rag_eval
     assert (retriever["chunker"]["type"], retriever["k1"]) == ("recursive-character", 2)
 
 
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (
+            ["--set", "retriever.chunker.chunk_size=123", "--set", "chunker.chunk_size=456"],
+            "chunker.chunk_size is given",
+        ),
+        (["--chunker", "sentence", "--set", "retriever.chunker=recursive-character"], "chunker is given inside"),
+        (["--retriever", "bm25:chunker=3"], "--retriever: expected a text or a mapping, got 3"),
+        (["--set", "retriever.chunker=3"], "--retriever: expected a text or a mapping, got 3"),
+        (["--retriever", "vector-rag:embedder=lsa,api_key=plainsecret99", "--embedder", "lsa"], "embedder is given"),
+    ],
+)
+def test_parts_of_options_that_contradict_each_other_are_refused(rag_eval, folder, options, told):
+    (folder / "own.yaml").write_text(
+        "corpus: docs\ndataset: questions.csv\nretriever: {type: bm25, chunker: {type: sentence, chunk_size: 300}}\n"
+    )
+    outcome = rag_eval("run", "own.yaml", *options)
+    assert outcome.code == 2
+    assert told in outcome.err
+    assert "plainsecret99" not in outcome.err
+
+
 def test_a_part_that_a_file_gives_twice_is_refused(rag_eval, folder):
     (folder / "own.yaml").write_text(
         "corpus: docs\ndataset: questions.csv\nchunker: sentence\n"
@@ -616,7 +640,7 @@ def test_a_part_that_a_file_gives_twice_is_refused(rag_eval, folder):
     )
     outcome = rag_eval("run", "own.yaml", "--k", "5")
     assert outcome.code == 2
-    assert "holds its chunker, and chunker is given beside it, too; leave one of them out" in outcome.err
+    assert "own.yaml: chunker is given inside of the retriever and beside it; leave one of them out" in outcome.err
 
 
 NOT_GATED = "a shard is not gated, nor compared with a baseline"

@@ -23,7 +23,7 @@ from rag_evaluation_framework.errors import (
     MissingDependency,
     TokenizerError,
 )
-from rag_evaluation_framework.runs import load_config, parse_config
+from rag_evaluation_framework.runs import RunSpec, load_config, parse_config
 
 REFUNDS = "Refunds take five working days."
 
@@ -174,8 +174,7 @@ def test_components_are_written_short_or_nested(folder, content, retriever):
     [
         (
             {"retriever": "bm25:k1=2,chunker=sentence", "chunker": "sentence"},
-            "test: retriever 'bm25:k1=2,chunker=sentence' holds its chunker, and chunker is given beside it, too; "
-            "leave one of them out",
+            "test: chunker is given inside of the retriever and beside it; leave one of them out",
         ),
         (
             {"retriever": "own:search", "chunker": {"type": "sentence"}, "embedder": "lsa"},
@@ -184,8 +183,7 @@ def test_components_are_written_short_or_nested(folder, content, retriever):
         ),
         (
             {"retriever": {"type": "bm25", "chunker": "sentence"}, "chunker": "sentence"},
-            "test: retriever {'type': 'bm25', 'chunker': 'sentence'} holds its chunker, and chunker is given beside "
-            "it, too; leave one of them out",
+            "test: chunker is given inside of the retriever and beside it; leave one of them out",
         ),
     ],
     ids=["text", "own", "mapping"],
@@ -202,10 +200,18 @@ def test_parts_beside_a_retriever_that_holds_its_own_are_refused_with_advice(fol
         {"retriever": "bm25:k1=2,chunker=sentence"},
         {"retriever": "bm25:k1=2", "chunker": "sentence"},
         {"retriever": {"type": "bm25", "k1": 2}, "chunker": {"type": "sentence"}},
+        {"retriever": {"type": "bm25", "k1": 2, "chunker": "sentence"}},
     ],
 )
 def test_parts_are_in_a_retriever_with_parameters_or_beside_it(folder, content):
     assert experiment(folder, **content).retriever == BM25Retriever(SentenceChunker(), k1=2)
+    assert RunSpec(**content).retriever == {"type": "bm25", "k1": 2}  # the same description
+
+
+@pytest.mark.parametrize("content", [{"embedder": None}, {"retriever": {"type": "vector-rag", "embedder": None}}])
+def test_vectors_need_an_embedder(folder, content):
+    with pytest.raises(ConfigError, match="retriever vector-rag needs an embedder, and embedder is none"):
+        experiment(folder, **{"retriever": "vector-rag", **content})
 
 
 @pytest.mark.parametrize(

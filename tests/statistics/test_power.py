@@ -36,6 +36,9 @@ def test_power_of_changes_of_any_size_is_that_of_the_noncentral_t_distribution(p
 
 
 def test_what_is_detectable_is_found_four_times_in_five():
+    # Where nothing can change, nothing is found:
+    assert power(0, 0.0, 10, step=0.1) == 0
+
     # Without a difference it is the error rate:
     assert power(0, 0.003, 10_000) == pytest.approx(0.05, abs=1e-4)
 

@@ -59,8 +59,21 @@ def test_a_part_is_varied_wherever_the_run_gives_it_and_is_not_given_by_two_axes
     over = {"chunker": ["sentence", "recursive-character"]}
     base = RunSpec(corpus="docs", dataset="questions.csv", retriever="bm25:k1=2,chunker=sentence")
     assert [cell.spec.chunker for cell in swept(base=base, over=over).cells] == over["chunker"]
-    with pytest.raises(ConfigError, match="holds its chunker, and chunker is given beside it"):
-        _ = swept(over={**over, "retriever": ["bm25:chunker=sentence"]}).cells
+    for inside in ({"retriever": ["bm25:chunker=sentence"]}, {"retriever.chunker": ["sentence"]}):
+        with pytest.raises(ConfigError, match="cell 1, chunker=sentence: chunker is given inside of the retriever and"):
+            _ = swept(over={**over, **inside}).cells
+
+
+def test_parameters_of_a_retriever_in_python_are_varied_with_those_of_its_chunker():
+    over = {"retriever.k1": [1, 2], "retriever.chunker.chunk_size": [30, 40]}
+    base = RunSpec(corpus="docs", dataset="questions.csv", retriever=BM25Retriever(SentenceChunker(100)))
+    cells = swept(base=base, over=over).cells
+    assert [(cell.spec.retriever["k1"], cell.spec.chunker["chunk_size"]) for cell in cells] == [
+        (1, 30),
+        (1, 40),
+        (2, 30),
+        (2, 40),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -82,7 +95,7 @@ def test_a_component_is_set_before_its_parameters_and_a_parameter_of_one_inside_
     sweep = swept(
         over={"retriever.chunker.chunk_size": [200], "retriever.k1": [1.0, 2.0], "retriever": ["bm25"]}, base=BASE
     )
-    with pytest.raises(ConfigError, match=r"retriever\.embedder\.dimensions is a parameter of the embedder"):
+    with pytest.raises(ConfigError, match=r"embedder\.dimensions is a parameter of the embedder"):
         _ = swept(over={"retriever.embedder.dimensions": [2], "retriever": ["bm25"]}).cells
     assert [cell.spec.retriever["k1"] for cell in sweep.cells] == [1.0, 2.0]
     assert sweep.cells[0].spec.chunker["chunk_size"] == 200

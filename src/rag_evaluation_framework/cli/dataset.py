@@ -372,7 +372,8 @@ def review(
     anew = [*again, *option("--corpus", corpus), *option("--chunks", chunks)]
     written = [*again, "--output", str(dataset.with_name(f"{dataset.stem}-reviewed{dataset.suffix}"))]
     stay = counts.accepted + counts.edited + counts.open
-    following = [anew] * bool(counts.open) + [written] * bool(stay) or [[*anew, "--all"]]
+    following = [command for command, is_next in ((anew, counts.open), (written, stay)) if is_next]
+    following = following or [[*anew, "--all"]]
     print_text(f"\n{counted()}. Next:{command_lines(*following)}")
 
 

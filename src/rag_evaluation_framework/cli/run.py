@@ -67,7 +67,7 @@ def run(
         resume: Take the answers of an interrupted run also from servers and databases, or ask all questions again; by
             default taken where nothing can have changed.
     """
-    flags = runs.with_parts_beside(options.keys_of(keys, settings or ()))
+    flags = options.keys_of(keys, settings or ())
     if config is not None and no_config:
         raise ConfigError(f"the configuration {config} and --no-config were given; expected one of them")
     if config is None and not no_config and "corpus" not in flags:
@@ -195,8 +195,8 @@ def _cleaned_up(retriever: rag.Retriever, cleanup: retrievers.Cleanup) -> Genera
 
 def _run_file(config: Path | None, flags: dict[str, Any], settings: Set[str]) -> tuple[runs.RunSpec, Path]:
     """Return what is to be run, by keys of which `--set` gives some, and the folder to which its paths are relative."""
-    named = {key: f"--set {key}" if key in settings else options.name_of(key) for key in flags}
     whole: dict[str, Any] = {"save_results_path": str(Path(".rag-eval").absolute())}
+    given = runs.with_parts_beside(flags)
     if config is None:
         if "dataset" not in flags:
             made = sorted(map(str, Path(".rag-eval").glob("*.yaml")))
@@ -206,16 +206,20 @@ def _run_file(config: Path | None, flags: dict[str, Any], settings: Set[str]) ->
                 "documents"
             )
     else:
-        whole |= _taken(config, flags)
-    whole |= {key: value for key, value in flags.items() if "." not in key}
-    for key in flags.keys() - whole.keys():
-        sweeps.set_key(whole, key, flags[key], f"--set {key}")
+        taken, given = _beside(config, flags)
+        whole |= taken
+    for key in sorted(given, key=lambda key: key.count(".")):  # a component before its parameters
+        sweeps.set_key(whole, key.split("."), given[key], f"--set {key}")
+    named = {key: f"--set {key}" if key in settings else options.name_of(key) for key in flags}
+    named |= dict.fromkeys(given.keys() - flags.keys(), "--retriever")  # which holds it
     source, folder = ("the options", Path()) if config is None else (str(config), config.parent)
     return runs.parse_config(whole, source, named), folder
 
 
-def _taken(config: Path, flags: dict[str, Any]) -> dict[str, Any]:
-    """Return the keys of a configuration that hold beside options."""
+def _beside(config: Path, flags: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the keys of a configuration that hold beside options, and these options, parts beside the retriever."""
+    file = runs.load_config(config).model_dump(exclude_unset=True)
+    flags = runs.with_parts_beside(flags, file.get("retriever"))
     replaced, parts = {*flags}, {"retriever", *runs.PARTS}
     if not runs.takes_parts(flags.get("retriever")):  # it replaces the whole pipeline of the file
         replaced |= parts
@@ -227,7 +231,7 @@ def _taken(config: Path, flags: dict[str, Any]) -> dict[str, Any]:
         replaced |= {*_ABOUT_ENGINES, "scope_prefix"}
     elif flags.keys() & parts:
         replaced |= {*_ABOUT_ENGINES}
-    return runs.load_config(config).model_dump(exclude_unset=True, exclude=replaced)
+    return {key: value for key, value in file.items() if key not in replaced}, flags
 
 
 def _config_in(root: Path, flags: dict[str, Any]) -> Path | None:
@@ -240,7 +244,7 @@ def _config_in(root: Path, flags: dict[str, Any]) -> Path | None:
     if len(found) > 1:
         raise ConfigError(f"{' and '.join(map(str, found))} are there; expected one configuration, or name one")
     for path in found:
-        taken = ", ".join(_taken(path, flags)) or "nothing"
+        taken = ", ".join(_beside(path, flags)[0]) or "nothing"
         note(f"of {one_line(str(path))} is used: {taken}; --no-config leaves it alone")
     return found[0] if found else None
 

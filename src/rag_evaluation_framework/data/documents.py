@@ -336,7 +336,7 @@ class DocumentResolver:
         if elsewhere := self.alike(name):
             named = " and ".join(elsewhere[:_MOST_NAMED])
             raise DatasetError(f"the corpus has no document {name!r}, but {named} in another folder")
-        known = [*map(str, (document.id for document in self.corpus.documents[:_MOST_NAMED]))]
+        known: list[str] = [document.id for document in self.corpus.documents[:_MOST_NAMED]]
         known += ["…"] if len(self.corpus) > _MOST_NAMED else []
         raise DatasetError(f"the corpus has no document {name!r} (it has {', '.join(known)})")
 

@@ -285,7 +285,7 @@ class QuoteCheck:
         if source.suffix.lower() == ".csv" and source.is_file():
             table = read_bytes(source, DatasetError, most=LARGEST, remedy="split it").decode("utf-8", "replace")
             # Excel opens a file in the encoding of its country, unless it has the mark.
-            file.write("\ufeff" * (table[:1] == "\ufeff" or "\ufffd" in table))
+            file.write("\ufeff" if table[:1] == "\ufeff" or "\ufffd" in table else "")
             delimiter = delimiter_of(table)
         more = (one for one in ("document", "id") if one not in self.columns and any(vars(row)[one] for row in rows))
         header = [*self.columns, *more, *TOLD]

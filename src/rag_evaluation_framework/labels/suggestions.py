@@ -181,7 +181,7 @@ def lost_parts(quote: str, locator: QuoteLocator, doc_id: str | None) -> str:
 
 
 def _named(part: str) -> str:
-    return f"“{one_line(cut_short(part, _LONGEST_PART))}”"
+    return f"“{cut_short(one_line(part), _LONGEST_PART)}”"
 
 
 # In which words a quote and a passage differ.

@@ -399,9 +399,12 @@ class RunSpec(Measuring, frozen=True):
         parts = {key: value for key in PARTS if (value := getattr(self, key)) is not None}
         kind: Any = self.retriever
         if kind is None:
-            kind = "bm25" if parts.keys() <= {"chunker"} else "vector-rag"
+            return part("retriever", {"type": "bm25" if parts.keys() <= {"chunker"} else "vector-rag", **parts})
         if takes_parts(kind):
-            return part("retriever", {**_described(kind), **parts})
+            own = _described(kind)
+            if own.get("type") == "vector-rag" and "embedder" in self.model_fields_set - parts.keys():
+                raise ConfigError("retriever vector-rag needs an embedder, and embedder is none; leave one of them out")
+            return part("retriever", {**own, **parts})
         if parts:
             listed = ", ".join(parts)
             raise ConfigError(
@@ -457,32 +460,42 @@ class RunSpec(Measuring, frozen=True):
         return make_engine(self.engine, imports=imports, allow_remote=self.allow_remote)
 
 
-def with_parts_beside(keys: Mapping[str, Any]) -> dict[str, Any]:
+def with_parts_beside(keys: Mapping[str, Any], retriever: Any = None) -> dict[str, Any]:
     """Return the keys of a run with the parts of its retriever beside it, also those that were given inside of it.
 
-    `{"retriever": "bm25:k1=2,chunker=sentence"}` is `{"retriever": {"type": "bm25", "k1": 2}, "chunker": "sentence"}`.
+    `{"retriever": "bm25:k1=2,chunker=sentence", "retriever.chunker.chunk_size": 80}` becomes
+    `{"retriever": {"type": "bm25", "k1": 2}, "chunker": "sentence", "chunker.chunk_size": 80}`.
+
+    Args:
+        keys: The keys, of which some may name a parameter.
+        retriever: What the retriever is if they do not name one.
 
     Raises:
-        ConfigError: A part is given inside and beside.
+        ConfigError: Something is given inside and beside.
     """
-    retriever = keys.get("retriever")
-    if retriever is None or not takes_parts(retriever):
+    if not takes_parts(keys.get("retriever", retriever)):
         return {**keys}
-    own = _described(retriever)
-    parts = {key: own.pop(key) for key in PARTS if key in own}
-    if twice := [key for key in parts if keys.get(key) is not None]:
-        raise ConfigError(
-            f"retriever {shown(retriever)} holds its {twice[0]}, and {twice[0]} is given beside it, too; leave one of "
-            "them out"
-        )
-    return {**keys, "retriever": own, **parts} if parts else {**keys}
+    given = {**keys}
+    if given.get("retriever") is not None:
+        own = _described(given["retriever"])
+        given |= {f"retriever.{part}": own.pop(part) for part in PARTS if part in own}
+        given["retriever"] = own["type"] if own.keys() == {"type"} else own
+    found: dict[str, Any] = {}
+    for key, value in given.items():
+        inside = key.removeprefix("retriever.")
+        name = inside if inside.partition(".")[0] in PARTS else key
+        if name in found:
+            raise ConfigError(f"{name} is given inside of the retriever and beside it; leave one of them out")
+        found[name] = value
+    return found
 
 
 def _described(retriever: str | Mapping[str, Any]) -> dict[str, Any]:
     """Return the type and parameters of a retriever."""
     if isinstance(retriever, str):
         name, given = parsed("retriever", retriever)
-        return {"type": name, **given}
+        retriever = {"type": name, **given}
+    confide_parameters(retriever)
     return {**retriever}
 
 

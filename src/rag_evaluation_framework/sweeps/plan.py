@@ -161,12 +161,16 @@ class Sweep(BaseModel, frozen=True):
             keys = dict(fixed)
             if not takes_parts(values.get("retriever")):  # a whole pipeline, as `run --retriever` is
                 keys = {key: value for key, value in keys.items() if key not in PARTS}
-            given = with_parts_beside(values)
-            for key in sorted(given, key=lambda key: key.count(".")):  # a component before its parameters
-                set_key(keys, key, given[key], key, " (only_if leaves such cells out)")
             name = ", ".join(f"{short}={levels[key]}" for key, short in varied.items())
+            told, remedy = f"cell {number}{name and ', '}{name}", " (only_if leaves such cells out)"
+            try:
+                given = with_parts_beside(values, fixed.get("retriever"))
+            except ConfigError as error:
+                raise ConfigError(f"{told}: {error}{remedy}") from None
+            for key in sorted(given, key=lambda key: key.count(".")):  # a component before its parameters
+                set_key(keys, key.split("."), given[key], key, remedy)
             keys["experiment_name"] = name or keys.get("experiment_name") or WHOLE
-            spec = parse_config(keys, f"cell {number}{name and ', '}{name}")
+            spec = parse_config(keys, told)
             known = {key: plain(value) for key, value in values.items()}
             cells.append(Cell(number, name or WHOLE, levels, known, spec))
         return tuple(cells)

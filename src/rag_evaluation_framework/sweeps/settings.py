@@ -12,7 +12,6 @@ from ..contracts.registry.building import parsed
 from ..contracts.registry.loading import KINDS
 from ..errors import ConfigError
 from ..runs import RunSpec
-from ..runs.spec import PARTS, takes_parts
 
 _ITEM = re.compile(r"""\s*('[^']*'|"[^"]*"|\[[^\]]*\]|\{[^}]*\}|[^,]*)\s*(?:,|$)""")
 
@@ -47,18 +46,12 @@ def _scalar(text: str) -> Any:
     return text if is_object(found) and text[0] != "{" else found  # eval:help: is a text
 
 
-def set_key(keys: dict[str, Any], key: str, value: Any, axis: str, remedy: str = "") -> None:
-    """Set a key of a run, or a parameter of the component that it holds: `retriever.k1`.
+def set_key(keys: dict[str, Any], path: Sequence[str], value: Any, axis: str, remedy: str = "") -> None:
+    """Set a key, or a parameter of the component that a key holds.
 
     Raises:
         ConfigError: There is no such component; the message ends with the remedy.
     """
-    path = key.split(".")
-    is_beside = path[0] == "retriever" and path[1:2] and path[1] in PARTS and takes_parts(keys.get("retriever"))
-    _set(keys, path[1:] if is_beside else path, value, axis, remedy)
-
-
-def _set(keys: dict[str, Any], path: Sequence[str], value: Any, axis: str, remedy: str) -> None:
     key, *inner = path
     if not inner:
         keys[key] = value
@@ -80,5 +73,5 @@ def _set(keys: dict[str, Any], path: Sequence[str], value: Any, axis: str, remed
         part = {"type": name, **given}
     else:
         part = dict(held) if is_object(held) else describe(held)
-    _set(part, inner, value, axis, remedy)
+    set_key(part, inner, value, axis, remedy)
     keys[key] = part

@@ -90,7 +90,7 @@ def _identity(info: DatasetInfo) -> Iterator[tuple[str, str]]:
         known = ", ".join(f"{key}: {shown(value)}" for key, value in info.metadata.items())
         yield "metadata", one_line(known, _LONGEST)
     columns = [f"{name_line(key)} ({count:,})" for key, count in info.metadata_columns.items()]
-    more = [f"{len(columns) - _MOST_COLUMNS:,} more"] * (len(columns) > _MOST_COLUMNS)
+    more = [f"{len(columns) - _MOST_COLUMNS:,} more"] if len(columns) > _MOST_COLUMNS else []
     yield "metadata columns", ", ".join([*columns[:_MOST_COLUMNS], *more]) or _UNDEFINED
 
 

@@ -52,7 +52,7 @@ class Keys:
     def line(self) -> str:
         """The line above the prompt."""
         named = ", ".join(f"{key.typed} {key.short}" for key in self.keys if key.short)
-        return f"{self.intro}{' ' * bool(self.intro and named)}{named and f'{named}, ? help'}"
+        return " ".join(filter(None, [self.intro, f"{named}, ? help" if named else ""]))
 
     @property
     def help(self) -> Lines:
