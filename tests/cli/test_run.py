@@ -601,6 +601,7 @@ def test_a_retriever_with_parameters_keeps_the_chunker_of_the_file(rag_eval, fol
         ("retriever: {type: bm25, k1: 2, chunker: sentence}", ["--chunker", "recursive-character"]),
         ("retriever: bm25:k1=2,chunker=sentence", ["--chunker", "recursive-character"]),
         ("retriever: bm25:k1=2,chunker=sentence", ["--retriever", "bm25:k1=2", "--chunker", "recursive-character"]),
+        ("embedder: lsa\nchunker: recursive-character", ["--retriever", "bm25:k1=2"]),
     ],
 )
 def test_parts_of_options_replace_those_of_the_file_wherever_they_stand(rag_eval, folder, written, options):

@@ -47,12 +47,13 @@ def test_cells_are_the_product_of_the_axes_the_last_varying_fastest():
 def test_a_retriever_of_an_axis_replaces_the_parts_of_the_run_as_the_option_does():
     base = BASE.model_copy(update={"chunker": "sentence", "embedder": "lsa"})
     retrievers = ["own:search", "vector-rag", "vector-rag:candidates=9", {"type": "vector-rag", "candidates": 9}]
-    own, *others, holding = swept(
-        base=base, over={"retriever": [*retrievers, "vector-rag:chunker=sentence-window"]}
+    own, *others, holding, lexical = swept(
+        base=base, over={"retriever": [*retrievers, "vector-rag:chunker=sentence-window", "bm25"]}
     ).cells
     assert own.spec.pipeline == {"retriever": "own:search"}
     assert [(cell.spec.chunker, cell.spec.embedder) for cell in others] == [("sentence", "lsa")] * 3
     assert (holding.spec.chunker, holding.spec.embedder) == ("sentence-window", "lsa")
+    assert lexical.spec.pipeline == {"retriever": "bm25", "chunker": "sentence"}
 
 
 def test_a_part_is_varied_wherever_the_run_gives_it_and_is_not_given_by_two_axes():

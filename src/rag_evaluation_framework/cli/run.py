@@ -221,8 +221,7 @@ def _beside(config: Path, flags: dict[str, Any]) -> tuple[dict[str, Any], dict[s
     file = runs.load_config(config).model_dump(exclude_unset=True)
     flags = runs.with_parts_beside(flags, file.get("retriever"))
     replaced, parts = {*flags}, {"retriever", *runs.PARTS}
-    if not runs.takes_parts(flags.get("retriever")):  # it replaces the whole pipeline of the file
-        replaced |= parts
+    replaced |= {*runs.PARTS} - {*runs.made_of(flags.get("retriever"))}  # of a whole pipeline, all
     if flags.keys() & {*_WHOLE}:
         replaced |= {*parts, *_WHOLE, *_ORDER}
     elif flags.keys() & parts:

@@ -30,8 +30,8 @@ from .shown import number as number
 from .spec import PARTS as PARTS
 from .spec import RunSpec as RunSpec
 from .spec import load_config as load_config
+from .spec import made_of as made_of
 from .spec import parse_config as parse_config
-from .spec import takes_parts as takes_parts
 from .spec import with_parts_beside as with_parts_beside
 from .store import check_root as check_root
 from .texts import texts_of_runs as texts_of_runs

@@ -82,8 +82,8 @@ else:
 
 PARTS = ("chunker", "embedder", "vector_store")
 _PIPELINE = ("retriever", *PARTS)
-_OF_PARTS = ("bm25", "vector-rag")
-"""Retrievers that are made of a chunker and the like beside them, or hold these where they have parameters."""
+_MADE_OF = {"bm25": ("chunker",), "vector-rag": PARTS}
+"""Retrievers that are made of parts beside them, or hold these where they have parameters."""
 _OPTIONS_OF = {"order": "rankings", "ties": "rankings", "allow_custom_prefix": "engine", "allow_remote": "engine"}
 """Keys that mean something only beside another one."""
 _BESIDE = {"rankings": ("engine", *_PIPELINE, "scope_prefix", "ingest", "cleanup"), "engine": _PIPELINE}
@@ -400,7 +400,7 @@ class RunSpec(Measuring, frozen=True):
         kind: Any = self.retriever
         if kind is None:
             return part("retriever", {"type": "bm25" if parts.keys() <= {"chunker"} else "vector-rag", **parts})
-        if takes_parts(kind):
+        if made_of(kind):
             own = _described(kind)
             if own.get("type") == "vector-rag" and "embedder" in self.model_fields_set - parts.keys():
                 raise ConfigError("retriever vector-rag needs an embedder, and embedder is none; leave one of them out")
@@ -473,7 +473,7 @@ def with_parts_beside(keys: Mapping[str, Any], retriever: Any = None) -> dict[st
     Raises:
         ConfigError: Something is given inside and beside.
     """
-    if not takes_parts(keys.get("retriever", retriever)):
+    if not made_of(keys.get("retriever", retriever)):
         return {**keys}
     given = {**keys}
     if given.get("retriever") is not None:
@@ -499,10 +499,10 @@ def _described(retriever: str | Mapping[str, Any]) -> dict[str, Any]:
     return {**retriever}
 
 
-def takes_parts(retriever: Any) -> bool:
-    """Return whether a retriever, as a configuration gives it, is made of parts, and no whole pipeline."""
+def made_of(retriever: Any) -> tuple[str, ...]:
+    """Return the parts that a retriever, as a configuration gives it, is made of; none of a whole pipeline."""
     kind = retriever.get("type") if is_object(retriever) else retriever
-    return kind is None or (isinstance(kind, str) and kind.partition(":")[0] in _OF_PARTS)
+    return PARTS if kind is None else _MADE_OF.get(kind.partition(":")[0], ()) if isinstance(kind, str) else ()
 
 
 def _dataset(

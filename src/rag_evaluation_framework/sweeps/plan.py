@@ -36,7 +36,7 @@ from ..data.score_table import full_name
 from ..errors import ConfigError, Interrupted
 from ..runs import Evaluation, EvaluationConfig, RunSpec, parse_config, store
 from ..runs.config import Measuring
-from ..runs.spec import PARTS, read_config, takes_parts, with_parts_beside
+from ..runs.spec import PARTS, made_of, read_config, with_parts_beside
 from ..runs.store import CELLS, ROOT, check_root
 from .cell import Cell, CellOutcome
 from .cells import WHOLE, Workshop, cells_progress, outcomes
@@ -158,9 +158,8 @@ class Sweep(BaseModel, frozen=True):
         varied = axis_names(key for key, values in self.axes.items() if len(values) > 1)
         cells: list[Cell] = []
         for number, (levels, values) in enumerate(wanted, 1):
-            keys = dict(fixed)
-            if not takes_parts(values.get("retriever")):  # a whole pipeline, as `run --retriever` is
-                keys = {key: value for key, value in keys.items() if key not in PARTS}
+            unused = {*PARTS} - {*made_of(values.get("retriever"))}  # all of a whole pipeline, as of `run --retriever`
+            keys = {key: value for key, value in fixed.items() if key not in unused}
             name = ", ".join(f"{short}={levels[key]}" for key, short in varied.items())
             told, remedy = f"cell {number}{name and ', '}{name}", " (only_if leaves such cells out)"
             try:
