@@ -608,7 +608,9 @@ def _refused(why: str, runs: Path, folders: Sequence[Path]) -> ResultError:
         for run in found[:_MOST_LISTED]
     )
     newest = f"newest {_MOST_LISTED} of {len(found)} " if len(found) > _MOST_LISTED else ""
-    told = [f"{why}; the {newest}runs in {where}:", *lines]
-    told += [f"not readable as runs: {damaged}"] if others else []
-    how = "name a run by its path, its folder or the beginning of that, its experiment, or as last, last~1 and so on"
-    return ResultError("\n".join([*told, how]))
+    listed = [*lines, *([f"not readable as runs: {damaged}"] if others else [])]
+    return ResultError(
+        f"{why}; the {newest}runs in {where}:\n"
+        + "".join(f"{line}\n" for line in listed)
+        + "name a run by its path, its folder or the beginning of that, its experiment, or as last, last~1 and so on"
+    )
