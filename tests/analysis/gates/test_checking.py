@@ -380,6 +380,20 @@ def test_questions_of_one_document_are_not_independent_in_a_slice_either():
     assert told.low < alone.low
 
 
+def test_a_drop_of_questions_on_one_document_is_no_claim_about_others():
+    documents = [DocumentId(f"d{number}") for number in range(10)]
+    corpus = Corpus([Document(name, f"document {name}") for name in documents])
+    entries = [DocumentLevelGroundTruth(query(number), [documents[number // 10]]) for number in range(100)]
+    dataset = Dataset(entries, DOCUMENT, corpus=corpus)
+
+    def found(every):
+        known = {f"question {number}": documents[number // 10] for number in range(0, 100, every)}
+        return evaluate(lambda text, k: [{"doc_id": known[text]}] if text in known else [], dataset, k=1, budgets=[])
+
+    told = verdict(found(2), "population(recall@1) drop <= 0.9 where document=d0", found(1), cluster=None).told
+    assert "needs labels in at least 6 documents, and they are in 1" in told
+
+
 def test_a_skipped_question_is_lost_in_the_slice_of_its_document():
     found = verdict(run(lambda _: 1, skipped=(2,)), "lost <= 0 where document=d0", ALL)
     assert (found.verdict, found.queries) == ("failed", ("q2",))
