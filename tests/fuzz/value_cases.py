@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import MISSING
+from functools import partial
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -279,8 +280,8 @@ _SPAN = data.CharacterSpan("billing.md", 2, 9, "Billing")
 def _functions(folder: Path) -> list[tuple[Callable[..., Any], dict[str, Any]]]:
     dataset, corpus, result = samples.dataset("token"), samples.corpus(), samples.result("token")
     query = data.Query(data.QueryId("q"), data.QueryText("text"))
-    evaluated = {"retriever": samples.search, "dataset": dataset, "k": 2, "budgets": ["60ch"], "tokenizer": None}
-    evaluated |= {"metrics": ["span_recall"], "corpus": corpus, "count_as_zero": [], "experiment_name": "x"}
+    evaluated = {"retriever": samples.search, "questions": dataset, "k": 2, "budgets": ["60ch"], "tokenizer": None}
+    evaluated |= {"metrics": ["span_recall"], "documents": corpus, "count_as_zero": [], "experiment_name": "x"}
     evaluated |= {"max_concurrency": 1, "on_error": "collect"}
     asked = {"retriever": samples.search, "corpus": corpus, "queries": ["text"], "cutoffs": [2], "tokenizer": None}
     found = runs.retrieve(samples.search, corpus, [entry.query for entry in dataset], [2])
@@ -322,7 +323,7 @@ def _functions(folder: Path) -> list[tuple[Callable[..., Any], dict[str, Any]]]:
         (rankings.read_rankings, {"path": kept}),
         (runs.load_config, {"path": kept}),
         (runs.parse_config, {"content": samples.CONFIG, "source": "x"}),
-        (build, {"kind": "chunker", "component": "sentence"}),
+        (partial(build, "chunker"), {"component": "sentence"}),
         (Cutoff.parse, {"text": "5"}),
         (Cutoff.parse_all, {"cutoffs": ["5"]}),
         (ScoreName.parse, {"text": "span_recall@5"}),

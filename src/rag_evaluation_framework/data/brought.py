@@ -257,7 +257,14 @@ def _listed(
         note(f"{folder}: nothing is excluded by {shown(pattern)}")
     if links:
         note(f"links to folders are not followed: {first_of([*map(str, sorted(links))], _MOST_NAMED)}")
+    outside = [str(path) for path in files.values() if path.is_symlink() and not _is_inside(path, folder)]
+    if outside:
+        note(f"links to files outside of {folder} are read: {first_of(sorted(outside), _MOST_NAMED)}")
     return files
+
+
+def _is_inside(path: Path, folder: Path) -> bool:
+    return Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder))
 
 
 def _refuse_folder(error: OSError) -> None:

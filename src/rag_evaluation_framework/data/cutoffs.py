@@ -78,7 +78,7 @@ class Cutoff:
             return given
         if isinstance(given, Integral):
             return cls(int(given))
-        if given == str(OWN_CUTOFF):
+        if isinstance(given, str) and given == str(OWN_CUTOFF):
             return OWN_CUTOFF
         match = _CUTOFF.fullmatch(given.strip()) if isinstance(given, str) else None
         if match is None:

@@ -105,7 +105,7 @@ class Corpus:
         are their own text: newlines are kept unchanged (`\r\n` stays two characters), and a byte order mark at the
         start is not part of it, so it never shifts an offset. Hidden files and folders (names that start with a dot)
         are skipped. Links to folders are not followed, whatever the pattern, and a note says so; a link to a file is
-        read.
+        read, with a note if the file is outside the folder.
 
         Args:
             folder_path: The folder.
@@ -119,7 +119,9 @@ class Corpus:
             MissingDependency: Files of a kind need a package that is not installed.
         """
         folder = checked_path(folder_path, CorpusError)
-        found = read_folder(folder, None if glob_pattern == MARKDOWN else [glob_pattern], kinds=(".md",))
+        pattern: Any = glob_pattern
+        is_default = isinstance(pattern, str) and pattern == MARKDOWN
+        found = read_folder(folder, None if is_default else [pattern], kinds=(".md",))
         return cls(_documents(found), {"source": str(folder), "glob_pattern": glob_pattern})
 
     @classmethod

@@ -482,7 +482,7 @@ def with_parts_beside(keys: Mapping[str, Any], retriever: Any = None) -> dict[st
         given["retriever"] = own["type"] if own.keys() == {"type"} else own
     found: dict[str, Any] = {}
     for key, value in given.items():
-        inside = key.removeprefix("retriever.")
+        inside = str(key).removeprefix("retriever.")
         name = inside if inside.partition(".")[0] in PARTS else key
         if name in found:
             raise ConfigError(f"{name} is given inside of the retriever and beside it; leave one of them out")
