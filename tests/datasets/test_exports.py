@@ -78,6 +78,7 @@ SQUAD = {"question": "Q?", "context": "One and one and one."}
         ("One and one and one.\n", 8, [8]),
         ("> One and\n> one and one.\n", 8, [12]),  # not verbatim: the nearest to where it should be
         ("> One and\n> one and one.\n", 16, [20]),
+        ("> One and\n> one and one.\n", 10**400, [20]),
         ("None and one.\n", 8, None),
     ],
 )

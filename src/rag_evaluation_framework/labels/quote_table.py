@@ -418,7 +418,7 @@ def _within(fate: Fate, asked: AskedQuote, locator: QuoteLocator) -> Fate:
             continue
         there = locator.locate(asked.quote, doc_id, MOST_OCCURRENCES).places
         inside = [place for place in there if start <= place[0].start and place[-1].end <= end]
-        expected = start + asked.start * (end - start) / len(asked.context)
+        expected = start + asked.start * (end - start) // len(asked.context)
         places += sorted(inside, key=lambda place: abs(place[0].start - expected))[:1]
     return replace(fate, places=tuple(places)) if places else Fate(advice="it is not in its context")
 

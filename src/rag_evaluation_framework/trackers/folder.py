@@ -5,7 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ..base.files import checked_path
 from ..contracts.roles import Outcome, Sink
+from ..errors import ConfigError
 from ..report.gated import texts_beside
 from ..runs import EvaluationResult
 from ..runs.store import ROOT, check_root
@@ -22,7 +24,7 @@ class FolderSink(Sink):
     root: str | Path = ROOT
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "root", Path(self.root))
+        object.__setattr__(self, "root", checked_path(self.root, ConfigError))
 
     @property
     def failure(self) -> str:

@@ -25,7 +25,7 @@ class JUnitSink(Sink):
     path: str | Path
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "path", Path(self.path))
+        object.__setattr__(self, "path", checked_path(self.path, ConfigError))
 
     @property
     def failure(self) -> str:
@@ -40,7 +40,7 @@ class JUnitSink(Sink):
         Raises:
             ConfigError: Something else is there, or it cannot be read.
         """
-        path = checked_path(self.path, ConfigError)
+        path = Path(self.path)
         try:
             mode = path.lstat().st_mode
         except OSError:  # there is none, or it cannot be written either, which is told later
