@@ -16,6 +16,7 @@ from rag_evaluation_framework import (
 )
 from rag_evaluation_framework.data import QueryId, QueryText
 from rag_evaluation_framework.data.levels import TOKEN
+from rag_evaluation_framework.datasets import native
 from rag_evaluation_framework.datasets.checks import lint_dataset
 from rag_evaluation_framework.errors import DatasetError, LevelMismatch
 from support.each import each
@@ -157,9 +158,22 @@ def test_saving_under_another_ending_is_refused_before_anything_is_written(tmp_p
 
 def test_a_place_that_cannot_be_written_to_is_refused(tmp_path, dataset):
     (tmp_path / "file").write_text("mine")
-    with pytest.raises(DatasetError, match=r"d\.json: cannot be written"):
+    with pytest.raises(DatasetError, match=r"d\..*cannot be written.* \(Not a directory\); choose another path"):
         save_dataset(dataset, tmp_path / "file" / "d.json")
     assert names(tmp_path) == ["file"]
+
+
+def test_a_process_that_is_killed_leaves_no_file_without_its_texts(tmp_path, dataset, monkeypatch):
+    def killed(path, text):
+        raise SystemExit
+
+    with monkeypatch.context() as patch:
+        patch.setattr(native, "write_new", killed)
+        with pytest.raises(SystemExit):
+            save_dataset(dataset, tmp_path / "d.json")
+    assert names(tmp_path) == (["d.texts"] if dataset.texts else [])
+    save_dataset(dataset, tmp_path / "d.json")
+    assert names(tmp_path) == ["d.json", "d.texts"] if dataset.texts else ["d.json"]
 
 
 def test_nothing_is_left_behind_but_the_file_itself(tmp_path, dataset):

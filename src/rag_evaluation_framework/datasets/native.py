@@ -246,8 +246,9 @@ def save_dataset(dataset: Dataset[Any], path: str | Path) -> Path:
     """
     path = checked_path(path)
     text = dataset_text(checked_dataset(dataset), path)
+    if not path.exists():  # else it is refused
+        keep_texts(dataset, path)  # before the file, which a process that is killed in between would leave without them
     write_new(path, text)
-    keep_texts(dataset, path)
     return path
 
 

@@ -70,7 +70,9 @@ def keep_texts(dataset: Dataset[Any], file: Path) -> None:
         if store.folder.is_dir() and not attributes.exists():
             write_new(attributes, _ATTRIBUTES)
     except OSError as error:
-        raise DatasetError(f"{store.folder}: texts cannot be written there ({error.strerror}); make room") from error
+        raise DatasetError(
+            f"{store.folder}: texts cannot be written there ({error.strerror}); choose another path, or make room"
+        ) from error
 
 
 def drop_texts(file: Path) -> None:
