@@ -57,14 +57,16 @@ class FunctionEmbedder(OwnFunction[OwnEmbedder], BatchEmbedder):
         """
         if not (given := list(texts)):
             return np.zeros((0, self.dimension), dtype=np.float32)
-        return as_vectors(resolved(self.function(given)), f"the embedder function {self.name}", given)
+        return self._vectors(resolved(self.function(given)), given)
 
     def embed_queries(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return one vector per question, float32, shape (len(texts), dimension)."""
         if self.query_function is None or not texts:
             return self.embed(texts)
-        vectors = [resolved(self.query_function(text)) for text in texts]
-        return as_vectors(vectors, f"the embedder function {self.name}", texts)
+        return self._vectors([resolved(self.query_function(text)) for text in texts], texts)
+
+    def _vectors(self, given: Any, texts: Sequence[str]) -> NDArray[np.float32]:
+        return as_vectors(given, f"the embedder function {self.name}", texts)
 
     @cached_property
     def _dimension(self) -> int:
