@@ -1,6 +1,7 @@
 """What becomes of a result that cannot be saved."""
 
 import copy
+import os
 import pickle
 import sys
 from dataclasses import replace
@@ -23,6 +24,7 @@ from rag_evaluation_framework import (
     load_result,
     run_experiment,
 )
+from rag_evaluation_framework.base import files
 from rag_evaluation_framework.data import QueryId, QueryText
 from rag_evaluation_framework.errors import ConfigError, ResultError, SaveFailed
 from rag_evaluation_framework.runs import check_root
@@ -100,6 +102,14 @@ def test_a_failed_save_is_copied_and_pickled_with_its_result(tmp_path):
 def test_a_root_is_tried_and_nothing_is_left_of_that(tmp_path):
     check_root(tmp_path / "kept")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_what_an_interrupted_process_left_in_a_root_is_removed_when_there_are_runs(tmp_path):
+    (tmp_path / "runs").mkdir()
+    _, lock = files._made(tmp_path)
+    os.close(lock)
+    check_root(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["runs"]
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="a folder in which not even root can make anything")

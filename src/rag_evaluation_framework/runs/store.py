@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from ..base.exits import errors_as
-from ..base.files import is_object, opened, read_json_text, read_text, temporary_folder
+from ..base.files import is_object, opened, read_json_text, read_text, remove_abandoned, temporary_folder
 from ..base.outside import bounded, error_text, fit_to_keep, harmless_json, shown
 from ..errors import ConfigError, ResultError
 
@@ -51,6 +51,7 @@ def check_root(root: Path, folder: str = RUNS) -> None:
             raise ConfigError(f"{where}, but {existing} is a file; choose another folder")
         with temporary_folder(existing):  # what is allowed, is not always possible
             pass
+    remove_abandoned(root)  # where that was tried by a process that was interrupted, before there were runs
 
 
 def run_folders(root: str | Path, created: str, dataset: str, kind: str = RUNS) -> Iterator[Path]:
