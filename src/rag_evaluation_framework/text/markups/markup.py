@@ -195,6 +195,8 @@ def _ranges(markup: Markup) -> Iterator[tuple[int, int, str]]:
             elif opened:
                 start, effect = opened.pop()
                 yield start, first, effect
-    for start, effect in (tag for opened in open_tags.values() for tag in opened):
-        if end := _PARAGRAPH_END.search(markup.source, start):
-            yield start, end.start(), effect
+    end = -1  # of the paragraph, which all that begins in it shares: it is not looked for from each
+    for start, effect in sorted(tag for opened in open_tags.values() for tag in opened if tag[1]):
+        if start > end and (found := _PARAGRAPH_END.search(markup.source, start)):
+            end = found.start()
+        yield start, end, effect
