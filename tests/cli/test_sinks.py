@@ -154,7 +154,7 @@ def test_an_interrupt_while_the_folder_is_written_keeps_the_answers(rag_eval, ow
         ("nothing", "sink 'nothing' is unknown; there are folder, junit, langsmith, step-summary"),
         ("junit", "sink 'junit' needs path, as in junit:path=..."),
         ("junit:path=5", "5 is not a path; expected one, such as 'docs' or Path('docs')"),
-        ("folder:root=0.5", "0.5 is not a path; expected one, such as 'docs' or Path('docs')"),
+        ("folder:root=0.5", "root=0.5 is not a path; expected one, such as 'runs'"),
         ("junit:path=docs", "docs: is a folder, and is not the JUnit XML of an earlier run; choose another file"),
         (
             "own:ANSWERS",

@@ -349,6 +349,7 @@ def test_runs_that_are_lost_are_reported_and_the_next_publication_is_whole(provi
         first = publish_experiment(result, "many", client=own, patience=0.2)
     experiment = providers.langsmith.experiments[first.name]
     there = (len(runs_of(providers, experiment)), len(experiment.feedback))
+    complete = complete or ("after" in fault and not losses)  # the SDK may have sent all in its first request
     assert (first.complete, first.runs, first.scores_there) == (complete, *there)
     if not complete:
         assert first.runs < first.questions or first.scores_there < first.scores

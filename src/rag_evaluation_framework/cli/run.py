@@ -196,7 +196,6 @@ def _cleaned_up(retriever: rag.Retriever, cleanup: retrievers.Cleanup) -> Genera
 def _run_file(config: Path | None, flags: dict[str, Any], settings: Set[str]) -> tuple[runs.RunSpec, Path]:
     """Return what is to be run, by keys of which `--set` gives some, and the folder to which its paths are relative."""
     whole: dict[str, Any] = {"save_results_path": str(Path(".rag-eval").absolute())}
-    given = runs.with_parts_beside(flags)
     if config is None:
         if "dataset" not in flags:
             made = sorted(map(str, Path(".rag-eval").glob("*.yaml")))
@@ -205,6 +204,7 @@ def _run_file(config: Path | None, flags: dict[str, Any], settings: Set[str]) ->
                 f"{f', such as {made[0]}' if made else ''}, or --dataset, and --corpus if the dataset brings no "
                 "documents"
             )
+        given = runs.with_parts_beside(flags)
     else:
         taken, given = _beside(config, flags)
         whole |= taken

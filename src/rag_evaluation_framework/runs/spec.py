@@ -494,8 +494,7 @@ def _described(retriever: str | Mapping[str, Any]) -> dict[str, Any]:
     """Return the type and parameters of a retriever."""
     if isinstance(retriever, str):
         name, given = parsed("retriever", retriever)
-        retriever = {"type": name, **given}
-    confide_parameters(retriever)
+        return {"type": name, **given}
     return {**retriever}
 
 

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..base.files import checked_path
+from ..base.exits import errors_as
+from ..base.outside import shown
 from ..contracts.roles import Outcome, Sink
 from ..errors import ConfigError
 from ..report.gated import texts_beside
@@ -24,7 +25,8 @@ class FolderSink(Sink):
     root: str | Path = ROOT
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "root", checked_path(self.root, ConfigError))
+        with errors_as(lambda _: ConfigError(f"root={shown(self.root)} is not a path; expected one, such as 'runs'")):
+            object.__setattr__(self, "root", Path(self.root))  # whether it can be written is tried before the work
 
     @property
     def failure(self) -> str:
