@@ -314,7 +314,7 @@ def test_a_text_that_differs_by_a_sign_from_very_many_places_is_given_up(monkeyp
     many = corpus(a="Read the terms of use. " * 6_000 + "Read the terms = of use.")
     (found,) = HitLocator(many).place((Hit(text="Readtheterms=ofuse."),))
     assert found.span is None
-    few = corpus(a="Read the terms of use. " * 400 + "Read the terms = of use.")
+    few = corpus(a="Read the terms of use. " * 80 + "Read the terms = of use.")
     (found,) = HitLocator(few).place((Hit(text="Readtheterms=ofuse."),))
-    assert found.start == 400 * 23
-    assert len(compared) < 100  # a place that shows what another one does is not compared again
+    assert found.start == 80 * 23
+    assert len(compared) < 20  # a place that shows what another one does is not compared again

@@ -293,9 +293,14 @@ class DocumentResolver:
         self._has_told = False
 
     @cached_property
-    def _paths(self) -> "tuple[_Paths, _Paths]":  # needed of names that are no ids
-        paths = {document.id: PurePosixPath(document.id) for document in self.corpus}
-        return _Paths(paths), _Paths({doc_id: path.parent / path.stem for doc_id, path in paths.items()})
+    def _paths(self) -> "_Paths":  # needed of names that are no ids
+        return _Paths({document.id: _parts(document.id) for document in self.corpus})
+
+    @cached_property
+    def _without_extension(self) -> "_Paths":
+        parts = {document.id: _parts(document.id) for document in self.corpus}
+        stems = {doc_id: tuple(PurePosixPath(name).stem for name in path[-1:]) for doc_id, path in parts.items()}
+        return _Paths({doc_id: parts[doc_id][:-1] + stem for doc_id, stem in stems.items()})
 
     def find(self, name: str) -> DocumentId | None:
         """Return the id of the one document that a name could refer to; None if none, or more than one."""
@@ -355,27 +360,26 @@ class DocumentResolver:
 
     def _is_led_to(self, name: str, doc_id: str) -> bool:
         """Return whether what a longer name has before an id ends with the folder of the corpus, if that is known."""
-        beyond = _named_parts(name)[: -len(_parts(PurePosixPath(doc_id)))]
+        beyond = _named_parts(name)[: -len(_parts(doc_id))]
         return not beyond or not self._folder or beyond[-1] == self._folder
 
     def _found(self, parts: tuple[str, ...]) -> list[DocumentId]:
-        return next((ids for paths in self._paths if (ids := paths.called(parts))), list[DocumentId]()) if parts else []
+        return (self._paths.called(parts) or self._without_extension.called(parts)) if parts else []
 
 
 def names_fully(name: str, doc_id: str) -> bool:
     """Return whether a name ends with all of an id: `guides/a.md` or `/guides/a.md`, but not `a.md`."""
-    given, own = _named_parts(name), _parts(PurePosixPath(doc_id))
+    given, own = _named_parts(name), _parts(doc_id)
     return bool(own) and given[-len(own) :] == own
 
 
 class _Paths:
     """Documents by how their paths end."""
 
-    def __init__(self, paths: Mapping[DocumentId, PurePosixPath]) -> None:
+    def __init__(self, paths: Mapping[DocumentId, tuple[str, ...]]) -> None:
         self._ending = defaultdict[tuple[str, ...], list[DocumentId]](list)
         self._whole = defaultdict[tuple[str, ...], list[DocumentId]](list)
-        for doc_id, path in paths.items():
-            parts = _parts(path)
+        for doc_id, parts in paths.items():
             self._whole[parts].append(doc_id)
             for first in range(len(parts)):
                 self._ending[parts[first:]].append(doc_id)
@@ -387,8 +391,8 @@ class _Paths:
 
 
 def _named_parts(name: str) -> tuple[str, ...]:
-    return _parts(PurePosixPath(canonical_document_id(_PAGE.sub("", name.strip()).replace("\\", "/"))))
+    return _parts(canonical_document_id(_PAGE.sub("", name.strip()).replace("\\", "/")))
 
 
-def _parts(path: PurePosixPath) -> tuple[str, ...]:
-    return path.parts[1:] if path.is_absolute() else path.parts
+def _parts(path: str) -> tuple[str, ...]:
+    return tuple(part for part in path.split("/") if part not in ("", "."))

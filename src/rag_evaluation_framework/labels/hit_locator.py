@@ -53,8 +53,8 @@ class HitLocator:
         searches, placed = _Searches(max(_FEWEST_PLACES, len(ranking) + 1)), list[Hit]()
         for hit in ranking:
             placed.append(found := self._placed(hit, searches))
-            if found.span is not None:
-                searches.taken.add(found.span)
+            if (span := found.span) is not None:
+                searches.taken.add(span)
         return tuple(placed)
 
     def _placed(self, hit: Hit, searches: "_Searches") -> Hit:
@@ -77,7 +77,7 @@ class HitLocator:
                 self.misplaced.add(CharacterSpan(hit.doc_id, max(start, 0), end))
             if len(documents) == 1 and documents[0] != hit.doc_id:
                 return self._placed(replace(hit, doc_id=documents[0]), searches)
-        alike = replace(hit, score=None)
+        alike = hit if hit.score is None else replace(hit, score=None)
         if alike not in searches.of:
             places = self._places(hit, documents, searches.limit)
             searches.of[alike] = _Search(places, iter(places))
@@ -112,7 +112,7 @@ class HitLocator:
         # Where a chunk is that carries the hash of its text, its chunker knows, if anybody does.
         find = self._locator.verbatim.places if is_from_content(hit.chunk_id) else self._locator.places_of_result
         places = [span for doc_id in searched for span in find(hit.text, doc_id, limit)]
-        if places and places[0].text.split() != hit.text.split():
+        if places and places[0].text != hit.text and places[0].text.split() != hit.text.split():
             self.by_words.add(hit.text)
         return places
 

@@ -1,10 +1,11 @@
 """Locating quotes as people copy them: verbatim, or ignoring what a renderer and an editor change."""
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
-from itertools import chain, islice
+from itertools import accumulate, chain, islice
 from operator import attrgetter
 from unicodedata import combining, normalize
 
@@ -78,7 +79,7 @@ class KeyedTexts:
     def offsets(self, number: int) -> Offsets:
         """Return where each character of a document's key stands in its source; shape (characters of the key,)."""
         if number not in self._offsets:  # of the documents in which something occurs: they take 4 bytes a character
-            self._offsets[number] = keyed(self.markups[number])[1]
+            self._offsets[number] = _key_offsets(self.markups[number])
         return self._offsets[number]
 
 
@@ -99,9 +100,12 @@ _KEYS = _Keys()
 
 def keyed(markup: Markup) -> tuple[str, Offsets]:
     """Return the key of what is shown, and where each of its characters stands in the source."""
-    text = markup.text.translate(_KEYS)
+    return markup.text.translate(_KEYS), _key_offsets(markup)
+
+
+def _key_offsets(markup: Markup) -> Offsets:  # of a text that was translated: `_KEYS` has met its characters
     codes = np.frombuffer(markup.text.encode("utf-32-le", "surrogatepass"), dtype="<u4")
-    return text, np.repeat(markup.offsets, _KEYS.lengths[codes])
+    return np.repeat(markup.offsets, _KEYS.lengths[codes])
 
 
 _NEAR = 4  # characters, of which some may be invisible
@@ -153,8 +157,8 @@ class QuotedText:
             offsets: Where the characters of the key stand in it.
             number: The character, by its number in the key.
         """
-        before, behind = self.places[number], self.places[number + 1]
-        gap, first, last = self.text[before + 1 : behind], int(offsets[number]), int(offsets[number + 1])
+        before, behind = self.places.item(number), self.places.item(number + 1)
+        gap, first, last = self.text[before + 1 : behind], offsets.item(number), offsets.item(number + 1)
         first = markup.end_of(first) if first < last else first  # ﬁ: two letters of the quote are one character here
         shown = markup.shown(first, last)
         if shown == gap:
@@ -288,11 +292,19 @@ def stretches(quote: QuotedText, texts: KeyedTexts, effort: Effort, number: int 
             rejected.add(shown)
             continue
         text, first, last = markup.text, markup.at(start), markup.at(end)
-        starts = range(first - 1, max(first - len(quote.before) - _BESIDE, 0) - 1 if before else first - 1, -1)
-        ends = range(last, min(last + len(quote.behind) + _BESIDE, len(text)) if behind else last)
-        start = next((markup.offset(at) for at in starts if _solid(text[at:first]) == before), start)
-        end = next((markup.end_of(markup.offset(at)) for at in ends if _solid(text[last : at + 1]) == behind), end)
+        ahead = text[max(first - len(quote.before) - _BESIDE, 0) : first]
+        after = text[last : last + len(quote.behind) + _BESIDE]
+        if _solid(ahead).endswith(before) and (count := _first_of(reversed(ahead), len(before))):
+            start = markup.offset(first - count)
+        if _solid(after).startswith(behind) and (count := _first_of(after, len(behind))):
+            end = markup.end_of(markup.offset(last + count - 1))
         yield Match(found, start, end)
+
+
+def _first_of(signs: Iterable[str], length: int) -> int:
+    """Return how many characters are so many without white space; 0 if none are, as of … where one of ... is asked."""
+    lengths = accumulate(len(_solid(sign)) for sign in signs) if length else ()
+    return next((count for count, reached in enumerate(lengths, 1) if reached == length), 0)
 
 
 @lru_cache(maxsize=1_024)
@@ -383,23 +395,23 @@ def chains(parts: Sequence[Sequence[Match]], markups: Sequence[Markup], limit: i
     def is_left_out(number: int, start: int, end: int) -> bool:
         return may_be_left_out(markups[number].shown(start, end))
 
-    def follows(one: Match, other: Match) -> bool:
-        is_near = one.number == other.number and one.end <= other.start <= one.end + _FARTHEST
-        return is_near and is_left_out(one.number, one.end, other.start)
-
     ways = [[[place]] for place in parts[-1]]  # from each place of a part to the last part
     for found in parts[-2::-1]:
-        ways = [
-            [*islice(([place, *way] for some in ways if some and follows(place, some[0][0]) for way in some), limit)]
-            for place in found
-        ]
+        behind = [some for some in ways if some]
+        begins = [_PLACE(some[0][0]) for some in behind]
+        ways = []
+        for place in found:
+            nearest = bisect_left(begins, (place.number, place.end))
+            near = islice(behind, nearest, bisect_right(begins, (place.number, place.end + _FARTHEST)))
+            left_out = (some for some in near if is_left_out(place.number, place.end, some[0][0].start))
+            ways.append([*islice(([place, *way] for some in left_out for way in some), limit)])
     return [*islice(chain.from_iterable(ways), limit)]
 
 
 # The places of a quote in a corpus.
 
 _PLACE = attrgetter("number", "start")
-_MOST_OF_A_RESULT = 500  # gaps; of 600 letters that stand at 70 places with other signs
+_MOST_OF_A_RESULT = 100  # gaps; of 600 letters that stand at 14 places with other signs
 NOT_SHOWN = "that it is not shown: it stands in a comment, a script or an attribute"
 
 
@@ -478,7 +490,7 @@ class QuoteLocator(Locator):
         """Return where a text stands that a retriever returned: verbatim or, if it is nowhere so, by its words.
 
         It is then located where all that differs is what is ignored for quotes, or white space, which may be gone.
-        Other than a quote, it may begin and end within a word. Of places with its letters and other signs, 500 are
+        Other than a quote, it may begin and end within a word. Of places with its letters and other signs, 100 are
         compared at most, and fewer of a text of more than 100 letters.
 
         Args:

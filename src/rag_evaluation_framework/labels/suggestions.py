@@ -105,7 +105,9 @@ def _nearest(quote: str, locator: QuoteLocator, doc_id: str | None) -> Suggestio
         return None
     number, first, last = nearest
     offsets, markup = texts.offsets(number), texts.markups[number]
-    last = min(last + max(len(letters) - _LONGEST_COMPARED, 0), len(offsets))
+    if (beyond := len(letters) - _LONGEST_COMPARED) > 0:  # its end is near there, or where its last letters are
+        _, _, behind = texts.nearest(letters[-_LONGEST_COMPARED:], number) or nearest
+        last = min(last + beyond, len(offsets)) if abs(behind - last - beyond) > len(letters) // 2 else behind
     begin, end = (markup.at(int(offsets[at])) for at in (first, last - 1))
     low = max(begin - _AROUND, 0)
     text = markup.text[low : end + _AROUND]

@@ -18,7 +18,7 @@ from ..data.cutoffs import OWN_CUTOFF, Cutoff, ScoreName
 from ..data.ground_truth import Answer, as_answer, gains_of, question_identity
 from ..data.hits import RankedHits, Ranking
 from ..data.levels import U
-from ..data.score_table import ScoreTable, Status, full_name
+from ..data.score_table import ScoreTable, Status
 from ..data.spans import uncovered
 from ..errors import ResultError
 from ..scoring.levels.rules import RULES
@@ -193,7 +193,7 @@ class QueryResult(Generic[U]):
     Attributes:
         results: The results of all queries.
         row: Which of them this is.
-        by: The score for which it was chosen, and which is printed; by default the first.
+        by: The full name of the score for which it was chosen, and which is printed; by default the first.
     """
 
     results: QueryResults[U]
@@ -368,12 +368,10 @@ class QueryResult(Generic[U]):
         return f"QueryResult({self})"
 
     def __str__(self) -> str:
-        name, shown = next(iter(self.scores.items()), (self.status, None))
-        if self.by is not None:
-            name, score = (
-                str(full_name(self.by, self.results.table.columns)),
-                self.results.table.column(self.by)[self.row],
-            )
+        if self.by is None:
+            name, shown = next(iter(self.scores.items()), (self.status, None))
+        else:
+            name, score = self.by, self.results.table.column(self.by)[self.row]
             shown = None if isnan(score) else score
         measured = f"{name_line(name)}{'' if shown is None else f' {shown:.3f}'}"
         return f"{name_line(self.query_id)}  {measured}  {one_line(self.text)}"

@@ -23,7 +23,7 @@ from ..contracts.registry.records import plain
 from ..data import CharacterSpan, ChunkId, DocumentId, EvaluationType, Failure, Skipped, count_skipped
 from ..data.columns import Integers
 from ..data.levels import U
-from ..data.score_table import Means, ScoreTable
+from ..data.score_table import Means, ScoreTable, full_name
 from ..datasets.rankings.hit_lines import write_hit_lines
 from ..errors import ConfigError, ResultError, SaveFailed
 from ..statistics.means import SHARE, MeanScore, mean_scores
@@ -283,6 +283,7 @@ class EvaluationResult(Shown, Generic[U]):
             raise ConfigError(f"worst(n={shown(n)}): expected a whole number of at least 0")
         by = self.metric_names[0] if name is None else name
         scores = enumerate(self.per_query(by).values())
+        by = full_name(by, self.scores.columns) or by
         scored = [(score, row) for row, score in scores if score is not None]
         page: Callable[[list[QueryResult[U]]], Page] = partial(load_installed(f"{_PAGE}:worst_page"), self, by)
         return ShownList([QueryResult(self.queries, row, by) for _, row in sorted(scored)[:n]], page)

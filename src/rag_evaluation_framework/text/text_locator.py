@@ -5,7 +5,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
-from itertools import accumulate, chain, islice
+from itertools import accumulate, islice, pairwise
 from pathlib import Path
 from typing import Any, Self
 from weakref import WeakValueDictionary
@@ -41,7 +41,10 @@ class CollapsedText:
 
     def __init__(self, original: str) -> None:
         self.original = original
-        self.text = _RUN.sub(" ", original) if _UNEVEN.search(original) else original
+        self.text = original
+        if _UNEVEN.search(original):
+            blank = np.where(_is_blank(original), np.uint32(ord(" ")), _codes(original))[self._offsets]
+            self.text = blank.astype("<u4").tobytes().decode("utf-32-le", "surrogatepass")
 
     @cached_property
     def _offsets(self) -> Offsets:
@@ -72,6 +75,7 @@ def offsets_without_white_space(text: str) -> Offsets:
 # An index of the pages of long texts: on which of them another text may begin.
 
 _GRAM = 6  # characters: of longer ones fewer pages have all, but shorter texts have none
+_LONG = 4 * _GRAM  # tells tables of numbers apart, whose short grams are on all pages
 _BITS = 16  # of a gram's hash: at 16,384 characters a page, half of the bits of two pages are set at most
 _MOST_GRAMS = 96  # that are looked up
 _FACTOR, _MIXER = np.uint32(0x01000193), np.uint32(0x9E3779B1)  # odd, as those of FNV-1a and MurmurHash
@@ -81,9 +85,9 @@ _SHIFT = np.uint32(32 - _BITS)  # the high bits of a product depend on all bits 
 class PageIndex:
     """Finds the pages on which another text may begin.
 
-    Pages are stretches of equal length. For every hash of 6 characters a page has one bit: whether characters with that
-    hash begin on it or on the page behind it. All the grams of a text have theirs on the page on which the text begins;
-    every other page need not be searched. On the pages that are left the text is still to be searched.
+    Pages are stretches of equal length. For every hash of 6 and of 24 characters a page has one bit: whether characters
+    with that hash begin on it or on the page behind it. All the grams of a text have theirs on the page on which the
+    text begins; every other page need not be searched. On the pages that are left the text is still to be searched.
 
     The index takes 8 KiB per page: half a byte per character, at the 16,384 characters it is made for.
 
@@ -96,29 +100,32 @@ class PageIndex:
         self.page = page
         self.pages = -(-sum(len(text) + 1 for text in texts) // page)
         self._bits = np.zeros((2**_BITS, -(-self.pages // 8)), dtype=np.uint8)  # the first page in the lowest bit
-        columns = np.zeros((2**_BITS, 8), np.bool_)
-        before = np.zeros(2**_BITS, np.bool_)
+        eight = np.zeros(2**_BITS, dtype=np.uint8)
         numbers = progress(range(self.pages), INDEXING, "page")
-        for number, text in zip(chain(numbers, [self.pages]), chain(_pages(texts, page), [""]), strict=True):
-            there = np.zeros(2**_BITS, np.bool_)
-            there[_grams(text)] = True
-            if number:
-                columns[:, (number - 1) % 8] = before | there
-                if number % 8 == 0 or number == self.pages:
-                    self._bits[:, (number - 1) // 8] = np.packbits(columns, axis=1, bitorder="little")[:, 0]
-                    columns[:] = False
-            before = there
+        for number, text in zip(numbers, _pages(texts, page), strict=True):
+            one = np.zeros(2**_BITS, dtype=np.uint8)
+            for grams in _grams(text):
+                one[grams] = 1 << number % 8
+            eight |= one
+            if number % 8 == 7 or number == self.pages - 1:
+                self._bits[:, number // 8] = eight
+                eight[:] = 0
+        for rows in np.split(self._bits, 16):  # a part at a time, for the sake of memory
+            behind = rows >> 1
+            behind[:, :-1] |= rows[:, 1:] << 7
+            rows |= behind
 
     def runs(self, text: str) -> Iterator[tuple[int, int]]:
         """Yield where a text may begin, in order: from and up to which character of all texts, counted through.
 
         Everywhere, if it is shorter than a gram.
         """
-        grams = _grams(text[: self.page + _GRAM])
-        if not len(grams):
+        short, long = _grams(text[: self.page + _GRAM])
+        if not len(short):
             return iter([(0, self.pages * self.page)])
+        grams = long if len(long) > _MOST_GRAMS // 2 else np.append(short, long)
         common = np.bitwise_and.reduce(self._bits[grams[:: -(-len(grams) // _MOST_GRAMS)]], axis=0)
-        return self._runs(np.flatnonzero(self._unpacked(common)))
+        return self._runs(self._unpacked(common).nonzero()[0])
 
     def most_alike(self, text: str, most: int, first: int, last: int) -> Iterator[tuple[int, int]]:
         """Yield the pages that share the most grams with a text, each with the page behind it, as `runs` does.
@@ -134,7 +141,7 @@ class PageIndex:
         """
         pages = slice(first // self.page, -(-last // self.page))
         shared = np.zeros(self.pages, dtype=np.int64)
-        for gram in _grams(text[: self.page]):
+        for gram in _grams(text[: self.page])[0]:
             shared += self._unpacked(self._bits[gram])
         shared = shared[pages]
         if len(text) < 2 * _GRAM or not shared.any():
@@ -146,28 +153,35 @@ class PageIndex:
         return np.unpackbits(bits, count=self.pages, bitorder="little")
 
     def _runs(self, pages: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
-        for run in np.split(pages, np.flatnonzero(np.diff(pages) > 1) + 1) if len(pages) else ():
-            yield int(run[0]) * self.page, (int(run[-1]) + 1) * self.page
+        gaps = (pages[1:] > pages[:-1] + 1).nonzero()[0] + 1
+        for first, end in pairwise([0, *gaps.tolist(), len(pages)] if len(pages) else ()):
+            yield int(pages[first]) * self.page, (int(pages[end - 1]) + 1) * self.page
 
 
 def _pages(texts: Sequence[str], page: int) -> Iterator[str]:
     """Yield the text of each page, and of the characters behind it what the last grams of the page need."""
     starts = list(accumulate((len(text) + 1 for text in texts), initial=0))
     for first in range(0, starts[-1], page):
-        last = first + page + _GRAM - 1
+        last = first + page + _LONG - 1
         numbers = range(bisect_right(starts, first) - 1, bisect_right(starts, last - 1, hi=len(texts)))
         yield _END.join(texts[number][max(first - starts[number], 0) : last - starts[number]] for number in numbers)
 
 
-def _grams(text: str) -> NDArray[np.uint32]:
-    """Return the hashes of the grams that begin at each character of a text; none if it is shorter."""
-    codes = _codes(text)
-    count = max(len(codes) - _GRAM + 1, 0)
-    hashes = codes[:count].copy()
-    for first in range(1, _GRAM):
+def _grams(text: str) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
+    """Return the hashes of the short and of the long grams that begin at each character; none if a text is shorter."""
+    short = _combined(_codes(text), 1, _GRAM)
+    long = _combined(short, _GRAM, _LONG // _GRAM)
+    return (short * _MIXER) >> _SHIFT, (long * _MIXER) >> _SHIFT
+
+
+def _combined(numbers: NDArray[np.uint32], step: int, times: int) -> NDArray[np.uint32]:
+    """Return a hash of so many of the numbers, `step` apart, for each number from which on there are so many."""
+    count = max(len(numbers) - step * (times - 1), 0)
+    hashes = numbers[:count].copy()
+    for first in range(step, step * times, step):
         hashes *= _FACTOR
-        hashes += codes[first : first + count]
-    return (hashes * _MIXER) >> _SHIFT
+        hashes += numbers[first : first + count]
+    return hashes
 
 
 # Searching the same texts for one text after another.
@@ -339,12 +353,15 @@ class TextLocator(Locator):
         number = None if doc_id is None else self.numbers.get(DocumentId(doc_id))
         if not text.strip() or (doc_id is not None and number is None):
             return
-        spaced, shown, verbatim = " ".join(text.split()), "", False
+        verbatim = False
         for found, start in self._exact.occurrences(text, number):
             verbatim = True
             document = self.corpus.documents[found]
             yield CharacterSpan(document.id, start, start + len(text), str(text))  # one text for all its places
-        for found, start in () if verbatim else self._spaced.occurrences(spaced, number):
+        if verbatim:
+            return
+        spaced, shown = " ".join(text.split()), ""
+        for found, start in self._spaced.occurrences(spaced, number):
             span = self._uncollapsed(found, start, len(spaced))
             shown = shown if span.text == shown else span.text  # mostly one text for all its places
             yield replace(span, text=shown)

@@ -11,7 +11,6 @@ import numpy as np
 from ... import labels
 from ...base.outside import first_of, fit_to_keep, name_line, one_line
 from ...data import NOT_LABELLED, Answer, CharacterSpan, Corpus, Skipped, pattern_of
-from ...data.score_table import full_name
 from ...runs import EvaluationResult, QueryResult
 from ...runs.means import TOTAL, Breakdown, Latency, Reranking, Unanswerable
 from ...runs.naming import servers, vector_stores
@@ -171,17 +170,16 @@ def worst_page(result: Result, by: str, queries: Sequence[QueryResult[Any]]) -> 
 
     Args:
         result: The result.
-        by: The score by which they are the weakest.
+        by: The full name of the score by which they are the weakest.
         queries: The questions.
     """
-    name = full_name(by, result.scores.columns) or by
-    column = result.per_query(name)
+    column = result.per_query(by)
     unknown = why_unknown(result)
     named = quoted if result.evaluation_type == "token-level" else name_line
 
     def lacking(query: QueryResult[Any]) -> str:
         """Return the missed answers, and the rank of a part of them if it is not the first one found."""
-        known = missed(result, query, name)
+        known = missed(result, query, by)
         if not known.texts:
             return "only white space" if known.is_blank else "nothing"
         found = "" if known.rank in (None, query.first_relevant) else f" (at rank {known.rank})"
@@ -197,8 +195,8 @@ def worst_page(result: Result, by: str, queries: Sequence[QueryResult[Any]]) -> 
         for query in queries
     )
     told = (f"what was missed is not known: {unknown}",) if unknown else ()
-    table = Table(("question", "missed", name, "first rank"), rows, lines=told, words=2)
-    return Page(f"Weakest questions by {name}", (table,))
+    table = Table(("question", "missed", by, "first rank"), rows, lines=told, words=2)
+    return Page(f"Weakest questions by {by}", (table,))
 
 
 def _answer(
@@ -379,17 +377,16 @@ def all_notes(result: EvaluationResult[Any]) -> tuple[str, ...]:
 
 def failure_notes(result: EvaluationResult[Any]) -> list[str]:
     """Return what failed, once for all questions and for all cutoffs of a metric."""
-    alike: dict[tuple[str, str], tuple[dict[str, None], dict[str, None]]] = {}
+    alike: dict[tuple[str, str], list[tuple[str, str]]] = {}  # by stage and message: questions with cutoffs
     for query_id, failures in result.failures.items():
         for failure in failures:
             stage, what = failure.stage.partition("@")[0], f"{failure.kind}: {failure.message}"
-            ids, stages = alike.setdefault((stage, what), ({}, {}))
-            ids[query_id] = stages[failure.stage] = None
-    notes = [
-        f"{first_of([*map(name_line, ids)], 1)}: "
-        f"{name_line(next(iter(stages))) if len(stages) == 1 else f'{stage} at {len(stages)} cutoffs'}: {what}"
-        for (stage, what), (ids, stages) in list(alike.items())[:_MOST_FAILURES]
-    ]
+            alike.setdefault((stage, what), []).append((query_id, failure.stage))
+    notes = list[str]()
+    for (stage, what), places in list(alike.items())[:_MOST_FAILURES]:
+        ids, stages = map(dict.fromkeys, zip(*places, strict=True))
+        named = name_line(next(iter(stages))) if len(stages) == 1 else f"{stage} at {len(stages)} cutoffs"
+        notes.append(f"{first_of([*map(name_line, ids)], 1)}: {named}: {what}")
     if len(alike) > _MOST_FAILURES:
         notes.append(f"failures of other kinds: {len(alike) - _MOST_FAILURES}")
     return notes

@@ -4,7 +4,6 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator
 from functools import cached_property
-from itertools import pairwise
 from operator import itemgetter
 
 import numpy as np
@@ -100,7 +99,7 @@ class Markup:
 
     def shown(self, start: int, end: int) -> str:
         """Return what is shown between two offsets."""
-        return self.text[self.at(start) : self.at(end)]
+        return self.text[self.at(start) : self.at(end)] if self.parts else self.source[start:end]
 
     def shows(self, start: int, end: int) -> bool:
         """Return whether any letter or number is shown between two offsets; not so in comments and attributes."""
@@ -167,9 +166,9 @@ def struck_out(markup: Markup, start: int, end: int) -> str:
 
 def effects_begun(markup: Markup, start: int, end: int) -> list[str]:
     """Return what begins between two offsets: "raised text", "lowered text", "strikethrough"."""
-    states = [0] * (not start) + markup.effects[max(start - 1, 0) : end].tolist()
-    turns = pairwise(states)
-    begun = dict.fromkeys(name for before, now in turns for name in sorted(_EFFECTS) if now & ~before & _EFFECTS[name])
+    states = np.concatenate(([0] * (not start), markup.effects[max(start - 1, 0) : end])).astype(np.uint8)
+    turns = dict.fromkeys((states[1:] & ~states[:-1]).tolist())
+    begun = dict.fromkeys(name for turn in turns for name in sorted(_EFFECTS) if turn & _EFFECTS[name])
     return ["strikethrough" if name == STRUCK_OUT else f"{name} text" for name in begun]
 
 
