@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 
+from .. import labels as label_room
 from ..base.optional import require
 from ..base.outside import shown
 from ..contracts.registry.loading import load_installed
@@ -18,7 +19,6 @@ from ..data.columns import Integers, Numbers
 from ..data.cutoffs import OWN_CUTOFF, ScoreName
 from ..data.score_table import ScoreTable, full_name
 from ..errors import ConfigError, LevelMismatch, ResultError
-from ..labels import Carrier, partners_of
 from ..runs.means import FEWEST, Cluster, Clusters, Labels, change_record, change_tests, labels_of, rows_by_value
 from ..runs.naming import other_meaning
 from ..runs.result import EvaluationResult
@@ -208,8 +208,8 @@ def edited_questions(
     old, new = (run.corpus or kept_corpus(run.config["corpus"], run.folder) for run in (baseline, candidate))
     if old is None or new is None or not rows:
         return {}
-    carrier = Carrier(old, new)
-    partners = cache(lambda: partners_of(old.documents, new.documents))
+    carrier = label_room.Carrier(old, new)
+    partners = cache(lambda: label_room.partners_of(old.documents, new.documents))
 
     def now(unit: Any) -> Any:
         if isinstance(unit, CharacterSpan):

@@ -595,19 +595,21 @@ def gains_of(entry: GroundTruth[Any]) -> dict[str, float]:
     return {str(unit): gain for unit in entry.relevant if (gain := entry.gain(unit)) != 1.0}
 
 
-def question_identity(text: str, answers: Iterable[Answer[U]], gains: Mapping[str, float]) -> str:
+def question_identity(
+    text: str, relevant: Iterable[U], answers: Sequence[Answer[U]], gains: Mapping[str, float]
+) -> str:
     """Return a hash of the wording and the truth of a question, 32 hexadecimal digits.
 
     Args:
         text: Its wording.
-        answers: What is relevant.
+        relevant: What is relevant; of an answer with several places the first.
+        answers: The answers with all places, if one has several.
         gains: How relevant units are, by id, where that is not 1.0.
     """
-    listed = tuple(answers)
-    if any(len(answer.places) > 1 for answer in listed):
-        keys: Any = {"answers": sorted(json.dumps(answer_key(answer)) for answer in listed)}
+    if any(len(answer.places) > 1 for answer in answers):
+        keys: Any = {"answers": sorted(json.dumps(answer_key(answer)) for answer in answers)}
     else:
-        keys = sorted(json.dumps(unit_key(unit)) for unit in {unit for answer in listed for unit in answer.reference})
+        keys = sorted(json.dumps(unit_key(unit)) for unit in {*relevant})
     return content_digest(json.dumps([text, keys, sorted(gains.items())]))[:32]
 
 

@@ -123,7 +123,7 @@ class ScoreTable:
         row = self.rows[query_id]
         if self.statuses[row] != "scored":
             return {}
-        values = {name: float(column[row]) for name, column in self.columns.items()}
+        values: dict[str, float] = {name: column.item(row) for name, column in self.columns.items()}
         return {name: None if isnan(value) else value for name, value in values.items()}
 
     def to_dataframe(self) -> "pd.DataFrame":

@@ -121,7 +121,7 @@ def micro_means(queries: QueryResults[Any], evaluation_type: EvaluationType) -> 
     That is the number of characters of the answers, each once and in their first places; of ids, that of the answers.
     None where no query has the score.
     """
-    sizes = np.array([_size(query, evaluation_type) for query in queries], dtype=np.float64)
+    sizes = np.array([_size(queries, row, evaluation_type) for row in range(len(queries))], dtype=np.float64)
     means: dict[str, float | None] = {}
     for name in queries.table.columns:
         if name.partition("@")[0] in _RECALLS:
@@ -188,10 +188,11 @@ def statistics_record(
     }
 
 
-def _size(query: QueryResult[Any], evaluation_type: EvaluationType) -> int:
+def _size(queries: QueryResults[Any], row: int, evaluation_type: EvaluationType) -> int:
+    answers = queries.answers.get(row, ())
     if evaluation_type != "token-level":
-        return len(query.answers)
-    spans: list[CharacterSpan] = [span for answer in query.answers for span in answer.reference]
+        return len(answers or queries.relevant[row])
+    spans = [span for answer in answers for span in answer.reference] or queries.relevant[row]
     return total_length(merge_overlapping_spans(spans))
 
 
@@ -517,7 +518,7 @@ def label_values(given: Any) -> tuple[str, ...]:
 
 def _length(query: QueryResult[Any]) -> tuple[str, ...]:
     """Return how long the answers of a question are, in classes."""
-    length, least = _size(query, "token-level"), 1
+    length, least = _size(query.results, query.row, "token-level"), 1
     for most in _LENGTHS if query.relevant else ():
         if length <= most:
             return (f"{least:,} to {most:,} characters",)

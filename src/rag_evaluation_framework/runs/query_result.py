@@ -162,7 +162,11 @@ class QueryResults(OnDemand["QueryResult[U]"], Generic[U]):
     @cached_property
     def identities(self) -> tuple[str, ...]:
         """The `identity` of each query."""
-        return tuple(query.identity for query in self)
+        rows = enumerate(zip(self.texts, self.relevant, strict=True))
+        return tuple(
+            question_identity(text, relevant, self.answers.get(row, ()), self.gains.get(row, {}))
+            for row, (text, relevant) in rows
+        )
 
     def row(self, number: int) -> "QueryResult[U]":
         """Return the result of one query."""
@@ -238,7 +242,7 @@ class QueryResult(Generic[U]):
         Of a span count its document and text, not where that text is; without a text its offsets. Two spans of the same
         text count twice.
         """
-        return question_identity(self.text, self.answers, self.gains)
+        return self.results.identities[self.row]
 
     @property
     def places_found(self) -> tuple[tuple[U, ...] | None, ...]:
@@ -337,7 +341,7 @@ class QueryResult(Generic[U]):
         return {
             "query_id": self.query_id,
             "text": self.text,
-            "identity": results.identities[row],
+            "identity": self.identity,
             "relevant": [*map(_unit, self.relevant)],
             **({"answers": places, "places_found": results.places_found[row]} if several else {}),
             "gains": self.gains,

@@ -4,12 +4,12 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, cast, get_args
 
 import numpy as np
-from markdown_it import MarkdownIt
 from numpy.typing import NDArray
 
 from ...adapt.adapt import OwnEmbedder
@@ -17,6 +17,7 @@ from ...adapt.results import as_vectors
 from ...base.outside import shown
 from ...contracts.component import check_choice, check_count, check_number
 from ...contracts.registry.building import as_component
+from ...contracts.registry.loading import load_installed
 from ...contracts.roles import Embedder, PositionAwareChunker, Tokenizer, as_fitted
 from ...data import Document, PositionAwareChunk
 from ...errors import ConfigError, InputError, NotIndexed
@@ -394,8 +395,6 @@ class SentenceChunker(PositionAwareChunker):
 
 # Markdown chunking: cuts at headings.
 
-_BLOCKS = MarkdownIt("commonmark").disable("inline")
-_INLINE = MarkdownIt("commonmark")
 _LINE_BREAK = re.compile(r"\r\n?|\n")  # CommonMark's, and only these: a form feed or U+2028 ends no line
 _FRONT_MATTER = re.compile(
     r"\ufeff?(?P<fence>---|\+\+\+)[ \t]*(?:\r\n?|\n)"
@@ -492,7 +491,7 @@ def _headings(text: str) -> Iterator[_Heading]:
     front = _FRONT_MATTER.match(text)
     begin = front.end() if front else int(text.startswith("\ufeff"))
     lines = [begin, *(match.end() for match in _LINE_BREAK.finditer(text, begin))]
-    tokens = _BLOCKS.parse(text[begin:])
+    tokens = _parser("inline").parse(text[begin:])
     for token, content in pairwise(tokens):
         if token.type == "heading_open" and token.level == 0 and token.map is not None:
             first, last = token.map
@@ -500,10 +499,15 @@ def _headings(text: str) -> Iterator[_Heading]:
             yield _Heading(lines[first], end, int(token.tag[1:]), _plain(content.content))
 
 
+@cache
+def _parser(*without: str) -> Any:  # loaded where headings are looked for
+    return load_installed("markdown_it:MarkdownIt")("commonmark").disable([*without])
+
+
 def _plain(markup: str) -> str:
     """Return the text of a heading without its markup, on one line."""
     words: list[str] = []
-    for token in _INLINE.parseInline(markup)[0].children or []:
+    for token in _parser().parseInline(markup)[0].children or []:
         if token.type in {"text", "code_inline", "image"}:
             words.append(token.content)
         elif token.type in {"softbreak", "hardbreak"}:

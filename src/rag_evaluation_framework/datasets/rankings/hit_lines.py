@@ -86,7 +86,7 @@ def _written(query_ids: Sequence[str], rankings: RankedHits, failed: Container[s
     bounds = zip(rankings.begins.tolist(), rankings.ends.tolist(), strict=True)
     for query_id, (begin, end) in zip(query_ids, bounds, strict=True):
         first, *others = zip(COLUMNS, rankings.table.columns(slice(begin, end)), strict=True)
-        known = [other for other in others if any(value is not None for value in other[1])]
+        known = [(name, values) for name, values in others if values.count(None) < len(values)]
         content: dict[str, Any] = {"query_id": query_id, **dict([first, *known])}
         if query_id in failed:
             content["failed"] = True

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import chain
+from itertools import chain, islice
 from operator import attrgetter
 
 import numpy as np
@@ -16,6 +16,7 @@ from ...data.hits import RankedHits
 # Spans of many queries as columns.
 
 _DOC_ID, _START, _END = attrgetter("doc_id"), attrgetter("start"), attrgetter("end")
+_AT_ONCE = 2_048  # spans, each of which is read three times: the processor's cache holds as many
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,15 +41,16 @@ class SpanColumns:
     def of(cls, spans: Sequence[Sequence[CharacterSpan]], documents: Numbering) -> "SpanColumns":
         """Return lists of spans, one per query, as columns; documents that are new are numbered."""
         counts = np.fromiter(map(len, spans), dtype=np.int64, count=len(spans))
-        flat = list(chain.from_iterable(spans))
-        total = len(flat)
-        return cls(
-            query=np.repeat(np.arange(len(spans)), counts),
-            document=np.fromiter(map(documents.__getitem__, map(_DOC_ID, flat)), dtype=np.int64, count=total),
-            start=np.fromiter(map(_START, flat), dtype=np.int64, count=total),
-            end=np.fromiter(map(_END, flat), dtype=np.int64, count=total),
-            rank=np.arange(total) - np.repeat(np.cumsum(counts) - counts, counts),
-        )
+        total, flat = int(counts.sum()), chain.from_iterable(spans)
+        document, start, end = np.empty((3, total), dtype=np.int64)
+        for first in range(0, total, _AT_ONCE):
+            some = list(islice(flat, _AT_ONCE))
+            rows = slice(first, first + _AT_ONCE)
+            document[rows] = np.fromiter(map(documents.__getitem__, map(_DOC_ID, some)), np.int64, len(some))
+            start[rows] = np.fromiter(map(_START, some), np.int64, len(some))
+            end[rows] = np.fromiter(map(_END, some), np.int64, len(some))
+        ranks = np.arange(total) - np.repeat(np.cumsum(counts) - counts, counts)
+        return cls(np.repeat(np.arange(len(spans)), counts), document, start, end, ranks)
 
     @classmethod
     def of_hits(cls, hits: RankedHits, documents: Numbering) -> "SpanColumns":
