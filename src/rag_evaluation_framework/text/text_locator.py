@@ -236,9 +236,10 @@ class SearchedTexts:
                 block, behind = self._blocks[at], end - start + len(text) - 1
                 place = block.find(text, max(begin - start, 0), behind)
                 while place >= 0:
-                    self.characters_read, read = self.characters_read + start + place - read, start + place
-                    found = bisect_right(self.starts, start + place) - 1
-                    within = start + place - self.starts[found]
+                    at_place = start + place
+                    self.characters_read += at_place - read
+                    read, found = at_place, bisect_right(self.starts, at_place) - 1
+                    within = at_place - self.starts[found]
                     if within + len(text) <= self._lengths[found]:  # not so of one that has the sign between texts
                         yield found, within
                     place = block.find(text, place + 1, behind)
