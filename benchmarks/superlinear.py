@@ -1,22 +1,21 @@
-"""Work that once took the square of its input, at n, 4n and 16n; beside an earlier commit.
+"""Work that once took the square of its input, at n, 4n and 16n.
 
-    python benchmarks/superlinear.py [REV] [--only NAME] [--limit 1.4] [--seconds 30] [--json]
+    python benchmarks/superlinear.py [--only NAME] [--limit 1.4] [--json]
 
-Each case is run in fresh processes, one for each size, with this tree and with REV (d26c924, before these were mended):
-CPU seconds of the work alone, the input made before, without the garbage collector. The growth is the exponent of the
-seconds from the smallest to the largest size: 1 is linear, 2 quadratic, n log n 1.1. Where 16n no longer fits the
-processor's caches, and on a busy machine, up to 0.3 more was measured of work that is linear. A size is not run where
-the one before says that it would take longer than `--seconds` (of this tree: 120), and shown as "–". If a case of this
-tree grows faster than the limit, twice, takes too long or too much memory, the script ends with 1. What takes less than
-50 ms at 16n is not judged.
+Each case is run in fresh processes, one for each size: CPU seconds of the work alone, the input made before, without
+the garbage collector. The growth is the exponent of the seconds from the smallest to the largest size: 1 is linear, 2
+quadratic, n log n 1.1. Where 16n no longer fits the processor's caches, and on a busy machine, up to 0.3 more was
+measured of work that is linear. A size is not run where the one before says that it would take longer than 120 seconds,
+and shown as "–". If a case grows faster than the limit, twice, takes too long or too much memory, the script ends with
+1. What takes less than 50 ms at 16n is not judged. `against.py` has each case at 4n beside an earlier commit.
 
 The texts that a function returns are placed in documents of 7,000 characters per text, 70 MB for 10,000 of them: words
 by Zipf's law, of which there are new ones all the time, in pages that share a head and a foot, every fourth of them a
-table of numbers, every twentieth a copy of an earlier one. The texts have 100 to 1,200 characters. The earlier commit
-searches for each of them alone, for which a sample of 200 is enough; its time is multiplied. "Beyond MB" is the peak of
-the process's memory above what it was with documents and texts, in 10^6 bytes; the documents are 70 of these at 16n, or
-140 where a character takes two bytes. Placing them may take 3 times as much; other work that takes more than 50 MB may
-not grow faster than the limit. What takes less than it took to make its input shows as 0.
+table of numbers, every twentieth a copy of an earlier one. The texts have 100 to 1,200 characters. "Beyond MB" is the
+peak of the process's memory above what it was with documents and texts, in 10^6 bytes; the documents are 70 of these at
+16n, or 140 where a character takes two bytes. Placing them may take 3 times as much, or 7 times by their words; other
+work that takes more than 50 MB may not grow faster than the limit. What takes less than it took to make its input shows
+as 0.
 """
 
 import os
@@ -31,12 +30,8 @@ import re
 import resource
 import subprocess
 import sys
-import tarfile
 import warnings
 from collections.abc import Callable
-from importlib import import_module
-from importlib.util import find_spec
-from io import BytesIO
 from itertools import accumulate
 from math import log
 from pathlib import Path
@@ -63,19 +58,18 @@ from rag_evaluation_framework import (
 )
 from rag_evaluation_framework.base.files import parse_json
 from rag_evaluation_framework.components import MarkdownHeaderChunker, SentenceChunker
+from rag_evaluation_framework.corpus.readers.html import HtmlReader
 from rag_evaluation_framework.data import Hit
 from rag_evaluation_framework.data.documents import DocumentResolver
 from rag_evaluation_framework.labels import check_quotes
 from rag_evaluation_framework.labels.hit_locator import HitLocator
+from rag_evaluation_framework.text.terms import words
 from rag_evaluation_framework.types import QueryId, QueryText
 
-_ROOM = "text" if find_spec("rag_evaluation_framework.text.terms") else "retrievers"  # of the earlier commit
-words: Callable[[str, str | None], Any] = import_module(f"rag_evaluation_framework.{_ROOM}.terms").words
-
 REPOSITORY = Path(__file__).resolve().parent.parent
-SAMPLE, CHARACTERS_PER_TEXT, PAGE_OF_A_SITE = 200, 7_000, 35_000
+CHARACTERS_PER_TEXT, PAGE_OF_A_SITE = 7_000, 35_000
 MOST_SECONDS, NOT_JUDGED, MB_NOT_JUDGED = 120, 0.05, 50
-CORPORA = 3  # that placing texts may take in memory
+CORPORA, BY_WORDS = 3, 7  # that placing texts may take in memory, verbatim and by their words
 FOOTER = "All rights reserved. "
 
 Work = Callable[[], object]
@@ -128,13 +122,11 @@ def placing(change: Callable[[str], str] = str, shortest: int = 100, longest: in
             start = random.randrange(len(page) - length)
             asked[change(page[start : start + length])] = None
         corpus = corpus_of(pages)
-        few = list(asked)[:: n // SAMPLE] if "--old" in sys.argv else list(asked)
 
-        def work() -> float:
+        def work() -> None:
             locator = HitLocator(corpus)
-            for text in few:
+            for text in asked:
                 locator.place((Hit(text=text),))
-            return n / len(few)
 
         return work
 
@@ -359,9 +351,7 @@ def read(piece: str) -> Case:
     """Return the case of reading n characters of HTML that repeat a piece."""
 
     def case(n: int) -> Work:
-        if "--old" in sys.argv:  # which read no HTML
-            return int
-        reader = import_module("rag_evaluation_framework.corpus.readers.html").HtmlReader()
+        reader = HtmlReader()
         page = (piece * (n // len(piece))).encode()
         return lambda: reader.read(page)
 
@@ -444,16 +434,14 @@ def measured(name: str, size: int) -> dict[str, float]:
     gc.disable()
     before = megabytes()
     start = process_time()
-    factor = work()
-    seconds = process_time() - start
-    scale = factor if isinstance(factor, float) else 1.0
-    return {"seconds": seconds * scale, "run_seconds": seconds, "beyond_mb": megabytes() - before}
+    work()
+    return {"run_seconds": process_time() - start, "beyond_mb": megabytes() - before}
 
 
-def in_a_process(source: Path, name: str, size: int, flags: list[str]) -> dict[str, float]:
-    """Return what `measured` measures with the sources in a folder, in a process of its own."""
-    command = [sys.executable, str(Path(__file__).resolve()), "--here", str(size), "--only", name, *flags]
-    environment = {**os.environ, "PYTHONPATH": str(source)}
+def in_a_process(name: str, size: int) -> dict[str, float]:
+    """Return what `measured` measures, in a process of its own."""
+    command = [sys.executable, str(Path(__file__).resolve()), "--here", str(size), "--only", name]
+    environment = {**os.environ, "PYTHONPATH": str(REPOSITORY / "src")}
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)  # noqa: S603
     if done.returncode:
         raise SystemExit(done.stderr)
@@ -461,19 +449,19 @@ def in_a_process(source: Path, name: str, size: int, flags: list[str]) -> dict[s
     return figures
 
 
-def sizes(source: Path, name: str, most: float, flags: list[str]) -> list[dict[str, float]]:
-    """Return the figures of a case at n, 4n and 16n, as far as they take no longer than so many seconds."""
+def sizes(name: str) -> list[dict[str, float]]:
+    """Return the figures of a case at n, 4n and 16n, as far as they do not take too long."""
     found: list[dict[str, float]] = []
     for size in range(3):
         seconds = [figures["run_seconds"] for figures in found]
         growth = max(4.0, seconds[-1] / seconds[-2]) if len(seconds) > 1 else 4.0
-        if seconds and seconds[-1] * growth > most:
+        if seconds and seconds[-1] * growth > MOST_SECONDS:
             break
-        found.append(in_a_process(source, name, size, flags))
+        found.append(in_a_process(name, size))
     return found
 
 
-def growth(found: list[dict[str, float]], what: str = "seconds", least: float = 1e-6) -> float | None:
+def growth(found: list[dict[str, float]], what: str = "run_seconds", least: float = 1e-6) -> float | None:
     """Return the exponent from the first size to the last, None if there is only one; less than `least` is that."""
     if len(found) < 2:
         return None
@@ -485,7 +473,7 @@ def too_fast(found: list[dict[str, float]], limit: float) -> bool:
     exponent = growth(found)
     if exponent is None or len(found) < 3:
         return True
-    return found[-1]["seconds"] > NOT_JUDGED and exponent > limit
+    return found[-1]["run_seconds"] > NOT_JUDGED and exponent > limit
 
 
 def too_large(name: str, found: list[dict[str, float]], limit: float) -> bool:
@@ -494,29 +482,27 @@ def too_large(name: str, found: list[dict[str, float]], limit: float) -> bool:
     if name.startswith("place n texts"):
         bytes_each = 2 if name.endswith("two bytes a character") else 1
         corpus = CASES[name][0] * 4 ** (len(found) - 1) * CHARACTERS_PER_TEXT * bytes_each / 1e6
-        return bool(most > CORPORA * corpus)
+        by_words = name.endswith(("that are nowhere", "without white space"))
+        return bool(most > (BY_WORDS if by_words else CORPORA) * corpus)
     exponent = growth(found, "beyond_mb", 1.0)
     return most > MB_NOT_JUDGED and exponent is not None and exponent > limit
 
 
-def line(tree: str, n: int, found: list[dict[str, float]]) -> str:
+def line(name: str, found: list[dict[str, float]]) -> str:
     """Return a row of the table."""
-    seconds = [f"{figures['seconds']:9.3f}" for figures in found] + [f"{'–':>9}"] * (3 - len(found))
+    seconds = [f"{figures['run_seconds']:9.3f}" for figures in found] + [f"{'–':>9}"] * (3 - len(found))
     exponent = growth(found)
     shown = "–" if exponent is None else f"{exponent:.2f}"
-    return f"  {tree:8}{n:>9,}{''.join(seconds)}{shown:>8}{found[-1]['beyond_mb']:9.0f}"
+    return f"{name:48}{CASES[name][0]:>9,}{''.join(seconds)}{shown:>8}{found[-1]['beyond_mb']:11.0f}"
 
 
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("revision", nargs="?", default="d26c924", help="the git revision to compare with")
     parser.add_argument("--only", action="append", choices=sorted(CASES), metavar="NAME", help="one of the cases")
     parser.add_argument("--limit", type=float, default=1.4, help="what the growth may be at most")
-    parser.add_argument("--seconds", type=float, default=30, help="how long the earlier commit may take for a size")
     parser.add_argument("--json", action="store_true", help="print one JSON object of the figures, last")
     parser.add_argument("--here", type=int, help=argparse.SUPPRESS)
-    parser.add_argument("--old", action="store_true", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     chosen: list[str] = arguments.only or list(CASES)
     if arguments.here is not None:
@@ -524,28 +510,19 @@ def main() -> None:
         return
     figures: dict[str, Any] = {}
     failed: list[str] = []
-    archive = subprocess.run(  # noqa: S603
-        ["git", "-C", str(REPOSITORY), "archive", arguments.revision, "src"],  # noqa: S607
-        capture_output=True,
-        check=True,
-    ).stdout
-    with TemporaryDirectory() as folder, tarfile.open(fileobj=BytesIO(archive)) as tree:
-        tree.extractall(folder, filter="data")
-        print(f"  {'':8}{'n':>9}{'at n':>9}{'at 4n':>9}{'at 16n':>9}{'growth':>8}{'beyond MB':>11}")
-        for name in chosen:
-            before = sizes(Path(folder) / "src", name, arguments.seconds, ["--old"])
-            after = sizes(REPOSITORY / "src", name, MOST_SECONDS, [])
-            if too_fast(after, arguments.limit):  # the clock of a busy machine may be wrong once
-                after = sizes(REPOSITORY / "src", name, MOST_SECONDS, [])
-            n, exponent = CASES[name][0], growth(after)
-            print(name, line("before", n, before), line("after", n, after), sep="\n", flush=True)
-            figures[name] = {"n": n, "before": before, "after": after, "growth": exponent}
-            if too_fast(after, arguments.limit):
-                failed.append(f"{name}: grows faster than n to the {arguments.limit}")
-            if too_large(name, after, arguments.limit):
-                failed.append(f"{name}: takes too much memory, {after[-1]['beyond_mb']:.0f} MB beyond its input")
+    print(f"{'':48}{'n':>9}{'at n':>9}{'at 4n':>9}{'at 16n':>9}{'growth':>8}{'beyond MB':>11}")
+    for name in chosen:
+        found = sizes(name)
+        if too_fast(found, arguments.limit):  # the clock of a busy machine may be wrong once
+            found = sizes(name)
+        print(line(name, found), flush=True)
+        figures[name] = {"n": CASES[name][0], "figures": found, "growth": growth(found)}
+        if too_fast(found, arguments.limit):
+            failed.append(f"{name}: grows faster than n to the {arguments.limit}")
+        if too_large(name, found, arguments.limit):
+            failed.append(f"{name}: takes too much memory, {found[-1]['beyond_mb']:.0f} MB beyond its input")
     if arguments.json:
-        print(json.dumps({"revision": arguments.revision, "limit": arguments.limit, "cases": figures}))
+        print(json.dumps({"limit": arguments.limit, "cases": figures}))
     if failed:
         raise SystemExit("\n".join(failed))
 

@@ -139,17 +139,17 @@ class RegressedSlices:
     few: bool
 
 
-def regressed_slices(labels: Labels, change: ScoreChange, whole: PairedDifference | None) -> RegressedSlices | None:
+def regressed_slices(properties: Labels, change: ScoreChange, whole: PairedDifference | None) -> RegressedSlices | None:
     """Return the slices in which a score regressed; None without any, or if its mean regressed as well.
 
     Args:
-        labels: The properties, and their values of each question.
+        properties: The properties, and their values of each question.
         change: The score.
         whole: The test of all questions; None if none has the score in both results.
     """
     if whole is None or (whole.mean < 0 and whole.p_value <= 1 - LEVEL):
         return None
-    every = [(by, value, rows) for by, values in labels.items() for value, rows in rows_by_value(values).items()]
+    every = [(by, value, rows) for by, values in properties.items() for value, rows in rows_by_value(values).items()]
     large = [one for one in every if (~np.isnan(change.change[one[2]])).sum() >= FEWEST]
     tested = (change.regressed(*one) for one in large)
     worse = sorted((one for one in tested if one is not None), key=lambda one: (one.test.p_value, one.test.mean))

@@ -172,7 +172,7 @@ class Coded:
 
     def read(self, rows: slice) -> list[str | None]:
         """Return the texts of some rows, None where there is none."""
-        return [self.texts[code] if code >= 0 else None for code in self.codes[rows].tolist()]
+        return [None if code < 0 else self.texts[code] for code in _listed(self.codes[rows])]
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -105,7 +105,8 @@ def keyed(markup: Markup) -> tuple[str, Offsets]:
 
 def _key_offsets(markup: Markup) -> Offsets:  # of a text that was translated: `_KEYS` has met its characters
     codes = np.frombuffer(markup.text.encode("utf-32-le", "surrogatepass"), dtype="<u4")
-    return np.repeat(markup.offsets, _KEYS.lengths[codes])
+    shown = markup.offsets if markup.parts else np.arange(len(codes), dtype=np.int32)  # the markup would keep them
+    return np.repeat(shown, _KEYS.lengths[codes])
 
 
 _NEAR = 4  # characters, of which some may be invisible
@@ -399,7 +400,7 @@ def chains(parts: Sequence[Sequence[Match]], markups: Sequence[Markup], limit: i
     for found in parts[-2::-1]:
         behind = [some for some in ways if some]
         begins = [_PLACE(some[0][0]) for some in behind]
-        ways = []
+        ways = list[list[list[Match]]]()
         for place in found:
             nearest = bisect_left(begins, (place.number, place.end))
             near = islice(behind, nearest, bisect_right(begins, (place.number, place.end + _FARTHEST)))

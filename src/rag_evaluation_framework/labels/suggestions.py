@@ -121,11 +121,18 @@ def _nearest(quote: str, locator: QuoteLocator, doc_id: str | None) -> Suggestio
         first, last = bisect_left(seen, words[ends[0]][0]), bisect_left(seen, words[ends[1]][1])
         return Levenshtein.distance(given, signs[first:last]), first - last  # of 512 the passage has 768
 
-    before = None
-    while ends != before:
+    by = 1  # words; of a table of numbers, the fewest edits may be thousands of words away
+    while by:
         before, (one, other) = ends, ends
-        steps: list[tuple[int, int]] = [ends, (one + 1, other), (one - 1, other), (one, other + 1), (one, other - 1)]
+        steps: list[tuple[int, int]] = [
+            ends,
+            (one + by, other),
+            (one - by, other),
+            (one, other + by),
+            (one, other - by),
+        ]
         ends = min((step for step in steps if 0 <= step[0] <= step[1] < len(words)), key=edits, default=ends)
+        by = by // 2 if ends == before else 2 * by
     one, other = ends
     if key(given[0][0]):  # "=", where the quote has a word
         one = next((at for at in range(one, -1, -1) if key(text[words[at][0]])), 0)

@@ -43,19 +43,24 @@ class CollapsedText:
         self.original = original
         self.text = original
         if _UNEVEN.search(original):
-            blank = np.where(_is_blank(original), np.uint32(ord(" ")), _codes(original))[self._offsets]
-            self.text = blank.astype("<u4").tobytes().decode("utf-32-le", "surrogatepass")
+            shown = np.where(_is_blank(original), np.uint32(ord(" ")), _codes(original))[self._kept()]
+            self.text = shown.astype("<u4").tobytes().decode("utf-32-le", "surrogatepass")
+
+    def _kept(self) -> NDArray[np.bool_]:
+        kept = ~_is_blank(self.original)
+        kept[1:] |= kept[:-1]  # the first blank of a run stands for the run
+        kept[:1] = True
+        return kept
 
     @cached_property
-    def _offsets(self) -> Offsets:
-        keep = ~_is_blank(self.original)
-        keep[1:] |= keep[:-1]  # the first blank of a run stands for the run
-        keep[:1] = True
-        return np.flatnonzero(keep).astype(np.int32)
+    def _left_out(self) -> Offsets:
+        """Before which character of the collapsed text each character was that is left out."""
+        left_out = np.flatnonzero(~self._kept())
+        return (left_out - np.arange(len(left_out))).astype(np.int32)
 
     def offset(self, place: int) -> int:
         """Return where a character of the collapsed text stands in the original; of a blank, where its run begins."""
-        return place if self.text is self.original else int(self._offsets[place])
+        return place if self.text is self.original else place + int(self._left_out.searchsorted(place, "right"))
 
 
 def _codes(text: str) -> NDArray[np.uint32]:
