@@ -13,7 +13,9 @@ pair of neighbours gives one ratio new / old per figure. Of
 Compared are the figures of our own CPU time that both trees have, those in `…_ms` and `…_cpu_s`; peers are hidden from
 both, since they are slow and not ours. What reads the input only (`…_floor_ms`) and the obvious implementation, made of
 plain span functions (`…_obvious_ms`), are shown apart: little of them can change, so that they say how much of a ratio
-is noise. The median ratio of each figure of ours should be at most the limit; if not, the script ends with 1.
+is noise. So is what does more than it did, with the reason (`DOES_MORE`). Each tree's copy of a script loads what it
+measures as its tree does: what is loaded when it is first used is in `start_up`, not in the others. The median ratio of
+each figure of ours should be at most the limit; if not, the script ends with 1.
 
 A pair of `metrics_throughput`, `pipeline` and `span_scoring` takes about 40 seconds, one of all some four minutes.
 """

@@ -438,7 +438,7 @@ def test_questions_that_count_as_zero_are_compared_as_such():
     assert comparison.notes == ()
     mixed = run(10).compare(run(10, **options))
     assert "none" not in mixed.deltas["span_recall@1"]
-    assert "the two count different questions that were not scored as 0" in mixed.notes
+    assert "what counts as 0 of the questions that were not scored differs (count_as_zero)" in mixed.notes
 
 
 def test_zeros_of_questions_that_were_not_scored_make_no_row():

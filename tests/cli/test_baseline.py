@@ -97,6 +97,16 @@ def test_a_population_gate_says_its_power_before_its_verdict_and_follows_the_pol
     assert "'pass' or 'fail'" in wrong.err
 
 
+def test_without_a_run_to_compare_with_it_says_how_the_first_one_is_made(rag_eval, project):
+    (project / "run.yaml").write_text(
+        "corpus: docs\ndataset: help.json\nretriever: own:worse\nbaseline: baseline\ngates: ['recall@2 drop <= 0.05']\n"
+    )
+    refused = rag_eval("run", "run.yaml")
+    assert refused.code == 2
+    assert "a first run is made with --set baseline=null --set 'gates=[]'" in " ".join(refused.err.split())
+    assert rag_eval("run", "run.yaml", "--set", "baseline=null", "--set", "gates=[]").code == 0
+
+
 def test_junit_has_one_test_case_per_gate(rag_eval, project):
     gates = ("recall@2 >= 0.75", "recall@2 >= 0.76", "p95(rerank) <= 1s", "population(mrr@2) >= 0.7")
     (project / "help.json").write_text(json.dumps(twice()))  # a population gate needs six questions

@@ -230,7 +230,7 @@ def test_the_screen_fits_a_terminal_of_80_columns(run, folder):
     terminal = Terminal("compare", "last~1", "last", "--root", "kept", folder=folder)
     assert terminal.end() == 0
     assert "  ! " not in terminal.text
-    assert re.search(r"^! scores that are not in both", terminal.text, re.MULTILINE)
+    assert re.search(r"^! scores that only one of the runs has", terminal.text, re.MULTILINE)
     assert [line for line in terminal.text.splitlines() if len(line) > 80] == []
     (header,) = [line.split() for line in terminal.text.splitlines() if line.split()[:1] == ["score"]]
     assert header[:8] == ["score", "n", "before", "after", "delta", "interval", "p", "+/-"]

@@ -6,7 +6,8 @@ are spans as they are shown, changed by any mix of what is to be ignored (copied
 
 What is not promised, and not drawn: spans that begin or end with a number beside a dash, which may be its sign or that
 of a range, before a "!", which may make it a factorial, or behind the ">" of a tag in code, which may compare it; one
-part of "5 ½"; numbers of list items where the lines of the quote were joined; "A … B" over an ellipsis of the document.
+part of "5 ½"; numbers of list items where the lines of the quote were joined; "A … B" over an ellipsis of the document,
+or in quotation marks that the document has before another A or behind another B.
 """
 
 import random
@@ -93,8 +94,9 @@ class Case:
             self.changes.append("ellipsis around")
         if rng.random() < 0.15 and not {before, behind} & set("“”\"'‘’«»`"):
             opening, closing = rng.choice(OUTER)
-            self.quote = opening + self.quote + closing
-            self.changes.append("outer quotation marks")
+            if len(self.shown) == 1 or not {opening, closing} & {*self.page.source}:
+                self.quote = opening + self.quote + closing
+                self.changes.append("outer quotation marks")
 
     def _beside(self, side):
         """Return the symbol beside the span."""

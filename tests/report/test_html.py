@@ -170,6 +170,10 @@ def test_a_page_says_which_questions_it_shows(runs):
     assert [line.text for line in told(runs[:1], 5)] == ["5 of 78 questions, the weakest first; --worst shows more"]
     assert [line.text for line in told(runs, 78)] == ["Those that got worse, in the second run"]
     assert re.fullmatch(r"1 of \d+ questions that got worse; --worst shows more", told(runs, 1)[0].text)
+    assert (
+        "marked where it was read or missed at the first cutoff, 5"
+        in whole_page(runs, 1).blocks[-1].blocks[1].lines[0].text
+    )
 
 
 ROLES = ("found", "missed")

@@ -19,7 +19,7 @@ from rag_evaluation_framework import (
 from rag_evaluation_framework.base import docstrings
 from rag_evaluation_framework.cli.run_options import key_options
 from rag_evaluation_framework.errors import ConfigError
-from rag_evaluation_framework.runs import Asking, RunSpec, parse_config, retrieve
+from rag_evaluation_framework.runs import Asking, RunSpec, load_config, parse_config, retrieve
 from rag_evaluation_framework.runs.config import AskingFields, EvaluationFields, Measuring
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -93,6 +93,25 @@ def test_a_keyword_that_is_no_field_or_has_a_wrong_value_is_refused_before_anyth
     assert refused.value.__suppress_context__  # what pydantic says of it is no help
     with pytest.raises(ConfigError, match="timeout=0"):
         retrieve(None, None, [], timeout=0)
+
+
+def test_what_a_description_refuses_is_told_as_everywhere():
+    with pytest.raises(ConfigError, match=r"^datset: unknown key; did you mean dataset\?$"):
+        RunSpec(corpus="docs", datset="questions.csv")
+    with pytest.raises(ConfigError, match=r"^k: expected a whole number or a list, got 'x'$"):
+        RunSpec(k="x")
+
+
+def test_a_file_may_name_its_schema(tmp_path):
+    path = tmp_path / "run.json"
+    path.write_text('{"$schema": "run.schema.json", "corpus": "docs", "dataset": "questions.csv"}')
+    assert load_config(path) == RunSpec(corpus="docs", dataset="questions.csv")
+
+
+def test_one_status_may_stand_alone_in_a_file_and_in_the_schema():
+    content = {"corpus": "docs", "dataset": "questions.csv", "count_as_zero": "failed"}
+    assert Draft202012Validator(SCHEMA).is_valid(content)
+    assert parse_config(content, "a file").count_as_zero == {"failed"}
 
 
 def test_a_run_that_is_described_is_measured_as_one_in_python():

@@ -305,6 +305,12 @@ def test_an_axis_is_written_as_hydra_writes_it(text):
     assert parse_axis(text) == AXES[text]
 
 
+def test_a_setting_names_one_component_as_its_option_does():
+    text = "recursive-character:chunk_size=300,overlap=50"
+    assert parse_axis(f"chunker={text}", "--set") == ("chunker", [text])
+    assert parse_axis("k=5,10", "--set") == ("k", [5, 10])
+
+
 @pytest.mark.parametrize("text", ["chunker", "chunker=", "chunker=a,,b", "=1"])
 def test_an_axis_without_key_or_value_is_refused(text):
     with pytest.raises(ConfigError, match="--over"):

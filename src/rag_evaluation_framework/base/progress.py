@@ -3,7 +3,6 @@
 import os
 import warnings
 from collections.abc import Iterable
-from threading import RLock
 from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
 from tqdm import TqdmExperimentalWarning
@@ -16,7 +15,6 @@ if TYPE_CHECKING:
     from tqdm.std import tqdm as Bar  # noqa: N812
 
 T = TypeVar("T")
-_TQDM: Any = type("Bar", (tqdm,), {"_lock": RLock()})  # of threads: the usual lock is of processes, and slow to make
 AFTER = 0.3  # seconds, before which no bar is shown
 # With `miniters=1`, as what tqdm guesses from quick items hides that the next ones are slow.
 _OFF = True if os.environ.get("TQDM_DISABLE") else None  # tqdm's own variable; None: bars in terminals only
@@ -36,6 +34,7 @@ def progress(items: Iterable[T], doing: str, unit: str, *, file: TextIO | None =
 
 def progress_bar(total: int | None, doing: str, unit: str, *, delay: float = AFTER, **more: Any) -> "Bar[Any]":
     """Return a bar as `progress` shows it, which is told what is done."""
+    bar: Any = tqdm
     more |= {"unit_scale": unit == "B", "disable": _OFF, "leave": False, "miniters": 1}  # 2.1 MB, not 2100000 B
-    shown: Bar[Any] = _TQDM(more.pop("items", None), total=total, desc=doing, unit=unit, delay=delay, **more)
+    shown: Bar[Any] = bar(more.pop("items", None), total=total, desc=doing, unit=unit, delay=delay, **more)
     return shown

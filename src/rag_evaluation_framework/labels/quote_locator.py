@@ -105,7 +105,7 @@ def keyed(markup: Markup) -> tuple[str, Offsets]:
 
 def _key_offsets(markup: Markup) -> Offsets:  # of a text that was translated: `_KEYS` has met its characters
     codes = np.frombuffer(markup.text.encode("utf-32-le", "surrogatepass"), dtype="<u4")
-    shown = markup.offsets if markup.parts else np.arange(len(codes), dtype=np.int32)  # the markup would keep them
+    shown = markup.offsets if markup.parts else np.arange(len(codes), dtype=np.int32)  # which take 4 bytes a character
     return np.repeat(shown, _KEYS.lengths[codes])
 
 
@@ -303,7 +303,10 @@ def stretches(quote: QuotedText, texts: KeyedTexts, effort: Effort, number: int 
 
 
 def _first_of(signs: Iterable[str], length: int) -> int:
-    """Return how many characters are so many without white space; 0 if none are, as of … where one of ... is asked."""
+    """Return how many of the first signs are `length` characters as they are compared; 0 if no number of them is.
+
+    The first character of "..." cannot be told of the sign "…".
+    """
     lengths = accumulate(len(_solid(sign)) for sign in signs) if length else ()
     return next((count for count, reached in enumerate(lengths, 1) if reached == length), 0)
 

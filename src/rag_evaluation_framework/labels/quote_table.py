@@ -258,7 +258,8 @@ class QuoteCheck:
         """
         entries, skipped = self.labels()
         if not entries:
-            raise DatasetError(Problems(map(str, self.problems)).message(self.source))
+            told = Problems(map(str, self.problems)).message(self.source)
+            raise DatasetError(f"{told}\nNo question is left; are these the right documents (--corpus, --glob)?")
         name = name or Path(self.source).stem
         return Dataset(entries, TOKEN, name=name, corpus=self.corpus, skipped=skipped)
 

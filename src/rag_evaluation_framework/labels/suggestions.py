@@ -105,22 +105,26 @@ def _nearest(quote: str, locator: QuoteLocator, doc_id: str | None) -> Suggestio
         return None
     number, first, last = nearest
     offsets, markup = texts.offsets(number), texts.markups[number]
-    if (beyond := len(letters) - _LONGEST_COMPARED) > 0:  # its end is near there, or where its last letters are
+    lasts = [last]
+    if (beyond := len(letters) - _LONGEST_COMPARED) > 0:  # it ends as far on as the quote does, or like its end
         _, _, behind = texts.nearest(letters[-_LONGEST_COMPARED:], number) or nearest
-        last = min(last + beyond, len(offsets)) if abs(behind - last - beyond) > len(letters) // 2 else behind
-    begin, end = (markup.at(int(offsets[at])) for at in (first, last - 1))
+        lasts = [min(last + beyond, len(offsets))] + [behind] * (abs(behind - last - beyond) <= len(letters) // 2)
+    begin, *places = (markup.at(int(offsets[at])) for at in (first, *(last - 1 for last in lasts)))
+    end = max(places)
     low = max(begin - _AROUND, 0)
     text = markup.text[low : end + _AROUND]
     seen = [at for at, sign in enumerate(text) if folded(sign).strip()]
     signs, given = [folded(text[at]) for at in seen], [folded(sign) for sign in quote if folded(sign).strip()]
     words = [found.span() for found in _WORD.finditer(text)]
-    ends = bisect_right(words, begin - low, key=itemgetter(1)), bisect_right(words, end - low, key=itemgetter(0)) - 1
+    one = bisect_right(words, begin - low, key=itemgetter(1))
+    others = [bisect_right(words, place - low, key=itemgetter(0)) - 1 for place in places]
 
     @cache
     def edits(ends: tuple[int, int]) -> tuple[int, int]:
         first, last = bisect_left(seen, words[ends[0]][0]), bisect_left(seen, words[ends[1]][1])
         return Levenshtein.distance(given, signs[first:last]), first - last  # of 512 the passage has 768
 
+    ends = min(((one, other) for other in others), key=edits)
     by = 1  # words; of a table of numbers, the fewest edits may be thousands of words away
     while by:
         before, (one, other) = ends, ends

@@ -78,11 +78,12 @@ _Budgets = Annotated[
     BeforeValidator(Cutoff.parse_budgets),
     WithJsonSchema({"type": "array", "items": {"type": "string"}}),
 ]
+_ONE_STATUS = {"enum": [*get_args(Unscored)]}
 _Statuses = Annotated[
     frozenset[Unscored],
     Field(strict=False),  # files hold lists
     BeforeValidator(lambda given: [given] if isinstance(given, str) else given),
-    WithJsonSchema({"type": "array", "items": {"enum": [*get_args(Unscored)]}}),
+    WithJsonSchema({"anyOf": [{"type": "array", "items": _ONE_STATUS}, _ONE_STATUS]}),
 ]
 
 

@@ -15,7 +15,7 @@ from ..base.coroutines import resolved
 from ..base.exits import errors_as, no_exit, on_failure
 from ..base.files import checked_path, from_home, is_deeper, is_list, is_object, parse_json, read_text
 from ..base.outside import error_text, fit_to_show, hide_environment, shown
-from ..base.records import Faults, refusals
+from ..base.records import Faults, refusals, refused
 from ..base.stages import kept_stages, shared
 from ..components.rerankers.function import FunctionReranker
 from ..components.retrievers.engine import Cleanup, EngineRetriever, engine_in, leave
@@ -242,9 +242,16 @@ class RunSpec(Measuring, frozen=True):
     """Ask a part of the questions only: 3/8 is the third eighth. It is not gated. All parts are scored together as
     stored rankings, which may be several runs."""
 
-    if TYPE_CHECKING:  # what is given is what a file may say, or objects
+    def __init__(self, **given: Any) -> None:
+        """Describe a run by what a file may say, or by objects.
 
-        def __init__(self, **given: Any) -> None: ...
+        Raises:
+            ConfigError: A key is unknown, or its value is of another kind.
+        """
+        with refused(type(self)):
+            super().__init__(**given)
+
+    __init__.__pydantic_base_init__ = True  # type: ignore[attr-defined]  # files are read without it: they have lines
 
     @model_validator(mode="before")
     @classmethod
@@ -262,11 +269,11 @@ class RunSpec(Measuring, frozen=True):
 
     __str__ = __repr__
 
-    def experiment(self, folder: Path, *, imports: bool = True) -> AnyExperimentConfig:
+    def experiment(self, folder: str | Path = "", *, imports: bool = True) -> AnyExperimentConfig:
         """Build the experiment, reading corpus and dataset.
 
         Args:
-            folder: The folder of the file, to which paths are relative.
+            folder: The folder to which paths are relative, that of the file; by default the working folder.
             imports: Whether the file may name your own code, `module:attribute`. If not, that is refused before
                 anything but built-in components and installed plug-ins is imported.
 
@@ -281,7 +288,7 @@ class RunSpec(Measuring, frozen=True):
             chunk_id = load_function("chunk_id", chunk_id, "chunk, number", imports=imports)
         engine = self._engine(imports)
         with on_failure(lambda _: leave(engine)):
-            return self._experiment(folder, engine, chunk_id, imports)
+            return self._experiment(Path(folder), engine, chunk_id, imports)
 
     def _experiment(
         self, folder: Path, engine: Engine | None, chunk_id: Callable[..., Any] | None, imports: bool
@@ -539,9 +546,12 @@ def read_config(path: str | Path) -> Any:
     path = checked_path(path, ConfigError)
     text = read_text(path, ConfigError, most=_LARGEST, remedy="is it a configuration?")
     try:
-        return parse_json(text) if path.suffix == ".json" else base.parse_yaml(text)
+        content = parse_json(text) if path.suffix == ".json" else base.parse_yaml(text)
     except ValueError as error:
         raise ConfigError(f"{path}: cannot be parsed: {error}") from error
+    if is_object(content):
+        content.pop("$schema", None)  # tells editors by what to check the file
+    return content
 
 
 def parse_config(content: Any, source: str, options: Mapping[str, str] | None = None) -> RunSpec:

@@ -32,8 +32,10 @@ def parse_axis(text: str, option: str = "--over") -> tuple[str, list[Any]]:
         raise ConfigError(f"{option} {text}: expected a key and its value{s}, such as chunker.chunk_size=200{more}")
     if key.strip() in {*describe(DEFAULT_CHUNKER)} - {*RunSpec.model_fields}:
         raise ConfigError(f"{option}: {key.strip()!r} is no key of a run; did you mean chunker.{text}?")
-    may_be_none = key.strip().rpartition(".")[2] in KINDS
-    return key.strip(), [None if may_be_none and text.lower() == "none" else _scalar(text) for text in listed]
+    is_component = key.strip().rpartition(".")[2] in KINDS
+    if is_component and option == "--set" and len(listed) > 1:  # there is one, and commas are between its parameters
+        listed = [rest.strip()]
+    return key.strip(), [None if is_component and text.lower() == "none" else _scalar(text) for text in listed]
 
 
 def _scalar(text: str) -> Any:

@@ -23,7 +23,6 @@ INDEXING = "Indexing documents"
 
 _BLANKS = np.array([chr(code).isspace() for code in range(0x3001)] + [False])  # the last is for all codes behind it
 _UNEVEN = re.compile(r"[^\S ]|  ")
-_RUN = re.compile(r"\s{2,}|[^\S ]")  # of a single blank there is nothing to change
 _END = "\0"  # between texts that are read as one; of no language, and as short as any in memory
 
 Offsets = NDArray[np.int32]
@@ -43,24 +42,31 @@ class CollapsedText:
         self.original = original
         self.text = original
         if _UNEVEN.search(original):
-            shown = np.where(_is_blank(original), np.uint32(ord(" ")), _codes(original))[self._kept()]
-            self.text = shown.astype("<u4").tobytes().decode("utf-32-le", "surrogatepass")
-
-    def _kept(self) -> NDArray[np.bool_]:
-        kept = ~_is_blank(self.original)
-        kept[1:] |= kept[:-1]  # the first blank of a run stands for the run
-        kept[:1] = True
-        return kept
+            is_blank = _is_blank(original)
+            kept = _kept(is_blank)
+            codes = _codes(original)[kept]
+            codes[is_blank[kept]] = ord(" ")
+            self.text = str(codes.astype("<u4", copy=False).data, "utf-32-le", "surrogatepass")
 
     @cached_property
     def _left_out(self) -> Offsets:
-        """Before which character of the collapsed text each character was that is left out."""
-        left_out = np.flatnonzero(~self._kept())
+        """Of each character that is left out the number of those kept before it; ascending."""
+        left_out = np.flatnonzero(~_kept(_is_blank(self.original)))
         return (left_out - np.arange(len(left_out))).astype(np.int32)
 
     def offset(self, place: int) -> int:
         """Return where a character of the collapsed text stands in the original; of a blank, where its run begins."""
-        return place if self.text is self.original else place + int(self._left_out.searchsorted(place, "right"))
+        if self.text is self.original:
+            return place
+        return place + int(self._left_out.searchsorted(np.int32(place), "right"))  # an int would copy the whole array
+
+
+def _kept(is_blank: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Return which characters a collapsed text has: of a run of white space, the first."""
+    kept = ~is_blank
+    kept[1:] |= kept[:-1]
+    kept[:1] = True
+    return kept
 
 
 def _codes(text: str) -> NDArray[np.uint32]:
@@ -90,11 +96,12 @@ _SHIFT = np.uint32(32 - _BITS)  # the high bits of a product depend on all bits 
 class PageIndex:
     """Finds the pages on which another text may begin.
 
-    Pages are stretches of equal length. For every hash of 6 and of 24 characters a page has one bit: whether characters
-    with that hash begin on it or on the page behind it. All the grams of a text have theirs on the page on which the
-    text begins; every other page need not be searched. On the pages that are left the text is still to be searched.
+    Pages are stretches of equal length. For every hash of 6, and for every hash of 24 characters, a page has one bit:
+    whether characters with that hash begin on it or on the page behind it. All the grams of a text have theirs on the
+    page on which the text begins; every other page need not be searched. On the pages that are left the text is still
+    to be searched.
 
-    The index takes 8 KiB per page: half a byte per character, at the 16,384 characters it is made for.
+    The index takes 16 KiB per page: a byte per character, at the 16,384 characters it is made for.
 
     Args:
         texts: The texts; behind each of them a sign is counted that is in none.
@@ -104,18 +111,19 @@ class PageIndex:
     def __init__(self, texts: Sequence[str], page: int) -> None:
         self.page = page
         self.pages = -(-sum(len(text) + 1 for text in texts) // page)
-        self._bits = np.zeros((2**_BITS, -(-self.pages // 8)), dtype=np.uint8)  # the first page in the lowest bit
-        eight = np.zeros(2**_BITS, dtype=np.uint8)
+        # Of short and of long grams, of which one table would be full; the first page in the lowest bit.
+        self._bits = np.zeros((2, 2**_BITS, -(-self.pages // 8)), dtype=np.uint8)
+        eight = np.zeros((2, 2**_BITS), dtype=np.uint8)
         numbers = progress(range(self.pages), INDEXING, "page")
         for number, text in zip(numbers, _pages(texts, page), strict=True):
-            one = np.zeros(2**_BITS, dtype=np.uint8)
-            for grams in _grams(text):
+            for table, grams in zip(eight, _grams(text), strict=True):
+                one = np.zeros(2**_BITS, dtype=np.uint8)
                 one[grams] = 1 << number % 8
-            eight |= one
+                table |= one
             if number % 8 == 7 or number == self.pages - 1:
-                self._bits[:, number // 8] = eight
+                self._bits[:, :, number // 8] = eight
                 eight[:] = 0
-        for rows in np.split(self._bits, 16):  # a part at a time, for the sake of memory
+        for rows in np.split(self._bits.reshape(2 * 2**_BITS, -1), 32):  # a part at a time, for the sake of memory
             behind = rows >> 1
             behind[:, :-1] |= rows[:, 1:] << 7
             rows |= behind
@@ -128,8 +136,9 @@ class PageIndex:
         short, long = _grams(text[: self.page + _GRAM])
         if not len(short):
             return iter([(0, self.pages * self.page)])
-        grams = long if len(long) > _MOST_GRAMS // 2 else np.append(short, long)
-        common = np.bitwise_and.reduce(self._bits[grams[:: -(-len(grams) // _MOST_GRAMS)]], axis=0)
+        tables = [(1, long)] if len(long) > _MOST_GRAMS // 2 else [(0, short), (1, long)]
+        rows = [self._bits[table, grams[:: -(-len(grams) // _MOST_GRAMS)]] for table, grams in tables if len(grams)]
+        common = np.bitwise_and.reduce(np.concatenate(rows), axis=0)
         return self._runs(self._unpacked(common).nonzero()[0])
 
     def most_alike(self, text: str, most: int, first: int, last: int) -> Iterator[tuple[int, int]]:
@@ -147,7 +156,7 @@ class PageIndex:
         pages = slice(first // self.page, -(-last // self.page))
         shared = np.zeros(self.pages, dtype=np.int64)
         for gram in _grams(text[: self.page])[0]:
-            shared += self._unpacked(self._bits[gram])
+            shared += self._unpacked(self._bits[0, gram])
         shared = shared[pages]
         if len(text) < 2 * _GRAM or not shared.any():
             return iter([(first, last)])

@@ -101,7 +101,9 @@ def _tell_of_chunks(corpus: Corpus, chunks: Sequence[AnyChunk], name: str, *, ex
     blank = sum(not chunk.content.strip() for chunk in chunks)
     if blank == len(chunks):
         made = "nothing but blank chunks" if chunks else "no chunks"
-        raise InputError(f"{name} made {made} from {len(corpus)} documents: there is nothing to search")
+        documents = f"{len(corpus)} document{'s' * (len(corpus) != 1)}"
+        why = "" if any(document.content.strip() for document in corpus) else " without text"
+        raise InputError(f"{name} made {made} from {documents}{why}: there is nothing to search")
     if blank:
         note(f"{blank} of {len(chunks)} chunks of {name} are blank: no question is about them")
     cut = {chunk.doc_id for chunk in chunks}

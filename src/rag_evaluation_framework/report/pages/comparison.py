@@ -280,7 +280,7 @@ def _differences(baseline: EvaluationResult[Any], candidate: EvaluationResult[An
     both = baseline.scores.columns.keys() & candidate.scores.columns.keys()
     alone = [name for name in dict.fromkeys((*baseline.score_names, *candidate.score_names)) if name not in both]
     if alone:
-        yield f"scores that are not in both: {', '.join(alone)}"
+        yield f"scores that only one of the runs has: {', '.join(alone)}"
     before, after = baseline.config, candidate.config
     names = [name_line(config["dataset"]["name"]) for config in (before, after)]
     if names[0] != names[1]:
@@ -292,7 +292,7 @@ def _differences(baseline: EvaluationResult[Any], candidate: EvaluationResult[An
         f"the {what} is not the same" for what in ("corpus", "dataset") if before[what]["hash"] != after[what]["hash"]
     )
     if baseline.scores.count_as_zero != candidate.scores.count_as_zero:
-        yield "the two count different questions that were not scored as 0"
+        yield "what counts as 0 of the questions that were not scored differs (count_as_zero)"
     if baseline.evaluation_type == CHUNK.evaluation_type and not (before["chunking"] and after["chunking"]):
         yield "whether both have the same chunks is not known"
 

@@ -62,7 +62,8 @@ class _Marked:
         units = ((one, self.rules.level.read(one.hit)) for one in self.results)
         found = next((one for one, got in units if got is not None and self.rules.found(unit, got)), None)
         where = self.where(unit)
-        note = f"not in {plural(len(self.results), 'result')}" if found is None else f"first found at rank {found.rank}"
+        missing = f"not in {plural(len(self.results), 'result')}" if self.results else "no results"
+        note = missing if found is None else f"first found at rank {found.rank}"
         if not isinstance(unit, CharacterSpan):
             return Passage((), where, label, note)
         if self.corpus is None or unit.doc_id not in self.corpus:
@@ -374,7 +375,12 @@ def questions_page(
         blocks = tuple(_question_blocks(result, query, corpus))
         anchor = anchor_of(result, query_id)
         pages.append(Page(query.text or "–", blocks, anchor, f"{told} ({query_id})", folded=True))
-    return Page("Questions", (muted((note for note, is_so in notes.items() if is_so), indent=0), *pages), "questions")
+    above: list[Block] = [muted((note for note, is_so in notes.items() if is_so), indent=0)]
+    if result.evaluation_type == "token-level":
+        cutoff = f" at the first cutoff, {result.cutoffs[0]}."
+        marks = line("Relevant text is marked where it was ", ("read", "found"), " or ", ("missed", "missed"), cutoff)
+        above.append(Lines((marks,)))
+    return Page("Questions", (*above, *pages), "questions")
 
 
 def _question_blocks(result: Result, query: QueryResult[Any], corpus: Corpus | None) -> Iterator[Block]:

@@ -221,7 +221,7 @@ def _became(place: Sequence[Any], query: QueryResult[Any], rules: LevelRules[Any
     for rank, hit in enumerate(map(rules.level.read, query.hits), 1):
         if hit is not None and any(rules.found(unit, hit) for unit in place):
             return f"first found at rank {rank}"
-    return f"not in {plural(len(query.hits), 'result')}"
+    return f"not in {plural(len(query.hits), 'result')}" if query.hits else "no results"
 
 
 def _breakdowns(result: Result) -> Iterator[Table]:

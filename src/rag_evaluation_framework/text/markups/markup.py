@@ -76,7 +76,9 @@ class Markup:
 
     def at(self, offset: int) -> int:
         """Return how many characters are shown before an offset of the source."""
-        return int(self.offsets.searchsorted(offset)) if self.parts else min(offset, len(self.source))
+        if not self.parts:
+            return min(offset, len(self.source))
+        return int(self.offsets.searchsorted(np.int32(offset)))  # an int would copy the whole array
 
     def offset(self, number: int) -> int:
         """Return the offset of a shown character, by its number in `text`."""
@@ -166,7 +168,8 @@ def struck_out(markup: Markup, start: int, end: int) -> str:
 
 def effects_begun(markup: Markup, start: int, end: int) -> list[str]:
     """Return what begins between two offsets: "raised text", "lowered text", "strikethrough"."""
-    states = np.concatenate(([0] * (not start), markup.effects[max(start - 1, 0) : end])).astype(np.uint8)
+    before = np.zeros(int(not start), np.uint8)
+    states = np.concatenate((before, markup.effects[max(start - 1, 0) : end]))
     turns = dict.fromkeys((states[1:] & ~states[:-1]).tolist())
     begun = dict.fromkeys(name for turn in turns for name in sorted(_EFFECTS) if turn & _EFFECTS[name])
     return ["strikethrough" if name == STRUCK_OUT else f"{name} text" for name in begun]
