@@ -103,7 +103,7 @@ def test_without_a_run_to_compare_with_it_says_how_the_first_one_is_made(rag_eva
     )
     refused = rag_eval("run", "run.yaml")
     assert refused.code == 2
-    assert "a first run is made with --set baseline=null --set 'gates=[]'" in " ".join(refused.err.split())
+    assert "; a first one is made with --set baseline=null --set 'gates=[]'" in " ".join(refused.err.split())
     assert rag_eval("run", "run.yaml", "--set", "baseline=null", "--set", "gates=[]").code == 0
 
 

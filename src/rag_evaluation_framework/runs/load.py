@@ -524,7 +524,8 @@ def find_run(name: str, root: str | Path = store.ROOT, folder: Path = Path()) ->
         return begun[0]
     if begun:
         raise _refused(f"{shown(name)} is the beginning of {len(begun)} names of runs; write more of it", runs, begun)
-    keep = f": {_KEEP} keeps the last run" if name == store.BASELINE else ""
+    kept_as = f": {_KEEP} keeps the last run; a first one is made with --set baseline=null --set 'gates=[]'"
+    keep = kept_as if name == store.BASELINE else ""
     raise _refused(f"no path, run or experiment is called {shown(name)}{keep}", runs, folders)
 
 

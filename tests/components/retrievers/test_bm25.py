@@ -225,7 +225,7 @@ class TestIndex:
     @pytest.mark.parametrize("documents", [[], ["", " \n"]])
     def test_a_corpus_without_text_is_refused(self, documents):
         corpus = Corpus(Document(DocumentId(str(number)), text) for number, text in enumerate(documents))
-        with pytest.raises(InputError, match=rf"made no chunks from {len(documents)} documents"):
+        with pytest.raises(InputError, match="made no chunks of 0 documents with text"):
             BM25Retriever().index(corpus)
 
     def test_a_corpus_without_words_finds_nothing(self):

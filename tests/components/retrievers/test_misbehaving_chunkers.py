@@ -108,14 +108,14 @@ def test_blank_chunks_are_counted():
 
 
 def test_nothing_but_blank_chunks_is_an_error():
-    with pytest.raises(InputError, match="made nothing but blank chunks from 3 documents"):
+    with pytest.raises(InputError, match="made nothing but blank chunks of 3 documents"):
         chunk_corpus(CORPUS, WrongPlaces(lambda document: [placed(document, 10, 11)]))
 
 
 def test_chunks_of_no_length_are_refused():
-    with pytest.raises(InputError, match="made nothing but blank chunks from 3 documents"):
+    with pytest.raises(InputError, match="made nothing but blank chunks of 3 documents"):
         chunk_corpus(CORPUS, WrongPlaces(lambda document: [placed(document, 3, 3)]))
-    with pytest.raises(InputError, match="made no chunks from 3 documents"):
+    with pytest.raises(InputError, match="made no chunks of 3 documents"):
         chunk_corpus(CORPUS, Wrong(lambda _: ["", ""]))
 
 

@@ -161,7 +161,7 @@ class TestIndex:
             second.retrieve("server", 1)
 
     def test_a_corpus_without_text_is_refused(self):
-        with pytest.raises(InputError, match="made no chunks from 1 document without text"):
+        with pytest.raises(InputError, match="made no chunks of 0 documents with text"):
             indexed(a_corpus(""))
 
     def test_before_indexing_and_after_closing_there_is_nothing_to_retrieve(self):

@@ -16,7 +16,7 @@ from ...contracts.roles import Outcome
 from ...data.cutoffs import Cutoff
 from ...data.score_table import full_name
 from ...datasets.retrieval_harness import KEYS, P95, read_thresholds, threshold_problem
-from ...errors import ConfigError, ResultError
+from ...errors import ConfigError
 from ...runs import EvaluationResult, ExperimentConfig, RunSpec, store
 from ...runs.means import DOCUMENT, LENGTH, Cluster, label_values
 from ...runs.naming import other_meaning
@@ -419,14 +419,7 @@ class Gating:
         root = folder / spec.save_results_path if spec.save_results_path else beside
         name, where = (spec.baseline, folder) if baseline is None else (baseline, Path())
         self._has_baseline = name is not None
-        self.baseline: EvaluationResult[Any] | None = None
-        if name is not None and not spec.shard:
-            try:
-                found = runs.find_run(name, root, where)
-            except ResultError as error:
-                remedy = "" if baseline else "; a first run is made with --set baseline=null --set 'gates=[]'"
-                raise ResultError(f"{error}{remedy}") from error
-            self.baseline = runs.load_result(found)
+        self.baseline = None if name is None or spec.shard else runs.load_result(runs.find_run(name, root, where))
 
     def gates_of(self, experiment: ExperimentConfig[Any]) -> tuple[Gate, ...]:
         """Return the gates of the run, none of a shard; raises ConfigError if one cannot be measured in it."""

@@ -98,16 +98,14 @@ def _tell_of_chunks(corpus: Corpus, chunks: Sequence[AnyChunk], name: str, *, ex
     Raises:
         InputError: There are none but blank ones.
     """
+    worded = [document.id for document in corpus if document.content.strip()]
     blank = sum(not chunk.content.strip() for chunk in chunks)
     if blank == len(chunks):
         made = "nothing but blank chunks" if chunks else "no chunks"
-        documents = f"{len(corpus)} document{'s' * (len(corpus) != 1)}"
-        why = "" if any(document.content.strip() for document in corpus) else " without text"
-        raise InputError(f"{name} made {made} from {documents}{why}: there is nothing to search")
+        raise InputError(f"{name} made {made} of {len(worded)} documents with text: there is nothing to search")
     if blank:
         note(f"{blank} of {len(chunks)} chunks of {name} are blank: no question is about them")
     cut = {chunk.doc_id for chunk in chunks}
-    worded = [document.id for document in corpus if document.content.strip()]
     if without := [doc_id for doc_id in worded if doc_id not in cut]:
         note(
             f"{name} made no chunk from {len(without)} of {len(worded)} documents that have text, the first: "
