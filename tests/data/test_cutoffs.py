@@ -20,6 +20,7 @@ class TestCutoff:
             ("1000tok", Cutoff(1000, "tok")),
             ("1000tok_whole", Cutoff(1000, "tok", whole=True)),
             ("4000ch_whole", Cutoff(4000, "ch", whole=True)),
+            ("topK", Cutoff(1, "topK")),
         ],
     )
     def test_it_is_read_and_printed_in_one_form(self, text, cutoff):
