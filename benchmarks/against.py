@@ -116,6 +116,9 @@ def printed(tree: Path, path: Path, driver: str, arguments: list[str]) -> tuple[
     source = str(tree / "src")
     command = [sys.executable, "-P", "-c", driver, source, str(path), *arguments]
     environment = {**os.environ, **THREADS, **KEPT, "PYTHONPATH": f"{source}{os.pathsep}{path.parent}"}
+    environment.pop(
+        "PYTHONDONTWRITEBYTECODE", None
+    )  # else what is loaded first in a measured step is also compiled there
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     done = subprocess.run(command, env=environment, cwd=tree, capture_output=True, text=True, check=False)  # noqa: S603
     after = resource.getrusage(resource.RUSAGE_CHILDREN)

@@ -172,7 +172,7 @@ def test_ctrl_c_says_what_is_saved(at_terminal, file):
     terminal.until(KEYS)
     terminal.type("d")
     terminal.until("Question 2 of 3")
-    terminal.until("> ")
+    terminal.until("\n> ")  # not that of "w> longer"
     assert terminal.press_until_ended("\x03") == 130
     told = "interrupted: set.json: 0 accepted, 0 edited, 1 dropped, 2 open; the same command goes on"
     assert told in joined(terminal.text)

@@ -209,7 +209,9 @@ def test_every_quote_that_was_not_located_is_told_and_its_question_skipped_once(
 
 def test_a_file_of_which_nothing_is_left_is_refused_with_every_row(tmp_path, corpus):
     path = file(tmp_path, f"question,quote\nA?,{ANSWERS}\nB?,nowhere at all\n")
-    with pytest.raises(DatasetError, match=r"2 problems:\s+line 2 +ambiguous(.|\n)*line 3 +missing"):
+    with pytest.raises(
+        DatasetError, match=r"2 problems:\s+line 2 +ambiguous(.|\n)*line 3 +missing(.|\n)*right documents"
+    ):
         load_dataset(path, corpus=corpus)
 
 

@@ -399,6 +399,18 @@ class TestWhatIsCompared:
         assert (span.start, span.end) == (0, end)
         assert sum(text * other for text, other in compared) <= 2 * 500 * 100_500
 
+    def test_a_long_quote_that_leaves_out_much_ends_where_its_last_letters_are(self):
+        content = prose(100_000)
+        begin, end = content.index(" ", 3_500), content.index(" ", 6_000)
+        (span,) = suggested(f"{content[:2_000]} {content[begin:end]}", corpus_of(a=content)).spans
+        assert (span.start, span.end) == (0, end)
+
+    def test_of_what_repeats_itself_a_long_quote_does_not_end_at_an_earlier_copy(self):
+        sentence = f"{prose(150)}. "
+        words = (sentence * 20).split()
+        (span,) = suggested(" ".join([*words[:-3], "otherwise", *words[-2:]]), corpus_of(a=sentence * 40)).spans
+        assert (span.start, span.end) == (0, 20 * len(sentence) - 1)
+
     def test_a_long_corpus_is_compared_where_it_shares_the_most(self, compared):
         content = prose(3_000_000)
         quote = f"{content[2_000_000:2_000_150]}X{content[2_000_150:2_000_300]}"

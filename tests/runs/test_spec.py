@@ -102,6 +102,16 @@ def test_what_a_description_refuses_is_told_as_everywhere():
         RunSpec(k="x")
 
 
+def test_a_description_is_of_the_working_folder_or_of_one_that_is_given(tmp_path, monkeypatch):
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "a.md").write_text("Refunds take six working days.")
+    (tmp_path / "questions.csv").write_text("question,quote\nHow long?,six working days\n")
+    spec = RunSpec(corpus="docs", dataset="questions.csv")
+    assert len(spec.experiment(str(tmp_path)).dataset) == 1
+    monkeypatch.chdir(tmp_path)
+    assert len(spec.experiment().dataset) == 1
+
+
 def test_a_file_may_name_its_schema(tmp_path):
     path = tmp_path / "run.json"
     path.write_text('{"$schema": "run.schema.json", "corpus": "docs", "dataset": "questions.csv"}')

@@ -298,9 +298,10 @@ class DocumentResolver:
 
     @cached_property
     def _without_extension(self) -> "_Paths":
-        parts = {document.id: _parts(document.id) for document in self.corpus}
-        stems = {doc_id: tuple(PurePosixPath(name).stem for name in path[-1:]) for doc_id, path in parts.items()}
-        return _Paths({doc_id: parts[doc_id][:-1] + stem for doc_id, stem in stems.items()})
+        paths = ((document.id, _parts(document.id)) for document in self.corpus)
+        return _Paths(
+            {doc_id: (*path[:-1], *(PurePosixPath(name).stem for name in path[-1:])) for doc_id, path in paths}
+        )
 
     def find(self, name: str) -> DocumentId | None:
         """Return the id of the one document that a name could refer to; None if none, or more than one."""

@@ -105,7 +105,7 @@ def keyed(markup: Markup) -> tuple[str, Offsets]:
 
 def _key_offsets(markup: Markup) -> Offsets:  # of a text that was translated: `_KEYS` has met its characters
     codes = np.frombuffer(markup.text.encode("utf-32-le", "surrogatepass"), dtype="<u4")
-    shown = markup.offsets if markup.parts else np.arange(len(codes), dtype=np.int32)  # which take 4 bytes a character
+    shown = markup.offsets if markup.parts else np.arange(len(codes), dtype=np.int32)  # not kept
     return np.repeat(shown, _KEYS.lengths[codes])
 
 

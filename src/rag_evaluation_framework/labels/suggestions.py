@@ -108,7 +108,9 @@ def _nearest(quote: str, locator: QuoteLocator, doc_id: str | None) -> Suggestio
     lasts = [last]
     if (beyond := len(letters) - _LONGEST_COMPARED) > 0:  # it ends as far on as the quote does, or like its end
         _, _, behind = texts.nearest(letters[-_LONGEST_COMPARED:], number) or nearest
-        lasts = [min(last + beyond, len(offsets))] + [behind] * (abs(behind - last - beyond) <= len(letters) // 2)
+        lasts = [min(last + beyond, len(offsets))]
+        if abs(behind - last - beyond) <= len(letters) // 2:
+            lasts.append(behind)
     begin, *places = (markup.at(int(offsets[at])) for at in (first, *(last - 1 for last in lasts)))
     end = max(places)
     low = max(begin - _AROUND, 0)

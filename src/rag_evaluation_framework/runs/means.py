@@ -189,11 +189,9 @@ def statistics_record(
 
 
 def _size(queries: QueryResults[Any], row: int, evaluation_type: EvaluationType) -> int:
-    answers = queries.answers.get(row, ())
-    if evaluation_type != "token-level":
-        return len(answers or queries.relevant[row])
-    spans = [span for answer in answers for span in answer.reference] or queries.relevant[row]
-    return total_length(merge_overlapping_spans(spans))
+    if evaluation_type == "token-level":
+        return total_length(merge_overlapping_spans(queries.relevant[row]))
+    return len(queries.answers.get(row) or queries.relevant[row])
 
 
 # How long one question takes: by stage, and in total.

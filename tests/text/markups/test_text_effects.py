@@ -51,6 +51,17 @@ def test_what_begins_before_a_part_counts():
     assert effects_of("<del><p>One</p> <p>Two</p></del><p>Three", "Three", "a.md") == []
 
 
+def test_what_is_never_closed_ends_with_its_own_paragraph():
+    source = "<del>One\n\nTwo <sup>raised <del>gone\n\nThree"
+    assert [effects_of(source, word) for word in ("One", "Two", "raised", "Three")] == [
+        [(0, "struck out")],
+        [],
+        [(0, "raised")],
+        [],
+    ]
+    assert effects_of(source, "gone") == [(0, "raised", "struck out")]
+
+
 @pytest.mark.parametrize("far", ["", "word " * 3000])
 @pytest.mark.parametrize("name", ["del", "s", "strike"])
 def test_an_element_strikes_out_all_between_its_tags_however_far_they_are(name, far):
