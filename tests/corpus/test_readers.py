@@ -4,13 +4,14 @@ import hashlib
 import json
 import sys
 import zipfile
-from importlib.metadata import EntryPoint
+from importlib.metadata import EntryPoint, EntryPoints
 from pathlib import Path
 
 import pypdfium2
 import pytest
 
 from rag_evaluation_framework import CharacterSpan, Corpus, Document, DocumentId
+from rag_evaluation_framework.base import optional
 from rag_evaluation_framework.base.notes import collect_notes
 from rag_evaluation_framework.corpus.readers import reader
 from rag_evaluation_framework.errors import CorpusError
@@ -50,8 +51,9 @@ def plug_in(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(tmp_path)
 
     def install(**classes):
-        points = [EntryPoint(name, f"own_readers_of_test:{found}", "x") for name, found in classes.items()]
-        monkeypatch.setattr(reader, "entry_points", lambda group: points * (group == "rag_evaluation_framework.reader"))
+        group, module = "rag_evaluation_framework.reader", "own_readers_of_test"
+        points = EntryPoints(EntryPoint(name, f"{module}:{found}", group) for name, found in classes.items())
+        monkeypatch.setattr(optional, "_announced", lambda: points)
         reader._readers.cache_clear()
 
     yield install

@@ -10,6 +10,7 @@ from .optional import install_command as install_command
 from .optional import installed_version as installed_version
 from .optional import missing_extras as missing_extras
 from .optional import require as require
+from .progress import keep_bars_here as keep_bars_here
 from .progress import progress as progress
 from .records import docstrings as docstrings
 from .records import own_first as own_first

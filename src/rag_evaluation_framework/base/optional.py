@@ -1,4 +1,4 @@
-"""Importing optional packages, how to install them, and the versions of what is installed."""
+"""Importing optional packages, how to install them, the plug-ins and the versions of what is installed."""
 
 import string
 import sys
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from functools import cache
 from importlib import import_module, util
-from importlib.metadata import PackageNotFoundError, distribution, requires, version
+from importlib.metadata import EntryPoints, PackageNotFoundError, distribution, entry_points, requires, version
 from types import ModuleType
 from typing import Never
 
@@ -57,6 +57,14 @@ def _installed(module: str) -> bool:
 def install_command(*extras: str) -> str:
     """Return the pip command that installs these extras."""
     return f"pip install '{DISTRIBUTION}[{','.join(extras)}]'"
+
+
+_announced = cache(entry_points)  # of all kinds at once: each look reads a file of everything that is installed
+
+
+def plug_ins(kind: str) -> EntryPoints:
+    """Return what installed packages announce for a kind of component, or as readers of documents."""
+    return _announced().select(group=f"{__name__.partition('.')[0]}.{kind}")
 
 
 _OF_NAMES = string.ascii_letters + string.digits + "._-"

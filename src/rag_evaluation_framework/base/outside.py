@@ -131,6 +131,8 @@ def json_text(value: object, indent: int | None = None, *, ascii_only: bool = Fa
 
 def harmless_json(text: str) -> str:
     """Return JSON that is equal to it and harmless to a terminal: what acts on one is escaped."""
+    if text.isascii() and "\x7f" not in text:  # JSON has no control codes below
+        return text
     return _HARMFUL.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 

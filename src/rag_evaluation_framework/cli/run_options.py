@@ -84,6 +84,7 @@ def as_command(function: Callable[..., None]) -> Callable[..., None]:
     @wraps(function)
     def command(*arguments: Any, **given: Any) -> None:
         with on_failure(_end):  # every end, an interrupt too, is told by the program
+            base.keep_bars_here()
             function(*arguments, **given)
 
     described: Any = command

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from rag_evaluation_framework.contracts.registry import loading
+from rag_evaluation_framework.base import optional
 from rag_evaluation_framework.contracts.registry.loading import components
 
 OWN_PARTS = """
@@ -52,7 +52,7 @@ def plug_ins(monkeypatch):
             for kind, named in by_kind.items()
             for name, value in named.items()
         )
-        monkeypatch.setattr(loading, "_announced", lambda: announced)
+        monkeypatch.setattr(optional, "_announced", lambda: announced)
         monkeypatch.syspath_prepend(Path.cwd())  # what is installed can be imported
         components.cache_clear()
 

@@ -9,13 +9,13 @@ from contextlib import suppress
 from difflib import get_close_matches
 from functools import cache
 from importlib import import_module
-from importlib.metadata import entry_points
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Literal, Never, get_args
 
 from ...base.exits import exit_text, outcome
 from ...base.notes import note
+from ...base.optional import plug_ins
 from ...base.outside import class_name, error_message, one_line, shown
 from ...errors import ConfigError
 
@@ -96,8 +96,6 @@ ROOMS: Mapping[Kind, str] = {
 _RECORDED: Mapping[str, Collection[str]] = {"retriever": ("engine",)}
 """What records name, and configurations do not: engines have a key of their own, by which their writes are checked."""
 
-_announced = cache(entry_points)  # of all kinds at once: each look reads a file of everything that is installed
-
 # What a class of each kind keeps. Names, as for the parts: the contracts load NumPy, which `--help` has no use for.
 CONTRACTS: Mapping[Kind, str] = {kind: kind.title().replace("_", "") for kind in KINDS}
 
@@ -123,7 +121,7 @@ def built_in(kind: Kind) -> Mapping[str, str]:
 def components(kind: Kind) -> Mapping[str, str]:
     """Return the names of a kind that configurations can use and where each is to be found, sorted by name."""
     table = dict(built_in(kind))
-    for point in _announced().select(group=f"{PACKAGE}.{kind}"):
+    for point in plug_ins(kind):
         if point.name in table:
             note(f"plug-in {point.value!r} calls itself {point.name!r}, which is taken")
         else:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
-from importlib.metadata import EntryPoint, PackageNotFoundError, entry_points, version
+from importlib.metadata import EntryPoint, PackageNotFoundError, version
 from itertools import accumulate
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -16,11 +16,12 @@ from typing import Any, TypeAlias
 from ...base.exits import outcome
 from ...base.files import read_bytes
 from ...base.notes import note
+from ...base.optional import plug_ins
 from ...base.outside import error_text, shown
 from ...base.tables import decoded
 from ...errors import CorpusError, MissingDependency
 
-_GROUP = f"{__name__.partition('.')[0]}.reader"
+_KIND = "reader"
 LARGEST = 500_000_000  # bytes of a file
 _APART = "\n\n"  # between pages
 _BUILT_IN = {
@@ -204,8 +205,8 @@ def converter_version(converter: Converter) -> str:
 @cache
 def _readers() -> Mapping[str, EntryPoint]:
     """Return the readers by suffix, in lower case and without the dot."""
-    table = {suffix: EntryPoint(suffix, f"{__package__}.{found}", _GROUP) for suffix, found in _BUILT_IN.items()}
-    for point in entry_points(group=_GROUP):
+    table = {suffix: EntryPoint(suffix, f"{__package__}.{found}", _KIND) for suffix, found in _BUILT_IN.items()}
+    for point in plug_ins(_KIND):
         if point.name in table:
             note(f"plug-in {point.value!r} reads files ending in .{point.name}, which have a reader")
         else:
