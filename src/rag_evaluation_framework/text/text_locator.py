@@ -136,10 +136,9 @@ class PageIndex:
         short, long = _grams(text[: self.page + _GRAM])
         if not len(short):
             return iter([(0, self.pages * self.page)])
-        tables = [(1, long)] if len(long) > _MOST_GRAMS // 2 else [(0, short), (1, long)]
-        some = ((table, grams[:: -(-len(grams) // _MOST_GRAMS)]) for table, grams in tables if len(grams))
-        rows = [self._bits[table].take(grams, axis=0) for table, grams in some]
-        common = np.bitwise_and.reduce(np.concatenate(rows), axis=0)
+        common = self._common(1, long)
+        if len(long) <= _MOST_GRAMS // 2:
+            common &= self._common(0, short)
         return self._runs(self._unpacked(common).nonzero()[0])
 
     def most_alike(self, text: str, most: int, first: int, last: int) -> Iterator[tuple[int, int]]:
@@ -163,6 +162,12 @@ class PageIndex:
             return iter([(first, last)])
         best = np.argsort(-shared, kind="stable")[:most] + pages.start
         return self._runs(np.unique(np.concatenate([best, np.minimum(best + 1, self.pages - 1)])))
+
+    def _common(self, table: int, grams: NDArray[np.intp]) -> NDArray[np.uint8]:
+        """Return the pages that have some of these grams, each a bit; of no grams, all."""
+        some = grams[:: len(grams) // _MOST_GRAMS + 1]
+        common: NDArray[np.uint8] = np.bitwise_and.reduce(self._bits[table].take(some, axis=0), axis=0)
+        return common
 
     def _unpacked(self, bits: NDArray[np.uint8]) -> NDArray[np.uint8]:
         return np.unpackbits(bits, count=self.pages, bitorder="little")
@@ -204,7 +209,7 @@ def _combined(hashes: NDArray[np.uint32], characters: int, times: int) -> NDArra
 
 _PAGE = 16_384
 _SMALL = 32  # pages: what is read as quickly is read without the index
-_PATIENCE = 25  # to index the texts takes about as long as to read them so many times
+_PATIENCE = 16  # to index the texts takes about as long as to read them so many times
 
 
 class SearchedTexts:
