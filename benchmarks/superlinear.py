@@ -445,6 +445,7 @@ CASES: dict[str, tuple[int, Case]] = {
     "html: n characters of opened comments": (300_000, read("a <!--")),
     "html: n characters of tags that end nothing": (75_000, read("a</x>")),
     "html: n characters of entities": (300_000, read("&amp; &lt")),
+    "html: n characters of line breaks": (75_000, read("<br>")),
     "html: n characters of paragraphs": (300_000, read("<p>It is <b>so</b>.\n")),
     "html: n characters of preformatted lines": (300_000, read("<pre>\r\na\r\n")),
     "recursive: n characters without a blank": (300_000, chunked(RecursiveCharacterChunker(), lambda n: "x" * n)),
