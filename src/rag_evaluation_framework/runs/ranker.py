@@ -228,7 +228,7 @@ class Ranker:
             failed = [one.failure for one in answers if one.failure is not None and one.failure not in _UNASKED]
             if len(failed) == len(answers):
                 why = f"{failed[0].kind}: {failed[0].message}"
-                note(run_note("no more", name=self.name, most=min(depths.values()), why=why))
+                note(run_note("refused", name=self.name, most=min(depths.values()), why=why))
                 self._deepest_asked = max(one.depth for one in deepest)
                 break
             asking = []

@@ -23,7 +23,7 @@ _NOTES: Mapping[str, str] = {
     "unstable": "rankings changed at the top when more results were asked for: {count}; their scores at k are those "
     "of asking for {k}. If the retriever works so, let its prefix_stable be False",
     "limit": "rankings end early, as {limit} is less than was asked for",
-    "no more": "{name} failed on every question that was asked for {most} results or more, to fill a budget: {why}. "
+    "refused": "{name} failed on every question that was asked for {most} results or more, to fill a budget: {why}. "
     "What it found before is scored; if it has a limit, let it return as many as it can",
     "unfilled": "{mark} rankings that ran out of results before the budget was filled: {listed}",
     "own number": "{name} returned {most} for {alike} questions and never more, where {k} were asked for; if it has a "
