@@ -32,7 +32,6 @@ from rag_evaluation_framework.components.rerankers.function import FunctionReran
 from rag_evaluation_framework.components.retrievers.engine import EngineRetriever
 from rag_evaluation_framework.contracts import Outcome
 from rag_evaluation_framework.data import Hit, Retrieval, Stage
-from rag_evaluation_framework.datasets.rankings.stored import StoredRetriever
 from rag_evaluation_framework.demo import load_handbook
 from rag_evaluation_framework.errors import ConfigError, Interrupted
 from rag_evaluation_framework.runs import RunSpec, journal, open_journal, run, store
@@ -551,17 +550,6 @@ def test_the_result_says_that_it_ended_early_only_while_it_does(tmp_path):
         result = finish(Outcome(result), prepared(kept_run.config), kept)
     assert kept.is_finished
     assert json.loads((result.folder / "report.json").read_text())["notes"] == [*result.notes]
-
-
-def test_what_an_unfinished_run_has_answered_is_scored_as_stored_rankings(tmp_path):
-    log = []
-    interrupted_at(20, tmp_path, BM25Retriever(), log)
-    (file,) = tmp_path.glob("runs/unfinished/*/journal-1.jsonl")
-    known = {DATASET.queries[number].id: query for number, query in enumerate(log)}
-    fewer = replace_entries([entry for entry in DATASET if entry.query.text in log])
-    stored = evaluate(StoredRetriever(file), fewer, k=5, budgets=[])
-    assert len(known) == len(fewer) == 20
-    assert stored.metrics == evaluate(BM25Retriever(), fewer, k=5, budgets=[]).metrics
 
 
 class Store:

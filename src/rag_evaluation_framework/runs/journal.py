@@ -38,7 +38,6 @@ from ..contracts.registry.records import describe, is_elsewhere, is_of_package, 
 from ..data import Corpus, Hit, Retrieval, Stage
 from ..data.hits import Ranking
 from ..data.rankings import NOT_ANSWERED, Failure
-from ..datasets.rankings.hit_lines import JOURNAL_VERSION
 from ..errors import ConfigError, Interrupted
 from . import store
 from .config import ExperimentConfig
@@ -48,6 +47,7 @@ Resume = Literal["if-sure", "always", "never"]
 """Which answers of an unfinished run are taken: those of which nothing can have changed; also those of servers,
 databases and objects, of which that is not known; or none."""
 
+_VERSION = 1  # of the lines of a journal
 _FILE = "journal-{}.jsonl"
 _SYNCED = 1.0  # seconds between two writings to the disk itself
 _CUTOFFS = "cutoffs"
@@ -259,11 +259,11 @@ class Journal:
         taken = [
             file
             for file, first in firsts.items()
-            if first["journal"] == JOURNAL_VERSION
+            if first["journal"] == _VERSION
             and {"corpus", "questions"}.isdisjoint(changed[file])
             and (self.resume == "always" or (self.sure and not {*changed[file]} - {_CUTOFFS}))
         ]
-        begun = {"journal": JOURNAL_VERSION, "created": f"{datetime.now(UTC):%Y-%m-%d %H:%M:%S}", "run_id": run_id}
+        begun = {"journal": _VERSION, "created": f"{datetime.now(UTC):%Y-%m-%d %H:%M:%S}", "run_id": run_id}
         for file in sorted(taken, key=lambda file: not changed[file]):
             self._take(file)  # those of what is asked now come last, and count
         if taken:
@@ -282,7 +282,7 @@ class Journal:
                 if changed[last]
                 else run_note("unsure")
             )
-            if first["journal"] != JOURNAL_VERSION:
+            if first["journal"] != _VERSION:
                 why = run_note("other version")
             self.notes.append(run_note("not used", where=one_line(str(self.folder)), why=why))
         self._path = self.folder / _FILE.format(number)

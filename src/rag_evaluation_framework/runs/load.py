@@ -27,13 +27,12 @@ from ..base.outside import one_line, shown
 from ..components.providers.calls import ModelUsage
 from ..data import Answer, CharacterSpan, Cutoff, EvaluationType, Failure, Query, QueryId, QueryText, ScoreName, Skipped
 from ..data.columns import Numbers
-from ..data.hits import RankedHits
 from ..data.levels import TOKEN, Level, U, checked_level
 from ..data.score_table import ScoreTable
 from ..datasets.rankings.hit_lines import read_hit_lines
 from ..errors import DatasetError, InputError, LevelMismatch, ResultError
 from . import store
-from .query_result import DEEPEST, QueryResults, Returned
+from .query_result import DEEPEST, Kept, QueryResults, Returned
 from .result import HEAD, EvaluationResult, ExperimentResult
 from .shown import GateVerdict
 
@@ -387,7 +386,7 @@ def _lines(
     yield from ((report, f"queries.{number}.", line) for number, line in enumerate(listed))
 
 
-def _hits(file: Path, report: Path, head: ReportRecord, query_ids: Sequence[str]) -> RankedHits:
+def _hits(file: Path, report: Path, head: ReportRecord, query_ids: Sequence[str]) -> Kept:
     """Return what was retrieved, from the file beside the report."""
     _check_file(file, report, head)
     try:

@@ -70,7 +70,8 @@ def _best_scores(hits: RankedHits) -> Numbers:
 DEEPEST = 100
 """How deep what is recorded may be nested."""
 
-Found: TypeAlias = RankedHits | Callable[[Sequence[str]], RankedHits] | None
+Kept: TypeAlias = tuple[RankedHits, Mapping[int, RankedHits]]
+Found: TypeAlias = Kept | Callable[[Sequence[str]], Kept] | None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -86,8 +87,9 @@ class QueryResults(OnDemand["QueryResult[U]"], Generic[U]):
             None if nothing of it was.
         gains: How relevant units are, by row and id; 1.0 for those that are not named, and for spans.
         stages: Seconds spent in each stage of the retrievals, NaN where not measured; shape (queries,) each.
-        found: What was retrieved, or what reads it from a file for these query ids when a hit is asked for; None if it
-            is not known, as of a `report.json` alone.
+        found: What was retrieved, and the same at a k, by the k, where that is not its beginning for all queries; or
+            what reads it from a file for these query ids when a hit is asked for; None if it is not known, as of a
+            `report.json` alone.
         returned: What was returned for each query, in brief.
         metadata: What else the dataset says of queries, by row, as a record holds it; of those of which it does.
         before: The scores of the ranking without the reranker by name, NaN where a query has none; shape (queries,)
@@ -133,26 +135,38 @@ class QueryResults(OnDemand["QueryResult[U]"], Generic[U]):
             tuple(tuple(map(quoted, entry.relevant)) for entry in truth),
             {row: known for row, entry in enumerate(truth) if (known := gains_of(entry))},
             {name: stage.seconds for name, stage in rankings.stages.items() if not np.isnan(stage.seconds).all()},
-            rankings.hits.without_texts(),
+            (
+                rankings.hits.without_texts(),
+                {cutoff.size: hits.first(cutoff.size).without_texts() for cutoff, hits in rankings.at.items()},
+            ),
             Returned(rankings.hits.counts, first_relevant, _best_scores(rankings.hits)),
             {row: tuple(answer.mapped(quoted) for answer in entry.answers) for row, entry in several.items()},
             {row: _places_found(entry, rankings.hits[row]) for row, entry in several.items()},
             {row: plain(entry.query.metadata, DEEPEST) for row, entry in enumerate(truth) if entry.query.metadata},
         )
 
-    @cached_property
+    @property
     def hits(self) -> RankedHits:
         """What was retrieved for each query, best first, as deep as the cutoffs reach.
 
         Raises:
             ResultError: It is not known, or in a file that cannot be read.
         """
+        return self._kept[0]
+
+    @property
+    def tops(self) -> Mapping[int, RankedHits]:
+        """What was retrieved at a k, by the k, where that is not the beginning of `hits` for all queries."""
+        return self._kept[1]
+
+    @cached_property
+    def _kept(self) -> Kept:
         if self.found is None:
             raise ResultError(
                 "what was retrieved is not known: this result was loaded from a report alone, without its "
                 "rankings.jsonl.gz, as a kept baseline is; expected the folder of the run"
             )
-        return self.found if isinstance(self.found, RankedHits) else self.found(self.table.query_ids)
+        return self.found if isinstance(self.found, tuple) else self.found(self.table.query_ids)
 
     @cached_property
     def totals(self) -> Numbers:

@@ -1,5 +1,6 @@
 import gzip
 import json
+from dataclasses import dataclass
 
 import pytest
 
@@ -16,6 +17,7 @@ from rag_evaluation_framework import (
     DocumentId,
     DocumentLevelGroundTruth,
     Query,
+    Retriever,
     TokenLevelGroundTruth,
     evaluate,
     load_result,
@@ -284,28 +286,87 @@ def test_a_line_of_hits_tells_the_seconds_of_its_stages(tmp_path):
         _ = stored(tmp_path, [{**line, "seconds": {"embed": "1"}}]).rankings
 
 
-JOURNAL = {"journal": 1, "spec": "3f"}
+def test_a_journal_is_refused_as_its_run_goes_on(tmp_path):
+    with pytest.raises(DatasetError, match=r"journal: is the journal of a run .*; run the same command again"):
+        _ = stored(tmp_path, [{"journal": 1}, HITS_OF_ONE], "journal").rankings
 
 
-def test_a_journal_is_read_without_its_first_line_and_with_the_last_of_each_question(tmp_path):
-    shallow = {"query_id": "q1", "doc_id": ["b"]}
-    deep = {"query_id": "q1", "doc_id": ["b", "a"], "seconds": {"search": 0.5}}
-    journal = stored(tmp_path, [JOURNAL, shallow, HITS_OF_TWO, deep], "journal.jsonl")
-    assert journal.rankings == stored(tmp_path, [deep, HITS_OF_TWO]).rankings
-    with pytest.raises(DatasetError, match="line 2: question 'q1' has a ranking already"):
-        _ = stored(tmp_path, [shallow, deep]).rankings
-    assert stored(tmp_path, [JOURNAL]).rankings == {}
+WORDS = " ".join(f"word{number:02d}" for number in range(40))
+PLACES = Corpus([Document(DocumentId("w"), WORDS)])
+QUESTIONS = [
+    TokenLevelGroundTruth(Query(f"q{number}", f"Where is {number}?"), [CharacterSpan("w", 7 * number, 7 * number + 6)])
+    for number in range(8)
+]
+MANY = Dataset(QUESTIONS, TOKEN, corpus=PLACES, name="many")
 
 
-@pytest.mark.parametrize("end", ['{"query_id": "q1", "doc_', '{"query_id": "q1", "doc_id": ["a"', "{"])
-def test_the_torn_last_line_of_a_journal_is_left_out(tmp_path, end):
-    whole = f"{json.dumps(JOURNAL)}\n{json.dumps(HITS_OF_TWO)}\n"
-    assert stored(tmp_path, f"{whole}{end}").rankings.keys() == {"q2"}
-    for torn in (f"{whole}{end}\n", f"{json.dumps(HITS_OF_TWO)}\n{end}"):
-        with pytest.raises(DatasetError, match="line "):
-            _ = stored(tmp_path, torn).rankings
+@dataclass(frozen=True)
+class Last(Retriever):
+    """Has the right result last, however many are asked for; of some questions as the second one of ten or more."""
+
+    prefix_stable: bool | None = None
+
+    def index(self, corpus):
+        pass
+
+    def retrieve(self, query, k):
+        right = int(query.split()[-1].rstrip("?"))
+        others = [number for number in range(40) if number != right]
+        at = 1 if right % 3 == 0 and k > 9 else k - 1
+        found = [*others[:at], right, *others[at:]][: min(k, 30)]
+        return [{"doc_id": "w", "start": 7 * number, "end": 7 * number + 6} for number in found]
 
 
-def test_a_journal_of_another_version_is_refused(tmp_path):
-    with pytest.raises(DatasetError, match="is a journal of version 2; this version reads 1: run it again"):
-        _ = stored(tmp_path, [{"journal": 2}, HITS_OF_ONE]).rankings
+@pytest.mark.parametrize("stable", [False, None])
+@pytest.mark.parametrize("budgets", [[], ["30ch", "90ch"], ["200ch"]])
+def test_what_is_found_at_a_k_is_found_there_when_shards_are_joined(tmp_path, stable, budgets):
+    whole = evaluate(Last(stable), MANY, [2, 3, 5, 12], budgets=budgets)
+    folders = [
+        evaluate(Last(stable), MANY.shard(number, 2), [2, 3, 5, 12], budgets=budgets).save(tmp_path / str(number))
+        for number in (1, 2)
+    ]
+    again = load_result(folders[1]).save(tmp_path / "again")
+    assert (again / "rankings.jsonl.gz").read_bytes() == (folders[1] / "rankings.jsonl.gz").read_bytes()
+    joined = evaluate(StoredRetriever([folders[0], again]), MANY, [2, 3, 5, 12], budgets=budgets)
+    assert joined.metrics == whole.metrics
+    assert [query.scores for query in joined.queries] == [query.scores for query in whole.queries]
+    assert [query.hits for query in joined.queries] == [query.hits for query in whole.queries]
+    assert joined.metrics["span_recall@2"] == (3 / 8 if stable is None else 1.0)
+
+
+def test_rankings_at_some_k_are_no_ranking_of_ids(tmp_path):
+    folder = evaluate(Last(False), MANY, [2, 5], budgets=[]).save(tmp_path / "run")
+    with gzip.open(folder / "rankings.jsonl.gz") as lines:
+        first, second, *_ = map(json.loads, lines)
+    assert (first["query_id"], first.get("k"), len(first["doc_id"])) == ("q0", None, 5)
+    assert (second["query_id"], second["k"], len(second["doc_id"])) == ("q0", 2, 2)
+    with pytest.raises(DatasetError, match=r"lists 32 hits .* 8 questions have other rankings at some k"):
+        read_rankings(folder / "rankings.jsonl.gz")
+    one = stored(tmp_path, [first, second], "one").rankings["q0"]
+    assert len(one.hits) == 5
+    with pytest.raises(DatasetError, match="line 3: question 'q0' has a ranking already"):
+        _ = stored(tmp_path, [first, second, second], "one").rankings
+
+
+@pytest.mark.parametrize(
+    ("saved", "read", "is_told"),
+    [
+        ({"k": 3, "budgets": []}, {"k": 10, "budgets": []}, True),
+        ({"k": 3, "budgets": ["60ch"]}, {"k": 30, "budgets": []}, True),
+        ({"k": 3, "budgets": ["60ch"]}, {"k": 3, "budgets": ["160ch"]}, True),
+        ({"k": 10, "budgets": []}, {"k": 10, "budgets": []}, False),
+        ({"k": 10, "budgets": []}, {"k": 3, "budgets": []}, False),
+        ({"k": 3, "budgets": ["60ch"]}, {"k": 3, "budgets": ["60ch"]}, False),
+        ({"k": 31, "budgets": []}, {"k": 40, "budgets": []}, False),  # it has 30 and no more
+        ({"k": 3, "budgets": ["210ch"]}, {"k": 3, "budgets": ["210ch"]}, False),  # of 180 characters
+    ],
+)
+def test_rankings_of_a_run_that_asked_for_fewer_say_that_they_end_early(tmp_path, saved, read, is_told):
+    folder = evaluate(Last(True), MANY, **saved).save(tmp_path / "run")
+    notes = evaluate(StoredRetriever(folder), MANY, **read).notes
+    assert ("rankings end early, as the depth of run is less than was asked for" in notes) is is_told
+
+
+def test_a_run_that_found_all_chunks_has_no_more(tmp_path):
+    folder = evaluate(BM25Retriever(), SPANS, 1, budgets=[]).save(tmp_path / "run")
+    assert evaluate(StoredRetriever(folder), SPANS, 10, budgets=[]).notes == ()

@@ -1,16 +1,17 @@
-"""Rankings with all that is known of their hits, as JSONL: one question per line."""
+"""Rankings with all that is known of their hits, as JSONL: a line per question, and one per k that differs."""
 
 import gzip
 import json
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
 from math import inf
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, BinaryIO, TypeAlias
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field, NonNegativeInt, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, NonNegativeInt, PositiveInt, ValidationError
 
 from ...adapt.results import as_retrieval
 from ...base.files import decompressed_lines, is_list, is_object, most_unfolded, parse_json
@@ -30,6 +31,8 @@ class HitLine(BaseModel):
 
     Attributes:
         query_id: The question.
+        k: For how many results it was asked, of a ranking that is not the beginning of the deepest one, whose line is
+            before it; not there of the deepest.
         doc_id: The document of each hit, null where it is not known.
         start: First character.
         end: One past the last character.
@@ -39,13 +42,12 @@ class HitLine(BaseModel):
         failed: Whether the retrieval failed; not there if it did not.
         seconds: How long each stage took, by its name; not there where that is not known, and not in the files of a
             finished run, whose report tells it.
-        sources: Of a journal only, and read by the run that goes on; so is `asked`.
-        asked: How a journal's answer was asked for.
     """
 
     model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
 
     query_id: str
+    k: PositiveInt | None = None
     doc_id: list[str | None] = Field(fail_fast=True)  # of a million mistakes, one is told
     start: list[NonNegativeInt | None] | None = Field(None, fail_fast=True)
     end: list[NonNegativeInt | None] | None = Field(None, fail_fast=True)
@@ -54,20 +56,23 @@ class HitLine(BaseModel):
     score: list[float | None] | None = Field(None, fail_fast=True)
     failed: bool = False
     seconds: dict[str, float] | None = None
-    sources: Any = None
-    asked: Any = None
 
 
 def write_hit_lines(
-    file: BinaryIO, query_ids: Sequence[str], rankings: RankedHits, failed: Container[str] = ()
+    file: BinaryIO,
+    query_ids: Sequence[str],
+    rankings: RankedHits,
+    failed: Container[str] = (),
+    tops: Mapping[int, RankedHits] = MappingProxyType({}),
 ) -> None:
-    """Write one line per question; equal rankings give equal bytes.
+    """Write the lines of each question; equal rankings give equal bytes.
 
     Args:
         file: Where to write, opened for bytes.
         query_ids: The questions.
-        rankings: What was found for each.
+        rankings: What was found for each, as deep as it was asked for.
         failed: The questions whose retrieval failed.
+        tops: What was found at a k, by the k, where that is not the beginning of `rankings` for all questions.
     """
     begin, total = file.tell(), 0
 
@@ -77,24 +82,35 @@ def write_hit_lines(
         return total <= most_unfolded(file.tell() - begin)
 
     # Lines by which it would unfold to more than may be read of a small file are not compressed, until it is large.
-    for well, lines in groupby(_written(query_ids, rankings, failed), key=fits):
+    for well, lines in groupby(_written(query_ids, rankings, failed, tops), key=fits):
         with gzip.GzipFile("", "wb", _LEVEL if well else 0, file, mtime=0) as member:
             member.writelines(lines)
 
 
-def _written(query_ids: Sequence[str], rankings: RankedHits, failed: Container[str]) -> Iterator[bytes]:
+def _written(
+    query_ids: Sequence[str], rankings: RankedHits, failed: Container[str], tops: Mapping[int, RankedHits]
+) -> Iterator[bytes]:
     bounds = zip(rankings.begins.tolist(), rankings.ends.tolist(), strict=True)
-    for query_id, (begin, end) in zip(query_ids, bounds, strict=True):
-        first, *others = zip(COLUMNS, rankings.table.columns(slice(begin, end)), strict=True)
-        known = [(name, values) for name, values in others if values.count(None) < len(values)]
-        content: dict[str, Any] = {"query_id": query_id, **dict([first, *known])}
-        if query_id in failed:
-            content["failed"] = True
-        yield harmless_json(f"{json.dumps(content, ensure_ascii=False, allow_nan=False)}\n").encode()
+    for row, (query_id, (begin, end)) in enumerate(zip(query_ids, bounds, strict=True)):
+        columns = rankings.table.columns(slice(begin, end))
+        yield _line(query_id, columns, {"failed": True} if query_id in failed else {})
+        for k in sorted(tops, reverse=True):
+            at = tops[k]
+            own = at.table.columns(slice(int(at.begins[row]), int(at.ends[row])))
+            if own != tuple(column[:k] for column in columns):  # else the line before tells it
+                yield _line(query_id, own, {"k": k})
+                columns = own
 
 
-def read_hit_lines(path: Path, query_ids: Sequence[str]) -> RankedHits:
-    """Return what was found for each question.
+def _line(query_id: str, columns: Sequence[list[Any]], also: Mapping[str, Any]) -> bytes:
+    first, *others = zip(COLUMNS, columns, strict=True)
+    known = [(name, values) for name, values in others if values.count(None) < len(values)]
+    content: dict[str, Any] = {"query_id": query_id, **dict([first, *known]), **also}
+    return harmless_json(f"{json.dumps(content, ensure_ascii=False, allow_nan=False)}\n").encode()
+
+
+def read_hit_lines(path: Path, query_ids: Sequence[str]) -> tuple[RankedHits, dict[int, RankedHits]]:
+    """Return what was found for each question, and what at a k, by the k, as `write_hit_lines` takes them.
 
     Args:
         path: The file.
@@ -103,25 +119,35 @@ def read_hit_lines(path: Path, query_ids: Sequence[str]) -> RankedHits:
     Raises:
         DatasetError: The file cannot be read, unfolds to too much, or a line is not the hits of its question.
     """
-    collector, numbers = HitCollector(), list[int]()
+    collector, numbers, tops, number = HitCollector(), list[int](), dict[int, dict[int, int]](), 0
     for number, line in enumerate(decompressed_lines(path), start=1):
         where = f"{path}: line {number}"
         try:
             known = _hit_line(parse_json(line.decode()))
-            expected = repr(query_ids[number - 1]) if number <= len(query_ids) else "none"
+            row = len(numbers) - (known.k is not None)  # one at a k follows that of its question
+            expected = repr(query_ids[row]) if 0 <= row < len(query_ids) else "none"
             if repr(known.query_id) != expected:
                 raise ValueError(f"is of question {known.query_id!r}, expected {expected}")
-            numbers.append(collector.add_columns(_columns(known)))
+            added = collector.add_columns(_columns(known))
+            if known.k is None:
+                numbers.append(added)
+            else:
+                tops.setdefault(known.k, {})[row] = added
         except (ValueError, OverflowError) as error:
             raise DatasetError(f"{where}: {error}") from error
     if len(numbers) < len(query_ids):
         raise DatasetError(f"{path}: has {len(numbers)} questions; expected {len(query_ids)}")
-    ranked = collector.ranked(numbers)
-    start, end = ranked.table.start, ranked.table.end
+    every = collector.ranked(range(1, number + 1))
+    start, end = every.table.start, every.table.end
     for row in np.flatnonzero((start > end) & (end >= 0))[:1]:
-        where = f"{path}: line {np.searchsorted(ranked.ends, row, side='right') + 1}"
+        where = f"{path}: line {np.searchsorted(every.ends, row, side='right') + 1}"
         raise DatasetError(f"{where}: start is {start[row]} and end {end[row]}; expected start <= end")
-    return ranked
+    at, told = dict[int, RankedHits](), [*numbers]
+    for k in sorted(tops, reverse=True):
+        for row, added in tops[k].items():
+            told[row] = added
+        at[k] = collector.ranked(told).first(k)
+    return collector.ranked(numbers), at
 
 
 def _columns(line: HitLine) -> list[list[Any]]:
@@ -155,49 +181,44 @@ def _hit_line(content: Any) -> HitLine:
 
 Hits: TypeAlias = dict[str, Retrieval | None]
 """The retrieval of each question; None where it failed."""
+Tops: TypeAlias = dict[str, dict[int, Retrieval]]
+"""The retrievals at some k of a question that are not the beginning of its deepest one."""
 
 _MOST = 2_000_000_000  # hits of a question
 _RESULTS = ("hits", "retrieved_chunk_ids", "retrieved_spans")
 _JOURNAL = "journal"
-"""The key of the first line of a journal, to which a run appends what it found as it comes."""
-JOURNAL_VERSION = 1
-"""The version of the lines behind it."""
+"""The key of the first line of a journal, which a run reads that goes on."""
 
 
-def read_hits(data: bytes, path: Path, order: Order | None) -> Hits | None:
+def read_hits(data: bytes, path: Path, order: Order | None) -> tuple[Hits, Tops] | None:
     """Return the hits of each question; None if the file has another format.
 
-    Of a journal, which begins with a line that says so, the last line of a question counts, as a run may ask again for
-    more results, and a last line that was not written to its end does not.
-
     Raises:
-        DatasetError: A line cannot be read, or all scores rise and no order is given; or a journal is of another
-            version.
+        DatasetError: A line cannot be read, or all scores rise and no order is given; or it is the journal of a run.
     """
     split = enumerate(data.split(b"\n"), start=1) if data.lstrip()[:1] == b"{" else ()
     lines = [(number, line) for number, line in split if line.strip()]
     first = _object(lines[0][1]) if lines else {}
-    is_journal = _JOURNAL in first
-    if is_journal:
-        if (version := first[_JOURNAL]) != JOURNAL_VERSION:
-            other = f"{shown(version, 60)}; this version reads {JOURNAL_VERSION}"
-            raise DatasetError(f"{path}: is a journal of version {other}: run it again")
-        is_torn = not data.endswith(b"\n") and not _object(lines[-1][1])
-        lines = lines[1 : -1 if is_torn else None]
-    elif not (any(key in first for key in _RESULTS) or is_list(first.get("doc_id"))):  # lines with ids, or a whole file
+    if _JOURNAL in first:
+        raise DatasetError(f"{path}: is the journal of a run that did not end; run the same command again, it goes on")
+    if not (any(key in first for key in _RESULTS) or is_list(first.get("doc_id"))):  # lines with ids, or a whole file
         return None
-    rankings = _parsed(lines, path, is_journal=is_journal)
+    rankings, tops = _parsed(lines, path)
     if order is None:
         scores = ([hit.score for hit in found.hits if hit.score is not None] for found in rankings.values() if found)
         refuse_rising(scores, path)
-        return rankings
-    return {query: found and replace(found, hits=_ordered(found.hits, order)) for query, found in rankings.items()}
+        return rankings, tops
+    return (
+        {query: found and _ordered(found, order) for query, found in rankings.items()},
+        {query: {k: _ordered(found, order) for k, found in own.items()} for query, own in tops.items()},
+    )
 
 
-def _ordered(hits: tuple[Hit, ...], order: Order) -> tuple[Hit, ...]:
+def _ordered(found: Retrieval, order: Order) -> Retrieval:
     if order == "given":
-        return tuple(replace(hit, score=None) for hit in hits)
-    return tuple(sorted(hits, key=lambda hit: inf if hit.score is None else -hit.score))
+        return replace(found, hits=tuple(replace(hit, score=None) for hit in found.hits))
+    by_score = sorted(found.hits, key=lambda hit: inf if hit.score is None else -hit.score)
+    return replace(found, hits=tuple(by_score))
 
 
 def _object(line: bytes) -> dict[str, Any]:
@@ -209,23 +230,25 @@ def _object(line: bytes) -> dict[str, Any]:
     return content if is_object(content) else {}
 
 
-def _parsed(lines: Iterable[tuple[int, bytes]], path: Path, *, is_journal: bool) -> Hits:
-    problems, rankings = Problems(), dict[str, Retrieval | None]()
+def _parsed(lines: Iterable[tuple[int, bytes]], path: Path) -> tuple[Hits, Tops]:
+    problems, rankings, tops = Problems(), Hits(), Tops()
     for number, line in lines:
         try:
-            query_id, found = _question(parse_json(line.decode()))
-            if query_id in rankings and not is_journal:
+            query_id, found, k = _question(parse_json(line.decode()))
+            known: dict[Any, Any] = rankings if k is None else tops.setdefault(query_id, {})
+            key = query_id if k is None else k
+            if key in known:
                 raise ValueError(f"question {query_id!r} has a ranking already")
-            rankings[query_id] = found
+            known[key] = found
         except (ValueError, InputError) as error:
             problems.append(f"line {number}: {error}")
     if problems:
         raise DatasetError(problems.message(str(path)))
-    return rankings
+    return rankings, tops
 
 
-def _question(content: Any) -> tuple[str, Retrieval | None]:
-    """Return the id and the ranking of one line, None if the retrieval failed.
+def _question(content: Any) -> tuple[str, Retrieval | None, int | None]:
+    """Return the id and the ranking of one line, None if the retrieval failed; and its k, if it is of one.
 
     Raises:
         ValueError: It is nothing of the kind.
@@ -239,6 +262,6 @@ def _question(content: Any) -> tuple[str, Retrieval | None]:
         line = _hit_line(content)
         stages = tuple(Stage(name, seconds) for name, seconds in (line.seconds or {}).items())
         found = as_retrieval([Hit(*values) for values in zip(*_columns(line), strict=True)], "it", _MOST)
-        return str(query_id), None if line.failed else replace(found, stages=stages)
+        return str(query_id), None if line.failed else replace(found, stages=stages), line.k
     given = {key: content[key] for key in (*_RESULTS, "seconds") if key in content}
-    return str(query_id), as_retrieval(given, "it", _MOST)
+    return str(query_id), as_retrieval(given, "it", _MOST), None

@@ -10,7 +10,7 @@ import re
 from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import count
 from math import inf, isnan
 from pathlib import Path
@@ -25,7 +25,7 @@ from ...base.records import Problems
 from ...data.hits import Hit
 from ...data.ids import canonical_document_id
 from ...errors import DatasetError
-from .hit_lines import Hits, read_hits
+from .hit_lines import Hits, Tops, read_hits
 from .parsers import (
     QRELS,
     RANKINGS,
@@ -58,6 +58,7 @@ class RankFile:
             which is by score, with ties in the order of the file.
         unscored: The questions whose numbers are negative ranks.
         hits: What is known of the results of each question, where lines hold hits; else None.
+        tops: Rankings at some k that are not the beginnings of these.
     """
 
     by_query: dict[str, dict[str, float]]
@@ -65,6 +66,7 @@ class RankFile:
     contradicted: int
     unscored: frozenset[str] = frozenset()
     hits: Hits | None = None
+    tops: Tops = field(default_factory=Tops)
 
     @classmethod
     def of_qrels(cls, path: str | Path) -> "RankFile":
@@ -89,29 +91,32 @@ class RankFile:
         data = _content(path)
         hits = read_hits(data, path, order)
         if hits is not None:
-            return cls._of_hits(hits)
+            return cls._of_hits(*hits)
         file = _Reader(path, RANKINGS, order).read(data)
         return file if ties is None else replace(file, by_query=_as_trec_eval(file.by_query))
 
     @classmethod
-    def _of_hits(cls, hits: Hits) -> "RankFile":
+    def _of_hits(cls, hits: Hits, tops: Tops) -> "RankFile":
         ids = {query: list(map(_id, found.hits, count())) for query, found in hits.items() if found is not None}
         by_query = {query: dict(zip(dict.fromkeys(units), count(-1.0, -1))) for query, units in ids.items()}
         repeated = sum(map(len, ids.values())) - sum(map(len, by_query.values()))
-        return cls(by_query, repeated, 0, frozenset(by_query), hits)
+        return cls(by_query, repeated, 0, frozenset(by_query), hits, tops)
 
     def check_ids(self, path: str | Path) -> None:
         """Check that rankings of ids hold all that a run reads: of two hits of one id they hold the first.
+
+        They hold no ranking at a k of its own either.
 
         Questions whose retrieval failed are noted: they have no ranking.
 
         Raises:
             DatasetError: One has.
         """
-        if self.hits is not None and self.repeated:
+        if self.tops or (self.hits is not None and self.repeated):
             raise DatasetError(
-                f"{path}: lists {self.repeated} hits of documents that the same question lists before; expected each "
-                "document once. Score it as a run, where k counts hits: rag-eval run --rankings"
+                f"{path}: lists {self.repeated} hits of documents that the same question lists before, and "
+                f"{len(self.tops)} questions have other rankings at some k; expected each document once, in one "
+                "ranking. Score it as a run, where k counts hits: rag-eval run --rankings"
             )
         if failed := sum(found is None for found in (self.hits or {}).values()):
             note(f"{path}: questions whose retrieval failed in that run, which count as not ranked: {failed}")

@@ -1,18 +1,20 @@
 """Stored rankings as a retriever: nothing is run, what was found is read from a file."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
+from math import inf
 from pathlib import Path
-from typing import Any
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 from ...base.files import checked_path, json_lines, parse_json, read_text
 from ...base.outside import one_line, shown
 from ...contracts.component import check_choice
 from ...contracts.roles import Retriever
-from ...data import Corpus, DocumentId, EvaluationType, Hit, Retrieval, Stage
+from ...data import Corpus, Cutoff, DocumentId, EvaluationType, Hit, Retrieval, Stage
 from ...data.hits import COLUMNS
 from ...data.queries import Query, Scope
 from ...errors import ConfigError, DatasetError, ResultError
@@ -36,7 +38,8 @@ class StoredRetriever(Retriever):
     chunks; or JSONL with one question a line, `{"query_id": ..., "hits": [...]}`, whose hits are what any retriever may
     return (`retrieved_chunk_ids` and `retrieved_spans` are read in their place); or the `rankings.jsonl.gz` of a run.
     The folder of a run means that file, with the times of the run. Several files are read one after the other, as one:
-    of runs of parts of the questions. A question that all lack has an empty ranking; one that failed fails again.
+    of runs of parts of the questions. A question that all lack has an empty ranking; one that failed fails again. What
+    a run found at some k, where its retriever ranks otherwise for more, is what it finds at that k.
 
     Attributes:
         path: The file, compressed with gzip or not, or the folder of a run; or several.
@@ -71,8 +74,8 @@ class StoredRetriever(Retriever):
 
     @property
     def prefix_stable(self) -> bool:
-        """True."""
-        return True
+        """Whether no question has other rankings at some k."""
+        return not any(stored.tops for stored in self._stored.values())
 
     @property
     def most_results(self) -> int:
@@ -86,17 +89,21 @@ class StoredRetriever(Retriever):
 
     @cached_property
     def rankings(self) -> dict[str, Retrieval | None]:
-        """Ranking by question id; None where the retrieval failed.
+        """Deepest ranking by question id; None where the retrieval failed.
 
         Raises:
             DatasetError: A file cannot be used, or two rank a question differently.
         """
-        rankings, ranked_in = dict[str, Retrieval | None](), dict[str, str]()
+        return {query_id: stored.found for query_id, stored in self._stored.items()}
+
+    @cached_property
+    def _stored(self) -> dict[str, "_Stored"]:
+        rankings, ranked_in = dict[str, _Stored](), dict[str, str]()
         for path in self._paths:
-            for query_id, found in self._read(path).items():
+            for query_id, found in self._read(path):
                 known = rankings.setdefault(query_id, found)
                 other = ranked_in.setdefault(query_id, path)
-                if (known and known.hits) != (found and found.hits):
+                if known.ranked != found.ranked:
                     raise DatasetError(
                         f"{path}: ranks question {shown(query_id, 60)} otherwise than {other}; name one of the two "
                         "files, or delete the question in one"
@@ -112,23 +119,24 @@ class StoredRetriever(Retriever):
     def _where(self) -> str:
         return ", ".join(self._paths)
 
-    def _read(self, path: str) -> Mapping[str, Retrieval | None]:
-        """Return what a file holds, or that of a run's folder."""
+    def _read(self, path: str) -> Iterator[tuple[str, "_Stored"]]:
+        """Yield what a file holds, or that of a run's folder."""
         is_run = Path(path).is_dir()
         source = Path(path, "rankings.jsonl.gz") if is_run else path
         file = RankFile.of_rankings(source, self.order, self.ties)
         file.note_oddities(source)
         if file.hits is None:
-            return {
-                query_id: Retrieval(self._of_ids(found, scored=query_id not in file.unscored))
-                for query_id, found in file.by_query.items()
-            }
-        if not is_run:
-            return file.hits
-        stages = _stages_of_run(Path(path))
-        return {
-            query_id: found and replace(found, stages=stages.get(query_id, ())) for query_id, found in file.hits.items()
-        }
+            for query_id, ids in file.by_query.items():
+                yield query_id, _Stored(Retrieval(self._of_ids(ids, scored=query_id not in file.unscored)))
+            return
+        report = _report_of(Path(path)) if is_run else {}
+        stages, known_to = _stages_of_run(Path(path), report) if is_run else {}, _known_to(report)
+        for query_id, found in file.hits.items():
+            if found is None:
+                yield query_id, _Stored(None)
+            else:
+                timed = replace(found, stages=stages.get(query_id, found.stages))
+                yield query_id, _Stored(timed, file.tops.get(query_id, {}), known_to(len(found.hits)))
 
     def honours(self, scope: Scope) -> bool:
         """Return True: whoever made the rankings was asked the questions as they are."""
@@ -192,10 +200,13 @@ class StoredRetriever(Retriever):
         Raises:
             ResultError: Its retrieval failed when the rankings were made.
         """
-        found = self.rankings.get(question.id, Retrieval(()))
-        if found is None:
+        deepest, tops, known_to = self._stored.get(question.id, _Stored(Retrieval(())))
+        if deepest is None:
             raise ResultError(f"failed in the run of which {self.name} has the rankings")
-        return Retrieval(found.hits[:k], found.stages or _UNTIMED, complete=k >= len(found.hits))
+        found = tops[min(deeper)] if (deeper := [at for at in tops if at >= k]) else deepest
+        is_all = found is deepest and k >= len(found.hits)
+        limit = f"the depth of {self.name}" if k > known_to else None
+        return Retrieval(found.hits[:k], deepest.stages or _UNTIMED, limit, is_all)
 
     def _of_ids(self, found: Mapping[str, float], *, scored: bool) -> tuple[Hit, ...]:
         ranked = [(name, score if scored else None) for name, score in sorted(found.items(), key=lambda item: -item[1])]
@@ -204,29 +215,67 @@ class StoredRetriever(Retriever):
         return tuple(Hit(chunk_id=name, score=score) for name, score in ranked)
 
 
+class _Stored(NamedTuple):
+    """What is stored of a question.
+
+    Attributes:
+        found: Its deepest ranking; None if its retrieval failed.
+        tops: Its rankings at some k that are not the beginning of that.
+        known_to: How many results may be asked for: behind them, there may have been others.
+    """
+
+    found: Retrieval | None
+    tops: Mapping[int, Retrieval] = MappingProxyType({})
+    known_to: float = inf
+
+    @property
+    def ranked(self) -> list[Any]:
+        """All of its rankings."""
+        return [found and found.hits for found in (self.found, *map(self.tops.get, sorted(self.tops)))]
+
+
+_LEAST = 10  # what runs without a k ask for
 _PART = re.compile(r" (\d{1,9}) of (\d{1,4})$")  # as `Dataset.shard` names what it returns
 
 
 def _dataset_of_run(folder: Path) -> str:
     """Return the name of the dataset of a saved run; "" if its report does not tell it."""
-    with suppress(ValueError, TypeError, KeyError):
-        report: Any = parse_json(read_text(folder / "report.json"))
-        return str(report["config"]["dataset"]["name"])
+    with suppress(TypeError, KeyError):
+        return str(_report_of(folder)["config"]["dataset"]["name"])
     return ""
 
 
-def _stages_of_run(folder: Path) -> dict[str, tuple[Stage, ...]]:
+def _report_of(folder: Path) -> Any:
+    """Return the report of a saved run; nothing if it cannot be read."""
+    with suppress(ValueError):
+        return parse_json(read_text(folder / "report.json"))
+    return {}
+
+
+def _known_to(report: Any) -> Callable[[int], float]:
+    """Return what says of how many results of a question are known that has so many in a run; of all there are, inf."""
+    with suppress(TypeError, KeyError, ValueError):
+        config, cutoffs = report["config"], [Cutoff.parse(cutoff) for cutoff in report["cutoffs"]]
+        asked = max((cutoff.size for cutoff in cutoffs if not cutoff.is_budget), default=_LEAST)
+        all_chunks = None if config["index"] is None else config["index"]["chunks"]
+        # Behind as many there was nothing more, or the ranking was cut where its budgets are filled.
+        ended = float(config["depth"]) if config["unfilled"] else 0.0
+        return lambda hits: inf if hits < asked or hits == all_chunks else max(hits, ended)
+    return lambda _: inf
+
+
+def _stages_of_run(folder: Path, report: Any) -> dict[str, tuple[Stage, ...]]:
     """Return how long the retrieval of each question of a saved run took; its questions tell that, not its rankings.
 
     Raises:
         DatasetError: They cannot be read.
     """
-    beside, report = folder / "questions.jsonl", folder / "report.json"
+    beside = folder / "questions.jsonl"
     try:
-        rows: Any = [row for _, row in json_lines(beside)] if beside.exists() else parse_json(read_text(report))
+        rows: Any = [row for _, row in json_lines(beside)] if beside.exists() else report["queries"]
         return {
             row["query_id"]: tuple(Stage(name, float(seconds)) for name, seconds in row["stages"].items())
-            for row in (rows if beside.exists() else rows["queries"])
+            for row in rows
         }
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         raise DatasetError(f"{folder}: does not tell its questions; expected the folder of a run") from error
