@@ -109,7 +109,7 @@ def test_an_interrupt_while_results_are_sent_loses_nothing(rag_eval, own):
     assert outcome.code == 130
     (run,) = runs_in(own)
     assert f"Saved to {run}" in outcome.out
-    told = f"the run is finished, and the result saved in {run}; not sent to FunctionSink, FunctionSink"
+    told = f"the run is finished, and the result saved in {run}; not sent to interrupt, send"
     assert outcome.err.splitlines()[-1] == f"interrupted: {told}"
     assert not (own / "sent").exists()
     assert load_result(run).metrics["hit@2"] == 0.75

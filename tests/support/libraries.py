@@ -1,4 +1,4 @@
-"""Objects as other libraries make them: the attributes and signatures of the real ones, recorded in November 2026.
+"""Objects as other libraries make them: written by hand after the attributes and signatures of the real ones.
 
 langchain-core 1.8.3, langchain-text-splitters 1.1.3, llama-index-core 0.14.25, haystack-ai 3.4.1, chonkie 1.7.0 and
 chromadb 1.5. `test_real_libraries.py` asks the libraries themselves, where they are installed.

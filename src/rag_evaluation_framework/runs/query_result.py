@@ -152,15 +152,11 @@ class QueryResults(OnDemand["QueryResult[U]"], Generic[U]):
         Raises:
             ResultError: It is not known, or in a file that cannot be read.
         """
-        return self._kept[0]
-
-    @property
-    def tops(self) -> Mapping[int, RankedHits]:
-        """What was retrieved at a k, by the k, where that is not the beginning of `hits` for all queries."""
-        return self._kept[1]
+        return self.kept[0]
 
     @cached_property
-    def _kept(self) -> Kept:
+    def kept(self) -> Kept:
+        """`hits`, and what was retrieved at a k, by the k, where that is not their beginning for all queries."""
         if self.found is None:
             raise ResultError(
                 "what was retrieved is not known: this result was loaded from a report alone, without its "

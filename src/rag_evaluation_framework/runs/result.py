@@ -444,7 +444,7 @@ class EvaluationResult(Shown, Generic[U]):
         with (folder / store.RANKINGS).open("wb") as file:
             ids, statuses = self.scores.query_ids, self.scores.statuses
             failed = {query_id for query_id, status in zip(ids, statuses, strict=True) if status == "failed"}
-            write_hit_lines(file, ids, self.queries.hits, failed, self.queries.tops)
+            write_hit_lines(file, ids, *self.queries.kept, failed)
         parts = [store.RANKINGS]
         lines = self._lines_of_report()
         if lines is None:

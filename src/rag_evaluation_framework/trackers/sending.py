@@ -67,7 +67,7 @@ def send(outcome: Outcome, sinks: Sequence[Sink], required: Collection[Sink] = (
         try:
             sent: Any = exits.outcome(partial(sending, outcome), lambda error: error)
         except KeyboardInterrupt as interrupt:  # alone or in a group of errors
-            behind = ", ".join(class_name(one) for one in sinks[number:])
+            behind = ", ".join(map(component_name, sinks[number:]))
             told = f"the run is finished, and the result {outcome.result.whereabouts}; not sent to {behind}"
             known = interrupt if isinstance(interrupt, Interrupted) else Interrupted(told)
             return Sent(outcome, not_saved, known)

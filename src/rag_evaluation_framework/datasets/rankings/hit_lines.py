@@ -7,7 +7,6 @@ from dataclasses import replace
 from itertools import groupby
 from math import inf
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, BinaryIO, TypeAlias
 
 import numpy as np
@@ -62,8 +61,8 @@ def write_hit_lines(
     file: BinaryIO,
     query_ids: Sequence[str],
     rankings: RankedHits,
+    tops: Mapping[int, RankedHits],
     failed: Container[str] = (),
-    tops: Mapping[int, RankedHits] = MappingProxyType({}),
 ) -> None:
     """Write the lines of each question; equal rankings give equal bytes.
 
@@ -71,8 +70,8 @@ def write_hit_lines(
         file: Where to write, opened for bytes.
         query_ids: The questions.
         rankings: What was found for each, as deep as it was asked for.
-        failed: The questions whose retrieval failed.
         tops: What was found at a k, by the k, where that is not the beginning of `rankings` for all questions.
+        failed: The questions whose retrieval failed.
     """
     begin, total = file.tell(), 0
 
@@ -203,22 +202,17 @@ def read_hits(data: bytes, path: Path, order: Order | None) -> tuple[Hits, Tops]
         raise DatasetError(f"{path}: is the journal of a run that did not end; run the same command again, it goes on")
     if not (any(key in first for key in _RESULTS) or is_list(first.get("doc_id"))):  # lines with ids, or a whole file
         return None
-    rankings, tops = _parsed(lines, path)
+    rankings, tops = _parsed(lines, path, order)
     if order is None:
         scores = ([hit.score for hit in found.hits if hit.score is not None] for found in rankings.values() if found)
         refuse_rising(scores, path)
-        return rankings, tops
-    return (
-        {query: found and _ordered(found, order) for query, found in rankings.items()},
-        {query: {k: _ordered(found, order) for k, found in own.items()} for query, own in tops.items()},
-    )
+    return rankings, tops
 
 
-def _ordered(found: Retrieval, order: Order) -> Retrieval:
+def _ordered(hits: tuple[Hit, ...], order: Order | None) -> tuple[Hit, ...]:
     if order == "given":
-        return replace(found, hits=tuple(replace(hit, score=None) for hit in found.hits))
-    by_score = sorted(found.hits, key=lambda hit: inf if hit.score is None else -hit.score)
-    return replace(found, hits=tuple(by_score))
+        return tuple(replace(hit, score=None) for hit in hits)
+    return tuple(sorted(hits, key=lambda hit: inf if hit.score is None else -hit.score)) if order else hits
 
 
 def _object(line: bytes) -> dict[str, Any]:
@@ -230,16 +224,15 @@ def _object(line: bytes) -> dict[str, Any]:
     return content if is_object(content) else {}
 
 
-def _parsed(lines: Iterable[tuple[int, bytes]], path: Path) -> tuple[Hits, Tops]:
+def _parsed(lines: Iterable[tuple[int, bytes]], path: Path, order: Order | None) -> tuple[Hits, Tops]:
     problems, rankings, tops = Problems(), Hits(), Tops()
     for number, line in lines:
         try:
             query_id, found, k = _question(parse_json(line.decode()))
-            known: dict[Any, Any] = rankings if k is None else tops.setdefault(query_id, {})
-            key = query_id if k is None else k
-            if key in known:
+            known: dict[Any, Any] = tops.setdefault(query_id, {}) if k else rankings
+            if (k or query_id) in known:
                 raise ValueError(f"question {query_id!r} has a ranking already")
-            known[key] = found
+            known[k or query_id] = found and replace(found, hits=_ordered(found.hits, order))
         except (ValueError, InputError) as error:
             problems.append(f"line {number}: {error}")
     if problems:

@@ -103,7 +103,7 @@ class StoredRetriever(Retriever):
             for query_id, found in self._read(path):
                 known = rankings.setdefault(query_id, found)
                 other = ranked_in.setdefault(query_id, path)
-                if known.ranked != found.ranked:
+                if (known.found and known.found.hits, known.tops) != (found.found and found.found.hits, found.tops):
                     raise DatasetError(
                         f"{path}: ranks question {shown(query_id, 60)} otherwise than {other}; name one of the two "
                         "files, or delete the question in one"
@@ -227,11 +227,6 @@ class _Stored(NamedTuple):
     found: Retrieval | None
     tops: Mapping[int, Retrieval] = MappingProxyType({})
     known_to: float = inf
-
-    @property
-    def ranked(self) -> list[Any]:
-        """All of its rankings."""
-        return [found and found.hits for found in (self.found, *map(self.tops.get, sorted(self.tops)))]
 
 
 _LEAST = 10  # what runs without a k ask for
