@@ -27,7 +27,9 @@ from rag_evaluation_framework import (
     VectorRAGRetriever,
     evaluate,
 )
+from rag_evaluation_framework.base import note
 from rag_evaluation_framework.components import HybridRetriever, RerankedRetriever, SentenceTransformerEmbedder
+from rag_evaluation_framework.components.providers.calls import ModelUsage, count_usage
 from rag_evaluation_framework.components.rerankers.function import FunctionReranker
 from rag_evaluation_framework.components.retrievers.engine import EngineRetriever
 from rag_evaluation_framework.contracts import Outcome
@@ -178,6 +180,73 @@ def test_a_block_is_taken_as_a_whole_or_asked_as_a_whole(tmp_path, monkeypatch):
     assert result.metrics == evaluate(BM25Retriever(), DATASET).metrics
 
 
+@dataclass(frozen=True)
+class Noting(Retriever):
+    """Notes and asks a provider for what it is asked, together or not; scores of one question cannot be used."""
+
+    stop_at: int = field(default=10**9, repr=False)
+    asked: list = field(default_factory=list, repr=False)
+
+    def index(self, corpus):
+        pass
+
+    def retrieve(self, query, k):
+        return self.retrieve_many([query], k)[0]
+
+    def retrieve_many(self, queries, k):
+        self.asked.extend(queries)
+        if len(self.asked) > self.stop_at:
+            raise KeyboardInterrupt
+        count_usage(ModelUsage("p", "m", requests=1, input_tokens=len(queries)))
+        if len(queries) > 1:
+            note("asked for many")
+        odd = DATASET.queries[60].text
+        return [[{"doc_id": "billing.md", "score": float("nan") if query == odd else 1.0}] for query in queries]
+
+
+@pytest.mark.parametrize("options", [{}, {"batch_queries": False}, {"max_concurrency": 3}])
+def test_what_was_noted_and_used_for_an_answer_comes_back_with_it(tmp_path, monkeypatch, options):
+    monkeypatch.setattr("rag_evaluation_framework.runs.ranker._TOGETHER", 8)
+    whole = evaluate(Noting(), DATASET, k=1, budgets=[], **options)
+    options |= {"k": 1, "budgets": [], "save_results_path": tmp_path, "resume": True}
+    with pytest.raises(Interrupted):
+        evaluate(Noting(70), DATASET, **options)
+    result = evaluate(Noting(), DATASET, **options)
+    assert sorted(result.notes[1:]) == sorted(whole.notes)
+    assert any(told.startswith("Noting returned scores that are no finite numbers") for told in whole.notes)
+    assert ("asked for many" in whole.notes) is (options.keys().isdisjoint({"batch_queries", "max_concurrency"}))
+    assert result.usage == whole.usage
+
+
+def test_questions_that_are_all_answered_are_not_prepared_again(tmp_path):
+    asked = []
+
+    @dataclass(frozen=True)
+    class Preparing(Asked):
+        def prepare(self, queries):
+            asked.extend(queries)
+
+    def made(stop_at=10**9):
+        return Preparing(BM25Retriever(), log, stop_at)
+
+    log, options = [], {"k": 5, "budgets": [], "save_results_path": tmp_path, "resume": True, "experiment_name": "p"}
+    with pytest.raises(Interrupted):
+        evaluate(made(40), DATASET, **options)
+    assert len(asked) == len(DATASET)
+
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("rag_evaluation_framework.runs.runner._scored", interrupted)
+        with pytest.raises(Interrupted):
+            evaluate(made(), DATASET, **options)
+    assert len(asked) == 2 * len(DATASET)
+    result = evaluate(made(), DATASET, **options)
+    assert len(asked) == 2 * len(DATASET)
+    assert result.metrics == evaluate(BM25Retriever(), DATASET, k=5, budgets=[]).metrics
+
+
 def test_what_failed_is_asked_again(tmp_path):
     log = []
 
@@ -247,6 +316,14 @@ def test_other_documents_questions_and_versions_are_asked_anew_and_said(tmp_path
     assert "the version of Python or of a package changed since" in told
     answers, (_, told) = known(tmp_path, "always")
     assert (answers, told) == (2, "the version of Python or of a package changed since some of these answers")
+
+
+def test_documents_in_another_order_are_others_as_they_rank_those_of_equal_scores(tmp_path):
+    begun(tmp_path)
+    turned = Corpus(reversed(DATASET.corpus.documents))
+    answers, (told,) = known(tmp_path, dataset=type(DATASET)(DATASET, DATASET.level, name=DATASET.name, corpus=turned))
+    assert answers == 0
+    assert "the documents changed since" in told
 
 
 def test_answers_of_the_code_that_is_asked_now_count_before_those_of_other_code(tmp_path, monkeypatch):
@@ -357,21 +434,43 @@ def test_two_runs_at_once_keep_answers_of_their_own(tmp_path):
 
 
 @pytest.mark.skipif(os.name == "nt", reason="folders are not locked there")
-def test_answers_that_were_kept_beside_those_of_another_run_are_taken_when_that_has_ended(tmp_path):
-    log = []
-    with open_journal(experiment(tmp_path, retriever=Asked(BM25Retriever())), "always") as finished:
-        interrupted_at(20, tmp_path, BM25Retriever(), log)
-        finished.is_finished = True
-    assert [folder.name[-2:] for folder in (tmp_path / "runs" / store.UNFINISHED).iterdir()] == ["-2"]
+def test_a_finished_run_leaves_no_answers_that_a_later_one_would_take(tmp_path):
+    ours, log = experiment(tmp_path, retriever=Asked(BM25Retriever())), []
+    with open_journal(ours, "always") as kept:
+        kept.keep([(DATASET.queries[0].id, journal.Returned(Retrieval(()), 1))])
+        interrupted_at(20, tmp_path, BM25Retriever(), [])
+    assert len([*(tmp_path / "runs" / store.UNFINISHED).iterdir()]) == 2
     evaluate(Asked(BM25Retriever(), log), DATASET, save_results_path=tmp_path, resume=True)
-    assert len(log) == len(set(log))
     assert not (tmp_path / "runs" / store.UNFINISHED).exists()
+    with open_journal(ours, "always") as under_way:
+        evaluate(Asked(BM25Retriever(), log), DATASET, save_results_path=tmp_path, resume=True)
+        assert under_way.folder.exists()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="folders are not locked there")
+def test_a_run_that_begins_while_another_ends_keeps_its_folder(tmp_path, monkeypatch):
+    ending, beginning = (journal.Journal(tmp_path / "runs" / "unfinished" / "abc") for _ in range(2))
+    lock, locks, remove = ending.lock(), [], journal.shutil.rmtree
+
+    def removed(folder, **options):
+        remove(folder, **options)
+        locks.append(beginning.lock())
+
+    with monkeypatch.context() as patched:
+        patched.setattr(journal.shutil, "rmtree", removed)
+        ending.is_finished = True
+        ending.close()
+    os.close(lock)
+    beginning.begin({}, "")
+    assert (beginning.folder.is_dir(), beginning.notes) == (True, [])
+    beginning.close()
+    os.close(locks[0])
 
 
 @pytest.mark.parametrize(
     "answer",
     [
-        journal.Returned(Retrieval(()), 0),
+        journal.Returned(Retrieval(()), 0, notes=[], beside=[], usage=[]),
         journal.Returned(
             Retrieval(
                 (
@@ -387,7 +486,9 @@ def test_answers_that_were_kept_beside_those_of_another_run_are_taken_when_that_
                 complete=True,
             ),
             7,
-            notes=("one", "two"),
+            notes=["one", "two"],
+            beside=["three"],
+            usage=[ModelUsage("p", "m", 2, input_tokens=3, cost=0.1 + 0.2)],
         ),
     ],
 )
@@ -399,7 +500,7 @@ def test_what_is_written_is_read_as_it_was_but_for_texts_that_stand_at_their_pla
     assert line.endswith(b"\n")
     stages = tuple(replace(stage, hits=placed(stage.hits)) for stage in answer.found.stages)
     found = replace(answer.found, hits=placed(answer.found.hits), stages=stages)
-    assert journal._read(line) == ("q", replace(answer, found=found, notes=[*answer.notes]))
+    assert journal._read(line) == ("q", replace(answer, found=found))
     assert b"bcd" not in line  # what the documents have is not written again
 
 
@@ -455,21 +556,83 @@ def test_the_code_of_a_retriever_is_the_python_files_of_its_package_or_folder(tm
     assert code(lambda query, k: [])[0]  # of this file
 
 
-def test_what_a_retriever_imports_from_elsewhere_is_its_code_too(tmp_path, monkeypatch):
+@pytest.mark.parametrize(
+    ("name", "line"),
+    [
+        ("helped_1", "from helping import found; import helping"),
+        ("helped_2", "import json; import helping"),
+        ("helped_3", "import json, \\\n  helping"),
+        ("helped_4", "try: import helping\nexcept ImportError: raise"),
+        ("helped_5", "import importlib; helping = importlib.import_module('helping')"),
+        ("helped_6", "if True: import json as j, helping"),
+        ("helped_7", "helping = __import__(\n  'helping'\n)"),
+    ],
+)
+def test_what_a_retriever_imports_from_elsewhere_is_its_code_too(tmp_path, monkeypatch, name, line):
+    helper = f"helping_for_{name}"  # which stays loaded
     (tmp_path / "one").mkdir()
     (tmp_path / "other").mkdir()
     monkeypatch.syspath_prepend(tmp_path / "one")
     monkeypatch.syspath_prepend(tmp_path / "other")
-    (tmp_path / "other" / "helping.py").write_text("found = []\n")
-    (tmp_path / "one" / "helped.py").write_text("from helping import found\ndef search(query, k):\n    return found\n")
-    retriever = ExperimentConfig(import_module("helped").search, DATASET).retriever
+    (tmp_path / "other" / f"{helper}.py").write_text("found = []\n")
+    line = f"{line}\ndef search(query, k):\n    return helping.found\n"
+    (tmp_path / "one" / f"{name}.py").write_text(line.replace("helping", helper))
+    retriever = ExperimentConfig(import_module(name).search, DATASET).retriever
     before = journal._code((retriever,), {})
     assert journal._code((retriever,), {}) == before
     monkeypatch.setitem(sys.modules, "elsewhere", ModuleType("elsewhere"))  # that something else has loaded
-    sys.modules["elsewhere"].__file__ = str(tmp_path / "one" / "helped.py")
+    sys.modules["elsewhere"].__file__ = str(tmp_path / "one" / f"{name}.py")
     assert journal._code((retriever,), {}) == before
-    (tmp_path / "other" / "helping.py").write_text("found = ['a']\n")
+    (tmp_path / "other" / f"{helper}.py").write_text("found = ['a']\n")
     assert journal._code((retriever,), {}) != before
+
+
+def test_all_folders_of_a_package_are_its_code(tmp_path, monkeypatch):
+    for name in ("one", "other"):
+        (tmp_path / name / "spread").mkdir(parents=True)
+        monkeypatch.syspath_prepend(tmp_path / name)
+    (tmp_path / "one" / "spread" / "asked.py").write_text("def search(query, k):\n    return []\n")
+    retriever = ExperimentConfig(import_module("spread.asked").search, DATASET).retriever
+    codes = [journal._code((retriever,), {})]
+    for name in ("one", "other"):
+        (tmp_path / name / "spread" / "helper.py").write_text(f"# {name}")
+        codes.append(journal._code((retriever,), {}))
+    assert len({*codes}) == 3
+
+
+def test_code_that_lies_among_packages_and_is_of_none_is_hashed_alone(tmp_path, monkeypatch):
+    packages = tmp_path / "site-packages"
+    packages.mkdir()
+    monkeypatch.syspath_prepend(packages)
+    (packages / "laid.py").write_text("def search(query, k):\n    return []\n")
+    retriever = ExperimentConfig(import_module("laid").search, DATASET).retriever
+    first = journal._code((retriever,), {})
+    (packages / "beside.py").write_text("")
+    assert journal._code((retriever,), {}) == first
+    (packages / "laid.py").write_text("def search(query, k):\n    return ['a']\n")
+    assert journal._code((retriever,), {}) != first
+
+
+@dataclass(frozen=True)
+class Reading(BM25Retriever):
+    path: str = ""
+
+
+def searching(query, filters=None, top_k=5):
+    return []
+
+
+def test_a_function_is_known_by_its_code_wherever_it_takes_the_number_of_results():
+    retriever = ExperimentConfig(searching, DATASET).retriever
+    _, function = journal.parts_of(retriever)
+    assert function is searching
+    assert journal.is_described(retriever)
+    assert journal._code((retriever,), {})[0]
+
+
+def test_a_file_that_a_component_of_ones_own_names_may_be_written_again(tmp_path):
+    assert journal._code((Reading(path="nowhere"),), {})[0]
+    assert not journal._code((Reading(path=str(tmp_path)),), {})[0]
 
 
 def test_a_model_in_a_folder_may_be_written_again(tmp_path):
@@ -510,6 +673,12 @@ def test_code_that_makes_a_part_counts_as_well():
     }
 
 
+def of_a_script():
+    names = {"__name__": "__main__"}
+    exec("def search(query, k):\n    return []\n", names)
+    return names["search"]
+
+
 def at(alpha):
     def search(query, k):
         return [] if alpha else ["a text"]
@@ -524,7 +693,7 @@ def fixed(alpha):
     return search
 
 
-@pytest.mark.parametrize("given", [at(1), fixed(1), lambda query, k: [], Named()])
+@pytest.mark.parametrize("given", [at(1), fixed(1), lambda query, k: [], Named(), of_a_script()])
 def test_in_python_what_nothing_tells_from_others_needs_a_name_of_its_own(tmp_path, given):
     with pytest.raises(ConfigError, match=r"resume=True: nothing tells .* from others .* expected experiment_name="):
         evaluate(given, DATASET, save_results_path=tmp_path, resume=True)

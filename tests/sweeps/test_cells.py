@@ -15,6 +15,7 @@ from rag_evaluation_framework import (
     DocumentId,
     Query,
     RecursiveCharacterChunker,
+    SpanRecall,
     TokenLevelEvaluation,
     TokenLevelGroundTruth,
     evaluate,
@@ -146,6 +147,23 @@ def test_nothing_tells_a_lambda_from_another_one_so_that_it_is_run_again(tmp_pat
     config = SweepConfig([lambda text: text.split("\n\n"), RecursiveCharacterChunker(800)], [None], k_values=[5])
     assert made(evaluation.sweep(config, root=tmp_path)) == [True, True]
     assert made(evaluation.sweep(config, root=tmp_path)) == [True, False]
+
+
+@pytest.mark.parametrize("part", ["reranker", "metrics"])
+def test_what_a_script_defines_is_another_thing_in_another_script(tmp_path, part):
+    def swept():
+        names = {"__name__": "__main__", "SpanRecall": SpanRecall}
+        lines = {
+            "reranker": "def made(query, texts):\n    return [0] * len(texts)\n",
+            "metrics": "class Made(SpanRecall):\n    pass\nmade = [Made()]\n",
+        }
+        exec(lines[part], names)
+        keys = {part: names["made"]} if part == "metrics" else {}
+        over = {"k": [5]} if part == "metrics" else {part: [names["made"]]}
+        return Sweep(base=RunSpec(dataset=load_handbook(), **keys), over=over).run(tmp_path)
+
+    assert made(swept()) == [True]
+    assert made(swept()) == [True]
 
 
 def test_a_cell_that_fails_is_data_and_the_others_are_run(folder):

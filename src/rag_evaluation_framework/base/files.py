@@ -161,7 +161,8 @@ def locked(folder: Path) -> int | None:
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        folder.stat()
+        if not os.path.samestat(os.fstat(descriptor), folder.stat()):  # it was removed, and another one made
+            raise FileNotFoundError(folder)
     except (BlockingIOError, FileNotFoundError):
         os.close(descriptor)
         raise

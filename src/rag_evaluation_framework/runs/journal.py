@@ -14,13 +14,13 @@ import sys
 import time
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, is_dataclass, replace
+from dataclasses import asdict, dataclass, is_dataclass, replace
 from datetime import UTC, datetime
 from functools import cache
 from importlib.metadata import packages_distributions, version
 from importlib.util import find_spec
-from inspect import isfunction
-from itertools import chain, count
+from inspect import getclosurevars, isfunction
+from itertools import chain
 from pathlib import Path
 from threading import Lock
 from typing import Any, BinaryIO, Literal, cast
@@ -29,6 +29,7 @@ from ..base.files import is_object, locked, parse_json
 from ..base.optional import versions
 from ..base.outside import harmless_json, one_line
 from ..base.stages import shared
+from ..components.providers.calls import ModelUsage
 from ..components.retrievers.engine import engine_in
 from ..contracts import VectorStore
 from ..contracts.component import Component, parameters
@@ -49,12 +50,18 @@ databases and objects, of which that is not known; or none."""
 
 _VERSION = 1  # of the lines of a journal
 _FILE = "journal-{}.jsonl"
+_MOST_AT_ONCE = 1_000  # runs of one configuration
 _SYNCED = 1.0  # seconds between two writings to the disk itself
 _CUTOFFS = "cutoffs"
 """The fact on which it depends how many results are asked for: an answer is taken at the same number of them only."""
 _PACKAGE = __name__.partition(".")[0]
-_IMPORT = re.compile(rb"^[ \t]*(?:from|import)[ \t]+([\w., \t]+)", re.MULTILINE)
-_NAMES = re.compile(rb"(?:^|,[ \t]*)(\w+)")  # `a` and `b` of `a.c, b as d`
+MAIN = "__main__"
+_IMPORT = re.compile(  # a statement, wherever it stands in a line, and a call
+    rb"(?:^|[;:])[ \t]*(?:from|import)(?:[ \t]|\\\r?\n)+((?:[\w., \t]|\\\r?\n)+)"
+    rb"|(?:import_module|__import__)\(\s*[\"'](\w+)",
+    re.MULTILINE,
+)
+_NAMES = re.compile(rb"(?:^|,)[ \t\\\r\n]*(\w+)")  # `a` and `b` of `a.c, b as d`
 
 
 # An answer, and how it is written.
@@ -69,12 +76,16 @@ class Returned:
         depth: How many results were asked for.
         failure: How it failed, or None.
         notes: What the retriever noted.
+        beside: Of the first of questions that were asked together, what was noted of all of them.
+        usage: What was asked of providers for it; of questions that were asked together, for the first one.
     """
 
     found: Retrieval
     depth: int
     failure: Failure | None = None
     notes: Sequence[str] = ()
+    beside: Sequence[str] = ()
+    usage: Sequence[ModelUsage] = ()
 
     def untimed(self) -> "Returned":
         """Return the same without the times of stages, which are not those of one question at a time."""
@@ -108,8 +119,9 @@ def _hits(columns: Mapping[str, Any]) -> Ranking:
 def _line(query_id: str, answer: Returned, corpus: Corpus | None) -> bytes:
     found = answer.found
     stages = [[own.name, own.seconds, None if own.hits is None else _written(own.hits, corpus)] for own in found.stages]
-    asked = {"depth": answer.depth, "stages": stages, "limit": found.limit, "complete": found.complete}
-    content = {"query_id": query_id, **_written(found.hits, corpus), "asked": {**asked, "notes": [*answer.notes]}}
+    asked: dict[str, Any] = {"depth": answer.depth, "stages": stages, "limit": found.limit, "complete": found.complete}
+    asked |= {"notes": [*answer.notes], "beside": [*answer.beside], "usage": [*map(asdict, answer.usage)]}
+    content = {"query_id": query_id, **_written(found.hits, corpus), "asked": asked}
     return harmless_json(f"{json.dumps(content, ensure_ascii=False, allow_nan=False)}\n").encode()
 
 
@@ -121,7 +133,8 @@ def _read(line: bytes) -> tuple[str, Returned]:
         Stage(name, seconds, None if columns is None else _hits(columns)) for name, seconds, columns in asked["stages"]
     )
     found = Retrieval(_hits(content), stages, asked["limit"], asked["complete"])
-    return content["query_id"], Returned(found, asked["depth"], None, asked["notes"])
+    usage = [ModelUsage(**used) for used in asked["usage"]]
+    return content["query_id"], Returned(found, asked["depth"], None, asked["notes"], asked["beside"], usage)
 
 
 # The journal of a run.
@@ -155,7 +168,7 @@ class Journal:
         self._known: dict[tuple[str, int], tuple[Path, int, int]] = {}  # the file, where the line begins, its length
         self._file: BinaryIO | None = None
         self._written = False
-        self._path = folder
+        self._path = self._first = folder
         self._made: list[Path] = []
         self._writing = Lock()
         self._synced = time.monotonic()
@@ -173,6 +186,10 @@ class Journal:
         with path.open("rb") as file:
             file.seek(begin)
             return _read(file.read(length))[1]
+
+    def knows(self, query_id: str, depth: int) -> bool:
+        """Return whether nothing has to be asked for an answer."""
+        return self.has_ended or (query_id, depth) in self._known
 
     def keep(self, answers: Iterable[tuple[str, Returned]]) -> None:
         """Write answers, all at once; those that failed are asked for again. Threads call this."""
@@ -224,24 +241,29 @@ class Journal:
         Raises:
             OSError: It cannot be made.
         """
-        first = self.folder
+        first, earlier, is_used = self._first, self._folders(), False
         self._made = [first.parent, *(folder for folder in first.parent.parents if not folder.exists())]
-        is_used = False
-        earlier = sorted(first.parent.glob(f"{first.name}*"))  # also one beside, if its run was interrupted
-        for self.folder in chain(earlier, [first], (first.with_name(f"{first.name}-{number}") for number in count(2))):
-            self.folder.mkdir(parents=True, exist_ok=True)
+        others = (first.with_name(f"{first.name}-{number}") for number in range(2, _MOST_AT_ONCE))
+        for self.folder in chain(earlier, [first], others):
             try:
+                self.folder.mkdir(parents=True, exist_ok=True)
                 lock = locked(self.folder)
             except BlockingIOError:
                 is_used = True
-            except FileNotFoundError:  # its run has just ended
+            except (FileNotFoundError, FileExistsError):  # its run has just ended, and removed it
                 continue
             else:
                 if is_used:
                     self.notes.append(run_note("another run"))
-                self._made = [self.folder, *self._made]
                 return lock
+        self.folder.mkdir()
         return None
+
+    def _folders(self) -> list[Path]:
+        """Return the folders of all runs of the configuration, also of those beside others that were interrupted."""
+        with suppress(FileNotFoundError):  # a run that has just ended removed the folder above
+            return sorted(self._first.parent.glob(f"{self._first.name}*"))
+        return []
 
     def begin(self, facts: Mapping[str, Any], run_id: str) -> str:
         """Take the answers of earlier starts, begin the file of this one, and return the id of the run."""
@@ -294,7 +316,10 @@ class Journal:
         return str(begun["run_id"])
 
     def close(self) -> None:
-        """End the file; of a run that is finished nothing stays, nor of a start that answered nothing."""
+        """End the file; of a run that is finished nothing stays, nor of a start that answered nothing.
+
+        Nor of others that were interrupted: a run after this one is to ask anew.
+        """
         with self._writing, suppress(OSError):
             if self._file is not None:
                 if not self.is_finished:
@@ -306,8 +331,13 @@ class Journal:
                 self._file = None
         if self.is_finished:
             shutil.rmtree(self.folder, ignore_errors=True)
+        for folder in self._folders() if self.is_finished else ():
+            with suppress(OSError):  # that of a run under way stays
+                if (lock := locked(folder)) is not None:
+                    shutil.rmtree(folder, ignore_errors=True)
+                    os.close(lock)
         with suppress(OSError):  # as soon as one holds something
-            for folder in self._made:
+            for folder in (*(() if self.is_finished else (self.folder,)), *self._made):
                 if folder.exists():
                     folder.rmdir()
 
@@ -368,7 +398,7 @@ def open_journal(
     if not is_named and not is_described(config.retriever):
         raise ConfigError(
             f"resume=True: nothing tells {config.name} from others that are called alike, as of a lambda, a function "
-            "in a function, or an object; expected experiment_name=, a name of its own"
+            "in a function, an object, or what a script itself defines; expected experiment_name=, a name of its own"
         )
     sure, facts = depends_on(config, pipeline or {})
     facts[_CUTOFFS] = " ".join(map(str, config.cutoffs))
@@ -435,7 +465,7 @@ def depends_on(
         return digest([[query.id, query.text, str(query.metadata)] for query in dataset.queries]), dataset
 
     return sure, {
-        "corpus": config.corpus.content_hash,
+        "corpus": config.corpus.ordered_hash,  # of equal scores, the document that comes first ranks first
         "questions": shared(("questions", id(dataset)), questions)[0],  # cells of a sweep have the same
         "versions": shared("versions", lambda: digest(versions())),
         "code": code,
@@ -443,11 +473,17 @@ def depends_on(
 
 
 def is_described(*components: object) -> bool:
-    """Return whether the record of components is unambiguous: parameters, or names of their own."""
+    """Return whether the record of components is unambiguous: parameters, or names of their own.
+
+    What a script or notebook defines has a name that any other script may give to something else.
+    """
     return all(
-        part.__closure__ is None and "<" not in part.__qualname__
-        if isfunction(part)
-        else isinstance(part, Component) and is_dataclass(part)
+        _module_of(part) != MAIN
+        and (
+            part.__closure__ is None and "<" not in part.__qualname__
+            if isfunction(part)
+            else isinstance(part, Component) and is_dataclass(part)
+        )
         for part in parts_of(*components)
     )
 
@@ -491,15 +527,15 @@ def _code(components: Sequence[object], pipeline: Mapping[str, Any]) -> tuple[bo
     """
     modules = own_modules(components, pipeline)
     tops = sorted({module.partition(".")[0] for module in modules})
-    sure = None not in map(_place, tops)
+    sure = all(map(_places, tops))
     for part in parts_of(*components):
         module = _module_of(part)
         if isfunction(part):
             sure = sure and module == part.__module__ and not is_of_package(module)
-        elif not isinstance(part, Component):
+        elif not isinstance(part, Component) or any(map(_is_file, parameters(part).values())):
             sure = False
         elif is_of_package(module):
-            sure = sure and not is_elsewhere(part) and not any(map(_is_file, parameters(part).values()))
+            sure = sure and not is_elsewhere(part)
     return sure, digest(_versions(tops))
 
 
@@ -512,24 +548,25 @@ def _versions(tops: list[str]) -> list[tuple[str, str]]:
     """Return fingerprints of own code and of its imports.
 
     Of an installed package that is its version; else hashes of all Python files of the package, or of the folder that
-    the module is in. What happens to be loaded does not count: a worker, and the next start, have loaded other modules.
+    the module is in; of a module that lies among installed packages and belongs to none of them, of its file. What
+    happens to be loaded does not count: a worker, and the next start, have loaded other modules.
 
     Args:
         tops: The names of packages and modules, which grow by what these import.
     """
     found, places = set[tuple[str, str]](), set[Path]()
     for top in tops:
-        place = _place(top)
-        if place is None or place in places:
-            continue
-        if not {"site-packages", "dist-packages"}.isdisjoint(place.parts):
-            found.add((top, " ".join(map(version, _installed().get(top, ())))))
-        else:
+        for place in {*_places(top)} - places:
             places.add(place)
-            for path in _python_files(place):
+            if _is_installed(place) and (packages := _installed().get(top)):
+                found.add((top, " ".join(map(version, packages))))
+                continue
+            is_file = place.is_file()
+            for path in [place] if is_file else _python_files(place):
                 code = path.read_bytes()
-                found.add((path.relative_to(place).as_posix(), hashlib.sha256(code).hexdigest()))
-                names = (one.decode() for line in _IMPORT.findall(code) for one in _NAMES.findall(line))
+                name = path.relative_to(place.parent if is_file else place).as_posix()
+                found.add((name, hashlib.sha256(code).hexdigest()))
+                names = (one.decode() for told in _IMPORT.findall(code) for one in _NAMES.findall(b"".join(told)))
                 tops += [one for one in {*names} if one not in (*tops, *sys.stdlib_module_names, _PACKAGE)]
     return sorted(found)
 
@@ -537,16 +574,22 @@ def _versions(tops: list[str]) -> list[tuple[str, str]]:
 _installed = cache(packages_distributions)
 
 
-def _place(top: str) -> Path | None:
-    """Return the folder of a package, or of the file of a module; None if it is in none."""
+def _is_installed(place: Path) -> bool:
+    return not {"site-packages", "dist-packages"}.isdisjoint(place.parts)
+
+
+def _places(top: str) -> Sequence[Path]:
+    """Return the folders of a package, or that of the file of a module; the file if others are installed beside it."""
     with suppress(ImportError, ValueError):
         loaded: Any = sys.modules.get(top)
         spec: Any = None if loaded else find_spec(top)
         folders = [*(getattr(loaded, "__path__", ()) or getattr(spec, "submodule_search_locations", None) or ())]
         file: Any = getattr(loaded, "__file__", None) or getattr(spec, "origin", None)
-        if folders or (isinstance(file, str) and Path(file).is_file()):
-            return Path(folders[0] if folders else Path(file).parent)
-    return None
+        if folders:
+            return [*map(Path, folders)]
+        if isinstance(file, str) and Path(file).is_file():
+            return [Path(file) if _is_installed(Path(file)) else Path(file).parent]
+    return ()
 
 
 def parts_of(*components: object) -> Iterator[Any]:
@@ -558,7 +601,13 @@ def parts_of(*components: object) -> Iterator[Any]:
                 if isinstance(item, Component):
                     yield from parts_of(item)
                 elif not isinstance(item, str | int | float | Mapping | tuple | list | Path | None):
-                    yield item
+                    yield _own(item)
+
+
+def _own(item: Any) -> Any:
+    """Return the function that one of ours calls under its name, as where k has another place; else what is given."""
+    is_ours = isfunction(item) and is_of_package(_module_of(item)) and not is_of_package(item.__module__)
+    return getclosurevars(item).nonlocals.get("function", item) if is_ours else item
 
 
 def _python_files(folder: Path) -> Iterator[Path]:

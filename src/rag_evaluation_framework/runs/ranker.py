@@ -1,10 +1,10 @@
 """Indexing a corpus, and asking for rankings that are deep enough for all cutoffs, as seldom as that can be."""
 
-from collections.abc import Generator, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from itertools import chain, groupby
+from itertools import chain, groupby, starmap
 from operator import itemgetter
 from time import perf_counter
 from typing import Any, TypeAlias, cast
@@ -20,6 +20,7 @@ from ..base.notes import collect_notes, note
 from ..base.outside import error_message, error_text, shown
 from ..base.progress import progress_bar
 from ..base.stages import seconds_reading
+from ..components.providers.calls import Usage, count_usage, track_usage
 from ..contracts.component import component_name
 from ..contracts.roles import IndexedRetriever, Retriever, checked_prefix_stable, is_trusted
 from ..data import AnyChunk, Corpus, Cutoff, Query, Retrieval, Stage
@@ -104,6 +105,7 @@ class Ranker:
         spans: Whether spans are scored, so that it is noted that a result is a whole document.
         journal: What keeps its answers and knows those of earlier starts, which count as calls too; None if none are
             kept.
+        prepare: What tells the retriever all questions, before the first one that is not known is asked.
     """
 
     retriever: Retriever
@@ -113,6 +115,7 @@ class Ranker:
     asking: Asking
     spans: bool = False
     journal: Journal | None = None
+    prepare: Callable[[], object] | None = None
 
     def __post_init__(self) -> None:
         self._stable = checked_prefix_stable(self.retriever, self.name)
@@ -243,6 +246,10 @@ class Ranker:
         self, doing: str, queries: Sequence[Query], depths: Sequence[int], alone: Sequence[int] = ()
     ) -> list[_Seen]:
         """Ask every question: some alone, the others as may be, those of one depth one after the other."""
+        asked = ((query.id, depth) for query, depth in zip(queries, depths, strict=True))
+        if self.prepare and (self.journal is None or not all(starmap(self.journal.knows, asked))):
+            self.prepare()
+            self.prepare = None
         others = sorted({*range(len(queries))} - {*alone}, key=lambda row: (depths[row], row))
         seen: dict[int, _Seen] = {}
         with (
@@ -279,12 +286,15 @@ class Ranker:
         # A block is asked as a whole or not at all: the last digits of scores depend on what is computed together.
         known = [self._known(query, depth) for query in queries]
         if all(known):
-            return [answer for answer in known if answer]
+            return [self._taken(answer) for answer in known if answer]
         texts = [query.text for query in queries]
-        listed = outcome(
-            lambda: one_each(self.retriever.retrieve_many(texts, depth), len(queries), "retrieve_many"),
-            partial(Failure.of, "retrieve"),
-        )
+        with collect_notes() as notes, self._usage() as usage:
+            listed = outcome(
+                lambda: one_each(self.retriever.retrieve_many(texts, depth), len(queries), "retrieve_many"),
+                partial(Failure.of, "retrieve"),
+            )
+        for text in notes:
+            note(text)
         if isinstance(listed, Failure):
             stop_if_cancelled()
             self._calls += len(queries)
@@ -292,7 +302,9 @@ class Ranker:
             return [self._one((query, depth)) for query in queries]
         stop_if_interrupted()
         self._begin(queries)
-        answers = [self._read(query, results, depth) for query, results in zip(queries, listed, strict=True)]
+        read = self._read if is_trusted(self.retriever) else self._noted
+        answers = [read(query, results, depth) for query, results in zip(queries, listed, strict=True)]
+        answers[0] = replace(answers[0], beside=notes, usage=usage.models if usage else ())
         self._keep([query.id for query in queries], answers)
         return answers
 
@@ -306,6 +318,14 @@ class Ranker:
         self._goes_on |= known is not None
         return known
 
+    def _taken(self, answer: Returned) -> Returned:
+        """Count what an answer of an earlier start took, and note what was noted then."""
+        for used in answer.usage:
+            count_usage(used)
+        for text in answer.beside:
+            note(text)
+        return answer
+
     def _keep(self, query_ids: Sequence[str], answers: Sequence[Returned]) -> None:
         if self.journal is not None:
             self.journal.keep(zip(query_ids, answers, strict=True))
@@ -316,7 +336,7 @@ class Ranker:
         stop_if_interrupted()
         stop_if_cancelled()
         if known := self._known(query, depth):
-            return known
+            return self._taken(known)
         if len(self._abandoned) >= MOST_ABANDONED:
             return Returned(Retrieval(()), depth, NOT_ASKED)
         self._begin([query])
@@ -338,13 +358,13 @@ class Ranker:
     def _answer(self, query: Query, depth: int) -> Returned:
         """Ask for one question at a depth, however long it takes."""
         start = perf_counter()
-        with collect_notes() as notes:
+        with collect_notes() as notes, self._usage() as usage:
             results: Any = outcome(
                 lambda: self.retriever.retrieve_for(query, depth), partial(self._failed, query, depth)
             )
             answer = results if isinstance(results, Returned) else self._read(query, results, depth, start)
         stop_if_cancelled()
-        return replace(answer, notes=notes)
+        return replace(answer, notes=notes, usage=usage.models if usage else ())
 
     def _read(self, query: Query, results: Any, depth: int, start: float | None = None) -> Returned:
         """Read the result of a retriever; with a start, also its seconds, unless the retriever gives them."""
@@ -356,6 +376,16 @@ class Ranker:
         if start is not None and not found.stages:
             found = replace(found, stages=(Stage("retrieve", perf_counter() - start),))
         return Returned(found, depth)
+
+    def _noted(self, query: Query, results: Any, depth: int) -> Returned:
+        """Read a result as `_read` does, with what is noted of it."""
+        with collect_notes() as notes:
+            answer = self._read(query, results, depth)
+        return replace(answer, notes=notes)
+
+    def _usage(self) -> AbstractContextManager[Usage | None]:
+        """Count what providers are asked inside, if answers are kept."""
+        return nullcontext() if self.journal is None else track_usage()
 
     def _failed(self, query: Query, depth: int, error: BaseException) -> Returned:
         """Return that a question failed, or raise it.
@@ -557,9 +587,8 @@ class Index:
             QueryFailed: A query failed, and `on_error` is `"raise"`.
         """
         start = perf_counter()
-        if asking.batch_queries and not (journal is not None and journal.has_ended):
-            self._prepare(queries)
-        ranker = Ranker(self.pipeline, self.retriever, self.chunks, cutter, asking, spans, journal)
+        prepare = partial(self._prepare, queries) if asking.batch_queries else None
+        ranker = Ranker(self.pipeline, self.retriever, self.chunks, cutter, asking, spans, journal, prepare)
         rankings = ranker.rankings(queries)
         seconds = {**self.seconds, "retrieve": perf_counter() - start}
         prepared = asking.batch_queries and type(self.pipeline).prepare is not Retriever.prepare

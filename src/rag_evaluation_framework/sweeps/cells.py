@@ -33,7 +33,7 @@ from ..data import CharacterSpan, Corpus, Dataset, GroundTruth
 from ..data.rankings import OnError
 from ..errors import ConfigError, Interrupted, RagEvalError, ResultError, SaveFailed
 from ..runs import EvaluationResult, ExperimentConfig, RunSpec, load_result, open_journal, parse_config, run
-from ..runs.journal import Resume, depends_on, digest, files_of, is_described, own_modules, unfinished_folder
+from ..runs.journal import MAIN, Resume, depends_on, digest, files_of, is_described, own_modules, unfinished_folder
 from ..runs.spec import shard_numbers
 from ..runs.store import CELLS, REPORT
 from ..runs.texts import keep_corpus
@@ -178,9 +178,12 @@ def _name(config: ExperimentConfig[Any], pipeline: Mapping[str, Any] | None) -> 
     measured, record = config.config, config.record
     files = [*files_of(*parts), *filter(Path.is_file, [Path(measured.tokenizer.name)] if measured.tokenizer else ())]
     known = ((str(file), (stat := file.stat()).st_size, stat.st_mtime_ns) for file in files)
+    if MAIN in modules:
+        return None
     settings = [record["hash"], plain(pipeline), sorted(measured.count_as_zero), measured.batch_queries]
     corpus, dataset = config.corpus, config.dataset
     truth = shared(("truth", id(dataset)), lambda: (digest([_truth(entry) for entry in dataset]), dataset))[0]
+    facts |= {"corpus": corpus.content_hash}  # as in the names of cells that are kept
     return digest([settings, corpus.ordered_hash, record["dataset"]["hash"], truth, facts, [*known]])
 
 
