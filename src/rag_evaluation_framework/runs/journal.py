@@ -478,14 +478,11 @@ def is_described(*components: object) -> bool:
     What a script or notebook defines has a name that any other script may give to something else.
     """
     return all(
-        _module_of(part) != MAIN
-        and (
-            part.__closure__ is None and "<" not in part.__qualname__
-            if isfunction(part)
-            else isinstance(part, Component) and is_dataclass(part)
-        )
+        part.__closure__ is None and "<" not in part.__qualname__
+        if isfunction(part)
+        else isinstance(part, Component) and is_dataclass(part)
         for part in parts_of(*components)
-    )
+    ) and MAIN not in map(_module_of, parts_of(*components))
 
 
 def files_of(*components: object) -> Iterator[Path]:
@@ -561,11 +558,9 @@ def _versions(tops: list[str]) -> list[tuple[str, str]]:
             if _is_installed(place) and (packages := _installed().get(top)):
                 found.add((top, " ".join(map(version, packages))))
                 continue
-            is_file = place.is_file()
-            for path in [place] if is_file else _python_files(place):
+            for path in [place] if place.is_file() else _python_files(place):
                 code = path.read_bytes()
-                name = path.relative_to(place.parent if is_file else place).as_posix()
-                found.add((name, hashlib.sha256(code).hexdigest()))
+                found.add((path.relative_to(place).as_posix(), hashlib.sha256(code).hexdigest()))
                 names = (one.decode() for told in _IMPORT.findall(code) for one in _NAMES.findall(b"".join(told)))
                 tops += [one for one in {*names} if one not in (*tops, *sys.stdlib_module_names, _PACKAGE)]
     return sorted(found)

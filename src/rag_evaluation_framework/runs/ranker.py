@@ -1,10 +1,10 @@
 """Indexing a corpus, and asking for rankings that are deep enough for all cutoffs, as seldom as that can be."""
 
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from itertools import chain, groupby, starmap
+from itertools import chain, groupby
 from operator import itemgetter
 from time import perf_counter
 from typing import Any, TypeAlias, cast
@@ -246,8 +246,7 @@ class Ranker:
         self, doing: str, queries: Sequence[Query], depths: Sequence[int], alone: Sequence[int] = ()
     ) -> list[_Seen]:
         """Ask every question: some alone, the others as may be, those of one depth one after the other."""
-        asked = ((query.id, depth) for query, depth in zip(queries, depths, strict=True))
-        if self.prepare and (self.journal is None or not all(starmap(self.journal.knows, asked))):
+        if self.prepare and not self._knows(zip(queries, depths, strict=True)):
             self.prepare()
             self.prepare = None
         others = sorted({*range(len(queries))} - {*alone}, key=lambda row: (depths[row], row))
@@ -284,9 +283,8 @@ class Ranker:
         stop_if_interrupted()
         stop_if_cancelled()
         # A block is asked as a whole or not at all: the last digits of scores depend on what is computed together.
-        known = [self._known(query, depth) for query in queries]
-        if all(known):
-            return [self._taken(answer) for answer in known if answer]
+        if self._knows((query, depth) for query in queries):
+            return [*filter(None, (self._known(query, depth) for query in queries))]
         texts = [query.text for query in queries]
         with collect_notes() as notes, self._usage() as usage:
             listed = outcome(
@@ -313,18 +311,19 @@ class Ranker:
         if len(self._first) < _TRIED:
             self._first += [query.id for query in queries]
 
+    def _knows(self, asked: Iterable[_Asked]) -> bool:
+        """Return whether nothing of it has to be asked."""
+        return self.journal is not None and all(self.journal.knows(query.id, depth) for query, depth in asked)
+
     def _known(self, query: Query, depth: int) -> Returned | None:
+        """Return an answer of an earlier start; what it took and what was noted counts now."""
         known = None if self.journal is None else self.journal.answer(query.id, depth)
         self._goes_on |= known is not None
-        return known
-
-    def _taken(self, answer: Returned) -> Returned:
-        """Count what an answer of an earlier start took, and note what was noted then."""
-        for used in answer.usage:
+        for used in known.usage if known else ():
             count_usage(used)
-        for text in answer.beside:
+        for text in known.beside if known else ():
             note(text)
-        return answer
+        return known
 
     def _keep(self, query_ids: Sequence[str], answers: Sequence[Returned]) -> None:
         if self.journal is not None:
@@ -336,7 +335,7 @@ class Ranker:
         stop_if_interrupted()
         stop_if_cancelled()
         if known := self._known(query, depth):
-            return self._taken(known)
+            return known
         if len(self._abandoned) >= MOST_ABANDONED:
             return Returned(Retrieval(()), depth, NOT_ASKED)
         self._begin([query])

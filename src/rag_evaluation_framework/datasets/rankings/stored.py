@@ -132,11 +132,8 @@ class StoredRetriever(Retriever):
         report = _report_of(Path(path)) if is_run else {}
         stages, known_to = _stages_of_run(Path(path), report) if is_run else {}, _known_to(report)
         for query_id, found in file.hits.items():
-            if found is None:
-                yield query_id, _Stored(None)
-            else:
-                timed = replace(found, stages=stages.get(query_id, found.stages))
-                yield query_id, _Stored(timed, file.tops.get(query_id, {}), known_to(len(found.hits)))
+            timed = found and replace(found, stages=stages.get(query_id, found.stages))
+            yield query_id, _Stored(timed, file.tops.get(query_id, {}), known_to(len(found.hits) if found else 0))
 
     def honours(self, scope: Scope) -> bool:
         """Return True: whoever made the rankings was asked the questions as they are."""
