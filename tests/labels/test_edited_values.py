@@ -22,6 +22,8 @@ FORMS = {  # the beginning of a section, what is said there, and the file
     "underlined": ("{}\n-------\n\n", "Everybody can send {} requests per minute.\n\n", "t.rst"),
     "section": ("[{}]\n", "timeout = {}\nretries = 3\n\n", "t.ini"),
     "key": ("{}:\n", "  timeout: {}\n", "t.yaml"),
+    "object": ('"{}": {{\n', '  "timeout": {}\n}},\n', "t.txt"),
+    "bold": ("**{}**\n\n", "You can send {} requests per minute.\n\n", "t.md"),
     "answer": ("Q: What is the limit of the plan {}?\n", "A: {} requests.\n\n", "t.txt"),
     "page": ("<h2>{}</h2>", "<p>You can send {} requests per minute.</p>", "t.html"),
     "table of a page": (
@@ -36,7 +38,7 @@ def corpus_of(form, values):
     """Return a corpus of sections in order, and where the value of each is."""
     begin, said, name = FORMS[form]
     parts = [f"{begin.format(section)}{said.format(value)}" for section, value in values.items()]
-    text = "".join(parts)
+    text = "".join(["# Limits\n\n" if name.endswith("md") else "", *parts])
     text = HtmlReader().read(text.encode()).text if name.endswith("html") else text
     places, at = {}, 0
     for section, value in values.items():

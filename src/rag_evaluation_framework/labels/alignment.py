@@ -47,10 +47,10 @@ _LEAST_SHARED = 0.15  # of the weight of their three-word runs, for two document
 _COINCIDENCE = 8  # words: a shorter match than the edits on both of its sides says nothing
 _NEARBY = 20  # words beyond a run in which its document goes on, if it was edited there
 _MAY_HIDE = re.compile(r"[<&`~]|\][(:\[]|^\.\. ", re.MULTILINE)
-_HEADING = re.compile(  # "## Limits", "[server]", "Who owns it?", one above a rule, and a short line by itself
-    r"^(?:[ \t>]*+(?P<mark>\#{1,6}[ \t][^\n]*|\[[^\]\n]+\]|[^\n|]*+(?=[ \t]*\r?\n[ \t]*([=~^\"-])\2{2,}[ \t]*\r?$))"
-    r"|[^\n|]*[:?：？][*_]*"
-    r"|(?:(?<=\n\n)|(?<=\n\r\n)|\A)(?P<alone>(?![-*+•>][ \t])[^\n\d|:=.!;,。]{1,80})(?=\s*\Z|\r?\n\r?\n))[ \t]*\r?$",
+_HEADING = re.compile(  # "## Limits", "[server]", "**Who?**", "Who owns it?", one above a rule, a short line by itself
+    r"^(?:[ \t>]*+(?P<mark>\#{1,6}[ \t][^\n]*|\[[^\]\n]+\]|\*\*[^\n\d*]+\*\*"
+    r"|[^\n|]*+(?=[ \t]*\r?\n[ \t]*([=~^\"-])\2{2,}[ \t]*\r?$))|[^\n|]*[:?：？][*_ \t{]*"
+    r"|(?:(?<=\n\n)|(?<=\n\r\n)|\A)(?P<alone>(?![-*+•>][ \t]|\s)[^\n\d|:=.!;,。]{1,80})(?=\s?\Z|\r?\n\r?\n))[ \t]*\r?$",
     re.MULTILINE,
 )
 _LIKE = 0.75  # of the words of a line: another one may be an edited version of it
