@@ -265,6 +265,10 @@ def test_in_the_wrong_folder_nothing_is_written_also_if_a_question_has_no_answer
     before = labelled.read_bytes()
     (folder / "more.csv").write_text("question,quote\nWho is here?,\nWhere?,Not in this folder.\n")
     for more in ([], ["--questions", "more.csv"]):
+        outcome = rag_eval("dataset", "update", labelled, "--corpus", "other", *more, "--json")
+        assert outcome.code == 2
+        record = json.loads(outcome.out)
+        assert (record["counts"]["gone"], record["written"], "added" in record) == (2, [], bool(more))
         outcome = rag_eval("dataset", "update", labelled, "--corpus", "other", *more)
         assert outcome.code == 2
         assert outcome.out.startswith("questions, in other\n2 labels: 0 unchanged, 2 gone; 2 questions skipped\n")

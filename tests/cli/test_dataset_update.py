@@ -55,6 +55,29 @@ def test_what_somebody_else_wrote_while_a_person_was_asked_stays(asking):
     assert [path.name for path in file.parent.glob("*.json")] == ["q.json"]
 
 
+@pytest.mark.parametrize("key", ["q\r", "\x03", "\x04"], ids=["q", "Ctrl-C", "Ctrl-D"])
+def test_however_a_person_stops_what_was_taken_before_is_kept_and_said(rag_eval, tmp_path, key):
+    (tmp_path / "docs").mkdir()
+    text = "# Billing\n\nInvoices are sent by mail. Refunds are paid within {} days.\n\nOrders hold {} articles.\n"
+    (tmp_path / "docs/billing.md").write_text(text.format(30, 200))
+    (tmp_path / "q.csv").write_text("question,quote\nWhen?,within 30 days\nHow many?,200 articles\nHow?,by mail\n")
+    assert rag_eval("init", "--corpus", "docs", "--questions", "q.csv").code == 0
+    (tmp_path / "docs/billing.md").write_text(text.format(14, 100))
+    file = tmp_path / ".rag-eval" / "datasets" / "q.json"
+    terminal = Terminal("dataset", "update", file, "--corpus", "docs", folder=tmp_path, columns=120)
+    terminal.until("1 of 2: ")
+    terminal.until("to stop > ")
+    terminal.type("y")
+    terminal.until("2 of 2: ")
+    terminal.until("to stop > ")
+    assert terminal.press_until_ended(key) == (130 if key == "\x03" else 0)
+    assert "1 taken, 1 changed" in terminal.text
+    assert "Wrote " in terminal.text
+    texts = {label["text"] for question in json.loads(file.read_text())["questions"] for label in labels(question)}
+    assert "within 14 days" in texts
+    assert "100 articles" not in texts
+
+
 def labels(value):
     """Return what is labelled somewhere in a record."""
     if isinstance(value, dict):

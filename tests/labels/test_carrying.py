@@ -161,8 +161,12 @@ def test_what_went_with_the_edit_of_a_page_is_not_taken_from_its_archive():
         ("3.0 days", "3.0 days", ""),
         ("30 working days", "30 working days", ""),
         ("30–40 days", "30–40 days", ""),
-        ("-30 days", "30 days", "part of another word or number"),
-        ("€30 days", "30 days", "part of another word or number"),
+        ("-30 days", "-30 days", "part of another word or number"),
+        ("€30 days", "€30 days", "part of another word or number"),
+        ("−40 days", "−40 days", ""),
+        ("> 30 days", "> 30 days", "part of another word or number"),
+        ("~40 days", "~40 days", ""),
+        ("E-30 days", "E-30 days", "part of another word or number"),
         ("~~30 days~~ 14 days", "30 days", "struck out, raised or lowered"),
     ],
 )
@@ -244,6 +248,23 @@ def test_a_label_of_several_cells_stays_under_the_heads_of_both_ends(kind):
     quote = table_in(kind, HEADS, ROWS).partition("Legacy")[2].partition("\n")[0].strip(" |\t,-")
     for heads, why in (((*HEADS[:3], "discount"), "another column"), (("name", *HEADS[1:]), "")):
         assert carried_cell(kind, quote, "Legacy", heads, ROWS)[0].why == why
+
+
+@pytest.mark.parametrize("kind", TABLES)
+def test_a_label_of_several_cells_stays_under_the_heads_of_all_of_them(kind):
+    quote = table_in(kind, HEADS, ROWS).partition("Legacy")[2].partition("\n")[0].strip(" |\t")
+    heads = ("plan", "refund", "note", "price")
+    result, _ = carried_cell(kind, f"Legacy{' | ' if kind == 'md' else chr(9)}{quote}", "Legacy", heads, ROWS)
+    assert (result.kind, result.why) == ("changed", "another column")
+    assert result.heads == ("plan | note | refund | price", "plan | refund | note | price")
+
+
+@pytest.mark.parametrize("kind", TABLES)
+def test_a_proposal_holds_no_more_cells_than_its_label(kind):
+    rows = [*ROWS[:2], ("Team", 'for "many", by phone', "31 days", "98 dollars a week"), ROWS[3]]
+    for quote, proposed in (("30 days", "31 days"), ("99 euros a month", "98 dollars a week")):
+        result, _ = carried_cell(kind, quote, "Team", HEADS, rows)
+        assert (result.kind, result.proposal and result.proposal.text) == ("changed", proposed)
 
 
 @pytest.mark.parametrize("kind", TABLES)

@@ -136,6 +136,18 @@ def test_a_span_without_text_stays_in_a_document_that_is_unchanged_and_is_lost_i
     assert change.kind == "gone"
 
 
+def test_without_the_labelled_text_a_few_words_that_stand_elsewhere_are_for_a_person(tmp_path):
+    corpus = corpus_of(a="Small costs 20 euros.\nLarge costs 40 euros.", b="Whoever comes late pays ten euros more.")
+    spans = [CharacterSpan(DocumentId("a.md"), 12, 20, "20 euros"), CharacterSpan(DocumentId("b.md"), 0, 39)]
+    truth = [TokenLevelGroundTruth(Query.from_text(f"{number}?"), [span]) for number, span in enumerate(spans)]
+    file = save_dataset(Dataset(truth, TOKEN, corpus=corpus), tmp_path / "q.json").rename(tmp_path / "golden.json")
+    edited = corpus_of(a="Small costs 22 euros.\nLarge costs 20 euros.", b=f"More.\n{corpus['b.md'].content}")
+    with pytest.warns(UserWarning, match=r"not kept: a\.md, b\.md in .*golden\.texts; labels there are"):
+        few, more = relabel(load_dataset(file), edited).changes
+    assert (few.kind, few.carried.proposal) == ("uncertain", CharacterSpan(DocumentId("a.md"), 34, 42, "20 euros"))
+    assert more.kind == "moved"
+
+
 def test_an_answer_that_lost_one_of_its_places_is_written_once():
     """The list of incomplete questions is in one order, however often a dataset is carried to the same documents."""
     corpus = corpus_of(

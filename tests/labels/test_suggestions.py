@@ -176,6 +176,12 @@ class TestWhatIsSuggested:
         found = suggested(quote, corpus_of(a="The fee is 5 000 000 euros for the paper.", b=OTHER))
         assert (found.quote, found.difference) == (passage, difference)
 
+    @pytest.mark.parametrize("following", ["[^1] It rises each year.", "[^1]\n\n| A | B |\n|---|---|\n| 1 | 2 |\n"])
+    def test_of_a_copied_footnote_number_no_word_behind_it_is_suggested(self, following):
+        corpus = corpus_of(a=f"The fee is 10 euros.{following}\n\n[^1]: Net.\n", b=OTHER)
+        found = suggested("The fee is 10 euros.1", corpus)
+        assert (found.quote, found.difference) == ("The fee is 10 euros.", "“euros.1” for “euros.”")
+
     def test_no_text_of_another_table_cell_is_taken_in(self):
         assert suggested("big 1.60", corpus_of(a=GUIDE)) is None or "price" not in suggested("big 1.60").quote
 

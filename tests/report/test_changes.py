@@ -146,6 +146,20 @@ def test_a_word_that_came_is_shown_also_where_the_line_ends_between_it_and_the_o
         assert [line[:3] for line in shown if "{+thirteen+}" in line] == ["  ┃"]
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "shown"),
+    [("Price", "Discount", "[-price-] {+discount+}: | Team | 9 |"), ("Team", "Pro", "[-team-] {+pro+}: | Pro | 9 |")],
+)
+def test_a_value_under_or_beside_another_head_is_shown_with_both(old, new, shown):
+    table = "| Plan | Price |\n|---|---|\n| Free | 0 |\n| Team | 9 |\n"
+    before, after = corpus_of(table), corpus_of(table.replace(old, new))
+    span = CharacterSpan("a.md", table.index("9"), table.index("9") + 1, "9")
+    dataset = Dataset([TokenLevelGroundTruth(Query("q", "What is it?"), [span])], TOKEN, corpus=before)
+    relabelled = relabel(dataset, after)
+    assert f"    {shown}" in lines(update_page(relabelled, after))
+    assert relabelled.record()["changes"][0]["heads"] == (old.lower(), new.lower())
+
+
 def test_nothing_of_it_acts_on_a_terminal():
     after = corpus_of(f"# New {POISON}\n\n{FIRST}{POISON}{PAGE.replace('five', POISON)}", source=POISON)
     text = update_page(found(after, FIRST, SECOND, asked=POISON), after).as_text(400)

@@ -114,6 +114,16 @@ def test_two_thousand_quotes_are_one_screen_the_weakest_first(many):
     assert str(many) == many.summary().as_text()
 
 
+def test_the_missing_are_listed_the_least_similar_first(tmp_path):
+    corpus = Corpus([Document("a.md", "Refunds take five working days, and invoices are sent by mail.")])
+    quotes = ("Refunds take six working days", "Nothing like it.", "Refunds need nine working weeks")
+    (tmp_path / "q.csv").write_text(
+        "\n".join(["question,quote", *(f"{at}?,{quote}" for at, quote in enumerate(quotes))])
+    )
+    shown = str(check_quotes(tmp_path / "q.csv", corpus))
+    assert sorted(quotes, key=shown.index) == [quotes[1], quotes[2], quotes[0]]
+
+
 def test_two_thousand_quotes_are_a_page_with_each_marked_in_its_passage(many):
     page = many._repr_html_()
     marks = Marks(page).marks

@@ -448,26 +448,27 @@ def update(
             f"{dataset}: labels would be lost, so nothing was written: {not_read}, or remove the questions from the "
             "dataset"
         )
+    record: dict[str, Any] = {"dataset": str(dataset), **found.record()}
+    for key in ("added", "corrected", "kept", "skipped") if additions is not None else ():
+        record[key] = [{"id": query.id, "query": query.text} for query in getattr(additions, key)]
+    written = record["written"] = list[str]()
+    page = partial(report.update_page, found, documents, additions, written)
     if not any(entry.relevant for entry in updated) and (found.changes or not len(updated)):
-        report.show(stdout(), report.update_page(found, documents, additions))
+        print_result(record, page, as_json=as_json)
         raise DatasetError(
             f"{dataset}: no question keeps its labels in {documents.metadata['source']}, so nothing was written; is it "
             "the right folder? If the documents were rewritten, give a table of new quotes with --questions"
         )
-    written = [write_dataset(updated, dataset, state, output)]
+    written.append(write_dataset(updated, dataset, state, output))
     if html is not None:
-        written.append(write_page(html, report.update_page(found, documents, additions, written, whole=True)))
+        written.append(write_page(html, page(whole=True)))
     again = ["dataset", "update", str(output or dataset)]
     following = "" if additions is None else save_suggestions(additions.check, [*again, "--corpus", str(corpus)])
     if skipped and not following:
         label = command_lines(["label", str(corpus), "--output", again[-1]])
         table = command_lines([*again, "--corpus", str(corpus), "--questions", "TABLE.csv"])
         following = report.relabelling_text(data.count_skipped(updated.skipped), label, table)
-    record: dict[str, Any] = {"dataset": str(dataset), **found.record()}
-    for key in ("added", "corrected", "kept", "skipped") if additions is not None else ():
-        record[key] = [{"id": query.id, "query": query.text} for query in getattr(additions, key)]
-    record["written"] = written
-    print_result(record, lambda: report.update_page(found, documents, additions, written), as_json=as_json)
+    print_result(record, page, as_json=as_json)
     if following and not as_json:
         print_text(following)
 
@@ -484,7 +485,7 @@ def _asked(found: labels.Relabelled, corpus: rag.Corpus) -> list[str]:
     """Ask a person about one change after the other; return the ids of those whose proposals are taken."""
     offered = [(change, change.carried.proposal) for change in found.changed if change.carried.proposal]
     taken: list[str] = []
-    with suppress(Stop):
+    with suppress(Stop, KeyboardInterrupt):
         for number, (change, proposal) in enumerate(offered, 1):
             report.show(stdout(), report.change_passages([change], corpus))
             text = one_line(proposal.text, _MOST_SHOWN)
@@ -494,4 +495,6 @@ def _asked(found: labels.Relabelled, corpus: rag.Corpus) -> list[str]:
             if typed == "q":
                 break
             taken += [change.id] * (typed == "y")
+    if offered:
+        print_text("")  # the page says what was taken
     return taken

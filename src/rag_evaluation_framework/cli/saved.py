@@ -25,13 +25,7 @@ from . import run_options as options
 from .output import components_print_to_stderr, print_result, print_text, write_page
 
 
-def baseline(
-    run: str,
-    *,
-    root: Path | None = None,
-    allow_failures: int = 0,
-    allow_skipped: int = 0,
-) -> None:
+def baseline(run: str, *, root: Path | None = None, allow_failures: int = 0, allow_skipped: int = 0) -> None:
     """Keep a run as the baseline: copy its report to <root>/baseline/, in place of an earlier one.
 
     The folder can be kept in the repository; `rag-eval run --baseline baseline` compares with it.

@@ -17,7 +17,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
-from itertools import pairwise
+from itertools import groupby, pairwise
 from pathlib import Path
 from typing import Any, Self, TypeAlias
 
@@ -47,6 +47,13 @@ _LEAST_SHARED = 0.15  # of the weight of their three-word runs, for two document
 _COINCIDENCE = 8  # words: a shorter match than the edits on both of its sides says nothing
 _NEARBY = 20  # words beyond a run in which its document goes on, if it was edited there
 _MAY_HIDE = re.compile(r"[<&`~]|\][(:\[]|^\.\. ", re.MULTILINE)
+_HEADING = re.compile(  # "## Limits", "[server]", "**Who?**", "Who owns it?", one above a rule, a short line by itself
+    r"^(?:[ \t>]*+(?P<mark>\#{1,6}[ \t][^\n]*|\[[^\]\n]+\]|\*\*[^\n\d*]+\*\*"
+    r"|[^\n|]*+(?=[ \t]*\r?\n[ \t]*([=~^\"-])\2{2,}[ \t]*\r?$))|[^\n|]*[:?：？][*_ \t{]*"
+    r"|(?:(?<=\n\n)|(?<=\n\r\n)|\A)(?P<alone>(?![-*+•>][ \t]|\s)[^\n\d|:=.!;,。]{1,80})(?=\s?\Z|\r?\n\r?\n))[ \t]*\r?$",
+    re.MULTILINE,
+)
+_LIKE = 0.75  # of the words of a line: another one may be an edited version of it
 _FACTOR = np.uint64(0x9E3779B97F4A7C15)
 _UNSPACED = "\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"
 
@@ -140,6 +147,43 @@ class Words:
         """The words of every line as one key, and its bounds."""
         return [(self.codes[first:last].tobytes(), first, last) for first, last in self.lines.tolist()]
 
+    @cached_property
+    def _sections(self) -> tuple[Numbers, list[bytes]]:
+        """The first word of every heading and document, with one past the last, and the words of the headings."""
+        found: dict[int, bytes] = {}
+        for document, (first, behind) in zip(self.documents, pairwise(self.edges.tolist()), strict=True):
+            headings = [*_HEADING.finditer(document.content)]
+            if any(heading["mark"] for heading in headings):
+                headings = [heading for heading in headings if not heading["alone"]]
+            places = np.searchsorted(self.starts[first : behind - 1], [heading.span() for heading in headings]) + first
+            named = [(begin, self.codes[begin:end].tobytes()) for begin, end in places.tolist() if begin < end]
+            counts = Counter(words for _, words in named)
+            found[first] = above = b""  # what is before the first heading
+            for begin, words in named:  # one that occurs several times is told by the one above it
+                above = words if counts[words] == 1 else above
+                found[begin] = words if counts[words] == 1 else above + words
+        return np.array([*found, len(self.codes)], np.int64), [*found.values()]
+
+    def section_at(self, word: int) -> tuple[int, int, bytes]:
+        """Return the first and one past the last word of the section of a word, and the words of its heading."""
+        firsts, headings = self._sections
+        number = int(np.searchsorted(firsts, word, "right"))
+        return int(firsts[number - 1]), int(firsts[number]), headings[number - 1]
+
+    @cached_property
+    def by_heading(self) -> dict[tuple[DocumentId, bytes], list[bytes]]:
+        """The lines below a heading, and itself, by their document and the words of the heading."""
+        found: dict[tuple[DocumentId, bytes], list[bytes]] = {}
+        for key, first, _ in self.keyed_lines:
+            if heading := self.section_at(first)[2]:
+                found.setdefault((self.document_of(first).id, heading), []).append(key)
+        return found
+
+    @cached_property
+    def counts(self) -> Counter[bytes]:
+        """How often each line occurs, by its words as one key."""
+        return Counter(key for key, _, _ in self.keyed_lines)
+
     def line_at(self, word: int) -> tuple[int, int]:
         """Return the first and one past the last word of the line of a word."""
         first, last = self.lines[int(np.searchsorted(self.lines[:, 0], word, "right")) - 1].tolist()
@@ -211,17 +255,39 @@ class Alignment:
 
     def _same_lines(self, partners: Mapping[DocumentId, DocumentId]) -> dict[DocumentId, list[Run]]:
         """Take the lines of partners that occur once in both corpora, wherever they stand; return them by document."""
-        counts = Counter(key for key, _, _ in self.old.keyed_lines)
-        others = Counter(key for key, _, _ in self.new.keyed_lines)
-        there = {key: first for key, first, _ in self.new.keyed_lines if others[key] == 1}
+        there = {key: first for key, first, _ in self.new.keyed_lines if self.new.counts[key] == 1}
+        lines = [
+            (first, there[key], last - first)
+            for key, first, last in self.old.keyed_lines
+            if self.old.counts[key] == 1 and key in there
+            if partners.get(self.old.document_of(first).id) == self.new.document_of(there[key]).id
+        ]
         found: dict[DocumentId, list[Run]] = {}
-        for key, first, last in self.old.keyed_lines:
-            if counts[key] == 1 and key in there:
-                document, begin = self.old.document_of(first), there[key]
-                if partners.get(document.id) == self.new.document_of(begin).id:
-                    self._take(np.arange(first, last), np.arange(begin, begin + last - first))
-                    found.setdefault(document.id, []).append((first, begin, last - first))
+        # Lines of a section that went together tell more than each.
+        for _, group in groupby(lines, key=lambda line: (line[1] - line[0], self.old.section_at(line[0])[0])):
+            block = [*group]
+            if self._belongs(*block[0][:2], sum(length for _, _, length in block)):
+                for first, begin, length in block:
+                    self._take(np.arange(first, first + length), np.arange(begin, begin + length))
+                found.setdefault(self.old.document_of(block[0][0]).id, []).extend(block)
         return found
+
+    def _belongs(self, first: int, begin: int, length: int) -> bool:
+        """Return whether equal words of a section say the same, as far as headings tell.
+
+        Under another heading, if theirs is still there, or that was there before, a few words may be those of another
+        value, as may be more of a line of which an edited version is, or was, where the other one is.
+        """
+        heading, other = self.old.section_at(first)[2], self.new.section_at(begin)[2]
+        if heading == other:
+            return True
+        lines = self.new.by_heading.get((self.new.document_of(begin).id, heading), [])
+        others = self.old.by_heading.get((self.old.document_of(first).id, other), [])
+        words = {*self.old.codes[slice(*self.old.line_at(first))].tolist()}
+        edited = {key for key in lines if key not in self.old.counts} | {*others} - self.new.counts.keys()
+        shared = [len(words.intersection(np.frombuffer(key, np.int64).tolist())) for key in edited]
+        is_told = length >= _COINCIDENCE and max(shared, default=0) < _LIKE * len(words)
+        return is_told or not (lines or others)
 
     def _align(self, one: DocumentId, other: DocumentId, anchors: Sequence[Run]) -> None:
         """Take the words of two partners that are in the same order between the lines that are the same."""
@@ -315,6 +381,9 @@ class Alignment:
             return False
         begin, there, length = run
         end = begin + length
+        low, high, _ = self.old.section_at(first)
+        if not self._belongs(first, there + first - begin, min(end, max(high, last)) - max(begin, low)):
+            return False
         line = self.old.line_at(first)
         low, high = min(line[0], first), max(line[1], last)
         if begin <= low and high <= end:

@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from hashlib import sha256
-from itertools import groupby
+from itertools import groupby, islice
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast, get_args
 
@@ -22,7 +22,7 @@ from ..errors import DatasetError
 from ..text import LinePlaces, TextLocator
 from ..text.markups import Markup, effects_of, flat, markup_of
 from ..text.text_locator import SearchedTexts
-from .alignment import Alignment, Stood, Words, known_words, partners_of
+from .alignment import Alignment, Stood, Words, known_words, partners_of, word_places
 from .ends import are_cut
 from .quote_locator import QuoteLocator
 from .quote_table import locate_quote
@@ -43,6 +43,8 @@ whether they are its own. `gone`: none is left.
 
 _LONGEST = 3  # times as many words as a label has, and 20 more, are where its words may be now
 _MORE = 20
+_MOST_ADDED = 16  # characters on either side of a number or a word that are of it
+_MOST_CELLS = 50  # of a label whose heads are compared
 
 
 @dataclass(frozen=True)
@@ -55,12 +57,14 @@ class Carried:
         proposal: The place that a person may want, if it was not found: that of the words in its place, or of its text
             elsewhere.
         why: The reason beside its words why it was not found, such as "struck out"; "" if its words say it.
+        heads: Those of its columns, or that of its row, before and now, where this is the reason.
     """
 
     kind: Kind
     span: CharacterSpan | None = None
     proposal: CharacterSpan | None = None
     why: str = ""
+    heads: tuple[str, ...] = ()
 
 
 class Carrier:
@@ -96,10 +100,9 @@ class Carrier:
             places = self._texts.places(before.content[span.start : span.end], limit=2)
             return Carried("gone", None, places[0] if len(places) == 1 else None)
         now = self._with_signs(span, (first, last), words)
-        if self._aligned.run_around(first, last) is None:
-            return Carried("changed", None, now)
-        if why := self._other(span, now):
-            return Carried("changed", None, now, why)
+        whole = self._uncut(span, now)
+        if differs := ("",) if self._aligned.run_around(first, last) is None else self._other(span, now, whole):
+            return Carried("changed", None, whole, *differs)
         if not self._aligned.is_certain(first, last):
             return Carried("uncertain", None, now)
         same = (now.doc_id, now.start) == (span.doc_id, span.start)
@@ -109,10 +112,10 @@ class Carrier:
         """Return the words that stand today where those of a label were: from its first one that is left to its last.
 
         If words at an end of it are gone, they go as far as to the nearest word beside it in its line that is left;
-        without one, as far as the line goes.
+        without one, as far as the line goes; but never over more cells than it does.
         """
-        where, new = self._aligned.where, self._aligned.new
-        low, high = self._aligned.old.line_at(first)[0], self._aligned.old.line_at(last - 1)[1]
+        where, old, new = self._aligned.where, self._aligned.old, self._aligned.new
+        low, high = old.line_at(first)[0], old.line_at(last - 1)[1]
         kept, ahead, behind = (
             [int(word) for word in where[slice(*place)] if word >= 0]
             for place in ((first, last), (low, first), (last, high))
@@ -127,7 +130,11 @@ class Carrier:
         most = _LONGEST * (last - first) + _MORE
         for one, other in ((begin, end), (min(kept, default=-1), max(kept, default=-1))):
             if 0 <= one <= other < one + most and (new.codes[one : other + 1] >= 0).all():
-                return one, other + 1
+                cells, count = [*_cells(new, one, other + 1), other + 1], len(_cells(old, first, last))
+                more = max(len(cells) - 1 - count, 0)
+                columns = (len(_cells(words, words.line_at(at)[0], at + 1)) for words, at in ((old, first), (new, one)))
+                before = min(max(next(columns) - next(columns), 0), more)
+                return cells[before], cells[len(cells) - 1 - more + before]
         return None
 
     def _with_signs(self, span: CharacterSpan, old: tuple[int, int], new: tuple[int, int]) -> CharacterSpan:
@@ -164,29 +171,44 @@ class Carrier:
             stop = next((at for at in range(stop, high + 1) if _signs(shown_there, stop, at) == signs), stop)
         return CharacterSpan(there.id, start, stop, content[start:stop])
 
-    def _other(self, span: CharacterSpan, now: CharacterSpan) -> str:
-        """Return the difference beyond markup and typography between a label and its words today; "" without one."""
+    def _uncut(self, span: CharacterSpan, now: CharacterSpan) -> CharacterSpan:
+        """Return a place with what is of its first and last word, as a sign, where that of its label was whole."""
+        document, was = self.new[now.doc_id], are_cut(self.old[span.doc_id], span.start, span.end)
+        content = document.content
+
+        def whole(side: int, places: range) -> int:
+            for at in () if was[side] else places:
+                goes_on = at != places[0] and content[at - 1 + side : at + side].isalnum()
+                if not (goes_on or are_cut(document, *sorted((at, (now.end, now.start)[side])))[side]):
+                    return at
+            return places[0] if was[side] else places[-1]
+
+        start = whole(0, range(now.start, max(now.start - _MOST_ADDED, -1), -1))
+        end = whole(1, range(now.end, min(now.end + _MOST_ADDED, len(content)) + 1))
+        return CharacterSpan(now.doc_id, start, end, content[start:end])
+
+    def _other(self, span: CharacterSpan, now: CharacterSpan, whole: CharacterSpan) -> tuple[Any, ...]:
+        """Return how a label differs from its words today beyond markup and typography, and by which heads, if so."""
         old, new = self.old[span.doc_id], self.new[now.doc_id]
         markup, markup_now = self._markup(old, self._aligned.old), self._markup(new, self._aligned.new)
         if flat(markup.shown(span.start, span.end)).strip() != flat(markup_now.shown(now.start, now.end)).strip():
-            return "signs"
+            return ("signs",)
         if effects_of(markup, span.start, span.end) != effects_of(markup_now, now.start, now.end):
-            return "struck out, raised or lowered"
-        was, cut = are_cut(old, span.start, span.end), are_cut(new, now.start, now.end)
-        if any(one and not other for one, other in zip(cut, was, strict=True)):
-            return "part of another word or number"
-        (column, row, start), (column_now, row_now, start_now) = heads_of(old, span.start), heads_of(new, now.start)
-        last, last_now = heads_of(old, span.end - 1)[0], heads_of(new, now.end - 1)[0]  # a label may hold several cells
-        if (column, last) != (column_now, last_now):
-            return "another column"
+            return ("struck out, raised or lowered",)
+        if whole != now:
+            return ("part of another word or number",)
+        columns, columns_now = _columns(old, span), _columns(new, now)
+        if columns != columns_now:
+            return "another column", (" | ".join(columns), " | ".join(columns_now))
+        (_, row, start), (_, row_now, start_now) = heads_of(old, span.start), heads_of(new, now.start)
         if row == row_now:
-            return ""
+            return ()
         # A line that was wrapped anew has another key, or none: some words more or less before the same ones.
         run = self._aligned.run_around(*self._aligned.old.within(span.doc_id, start, span.end))
         begin, _ = self._aligned.new.within(now.doc_id, start_now, now.end)
         less, more = sorted((row.split(), row_now.split()), key=len)
         is_wrapped = run is not None and run[1] <= begin and more[len(more) - len(less) :] == less
-        return "" if is_wrapped else "another row"
+        return () if is_wrapped else ("another row", (row, row_now))
 
     def _markup(self, document: Document, words: Words) -> Markup:
         if document.id not in words.markups:
@@ -210,6 +232,25 @@ _KEY = re.compile(  # "- **Team**:", "Team –", "team =", "<dt>Team</dt>"; with
 )
 
 
+def _form(document: Document) -> tuple[re.Pattern[str], ...]:
+    return _FORMS.get(PurePosixPath(document.id).suffix.lower(), _FORM)
+
+
+def _cells(words: Words, first: int, last: int) -> list[int]:
+    """Return the first word of each cell, as far as some words go."""
+    document = words.document_of(first)
+    places = zip(words.ends[first : last - 1].tolist(), words.starts[first + 1 : last].tolist(), strict=True)
+    border = _form(document)[0]
+    return [first, *(at for at, gap in enumerate(places, first + 1) if border.search(document.content, *gap))]
+
+
+def _columns(document: Document, span: CharacterSpan) -> list[str]:
+    """Return the heads of the columns in which a label is, each once; of many cells, of the first ones and the last."""
+    borders = islice(_form(document)[0].finditer(document.content, span.start, span.end - 1), _MOST_CELLS)
+    begins = (span.start, *(border.end() for border in borders), span.end - 1)
+    return [*dict.fromkeys(heads_of(document, at)[0] for at in begins)]
+
+
 def heads_of(document: Document, start: int) -> tuple[str, str, int]:
     """Return the heads of the column and of the row in which a label is, "" without, and where that of its row begins.
 
@@ -218,8 +259,7 @@ def heads_of(document: Document, start: int) -> tuple[str, str, int]:
     what is before a colon, a dash or an equals sign within its first 60 characters, or the line directly above: in text
     of HTML one of up to 30 characters, else that of a definition.
     """
-    content, suffix = document.content, PurePosixPath(document.id).suffix.lower()
-    border, key_line = _FORMS.get(suffix, _FORM)
+    content, (border, key_line) = document.content, _form(document)
 
     def line_from(begin: int) -> str:
         end = content.find("\n", begin)
@@ -234,7 +274,7 @@ def heads_of(document: Document, start: int) -> tuple[str, str, int]:
         while head > 0 and border.search(line_from(above := content.rfind("\n", 0, head - 1) + 1)):
             head = above
         rule, row = line_from(head + len(line_from(head)) + 1), border.split(content[first:start])
-        if head < first and (suffix in _FORMS or (rule.strip() and not rule.strip("|-: \t\r"))):
+        if head < first and (border is not _FORM[0] or (rule.strip() and not rule.strip("|-: \t\r"))):
             heads = border.split(line_from(head))
     else:
         above = content.rfind("\n", 0, max(first - 1, 0)) + 1
@@ -303,6 +343,7 @@ class LabelChange:
         query = {"id": self.query.id, "query": self.query.text}
         told: dict[str, Any] = {"id": self.id, "kind": self.kind, "query": query, "before": asdict(self.before)}
         told |= {"why": self.carried.why} if self.carried.why else {}
+        told |= {"heads": self.carried.heads} if self.carried.heads else {}
         places = {"now": self.carried.span, "proposal": self.carried.proposal}
         return told | {key: asdict(span) | {"where": lines.named(span)} for key, span in places.items() if span}
 
@@ -415,6 +456,7 @@ def relabel(dataset: Dataset[CharacterSpan], corpus: Corpus) -> Relabelled:
             before, there = versions.read(span, text), corpus[now.proposal.doc_id].content_hash if now.proposal else ""
             changes.append(LabelChange(question.query, numbers, before, now, earlier is not None, text, there))
     if named := first_of([*map(name_line, versions.not_kept)], 3):
+        named = f"{named} in {name_line(str(dataset.kept.folder))}" if dataset.kept else named
         note(f"labelled texts that are not kept: {named}; labels there are found only where all that they quote stands")
     return _relabelled(dataset, corpus, tuple(changes))
 
@@ -507,7 +549,7 @@ class _Versions:
         if text and content is None:
             self.not_kept.setdefault(span.doc_id)
         if content is None or (span.text and content[span.start : span.end].split() != span.text.split()):
-            return self._located(span)
+            return self._located(span, is_edited=bool(text))
         number = next((at for at, texts in enumerate(self._earlier) if texts.get(span.doc_id) == text), -1)
         if number not in self._carriers:
             known = known_words(self.dataset)
@@ -536,8 +578,13 @@ class _Versions:
         known = ((name, self.dataset.text(text)) for name, text in texts.items())
         return [Document(name, content) for name, content in known if content is not None]
 
-    def _located(self, span: CharacterSpan) -> Carried:
-        """Return where a label is whose text was not kept: where it was, or the only place of what it quotes."""
+    def _located(self, span: CharacterSpan, is_edited: bool) -> Carried:
+        """Return where a label is whose text was not kept: where it was, or the only place of what it quotes.
+
+        Args:
+            span: The label.
+            is_edited: Whether its document was edited, so that a few words may be those of another label.
+        """
         doc_id = span.doc_id if span.doc_id in self.corpus else self._resolver.find(span.doc_id) or span.doc_id
         there = self.corpus[doc_id].content[span.start : span.end] if doc_id in self.corpus else ""
         # Without a text, nobody knows what was quoted of documents that may be others.
@@ -547,7 +594,8 @@ class _Versions:
         for document in [*([str(doc_id)] if doc_id in self.corpus else []), ""] if span.text.strip() else []:
             places = locate_quote(span.text, document, self._locator, self._resolver).places
             if len(places) == 1 and len(places[0]) == 1:
-                return Carried("moved", places[0][0])
+                is_telling = not is_edited or len([*word_places(span.text)]) >= _TELLING
+                return Carried("moved", places[0][0]) if is_telling else Carried("uncertain", None, places[0][0])
         return Carried("gone")
 
 

@@ -130,13 +130,7 @@ def _nearest(quote: str, locator: QuoteLocator, doc_id: str | None) -> Suggestio
     by = 1  # words; of a table of numbers, the fewest edits may be thousands of words away
     while by:
         before, (one, other) = ends, ends
-        steps: list[tuple[int, int]] = [
-            ends,
-            (one + by, other),
-            (one - by, other),
-            (one, other + by),
-            (one, other - by),
-        ]
+        steps = ((one + by * at, other + by * to) for at, to in ((0, 0), (1, 0), (-1, 0), (0, 1), (0, -1)))
         ends = min((step for step in steps if 0 <= step[0] <= step[1] < len(words)), key=edits, default=ends)
         by = by // 2 if ends == before else 2 * by
     one, other = ends
@@ -144,6 +138,9 @@ def _nearest(quote: str, locator: QuoteLocator, doc_id: str | None) -> Suggestio
         one = next((at for at in range(one, -1, -1) if key(text[words[at][0]])), 0)
     if key(given[-1][-1]):
         other = next((at for at in range(other, len(words)) if key(text[words[at][1] - 1])), len(words) - 1)
+    ends_before = one, max(other - 1, one)  # of what the quote has there is the number of a footnote
+    if text[words[ends_before[1]][1] - 1] in ".!?。" and edits(ends_before)[0] <= edits((one, other))[0]:
+        other = ends_before[1]
     ends = one, other
     while True:
         one, other = ends

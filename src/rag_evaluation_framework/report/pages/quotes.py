@@ -94,6 +94,7 @@ class _Quotes:
         numbers = {"missing": 0, "ambiguous": 1, "no-answer": 4}
         for row in rows:
             kinds[_TITLES[numbers.get(row.status, 2 if row.warning else 3)]].append(row)
+        kinds["Missing"].sort(key=lambda row: row.suggestion.similarity if row.suggestion else 0)
         listed = [kinds[title] for title in (_TITLES if self.whole else _TITLES[:-2])]
         shown = shares([*map(len, listed)], self.whole)
         self.is_short = not self.whole and shown != [*map(len, listed)]
@@ -309,9 +310,10 @@ def _shown(change: LabelChange, corpus: Corpus, lines: LinePlaces) -> Passage:
     is_there = now.doc_id == change.before.doc_id and not change.carried.why
     told = f"{change.kind if is_there else change.reason}: {question}"
     told = f"{told} (its text stands only here now)" if change.kind == "gone" else told
+    heads = (*word_diff(*change.carried.heads), Part(": ", "muted")) if change.carried.heads else ()
     parts = word_diff(change.before.text, now.text)
     around = (Part(f"{before} " if before else "", "muted"), Part(f" {behind}" if behind else "", "muted"))
-    return Passage((around[0], *parts, around[1]), lines.path(now), change.id, told)
+    return Passage((*heads, around[0], *parts, around[1]), lines.path(now), change.id, told)
 
 
 def word_diff(before: str, now: str) -> Iterator[Part]:
