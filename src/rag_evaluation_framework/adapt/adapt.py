@@ -8,16 +8,17 @@ import inspect
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
+from time import perf_counter
 from types import ModuleType, SimpleNamespace
 from typing import Any, Literal, NamedTuple, Never, Protocol, TypeAlias, cast
 
 from ..base.coroutines import resolved
 from ..base.exits import outcome
 from ..base.outside import class_name, error_text, shown
-from ..data import Retrieval
 from ..errors import ConfigError
-from .results import as_hits
+from .results import as_retrieval
 
 # What type checkers accept beside our contracts: functions, and objects of other libraries by one method.
 
@@ -229,7 +230,7 @@ def as_function(kind: Kind, given: Any, owner: str = "") -> Callable[..., Any]:
     if inspect.ismethod(given) and given.__name__ in _METHODS[kind]:
         return _MAKERS[kind](given.__self__, given.__name__)
     is_function = callable(given) and (inspect.isroutine(cast("Any", given)) or type(given) is partial)
-    is_called = kind == "retriever" and callable(given) and _binds(given, "", 1)
+    is_called = kind == "retriever" and callable(given) and _binds(given, "", 1) and not _takes_anything(given)
     own = None if is_function or is_called else method_of(kind, given)
     if own is None:
         if callable(given):
@@ -331,6 +332,11 @@ def _binds(target: Any, *args: Any, **kwargs: Any) -> bool:
     return True
 
 
+def _takes_anything(target: Any) -> bool:
+    """Return whether something takes `*args`, which do not tell what it is to be called with."""
+    return any(each.kind is each.VAR_POSITIONAL for each in _parameters(target).values())
+
+
 # Retrievers.
 
 
@@ -345,7 +351,6 @@ def _retriever(owner: Any, name: str) -> Callable[[str, int], Any]:
     first = next(iter(taken.values()), None)
     k_name = next((each for each in _K if each in taken), "")
     is_pipeline = name.startswith("run") and first is not None and first.name == "data" and _has(owner, "inputs")
-    by_position = not k_name and not _binds(method, "") and _binds(method, "", 1)
 
     def arguments(query: str, k: int) -> tuple[tuple[Any, ...], dict[str, Any]]:
         named: dict[str, Any] = {k_name: k} if k_name else {}
@@ -358,15 +363,16 @@ def _retriever(owner: Any, name: str) -> Callable[[str, int], Any]:
             asked = _made(_LLAMA_INDEX, "QueryBundle", query_str=query)
         if first is not None and first.kind is first.KEYWORD_ONLY:
             return (), {first.name: asked, **named}
-        return ((asked, k) if by_position else (asked,)), named
+        return (asked,), named
 
     def ask(query: str, k: int) -> Any:
         args, kwargs = arguments(query, k)
+        start = perf_counter()
         found = resolved(method(*args, **kwargs))
-        if k_name or by_position:
+        if k_name:
             return found
-        hits = as_hits(found, source, k + 1, asked=False)
-        return Retrieval(hits[:k], complete=len(hits) <= k)  # asking again would give no more
+        told = as_retrieval(found, source, k + 1, start, asked=False)
+        return replace(told, hits=told.hits[:k], complete=len(told.hits) <= k)  # asking again would give no more
 
     args, kwargs = ((), {}) if is_pipeline else arguments("", 1)
     if not is_pipeline and not _binds(method, *args, **kwargs):
