@@ -143,7 +143,8 @@ def unreliable(
         yield f"{not_asked} of {asked} questions were not asked, as the retriever did not answer {others}"
         return
     if all(mean is None for mean in result.metrics.values()):
-        first = next((f" (the first failed: {one.kind}: {one.message})" for one, *_ in result.failures.values()), "")
+        told = next((f"{one.kind}: {one.message}" for one, *_ in result.failures.values()), "")
+        first = f" (the first failed: {told}; run it with RAG_EVAL_DEBUG=1 to see where)" if told else ""
         yield f"no question has a score{first}"
         return
     if failed > allow_failures:
