@@ -1,6 +1,7 @@
 """The summary of a step of GitHub Actions."""
 
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from ..base.files import checked_path
@@ -22,16 +23,17 @@ class StepSummarySink(Sink):
         return f"the run is not in the summary of the step, ${_VARIABLE}"
 
     def prepare(self) -> None:
-        """See that there is a step.
+        """See that there is a step, and that its file can be written; it is made if there is none.
 
         Raises:
-            ConfigError: There is none.
+            ConfigError: There is none, or it cannot.
         """
         if not os.environ.get(_VARIABLE):
             raise ConfigError(
                 f"step summary: ${_VARIABLE} is not set; GitHub Actions sets it to the file of the step's summary. "
                 "Elsewhere, leave it out: the same is in the summary.md of the run"
             )
+        self._add("", lambda why: ConfigError(f"${_VARIABLE}: {why}"))
 
     def send(self, outcome: Outcome) -> None:
         """Add the run.
@@ -39,9 +41,12 @@ class StepSummarySink(Sink):
         Raises:
             SaveFailed: The file cannot be written.
         """
+        self._add(f"{summary_text(outcome)}\n", lambda why: SaveFailed(why, outcome.result))
+
+    def _add(self, text: str, failure: Callable[[str], Exception]) -> None:
         path = checked_path(os.environ[_VARIABLE], ConfigError)
         try:
             with path.open("a", encoding="utf-8", errors="backslashreplace") as file:
-                file.write(f"{summary_text(outcome)}\n")
+                file.write(text)
         except OSError as error:
-            raise SaveFailed(f"{path} cannot be written ({store.reason(error)})", outcome.result) from error
+            raise failure(f"{path} cannot be written ({store.reason(error)})") from error
