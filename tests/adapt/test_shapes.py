@@ -206,11 +206,12 @@ def test_a_document_is_all_of_it_and_a_frame_of_polars_its_rows():
             "the results of several questions; expected those of the",
         ),
         ({"text": ["a", "b"], "score": [0.5]}, r"columns of different lengths, .*; expected one entry per result"),
-        ([5], "a result of type int; expected a text, a chunk, or a dict"),
-        ([("a.md", "Five days.")], "a result of type tuple; expected a text"),
-        ([LangChain.Retriever([])], "a result of type Retriever; expected a text"),
+        ([5], r"a result of type int, 5; expected a text, a chunk, a pair \(text, score\), or a dict"),
+        ([(0.9, "Five days.")], r"a result of type tuple, \(0.9, 'Five days.'\); expected a text"),
+        ([["Five days."]], r"a result of type list, \['Five days.'\]; .*; of lists in a list, .*, return \[0\]$"),
+        ([LangChain.Retriever([])], "a result of type Retriever, .*; expected a text"),
         ([SimpleNamespace(id=3, score=0.5)], r"a SimpleNamespace with the keys \['id', 'score'\]; expected 'text', or"),
-        ([LangChain.Document], "a result of type type; expected a text"),
+        ([LangChain.Document], "a result of type type, <class .*>; expected a text"),
     ],
 )
 def test_what_cannot_be_read_is_refused_in_one_line(returned, message):
@@ -323,6 +324,10 @@ def fails(*_args, **_options):
         (lambda *, query: fails(query), r"for example lambda query, k: search\(query\)\[:k\]"),
         (LangChain.Retriever, "Retriever is a class; pass an instance, Retriever"),
         (5, "5 is int; expected a Retriever, or a function .query, k. -> results, or an object of another library"),
+        (
+            SimpleNamespace(search=fails),
+            r"one of the methods retrieve, invoke, .*, similarity_search; for example lambda query, k: search\(query\)",
+        ),
         ("bm25", "retriever='bm25': no such file; expected a Retriever, or a function"),
         (pytest, "is module; expected a Retriever"),
         (SimpleNamespace(as_retriever=fails), r"pass what its as_retriever\(\) returns"),

@@ -1,6 +1,7 @@
 """Where the result of a run goes: sinks by name and of one's own, by options, in files and in Python."""
 
 import json
+from types import SimpleNamespace
 
 import pytest
 
@@ -24,6 +25,8 @@ class Closed(Sink):
         raise ValueError("no token in DASH_TOKEN")
     def send(self, outcome):
         pass
+class Mute(Sink):
+    pass
 def compare(outcome):
     Path("compared").write_text(str(outcome.comparison.regressions("hit@2")))
 def down(outcome):
@@ -153,6 +156,7 @@ def test_an_interrupt_while_the_folder_is_written_keeps_the_answers(rag_eval, ow
     ("sink", "told"),
     [
         ("own:Closed", "sink Closed: ValueError: no token in DASH_TOKEN"),
+        ("own:Mute", "sink 'own:Mute' does not define send, which every Sink does"),
         ("own:sent", "module 'own' has no 'sent'; did you mean 'send'?"),
         ("nothing", "sink 'nothing' is unknown; there are folder, junit, langsmith, step-summary"),
         ("junit", "sink 'junit' needs path, as in junit:path=..."),
@@ -252,7 +256,8 @@ def test_a_result_that_cannot_be_saved_is_sent_and_in_the_error(tmp_path, monkey
         (["nothing"], "sink 'nothing' is unknown"),
         ([Kept], "Kept is a class; pass an instance"),
         ([lambda: None], "cannot be called as a sink, with \\(outcome\\)"),
-        ([5], "5 is int; expected a Sink, or a function \\(outcome\\)"),
+        ([5], "5 is int; expected a Sink, or a function \\(outcome\\) -> anything; for example lambda outcome: "),
+        ([SimpleNamespace(send=print)], "is SimpleNamespace; expected a Sink"),
         ("langsmith", "sink 'langsmith' needs dataset"),
     ],
 )

@@ -188,7 +188,6 @@ _METHODS: Mapping[Kind, tuple[str, ...]] = {
         *("aembed_documents", "aget_text_embedding_batch"),
     ),
     "reranker": ("compress_documents", "postprocess_nodes", "rerank", "run"),
-    "sink": ("send",),
 }
 """The methods by which an object is of a kind, best first: what tells positions, costs least or waits for nothing."""
 
@@ -227,7 +226,7 @@ def as_function(kind: Kind, given: Any, owner: str = "") -> Callable[..., Any]:
     where = f"{owner}: {kind}=" if owner else ""
     if isinstance(given, type):
         raise ConfigError(f"{where}{given.__name__} is a class; pass an instance, {given.__name__}(...)")
-    if inspect.ismethod(given) and given.__name__ in _METHODS[kind]:
+    if inspect.ismethod(given) and given.__name__ in _METHODS.get(kind, ()):
         return _MAKERS[kind](given.__self__, given.__name__)
     is_function = callable(given) and (inspect.isroutine(cast("Any", given)) or type(given) is partial)
     is_called = kind == "retriever" and callable(given) and _binds(given, "", 1) and not _takes_anything(given)
@@ -235,12 +234,13 @@ def as_function(kind: Kind, given: Any, owner: str = "") -> Callable[..., Any]:
     if own is None:
         if callable(given):
             return _checked(kind, given, where)
-        hint = "; pass what its as_retriever() returns" if kind == "retriever" and _has(given, "as_retriever") else ""
-        contract = kind.capitalize()
+        contract, takes, methods = kind.capitalize(), _TAKES[kind], ", ".join(_METHODS.get(kind, ())[:6])
+        is_near = kind == "retriever" and _has(given, "as_retriever")
         raise ConfigError(
             f"{where}{shown(given)} is {class_name(given)}; expected {'an' if contract[0] in 'AEIOU' else 'a'} "
-            f"{contract}, or a function {_TAKES[kind]}, or an object of another library with a method such as "
-            f"{' or '.join(_METHODS[kind][:2])}{hint}"
+            f"{contract}, or a function {takes}"
+            f"{f', or an object of another library with one of the methods {methods}' if methods else ''}; "
+            f"{'pass what its as_retriever() returns' if is_near else f'for example {takes.line}'}"
         )
     method, contract = _CONTRACT_METHODS.get(kind, ("", ""))
     if method and _has(given, method) and own in ("retrieve", "chunk", "embed"):
@@ -262,7 +262,7 @@ def method_of(kind: Kind, given: Any) -> str | None:
     """Return the method by which an object is of a kind; None if it has none, and of modules and texts."""
     if isinstance(given, ModuleType | str):
         return None
-    return next((name for name in _METHODS[kind] if _has(given, name)), None)
+    return next((name for name in _METHODS.get(kind, ()) if _has(given, name)), None)
 
 
 def _has(given: Any, name: str) -> bool:
@@ -478,5 +478,4 @@ _MAKERS: Mapping[Kind, Callable[[Any, str], Callable[..., Any]]] = {
     "chunker": _chunker,
     "embedder": _embedder,
     "reranker": _reranker,
-    "sink": getattr,
 }

@@ -317,8 +317,9 @@ def _as_hit(result: Any, source: str) -> Hit:
             return _from_mapping(fields, source, class_name(result))
         case _:
             raise UnreadableAnswer(
-                f"{source} returned a result of type {class_name(result)}; expected a text, a chunk, or a dict with "
-                "'text', or with 'doc_id', 'start' and 'end'"
+                f"{source} returned a result of type {class_name(result)}, {one_line(shown(result))}; expected a text, "
+                "a chunk, a pair (text, score), or a dict with 'text', or with 'doc_id', 'start' and 'end'"
+                f"{'; of lists in a list, as Chroma has, return [0]' if isinstance(result, list) else ''}"
             )
 
 
