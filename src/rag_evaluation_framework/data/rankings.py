@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from ..base.exits import exit_text
 from ..base.outside import class_name, error_message, shown
-from ..errors import DatasetError, QueryFailed
+from ..errors import DatasetError, QueryFailed, RagEvalError
 from .chunks import AnyChunk
 from .columns import Integers, Numbers, OnDemand
 from .cutoffs import Cutoff
@@ -51,11 +51,11 @@ class Failure:
 
     @classmethod
     def of(cls, stage: str, error: BaseException) -> "Failure":
-        """Return the failure that an error of a component stands for; where it was raised is logged if that is asked.
+        """Return the failure that an error of a component stands for; on request log where it is, if it is not ours.
 
         That is not kept, as runs of the same code elsewhere, or with other lines above, would differ.
         """
-        if os.environ.get("RAG_EVAL_DEBUG") and not _told_where.is_set():
+        if os.environ.get("RAG_EVAL_DEBUG") and not isinstance(error, RagEvalError) and not _told_where.is_set():
             _told_where.set()
             _log.error(stage, exc_info=error)
         message = exit_text(error) if isinstance(error, SystemExit) else error_message(error)
