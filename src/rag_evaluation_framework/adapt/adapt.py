@@ -229,7 +229,8 @@ def as_function(kind: Kind, given: Any, owner: str = "") -> Callable[..., Any]:
     if inspect.ismethod(given) and given.__name__ in _METHODS.get(kind, ()):
         return _MAKERS[kind](given.__self__, given.__name__)
     is_function = callable(given) and (inspect.isroutine(cast("Any", given)) or type(given) is partial)
-    is_called = kind == "retriever" and callable(given) and _binds(given, "", 1) and not _takes_anything(given)
+    # What takes any number of arguments does not tell that it answers questions.
+    is_called = kind == "retriever" and callable(given) and _binds(given, "", 1) and not _binds(given, *range(99))
     own = None if is_function or is_called else method_of(kind, given)
     if own is None:
         if callable(given):
@@ -330,11 +331,6 @@ def _binds(target: Any, *args: Any, **kwargs: Any) -> bool:
         except TypeError:
             return False
     return True
-
-
-def _takes_anything(target: Any) -> bool:
-    """Return whether something takes `*args`, which do not tell what it is to be called with."""
-    return any(each.kind is each.VAR_POSITIONAL for each in _parameters(target).values())
 
 
 # Retrievers.

@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterable, Callable, Iterable, Mapping, Sequence, Set, Sized
 from contextlib import suppress
 from dataclasses import replace
-from itertools import chain, islice
+from itertools import chain, filterfalse, islice
 from math import inf, isfinite, nan
 from numbers import Integral, Real
 from pathlib import PurePath
@@ -595,28 +595,20 @@ def as_scores(returned: Any, source: str, texts: Sequence[str]) -> NDArray[np.fl
     given = _listed(returned, source)
     if hasattr(given, "__next__"):
         given = items(given, source, len(texts) + 1)
-    if isinstance(given, list | tuple) and (order := _order(given, source, texts)) is not None:
-        return order
+    if isinstance(given, list | tuple) and given and not isinstance(given[0], Real):
+        ranked = [_ranked(each, texts) for each in given]
+        if all(text is not None for text, _ in ranked):
+            return _order(ranked, source, texts)
     return _array(given, source, texts, lambda shape: shape == (len(texts),), _SCORES, np.float64)
 
 
-def _order(listed: Sequence[Any], source: str, texts: Sequence[str]) -> NDArray[np.float64] | None:
-    """Return the scores that an order of the texts stands for; None if what is listed are no texts."""
-    known = set(texts)
-    told: list[str] = []
-    scores: list[float | None] = []
-    for each in listed:
-        text, score = _ranked(each, texts, known)
-        if text is None:
-            return None
-        if text not in known:
-            raise UnreadableAnswer(
-                f"{source} returned {shown(text)}, which is none of the texts that it was given; {_SCORES}"
-            )
-        told.append(text)
-        scores.append(score)
-    if not told:
-        return None
+def _order(ranked: Sequence[tuple[Any, float | None]], source: str, texts: Sequence[str]) -> NDArray[np.float64]:
+    """Return the scores that an order of the texts stands for."""
+    told, scores = [text for text, _ in ranked], [score for _, score in ranked]
+    if unknown := [*filterfalse(set(texts).__contains__, told)]:
+        raise UnreadableAnswer(
+            f"{source} returned {shown(unknown[0])}, which is none of the texts that it was given; {_SCORES}"
+        )
     if None not in scores:
         numbers = _array(scores, source, told, bool, _SCORES, np.float64)
         best_first: list[int] = np.argsort(-numbers, kind="stable").tolist()
@@ -630,7 +622,7 @@ def _order(listed: Sequence[Any], source: str, texts: Sequence[str]) -> NDArray[
     return np.array([len(told) - ranks[text] if text in ranks else 0 for text in texts], dtype=np.float64)
 
 
-def _ranked(given: Any, texts: Sequence[str], known: Set[str]) -> tuple[str | None, float | None]:
+def _ranked(given: Any, texts: Sequence[str]) -> tuple[str | None, float | None]:
     """Return a text of a reranker, and the score that it gave it; None for what it did not give."""
     fields: Mapping[str, Any]
     match given:
@@ -638,15 +630,13 @@ def _ranked(given: Any, texts: Sequence[str], known: Set[str]) -> tuple[str | No
             return plain_text(given), None
         case (Integral() as index, Real() as score):
             fields = {"index": index, "score": score}
-        case (str() as text, Real() as score):
-            fields = {"text": text, "score": score}
         case (found, Real() as score):
-            fields = {**fields_of(found), "score": score}
+            fields = {**({"text": found} if isinstance(found, str) else fields_of(found)), "score": score}
         case _:
             fields = {**{name: _attribute(given, name) for name in (*_INDEXES, *_WORTHS)}, **fields_of(given)}
     own, place, worth = [_known(fields, keys) for keys in (TEXT_KEYS, _INDEXES, _WORTHS)]
     named = plain_text(own) if isinstance(own, str) else None
-    if named not in known and isinstance(place, Integral) and not is_truth(place):
+    if named not in texts and isinstance(place, Integral) and not is_truth(place):
         named = texts[int(place)] if 0 <= int(place) < len(texts) else shown(given)
     return named, float(worth) if isinstance(worth, Real) and not is_truth(worth) else None
 

@@ -423,16 +423,6 @@ def write_over(path: Path, text: str) -> None:
         part.replace(path)
 
 
-def check_place(path: Path) -> None:
-    """Check that a file can be written, with the folders that are not there; the nearest that is there is tried.
-
-    Raises:
-        OSError: It cannot.
-    """
-    with temporary_folder(next(folder for folder in path.absolute().parents if folder.exists())):
-        pass
-
-
 def published(part: Path, path: Path) -> bool:
     """Move a file to its final name without replacing another file; return whether the name was free."""
     try:

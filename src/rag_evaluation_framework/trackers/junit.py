@@ -5,7 +5,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..base.files import check_place, checked_path, open_at_once, write_over
+from ..base.files import checked_path, open_at_once, temporary_folder, write_over
 from ..contracts.roles import Outcome, Sink
 from ..errors import ConfigError, SaveFailed
 from ..report.junit import gates_as_junit
@@ -43,7 +43,8 @@ class JUnitSink(Sink):
         """
         self._remove_earlier()
         try:
-            check_place(Path(self.path))
+            with temporary_folder(next(filter(Path.exists, Path(self.path).absolute().parents))):
+                pass
         except OSError as error:
             why = f"cannot be written ({store.reason(error)}); choose another file, such as gates.xml"
             raise ConfigError(f"JUnit XML {self.path}: {why}") from error

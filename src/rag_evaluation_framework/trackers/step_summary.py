@@ -1,9 +1,9 @@
 """The summary of a step of GitHub Actions."""
 
 import os
-from collections.abc import Callable
 from dataclasses import dataclass
 
+from ..base.exits import errors_as
 from ..base.files import checked_path
 from ..contracts.roles import Outcome, Sink
 from ..errors import ConfigError, SaveFailed
@@ -33,7 +33,9 @@ class StepSummarySink(Sink):
                 f"step summary: ${_VARIABLE} is not set; GitHub Actions sets it to the file of the step's summary. "
                 "Elsewhere, leave it out: the same is in the summary.md of the run"
             )
-        self._add("", lambda why: ConfigError(f"${_VARIABLE}: {why}"))
+        path = checked_path(os.environ[_VARIABLE], ConfigError)
+        with errors_as(lambda error: ConfigError(f"${_VARIABLE}: {path} cannot be written ({store.reason(error)})")):
+            path.open("a").close()
 
     def send(self, outcome: Outcome) -> None:
         """Add the run.
@@ -41,12 +43,9 @@ class StepSummarySink(Sink):
         Raises:
             SaveFailed: The file cannot be written.
         """
-        self._add(f"{summary_text(outcome)}\n", lambda why: SaveFailed(why, outcome.result))
-
-    def _add(self, text: str, failure: Callable[[str], Exception]) -> None:
         path = checked_path(os.environ[_VARIABLE], ConfigError)
         try:
             with path.open("a", encoding="utf-8", errors="backslashreplace") as file:
-                file.write(text)
+                file.write(f"{summary_text(outcome)}\n")
         except OSError as error:
-            raise failure(f"{path} cannot be written ({store.reason(error)})") from error
+            raise SaveFailed(f"{path} cannot be written ({store.reason(error)})", outcome.result) from error

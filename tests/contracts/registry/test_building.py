@@ -200,7 +200,7 @@ class TestErrors:
             (
                 "chunker",
                 "json.py:dumps",
-                r"expected a module, not its file; did you mean json:dumps\?",
+                r"expected a module, no file; did you mean json:dumps\?",
             ),
             ("retriever", "own.parts.search", "one of your own is written own.parts:search$"),
             ("retriever", "own.py", "one of your own is written module:attribute$"),

@@ -145,9 +145,8 @@ def unreliable(
         return
     if all(mean is None for mean in result.metrics.values()):
         first = next((failure for failure, *_ in result.failures.values()), None)
-        is_ours = first is not None and hasattr(errors, first.kind)
-        where = "" if is_ours else "; run it with RAG_EVAL_DEBUG=1 to see where"
-        told = "" if first is None else f" (the first failed: {first.kind}: {first.message}{where})"
+        where = "" if first and hasattr(errors, first.kind) else "; run it with RAG_EVAL_DEBUG=1 to see where"
+        told = f" (the first failed: {first.kind}: {first.message}{where})" if first else ""
         yield f"no question has a score{told}"
         return
     if failed > allow_failures:
