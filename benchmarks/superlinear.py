@@ -61,7 +61,7 @@ from rag_evaluation_framework.components import MarkdownHeaderChunker, SentenceC
 from rag_evaluation_framework.corpus.readers.html import HtmlReader
 from rag_evaluation_framework.data import Hit
 from rag_evaluation_framework.data.documents import DocumentResolver
-from rag_evaluation_framework.labels import check_quotes
+from rag_evaluation_framework.labels import check_quotes, relabel
 from rag_evaluation_framework.labels.hit_locator import HitLocator
 from rag_evaluation_framework.text.terms import words
 from rag_evaluation_framework.types import QueryId, QueryText
@@ -203,6 +203,35 @@ def copied_quotes(n: int) -> Work:
             raise SystemExit("too few quotes were located")
 
     return work
+
+
+def labelled(edit: Callable[[str], str], keeps: bool = True) -> Case:
+    """Return the case of following n labels of n pages, all of which an edit has lost, through one more edit."""
+
+    def case(n: int) -> Work:
+        text = prose(1_500 * n)
+        pages = [text[start : start + 1_500] for start in range(0, len(text), 1_500)]
+        labels = [
+            TokenLevelGroundTruth(
+                Query.from_text(f"question {number}"),
+                [CharacterSpan(DocumentId(f"{number}.md"), 0, 100, page[:100])],
+            )
+            for number, page in enumerate(pages)
+        ]
+        first, lost, last = (
+            Corpus(Document(DocumentId(f"{number}.md"), change(page)) for number, page in enumerate(pages))
+            for change in (str, edit, lambda page: f"{edit(page)}\nOne more.")
+        )
+        dataset = Dataset(labels, TOKEN, corpus=first) if keeps else Dataset(labels, TOKEN)
+        dataset = relabel(dataset, lost).dataset if keeps else dataset
+
+        def work() -> None:
+            if relabel(dataset, last).dataset.queries:
+                raise SystemExit("a label was placed that is nowhere")
+
+        return work
+
+    return case
 
 
 def opened(name: str, markup: str, first: str = "", last: str = "") -> Case:
@@ -373,6 +402,9 @@ CASES: dict[str, tuple[int, Case]] = {
     "a missing quote of n characters": (4_000, missing_quote),
     "n missing quotes in n × 50,000 characters": (12, missing_quotes),
     "n quotes in n pages": (400, copied_quotes),
+    "follow n labels that were lost": (200, labelled(lambda page: re.sub(r"(\w+ \w+ \w+) \w+", r"\1 new", page))),
+    "follow n labels whose lines are gone": (200, labelled(lambda page: page[200:])),
+    "look for n labels whose texts are not kept": (50, labelled(lambda page: page[200:], keeps=False)),
     "quotes: n characters of opened brackets": (30_000, opened("page.md", "[ ")),
     "quotes: n characters of opened images": (30_000, opened("page.md", "![a ")),
     "quotes: n characters of opened emphasis": (30_000, opened("page.md", "*a **b ")),
@@ -413,6 +445,7 @@ CASES: dict[str, tuple[int, Case]] = {
     "html: n characters of opened comments": (300_000, read("a <!--")),
     "html: n characters of tags that end nothing": (75_000, read("a</x>")),
     "html: n characters of entities": (300_000, read("&amp; &lt")),
+    "html: n characters of line breaks": (75_000, read("<br>")),
     "html: n characters of paragraphs": (300_000, read("<p>It is <b>so</b>.\n")),
     "html: n characters of preformatted lines": (300_000, read("<pre>\r\na\r\n")),
     "recursive: n characters without a blank": (300_000, chunked(RecursiveCharacterChunker(), lambda n: "x" * n)),

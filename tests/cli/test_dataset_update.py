@@ -13,8 +13,9 @@ pytestmark = pytest.mark.slow
 ASKED = "is its label now “Refunds are paid within 14 days.”? y, n, or q to stop > "
 
 
-@pytest.mark.parametrize(("typed", "taken"), [("Yes", True), ("n", False), ("q", False)])
-def test_a_person_is_shown_what_a_changed_label_would_be_and_takes_it_or_not(rag_eval, tmp_path, typed, taken):
+@pytest.fixture
+def asking(rag_eval, tmp_path):
+    """A terminal that shows a changed label and asks about it, and the file of its dataset."""
     docs = tmp_path / "docs"
     docs.mkdir()
     billing = "# Billing\n\nInvoices are sent by mail. Refunds are paid within {} days. Nothing is paid in cash.\n"
@@ -28,6 +29,12 @@ def test_a_person_is_shown_what_a_changed_label_would_be_and_takes_it_or_not(rag
     shown = terminal.until(f"1 of 1: {ASKED}")
     assert "[-30-]" in shown
     assert "{+14+}" in shown
+    return terminal, file
+
+
+@pytest.mark.parametrize(("typed", "taken"), [("Yes", True), ("n", False), ("q", False)])
+def test_a_person_is_shown_what_a_changed_label_would_be_and_takes_it_or_not(asking, typed, taken):
+    terminal, file = asking
     terminal.type("perhaps")
     terminal.until(ASKED)
     terminal.type(typed)
@@ -35,6 +42,17 @@ def test_a_person_is_shown_what_a_changed_label_would_be_and_takes_it_or_not(rag
     assert terminal.end() == 0
     texts = {label["text"] for question in json.loads(file.read_text())["questions"] for label in labels(question)}
     assert ("Refunds are paid within 14 days." in texts) is taken
+
+
+def test_what_somebody_else_wrote_while_a_person_was_asked_stays(asking):
+    terminal, file = asking
+    theirs = file.read_text().replace("How are they sent?", "How are invoices sent?")
+    file.write_text(theirs)
+    terminal.type("y")
+    terminal.until("was written by somebody else meanwhile")
+    assert terminal.end() == 2
+    assert file.read_text() == theirs
+    assert [path.name for path in file.parent.glob("*.json")] == ["q.json"]
 
 
 def labels(value):

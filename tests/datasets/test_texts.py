@@ -1,7 +1,10 @@
 """Texts of labelled documents, kept beside the file of a dataset."""
 
+import hashlib
 import json
 from dataclasses import replace
+from functools import cache, partial
+from pathlib import Path
 
 import pytest
 
@@ -25,6 +28,7 @@ from rag_evaluation_framework.datasets import texts
 from rag_evaluation_framework.datasets.native import file_state, replace_dataset
 from rag_evaluation_framework.errors import DatasetError
 from rag_evaluation_framework.labels.alignment import Words, known_words
+from support.linear import assert_linear
 
 TEXTS = {"a.md": "Refunds take five days.\r\n", "b.md": "Größe \U0001f600", "copy.md": "Größe \U0001f600"}
 
@@ -195,6 +199,23 @@ def test_hashes_of_the_others_go_along_and_are_removed_with_their_corpus(tmp_pat
     assert kept(path) == {EDITED["a.md"].content_hash, f"{EDITED.content_hash}.npz"}
 
 
+def test_hashes_that_go_along_are_written_whole_or_not_at_all(tmp_path, monkeypatch):
+    limited(monkeypatch)
+    dataset = load_dataset(save_dataset(labelled(), tmp_path / "d.json"))
+
+    def interrupted(file, data):
+        with file.open("wb") as begun:
+            begun.write(data[:100])
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "write_bytes", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            save_dataset(dataset, tmp_path / "e.json")
+    again = load_dataset(save_dataset(dataset, tmp_path / "e.json"))
+    assert len(known_words(again).hashes) == len(known_words(dataset).hashes)
+
+
 def test_a_dataset_of_few_documents_knows_of_no_others(tmp_path):
     assert known_words(load_dataset(save_dataset(labelled(), tmp_path / "d.json"))) is None
     assert known_words(labelled()) is None
@@ -247,3 +268,18 @@ def test_a_document_that_is_not_there_cannot_be_forgotten(tmp_path):
 def test_metadata_that_lists_no_documents_forgets_none(tmp_path, given):
     path = save_dataset(replace(labelled(), metadata={texts.NOT_KEPT: given}), tmp_path / "d.json")
     assert kept(path) == hashes(CORPUS)
+
+
+def test_looking_for_texts_that_nothing_names_takes_no_square_of_the_documents(tmp_path):
+    @cache
+    def dataset(documents):
+        file = tmp_path / f"{documents}.json"
+        digests = [hashlib.sha256(str(number).encode()).hexdigest() for number in range(documents)]
+        texts.texts_beside(file).folder.mkdir()
+        for digest in digests:
+            (texts.texts_beside(file).folder / digest).touch()
+        file.write_text(json.dumps({"texts": {f"folder/document-{digest[:9]}.md": digest for digest in digests}}))
+        return file
+
+    assert_linear(lambda documents: partial(texts.drop_texts, dataset(documents)), 2_000)
+    assert len(kept(dataset(8_000))) == 8_000

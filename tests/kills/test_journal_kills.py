@@ -100,5 +100,5 @@ def test_a_run_that_is_ended_again_and_again_is_as_an_undisturbed_one(tmp_path, 
     subprocess.run([*COMMAND, "--root", "whole"], cwd=tmp_path, capture_output=True, timeout=300, check=True)
     (whole,) = (tmp_path / "whole" / "runs").iterdir()
     ours, undisturbed = load_result(run), load_result(whole)
-    assert "they are not asked again" in ours.notes[0]
+    assert "their answers are taken" in ours.notes[0]
     assert told(replace(ours, notes=ours.notes[1:])) == told(undisturbed)

@@ -1,12 +1,14 @@
 """Labels go where their words went: what people do to documents, one case each, as the guide lists them."""
 
 import html
+from functools import cached_property
 
 import pytest
 
 from rag_evaluation_framework import CharacterSpan, Corpus, Document, DocumentId
 from rag_evaluation_framework.corpus.readers.html import HtmlReader
 from rag_evaluation_framework.labels.relabelling import Carrier
+from rag_evaluation_framework.text.text_locator import SearchedTexts, TextLocator
 
 BILLING = """# Billing
 
@@ -349,3 +351,34 @@ def test_what_replaced_the_last_words_of_a_line_is_what_is_proposed():
 def test_a_cell_that_is_empty_now_is_gone():
     new = corpus_of(billing=BILLING, staff=STAFF, plans=PLANS.replace("| chat | 10 |", "| chat |  |"))
     assert carried("10", BOTH, new, "plans", "Pro").proposal is None
+
+
+@pytest.mark.parametrize(
+    ("quote", "after", "now"),
+    [
+        ("at mo", "holds ", "at most"),
+        ("at mo", "holds ", "at 9"),
+        ("dles ", "han", "handles "),
+        ("dles ", "han", "is "),
+    ],
+)
+def test_a_label_that_ends_inside_a_word_has_all_of_another_word(quote, after, now):
+    old = corpus_of(limits="The warehouse handles 20 orders. An order holds at most 200 articles.")
+    word = now.split()[-1] if quote.startswith("at") else now.strip()
+    edited = "The warehouse {} 20 orders. An order holds at {} 200 articles."
+    new = corpus_of(limits=edited.format(*(("handles", word) if quote.startswith("at") else (word, "most"))))
+    result = carried(quote, old, new, "limits", after)
+    place = result.span or result.proposal
+    assert place.text == (quote if word in ("most", "handles") else now)
+
+
+def test_locators_are_made_once_however_many_labels_are_lost(monkeypatch):
+    made = []
+    monkeypatch.setattr(TextLocator, "_exact", cached_property(lambda self: made.append(1) or SearchedTexts([])))
+    TextLocator._exact.__set_name__(TextLocator, "_exact")
+    old = corpus_of(billing=BILLING, staff=STAFF)
+    carrier = Carrier(old, corpus_of(billing="# Nothing\n"))
+    for quote, document in ((REFUNDS, "billing"), (KEY, "staff"), ("Holidays are asked for", "staff")):
+        start = old[DocumentId(f"{document}.md")].content.index(quote)
+        assert carrier.carry(CharacterSpan(DocumentId(f"{document}.md"), start, start + len(quote))).kind == "gone"
+    assert len(made) == 1

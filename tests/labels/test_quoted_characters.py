@@ -150,9 +150,10 @@ def test_keys_know_where_their_characters_stand(texts):
     for read in (Markup, markdown_markup):
         markups = [read(text) for text in texts]
         keyed = KeyedTexts(markups)
+        searched = keyed.searched  # where something stands is asked of what was found
         for number, markup in enumerate(markups):
             shown = [(part, at) for sign, at in zip(markup.text, markup.offsets, strict=True) for part in key(sign)]
             assert keyed.offsets(number).tolist() == [start for _, start in shown]
             text = "".join(part for part, _ in shown)
             if text:
-                assert (number, 0) in list(keyed.searched.occurrences(text, number))
+                assert (number, 0) in list(searched.occurrences(text, number))

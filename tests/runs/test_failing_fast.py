@@ -271,3 +271,28 @@ def test_a_file_says_it_too(tmp_path, monkeypatch):
     with pytest.raises(ConfigError, match=r"\$\.on_error: .*'collect' or 'raise', got 'stop'"):
         parse_config({"corpus": "docs", "dataset": "questions.csv", "on_error": "stop"}, "run.yaml")
     sys.modules.pop("fails_fast", None)
+
+
+@pytest.mark.parametrize("answer", [None, {"error": "top_k"}, ValueError("top_k")])
+def test_a_retriever_with_a_limit_below_what_a_budget_needs_is_scored_by_what_it_found(answer):
+    def search(query, k):
+        if k > 2 and isinstance(answer, Exception):
+            raise answer
+        return found(k) if k <= 2 else answer
+
+    result = evaluate(search, numbers(5), k=2, budgets=["40ch"])
+    assert result.metrics["span_recall@2"] == evaluate(search, numbers(5), k=2, budgets=[]).metrics["span_recall@2"]
+    assert not result.failures
+    assert result.config["depth"] == 2
+    failed, unfilled = result.notes
+    assert "search failed on every question that was asked for " in failed
+    assert unfilled.endswith("before the budget was filled: 5 of 5 at 40ch")
+
+
+def test_a_question_that_alone_cannot_be_asked_for_more_fails():
+    def search(query, k):
+        if k > 2 and query == "2":
+            raise ValueError("too many")
+        return [*found(k), "Snow is white."][:k]
+
+    assert list(evaluate(search, numbers(5), k=2, budgets=["40ch"]).failures) == ["q2"]

@@ -148,7 +148,7 @@ def test_the_interrupt_and_the_result_say_how_many_answers_are_taken(tmp_path):
     assert said == "answers to 20 of 78 questions are kept; run it again to go on"
     result = evaluate(Asked(BM25Retriever(), log), DATASET, save_results_path=tmp_path, resume=True)
     assert result.notes[0].startswith("20 of 78 questions were answered by the run that began at ")
-    assert result.notes[0].endswith("; they are not asked again (--fresh asks all)")
+    assert result.notes[0].endswith("; their answers are taken (--fresh asks all)")
 
 
 class Blocks(BM25Retriever):

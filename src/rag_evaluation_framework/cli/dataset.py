@@ -69,22 +69,32 @@ def _is_native(path: Path, dataset: rag.Dataset[Any]) -> bool:
     return dataset.kept is not None and path.suffix in (".json", ".jsonl")
 
 
-def write_dataset(updated: rag.Dataset[Any], dataset: Path, output: Path | None = None) -> str:
+def write_dataset(updated: rag.Dataset[Any], dataset: Path, state: str, output: Path | None = None) -> str:
     """Save the dataset, in place of the one that is kept beside it if there is no other name; return what was done.
 
     Of a symbolic link the file that it leads to is replaced, and kept beside that one. Its mode stays.
+
+    Args:
+        updated: The dataset.
+        dataset: The file that is replaced.
+        state: The `file_state` of that file before the dataset was read, as somebody else may write it meanwhile.
+        output: Another name.
+
+    Raises:
+        DatasetError: It cannot be saved, or somebody else has written the file since; then it stays as it is.
     """
     if output is not None:
         rag.save_dataset(updated, output)
         return f"Wrote {output}"
-    file, state = dataset.resolve() if dataset.is_symlink() else dataset, file_state(dataset)
+    file = dataset.resolve() if dataset.is_symlink() else dataset
     text, kept = dataset_text(updated, dataset), None
     try:
         if text.encode(errors="backslashreplace") != file.read_bytes():
             with temporary_folder(file.parent) as folder:
                 copy = Path(shutil.copy(file, folder / "kept"))
                 numbered = (file.with_name(f"{file.stem}.{number}{file.suffix}") for number in count(1))
-                kept = next(name for name in numbered if published(copy, name))
+                if file_state(copy) == state:
+                    kept = next(name for name in numbered if published(copy, name))
     except OSError as error:
         raise DatasetError(
             f"{dataset}: cannot be replaced ({error.strerror}); `rag-eval dataset update --output NEW.json` writes "
@@ -416,6 +426,7 @@ def update(
     options.check_new("--output", output)
     options.check_new("--html", html, *options.PAGE)
     documents = options.documents(corpus)
+    state = file_state(dataset) if checked_path(dataset).is_file() else ""
     loaded = rag.load_dataset(dataset)
     if output is None and not _is_native(dataset, loaded):
         raise ConfigError(
@@ -443,7 +454,7 @@ def update(
             f"{dataset}: no question keeps its labels in {documents.metadata['source']}, so nothing was written; is it "
             "the right folder? If the documents were rewritten, give a table of new quotes with --questions"
         )
-    written = [write_dataset(updated, dataset, output)]
+    written = [write_dataset(updated, dataset, state, output)]
     if html is not None:
         written.append(write_page(html, report.update_page(found, documents, additions, written, whole=True)))
     again = ["dataset", "update", str(output or dataset)]

@@ -300,7 +300,7 @@ class Passages:
         """Show passages of which the numbers were typed as they are written, in their documents."""
         corpus, passages = self._pool.corpus, [*self.numbers]
         for number in chain(*people.parse_choice(typed, len(passages))):
-            passage = people.trimmed("", passages[number - 1], corpus)
+            passage = people.trimmed("", passages[number - 1], self._pool.locator)
             rows = self._console.height - _BESIDE_ONE
             report.show(self._console, report.full_block(number, passage, corpus, rows))
 
@@ -417,7 +417,7 @@ class LabelDialog(Dialog):
         print_text("")
         sentences = people.sentences_of(passage, self._corpus)
         self.show(report.sentences_block(number, passage, self._corpus, sentences, question))
-        return self.ask(report.TRIMMING, lambda typed: people.trimmed(typed, passage, self._corpus), _LEFT)
+        return self.ask(report.TRIMMING, lambda typed: people.trimmed(typed, passage, self._pool.locator), _LEFT)
 
     def _with_copies(self, answers: list[Places]) -> list[Places]:
         """Return answers with the other places of their texts, unless somebody wants only those that were chosen."""
@@ -426,7 +426,7 @@ class LabelDialog(Dialog):
             places, answers = answers[0], answers[1:]
             declined: list[rag.CharacterSpan] = []
             for place in places:
-                copies = people.copies_of(place, self._corpus)
+                copies = people.copies_of(place, self._pool.locator.verbatim)
                 copies = tuple(copy for copy in copies if not any(map(copy.overlaps, (*places, *declined))))
                 if copies:
                     self.show(report.copies_lines(place, copies, self._corpus))

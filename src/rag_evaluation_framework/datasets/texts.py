@@ -5,7 +5,6 @@ many documents only those with labels are kept whole; of the others the folder h
 """
 
 import re
-import shutil
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
@@ -13,7 +12,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from .. import labels
-from ..base.files import write_new
+from ..base.files import temporary_folder, write_new
 from ..base.outside import shown
 from ..base.store import Store
 from ..data import CharacterSpan, Dataset, Document
@@ -28,6 +27,7 @@ ALL = "*"
 _MOST = 64_000_000  # characters of documents that are kept whole, whether they have labels or not
 _ENDINGS = (".json", ".jsonl", ".yaml", ".yml")
 _NUMBER = re.compile(r"(?<=.)\.[0-9]+$")
+_DIGEST = re.compile("[0-9a-f]{64}")
 _ATTRIBUTES = "* -text\n"
 """Keeps git from changing the line ends of texts, as it does on Windows: their hashes would be others."""
 
@@ -85,8 +85,7 @@ def drop_texts(file: Path) -> None:
     others = {path.stem: path for path in store.folder.glob(f"*{labels.KNOWN}")}
     left = store.digests() | others.keys()
     for path in versions_beside(file) if left else ():
-        content = path.read_text(encoding="utf-8", errors="replace")
-        left = {digest for digest in left if digest not in content}
+        left = left.difference(_DIGEST.findall(path.read_text(encoding="utf-8", errors="replace")))
     store.remove(left)
     for digest in left & others.keys():
         others[digest].unlink(missing_ok=True)
@@ -162,8 +161,10 @@ def _keep_others(dataset: Dataset[Any], documents: Sequence[Document], folder: P
     if documents:
         labels.KnownWords.of(documents).save(file)
     elif dataset.kept is not None and (earlier := labels.known_file(dataset, dataset.kept.folder)).exists():
-        folder.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(earlier, file)
+        with temporary_folder(folder) as made:
+            part = made / file.name
+            part.write_bytes(earlier.read_bytes())
+            part.replace(file)
 
 
 def _left_out(dataset: Dataset[Any]) -> set[str]:

@@ -24,8 +24,7 @@ class HitLocator:
     has nothing but the id of a chunk is looked up among the given chunks, and one that has nothing but a document is
     the whole document. A hit that cannot be located keeps its rank; one whose document the corpus does not have is not
     looked for in others, and keeps the name it gave. Its sources are hints: the first that names a document is tried
-    before all documents are. If it named a place that there is not and brings no text, it is
-    one of no length.
+    before all documents are. If it named a place that there is not and brings no text, it is one of no length.
 
     Args:
         corpus: The documents.

@@ -281,16 +281,16 @@ def stretches(quote: QuotedText, texts: KeyedTexts, effort: Effort, number: int 
     )
     rejected: set[str] = set()  # what other places show: of a head or a foot each page has a copy
     for found, place in texts.searched.occurrences(quote.key, number):
-        effort.left -= 1 + len(quote.key) // _CHARACTERS_PER_GAP
-        if effort.left < 0:
+        if effort.left <= 0:
             return
         markup, offsets = texts.markups[found], texts.offsets(found)[place : place + len(quote.key)]
         start, end = int(offsets[0]), markup.end_of(int(offsets[-1]))
         shown = markup.shown(start, end)
-        if shown in rejected:
-            continue
-        if _solid(shown) != core and not all(_has_gap(quote, markup, offsets, gap) for gap in quote.gaps(offsets)):
+        if shown in rejected or (
+            _solid(shown) != core and not all(_has_gap(quote, markup, offsets, gap) for gap in quote.gaps(offsets))
+        ):
             rejected.add(shown)
+            effort.left -= 1 + len(quote.key) // _CHARACTERS_PER_GAP
             continue
         text, first, last = markup.text, markup.at(start), markup.at(end)
         ahead = text[max(first - len(quote.before) - _BESIDE, 0) : first]
@@ -415,7 +415,7 @@ def chains(parts: Sequence[Sequence[Match]], markups: Sequence[Markup], limit: i
 # The places of a quote in a corpus.
 
 _PLACE = attrgetter("number", "start")
-_MOST_OF_A_RESULT = 100  # gaps; of 600 letters that stand at 14 places with other signs
+_MOST_OF_A_RESULT = 100  # gaps; of 600 letters that stand at 15 places with other signs
 NOT_SHOWN = "that it is not shown: it stands in a comment, a script or an attribute"
 
 
@@ -494,8 +494,8 @@ class QuoteLocator(Locator):
         """Return where a text stands that a retriever returned: verbatim or, if it is nowhere so, by its words.
 
         It is then located where all that differs is what is ignored for quotes, or white space, which may be gone.
-        Other than a quote, it may begin and end within a word. Of places with its letters and other signs, 100 are
-        compared at most, and fewer of a text of more than 100 letters.
+        Other than a quote, it may begin and end within a word. After 100 places with its letters and other signs no
+        more are looked for; after fewer of a text of more than 100 letters, and after one if it has 10,000.
 
         Args:
             text: The text; one without letters and numbers is found verbatim only.
@@ -508,11 +508,12 @@ class QuoteLocator(Locator):
         return self._results[asked]
 
     def _by_words(self, text: str, doc_id: str | None, limit: int) -> list[CharacterSpan]:
-        quoted, effort, found = QuotedText.of(text), Effort(_MOST_OF_A_RESULT), list[Match]()
+        quoted, found = QuotedText.of(text), list[Match]()
         if not quoted.key or (doc_id is not None and doc_id not in self.numbers):  # else all documents are rendered
             return []
         for texts in dict.fromkeys((self.rendered, self._plain)):
-            found = found or [*islice(stretches(quoted, texts, effort, self._number(doc_id)), limit)]
+            places = stretches(quoted, texts, Effort(_MOST_OF_A_RESULT), self._number(doc_id))
+            found = found or [*islice(places, limit)]
         return [*map(self._span, found)]
 
     def _ranked(self, quote: str, doc_id: str | None, effort: Effort, limit: int) -> list[list[Match]]:

@@ -21,6 +21,7 @@ from ..data.documents import DocumentResolver, checked_corpus
 from ..errors import DatasetError
 from ..text import LinePlaces, TextLocator
 from ..text.markups import Markup, effects_of, flat, markup_of
+from ..text.text_locator import SearchedTexts
 from .alignment import Alignment, Stood, Words, known_words, partners_of
 from .ends import are_cut
 from .quote_locator import QuoteLocator
@@ -78,6 +79,10 @@ class Carrier:
     def _aligned(self) -> Alignment:
         return Alignment(self.old, self.new, self._stood)
 
+    @cached_property
+    def _texts(self) -> TextLocator:
+        return TextLocator.of(self.new)
+
     def carry(self, span: CharacterSpan) -> Carried:
         """Return the outcome for a label of the old corpus."""
         before = self.old[span.doc_id]
@@ -88,7 +93,7 @@ class Carrier:
             return Carried("gone")
         words = self._between(first, last)
         if words is None:
-            places = TextLocator.of(self.new).places(before.content[span.start : span.end], limit=2)
+            places = self._texts.places(before.content[span.start : span.end], limit=2)
             return Carried("gone", None, places[0] if len(places) == 1 else None)
         now = self._with_signs(span, (first, last), words)
         if self._aligned.run_around(first, last) is None:
@@ -141,12 +146,18 @@ class Carrier:
         low = int(words.ends[new[0] - 1]) if new[0] > words.bounds(there.id)[0] else 0
         high = int(words.starts[new[1]])  # of the gap behind a document, that is its end
         first, last = int(self._aligned.old.starts[old[0]]), int(self._aligned.old.ends[old[1] - 1])
-        if content.endswith(source[span.start : first], 0, start):
+        if span.start > first:  # inside a word: of another one, it is the whole word
+            if content.startswith(source[first : int(self._aligned.old.ends[old[0]])], start):
+                start += span.start - first
+        elif content.endswith(source[span.start : first], 0, start):
             start -= first - span.start
         else:
             signs = _signs(shown, span.start, first)
             start = next((at for at in range(start, low - 1, -1) if _signs(shown_there, at, start) == signs), start)
-        if content.startswith(source[last : span.end], stop):
+        if span.end < last:
+            if content.endswith(source[int(self._aligned.old.starts[old[1] - 1]) : last], 0, stop):
+                stop -= last - span.end
+        elif content.startswith(source[last : span.end], stop):
             stop += span.end - last
         else:
             signs = _signs(shown, last, span.end)
@@ -475,7 +486,7 @@ class _Versions:
             next(texts for texts in self._earlier if doc_id not in texts)[doc_id] = text
         self._lost = {span.text for span, _ in lost if len(span.text.split()) >= _TELLING}
         self._carriers: dict[int, Carrier] = {}
-        self._resolver = DocumentResolver(corpus)
+        self._locator, self._resolver = QuoteLocator.of(corpus), DocumentResolver(corpus)
         self.not_kept: dict[DocumentId, None] = {}  # documents whose labelled texts are nowhere
 
     def read(self, span: CharacterSpan, text: str) -> CharacterSpan:
@@ -511,7 +522,9 @@ class _Versions:
         """
         earlier, texts = self._earlier[max(number, 0)], self.dataset.texts
         first, labelled = self._read(earlier), self._read(texts)
-        became = [one for one in labelled if not any(text in one.content for text in self._lost)]
+        searched = SearchedTexts([one.content for one in labelled])
+        has_lost = {at for text in self._lost for at, _ in searched.occurrences(text)}
+        became = [one for at, one in enumerate(labelled) if at not in has_lost]
         later = partners_of(first, became) if first and became else {}
         if number < 0:
             first = [document for document in first if document.id not in later and document.id not in texts]
@@ -532,7 +545,7 @@ class _Versions:
         if there and is_there and (span.text or self.dataset.corpus_hash is None):
             return Carried("unchanged", replace(span, doc_id=doc_id, text=there))
         for document in [*([str(doc_id)] if doc_id in self.corpus else []), ""] if span.text.strip() else []:
-            places = locate_quote(span.text, document, QuoteLocator.of(self.corpus), self._resolver).places
+            places = locate_quote(span.text, document, self._locator, self._resolver).places
             if len(places) == 1 and len(places[0]) == 1:
                 return Carried("moved", places[0][0])
         return Carried("gone")

@@ -127,7 +127,7 @@ class Ranker:
         self._abandoned: list[Query] = []  # threads append to it
         self._first: list[str] = []  # likewise: the questions that were asked first, by id
         self._useless: set[str] = set()  # those whose answers cannot be read
-        self._goes_on = False  # whether an answer of an earlier start could be read
+        self._goes_on = False  # whether an answer could be read, of an earlier start or of those asked first
 
     def rankings(self, queries: Sequence[Query]) -> Rankings:
         """Return the ranking of every query, or how its retrieval failed; notes go to whoever collects them."""
@@ -138,6 +138,7 @@ class Ranker:
             timed = min(_MOST_TIMED, len(queries))
         alone = [number * len(queries) // timed for number in range(timed)]
         first = self._ask("Retrieving", queries, [self._first_depth()] * len(queries), alone)
+        self._goes_on = True
         sizes = {cutoff: cutoff.size for cutoff in self.cutter.ks if self._stable is False}
         at = {
             cutoff: first if size == self._largest else self._ask(_AGAIN, queries, [size] * len(queries))
@@ -214,13 +215,22 @@ class Ranker:
         return max(self._largest, filling if most is None else min(filling, most))
 
     def _deepest(self, queries: Sequence[Query], first: Sequence[_Seen]) -> list[_Seen]:
-        """Ask again where a budget is not filled and there may be more, and return the deepest answers."""
+        """Ask again where a budget is not filled and there may be more, and return the deepest answers.
+
+        If no question at all can be asked for more, the retriever has a limit of its own, and did not fail.
+        """
         deepest = [*first]
         asking: list[int] = [*range(len(deepest))]
         while depths := {row: deepest[row].deeper for row in asking if deepest[row].deeper > deepest[row].depth}:
             if self._together:  # powers of two, so that more questions are asked together
                 depths = {row: 1 << (depth - 1).bit_length() for row, depth in depths.items()}
             answers = self._ask(_AGAIN, [queries[row] for row in depths], [*depths.values()])
+            failed = [one.failure for one in answers if one.failure is not None and one.failure not in _UNASKED]
+            if len(failed) == len(answers):
+                why = f"{failed[0].kind}: {failed[0].message}"
+                note(run_note("refused", name=self.name, most=min(depths.values()), why=why))
+                self._deepest_asked = max(one.depth for one in deepest)
+                break
             asking = []
             for row, answer in zip(depths, answers, strict=True):
                 if answer.failure not in _UNASKED or not deepest[row].exhausted:  # else there was nothing more to get

@@ -88,7 +88,7 @@ def offsets_without_white_space(text: str) -> Offsets:
 _GRAM = 6  # characters: of longer ones fewer pages have all, but shorter texts have none
 _LONG = 4 * _GRAM  # tells tables of numbers apart, whose short grams are on all pages
 _BITS = 16  # of a gram's hash: at 16,384 characters a page, half of the bits of two pages are set at most
-_MOST_GRAMS = 96  # that are looked up in a table
+_MOST_GRAMS = 96  # that are looked up
 _FACTOR, _MIXER = 0x01000193, np.uint32(0x9E3779B1)  # odd, as those of FNV-1a and MurmurHash
 _SHIFT = np.uint32(32 - _BITS)  # the high bits of a product depend on all bits of its factors
 
@@ -96,13 +96,10 @@ _SHIFT = np.uint32(32 - _BITS)  # the high bits of a product depend on all bits 
 class PageIndex:
     """Finds the pages on which another text may begin.
 
-    Pages are stretches of equal length. For every hash of 6 characters a page has one bit: whether characters with that
-    hash begin on it or on the page behind it. All the grams of a text have theirs on the page on which the text begins;
-    every other page need not be searched. On the pages that are left the text is still to be searched.
-
-    So it is for the hashes of 24 characters, but only of those that begin at every sixth character of all texts. Of a
-    text that is looked for they are the 1st, 7th, 13th … gram, or the 2nd, 8th, 14th …, or …: as the text may begin
-    anywhere, one of these six series has to be whole.
+    Pages are stretches of equal length. For every hash of 6, and for every hash of 24 characters, a page has one bit:
+    whether characters with that hash begin on it or on the page behind it. All the grams of a text have theirs on the
+    page on which the text begins; every other page need not be searched. On the pages that are left the text is still
+    to be searched.
 
     The index takes 16 KiB per page: a byte per character, at the 16,384 characters it is made for.
 
@@ -119,9 +116,7 @@ class PageIndex:
         eight = np.zeros((2, 2**_BITS), dtype=np.uint8)
         numbers = progress(range(self.pages), INDEXING, "page")
         for number, text in zip(numbers, _pages(texts, page), strict=True):
-            short = _short(text)
-            long = _combined(short[-number * page % _GRAM :: _GRAM], 1, _LONG // _GRAM, _GRAM)
-            for table, grams in zip(eight, (_rows(short[:page]), _rows(long)), strict=True):
+            for table, grams in zip(eight, _grams(text), strict=True):
                 one = np.zeros(2**_BITS, dtype=np.uint8)
                 one[grams] = 1 << number % 8
                 table |= one
@@ -138,19 +133,12 @@ class PageIndex:
 
         Everywhere, if it is shorter than a gram.
         """
-        short = _short(text[: self.page + _GRAM])
+        short, long = _grams(text[: self.page + _GRAM])
         if not len(short):
             return iter([(0, self.pages * self.page)])
-        long = _combined(short, _GRAM, _LONG // _GRAM, _GRAM)
-        common = ~np.zeros(self._bits.shape[-1], dtype=np.uint8)
+        common = self._common(1, long)
         if len(long) <= _MOST_GRAMS // 2:
-            common &= np.bitwise_and.reduce(self._bits[0].take(_rows(short), axis=0), axis=0)
-        if len(long) >= _GRAM:
-            # A column for each series; the last row has the last gram of each, also if that is in the row before.
-            series = np.concatenate([long, long[-_GRAM : len(long) // _GRAM * _GRAM]]).reshape(-1, _GRAM)
-            some = np.concatenate([series[: -1 : -(-series.size // _MOST_GRAMS)], series[-1:]])
-            whole = np.bitwise_and.reduce(self._bits[1].take(_rows(some), axis=0), axis=0)
-            common &= np.bitwise_or.reduce(whole, axis=0)
+            common &= self._common(0, short)
         return self._runs(self._unpacked(common).nonzero()[0])
 
     def most_alike(self, text: str, most: int, first: int, last: int) -> Iterator[tuple[int, int]]:
@@ -167,13 +155,19 @@ class PageIndex:
         """
         pages = slice(first // self.page, -(-last // self.page))
         shared = np.zeros(self.pages, dtype=np.int64)
-        for row in _rows(_short(text[: self.page])):
-            shared += self._unpacked(self._bits[0, row])
+        for gram in _grams(text[: self.page])[0]:
+            shared += self._unpacked(self._bits[0, gram])
         shared = shared[pages]
         if len(text) < 2 * _GRAM or not shared.any():
             return iter([(first, last)])
         best = np.argsort(-shared, kind="stable")[:most] + pages.start
         return self._runs(np.unique(np.concatenate([best, np.minimum(best + 1, self.pages - 1)])))
+
+    def _common(self, table: int, grams: NDArray[np.intp]) -> NDArray[np.uint8]:
+        """Return the pages that have some of these grams, each a bit; of no grams, all."""
+        some = grams[:: len(grams) // _MOST_GRAMS + 1]
+        common: NDArray[np.uint8] = np.bitwise_and.reduce(self._bits[table].take(some, axis=0), axis=0)
+        return common
 
     def _unpacked(self, bits: NDArray[np.uint8]) -> NDArray[np.uint8]:
         return np.unpackbits(bits, count=self.pages, bitorder="little")
@@ -193,35 +187,29 @@ def _pages(texts: Sequence[str], page: int) -> Iterator[str]:
         yield _END.join(texts[number][max(first - starts[number], 0) : last - starts[number]] for number in numbers)
 
 
-def _short(text: str) -> NDArray[np.uint32]:
-    """Return the hashes of the short grams that begin at each character; none if the text is shorter."""
-    return _combined(_combined(_codes(text), 1, 3, 1), 3, _GRAM // 3, 3)
+def _grams(text: str) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return the hashes of the short and of the long grams that begin at each character; none if a text is shorter."""
+    short = _combined(_combined(_codes(text), 1, 3), 3, _GRAM // 3)
+    long = _combined(_combined(short, _GRAM, 2), 2 * _GRAM, _LONG // _GRAM // 2)
+    short_rows, long_rows = (((grams * _MIXER) >> _SHIFT).astype(np.intp) for grams in (short, long))
+    return short_rows, long_rows  # as they are used: other numbers would be made such at each use
 
 
-def _combined(numbers: NDArray[np.uint32], step: int, times: int, apart: int) -> NDArray[np.uint32]:
-    """Return a hash of so many of the numbers, `step` apart, for each number from which on there are so many.
-
-    These numbers are hashes of what is so many characters apart: the hash is that of all these characters, however it
-    is combined.
-    """
-    count = max(len(numbers) - step * (times - 1), 0)
-    hashes, factor = numbers[:count].copy(), np.uint32(pow(_FACTOR, apart, 2**32))
-    for first in range(step, step * times, step):
-        hashes *= factor
-        hashes += numbers[first : first + count]
-    return hashes
-
-
-def _rows(grams: NDArray[np.uint32]) -> NDArray[np.intp]:
-    """Return which row of a table is that of each gram."""
-    return ((grams * _MIXER) >> _SHIFT).astype(np.intp)  # any other number would be made one at each access
+def _combined(hashes: NDArray[np.uint32], characters: int, times: int) -> NDArray[np.uint32]:
+    """Return the hash of so many times as many characters that begin at each character, from those of fewer."""
+    count = max(len(hashes) - characters * (times - 1), 0)
+    factor, combined = np.uint32(pow(_FACTOR, characters, 2**32)), hashes[:count].copy()
+    for first in range(characters, characters * times, characters):
+        combined *= factor
+        combined += hashes[first : first + count]
+    return combined
 
 
 # Searching the same texts for one text after another.
 
 _PAGE = 16_384
 _SMALL = 32  # pages: what is read as quickly is read without the index
-_PATIENCE = 25  # to index the texts takes about as long as to read them so many times
+_PATIENCE = 16  # to index the texts takes about as long as to read them so many times
 
 
 class SearchedTexts:

@@ -1,5 +1,6 @@
 from rag_evaluation_framework import CharacterSpan, Corpus, Document, DocumentId
 from rag_evaluation_framework.authoring.people import absorbed, copies_of, merged
+from rag_evaluation_framework.text import TextLocator
 
 LONG = "Refunds take five working days after approval."
 A, B, C = DocumentId("a.md"), DocumentId("b.md"), DocumentId("c.md")
@@ -10,6 +11,7 @@ CORPUS = Corpus(
         Document(C, f"Un{LONG[0].lower()}{LONG[1:]}"),
     ]
 )
+LOCATOR = TextLocator(CORPUS)
 
 
 def span(doc_id, start, end):
@@ -20,21 +22,21 @@ WHOLE = span(A, 0, len(LONG))
 
 
 def test_copies_are_found_up_to_white_space_and_not_inside_of_a_word():
-    (copy,) = copies_of(span(A, 1, len(LONG)), CORPUS)[:1]
+    (copy,) = copies_of(span(A, 1, len(LONG)), LOCATOR)[:1]
     assert copy.doc_id == B
-    (copy,) = copies_of(WHOLE, CORPUS)
+    (copy,) = copies_of(WHOLE, LOCATOR)
     assert (copy.doc_id, copy.text) == (B, LONG.replace("five ", "five\n"))
 
 
 def test_a_text_of_a_few_words_has_no_copies():
     short = span(A, len(LONG) + 1, len(CORPUS[A].content))
     assert short.text == "Support helps."
-    assert copies_of(short, CORPUS) == ()
+    assert copies_of(short, LOCATOR) == ()
 
 
 def test_copies_are_copies_of_each_other_and_none_of_itself():
-    (copy,) = copies_of(WHOLE, CORPUS)
-    assert copies_of(copy, CORPUS) == (WHOLE,)
+    (copy,) = copies_of(WHOLE, LOCATOR)
+    assert copies_of(copy, LOCATOR) == (WHOLE,)
 
 
 def test_answers_that_overlap_in_one_document_are_one_in_their_order():
@@ -50,6 +52,6 @@ def test_alternatives_are_not_merged_and_each_place_counts_once():
 
 
 def test_an_answer_whose_only_place_is_a_copy_of_another_is_part_of_it():
-    (copy,) = copies_of(WHOLE, CORPUS)
+    (copy,) = copies_of(WHOLE, LOCATOR)
     other = (span(A, 0, 7),)
     assert absorbed([(copy,), other, (copy, WHOLE)], (WHOLE, copy)) == [other, (copy, WHOLE)]

@@ -3,9 +3,10 @@ import sys
 import pytest
 
 from rag_evaluation_framework import CharacterSpan, Corpus, Document, DocumentId
-from rag_evaluation_framework.authoring.people import Pool
+from rag_evaluation_framework.authoring.people import Pool, copies_of, trimmed
 from rag_evaluation_framework.authoring.people.passages import is_contents
 from rag_evaluation_framework.errors import ConfigError
+from rag_evaluation_framework.text.text_locator import SearchedTexts
 
 BILLING = "# Billing\n\nInvoices come first.\n\n## Refunds\n\nRefunds take five working days after they were approved."
 COPY = "## Refunds\n\nRefunds take five working days\nafter they were approved."
@@ -40,6 +41,19 @@ def test_equal_texts_are_one_passage_that_is_counted():
         ("copy.md", 0),
     ]
     assert [place(passage) for passage in passages].count(place(refunds[0])) == 1
+
+
+def test_what_finds_typed_words_and_copies_indexes_the_documents_once(monkeypatch):
+    indexed = []
+    index = SearchedTexts.__init__
+    monkeypatch.setattr(SearchedTexts, "__init__", lambda self, *given: indexed.append(1) or index(self, *given))
+    pool = Pool(CORPUS)
+    (passage,) = pool.found("heartbeat").passages[:1]
+    for typed in ("the agent sends", "sends a heartbeat"):
+        span = trimmed(typed, passage, pool.locator)
+        assert span.text.lower() == typed
+        assert copies_of(passage, pool.locator.verbatim) == ()
+    assert len(indexed) == 3  # as they are written, as they are shown, and up to white space
 
 
 def test_rankings_are_interleaved_and_the_own_retriever_is_asked_for_the_same_depth():

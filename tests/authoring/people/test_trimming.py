@@ -4,11 +4,13 @@ from rag_evaluation_framework import CharacterSpan, Corpus, Document, DocumentId
 from rag_evaluation_framework.authoring.people import sentences_of, trimmed
 from rag_evaluation_framework.authoring.people.passages import moved_ends
 from rag_evaluation_framework.errors import InputError
+from rag_evaluation_framework.labels import QuoteLocator
 from support.each import each
 
 TEXT = "# Refunds\n\nRefunds take 5 days.  They are paid\nto the card. It is 5 days.\n\nElsewhere: five days."
 DOC = DocumentId("a.md")
 CORPUS = Corpus([Document(DOC, TEXT)])
+LOCATOR = QuoteLocator(CORPUS)
 
 
 def passage(end="\n\nElsewhere"):
@@ -39,25 +41,25 @@ def test_the_sentences_of_a_passage_have_no_white_space_at_their_ends_and_are_th
     ],
 )
 def test_what_is_typed_is_a_place_in_the_document(typed, text):
-    span = trimmed(typed, passage(), CORPUS)
+    span = trimmed(typed, passage(), LOCATOR)
     assert span.text == text == TEXT[span.start : span.end]
 
 
 def test_of_words_that_occur_twice_the_place_nearest_to_the_passage_is_taken():
     second = CharacterSpan(DOC, TEXT.index("It is"), TEXT.index("\n\nElse"))
-    assert trimmed("5 days", second, CORPUS).start == TEXT.index("It is") + len("It is ")
-    assert trimmed("5 days", passage(), CORPUS).start == TEXT.index("5 days")
+    assert trimmed("5 days", second, LOCATOR).start == TEXT.index("It is") + len("It is ")
+    assert trimmed("5 days", passage(), LOCATOR).start == TEXT.index("5 days")
 
 
 def test_of_one_sentence_no_other_can_be_chosen():
     with pytest.raises(InputError, match="2: there is only sentence 1; words that are a number are typed in quotation"):
-        trimmed("2", CharacterSpan(DOC, 0, 8, "One day."), Corpus([Document(DOC, "One day.")]))
+        trimmed("2", CharacterSpan(DOC, 0, 8, "One day."), QuoteLocator(Corpus([Document(DOC, "One day.")])))
 
 
 def test_words_with_their_own_capitals_come_first():
     text = "Two Days. It takes two days."
-    corpus = Corpus([Document(DOC, text)])
-    assert trimmed("two days", CharacterSpan(DOC, 0, 9, text[:9]), corpus).start == text.index("two days")
+    locator = QuoteLocator(Corpus([Document(DOC, text)]))
+    assert trimmed("two days", CharacterSpan(DOC, 0, 9, text[:9]), locator).start == text.index("two days")
 
 
 @pytest.mark.parametrize(
@@ -74,7 +76,7 @@ def test_words_with_their_own_capitals_come_first():
 )
 def test_what_is_no_part_of_the_passage_is_refused(typed, problem):
     with pytest.raises(InputError, match=problem):
-        trimmed(typed, passage(), CORPUS)
+        trimmed(typed, passage(), LOCATOR)
 
 
 @each(

@@ -126,7 +126,7 @@ class TokenLevelDataGenerator(SyntheticDataGenerator[CharacterSpan]):
         spans = [place[0] for place in valid]
         copies = [
             copy
-            for copy in copies_of(spans[0], self.corpus)
+            for copy in copies_of(spans[0], locator.verbatim)
             if not (any(map(copy.overlaps, spans)) or self._flaw((copy,)))
         ]
         return _label([(span,) for span in (*spans, *copies)])

@@ -88,7 +88,7 @@ def part(passage: CharacterSpan, corpus: Corpus, start: int, end: int) -> Charac
     return CharacterSpan(passage.doc_id, start, start + len(text), text)
 
 
-def trimmed(typed: str, passage: CharacterSpan, corpus: Corpus) -> CharacterSpan:
+def trimmed(typed: str, passage: CharacterSpan, locator: QuoteLocator) -> CharacterSpan:
     """Return what of a passage was chosen, without white space at its ends.
 
     Args:
@@ -96,18 +96,18 @@ def trimmed(typed: str, passage: CharacterSpan, corpus: Corpus) -> CharacterSpan
             may go on outside of the passage, and are found as quotes are. What is in quotation marks is never taken for
             a number or for a slip of a key, as a single character else is.
         passage: The passage.
-        corpus: Its documents.
+        locator: Finds words in its documents.
 
     Raises:
         InputError: There is no such sentence, the words are not in the document, or they begin or end inside a word, or
             are a single character.
     """
-    typed = typed.strip()
+    typed, corpus = typed.strip(), locator.corpus
     if not typed:
         return part(passage, corpus, passage.start, passage.end)
     numbers = _SENTENCES.fullmatch(typed)
     if numbers is None:
-        return _words(typed, passage, corpus)
+        return _words(typed, passage, locator)
     sentences = sentences_of(passage, corpus)
     first, last = int(numbers[1]), int(numbers[2] or numbers[1])
     if not 1 <= first <= last <= len(sentences):
@@ -119,14 +119,14 @@ def trimmed(typed: str, passage: CharacterSpan, corpus: Corpus) -> CharacterSpan
     return part(passage, corpus, sentences[first - 1].start, sentences[last - 1].end)
 
 
-def _words(typed: str, passage: CharacterSpan, corpus: Corpus) -> CharacterSpan:
+def _words(typed: str, passage: CharacterSpan, locator: QuoteLocator) -> CharacterSpan:
     """Return the place of words in the document of a passage that is nearest to the passage, found as quotes are."""
     if len(typed) == 1:
         raise InputError(
             f"{shown(typed)} is a single character; expected the number of a sentence, such as 2, or more words; in "
             "quotation marks it is taken as it is"
         )
-    located = QuoteLocator.of(corpus).locate(typed, passage.doc_id, _MOST_PLACES)
+    located = locator.locate(typed, passage.doc_id, _MOST_PLACES)
     places = [place[0] for place in located.places if len(place) == 1]
     if not places:
         raise InputError(
@@ -212,16 +212,19 @@ def merged(answers: Iterable[Places], corpus: Corpus) -> list[Places]:
     return list(dict.fromkeys(widened(places[0]) if len(places) == 1 else places for places in listed))
 
 
-def copies_of(place: CharacterSpan, corpus: Corpus) -> Places:
+def copies_of(place: CharacterSpan, locator: TextLocator) -> Places:
     """Return where else the text of a place is, up to white space; a text of a few words has no copies.
 
     It is written again elsewhere without being the same.
+
+    Args:
+        place: The place.
+        locator: Finds texts in the documents.
     """
     if not is_long(place.text):
         return ()
-    whole = is_cut(place, corpus)
-    found = TextLocator.of(corpus).copies(place.text, MOST_COPIES)
-    return tuple(other for other in found if not other.overlaps(place) and (whole or not is_cut(other, corpus)))
+    whole, found = is_cut(place, locator.corpus), locator.copies(place.text, MOST_COPIES)
+    return tuple(other for other in found if not other.overlaps(place) and (whole or not is_cut(other, locator.corpus)))
 
 
 def absorbed(answers: Sequence[Places], joined: Collection[CharacterSpan]) -> list[Places]:
@@ -298,6 +301,7 @@ class Pool:
 
     Attributes:
         notes: What is to be said about the retrievers, such as that one cannot be used.
+        locator: Finds words in the documents, which it indexes once.
 
     Raises:
         ConfigError: Your own is no retriever.
@@ -305,7 +309,7 @@ class Pool:
     """
 
     def __init__(self, corpus: Corpus, own: Pipeline | None = None) -> None:
-        self.corpus = corpus
+        self.corpus, self.locator = corpus, QuoteLocator.of(corpus)
         self.notes: tuple[str, ...] = ()
         bm25 = BM25Retriever(_PASSAGES)
         bm25.index(corpus)

@@ -36,7 +36,6 @@ from ...datasets.load import load_unfinished
 from ...datasets.native import file_state, replace_dataset
 from ...errors import DatasetError, InputError
 from ...labels.relabelling import Relabelled, relabel
-from ...text.text_locator import TextLocator
 from .passages import Places, moved_ends
 from .reviews import MovedEnds, Review
 
@@ -125,7 +124,6 @@ class Session:
         if path.suffix not in (".json", ".jsonl"):
             raise DatasetError(f"{path}: expected a file name ending in .json or .jsonl")
         self.path, self.corpus = path, corpus
-        self._locator = TextLocator.of(corpus)  # kept, so that saving does not index the documents each time
         self._file = SavedFile(path)
         empty = Dataset[CharacterSpan]((), TOKEN, name=name, corpus=corpus)
         given = load_unfinished(path) if self._file.is_there else empty

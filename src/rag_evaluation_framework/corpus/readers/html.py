@@ -34,16 +34,18 @@ _CELLS = _names("td th")
 _PREFORMATTED = _names("listing plaintext pre xmp")
 _RAW = _names("plaintext xmp")  # in which nothing is markup
 _HIDES = re.compile(r"(?:\A|;)\s*(?:display\s*:\s*none|visibility\s*:\s*hidden)\s*(?:!\s*important\s*)?(?:;|\Z)", re.I)
+_IS_BLOCK = re.compile(r"(?:\A|;)\s*display\s*:\s*(?:block|flex|grid)\s*(?:!\s*important\s*)?(?:;|\Z)", re.I)
 _KEEPS_LINES = re.compile(r"(?:\A|;)\s*white-space\s*:\s*(?:pre|break-spaces)", re.IGNORECASE)
 
 
 class HtmlReader(Reader):
     """Reads a page of HTML into its title and the text that a browser shows.
 
-    Blocks begin lines, with a blank line around paragraphs, headings, lists and tables. A tab separates cells of a
-    row, and lines of `<pre>` stay as they are. Not in the text: scripts, comments, alternative texts of pictures, what
-    fields hold, and elements that are hidden by `hidden` or by their own `style`. Style sheets and scripts have no
-    effect, and what `<details>` holds is shown. The page may be malformed: it is read as browsers read it.
+    Blocks begin lines, also those that are blocks by their own `style`, with a blank line around paragraphs, headings,
+    lists and tables. A tab separates cells of a row, and lines of `<pre>` stay as they are. Not in the text: scripts,
+    comments, alternative texts of pictures, what fields hold, and elements that are hidden by `hidden` or by their own
+    `style`. Style sheets and scripts have no effect, and what `<details>` holds is shown. The page may be malformed: it
+    is read as browsers read it.
 
     The encoding is that of a byte order mark, else what the page declares in its first 1,024 bytes, as browsers take
     it (windows-1252 for ISO 8859-1, GB 18030 for GB 2312), else UTF-8.
@@ -79,7 +81,7 @@ _AS_BROWSERS = {
     **dict.fromkeys(("shift_jis", "x-sjis", "windows-31j"), "cp932"),
     "x-euc-jp": "euc_jp",
     **dict.fromkeys(("euc_kr", "ks_c_5601-1989", "ksc_5601", "windows-949"), "cp949"),
-    **dict.fromkeys(("utf-16", "utf-16-le", "utf-16-be"), "utf-8"),  # it was read as ASCII
+    **dict.fromkeys(("utf-16", "utf-16-le", "utf-16-be"), "utf-8"),  # else the declaration could not have been read
 }
 # Bytes that are undefined in windows-1252 are control characters; the error handler "surrogateescape" marks them.
 _CONTROLS = {0xDC00 + byte: byte for byte in b"\x81\x8d\x8f\x90\x9d"}
@@ -129,7 +131,7 @@ class _Shown:
         self.pieces: list[str] = []
         self.starts, self.offsets = array("I"), array("I")
         self._length = 0
-        self._gap = ""  # what is to stand before the next text: a blank, line ends or tabs
+        self._lines, self._gap = 0, ""  # what is to stand before the next text: line ends, and a blank or tabs
         self._row_begun = False  # a cell of the row began
         self._cell_begins = False  # nothing stands in the cell yet, and blocks begin no line there
 
@@ -157,38 +159,38 @@ class _Shown:
             self._cell_begins, self._row_begun = False, True
         if node.name in _APART:
             self._end_lines(1 if node.parent and node.parent.name in _TIGHT else 2)
-        elif node.name in _BLOCKS:
+        elif node.name in _BLOCKS or _IS_BLOCK.search(_style(node)):
             self._end_lines(1)
 
     def _begin(self, name: str) -> None:
         if name == "tr":
             self._row_begun = False
         elif name == "br":
-            self._end_lines(self._gap.count("\n") + 1)
+            self._end_lines(self._lines + 1)
         elif name in _CELLS:
             if self._row_begun:
-                self._gap = f"{self._gap}\t" if self._cell_begins else "\t"
+                self._lines, self._gap = (self._lines, f"{self._gap}\t") if self._cell_begins else (0, "\t")
             self._row_begun = self._cell_begins = True
 
     def _end_lines(self, count: int) -> None:
-        if not self._cell_begins and self._gap.count("\n") < count:
-            self._gap = "\n" * count
+        if not self._cell_begins and self._lines < count:
+            self._lines, self._gap = count, ""
 
     def _add_text(self, node: Text, keeps_lines: bool) -> None:
         for first, behind, offset in self._pieces(node):
             for run in (_LINE if keeps_lines else _RUN).finditer(node.data or "", first, behind):
                 if keeps_lines and run[0][0] == "\n":
-                    self._end_lines(len(run[0]))
+                    self._end_lines(self._lines + len(run[0]))
                 elif keeps_lines or run[0][0] not in " \t\n\r\f":
                     self._write(run[0], offset + run.start() - first)
-                else:
+                elif not self._lines:
                     self._gap = self._gap or " "
 
     def _write(self, text: str, offset: int) -> None:
         if self._length:
-            self.pieces.append(self._gap)
-            self._length += len(self._gap)
-        self._gap, self._cell_begins = "", False
+            self.pieces.append("\n" * self._lines + self._gap)
+            self._length += self._lines + len(self._gap)
+        self._lines, self._gap, self._cell_begins = 0, "", False
         offset = min(offset, len(self.page))  # of texts in tables, which are moved, places are near ones
         if not self.starts or self.offsets[-1] - self.starts[-1] != offset - self._length:
             self.starts.append(self._length)
@@ -218,8 +220,10 @@ class _Shown:
             if found[0][0] == "<" and not (parent and parent.name == "title"):
                 done, offset = done + len(text) * data.startswith(text, done), found.end()
             elif not data.startswith(found[0], done):
-                yield done, done + len(text), offset
-                done, offset = done + len(text), found.end()
+                # "&nbspword" is a sign and a word
+                signs = next(first for first in range(len(text) + 1) if found[0].endswith(text[first:]))
+                yield done, done + signs, offset
+                done, offset = done + signs, found.end() - len(text) + signs
         yield done, len(data), offset
 
 

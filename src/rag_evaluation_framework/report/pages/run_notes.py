@@ -23,6 +23,8 @@ _NOTES: Mapping[str, str] = {
     "unstable": "rankings changed at the top when more results were asked for: {count}; their scores at k are those "
     "of asking for {k}. If the retriever works so, let its prefix_stable be False",
     "limit": "rankings end early, as {limit} is less than was asked for",
+    "refused": "{name} failed on every question that was asked for {most} results or more, to fill a budget: {why}. "
+    "What it found before is scored; if it has a limit, let it return as many as it can",
     "unfilled": "{mark} rankings that ran out of results before the budget was filled: {listed}",
     "own number": "{name} returned {most} for {alike} questions and never more, where {k} were asked for; if it has a "
     "number of its own (k, top_k), let it return more",
@@ -48,7 +50,7 @@ _NOTES: Mapping[str, str] = {
     # What became of the answers of earlier starts.
     "another run": "another run of this configuration is under way; each keeps its own answers",
     "answers": "{count} of {all} questions were answered by the run that began at {created} UTC and was interrupted; "
-    "they are not asked again (--fresh asks all)",
+    "their answers are taken (--fresh asks all)",
     "answers at other cutoffs": "{count} of {all} questions were answered by the run that began at {created} UTC and "
     "was interrupted; k or budgets are others now: they are asked again where these need another number of results "
     "(--fresh asks all)",
