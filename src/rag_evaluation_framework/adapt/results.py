@@ -148,7 +148,7 @@ def as_hits(
         source: The retriever's name, for messages.
         most: How many are read, of an iterable without end too; by default all.
         asked: Whether it was asked for so many, so that more of them are noted.
-        stored: Whether they are those of a file, in any order: numbers that grow are scores then, as far as is known.
+        stored: Whether scores that grow are kept, as those of a file, whose order is not known yet.
 
     Raises:
         UnreadableAnswer: It is nothing of the kind.
