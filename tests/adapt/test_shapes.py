@@ -3,6 +3,7 @@
 from collections import namedtuple
 from dataclasses import dataclass
 from functools import partial
+from itertools import repeat
 from types import SimpleNamespace
 from typing import Any
 
@@ -34,6 +35,7 @@ from rag_evaluation_framework.components.retrievers import chunk_corpus
 from rag_evaluation_framework.components.retrievers.function import as_retriever
 from rag_evaluation_framework.contracts.registry.building import load
 from rag_evaluation_framework.data import Retrieval
+from rag_evaluation_framework.data.hits import Stage
 from rag_evaluation_framework.errors import ConfigError, InputError, UnreadableAnswer
 from rag_evaluation_framework.runs import ranker, retrieve
 from support.each import each
@@ -94,7 +96,9 @@ RETURNED: list[tuple[str, Any, list[float | None]]] = [
     ("pairs with scores", [(DOCUMENTS[0], 0.9), (DOCUMENTS[1], np.float32(0.5))], [0.9, 0.5]),
     ("texts with scores", [(SECOND, 3), [THIRD, 1]], [3.0, 1.0]),
     ("pairs with distances", [(DOCUMENTS[0], 0.1), (DOCUMENTS[1], 0.7)], [None, None]),
-    ("scores that rise", [{"text": SECOND, "score": 0.1}, {"text": THIRD, "score": 0.7}], [0.1, 0.7]),
+    ("distances called scores", [{"text": SECOND, "score": 0.1}, {"text": THIRD, "score": 0.7}], [None, None]),
+    ("columns of distances called scores", {"text": [SECOND, THIRD], "score": [0.1, 0.7]}, [None, None]),
+    ("equal scores", [(SECOND, 0.7), (THIRD, 0.7)], [0.7, 0.7]),
     ("columns", {"text": [SECOND, THIRD], "doc_id": ["a.md", "a.md"], "score": [0.9, 0.4]}, [0.9, 0.4]),
     ("columns with a distance", {"text": [SECOND, THIRD], "distance": [0.1, 0.7]}, [None, None]),
     ("distances by name", [{"text": SECOND, "distance": 0.1}, {"text": THIRD, "distance": 0.7}], [None, None]),
@@ -153,14 +157,30 @@ def test_results_of_other_libraries_are_located_with_their_scores(what, returned
             scores
         )
     assert [note for note in notes if "distances" in note] == (
-        ["f returned numbers that grow with the rank; they are distances, and were left out"]
-        * (what == "pairs with distances")
+        ["f returned scores that grow with the rank, as distances do; they were left out"]
+        * what.endswith(("with distances", "called scores"))
     )
     assert placed(returned) == [(REFUNDS, REFUNDS + len(SECOND)), (SERVERS, SERVERS + len(THIRD))]
 
 
+def test_an_iterable_without_end_is_read_as_far_as_it_is_asked_for():
+    given = []
+
+    async def endless():
+        while True:
+            given.append(SECOND)
+            yield SECOND
+
+    for number, results in enumerate((repeat(SECOND), endless(), {"hits": endless()})):
+        assert len(as_retrieval(results, "f", 5).hits) == 5
+        assert len(given) == 5 * number
+
+
 def test_data_frames_and_their_rows_are_results():
     pandas = pytest.importorskip("pandas")
+    with collect_notes():  # that they are distances
+        rising = as_hits(pandas.DataFrame({"text": [SECOND, THIRD], "score": [0.2, 0.9]}), "f")
+    assert [hit.score for hit in rising] == [None, None]
     frame = pandas.DataFrame({"text": [SECOND, THIRD], "source": ["a.md", None], "score": [0.9, float("nan")]})
     for returned in (frame, [row for _, row in frame.iterrows()], [*frame.itertuples()], frame.to_dict("list")):
         with collect_notes():  # that NaN is no score
@@ -186,17 +206,31 @@ def test_a_document_is_all_of_it_and_a_frame_of_polars_its_rows():
             "the results of several questions; expected those of the",
         ),
         ({"text": ["a", "b"], "score": [0.5]}, r"columns of different lengths, .*; expected one entry per result"),
-        ([5], "a result of type int; expected a text, a chunk, or a dict"),
-        ([("a.md", "Five days.")], "a result of type tuple; expected a text"),
-        ([LangChain.Retriever([])], "a result of type Retriever; expected a text"),
+        ([5], r"a result of type int, 5; expected a text, a chunk, a pair \(text, score\), or a dict"),
+        ([(0.9, "Five days.")], r"a result of type tuple, \(0.9, 'Five days.'\); expected a text"),
+        ([["Five days."]], r"a result of type list, \['Five days.'\]; .*; of lists in a list, .*, return \[0\]$"),
+        ([LangChain.Retriever([])], "a result of type Retriever, .*; expected a text"),
         ([SimpleNamespace(id=3, score=0.5)], r"a SimpleNamespace with the keys \['id', 'score'\]; expected 'text', or"),
-        ([LangChain.Document], "a result of type type; expected a text"),
+        ([LangChain.Document], "a result of type type, <class .*>; expected a text"),
     ],
 )
 def test_what_cannot_be_read_is_refused_in_one_line(returned, message):
     with pytest.raises(InputError, match=f"^search returned .*{message}") as caught:
         as_retrieval(returned, "search", 5)
     assert "\n" not in str(caught.value)
+
+
+@dataclass
+class AnyCall:
+    """As classes of some libraries are: callable with anything, which does not tell that it can be called."""
+
+    found: list[Any]
+
+    def __call__(self, *given, **options):
+        raise TypeError("expected a signature")
+
+    def retrieve(self, query, k):
+        return self.found[:k]
 
 
 # Retrievers: (what it is, how it is made, whether it can be asked for a number of results).
@@ -211,7 +245,8 @@ RETRIEVERS: list[tuple[str, Any, bool]] = [
     ("Haystack", Haystack.Retriever(PIECES), True),
     ("a pipeline of Haystack", Haystack.Pipeline(PIECES), False),
     ("Chroma", Chroma.Collection(DOCUMENTS), True),
-    ("retrieve(question, n)", SimpleNamespace(retrieve=lambda question, number: DOCUMENTS[:number]), True),
+    ("retrieve(question, n)", SimpleNamespace(retrieve=lambda question, n: DOCUMENTS[:n]), True),
+    ("a generic __call__ beside retrieve", AnyCall(DOCUMENTS), True),
     ("retrieve(*, query, top_k)", SimpleNamespace(retrieve=lambda *, query, top_k=9: DOCUMENTS[:top_k]), True),
     ("a function (query, filters, k)", lambda query, filters=None, k=9: DOCUMENTS[:k] if filters is None else [], True),
     ("a function (query, *, limit)", lambda query, *, limit: DOCUMENTS[:limit], True),
@@ -250,6 +285,9 @@ def test_a_retriever_that_takes_no_number_is_asked_once_and_its_own_number_is_no
     )
     assert said in result.notes
     assert result.config["retriever"]["function"].endswith("libraries:Retriever.invoke")
+    told = {"hits": DOCUMENTS, "seconds": {"embed": 0.25}}
+    found = as_retriever(SimpleNamespace(retrieve=lambda query: told)).retrieve("Which?", 1)
+    assert (len(found.hits), found.complete, found.stages) == (1, False, (Stage("embed", 0.25),))
     with collect_notes() as notes:  # that it returns more than was wanted is no news
         found = as_retriever(LangChain.Retriever(DOCUMENTS * 3)).retrieve("Which?", 3)
     assert (len(found.hits), found.complete, notes) == (3, False, [])
@@ -286,12 +324,20 @@ def fails(*_args, **_options):
         (lambda *, query: fails(query), r"for example lambda query, k: search\(query\)\[:k\]"),
         (LangChain.Retriever, "Retriever is a class; pass an instance, Retriever"),
         (5, "5 is int; expected a Retriever, or a function .query, k. -> results, or an object of another library"),
+        (
+            SimpleNamespace(search=fails),
+            r"one of the methods retrieve, invoke, .*, similarity_search; for example lambda query, k: search\(query\)",
+        ),
         ("bm25", "retriever='bm25': no such file; expected a Retriever, or a function"),
         (pytest, "is module; expected a Retriever"),
         (SimpleNamespace(as_retriever=fails), r"pass what its as_retriever\(\) returns"),
         (
             SimpleNamespace(retrieve=lambda query, top_k, scope: fails()),
             r"cannot be asked with a question .* lambda query, k",
+        ),
+        (
+            SimpleNamespace(retrieve=lambda query, collection: fails()),
+            r"retrieve\(query, collection\) cannot be asked with .* lambda query, k: retriever\.retrieve\(",
         ),
         (
             SimpleNamespace(index=fails, retrieve=fails),
@@ -473,6 +519,26 @@ RERANKERS: list[tuple[str, Any, int]] = [
     ("texts as given, with scores", lambda query, texts: [(text, len(text)) for text in texts], 4),
     ("dicts as given, with scores", lambda query, texts: [{"text": text, "score": len(text)} for text in texts], 4),
     ("the best with scores", lambda query, texts: [(text, len(text)) for text in texts if len(text) > 5], 3),
+    ("a generator", lambda query, texts: (len(text) for text in texts), 4),
+    ("indexes with scores", lambda query, texts: [(n, len(text)) for n, text in enumerate(texts)][::-1], 4),
+    ("Sentence Transformers", lambda query, texts: [{"corpus_id": texts.index(FIRST), "score": np.float32(0.5)}], 1),
+    (
+        "Jina",
+        lambda query, texts: {
+            "results": [
+                {"index": index, "document": {"text": texts[index]}, "relevance_score": len(texts[index]) / 100}
+                for index in range(len(texts))
+            ]
+        },
+        4,
+    ),
+    (
+        "Cohere",
+        lambda query, texts: SimpleNamespace(
+            results=[SimpleNamespace(index=texts.index(FIRST), relevance_score=0.9, document=None)]
+        ),
+        1,
+    ),
     (
         "best first, not all with scores",
         lambda query, texts: [FIRST, *((text, 2) for text in texts if text != FIRST)],
@@ -498,10 +564,24 @@ def test_texts_with_a_score_that_is_no_finite_number_are_refused():
         reranker.scores("Which?", [FIRST, SECOND])
 
 
-def test_a_text_that_a_reranker_was_not_given_is_refused():
-    reranker = FunctionReranker(lambda query, texts: [texts[0], "made up"])
-    with pytest.raises(InputError, match="returned 'made up', which is none of the texts that it was given"):
-        reranker.scores("Which?", [FIRST, SECOND])
+@each(
+    ("returned", "message"),
+    [
+        ([FIRST, "made up"], "'made up', which is none of the texts that it was given; expected one finite number per"),
+        (["made up"], "'made up', which is none of the texts that it was given"),
+        ([(2, 0.5)], r"'\(2, 0.5\)', which is none of the texts"),
+        (
+            [{"document": FIRST, "score": 0.5}],
+            r"\[\{'document': .*\}\] for 2 texts; expected one finite number per text",
+        ),
+        ([(0.5, FIRST)], r"\[.*\] for 2 texts: type <U\d+; expected .* such as .*, or pairs \(text, score\)$"),
+        ([FIRST, [SECOND]], r"\[.*\] for 2 texts.*; expected one finite number"),
+        ([], r"shape \(0,\) for 2 texts"),
+    ],
+)
+def test_what_a_reranker_was_not_given_is_refused_in_one_line(returned, message):
+    with pytest.raises(InputError, match=f" returned {message}"):
+        FunctionReranker(lambda query, texts: returned).scores("Which?", [FIRST, SECOND])
 
 
 @each(

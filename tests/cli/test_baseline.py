@@ -142,13 +142,16 @@ def test_junit_has_the_notes_of_the_run_and_of_its_baseline(rag_eval, project):
 
 
 def test_a_junit_report_that_cannot_be_written_is_told_before_the_run_or_after_it(rag_eval, project):
-    refused = rag_eval(*FLAGS, "--junit", "docs")
-    assert refused.code == 2
-    assert "JUnit XML docs: is a folder" in refused.err
-    assert not (project / ".rag-eval").exists()
-    late = rag_eval(*FLAGS, "--junit", "own.py/gates.xml")
+    for place, why in (("docs", "is a folder"), ("own.py/gates.xml", "cannot be written"), ("/proc/x", "cannot be")):
+        refused = rag_eval(*FLAGS, "--junit", place)
+        assert refused.code == 2
+        assert f"JUnit XML {place}: {why}" in refused.err
+        assert not (project / ".rag-eval").exists()
+    with (project / "own.py").open("a") as file:
+        file.write("from pathlib import Path\ndef blocks(outcome):\n    Path('out').write_text('')\n")
+    late = rag_eval(*FLAGS, "--sink", "own:blocks", "--junit", "out/gates.xml")
     assert late.code == 2
-    assert "the JUnit XML own.py/gates.xml is not written: " in late.err
+    assert "the JUnit XML out/gates.xml is not written: " in late.err
     assert "4 answerable questions" in late.out
 
 

@@ -177,7 +177,7 @@ def test_a_question_that_exits_has_failed_and_is_shown(folder, step, option, par
     done = run(folder, step, option, part)
     assert done.returncode == 2
     assert "retrieve: SystemExit: called sys.exit(0) (own.py, line 12)" in done.stdout
-    assert "no question has a score (the first failed: SystemExit: called sys.exit(0) (own.py, line 12))" in done.stderr
+    assert "no question has a score (the first failed: SystemExit: called sys.exit(0) (own.py, line 12);" in done.stderr
     allowed = run(folder, step, option, part, "--allow-failures", "9")
     assert allowed.returncode == 2  # nothing was measured
 

@@ -252,10 +252,16 @@ def test_a_run_that_scores_nothing_ends_in_exit_code_2(rag_eval, folder):
     assert "no question has a score" in outcome.err
 
 
-def test_the_error_of_a_retriever_that_always_raises_says_why(rag_eval, folder):
+def test_the_error_of_a_retriever_that_always_raises_says_why(rag_eval, folder, monkeypatch):
     (folder / "own.py").write_text("def search(query, k):\n    raise RuntimeError('the index is gone')\n")
     outcome = rag_eval("run", *FLAGS, "--retriever", "own:search")
-    assert "error: no question has a score (the first failed: RuntimeError: the index is gone); the run" in outcome.err
+    told = "(the first failed: RuntimeError: the index is gone; run it with RAG_EVAL_DEBUG=1 to see where); the run"
+    assert f"error: no question has a score {told}" in outcome.err
+    assert "Traceback" not in outcome.err
+    monkeypatch.setenv("RAG_EVAL_DEBUG", "1")
+    outcome = rag_eval("run", *FLAGS, "--retriever", "own:search")
+    assert outcome.err.count("Traceback") == 1  # that of the first question
+    assert 'own.py", line 2, in search' in outcome.err
 
 
 def test_a_run_in_which_no_question_has_a_score_ends_in_exit_code_2_whatever_is_allowed(rag_eval, folder):

@@ -1,6 +1,7 @@
 """Where the result of a run goes: sinks by name and of one's own, by options, in files and in Python."""
 
 import json
+from types import SimpleNamespace
 
 import pytest
 
@@ -24,6 +25,8 @@ class Closed(Sink):
         raise ValueError("no token in DASH_TOKEN")
     def send(self, outcome):
         pass
+class Mute(Sink):
+    pass
 def compare(outcome):
     Path("compared").write_text(str(outcome.comparison.regressions("hit@2")))
 def down(outcome):
@@ -32,6 +35,9 @@ def leave(outcome):
     raise SystemExit(0)
 def interrupt(outcome):
     raise KeyboardInterrupt
+def block(outcome):
+    Path("step.md").unlink()
+    Path("step.md").mkdir()
 """
 
 
@@ -119,15 +125,15 @@ def test_an_interrupt_while_results_are_sent_loses_nothing(rag_eval, own):
 def test_a_sink_of_a_file_that_an_option_names_too_gets_the_run_once_and_is_required(rag_eval, own, monkeypatch):
     page = own / "step.md"
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(page))
-    keys = {"corpus": "docs", "dataset": "help.json", "retriever": "own:search", "sinks": ["step-summary"]}
+    keys = {"corpus": "docs", "dataset": "help.json", "retriever": "own:search", "sinks": ["own:block", "step-summary"]}
     (own / "run.json").write_text(json.dumps(keys))
     assert rag_eval("run", "run.json", "--sink", "step-summary").code == 0
     assert page.read_text().count("# search\n") == 1
-    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(own / "none" / "step.md"))
     assert rag_eval("run", "run.json").code == 0
-    refused = rag_eval("run", "run.json", "--sink", "step-summary")
-    assert refused.code == 2
-    assert "error: the run is not in the summary of the step, $GITHUB_STEP_SUMMARY: " in refused.err
+    page.rmdir()
+    failed = rag_eval("run", "run.json", "--sink", "own:block", "--sink", "step-summary")
+    assert failed.code == 2
+    assert "error: the run is not in the summary of the step, $GITHUB_STEP_SUMMARY: " in failed.err
 
 
 def test_an_interrupt_while_the_folder_is_written_keeps_the_answers(rag_eval, own, monkeypatch):
@@ -150,11 +156,14 @@ def test_an_interrupt_while_the_folder_is_written_keeps_the_answers(rag_eval, ow
     ("sink", "told"),
     [
         ("own:Closed", "sink Closed: ValueError: no token in DASH_TOKEN"),
+        ("own:Mute", "sink 'own:Mute' does not define send, which every Sink does"),
         ("own:sent", "module 'own' has no 'sent'; did you mean 'send'?"),
         ("nothing", "sink 'nothing' is unknown; there are folder, junit, langsmith, step-summary"),
         ("junit", "sink 'junit' needs path, as in junit:path=..."),
         ("junit:path=5", "5 is not a path; expected one, such as 'docs' or Path('docs')"),
         ("folder:root=0.5", "root=0.5 is not a path; expected one, such as 'runs'"),
+        ("step-summary", "$GITHUB_STEP_SUMMARY: none/step.md cannot be written (No such file or directory)"),
+        ("junit:path=own.py/gates.xml", "JUnit XML own.py/gates.xml: cannot be written"),
         ("junit:path=docs", "docs: is a folder, and is not the JUnit XML of an earlier run; choose another file"),
         (
             "own:ANSWERS",
@@ -162,7 +171,10 @@ def test_an_interrupt_while_the_folder_is_written_keeps_the_answers(rag_eval, ow
         ),
     ],
 )
-def test_a_sink_that_cannot_be_sent_anything_is_refused_before_anything_is_asked(rag_eval, own, sink, told):
+def test_a_sink_that_cannot_be_sent_anything_is_refused_before_anything_is_asked(
+    rag_eval, own, monkeypatch, sink, told
+):
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", "none/step.md")
     outcome = rag_eval(*FLAGS, "--sink", sink)
     assert outcome.code == 2
     assert told in outcome.err
@@ -244,7 +256,8 @@ def test_a_result_that_cannot_be_saved_is_sent_and_in_the_error(tmp_path, monkey
         (["nothing"], "sink 'nothing' is unknown"),
         ([Kept], "Kept is a class; pass an instance"),
         ([lambda: None], "cannot be called as a sink, with \\(outcome\\)"),
-        ([5], "5 is int; expected a Sink, or a function \\(outcome\\)"),
+        ([5], "5 is int; expected a Sink, or a function \\(outcome\\) -> anything; for example lambda outcome: "),
+        ([SimpleNamespace(send=print)], "is SimpleNamespace; expected a Sink"),
         ("langsmith", "sink 'langsmith' needs dataset"),
     ],
 )

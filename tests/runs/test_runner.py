@@ -208,7 +208,7 @@ def test_what_no_metric_could_give_is_no_zero_where_unscored_queries_count_as_ze
         ("a text", "returned str; expected a list"),
         ({"text": "x"}, r"returned dict with the keys \['text'\]; expected a list"),
         (7, "returned int; expected a list"),
-        ([5], "returned a result of type int; expected a text, a chunk, or a dict"),
+        ([5], "returned a result of type int, 5; expected a text, a chunk, a pair"),
         ([{"source": "d", "page": 3}], r"keys \['page', 'source'\]"),
         ([{"doc_id": None}], r"keys \['doc_id \(None\)'\]; expected 'text', or"),
         ([place(5, 2)], "start=5, end=2; expected "),

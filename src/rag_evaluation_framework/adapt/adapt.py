@@ -8,16 +8,17 @@ import inspect
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
+from time import perf_counter
 from types import ModuleType, SimpleNamespace
 from typing import Any, Literal, NamedTuple, Never, Protocol, TypeAlias, cast
 
 from ..base.coroutines import resolved
 from ..base.exits import outcome
 from ..base.outside import class_name, error_text, shown
-from ..data import Retrieval
 from ..errors import ConfigError
-from .results import as_hits
+from .results import as_retrieval
 
 # What type checkers accept beside our contracts: functions, and objects of other libraries by one method.
 
@@ -187,7 +188,6 @@ _METHODS: Mapping[Kind, tuple[str, ...]] = {
         *("aembed_documents", "aget_text_embedding_batch"),
     ),
     "reranker": ("compress_documents", "postprocess_nodes", "rerank", "run"),
-    "sink": ("send",),
 }
 """The methods by which an object is of a kind, best first: what tells positions, costs least or waits for nothing."""
 
@@ -226,20 +226,22 @@ def as_function(kind: Kind, given: Any, owner: str = "") -> Callable[..., Any]:
     where = f"{owner}: {kind}=" if owner else ""
     if isinstance(given, type):
         raise ConfigError(f"{where}{given.__name__} is a class; pass an instance, {given.__name__}(...)")
-    if inspect.ismethod(given) and given.__name__ in _METHODS[kind]:
+    if inspect.ismethod(given) and given.__name__ in _METHODS.get(kind, ()):
         return _MAKERS[kind](given.__self__, given.__name__)
     is_function = callable(given) and (inspect.isroutine(cast("Any", given)) or type(given) is partial)
-    is_called = kind == "retriever" and callable(given) and _binds(given, "", 1)
+    # What takes any number of arguments does not tell that it answers questions.
+    is_called = kind == "retriever" and callable(given) and _binds(given, "", 1) and not _binds(given, *range(99))
     own = None if is_function or is_called else method_of(kind, given)
     if own is None:
         if callable(given):
             return _checked(kind, given, where)
-        hint = "; pass what its as_retriever() returns" if kind == "retriever" and _has(given, "as_retriever") else ""
-        contract = kind.capitalize()
+        contract, takes, methods = kind.capitalize(), _TAKES[kind], ", ".join(_METHODS.get(kind, ())[:6])
+        is_near = kind == "retriever" and _has(given, "as_retriever")
         raise ConfigError(
             f"{where}{shown(given)} is {class_name(given)}; expected {'an' if contract[0] in 'AEIOU' else 'a'} "
-            f"{contract}, or a function {_TAKES[kind]}, or an object of another library with a method such as "
-            f"{' or '.join(_METHODS[kind][:2])}{hint}"
+            f"{contract}, or a function {takes}"
+            f"{f', or an object of another library with one of the methods {methods}' if methods else ''}; "
+            f"{'pass what its as_retriever() returns' if is_near else f'for example {takes.line}'}"
         )
     method, contract = _CONTRACT_METHODS.get(kind, ("", ""))
     if method and _has(given, method) and own in ("retrieve", "chunk", "embed"):
@@ -261,7 +263,7 @@ def method_of(kind: Kind, given: Any) -> str | None:
     """Return the method by which an object is of a kind; None if it has none, and of modules and texts."""
     if isinstance(given, ModuleType | str):
         return None
-    return next((name for name in _METHODS[kind] if _has(given, name)), None)
+    return next((name for name in _METHODS.get(kind, ()) if _has(given, name)), None)
 
 
 def _has(given: Any, name: str) -> bool:
@@ -345,7 +347,6 @@ def _retriever(owner: Any, name: str) -> Callable[[str, int], Any]:
     first = next(iter(taken.values()), None)
     k_name = next((each for each in _K if each in taken), "")
     is_pipeline = name.startswith("run") and first is not None and first.name == "data" and _has(owner, "inputs")
-    by_position = not k_name and not _binds(method, "") and _binds(method, "", 1)
 
     def arguments(query: str, k: int) -> tuple[tuple[Any, ...], dict[str, Any]]:
         named: dict[str, Any] = {k_name: k} if k_name else {}
@@ -358,15 +359,16 @@ def _retriever(owner: Any, name: str) -> Callable[[str, int], Any]:
             asked = _made(_LLAMA_INDEX, "QueryBundle", query_str=query)
         if first is not None and first.kind is first.KEYWORD_ONLY:
             return (), {first.name: asked, **named}
-        return ((asked, k) if by_position else (asked,)), named
+        return (asked,), named
 
     def ask(query: str, k: int) -> Any:
         args, kwargs = arguments(query, k)
+        start = perf_counter()
         found = resolved(method(*args, **kwargs))
-        if k_name or by_position:
+        if k_name:
             return found
-        hits = as_hits(found, source, k + 1, asked=False)
-        return Retrieval(hits[:k], complete=len(hits) <= k)  # asking again would give no more
+        told = as_retrieval(found, source, k + 1, start, asked=False)
+        return replace(told, hits=told.hits[:k], complete=len(told.hits) <= k)  # asking again would give no more
 
     args, kwargs = ((), {}) if is_pipeline else arguments("", 1)
     if not is_pipeline and not _binds(method, *args, **kwargs):
@@ -472,5 +474,4 @@ _MAKERS: Mapping[Kind, Callable[[Any, str], Callable[..., Any]]] = {
     "chunker": _chunker,
     "embedder": _embedder,
     "reranker": _reranker,
-    "sink": getattr,
 }

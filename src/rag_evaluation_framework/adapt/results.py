@@ -3,9 +3,9 @@
 from collections.abc import AsyncIterable, Callable, Iterable, Mapping, Sequence, Set, Sized
 from contextlib import suppress
 from dataclasses import replace
-from itertools import chain, islice
+from itertools import chain, filterfalse, islice
 from math import inf, isfinite, nan
-from numbers import Real
+from numbers import Integral, Real
 from pathlib import PurePath
 from time import perf_counter
 from types import NoneType
@@ -73,6 +73,9 @@ _INSIDE = ("node", "document", "payload")
 _ATTRIBUTES = (*chain(*_KEYS), *SOURCE_KEYS, *_SPLITTER_STARTS[:3], *METADATA_KEYS, "node", "payload", "ref_doc_id")
 """What is read of the objects of other libraries."""
 
+_INDEXES, _WORTHS = ("index", "corpus_id"), ("score", "relevance_score")
+"""The keys under which rerankers have the index of a text, and its score: Cohere, Jina, Sentence Transformers."""
+
 _RUN_OUTPUTS = ("retrieved_chunk_ids", "retrieved_spans", "hits")
 _LISTS = ("documents", "nodes", "source_nodes", "source_documents", "context", "results", "matches", "points", "chunks")
 """Where dicts and objects of other libraries keep all results: Haystack, LlamaIndex, LangChain, Qdrant and Pinecone."""
@@ -81,23 +84,27 @@ _COLUMNS = {"ids": "id", "documents": "text", "texts": "text", "metadatas": "met
 """The columns of Chroma, and the keys that they are; others are called like the keys themselves."""
 
 
-def as_retrieval(results: Any, source: str, k: int, asked: float | None = None) -> Retrieval:
+def as_retrieval(
+    results: Any, source: str, k: int, since: float | None = None, *, asked: bool = True, stored: bool = False
+) -> Retrieval:
     """Read the result of a retriever: its first `k` hits, and the other fields of a `Retrieval` as plain values.
 
     Args:
         results: What `as_hits` reads.
         source: The retriever's name, for messages.
         k: How many results are read, of an answer without end too.
-        asked: When it was asked, by `perf_counter`: what the seconds of a mapping leave of the time since then is the
+        since: When it was asked, by `perf_counter`: what the seconds of a mapping leave of the time since then is the
             stage `other`, so that all stages together are as long as the answer took.
+        asked: As of `as_hits`.
+        stored: As of `as_hits`.
 
     Raises:
         UnreadableAnswer: It is nothing of the kind, or a field holds something else than it is for.
     """
-    hits = as_hits(results, source, k)
+    hits = as_hits(results, source, k, asked=asked, stored=stored)
     if is_mapping(results):
         told = _told_stages(results.get("seconds"), source)
-        left = 0.0 if asked is None else perf_counter() - asked - sum(stage.seconds or 0.0 for stage in told)
+        left = 0.0 if since is None else perf_counter() - since - sum(stage.seconds or 0.0 for stage in told)
         return Retrieval(hits, (*told, Stage(OTHER, left)) if told and left > 0 else told)
     if not isinstance(results, Retrieval):
         return Retrieval(hits)
@@ -129,7 +136,9 @@ def one_each(rankings: Any, questions: int, source: str) -> list[Any]:
     return listed
 
 
-def as_hits(results: Any, source: str, most: int | None = None, *, asked: bool = True) -> tuple[Hit, ...]:
+def as_hits(
+    results: Any, source: str, most: int | None = None, *, asked: bool = True, stored: bool = False
+) -> tuple[Hit, ...]:
     """Read what a retriever returned as hits, in plain values.
 
     Args:
@@ -139,33 +148,30 @@ def as_hits(results: Any, source: str, most: int | None = None, *, asked: bool =
         source: The retriever's name, for messages.
         most: How many are read, of an iterable without end too; by default all.
         asked: Whether it was asked for so many, so that more of them are noted.
+        stored: Whether scores that grow are kept, as those of a file, whose order is not known yet.
 
     Raises:
         UnreadableAnswer: It is nothing of the kind.
     """
-    results = all_results(results, source)
+    results = all_results(results, source, most)
     if not _is_ranked(results):
         raise UnreadableAnswer(
             f"{source} returned {class_name(results)}; expected a list of texts, chunks or dicts, best first"
         )
     if asked and most is not None and isinstance(results, Sized) and len(results) > most:
         note(f"{source} returned more results than it was asked for; the first ones were read")
-    listed = [*islice(results, most)]
-    hits = tuple(_sound(_as_hit(result, source), source) for result in listed)
+    hits = tuple(_sound(_as_hit(result, source), source) for result in islice(results, most))
     scores = [hit.score for hit in hits if hit.score is not None]
-    if (
-        len(scores) == len(hits) > 1
-        and scores[0] < scores[-1]
-        and scores == sorted(scores)
-        and all(map(pair_of, listed))
-    ):
-        note(f"{source} returned numbers that grow with the rank; they are distances, and were left out")
+    if not stored and len(scores) == len(hits) > 1 and scores[0] < scores[-1] and scores == sorted(scores):
+        note(f"{source} returned scores that grow with the rank, as distances do; they were left out")
         return tuple(replace(hit, score=None) for hit in hits)
     return hits
 
 
-def all_results(returned: Any, source: str) -> Any:
+def all_results(returned: Any, source: str, most: int | None = None) -> Any:
     """Return the results in what was returned: of a mapping, a DataFrame or an object of another library its list.
+
+    Of an asynchronous iterable no more than `most` are read.
 
     Raises:
         UnreadableAnswer: It is a mapping, and none of these.
@@ -175,7 +181,7 @@ def all_results(returned: Any, source: str) -> Any:
     if is_mapping(returned):
         returned = _of_mapping(returned, source)
     if hasattr(returned, "__aiter__"):
-        return resolved(_awaited(returned))
+        return resolved(_awaited(returned, most))
     if (rows := frame_rows(returned)) is not None:
         return rows
     if type(returned) not in (list, tuple):
@@ -183,8 +189,13 @@ def all_results(returned: Any, source: str) -> Any:
     return returned
 
 
-async def _awaited(results: AsyncIterable[Any]) -> list[Any]:
-    return [result async for result in results]
+async def _awaited(results: AsyncIterable[Any], most: int | None) -> list[Any]:
+    listed: list[Any] = []
+    async for result in results:
+        listed.append(result)
+        if len(listed) == most:
+            break
+    return listed
 
 
 def _told_stages(seconds: Any, source: str) -> tuple[Stage, ...]:
@@ -306,8 +317,9 @@ def _as_hit(result: Any, source: str) -> Hit:
             return _from_mapping(fields, source, class_name(result))
         case _:
             raise UnreadableAnswer(
-                f"{source} returned a result of type {class_name(result)}; expected a text, a chunk, or a dict with "
-                "'text', or with 'doc_id', 'start' and 'end'"
+                f"{source} returned a result of type {class_name(result)}, {one_line(shown(result))}; expected a text, "
+                "a chunk, a pair (text, score), or a dict with 'text', or with 'doc_id', 'start' and 'end'"
+                f"{'; of lists in a list, as Chroma has, return [0]' if isinstance(result, list) else ''}"
             )
 
 
@@ -488,8 +500,9 @@ def as_pieces(returned: Any, source: str, text: str) -> list[Piece]:
 
 def _listed(returned: Any, source: str) -> Any:
     """Return the pieces in what was returned, if it is a mapping or an asynchronous iterable of them."""
-    is_listing = is_mapping(returned) and not returned.keys().isdisjoint(("documents", "chunks", "nodes"))
-    return all_results(returned, source) if is_listing or hasattr(returned, "__aiter__") else returned
+    is_listing = is_mapping(returned) and not returned.keys().isdisjoint(("documents", "chunks", "nodes", "results"))
+    is_inside = is_listing or hasattr(returned, "__aiter__") or hasattr(returned, "results")
+    return all_results(returned, source) if is_inside else returned
 
 
 def _piece(given: Any, text: str) -> Piece | None:
@@ -540,10 +553,9 @@ def _array(
     try:
         numbers = plain_array(returned)
     except UNREADABLE as error:
-        told = one_line(shown(returned))
-        raise UnreadableAnswer(
-            f"{source} returned {told} for {len(texts)} texts: {error_message(error)}; {expected}"
-        ) from error
+        told, why = one_line(shown(returned)), error_message(error).partition("; expected")[0]
+        more = "" if why[:40] in told else f": {why}"
+        raise UnreadableAnswer(f"{source} returned {told} for {len(texts)} texts{more}; {expected}") from error
     if not fits(numbers.shape):
         told = f"shape {numbers.shape}" if numbers.ndim else one_line(shown(returned))
         raise UnreadableAnswer(f"{source} returned {told} for {len(texts)} texts; {expected}")
@@ -560,7 +572,10 @@ def _array(
 
 # What a reranker may return, and how it is read as scores.
 
-_SCORES = "expected one finite number per text, in their order, higher is better"
+_SCORES = (
+    "expected one finite number per text, in their order, higher is better, such as [score(query, text) for text in "
+    "texts], or pairs (text, score)"
+)
 
 
 def as_scores(returned: Any, source: str, texts: Sequence[str]) -> NDArray[np.float64]:
@@ -568,36 +583,37 @@ def as_scores(returned: Any, source: str, texts: Sequence[str]) -> NDArray[np.fl
 
     Args:
         returned: Numbers; or the texts, or documents or nodes of other libraries with them: by their scores if each
-            has one, as pairs of a text and a number have, else best first. Those that are left out follow in the order
-            in which they were given.
+            has one, as pairs of a text and a number have, else best first. In place of a text may stand its index, as
+            in `(index, score)` and in the `results` of Cohere and Jina. Those that are left out follow in the order in
+            which they were given.
         source: What returned it, for messages.
         texts: What was scored, each text once.
 
     Raises:
         UnreadableAnswer: They are something else.
     """
-    if (order := _order(returned, source, texts)) is not None:
-        return order
-    return _array(returned, source, texts, lambda shape: shape == (len(texts),), _SCORES, np.float64)
+    given = _listed(returned, source)
+    if hasattr(given, "__next__"):
+        given = items(given, source, len(texts) + 1)
+    if isinstance(given, list | tuple) and given and not isinstance(given[0], Real):
+        ranked = [_ranked(each, texts) for each in given]
+        if all(text is not None for text, _ in ranked):
+            return _order(ranked, source, texts)
+    return _array(given, source, texts, lambda shape: shape == (len(texts),), _SCORES, np.float64)
 
 
-def _order(returned: Any, source: str, texts: Sequence[str]) -> NDArray[np.float64] | None:
-    """Return the scores that an order of the texts stands for; None if what was returned is no list of texts."""
-    listed = _listed(returned, source)
-    if not isinstance(cast("object", listed), list | tuple):
-        return None
-    found = [pair[0] if (pair := pair_of(each)) else each for each in listed]
-    told = [piece.text for each in found if (piece := _piece(each, "")) is not None]
-    if len(told) < len(listed) or set(texts).isdisjoint(told):
-        return None
-    scores = [_told_score(each) for each in listed]
+def _order(ranked: Sequence[tuple[Any, float | None]], source: str, texts: Sequence[str]) -> NDArray[np.float64]:
+    """Return the scores that an order of the texts stands for."""
+    told, scores = [text for text, _ in ranked], [score for _, score in ranked]
+    if unknown := [*filterfalse(set(texts).__contains__, told)]:
+        raise UnreadableAnswer(
+            f"{source} returned {shown(unknown[0])}, which is none of the texts that it was given; {_SCORES}"
+        )
     if None not in scores:
         numbers = _array(scores, source, told, bool, _SCORES, np.float64)
         best_first: list[int] = np.argsort(-numbers, kind="stable").tolist()
         told = [told[index] for index in best_first]
     ranks = {text: rank for rank, text in reversed([*enumerate(told)])}
-    if unknown := [text for text in told if text not in set(texts)]:
-        raise UnreadableAnswer(f"{source} returned {shown(unknown[0])}, which is none of the texts that it was given")
     if len(ranks) < len(texts):
         note(
             f"{source} left out some of the texts that it was given; they follow in their first order. Let it return "
@@ -606,12 +622,23 @@ def _order(returned: Any, source: str, texts: Sequence[str]) -> NDArray[np.float
     return np.array([len(told) - ranks[text] if text in ranks else 0 for text in texts], dtype=np.float64)
 
 
-def _told_score(given: Any) -> float | None:
-    """Return the score that a reranker gave a text; None if it gave none."""
-    if isinstance(given, str):
-        return None
-    score = pair[1] if (pair := pair_of(given)) else fields_of(given).get("score")
-    return float(score) if isinstance(score, Real) and not is_truth(score) else None
+def _ranked(given: Any, texts: Sequence[str]) -> tuple[str | None, float | None]:
+    """Return a text of a reranker, and the score that it gave it; None for what it did not give."""
+    fields: Mapping[str, Any]
+    match given:
+        case str():
+            return plain_text(given), None
+        case (Integral() as index, Real() as score):
+            fields = {"index": index, "score": score}
+        case (found, Real() as score):
+            fields = {**({"text": found} if isinstance(found, str) else fields_of(found)), "score": score}
+        case _:
+            fields = {**{name: _attribute(given, name) for name in (*_INDEXES, *_WORTHS)}, **fields_of(given)}
+    own, place, worth = [_known(fields, keys) for keys in (TEXT_KEYS, _INDEXES, _WORTHS)]
+    named = plain_text(own) if isinstance(own, str) else None
+    if named not in texts and isinstance(place, Integral) and not is_truth(place):
+        named = texts[int(place)] if 0 <= int(place) < len(texts) else shown(given)
+    return named, float(worth) if isinstance(worth, Real) and not is_truth(worth) else None
 
 
 # What a chunker that knows places, a vector store, a reranker or the list of a retriever may return: chunks.

@@ -1,11 +1,14 @@
 """Rankings: what was found for every query, as deep as any cutoff reaches, or what went wrong."""
 
+import logging
+import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from math import isnan
 from numbers import Integral, Real
+from threading import Event
 from typing import Any, Literal, Self, cast
 
 import numpy as np
@@ -13,7 +16,7 @@ from numpy.typing import NDArray
 
 from ..base.exits import exit_text
 from ..base.outside import class_name, error_message, shown
-from ..errors import DatasetError, QueryFailed
+from ..errors import DatasetError, QueryFailed, RagEvalError
 from .chunks import AnyChunk
 from .columns import Integers, Numbers, OnDemand
 from .cutoffs import Cutoff
@@ -23,6 +26,10 @@ from .queries import Query
 from .values import items
 
 # Failures: what went wrong for one query, as data or, if that is asked for, as an error.
+
+_log = logging.getLogger(__name__.partition(".")[0])
+_told_where = Event()
+"""Whether the traceback of a failure was logged: that of the first, as others tell nothing more as a rule."""
 
 OnError = Literal["collect", "raise"]
 """What becomes of a query that fails: data, or the error that ends the run."""
@@ -44,7 +51,13 @@ class Failure:
 
     @classmethod
     def of(cls, stage: str, error: BaseException) -> "Failure":
-        """Return the failure that an error of a component stands for."""
+        """Return the failure that an error of a component stands for; on request log where it is, if it is not ours.
+
+        That is not kept, as runs of the same code elsewhere, or with other lines above, would differ.
+        """
+        if os.environ.get("RAG_EVAL_DEBUG") and not isinstance(error, RagEvalError) and not _told_where.is_set():
+            _told_where.set()
+            _log.error(stage, exc_info=error)
         message = exit_text(error) if isinstance(error, SystemExit) else error_message(error)
         return cls(stage, class_name(error), message)
 

@@ -428,7 +428,7 @@ class RetrieverConformance(ABC):
             rankings = retriever.retrieve_many(queries, 4)
             assert len(rankings) == len(queries), f"{len(rankings)} rankings for {len(queries)} questions"
             for query, ranking in zip(queries, rankings, strict=True):
-                hits = as_hits(ranking, retriever.name)
+                hits = as_hits(ranking, retriever.name, stored=True)
                 _assert_same(hits, _ranking(retriever, query, 4), f"{query!r}, among many and alone")
             assert list(retriever.retrieve_many([], 4)) == [], "no questions have no rankings"
 
@@ -448,7 +448,7 @@ class RetrieverConformance(ABC):
 
 
 def _ranking(retriever: Retriever, query: str, k: int) -> Ranking:
-    return as_hits(retriever.retrieve(query, k), retriever.name)
+    return as_hits(retriever.retrieve(query, k), retriever.name, stored=True)
 
 
 def _assert_same(got: Ranking, expected: Ranking, what: str) -> None:

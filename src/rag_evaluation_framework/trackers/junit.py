@@ -5,7 +5,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..base.files import checked_path, open_at_once, write_over
+from ..base.files import checked_path, open_at_once, temporary_folder, write_over
 from ..contracts.roles import Outcome, Sink
 from ..errors import ConfigError, SaveFailed
 from ..report.junit import gates_as_junit
@@ -33,17 +33,27 @@ class JUnitSink(Sink):
         return f"the JUnit XML {self.path} is not written"
 
     def prepare(self) -> None:
-        """Remove the JUnit XML of an earlier run, which would be taken for that of this one if this one fails early.
+        """Remove the JUnit XML of an earlier run, and see that another can be written.
 
-        Nothing else is removed or replaced, whatever it is.
+        It would be taken for that of this run if this one fails early. Nothing else is removed or replaced, whatever it
+        is.
 
         Raises:
-            ConfigError: Something else is there, or it cannot be read.
+            ConfigError: Something else is there, or it cannot be read or written.
         """
+        self._remove_earlier()
+        try:
+            with temporary_folder(next(filter(Path.exists, Path(self.path).absolute().parents))):
+                pass
+        except OSError as error:
+            why = f"cannot be written ({store.reason(error)}); choose another file, such as gates.xml"
+            raise ConfigError(f"JUnit XML {self.path}: {why}") from error
+
+    def _remove_earlier(self) -> None:
         path = Path(self.path)
         try:
             mode = path.lstat().st_mode
-        except OSError:  # there is none, or it cannot be written either, which is told later
+        except OSError:  # there is none, or it cannot be written either
             return
         begin = b""
         if stat.S_ISREG(mode):

@@ -3,6 +3,7 @@
 import os
 from dataclasses import dataclass
 
+from ..base.exits import errors_as
 from ..base.files import checked_path
 from ..contracts.roles import Outcome, Sink
 from ..errors import ConfigError, SaveFailed
@@ -22,16 +23,19 @@ class StepSummarySink(Sink):
         return f"the run is not in the summary of the step, ${_VARIABLE}"
 
     def prepare(self) -> None:
-        """See that there is a step.
+        """See that there is a step, and that its file can be written; it is made if there is none.
 
         Raises:
-            ConfigError: There is none.
+            ConfigError: There is none, or it cannot.
         """
         if not os.environ.get(_VARIABLE):
             raise ConfigError(
                 f"step summary: ${_VARIABLE} is not set; GitHub Actions sets it to the file of the step's summary. "
                 "Elsewhere, leave it out: the same is in the summary.md of the run"
             )
+        path = checked_path(os.environ[_VARIABLE], ConfigError)
+        with errors_as(lambda error: ConfigError(f"${_VARIABLE}: {path} cannot be written ({store.reason(error)})")):
+            path.open("a").close()
 
     def send(self, outcome: Outcome) -> None:
         """Add the run.

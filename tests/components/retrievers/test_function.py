@@ -217,18 +217,18 @@ class TestAsHits:
 
     def test_without_seconds_the_stages_are_not_told(self):
         assert as_retrieval({"hits": ["Hello", "World"]}, "search", 2).stages == ()
-        assert as_retrieval({"hits": ["Hello"]}, "search", 1, asked=perf_counter() - 5).stages == ()
+        assert as_retrieval({"hits": ["Hello"]}, "search", 1, since=perf_counter() - 5).stages == ()
 
     def test_what_the_stages_leave_of_the_time_an_answer_took_is_a_stage(self):
         told = {"hits": ["Hello"], "seconds": {"embed": 0.25, "search": None}}
         before = perf_counter()
-        *stages, other = as_retrieval(told, "search", 1, asked=before - 5).stages
+        *stages, other = as_retrieval(told, "search", 1, since=before - 5).stages
         took = perf_counter() - before
         assert stages == [Stage("embed", 0.25), Stage("search", None)]
         assert other.name == "other"
         assert 4.75 <= other.seconds <= 4.75 + took + 1e-6
         told = {"hits": ["Hello"], "seconds": {"embed": 99.0}}
-        assert as_retrieval(told, "search", 1, asked=perf_counter()).stages == (Stage("embed", 99.0),)
+        assert as_retrieval(told, "search", 1, since=perf_counter()).stages == (Stage("embed", 99.0),)
 
     def test_more_than_was_asked_for_is_cut_and_told(self):
         with collect_notes() as notes:

@@ -1,6 +1,6 @@
 """What a reranker gets wrong is told by its name, with what it returned."""
 
-from itertools import count
+from itertools import count, repeat
 
 import numpy as np
 import pytest
@@ -65,7 +65,7 @@ SCORES = {
     "a column": (lambda texts: np.ones((3, 1)), r"shape \(3, 1\) for 3 texts"),
     "one": (lambda texts: 0.5, "0.5 for 3 texts"),
     "nothing": (lambda texts: None, "None for 3 texts"),
-    "texts": (lambda texts: ["0.5", "0.1", "0.7"], r"\['0.5', '0.1', '0.7'\] for 3 texts"),
+    "texts": (lambda texts: ["0.5", "0.1", "0.7"], "'0.5', which is none of the texts"),
     "nan": (lambda texts: [1.0, float("nan"), 2.0], "NaN or infinity for 1 of 3 texts, the first: 'refund two'"),
     "infinity": (
         lambda texts: [1.0, 2.0, -np.inf],
@@ -73,7 +73,7 @@ SCORES = {
     ),
     "none among them": (lambda texts: [1.0, None, 2.0], r"\[1.0, None, 2.0\] for 3 texts"),
     "complex": (lambda texts: [1.0, 2j, 2.0], r"\[1.0, 2j, 2.0\] for 3 texts"),
-    "a generator": (lambda texts: (1.0 for _ in texts), "<generator .* for 3 texts"),
+    "a generator without end": (lambda texts: repeat(1.0), r"shape \(4,\) for 3 texts"),
     "dicts": (lambda texts: [{"score": 1.0} for _ in texts], r"\[\{'score': 1.0.* for 3 texts"),
 }
 

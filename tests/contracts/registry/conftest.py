@@ -20,6 +20,10 @@ class Lines(rag.Chunker):
 class Holder:
     Lines = Lines
 
+class Finder:
+    def retrieve(self, query, k):
+        return [query] * k
+
 def search(query, k):
     return [query] * k
 """

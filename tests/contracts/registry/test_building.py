@@ -197,8 +197,15 @@ class TestErrors:
             ("metric", "span_recall:k=5", "it has none"),
             ("chunker", "no_such_module:C", "'no_such_module' cannot be imported: No module named .*; looked for in /"),
             ("chunker", "json:dunps", r"module 'json' has no 'dunps'; did you mean 'dumps'\?"),
+            (
+                "chunker",
+                "json.py:dumps",
+                r"expected a module, no file; did you mean json:dumps\?",
+            ),
+            ("retriever", "own.parts.search", "one of your own is written own.parts:search$"),
+            ("retriever", "own.py", "one of your own is written module:attribute$"),
         ],
-        ids=["another kind", "unknown", "private", "no parameters", "no module", "no attribute"],
+        ids=["another kind", "unknown", "private", "no parameters", "no module", "no attribute", "file", "dot", "both"],
     )
     def test_what_does_not_exist_is_refused_with_what_does(self, kind, given, message):
         with pytest.raises(ConfigError, match=message):
@@ -212,6 +219,10 @@ class TestErrors:
     def test_a_missing_attribute_is_named(self, own_parts):
         with pytest.raises(ConfigError, match=f"module '{own_parts}' has no 'Nothing'"):
             build("chunker", f"{own_parts}:Nothing")
+
+    def test_a_class_that_is_no_component_is_refused_with_what_is_one(self, own_parts):
+        with pytest.raises(ConfigError, match=r"is the class Finder; .*, or an instance of a class with retrieve\("):
+            build("retriever", f"{own_parts}:Finder")
 
     @pytest.mark.parametrize("reference", [":search", "./search.py:find", "..search:find", "search.:find"])
     def test_what_cannot_be_a_module_is_refused(self, reference):

@@ -50,8 +50,8 @@ class FunctionReranker(OwnFunction[OwnReranker], ScoringReranker):
     """A plain function `(query, texts) -> scores`, or a reranker of another library.
 
     Scores are one finite number per text, higher is better; or the texts are returned, best first, or in any order if
-    each has its score, such as `(text, score)`. The function gets each distinct text once, and may be a coroutine
-    function. An object reranks by its `compress_documents`, `postprocess_nodes`, `rerank` or `run`.
+    each has its score, such as `(text, score)` or `(index, score)`. The function gets each distinct text once, and may
+    be a coroutine function. An object reranks by its `compress_documents`, `postprocess_nodes`, `rerank` or `run`.
 
     Attributes:
         function: What scores the texts of the candidates; of an object, the function that calls it.

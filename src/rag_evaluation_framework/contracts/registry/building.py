@@ -92,8 +92,9 @@ def what_it_is(target: Any) -> str:
     if not inspect.isclass(target):
         home = f" of {_home(target)}" if isinstance(target, FunctionType | MethodType) else ""
         return f"of type {type(target).__name__}{outcome(lambda: f'{signature_of(target)}{home}', lambda _: '')}"
-    kept = [CONTRACTS[kind] for kind in KINDS if issubclass(target, contract_of(kind))]
-    return f"the class of a {kept[0]}" if kept else f"the class {target.__name__}"
+    # An engine is whatever has its method, as a retriever of one's own has.
+    kept = [CONTRACTS[kind] for kind in KINDS if kind != "engine" and issubclass(target, contract_of(kind))]
+    return f"a subclass of {kept[0]}" if kept else f"the class {target.__name__}"
 
 
 def _written(target: Any) -> Any:
@@ -135,9 +136,11 @@ def load(kind: Kind, name: str, *, imports: bool = True) -> Callable[..., Any]:
     elif name in built_in(kind):
         raise ConfigError(f"{kind} {shown(name)} is a whole system; name it itself, as engine (--engine)")
     elif ":" not in name:
+        module, _, attribute = name.rpartition(".")
+        own = f"{module}:{attribute}" if module and attribute != "py" else "module:attribute"
         raise ConfigError(
             f"{kind} {shown(name)} is unknown; {_hint(kind, name)}there are {', '.join(components(kind))}; one of your "
-            "own is written module:attribute"
+            f"own is written {own}"
         )
     elif imports:
         target = load_attribute(name)
@@ -163,7 +166,10 @@ def load(kind: Kind, name: str, *, imports: bool = True) -> Callable[..., Any]:
         )
     elif takes:
         expected += f", or {OWN_FUNCTION} ({takes})"
-    raise ConfigError(f"{kind} {name!r} is {what_it_is(target)}; expected {expected}")
+    raise ConfigError(
+        f"{kind} {name!r} is {what_it_is(target)}; expected {expected}"
+        f"{', or an instance of a class with retrieve(query, k)' if kind == 'retriever' else ''}"
+    )
 
 
 def _hint(kind: Kind, name: str) -> str:
@@ -218,6 +224,8 @@ def build(kind: Kind, component: Any, *, imports: bool = True) -> Any:
             asked.__module__, _, asked.__qualname__ = name.partition(":")
             return asked
         return target
+    if undefined := ", ".join(sorted(getattr(target, "__abstractmethods__", ()))):
+        raise ConfigError(f"{kind} {name!r} does not define {undefined}, which every {CONTRACTS[kind]} does")
     try:
         accepted = signature_of(target).parameters
     except ValueError as error:

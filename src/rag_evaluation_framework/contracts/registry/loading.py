@@ -68,6 +68,8 @@ def load_installed(reference: str) -> Any:
     module_name, _, attribute = reference.partition(":")
     if not all(part.isidentifier() for part in (*module_name.split("."), *attribute.split("."))):
         raise ConfigError(f"{reference!r}: expected module:attribute, such as my_module:search")
+    if module_name.endswith(".py"):
+        raise ConfigError(f"{reference!r}: expected a module, no file; did you mean {module_name[:-3]}:{attribute}?")
 
     def refuse(error: BaseException) -> Never:
         kind = "" if isinstance(error, ImportError) else f"{class_name(error)}: "

@@ -254,7 +254,7 @@ def _question(content: Any) -> tuple[str, Retrieval | None, int | None]:
     if is_list(content.get("doc_id")):
         line = _hit_line(content)
         stages = tuple(Stage(name, seconds) for name, seconds in (line.seconds or {}).items())
-        found = as_retrieval([Hit(*values) for values in zip(*_columns(line), strict=True)], "it", _MOST)
+        found = as_retrieval([Hit(*values) for values in zip(*_columns(line), strict=True)], "it", _MOST, stored=True)
         return str(query_id), None if line.failed else replace(found, stages=stages), line.k
     given = {key: content[key] for key in (*_RESULTS, "seconds") if key in content}
-    return str(query_id), as_retrieval(given, "it", _MOST), None
+    return str(query_id), as_retrieval(given, "it", _MOST, stored=True), None

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from math import ceil, inf, isfinite, sqrt
 from typing import Any
 
+from ... import errors
 from ...analysis.gates.measuring import Power
 from ...data.rankings import NOT_ASKED
 from ...runs import EvaluationResult
@@ -143,8 +144,10 @@ def unreliable(
         yield f"{not_asked} of {asked} questions were not asked, as the retriever did not answer {others}"
         return
     if all(mean is None for mean in result.metrics.values()):
-        first = next((f" (the first failed: {one.kind}: {one.message})" for one, *_ in result.failures.values()), "")
-        yield f"no question has a score{first}"
+        first = next((failure for failure, *_ in result.failures.values()), None)
+        where = "" if first and hasattr(errors, first.kind) else "; run it with RAG_EVAL_DEBUG=1 to see where"
+        told = f" (the first failed: {first.kind}: {first.message}{where})" if first else ""
+        yield f"no question has a score{told}"
         return
     if failed > allow_failures:
         yield f"{failed} of {asked} questions failed{beyond(allow_failures, 'failures')}"
