@@ -1,6 +1,7 @@
 import json
 import re
 import sys
+from importlib import import_module
 from itertools import product
 
 import pytest
@@ -317,7 +318,7 @@ QUESTIONS = {"q1": "When do invoices come?", "q2": "Where is the spaceship that 
 
 
 def test_what_takes_long_is_said_from_the_first_second_to_the_last(rag_eval, folder, monkeypatch):
-    module = sys.modules["rag_evaluation_framework.base.progress"]
+    module = import_module("rag_evaluation_framework.base.progress")
     real, said = module.tqdm, []
 
     def recorded(items=None, **options):
@@ -326,8 +327,9 @@ def test_what_takes_long_is_said_from_the_first_second_to_the_last(rag_eval, fol
         assert options["miniters"] == 1  # and shows that an item is slow, after however many that were quick
         return real(items, **options)
 
+    recorded.set_lock = real.set_lock
     monkeypatch.setattr(module, "tqdm", recorded)
-    monkeypatch.setattr(sys.modules["rag_evaluation_framework.base.stages"], "_QUICK", 0)
+    monkeypatch.setattr(import_module("rag_evaluation_framework.base.stages"), "_QUICK", 0)
     again = ["Listing files", "Reading documents", "Hashing documents", "Chunking", "Weighing words", "Retrieving"]
     again += ["Scoring", "Keeping documents", "Checking sizes"]
     for first in (

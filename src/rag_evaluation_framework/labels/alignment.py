@@ -34,6 +34,7 @@ from ..text.markups import Markup, markup_of
 # Two versions of a corpus, word by word: where each word of the old one is in the new one, if it is there.
 
 Numbers = NDArray[np.int64]
+Tables: TypeAlias = list[tuple[int, int]]
 Hashes = NDArray[np.uint64]
 Run = tuple[int, int, int]
 """Equal words: the number of the first in the old text, of that in the new one, and how many they are."""
@@ -90,12 +91,14 @@ class Words:
         ends: One past its last character.
         edges: The number of the first word of every document, and one past the last gap; shape (documents + 1,).
         markups: What is shown of the documents that may hide words.
+        tables: Where the tables of documents begin and end, as far as somebody has asked.
     """
 
     def __init__(self, documents: Sequence[Document]) -> None:
         self.documents = documents
         self.numbers = {document.id: number for number, document in enumerate(documents)}
         self.markups: dict[DocumentId, Markup] = {}
+        self.tables: dict[DocumentId, Tables] = {}
         codes, places, edges = array("q"), array("q"), array("q", [0])
         for document in progress(documents, "Aligning documents", "document"):
             content = document.content

@@ -1,13 +1,15 @@
 """Datasets whose documents were edited: their labels follow their words to the texts of today."""
 
 import re
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from hashlib import sha256
 from itertools import groupby, islice
+from math import inf
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast, get_args
 
@@ -22,7 +24,7 @@ from ..errors import DatasetError
 from ..text import LinePlaces, TextLocator
 from ..text.markups import Markup, effects_of, flat, markup_of
 from ..text.text_locator import SearchedTexts
-from .alignment import Alignment, Stood, Words, known_words, partners_of, word_places
+from .alignment import Alignment, Stood, Tables, Words, known_words, partners_of, word_places
 from .ends import are_cut
 from .quote_locator import QuoteLocator
 from .quote_table import locate_quote
@@ -197,10 +199,12 @@ class Carrier:
             return ("struck out, raised or lowered",)
         if whole != now:
             return ("part of another word or number",)
-        columns, columns_now = _columns(old, span), _columns(new, now)
+        tables, tables_now = self._tables(old, self._aligned.old), self._tables(new, self._aligned.new)
+        columns, columns_now = _columns(old, span, tables), _columns(new, now, tables_now)
         if columns != columns_now:
             return "another column", (" | ".join(columns), " | ".join(columns_now))
-        (_, row, start), (_, row_now, start_now) = heads_of(old, span.start), heads_of(new, now.start)
+        _, row, start = heads_of(old, span.start, tables)
+        _, row_now, start_now = heads_of(new, now.start, tables_now)
         if row == row_now:
             return ()
         # A line that was wrapped anew has another key, or none: some words more or less before the same ones.
@@ -215,6 +219,11 @@ class Carrier:
             words.markups[document.id] = markup_of(document.id, document.content)
         return words.markups[document.id]
 
+    def _tables(self, document: Document, words: Words) -> Tables:
+        if document.id not in words.tables:
+            words.tables[document.id] = tables_of(document)
+        return words.tables[document.id]
+
 
 def _signs(markup: Markup, start: int, end: int) -> str:
     return flat(markup.shown(start, end)).strip()
@@ -223,7 +232,7 @@ def _signs(markup: Markup, start: int, end: int) -> str:
 # What a value is about: the head of its column and of its row. Under or beside another one it says something else.
 
 # The border between cells, and the line that is the key of the one below it: a short one, in definitions of any length.
-_FORMS = dict.fromkeys([".html", ".htm"], (re.compile("\t"), re.compile(r"[^\n]{1,30}\n")))
+_FORMS = dict.fromkeys([".html", ".htm", ".docx", ".tsv"], (re.compile("\t"), re.compile(r"[^\n]{1,30}\n")))
 _FORM = re.compile(r"(?<!\\)\|"), re.compile(r"[^\n]+\n(?=[ \t]*(?::[ \t]|<dd\b))")
 _KEY = re.compile(  # "- **Team**:", "Team –", "team =", "<dt>Team</dt>"; without a mark not of a line of two sentences
     r"[ \t>]*(?P<marked>(?:[-*+•]|\d+[.)])[ \t]+|(?=[*_`:<]))?(?:<dt\b[^\n]*?</dt>|"
@@ -244,20 +253,36 @@ def _cells(words: Words, first: int, last: int) -> list[int]:
     return [first, *(at for at, gap in enumerate(places, first + 1) if border.search(document.content, *gap))]
 
 
-def _columns(document: Document, span: CharacterSpan) -> list[str]:
+def tables_of(document: Document) -> Tables:
+    """Return where the tables of a document begin and end: lines with a border, one after the other."""
+    border, found, begin = _form(document)[0], list[tuple[int, int]](), 0
+    for line in document.content.split("\n"):
+        end = begin + len(line) + 1
+        if border.search(line):
+            found.append((found.pop()[0] if found and found[-1][1] == begin else begin, end))
+        begin = end
+    return found
+
+
+@lru_cache(maxsize=1_000)
+def _shown(doc_id: DocumentId, text: str) -> str:
+    return flat(markup_of(doc_id, text).text).strip()
+
+
+def _columns(document: Document, span: CharacterSpan, tables: Tables) -> list[str]:
     """Return the heads of the columns in which a label is, each once; of many cells, of the first ones and the last."""
     borders = islice(_form(document)[0].finditer(document.content, span.start, span.end - 1), _MOST_CELLS)
     begins = (span.start, *(border.end() for border in borders), span.end - 1)
-    return [*dict.fromkeys(heads_of(document, at)[0] for at in begins)]
+    return [*dict.fromkeys(heads_of(document, at, tables)[0] for at in begins)]
 
 
-def heads_of(document: Document, start: int) -> tuple[str, str, int]:
+def heads_of(document: Document, start: int, tables: Tables) -> tuple[str, str, int]:
     """Return the heads of the column and of the row in which a label is, "" without, and where that of its row begins.
 
-    Cells are parted by tabs in texts of HTML, and elsewhere by a border `|`. The first one with a text is the head of
-    its row, the first row has those of the columns: with borders only above a rule. A line without cells has a key:
-    what is before a colon, a dash or an equals sign within its first 60 characters, or the line directly above: in text
-    of HTML one of up to 30 characters, else that of a definition.
+    Cells are parted by tabs in texts of HTML and DOCX, and elsewhere by a border `|`. The first one with a text is the
+    head of its row, the first row has those of the columns: with borders only above a rule. A line without cells has a
+    key: what is before a colon, a dash or an equals sign within its first 60 characters, or the line directly above: in
+    text of HTML one of up to 30 characters, else that of a definition.
     """
     content, (border, key_line) = document.content, _form(document)
 
@@ -265,14 +290,10 @@ def heads_of(document: Document, start: int) -> tuple[str, str, int]:
         end = content.find("\n", begin)
         return content[begin : end if end >= 0 else len(content)]
 
-    def shown(text: str) -> str:
-        return flat(markup_of(document.id, text).text).strip()
-
-    first = head = content.rfind("\n", 0, start) + 1
+    first = content.rfind("\n", 0, start) + 1
     heads, row = [""], [""]  # cells, the latter as far as to the label
-    if border.search(line_from(first)):
-        while head > 0 and border.search(line_from(above := content.rfind("\n", 0, head - 1) + 1)):
-            head = above
+    head, end = tables[at] if (at := bisect_right(tables, (first, inf)) - 1) >= 0 else (0, 0)
+    if first < end:
         rule, row = line_from(head + len(line_from(head)) + 1), border.split(content[first:start])
         if head < first and (border is not _FORM[0] or (rule.strip() and not rule.strip("|-: \t\r"))):
             heads = border.split(line_from(head))
@@ -281,7 +302,8 @@ def heads_of(document: Document, start: int) -> tuple[str, str, int]:
         if (key := _KEY.match(content, first) or key_line.match(content, above)) and key.end() <= start:
             first, row = key.start(), [key[0], ""]
     column, lead = len(row) - 1, next(filter(str.strip, row[:-1]), "")
-    return shown(heads[column]) if column < len(heads) else "", shown(lead), first if lead else start
+    heading = _shown(document.id, heads[column]) if column < len(heads) else ""
+    return heading, _shown(document.id, lead), first if lead else start
 
 
 # Datasets whose documents were edited: their labels follow their words.
