@@ -370,3 +370,20 @@ def test_rankings_of_a_run_that_asked_for_fewer_say_that_they_end_early(tmp_path
 def test_a_run_that_found_all_chunks_has_no_more(tmp_path):
     folder = evaluate(BM25Retriever(), SPANS, 1, budgets=[]).save(tmp_path / "run")
     assert evaluate(StoredRetriever(folder), SPANS, 10, budgets=[]).notes == ()
+
+
+def test_the_runs_of_different_retrievers_are_not_one_run(tmp_path):
+    parts = [MANY.shard(number, 2) for number in (1, 2)]
+    runs = [
+        evaluate(BM25Retriever(k1=k1), part, 1, budgets=[]).save(tmp_path / f"{k1}")
+        for k1, part in zip([1.2, 1.5], parts, strict=True)
+    ]
+    with pytest.raises(DatasetError, match=rf"^{runs[1]}: k1 of its retriever is 1\.5, and in {runs[0]} 1\.2; if it"):
+        evaluate(StoredRetriever(runs), MANY, 1, budgets=[])
+    assert len(StoredRetriever([run / "rankings.jsonl.gz" for run in runs]).rankings) == len(MANY)
+    for run in runs:  # an engine has an id of each run
+        report = json.loads((run / "report.json").read_text())
+        engine = {"type": "engine", "run_id": str(run)}
+        report["config"]["retriever"] = {"type": "hybrid", "retrievers": [engine]}
+        (run / "report.json").write_text(json.dumps(report))
+    assert len(StoredRetriever(runs).rankings) == len(MANY)

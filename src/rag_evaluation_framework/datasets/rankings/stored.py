@@ -8,9 +8,9 @@ from functools import cached_property
 from math import inf
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
-from ...base.files import checked_path, json_lines, parse_json, read_text
+from ...base.files import checked_path, is_list, is_object, json_lines, parse_json, read_text
 from ...base.outside import one_line, shown
 from ...contracts.component import check_choice
 from ...contracts.roles import Retriever
@@ -92,12 +92,19 @@ class StoredRetriever(Retriever):
         """Deepest ranking by question id; None where the retrieval failed.
 
         Raises:
-            DatasetError: A file cannot be used, or two rank a question differently.
+            DatasetError: A file cannot be used, two rank a question differently, or two runs are of other retrievers.
         """
         return {query_id: stored.found for query_id, stored in self._stored.items()}
 
     @cached_property
     def _stored(self) -> dict[str, "_Stored"]:
+        runs = [(path, _retriever_of(Path(path))) for path in self._paths if Path(path).is_dir()]
+        for path, made in runs[1:]:
+            for key in (key for key in runs[0][1] | made if made.get(key) != runs[0][1].get(key)):
+                raise DatasetError(
+                    f"{path}: {one_line(key)} of its retriever is {shown(made.get(key), 80)}, and in {runs[0][0]} "
+                    f"{shown(runs[0][1].get(key), 80)}; if it is one all the same, name the rankings.jsonl.gz of each"
+                )
         rankings, ranked_in = dict[str, _Stored](), dict[str, str]()
         for path in self._paths:
             for query_id, found in self._read(path):
@@ -235,6 +242,19 @@ def _dataset_of_run(folder: Path) -> str:
     with suppress(TypeError, KeyError):
         return str(_report_of(folder)["config"]["dataset"]["name"])
     return ""
+
+
+def _retriever_of(folder: Path) -> dict[str, Any]:
+    """Return what the report of a run tells of its retriever, but for the id that an engine has of each run."""
+
+    def lasting(told: Any) -> Any:
+        if is_object(told):
+            return {key: lasting(value) for key, value in told.items() if key != "run_id"}
+        return [*map(lasting, told)] if is_list(told) else told
+
+    with suppress(TypeError, KeyError):
+        return cast("dict[str, Any]", lasting(_report_of(folder)["config"]["retriever"]))
+    return {}
 
 
 def _report_of(folder: Path) -> Any:
