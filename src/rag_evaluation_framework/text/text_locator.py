@@ -90,6 +90,7 @@ _LONG = 4 * _GRAM  # tells tables of numbers apart, whose short grams are on all
 _BITS = 16  # of a gram's hash: at 16,384 characters a page, half of the bits of two pages are set at most
 _MOST_GRAMS = 96  # that are looked up
 _FACTOR, _MIXER = 0x01000193, np.uint32(0x9E3779B1)  # odd, as those of FNV-1a and MurmurHash
+_POWERS = {characters: np.uint32(pow(_FACTOR, characters, 2**32)) for characters in (1, 3, _GRAM, 2 * _GRAM)}
 _SHIFT = np.uint32(32 - _BITS)  # the high bits of a product depend on all bits of its factors
 
 
@@ -191,16 +192,16 @@ def _grams(text: str) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Return the hashes of the short and of the long grams that begin at each character; none if a text is shorter."""
     short = _combined(_combined(_codes(text), 1, 3), 3, _GRAM // 3)
     long = _combined(_combined(short, _GRAM, 2), 2 * _GRAM, _LONG // _GRAM // 2)
-    short_rows, long_rows = (((grams * _MIXER) >> _SHIFT).astype(np.intp) for grams in (short, long))
-    return short_rows, long_rows  # as they are used: other numbers would be made such at each use
+    # As rows of a table: of any other numbers, such ones would be made at each use.
+    return ((short * _MIXER) >> _SHIFT).astype(np.intp), ((long * _MIXER) >> _SHIFT).astype(np.intp)
 
 
 def _combined(hashes: NDArray[np.uint32], characters: int, times: int) -> NDArray[np.uint32]:
     """Return the hash of so many times as many characters that begin at each character, from those of fewer."""
     count = max(len(hashes) - characters * (times - 1), 0)
-    factor, combined = np.uint32(pow(_FACTOR, characters, 2**32)), hashes[:count].copy()
+    combined = hashes[:count].copy()
     for first in range(characters, characters * times, characters):
-        combined *= factor
+        combined *= _POWERS[characters]
         combined += hashes[first : first + count]
     return combined
 
