@@ -35,6 +35,7 @@ from ..text.markups import Markup, markup_of
 
 Numbers = NDArray[np.int64]
 Tables: TypeAlias = list[tuple[int, int]]
+Section: TypeAlias = tuple[DocumentId, bytes]
 Hashes = NDArray[np.uint64]
 Run = tuple[int, int, int]
 """Equal words: the number of the first in the old text, of that in the new one, and how many they are."""
@@ -174,9 +175,9 @@ class Words:
         return int(firsts[number - 1]), int(firsts[number]), headings[number - 1]
 
     @cached_property
-    def by_heading(self) -> dict[tuple[DocumentId, bytes], list[bytes]]:
+    def by_heading(self) -> dict[Section, list[bytes]]:
         """The lines below a heading, and itself, by their document and the words of the heading."""
-        found: dict[tuple[DocumentId, bytes], list[bytes]] = {}
+        found: dict[Section, list[bytes]] = {}
         for key, first, _ in self.keyed_lines:
             if heading := self.section_at(first)[2]:
                 found.setdefault((self.document_of(first).id, heading), []).append(key)
@@ -236,6 +237,7 @@ class Alignment:
         self.where = np.full(len(self.old.codes), -1, np.int64)
         self._is_free = self.new.codes >= 0
         self._once: dict[int, tuple[NDArray[np.bool_], NDArray[np.bool_]]] = {}
+        self._edited: dict[tuple[Section, Section], tuple[Numbers, Numbers]] = {}  # words of lines, and which line's
         same = {document.id for document in old if document.id in new and new[document.id].content == document.content}
         for doc_id in same:
             (first, last), (there, behind) = self.old.bounds(doc_id), self.new.bounds(doc_id)
@@ -284,13 +286,18 @@ class Alignment:
         heading, other = self.old.section_at(first)[2], self.new.section_at(begin)[2]
         if heading == other:
             return True
-        lines = self.new.by_heading.get((self.new.document_of(begin).id, heading), [])
-        others = self.old.by_heading.get((self.old.document_of(first).id, other), [])
-        words = {*self.old.codes[slice(*self.old.line_at(first))].tolist()}
-        edited = {key for key in lines if key not in self.old.counts} | {*others} - self.new.counts.keys()
-        shared = [len(words.intersection(np.frombuffer(key, np.int64).tolist())) for key in edited]
-        is_told = length >= _COINCIDENCE and max(shared, default=0) < _LIKE * len(words)
-        return is_told or not (lines or others)
+        there, here = (self.new.document_of(begin).id, heading), (self.old.document_of(first).id, other)
+        lines, others = self.new.by_heading.get(there, []), self.old.by_heading.get(here, [])
+        if length < _COINCIDENCE:
+            return not (lines or others)
+        if (there, here) not in self._edited:
+            edited = {key for key in lines if key not in self.old.counts} | {*others} - self.new.counts.keys()
+            words = [np.empty(0, np.int64), *(np.unique(np.frombuffer(key, np.int64)) for key in edited)]
+            counts = np.array([*map(len, words)], np.int64)
+            self._edited[there, here] = np.concatenate(words), np.repeat(np.arange(len(words)), counts)
+        codes, numbers = self._edited[there, here]
+        own = np.unique(self.old.codes[slice(*self.old.line_at(first))])
+        return bool(np.bincount(numbers[np.isin(codes, own)]).max(initial=0) < _LIKE * len(own))
 
     def _align(self, one: DocumentId, other: DocumentId, anchors: Sequence[Run]) -> None:
         """Take the words of two partners that are in the same order between the lines that are the same."""
