@@ -1,8 +1,8 @@
 import re
 import shlex
 import shutil
-import sys
 import unicodedata
+from importlib import import_module
 
 import pytest
 
@@ -400,7 +400,9 @@ def test_what_takes_long_is_said(rag_eval, folder, monkeypatch):
         assert options["delay"] < 1  # it is seen in the first second
         return items
 
-    monkeypatch.setattr(sys.modules["rag_evaluation_framework.base.progress"], "tqdm", recorded)
+    module = import_module("rag_evaluation_framework.base.progress")
+    recorded.set_lock = module.tqdm.set_lock
+    monkeypatch.setattr(module, "tqdm", recorded)
     rag_eval("init", "--corpus", "docs", "--questions", "questions.csv")
     assert {"Reading documents", "Indexing documents", "Locating quotes"} <= set(said)
     said.clear()
