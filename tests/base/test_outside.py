@@ -1,3 +1,4 @@
+import json
 import re
 from functools import partial
 
@@ -13,6 +14,7 @@ from rag_evaluation_framework.base.outside import (
     harmless,
     hide,
     is_secret,
+    json_text,
     one_line,
     shown,
     without_secrets,
@@ -37,25 +39,32 @@ class Said:
         return self.text
 
 
-@pytest.mark.parametrize(
-    "harm",
-    [
-        "\x1b[31m",
-        "\x07",
-        "\x9b2J",
-        "\x85",
-        "\u2028",
-        "\u202e",
-        "\u2067",
-        "\ud800",
-        "\r",
-        "\0",
-        "\x7f",
-        *"\u200e\u200f\u061c",
-    ],
-)
+HARMS = [
+    "\x1b[31m",
+    "\x07",
+    "\x9b2J",
+    "\x85",
+    "\u2028",
+    "\u202e",
+    "\u2067",
+    "\ud800",
+    "\r",
+    "\0",
+    "\x7f",
+    *"\u200e\u200f\u061c",
+]
+
+
+@pytest.mark.parametrize("harm", HARMS)
 def test_what_acts_on_a_terminal_is_replaced(harm):
     assert harmless(f"a{harm}b") == f"a\N{REPLACEMENT CHARACTER}{harm[1:]}b"
+
+
+@pytest.mark.parametrize("harm", HARMS)
+def test_json_is_equal_to_its_value_and_does_nothing_to_a_terminal(harm):
+    written = json_text({"a": f"b{harm}"})
+    assert harmless(written) == written
+    assert json.loads(written) == {"a": f"b{harm}"}
 
 
 @pytest.mark.parametrize("text", ["naïve ✓ 漢字", "two\nlines", "می\u200cخواهم", "👩\u200d🔬", ""])
