@@ -596,7 +596,7 @@ def as_scores(returned: Any, source: str, texts: Sequence[str]) -> NDArray[np.fl
     if hasattr(given, "__next__"):
         given = items(given, source, len(texts) + 1)
     if isinstance(given, list | tuple) and given and not isinstance(given[0], Real):
-        ranked = [_ranked(each, texts) for each in given]
+        ranked = [_ranked(each, texts) for each in cast("Sequence[Any]", given)]
         if all(text is not None for text, _ in ranked):
             return _order(ranked, source, texts)
     return _array(given, source, texts, lambda shape: shape == (len(texts),), _SCORES, np.float64)

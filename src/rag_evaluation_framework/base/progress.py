@@ -43,4 +43,5 @@ def progress_bar(total: int | None, doing: str, unit: str, *, delay: float = AFT
 
 def keep_bars_here() -> None:
     """Show bars of this process only: to make the lock that several could share takes 14 ms."""
-    tqdm.set_lock(RLock())
+    bars: Any = tqdm
+    bars.set_lock(RLock())

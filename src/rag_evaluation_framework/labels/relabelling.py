@@ -103,7 +103,9 @@ class Carrier:
             return Carried("gone", None, places[0] if len(places) == 1 else None)
         now = self._with_signs(span, (first, last), words)
         whole = self._uncut(span, now)
-        if differs := ("",) if self._aligned.run_around(first, last) is None else self._other(span, now, whole):
+        if self._aligned.run_around(first, last) is None:
+            return Carried("changed", None, whole)
+        if differs := self._other(span, now, whole):
             return Carried("changed", None, whole, *differs)
         if not self._aligned.is_certain(first, last):
             return Carried("uncertain", None, now)

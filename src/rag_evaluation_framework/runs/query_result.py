@@ -162,7 +162,7 @@ class QueryResults(OnDemand["QueryResult[U]"], Generic[U]):
                 "what was retrieved is not known: this result was loaded from a report alone, without its "
                 "rankings.jsonl.gz, as a kept baseline is; expected the folder of the run"
             )
-        return self.found if isinstance(self.found, tuple) else self.found(self.table.query_ids)
+        return self.found(self.table.query_ids) if callable(self.found) else self.found
 
     @cached_property
     def totals(self) -> Numbers:

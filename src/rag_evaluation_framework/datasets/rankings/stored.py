@@ -136,7 +136,7 @@ class StoredRetriever(Retriever):
             for query_id, ids in file.by_query.items():
                 yield query_id, _Stored(Retrieval(self._of_ids(ids, scored=query_id not in file.unscored)))
             return
-        report = _report_of(Path(path)) if is_run else {}
+        report: Any = _report_of(Path(path)) if is_run else {}
         stages, known_to = _stages_of_run(Path(path), report) if is_run else {}, _known_to(report)
         for query_id, found in file.hits.items():
             timed = found and replace(found, stages=stages.get(query_id, found.stages))
