@@ -403,3 +403,16 @@ def test_locators_are_made_once_however_many_labels_are_lost(monkeypatch):
         start = old[DocumentId(f"{document}.md")].content.index(quote)
         assert carrier.carry(CharacterSpan(DocumentId(f"{document}.md"), start, start + len(quote))).kind == "gone"
     assert len(made) == 1
+
+
+def test_sentences_that_exchanged_their_values_keep_their_headings():
+    text = "## {}\n\nThe plan is paid monthly and includes {} seats.\n\n"
+    old = corpus_of(plans=text.format("Starter", 5) + text.format("Business", 50))
+    new = corpus_of(plans=text.format("Starter", 50) + text.format("Business", 5))
+    result = carried("The plan is paid monthly and includes 5 seats.", old, new, "plans")
+    assert (result.kind, result.span) == ("changed", None)
+    assert result.proposal.text == "The plan is paid monthly and includes 50 seats."
+    moved = "Questions about it are answered within a day by our office in Ulm."
+    new = corpus_of(plans=text.format("Starter", 5) + text.format("Business", 50) + moved)
+    old = corpus_of(plans=text.format("Starter", 5) + moved + "\n\n" + text.format("Business", 50))
+    assert carried(moved, old, new, "plans").kind == "moved"

@@ -14,7 +14,7 @@ import zlib
 from array import array
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 from itertools import groupby, pairwise
@@ -55,7 +55,7 @@ _HEADING = re.compile(  # "## Limits", "[server]", "**Who?**", "Who owns it?", o
     r"|(?:(?<=\n\n)|(?<=\n\r\n)|\A)(?P<alone>(?![-*+•>][ \t]|\s)[^\n\d|:=.!;,。]{1,80})(?=\s?\Z|\r?\n\r?\n))[ \t]*\r?$",
     re.MULTILINE,
 )
-_LIKE = 0.75  # of the words of a line: another one may be an edited version of it
+_LIKE = 0.85  # of the words of a line: another one may be an edited version of it
 _FACTOR = np.uint64(0x9E3779B97F4A7C15)
 _UNSPACED = "\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"
 
@@ -216,6 +216,12 @@ class Words:
 Stood: TypeAlias = Callable[[Words], NDArray[np.bool_]]
 
 
+def _numbered(lines: Collection[bytes]) -> tuple[Numbers, Numbers]:
+    """Return the words of lines, each once a line, and the numbers of their lines."""
+    words = [np.empty(0, np.int64), *(np.unique(np.frombuffer(key, np.int64)) for key in lines)]
+    return np.concatenate(words), np.repeat(np.arange(len(words)), [*map(len, words)])
+
+
 class Alignment:
     """Where the words of an old corpus are in a new one.
 
@@ -237,7 +243,7 @@ class Alignment:
         self.where = np.full(len(self.old.codes), -1, np.int64)
         self._is_free = self.new.codes >= 0
         self._once: dict[int, tuple[NDArray[np.bool_], NDArray[np.bool_]]] = {}
-        self._edited: dict[tuple[Section, Section], tuple[Numbers, Numbers]] = {}  # words of lines, and which line's
+        self._edited: dict[tuple[Section, Section], list[tuple[Numbers, Numbers]]] = {}
         same = {document.id for document in old if document.id in new and new[document.id].content == document.content}
         for doc_id in same:
             (first, last), (there, behind) = self.old.bounds(doc_id), self.new.bounds(doc_id)
@@ -281,23 +287,28 @@ class Alignment:
         """Return whether equal words of a section say the same, as far as headings tell.
 
         Under another heading, if theirs is still there, or that was there before, a few words may be those of another
-        value, as may be more of a line of which an edited version is, or was, where the other one is.
+        value. So may more of a line be if one like it came where it was, and one like it went from where it is: values
+        were exchanged, as "It includes 5 seats" and "It includes 50 seats".
         """
         heading, other = self.old.section_at(first)[2], self.new.section_at(begin)[2]
         if heading == other:
             return True
-        there, here = (self.new.document_of(begin).id, heading), (self.old.document_of(first).id, other)
+        was, now = self.old.document_of(first).id, self.new.document_of(begin).id
+        there, here = (now, heading), (was, other)
         lines, others = self.new.by_heading.get(there, []), self.old.by_heading.get(here, [])
         if length < _COINCIDENCE:
             return not (lines or others)
         if (there, here) not in self._edited:
-            edited = {key for key in lines if key not in self.old.counts} | {*others} - self.new.counts.keys()
-            words = [np.empty(0, np.int64), *(np.unique(np.frombuffer(key, np.int64)) for key in edited)]
-            counts = np.array([*map(len, words)], np.int64)
-            self._edited[there, here] = np.concatenate(words), np.repeat(np.arange(len(words)), counts)
-        codes, numbers = self._edited[there, here]
+            came = {*lines}.difference(self.old.by_heading.get((was, heading), ()))
+            went = {*others}.difference(self.new.by_heading.get((now, other), ()))
+            self._edited[there, here] = [
+                _numbered(edited) for edited, known in ((came, lines), (went, others)) if known
+            ]
         own = np.unique(self.old.codes[slice(*self.old.line_at(first))])
-        return bool(np.bincount(numbers[np.isin(codes, own)]).max(initial=0) < _LIKE * len(own))
+        shared = [
+            np.bincount(numbers[np.isin(codes, own)]).max(initial=0) for codes, numbers in self._edited[there, here]
+        ]
+        return min(shared, default=0) < _LIKE * len(own)
 
     def _align(self, one: DocumentId, other: DocumentId, anchors: Sequence[Run]) -> None:
         """Take the words of two partners that are in the same order between the lines that are the same."""
