@@ -416,3 +416,14 @@ def test_sentences_that_exchanged_their_values_keep_their_headings():
     new = corpus_of(plans=text.format("Starter", 5) + text.format("Business", 50) + moved)
     old = corpus_of(plans=text.format("Starter", 5) + moved + "\n\n" + text.format("Business", 50))
     assert carried(moved, old, new, "plans").kind == "moved"
+
+
+@pytest.mark.parametrize("name", ["plans.docx", "plans.tsv", "plans.html"])
+def test_the_head_of_a_column_counts_wherever_tabs_part_cells(name):
+    text = "Plan\t{}\t{}\nStarter\t10\t20"
+    old, new = (
+        Corpus([Document(DocumentId(name), text.format(*heads))]) for heads in (("Price", "Seats"), ("Seats", "Price"))
+    )
+    start = text.format("Price", "Seats").index("10")
+    result = Carrier(old, new).carry(CharacterSpan(DocumentId(name), start, start + 2, "10"))
+    assert (result.kind, result.why) == ("changed", "another column")

@@ -636,7 +636,7 @@ def _ranked(given: Any, texts: Sequence[str]) -> tuple[str | None, float | None]
             fields = {**{name: _attribute(given, name) for name in (*_INDEXES, *_WORTHS)}, **fields_of(given)}
     own, place, worth = [_known(fields, keys) for keys in (TEXT_KEYS, _INDEXES, _WORTHS)]
     named = plain_text(own) if isinstance(own, str) else None
-    if named not in texts and isinstance(place, Integral) and not is_truth(place):
+    if isinstance(place, Integral) and not is_truth(place) and named not in texts:
         named = texts[int(place)] if 0 <= int(place) < len(texts) else shown(given)
     return named, float(worth) if isinstance(worth, Real) and not is_truth(worth) else None
 

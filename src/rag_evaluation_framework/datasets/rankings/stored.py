@@ -98,7 +98,8 @@ class StoredRetriever(Retriever):
 
     @cached_property
     def _stored(self) -> dict[str, "_Stored"]:
-        runs = [(path, _retriever_of(Path(path))) for path in self._paths if Path(path).is_dir()]
+        reports = {path: _report_of(Path(path)) for path in self._paths if Path(path).is_dir()}
+        runs = [(path, _retriever_of(report)) for path, report in reports.items()]
         for path, made in runs[1:]:
             for key in (key for key in runs[0][1] | made if made.get(key) != runs[0][1].get(key)):
                 raise DatasetError(
@@ -107,7 +108,7 @@ class StoredRetriever(Retriever):
                 )
         rankings, ranked_in = dict[str, _Stored](), dict[str, str]()
         for path in self._paths:
-            for query_id, found in self._read(path):
+            for query_id, found in self._read(path, reports.get(path)):
                 known = rankings.setdefault(query_id, found)
                 other = ranked_in.setdefault(query_id, path)
                 if (known.found and known.found.hits, known.tops) != (found.found and found.found.hits, found.tops):
@@ -126,18 +127,16 @@ class StoredRetriever(Retriever):
     def _where(self) -> str:
         return ", ".join(self._paths)
 
-    def _read(self, path: str) -> Iterator[tuple[str, "_Stored"]]:
+    def _read(self, path: str, report: Any) -> Iterator[tuple[str, "_Stored"]]:
         """Yield what a file holds, or that of a run's folder."""
-        is_run = Path(path).is_dir()
-        source = Path(path, "rankings.jsonl.gz") if is_run else path
+        source = path if report is None else Path(path, "rankings.jsonl.gz")
         file = RankFile.of_rankings(source, self.order, self.ties)
         file.note_oddities(source)
         if file.hits is None:
             for query_id, ids in file.by_query.items():
                 yield query_id, _Stored(Retrieval(self._of_ids(ids, scored=query_id not in file.unscored)))
             return
-        report: Any = _report_of(Path(path)) if is_run else {}
-        stages, known_to = _stages_of_run(Path(path), report) if is_run else {}, _known_to(report)
+        stages, known_to = {} if report is None else _stages_of_run(Path(path), report), _known_to(report)
         for query_id, found in file.hits.items():
             timed = found and replace(found, stages=stages.get(query_id, found.stages))
             yield query_id, _Stored(timed, file.tops.get(query_id, {}), known_to(len(found.hits) if found else 0))
@@ -244,7 +243,7 @@ def _dataset_of_run(folder: Path) -> str:
     return ""
 
 
-def _retriever_of(folder: Path) -> dict[str, Any]:
+def _retriever_of(report: Any) -> dict[str, Any]:
     """Return what the report of a run tells of its retriever, but for the id that an engine has of each run."""
 
     def lasting(told: Any) -> Any:
@@ -253,7 +252,7 @@ def _retriever_of(folder: Path) -> dict[str, Any]:
         return [*map(lasting, told)] if is_list(told) else told
 
     with suppress(TypeError, KeyError):
-        return cast("dict[str, Any]", lasting(_report_of(folder)["config"]["retriever"]))
+        return cast("dict[str, Any]", lasting(report["config"]["retriever"]))
     return {}
 
 
