@@ -6,14 +6,12 @@ import json
 import pytest
 
 from rag_evaluation_framework import (
-    DOCUMENT,
     TOKEN,
     CharacterSpan,
     Corpus,
     Dataset,
     Document,
     DocumentId,
-    DocumentLevelGroundTruth,
     Query,
     TokenLevelGroundTruth,
     load_dataset,
@@ -43,11 +41,14 @@ def content(path):
 
 
 @pytest.mark.parametrize("name", ["d.json", "d.jsonl"])
-def test_a_file_holds_the_hashes_of_all_documents_and_what_spans_quote(tmp_path, dataset, name):
+def test_a_file_holds_hashes_of_all_documents_and_what_spans_quote_and_its_folder_the_texts(tmp_path, dataset, name):
     header, (question,) = content(save_dataset(dataset, tmp_path / name))
     assert header["texts"] == CORPUS.text_hashes
     assert header["texts"]["billing.md"] == hashlib.sha256(TEXT.encode()).hexdigest()
     assert question["relevant_spans"] == [{"doc_id": "billing.md", "start": SPAN.start, "end": SPAN.end, "text": QUOTE}]
+    texts = {document.content_hash: document.content.encode() for document in CORPUS}
+    git = {".gitattributes": b"* -text\n"}  # line ends are left alone
+    assert {file.name: file.read_bytes() for file in (tmp_path / "d.texts").iterdir()} == {**texts, **git}
 
 
 @pytest.mark.parametrize("corpus", [None, EDITED, CORPUS], ids=["no corpus", "an edited one", "the labelled one"])
@@ -58,12 +59,6 @@ def test_a_dataset_that_was_loaded_and_is_saved_again_keeps_them(tmp_path, datas
     assert again.texts == dataset.texts == CORPUS.text_hashes
     saved = save_dataset(again, tmp_path / f"again-{name}")
     assert saved.read_bytes() == path.read_bytes()
-
-
-def test_they_are_read_from_yaml(tmp_path, dataset):
-    path = tmp_path / "d.yaml"
-    path.write_bytes(save_dataset(dataset, tmp_path / "d.json").read_bytes())  # YAML holds JSON
-    assert load_dataset(path).texts == CORPUS.text_hashes
 
 
 def test_a_file_without_them_is_read_and_saved_as_before(tmp_path):
@@ -80,12 +75,6 @@ def test_spans_take_no_text_from_a_corpus_that_was_not_labelled(tmp_path, datase
     moved = dataset.with_corpus(EDITED)
     _, (question,) = content(save_dataset(moved, tmp_path / "d.json"))
     assert question["relevant_spans"] == [{"doc_id": "billing.md", "start": SPAN.start, "end": SPAN.end}]
-
-
-def test_documents_have_no_hashes(tmp_path):
-    asked = DocumentLevelGroundTruth(Query.from_text("A?"), [DocumentId("billing.md")])
-    header, _ = content(save_dataset(Dataset([asked], DOCUMENT, corpus=CORPUS), tmp_path / "d.json"))
-    assert "texts" not in header
 
 
 @pytest.mark.parametrize(

@@ -55,21 +55,6 @@ def hashes(*corpora):
     return {document.content_hash for corpus in corpora for document in corpus}
 
 
-@pytest.mark.parametrize("name", ["d.json", "d.jsonl"])
-def test_a_file_has_the_hash_of_every_labelled_document_and_its_folder_the_texts(tmp_path, name):
-    path = save_dataset(labelled(), tmp_path / name)
-    header = json.loads(path.read_text() if name == "d.json" else path.read_text().splitlines()[0])
-    assert header["texts"] == {document.id: document.content_hash for document in CORPUS}
-    assert kept(path) == hashes(CORPUS)
-    for document in CORPUS:
-        assert (tmp_path / "d.texts" / document.content_hash).read_bytes() == document.content.encode()
-
-
-def test_git_is_told_to_leave_line_ends_alone(tmp_path):
-    save_dataset(labelled(), tmp_path / "d.json")
-    assert (tmp_path / "d.texts" / ".gitattributes").read_text() == "* -text\n"
-
-
 @pytest.mark.parametrize("given", [None, EDITED], ids=["no corpus", "an edited one"])
 def test_the_labelled_corpus_is_made_of_kept_texts(tmp_path, given):
     dataset = load_dataset(save_dataset(labelled(), tmp_path / "d.json"), corpus=given)
