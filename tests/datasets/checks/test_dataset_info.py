@@ -21,7 +21,7 @@ from rag_evaluation_framework import (
     TokenLevelGroundTruth,
 )
 from rag_evaluation_framework.data import Answer, Chunk, Skipped
-from rag_evaluation_framework.datasets.checks import Coverage, Spread, WordOverlap, describe_dataset
+from rag_evaluation_framework.datasets.checks import Coverage, Spread, WordOverlap, describe_dataset, lint_dataset
 from rag_evaluation_framework.errors import DatasetError
 
 PAGE = "Refunds take five days. Invoices are monthly. "  # 46 characters
@@ -82,21 +82,15 @@ def test_without_an_answer_what_is_undefined_is_none_and_not_zero():
     record = info.record()
     assert (record["overlap"], record["coverage"], record["question_characters"]["median"]) == (None, None, 4)
     assert json.loads(json.dumps(record)) == record
-
-
-def test_a_dataset_without_questions_has_no_lengths():
     assert describe_dataset(Dataset([], TOKEN)).question_characters is None
 
 
-def test_labels_without_a_text_have_a_length_and_no_words():
-    entry = TokenLevelGroundTruth(Query("q", "How many days?"), [CharacterSpan(DocumentId("a.md"), 0, 23)])
-    info = describe_dataset(Dataset([entry], TOKEN))
-    assert (info.answer_characters, info.overlap) == (Spread(23, 23, 23), None)
-
-
-def test_a_question_without_words_shares_none_and_does_not_count():
+def test_questions_and_labels_without_words_share_none_and_do_not_count():
     info = describe_dataset(Dataset([question("???", ("a.md", 0, 23)), QUESTIONS[1]], TOKEN))
     assert info.overlap == WordOverlap(1, 1.0, 1.0, 0)
+    entry = TokenLevelGroundTruth(Query("q", "How many days?"), [CharacterSpan(DocumentId("a.md"), 0, 23)])
+    info = describe_dataset(Dataset([entry], TOKEN))  # whose text nobody knows
+    assert (info.answer_characters, info.overlap) == (Spread(23, 23, 23), None)
 
 
 def test_labels_that_do_not_match_the_corpus_cover_nothing():
@@ -125,9 +119,10 @@ def test_chunks_have_texts_if_they_are_given():
     assert describe_dataset(dataset).overlap is None
 
 
-def test_what_is_no_dataset_is_refused():
+@pytest.mark.parametrize("checked", [describe_dataset, lint_dataset])
+def test_what_is_no_dataset_is_refused(checked):
     with pytest.raises(DatasetError, match="expected a Dataset"):
-        describe_dataset("questions.json")
+        checked("questions.json")
 
 
 def test_of_answers_with_several_places_the_first_has_the_length():
