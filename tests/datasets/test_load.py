@@ -62,7 +62,8 @@ def test_a_folder_in_place_of_a_corpus_is_refused(tmp_path, name):
 @pytest.mark.parametrize("name", ["quotes.jsonl", "quotes.csv", "quotes.tsv", "chunking.csv"])
 def test_quotes_need_the_corpus(tmp_path, name):
     (tmp_path / name).write_text(FILES[name])
-    with pytest.raises(DatasetError, match=r"elsewhere corpus=Corpus\.of\('path'\), on the command line --corpus$"):
+    told = r"quotes have to be located in the documents.* elsewhere corpus=Corpus\.of\('path'\), on the command line --"
+    with pytest.raises(DatasetError, match=f"{told}corpus$"):
         load_dataset(tmp_path / name)
 
 

@@ -81,6 +81,7 @@ def test_spans_take_no_text_from_a_corpus_that_was_not_labelled(tmp_path, datase
     ("documents", "message"),
     [
         ([], r"\$\.texts: Input should be a valid dictionary"),
+        ("a", r"\$\.texts: Input should be a valid dictionary"),
         ({"a.md": 5}, r"\$\.texts\['a\.md'\]: .*, got 5"),
         ({"a.md": "0" * 63}, r"\$\.texts\['a\.md'\]: String should match pattern"),
         ({"a.md": "G" * 64}, r"\$\.texts\['a\.md'\]: String should match pattern"),

@@ -34,16 +34,6 @@ YES = "Yes, within 14 days of its delivery."
 WASHER, LAPTOP = (f"## May a {thing} be returned?\n\n {YES}\n\n" for thing in ("washer", "laptop"))
 
 
-def lost(found):
-    """How many labels are not in the documents."""
-    return sum(not change.is_found for change in found.changes)
-
-
-def back(found):
-    """How many labels are there again that were not before."""
-    return sum(change.is_found and change.was_lost for change in found.changes)
-
-
 def relabel_edited(dataset, corpus):
     found = relabel(dataset, corpus)
     return found if found.changed else None
