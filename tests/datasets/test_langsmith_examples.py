@@ -330,12 +330,6 @@ def test_answers_that_are_texts_are_no_labels():
     assert (entry.relevant, entry.query.metadata) == (("c",), {"answers": ["five days"]})
 
 
-@pytest.mark.parametrize("level", [TOKEN, CHUNK, DOCUMENT], ids=lambda level: level.evaluation_type)
-def test_a_place_that_is_not_valid_is_named_by_its_json_path(level):
-    with pytest.raises(DatasetError, match=r"\$\[0\]\.outputs\.answers\[0\]\.places\[1\]"):
-        only(example({"answers": [{"places": [7, 7]}]}), level=level)
-
-
 # --- what is noted by LangSmith and by push_dataset -------------------------------------------------------------------
 
 
@@ -414,24 +408,33 @@ def test_a_bad_example_is_named_by_its_json_path(tmp_path, row, message):
         load_dataset(written(tmp_path, example({"chunk_ids": []}, "First?"), row), CHUNK)
 
 
+PLACE = r"\$\[0\]\.outputs\.answers\[0\]\.places\[1\]"
+
+
 @pytest.mark.parametrize(
-    ("spans", "message"),
+    ("level", "outputs", "message"),
     [
-        ([7], r"relevant_spans\[0\]: "),
-        ([{"doc_id": "a.md", "start": 0}], r"relevant_spans\[0\]\.end: "),
-        ([{"doc_id": "a.md", "start": True, "end": 2}], r"relevant_spans\[0\]\.start: "),
-        ([{"doc_id": "a.md", "start": 2, "end": 2}], r"relevant_spans\[0\]: .*is empty"),
-        ([{"doc_id": "a.md", "start": 0, "end": 2, "text": "x"}], r"relevant_spans\[0\]: .*its text has 1"),
+        (TOKEN, {"relevant_spans": [7]}, r"relevant_spans\[0\]: "),
+        (TOKEN, {"relevant_spans": [{"doc_id": "a.md", "start": 0}]}, r"relevant_spans\[0\]\.end: "),
+        (TOKEN, {"relevant_spans": [{"doc_id": "a", "start": True, "end": 2}]}, r"relevant_spans\[0\]\.start: "),
+        (TOKEN, {"relevant_spans": [{"doc_id": "a", "start": 2, "end": 2}]}, r"relevant_spans\[0\]: .*is empty"),
+        (TOKEN, {"relevant_spans": [{"doc_id": "a", "start": 0, "end": 2, "text": "x"}]}, r"\[0\]: .*its text has 1"),
         (
-            ["quote"],
+            TOKEN,
+            {"relevant_spans": ["quote"]},
             r"relevant_spans\[0\]: a quote has to be located in the documents; pass corpus=.* --corpus$",
         ),
-        ([" "], r"relevant_spans\[0\]: is blank"),
+        (TOKEN, {"relevant_spans": [" "]}, r"relevant_spans\[0\]: is blank"),
+        (DOCUMENT, {"sourceIds": [], "relevant_prefixes": "b/"}, r"outputs\.relevant_prefixes: expected a list of str"),
+        (DOCUMENT, {"sourceIds": [], "relevant_prefixes": [7]}, r"outputs\.relevant_prefixes: expected a list of str"),
+        (TOKEN, {"answers": [{"places": [7, 7]}]}, PLACE),
+        (CHUNK, {"answers": [{"places": [7, 7]}]}, PLACE),
+        (DOCUMENT, {"answers": [{"places": [7, 7]}]}, PLACE),
     ],
 )
-def test_a_bad_span_is_named_by_its_json_path(spans, message):
+def test_a_label_that_is_not_valid_is_named_by_its_json_path(level, outputs, message):
     with pytest.raises(DatasetError, match=message):
-        only(example({"relevant_spans": spans}))
+        only(example(outputs), level=level)
 
 
 def test_a_span_in_no_document_of_the_corpus_is_refused(corpus):
@@ -439,12 +442,6 @@ def test_a_span_in_no_document_of_the_corpus_is_refused(corpus):
         DatasetError, match=r"\$\[0\]\.outputs\.relevantSpans\[0\]: the corpus has no document 'prices.md'"
     ):
         only(example({"relevantSpans": [{"docId": "prices.md", "start": 0, "end": 2}]}), corpus=corpus)
-
-
-def test_prefixes_are_a_list_of_texts():
-    for prefixes in ("b/", [7]):
-        with pytest.raises(DatasetError, match=r"outputs\.relevant_prefixes: expected a list of strings"):
-            only(example({"sourceIds": [], "relevant_prefixes": prefixes}), level=DOCUMENT)
 
 
 def test_excerpts_that_do_not_occur_exactly_once_are_refused_with_advice(corpus):

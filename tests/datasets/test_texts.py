@@ -55,19 +55,17 @@ def hashes(*corpora):
     return {document.content_hash for corpus in corpora for document in corpus}
 
 
-@pytest.mark.parametrize("given", [None, EDITED], ids=["no corpus", "an edited one"])
-def test_the_labelled_corpus_is_made_of_kept_texts(tmp_path, given):
-    dataset = load_dataset(save_dataset(labelled(), tmp_path / "d.json"), corpus=given)
-    assert dataset.labelled_corpus is not None
-    assert dataset.labelled_corpus.documents == CORPUS.documents
-    assert dataset.labelled_corpus.content_hash == dataset.corpus_hash
-
-
-def test_the_corpus_at_hand_comes_before_kept_texts(tmp_path):
+def test_the_labelled_corpus_is_the_one_at_hand_or_made_of_kept_texts(tmp_path):
     path = save_dataset(labelled(), tmp_path / "d.json")
+    for dataset in (load_dataset(path), load_dataset(path, corpus=EDITED)):
+        assert dataset.labelled_corpus is not None
+        assert dataset.labelled_corpus.documents == CORPUS.documents
+        assert dataset.labelled_corpus.content_hash == dataset.corpus_hash
     assert load_dataset(path, corpus=CORPUS).labelled_corpus is CORPUS
     assert labelled().labelled_corpus is not None
     assert labelled().with_corpus(EDITED).labelled_corpus is None  # it was never saved
+    edited = replace(labelled(), corpus=EDITED, corpus_hash=EDITED.content_hash)
+    assert edited.texts == EDITED.text_hashes != CORPUS.text_hashes
 
 
 def test_kept_texts_are_read_only_when_they_are_asked_for(tmp_path):
@@ -106,11 +104,6 @@ def test_ids_and_what_has_no_labelled_corpus_keep_no_texts(tmp_path):
         save_dataset(dataset, tmp_path / f"{level.evaluation_type}.json")
     save_dataset(replace(labelled(), corpus=None, corpus_hash=None, texts={}), tmp_path / "d.json")
     assert [path for path in tmp_path.iterdir() if path.is_dir()] == []
-
-
-def test_a_dataset_with_another_labelled_corpus_has_the_hashes_of_that():
-    edited = replace(labelled(), corpus=EDITED, corpus_hash=EDITED.content_hash)
-    assert edited.texts == EDITED.text_hashes != CORPUS.text_hashes
 
 
 def test_a_dataset_that_is_saved_elsewhere_takes_its_texts_along(tmp_path):
@@ -206,16 +199,13 @@ def test_a_dataset_of_few_documents_knows_of_no_others(tmp_path):
     assert known_words(labelled()) is None
 
 
-def test_a_dataset_without_texts_keeps_hashes_only_whenever_it_is_saved(tmp_path):
+def test_a_dataset_without_texts_keeps_hashes_only_whenever_it_is_saved_and_removes_texts_that_were_kept(tmp_path):
     path = save_dataset(texts.without_texts(labelled()), tmp_path / "d.json")
     replace_dataset(load_dataset(path, corpus=CORPUS), path, file_state(path))
     assert not (tmp_path / "d.texts").exists()
     assert load_dataset(path).texts == CORPUS.text_hashes
     assert load_dataset(path).content_hash == labelled().content_hash
-
-
-def test_saving_a_dataset_without_texts_removes_those_that_were_kept(tmp_path):
-    path = save_dataset(labelled(), tmp_path / "d.json")
+    path = save_dataset(labelled(), tmp_path / "e.json")
     replace_dataset(texts.without_texts(load_dataset(path, corpus=CORPUS)), path, file_state(path))
     assert kept(path) == set()
     assert load_dataset(path).texts == CORPUS.text_hashes

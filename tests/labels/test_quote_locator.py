@@ -257,6 +257,8 @@ IMAGE = "Here is an ![alt text](u.png) image, [![Build](x.svg)](y) status is ok.
             *("the alpha rule … the omega comes", "a.md", ["The alpha rule … the omega comes"]),
         ),
         ("One two, or three four, three four.", "One two … three four", "a.txt", ["One two … three four"] * 2),
+        ("See: a  b\n\tc\u00a0d. And more.", "a b c d.", "a.txt", ["a  b\n\tc\u00a0d."]),
+        ("a  b, a b", "a b", "a.txt", ["a  b", "a b"]),
         # Symbols at the ends that are the quote's own, and those of the source:
         ("So `uv a` sources `foo`, it does", "'`uv a` sources `foo`'", "a.md", ["`uv a` sources `foo`"]),
         ("So `uv a`, it does", "“'`uv a`'”", "a.md", ["`uv a`"]),
@@ -314,6 +316,7 @@ def test_the_places_of_a_quote_are_those_that_fit_best_and_exactly_what_it_says(
 
 def test_of_verbatim_quotes_and_of_a_limited_number_the_first_count():
     assert located(TITLED, "The words", "a.md", verbatim_only=True) == ["The words"]
+    assert located("a  b, a b", "a b", verbatim_only=True) == ["a b"]
     assert located("at 50, at 5, at 55", "at 5", limit=1) == ["at 5"]
 
 

@@ -212,12 +212,8 @@ def test_twelve_quotes_of_each_kind_that_were_looked_at_have_the_spans_that_were
 
 
 @pytest.mark.parametrize("name", SETS)
-def test_every_page_is_listed_with_its_licence(name):
+def test_every_page_is_listed_with_its_licence_and_all_are_small_together(name):
     listed = (PAGES / name / "LICENCES.md").read_text("utf-8")
     pages = [page for kind in KINDS if kind.startswith(name) for page in (PAGES / kind).iterdir()]
     assert [page.name for page in pages if f"`{page.parent.name}/{page.name}`" not in listed] == []
-
-
-@pytest.mark.parametrize("name", SETS)
-def test_all_pages_are_small_together(name):
     assert sum(file.stat().st_size for file in (PAGES / name).rglob("*.*")) < 2_000_000
