@@ -28,6 +28,8 @@ DOCUMENTS = {
     "b.md": f"# Terms\n\nThese are the terms of the shop. {TEXT} Other terms apply to gifts.\n",
     "c.md": f"# Questions\n\nWhen is my money back? {OTHER} When is my parcel here? Soon.\n",
 }
+DESK = "Write to the help desk if it takes longer than that."
+FIRST, SECOND = "These are the terms of the shop.", "Other terms apply to gifts."
 
 
 def lost(found):
@@ -226,25 +228,6 @@ def test_what_comes_back_in_part_remembers_the_rest(dataset):
     assert places(relabel(one.dataset, corpus())) == [["a.md", "b.md"]]
 
 
-def test_places_come_back_to_their_own_answer_also_if_what_is_left_is_the_same(dataset):
-    terms = span("b.md", "Other terms apply to gifts.")
-    answers = Answer.any_of(span("a.md", TEXT), terms), Answer.any_of(terms, span("c.md", OTHER))
-    before = Dataset([replace(dataset.ground_truth[0], relevant_spans=answers)], TOKEN, corpus=corpus())
-    found = relabel(before, corpus(a=None, c=None))
-    assert places(found) == [["b.md"], ["b.md"]]
-    assert places(relabel(found.dataset, corpus())) == [["a.md", "b.md"], ["b.md", "c.md"]]
-
-
-def test_a_label_whose_document_is_gone_does_not_go_to_a_copy_that_was_not_labelled(dataset):
-    """Somebody may have declined it: an old version that nobody should use."""
-    old = f"# Old\n\nThis page is not valid any more. {TEXT} Do not use it.\n"
-    entry = replace(dataset.ground_truth[0], relevant_spans=(Answer.any_of(span("a.md", TEXT), span("b.md", TEXT)),))
-    before = Dataset([entry], TOKEN, corpus=corpus(old=old))
-    found = relabel(before, corpus(old=old, b=None))
-    assert places(found) == [["a.md"]]
-    assert places(relabel(found.dataset, corpus(old=old))) == [["a.md", "b.md"]]
-
-
 def test_metadata_of_a_table_forget_no_lost_place(dataset, tmp_path):
     now = corpus(b=None)
     found = relabel(dataset, now).dataset
@@ -253,19 +236,6 @@ def test_metadata_of_a_table_forget_no_lost_place(dataset, tmp_path):
     again = add_questions(found, check_quotes(table, now), now)
     assert [query.id for query in again.corrected] == ["p"]
     assert len(again.dataset.incomplete) == 1
-
-
-DESK = "Write to the help desk if it takes longer than that."
-FIRST, SECOND = "These are the terms of the shop.", "Other terms apply to gifts."
-
-
-def test_a_place_whose_parts_are_in_two_documents_is_lost_and_back_when_they_are_together(dataset):
-    two = span("b.md", FIRST), span("b.md", SECOND)
-    entry = replace(dataset.ground_truth[0], relevant_spans=(Answer.any_of(two, span("a.md", TEXT)),))
-    apart = corpus(b=f"# Terms\n\n{FIRST} {TEXT}\n", new=f"# Gifts\n\n{SECOND} Ask us.\n")
-    found = relabel(Dataset([entry], TOKEN, corpus=corpus()), apart)
-    assert found.dataset.ground_truth[0].relevant == (span("a.md", TEXT),)
-    assert relabel(found.dataset, corpus()).dataset.ground_truth[0].relevant == two
 
 
 def test_a_table_whose_parts_are_apart_now_leaves_out_its_question_and_no_other(dataset, tmp_path):
@@ -281,9 +251,8 @@ def test_a_table_whose_parts_are_apart_now_leaves_out_its_question_and_no_other(
 
 def test_a_lost_place_of_which_a_part_is_there_is_not_told_to_be_back(dataset):
     two = span("b.md", FIRST), span("b.md", SECOND)
-    entry = replace(dataset.ground_truth[0], relevant_spans=(Answer.any_of(span("a.md", TEXT), two),))
     half = corpus(b=DOCUMENTS["b.md"].replace(SECOND, ""))
-    found = relabel(Dataset([entry], TOKEN, corpus=corpus()), half).dataset
+    found = relabel(copies(dataset, span("a.md", TEXT), two), half).dataset
     again = relabel(found, corpus(b=DOCUMENTS["b.md"].replace(SECOND, ""), c="# Nothing else\n"))
     assert again.counted() == "3 labels: 2 unchanged, 1 gone"
 
@@ -350,23 +319,41 @@ def test_an_answer_of_which_a_place_of_several_parts_is_left_is_whole_again_late
     assert relabel(found, corpus()).dataset.content_hash == before.content_hash
 
 
-def test_answers_behind_one_whose_parts_are_answers_now_keep_their_lost_places(dataset):
-    two = span("b.md", FIRST), span("b.md", SECOND)
-    answers = Answer.any_of(span("a.md", TEXT), two), Answer.any_of(span("c.md", OTHER), span("a.md", DESK))
-    before = Dataset([replace(dataset.ground_truth[0], relevant_spans=answers)], TOKEN, corpus=corpus())
-    gone = corpus(a=DOCUMENTS["a.md"].replace(TEXT, ""), c=DOCUMENTS["c.md"].replace(OTHER, ""))
-    found = relabel(before, gone)
-    assert places(found) == [["b.md"], ["b.md"], ["a.md"]]
-    assert places(relabel(found.dataset, corpus())) == [["a.md", "b.md"], ["c.md", "a.md"]]
+TERMS, TWO = span("b.md", SECOND), (span("b.md", FIRST), span("b.md", SECOND))
+OLD_VERSION = {"old": f"# Old\n\nThis page is not valid any more. {TEXT} Do not use it.\n"}
+PARTS_APART = {"b": f"# Terms\n\n{FIRST} {TEXT}\n", "new": f"# Gifts\n\n{SECOND} Ask us.\n"}
 
 
-def test_answers_that_are_the_same_while_places_of_them_are_lost_are_no_copies(dataset):
-    terms = span("b.md", SECOND)
-    answers = Answer.any_of(span("a.md", TEXT), terms), Answer.any_of(terms, span("c.md", OTHER)), span("b.md", FIRST)
-    before = Dataset([replace(dataset.ground_truth[0], relevant_spans=answers)], TOKEN, corpus=corpus())
-    found = relabel(before, corpus(a=None, c=None)).dataset
-    assert [finding.kind for finding in lint_dataset(found).findings if finding.kind == "labelled twice"] == []
-    assert relabel(found, corpus()).dataset.content_hash == before.content_hash
+@pytest.mark.parametrize(
+    ("labels", "before", "changes", "left"),
+    [
+        (
+            [Answer.any_of(span("a.md", TEXT), TERMS), Answer.any_of(TERMS, span("c.md", OTHER)), span("b.md", FIRST)],
+            *({}, {"a": None, "c": None}, [["b.md"], ["b.md"], ["b.md"]]),
+        ),
+        (
+            [Answer.any_of(span("a.md", TEXT), TWO), Answer.any_of(span("c.md", OTHER), span("a.md", DESK))],
+            {},
+            {"a": DOCUMENTS["a.md"].replace(TEXT, ""), "c": DOCUMENTS["c.md"].replace(OTHER, "")},
+            [["b.md"], ["b.md"], ["a.md"]],
+        ),
+        ([Answer.any_of(TWO, span("a.md", TEXT))], {}, PARTS_APART, [["a.md"]]),
+        ([Answer.any_of(span("a.md", TEXT), span("b.md", TEXT))], OLD_VERSION, {**OLD_VERSION, "b": None}, [["a.md"]]),
+    ],
+    ids=[
+        *("what is left is the same", "behind one whose parts are answers now", "parts in two documents"),
+        "a copy that was not labelled",  # somebody may have declined it: an old version that nobody should use
+    ],
+)
+def test_lost_places_come_back_to_their_own_answers(dataset, labels, before, changes, left):
+    entry = replace(dataset.ground_truth[0], relevant_spans=tuple(labels))
+    labelled = Dataset([entry], TOKEN, corpus=corpus(**before))
+    found = relabel(labelled, corpus(**changes))
+    assert places(found) == left
+    assert [finding.kind for finding in lint_dataset(found.dataset).findings if finding.kind == "labelled twice"] == []
+    again = relabel(found.dataset, corpus(**before)).dataset
+    assert again.ground_truth == labelled.ground_truth
+    assert again.content_hash == labelled.content_hash
 
 
 def test_a_place_that_is_back_is_told_also_if_another_answer_misses_the_same_label(dataset):
