@@ -104,7 +104,7 @@ def test_where_no_text_is_kept_a_label_is_at_the_only_place_of_its_text_also_und
     assert found(b=FIRST, c=FIRST) == ("gone", None)
     stem = CharacterSpan(DocumentId("a"), 0, 35, FIRST)
     dataset = Dataset([TokenLevelGroundTruth(Query.from_text("When?"), [stem])], TOKEN)
-    (change,) = relabel(dataset, corpus_of(a=PAGE)).changes
+    (change,) = relabel(dataset, corpus_of(a=PAGE, b=FIRST)).changes
     assert (change.carried.span.doc_id, change.carried.span.start) == ("a.md", PAGE.index(FIRST))
 
 
