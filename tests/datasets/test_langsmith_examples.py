@@ -132,13 +132,6 @@ def test_any_spans_are_read_back_equal(spans):
 # --- the names that are known -----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("key", ["relevant_chunk_ids", "relevantChunkIds", "chunk_ids", "chunkIds"])
-def test_chunk_ids_are_read_under_their_usual_names_and_as_they_are(key):
-    ids = ["chunk_a3f2b1c8d9e0", "pa_chunk_7d9e4f2a", "0a1b2c3d", "a.md:3"]
-    entry = only(example({key: ids}), level=CHUNK)
-    assert entry.relevant == ("chunk_a3f2b1c8d9e0", "chunk_7d9e4f2a", "0a1b2c3d", "a.md:3")
-
-
 @each("key", ["relevant_document_ids", "relevantDocumentIds", "source_ids", "sourceIds"])
 @each("prefixes", ["relevant_prefixes", "relevantPrefixes", "anyOfSourceIdPrefixes"])
 def test_document_ids_are_read_under_their_usual_names(key, prefixes):
@@ -146,16 +139,27 @@ def test_document_ids_are_read_under_their_usual_names(key, prefixes):
     assert entry == DocumentLevelGroundTruth(entry.query, ["a.md"], ["b/"], {"b/*": 2.0})
 
 
+CHUNK_IDS = ["chunk_a3f2b1c8d9e0", "pa_chunk_7d9e4f2a", "0a1b2c3d", "a.md:3"]
+BARE = ("chunk_a3f2b1c8d9e0", "chunk_7d9e4f2a", "0a1b2c3d", "a.md:3")
+PLACES = [{"spans": [{"docId": "a", "start": 0, "end": 3}, {"docId": "a", "start": 5, "end": 6}]}]
+BILLING = (CharacterSpan(DocumentId("billing.md"), 2, 9),)
+
+
 @pytest.mark.parametrize(
-    ("key", "span"),
+    ("level", "key", "labels", "relevant"),
     [
-        ("relevant_spans", {"doc_id": "billing.md", "start": 2, "end": 9, "text": "Billing"}),
-        ("relevantSpans", {"docId": "billing.md", "start": 2, "end": 9, "text": "Billing"}),
-        ("excerpts", {"docId": "billing.md", "start": 2, "end": 9}),
+        (CHUNK, "relevant_chunk_ids", CHUNK_IDS, BARE),
+        (CHUNK, "relevantChunkIds", CHUNK_IDS, BARE),
+        (CHUNK, "chunk_ids", CHUNK_IDS, BARE),
+        (CHUNK, "chunkIds", CHUNK_IDS, BARE),
+        (TOKEN, "relevant_spans", [{"doc_id": "billing.md", "start": 2, "end": 9, "text": "Billing"}], BILLING),
+        (TOKEN, "relevantSpans", [{"docId": "billing.md", "start": 2, "end": 9, "text": "Billing"}], BILLING),
+        (TOKEN, "excerpts", [{"docId": "billing.md", "start": 2, "end": 9}], BILLING),
+        (TOKEN, "answers", [{"places": PLACES}], (PAGE, CharacterSpan(DocumentId("a"), 5, 6))),
     ],
 )
-def test_spans_are_read_under_their_usual_names(key, span):
-    assert only(example({key: [span]})).relevant == (CharacterSpan(DocumentId("billing.md"), 2, 9),)
+def test_labels_are_read_under_their_usual_names_and_as_they_are(level, key, labels, relevant):
+    assert only(example({key: labels}), level=level).relevant == relevant
 
 
 def test_excerpts_are_located_in_the_corpus_also_if_they_are_cut_within_words(corpus):
@@ -290,13 +294,14 @@ def test_metadata_is_kept_but_for_what_was_noted_of_the_example(outputs, fields,
     assert only(example({"chunk_ids": ["c"], **outputs}, **fields), level=CHUNK).query.metadata == kept
 
 
-def test_unknown_keys_are_kept_with_a_warning_each():
-    row = example({"chunk_ids": ["c"], "answer": "5 days"}, split="test")
+def test_unknown_keys_are_kept_with_a_warning_each_also_answers_that_are_texts():
+    row = example({"chunk_ids": ["c"], "answer": "5 days", "answers": ["five days"]}, split="test")
     row["inputs"]["history"] = []
     with pytest.warns(UserWarning, match="unknown key") as caught:
         (entry, _) = dataset_from_examples([row, {**row, "id": "other"}], CHUNK)
-    assert len(caught) == 3
-    assert entry.query.metadata == {"answer": "5 days", "split": "test", "history": []}
+    assert len(caught) == 4
+    assert entry.relevant == ("c",)
+    assert entry.query.metadata == {"answer": "5 days", "answers": ["five days"], "split": "test", "history": []}
 
 
 def test_the_examples_are_not_changed():
@@ -316,18 +321,6 @@ def test_any_iterable_of_examples_is_read_and_equal_generated_ids_are_told_apart
 
 
 # --- answers with several places --------------------------------------------------------------------------------------
-
-
-def test_places_may_be_in_camel_case():
-    places = [{"spans": [{"docId": "a", "start": 0, "end": 3}, {"docId": "a", "start": 5, "end": 6}]}]
-    entry = only(example({"answers": [{"places": places}]}))
-    assert entry.relevant == (PAGE, CharacterSpan(DocumentId("a"), 5, 6))
-
-
-def test_answers_that_are_texts_are_no_labels():
-    with pytest.warns(UserWarning, match="unknown key 'answers' is kept as metadata"):
-        entry = only(example({"chunk_ids": ["c"], "answers": ["five days"]}), level=CHUNK)
-    assert (entry.relevant, entry.query.metadata) == (("c",), {"answers": ["five days"]})
 
 
 # --- what is noted by LangSmith and by push_dataset -------------------------------------------------------------------

@@ -78,7 +78,7 @@ def test_kept_texts_are_read_only_when_they_are_asked_for(tmp_path):
         assert dataset.labelled_corpus
 
 
-def test_a_text_that_is_not_there_is_just_not_kept(tmp_path):
+def test_a_text_that_is_not_there_is_just_not_kept_and_another_makes_no_corpus(tmp_path):
     path = save_dataset(labelled(), tmp_path / "d.json")
     (tmp_path / "d.texts" / CORPUS["b.md"].content_hash).unlink()
     dataset = load_dataset(path)
@@ -86,12 +86,8 @@ def test_a_text_that_is_not_there_is_just_not_kept(tmp_path):
     assert dataset.text(CORPUS["a.md"].content_hash) == TEXTS["a.md"]
     assert dataset.text(CORPUS["b.md"].content_hash) is None
     assert dataset.with_corpus(EDITED).text(CORPUS["b.md"].content_hash) == TEXTS["b.md"]
-
-
-def test_texts_that_are_not_those_of_the_labelled_corpus_make_no_corpus(tmp_path):
-    path = save_dataset(labelled(), tmp_path / "d.json")
     record = json.loads(path.read_text())
-    record["texts"]["b.md"] = record["texts"]["a.md"]
+    record["texts"]["b.md"] = record["texts"]["a.md"]  # there, but not that of the labelled corpus
     path.write_text(json.dumps(record))
     assert load_dataset(path).labelled_corpus is None
 
@@ -155,6 +151,8 @@ def limited(monkeypatch, most=20):
 
 
 def test_of_many_documents_only_those_with_labels_are_kept_whole(tmp_path, monkeypatch):
+    assert known_words(labelled()) is None  # of few documents, there are no others
+    assert known_words(load_dataset(save_dataset(labelled(), tmp_path / "few.json"))) is None
     limited(monkeypatch)
     path = save_dataset(labelled(), tmp_path / "d.json")
     assert kept(path) == {CORPUS["a.md"].content_hash, f"{CORPUS.content_hash}.npz"}
@@ -192,11 +190,6 @@ def test_hashes_that_go_along_are_written_whole_or_not_at_all(tmp_path, monkeypa
             save_dataset(dataset, tmp_path / "e.json")
     again = load_dataset(save_dataset(dataset, tmp_path / "e.json"))
     assert len(known_words(again).hashes) == len(known_words(dataset).hashes)
-
-
-def test_a_dataset_of_few_documents_knows_of_no_others(tmp_path):
-    assert known_words(load_dataset(save_dataset(labelled(), tmp_path / "d.json"))) is None
-    assert known_words(labelled()) is None
 
 
 def test_a_dataset_without_texts_keeps_hashes_only_whenever_it_is_saved_and_removes_texts_that_were_kept(tmp_path):

@@ -219,41 +219,54 @@ def test_a_quote_over_several_lines_is_located_and_rows_are_numbered_by_their_fi
     assert check.rows[0].question == "What is\nthere?"
 
 
+TABLES = [
+    (
+        "question,answer\nWhat?,That.\n",
+        r"no column 'quote' among 'question', 'answer'; .*columns=\{'quote': 'NAME'\}, .*--column quote=NAME",
+    ),
+    ("wording,quote\nWhat?,That.\n", "no column 'question' among 'wording', 'quote'"),
+    (
+        "query,user_input,quote\nA?,B?,x\n",
+        "columns 'query' and 'user_input' may each be the question; say which: .*rag-eval init --column qu",
+    ),
+    (
+        "question,quote,,topic\nWhat?,That.,more,\n",
+        "line 2: has text in a column without a name; name it in line 1",
+    ),
+    ("question,quote,Quote\nWhat?,That.,This.\n", "line 1: two columns share a name"),
+    ("question,quote\nWhat?,one, two\n", "line 2: expected 2 columns, got 3; put quotes around"),
+    ("question,quote,document\nA?,x\nWhat?\n", "line 3: expected a question and a quote, got no 'quote'"),
+    ("question,quote\n,That.\nA?,x\n", "line 2: the question is empty"),
+    ("question,quote,id\nA?,x,1\n,That.,2\n", "line 3: the question is empty"),
+    ("sep=;\nquestion;quote;\nsep=;\nA?;x;cell\n", "line 4: expected 2 columns, got 3"),
+    ('question,quote\nA?,x\nB?,"never closed\n', "line 3: unexpected end of data; is there an unclosed"),
+    ('question,quote\nWhen "x?,"unclosed\n', "line 2: unexpected end of data"),
+    ('question,quote\n\n"Over\ntwo lines?",x\nB?,"never\n\nclosed\n', "line 5: unexpected end of data"),
+    ('question,"quote\nA?,x\n', "line 1: unexpected end of data"),
+    ('question,quote,id\n"A\r?",x,1\n,That.,2\n', "line 4: the question is empty"),
+    ('question,quote,id\nA?,x,1\n"","That\rand that.",2\n', "line 3: the question is empty"),
+    ("question,quote\n", "holds no questions; expected rows with question and quote"),
+    (b"question,quote\nWhat?,\0\xff\n", r"not valid UTF-8 \(byte 22\)"),
+    ("id,question,quote\nq,A?,x\nq,B?,y\n", r"line 3: the id 'q' is already used for another question, 'A\?'"),
+]
+LINES = [
+    ('["What?", "That."]', "line 2: expected an object with 'question' and 'quote'"),
+    ('{"question": "What?"}', "line 2: expected a question and a quote, got no 'quote'"),
+    ('{"question": " ", "quote": "x"}', "line 2: the question is empty"),
+    ('{"question": "What?", "quote": ["x", {}]}', r"line 2: 'quote': expected a string, got \{\}"),
+    ('{"question": "What?", "quote": 5.5}', "line 2: 'quote': expected a string, got 5.5"),
+    ('{"question": "What?", "quote"', "line 2: not valid JSON"),
+    ('{"question": "What?", "question": "Who?", "quote": "x"}', "line 2: not valid JSON: duplicate key 'question'"),
+]
+FIRST_LINE = f'{{"question": "How long?", "quote": "{REFUNDS}"}}'
+
+
 @pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        (
-            "question,answer\nWhat?,That.\n",
-            r"no column 'quote' among 'question', 'answer'; .*columns=\{'quote': 'NAME'\}, .*--column quote=NAME",
-        ),
-        ("wording,quote\nWhat?,That.\n", "no column 'question' among 'wording', 'quote'"),
-        (
-            "query,user_input,quote\nA?,B?,x\n",
-            "columns 'query' and 'user_input' may each be the question; say which: .*rag-eval init --column qu",
-        ),
-        (
-            "question,quote,,topic\nWhat?,That.,more,\n",
-            "line 2: has text in a column without a name; name it in line 1",
-        ),
-        ("question,quote,Quote\nWhat?,That.,This.\n", "line 1: two columns share a name"),
-        ("question,quote\nWhat?,one, two\n", "line 2: expected 2 columns, got 3; put quotes around"),
-        ("question,quote,document\nA?,x\nWhat?\n", "line 3: expected a question and a quote, got no 'quote'"),
-        ("question,quote\n,That.\nA?,x\n", "line 2: the question is empty"),
-        ("question,quote,id\nA?,x,1\n,That.,2\n", "line 3: the question is empty"),
-        ("id,question,quote\nq,A?,x\nq,B?,y\n", r"line 3: the id 'q' is already used for another question, 'A\?'"),
-        ("sep=;\nquestion;quote;\nsep=;\nA?;x;cell\n", "line 4: expected 2 columns, got 3"),
-        ('question,quote\nA?,x\nB?,"never closed\n', "line 3: unexpected end of data; is there an unclosed"),
-        ('question,quote\nWhen "x?,"unclosed\n', "line 2: unexpected end of data"),
-        ('question,quote\n\n"Over\ntwo lines?",x\nB?,"never\n\nclosed\n', "line 5: unexpected end of data"),
-        ('question,"quote\nA?,x\n', "line 1: unexpected end of data"),
-        ('question,quote,id\n"A\r?",x,1\n,That.,2\n', "line 4: the question is empty"),
-        ('question,quote,id\nA?,x,1\n"","That\rand that.",2\n', "line 3: the question is empty"),
-        ("question,quote\n", "holds no questions; expected rows with question and quote"),
-        (b"question,quote\nWhat?,\0\xff\n", r"not valid UTF-8 \(byte 22\)"),
-    ],
+    ("name", "text", "message"),
+    [("q.csv", *table) for table in TABLES] + [("q.jsonl", f"{FIRST_LINE}\n{line}\n", told) for line, told in LINES],
 )
-def test_a_table_that_cannot_be_used_is_refused_where_it_is_wrong(tmp_path, corpus, text, message):
-    path = file(tmp_path, text)
+def test_a_table_that_cannot_be_used_is_refused_where_it_is_wrong(tmp_path, corpus, name, text, message):
+    path = file(tmp_path, text, name)
     with pytest.raises(DatasetError, match=message) as caught:
         check_quotes(path, corpus)
     assert str(path) in str(caught.value)
@@ -321,24 +334,6 @@ def test_questions_with_quotes_may_be_lines_of_json(tmp_path, corpus):
     assert found(dataset) == [[("billing.md", REFUNDS)], [("guides/stop.md", ANSWERS)], [], [], []]
     assert dataset.queries[0].metadata == {"topic": "billing"}
     assert [row.number for row in check_quotes(path, corpus).rows] == [1, 3, 5, 7, 9]
-
-
-@pytest.mark.parametrize(
-    ("line", "message"),
-    [
-        ('["What?", "That."]', "line 2: expected an object with 'question' and 'quote'"),
-        ('{"question": "What?"}', "line 2: expected a question and a quote, got no 'quote'"),
-        ('{"question": " ", "quote": "x"}', "line 2: the question is empty"),
-        ('{"question": "What?", "quote": ["x", {}]}', r"line 2: 'quote': expected a string, got \{\}"),
-        ('{"question": "What?", "quote": 5.5}', "line 2: 'quote': expected a string, got 5.5"),
-        ('{"question": "What?", "quote"', "line 2: not valid JSON"),
-        ('{"question": "What?", "question": "Who?", "quote": "x"}', "line 2: not valid JSON: duplicate key 'question'"),
-    ],
-)
-def test_a_line_of_json_that_cannot_be_used_is_refused_by_its_number(tmp_path, corpus, line, message):
-    path = file(tmp_path, f'{{"question": "How long?", "quote": "{REFUNDS}"}}\n{line}\n', "q.jsonl")
-    with pytest.raises(DatasetError, match=message):
-        check_quotes(path, corpus)
 
 
 def test_of_a_long_missing_quote_the_words_are_told_that_are_not_there(tmp_path):

@@ -149,34 +149,26 @@ def test_white_space_at_the_ends_of_a_label_is_told_as_no_problem():
 
 
 @pytest.mark.parametrize(
-    ("one", "other"),
+    ("one", "other", "is_told"),
     [
-        ("When do they come?", "when do they come?"),
-        ("When do they come?", "When do  they\ncome"),
-        ("When do they come?", "“When do they come”?"),
-        ("When do they come?", "WHEN do they come ?"),
-        ("What's sent?", "What’s sent?"),
+        ("When do they come?", "when do they come?", True),
+        ("When do they come?", "When do  they\ncome", True),
+        ("When do they come?", "“When do they come”?", True),
+        ("When do they come?", "WHEN do they come ?", True),
+        ("What's sent?", "What’s sent?", True),
+        ("What is C?", "What is C#?", False),
+        ("Is it 5?", "Is it -5?", False),
+        ("C++ 1.5", "C++ 15", False),
+        ("What is .NET?", "What is NET?", False),
+        ("Why __init__?", "Why init?", False),
+        ("What is ()?", "What is []?", False),
     ],
 )
-def test_a_question_that_is_asked_twice_is_told_whatever_its_case_white_space_and_punctuation(one, other):
-    (finding,) = lint(question(one, FIRST), question(other, FIRST, query_id="again")).findings
-    assert (finding.kind, finding.severity, finding.query.id) == ("asked twice", "warning", "again")
-    assert Query.from_text(one).id in finding.what
-
-
-@pytest.mark.parametrize(
-    ("one", "other"),
-    [
-        ("What is C?", "What is C#?"),
-        ("Is it 5?", "Is it -5?"),
-        ("C++ 1.5", "C++ 15"),
-        ("What is .NET?", "What is NET?"),
-        ("Why __init__?", "Why init?"),
-        ("What is ()?", "What is []?"),
-    ],
-)
-def test_questions_that_differ_in_a_symbol_of_a_word_are_two(one, other):
-    assert lint(question(one, FIRST), question(other, FIRST)).findings == ()
+def test_a_question_is_asked_twice_whatever_its_case_and_punctuation_but_for_symbols_of_a_word(one, other, is_told):
+    findings = lint(question(one, FIRST), question(other, FIRST, query_id="again")).findings
+    told = [(finding.kind, finding.severity, finding.query.id) for finding in findings]
+    assert told == ([("asked twice", "warning", "again")] if is_told else [])
+    assert all(Query.from_text(one).id in finding.what for finding in findings)
 
 
 def test_the_same_wording_with_other_labels_is_an_error_and_each_question_is_compared_with_all():

@@ -132,10 +132,12 @@ def test_places_texts_and_ids_of_chunks_are_scored_at_their_level(tmp_path, data
     assert result.per_query(score) == {"q1": 1.0, "q2": 0.0}
 
 
-def test_the_rankings_of_a_run_are_scored_as_in_the_run(tmp_path):
+def test_the_rankings_of_a_run_are_scored_as_in_the_run_and_end_where_it_found_all(tmp_path):
     run = evaluate(BM25Retriever(), SPANS, [1, 2])
     again = evaluate(StoredRetriever(run.save(tmp_path / "saved") / "rankings.jsonl.gz"), SPANS, [1, 2])
     assert again.metrics == run.metrics
+    all_chunks = evaluate(BM25Retriever(), SPANS, 1, budgets=[]).save(tmp_path / "run")
+    assert evaluate(StoredRetriever(all_chunks), SPANS, 10, budgets=[]).notes == ()
 
 
 def test_what_failed_in_a_run_fails_again_in_its_rankings(tmp_path):
@@ -355,11 +357,6 @@ def test_rankings_of_a_run_that_asked_for_fewer_say_that_they_end_early(tmp_path
     folder = evaluate(Last(True), MANY, **saved).save(tmp_path / "run")
     notes = evaluate(StoredRetriever(folder), MANY, **read).notes
     assert ("rankings end early, as the depth of run is less than was asked for" in notes) is is_told
-
-
-def test_a_run_that_found_all_chunks_has_no_more(tmp_path):
-    folder = evaluate(BM25Retriever(), SPANS, 1, budgets=[]).save(tmp_path / "run")
-    assert evaluate(StoredRetriever(folder), SPANS, 10, budgets=[]).notes == ()
 
 
 def test_the_runs_of_different_retrievers_are_not_one_run(tmp_path):
