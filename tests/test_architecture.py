@@ -44,7 +44,7 @@ DOORS = {  # what reaches upwards: imported for type checkers only, if at all; t
     ("sweeps.price", "report.pages.sweep"),
     ("analysis.leaderboard", "report.pages.comparison"),  # its notes, which JSON has
     ("analysis.attribution.attribution", "report.pages.explanation"),
-    ("analysis.gates.checking", "report.pages.gates"),  # the power of a gate, which JSON has
+    ("analysis.gates.verdicts", "report.pages.gates"),  # the power of a gate, which JSON has
     ("analysis.attribution.explaining", "report.pages.explanation"),
     ("trackers.langsmith_datasets", "report.pages.dataset"),  # what arrived, in words, and in notes of a result
     ("trackers.publishing", "report.pages.dataset"),

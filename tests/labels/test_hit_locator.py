@@ -74,13 +74,13 @@ class TestOneEnd:
             (13, 1000, 13),
             (26, None, 26),
             (None, 7, 0),
-            (14, None, 0),
-            (900, None, 0),
+            (14, None, 13),  # the nearest
+            (900, None, 26),
             (None, 3, 0),
-            (900, 1000, 0),
+            (900, 1000, 26),
         ],
     )
-    def test_a_text_that_is_at_the_end_that_is_named_is_there(self, start, end, there):
+    def test_a_text_is_at_the_end_that_is_named_or_near_its_start(self, start, end, there):
         locator = HitLocator(corpus(a=self.TEXT))
         (placed,) = locator.place((Hit(DocumentId("a"), start, end, text="Ask us."),))
         assert placed.span == CharacterSpan(DocumentId("a"), there, there + 7)

@@ -47,7 +47,7 @@ from rag_evaluation_framework.errors import (
 )
 from rag_evaluation_framework.runs import result as results
 from rag_evaluation_framework.runs import store
-from rag_evaluation_framework.scoring.metrics.catalogue import ALL_METRICS
+from rag_evaluation_framework.scoring.metrics.defaults import ALL_METRICS
 from support.json_mutations import mutations
 from support.linear import assert_linear
 

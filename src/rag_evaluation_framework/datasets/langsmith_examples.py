@@ -7,7 +7,7 @@ from typing import Any, NotRequired, TypedDict, TypeGuard, overload
 from pydantic.alias_generators import to_camel
 
 from .. import labels
-from ..adapt.questions import question_keys
+from ..adapt.question_exports import question_keys
 from ..base.files import Json, is_list, is_object
 from ..base.records import KEPT, Record, RecordReader, as_list, as_object, brief_repr
 from ..data import (

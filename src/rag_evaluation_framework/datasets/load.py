@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, TypedDict, Unpack, overload
 
 from .. import base, labels
-from ..adapt.questions import is_export
+from ..adapt.question_exports import is_export
 from ..base.files import Json, checked_path, json_lines, read_json_text, read_text
 from ..base.notes import collect_notes
 from ..base.outside import shown

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
-from ..adapt.questions import TOLD, AskedQuote, QuoteTable, asked_quotes
+from ..adapt.question_exports import TOLD, AskedQuote, QuoteTable, asked_quotes
 from ..base import note, progress
 from ..base.files import LARGEST, checked_path, read_bytes, write_new
 from ..base.outside import first_of, name_line, one_line, shown

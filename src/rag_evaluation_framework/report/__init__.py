@@ -1,4 +1,4 @@
-"""Reports: results as tables in a terminal."""
+"""Reports: what people read of results, in a terminal, as Markdown, HTML, LaTeX and JUnit."""
 
 import lazy_loader as lazy
 

@@ -20,7 +20,7 @@ from rag_evaluation_framework import (
     load_result,
 )
 from rag_evaluation_framework.analysis.gates import Gate, assert_gates, check_gates
-from rag_evaluation_framework.analysis.gates.checking import parse_thresholds, refuse_unreliable, threshold_gate
+from rag_evaluation_framework.analysis.gates.verdicts import parse_thresholds, refuse_unreliable, threshold_gate
 from rag_evaluation_framework.contracts import DocumentLevelMetric
 from rag_evaluation_framework.data import Cutoff
 from rag_evaluation_framework.errors import ConfigError

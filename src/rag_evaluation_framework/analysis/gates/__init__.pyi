@@ -1,9 +1,9 @@
-from .checking import Gating as Gating
-from .checking import Written as Written
-from .checking import assert_gates as assert_gates
-from .checking import blocks as blocks
-from .checking import check_gates as check_gates
-from .checking import refuse_unreliable as refuse_unreliable
-from .checking import unreliable as unreliable
 from .gate import Gate as Gate
 from .measuring import Runs as Runs
+from .verdicts import Gating as Gating
+from .verdicts import Written as Written
+from .verdicts import assert_gates as assert_gates
+from .verdicts import blocks as blocks
+from .verdicts import check_gates as check_gates
+from .verdicts import refuse_unreliable as refuse_unreliable
+from .verdicts import unreliable as unreliable

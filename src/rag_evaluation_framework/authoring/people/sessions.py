@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, cast
 
-from ...adapt.questions import question_rows
+from ...adapt.question_exports import question_rows
 from ...base.files import LARGEST, read_bytes
 from ...base.interrupts import finish
 from ...base.outside import shown

@@ -45,7 +45,7 @@ from ...errors import ConfigError, DatasetError
 from ...text.reading import HitReader
 from ..judging.ranks import LabelColumns, RankJudgements, UnitPlaces
 from ..judging.spans import SpanJudgements
-from ..metrics.catalogue import DEFAULT_CHUNK_METRICS, DEFAULT_DOCUMENT_METRICS, DEFAULT_TOKEN_METRICS
+from ..metrics.defaults import DEFAULT_CHUNK_METRICS, DEFAULT_DOCUMENT_METRICS, DEFAULT_TOKEN_METRICS
 
 NameChunk: TypeAlias = Callable[[AnyChunk, int], str]
 """A function from a chunk, and its number within its document, to the id under which the dataset knows it."""

@@ -27,10 +27,10 @@ from .token_set import TokenSetF1 as TokenSetF1  # token_set_f1
 from .span import PrecisionOmega as PrecisionOmega  # precision_omega
 
 # Their bases and groups.
-from .catalogue import ALL_METRICS as ALL_METRICS
-from .catalogue import DEFAULT_CHUNK_METRICS as DEFAULT_CHUNK_METRICS
-from .catalogue import DEFAULT_DOCUMENT_METRICS as DEFAULT_DOCUMENT_METRICS
-from .catalogue import DEFAULT_TOKEN_METRICS as DEFAULT_TOKEN_METRICS
+from .defaults import ALL_METRICS as ALL_METRICS
+from .defaults import DEFAULT_CHUNK_METRICS as DEFAULT_CHUNK_METRICS
+from .defaults import DEFAULT_DOCUMENT_METRICS as DEFAULT_DOCUMENT_METRICS
+from .defaults import DEFAULT_TOKEN_METRICS as DEFAULT_TOKEN_METRICS
 from .rank import RankMetric as RankMetric
 from .span import SpanMetric as SpanMetric
 from .token_set import TokenSetMetric as TokenSetMetric

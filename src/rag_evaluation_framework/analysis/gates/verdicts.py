@@ -21,7 +21,7 @@ from ...runs import EvaluationResult, ExperimentConfig, RunSpec, store
 from ...runs.means import DOCUMENT, LENGTH, Cluster, label_values
 from ...runs.naming import other_meaning
 from ...runs.shown import GateVerdict, OnInconclusive, Verdict
-from ...scoring.metrics.catalogue import ALL_METRICS
+from ...scoring.metrics.defaults import ALL_METRICS
 from .gate import NUMBER, Gate, Key, scaled, with_default
 from .measuring import FOUND, NotMeasured, Runs, cannot_fail, found_score, listed
 
