@@ -30,6 +30,7 @@ def places(found, question="When?"):
     return [[[f"{span.doc_id}:{span.start}" for span in place] for place in answer.places] for answer in entry.answers]
 
 
+MANY = Corpus(Document(DocumentId(f"{number:02}.md"), f"Page {number}. {TEXT} End.") for number in range(30))
 A1, A2, B, C = "a.md:11", "a.md:98", "b.md:30", "c.md:44"
 
 
@@ -129,13 +130,6 @@ def test_repeated_is_one_of_two_words(tmp_path, repeated):
         check(tmp_path, "When?,Ask us on any day.,,,", repeated=repeated)
 
 
-def test_a_table_without_the_flag_does_not_take_places_from_a_dataset(tmp_path):
-    dataset = check(tmp_path, f"When?,{TEXT},,,", repeated="any").dataset()
-    again = add_questions(dataset, check(tmp_path, f"When?,{TEXT},,,"), CORPUS)
-    assert again.corrected == ()
-    assert again.dataset.ground_truth == dataset.ground_truth
-
-
 @pytest.mark.parametrize(("document", "options"), [("*", {}), ("", {"repeated": "any"})])
 def test_who_asks_for_any_place_gets_those_that_are_new(tmp_path, document, options):
     dataset = check(tmp_path, f"When?,{TEXT},c.md,,").dataset()
@@ -153,14 +147,15 @@ def test_what_a_column_makes_alternatives_is_said_when_a_table_is_loaded(tmp_pat
         load_dataset(path, corpus=CORPUS)
 
 
-def test_many_places_stay_when_their_table_is_read_again(tmp_path):
-    pages = Corpus(Document(DocumentId(f"{number:02}.md"), f"Page {number}. {TEXT} End.") for number in range(30))
+@pytest.mark.parametrize(("corpus", "count"), [(CORPUS, 4), (MANY, 30)])
+def test_a_table_that_is_read_again_without_the_flag_takes_no_places_from_a_dataset(tmp_path, corpus, count):
     path = tmp_path / "q.csv"
     path.write_text(f"question,quote\nWhen?,{TEXT}\n")
-    dataset = check_quotes(path, pages, repeated="any").dataset()
-    again = add_questions(dataset, check_quotes(path, pages), pages)
+    dataset = check_quotes(path, corpus, repeated="any").dataset()
+    again = add_questions(dataset, check_quotes(path, corpus), corpus)
     assert again.corrected == ()
-    assert len(again.dataset.ground_truth[0].answers[0].places) == 30
+    assert again.dataset.ground_truth == dataset.ground_truth
+    assert len(again.dataset.ground_truth[0].answers[0].places) == count
 
 
 def test_the_column_is_named_only_where_it_makes_alternatives(tmp_path):

@@ -272,11 +272,14 @@ def test_a_table_that_cannot_be_used_is_refused_where_it_is_wrong(tmp_path, corp
     assert str(path) in str(caught.value)
 
 
-def test_what_is_no_corpus_and_a_table_that_is_missing_are_refused(tmp_path, corpus):
+def test_what_is_no_corpus_no_table_or_no_mapping_of_columns_is_refused(tmp_path, corpus):
     with pytest.raises(CorpusError, match=r"corpus=5: expected a Corpus; Corpus.from_folder\(path\) reads one"):
         check_quotes(tmp_path / "q.csv", 5)
     with pytest.raises(DatasetError, match=r"none\.csv: cannot be read"):
         check_quotes(tmp_path / "none.csv", corpus)
+    told = "columns='Antwort': expected names for question, quote, document, id, such as {'quote': 'Antwort'}"
+    with pytest.raises(DatasetError, match=f"^{re.escape(told)}$"):
+        check_quotes([{"question": "How long?", "Antwort": REFUNDS}], corpus, columns="Antwort")
 
 
 def test_other_columns_become_metadata_of_the_question_and_id_its_id(tmp_path, corpus):
@@ -345,12 +348,6 @@ def test_of_a_long_missing_quote_the_words_are_told_that_are_not_there(tmp_path)
     assert row.suggestion.quote == corpus["rules.md"].content
     assert row.suggestion.difference == "“thirty” for “30”, “our” for “the”"
     assert row.advice.startswith("nearest passage (99 % similar): rules.md:1:1 “Rule number 0 of")
-
-
-def test_columns_that_are_no_mapping_are_refused_as_such(corpus):
-    told = "columns='Antwort': expected names for question, quote, document, id, such as {'quote': 'Antwort'}"
-    with pytest.raises(DatasetError, match=f"^{re.escape(told)}$"):
-        check_quotes([{"question": "How long?", "Antwort": REFUNDS}], corpus, columns="Antwort")
 
 
 def test_documents_may_be_a_path(tmp_path):

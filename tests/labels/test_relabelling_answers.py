@@ -104,23 +104,15 @@ def test_an_answer_stays_as_long_as_one_of_its_places_does_and_the_first_is_its_
     assert texts(relabel(dataset, now).dataset, now)[0] == [TEXT, OTHER]
 
 
-def test_of_a_place_with_two_spans_both_have_to_be_found(dataset):
-    two = span("b.md", "These are the terms of the shop."), span("b.md", "Other terms apply to gifts.")
-    answer = Answer.any_of(span("a.md", TEXT), two)
-    entry = TokenLevelGroundTruth(dataset.queries[0], (answer,))
-    for gone in ("These are the terms of the shop.", "Other terms apply to gifts."):
-        now = corpus(b=DOCUMENTS["b.md"].replace(gone, ""))
-        again = relabel(Dataset([entry], TOKEN, corpus=corpus()), now)
-        assert again.dataset.ground_truth[0].relevant == (span("a.md", TEXT),)
-        assert lost(again) == 1
-
-
-@pytest.mark.parametrize("gone", ["These are the terms of the shop.", "Other terms apply to gifts."])
-def test_an_answer_of_which_no_place_is_whole_is_lost(dataset, gone):
-    two = span("b.md", "These are the terms of the shop."), span("b.md", "Other terms apply to gifts.")
-    entry = TokenLevelGroundTruth(dataset.queries[0], (Answer.any_of(span("c.md", OTHER), two),))
-    now = corpus(b=DOCUMENTS["b.md"].replace(gone, ""), c=DOCUMENTS["c.md"].replace(OTHER, "Ask."))
-    again = relabel(Dataset([entry, dataset.ground_truth[1]], TOKEN, corpus=corpus()), now)
+@pytest.mark.parametrize("gone", [FIRST, SECOND])
+def test_of_a_place_with_two_spans_both_have_to_be_found_or_another_place_else_the_answer_is_lost(dataset, gone):
+    without, two = DOCUMENTS["b.md"].replace(gone, ""), (span("b.md", FIRST), span("b.md", SECOND))
+    again = relabel(copies(dataset, span("a.md", TEXT), two), corpus(b=without))
+    assert again.dataset.ground_truth[0].relevant == (span("a.md", TEXT),)
+    assert lost(again) == 1
+    entry = replace(dataset.ground_truth[0], relevant_spans=(Answer.any_of(span("c.md", OTHER), two),))
+    neither = corpus(b=without, c=DOCUMENTS["c.md"].replace(OTHER, "Ask."))
+    again = relabel(Dataset([entry, dataset.ground_truth[1]], TOKEN, corpus=corpus()), neither)
     assert [query.id for query in again.lost] == ["q"]
 
 

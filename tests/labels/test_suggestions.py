@@ -206,14 +206,12 @@ class TestWhatIsSuggested:
 
 
 class TestCopies:
-    def test_all_copies_are_told(self, tmp_path):
+    def test_all_copies_are_told_by_lines_that_end_with_line_feeds_and_columns_of_characters(self, tmp_path):
         row = checked(tmp_path, "Which?,Keep the data directry.", corpus_of(a=GUIDE, b=f"x\n{GUIDE}"))
         assert row.suggestion.copies == ("a.md:8:54", "b.md:9:54")
         assert "a.md:8:54, and 1 more such" in row.advice
-
-    def test_columns_count_characters_and_lines_end_with_line_feeds(self):
         found = suggested("Keep the date directory.", corpus_of(a="𝔘𝔫𝔦\r\n\r\n😀😀 Keep the data directory.\r\n"))
-        assert found.place == "a.md:3:4"
+        assert (found.place, found.copies) == ("a.md:3:4", ("a.md:3:4",))
 
 
 class TestDocuments:

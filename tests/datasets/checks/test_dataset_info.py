@@ -68,13 +68,6 @@ def test_counts_lengths_documents_and_words():
     assert repr(info) == "DatasetInfo('billing', token-level, 4 questions)"
 
 
-def test_without_the_corpus_what_needs_it_is_undefined():
-    info = describe_dataset(Dataset(QUESTIONS, TOKEN))
-    assert info.coverage == Coverage(2, None, None, {"a.md": 3, "b.md": 1}, 0)
-    assert info.overlap is not None
-    assert info.answer_characters == Spread(21, 41, 46)
-
-
 def test_without_an_answer_what_is_undefined_is_none_and_not_zero():
     info = describe_dataset(Dataset([question("Who?")], TOKEN), CORPUS)
     assert (info.answerable, info.labels) == (0, 0)
@@ -93,10 +86,13 @@ def test_questions_and_labels_without_words_share_none_and_do_not_count():
     assert (info.answer_characters, info.overlap) == (Spread(23, 23, 23), None)
 
 
-def test_labels_that_do_not_match_the_corpus_cover_nothing():
+def test_labels_that_do_not_match_the_corpus_cover_nothing_and_without_it_the_share_is_undefined():
     info = describe_dataset(Dataset([question("When?", ("b.md", 24, 45), ("gone.md", 0, 5))], TOKEN), CORPUS)
-    assert info.coverage == Coverage(0, 3, None, {}, 2)
-    assert info.labels == 2
+    assert (info.coverage, info.labels) == (Coverage(0, 3, None, {}, 2), 2)
+    info = describe_dataset(Dataset(QUESTIONS, TOKEN))
+    assert info.coverage == Coverage(2, None, None, {"a.md": 3, "b.md": 1}, 0)
+    assert info.overlap is not None
+    assert info.answer_characters == Spread(21, 41, 46)
 
 
 def test_documents_count_once_a_question_and_the_five_with_the_most_questions_are_named():
