@@ -1,4 +1,5 @@
 import json
+import re
 
 import pytest
 from hypothesis import given
@@ -209,16 +210,18 @@ def test_ids_of_position_aware_chunks_become_their_spans(corpus, key):
     assert only(example({key: []}), registry=ChunkRegistry()).relevant == ()
 
 
-def test_an_id_unknown_to_the_registry_is_refused_with_its_location(corpus):
+def test_an_id_unknown_to_the_registry_or_none_at_all_is_refused_with_its_location(corpus):
     rows = [
         example({"relevant_chunk_ids": [chunks_of(corpus)[0].id, "pa_chunk_no"]}),
         example({"relevant_spans": 7}, "b"),
+        example({"chunk_ids": [{"type": "bm25"}]}, "c"),
     ]
     with pytest.raises(DatasetError) as caught:
         dataset_from_examples(rows, TOKEN, registry=ChunkRegistry(chunks_of(corpus)))
     assert "$[0].outputs.relevant_chunk_ids: " in str(caught.value)
     assert "unknown position of 'pa_chunk_no'" in str(caught.value)
     assert "$[1].outputs.relevant_spans: expected a list, got 7" in str(caught.value)
+    assert re.search(r"\$\[2\]\.outputs\.chunk_ids: .*{'type': 'bm25'}; expected a list of ids", str(caught.value))
 
 
 def test_utf_16_offsets_are_converted(tmp_path):

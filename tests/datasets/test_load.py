@@ -301,12 +301,6 @@ def test_an_id_of_many_places_may_be_repeated(tmp_path):
     assert_linear(repeated, 2_500)
 
 
-def test_ids_of_chunks_are_texts(tmp_path):
-    (tmp_path / "d.json").write_text('[{"inputs": {"query": "?"}, "outputs": {"chunk_ids": [{"type": "bm25"}]}}]')
-    with pytest.raises(DatasetError, match=r"\$\[0\]\.outputs\.chunk_ids: .*{'type': 'bm25'}; expected a list of ids"):
-        load_dataset(tmp_path / "d.json", registry=ChunkRegistry())
-
-
 @pytest.mark.parametrize("name", ["native.jsonl", "examples.jsonl", "chunking.csv", "native.json"])
 def test_a_pipe_is_read_once(tmp_path, corpus, name):
     pipe = tmp_path / name

@@ -53,12 +53,14 @@ def test_a_file_holds_hashes_of_all_documents_and_what_spans_quote_and_its_folde
 
 @pytest.mark.parametrize("corpus", [None, EDITED, CORPUS], ids=["no corpus", "an edited one", "the labelled one"])
 @pytest.mark.parametrize("name", ["d.json", "d.jsonl"])
-def test_a_dataset_that_was_loaded_and_is_saved_again_keeps_them(tmp_path, dataset, name, corpus):
+def test_a_dataset_that_is_saved_elsewhere_keeps_them_and_takes_its_texts_along(tmp_path, dataset, name, corpus):
     path = save_dataset(dataset, tmp_path / name)
     again = load_dataset(path, corpus=corpus)
     assert again.texts == dataset.texts == CORPUS.text_hashes
-    saved = save_dataset(again, tmp_path / f"again-{name}")
+    saved = save_dataset(again, tmp_path / "elsewhere" / f"again-{name}")
     assert saved.read_bytes() == path.read_bytes()
+    kept, along = ({file.name for file in one.with_suffix(".texts").iterdir()} for one in (path, saved))
+    assert along == kept == {".gitattributes", *CORPUS.text_hashes.values()}
 
 
 def test_a_file_without_them_is_read_and_saved_as_before(tmp_path):

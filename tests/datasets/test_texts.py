@@ -102,13 +102,6 @@ def test_ids_and_what_has_no_labelled_corpus_keep_no_texts(tmp_path):
     assert [path for path in tmp_path.iterdir() if path.is_dir()] == []
 
 
-def test_a_dataset_that_is_saved_elsewhere_takes_its_texts_along(tmp_path):
-    path = save_dataset(labelled(), tmp_path / "d.json")
-    again = save_dataset(load_dataset(path), tmp_path / "other" / "e.json")
-    assert kept(again) == hashes(CORPUS)
-    assert again.read_bytes() == path.read_bytes()
-
-
 def test_replacing_a_dataset_rewrites_no_text_and_removes_those_that_nothing_names(tmp_path):
     path = save_dataset(labelled(), tmp_path / "d.json")
     before = {file.name: file.stat().st_mtime_ns for file in (tmp_path / "d.texts").iterdir()}
