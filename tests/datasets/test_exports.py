@@ -175,14 +175,11 @@ def test_of_several_splits_of_beir_one_is_named(beir):
         load_dataset(beir, DOCUMENT)
 
 
-@pytest.mark.parametrize("level", [TOKEN, CHUNK])
-def test_beir_has_no_labels_of_text(beir, level):
-    with pytest.raises(LevelMismatch):
-        load_dataset(beir / "qrels" / "test.tsv", level, corpus=BEIR)
-
-
-def test_beir_that_does_not_fit_together_is_refused(beir):
+def test_beir_that_does_not_fit_together_or_the_level_is_refused(beir):
     split = beir / "qrels" / "test.tsv"
+    for level in (TOKEN, CHUNK):  # it has no labels of text
+        with pytest.raises(LevelMismatch):
+            load_dataset(split, level, corpus=BEIR)
     with pytest.raises(DatasetError, match=r"d1.*the corpus has no document"):
         load_dataset(split, DOCUMENT, corpus=Corpus([Document(DocumentId("d2"), HELP)]))
     split.write_text("query-id\tcorpus-id\tscore\nq9\td1\t1\n")

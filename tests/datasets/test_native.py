@@ -413,11 +413,19 @@ def test_utf_16_offsets_become_code_points(tmp_path, emoji, quote):
     assert (found.start, found.end) == (place, place + len(quote))
 
 
-@pytest.mark.parametrize("offset", [1, utf16(EMOJI) + 1])
-def test_utf_16_offsets_inside_or_behind_the_text_are_refused(tmp_path, emoji, offset):
+@pytest.mark.parametrize(
+    ("offset", "with_corpus", "said"),
+    [
+        (1, True, "UTF-16 offset 1 is not a character boundary in 'e.md'"),
+        (utf16(EMOJI) + 1, True, rf"UTF-16 offset {utf16(EMOJI) + 1} is not a character boundary in 'e.md'"),
+        (9, False, "corpus="),
+    ],
+    ids=["inside a character", "behind the text", "without the corpus"],
+)
+def test_utf_16_offsets_inside_or_behind_the_text_or_without_it_are_refused(tmp_path, emoji, offset, with_corpus, said):
     path = written(tmp_path, question(relevant_spans=[{"doc_id": "e.md", "start": 0, "end": offset}]))
-    with pytest.raises(DatasetError, match=rf"UTF-16 offset {offset} is not a character boundary in 'e.md'"):
-        load_dataset(path, corpus=emoji, utf16_offsets=True)
+    with pytest.raises(DatasetError, match=said):
+        load_dataset(path, corpus=emoji if with_corpus else None, utf16_offsets=True)
 
 
 UTF16 = "its text is there in UTF-16 units: load_dataset(..., utf16_offsets=True) reads it"
@@ -445,11 +453,6 @@ def test_a_label_whose_text_is_where_other_offsets_count_says_which_and_what_to_
     (finding,) = (each for each in lint_dataset(dataset, corpus).findings if each.kind == "text differs")
     for message in (str(caught.value), finding.what):
         assert [known for known in (UTF16, LF) if known in message] == ([hint] if hint else [])
-
-
-def test_utf_16_offsets_need_the_corpus(tmp_path):
-    with pytest.raises(DatasetError, match="corpus="):
-        load_dataset(written(tmp_path, question()), utf16_offsets=True)
 
 
 @pytest.mark.parametrize("given", [0.5, "dataset", (), None])

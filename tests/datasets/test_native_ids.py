@@ -164,22 +164,20 @@ def test_with_the_corpus_documents_may_be_named_by_their_stem(tmp_path, corpus):
     assert entry.gains == {"billing.md": 2.0}
 
 
-def test_a_document_missing_from_the_corpus_is_refused_with_its_location(tmp_path, corpus):
-    row = asked(relevant_document_ids=["prices.md"], relevant_prefixes=["guides/", "faq/"])
-    with pytest.raises(DatasetError) as caught:
-        load_dataset(written(tmp_path, DOCUMENT, row), DOCUMENT, corpus=corpus)
-    message = str(caught.value)
-    assert "$.questions[0].relevant_document_ids[0]: the corpus has no document 'prices.md'" in message
-    assert "$.questions[0].relevant_prefixes[1]: no document in the corpus starts with 'faq/'" in message
-
-
-def test_a_stem_that_two_documents_share_is_refused(tmp_path):
+def test_documents_that_the_corpus_lacks_or_has_twice_are_refused_with_their_location(tmp_path):
     corpus = Corpus(Document(DocumentId(name), "x") for name in ("a/faq.md", "b/faq.md"))
-    path = written(tmp_path, DOCUMENT, asked(relevant_document_ids=["faq"]))
-    with pytest.raises(
-        DatasetError, match=r"relevant_document_ids\[0\]: document 'faq' is ambiguous: a/faq.md or b/faq.md"
-    ):
+    row = asked(relevant_document_ids=["prices.md", "faq"], relevant_prefixes=["a/", "faq/"])
+    path = written(tmp_path, DOCUMENT, row)
+    with pytest.raises(DatasetError) as caught:
         load_dataset(path, DOCUMENT, corpus=corpus)
+    first, *lines = str(caught.value).splitlines()
+    place = "  $.questions[0].relevant"
+    assert first == f"{path}: 3 problems:"
+    assert [line.partition(";")[0] for line in sorted(lines)] == [
+        f"{place}_document_ids[0]: the corpus has no document 'prices.md' (it has a/faq.md, b/faq.md)",
+        f"{place}_document_ids[1]: document 'faq' is ambiguous: a/faq.md or b/faq.md",
+        f"{place}_prefixes[1]: no document in the corpus starts with 'faq/'",
+    ]
 
 
 # --- strictness -------------------------------------------------------------------------------------------------------

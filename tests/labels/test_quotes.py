@@ -139,21 +139,34 @@ def test_case_and_punctuation_are_not_white_space(tmp_path, corpus):
     assert statuses(check_quotes(path, corpus)) == ["located", "missing"]
 
 
-def test_a_row_says_what_was_ignored_to_locate_its_quote(tmp_path):
-    corpus = Corpus([Document(DocumentId("a.md"), "Refunds take **five**\nworking days.")])
-    path = file(tmp_path, "question,quote\nHow long?,Refunds take five working days.\n")
-    (row,) = check_quotes(path, corpus).rows
-    assert (row.status, row.ignoring) == ("located", ("emphasis", "line breaks"))
-    assert str(row) == "line 2    located    a.md[0:35], ignoring: emphasis, line breaks"
-
-
-def test_a_quote_with_an_omission_is_one_place_of_several_spans(tmp_path):
-    corpus = Corpus([Document(DocumentId("a.md"), "Refunds are paid. They take, as a rule, five days.")])
-    check = check_quotes(file(tmp_path, 'question,quote\nHow long?,"They take … five days."\n'), corpus)
+@pytest.mark.parametrize(
+    ("content", "quote", "spans", "ignoring", "told"),
+    [
+        (
+            "Refunds take **five**\nworking days.",
+            "Refunds take five working days.",
+            ["Refunds take **five**\nworking days."],
+            ("emphasis", "line breaks"),
+            "a.md[0:35]",
+        ),
+        (
+            "Refunds are paid. They take, as a rule, five days.",
+            "They take … five days.",
+            ["They take", "five days."],
+            ("what the quote leaves out",),
+            "a.md[18:27] … [40:50]",
+        ),
+    ],
+    ids=["markup", "an omission"],
+)
+def test_a_row_says_where_its_quote_is_and_what_was_ignored(tmp_path, content, quote, spans, ignoring, told):
+    corpus = Corpus([Document(DocumentId("a.md"), content)])
+    check = check_quotes(file(tmp_path, f'question,quote\nHow long?,"{quote}"\n'), corpus)
     (row,) = check.rows
-    assert [[span.text for span in place] for place in row.places] == [["They take", "five days."]]
-    assert "a.md[18:27] … [40:50]" in str(row)
-    assert found(check.dataset()) == [[("a.md", "They take"), ("a.md", "five days.")]]
+    assert (row.status, row.ignoring) == ("located", ignoring)
+    assert [[span.text for span in place] for place in row.places] == [spans]
+    assert str(row) == f"line 2    located    {told}, ignoring: {', '.join(ignoring)}"
+    assert found(check.dataset()) == [[("a.md", text) for text in spans]]
 
 
 def test_a_question_with_one_unlocated_quote_is_skipped_entirely_with_a_warning(tmp_path, corpus):

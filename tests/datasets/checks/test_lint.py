@@ -171,7 +171,7 @@ def test_a_question_is_asked_twice_whatever_its_case_and_punctuation_but_for_sym
     assert all(Query.from_text(one).id in finding.what for finding in findings)
 
 
-def test_the_same_wording_with_other_labels_is_an_error_and_each_question_is_compared_with_all():
+def test_the_same_wording_with_other_labels_or_gains_is_an_error_and_each_question_is_compared_with_all():
     entries = [
         question("When?", FIRST, SECOND, query_id="one"),
         question("When", SECOND, query_id="two"),
@@ -183,6 +183,11 @@ def test_the_same_wording_with_other_labels_is_an_error_and_each_question_is_com
         ("warning", "asked twice", "three", "is asked with the same truth as one"),
         ("warning", "asked twice", "four", "is asked with the same truth as two"),
     ]
+    graded = [
+        DocumentLevelGroundTruth(Query("one", "When?"), ["a.md"], gains={"a.md": 2.0}),
+        DocumentLevelGroundTruth(Query("two", "When?"), ["a.md"]),
+    ]
+    assert kinds(lint_dataset(Dataset(graded, DOCUMENT))) == ["other truth"]
 
 
 def test_labels_given_twice_and_labels_that_overlap_are_told_and_labels_that_touch_are_not():
@@ -416,14 +421,6 @@ def test_chunks_are_compared_with_those_that_were_labelled_and_their_texts_are_r
     assert found(report, "too long")[0].what == "it has 2 relevant units: recall@1 is at most 0.50"
     report = lint_dataset(dataset)
     assert (report.findings, len(report.not_checked)) == ((), 1)
-
-
-def test_gains_are_part_of_the_truth():
-    entries = [
-        DocumentLevelGroundTruth(Query("one", "When?"), ["a.md"], gains={"a.md": 2.0}),
-        DocumentLevelGroundTruth(Query("two", "When?"), ["a.md"]),
-    ]
-    assert kinds(lint_dataset(Dataset(entries, DOCUMENT))) == ["other truth"]
 
 
 def test_the_corpus_of_the_dataset_is_used_if_none_is_given():
