@@ -175,3 +175,22 @@ def test_shards_of_a_run_are_where_the_run_is(rag_eval, folder, root, monkeypatc
     where = {"out": "sub/out", "~/out": "home/out", None: ".rag-eval"}[root]
     assert {path.name for path in (folder / where).iterdir()} >= {"cells", "runs"}
     assert [*folder.rglob("cells")] == [folder / where / "cells"]
+
+
+@pytest.mark.parametrize("json_flag", [[], ["--json"]], ids=["page", "json"])
+def test_what_a_sweep_concludes_is_shown_whatever_happens_to_the_disk(rag_eval, folder, json_flag):
+    (folder / ".rag-eval").mkdir()
+    (folder / ".rag-eval/sweeps").write_text("a file where a folder should be")
+    outcome = rag_eval("sweep", *FLAGS, *OVER, *json_flag)
+    assert outcome.code == 2
+    assert "sweeps" in outcome.err
+    assert json.loads(outcome.out)["sweep"] is None if json_flag else "Take chunk_size=" in outcome.out
+
+
+def test_cells_that_cannot_be_ranked_are_listed_with_their_own_scores(rag_eval):
+    outcome = rag_eval("sweep", *FLAGS, "--over", "evaluation_type=token-level,document-level", "--over", "k=1")
+    assert outcome.code == 0, outcome.err
+    assert "The cells are listed, not ranked" in outcome.out
+    listed = outcome.out.partition("Cells that are not ranked")[2]
+    assert re.search(r"evaluation_type=token-level +\d\.\d{3}", listed)
+    assert "evaluation_type=document-level" in listed
