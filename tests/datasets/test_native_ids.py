@@ -25,6 +25,7 @@ from rag_evaluation_framework.errors import DatasetError, LevelMismatch
 from support.each import each
 
 ENDINGS = [".json", ".jsonl"]
+GRADED = {"billing.md": 2.5, "guides/start.md": 1e-300}
 
 
 def query(number=1, **metadata):
@@ -34,7 +35,7 @@ def query(number=1, **metadata):
 def documents():
     return Dataset(
         [
-            DocumentLevelGroundTruth(query(1, tags=["x"]), ["billing.md", "guides/start.md"], (), {"billing.md": 2.5}),
+            DocumentLevelGroundTruth(query(1, tags=["x"]), ["billing.md", "guides/start.md"], (), GRADED),
             DocumentLevelGroundTruth(query(2), ["guides/stop.md"], ["guides/", "bill"], {"guides/*": 3}),
             DocumentLevelGroundTruth(query(3), []),
             DocumentLevelGroundTruth(query(4), ["billing.md", "billing.md"]),
@@ -49,7 +50,7 @@ def chunks():
     return Dataset(
         [
             ChunkLevelGroundTruth(
-                query(1), ["chunk_a3f2b1c8d9e0", "pa_chunk_7d9e4f2a1b3c"], {"chunk_7d9e4f2a1b3c": 0.1}
+                query(1), ["chunk_a3f2b1c8d9e0", "pa_chunk_7d9e4f2a1b3c"], {"chunk_7d9e4f2a1b3c": 1e100}
             ),
             ChunkLevelGroundTruth(query(2), ["chunk_0a1b2c3d", "0a1b2c3d", "a.md:7", "7"]),
             ChunkLevelGroundTruth(query(3), []),
