@@ -250,9 +250,11 @@ def test_what_cannot_be_one_is_a_failure_of_that_question_which_says_why(returne
     assert len(failure.message) < 5_000
 
 
-def test_seconds_and_names_of_stages_are_plain_when_they_are_read(tmp_path):
-    result = outcome(lambda query, k: Retrieval(tuple(GOOD), (Stage("a\nb", np.float32(0.25)),)), tmp_path)
+def test_hits_and_stages_are_plain_when_they_are_read(tmp_path):
+    odd = Hit(DocumentId("d"), np.int64(0), np.int64(10), score=np.float32(0.5))
+    result = outcome(lambda query, k: Retrieval((odd,), (Stage("a\nb", np.float32(0.25)),)), tmp_path)
     assert result.queries[0].stages == {"a b": 0.25}
+    assert result.queries[0].hits == (Hit(DocumentId("d"), 0, 10, score=0.5),)
 
 
 class Odd(type):
