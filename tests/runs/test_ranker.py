@@ -422,6 +422,7 @@ class TestSideBySide:
         result = evaluate(search, numbers(60), k=[1, 5], budgets=["60ch"], max_concurrency=8)
         assert most == 8
         assert same(sequential, result)
+        assert [(name, told[0].kind) for name, told in result.failures.items()] == [("13", "ConnectionError")]
         assert result.config["latency"].startswith("2 questions, one at a time")
         assert sum(bool(query.stages) for query in result.queries) == 2
 

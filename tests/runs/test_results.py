@@ -223,6 +223,7 @@ def test_the_headline_tells_failures_of_questions_without_an_answer_apart():
     assert result.headline == "scored 0 of 1 answerable question (0 skipped, 1 failed)"
     assert repr(result).splitlines()[2] == f"{result.headline}, 2 without an answer (2 failed)"
     assert result.counts["failed"] == 3
+    assert {*result.metrics.values()} == {None}
 
 
 def test_scores_that_only_some_questions_have_are_named_with_their_number():
