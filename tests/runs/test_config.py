@@ -201,16 +201,16 @@ def test_what_is_left_out_takes_its_default():
 
 
 def test_given_values_are_kept_as_tuples_and_never_shared():
-    metrics, k, budgets = [SpanIoU()], [3, 1], ["7tok", "9ch_whole"]
-    settings = EvaluationConfig(budgets=budgets, tokenizer=str.split, experiment_name="mine")
+    metrics, k, budgets, zero = [SpanIoU()], [3, 1], ["7tok", "9ch_whole"], {"failed"}
+    settings = EvaluationConfig(budgets=budgets, tokenizer=str.split, count_as_zero=zero, experiment_name="mine")
     config = ExperimentConfig(FixedRetriever(), GOOD, metrics=metrics, k=k, config=settings)
-    metrics.clear()
-    k.clear()
-    budgets.clear()
+    for given in (metrics, k, budgets, zero):
+        given.clear()
     assert config.metrics == (SpanIoU(),)
     assert config.k == (3, 1)
     assert config.config.budgets == (Cutoff(7, "tok"), Cutoff(9, "ch", True))
     assert config.config.tokenizer == CallableTokenizer(str.split)
+    assert config.config.count_as_zero == {"failed"}
     assert config.name == "mine"
 
 
@@ -243,13 +243,9 @@ def test_budgets_alone_are_enough_and_the_first_stands_for_the_k_of_the_run():
     assert result.metrics["span_recall"] == result.metrics["span_recall@8ch"] == 0.5
 
 
-def test_a_given_corpus_takes_precedence_over_that_of_the_dataset():
+def test_a_given_corpus_takes_precedence_over_that_of_the_dataset_and_its_changes_are_noted_in_the_result():
     longer = Corpus([Document(DocumentId("a.md"), TEXT), Document(DocumentId("b.md"), "Roses are red.")])
     assert ExperimentConfig(FixedRetriever(), GOOD, corpus=longer).corpus is longer
-
-
-def test_a_corpus_that_changed_beside_the_spans_is_noted_in_the_result():
-    longer = Corpus([Document(DocumentId("a.md"), TEXT), Document(DocumentId("b.md"), "Roses are red.")])
     note, _ = evaluate(FixedRetriever(), GOOD, documents=longer).notes
     assert note == (
         "the corpus has changed since the dataset was labelled; labelled spans that carry no text to compare: 1"
@@ -335,12 +331,9 @@ def test_the_record_has_a_hash_of_the_settings_whatever_is_asked():
     assert re.fullmatch("[0-9a-f]{64}", recorded()["hash"])
 
 
-def test_the_record_says_the_mode():
+def test_the_record_says_the_mode_and_the_version_of_the_dataset_if_it_has_one():
     assert recorded()["mode"] == "retrieve"
     assert recorded(RerankedRetriever(BM25Retriever(), ReversingReranker()))["mode"] == "retrieve+rerank"
-
-
-def test_the_record_says_the_version_of_the_dataset_if_it_has_one():
     assert recorded(metadata={"version": "2026-11"})["dataset"]["version"] == "2026-11"
     assert recorded()["dataset"]["version"] is None
     assert recorded(metadata={"version": ["1"]})["dataset"]["version"] is None

@@ -5,7 +5,6 @@ from rag_evaluation_framework import (
     CharacterSpan,
     ChunkLevelEvaluation,
     ChunkLevelGroundTruth,
-    Corpus,
     Dataset,
     DocumentId,
     DocumentLevelEvaluation,
@@ -154,19 +153,6 @@ def test_the_same_truth_serves_any_chunker(evaluation):
     assert len({result.config["retriever"]["chunker"]["chunk_size"] for result in results}) == 4
 
 
-def test_budgets_tokenizer_and_name_are_passed_on(evaluation):
-    config = EvaluationConfig(budgets=["3tok", "20ch_whole"], tokenizer=str.split, experiment_name="mine")
-    result = evaluation.run(k=2, config=config)
-    assert result.cutoffs == ("2", "3tok", "20ch_whole")
-    assert (result.name, result.config["tokenizer"]) == ("mine", "str.split")
-
-
-@pytest.mark.parametrize(("k", "message"), [(0, "cutoff 0"), ([], "at least one cutoff")])
-def test_a_run_checks_what_it_is_given(evaluation, k, message):
-    with pytest.raises(ConfigError, match=message):
-        evaluation.run(k=k, config=EvaluationConfig(budgets=[]))
-
-
 def test_a_level_mismatch_names_both_levels(corpus):
     truth = ChunkLevelGroundTruth(Query.from_text("?"), [ChunkId("chunk_0123456789ab")])
     with pytest.raises(LevelMismatch, match="'dataset' is chunk-level, the evaluation is token-level"):
@@ -205,14 +191,9 @@ def test_one_span_dataset_serves_three_evaluations_whose_experiments_can_be_insp
 def test_anything_but_a_dataset_and_a_corpus_is_refused_at_once(corpus, dataset, evaluation):
     with pytest.raises((DatasetError, LevelMismatch), match=r"questions: line 1: expected an object|token-level"):
         evaluation(corpus, ["questions"])
+    with pytest.raises(DatasetError, match="holds no questions that are known"):
+        evaluation(corpus, 7)
     with pytest.raises(CorpusError, match="no docs"):
         evaluation("no docs", dataset)
     with pytest.raises(CorpusError):
         evaluation(None, dataset)
-
-
-def test_an_empty_corpus_and_an_empty_dataset_are_refused(corpus, dataset):
-    with pytest.raises(CorpusError, match="empty"):
-        TokenLevelEvaluation(Corpus([]), dataset).run()
-    with pytest.raises(DatasetError, match="empty"):
-        TokenLevelEvaluation(corpus, Dataset([], TOKEN)).run()

@@ -1,7 +1,6 @@
 """How an evaluation is measured and kept: checked at once, never changed, kept before it is lost."""
 
 import json
-import os
 from pathlib import Path
 
 import pytest
@@ -100,13 +99,6 @@ def test_several_problems_are_reported_together():
         EvaluationConfig(experiment_name=5, count_as_zero="scored")
 
 
-def test_unknown_options_and_values_without_a_name_are_refused():
-    with pytest.raises(ConfigError, match=r"budget: unknown key; did you mean budgets\?"):
-        EvaluationConfig(budget=["9ch"])
-    with pytest.raises(TypeError):
-        EvaluationConfig("mine")
-
-
 def test_anything_but_an_evaluation_config_is_refused():
     for given in ({"budgets": []}, "config", EvaluationConfig):
         with pytest.raises(ConfigError, match="expected an EvaluationConfig"):
@@ -121,14 +113,6 @@ def test_a_config_cannot_be_changed(field):
     with pytest.raises((ValidationError, ValueError, AttributeError)):
         setattr(config, field, None)
     assert config == EvaluationConfig()
-
-
-def test_what_was_given_is_not_shared():
-    budgets, zero = ["9ch"], {"failed"}
-    config = EvaluationConfig(budgets=budgets, count_as_zero=zero)
-    budgets.append("10ch")
-    zero.add("no-answer")
-    assert config == EvaluationConfig(budgets=["9ch"], count_as_zero=["failed"])
 
 
 def test_configs_are_equal_if_they_say_the_same():
@@ -270,12 +254,6 @@ def test_a_result_is_saved_where_the_config_says_and_knows_its_folder(tmp_path, 
     assert run(level).folder is None
 
 
-def test_two_runs_never_overwrite_one_another(tmp_path):
-    folders = {run("token-level", save_results_path=tmp_path).folder for _ in range(3)}
-    assert len(folders) == 3
-    assert sorted(path.name for path in (tmp_path / "runs").iterdir()) == sorted(path.name for path in folders)
-
-
 @pytest.mark.parametrize("taken", ["kept", "kept/runs"])
 def test_a_save_path_that_is_a_file_is_refused_before_any_work(tmp_path, taken):
     (tmp_path / taken).parent.mkdir(exist_ok=True)
@@ -305,29 +283,19 @@ def test_a_save_path_that_is_not_writable_is_refused_before_any_work(tmp_path, m
     assert (retriever.calls, asked) == ([], [tmp_path])
 
 
-def test_a_run_that_fails_saves_nothing(tmp_path):
-    class Broken(FixedRetriever):
-        def index(self, corpus):
-            raise OSError("disk full")
-
-    with pytest.raises(OSError, match="disk full"):
-        TokenLevelEvaluation(CORPUS, span_dataset()).run(
-            retriever=Broken(), config=EvaluationConfig(save_results_path=tmp_path / "kept")
-        )
-    assert not os.path.lexists(tmp_path / "kept")
-
-
 def test_settings_survive_json():
     settings = EvaluationConfig(
         experiment_name="mine",
         budgets=["4000ch", "10ch_whole"],
         count_as_zero=["failed"],
+        on_error="raise",
         save_results_path="kept",
         sinks=["langsmith:dataset=handbook"],
     )
     text = settings.model_dump_json()
     assert EvaluationConfig.model_validate_json(text) == settings
     assert json.loads(text)["budgets"] == ["4000ch", "10ch_whole"]
+    assert json.loads(text)["on_error"] == "raise"
     assert json.loads(EvaluationConfig(tokenizer=str.split).model_dump_json())["tokenizer"] == "str.split"
     assert set(EvaluationConfig.model_json_schema()["properties"]) == set(json.loads(text))
 
