@@ -155,11 +155,6 @@ def test_it_is_exactly_one_of_a_dataset_and_a_name(kind, options, message, here)
     assert here == []
 
 
-def test_what_is_neither_is_refused(here):
-    with pytest.raises(DatasetError, match="holds no questions that are known"):
-        TokenLevelEvaluation(CORPUS, 7)
-
-
 # --- names ------------------------------------------------------------------------------------------------------------
 
 
