@@ -112,9 +112,6 @@ class TestBefore:
             assert row.get("deltas", {}) == query.deltas
         assert any(query.deltas["span_recall@3"] < 0 for query in result.queries if query.deltas)
 
-    def test_a_plain_run_has_no_change(self, handbook):
-        assert run(BM25Retriever(), handbook).queries[0].deltas == {}
-
     def test_the_difference_is_that_of_comparing_with_the_plain_run(self, handbook):
         result = run(RerankedRetriever(BM25Retriever(), SharedWords()), handbook)
         compared = run(BM25Retriever(), handbook).compare(result)
@@ -151,6 +148,7 @@ class TestBefore:
         result = run(retriever, handbook)
         assert result.reranking is None
         assert not result.queries.before
+        assert result.queries[0].deltas == {}
         assert result.config["candidates"] is None
         assert "reranking" not in repr(result)
 
@@ -280,16 +278,13 @@ class TestSaved:
         result = run(whole, handbook)
         return result, result.save(tmp_path / "run")
 
-    def test_it_is_loaded_as_it_was_saved(self, saved):
+    def test_it_is_loaded_as_it_was_saved_also_of_a_report_alone(self, saved, tmp_path):
         result, folder = saved
         loaded = load_result(folder)
         assert [*loaded.queries] == [*result.queries]
         assert loaded.reranking.record() == result.reranking.record()
         assert repr(loaded) == repr(result)
         assert json.loads((folder / "report.json").read_text())["reranking"] == result.reranking.record()
-
-    def test_a_report_alone_has_it(self, saved, tmp_path):
-        result, folder = saved
         alone = load_result((folder / "report.json").rename(tmp_path / "alone.json"))
         assert alone.reranking.before == replace(result.reranking.before, failures=alone.failures)
 
