@@ -61,12 +61,9 @@ def test_a_verdict_that_cannot_be_is_refused_with_its_place(tmp_path, wrong):
         load_result(report)
 
 
-def test_what_verdicts_count_as():
+def test_gates_are_counted_the_gravest_first_by_what_they_count_as():
     assert [verdict.counts_as for verdict in GATED.gates] == ["pass", "fail", "fail", "error"]
     assert replace(OPEN, on_inconclusive="pass").counts_as == "pass"
-
-
-def test_gates_are_counted_the_gravest_first():
     assert counted(GATED.gates) == "4 gates: 1 not measured, 1 failed, 1 inconclusive (counts as failed), 1 passed"
     assert counted((PASSED,)) == "1 gate: 1 passed"
     assert counted(()) == ""

@@ -55,14 +55,10 @@ def result(spans=SPANS, **options):
     return evaluate(search, Dataset(truth, TOKEN, corpus=CORPUS), k=3, budgets=[], **options)
 
 
-def test_characters_count_the_same_in_micro_means_and_questions_in_macro_means():
+def test_characters_count_the_same_in_micro_means_questions_in_macro_means_and_documents_in_means_of_documents():
     found = result()
     assert found.metrics["span_recall"] == pytest.approx((1 + 5 / 10 + 5 / 8) / 3)
     assert found.micro == {"span_recall@3": pytest.approx((2 + 5 + 5) / (2 + 10 + 8))}
-
-
-def test_documents_count_the_same_in_means_of_documents():
-    found = result()
     assert found.per_document["span_recall"] == pytest.approx(((1 + 5 / 10) / 2 + 5 / 8) / 2)
     assert found.per_document["span_precision"] == pytest.approx(((2 + 5) / 15 / 2 + 5 / 15) / 2)
 

@@ -36,26 +36,22 @@ WANTS = {"mode": "retrieve+rerank"}
 
 class TestWhatReranks:
     @pytest.mark.parametrize(
-        ("defaults", "config"),
-        [(WANTS, {}), ({}, {"mode": "retrieve+rerank"}), (WANTS, {"mode": "retrieve+rerank", "rerank_top_k": 5})],
-        ids=["dataset", "run", "both"],
+        ("defaults", "config", "message"),
+        [
+            (WANTS, {}, r"mode retrieve\+rerank of dataset 'set' needs a reranker, .* name.*--set mode=retrieve"),
+            ({}, WANTS, r"mode retrieve\+rerank of the run needs a reranker, and there is none: name"),
+            (WANTS, {**WANTS, "rerank_top_k": 5}, r"mode retrieve\+rerank of .* needs a reranker, and there is none"),
+            (
+                {},
+                {"rerank_top_k": 5},
+                r"rerank_top_k=5 of the run needs a reranker.*as cross-encoder, or give .* rerank$",
+            ),
+        ],
+        ids=["dataset", "run", "both", "number"],
     )
-    def test_without_a_reranker_the_mode_is_refused_before_anything_runs(self, folder, defaults, config):
-        with pytest.raises(
-            ConfigError, match=r"^mode retrieve\+rerank of .* needs a reranker, and there is none: name"
-        ):
+    def test_without_a_reranker_the_mode_is_refused_with_who_wants_it(self, folder, defaults, config, message):
+        with pytest.raises(ConfigError, match=f"^{message}"):
             experiment(folder, defaults, **config)
-
-    def test_the_message_says_who_wants_it(self, folder):
-        with pytest.raises(ConfigError, match=r"of dataset 'set' needs.*--set mode=retrieve"):
-            experiment(folder, WANTS)
-        with pytest.raises(ConfigError, match="of the run needs"):
-            experiment(folder, {}, mode="retrieve+rerank")
-        with pytest.raises(
-            ConfigError,
-            match=r"^rerank_top_k=5 of the run needs a reranker.*such as cross-encoder, or give .* rerank$",
-        ):
-            experiment(folder, {}, rerank_top_k=5)
 
     @pytest.mark.parametrize("defaults", [WANTS, {}, {"mode": "retrieve"}], ids=["wants", "nothing", "retrieve"])
     def test_a_reranker_that_is_given_reranks(self, folder, defaults):

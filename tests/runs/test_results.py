@@ -536,6 +536,7 @@ WHOLE = {
             r"questions\.jsonl: is missing; it holds",
         ),
         ('{"schema_version": 4, "name": "x", "name": "y"}', "duplicate key 'name'"),
+        ('{"schema_version": 4, "usage": [{"cost": Infinity}]}', "Infinity is not a valid JSON number"),
     ],
     ids=[
         "missing",
@@ -554,6 +555,7 @@ WHOLE = {
         "no questions",
         "no questions beside",
         "twice",
+        "not finite",
     ],
 )
 def test_a_file_that_is_not_a_report_is_refused(tmp_path, text, message):

@@ -75,16 +75,11 @@ def test_what_a_failed_run_asked_for_is_counted_too(providers, evaluation):
     assert result.usage[0].requests == providers.counts()["POST /v2/rerank"] > 0
 
 
-def test_the_summary_has_a_line_for_each_model(result):
-    told = str(result.summary())
-    for used in result.usage:
-        assert used.told in told
-    assert "OpenAI text-embedding-3-small: " in told
-    assert "Cohere rerank-v3.5: 8 requests, 8 searches" in told
-
-
-def test_the_summary_tells_the_servers_that_are_not_the_providers_own(providers, result, evaluation):
+def test_the_summary_has_a_line_for_each_model_and_server_that_is_not_the_providers_own(providers, result, evaluation):
     told = lines(result.summary(), "Run")
+    for used in result.usage:
+        assert used.told in "\n".join(told)
+    assert "Cohere rerank-v3.5: 8 requests, 8 searches" in str(result.summary())
     assert {f"server: openai at {providers.url}/v1", f"server: cohere at {providers.url}"} <= {*told}
     assert "server: " not in str(evaluation.run(chunker=CHUNKER, k=2).summary())
 
@@ -175,13 +170,4 @@ def test_a_report_with_another_kind_of_value_is_refused_by_its_place(result, tmp
 def test_a_report_with_something_else_in_its_place_is_refused(result, tmp_path, value):
     folder = changed(result.save(tmp_path / "run"), lambda report: report.update(usage=value))
     with pytest.raises(ResultError, match=r"report\.json: \$\.usage"):
-        load_result(folder)
-
-
-@pytest.mark.parametrize("cost", ["NaN", "Infinity"])
-def test_a_cost_is_finite(result, tmp_path, cost):
-    folder = result.save(tmp_path / "run")
-    path = folder / "report.json"
-    path.write_text(path.read_text().replace('"cost": null', f'"cost": {cost}'))
-    with pytest.raises(ResultError):
         load_result(folder)
