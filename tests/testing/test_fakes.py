@@ -42,15 +42,13 @@ class TestHashingEmbedder:
 
 
 class TestFixedRetriever:
-    def test_one_list_is_the_ranking_of_every_question(self):
+    def test_one_list_is_the_ranking_of_every_question_and_others_can_be_given_by_question(self):
         retriever = FixedRetriever(["a", "b", "c"])
         assert retriever.retrieve("Who?", 2) == ["a", "b"]
         assert retriever.retrieve("Why?", 9) == ["a", "b", "c"]
         assert retriever.prefix_stable
-
-    def test_rankings_can_be_given_by_question(self):
-        retriever = FixedRetriever({"Who?": ["a", "b"], "Why?": ()})
-        assert retriever.retrieve_many(["Why?", "Who?"], 1) == [[], ["a"]]
+        by_question = FixedRetriever({"Who?": ["a", "b"], "Why?": ()})
+        assert by_question.retrieve_many(["Why?", "Who?"], 1) == [[], ["a"]]
 
     @pytest.mark.parametrize(("rankings", "known"), [({"Who?": []}, "'Who[?]'"), ({}, "none")])
     def test_a_question_without_a_ranking_is_refused(self, rankings, known):
