@@ -49,6 +49,7 @@ from rag_evaluation_framework.errors import (
 from rag_evaluation_framework.runs import result as results
 from rag_evaluation_framework.runs import store
 from rag_evaluation_framework.scoring.metrics.defaults import ALL_METRICS
+from support.each import each
 from support.json_mutations import mutations
 from support.linear import assert_linear
 
@@ -349,6 +350,62 @@ for _ in range(300):
 def test_what_a_report_cannot_say_is_named_with_its_place(tmp_path, change, message):
     with pytest.raises(ResultError, match=message) as caught:
         load_result(edited(tmp_path, change))
+    assert_clear(caught.value)
+
+
+RERANKED, ANSWERED = "document-level-reranked", "token-level-answers"
+GATE = {"gate": "hit@1 >= 0", "source": "", "verdict": "passed", "told": "", "power": "", "on_inconclusive": "pass"}
+GATE |= {"measured": 1.0, "low": None, "high": None, "queries": []}
+USED = {"provider": "p", "model": "m", "requests": 8, "retries": 0, "input_tokens": 0, "output_tokens": 0}
+USED |= {"searches": 8, "cost": None}
+
+
+@each(
+    ("saved", "change", "message"),
+    [
+        (
+            RERANKED,
+            put("queries", 0, "first_relevant", 0),
+            r"\$\.queries\.0\.first_relevant: .*, got 0",
+        ),
+        (RERANKED, put("queries", 0, "before", "recall@2", 7.0), "recall@2 is 7.0; expected 0 to 1"),
+        (
+            RERANKED,
+            put("queries", 0, "ceilings", "recall@2", -1.0),
+            "recall@2 is -1.0; expected 0 to 1",
+        ),
+        (RERANKED, put("queries", 0, "before", "recall@2", "high"), "valid number"),
+        (
+            ANSWERED,
+            put("queries", 0, "answers", [[]]),
+            r"an answer has the places \(\); expected at least",
+        ),
+        (ANSWERED, put("queries", 0, "places_found", [3]), r"is \[3\]; expected the number of a place"),
+        (ANSWERED, put("queries", 0, "places_found", []), r"is \[\]; expected the number of a place"),
+        *(
+            ("token-level", put("gates", [GATE, {**GATE, key: value}]), rf"\$\.gates\.1\.{key}")
+            for key, value in [
+                *(("verdict", "won"), ("measured", "1.0"), ("measured", True), ("low", "-inf"), ("queries", "q1")),
+                *(("queries", [1]), ("on_inconclusive", "maybe"), ("gate", None)),
+            ]
+        ),
+        *(
+            ("token-level", put("usage", [{**USED, key: value}]), rf"\$\.usage\.0\.{key}")
+            for key, value in [
+                *(("requests", -1), ("requests", "8"), ("requests", 8.0), ("retries", True), ("input_tokens", None)),
+                *(("output_tokens", -3), ("searches", 1.5), ("cost", "0.1"), ("cost", True), ("provider", 7)),
+                ("model", None),
+            ]
+        ),
+        *(("token-level", put("usage", value), r"\$\.usage") for value in (7, {}, [7], ["OpenAI"], [{}], None)),
+    ],
+)
+def test_what_a_part_of_a_report_cannot_say_is_named_with_its_place(tmp_path, saved, change, message):
+    report = document(GOLDEN / f"schema-4-{saved}" / "report.json")
+    change(report)
+    (tmp_path / "report.json").write_bytes(written(report))
+    with pytest.raises(ResultError, match=message) as caught:
+        load_result(tmp_path)
     assert_clear(caught.value)
 
 

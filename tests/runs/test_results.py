@@ -33,6 +33,7 @@ from rag_evaluation_framework.report import result_page
 from rag_evaluation_framework.runs import store
 from rag_evaluation_framework.runs.result import HEAD
 from rag_evaluation_framework.testing import HashingEmbedder, ReversingReranker
+from support.each import each
 from support.pages import lines, table
 
 FILES = ["rankings.jsonl.gz", "report.json", "summary.md"]
@@ -511,7 +512,7 @@ WHOLE = {
 }
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "message"),
     [
         (None, r"cannot be read \(No such file or directory\); expected a run's folder or its report\.json"),
@@ -537,25 +538,6 @@ WHOLE = {
         ),
         ('{"schema_version": 4, "name": "x", "name": "y"}', "duplicate key 'name'"),
         ('{"schema_version": 4, "usage": [{"cost": Infinity}]}', "Infinity is not a valid JSON number"),
-    ],
-    ids=[
-        "missing",
-        "empty",
-        "another encoding",
-        "cut off",
-        "list",
-        "no version",
-        "later version",
-        "earlier version",
-        "nothing in it",
-        "type",
-        "question",
-        "questions",
-        "count",
-        "no questions",
-        "no questions beside",
-        "twice",
-        "not finite",
     ],
 )
 def test_a_file_that_is_not_a_report_is_refused(tmp_path, text, message):

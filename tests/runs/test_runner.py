@@ -39,6 +39,7 @@ from rag_evaluation_framework.data import Chunk, Hit, QueryId, QueryText
 from rag_evaluation_framework.data.levels import TOKEN
 from rag_evaluation_framework.errors import ComponentExited, InputError
 from rag_evaluation_framework.scoring.metrics import SpanMetric
+from support.each import each
 from support.results import without_clocks
 
 # 400 characters, no two alike: every text stands in one place, and places are easy to read off.
@@ -143,7 +144,7 @@ def test_what_no_metric_could_give_is_no_zero_where_unscored_queries_count_as_ze
     assert load_result(result.save(tmp_path / "run"), TOKEN).metrics == result.metrics
 
 
-@pytest.mark.parametrize(
+@each(
     ("returned", "message"),
     [
         (None, "returned NoneType; expected a list"),
@@ -158,20 +159,6 @@ def test_what_no_metric_could_give_is_no_zero_where_unscored_queries_count_as_ze
         ([place(0.0, 2.5)], "float"),
         ([Hit(DocumentId("d"), 5, 2)], "start=5, end=2; expected "),
         ([Hit(chunk_id=5)], "returned a hit whose chunk_id is 5, of type int; expected a text"),
-    ],
-    ids=[
-        "None",
-        "text",
-        "dict",
-        "number",
-        "numbers",
-        "no place",
-        "no id",
-        "end first",
-        "below 0",
-        "fractions",
-        "hit",
-        "id",
     ],
 )
 def test_results_that_are_not_a_ranking_become_failures_that_say_what_was_expected(returned, message):
@@ -298,7 +285,7 @@ def test_a_ranking_of_another_length_than_k_is_cut_or_scored_as_it_is(found, k, 
 # --- where results stand ----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@each(
     "returned",
     [
         TEXT[20:60],
@@ -314,10 +301,6 @@ def test_a_ranking_of_another_length_than_k_is_cut_or_scored_as_it_is(found, k, 
         Chunk(generate_chunk_id(TEXT[20:60]), TEXT[20:60], DocumentId("d")),
         PositionAwareChunk.of(CORPUS["d"], 20, 60),
     ],
-    ids=[
-        *("text", "place", "dict", "content", "LangChain", "camel case", "NumPy", "wrong offsets", "hit", "hit text"),
-        *("chunk", "placed"),
-    ],
 )
 def test_results_of_every_form_are_located(returned):
     result = evaluate(lambda query, k: [returned], dataset(q=[span(20, 60)]), metrics=[SpanRecall(), SpanPrecision()])
@@ -328,18 +311,19 @@ def test_results_of_every_form_are_located(returned):
 
 
 @pytest.mark.parametrize(
-    ("returned", "places"),
+    ("returned", "places", "told"),
     [
-        (["Same."] * 4, [(0, 5), (13, 18), (25, 30), (0, 5)]),
-        ([place(0, 5, "e"), "Same."], [(0, 5), (13, 18)]),
+        (["Same."] * 4, [(0, 5), (13, 18), (25, 30), (0, 5)], 8),
+        ([place(0, 5, "e"), "Same."], [(0, 5), (13, 18)], 2),
     ],
     ids=["texts", "behind one that names a place"],
 )
-def test_a_text_that_occurs_more_than_once_takes_the_next_place_that_is_free_in_its_ranking(returned, places):
+def test_a_text_that_occurs_more_than_once_takes_the_next_place_that_is_free_in_its_ranking(returned, places, told):
     result = evaluate(lambda query, k: returned, dataset(a=[span(0, 15, "e")], b=[span(0, 15, "e")]), k=4)
     for query in result.queries:
         assert [hit.span for hit in query.hits] == [span(*each, "e") for each in places]
     assert result.per_query("span_recall") == {"a": 7 / 15, "b": 7 / 15}
+    assert any(f"text occurs more than once: {told}" in note for note in result.notes)
 
 
 def test_a_text_with_a_document_is_looked_for_in_that_document():
@@ -502,18 +486,19 @@ def test_a_metric_that_only_calculates_gets_the_ranking_cut_at_each_cutoff():
     assert next(iter(result.metrics)) == "lengths@1"
 
 
-def test_a_metric_is_not_asked_about_questions_without_truth_or_ranking():
-    class Picky(TokenLevelMetric):
+def test_a_metric_is_asked_about_questions_with_truth_and_ranking_only_and_keeps_its_scores_where_it_fails_for_one():
+    class Shaky(TokenLevelMetric):
         def calculate(self, retrieved, ground_truth):
-            assert ground_truth
-            return 1.0
+            return 1 / (ground_truth[0].start - 5)
 
     def search(query, k):
         return None if query == "bad" else []
 
-    result = evaluate(search, dataset(a=[span(0, 1)], none=[], bad=[span(0, 1)]), metrics=[Picky()])
-    assert result.per_query("picky") == {"a": 1.0, "none": None, "bad": None}
-    assert set(result.failures) == {"bad"}
+    questions = dataset(a=[span(5, 9)], b=[span(6, 9)], none=[], bad=[span(0, 1)])
+    result = evaluate(search, questions, k=1, budgets=[], metrics=[Shaky()])
+    assert result.per_query("shaky") == {"a": None, "b": 1.0, "none": None, "bad": None}
+    assert result.metrics["shaky"] == 1.0
+    assert {name: told[0].stage for name, told in result.failures.items()} == {"a": "score shaky@1", "bad": "retrieve"}
 
 
 class Raising(TokenLevelMetric):
@@ -563,40 +548,25 @@ def test_a_metric_that_gives_no_score_becomes_a_failure_of_that_metric_only(metr
     result.save(tmp_path / "run")
 
 
-def test_a_metric_that_fails_for_one_question_keeps_its_scores_of_the_others():
-    class Shaky(TokenLevelMetric):
-        def calculate(self, retrieved, ground_truth):
-            return 1 / (ground_truth[0].start - 5)
-
-    result = evaluate(tens, dataset(a=[span(5, 9)], b=[span(6, 9)]), k=1, budgets=[], metrics=[Shaky()])
-    assert result.per_query("shaky") == {"a": None, "b": 1.0}
-    assert result.metrics["shaky"] == 1.0
-
-
 # --- what is recorded -------------------------------------------------------------------------------------------------
 
 
-def test_notes_of_components_are_in_the_result_once():
+def test_notes_of_components_and_metrics_are_in_the_result_once():
     class Changing(Chunker):
         def chunk(self, text):
             return [text, "never written", "never written"]
 
-    result = evaluate(BM25Retriever(Changing()), ONE)
-    warning, _ = result.notes
-    assert warning.startswith("4 of 6 chunks are not text of their document")
-    assert "'never written'" in warning
-    assert warning in result.summary().as_text(10_000)
-
-
-def test_notes_of_metrics_are_in_the_result():
     class Wary(TokenLevelMetric):
         def calculate(self, retrieved, ground_truth):
             note("this metric is wary")
             return 1.0
 
-    result = evaluate(tens, ONE, metrics=[Wary()])
-    assert result.notes == ("this metric is wary",)
-    assert result.metrics["wary"] == 1.0
+    result = evaluate(BM25Retriever(Changing()), ONE, metrics=[Wary()])
+    warning, of_metric, _ = result.notes
+    assert warning.startswith("4 of 6 chunks are not text of their document")
+    assert "'never written'" in warning
+    assert warning in result.summary().as_text(10_000)
+    assert (of_metric, result.metrics["wary"]) == ("this metric is wary", 1.0)
 
 
 SLEPT = {"index": 0.02, "retrieve": 0.03, "score": 0.04}
@@ -690,13 +660,6 @@ def test_inputs_are_not_changed():
     copy = [dict(item) if isinstance(item, dict) else item for item in found]
     evaluate(lambda query, k: found, ONE, k=2)
     assert found == copy
-
-
-def test_a_text_that_occurs_more_than_once_is_noted():
-    corpus = Corpus(Document(DocumentId(name), "Support answers within one day.") for name in ("a.md", "b.md"))
-    right = Dataset([TokenLevelGroundTruth(Query.from_text("q"), (CharacterSpan(DocumentId("b.md"), 0, 31),))], TOKEN)
-    result = evaluate(lambda query, k: ["Support answers within one day."], right.with_corpus(corpus), k=1, budgets=[])
-    assert any("text occurs more than once: 1" in note for note in result.notes)
 
 
 def exiting(step):
