@@ -413,19 +413,6 @@ def no_numbers(*arguments):
     return [Number() for _ in arguments[-1]]
 
 
-@pytest.mark.parametrize(
-    ("parts", "error"),
-    [
-        ({"embedder": no_numbers}, InputError),
-        ({"retriever": lambda query, k: GOOD, "reranker": no_numbers}, UnreadableAnswer),
-    ],
-    ids=["embedder", "reranker"],
-)
-def test_what_the_numbers_of_a_component_raise_is_told_without_a_message_too(parts, error):
-    with pytest.raises(error, match="its message cannot be read"):
-        TokenLevelEvaluation(CORPUS, BOTH).run(**parts)
-
-
 @pytest.mark.parametrize("error", [KeyboardInterrupt(), BaseExceptionGroup("g", [KeyboardInterrupt()])])
 def test_an_interrupt_of_the_keyboard_ends_the_run_however_it_is_wrapped(error):
     with pytest.raises(KeyboardInterrupt):
@@ -603,16 +590,24 @@ def test_a_reranker_that_loses_chunks_or_raises_fails_the_question(returned, tmp
     assert result.failures["bad"][0].message
 
 
-@pytest.mark.parametrize("listed", [np.array(5), np.array(None)], ids=["number", "nothing"])
-def test_what_cannot_be_read_as_chunks_is_refused_before_any_question(listed):
-    retriever = type("L", (Many,), {"chunks": lambda self: listed})(lambda queries: [])
-    with pytest.raises(ConfigError, match=r"L\.chunks returned .*; expected chunks, or None"):
-        TokenLevelEvaluation(CORPUS, BOTH).run(retriever=retriever)
+def listing(chunks):
+    return type("L", (Many,), {"chunks": lambda self: chunks})(lambda queries: [])
 
 
-def test_what_cannot_be_read_as_the_chunks_of_a_document_is_refused():
-    with pytest.raises(InputError, match=r"returned array\(5\); expected a list of texts"):
-        TokenLevelEvaluation(CORPUS, BOTH).run(chunker=lambda text: np.array(5))
+@pytest.mark.parametrize(
+    ("parts", "error", "message"),
+    [
+        ({"retriever": listing(np.array(5))}, ConfigError, r"L\.chunks returned .*; expected chunks, or None"),
+        ({"retriever": listing(np.array(None))}, ConfigError, r"L\.chunks returned .*; expected chunks, or None"),
+        ({"chunker": lambda text: np.array(5)}, InputError, r"returned array\(5\); expected a list of texts"),
+        ({"embedder": no_numbers}, InputError, "its message cannot be read"),
+        ({"retriever": lambda query, k: GOOD, "reranker": no_numbers}, UnreadableAnswer, "its message cannot be read"),
+    ],
+    ids=["number as chunks", "nothing as chunks", "number as chunks of a document", "embedder", "reranker"],
+)
+def test_what_cannot_be_read_of_a_component_ends_the_run(parts, error, message):
+    with pytest.raises(error, match=message):
+        TokenLevelEvaluation(CORPUS, BOTH).run(**parts)
 
 
 @pytest.mark.parametrize("stable", [np.array([True, False]), np.array([]), Unreadable(), 1, "no"], ids=type)
