@@ -93,6 +93,7 @@ def test_a_report_holds_its_questions_whole(folder):
     assert list(rows[0]["stages"]) == ["retrieve"]
     assert rows[2]["scores"] == rows[3]["scores"] == {}
     assert rows[3]["failures"] == [{"stage": "retrieve", "kind": "ConnectionError", "message": "gone away"}]
+    assert repr(load_result(folder).queries) == "QueryResults(queries: 4)"
 
 
 def test_rankings_hold_hits_in_columns_without_those_that_say_nothing(folder):
@@ -196,13 +197,7 @@ def test_a_report_of_as_many_questions_as_it_may_have_holds_them(tmp_path, monke
     assert sorted(path.name for path in folder.iterdir()) == ["rankings.jsonl.gz", "report.json", "summary.md"]
 
 
-def test_hits_whose_file_is_gone_are_missed_when_they_are_asked_for(folder):
-    (folder / "rankings.jsonl.gz").unlink()
-    with pytest.raises(ResultError, match=r"loaded from a report alone, without its rankings\.jsonl\.gz"):
-        hits_of(load_result(folder))
-
-
-def test_to_compare_no_rankings_are_read(folder):
+def test_to_compare_no_rankings_are_read_which_are_missed_when_they_are_asked_for(folder):
     (folder / "rankings.jsonl.gz").write_bytes(b"")
     loaded = load_result(folder)
     assert loaded.compare(run()).delta("span_recall@4") == 0.0
@@ -211,6 +206,9 @@ def test_to_compare_no_rankings_are_read(folder):
     assert [query.text for query in loaded.worst()] == ["two?", "one?"]
     with pytest.raises(ResultError, match=r"is not the file that was saved with report\.json"):
         hits_of(loaded)
+    (folder / "rankings.jsonl.gz").unlink()
+    with pytest.raises(ResultError, match=r"loaded from a report alone, without its rankings\.jsonl\.gz"):
+        hits_of(load_result(folder))
 
 
 # --- files that are not what was saved --------------------------------------------------------------------------------
@@ -344,10 +342,6 @@ def test_questions_are_the_same_if_wording_and_truth_are(places, same):
     mine, other = run().queries.identities, run(one=places).queries.identities
     assert (mine[0] == other[0]) is same
     assert mine[1:] == other[1:]
-
-
-def test_the_results_of_all_questions_print_as_their_number():
-    assert repr(run().queries) == "QueryResults(queries: 4)"
 
 
 def test_gains_are_part_of_the_identity():

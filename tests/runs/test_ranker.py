@@ -40,7 +40,7 @@ from rag_evaluation_framework.components import (
 )
 from rag_evaluation_framework.data import QueryId, QueryText, Retrieval
 from rag_evaluation_framework.demo import load_handbook
-from rag_evaluation_framework.errors import ConfigError, DatasetError
+from rag_evaluation_framework.errors import DatasetError
 from rag_evaluation_framework.runs import ranker, retrieve
 from support.results import told
 
@@ -427,13 +427,6 @@ class TestSideBySide:
         assert [entry.hits for entry in together] == [entry.hits for entry in alone]
         assert (together.calls, together.timed, alone.timed) == (20, 1, 20)
         assert together.latency == "1 question, alone"
-
-    @pytest.mark.parametrize("wrong", [0, -1, "4", 2.5, True])
-    def test_other_than_a_whole_number_of_at_least_1_is_refused(self, wrong):
-        with pytest.raises(ConfigError, match="max_concurrency"):
-            EvaluationConfig(max_concurrency=wrong)
-        with pytest.raises(ConfigError, match="max_concurrency"):
-            retrieve(around, CORPUS, ["1"], [3], max_concurrency=wrong)
 
     def test_a_metric_that_needs_the_rankings_of_all_stages_still_has_their_hits(self):
         retriever = RerankedRetriever(FunctionRetriever(around), Backwards(), candidates=5)
