@@ -97,23 +97,25 @@ class TestWhatReranks:
 
 class TestHowMany:
     @pytest.mark.parametrize(
-        ("defaults", "config", "candidates"),
+        ("defaults", "config", "candidates", "notes"),
         [
-            ({}, {}, 50),
-            ({"rerankTopK": 20}, {}, 20),
-            ({"rerankTopK": 20}, {"rerank_top_k": 2}, 2),
-            ({}, {"rerank_top_k": 2}, 2),
+            ({}, {}, 50, ()),
+            ({"rerankTopK": 20}, {}, 20, ()),
+            (
+                {"rerankTopK": 20},
+                {"rerank_top_k": 2},
+                2,
+                ("rerankTopK=20 of the dataset is not applied: this run reranks 2 candidates",),
+            ),
+            ({}, {"rerank_top_k": 2}, 2, ()),
         ],
         ids=["default", "dataset", "run before dataset", "run"],
     )
-    def test_it_is_what_the_run_says_else_the_dataset_else_50(self, folder, defaults, config, candidates):
+    def test_it_is_what_the_run_says_else_the_dataset_else_50(self, folder, defaults, config, candidates, notes):
         made = experiment(folder, defaults, reranker=REVERSING, **config)
         assert made.retriever.candidates == candidates
         assert made.record["retriever"]["candidates"] == candidates
-
-    def test_another_number_than_the_dataset_says_is_noted(self, folder):
-        made = experiment(folder, {"rerankTopK": 20}, reranker=REVERSING, rerank_top_k=2)
-        assert made.notes == ("rerankTopK=20 of the dataset is not applied: this run reranks 2 candidates",)
+        assert made.notes == notes
 
     @pytest.mark.parametrize("wrong", [0, -1, "5", 2.5, True])
     def test_it_is_a_whole_number_of_at_least_1(self, wrong):

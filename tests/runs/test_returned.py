@@ -211,19 +211,16 @@ def test_where_no_threshold_is_defined_the_report_says_why(function, why):
     assert "Questions without an answer" not in repr(result)
 
 
-def test_questions_that_failed_were_not_asked():
+def test_questions_that_failed_were_not_asked_and_without_such_questions_nothing_is_said():
     def failing(text, k):
         if text == "none 1":
             raise TimeoutError("gone")
         return search(text, k)
 
     assert run(failing).unanswerable.asked == 2
-
-
-def test_without_such_questions_nothing_is_said():
-    result = run(names=("good 1", "wrong"))
-    assert result.unanswerable is None
-    assert "without an answer" not in repr(result)
+    without = run(names=("good 1", "wrong"))
+    assert without.unanswerable is None
+    assert "without an answer" not in repr(without)
 
 
 def test_questions_that_found_nothing_relevant_are_later_than_any():

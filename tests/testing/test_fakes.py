@@ -60,17 +60,13 @@ class TestFixedRetriever:
         with pytest.raises(ConfigError, match=r"FixedRetriever: rankings=.*expected a list, or a mapping"):
             FixedRetriever(rankings)
 
-    def test_calls_are_recorded_with_their_arguments(self):
-        retriever, corpus = FixedRetriever(), Corpus([])
+    def test_calls_are_recorded_with_their_arguments_and_stay_out_of_names_and_equality(self):
+        retriever, corpus = FixedRetriever(["a"]), Corpus([])
         retriever.index(corpus)
         retriever.prepare(("Who?",))
         retriever.retrieve("Who?", 5)
         retriever.close()
         assert retriever.calls == [("index", corpus), ("prepare", ["Who?"]), ("retrieve", "Who?", 5), ("close",)]
-
-    def test_rankings_and_calls_stay_out_of_names_and_calls_out_of_equality(self):
-        retriever = FixedRetriever(["a"])
-        retriever.retrieve("Who?", 1)
         assert retriever.name == "FixedRetriever"
         assert retriever == FixedRetriever(["a"]) != FixedRetriever(["b"])
         assert hash(retriever) == hash(FixedRetriever(["a"]))
