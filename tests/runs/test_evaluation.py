@@ -8,7 +8,6 @@ from rag_evaluation_framework import (
     Dataset,
     DocumentId,
     DocumentLevelEvaluation,
-    Evaluation,
     EvaluationConfig,
     Query,
     RecursiveCharacterChunker,
@@ -157,11 +156,6 @@ def test_a_level_mismatch_names_both_levels(corpus):
     truth = ChunkLevelGroundTruth(Query.from_text("?"), [ChunkId("chunk_0123456789ab")])
     with pytest.raises(LevelMismatch, match="'dataset' is chunk-level, the evaluation is token-level"):
         TokenLevelEvaluation(corpus, Dataset([truth], CHUNK))
-
-
-def test_the_base_class_of_evaluations_cannot_be_instantiated(corpus, dataset):
-    with pytest.raises(TypeError, match="abstract"):
-        Evaluation(corpus, dataset)
 
 
 @pytest.mark.parametrize(

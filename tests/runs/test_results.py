@@ -241,19 +241,6 @@ def test_scores_that_only_some_questions_have_are_named_with_their_number():
     assert "means of only" not in repr(nowhere)  # a dash says it
 
 
-def test_a_result_becomes_a_data_frame_of_one_row_per_query(result):
-    frame = result.to_dataframe()
-    assert frame.index.name == "query_id"
-    assert list(frame.index) == list(TRUTH)
-    scores = result.score_names
-    assert list(frame.columns) == [
-        *("query", "status", "documents", *scores, "first_relevant", "missed", "retrieve_seconds")
-    ]
-    assert frame["span_recall@2"].mean() == result.metrics["span_recall"]
-    assert frame["span_recall@2"].isna().sum() == 2
-    assert frame.loc["bad", "status"] == "failed"
-
-
 # --- what is shown ----------------------------------------------------------------------------------------------------
 
 

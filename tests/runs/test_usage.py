@@ -53,18 +53,17 @@ def test_retries_are_counted_with_the_requests(providers, evaluation):
     assert (used.requests, used.retries) == (providers.counts()[EMBEDDINGS], 2)
 
 
-def test_each_result_counts_its_own_run_and_a_block_around_all_of_them(providers, evaluation):
+def test_each_result_counts_its_own_run_and_a_block_around_all_of_them_also_side_by_side(providers, evaluation):
     with track_usage() as usage:
         first = evaluation.run(chunker=CHUNKER, embedder=OpenAIEmbedder(), k=2)
         second = evaluation.run(chunker=CHUNKER, embedder=OpenAIEmbedder(), k=2)
+        asked = providers.counts()[EMBEDDINGS]
+        config = EvaluationConfig(max_concurrency=4)
+        (aside,) = evaluation.run(chunker=CHUNKER, embedder=OpenAIEmbedder(), k=2, config=config).usage
     assert first.usage == second.usage
-    assert usage.total.requests == 2 * first.usage[0].requests == providers.counts()[EMBEDDINGS]
-
-
-def test_questions_side_by_side_are_counted(providers, evaluation):
-    config = EvaluationConfig(max_concurrency=4)
-    (used,) = evaluation.run(chunker=CHUNKER, embedder=OpenAIEmbedder(), k=2, config=config).usage
-    assert used.requests == providers.counts()[EMBEDDINGS]
+    assert 2 * first.usage[0].requests == asked
+    assert aside.requests == providers.counts()[EMBEDDINGS] - asked
+    assert usage.total.requests == providers.counts()[EMBEDDINGS]
 
 
 def test_what_a_failed_run_asked_for_is_counted_too(providers, evaluation):
