@@ -101,16 +101,6 @@ def test_the_total_of_each_question_is_in_the_result_and_in_its_file(tmp_path):
     assert result.latency.total.p50 == result.queries[1].total
 
 
-def test_a_question_that_was_not_timed_has_no_total(tmp_path):
-    def untimed(queries, k):
-        raise ConnectionError("gone away")
-
-    result = run(untimed, 1)
-    assert (result.queries[0].stages, result.queries[0].total) == ({}, None)
-    (row,) = saved_rows(result.save(tmp_path / "run"))
-    assert row["total"] is None
-
-
 @pytest.mark.parametrize(
     ("seconds", "written"),
     [(0.0000123, "0.01 ms"), (0.00042, "0.42 ms"), (0.0123, "12.3 ms"), (0.4567, "457 ms"), (12.3456, "12,346 ms")],
@@ -146,7 +136,7 @@ class TestOfARun:
         assert [*latency.stages] == ["embed", "search", "rerank"]
         assert latency.total.p50 >= 0.03 + latency.stages["rerank"].p50 - 1e-12
 
-    def test_a_question_that_failed_is_not_timed(self):
+    def test_a_question_that_failed_is_not_timed_and_has_no_total(self, tmp_path):
         def failing(query, k):
             if query.endswith("0"):
                 raise ConnectionError("gone away")
@@ -155,6 +145,8 @@ class TestOfARun:
         result = run(failing, 4)
         assert result.latency.total.questions == 2
         assert result.latency.warm_up == pytest.approx(0.03)
+        assert (result.queries[0].stages, result.queries[0].total) == ({}, None)
+        assert saved_rows(result.save(tmp_path / "run"))[0]["total"] is None
 
     def test_seconds_that_are_none_make_a_question_fail(self):
         result = run(lambda query, k: {"hits": [], "seconds": {"embed": -1}}, 1)

@@ -502,11 +502,6 @@ def test_what_is_no_path_of_a_file_is_refused(path, message):
         load_result(path)
 
 
-def test_what_is_not_a_level_is_refused(tmp_path):
-    with pytest.raises(LevelMismatch, match="5"):
-        load_result(run().save(tmp_path / "run"), 5)
-
-
 @pytest.mark.parametrize("n", ["5", None, 1.5, -1], ids=ascii)
 def test_a_number_of_worst_questions_that_is_none_is_refused(n):
     with pytest.raises(ConfigError, match=re.escape(f"worst(n={n!r}): expected a whole number of at least 0")):

@@ -543,6 +543,8 @@ def test_a_file_that_is_not_a_report_is_refused(tmp_path, text, message):
 )
 def test_a_report_that_says_another_level_is_refused(tmp_path, result, level, place):
     report = result.save(tmp_path / "run") / "report.json"
+    with pytest.raises(LevelMismatch, match="5"):
+        load_result(report, 5)
     report.write_text(report.read_text().replace('"token-level"', f'"{level}"'))
     with pytest.raises(LevelMismatch, match=f"is {level}, expected token-level"):
         load_result(report, TOKEN)
