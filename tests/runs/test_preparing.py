@@ -38,18 +38,15 @@ def run(retriever, **options):
     return evaluation.run(retriever=retriever, k=5, metrics=[SpanRecall()], config=config, **options)
 
 
-def test_a_retriever_is_told_all_queries_once_between_indexing_and_the_first_query():
+def test_a_retriever_is_told_all_queries_once_between_indexing_and_the_first_query_unless_that_is_switched_off():
     retriever = FixedRetriever(CHUNKS)
     result = run(retriever)
     asked = [("retrieve", "one", 5), ("retrieve", "two", 5)]
     assert retriever.calls == [("index", CORPUS), ("prepare", ["one", "two"]), *asked, ("close",)]
     assert result.config["latency"] == "one question at a time, what can be done for all together done before"
-
-
-def test_batching_can_be_switched_off_so_that_each_query_is_timed_alone():
-    retriever = FixedRetriever(CHUNKS)
-    result = run(retriever, config={"batch_queries": False})
-    assert [name for name, *_ in retriever.calls] == ["index", "retrieve", "retrieve", "close"]
+    alone = FixedRetriever(CHUNKS)
+    result = run(alone, config={"batch_queries": False})
+    assert alone.calls == [("index", CORPUS), *asked, ("close",)]
     assert result.config["latency"] == "one question at a time"
 
 

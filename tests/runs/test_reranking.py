@@ -170,13 +170,10 @@ class TestFailures:
         assert result.reranking.record()["scores"]["span_recall@1"]["n"] == 1
         assert ["before" in row for row in saved_rows(result.save(tmp_path / "run"))] == [False, False, True]
 
-    def test_where_all_failed_there_is_none(self):
-        result = run(RerankedRetriever(self.search, ReversingReranker()), dataset([(0, 5)]))
-        assert result.counts["failed"] == 1
-        assert result.reranking is None
-
-    def test_what_counts_as_zero_does_so_before_and_after(self):
+    def test_where_all_failed_there_is_none_and_what_counts_as_zero_does_so_before_and_after(self):
         whole = RerankedRetriever(self.search, ReversingReranker())
+        failed = run(whole, dataset([(0, 5)]))
+        assert (failed.counts["failed"], failed.reranking) == (1, None)
         result = run(whole, dataset([(0, 5)], [(20, 25)]), k=[1], budgets=[], count_as_zero=["failed"])
         assert result.reranking.means("span_recall@1") == (0.0, 0.5) == (0.0, result.metrics["span_recall@1"])
 

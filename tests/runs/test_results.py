@@ -377,20 +377,16 @@ def test_results_go_from_one_process_to_another(tmp_path, result, other):
         assert other(known) == known
 
 
-def test_a_run_is_saved_by_time_and_dataset_under_rag_eval_or_another_root(tmp_path, monkeypatch, result):
+def test_a_run_is_saved_by_time_and_dataset_and_a_number_under_rag_eval_or_another_root(tmp_path, monkeypatch, result):
     result = replace(result, created="2026-01-02T03:04:05+00:00")
-    folder = result.save(root=tmp_path)
-    assert folder == tmp_path / "runs" / "20260102T030405Z-numbers"
-    assert names(folder) == FILES
-    monkeypatch.chdir(tmp_path)
-    assert result.save() == Path(".rag-eval/runs/20260102T030405Z-numbers")
-
-
-def test_two_runs_within_one_second_get_two_folders(tmp_path, result):
+    name = "20260102T030405Z-numbers"
     folders = [result.save(root=tmp_path) for _ in range(3)]
-    assert len(set(folders)) == 3
+    assert folders == [tmp_path / "runs" / f"{name}{number}" for number in ("", "-2", "-3")]
+    assert names(tmp_path / "runs") == [folder.name for folder in folders]
+    assert names(folders[0]) == FILES
     assert all(load_result(folder) == result for folder in folders)
-    assert names(tmp_path / "runs") == sorted(folder.name for folder in folders)
+    monkeypatch.chdir(tmp_path)
+    assert result.save() == Path(".rag-eval/runs") / name
 
 
 @pytest.mark.parametrize(

@@ -45,11 +45,16 @@ class TestBuildFromText:
     def test_parameters_follow_the_name_as_json_and_else_as_text(self, kind, text, made):
         assert build(kind, text) == made
 
-    def test_own_parts_are_written_with_their_module_and_functions_are_returned_as_they_are(self, own_parts):
+    def test_own_parts_are_written_with_their_module_and_functions_and_objects_are_returned_as_they_are(
+        self, own_parts
+    ):
         for reference in (f"{own_parts}:Lines", f"{own_parts}:Holder.Lines"):  # attributes of attributes
             assert type(build("chunker", reference)).__name__ == "Lines"
         assert build("chunker", f"{own_parts}:Lines:skip_blank=false").skip_blank is False
         assert build("retriever", f"{own_parts}:search")("q", 2) == ["q", "q"]
+        chunker = rag.RecursiveCharacterChunker()
+        assert build("chunker", chunker) is chunker
+        assert build("retriever", len) is len
 
     def test_a_secret_with_a_comma_is_not_shown(self):
         with pytest.raises(ConfigError, match="expected parameter=value") as refused:
@@ -231,13 +236,6 @@ class TestErrors:
     def test_what_is_none_of_ones_own_parts_is_refused_with_what_is_one(self, own_parts, kind, given, message):
         with pytest.raises(ConfigError, match=message):
             build(kind, f"{own_parts}:{given}")
-
-
-class TestObjects:
-    def test_an_object_is_taken_as_it_is(self):
-        chunker = rag.RecursiveCharacterChunker()
-        assert build("chunker", chunker) is chunker
-        assert build("retriever", len) is len
 
 
 def test_a_refused_parameter_that_a_class_keeps_out_of_its_repr_is_not_shown(tmp_path, monkeypatch):
