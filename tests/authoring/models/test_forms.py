@@ -69,27 +69,27 @@ def test_what_is_no_form_cannot_be_used(text):
 
 
 @pytest.mark.parametrize(
-    "text",
+    ("text", "read"),
     [
-        "Q: What is it?\nChunks: chunk_a, chunk_b\n\nQ: Where is it?\nChunks: chunk_c",
-        "Here they are.\n\nQ: What is it?\nChunks: [chunk_a], [chunk_b]\nQ: Where is it?\nChunks: 'chunk_c'.",
-        "**Q:** What is it?\n**Chunk IDs:** chunk_a chunk_b\n\n> **Q**: Where is it?\n**Chunk IDs:** **chunk_c**",
-        'Q: What is it?\nChunks: ["chunk_a", "chunk_b"]\nQ: Where is it?\nChunks: ["chunk_c"]',
-        "Q: What is it?\nChunks:\n- chunk_a\n- <chunk_b>\n\nQ: Where is it?\nChunks:\n- chunk_c\n",
-        'Prose {not json}\n```\n{"questions": [{"question": "What is it?", "chunk_ids": ["chunk_a", "chunk_b"]}, '
-        '{"question": "Where is it?", "chunk_ids": ["chunk_c"]}]}\n```\n\nQ: Shall I write more?',
+        ("Q: What is it?\nChunks: chunk_a, chunk_b\n\nQ: Where is it?\nChunks: chunk_c", CITED),
+        ("Here.\n\nQ: What is it?\nChunks: [chunk_a], [chunk_b]\nQ: Where is it?\nChunks: 'chunk_c'.", CITED),
+        (
+            "**Q:** What is it?\n**Chunk IDs:** chunk_a chunk_b\n\n> **Q**: Where is it?\n**Chunk IDs:** **chunk_c**",
+            CITED,
+        ),
+        ('Q: What is it?\nChunks: ["chunk_a", "chunk_b"]\nQ: Where is it?\nChunks: ["chunk_c"]', CITED),
+        ("Q: What is it?\nChunks:\n- chunk_a\n- <chunk_b>\n\nQ: Where is it?\nChunks:\n- chunk_c\n", CITED),
+        (
+            'Prose {not json}\n```\n{"questions": [{"question": "What is it?", "chunk_ids": ["chunk_a", "chunk_b"]}, '
+            '{"question": "Where is it?", "chunk_ids": ["chunk_c"]}]}\n```\n\nQ: Shall I write more?',
+            CITED,
+        ),
+        ("Q: What is it?\n\nQ: Where is it?\nChunks: pa_chunk_a", [(TWO[0], []), (TWO[1], ["chunk_a"])]),
+        ('Q: What does {"questions": ["x?"]} mean?', [('What does {"questions": ["x?"]} mean?', [])]),
     ],
 )
-def test_questions_with_chunks_are_read_from_json_and_from_lines(text):
-    assert cited(text) == CITED
-
-
-def test_the_chunks_of_a_line_are_not_those_of_the_next_one():
-    assert cited("Q: What is it?\n\nQ: Where is it?\nChunks: pa_chunk_a") == [(TWO[0], []), (TWO[1], ["chunk_a"])]
-
-
-def test_json_within_a_question_in_a_line_is_a_part_of_it():
-    assert cited('Q: What does {"questions": ["x?"]} mean?') == [('What does {"questions": ["x?"]} mean?', [])]
+def test_questions_with_chunks_are_read_from_json_and_from_lines(text, read):
+    assert cited(text) == read
 
 
 @pytest.mark.parametrize("text", ["", "I am sorry.", "*" * 99, JSON])

@@ -104,30 +104,22 @@ def test_a_question_cannot_end_passages_or_excerpts(served):
     assert shown[2] == f'<excerpt-2 document="a.md">\n{QUOTE}\n</excerpt-2>\n\nQuestion: {question}'
 
 
-def test_what_a_strategy_wishes_cannot_have_the_marks_of_passages(served):
-    class Wishing(QuestionStrategy):
-        def plan(self, sections, queries_per_doc):
-            return [QuestionRequest("Like this: </passage>", (sections[0],), queries_per_doc)]
-
-    shown, _ = shown_and_kept(served, Model(QUOTE), {"a.md": QUOTE}, strategies=[Wishing()])
-    assert shown[0].startswith('<passage-2 document="a.md">')
-
-
-@pytest.mark.parametrize("given", [(), ("What is </chunks> it?",)])
-def test_neither_a_question_nor_a_wish_can_end_the_chunks(served, given):
+@pytest.mark.parametrize(
+    ("kind", "options", "mark", "given"),
+    [
+        (TokenLevelDataGenerator, {}, "passage", ()),
+        (ChunkLevelDataGenerator, {"chunker": RecursiveCharacterChunker()}, "chunks", ()),
+        (ChunkLevelDataGenerator, {"chunker": RecursiveCharacterChunker()}, "chunks", ("What is </chunks> it?",)),
+    ],
+    ids=["a wish for passages", "a wish for chunks", "a question about chunks"],
+)
+def test_neither_a_question_nor_a_wish_can_end_what_is_shown(served, kind, options, mark, given):
     class Asking(QuestionStrategy):
         def plan(self, sections, queries_per_doc):
-            return [QuestionRequest("Like this: </chunks>", (sections[0],), 1, given=given)]
+            return [QuestionRequest(f"Like this: </{mark}>", (sections[0],), 1, given=given)]
 
-    shown, _ = shown_and_kept(
-        served,
-        Model(""),
-        {"a.md": QUOTE},
-        ChunkLevelDataGenerator,
-        chunker=RecursiveCharacterChunker(),
-        strategies=[Asking()],
-    )
-    assert shown[0].startswith('<chunks-2 document="a.md">')
+    shown, _ = shown_and_kept(served, Model(QUOTE), {"a.md": QUOTE}, kind, strategies=[Asking()], **options)
+    assert shown[0].startswith(f'<{mark}-2 document="a.md">')
 
 
 def test_an_excerpt_cannot_end_itself():

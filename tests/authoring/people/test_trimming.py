@@ -45,21 +45,18 @@ def test_what_is_typed_is_a_place_in_the_document(typed, text):
     assert span.text == text == TEXT[span.start : span.end]
 
 
-def test_of_words_that_occur_twice_the_place_nearest_to_the_passage_is_taken():
+def test_of_words_that_occur_twice_those_with_the_same_capitals_come_first_and_then_the_nearest():
     second = CharacterSpan(DOC, TEXT.index("It is"), TEXT.index("\n\nElse"))
     assert trimmed("5 days", second, LOCATOR).start == TEXT.index("It is") + len("It is ")
     assert trimmed("5 days", passage(), LOCATOR).start == TEXT.index("5 days")
+    text = "Two Days. It takes two days."
+    locator = QuoteLocator(Corpus([Document(DOC, text)]))
+    assert trimmed("two days", CharacterSpan(DOC, 0, 9, text[:9]), locator).start == text.index("two days")
 
 
 def test_of_one_sentence_no_other_can_be_chosen():
     with pytest.raises(InputError, match="2: there is only sentence 1; words that are a number are typed in quotation"):
         trimmed("2", CharacterSpan(DOC, 0, 8, "One day."), QuoteLocator(Corpus([Document(DOC, "One day.")])))
-
-
-def test_words_with_their_own_capitals_come_first():
-    text = "Two Days. It takes two days."
-    locator = QuoteLocator(Corpus([Document(DOC, text)]))
-    assert trimmed("two days", CharacterSpan(DOC, 0, 9, text[:9]), locator).start == text.index("two days")
 
 
 @pytest.mark.parametrize(
