@@ -220,21 +220,13 @@ def test_what_makes_a_run_unreliable_is_an_error_in_junit(rag_eval, project):
     assert the_run(project).startswith("no question has a score (the first failed: ")
 
 
-def test_a_skipped_question_is_an_error_in_junit(rag_eval, folder):
+def test_a_skipped_question_and_a_baseline_of_another_level_are_errors_in_junit(rag_eval, folder):
     flags = ("run", "--corpus", "docs", "--dataset", "questions.csv", "--k", "1", "--junit", "gates.xml")
     assert rag_eval(*flags).code == 2
-    assert (
-        "2 of 4 answerable questions were skipped, more than the 0 allowed (allow_skipped, --allow-skipped)"
-        in the_run(folder)
-    )
-
-
-def test_a_baseline_of_another_level_is_an_error_in_junit(rag_eval, folder):
-    flags = ("run", "--corpus", "docs", "--dataset", "questions.csv", "--k", "1", "--allow-skipped", "2")
-    assert rag_eval(*flags).code == 0
-    assert (
-        rag_eval(*flags, "--evaluation-type", "document-level", "--baseline", "last", "--junit", "gates.xml").code == 2
-    )
+    skipped = "2 of 4 answerable questions were skipped, more than the 0 allowed (allow_skipped, --allow-skipped)"
+    assert skipped in the_run(folder)
+    other = ("--allow-skipped", "2", "--evaluation-type", "document-level", "--baseline", "last")
+    assert rag_eval(*flags, *other).code == 2
     assert "token-level" in the_run(folder)
 
 
@@ -309,7 +301,7 @@ def test_the_page_names_the_questions_that_a_gate_failed_by_whatever_its_score(r
     assert [len(verdict.queries) for verdict in verdicts] == [120, 60, 0, 0]
 
 
-def test_the_page_names_all_lost_questions_and_why_whatever_the_screen_shows(rag_eval, project):
+def test_the_page_names_all_lost_questions_and_why_also_without_a_gate_that_failed(rag_eval, project):
     flags = pairs(project, 20)
     rag_eval(*flags[:-1], "pairs:both")
     gates = ("--gate", "lost <= 3 questions", "--gate", "recall@2 drop <= 0.9")
@@ -318,6 +310,9 @@ def test_the_page_names_all_lost_questions_and_why_whatever_the_screen_shows(rag
     rows = section((run / "diff.md").read_text(), "Questions behind lost@2 \\<= 3 questions, recall@2 drop")
     assert len(rows) == 20
     assert "### Questions behind lost@2" in (run / "summary.md").read_text()
+    assert rag_eval(*flags[:-1], "pairs:none", "--baseline", "last~1", "--gate", "p95 <= 60s").code == 0
+    page = (find_run("last", project / ".rag-eval") / "diff.md").read_text()
+    assert page.count("\n- **-1.000** ") == 20
 
 
 def test_the_page_names_questions_behind_a_mean_that_the_baseline_does_not_have(rag_eval, project):
@@ -357,14 +352,6 @@ def test_the_page_names_questions_behind_a_mean_that_failed_before_and_says_whic
         "| question 0 | q0x | not compared, now 0.500 |",
         "| question 1 | q1x | not compared, now 0.500 |",
     ]
-
-
-def test_without_a_gate_that_failed_the_page_names_those_worse_by_the_first_score(rag_eval, project):
-    flags = pairs(project, 20)
-    rag_eval(*flags[:-1], "pairs:both")
-    assert rag_eval(*flags[:-1], "pairs:none", "--baseline", "last", "--gate", "p95 <= 60s").code == 0
-    page = (find_run("last", project / ".rag-eval") / "diff.md").read_text()
-    assert page.count("\n- **-1.000** ") == 20
 
 
 def test_the_comparison_with_the_baseline_is_made_once(rag_eval, project, monkeypatch):
@@ -468,16 +455,13 @@ def test_a_baseline_of_the_configuration_is_relative_to_its_folder(rag_eval, pro
     assert rag_eval("run", Path("eval/run.yaml")).code == 1
 
 
-def test_a_run_with_failed_questions_is_no_baseline_unless_that_is_allowed(rag_eval, project):
+def test_a_run_with_failed_questions_is_no_baseline_unless_they_are_allowed_and_some_have_a_score(rag_eval, project):
     rag_eval(*FLAGS[:-1], "own:half", "--allow-failures", "9")
     outcome = rag_eval("baseline", "last")
     assert outcome.code == 2
     assert "is not a valid baseline: 1 of 4 questions failed, more than the 0 allowed" in outcome.err
     assert not (project / ".rag-eval/baseline").exists()
     assert rag_eval("baseline", "last", "--allow-failures", "1").code == 0
-
-
-def test_a_run_without_any_score_is_no_baseline(rag_eval, project):
     rag_eval(*FLAGS[:-1], "own:failing")
     outcome = rag_eval("baseline", "last", "--allow-failures", "99")
     assert outcome.code == 2

@@ -151,48 +151,44 @@ def test_the_samples_of_others_run(rag_eval, shared, tmp_path, written):
 
 
 @pytest.mark.parametrize(
-    ("options", "code", "last"),
+    ("cleanup", "end", "code", "left"),
     [
-        ((), 0, ("close",)),
-        (("--set", "cleanup=none"), 0, ("close",)),
-        (("--set", "cleanup=on-success"), 0, ("delete", "eval:help:")),
-        (("--set", "cleanup=always"), 0, ("delete", "eval:help:")),
+        (None, "success", 0, 11),
+        ("none", "success", 0, 11),
+        ("on-success", "success", 0, 0),
+        ("always", "success", 0, 0),
+        ("none", "error", 2, 11),
+        ("on-success", "error", 2, 11),
+        ("always", "error", 2, 0),
+        ("on-success", "gate", 1, 11),
+        ("always", "gate", 1, 0),
     ],
 )
-def test_what_was_written_is_deleted_at_the_end_if_that_is_wanted(rag_eval, written, tmp_path, options, code, last):
-    written()
-    assert rag_eval("run", "--dataset", "help.json", "--engine", "own:make", *options).code == code
-    steps = log(tmp_path)
-    assert ([*steps, None][-3] if last[0] == "delete" else steps[-1]) == last or steps[-2] == last
-    assert json.loads((tmp_path / "kept.json").read_text()).keys() == (
-        set() if last[0] == "delete" else {document["sourceId"] for document in (ANSWER, *DISTRACTORS)}
-    )
-
-
-@pytest.mark.parametrize(("cleanup", "left"), [("none", 11), ("on-success", 11), ("always", 0)])
-def test_a_run_that_fails_is_cleaned_up_only_if_always(rag_eval, written, tmp_path, cleanup, left):
-    written(behaviour="raise ValueError('no index')")
-    outcome = rag_eval("run", "--dataset", "help.json", "--engine", "own:make", "--set", f"cleanup={cleanup}")
-    assert outcome.code == 2
-    assert "no question has a score" in outcome.err
+def test_what_was_written_is_deleted_at_the_end_if_that_is_wanted(
+    rag_eval, written, tmp_path, cleanup, end, code, left
+):
+    written(behaviour="raise ValueError('no index')" if end == "error" else "pass")
+    options = ("--set", f"cleanup={cleanup}") if cleanup else ()
+    gate = ("--gate", "precision@10 >= 0.9") if end == "gate" else ()
+    outcome = rag_eval("run", "--dataset", "help.json", "--engine", "own:make", *options, *gate)
+    assert outcome.code == code
+    assert ("no question has a score" in outcome.err) is (end == "error")
+    assert log(tmp_path)[-1] == ("close",)
+    assert (log(tmp_path)[-2] == ("delete", "eval:help:")) is (left == 0)
     assert len(json.loads((tmp_path / "kept.json").read_text())) == left
-    assert list((tmp_path / ".rag-eval/runs").iterdir())
+    stays = "'eval:help:' stays there, as cleanup is on-success and the run failed"
+    assert (stays in outcome.err) is (cleanup == "on-success" and end != "success")
+    assert len([*(tmp_path / ".rag-eval/runs").iterdir()]) == 1
 
 
-@pytest.mark.parametrize(("cleanup", "left"), [("on-success", 11), ("always", 0)])
-def test_a_run_with_a_gate_that_failed_is_no_success(rag_eval, written, tmp_path, cleanup, left):
-    written()
-    options = ("--set", f"cleanup={cleanup}", "--gate", "precision@10 >= 0.9")
-    outcome = rag_eval("run", "--dataset", "help.json", "--engine", "own:make", *options)
-    assert outcome.code == 1
-    assert len(json.loads((tmp_path / "kept.json").read_text())) == left
-    assert ("'eval:help:' stays there, as cleanup is on-success and the run failed" in outcome.err) == (left > 0)
-
-
-def test_a_dataset_without_documents_is_read_only_and_what_is_there_stays(rag_eval, written, tmp_path):
-    written(documents=())
+@pytest.mark.parametrize(("documents", "options"), [((), ()), ((ANSWER, *DISTRACTORS), ("--no-ingest",))])
+def test_without_documents_or_ingest_nothing_is_written_deleted_or_cleaned_up(
+    rag_eval, written, tmp_path, documents, options
+):
+    written(documents=documents)
     (tmp_path / "kept.json").write_text(json.dumps({ANSWER["sourceId"]: ANSWER["content"], "eval:help:x": "Hours."}))
-    outcome = rag_eval("run", "--dataset", "help.json", "--engine", "own:make", "--set", "cleanup=always", "--json")
+    command = ("run", "--dataset", "help.json", "--engine", "own:make", "--set", "cleanup=always", "--json")
+    outcome = rag_eval(*command, *options)
     assert json.loads(outcome.out)["metrics"]["recall@10"] == 1.0
     assert log(tmp_path) == [("close",)]
     assert len(json.loads((tmp_path / "kept.json").read_text())) == 2
@@ -278,16 +274,6 @@ def test_what_an_interrupted_run_cannot_delete_is_told(rag_eval, written, tmp_pa
     assert "warning: what the run wrote in 'eval:help:' could not be deleted: AssertionError" in outcome.err
 
 
-def test_without_ingest_nothing_is_written_deleted_or_cleaned_up(rag_eval, written, tmp_path):
-    written()
-    (tmp_path / "kept.json").write_text(json.dumps({ANSWER["sourceId"]: ANSWER["content"], "docs:1": "Refunds."}))
-    options = ("--no-ingest", "--set", "cleanup=always")
-    outcome = rag_eval("run", "--dataset", "help.json", "--engine", "own:make", *options, "--json")
-    assert json.loads(outcome.out)["metrics"]["recall@10"] == 1.0
-    assert log(tmp_path) == [("close",)]
-    assert len(json.loads((tmp_path / "kept.json").read_text())) == 2
-
-
 BAD = {
     "a document outside": ({"documents": (*DISTRACTORS, {"sourceId": "other:1", "content": "x"})}, "outside of the sc"),
     "a scope of all": ({"scopePrefix": "eval:"}, "may not be written"),
@@ -350,23 +336,6 @@ def test_an_engine_is_asked_for_as_many_results_as_the_cutoff_and_no_more(rag_ev
     assert (tmp_path / "asked").read_text() == "10 "
     rag_eval("run", "--dataset", "help.json", "--engine", "own:make", "--budget", "4000ch")
     assert (tmp_path / "asked").read_text() != "10 10 "
-
-
-def test_the_junit_of_an_earlier_run_is_gone_if_this_one_is_refused_and_nothing_else_is_replaced(
-    rag_eval, written, tmp_path
-):
-    written()
-    before = (tmp_path / "help.json").read_bytes()
-    command = ("run", "--dataset", "help.json", "--gate", "recall@10 >= 0.5")
-    assert rag_eval(*command, "--junit", "gates.xml").code == 0
-    assert (tmp_path / "gates.xml").exists()
-    assert rag_eval(*command, "--junit", "gates.xml", "--gate", "recal@10 >= 1").code == 2
-    assert not (tmp_path / "gates.xml").exists()
-    for name in ("help.json", "own.py"):
-        outcome = rag_eval(*command, "--junit", name)
-        assert outcome.code == 2
-        assert "is not the JUnit XML of an earlier run" in outcome.err
-    assert (tmp_path / "help.json").read_bytes() == before
 
 
 @pytest.mark.parametrize(
@@ -529,6 +498,7 @@ def test_how_long_it_takes_to_read_stored_rankings_is_no_latency(rag_eval, writt
     outcome = rag_eval(*command, "--rankings", "bm25.trec")
     assert outcome.code == 2
     assert "could not be measured: no question was timed on its own" in outcome.err
+    assert "questions that are asked together, or whose stored rankings tell no seconds, have no times" in outcome.err
     timed = {"query_id": "q1", "hits": [{"doc_id": ANSWER["sourceId"]}], "seconds": {"search": 1.5}}
     (tmp_path / "timed.jsonl").write_text(json.dumps(timed) + "\n")
     outcome = rag_eval(*command, "--rankings", "timed.jsonl")
@@ -551,20 +521,29 @@ def command(*options):
     return [sys.executable, "-m", "rag_evaluation_framework", "run", "--dataset", "help.json", *options]
 
 
+def ended(folder, mark, signal_, *options):
+    """Run an engine until it makes this file, send it the signal, if any; return the exit code and what it said."""
+    given = command(*options, "--set", "cleanup=always")
+    with subprocess.Popen(given, cwd=folder, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            deadline = time.monotonic() + 60
+            while not (folder / mark).exists() and time.monotonic() < deadline:
+                time.sleep(0.05)
+            if signal_ is not None:
+                process.send_signal(signal_)
+            error = process.communicate(timeout=60)[1]
+        finally:
+            process.kill()
+    return process.returncode, error
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(("signal_", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_an_interrupted_run_is_cleaned_up(written, tmp_path, signal_, code):
     asking = "Path(f'asked{self.asked}').touch(); self.asked > 1 and [time.sleep(0.1) for _ in range(600)]"
     written(queries=[question(number) for number in range(5)], behaviour=asking)
-    process = subprocess.Popen(
-        command("--engine", "own:make", "--set", "cleanup=always"), cwd=tmp_path, stderr=subprocess.PIPE, text=True
-    )
-    deadline = time.monotonic() + 60
-    while not (tmp_path / "asked2").exists() and time.monotonic() < deadline:
-        time.sleep(0.05)
-    process.send_signal(signal_)
-    error = process.communicate(timeout=60)[1]
-    assert process.returncode == code, error
+    returned, error = ended(tmp_path, "asked2", signal_, "--engine", "own:make")
+    assert returned == code, error
     assert log(tmp_path)[-2:] == [("delete", "eval:help:"), ("close",)]
     assert "answers to 1 of 5 questions are kept; run it again with --resume to go on" in error
 
@@ -637,15 +616,8 @@ def test_an_interrupt_while_all_is_deleted_waits_for_that(written, tmp_path, sig
 """
     start = "    def delete(self, scope_prefix):"
     (tmp_path / "own.py").write_text(own.replace(start, start + slow))
-    process = subprocess.Popen(
-        command("--engine", "own:make", "--set", "cleanup=always"), cwd=tmp_path, stderr=subprocess.PIPE, text=True
-    )
-    deadline = time.monotonic() + 60
-    while not (tmp_path / "deleting").exists() and time.monotonic() < deadline:
-        time.sleep(0.05)
-    process.send_signal(signal_)
-    error = process.communicate(timeout=60)[1]
-    assert process.returncode == code, error
+    returned, error = ended(tmp_path, "deleting", signal_, "--engine", "own:make")
+    assert returned == code, error
     assert ": finishing; again to stop now" in error
     assert log(tmp_path)[-2:] == [("delete", "eval:help:"), ("close",)]
 
@@ -720,20 +692,9 @@ class Threads(Engine):
 def test_a_run_whose_engine_goes_on_in_threads_ends_with_its_exit_code(written, tmp_path, limit, signal_, code):
     written()
     (tmp_path / "locked.py").write_text(LOCKED)
-    given = command(
-        "--engine", "locked:Threads", "--set", "cleanup=always", *(("--set", f"timeout={limit}") if limit else ())
-    )
-    with subprocess.Popen(given, cwd=tmp_path, stderr=subprocess.PIPE, text=True) as process:
-        try:
-            deadline = time.monotonic() + 60
-            while not (tmp_path / "waiting").exists() and time.monotonic() < deadline:
-                time.sleep(0.05)
-            if signal_ is not None:
-                process.send_signal(signal_)
-            error = process.communicate(timeout=60)[1]
-        finally:
-            process.kill()
-    assert process.returncode == code, error
+    timeout = ("--set", f"timeout={limit}") if limit else ()
+    returned, error = ended(tmp_path, "waiting", signal_, "--engine", "locked:Threads", *timeout)
+    assert returned == code, error
     assert "what the run wrote in 'eval:help:' could not be deleted: TimeoutError: it takes longer than 1 s" in error
     assert log(tmp_path)[-1] == ("close",)
 
@@ -767,20 +728,9 @@ class Bound:
 def test_an_engine_that_is_bound_to_a_thread_is_cleaned_up_in_it(written, tmp_path, limit, signal_, code):
     written()
     (tmp_path / "bound.py").write_text(BOUND)
-    given = command(
-        "--engine", "bound:Bound", "--set", "cleanup=always", *(("--set", f"timeout={limit}") if limit else ())
-    )
-    with subprocess.Popen(given, cwd=tmp_path, stderr=subprocess.PIPE, text=True) as process:
-        try:
-            deadline = time.monotonic() + 60
-            while not (tmp_path / "waiting").exists() and time.monotonic() < deadline:
-                time.sleep(0.05)
-            if signal_ is not None:
-                process.send_signal(signal_)
-            error = process.communicate(timeout=60)[1]
-        finally:
-            process.kill()
-    assert process.returncode == code, error
+    timeout = ("--set", f"timeout={limit}") if limit else ()
+    returned, error = ended(tmp_path, "waiting", signal_, "--engine", "bound:Bound", *timeout)
+    assert returned == code, error
     assert "could not be" not in error
     with closing(sqlite3.connect(tmp_path / "bound.db")) as kept:
         assert kept.execute("SELECT count(*) FROM documents").fetchone() == (0,)
