@@ -126,10 +126,6 @@ def test_the_files_hold_the_same_object_and_a_page(rag_eval, runs, folder):
     assert "- **-1.000** invoices come when? (query_" in page
 
 
-def test_the_folder_is_told_as_it_was_given(rag_eval, runs):
-    assert rag_eval("compare", "before", "after", "--output", "New").out.endswith("\nSaved to New\n")
-
-
 @pytest.mark.parametrize("kind", ["file", "folder", "impossible"])
 def test_nothing_is_overwritten(rag_eval, runs, folder, kind):
     out = folder / "out"
@@ -186,11 +182,12 @@ def test_one_run_named_twice_is_compared_and_noted(rag_eval, runs):
     assert json.loads(rag_eval("compare", "before", "after", "--json").out)["notes"] == []
 
 
-def test_what_cannot_be_compared_is_refused_in_one_message(rag_eval, runs, folder):
+@pytest.mark.parametrize("names", [("before", "last"), ("before", "after", "last")])
+def test_what_cannot_be_compared_is_refused_in_one_message(rag_eval, runs, folder, names):
     assert rag_eval("run", "--corpus=docs", "--dataset=faq.csv", "--evaluation-type=document-level").code == 0
-    refused = rag_eval("compare", "before", "last", "--output", "out")
+    refused = rag_eval("compare", *names, "--output", "out")
     assert (refused.code, refused.out) == (2, "")
-    assert re.fullmatch("error: 'before' is token-level, .* is document-level: .*\n", refused.err)
+    assert re.fullmatch("error: 'before' is token-level, 'BM25, recursive 800' is document-level: .*\n", refused.err)
     assert not (folder / "out").exists()
 
 
@@ -300,13 +297,6 @@ def test_several_runs_are_ordered_by_a_score(rag_eval, run):
     assert "no score 'span_reca' in all runs; there are span_recall@1" in refused.err
 
 
-def test_several_runs_of_which_two_cannot_be_compared_are_refused_by_name(rag_eval, runs):
-    assert rag_eval("run", "--corpus=docs", "--dataset=faq.csv", "--evaluation-type=document-level").code == 0
-    refused = rag_eval("compare", "before", "after", "last")
-    assert (refused.code, refused.out) == (2, "")
-    assert re.fullmatch("error: 'before' is token-level, 'BM25, recursive 800' is document-level: .*\n", refused.err)
-
-
 def test_what_is_independent_is_an_option(rag_eval, three):
     for names in (("before", "good"), ("before", "after", "good")):
         assert "taken as independent" in rag_eval("compare", *names, "--cluster", "question").out
@@ -391,6 +381,7 @@ def test_a_baseline_that_cannot_be_compared_is_told_after_the_result(rag_eval, g
 def test_slices_are_shown_below_the_comparison(rag_eval, runs):
     outcome = rag_eval("compare", "before", "after", "--by", "document", "--output", "diff")
     assert (outcome.code, outcome.err) == (0, "")
+    assert outcome.out.endswith("\nSaved to diff\n")
     lines = outcome.out.splitlines()
     assert lines.index("span_recall@1 by document") > lines.index("span_recall@1: 1 improved, 1 regressed, 1 unchanged")
     rows = [line.split()[:5] for line in lines[lines.index("span_recall@1 by document") :] if ".md " in line]

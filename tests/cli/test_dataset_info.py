@@ -9,7 +9,7 @@ def labelled(rag_eval, folder):
     return folder / ".rag-eval/datasets/questions.json"
 
 
-def test_info_shows_one_line_for_each_thing_that_is_known(rag_eval, labelled):
+def test_info_shows_one_line_for_each_thing_that_is_known_and_json_has_the_same_numbers(rag_eval, labelled):
     outcome = rag_eval("dataset", "info", labelled, "--corpus", "docs")
     assert (outcome.code, outcome.err) == (0, "")
     lines = outcome.out.splitlines()
@@ -24,6 +24,11 @@ def test_info_shows_one_line_for_each_thing_that_is_known(rag_eval, labelled):
     assert shown["most questions"] == "billing.md: 1; guides/start.md: 1"
     assert shown["metadata columns"] == "–"
     assert len(shown["dataset"]) == 12
+    info = json.loads(rag_eval("dataset", "info", labelled, "--corpus", "docs", "--json").out)
+    assert (info["dataset"], info["name"], len(info["content_hash"])) == (str(labelled), "questions", 64)
+    assert (info["questions"], info["answerable"], info["no_answer"], info["skipped"]) == (3, 2, 1, 2)
+    assert info["question_characters"] == {"median": 17.0, "p90": 21.0, "max": 22.0}
+    assert info["coverage"]["questions_by_document"] == {"billing.md": 1, "guides/start.md": 1}
 
 
 def test_documents_that_no_label_matches_may_be_the_wrong_ones(rag_eval, folder, labelled):
@@ -37,14 +42,6 @@ def test_documents_that_no_label_matches_may_be_the_wrong_ones(rag_eval, folder,
     (folder / "other/billing.md").write_text((folder / "docs/billing.md").read_text())
     told = rag_eval("dataset", "info", labelled, "--corpus", "other").out.splitlines()[2]
     assert told == "1 label does not match the documents: see dataset lint"
-
-
-def test_json_has_the_same_numbers(rag_eval, labelled):
-    info = json.loads(rag_eval("dataset", "info", labelled, "--corpus", "docs", "--json").out)
-    assert (info["dataset"], info["name"], len(info["content_hash"])) == (str(labelled), "questions", 64)
-    assert (info["questions"], info["answerable"], info["no_answer"], info["skipped"]) == (3, 2, 1, 2)
-    assert info["question_characters"] == {"median": 17.0, "p90": 21.0, "max": 22.0}
-    assert info["coverage"]["questions_by_document"] == {"billing.md": 1, "guides/start.md": 1}
 
 
 def test_what_is_undefined_is_a_dash(rag_eval, folder):
