@@ -41,19 +41,23 @@ def test_a_drop_and_lost_questions_are_gated_against_the_baseline(rag_eval, proj
     ]
 
 
-def test_the_comparison_with_the_baseline_is_saved_with_the_run(rag_eval, project):
+def test_the_comparison_with_the_baseline_is_made_once_and_saved_with_the_run(rag_eval, project, monkeypatch):
+    made = []
+    compare = Comparison.of
+    monkeypatch.setattr(Comparison, "of", lambda *both, **options: made.append(both) or compare(*both, **options))
     rag_eval(*FLAGS)
     first = next((project / ".rag-eval/runs").iterdir())
     assert "diff.json" not in [path.name for path in first.iterdir()]
     assert "Questions that got worse" not in (first / "summary.md").read_text()
-    assert rag_eval(*WORSE, "--baseline", "last").code == 0
+    assert rag_eval(*WORSE, "--baseline", "last", "--gate", "lost <= 2").code == 0
+    assert len(made) == 1
     (run,) = {*(project / ".rag-eval/runs").iterdir()} - {first}
     diff = json.loads((run / "diff.json").read_text())
     assert (diff["baseline"]["folder"], diff["candidate"]["folder"]) == (str(first), None)
     assert {question["id"]: question["deltas"]["recall@2"] for question in diff["questions"]}["q_refund"] == -1.0
     for page in (run / "diff.md", run / "summary.md"):
         assert "- **-1.000** How long are refunds available? (q_refund)" in page.read_text()
-    assert verdicts(project) == {"compared >= 90 %": "passed"}
+    assert verdicts(project) == {"lost@2 <= 2 questions": "passed", "compared >= 90 %": "passed"}
     compared = rag_eval("compare", first, run, "--output", "compared")
     assert compared.code == 0
     again = json.loads((project / "compared/diff.json").read_text())
@@ -173,12 +177,6 @@ def test_only_the_junit_report_of_an_earlier_run_is_replaced(rag_eval, project, 
     assert (before.st_mode, before.st_ino, before.st_size) == (after.st_mode, after.st_ino, after.st_size)
     assert (project / "earlier.xml").read_text() == "<testsuites />\n"
     assert not (project / ".rag-eval").exists()
-
-
-def test_the_junit_report_of_an_earlier_run_is_removed_before_this_one_is_refused(rag_eval, project):
-    assert rag_eval(*FLAGS, "--gate", "mrr@2 >= 0.1", "--junit", "gates.xml").code == 0
-    assert rag_eval(*FLAGS, "--gate", "mrr@9 >= 0.1", "--junit", "gates.xml").code == 2
-    assert not (project / "gates.xml").exists()
 
 
 def test_the_summary_of_the_step_gets_the_result_and_keeps_what_it_has(rag_eval, project, monkeypatch):
@@ -354,15 +352,6 @@ def test_the_page_names_questions_behind_a_mean_that_failed_before_and_says_whic
     ]
 
 
-def test_the_comparison_with_the_baseline_is_made_once(rag_eval, project, monkeypatch):
-    rag_eval(*FLAGS)
-    made = []
-    compare = Comparison.of
-    monkeypatch.setattr(Comparison, "of", lambda *both, **options: made.append(both) or compare(*both, **options))
-    assert rag_eval(*WORSE, "--baseline", "last", "--gate", "lost <= 2").code == 0
-    assert len(made) == 1
-
-
 def test_what_a_baseline_is_of_and_that_it_failed_its_own_gates_is_said(rag_eval, project):
     rag_eval(*FLAGS, "--gate", "mrr@2 >= 0.9", "--gate", "hit@2 >= 0.1")
     kept = rag_eval("baseline", "last")
@@ -411,21 +400,17 @@ def test_the_baseline_of_many_questions_has_their_file_beside_it(rag_eval, proje
 
 
 def test_what_is_not_a_run_is_no_baseline_and_the_earlier_one_stays(rag_eval, project):
-    rag_eval(*FLAGS)
-    rag_eval("baseline", "last")
-    before = (project / ".rag-eval/baseline/report.json").read_bytes()
-    (project / "other.json").write_text('{"version": "1", "results": {}}')
-    for given in ("other.json", "nothing", "help.json"):
-        assert rag_eval("baseline", given).code == 2
-    assert (project / ".rag-eval/baseline/report.json").read_bytes() == before
-
-
-def test_the_report_of_another_tool_is_refused_before_the_run(rag_eval, project):
     (project / "other.json").write_text('{"version": "1", "results": {"queries": []}}')
     outcome = rag_eval(*FLAGS, "--baseline", "other.json")
     assert outcome.code == 2
     assert outcome.err.startswith("error: other.json: has no schema_version, so it is not a report of rag-eval; ")
-    assert not (project / ".rag-eval").exists()
+    assert not (project / ".rag-eval").exists()  # before the run
+    rag_eval(*FLAGS)
+    rag_eval("baseline", "last")
+    before = (project / ".rag-eval/baseline/report.json").read_bytes()
+    for given in ("other.json", "nothing", "help.json"):
+        assert rag_eval("baseline", given).code == 2
+    assert (project / ".rag-eval/baseline/report.json").read_bytes() == before
 
 
 def test_the_thresholds_of_the_public_samples_are_applied(rag_eval, project, shared):
@@ -528,7 +513,10 @@ def test_why_questions_failed_is_in_the_page_and_in_junit(rag_eval, project):
     assert the_error.text == f"q_refund: retrieve: {why}"
 
 
-@pytest.mark.parametrize("wrong", [("--no-such-option",), ("--allow-failures", "many"), ("one", "two"), ("--k",)])
+@pytest.mark.parametrize(
+    "wrong",
+    [("--no-such-option",), ("--allow-failures", "many"), ("one", "two"), ("--k",), ("--gate", "mrr@9 >= 0.1")],
+)
 @pytest.mark.parametrize("junit", [("--junit", "gates.xml"), ("--junit=gates.xml",)])
 def test_arguments_that_are_refused_leave_no_junit_of_an_earlier_run(rag_eval, project, junit, wrong):
     stale = '<testsuites name="rag-eval" />\n'

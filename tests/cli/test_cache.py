@@ -21,15 +21,12 @@ def filled(tmp_path):
     return tmp_path / "root"
 
 
-def test_an_empty_cache_is_not_an_error(rag_eval, tmp_path):
+def test_it_shows_how_much_is_kept_and_an_empty_cache_is_not_an_error(rag_eval, tmp_path, filled):
+    size = EmbeddingCache(filled).size()
+    assert rag_eval("cache", "info", "--root", filled).out == f"{filled}: {size:,} bytes (vectors {size:,})\n"
     assert rag_eval("cache", "info").out == ".rag-eval: 0 bytes\n"
     assert rag_eval("cache", "clear") == (0, "removed 0 bytes\n", "")
     assert not (tmp_path / ".rag-eval").exists()
-
-
-def test_it_shows_how_much_is_kept(rag_eval, filled):
-    size = EmbeddingCache(filled).size()
-    assert rag_eval("cache", "info", "--root", filled).out == f"{filled}: {size:,} bytes (vectors {size:,})\n"
 
 
 def test_everything_is_removed_with_yes_and_nothing_else(rag_eval, filled):

@@ -94,36 +94,29 @@ def test_runs_of_another_root_are_found_there(rag_eval, runs, folder):
     assert rag_eval("compare", "last~1", "last", "--root", "elsewhere").code == 0
 
 
-def test_json_is_one_strict_object_of_what_comparison_tells(rag_eval, runs):
-    outcome = rag_eval("compare", "before", "after", "--json")
+def test_json_is_one_strict_object_of_what_comparison_tells_and_so_is_the_file_beside_its_page(rag_eval, runs, folder):
+    outcome = rag_eval("compare", "before", "after", "--json", "--output", "new/diff")
     assert outcome.err == ""
     printed = json.loads(outcome.out, parse_constant=pytest.fail)
     before, after = map(load_result, runs)
     record = Comparison.of(before, after).record()
-    for which, run, folder in (("baseline", before, runs[0]), ("candidate", after, runs[1])):
-        assert printed[which] == {
+    for which, run, place in (("baseline", before, runs[0]), ("candidate", after, runs[1])):
+        record[which] = {
             "name": run.name,
             "notes": list(run.notes),
             "unfilled": {},
-            "folder": str(folder),
+            "folder": str(place),
             "created": run.created,
         }
-    assert {key: value for key, value in printed.items() if key not in ("baseline", "candidate")} == {
-        key: value for key, value in record.items() if key not in ("baseline", "candidate")
-    }
+    assert printed == record
     assert list(printed) == list(record)
-
-
-def test_the_files_hold_the_same_object_and_a_page(rag_eval, runs, folder):
-    printed = rag_eval("compare", "before", "after", "--json", "--output", "new/diff").out
     assert sorted(path.name for path in (folder / "new/diff").iterdir()) == ["diff.json", "diff.md"]
-    assert json.loads((folder / "new/diff/diff.json").read_text()) == json.loads(printed)
+    assert json.loads((folder / "new/diff/diff.json").read_text()) == printed
     page = (folder / "new/diff/diff.md").read_text()
     assert page.startswith("# after against before\n")
     assert "\n- before: results whose text occurs more than once: 2;" in page
     assert "span_recall@1: 1 improved, 1 regressed, 1 unchanged\n" in page
     assert "## Questions that got worse by span_recall@1\n" in page
-    assert "- **-1.000** invoices come when? (query_" in page
 
 
 @pytest.mark.parametrize("kind", ["file", "folder", "impossible"])
@@ -258,8 +251,9 @@ def test_several_runs_are_one_table_by_a_score_with_all_scores_and_where_they_ar
     ]
 
 
-def test_json_of_several_runs_is_what_the_leaderboard_tells_and_where_the_runs_are(rag_eval, three):
-    outcome = rag_eval("compare", "before", "after", "good", "--json")
+def test_json_of_several_runs_is_what_the_leaderboard_tells_and_so_is_the_file_beside_its_page(rag_eval, three, folder):
+    given = ("compare", "before", "after", "good", "--output", "board")
+    outcome = rag_eval(*given, "--json")
     assert outcome.err == ""
     printed = json.loads(outcome.out, parse_constant=pytest.fail)
     results = [load_result(path) for path in three]
@@ -267,13 +261,8 @@ def test_json_of_several_runs_is_what_the_leaderboard_tells_and_where_the_runs_a
     for known, result, path in zip(record["runs"], results, three, strict=True):
         known |= {"folder": str(path), "created": result.created}
     assert printed == json.loads(json.dumps(record))
-
-
-def test_the_files_of_several_runs_hold_the_same_object_and_a_page(rag_eval, three, folder):
-    given = ("compare", "before", "after", "good", "--output", "board")
-    printed = rag_eval(*given, "--json").out
     assert sorted(path.name for path in (folder / "board").iterdir()) == ["leaderboard.json", "leaderboard.md"]
-    assert json.loads((folder / "board/leaderboard.json").read_text()) == json.loads(printed)
+    assert json.loads((folder / "board/leaderboard.json").read_text()) == printed
     page = (folder / "board/leaderboard.md").read_text()
     assert page.startswith("# 3 runs by span_recall@1\n")
     assert "\n| 1 good | 1.000 |" in page
@@ -357,14 +346,6 @@ def test_a_run_is_compared_with_a_baseline_that_is_looked_for_before_it(rag_eval
     assert record["comparison"]["baseline"]["name"] == "before"
     assert record["comparison"]["scores"]["span_recall@1"]["delta"] == pytest.approx(1 / 3)
     assert "comparison" not in json.loads(rag_eval(*given, "--json").out)
-
-
-def test_a_baseline_that_is_not_there_stops_a_run_before_it_begins(rag_eval, given, folder):
-    before = sorted((folder / ".rag-eval" / "runs").iterdir())
-    refused = rag_eval(*given, "--baseline", "nothing-like-it")
-    assert (refused.code, refused.out) == (2, "")
-    assert "no path, run or experiment is called 'nothing-like-it'" in refused.err
-    assert sorted((folder / ".rag-eval" / "runs").iterdir()) == before
 
 
 def test_a_baseline_that_cannot_be_compared_is_told_after_the_result(rag_eval, given):

@@ -70,28 +70,20 @@ def test_offsets_in_utf_16_units_are_converted_also_of_texts_that_occur_twice_or
     assert rag_eval("dataset", "lint", "new.json", "--corpus", "docs").code == 0
 
 
-def test_the_dataset_as_it_was_is_kept_beside_the_new_one(rag_eval, folder, labelled):
+def test_the_dataset_as_it_was_is_kept_beside_the_new_one_unless_nothing_changed(rag_eval, folder, labelled):
     before = labelled.read_bytes()
-    for number in (1, 2):
-        edit(folder, "billing.md", "# Billing", "# Billing\n\nMore.")
-        assert f"questions.{number}.json" in rag_eval("dataset", "update", labelled, "--corpus", "docs").out
-    assert labelled.with_name("questions.1.json").read_bytes() == before
-    assert sorted(path.name for path in labelled.parent.iterdir()) == [
-        "questions.1.json",
-        "questions.2.json",
-        "questions.json",
-        "questions.texts",
-    ]
-    for name in ("questions.1.json", "questions.2.json", "questions.json"):
-        assert load_dataset(labelled.with_name(name)).labelled_corpus is not None
-
-
-def test_where_nothing_changed_nothing_is_written(rag_eval, labelled):
     outcome = rag_eval("dataset", "update", labelled, "--corpus", "docs")
     assert outcome.code == 0
     assert "2 labels: 2 unchanged\n" in outcome.out
     assert "is as it was" in outcome.out
     assert sorted(path.name for path in labelled.parent.iterdir()) == ["questions.json", "questions.texts"]
+    for number in (1, 2):
+        edit(folder, "billing.md", "# Billing", "# Billing\n\nMore.")
+        assert f"questions.{number}.json" in rag_eval("dataset", "update", labelled, "--corpus", "docs").out
+    assert labelled.with_name("questions.1.json").read_bytes() == before
+    names = ["questions.1.json", "questions.2.json", "questions.json"]
+    assert sorted(path.name for path in labelled.parent.iterdir()) == [*names, "questions.texts"]
+    assert all(load_dataset(labelled.with_name(name)).labelled_corpus is not None for name in names)
 
 
 def test_a_label_whose_words_changed_is_shown_with_what_differs_and_its_question_is_skipped(rag_eval, folder, labelled):

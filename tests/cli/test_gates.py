@@ -264,36 +264,19 @@ def test_a_run_whose_gates_are_all_off_says_that_it_is_not_gated(rag_eval, proje
     assert "- recall@2 \\>= 0 (min.recallAtK, --threshold)\n  - off: a threshold of 0 turns this gate off" in page
 
 
-def test_four_questions_pass_no_population_gate(rag_eval, project):
-    assert rag_eval(*FLAGS).code == 0
-    for policy in ("pass", "fail"):
-        gate = ("--gate", "population(recall@2) drop <= 0.05", "--on-inconclusive", policy)
-        outcome = rag_eval(*FLAGS[:-1], "own:worse", "--baseline", "last", *gate)
-        assert outcome.code == 2
-        assert "needs labels in at least 6 documents, and they are in 4" in outcome.err
-
-
 SLOW = """
 import time
 ANSWERS = {"refunds": "refunds.md", "support": "contact.md", "parcels": "shipping.md", "password": "login.md"}
 STARTED = []
 def search(query, k):
     STARTED.append(query)
-    time.sleep(SECONDS)
+    time.sleep(0.4 if len(STARTED) == 1 else 0)
     return [{"doc_id": name} for word, name in ANSWERS.items() if word in query]
 """
 
 
 def test_the_first_question_is_apart_in_latency_gates_as_in_the_table(rag_eval, project):
-    (project / "slow_at_first.py").write_text(SLOW.replace("SECONDS", "0.4 if len(STARTED) == 1 else 0"))
+    (project / "slow_at_first.py").write_text(SLOW)
     outcome = rag_eval(*FLAGS[:-1], "slow_at_first:search", "--gate", "p95 <= 300ms")
     assert outcome.code == 0, outcome.out + outcome.err
     assert "3 questions timed, the first question apart" in outcome.out
-
-
-def test_questions_out_of_time_took_at_least_that_long(rag_eval, project):
-    (project / "slow_for_one.py").write_text(SLOW.replace("SECONDS", "0.8 if 'parcels' in query else 0"))
-    command = (*FLAGS[:-1], "slow_for_one:search", "--set", "timeout=0.4", "--allow-failures", "9")
-    outcome = rag_eval(*command, "--gate", "p95 <= 300ms")
-    assert outcome.code == 1, outcome.out + outcome.err
-    assert "1 of them out of time" in outcome.out

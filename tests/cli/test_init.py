@@ -281,14 +281,11 @@ def test_suggestions_are_written_also_if_no_quote_was_located(rag_eval, copied):
     assert (copied / "r/all.yaml").is_file()
 
 
-def test_a_question_of_which_only_some_quotes_are_located_makes_no_dataset(rag_eval, folder):
+def test_where_nothing_is_suggested_no_file_is_written_whether_or_not_a_question_is_located(rag_eval, folder):
     (folder / "half.csv").write_text("question,quote\nWhat?,Install the agent first.\nWhat?,Wombats dig tunnels.\n")
     outcome = rag_eval("init", "--corpus", "docs", "--questions", "half.csv")
     assert "half.csv: no question has all of its quotes located in docs" in outcome.err
     assert (outcome.code, "There is nothing to suggest." in outcome.out) == (2, True)
-
-
-def test_no_file_is_written_where_nothing_is_suggested(rag_eval, folder):
     (folder / "q.csv").write_text("question,quote\nWhat?,Install the agent first.\nWhy?,Wombats dig tunnels.\n")
     outcome = rag_eval("init", "--corpus", "docs", "--questions", "q.csv")
     assert (outcome.code, "suggest" in outcome.out) == (0, False)

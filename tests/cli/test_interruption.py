@@ -124,6 +124,7 @@ class Slow(Mine):
 
 
 KEPT = "questions are kept; run it again to go on"
+CHUNK_IDS = ("--evaluation-type", "chunk-level", "--set", "chunk_id=own:number")
 
 
 def command(*arguments):
@@ -154,6 +155,7 @@ def finished(folder, *arguments):
         ("chunk", ("--chunker", "own:Cut"), "BM25Retriever(chunker=Cut): called sys.exit(0) (own.py, line 12) in ind"),
         ("embed", ("--embedder", "own:Embed"), "VectorRAGRetriever(embedder=Embed): called sys.exit(0) (own.py, l"),
         ("prepare of a reranker", ("--reranker", "own:Reverse"), "called sys.exit(0) (own.py, line 12) in index"),
+        ("chunk_id", CHUNK_IDS, "chunk_id: called sys.exit(0) (own.py, line 12) in naming billing.md"),
     ],
 )
 def test_a_part_that_exits_where_nothing_can_be_measured_ends_in_exit_code_2(folder, step, arguments, said):
@@ -214,16 +216,6 @@ def test_a_metric_that_exits_has_no_score(folder):
         run(folder, "metric", "--metric", "own:Score", "--metric", "span_recall", "--allow-failures", "9").returncode
         == 0
     )
-
-
-def test_a_function_for_chunk_ids_that_exits_ends_in_exit_code_2(folder):
-    (folder / "run.yaml").write_text(
-        "corpus: docs\ndataset: questions.csv\nevaluation_type: chunk-level\nchunk_id: own:number\n"
-    )
-    (folder / "own.py").write_text(PARTS.format(step="chunk_id"))
-    done = finished(folder, "run.yaml")
-    assert done.returncode == 2
-    assert "chunk_id: called sys.exit(0) (own.py, line 12) in naming billing.md" in done.stderr
 
 
 @pytest.mark.parametrize("error", ["EOFError()", "BrokenPipeError(32, 'gone')", "__import__('typer').Exit(0)"])

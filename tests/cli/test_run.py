@@ -42,6 +42,13 @@ def test_run_shows_scores_and_the_weakest_questions_and_keeps_the_run(rag_eval, 
     assert run.name.endswith("-questions")
     assert sorted(path.name for path in run.iterdir()) == ["rankings.jsonl.gz", "report.json", "summary.md"]
     assert f"Saved to {run}" in outcome.out
+    outcome = rag_eval("run", *FLAGS, "--json", "--metric", "span_recall", "--k", "1", "--k", "2", "--budget", "50ch")
+    printed = json.loads(outcome.out)  # one object
+    assert list(printed["metrics"]) == ["span_recall@1", "span_recall@2", "span_recall@50ch"]
+    assert [printed["counts"][key] for key in ("answerable", "skipped", "no_answer")] == [4, 2, 1]
+    assert printed["headline"] == "scored 2 of 4 answerable questions (2 skipped, 0 failed)"
+    assert printed["headline"] == load_result(printed["run"]).headline
+    assert (folder / printed["run"] / "report.json").is_file()
 
 
 def test_a_question_that_misses_shows_its_answer_and_where_it_was_met(rag_eval, folder):
@@ -101,29 +108,6 @@ def test_more_skipped_questions_than_allowed_end_in_exit_code_2_after_the_run_wa
     assert rag_eval("run", *given, "--allow-skipped", "2").code == 0
 
 
-def test_failed_and_skipped_questions_are_told_in_one_error(rag_eval, folder):
-    (folder / "own.py").write_text(
-        "def search(query, k):\n    if 'invoices' in query:\n        raise OSError\n    return []\n"
-    )
-    outcome = rag_eval("run", *FLAGS[:4], "--retriever", "own:search")
-    assert outcome.code == 2
-    assert (
-        "1 of 3 questions failed, more than the 0 allowed (allow_failures, --allow-failures); 2 of 4 answerable "
-        "questions were skipped" in outcome.err
-    )
-
-
-def test_json_is_one_object_on_standard_output(rag_eval, folder):
-    outcome = rag_eval("run", *FLAGS, "--json", "--metric", "span_recall", "--k", "1", "--k", "2", "--budget", "50ch")
-    printed = json.loads(outcome.out)
-    assert list(printed["metrics"]) == ["span_recall@1", "span_recall@2", "span_recall@50ch"]
-    assert printed["counts"]["no_answer"] == 1
-    assert (printed["counts"]["answerable"], printed["counts"]["skipped"]) == (4, 2)
-    assert printed["headline"] == "scored 2 of 4 answerable questions (2 skipped, 0 failed)"
-    assert printed["headline"] == load_result(printed["run"]).headline
-    assert (folder / printed["run"] / "report.json").is_file()
-
-
 def test_failed_questions_are_shown_and_end_in_exit_code_2_unless_allowed(rag_eval, folder):
     (folder / "own.py").write_text(
         "def search(query, k):\n"
@@ -142,6 +126,12 @@ def test_failed_questions_are_shown_and_end_in_exit_code_2_unless_allowed(rag_ev
     assert "retrieve: OSError: index \N{REPLACEMENT CHARACTER}[31mgone" in outcome.out
     assert "\x1b[31m" not in outcome.out
     assert rag_eval("run", *FLAGS, "--retriever", "own:search", "--allow-failures", "1").code == 0
+    outcome = rag_eval("run", *FLAGS[:4], "--retriever", "own:search")
+    assert outcome.code == 2
+    assert (
+        "1 of 3 questions failed, more than the 0 allowed (allow_failures, --allow-failures); 2 of 4 answerable "
+        "questions were skipped" in outcome.err
+    )
 
 
 def test_a_failed_question_that_counts_as_zero_is_shown_alike_everywhere(rag_eval, folder):
@@ -233,6 +223,17 @@ def test_a_run_that_scores_nothing_ends_in_exit_code_2(rag_eval, folder):
     outcome = rag_eval("run", "--corpus", "docs", "--dataset", "none.csv")
     assert outcome.code == 2
     assert "no question has a score" in outcome.err
+    (folder / "own.py").write_text(
+        "from rag_evaluation_framework import TokenLevelMetric\n"
+        "class NoNumber(TokenLevelMetric):\n"
+        "    def calculate(self, retrieved, ground_truth): return float('nan')\n"
+    )
+    allowed = ("run", *FLAGS, "--metric", "own:NoNumber", "--allow-failures", "9")
+    outcome = rag_eval(*allowed)
+    assert outcome.code == 2
+    assert "error: no question has a score (the first failed: " in outcome.err
+    assert "no_number" in outcome.out
+    assert rag_eval(*allowed, "--metric", "span_recall").code == 0
 
 
 def test_the_error_of_a_retriever_that_always_raises_says_why(rag_eval, folder, monkeypatch):
@@ -245,20 +246,6 @@ def test_the_error_of_a_retriever_that_always_raises_says_why(rag_eval, folder, 
     outcome = rag_eval("run", *FLAGS, "--retriever", "own:search")
     assert outcome.err.count("Traceback") == 1  # that of the first question
     assert 'own.py", line 2, in search' in outcome.err
-
-
-def test_a_run_in_which_no_question_has_a_score_ends_in_exit_code_2_whatever_is_allowed(rag_eval, folder):
-    (folder / "own.py").write_text(
-        "from rag_evaluation_framework import TokenLevelMetric\n"
-        "class NoNumber(TokenLevelMetric):\n"
-        "    def calculate(self, retrieved, ground_truth): return float('nan')\n"
-    )
-    outcome = rag_eval("run", *FLAGS, "--metric", "own:NoNumber", "--allow-failures", "9")
-    assert outcome.code == 2
-    assert "error: no question has a score (the first failed: " in outcome.err
-    assert "no_number" in outcome.out
-    both = rag_eval("run", *FLAGS, "--metric", "own:NoNumber", "--metric", "span_recall", "--allow-failures", "9")
-    assert both.code == 0
 
 
 @pytest.mark.parametrize(
@@ -386,10 +373,17 @@ def test_a_run_at_any_level_from_a_file_and_from_flags_gives_the_same(rag_eval, 
     assert not (labelled / ".rag-eval").exists()
 
 
-def test_without_an_evaluation_type_a_run_is_of_the_level_of_its_dataset(rag_eval, labelled):
+def test_without_an_evaluation_type_a_run_is_of_the_level_of_its_dataset_also_if_a_function_names_documents(
+    rag_eval, labelled
+):
     for level in FIRST:
         run = rag_eval("run", "--corpus", "docs", "--dataset", f"{level}.json", "--chunker", CHUNKER, "--json")
         assert load_result(json.loads(run.out)["run"]).evaluation_type == level
+    (labelled / "own.py").write_text("def search(query, k):\n    return [{'doc_id': 'billing.md'}]\n")
+    flags = ["--dataset", "document-level.json", "--retriever", "own:search", "--k", "1"]
+    printed = json.loads(rag_eval("run", "--corpus", "docs", *flags, "--json").out)
+    assert printed["metrics"]["hit@1"] == 0.5
+    assert [row["id"] for row in printed["worst"]] == ["q2", "q1"]
 
 
 @pytest.mark.parametrize(("written", "level"), READ_AS)
@@ -446,14 +440,6 @@ def test_levels_that_do_not_go_together_end_in_one_message_and_nothing_written(r
     assert len(told.splitlines()) == 1
     assert outcome.out == ""
     assert not (labelled / ".rag-eval").exists()
-
-
-def test_a_function_that_names_documents_is_run_at_document_level(rag_eval, labelled):
-    (labelled / "own.py").write_text("def search(query, k):\n    return [{'doc_id': 'billing.md'}]\n")
-    flags = ["--dataset", "document-level.json", "--retriever", "own:search", "--k", "1"]
-    printed = json.loads(rag_eval("run", "--corpus", "docs", *flags, "--json").out)
-    assert printed["metrics"]["hit@1"] == 0.5
-    assert [row["id"] for row in printed["worst"]] == ["q2", "q1"]
 
 
 @pytest.mark.parametrize("width", [60, 80, 100])

@@ -103,16 +103,21 @@ def log(folder):
     return [tuple(json.loads(line)) for line in path.read_text().splitlines()] if path.exists() else []
 
 
-def test_a_dataset_with_documents_needs_nothing_else(rag_eval, written):
-    written()
-    printed = json.loads(rag_eval("run", "--dataset", "help.json", "--json").out)
-    assert printed["metrics"]["recall@10"] == 1.0
-    written(documents=DISTRACTORS)
-    outcome = rag_eval("run", "--dataset", "help.json", "--json")
-    assert outcome.code == 0
-    printed = json.loads(outcome.out)
-    assert printed["metrics"]["recall@10"] == 0.0
-    assert any("are not in the corpus, so that no retriever can find them: 1" in note for note in printed["notes"])
+def test_a_dataset_with_documents_needs_nothing_else_and_what_cannot_be_found_is_told(rag_eval, written):
+    def told(documents):
+        written(documents=documents)
+        outcome = rag_eval("run", "--dataset", "help.json", "--json")
+        assert outcome.code == 0
+        printed = json.loads(outcome.out)
+        return printed["metrics"]["recall@10"], " ".join(printed["notes"])
+
+    outside = "outside of every scope: 1 of 12, such as 'docs:1'"
+    recall, notes = told((ANSWER, *DISTRACTORS))
+    assert (recall, "outside of every scope" in notes) == (1.0, False)
+    recall, notes = told(DISTRACTORS)
+    assert (recall, "are not in the corpus, so that no retriever can find them: 1" in notes) == (0.0, True)
+    recall, notes = told((ANSWER, *DISTRACTORS, {"sourceId": "docs:1", "content": "Refunds."}))
+    assert (recall, outside in notes) == (1.0, True)
 
 
 def test_without_documents_and_without_an_engine_it_says_what_is_missing(rag_eval, written):
@@ -123,8 +128,8 @@ def test_without_documents_and_without_an_engine_it_says_what_is_missing(rag_eva
     assert "--engine" in outcome.err
 
 
-def test_an_engine_gets_the_documents_and_is_asked(rag_eval, written, tmp_path):
-    written()
+def test_an_engine_gets_the_documents_and_is_asked_for_as_many_results_as_the_cutoff(rag_eval, written, tmp_path):
+    written(behaviour="Path('asked').open('a').write(f'{top_k} ')")
     outcome = rag_eval("run", "--dataset", "help.json", "--engine", "own:make", "--json")
     assert outcome.code == 0, outcome.err
     printed = json.loads(outcome.out)  # what the engine prints goes elsewhere
@@ -135,6 +140,9 @@ def test_an_engine_gets_the_documents_and_is_asked(rag_eval, written, tmp_path):
     assert "the engine says" in outcome.err
     config = load_result(printed["run"]).config
     assert (config["retriever"]["scope"], config["retriever"]["engine"]) == ("eval:help:", "own:Engine")
+    assert (tmp_path / "asked").read_text() == "10 "
+    rag_eval("run", "--dataset", "help.json", "--engine", "own:make", "--budget", "4000ch")
+    assert (tmp_path / "asked").read_text() != "10 10 "
 
 
 def test_the_samples_of_others_run(rag_eval, shared, tmp_path, written):
@@ -201,16 +209,6 @@ def test_the_scope_of_the_command_line_is_what_is_written_and_searched(rag_eval,
     assert log(tmp_path)[0] == ("delete", "eval:help:")
     assert (tmp_path / "asked").read_text() == "eval:help:"
     assert rag_eval("run", "--dataset", "help.json", "--engine", "own:make").code == 2  # documents are outside of it
-
-
-def test_documents_that_no_question_searches_are_told(rag_eval, written, tmp_path):
-    written(documents=(ANSWER, *DISTRACTORS, {"sourceId": "docs:1", "content": "Refunds."}))
-    outcome = rag_eval("run", "--dataset", "help.json")
-    assert outcome.code == 0
-    told = " ".join(outcome.out.split())
-    assert "outside of every scope: 1 of 12, such as 'docs:1'" in told
-    written()
-    assert "outside of every scope" not in " ".join(rag_eval("run", "--dataset", "help.json").out.split())
 
 
 @pytest.mark.parametrize("written_as", ["def", "async def"])
@@ -328,14 +326,6 @@ def test_a_slip_in_an_option_deletes_nothing(rag_eval, written, tmp_path, option
     outcome = rag_eval(*command, *options)
     assert outcome.code == 2
     assert [step for step in log(tmp_path) if step != ("close",)] == []
-
-
-def test_an_engine_is_asked_for_as_many_results_as_the_cutoff_and_no_more(rag_eval, written, tmp_path):
-    written(behaviour="Path('asked').open('a').write(f'{top_k} ')")
-    assert rag_eval("run", "--dataset", "help.json", "--engine", "own:make").code == 0
-    assert (tmp_path / "asked").read_text() == "10 "
-    rag_eval("run", "--dataset", "help.json", "--engine", "own:make", "--budget", "4000ch")
-    assert (tmp_path / "asked").read_text() != "10 10 "
 
 
 @pytest.mark.parametrize(

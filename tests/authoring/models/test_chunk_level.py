@@ -7,9 +7,6 @@ from rag_evaluation_framework import (
     CHUNK,
     ChunkLevelDataGenerator,
     ChunkLevelEvaluation,
-    Corpus,
-    Document,
-    DocumentId,
     RecursiveCharacterChunker,
 )
 from rag_evaluation_framework.base.notes import collect_notes
@@ -83,15 +80,6 @@ def test_the_questions_of_a_server_without_a_script_are_about_chunks_and_are_kep
         assert entry.query.text.split()[-1].strip("?") in chunk.content.lower()
 
 
-def test_an_unknown_id_is_left_out_and_noted(served, pages):
-    _, client = served(citing(lambda ids: [*ids, "chunk_000000000000"]))
-    generator, dataset, notes = generated(client, pages)
-    assert all(len(entry.relevant) == 1 for entry in dataset)
-    assert generator.funnel.quotes == {"unknown chunk id": 6}
-    assert {each.detail for each in generator.rejections} == {"chunk_000000000000"}
-    assert len(notes) == 1
-
-
 @pytest.mark.parametrize(
     ("ids", "reason"),
     [
@@ -107,25 +95,8 @@ def test_a_question_without_a_known_chunk_is_rejected(served, pages, ids, reason
     assert generator.funnel.rejected["verified"] == {reason: 6}
 
 
-def test_a_chunk_of_what_was_not_shown_is_not_taken(served, pages):
-    other = chunk_corpus(pages, CHUNKER)[0].id
-    _, client = served(citing(lambda ids: [other]))
-    generator, _, _ = generated(client, pages)
-    assert generator.funnel.rejected["verified"] == {"chunk that was not shown": 4}
-    assert generator.funnel.kept == 2
-
-
 def test_chunks_without_a_place_are_cited_too(served, pages):
     _, client = served()
     _, dataset, _ = generated(client, pages, chunker=lambda text: [text.lower(), text.upper()])
     assert len(dataset) == 6
     assert all(len(entry.relevant) == 1 for entry in dataset)
-
-
-def test_a_text_that_occurs_twice_is_one_chunk(served):
-    line = "Every request needs a token of the new kind."
-    corpus = Corpus([Document(DocumentId("a.md"), f"{line}\n\n{line}"), Document(DocumentId("b.md"), line)])
-    _, client = served()
-    generator, _, _ = generated(client, corpus, 1, chunker=RecursiveCharacterChunker(chunk_size=46))
-    assert generator.funnel.kept == 1
-    assert generator.funnel.rejected["kept"] == {"same question again": 1}

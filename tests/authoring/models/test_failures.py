@@ -38,13 +38,17 @@ def incomplete(served, pages, **options):
     return providers, client, generator
 
 
-def test_failed_requests_are_told_by_what_was_asked_and_how_they_failed(served, pages):
-    _, _, generator = incomplete(served, pages)
+def test_failed_requests_are_told_and_what_fails_again_may_bring_more_and_is_completed_later(served, pages):
+    providers, client, generator = incomplete(served, pages)
     (failed,) = generator.failed
     assert (failed.asking, failed.error, failed.status) == ("Asking for quotes", "ProviderUnavailable", 500)
     assert len(failed.messages) == 2
     assert "status 500" in failed.messages[0]
     assert load_dataset(generator.path).metadata["generation"]["failed_requests"] == 2
+    providers.fault(CHAT, status=500, times=1)
+    assert len(generate(client, pages)[1]) == 5
+    generator, dataset, _ = generate(client, pages)
+    assert (generator.path, len(dataset)) == (FOLDER / "mine.json", 6)
 
 
 def test_answers_that_cannot_be_used_lose_their_questions_and_are_asked_for_again(served, pages):
@@ -122,14 +126,6 @@ def test_what_is_completed_takes_the_place_of_what_was_incomplete(served, pages,
     generation = load_dataset(generator.path).metadata["generation"]
     assert generation["failed_requests"] == 0
     assert {path.name for path in FOLDER.iterdir()} == {"mine.json", "mine.texts"}
-
-
-def test_one_that_fails_again_may_bring_more_and_is_completed_later(served, pages):
-    providers, client, _ = incomplete(served, pages)
-    providers.fault(CHAT, status=500, times=1)
-    assert len(generate(client, pages)[1]) == 5
-    generator, dataset, _ = generate(client, pages)
-    assert (generator.path, len(dataset)) == (FOLDER / "mine.json", 6)
 
 
 def reworded(path):

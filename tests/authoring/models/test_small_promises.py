@@ -212,7 +212,7 @@ def test_a_chunk_that_is_cited_twice_counts_once_or_is_left_out_once(served):
     generator, dataset, _ = chunked(served, cite(0, 1, "chunk_x", 0, "chunk_x"), {"a.txt": TWO}, chunker)
     assert len(dataset.ground_truth[0].relevant) == 2
     assert dataset.queries[0].metadata["source_docs"] == ["a.txt"]
-    assert [each.reason for each in generator.rejections] == ["unknown chunk id"]
+    assert [(each.reason, each.detail) for each in generator.rejections] == [("unknown chunk id", "chunk_x")]
     assert generator.funnel.quotes == {"unknown chunk id": 1}
 
 
