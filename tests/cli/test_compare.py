@@ -184,13 +184,28 @@ def test_what_cannot_be_compared_is_refused_in_one_message(rag_eval, runs, folde
     assert not (folder / "out").exists()
 
 
-@pytest.mark.parametrize("names", [("nothing", "last"), ("last", "nothing"), ("last", "last~2"), ("docs", "last")])
-def test_what_is_no_run_is_refused_without_a_traceback(rag_eval, runs, names):
-    refused = rag_eval("compare", *names)
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        ("nothing last", "no path, run or experiment is called 'nothing'"),
+        ("last nothing", "no path, run or experiment is called 'nothing'"),
+        ("last last~3", "last~3"),
+        ("docs last", "docs"),
+        (
+            "before after --by colour",
+            "by='colour': expected a property that tells some questions from others",
+        ),
+        ("before after good --by document", "--by document: slices are those of two runs, got 3"),
+    ],
+)
+def test_what_is_no_run_and_slices_of_what_has_none_are_refused_without_a_traceback(rag_eval, three, arguments, told):
+    refused = rag_eval("compare", *arguments.split(), "--output", "diff")
     assert (refused.code, refused.out) == (2, "")
     assert refused.err.startswith("error: ")
+    assert told in refused.err
     assert "Traceback" not in refused.err
     assert "RAG_EVAL_DEBUG" not in refused.err
+    assert not Path("diff").exists()
 
 
 def test_a_damaged_run_is_refused_and_is_not_the_last(rag_eval, runs):
@@ -378,13 +393,3 @@ def test_slices_are_shown_below_the_comparison(rag_eval, runs):
     assert record["properties"] == ["document"]
     assert "## span_recall@1 by document" in Path("diff/diff.md").read_text()
     assert "slices" not in json.loads(rag_eval("compare", "before", "after", "--json").out)
-
-
-def test_slices_by_what_is_no_property_or_of_many_runs_are_refused(rag_eval, three):
-    refused = rag_eval("compare", "before", "after", "--by", "colour", "--output", "diff")
-    assert (refused.code, refused.out) == (2, "")
-    assert "by='colour': expected a property that tells some questions from others; document" in refused.err
-    assert not Path("diff").exists()
-    refused = rag_eval("compare", "before", "after", "good", "--by", "document")
-    assert (refused.code, refused.out) == (2, "")
-    assert "--by document: slices are those of two runs, got 3" in refused.err

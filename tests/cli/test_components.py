@@ -8,7 +8,7 @@ import pytest
 from rag_evaluation_framework.contracts.registry import loading
 
 
-def test_every_component_is_listed_with_its_parameters(rag_eval):
+def test_every_component_is_listed_with_its_parameters_and_those_without_a_default_are_marked(rag_eval):
     outcome = rag_eval("components")
     assert outcome.code == 0
     assert all(name in outcome.out for kind in loading.KINDS for name in loading.components(kind))
@@ -16,9 +16,6 @@ def test_every_component_is_listed_with_its_parameters(rag_eval):
         "bm25:chunker=RecursiveCharacterChunker(chunk_size=800, overlap=0),k1=1.5,b=0.75,language=english"
         in outcome.out
     )
-
-
-def test_parameters_without_a_default_are_marked_and_lists_of_parts_are_named(rag_eval):
     listed = json.loads(rag_eval("components", "--json").out)
     by_name = {entry["name"]: entry["parameters"] for kind in ("reranker", "retriever") for entry in listed[kind]}
     assert by_name["cross-encoder"] == {"model": "(required)", "batch_size": 32}

@@ -234,19 +234,16 @@ def test_a_limit_at_or_beyond_the_end_of_its_range_is_refused_before_the_run(rag
     assert said in outcome.err
 
 
-def test_thresholds_at_k_need_a_k(rag_eval, folder):
+def test_thresholds_bound_the_scores_of_every_evaluation_type_and_those_at_k_need_a_k(rag_eval, folder):
+    flags = ("run", "--corpus", "docs", "--dataset", "questions.csv", "--allow-skipped", "2", "--k", "1")
+    for level, gate in (("token", "span_recall@1"), ("chunk", "chunk_recall@1"), ("document", "recall@1")):
+        assert rag_eval(*flags, "--evaluation-type", f"{level}-level", "--threshold", "min.recallAtK=0").code == 0
+        assert verdicts(folder) == {f"{gate} >= 0": "off"}
     config = {"corpus": "docs", "dataset": "questions.csv", "k": [], "thresholds": {"min": {"recallAtK": 0.5}}}
     (folder / "run.json").write_text(json.dumps(config))
     outcome = rag_eval("run", "run.json", "--allow-skipped", "2")
     assert outcome.code == 2
     assert "min.recallAtK is a score at k, and the run has budgets only; give it a k" in outcome.err
-
-
-def test_thresholds_bound_the_scores_of_every_evaluation_type(rag_eval, folder):
-    flags = ("run", "--corpus", "docs", "--dataset", "questions.csv", "--allow-skipped", "2", "--k", "1")
-    for level, gate in (("token", "span_recall@1"), ("chunk", "chunk_recall@1"), ("document", "recall@1")):
-        assert rag_eval(*flags, "--evaluation-type", f"{level}-level", "--threshold", "min.recallAtK=0").code == 0
-        assert verdicts(folder) == {f"{gate} >= 0": "off"}
 
 
 def test_a_run_whose_gates_are_all_off_says_that_it_is_not_gated(rag_eval, project):

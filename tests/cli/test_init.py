@@ -183,15 +183,6 @@ def test_folders_and_patterns_are_read_back_as_they_are(rag_eval, folder, called
     assert len(config.experiment(folder / f"r{called}").corpus) == 1
 
 
-@pytest.mark.parametrize("option", ["--name", "--root", "--corpus", "--questions"])
-def test_names_that_are_too_long_are_refused(rag_eval, folder, option):
-    given = {"--corpus": "docs", "--questions": "questions.csv", "--root": "r", option: "x" * 300}
-    outcome = rag_eval("init", *(part for pair in given.items() for part in pair))
-    assert (outcome.code, "File name too long" in outcome.err) == (2, True)
-    assert outcome.err.startswith("error: path")
-    assert not (folder / "r").exists()
-
-
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

@@ -27,6 +27,7 @@ NOT_SET = [
     (["corpus=docs"], "--set corpus=docs: corpus is given twice"),
     (["embedder.dimensions=3"], "is a parameter of the embedder, and there is none; name one\n"),
     (["columns.quote=Antwort"], "--set columns.quote: columns is not a component, so it has no"),
+    *(([f"timeout={limit}"], "error: --set timeout=") for limit in ("0", "-1", "nan", "inf")),
     (["k=abc"], "--set k: "),
     (["gates=3"], "--set gates: "),
     (["chunk_size=100"], "--set: 'chunk_size' is no key of a run; did you mean chunker.chunk_size=100?"),

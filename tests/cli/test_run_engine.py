@@ -308,27 +308,6 @@ def test_what_is_wrong_is_told_before_anything_is_deleted(rag_eval, written, tmp
 
 
 @pytest.mark.parametrize(
-    "options",
-    [
-        ("--gate", "recal@10 >= 0.5"),
-        ("--gate", "recall@10 >= 0.5 where topic=none"),
-        ("--gate", "lost <= 0 questions"),
-        ("--threshold", "min.x=1"),
-        ("--baseline", "nothing"),
-        ("--set", "mode=retrieve+rerank"),
-        ("--junit", "help.json"),
-    ],
-    ids=" ".join,
-)
-def test_a_slip_in_an_option_deletes_nothing(rag_eval, written, tmp_path, options):
-    written()
-    command = ("run", "--dataset", "help.json", "--engine", "own:make", "--set", "cleanup=always")
-    outcome = rag_eval(*command, *options)
-    assert outcome.code == 2
-    assert [step for step in log(tmp_path) if step != ("close",)] == []
-
-
-@pytest.mark.parametrize(
     ("given", "said"),
     [
         ("engine", "retriever 'engine' is a whole system; name it itself, as engine (--engine)"),
@@ -378,6 +357,12 @@ def test_a_custom_scope_needs_leave_twice(rag_eval, written, tmp_path):
     assert ("delete", "docs:") in log(tmp_path)
 
 
+TREC = "q1 Q0 eval:help:doc:refunds 1 2.0 x\nq1 Q0 eval:help:doc:1 2 1.0 x\n"
+OWN = ("--engine", "own:make", "--set", "cleanup=always")
+STORED = ("--rankings", "a.trec")
+FOUND_ALREADY = "what is stored was found already: leave "
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [
@@ -388,20 +373,34 @@ def test_a_custom_scope_needs_leave_twice(rag_eval, written, tmp_path):
         (("--engine", "http://127.0.0.1:1"), "is the engine running there?"),
         (("--engine", "HTTP://127.0.0.1:1"), "is the engine running there?"),
         (("--engine", "http://example.com"), "is another machine"),
-        (("--engine", "own:make", "--retriever", "bm25"), "engine and retriever were given"),
-        (("--engine", "own:make", "--no-import"), "names your own code"),
-        (("--engine", "own:make", "--allow-remote"), "allow_remote is for engines over HTTP"),
+        ((*OWN, "--retriever", "bm25"), "engine and retriever were given"),
+        ((*OWN, "--no-import"), "names your own code"),
+        ((*OWN, "--allow-remote"), "allow_remote is for engines over HTTP"),
+        ((*OWN, "--gate", "recal@10 >= 0.5"), "the run has no score 'recal@10'; did you mean recall@10?"),
+        ((*OWN, "--gate", "recall@10 >= 0.5 where topic=none"), "no question has a property 'topic'"),
+        ((*OWN, "--gate", "lost <= 0 questions"), "compares with a baseline, and there is none"),
+        ((*OWN, "--threshold", "min.x=1"), "'min.x' is not a threshold"),
+        ((*OWN, "--baseline", "nothing"), "no path, run or experiment is called 'nothing'"),
+        ((*OWN, "--set", "mode=retrieve+rerank"), "mode retrieve+rerank"),
+        ((*OWN, "--junit", "help.json"), "is not the JUnit XML of an earlier run"),
         (("--allow-custom-prefix", "--yes"), "allow_custom_prefix is about an engine, and none is named"),
         (("--no-ingest",), "there is no engine that has documents"),
         (("--set", "cleanup=sometimes"), "--set cleanup: input should be 'none', 'on-success' or 'always'"),
+        ((*STORED, "--set", "cleanup=always"), FOUND_ALREADY),
+        ((*STORED, "--no-ingest"), FOUND_ALREADY),
+        ((*STORED, "--set", "scope_prefix=eval:help:"), FOUND_ALREADY),
+        ((*STORED, "--engine", "own:make"), FOUND_ALREADY),
     ],
+    ids=lambda value: " ".join(value)[:60] if isinstance(value, tuple) else "",
 )
-def test_options_that_do_not_fit_are_told(rag_eval, written, options, said):
+def test_options_that_do_not_fit_are_told_and_nothing_is_deleted(rag_eval, written, tmp_path, options, said):
     written()
+    (tmp_path / "a.trec").write_text(TREC)
     outcome = rag_eval("run", "--dataset", "help.json", *options)
     assert outcome.code == 2
     assert said in outcome.err
     assert "Traceback" not in outcome.err
+    assert [step for step in log(tmp_path) if step != ("close",)] == []
 
 
 def test_no_fault_of_a_dataset_in_a_run_hides_another(rag_eval, written, tmp_path):
@@ -429,21 +428,6 @@ def test_no_fault_of_a_dataset_in_a_run_hides_another(rag_eval, written, tmp_pat
     (tmp_path / "help.json").write_text(json.dumps(content))
     outcome = rag_eval("run", "--dataset", "help.json", "--engine", "own:make")
     assert "$.defaults.thresholds: 'min.recallAtk' is not a threshold; did you mean min.recallAtK?" in outcome.err
-
-
-@pytest.mark.parametrize(
-    "options",
-    [("--set", "cleanup=always"), ("--no-ingest",), ("--set", "scope_prefix=eval:help:"), ("--engine", "own:make")],
-)
-def test_what_stored_rankings_would_not_obey_is_refused(rag_eval, written, tmp_path, options):
-    written()
-    (tmp_path / "a.trec").write_text(TREC)
-    outcome = rag_eval("run", "--dataset", "help.json", "--rankings", "a.trec", *options)
-    assert outcome.code == 2
-    assert "what is stored was found already: leave " in outcome.err
-
-
-TREC = "q1 Q0 eval:help:doc:refunds 1 2.0 x\nq1 Q0 eval:help:doc:1 2 1.0 x\n"
 
 
 def test_stored_rankings_are_scored_and_nothing_is_run(rag_eval, written, tmp_path):

@@ -151,27 +151,24 @@ def noted(path):
     path.write_text(json.dumps(record))
 
 
-@pytest.mark.parametrize("edited", [reworded, reviewed, removed, noted])
-def test_what_somebody_has_edited_stays(served, pages, edited):
+@pytest.mark.parametrize(
+    ("edited", "documents", "options"),
+    [
+        (reworded, 3, {}),
+        (reviewed, 3, {}),
+        (removed, 3, {}),
+        (noted, 3, {}),
+        (None, 2, {}),
+        (None, 3, {"check_answers": False}),
+    ],
+    ids=["reworded", "reviewed", "removed", "noted", "other documents", "other settings"],
+)
+def test_what_somebody_has_edited_or_another_generation_left_stays(served, pages, edited, documents, options):
     _, client, generator = incomplete(served, pages)
-    edited(generator.path)
+    if edited is not None:
+        edited(generator.path)
     before = generator.path.read_bytes()
-    generator, dataset, notes = generate(client, pages)
-    assert (generator.path, len(dataset)) == (FOLDER / "mine-2.json", 6)
+    generator, dataset, notes = generate(client, type(pages)(pages.documents[:documents]), **options)
+    assert (generator.path, len(dataset)) == (FOLDER / "mine-2.json", 2 * documents)
     assert (FOLDER / "mine.json").read_bytes() == before
     assert any("holds other questions and stays" in note for note in notes)
-
-
-OTHERS = {
-    "documents": ({}, {}),
-    "settings": ({}, {"check_answers": False}),
-}
-
-
-@pytest.mark.parametrize("other", OTHERS)
-def test_what_another_generation_left_incomplete_stays(served, pages, other):
-    first, second = OTHERS[other]
-    _, client, _ = incomplete(served, pages, **first)
-    corpus = type(pages)(pages.documents[:2]) if other == "documents" else pages
-    generator, _, _ = generate(client, corpus, **second)
-    assert generator.path == FOLDER / "mine-2.json"

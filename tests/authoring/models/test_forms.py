@@ -30,42 +30,45 @@ def cited(text):
 
 
 @each(
-    "text",
+    ("text", "read"),
     [
-        JSON,
-        f"Sure! Here they are:\n```json\n{JSON}\n```\nAnything else?",
-        f"As [1] and {{this}} say: {JSON}",
-        f'Thinking: {{"thought": "two"}}\n{JSON}',
-        f'<think>Draft: {{"questions": [{{"question": "x?"}}]}}</think>{JSON}',
-        f'I used ["billing.md"] here. {JSON} And left out ["Is it?"], [].',
-        '{"questions": [{"question": "What\nis it?"}, {"question": " 2. Where is it? "}]}',
+        (JSON, TWO),
+        (f"Sure! Here they are:\n```json\n{JSON}\n```\nAnything else?", TWO),
+        (f"As [1] and {{this}} say: {JSON}", TWO),
+        (f'Thinking: {{"thought": "two"}}\n{JSON}', TWO),
+        (f'<think>Draft: {{"questions": [{{"question": "x?"}}]}}</think>{JSON}', TWO),
+        (f'I used ["billing.md"] here. {JSON} And left out ["Is it?"], [].', TWO),
+        ('{"questions": [{"question": "What\nis it?"}, {"question": " 2. Where is it? "}]}', TWO),
+        ('{"questions": []}', []),  # nothing can be asked
     ],
 )
-def test_a_form_is_read_from_whatever_is_written_around_it(text):
-    assert questions(text) == TWO
+def test_a_form_is_read_from_whatever_is_written_around_it(text, read):
+    assert questions(text) == read
 
 
-def test_that_nothing_can_be_asked_is_an_answer():
-    assert questions('{"questions": []}') == []
+NO_QUESTIONS = [
+    "",
+    "I am sorry.",
+    "{",
+    '{"questions": "What',
+    '["What is it?"]',
+    '{"text": "I am sorry, I cannot."}',
+    '{"questions": ["What is \\ud800 it?"]}',
+    '{"questions": [{"question": "What is it?"}, {"question": "Where is "it"?"}, {"question": "When?"}]}',
+    "[" * 5000,
+]
 
 
 @pytest.mark.parametrize(
-    "text",
+    ("reader", "form", "text"),
     [
-        "",
-        "I am sorry.",
-        "{",
-        '{"questions": "What',
-        '["What is it?"]',
-        '{"text": "I am sorry, I cannot."}',
-        '{"questions": ["What is \\ud800 it?"]}',
-        '{"questions": [{"question": "What is it?"}, {"question": "Where is "it"?"}, {"question": "When?"}]}',
-        "[" * 5000,
+        *((questions, "AskedQuestions", text) for text in NO_QUESTIONS),
+        *((cited, "CitedQuestions", text) for text in ("", "I am sorry.", "*" * 99, JSON)),  # nor are there lines
     ],
 )
-def test_what_is_no_form_cannot_be_used(text):
-    with pytest.raises(ValueError, match=r"expected AskedQuestions as JSON|no JSON in"):
-        questions(text)
+def test_what_is_no_form_cannot_be_used(reader, form, text):
+    with pytest.raises(ValueError, match=rf"expected {form} as JSON|no JSON in"):
+        reader(text)
 
 
 @pytest.mark.parametrize(
@@ -90,12 +93,6 @@ def test_what_is_no_form_cannot_be_used(text):
 )
 def test_questions_with_chunks_are_read_from_json_and_from_lines(text, read):
     assert cited(text) == read
-
-
-@pytest.mark.parametrize("text", ["", "I am sorry.", "*" * 99, JSON])
-def test_without_lines_the_error_is_that_of_the_json(text):
-    with pytest.raises(ValueError, match=r"expected CitedQuestions as JSON|no JSON in"):
-        read_cited_questions(text)
 
 
 @pytest.mark.parametrize("text", ["{}", "{}Q", "Q{}"])

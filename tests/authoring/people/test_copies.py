@@ -8,7 +8,7 @@ CORPUS = Corpus(
     [
         Document(A, f"{LONG} Support helps."),
         Document(B, f"Support helps. {LONG.replace('five ', f'five{chr(10)}')}"),
-        Document(C, f"Un{LONG[0].lower()}{LONG[1:]}"),
+        Document(C, f"Un{LONG}"),
     ]
 )
 LOCATOR = TextLocator(CORPUS)

@@ -150,29 +150,24 @@ def test_labels_move_with_documents_that_were_edited(docs):
 
 
 def test_labels_that_are_lost_are_refused_with_the_command_that_helps(docs):
-    session = started(docs, "How long?")
+    (docs / "b.md").write_text("Something else stays as it is, in every respect.")
+    session = started(docs, "How long?", "What stays?")
+    other = session.corpus[DocumentId("b.md")].content
     session.label(0, [(first(session.corpus),)], POOL)
+    session.label(1, [(CharacterSpan(DocumentId("b.md"), 0, len(other), other),)], POOL)
     before = session.path.read_bytes()
     (docs / "a.md").write_text("Everything is different now, in every respect.")
+    with pytest.raises(DatasetError, match=r"1 of its 2 labelled texts .* any more; .*update .*` keeps the others"):
+        Session(session.path, corpus(docs), "set")
+    (docs / "b.md").write_text("And so is this one.")
     problem = (
-        r"1 of its 1 labelled texts is not found in .* any more, so no question keeps its labels; are these the right "
+        r"2 of its 2 labelled texts are not found in .* any more, so no question keeps its labels; are these the right "
         r"folder and pattern of files\? If the documents were rewritten, label them anew with `--output` and another "
         r"file, or give a table of new quotes: `rag-eval dataset update .*--corpus CONFIG.yaml --questions TABLE`"
     )
     with pytest.raises(DatasetError, match=problem):
         Session(session.path, corpus(docs), "set")
     assert session.path.read_bytes() == before
-
-
-def test_where_other_labels_are_left_the_command_keeps_them(docs):
-    (docs / "b.md").write_text("Something else stays as it is, in every respect.")
-    session = started(docs, "How long?", "What stays?")
-    session.label(0, [(first(session.corpus),)], POOL)
-    other = session.corpus[DocumentId("b.md")].content
-    session.label(1, [(CharacterSpan(DocumentId("b.md"), 0, len(other), other),)], POOL)
-    (docs / "a.md").write_text("Everything is different now, in every respect.")
-    with pytest.raises(DatasetError, match=r"1 of its 2 labelled texts .* any more; .*update .*` keeps the others"):
-        Session(session.path, corpus(docs), "set")
 
 
 def test_what_is_not_labelled_yet_does_not_mind_that_documents_change(docs):
