@@ -470,23 +470,37 @@ def test_what_cannot_be_used_is_refused_before_anything_is_asked(piped, docs, op
     assert not (docs.parent / ".rag-eval").exists()
 
 
-def test_a_configuration_names_the_documents_and_the_dataset(piped, docs):
+@pytest.mark.parametrize(
+    ("corpus", "options", "file", "commands"),
+    [
+        (
+            "texts.yaml",
+            (),
+            ".rag-eval/datasets/texts.json",
+            [
+                "rag-eval label texts.yaml\n",
+                "rag-eval dataset lint .rag-eval/datasets/texts.json --corpus texts.yaml\n",
+                "rag-eval run texts.yaml --dataset .rag-eval/datasets/texts.json\n",
+            ],
+        ),
+        (
+            "docs",
+            ("--output", "my set.jsonl"),
+            "my set.jsonl",
+            ["rag-eval label docs --output 'my set.jsonl'\n", "rag-eval dataset lint 'my set.jsonl' --corpus docs\n"],
+        ),
+    ],
+    ids=["a configuration", "another output"],
+)
+def test_a_configuration_and_another_output_are_in_the_commands_that_follow(
+    piped, docs, corpus, options, file, commands
+):
     (docs / "a.txt").write_text("A text about invoices.")
     (docs.parent / "texts.yaml").write_text("corpus: docs\nglob: '*.txt'\n")
-    outcome = piped("Invoices?", "1", "", corpus="texts.yaml")
-    assert "rag-eval label texts.yaml" in outcome.out
-    assert "rag-eval dataset lint .rag-eval/datasets/texts.json --corpus texts.yaml" in outcome.out
-    assert "rag-eval run texts.yaml --dataset .rag-eval/datasets/texts.json" in outcome.out
-    (entry,) = load_dataset(docs.parent / ".rag-eval/datasets/texts.json")
+    outcome = piped("Invoices?", "1", "", corpus=corpus, options=options)
+    assert all(command in outcome.out for command in commands)
+    (entry,) = load_dataset(docs.parent / file)
     assert [span.doc_id for span in entry.relevant] == ["a.txt"]
-
-
-def test_another_output_is_in_the_commands_that_follow(piped, docs):
-    (docs / "a.txt").write_text("A text about invoices.")
-    outcome = piped("Invoices?", "0", options=("--output", "my set.jsonl"))
-    assert "rag-eval label docs --output 'my set.jsonl'" in outcome.out
-    assert "rag-eval dataset lint 'my set.jsonl' --corpus docs" in outcome.out
-    assert len(load_dataset(docs.parent / "my set.jsonl")) == 1
 
 
 def test_the_run_says_of_questions_that_are_not_labelled_how_to_go_on(rag_eval, piped, docs):
