@@ -72,21 +72,16 @@ def test_what_is_found_is_shown_with_question_and_place_and_in_json_and_exits_wi
     }
 
 
-def test_a_table_of_quotes_needs_the_corpus(rag_eval, folder):
-    outcome = rag_eval("dataset", "lint", "questions.csv")
-    assert outcome.code == 2
+def test_a_file_that_cannot_be_read_or_a_table_of_quotes_without_its_corpus_exits_with_2(rag_eval, folder):
+    (folder / "broken.json").write_text('{"schema_version": 1, "questions": [{"id": "one"}]}')
+    for arguments in (["broken.json"], ["broken.json", "--corpus", "docs"], ["nowhere.json"], ["questions.csv"]):
+        outcome = rag_eval("dataset", "lint", *arguments)
+        assert (outcome.code, outcome.out) == (2, ""), arguments
     assert "give --corpus FOLDER" in outcome.err
     outcome = rag_eval("dataset", "lint", "questions.csv", "--corpus", "docs")
     assert outcome.code == 1
     assert "warning: skipped (2)\n" in outcome.out
     assert "“Upgrade the agent first.”: missing: nearest passage" in outcome.out
-
-
-def test_a_file_that_cannot_be_read_exits_with_2(rag_eval, folder):
-    (folder / "broken.json").write_text('{"schema_version": 1, "questions": [{"id": "one"}]}')
-    for arguments in (["broken.json"], ["broken.json", "--corpus", "docs"], ["nowhere.json"]):
-        outcome = rag_eval("dataset", "lint", *arguments)
-        assert (outcome.code, outcome.out) == (2, ""), arguments
 
 
 def test_datasets_of_documents_are_read_as_they_are(rag_eval, folder):

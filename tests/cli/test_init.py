@@ -33,8 +33,11 @@ def test_init_says_what_was_located_and_skipped_and_the_command_it_prints_works(
         ("Who helps?", "Support helps."),
         ("How do I upgrade?", "Upgrade the agent first."),
     ]
-    (folder / "fixed.csv").write_text("question,quote\nWhat comes first?,Install the agent first.\n")
-    assert "--allow-skipped" not in rag_eval("init", "--corpus", "docs", "--questions", "fixed.csv").out
+    rows = "question,quote\nWhen?,Invoices are sent on the first day.\nWho?,\nWho?,\nWhere?,\n"
+    (folder / "fixed.csv").write_text(rows)
+    outcome = rag_eval("init", "--corpus", "docs", "--questions", "fixed.csv")
+    assert "1 of 1 quote located, 0 ambiguous, 0 missing; 2 questions without an answer\n" in outcome.out
+    assert "--allow-skipped" not in outcome.out
 
 
 @pytest.mark.parametrize("edited", [".rag-eval/questions.yaml", ".rag-eval/datasets/questions.json"])
@@ -204,13 +207,6 @@ def test_bad_input_is_refused_and_nothing_is_written(rag_eval, folder, arguments
     assert outcome.code == 2
     assert said in outcome.err
     assert not (folder / ".rag-eval").exists()
-
-
-def test_rows_without_a_quote_are_questions_and_not_quotes(rag_eval, folder):
-    rows = "question,quote\nWhen?,Invoices are sent on the first day.\nWho?,\nWho?,\nWhere?,\n"
-    (folder / "questions.csv").write_text(rows)
-    outcome = rag_eval("init", "--corpus", "docs", "--questions", "questions.csv")
-    assert "1 of 1 quote located, 0 ambiguous, 0 missing; 2 questions without an answer\n" in outcome.out
 
 
 @pytest.fixture

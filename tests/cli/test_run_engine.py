@@ -118,9 +118,6 @@ def test_a_dataset_with_documents_needs_nothing_else_and_what_cannot_be_found_is
     assert (recall, "are not in the corpus, so that no retriever can find them: 1" in notes) == (0.0, True)
     recall, notes = told((ANSWER, *DISTRACTORS, {"sourceId": "docs:1", "content": "Refunds."}))
     assert (recall, outside in notes) == (1.0, True)
-
-
-def test_without_documents_and_without_an_engine_it_says_what_is_missing(rag_eval, written):
     written(documents=())
     outcome = rag_eval("run", "--dataset", "help.json")
     assert outcome.code == 2
