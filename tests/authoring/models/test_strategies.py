@@ -351,6 +351,7 @@ def test_questions_about_two_documents_have_answers_in_both(served, pages):
         (lambda: Comparing("yes"), "kept", "answered by one part alone"),
         (lambda: Comparing("perhaps"), "kept", "could not be checked"),
     ],
+    ids=["quotes of one", "one answers", "not judged"],
 )
 def test_a_question_that_one_document_answers_is_rejected(served, pages, model, stage, reason):
     _, client = served(model())
