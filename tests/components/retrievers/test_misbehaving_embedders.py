@@ -12,6 +12,7 @@ from rag_evaluation_framework.components import CachedEmbedder
 from rag_evaluation_framework.components.embedders import EmbeddingCache, FunctionEmbedder
 from rag_evaluation_framework.errors import InputError, NotIndexed
 from support.chunkers import Lines
+from support.each import each
 from support.embedders import WordCounts
 from support.kept_vectors import kept_vectors
 
@@ -68,6 +69,7 @@ UNUSABLE = {
     "a generator": (lambda texts: (row for row in GOOD.embed(texts)), "returned <generator .*"),
     "one too few": (lambda texts: GOOD.embed(texts)[1:], r"returned shape \(4, 3\)"),
     "one too many": (lambda texts: GOOD.embed([*texts, "more"]), r"returned shape \(6, 3\)"),
+    "flat": (lambda texts: np.ones(len(texts)), r"returned shape \(5,\)"),
     "nested once more": (lambda texts: [GOOD.embed(texts)], r"returned shape \(1, 5, 3\)"),
     "another dimension": (lambda texts: np.ones((len(texts), 4)), r"returned shape \(5, 4\)"),
     "repr that raises": (lambda _: Unspeakable(), "returned <Unspeakable whose repr raises"),
@@ -119,15 +121,6 @@ def test_other_numbers_are_taken_as_they_are(kind):
     assert len(notes) == 1
 
 
-def test_a_dimension_that_changes_between_batches_is_refused():
-    def texts(given):
-        return np.ones((len(given), 3 if "refund" in given else 4))
-
-    retriever = VectorRAGRetriever(chunker=Lines(), embedder=Wrong(texts), batch_size=1)
-    with pytest.raises(InputError, match=r"Wrong\.embed returned shape \(1, 4\) for 1 texts; expected \(1, 3\)"):
-        retriever.index(CORPUS)
-
-
 @pytest.mark.parametrize("dimension", [None, "3", 0, -1, 3.0, True])
 def test_a_dimension_that_is_no_length_is_refused(dimension):
     with pytest.raises(InputError, match=r"Wrong\.dimension is .*; expected a whole number of at least 1"):
@@ -156,8 +149,14 @@ def test_fitting_has_to_return_an_embedder(fitted, use, tmp_path):
         fit()
 
 
-@pytest.mark.parametrize("flags", [None, [True], "no", [[True] * 5], 7])
-def test_flags_of_truncation_are_one_per_text(flags):
+@each(
+    "flags",
+    [
+        *(None, [True], "no", [[True] * 5], 7, [False] * 6),
+        *([[True], [True, False]], ["a"] * 5, [object()] * 5, [0.0] * 5, [2] * 5),
+    ],
+)
+def test_flags_of_truncation_are_true_or_false_and_one_per_text(flags):
     with pytest.raises(InputError, match=r"Wrong\.truncated returned .* for 5 texts; expected \(5,\)"):
         indexed(Wrong(truncated=lambda _: flags))
 
@@ -257,13 +256,3 @@ def frozen(texts, flags=None):
             return flags if texts == GOOD.embed else np.zeros(len(given), dtype=bool)
 
     return Frozen()
-
-
-@pytest.mark.parametrize(
-    "flags",
-    [[[True], [True, False]], ["a"] * 5, [object()] * 5, [0.0] * 5, [2] * 5],
-    ids=["ragged", "texts", "objects", "floats", "numbers"],
-)
-def test_flags_of_truncation_are_true_or_false(flags):
-    with pytest.raises(InputError, match=r"Wrong\.truncated returned .* for 5 texts; expected"):
-        indexed(Wrong(truncated=lambda _: flags))
