@@ -177,18 +177,12 @@ def test_the_id_of_the_run_in_a_scope_that_nobody_wrote_is_refused():
 
 
 def test_the_scope_and_the_constraints_of_a_question_reach_the_engine():
-    engine = MemoryEngine(corpus_of())
-    kept = {"scopePrefix": "eval:a:3", "metadataConstraints": {"number": "3"}}
+    """Of the two documents in the scope that share a word with the question, one meets the constraints."""
+    more = [Document(DocumentId(f"eval:a:{name}"), "How long parcels take.", {"number": name}) for name in ("4", "40")]
+    engine = MemoryEngine([*corpus_of(), *more])
+    kept = {"scopePrefix": "eval:a:4", "metadataConstraints": {"number": "4"}}
     result = evaluate(EngineRetriever(engine, "eval:a:"), dataset_of(**kept), 5, budgets=[])
-    assert ("retrieve", "eval:a:3") in engine.log
-    assert [[hit.doc_id for hit in query.hits] for query in result.queries] == [[], ["eval:a:3"]]
-
-
-def test_the_constraints_of_a_question_reach_the_engine():
-    """Of the two documents in the scope that share a word with the question, one meets them."""
-    engine = MemoryEngine([*corpus_of(), Document(DocumentId("eval:a:4"), "How long parcels take.", {"number": "4"})])
-    asked = dataset_of(metadataConstraints={"number": "4"})
-    result = evaluate(EngineRetriever(engine, "eval:a:"), asked, 5, budgets=[])
+    assert ("retrieve", "eval:a:4") in engine.log
     assert [[hit.doc_id for hit in query.hits] for query in result.queries] == [["eval:a:4"], []]
 
 
@@ -299,17 +293,28 @@ def test_what_cannot_be_deleted_is_told_and_the_engine_closed():
     assert clean_up(retriever, "none", failed=False) is None
 
 
-@pytest.mark.parametrize(
+class TakesTwo:
+    def retrieve(self, query, top_k):
+        return []
+
+
+class TakesMore:
+    def retrieve(self, query, top_k, scope, tenant):
+        return []
+
+
+@each(
     ("engine", "said"),
     [
         (MemoryEngine, "engine=MemoryEngine is a class; pass an instance"),
         (BM25Retriever(), "is a retriever; pass it as one"),
         (object(), "without retrieve; expected an object with"),
         (len, "without retrieve; expected an object with"),
+        (TakesTwo(), r"retrieve\(.*\) cannot be called as retrieve\(query, top_k, scope\): .*arg"),
+        (TakesMore(), r"retrieve\(.*\) cannot be called as retrieve\(query, top_k, scope\): .*arg"),
     ],
-    ids=["class", "retriever", "object", "function"],
 )
-def test_what_is_no_engine_is_refused(engine, said):
+def test_what_is_no_engine_or_cannot_be_asked_is_refused(engine, said):
     with pytest.raises(ConfigError, match=said):
         EngineRetriever(engine)
 
@@ -360,22 +365,6 @@ def test_time_that_an_engine_does_not_tell_of_is_in_its_latency():
         RerankedRetriever(retriever, FunctionReranker(lambda query, texts: [1] * len(texts))), dataset_of()
     )
     assert reranked.latency.total.p50 >= 0.05
-
-
-class TakesTwo:
-    def retrieve(self, query, top_k):
-        return []
-
-
-class TakesMore:
-    def retrieve(self, query, top_k, scope, tenant):
-        return []
-
-
-@pytest.mark.parametrize("engine", [TakesTwo(), TakesMore()])
-def test_an_engine_that_cannot_be_asked_is_refused_before_it_is(engine):
-    with pytest.raises(ConfigError, match=r"retrieve\(.*\) cannot be called as retrieve\(query, top_k, scope\): .*arg"):
-        EngineRetriever(engine)
 
 
 @pytest.mark.parametrize(
@@ -592,6 +581,13 @@ class InThreads(MemoryEngine):
             super().delete(scope_prefix)
 
 
+class Mixed(InThreads):
+    """Deletes synchronously, and waits there for the connection."""
+
+    def delete(self, scope_prefix):
+        self.erase(scope_prefix)
+
+
 class Shielded(MemoryEngine):
     """Awaits a task that goes on when it is cancelled, and holds a lock."""
 
@@ -621,7 +617,7 @@ def hurried(monkeypatch):
     monkeypatch.setattr("rag_evaluation_framework.base.coroutines._abandoned", [])
 
 
-@pytest.mark.parametrize("kind", [InThreads, Shielded])
+@pytest.mark.parametrize("kind", [InThreads, Mixed, Shielded])
 @pytest.mark.usefixtures("hurried")
 def test_what_outlives_a_coroutine_that_was_cancelled_is_not_waited_for_for_ever(kind):
     released = threading.Event()
@@ -704,26 +700,6 @@ def test_what_is_bound_to_a_thread_is_cleaned_up_in_it_after_a_coroutine_was_can
     with collect_notes() as notes:
         assert clean_up(retriever, "always", failed=False) is None
     assert (engine.left, engine.log[-1], notes) == (0, ("close",), [])
-
-
-@pytest.mark.usefixtures("hurried")
-def test_a_synchronous_delete_that_waits_for_a_cancelled_coroutine_is_not_waited_for_for_ever():
-    class Mixed(InThreads):
-        def delete(self, scope_prefix):
-            self.erase(scope_prefix)
-
-    released = threading.Event()
-    engine = Mixed(released)
-    retriever = EngineRetriever(engine, "eval:a:", ingest=True)
-    give_up = threading.Timer(20, released.set)
-    give_up.start()
-    try:
-        evaluate(retriever, dataset_of(corpus=corpus_of()), 5, timeout=0.2)
-        assert "could not be deleted: TimeoutError" in clean_up(retriever, "always", failed=False)
-        assert not released.is_set()
-    finally:
-        released.set()
-        give_up.cancel()
 
 
 @pytest.mark.parametrize(("written_as", "times"), [("def", 2), ("async def", 1)])
