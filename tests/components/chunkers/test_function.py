@@ -15,7 +15,7 @@ from rag_evaluation_framework.components import SentenceChunker
 from rag_evaluation_framework.components.chunkers import ChunkerPositionAdapter, FunctionChunker, position_aware
 from rag_evaluation_framework.components.retrievers import chunk_corpus
 from rag_evaluation_framework.contracts.registry.records import describe
-from rag_evaluation_framework.errors import ConfigError, InputError
+from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.testing import ChunkerConformance
 
 CORPUS = Corpus([Document(DocumentId("a.md"), "One. Two.\n\nThree.")])
@@ -65,26 +65,6 @@ def test_a_function_is_a_chunker_wherever_one_is_taken(given):
     ):
         assert [(chunk.content, chunk.start) for chunk in chunk_corpus(CORPUS, chunker)] == expected
     assert BM25Retriever(chunker=given) == BM25Retriever(chunker=FunctionChunker(given))
-
-
-@pytest.mark.parametrize(
-    ("returned", "said"),
-    [
-        ("One. Two.", "'One. Two.'"),
-        (None, "None"),
-        ([1, 2], r"\[1, 2\]"),
-        ({"a": "b"}, r"\{'a': 'b'\}"),
-        ({"a"}, r"\{'a'\}"),
-        ([("One.", 0, 4)], r"\[\('One.', 0, 4\)\]"),
-    ],
-)
-def test_what_is_not_a_list_of_texts_is_refused_with_the_name_of_the_function(returned, said):
-    def cut(text):
-        return returned
-
-    message = rf"the chunker function .*<locals>\.cut returned {said}; expected a list of texts, in reading order"
-    with pytest.raises(InputError, match=message):
-        chunk_corpus(CORPUS, cut)
 
 
 @pytest.mark.parametrize(

@@ -127,19 +127,14 @@ def test_null_characters_shift_nothing():
 class TestSizes:
     TEXT = "# A\n\n" + "One two three four. " * 30 + "\n\n## B\n\nShort.\n"
 
-    def test_a_long_section_is_cut_as_the_recursive_chunker_does(self):
+    def test_a_long_section_is_cut_as_the_recursive_chunker_does_and_no_chunk_reaches_into_the_next(self):
         first = self.TEXT[: self.TEXT.index("## B")]
         parts = RecursiveCharacterChunker(100, 30).chunk(first)
         assert len(parts) > 5
-        assert [content for content, *_ in sections(self.TEXT, chunk_size=100, overlap=30)] == [
-            *parts,
-            "## B\n\nShort.\n",
+        assert sections(self.TEXT, chunk_size=100, overlap=30) == [
+            *((part, "A", 1) for part in parts),
+            ("## B\n\nShort.\n", "A > B", 2),
         ]
-        assert headings(self.TEXT, chunk_size=100, overlap=30) == ["A"] * len(parts) + ["A > B"]
-
-    def test_no_chunk_reaches_into_the_next_section(self):
-        for before, after in itertools.pairwise(chunked(self.TEXT, chunk_size=100, overlap=30)):
-            assert before.metadata == after.metadata or before.end == after.start
 
     def test_the_metadata_of_one_chunk_cannot_change_that_of_another(self):
         chunks = chunked(self.TEXT, chunk_size=100)

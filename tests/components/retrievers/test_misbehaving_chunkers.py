@@ -1,5 +1,7 @@
 """What a chunker gets wrong is told by its name when the corpus is indexed."""
 
+import re
+
 import pytest
 
 from rag_evaluation_framework import (
@@ -49,10 +51,15 @@ def notes_of(chunker):
     return notes
 
 
-@pytest.mark.parametrize("returned", [None, 7, "text", {"text": 1}, [None], [7], [b"refund"], ["refund", None]])
-def test_what_is_no_text_is_refused(returned):
-    for chunker in (Wrong(lambda _: returned), lambda _: returned):
-        with pytest.raises(InputError, match=r"returned .*; expected a list of texts"):
+@each(
+    "returned",
+    [None, 7, "text", b"text", {"text": 1}, {"text"}, [None], [7], [b"refund"], ["refund", None], [("refund", 0, 6)]],
+)
+def test_what_is_not_a_list_of_texts_is_refused_by_the_name_of_the_chunker_or_function(returned):
+    named = [(Wrong(lambda _: returned), r"Wrong\.chunk"), (lambda _: returned, r"the chunker function .*<lambda>")]
+    for chunker, name in named:
+        said = rf"^{name} returned {re.escape(repr(returned))}; expected a list of texts, in reading order$"
+        with pytest.raises(InputError, match=said):
             chunk_corpus(CORPUS, chunker)
 
 
