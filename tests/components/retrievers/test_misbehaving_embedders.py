@@ -69,6 +69,7 @@ UNUSABLE = {
     "a generator": (lambda texts: (row for row in GOOD.embed(texts)), "returned <generator .*"),
     "one too few": (lambda texts: GOOD.embed(texts)[1:], r"returned shape \(4, 3\)"),
     "one too many": (lambda texts: GOOD.embed([*texts, "more"]), r"returned shape \(6, 3\)"),
+    "no columns": (lambda texts: np.zeros((len(texts), 0)), r"returned shape \(5, 0\)"),
     "flat": (lambda texts: np.ones(len(texts)), r"returned shape \(5,\)"),
     "nested once more": (lambda texts: [GOOD.embed(texts)], r"returned shape \(1, 5, 3\)"),
     "another dimension": (lambda texts: np.ones((len(texts), 4)), r"returned shape \(5, 4\)"),

@@ -20,6 +20,7 @@ from rag_evaluation_framework.contracts.registry.building import build
 from rag_evaluation_framework.contracts.registry.records import describe
 from rag_evaluation_framework.errors import ConfigError, InputError, MissingDependency
 from rag_evaluation_framework.testing import VectorStoreConformance
+from support.each import each
 from support.examples import examples
 
 pytestmark = pytest.mark.slow
@@ -197,27 +198,26 @@ class TestBadInput:
         (found,) = store.search(vectors(1)[0], 1)
         assert found.metadata == {"page": 3}
 
-    @BOTH
-    @pytest.mark.parametrize("name", ["", "ab", "a b c", "../up", "-run", "run-", "a/b", "x" * 201, "größe", 7, None])
-    def test_names_of_collections_are_checked_at_once(self, kind, name):
-        with pytest.raises(ConfigError, match="expected 3 to 200 characters"):
-            kind(collection=name)
-
-    @pytest.mark.parametrize(
-        ("kind", "given"),
+    @each(
+        ("kind", "given", "said"),
         [
-            (rag.ChromaVectorStore, {"path": "db", "host": "localhost"}),
-            (rag.ChromaVectorStore, {"port": 0}),
-            (rag.ChromaVectorStore, {"port": "8000"}),
-            (rag.ChromaVectorStore, {"ef_search": 0}),
-            (rag.ChromaVectorStore, {"ef_construction": 2.5}),
-            (rag.ChromaVectorStore, {"max_neighbors": -1}),
-            (QdrantVectorStore, {"path": "db", "url": "http://localhost"}),
-            (QdrantVectorStore, {"timeout": 0}),
+            *(
+                (kind, {"collection": name}, "expected 3 to 200 characters")
+                for kind in (rag.ChromaVectorStore, QdrantVectorStore)
+                for name in ("", "ab", "a b c", "../up", "-run", "run-", "a/b", "x" * 201, "größe", 7, None)
+            ),
+            (rag.ChromaVectorStore, {"path": "db", "host": "localhost"}, "path="),
+            (rag.ChromaVectorStore, {"port": 0}, "port="),
+            (rag.ChromaVectorStore, {"port": "8000"}, "port="),
+            (rag.ChromaVectorStore, {"ef_search": 0}, "ef_search="),
+            (rag.ChromaVectorStore, {"ef_construction": 2.5}, "ef_construction="),
+            (rag.ChromaVectorStore, {"max_neighbors": -1}, "max_neighbors="),
+            (QdrantVectorStore, {"path": "db", "url": "http://localhost"}, "path="),
+            (QdrantVectorStore, {"timeout": 0}, "timeout="),
         ],
     )
-    def test_parameters_are_checked_at_once(self, kind, given):
-        with pytest.raises(ConfigError, match=rf"{next(iter(given))}="):
+    def test_names_of_collections_and_other_parameters_are_checked_at_once(self, kind, given, said):
+        with pytest.raises(ConfigError, match=said):
             kind(**given)
 
     @pytest.mark.parametrize(
@@ -244,6 +244,7 @@ class TestNames:
     def test_the_name_says_the_place_and_no_secret(self, tmp_path):
         assert rag.ChromaVectorStore().name == "ChromaVectorStore"
         assert QdrantVectorStore().name == "QdrantVectorStore"
+        assert InMemoryVectorStore().name == "InMemoryVectorStore"
         assert rag.ChromaVectorStore(path=tmp_path).name == f"ChromaVectorStore(path={str(tmp_path)!r})"
         store = rag.ChromaVectorStore(host="db.example", port=80, headers={"x-chroma-token": "secret"})
         assert store.name == "ChromaVectorStore(host='db.example', port=80)"

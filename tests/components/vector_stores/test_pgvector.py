@@ -65,10 +65,7 @@ class TestBadInput:
         with pytest.raises(InputError, match="at most 16,000"):
             one.add(chunks(1), np.ones((1, 16_001), dtype=np.float32))
         assert query("SELECT to_regclass(%s)", one.table) == [(None,)]
-
-    def test_the_largest_dimension_works(self, store, chunks):
         rows = np.eye(2, 16_000, dtype=np.float32)
-        one = store()
         one.add(chunks(2), rows)
         assert one.search(rows[1], 1) == chunks(2)[1:]
 
