@@ -16,7 +16,8 @@ from rag_evaluation_framework.components.providers import track_usage
 from rag_evaluation_framework.contracts.registry.records import describe
 from rag_evaluation_framework.demo import load_handbook
 from rag_evaluation_framework.errors import ConfigError, InputError, InvalidAnswer, ProviderRefused
-from rag_evaluation_framework.testing import EmbedderConformance, LoopbackProviders
+from rag_evaluation_framework.testing import LoopbackProviders
+from support.each import each
 from support.kept_vectors import kept_vectors
 from support.provider_clients import client_of
 
@@ -26,12 +27,6 @@ KEY = "oddly-formed-key-17"
 
 def sent(providers):
     return [exchange.request.json for exchange in providers.exchanges]
-
-
-class TestConformance(EmbedderConformance):
-    @pytest.fixture
-    def embedder(self, providers):
-        return OpenAIEmbedder(dimensions=64)
 
 
 def test_a_request_has_the_texts_in_their_order_the_model_and_base64_and_nothing_else(providers):
@@ -141,17 +136,26 @@ def test_the_providers_own_address_comes_before_that_of_the_environment_if_it_is
     assert describe(OpenAIEmbedder())["base_url"] == "http://127.0.0.1:9/v1"
 
 
-@pytest.mark.parametrize("client", [object(), "sk-text"])
-def test_a_client_that_is_none_is_refused_at_once(client):
-    with pytest.raises(ConfigError, match="has no 'embeddings'; expected a client of its SDK"):
-        OpenAIEmbedder(client=client)
+@each(
+    ("given", "said"),
+    [
+        *(
+            ({"client": client}, "has no 'embeddings'; expected a client of its SDK")
+            for client in (object(), "sk-text")
+        ),
+        *(
+            ({"base_url": url}, r"^base_url=.*; expected an address such as http://127.0.0.1:8000$")
+            for url in ("localhost:11434/v1", 5, 0)
+        ),
+    ],
+)
+def test_a_client_or_an_address_that_is_none_is_refused_at_once(given, said):
+    with pytest.raises(ConfigError, match=said):
+        OpenAIEmbedder(**given)
 
 
-@pytest.mark.parametrize("url", ["localhost:11434/v1", 5, 0])
-def test_an_address_that_is_none_is_refused_at_once(url, monkeypatch):
-    with pytest.raises(ConfigError, match=r"^base_url=.*; expected an address such as http://127.0.0.1:8000$"):
-        OpenAIEmbedder(base_url=url)
-    monkeypatch.setenv("OPENAI_BASE_URL", f"{url}!")
+def test_an_address_of_the_environment_that_is_none_is_refused_when_it_is_used(monkeypatch):
+    monkeypatch.setenv("OPENAI_BASE_URL", "localhost:11434/v1")
     with pytest.raises(ConfigError, match=r"^the environment variable OPENAI_BASE_URL='.*'; expected an address"):
         OpenAIEmbedder(api_key="x").embed(["a"])
 

@@ -1,5 +1,6 @@
 import re
 from time import perf_counter
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from rag_evaluation_framework.components import FunctionRetriever
 from rag_evaluation_framework.data import Chunk, Hit, Retrieval, Stage
 from rag_evaluation_framework.errors import InputError
 from support.each import each
+from support.libraries import LangChain
 
 DOCUMENT = Document(DocumentId("a.md"), "Hello, World!")
 
@@ -168,6 +170,8 @@ class TestAsHits:
             ({"retrieved_spans": [], "retrieved_chunk_ids": None}, ()),
             ([], ()),
             ((), ()),
+            ([DOCUMENT], (Hit(DOCUMENT.id),)),
+            (SimpleNamespace(to_dicts=lambda: [{"text": "of Polars"}]), (Hit(text="of Polars"),)),
             (Retrieval((Hit(chunk_id="7"),)), (Hit(chunk_id="7"),)),
             (iter(["b", "a"]), (Hit(text="b"), Hit(text="a"))),
             (np.array(["b", "a"]), (Hit(text="b"), Hit(text="a"))),
@@ -199,12 +203,23 @@ class TestAsHits:
             ({"retrieved_spans": {"doc_id": "a.md", "start": 0, "end": 5}}, "dict; expected a list"),
             ({"retrieved_spans": [{"doc_id": "a.md", "start": 5, "end": 0}]}, ".*start=5, end=0"),
             ({"hits": "Hello", "seconds": {}}, "str; expected a list"),
+            ({"answer": "Five days."}, r".*keys \['answer'\]; expected a list"),
+            ({"documents": ["a"], "nodes": ["b"]}, r".*keys \['documents', 'nodes'\]; expected a list"),
+            (
+                {"ids": [["1"], ["2"]], "documents": [["a"], ["b"]]},
+                "the results of several questions; expected those of the one it was asked",
+            ),
+            (
+                {"text": ["a", "b"], "score": [0.5]},
+                "columns of different lengths, .*; expected one entry per result",
+            ),
             ({"seconds": {"search": 0.5}}, r".*keys \['seconds'\]; expected a list"),
         ],
     )
     def test_what_is_neither_a_list_nor_an_output_of_a_run_is_refused(self, output, said):
-        with pytest.raises(InputError, match=f"^search returned {said}"):
+        with pytest.raises(InputError, match=f"^search returned {said}") as caught:
             as_hits(output, "search")
+        assert "\n" not in str(caught.value)
 
     @each(
         ("seconds", "stages"),
@@ -263,7 +278,16 @@ class TestAsHits:
     @each(
         ("result", "said"),
         [
-            *((result, "returned a result of type") for result in (None, 5, b"Hello", ["Hello"], object())),
+            *((result, "a result of type") for result in (None, b"Hello", object())),
+            (5, r"a result of type int, 5; expected a text, a chunk, a pair \(text, score\), or a dict"),
+            ((0.9, "Five days."), r"a result of type tuple, \(0.9, 'Five days.'\); expected a text"),
+            (["Five days."], r"a result of type list, \['Five days.'\]; .*; of lists in a list, .*, return \[0\]$"),
+            (LangChain.Retriever([]), "a result of type Retriever, .*; expected a text"),
+            (LangChain.Document, "a result of type type, <class .*>; expected a text"),
+            (
+                SimpleNamespace(id=3, score=0.5),
+                r"a SimpleNamespace with the keys \['id', 'score'\]; expected 'text', or",
+            ),
             *(
                 (result, r"with the keys \[.*\]; expected 'text', or 'doc_id', 'start' and 'end'")
                 for result in (
@@ -275,9 +299,9 @@ class TestAsHits:
                     {"metadata": {"source": "a.md", "start_index": 0}},
                 )
             ),
-            ({"doc_id": "a.md", "start": 0}, "returned a result without end.*expected .* beside start"),
-            ({"chunk_id": "c", "end": 5}, "returned a result without start.*expected .* beside end"),
-            (Hit(DOCUMENT.id, 5), "returned a result without end.*expected .* beside start"),
+            ({"doc_id": "a.md", "start": 0}, "a result without end.*expected .* beside start"),
+            ({"chunk_id": "c", "end": 5}, "a result without start.*expected .* beside end"),
+            (Hit(DOCUMENT.id, 5), "a result without end.*expected .* beside start"),
             *(
                 ({"doc_id": "a.md", "start": start, "end": end}, "expected 0 <= start <= end|expected a whole number")
                 for start, end in [(-1, 5), (5, 4), ("0", "5"), (0.0, 5.0), (0, "5")]
@@ -286,8 +310,9 @@ class TestAsHits:
         ],
     )
     def test_what_does_not_tell_what_was_found_is_refused_with_what_it_has(self, result, said):
-        with pytest.raises(InputError, match=f"search .*({said})"):
+        with pytest.raises(InputError, match=f"^search returned .*({said})") as caught:
             as_hits([result], "search")
+        assert "\n" not in str(caught.value)
 
     def test_the_rows_of_a_data_frame_are_results(self):
         pandas = pytest.importorskip("pandas")
