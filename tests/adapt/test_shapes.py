@@ -3,7 +3,7 @@
 from collections import namedtuple
 from dataclasses import dataclass
 from functools import partial
-from itertools import repeat
+from itertools import count, repeat
 from types import SimpleNamespace
 from typing import Any
 
@@ -174,6 +174,9 @@ def test_an_iterable_without_end_is_read_as_far_as_it_is_asked_for():
     for number, results in enumerate((repeat(SECOND), endless(), {"hits": endless()})):
         assert len(as_retrieval(results, "f", 5).hits) == 5
         assert len(given) == 5 * number
+    ids = count()
+    assert [hit.chunk_id for hit in as_hits({"retrieved_chunk_ids": ids}, "f", 2)] == ["0", "1"]
+    assert next(ids) == 2
 
 
 def test_data_frames_and_their_rows_are_results():

@@ -265,17 +265,11 @@ class TestLongDocuments:
             read += view.searched.characters_read
         assert read < 100 * len(self.WORDS)
 
-    def test_chunks_with_other_white_space_are_found_near_each_other(self):
-        chunks = [" ".join(self.WORDS[start : start + 200].split()) for start in range(0, 40_000, 200)]
-        places = function._locate(self.WORDS, chunks)
-        assert [self.WORDS[start:end].split() for start, end in places] == [chunk.split() for chunk in chunks]
-        assert places == sorted(places)
-
-    def test_repeated_chunks_with_other_white_space_are_found_at_their_places(self):
-        content = "#### a\n" * 300
-        chunks = [" ".join(content[start : start + 70].split()) for start in range(0, 2_100, 70)]
-        places = function._locate(content, chunks)
-        assert places == [(start, start + 69) for start in range(0, 2_100, 70)]
+    @pytest.mark.parametrize(("content", "end", "size"), [(WORDS, 40_000, 200), ("#### a\n" * 300, 2_100, 70)])
+    def test_chunks_with_other_white_space_are_found_at_their_places(self, content, end, size):
+        cut = [(start, content[start : start + size]) for start in range(0, end, size)]
+        places = function._locate(content, [" ".join(text.split()) for _, text in cut])
+        assert places == [(at + len(text) - len(text.lstrip()), at + len(text.rstrip())) for at, text in cut]
 
     @pytest.mark.parametrize("text", ["x", "| - | - |\n", "word " * 9 + "\n"])
     def test_a_text_with_very_many_copies_is_compared_at_a_few_places(self, monkeypatch, text):
@@ -340,13 +334,16 @@ class TestPiecesInAnyOrder:
         pieces = parents + children if parents_first else children + parents
         assert self.located(text, pieces) == pieces
 
-    def test_a_document_that_is_read_twice_begins_again(self):
-        text = f"# 2023\n\n{EDITION}\n\n# 2024\n\n{EDITION}"
-        once = [(8 + start, 8 + end) for start, end in SENTENCES]
-        once += [(len(text) - 91 + start, len(text) - 91 + end) for start, end in SENTENCES]
-        assert self.located(text, once * 2) == once * 2
-
-    def test_copies_that_no_chunk_was_cut_from_are_passed_over(self):
-        text = f"{EDITION} Returns are free for a month. The end."
-        pieces = [*SENTENCES, (92 + 30, len(text))]
+    @each(
+        ("text", "pieces"),
+        [
+            # Copies that no chunk was cut from are passed over; a document that is read twice begins again.
+            (f"{EDITION} Returns are free for a month. The end.", [*SENTENCES, (92 + 30, 92 + 38)]),
+            (
+                f"# 2023\n\n{EDITION}\n\n# 2024\n\n{EDITION}",
+                [(at + start, at + end) for at in (8, 109, 8, 109) for start, end in SENTENCES],
+            ),
+        ],
+    )
+    def test_pieces_are_found_behind_other_copies_and_a_second_time(self, text, pieces):
         assert self.located(text, pieces) == pieces

@@ -7,9 +7,6 @@ from hypothesis import strategies as st
 
 from rag_evaluation_framework import Document, DocumentId, Embedder, SemanticChunker
 from rag_evaluation_framework.components import LsaEmbedder
-from rag_evaluation_framework.contracts.registry.building import build
-from rag_evaluation_framework.contracts.registry.records import describe
-from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.text.tokenizers import resolve_tokenizer
 from support.each import each
 from support.embedders import WordCounts
@@ -64,48 +61,9 @@ def cut(text, embedder=None, **parameters):
     return SemanticChunker(Subjects() if embedder is None else embedder, **parameters).chunk(text)
 
 
-class TestParameters:
-    @each("embedder", ["lsa", None, LsaEmbedder])
-    def test_what_is_no_embedder_is_refused_and_one_is_needed(self, embedder):
-        with pytest.raises(ConfigError, match=r"expected an Embedder, or a function|is a class; pass an instance"):
-            SemanticChunker(embedder)
-        with pytest.raises(TypeError, match="embedder"):
-            SemanticChunker()
-
-    @each(
-        "parameters",
-        [
-            {"percentile": -1},
-            {"percentile": 101},
-            {"percentile": 10**400},
-            {"percentile": float("nan")},
-            {"percentile": "95"},
-            {"percentile": True},
-            {"buffer": -1},
-            {"buffer": 0.5},
-            {"min_size": -1},
-            {"max_size": 0},
-            {"min_size": 50, "max_size": 49},
-        ],
-    )
-    def test_impossible_numbers_are_refused(self, parameters):
-        with pytest.raises(ConfigError, match=r"SemanticChunker: .*expected"):
-            SemanticChunker(Subjects(), **parameters)
-
-    def test_the_name_tells_embedder_percentile_and_sizes(self):
-        assert SemanticChunker(LsaEmbedder(64)).name == (
-            "SemanticChunker(embedder=LsaEmbedder(dimensions=64), percentile=95, buffer=1)"
-        )
-        sized = SemanticChunker(Subjects(), 90.5, 0, min_size=10, max_size=99, length="cl100k_base").name
-        assert sized.endswith("percentile=90.5, min_size=10, max_size=99, length=cl100k_base)")
-        assert "LsaEmbedder" in f"{SemanticChunker(LsaEmbedder())}"
-
-    def test_configurations_nest_the_embedder(self):
-        wanted = SemanticChunker(LsaEmbedder(dimensions=8), percentile=90)
-        nested = {"type": "semantic", "embedder": {"type": "lsa", "dimensions": 8}, "percentile": 90}
-        assert build("chunker", nested) == wanted
-        assert build("chunker", "semantic:embedder=lsa") == SemanticChunker(LsaEmbedder())
-        assert build("chunker", describe(wanted)) == wanted
+def test_an_embedder_is_needed():
+    with pytest.raises(TypeError, match="embedder"):
+        SemanticChunker()
 
 
 @each(

@@ -82,12 +82,13 @@ class TestEmbedding:
         assert sorted(asked()) == sorted({"new", *texts})
 
     def test_other_parameters_and_classes_never_share(self, tmp_path):
-        embedders = [Counting(), Counting(2), Counting(limit=5), Asking()]
+        embedders = [Counting(), Counting(2), Counting(limit=5), Asking(), Ordinary()]
         for embedder in embedders:
             np.testing.assert_array_equal(CachedEmbedder(embedder, tmp_path).embed(["a"])[0], [embedder.scale, 1, 1])
-        assert asked() == ["a"] * 4
-        assert kept_vectors(EmbeddingCache(tmp_path))[0][1] == 1
-        assert len(kept_vectors(EmbeddingCache(tmp_path))) == 4
+        assert asked() == ["a"] * 5
+        kept = kept_vectors(EmbeddingCache(tmp_path))
+        assert [count for _, count, _ in kept] == [1] * 5
+        assert sum("Ordinary" in identity for identity, *_ in kept) == 1
 
     def test_no_texts(self, tmp_path):
         embedder = CachedEmbedder(Counting(), tmp_path)
@@ -184,10 +185,6 @@ def test_texts_that_were_never_embedded_are_asked_about(tmp_path):
 
 
 class TestWithoutACache:
-    def test_a_plain_subclass_of_a_frozen_dataclass_is_cached(self, tmp_path):
-        CachedEmbedder(Ordinary(), tmp_path).embed(["a"])
-        assert "Ordinary" in kept_vectors(EmbeddingCache(tmp_path))[0][0]
-
     def test_an_embedder_that_learns_works_as_without(self, tmp_path):
         documents = ["refunds take days", "servers restart", "glaciers carve valleys"]
         with pytest.warns(UserWarning, match="not cached"):

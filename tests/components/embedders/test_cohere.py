@@ -7,9 +7,6 @@ from rag_evaluation_framework.components import CachedEmbedder, CohereEmbedder
 from rag_evaluation_framework.components.embedders.cached import embedder_identity
 from support.provider_clients import client_of
 
-ROUTE = "POST /v2/embed"
-KEY = "oddly-formed-key-18"
-
 
 def sent(providers):
     return [exchange.request.json for exchange in providers.exchanges]

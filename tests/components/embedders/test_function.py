@@ -2,11 +2,10 @@ import numpy as np
 import pytest
 
 from rag_evaluation_framework import Corpus, Document, DocumentId, SemanticChunker, VectorRAGRetriever
-from rag_evaluation_framework.components import CachedEmbedder, LsaEmbedder
+from rag_evaluation_framework.components import CachedEmbedder
 from rag_evaluation_framework.components.embedders import FunctionEmbedder
 from rag_evaluation_framework.components.retrievers import chunk_corpus, embed_chunks
 from rag_evaluation_framework.contracts.registry.records import describe
-from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.testing import EmbedderConformance, HashingEmbedder
 
 CORPUS = Corpus([Document(DocumentId("a.md"), "Refunds take five days. " * 40 + "The server restarts at night. " * 40)])
@@ -76,21 +75,3 @@ def test_a_function_is_an_embedder_wherever_one_is_taken(given):
     assert (
         retriever.retrieve("When do servers restart?", 3).hits == expected.retrieve("When do servers restart?", 3).hits
     )
-
-
-@pytest.mark.parametrize(
-    "enter",
-    [
-        lambda given: VectorRAGRetriever(embedder=given),
-        lambda given: SemanticChunker(embedder=given),
-        lambda given: embed_chunks([], given),
-        CachedEmbedder,
-    ],
-    ids=["vectors", "semantic", "embed_chunks", "cached"],
-)
-def test_a_class_and_what_is_neither_are_refused(enter):
-    with pytest.raises(ConfigError, match=r"embedder=LsaEmbedder is a class; pass an instance, LsaEmbedder\(...\)"):
-        enter(LsaEmbedder)
-    for given in ("lsa", 5, None):
-        with pytest.raises(ConfigError, match=r"embedder=.*; expected an Embedder, or a function \(texts\) -> vectors"):
-            enter(given)

@@ -17,12 +17,10 @@ from rag_evaluation_framework.contracts.registry.records import describe
 from rag_evaluation_framework.demo import load_handbook
 from rag_evaluation_framework.errors import ConfigError, InputError, InvalidAnswer, ProviderRefused
 from rag_evaluation_framework.testing import LoopbackProviders
-from support.each import each
 from support.kept_vectors import kept_vectors
 from support.provider_clients import client_of
 
 ROUTE = "POST /v1/embeddings"
-KEY = "oddly-formed-key-17"
 
 
 def sent(providers):
@@ -134,30 +132,6 @@ def test_the_providers_own_address_comes_before_that_of_the_environment_if_it_is
     assert given.address == "https://api.openai.com/v1"
     assert (embedder_identity(given), describe(given)) == (kept, recorded)
     assert describe(OpenAIEmbedder())["base_url"] == "http://127.0.0.1:9/v1"
-
-
-@each(
-    ("given", "said"),
-    [
-        *(
-            ({"client": client}, "has no 'embeddings'; expected a client of its SDK")
-            for client in (object(), "sk-text")
-        ),
-        *(
-            ({"base_url": url}, r"^base_url=.*; expected an address such as http://127.0.0.1:8000$")
-            for url in ("localhost:11434/v1", 5, 0)
-        ),
-    ],
-)
-def test_a_client_or_an_address_that_is_none_is_refused_at_once(given, said):
-    with pytest.raises(ConfigError, match=said):
-        OpenAIEmbedder(**given)
-
-
-def test_an_address_of_the_environment_that_is_none_is_refused_when_it_is_used(monkeypatch):
-    monkeypatch.setenv("OPENAI_BASE_URL", "localhost:11434/v1")
-    with pytest.raises(ConfigError, match=r"^the environment variable OPENAI_BASE_URL='.*'; expected an address"):
-        OpenAIEmbedder(api_key="x").embed(["a"])
 
 
 @pytest.mark.parametrize("given", [{"base_url": "http://127.0.0.1:9/v1"}, {"api_key": "a-key"}, {"timeout": 1.0}])

@@ -248,44 +248,6 @@ def test_proxies_of_the_environment_are_not_used(monkeypatch):
         assert HttpEngine(url).abilities
 
 
-@each(
-    ("url", "said"),
-    [
-        *(
-            (url, "expected a URL such as")
-            for url in (
-                "ftp://127.0.0.1",
-                "127.0.0.1:8000",
-                "http://",
-                "http://127.0.0.1:99999",
-                "http://127.0.0.1:0",
-                "http://127.0.0.1:80a",
-                "http://[::1",
-                "http://127.0.0.1\n",
-                "http://127.0.0.1/\0",
-                "http://127.0.0.1/\ud800",
-                "http://\ud800",
-                f"http://127.0.0.1/{'a' * 70_000}",
-                " http://127.0.0.1",
-                7,
-            )
-        ),
-        *((f"http://127.0.0.1/{end}", "without [?] and #") for end in ("?a=b", "?", "#")),
-        *((f"http://{at}", "holds a user or a password") for at in ("127.0.0.1\\@example.com", "me:pw@127.0.0.1")),
-        *((f"http://{at}", "is another machine") for at in ("example.com", "127.0.0.1.example.com", "10.0.0.1")),
-    ],
-)
-def test_a_url_that_is_none_or_of_another_machine_is_refused(url, said):
-    with pytest.raises(ConfigError, match=said):
-        HttpEngine(url)
-
-
-@each("timeout", [0, -1, float("nan"), "5", True])
-def test_a_timeout_that_is_no_positive_number_is_refused(timeout):
-    with pytest.raises(ConfigError, match=r"timeout=.*: expected seconds"):
-        HttpEngine("http://127.0.0.1:8000", timeout=timeout)
-
-
 def test_loopback_has_several_names_and_another_machine_can_be_allowed():
     for url in ("http://localhost:8000/", "http://[::1]:8000", "http://127.1.2.3/api"):
         assert HttpEngine(url).url == url.rstrip("/")

@@ -66,10 +66,20 @@ def test_a_status_that_may_pass_is_tried_again(providers, waits, status):
     assert (usage.total.requests, usage.total.retries, len(waits)) == (4, 3, 3)
 
 
-@pytest.mark.parametrize("status", [400, 401, 403, 404, 413, 422])
-def test_a_refusal_is_not_tried_again(providers, waits, status):
-    providers.fault(ROUTE, status=status, times=None)
-    with pytest.raises(ProviderRefused) as refused:
+@pytest.mark.parametrize(
+    ("status", "body", "says"),
+    [
+        *((status, {"message": "no"}, f"status {status}: no") for status in (400, 401, 403, 404, 413, 422)),
+        (
+            429,
+            {"message": "see your plan", "code": "insufficient_quota"},
+            "status 429: see your plan; the quota is used up$",
+        ),
+    ],
+)
+def test_a_refusal_is_not_tried_again_and_a_quota_that_is_used_up_not_waited_for(providers, waits, status, body, says):
+    providers.fault(ROUTE, status=status, body={"error": {**body, "type": body.get("code")}}, times=None)
+    with pytest.raises(ProviderRefused, match=says) as refused:
         asking()()
     assert (refused.value.provider, refused.value.status, refused.value.attempts) == ("OpenAI", status, 1)
     assert (providers.counts(), waits) == ({ROUTE: 1}, [])
@@ -200,14 +210,6 @@ def test_an_answer_that_would_be_the_same_again_is_not_asked_for_again(providers
     calls = ProviderCalls(OPENAI, "m", ADDRESS, 5)
     with pytest.raises(InvalidAnswer, match="cut off"):
         calls.call(lambda: sdk.embeddings.create(model="m", input=["a"]), read, consumed)
-    assert (providers.counts(), waits) == ({ROUTE: 1}, [])
-
-
-def test_a_quota_that_is_used_up_is_not_waited_for(providers, waits):
-    body = {"error": {"message": "check your plan", "code": "insufficient_quota", "type": "insufficient_quota"}}
-    providers.fault(ROUTE, status=429, body=body, times=None)
-    with pytest.raises(ProviderRefused, match=r"status 429: check your plan; the quota is used up$"):
-        asking()()
     assert (providers.counts(), waits) == ({ROUTE: 1}, [])
 
 

@@ -1,6 +1,4 @@
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +7,7 @@ import pytest
 from rag_evaluation_framework import BM25Retriever, Document, DocumentId, PositionAwareChunk, evaluate
 from rag_evaluation_framework.components import CrossEncoderReranker, RerankedRetriever
 from rag_evaluation_framework.demo import load_handbook
-from rag_evaluation_framework.errors import ConfigError, InputError, MissingDependency
+from rag_evaluation_framework.errors import ConfigError, InputError
 from support.tiny_models import tiny_cross_encoder
 
 pytestmark = pytest.mark.slow
@@ -92,27 +90,6 @@ class TestModel:
         model.save_pretrained(tmp_path)
         with pytest.raises(ConfigError, match="is BertModel, which scores no pairs"):
             CrossEncoderReranker(tmp_path).prepare()
-
-    @pytest.mark.parametrize(
-        "parameters", [{"model": ""}, {"model": " "}, {"model": None}, {"model": 7}, {"batch_size": 0}], ids=str
-    )
-    def test_what_makes_no_sense_is_refused(self, parameters):
-        with pytest.raises(ConfigError):
-            CrossEncoderReranker(**{"model": "a/model", **parameters})
-
-    def test_without_the_library_it_cannot_be_made(self, monkeypatch):
-        monkeypatch.setitem(sys.modules, "sentence_transformers", None)
-        monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-        with pytest.raises(MissingDependency, match=r"rag-evaluation-framework\[sentence-transformers\]"):
-            CrossEncoderReranker("a/model")
-
-    def test_making_one_does_not_import_the_library(self):
-        pytest.importorskip("sentence_transformers")
-        code = (
-            "import sys; from rag_evaluation_framework import components; components.CrossEncoderReranker('a/model');"
-            "assert not {'torch', 'sentence_transformers'} & set(sys.modules)"
-        )
-        subprocess.run([sys.executable, "-c", code], check=True)
 
     def test_the_loaded_model_is_no_parameter_and_a_path_is_a_folder(self, reranker):
         reranker.prepare()

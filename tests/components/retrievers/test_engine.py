@@ -79,36 +79,68 @@ def test_a_run_that_writes_nothing_needs_no_documents():
     assert not any("which the corpus does not have" in text for text in result.notes)
 
 
-@pytest.mark.parametrize("scope", ["", "eval:", "eval", "docs:", "eval:a", "Eval:a:", " eval:a:"])
-def test_a_scope_that_may_not_be_written_is_refused_before_anything_is_done(scope):
+@each(
+    ("changed", "scope", "parameters", "said"),
+    [
+        *(
+            ({}, scope, {"ingest": True}, "may not be written|everything would be deleted")
+            for scope in ("", "eval:", "eval", "docs:", "eval:a", "Eval:a:", " eval:a:")
+        ),
+        ({}, "", {"ingest": True, "custom_scope": True}, "everything would be deleted"),
+        ({}, "eval:a:{runId}:", {"run_id": "first"}, "has the id of the run in it, and the run writes no documents"),
+        *(
+            (
+                {lacking: None},
+                "eval:a:",
+                {"ingest": True},
+                f"MemoryEngine has no {lacking}, and the documents are to be",
+            )
+            for lacking in ("ingest", "delete")
+        ),
+        *(
+            ({"abilities": given}, "eval:a:", {"ingest": True}, "abilities is .*; expected a list of names")
+            for given in (5, "no ingest, no delete")
+        ),
+    ],
+)
+def test_what_may_or_can_not_be_written_is_refused_before_anything_is_done(changed, scope, parameters, said):
     engine = MemoryEngine(neighbours())
-    with pytest.raises(ConfigError, match=r"may not be written|everything would be deleted"):
-        EngineRetriever(engine, scope, ingest=True)
+    vars(engine).update(changed)
+    with pytest.raises(ConfigError, match=said):
+        EngineRetriever(engine, scope, **parameters)
     assert engine.log == []
 
 
-def test_any_scope_but_none_may_be_written_if_that_is_allowed():
+def test_another_scope_may_be_written_if_that_is_allowed():
     engine = MemoryEngine()
     EngineRetriever(engine, "docs:", ingest=True, custom_scope=True).index(corpus_of("docs:"))
     assert engine.log[0] == ("delete", "docs:")
-    with pytest.raises(ConfigError, match="everything would be deleted"):
-        EngineRetriever(engine, "", ingest=True, custom_scope=True)
 
 
-def test_a_document_outside_of_the_scope_is_refused_before_anything_is_deleted():
+RUN = "eval:a:{runId}:"
+IN_BOTH = r"put \{runId\} in both, as in eval:my-dataset:\{runId\}:, or in neither"
+
+
+@each(
+    ("parameters", "dataset", "said"),
+    [
+        (
+            {"ingest": True},
+            dataset_of(corpus=Corpus([*corpus_of(), Document(DocumentId("eval:ab:9"), "Outside.")])),
+            r"outside of the scope 'eval:a:'.*'eval:ab:9'; nothing was written",
+        ),
+        ({"ingest": True, "run_id": "7"}, dataset_of(corpus=corpus_of(RUN)), IN_BOTH),
+        ({"ingest": True, "run_id": "7"}, dataset_of(scopePrefix=RUN, corpus=corpus_of()), IN_BOTH),
+        ({"ingest": True}, dataset_of(scopePrefix="", corpus=corpus_of()), "a question asks for all documents"),
+        ({}, dataset_of(scopePrefix=RUN), "has the id of the run in it, and the run writes no documents"),
+    ],
+)
+def test_a_dataset_that_does_not_fit_the_scope_is_refused_before_anything_is_deleted(parameters, dataset, said):
     engine = MemoryEngine(neighbours())
-    corpus = Corpus([*corpus_of(), Document(DocumentId("eval:ab:9"), "Outside.")])
-    with pytest.raises(DatasetError, match=r"outside of the scope 'eval:a:'.*'eval:ab:9'; nothing was written"):
-        evaluate(EngineRetriever(engine, "eval:a:", ingest=True), dataset_of(corpus=corpus), 5)
+    retriever = EngineRetriever(engine, "eval:a:" if parameters else "", **parameters)
+    with pytest.raises((ConfigError, DatasetError), match=said):
+        evaluate(retriever, dataset, 5, budgets=[])
     assert engine.log == []
-
-
-@pytest.mark.parametrize("lacking", ["ingest", "delete"])
-def test_an_engine_that_cannot_write_is_refused_where_documents_are_to_be_written(lacking):
-    engine = MemoryEngine()
-    setattr(engine, lacking, None)
-    with pytest.raises(ConfigError, match=f"MemoryEngine has no {lacking}, and the documents are to be written"):
-        EngineRetriever(engine, "eval:a:", ingest=True)
 
 
 def test_the_id_of_the_run_is_filled_in_for_the_engine_and_for_nobody_else():
@@ -133,47 +165,25 @@ def test_the_id_of_the_run_is_filled_in_for_the_engine_and_for_nobody_else():
     ]
 
 
-def test_the_id_of_the_run_outside_of_the_scope_that_is_written_is_refused_before_anything_is_deleted():
-    scope, engine = "eval:a:{runId}:", MemoryEngine(neighbours())
-    retriever = EngineRetriever(engine, "eval:a:", ingest=True, run_id="7")
-    told = r"put \{runId\} in both, as in eval:my-dataset:\{runId\}:, or in neither"
-    for dataset in (dataset_of(corpus=corpus_of(scope)), dataset_of(scopePrefix=scope, corpus=corpus_of())):
-        with pytest.raises((ConfigError, DatasetError), match=told):
-            evaluate(retriever, dataset, 5, budgets=[])
-    with pytest.raises(DatasetError, match=told):
-        retriever.index(corpus_of(scope))
-    assert engine.log == []
-
-
 def test_an_id_is_made_for_each_run_where_none_is_given():
     scope, engine = "eval:a:{runId}:", MemoryEngine()
     both = [EngineRetriever(engine, scope, ingest=True) for _ in range(2)]
     for retriever in both:
         with collect_notes():
             retriever.index(corpus_of(scope))
+    with pytest.raises(DatasetError, match=IN_BOTH):
+        EngineRetriever(engine, "eval:a:", ingest=True, run_id="7").index(corpus_of(scope))
     assert len(engine.documents) == 2 * len(TEXTS)
     assert not any("{runId}" in name for name in engine.documents)
     assert {retriever.run_id for retriever in both} == {name.split(":")[2] for name in engine.documents}
     assert replace(both[0]) == both[0]
 
 
-def test_a_question_may_ask_for_all_documents_unless_some_are_written():
+def test_a_question_may_ask_for_all_documents():
     engine = MemoryEngine([*corpus_of(), *corpus_of("docs:")])
     result = evaluate(EngineRetriever(engine, "eval:a:"), dataset_of("docs:", scopePrefix=""), 5, budgets=[])
     assert {scope for kind, scope in engine.log if kind == "retrieve"} == {""}
     assert result.metrics["recall@5"] == 1.0
-    engine.log.clear()
-    with pytest.raises(ConfigError, match="a question asks for all documents"):
-        evaluate(EngineRetriever(engine, "eval:a:", ingest=True), dataset_of(scopePrefix="", corpus=corpus_of()), 5)
-    assert engine.log == []
-
-
-def test_the_id_of_the_run_in_a_scope_that_nobody_wrote_is_refused():
-    told = "has the id of the run in it, and the run writes no documents"
-    with pytest.raises(ConfigError, match=told):
-        EngineRetriever(MemoryEngine(), "eval:a:{runId}:", run_id="first")
-    with pytest.raises(ConfigError, match=told):
-        evaluate(EngineRetriever(MemoryEngine()), dataset_of(scopePrefix="eval:a:{runId}:"), 5)
 
 
 def test_the_scope_and_the_constraints_of_a_question_reach_the_engine():
@@ -260,22 +270,16 @@ def test_methods_may_be_coroutines():
         ("always", True, True),
     ],
 )
-@each("ingest", [True, False])
-def test_what_was_written_is_deleted_as_far_as_it_is_to_be(cleanup, failed, deleted, ingest):
+@each(("ingest", "written"), [(True, True), (True, False), (False, True)])
+def test_what_was_written_is_deleted_as_far_as_it_is_to_be(cleanup, failed, deleted, ingest, written):
     engine = MemoryEngine(corpus_of())
     retriever = EngineRetriever(engine, "eval:a:", ingest=ingest)
-    retriever.index(corpus_of())
+    if written:
+        retriever.index(corpus_of())
     engine.log.clear()
     with collect_notes():
         clean_up(retriever, cleanup, failed=failed)
-    assert engine.log == [*([("delete", "eval:a:")] if deleted and ingest else []), ("close",)]
-
-
-@pytest.mark.parametrize("cleanup", ["on-success", "always"])
-def test_what_was_never_written_is_not_deleted(cleanup):
-    engine = MemoryEngine(corpus_of())
-    clean_up(EngineRetriever(engine, "eval:a:", ingest=True), cleanup, failed=False)
-    assert engine.log == [("close",)]
+    assert engine.log == [*([("delete", "eval:a:")] if deleted and ingest and written else []), ("close",)]
 
 
 def test_what_cannot_be_deleted_is_told_and_the_engine_closed():
@@ -430,37 +434,24 @@ def test_an_engine_inside_of_a_hybrid_is_refused(inner):
         HybridRetriever((BM25Retriever(), inner(MemoryEngine())))
 
 
-@pytest.mark.parametrize("variable", ["ENGINE_PASSWORD", "MY_API_KEY", "PGPASSWORD", "SEARCH_TOKEN"])
-def test_what_an_engine_tells_of_the_secrets_of_the_environment_is_hidden(monkeypatch, tmp_path, variable):
+@pytest.mark.parametrize(
+    ("variable", "told"),
+    [
+        *((name, "***") for name in ("ENGINE_PASSWORD", "MY_API_KEY", "PGPASSWORD", "SEARCH_TOKEN")),
+        *((name, "correct horse") for name in ("PWD", "SORT_ORDER")),
+    ],
+)
+def test_what_an_engine_tells_of_the_secrets_of_the_environment_is_hidden(monkeypatch, tmp_path, variable, told):
     class Refused(MemoryEngine):
         def retrieve(self, query, top_k, scope):
             raise RuntimeError(f"cannot log in with {os.environ[variable].strip()}")
 
     monkeypatch.setenv(variable, "correct horse\n")
     result = evaluate(EngineRetriever(Refused()), dataset_of(), 5)
-    assert "cannot log in with ***" in result.failures["q1"][0].message
+    assert f"cannot log in with {told}" in result.failures["q1"][0].message
     folder = result.save(root=tmp_path)
     kept = [(folder / name).read_text() for name in ("report.json", "summary.md")]
-    assert not any("horse" in text for text in kept)
-
-
-def test_what_is_no_secret_of_the_environment_is_shown(monkeypatch):
-    class Refused(MemoryEngine):
-        def retrieve(self, query, top_k, scope):
-            raise RuntimeError(f"nothing in {os.environ['PWD']} for {os.environ['SORT_ORDER']}")
-
-    monkeypatch.setenv("PWD", "/srv/correct")
-    monkeypatch.setenv("SORT_ORDER", "ascending")
-    result = evaluate(EngineRetriever(Refused()), dataset_of(), 5)
-    assert "nothing in /srv/correct for ascending" in result.failures["q1"][0].message
-
-
-@pytest.mark.parametrize("abilities", [5, "no ingest, no delete"])
-def test_abilities_that_are_no_list_are_refused(abilities):
-    engine = MemoryEngine()
-    engine.abilities = abilities
-    with pytest.raises(ConfigError, match=r"abilities is .*; expected a list of names"):
-        EngineRetriever(engine, "eval:a:", ingest=True)
+    assert any("horse" in text for text in kept) == (told != "***")
 
 
 class Interrupting(MemoryEngine):

@@ -185,11 +185,6 @@ class TestAsHits:
     def test_results_may_be_any_list_or_one_mapping_and_keep_their_order(self, output, hits):
         assert as_hits(output, "f") == hits
 
-    def test_ids_of_one_mapping_are_read_up_to_k(self):
-        ids = iter(range(1000))
-        assert [hit.chunk_id for hit in as_hits({"retrieved_chunk_ids": ids}, "f", 2)] == ["0", "1"]
-        assert next(ids) == 2
-
     @each(
         ("output", "said"),
         [

@@ -21,6 +21,7 @@ from rag_evaluation_framework.testing import FixedRetriever, ReversingReranker
 from support.each import each
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
+DEEP = "abcdefghijklmnopqrstz", "ABCDEFGHIJKLMNOPQRSTz"
 CORPUS = Corpus([Document(DocumentId("letters.md"), LETTERS), Document(DocumentId("more.md"), LETTERS.upper())])
 
 
@@ -67,6 +68,8 @@ class TestFusion:
             (("", ""), {}, "", None),
             (("cab",), {}, "cab", None),
             *((("ab", "b"), {"k": k}, "", None) for k in (0, -1)),
+            # What stands deep in both rankings can come first.
+            *((DEEP, {"k": 1, "depth": depth}, wanted, None) for depth, wanted in ((21, "z"), (20, "a"))),
         ],
     )
     def test_a_result_is_worth_the_sum_of_its_reciprocal_ranks(self, rankings, parameters, wanted, scores):
@@ -136,11 +139,6 @@ class TestDepth:
         asked = [("retrieve", query, 3) for query in ("who?", "who?", "?", "!")]
         assert all(part.calls == [("index", CORPUS), *asked, ("close",)] for part in parts)
         assert HybridRetriever().depth == 100
-
-    def test_what_stands_deep_in_both_rankings_can_come_first(self):
-        first, second = "abcdefghijklmnopqrstz", "ABCDEFGHIJKLMNOPQRSTz"
-        assert texts(fused(first, second, k=1, depth=21)) == "z"
-        assert texts(fused(first, second, k=1, depth=20)) == "a"
 
     def test_the_ranking_at_k_begins_the_ranking_at_more_even_where_a_part_is_not_stable(self):
         def unstable(query, k):
@@ -317,35 +315,6 @@ class TestWhole:
 
 
 class TestParameters:
-    @each(
-        "parameters",
-        [
-            {"retrievers": ()},
-            {"retrievers": "bm25"},
-            {"retrievers": None},
-            {"retrievers": BM25Retriever()},
-            {"retrievers": {"a": BM25Retriever()}},
-            {"retrievers": [BM25Retriever]},
-            {"retrievers": ["bm25"]},
-            {"weights": (1,)},
-            {"weights": (1, 2, 3)},
-            {"weights": (0, 0)},
-            {"weights": (1, -1)},
-            {"weights": (1, float("nan"))},
-            {"weights": (1, float("inf"))},
-            {"weights": (1, True)},
-            {"weights": "ab"},
-            {"weights": 0.5},
-            {"rrf_k": -1},
-            {"rrf_k": 1.5},
-            {"depth": 0},
-            {"depth": True},
-        ],
-    )
-    def test_what_makes_no_sense_is_refused(self, parameters):
-        with pytest.raises(ConfigError):
-            HybridRetriever(**parameters)
-
     def test_two_parts_cannot_share_a_store(self):
         store = InMemoryVectorStore()
         shared = VectorRAGRetriever(vector_store=store)
@@ -362,11 +331,6 @@ class TestParameters:
         weights[:] = 0
         assert retriever == HybridRetriever(weights=(1, 3))
         assert retriever.weights == (1.0, 3.0)
-
-    def test_it_is_named_by_its_parts(self):
-        assert HybridRetriever().name == "HybridRetriever"
-        named = HybridRetriever([BM25Retriever(k1=1.2), BM25Retriever()], weights=[1, 2]).name
-        assert named == "HybridRetriever(retrievers=(BM25Retriever(k1=1.2), BM25Retriever), weights=(1.0, 2.0))"
 
 
 class TestOnTheHandbook:

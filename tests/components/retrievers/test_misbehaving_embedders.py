@@ -196,7 +196,7 @@ class TestNoDirection:
             retriever.index(CORPUS)
         assert notes == []
 
-    def test_questions_with_a_vector_of_zeros_are_counted(self):
+    def test_questions_with_a_vector_of_zeros_are_counted_or_said_once_where_they_are_asked_one_by_one(self):
         retriever, _ = indexed(GOOD)
         with collect_notes() as notes:
             retriever.prepare(["refund", "what?", "who?", "server"])
@@ -205,8 +205,6 @@ class TestNoDirection:
             "WordCounts(words=('refund', 'server', 'glacier')) returns a vector of zeros for 2 of 4 questions, the "
             "first: 'what?'. It has no direction: their results are the first chunks of the corpus"
         ]
-
-    def test_and_said_once_where_they_are_asked_one_by_one(self):
         retriever, _ = indexed(GOOD)
         with collect_notes() as notes:
             for question in ("refund", "what?", "who?"):

@@ -11,8 +11,6 @@ from rag_evaluation_framework.components import (
     HybridRetriever,
     RerankedRetriever,
 )
-from rag_evaluation_framework.contracts.registry.building import build
-from rag_evaluation_framework.contracts.registry.records import describe
 from rag_evaluation_framework.data import Hit, Retrieval, Stage
 from rag_evaluation_framework.demo import load_handbook
 from rag_evaluation_framework.errors import ConfigError, InputError
@@ -162,12 +160,6 @@ class TestForeignResults:
         with pytest.raises(InputError, match="result without text, which cannot be reranked"):
             whole.retrieve("?", 3)
 
-    def test_equal_texts_at_two_positions_are_both_kept(self, corpus):
-        chunker = rag.RecursiveCharacterChunker(chunk_size=40)
-        whole = reranked(BM25Retriever(chunker), SharedWords(), corpus=corpus)
-        found = whole.retrieve("Support answers within one day.", 2).hits
-        assert [hit.doc_id for hit in found] == ["guides/start.md", "guides/stop.md"]
-
 
 class TestReranker:
     def test_a_generator_a_tuple_and_copies_are_taken(self):
@@ -233,36 +225,6 @@ class TestWhole:
         assert calls == [(["x", "y"], 3)]
         assert [query for _, query, *_ in reranker.calls[1:]] == ["x", "y"]
         assert [texts(ranking.hits) for ranking in rankings] == ["cb", "cb"]
-
-    @pytest.mark.parametrize(
-        "parameters",
-        [
-            {"retriever": "bm25"},
-            {"retriever": BM25Retriever},
-            {"retriever": None},
-            {"reranker": "cross-encoder"},
-            {"reranker": ReversingReranker},
-            {"reranker": None},
-            {"candidates": 0},
-            {"candidates": 2.5},
-            {"candidates": True},
-        ],
-        ids=str,
-    )
-    def test_what_makes_no_sense_is_refused(self, parameters):
-        with pytest.raises(ConfigError):
-            RerankedRetriever(**{"retriever": BM25Retriever(), "reranker": ReversingReranker(), **parameters})
-
-    def test_parts_can_be_written_in_a_configuration(self):
-        part = RerankedRetriever(HybridRetriever((BM25Retriever(k1=0.9), BM25Retriever())), ReversingReranker(), 20)
-        described = {
-            "type": "reranked",
-            "retriever": {"type": "hybrid", "retrievers": ["bm25:k1=0.9", "bm25"]},
-            "reranker": "rag_evaluation_framework.testing:ReversingReranker",
-            "candidates": 20,
-        }
-        assert build("retriever", described) == part
-        assert build("retriever", describe(part)) == part
 
     def test_reranking_by_words_finds_answers_that_bm25_ranks_low(self):
         dataset = load_handbook()

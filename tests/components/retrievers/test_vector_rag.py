@@ -7,7 +7,7 @@ import rag_evaluation_framework as rag
 from rag_evaluation_framework import Corpus, Document, DocumentId, VectorRAGRetriever
 from rag_evaluation_framework.base.notes import collect_notes
 from rag_evaluation_framework.components import InMemoryVectorStore, LsaEmbedder, QdrantVectorStore, SentenceChunker
-from rag_evaluation_framework.errors import ConfigError, NotIndexed
+from rag_evaluation_framework.errors import NotIndexed
 from support.chunkers import Lines
 from support.each import each
 from support.embedders import WordCounts
@@ -167,11 +167,6 @@ def test_the_share_of_all_chunks_that_are_truncated_is_told_if_there_are_some():
 
 
 class TestParameters:
-    @pytest.mark.parametrize("batch_size", [0, -1, 1.5, True])
-    def test_a_batch_holds_at_least_one_chunk(self, batch_size):
-        with pytest.raises(ConfigError, match="at least 1"):
-            VectorRAGRetriever(batch_size=batch_size)
-
     def test_the_defaults_need_nothing(self, corpus):
         retriever = VectorRAGRetriever()
         assert retriever.embedder == LsaEmbedder()
