@@ -113,15 +113,26 @@ def test_what_only_looks_like_a_heading_is_text(block):
     assert headings(f"# A\n\n{block}\n\n# B\nx") == ["A", "B"]
 
 
-@pytest.mark.parametrize("newline", ["\n", "\r\n", "\r"])
-def test_every_line_end_of_markdown_is_one(newline):
-    text = newline.join(["Intro", "", "# One", "a\u2028b\x0cc\x85d", "", "Two", "---", "e", ""])
-    assert [c.start for c in chunked(text)] == [0, text.index("# One"), text.index("Two")]
-    assert headings(text) == ["", "One", "One > Two"]
+PATHS = ["", "One", "One > Two"]
 
 
-def test_null_characters_shift_nothing():
-    assert [c.start for c in chunked("a\0b\n# One\nc\0d\n# Two")] == [0, 4, 14]
+@each(
+    ("text", "starts", "titles"),
+    [
+        *(
+            (
+                f"Intro{end * 2}# One{end}a\u2028b\x0cc\x85d{end * 2}Two{end}---{end}e{end}",
+                [0, 5 + 2 * n, 17 + 5 * n],
+                PATHS,
+            )
+            for end, n in (("\n", 1), ("\r\n", 2), ("\r", 1))
+        ),
+        ("a\0b\n# One\nc\0d\n# Two", [0, 4, 14], ["", "One", "Two"]),  # null characters shift nothing
+    ],
+)
+def test_every_line_end_of_markdown_is_one_and_null_characters_shift_nothing(text, starts, titles):
+    assert [c.start for c in chunked(text)] == starts
+    assert headings(text) == titles
 
 
 class TestSizes:

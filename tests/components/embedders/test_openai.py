@@ -64,23 +64,19 @@ def test_the_dimension_is_asked_for_once_if_it_is_not_known(providers):
     assert len(providers.exchanges) == 2
 
 
-def test_no_text_has_no_vector(providers):
+def test_nothing_is_sent_of_no_text_an_empty_one_or_what_is_no_list(providers):
     assert OpenAIEmbedder(dimensions=3).embed([]).shape == (0, 3)
     assert OpenAIEmbedder(dimensions=3).embed_queries([]).shape == (0, 3)
+    with pytest.raises(InputError, match=r"^OpenAIEmbedder: text 1 is ''; expected a text of at least one character$"):
+        OpenAIEmbedder(batch_size=1).embed(["a", ""])
+    with pytest.raises(InputError, match=r"^OpenAIEmbedder: texts='hello'; expected a list of texts$"):
+        OpenAIEmbedder().embed("hello")
     assert providers.exchanges == []
 
 
 def test_surrogates_are_sent_as_what_they_stand_for(providers):
     OpenAIEmbedder().embed(["\ud83d\ude00 \ud800"])
     assert sent(providers)[0]["input"] == ["\U0001f600 \ufffd"]
-
-
-def test_an_empty_text_is_refused_before_anything_is_sent(providers):
-    with pytest.raises(InputError, match=r"^OpenAIEmbedder: text 1 is ''; expected a text of at least one character$"):
-        OpenAIEmbedder(batch_size=1).embed(["a", ""])
-    with pytest.raises(InputError, match=r"^OpenAIEmbedder: texts='hello'; expected a list of texts$"):
-        OpenAIEmbedder().embed("hello")
-    assert providers.exchanges == []
 
 
 def test_what_is_all_kept_needs_no_key(monkeypatch, tmp_path):

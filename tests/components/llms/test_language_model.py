@@ -105,20 +105,17 @@ def asked(providers, kind):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_text_is_answered_and_its_tokens_are_counted(model_of, providers, kind):
-    completion = model_of(kind).text(MESSAGES)
+def test_a_text_is_answered_a_form_filled_in_and_their_tokens_are_counted(model_of, providers, kind):
+    model = model_of(kind)
+    completion = model.text(MESSAGES)
     assert completion.value == "The server restarts at night."
     assert (completion.input_tokens, completion.output_tokens) == (18, 6)
     assert len(asked(providers, kind)) == 1
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_form_is_filled_in(model_of, kind):
-    completion = model_of(kind).form(MESSAGES, Question)
-    assert isinstance(completion.value, Question)
-    assert completion.value.question.startswith("What is said about ")
-    assert all(quote.text in TEXT for quote in completion.value.quotes)
-    assert completion.value.quotes
+    form = model.form(MESSAGES, Question).value
+    assert isinstance(form, Question)
+    assert form.question.startswith("What is said about ")
+    assert form.quotes
+    assert all(quote.text in TEXT for quote in form.quotes)
 
 
 @pytest.mark.parametrize("form", [dict, "Question", None, list[Question], BaseModel, Question(question="?", quotes=[])])

@@ -134,9 +134,12 @@ class TestRanking:
         for k in (2, 4):
             assert [hit.doc_id for hit in retriever.retrieve("server", k).hits] == list("dbca")[:k]
 
-    def test_every_mark_is_part_of_its_word(self):
+    def test_every_mark_is_part_of_its_word_and_many_are_normalised_as_unicode_streams_them(self):
         marks = [mark for mark in map(chr, range(0x300, 0x10000)) if category(mark).startswith("M")]
         assert [mark for mark in marks if len(words(f"x{mark}y", None)) != 1] == []
+        usual = "e" + "\u0301\u0327" * 15
+        assert words(usual, None) == [normalize("NFC", usual)]
+        assert [len(word) for word in words("e" + "\u0301\u0327" * 50_000, None)] == [100_001 + 100_000 // 30 - 1]
 
 
 class TestLanguage:
@@ -152,11 +155,6 @@ class TestLanguage:
         path = shared / "data/harness_samples/seed004-help-center-mini.json"
         result = rag.evaluate(BM25Retriever(), rag.load_dataset(path, rag.DOCUMENT))
         assert result.metrics["recall@10"] == 1.0
-
-    def test_marks_in_a_row_are_normalised_as_unicode_streams_them(self):
-        usual = "e" + "\u0301\u0327" * 15
-        assert words(usual, None) == [normalize("NFC", usual)]
-        assert [len(word) for word in words("e" + "\u0301\u0327" * 50_000, None)] == [100_001 + 100_000 // 30 - 1]
 
 
 def test_a_search_gives_whole_hits_and_its_time():

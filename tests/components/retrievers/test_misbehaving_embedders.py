@@ -6,9 +6,17 @@ from functools import partial
 import numpy as np
 import pytest
 
-from rag_evaluation_framework import Corpus, Document, DocumentId, Embedder, SemanticChunker, VectorRAGRetriever
+from rag_evaluation_framework import (
+    Corpus,
+    Document,
+    DocumentId,
+    Embedder,
+    RecursiveCharacterChunker,
+    SemanticChunker,
+    VectorRAGRetriever,
+)
 from rag_evaluation_framework.base.notes import collect_notes
-from rag_evaluation_framework.components import CachedEmbedder
+from rag_evaluation_framework.components import CachedEmbedder, LsaEmbedder
 from rag_evaluation_framework.components.embedders import EmbeddingCache, FunctionEmbedder
 from rag_evaluation_framework.errors import InputError, NotIndexed
 from support.chunkers import Lines
@@ -162,39 +170,35 @@ def test_flags_of_truncation_are_true_or_false_and_one_per_text(flags):
         indexed(Wrong(truncated=lambda _: flags))
 
 
+ZEROS = (
+    "Wrong returns a vector of zeros for 1 of 5 texts, the first: 'zzz'. It has no direction: such chunks are found in "
+    "the order of the corpus, behind those that are alike the question"
+)
+SAME = "{} returns the same vector for all {} texts: they are found in the order of the corpus, whatever the question"
+THREE = Corpus([Document(DocumentId("a.md"), "a b\nc d\ne f")])
+WHOLE = RecursiveCharacterChunker(chunk_size=800)
+
+
 class TestNoDirection:
-    def test_texts_with_a_vector_of_zeros_are_counted(self):
-        _, notes = indexed(Wrong())
-        assert notes == [
-            "Wrong returns a vector of zeros for 1 of 5 texts, the first: 'zzz'. It has no direction: such chunks are "
-            "found in the order of the corpus, behind those that are alike the question"
-        ]
+    @each(
+        ("chunker", "embedder", "corpus", "said"),
+        [
+            (Lines(), Wrong(), CORPUS, [ZEROS]),
+            (Lines(), Wrong(lambda texts: np.full((len(texts), 3), 0.5)), CORPUS, [SAME.format("Wrong", 5)]),
+            (Lines(), LsaEmbedder(), THREE, [SAME.format("LsaEmbedder", 3)]),
+            (WHOLE, Wrong(lambda texts: np.ones((len(texts), 3))), CORPUS, []),  # a single text is like itself
+        ],
+    )
+    def test_vectors_of_zeros_and_one_vector_for_all_texts_are_told(self, chunker, embedder, corpus, said):
+        with collect_notes() as notes:
+            VectorRAGRetriever(chunker=chunker, embedder=embedder).index(corpus)
+        assert notes == said
 
     def test_all_of_them_are_an_error(self):
         with pytest.raises(
             InputError, match=r"nothing returns a vector of zeros for all 5 texts.*nothing can be found"
         ):
             indexed(FunctionEmbedder(nothing))
-
-    def test_one_vector_for_all_texts_is_told(self):
-        _, notes = indexed(Wrong(lambda texts: np.ones((len(texts), 3)) * 0.5))
-        (said,) = notes
-        assert said.startswith("Wrong returns the same vector for all 5 texts")
-
-    def test_lsa_of_a_corpus_that_has_one_dimension_is_told(self):
-        texts = ["a b", "c d", "e f"]
-        corpus = Corpus([Document(DocumentId("a.md"), "\n".join(texts))])
-        retriever = VectorRAGRetriever(chunker=Lines())
-        with collect_notes() as notes:
-            retriever.index(corpus)
-        (said,) = notes
-        assert said.startswith(f"LsaEmbedder returns the same vector for all {len(texts)} texts")
-
-    def test_a_single_text_is_like_itself(self):
-        retriever = VectorRAGRetriever(embedder=Wrong(lambda texts: np.ones((len(texts), 3))))
-        with collect_notes() as notes:
-            retriever.index(CORPUS)
-        assert notes == []
 
     def test_questions_with_a_vector_of_zeros_are_counted_or_said_once_where_they_are_asked_one_by_one(self):
         retriever, _ = indexed(GOOD)
