@@ -123,9 +123,12 @@ class TestUnusableVectors:
             chunker.chunk_with_positions(sentences)
 
 
-@pytest.mark.parametrize("kind", [np.float16, np.float64, np.int8, np.int64, np.bool_, object])
-def test_other_numbers_are_taken_as_they_are(kind):
-    retriever, notes = indexed(Wrong(lambda texts: GOOD.embed(texts).astype(kind)))
+@pytest.mark.parametrize("kind", [np.float16, np.float64, np.int8, np.int64, np.bool_, object, list])
+def test_other_numbers_and_lists_of_them_are_taken_as_they_are(kind):
+    def vectors(texts):
+        return GOOD.embed(texts).tolist() if kind is list else GOOD.embed(texts).astype(kind)
+
+    retriever, notes = indexed(Wrong(vectors))
     assert [hit.text for hit in retriever.retrieve("glacier", 1).hits] == ["glacier"]
     assert len(notes) == 1
 

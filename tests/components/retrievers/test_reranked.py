@@ -162,24 +162,22 @@ class TestForeignResults:
 
 
 class TestReranker:
-    def test_a_generator_a_tuple_and_copies_are_taken(self):
-        for function in (
-            lambda chunks: (chunk for chunk in reversed(chunks)),
-            lambda chunks: tuple(reversed(chunks)),
-            lambda chunks: [PositionAwareChunk("other", c.content, c.doc_id, c.start, c.end) for c in chunks[::-1]],
-        ):
-            assert texts(reranked(reranker=Answering(function), candidates=3).retrieve("?", 2).hits) == "cb"
-
-    def test_one_that_sorts_its_list_in_place_does_no_harm(self):
+    def test_a_generator_a_tuple_and_copies_are_taken_and_sorting_in_place_does_no_harm(self):
         def in_place(chunks):
             chunks.sort(key=lambda chunk: -chunk.start)
             result = list(chunks)
             chunks.clear()
             return result
 
-        found = reranked(reranker=Answering(in_place), candidates=3).retrieve("?", 3)
-        assert texts(found.hits) == "cba"
-        assert texts(found.stages[0].hits) == "abc"
+        for function in (
+            lambda chunks: (chunk for chunk in reversed(chunks)),
+            lambda chunks: tuple(reversed(chunks)),
+            lambda chunks: [PositionAwareChunk("other", c.content, c.doc_id, c.start, c.end) for c in chunks[::-1]],
+            in_place,
+        ):
+            found = reranked(reranker=Answering(function), candidates=3).retrieve("?", 2)
+            assert texts(found.hits) == "cb"
+            assert texts(found.stages[0].hits) == "abc"
 
     def test_one_that_is_a_coroutine_is_awaited(self):
         class Later(ReversingReranker):
