@@ -200,21 +200,6 @@ def test_a_question_may_be_a_text_and_what_is_no_utf8_is_sent_all_the_same(model
     assert message["content"].startswith("Refunds take five")
 
 
-def test_scripts_answer_in_order_and_get_what_was_asked(waits):
-    seen = []
-
-    def script(request):
-        seen.append((request.provider, request.messages[-1][0]))
-        return RIGHT
-
-    with LoopbackProviders(script) as providers:
-        for kind in ("OpenAI", "Anthropic"):
-            with client_of(kind, providers.url) as client:
-                given = AnthropicClient(client=client) if kind == "Anthropic" else client
-                assert LanguageModel(given, "m").form(MESSAGES, Question).value == Question(**RIGHT)
-    assert seen == [("openai", "user"), ("anthropic", "user")]
-
-
 # --- what goes wrong --------------------------------------------------------------------------------------------------
 
 FAULTS = {

@@ -154,9 +154,9 @@ def test_a_date_says_until_when_to_wait(providers, waits):
     ids=["seconds", "an exponent", "infinity", "a date"],
 )
 def test_who_asks_to_wait_for_long_is_not_waited_for_and_the_next_call_tried_as_often_as_any(providers, waits, asked):
-    providers.fault(ROUTE, status=429, headers={"Retry-After": asked}, times=None)
+    providers.fault(ROUTE, status=503, headers={"Retry-After": asked}, times=None)
     call = asking(2)
-    with pytest.raises(ProviderUnavailable, match=r"status 429: .*; it asks to wait (\d+|inf) seconds$") as failed:
+    with pytest.raises(ProviderUnavailable, match=r"status 503: .*; it asks to wait (\d+|inf) seconds$") as failed:
         call()
     assert (failed.value.attempts, providers.counts()[ROUTE], waits) == (1, 1, [])
     providers.clear_faults()
