@@ -269,10 +269,10 @@ class TestWhole:
             def close(self):
                 raise OSError("stuck")
 
-        last = of("a")
+        first, last = of("a"), of("b")
         with pytest.raises(OSError, match="stuck"):
-            HybridRetriever([Stuck(), last]).close()
-        assert last.calls == [("close",)]
+            HybridRetriever([first, Stuck(), last]).close()
+        assert first.calls == last.calls == [("close",)]
 
     def test_chunks_are_those_of_all_parts_each_place_once_unless_a_part_cannot_list_its_own(self, corpus):
         small, large = rag.RecursiveCharacterChunker(30), rag.RecursiveCharacterChunker(60)
