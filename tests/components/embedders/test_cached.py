@@ -238,11 +238,6 @@ class TestParameters:
         assert build("embedder", "cached:embedder=sentence-transformer") == built
 
 
-def test_a_cache_of_a_cache_is_refused(tmp_path):
-    with pytest.raises(ConfigError, match="is cached already; pass the embedder itself"):
-        CachedEmbedder(CachedEmbedder(Counting(), tmp_path), tmp_path)
-
-
 def test_of_a_model_that_is_not_there_it_is_not_known_what_its_vectors_depend_on():
     assert identity_of(Absent()) is None
     assert SEEN == [["its weights"]]

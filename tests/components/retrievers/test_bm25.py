@@ -1,4 +1,3 @@
-import math
 import sys
 from unicodedata import category, normalize
 
@@ -102,13 +101,6 @@ def test_what_a_question_finds(given, parameters, question, found):
 
 
 class TestRanking:
-    def test_scores_are_those_of_the_formula(self):
-        # Lucene's variant: idf = ln(1 + (N - n + 0.5) / (n + 0.5)), tf / (tf + k1 (1 - b + b length / mean length))
-        retriever = lines("server servers agent", "agent", "login page", k1=1.2, b=0.5)
-        (hit,) = retriever.retrieve("server", 5).hits
-        idf = math.log(1 + (3 - 1 + 0.5) / (1 + 0.5))
-        assert hit.score == pytest.approx(idf * 2 / (2 + 1.2 * (0.5 + 0.5 * 3 / 2)), rel=1e-5)
-
     @pytest.mark.parametrize(("k1", "b"), [(1.5, 0.75), (1.2, 0.4), (0, 0), (2, 1)])
     def test_scores_are_those_of_bm25s(self, k1, b):
         handbook = load_handbook()

@@ -179,10 +179,18 @@ def test_an_id_is_made_for_each_run_where_none_is_given():
     assert replace(both[0]) == both[0]
 
 
-def test_a_question_may_ask_for_all_documents():
-    engine = MemoryEngine([*corpus_of(), *corpus_of("docs:")])
-    result = evaluate(EngineRetriever(engine, "eval:a:"), dataset_of("docs:", scopePrefix=""), 5, budgets=[])
-    assert {scope for kind, scope in engine.log if kind == "retrieve"} == {""}
+@each(
+    ("dataset", "scope"),
+    [
+        (dataset_of("docs:", scopePrefix=""), ""),
+        (Dataset([DocumentLevelGroundTruth(Query("q1", "Refunds?"), [DocumentId("eval:a:1")])], DOCUMENT), "eval:a:"),
+    ],
+)
+def test_a_question_may_ask_for_all_documents_and_without_a_scope_is_asked_in_that_of_the_run(dataset, scope):
+    engine = MemoryEngine([*neighbours(), *corpus_of(), *corpus_of("docs:")])
+    result = evaluate(EngineRetriever(engine, "eval:a:"), dataset, 5, budgets=[])
+    assert {*engine.log} == {("retrieve", scope)}
+    assert all(hit.doc_id.startswith(scope) for query in result.queries for hit in query.hits)
     assert result.metrics["recall@5"] == 1.0
 
 
@@ -194,14 +202,6 @@ def test_the_scope_and_the_constraints_of_a_question_reach_the_engine():
     result = evaluate(EngineRetriever(engine, "eval:a:"), dataset_of(**kept), 5, budgets=[])
     assert ("retrieve", "eval:a:4") in engine.log
     assert [[hit.doc_id for hit in query.hits] for query in result.queries] == [["eval:a:4"], []]
-
-
-def test_a_question_without_a_scope_is_asked_in_that_of_the_run():
-    truth = [DocumentLevelGroundTruth(Query("q1", "Refunds?"), [DocumentId("eval:a:1")])]
-    engine = MemoryEngine([*neighbours(), *corpus_of()])
-    result = evaluate(EngineRetriever(engine, "eval:a:"), Dataset(truth, DOCUMENT), 5, budgets=[])
-    assert engine.log == [("retrieve", "eval:a:")]
-    assert [hit.doc_id for hit in result.queries[0].hits] == ["eval:a:1"]
 
 
 def test_a_key_that_an_engine_holds_is_in_nothing_that_is_kept(tmp_path):
