@@ -21,6 +21,7 @@ from rag_evaluation_framework.base.notes import collect_notes
 from rag_evaluation_framework.datasets.load import questions_of
 from rag_evaluation_framework.errors import DatasetError
 from rag_evaluation_framework.labels import check_quotes
+from support.each import each
 
 FIVE = "Über Größe sagt er: fünf Meter."
 SECOND = "Zweite Zeile."
@@ -196,19 +197,14 @@ def test_of_sheets_without_the_columns_all_are_named(tmp_path):
         check_quotes(tmp_path / "q.xlsx", CORPUS)
 
 
-def test_what_a_data_frame_lacks_is_blank():
-    frame = pd.DataFrame({"id": [1, 2], "Frage": ["Was?", "Wer?"], "Zitat": [SECOND, None], "n": [1.5, float("nan")]})
-    frame["m"] = pd.array([None, 2], dtype="Int64")
+def test_what_a_data_frame_lacks_is_blank_and_whole_numbers_are_as_people_wrote_them():
+    frame = pd.DataFrame({"id": [1, None], "Frage": ["Was?", "Wer?"], "Zitat": [SECOND, None], "n": [1.5, None]})
+    frame["w"], frame["m"] = [2.0, float("nan")], pd.array([None, 2], dtype="Int64")
     with collect_notes():
         dataset = questions_of(frame, CORPUS, TOKEN)
-    assert [(query.id, query.metadata) for query in dataset.queries] == [("1", {"n": "1.5"}), ("2", {"m": "2"})]
+    assert dataset.queries[0].id == "1"
+    assert [query.metadata for query in dataset.queries] == [{"n": "1.5", "w": "2"}, {"m": "2"}]
     assert quotes(dataset) == [[SECOND], []]
-
-
-def test_whole_numbers_of_a_data_frame_are_as_people_wrote_them():
-    frame = pd.DataFrame({"id": [1, None], "question": ["Was?", "Wer?"], "quote": [SECOND, FIVE], "n": [2.0, None]})
-    dataset = questions_of(frame, CORPUS, TOKEN)
-    assert (dataset.queries[0].id, dataset.queries[0].metadata, dataset.queries[1].metadata) == ("1", {"n": "2"}, {})
 
 
 def test_rows_without_a_question_are_quotes_of_the_question_above(tmp_path):
@@ -240,17 +236,17 @@ class Broken:
         raise RuntimeError("no records")
 
 
-def test_objects_that_cannot_be_read_are_refused():
-    with pytest.raises(DatasetError, match="cannot be read as questions: RuntimeError: no records"):
-        questions_of(Broken(), CORPUS, TOKEN)
-    with pytest.raises(DatasetError, match="expected names for question, quote, document, id"):
-        questions_of([{"a": "b"}], CORPUS, TOKEN, columns={"question": 5})
-
-
-def test_text_in_place_of_questions_is_refused():
-    for given in ([], ["Was?"], [["Was?", "x"]], "q", 5, {"a": 1}):
-        with pytest.raises(DatasetError):
-            questions_of(given, CORPUS, TOKEN)
+@each(
+    ("given", "columns", "said"),
+    [
+        (Broken(), None, "cannot be read as questions: RuntimeError: no records"),
+        ([{"a": "b"}], {"question": 5}, "expected names for question, quote, document, id"),
+        *((given, None, "expected|holds no questions") for given in ([], ["Was?"], [["Was?", "x"]], "q", 5, {"a": 1})),
+    ],
+)
+def test_what_cannot_be_read_as_questions_is_refused(given, columns, said):
+    with pytest.raises(DatasetError, match=said):
+        questions_of(given, CORPUS, TOKEN, columns=columns)
 
 
 def test_the_table_with_suggestions_has_a_row_for_each_quote_and_is_read_without_being_told_columns(tmp_path):

@@ -165,24 +165,16 @@ class TestRecursive:
         restated = [trimmed(text, place) for place in cut(text, size, overlap, behind=False, whole=False)]
         assert restated == references["recursive", size, overlap][name]
 
-    def test_our_chunks_are_about_as_many_and_as_long(self, texts, references, name, size, overlap):
-        text, wanted, found = (
-            texts[name],
-            references["recursive", size, overlap][name],
-            ours(size, overlap, texts[name]),
-        )
-        assert abs(len(found) - len(wanted)) <= max(1, 0.02 * len(wanted))
-        lengths = [mean(COUNT(text[a:b]) for a, b in chunks) for chunks in (wanted, found)]
-        assert 1 <= lengths[1] / lengths[0] < 1.04
-
-    def test_our_chunks_fill_the_size_and_never_exceed_it(self, texts, name, size, overlap):
-        text = texts[name]
-        assert 0.98 * size < max(COUNT(text[a:b]) for a, b in ours(size, overlap, text)) <= size
-
-    def test_boundaries_are_shared_as_far_as_the_rules_agree(self, texts, references, name, size, overlap):
+    def test_our_chunks_fill_the_size_and_are_about_as_many_and_as_long_with_boundaries_that_are_shared(
+        self, texts, references, name, size, overlap
+    ):
         text, wanted = texts[name], references["recursive", size, overlap][name]
-        least = SHARED_BOUNDARIES[size, overlap][CORPORA.index(name)]
-        assert share(text, wanted, ours(size, overlap, text)) >= least
+        found = ours(size, overlap, text)
+        assert abs(len(found) - len(wanted)) <= max(1, 0.02 * len(wanted))
+        counts, reference_counts = ([COUNT(text[a:b]) for a, b in chunks] for chunks in (found, wanted))
+        assert 1 <= mean(counts) / mean(reference_counts) < 1.04
+        assert 0.98 * size < max(counts) <= size
+        assert share(text, wanted, found) >= SHARED_BOUNDARIES[size, overlap][CORPORA.index(name)]
 
     def test_set_as_the_reference_so_many_chunks_are_the_same(self, texts, references, name, size, overlap):
         text, wanted = texts[name], references["recursive", size, overlap][name]
@@ -193,16 +185,11 @@ class TestRecursive:
 
 @pytest.mark.parametrize("size", [200, 400])
 @pytest.mark.parametrize("name", CORPORA)
-def test_set_as_the_reference_only_the_second_rule_is_different(texts, name, size):
-    text = texts[name]
-    assert cut(text, size, 0, behind=False, whole=True) == ours(size, 0, text, "start")
-
-
-@pytest.mark.parametrize("size", [200, 400])
-@pytest.mark.parametrize("name", CORPORA)
-def test_the_two_rules_are_the_whole_difference(texts, name, size):
-    text = texts[name]
-    assert cut(text, size, 0, behind=True, whole=True) == ours(size, 0, text)
+@pytest.mark.parametrize(("behind", "separator_at"), [(False, "start"), (True, "end")])
+def test_the_two_rules_are_the_whole_difference_and_set_as_the_reference_the_second(
+    texts, name, size, behind, separator_at
+):
+    assert cut(texts[name], size, 0, behind=behind, whole=True) == ours(size, 0, texts[name], separator_at)
 
 
 def test_each_rule_has_its_own_effect(texts, references):

@@ -8,14 +8,11 @@ from rag_evaluation_framework import (
     Corpus,
     Document,
     DocumentId,
-    RecursiveCharacterChunker,
     VectorRAGRetriever,
 )
-from rag_evaluation_framework.components import SentenceChunker
 from rag_evaluation_framework.components.chunkers import ChunkerPositionAdapter, FunctionChunker, position_aware
 from rag_evaluation_framework.components.retrievers import chunk_corpus
 from rag_evaluation_framework.contracts.registry.records import describe
-from rag_evaluation_framework.errors import ConfigError, InputError
 from rag_evaluation_framework.testing import ChunkerConformance
 
 CORPUS = Corpus([Document(DocumentId("a.md"), "One. Two.\n\nThree.")])
@@ -65,50 +62,6 @@ def test_a_function_is_a_chunker_wherever_one_is_taken(given):
     ):
         assert [(chunk.content, chunk.start) for chunk in chunk_corpus(CORPUS, chunker)] == expected
     assert BM25Retriever(chunker=given) == BM25Retriever(chunker=FunctionChunker(given))
-
-
-@pytest.mark.parametrize(
-    ("returned", "said"),
-    [
-        ("One. Two.", "'One. Two.'"),
-        (None, "None"),
-        ([1, 2], r"\[1, 2\]"),
-        ({"a": "b"}, r"\{'a': 'b'\}"),
-        ({"a"}, r"\{'a'\}"),
-        ([("One.", 0, 4)], r"\[\('One.', 0, 4\)\]"),
-    ],
-)
-def test_what_is_not_a_list_of_texts_is_refused_with_the_name_of_the_function(returned, said):
-    def cut(text):
-        return returned
-
-    message = rf"the chunker function .*<locals>\.cut returned {said}; expected a list of texts, in reading order"
-    with pytest.raises(InputError, match=message):
-        chunk_corpus(CORPUS, cut)
-
-
-@pytest.mark.parametrize(
-    "enter",
-    [
-        lambda given: BM25Retriever(chunker=given),
-        lambda given: VectorRAGRetriever(chunker=given),
-        lambda given: chunk_corpus(CORPUS, given),
-        ChunkerPositionAdapter,
-        position_aware,
-    ],
-    ids=["bm25", "vectors", "chunk_corpus", "adapter", "position_aware"],
-)
-def test_a_class_and_what_is_neither_are_refused(enter):
-    for kind in (RecursiveCharacterChunker, SentenceChunker):
-        with pytest.raises(
-            ConfigError, match=rf"chunker={kind.__name__} is a class; .* instance, {kind.__name__}\(...\)"
-        ):
-            enter(kind)
-    for given in ("sentence", 5, None):
-        with pytest.raises(
-            ConfigError, match=r"chunker=.*; expected a Chunker, or a function \(text\) -> list of texts"
-        ):
-            enter(given)
 
 
 def test_errors_of_the_function_come_through():

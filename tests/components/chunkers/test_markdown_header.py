@@ -113,33 +113,39 @@ def test_what_only_looks_like_a_heading_is_text(block):
     assert headings(f"# A\n\n{block}\n\n# B\nx") == ["A", "B"]
 
 
-@pytest.mark.parametrize("newline", ["\n", "\r\n", "\r"])
-def test_every_line_end_of_markdown_is_one(newline):
-    text = newline.join(["Intro", "", "# One", "a\u2028b\x0cc\x85d", "", "Two", "---", "e", ""])
-    assert [c.start for c in chunked(text)] == [0, text.index("# One"), text.index("Two")]
-    assert headings(text) == ["", "One", "One > Two"]
+PATHS = ["", "One", "One > Two"]
 
 
-def test_null_characters_shift_nothing():
-    assert [c.start for c in chunked("a\0b\n# One\nc\0d\n# Two")] == [0, 4, 14]
+@each(
+    ("text", "starts", "titles"),
+    [
+        *(
+            (
+                f"Intro{end * 2}# One{end}a\u2028b\x0cc\x85d{end * 2}Two{end}---{end}e{end}",
+                [0, 5 + 2 * n, 17 + 5 * n],
+                PATHS,
+            )
+            for end, n in (("\n", 1), ("\r\n", 2), ("\r", 1))
+        ),
+        ("a\0b\n# One\nc\0d\n# Two", [0, 4, 14], ["", "One", "Two"]),  # null characters shift nothing
+    ],
+)
+def test_every_line_end_of_markdown_is_one_and_null_characters_shift_nothing(text, starts, titles):
+    assert [c.start for c in chunked(text)] == starts
+    assert headings(text) == titles
 
 
 class TestSizes:
     TEXT = "# A\n\n" + "One two three four. " * 30 + "\n\n## B\n\nShort.\n"
 
-    def test_a_long_section_is_cut_as_the_recursive_chunker_does(self):
+    def test_a_long_section_is_cut_as_the_recursive_chunker_does_and_no_chunk_reaches_into_the_next(self):
         first = self.TEXT[: self.TEXT.index("## B")]
         parts = RecursiveCharacterChunker(100, 30).chunk(first)
         assert len(parts) > 5
-        assert [content for content, *_ in sections(self.TEXT, chunk_size=100, overlap=30)] == [
-            *parts,
-            "## B\n\nShort.\n",
+        assert sections(self.TEXT, chunk_size=100, overlap=30) == [
+            *((part, "A", 1) for part in parts),
+            ("## B\n\nShort.\n", "A > B", 2),
         ]
-        assert headings(self.TEXT, chunk_size=100, overlap=30) == ["A"] * len(parts) + ["A > B"]
-
-    def test_no_chunk_reaches_into_the_next_section(self):
-        for before, after in itertools.pairwise(chunked(self.TEXT, chunk_size=100, overlap=30)):
-            assert before.metadata == after.metadata or before.end == after.start
 
     def test_the_metadata_of_one_chunk_cannot_change_that_of_another(self):
         chunks = chunked(self.TEXT, chunk_size=100)

@@ -22,7 +22,6 @@ from rag_evaluation_framework import (
 )
 from rag_evaluation_framework.components.chunkers import function, position_aware
 from rag_evaluation_framework.data import Chunk
-from rag_evaluation_framework.errors import InputError
 from support.each import each
 from support.examples import examples
 from support.linear import assert_linear
@@ -65,14 +64,17 @@ def starts(chunker, text):
 
 
 class TestContract:
-    def test_chunk_is_all_that_a_chunker_needs(self):
+    def test_chunk_or_chunk_with_positions_is_all_that_a_chunker_needs(self):
         with pytest.raises(TypeError, match="abstract"):
             Chunker()
         with pytest.raises(TypeError, match="chunk_with_positions"):
             PositionAwareChunker()
-        assert Windows(2, 2).chunk("abcd") == ["ab", "cd"]
+        for bases in ((Chunker, PositionAwareChunker), (PositionAwareChunker, Chunker)):
+            with pytest.raises(TypeError, match=r"abstract method '?chunk_with_positions'?"):
+                type("Both", bases, {"chunk": lambda self, text: [text]})()
+        assert Windows(2, 2).chunk("abcd") == ChunkerPositionAdapter(Windows(2, 2)).chunk("abcd") == ["ab", "cd"]
 
-    def test_a_chunker_is_called_by_its_class_and_changed_parameters(self):
+    def test_a_chunker_is_called_by_its_class_and_changed_parameters_and_the_adapter_by_what_it_wraps(self):
         @dataclass(frozen=True)
         class Sized(Chunker):
             size: int = 5
@@ -80,21 +82,16 @@ class TestContract:
             def chunk(self, text):
                 return [text]
 
-        assert Fixed().name == "Fixed"
-        assert (Sized().name, Sized(7).name) == ("Sized", "Sized(size=7)")
+        for chunker, name in ((Fixed(), "Fixed"), (Sized(), "Sized"), (Sized(7), "Sized(size=7)")):
+            assert (chunker.name, ChunkerPositionAdapter(chunker).name) == (name, f"PositionAdapter({name})")
 
-    def test_the_adapter_names_what_it_wraps(self):
-        assert ChunkerPositionAdapter(Fixed()).name == "PositionAdapter(Fixed)"
-        assert ChunkerPositionAdapter(Windows(4, 2)).name == "PositionAdapter(Windows(size=4, step=2))"
-
-    def test_a_chunker_that_knows_positions_is_not_wrapped(self):
-        chunker = RecursiveCharacterChunker()
-        assert position_aware(chunker) is chunker
-
-    def test_a_chunker_that_does_not_is_wrapped(self):
+    def test_only_a_chunker_that_does_not_know_positions_is_wrapped(self):
         wrapped = position_aware(Fixed("a"))
         assert isinstance(wrapped, ChunkerPositionAdapter)
-        assert position_aware(wrapped) is wrapped
+        assert not isinstance(wrapped.chunker, PositionAwareChunker)
+        for chunker in (wrapped, RecursiveCharacterChunker()):
+            assert position_aware(chunker) is chunker
+            assert isinstance(chunker, Chunker)
 
     @pytest.mark.parametrize("bases", [(Chunker, PositionAwareChunker), (PositionAwareChunker, Chunker)])
     @pytest.mark.parametrize("has_chunk", [True, False])
@@ -119,36 +116,6 @@ class TestContract:
             assert [chunk.content for chunk in retriever.chunks()] == [document.content for document in corpus]
         if not has_chunk:
             assert chunker.chunk("ab") == ["ab"]
-
-    @pytest.mark.parametrize("bases", [(Chunker, PositionAwareChunker), (PositionAwareChunker, Chunker)])
-    def test_a_chunker_of_both_kinds_needs_positions(self, bases):
-        with pytest.raises(TypeError, match=r"abstract method '?chunk_with_positions'?"):
-            type("Both", bases, {"chunk": lambda self, text: [text]})()
-
-    def test_a_chunker_that_knows_positions_serves_where_one_without_is_asked_for(self):
-        class Whole(PositionAwareChunker):
-            def chunk_with_positions(self, document):
-                return [PositionAwareChunk.of(document, 0, len(document.content))]
-
-        assert isinstance(Whole(), Chunker)
-        assert not isinstance(Fixed(), PositionAwareChunker)
-
-    def test_the_chunks_are_whole(self):
-        (chunk,) = adapted(Fixed("two"), "one two")
-        assert chunk == PositionAwareChunk(generate_pa_chunk_id("two"), "two", DocumentId("a.md"), 4, 7)
-
-    def test_chunk_returns_the_texts(self):
-        assert ChunkerPositionAdapter(Windows(2, 2)).chunk("abcd") == ["ab", "cd"]
-
-
-@pytest.mark.parametrize("returned", [None, "one text", 5, [b"bytes"], [None]])
-def test_what_is_not_a_list_of_texts_is_refused_by_name(returned):
-    class Wrong(Chunker):
-        def chunk(self, text):
-            return returned
-
-    with pytest.raises(InputError, match=r"^Wrong\.chunk returned .*; expected a list of texts, in reading order$"):
-        adapted(Wrong(), "one text")
 
 
 @each(
@@ -188,9 +155,6 @@ def test_a_skipped_chunk_does_not_disturb_the_others(chunks, text, wanted):
 
 
 class TestSequence:
-    def test_no_windows_have_no_places(self):
-        assert places(Windows(2, 2), "") == []
-
     @examples(150)
     @given(st.text("ab \n", min_size=1, max_size=80), st.integers(1, 9))
     def test_pieces_that_tile_the_text_get_their_places_back(self, text, size):
@@ -221,23 +185,24 @@ class TestOverlap:
             assert {position for start, end in found for position in range(start, end)} == set(range(len(text)))
             assert all(before[0] < after[0] for before, after in itertools.pairwise(found))
 
-    def test_the_places_are_those_where_the_windows_stood(self):
-        text = "ab ab ab ab"
-        assert starts(Windows(5, 3), text) == [0, 3, 6]
-        assert starts(Windows(8, 3), text) == [0, 3]
-        assert starts(Windows(4, 1), text) == [0, 1, 2, 3, 4, 5, 6, 7]
-        assert starts(Windows(2, 1), text) == list(range(10))
-
-    def test_windows_over_different_words_keep_their_places(self):
-        text = "The agent restarts the server and the server restarts the agent, again and again and again."
-        for size, step in ((20, 10), (30, 7), (12, 5), (25, 24)):
-            assert starts(Windows(size, step), text) == Windows(size, step).starts(text)
-
-    @pytest.mark.parametrize("repeats", [30, 100, 300])
-    def test_long_repeated_text_keeps_its_places(self, repeats):
-        # There are as many places as windows, so only one reading has them all in order.
-        text = "ab " * repeats
-        assert starts(Windows(5, 3), text) == Windows(5, 3).starts(text)
+    @each(
+        ("text", "size", "step"),
+        [
+            *(("ab ab ab ab", size, step) for size, step in ((5, 3), (8, 3), (4, 1), (2, 1))),
+            *(
+                (
+                    "The agent restarts the server and the server restarts the agent, again and again and again.",
+                    size,
+                    step,
+                )
+                for size, step in ((20, 10), (30, 7), (12, 5), (25, 24))
+            ),
+            # There are as many places as windows, so only one reading has them all in order.
+            *(("ab " * repeats, 5, 3) for repeats in (30, 100, 300)),
+        ],
+    )
+    def test_the_places_are_those_where_the_windows_stood(self, text, size, step):
+        assert starts(Windows(size, step), text) == Windows(size, step).starts(text)
 
     @pytest.mark.parametrize(("length", "size", "step"), [(2_000, 200, 100), (10_000, 200, 100)])
     def test_windows_over_one_repeated_letter_stay_in_order_and_cover_it(self, length, size, step):
@@ -253,8 +218,8 @@ class TestOverlap:
 class TestChangedText:
     def test_white_space_may_differ_and_the_text_is_that_of_the_chunker(self):
         (chunk,) = adapted(Fixed("one two three"), "Zero. one\n  two\tthree.")
-        assert (chunk.start, chunk.end, chunk.content) == (6, 21, "one two three")
-        assert chunk.id == generate_pa_chunk_id("one two three")
+        wanted = generate_pa_chunk_id("one two three")
+        assert chunk == PositionAwareChunk(wanted, "one two three", DocumentId("a.md"), 6, 21)
 
     def test_all_chunks_are_those_that_were_found_and_the_others_without_a_place(self):
         adapter = ChunkerPositionAdapter(Fixed("one", "ONE", "two", "ONE"))
@@ -272,20 +237,17 @@ class TestChangedText:
         assert "".join(text[start:end].split()) == "".join(chunk.split())
         assert places(Fixed("6 %"), text) == [(len(text) - 3, len(text) - 1)]
 
-    def test_a_chunk_that_cannot_be_found_is_skipped_with_a_warning_and_counted(self):
-        adapter = ChunkerPositionAdapter(Fixed("one", "ONE" + "x" * 60, "two"))
-        preview = "ONE" + "x" * 47
-        with pytest.warns(UserWarning, match=rf"PositionAdapter\(Fixed\).*'a\.md'.*skipped: '{preview}'") as caught:
-            chunks = adapter.chunk_with_positions(Document(DocumentId("a.md"), "one two"))
-        assert [chunk.content for chunk in chunks] == ["one", "two"]
-        assert adapter.skipped_chunks == len(caught) == 1
-
-    def test_skipped_chunks_are_counted_over_all_documents(self):
-        adapter = ChunkerPositionAdapter(Fixed("one", "two"))
-        for text in ("one", "two"):
-            with pytest.warns(UserWarning, match="skipped"):
-                adapter.chunk_with_positions(Document(DocumentId("a.md"), text))
-        adapter.chunk_with_positions(Document(DocumentId("a.md"), "one two"))
+    def test_chunks_that_cannot_be_found_are_skipped_with_a_warning_and_counted_over_all_documents(self):
+        lost = "ONE" + "x" * 60
+        adapter = ChunkerPositionAdapter(Fixed("one", lost, "two"))
+        for count in (1, 2):
+            with pytest.warns(
+                UserWarning, match=rf"PositionAdapter\(Fixed\).*'a\.md'.*skipped: '{lost[:50]}'"
+            ) as caught:
+                chunks = adapter.chunk_with_positions(Document(DocumentId("a.md"), "one two"))
+            assert [chunk.content for chunk in chunks] == ["one", "two"]
+            assert (adapter.skipped_chunks, len(caught)) == (count, 1)
+        assert len(adapter.chunk_with_positions(Document(DocumentId("a.md"), f"one {lost} two"))) == 3
         assert adapter.skipped_chunks == 2
 
 
@@ -303,17 +265,11 @@ class TestLongDocuments:
             read += view.searched.characters_read
         assert read < 100 * len(self.WORDS)
 
-    def test_chunks_with_other_white_space_are_found_near_each_other(self):
-        chunks = [" ".join(self.WORDS[start : start + 200].split()) for start in range(0, 40_000, 200)]
-        places = function._locate(self.WORDS, chunks)
-        assert [self.WORDS[start:end].split() for start, end in places] == [chunk.split() for chunk in chunks]
-        assert places == sorted(places)
-
-    def test_repeated_chunks_with_other_white_space_are_found_at_their_places(self):
-        content = "#### a\n" * 300
-        chunks = [" ".join(content[start : start + 70].split()) for start in range(0, 2_100, 70)]
-        places = function._locate(content, chunks)
-        assert places == [(start, start + 69) for start in range(0, 2_100, 70)]
+    @pytest.mark.parametrize(("content", "end", "size"), [(WORDS, 40_000, 200), ("#### a\n" * 300, 2_100, 70)])
+    def test_chunks_with_other_white_space_are_found_at_their_places(self, content, end, size):
+        cut = [(start, content[start : start + size]) for start in range(0, end, size)]
+        places = function._locate(content, [" ".join(text.split()) for _, text in cut])
+        assert places == [(at + len(text) - len(text.lstrip()), at + len(text.rstrip())) for at, text in cut]
 
     @pytest.mark.parametrize("text", ["x", "| - | - |\n", "word " * 9 + "\n"])
     def test_a_text_with_very_many_copies_is_compared_at_a_few_places(self, monkeypatch, text):
@@ -378,13 +334,16 @@ class TestPiecesInAnyOrder:
         pieces = parents + children if parents_first else children + parents
         assert self.located(text, pieces) == pieces
 
-    def test_a_document_that_is_read_twice_begins_again(self):
-        text = f"# 2023\n\n{EDITION}\n\n# 2024\n\n{EDITION}"
-        once = [(8 + start, 8 + end) for start, end in SENTENCES]
-        once += [(len(text) - 91 + start, len(text) - 91 + end) for start, end in SENTENCES]
-        assert self.located(text, once * 2) == once * 2
-
-    def test_copies_that_no_chunk_was_cut_from_are_passed_over(self):
-        text = f"{EDITION} Returns are free for a month. The end."
-        pieces = [*SENTENCES, (92 + 30, len(text))]
+    @each(
+        ("text", "pieces"),
+        [
+            # Copies that no chunk was cut from are passed over; a document that is read twice begins again.
+            (f"{EDITION} Returns are free for a month. The end.", [*SENTENCES, (92 + 30, 92 + 38)]),
+            (
+                f"# 2023\n\n{EDITION}\n\n# 2024\n\n{EDITION}",
+                [(at + start, at + end) for at in (8, 109, 8, 109) for start, end in SENTENCES],
+            ),
+        ],
+    )
+    def test_pieces_are_found_behind_other_copies_and_a_second_time(self, text, pieces):
         assert self.located(text, pieces) == pieces

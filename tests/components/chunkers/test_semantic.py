@@ -7,9 +7,6 @@ from hypothesis import strategies as st
 
 from rag_evaluation_framework import Document, DocumentId, Embedder, SemanticChunker
 from rag_evaluation_framework.components import LsaEmbedder
-from rag_evaluation_framework.contracts.registry.building import build
-from rag_evaluation_framework.contracts.registry.records import describe
-from rag_evaluation_framework.errors import ConfigError, InputError
 from rag_evaluation_framework.text.tokenizers import resolve_tokenizer
 from support.each import each
 from support.embedders import WordCounts
@@ -52,6 +49,8 @@ class Async(Subjects):
 CATS = "A cat purrs. Another cat sleeps. The cat eats. "
 DOGS = "A dog barks. Another dog runs. The dog eats. "
 SUN = "The sun rises. The sun shines. The sun sets."
+ODD = "A cat. A cat. A dog. A cat. A cat. A cat. A dog. A dog. A dog. A dog. "
+SHORT = "A cat. " + "A dog. " * 5 + "A sun. " * 5
 
 
 def numbered(count):
@@ -62,83 +61,82 @@ def cut(text, embedder=None, **parameters):
     return SemanticChunker(Subjects() if embedder is None else embedder, **parameters).chunk(text)
 
 
-def angles_with_steps(steps):
-    return Angles(tuple(np.concatenate([[0], np.cumsum(steps)])))
+def test_an_embedder_is_needed():
+    with pytest.raises(TypeError, match="embedder"):
+        SemanticChunker()
 
 
-class TestParameters:
-    def test_the_embedder_is_needed(self):
-        with pytest.raises(TypeError, match="embedder"):
-            SemanticChunker()
+@each(
+    ("text", "parameters", "chunks"),
+    [
+        # A change of subject is cut exactly there; a lower percentile finds more.
+        *((CATS + DOGS, {"buffer": buffer}, [CATS, DOGS]) for buffer in (0, 1, 2)),
+        (CATS + DOGS, {"percentile": np.float64(90)}, [CATS, DOGS]),
+        (CATS + DOGS, {"embedder": Async()}, [CATS, DOGS]),
+        (CATS + DOGS + SUN, {"percentile": 70}, [CATS, DOGS, SUN]),
+        # With a buffer one odd sentence is no change of subject, and one without a direction is none ever.
+        (ODD, {"percentile": 60, "buffer": 0}, ["A cat. A cat. ", "A dog. ", "A cat. " * 3, "A dog. " * 4]),
+        (ODD, {"percentile": 90, "buffer": 2}, ["A cat. A cat. A dog. A cat. A cat. A cat. ", "A dog. " * 4]),
+        (
+            "A cat. A cat. Well. A cat. A cat. A dog. A dog. A dog. ",
+            {"buffer": 0, "percentile": 80},
+            ["A cat. A cat. Well. A cat. A cat. ", "A dog. A dog. A dog. "],
+        ),
+        *((text, {}, [text]) for text in ("One cat.", "no full stop", "A cat. A dog.", "A cat. " * 50)),
+        # An embedder that learns is fitted on the sentences of the document, which may have no words.
+        (CATS * 2 + DOGS * 2, {"embedder": LsaEmbedder(dimensions=4)}, [CATS * 2, DOGS * 2]),
+        *((text, {"embedder": LsaEmbedder()}, [text]) for text in ["!!! ??? ... 🚀. 🚀! 🎉"]),
+        # No chunk is shorter than the least, the last one included.
+        (SHORT, {"percentile": 50, "buffer": 0}, ["A cat. ", "A dog. " * 5, "A sun. " * 5]),
+        (SHORT, {"percentile": 50, "buffer": 0, "min_size": 8}, ["A cat. " + "A dog. " * 5, "A sun. " * 5]),
+        ("A cat. " * 5 + "A dog. ", {"percentile": 50, "buffer": 0}, ["A cat. " * 5, "A dog. "]),
+        ("A cat. " * 5 + "A dog. ", {"percentile": 50, "buffer": 0, "min_size": 8}, ["A cat. " * 5 + "A dog. "]),
+        # What is too long is cut between sentences, a sentence at blanks, and a word anywhere.
+        (
+            CATS + DOGS,
+            {"max_size": 35},
+            [
+                *("A cat purrs. Another cat sleeps. ", "The cat eats. "),
+                *("A dog barks. Another dog runs. ", "The dog eats. "),
+            ],
+        ),
+        ("One two three.", {"max_size": 8}, ["One two ", "three."]),
+        ("x" * 10, {"max_size": 4}, ["xxxx", "xxxx", "xx"]),
+    ],
+)
+def test_a_text_is_cut(text, parameters, chunks):
+    assert cut(text, **parameters) == chunks
 
-    @pytest.mark.parametrize("embedder", ["lsa", None, LsaEmbedder])
-    def test_what_is_no_embedder_is_refused(self, embedder):
-        with pytest.raises(ConfigError, match=r"expected an Embedder, or a function|is a class; pass an instance"):
-            SemanticChunker(embedder)
 
-    @each(
-        "parameters",
-        [
-            {"percentile": -1},
-            {"percentile": 101},
-            {"percentile": 10**400},
-            {"percentile": float("nan")},
-            {"percentile": "95"},
-            {"percentile": True},
-            {"buffer": -1},
-            {"buffer": 0.5},
-            {"min_size": -1},
-            {"max_size": 0},
-            {"min_size": 50, "max_size": 49},
-        ],
-    )
-    def test_impossible_numbers_are_refused(self, parameters):
-        with pytest.raises(ConfigError, match=r"SemanticChunker: .*expected"):
-            SemanticChunker(Subjects(), **parameters)
+def noise(scale):
+    return 1 + np.random.default_rng(1).uniform(-scale, scale, (50, 3)).astype(np.float32)
 
-    def test_numbers_of_numpy_are_numbers(self):
-        assert cut(CATS + DOGS, percentile=np.float64(90)) == [CATS, DOGS.strip() + " "]
 
-    def test_the_name_tells_embedder_percentile_and_sizes(self):
-        assert SemanticChunker(LsaEmbedder(64)).name == (
-            "SemanticChunker(embedder=LsaEmbedder(dimensions=64), percentile=95, buffer=1)"
-        )
-        sized = SemanticChunker(Subjects(), 90.5, 0, min_size=10, max_size=99, length="cl100k_base").name
-        assert sized.endswith("percentile=90.5, min_size=10, max_size=99, length=cl100k_base)")
-        assert "LsaEmbedder" in f"{SemanticChunker(LsaEmbedder())}"
+RISING = tuple(np.cumsum([0, 1, 2, 3, 40, 5, 6, 7, 8, 9, 10, 11, 60, 13, 14, 15, 16, 17, 18, 19]))
 
-    def test_configurations_nest_the_embedder(self):
-        wanted = SemanticChunker(LsaEmbedder(dimensions=8), percentile=90)
-        nested = {"type": "semantic", "embedder": {"type": "lsa", "dimensions": 8}, "percentile": 90}
-        assert build("chunker", nested) == wanted
-        assert build("chunker", "semantic:embedder=lsa") == SemanticChunker(LsaEmbedder())
-        assert build("chunker", describe(wanted)) == wanted
+
+@each(
+    ("embedder", "parameters", "sentences"),
+    [
+        (Angles(RISING), {"percentile": 90, "buffer": 0}, [4, 8, 8]),  # the greatest distances
+        (Angles(RISING[:4]), {"percentile": 0, "buffer": 0}, [2, 1, 1]),  # the extremes: nearly everywhere, and nowhere
+        (Angles(RISING[:4]), {"percentile": 100, "buffer": 0}, [4]),
+        (Returning(noise(1e-7)), {}, [50]),  # noise of 32 bits does not tell equal distances apart
+        (Returning(np.zeros((10, 2), dtype=np.float32)), {}, [10]),
+        (Angles((0, 180, 0, 180)), {}, [4]),  # opposite vectors cancel each other out
+    ],
+)
+def test_cuts_are_at_distances_beyond_the_percentile(embedder, parameters, sentences):
+    chunks = cut(numbered(sum(sentences)), embedder, **parameters)
+    assert [chunk.count("here") for chunk in chunks] == sentences
 
 
 class TestBoundaries:
-    @pytest.mark.parametrize("buffer", [0, 1, 2])
-    def test_a_change_of_subject_is_cut_exactly_there(self, buffer):
-        assert cut(CATS + DOGS, buffer=buffer) == [CATS, DOGS]
-
-    def test_a_lower_percentile_finds_more_changes(self):
-        assert cut(CATS + DOGS + SUN, percentile=70) == [CATS, DOGS, SUN]
-
     def test_distances_are_compared_not_similarities(self):
         """T26: of 100 sentences about 5 gaps exceed the 95th percentile."""
         random = np.random.default_rng(4)
-        embedder = angles_with_steps(random.uniform(0, 80, 99))
+        embedder = Angles(tuple(np.concatenate([[0], np.cumsum(random.uniform(0, 80, 99))])))
         assert len(cut(numbered(100), embedder, buffer=0)) == 6
-
-    def test_the_cuts_are_at_the_greatest_distances(self):
-        steps = np.arange(1.0, 20)
-        steps[[3, 11]] = 40, 60
-        chunks = cut(numbered(20), angles_with_steps(steps), percentile=90, buffer=0)
-        assert [chunk.count("here") for chunk in chunks] == [4, 8, 8]
-
-    def test_with_a_buffer_one_odd_sentence_is_no_change_of_subject(self):
-        text = "A cat. A cat. A dog. A cat. A cat. A cat. A dog. A dog. A dog. A dog. "
-        assert "A cat. A cat. " in cut(text, percentile=60, buffer=0)
-        assert cut(text, percentile=90, buffer=2) == ["A cat. A cat. A dog. A cat. A cat. A cat. ", "A dog. " * 4]
 
     @examples(100)
     @given(st.lists(st.floats(0, 50), min_size=2, max_size=30), st.integers(0, 3), st.floats(0, 100))
@@ -160,7 +158,7 @@ class TestBoundaries:
         assert len(cut(text, embedder, buffer=buffer, percentile=percentile)) == wanted
 
 
-class TestEdges:
+class TestEmbedding:
     """T27."""
 
     @pytest.mark.parametrize("text", ["", " \n\t "])
@@ -169,62 +167,13 @@ class TestEdges:
         assert cut(text, embedder) == []
         assert embedder.batches == []
 
-    @pytest.mark.parametrize("text", ["One cat.", "no full stop", "A cat. A dog."])
-    def test_one_or_two_sentences_are_one_chunk(self, text):
-        assert cut(text) == [text]
-
-    def test_equal_sentences_are_one_chunk(self):
-        assert cut("A cat. " * 50) == ["A cat. " * 50]
-
-    def test_noise_of_32_bits_does_not_tell_equal_distances_apart(self):
-        noise = 1 + np.random.default_rng(1).uniform(-1e-7, 1e-7, (50, 3)).astype(np.float32)
-        assert len(cut(numbered(50), Returning(noise))) == 1
-
     def test_all_sentences_are_embedded_in_one_call_without_their_white_space(self):
         embedder = Subjects()
         cut("A cat. A dog.\n\n  A sun.", embedder)
         assert embedder.batches == [["A cat.", "A dog.", "A sun."]]
 
-    def test_a_sentence_without_a_direction_is_no_change_of_subject(self):
-        text = "A cat. A cat. Well. A cat. A cat. A dog. A dog. A dog. "
-        chunks = cut(text, buffer=0, percentile=80)
-        assert chunks == ["A cat. A cat. Well. A cat. A cat. ", "A dog. A dog. A dog. "]
-
-    def test_vectors_that_are_all_zero_give_one_chunk_and_no_warning(self):
-        assert len(cut(numbered(10), Returning(np.zeros((10, 2), dtype=np.float32)))) == 1
-
-    def test_opposite_vectors_that_cancel_each_other_out_give_no_warning(self):
-        assert len(cut(numbered(4), Angles((0, 180, 0, 180)))) >= 1
-
-    @pytest.mark.parametrize("percentile", [0, 100])
-    def test_the_extreme_percentiles_cut_nearly_everywhere_and_nowhere(self, percentile):
-        embedder = angles_with_steps(np.arange(1.0, 10))
-        assert len(cut(numbered(10), embedder, percentile=percentile, buffer=0)) == (9 if percentile == 0 else 1)
-
-    @pytest.mark.parametrize(
-        "value",
-        [
-            np.full((10, 2), np.nan),
-            np.full((10, 2), np.inf),
-            np.ones((9, 2)),
-            np.ones(10),
-            np.ones((10, 2, 2)),
-        ],
-        ids=["nan", "infinite", "a row too few", "one dimension", "three dimensions"],
-    )
-    def test_an_embedder_that_returns_something_else_is_named(self, value):
-        with pytest.raises(InputError, match=r"Returning.*expected \(.*finite numbers"):
-            cut(numbered(10), Returning(value))
-
-    def test_a_coroutine_is_waited_for(self):
-        assert cut(CATS + DOGS, Async()) == [CATS, DOGS]
-
 
 class TestFitting:
-    def test_an_embedder_that_learns_is_fitted_on_the_sentences_of_the_document(self):
-        chunks = cut(CATS + CATS + DOGS + DOGS, LsaEmbedder(dimensions=4))
-        assert chunks == [CATS + CATS, DOGS + DOGS]
-
     def test_one_that_has_learnt_is_used_as_it_is(self, monkeypatch):
         fitted = LsaEmbedder(dimensions=4).fit([CATS, DOGS])
         monkeypatch.setattr(LsaEmbedder, "fit", lambda *_: pytest.fail("fitted again"))
@@ -237,33 +186,8 @@ class TestFitting:
         assert chunker.chunk(CATS + DOGS) == first
         assert chunker == SemanticChunker(LsaEmbedder())
 
-    def test_a_document_without_words_is_one_chunk(self):
-        assert cut("!!! ??? ... 🚀. 🚀! 🎉", LsaEmbedder()) == ["!!! ??? ... 🚀. 🚀! 🎉"]
-
 
 class TestSizes:
-    def test_a_chunk_is_not_shorter_than_the_least(self):
-        text = "A cat. " + "A dog. " * 5 + "A sun. " * 5
-        assert cut(text, percentile=50, buffer=0) == ["A cat. ", "A dog. " * 5, "A sun. " * 5]
-        assert cut(text, percentile=50, buffer=0, min_size=8) == ["A cat. " + "A dog. " * 5, "A sun. " * 5]
-
-    def test_nor_is_the_last_one(self):
-        text = "A cat. " * 5 + "A dog. "
-        assert cut(text, percentile=50, buffer=0) == ["A cat. " * 5, "A dog. "]
-        assert cut(text, percentile=50, buffer=0, min_size=8) == [text]
-
-    def test_what_is_too_long_is_cut_between_sentences(self):
-        assert cut(CATS + DOGS, max_size=35) == [
-            "A cat purrs. Another cat sleeps. ",
-            "The cat eats. ",
-            "A dog barks. Another dog runs. ",
-            "The dog eats. ",
-        ]
-
-    def test_a_sentence_that_is_too_long_is_cut_at_blanks_and_a_word_anywhere(self):
-        assert cut("One two three.", max_size=8) == ["One two ", "three."]
-        assert cut("x" * 10, max_size=4) == ["xxxx", "xxxx", "xx"]
-
     def test_sizes_count_tokens(self):
         count = resolve_tokenizer("cl100k_base").count
         chunks = cut(CATS * 5 + DOGS * 5, max_size=12, length="cl100k_base")

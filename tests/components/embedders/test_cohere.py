@@ -1,26 +1,15 @@
 """CohereEmbedder: what it sends for chunks and for questions, and what it returns."""
 
 import numpy as np
-import pytest
 
 from rag_eval_loopback.models import vector
 from rag_evaluation_framework.components import CachedEmbedder, CohereEmbedder
 from rag_evaluation_framework.components.embedders.cached import embedder_identity
-from rag_evaluation_framework.testing import EmbedderConformance
 from support.provider_clients import client_of
-
-ROUTE = "POST /v2/embed"
-KEY = "oddly-formed-key-18"
 
 
 def sent(providers):
     return [exchange.request.json for exchange in providers.exchanges]
-
-
-class TestConformance(EmbedderConformance):
-    @pytest.fixture
-    def embedder(self, providers):
-        return CohereEmbedder(dimensions=64)
 
 
 def test_chunks_are_sent_as_documents_and_questions_as_queries(providers):

@@ -2,11 +2,10 @@ import numpy as np
 import pytest
 
 from rag_evaluation_framework import Corpus, Document, DocumentId, SemanticChunker, VectorRAGRetriever
-from rag_evaluation_framework.components import CachedEmbedder, LsaEmbedder
+from rag_evaluation_framework.components import CachedEmbedder
 from rag_evaluation_framework.components.embedders import FunctionEmbedder
 from rag_evaluation_framework.components.retrievers import chunk_corpus, embed_chunks
 from rag_evaluation_framework.contracts.registry.records import describe
-from rag_evaluation_framework.errors import ConfigError, InputError
 from rag_evaluation_framework.testing import EmbedderConformance, HashingEmbedder
 
 CORPUS = Corpus([Document(DocumentId("a.md"), "Refunds take five days. " * 40 + "The server restarts at night. " * 40)])
@@ -76,44 +75,3 @@ def test_a_function_is_an_embedder_wherever_one_is_taken(given):
     assert (
         retriever.retrieve("When do servers restart?", 3).hits == expected.retrieve("When do servers restart?", 3).hits
     )
-
-
-@pytest.mark.parametrize(
-    ("returned", "said"),
-    [
-        (np.zeros(64), r"shape \(64,\)"),
-        (np.zeros((3, 64)), r"shape \(3, 64\)"),
-        (np.zeros((2, 0)), r"shape \(2, 0\)"),
-        (np.full((2, 4), np.nan), "NaN or infinity"),
-        (None, "None"),
-        (["a", "b"], r"\['a', 'b'\]"),
-        ([[1.0], [1.0, 2.0]], r"\[\[1.0\], \[1.0, 2.0\]\]"),
-    ],
-    ids=["one row", "too many", "no columns", "nan", "nothing", "texts", "ragged"],
-)
-def test_what_is_not_a_vector_per_text_is_refused_with_the_name_of_the_function(returned, said):
-    def turn(texts):
-        return returned
-
-    with pytest.raises(
-        InputError, match=rf"the embedder function .*turn returned {said}.* for 2 (of 2 )?texts.*; expected .*\(2, "
-    ):
-        FunctionEmbedder(turn).embed(["a", "b"])
-
-
-@pytest.mark.parametrize(
-    "enter",
-    [
-        lambda given: VectorRAGRetriever(embedder=given),
-        lambda given: SemanticChunker(embedder=given),
-        lambda given: embed_chunks([], given),
-        CachedEmbedder,
-    ],
-    ids=["vectors", "semantic", "embed_chunks", "cached"],
-)
-def test_a_class_and_what_is_neither_are_refused(enter):
-    with pytest.raises(ConfigError, match=r"embedder=LsaEmbedder is a class; pass an instance, LsaEmbedder\(...\)"):
-        enter(LsaEmbedder)
-    for given in ("lsa", 5, None):
-        with pytest.raises(ConfigError, match=r"embedder=.*; expected an Embedder, or a function \(texts\) -> vectors"):
-            enter(given)

@@ -1,10 +1,8 @@
-import sys
-
 import numpy as np
 import pytest
 
 from rag_evaluation_framework.components import LsaEmbedder
-from rag_evaluation_framework.errors import ConfigError, InputError, MissingDependency, NotIndexed
+from rag_evaluation_framework.errors import InputError, NotIndexed
 
 DOCUMENTS = [
     "Invoices are sent on the first day of the month. Refunds of an invoice take five working days.",
@@ -34,44 +32,16 @@ class TestFitting:
             with pytest.raises(NotIndexed, match=r"call fit\(documents\) first, and use what it returns"):
                 use(LsaEmbedder())
 
-    def test_fit_returns_another_embedder(self):
-        embedder = LsaEmbedder()
-        assert embedder.fit(DOCUMENTS).embed(["refund"]).shape[0] == 1
-        with pytest.raises(NotIndexed):
-            embedder.embed(["refund"])
-
     def test_what_was_learnt_is_no_parameter(self, fitted):
         assert fitted == LsaEmbedder()
         assert repr(fitted) == "LsaEmbedder(dimensions=128, seed=0)"
         assert fitted.name == "LsaEmbedder"
         assert LsaEmbedder(8).name == "LsaEmbedder(dimensions=8)"
 
-    def test_the_order_in_which_embedders_are_fitted_plays_no_part(self, fitted):
-        LsaEmbedder().fit(["Entirely different words stand here.", "And other words there."])
-        again = LsaEmbedder().fit(DOCUMENTS)
-        np.testing.assert_array_equal(again.embed(DOCUMENTS), fitted.embed(DOCUMENTS))
-
     @pytest.mark.parametrize("documents", [[], [""], [" \n", "?!"]])
     def test_documents_without_words_are_refused(self, documents):
         with pytest.raises(InputError, match="hold no words to learn from"):
             LsaEmbedder().fit(documents)
-
-    @pytest.mark.parametrize("seed", [-1, 1.0, "0", None, True, 2**32, 10**400])
-    def test_a_seed_is_one_of_32_bits(self, seed):
-        LsaEmbedder(seed=2**32 - 1).fit(["some words", "other words"])
-        with pytest.raises(ConfigError, match="seed="):
-            LsaEmbedder(seed=seed)
-
-    @pytest.mark.parametrize("dimensions", [0, -1, 1.5])
-    def test_dimensions_are_at_least_one(self, dimensions):
-        with pytest.raises(ConfigError, match="expected"):
-            LsaEmbedder(dimensions=dimensions)
-
-    def test_without_scikit_learn_the_extra_is_named(self, monkeypatch):
-        for module in ["sklearn", *(name for name in sys.modules if name.startswith("sklearn."))]:
-            monkeypatch.setitem(sys.modules, module, None)
-        with pytest.raises(MissingDependency, match=r"LsaEmbedder.*rag-evaluation-framework\[local\]"):
-            LsaEmbedder().fit(DOCUMENTS)
 
 
 class TestSmallCorpora:
@@ -86,28 +56,26 @@ class TestSmallCorpora:
             ["refunds", "refunds"],
             ["refunds", "glaciers"],
             ["Refunds take days.", ""],
+            DOCUMENTS,
         ],
     )
-    def test_a_few_words_are_enough(self, documents):
+    def test_a_few_words_are_enough_for_vectors_of_unit_length(self, documents):
         embedder = LsaEmbedder().fit(documents)
-        vectors = embedder.embed([*documents, "glaciers carve valleys"])
-        assert vectors.shape == (len(documents) + 1, embedder.dimension)
+        vectors = embedder.embed([*documents, "glaciers carve valleys", "a refund of a glacier"])
+        assert vectors.shape == (len(documents) + 2, embedder.dimension)
         assert np.isfinite(vectors).all()
-        assert np.linalg.norm(vectors[0]) == pytest.approx(1)
+        lengths = np.linalg.norm(vectors, axis=1)
+        assert lengths[0] > 0
+        np.testing.assert_allclose(lengths[lengths > 0], 1, rtol=1e-6)
 
-    def test_a_small_corpus_has_fewer_dimensions(self, fitted):
+    def test_a_small_corpus_has_fewer_dimensions_and_long_documents_count_by_the_passage(self, fitted):
         assert fitted.dimension == len(DOCUMENTS)
-        assert LsaEmbedder(dimensions=2).fit(DOCUMENTS).dimension == 2
-
-    def test_long_documents_count_by_the_passage(self):
+        assert LsaEmbedder(dimensions=2, seed=2**32 - 1).fit(DOCUMENTS).dimension == 2
         long = " ".join(f"word{number} thing{number % 7}" for number in range(500))
         assert LsaEmbedder().fit([long]).dimension == 10
 
 
 class TestVectors:
-    def test_vectors_have_unit_length(self, fitted):
-        np.testing.assert_allclose(np.linalg.norm(fitted.embed(DOCUMENTS), axis=1), 1, rtol=1e-6)
-
     @pytest.mark.parametrize("count", [4, 400])  # fewer passages than words, and more: the decomposition differs
     def test_a_question_alone_copies_no_matrix_of_all_words(self, count):
         documents = [f"word{number % 20} word{number % 7} again" for number in range(count)]
@@ -133,7 +101,3 @@ class TestVectors:
     def test_words_of_one_letter_count(self):
         embedder = LsaEmbedder().fit(["vitamin a b", "vitamin c d", "vitamin e f"])
         assert cosine(embedder.embed_query("vitamin c"), embedder.embed_query("c d")) > 0.5
-
-    def test_a_seed_is_repeatable(self):
-        first, second = (LsaEmbedder(3, seed=5).fit(DOCUMENTS).embed(DOCUMENTS) for _ in range(2))
-        np.testing.assert_array_equal(first, second)

@@ -72,28 +72,33 @@ def test_an_engine_that_tells_nothing_can_only_retrieve():
             evaluate(EngineRetriever(HttpEngine(url)), dataset_of(metadataConstraints={"lang": "en"}), 5)
 
 
-@pytest.mark.parametrize("status", [302, 401, 500])
-def test_a_status_that_says_nothing_about_abilities_is_told(status):
-    told = f"answered with status {status}: .*; expected 200 or 404"
-    with served(MemoryEngine(), abilities=(), status=status) as url, pytest.raises(ConfigError, match=told):
+@each(
+    ("status", "body", "told"),
+    [
+        *((status, b"", f"answered with status {status}: .*; expected 200 or 404") for status in (302, 401, 500)),
+        *(
+            (200, body, "expected an object with abilities|something else than JSON")
+            for body in (b'{"abilities": "ingest"}', b"[1]", b'{"abilities": [1]}', b"<html>")
+        ),
+    ],
+)
+def test_abilities_that_cannot_be_read_are_refused(status, body, told):
+    head = f"HTTP/1.1 {status} Said\r\nContent-Length: {len(body)}\r\n\r\n".encode()
+    with raw_server(lambda: (head + body,), threading.Event()) as (url, _), pytest.raises(ConfigError, match=told):
         _ = HttpEngine(url).abilities
 
 
-@pytest.mark.parametrize("told", [b'{"abilities": "ingest"}', b"[1]", b'{"abilities": [1]}', b"<html>"])
-def test_abilities_that_cannot_be_read_are_refused(told, monkeypatch):
-    engine = MemoryEngine()
-    with served(engine) as url:
-        monkeypatch.setattr("json.dumps", lambda *_, **__: told.decode())
-        with pytest.raises(ConfigError, match=r"expected an object with abilities|something else than JSON"):
-            _ = HttpEngine(url).abilities
-
-
-def test_an_engine_that_is_not_running_is_told_at_once():
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        url = f"http://127.0.0.1:{free.getsockname()[1]}"
+def test_an_engine_that_is_not_running_is_told_at_once_and_one_that_is_gone_is_a_failure_of_the_question():
+    with served(MemoryEngine(CORPUS)) as url:
+        engine = HttpEngine(url)
+    result = evaluate(EngineRetriever(engine, "eval:a:"), dataset_of(), 5)
+    assert result.counts["failed"] == 1
+    assert "Connection refused" in result.failures["q1"][0].message
     with pytest.raises(ConfigError, match=r"Connection refused; is the engine running there\?"):
         _ = HttpEngine(url).abilities
+    for host in ("a..b", f"{'a' * 300}.de"):  # that no machine has
+        with pytest.raises(ConfigError, match=r"is the engine running there\?"):
+            _ = HttpEngine(f"http://{host}", allow_remote=True).abilities
 
 
 @pytest.mark.parametrize(
@@ -116,36 +121,19 @@ def test_what_cannot_be_used_is_a_failure_of_the_question(answer, said):
         assert said in failure_of(url)
 
 
-def test_an_engine_that_is_gone_is_a_failure_of_the_question():
-    with served(MemoryEngine(CORPUS)) as url:
-        engine = HttpEngine(url)
-    result = evaluate(EngineRetriever(engine, "eval:a:"), dataset_of(), 5)
-    assert result.counts["failed"] == 1
-    assert "Connection refused" in result.failures["q1"][0].message
-
-
-def test_a_token_of_the_environment_is_sent_and_never_shown(monkeypatch):
-    monkeypatch.setenv("ENGINE_TOKEN", "s3cret-of-the-test")
-    behind = MemoryEngine(CORPUS)
-    with served(behind, answer=lambda *_: (b"s3cret-of-the-test is wrong", 401)) as url:
-        engine = HttpEngine(url, token_env="ENGINE_TOKEN")
-        result = evaluate(EngineRetriever(engine, "eval:a:"), dataset_of(), 5)
-    assert behind.headers["Authorization"] == "Bearer s3cret-of-the-test"
-    assert "s3cret" not in repr(engine) + repr(result.failures) + str(result.config)
-    assert "status 401" in result.failures["q1"][0].message
-    monkeypatch.delenv("ENGINE_TOKEN")
-    with pytest.raises(ConfigError, match="expected an environment variable that is set"):
-        HttpEngine("http://127.0.0.1:9", token_env="ENGINE_TOKEN")
-
-
-@pytest.mark.parametrize("token", ["p@55!w0rd#x9\n", "\r\n correct horse \n", "hunterzwosecret\n"])
-def test_white_space_around_a_token_is_not_sent_and_what_is_inside_never_shown(monkeypatch, token):
+@pytest.mark.parametrize("token", ["s3cret-of-the-test", "p@55!w0rd#x9\n", "\r\n correct horse \n"])
+def test_a_token_of_the_environment_is_sent_without_the_white_space_around_it_and_never_shown(monkeypatch, token):
     monkeypatch.setenv("TOK", token)
     behind, inside = MemoryEngine(CORPUS), token.strip()
     with served(behind, answer=lambda *_: (f"{inside} is wrong".encode(), 401)) as url:
-        result = evaluate(EngineRetriever(HttpEngine(url, token_env="TOK"), "eval:a:"), dataset_of(), 5)
+        engine = HttpEngine(url, token_env="TOK")
+        result = evaluate(EngineRetriever(engine, "eval:a:"), dataset_of(), 5)
     assert behind.headers["Authorization"] == f"Bearer {inside}"
-    assert "'*** is wrong'" in result.failures["q1"][0].message
+    assert inside not in repr(engine) + repr(result.failures) + str(result.config)
+    assert "answered with status 401: '*** is wrong'" in result.failures["q1"][0].message
+    monkeypatch.delenv("TOK")
+    with pytest.raises(ConfigError, match="expected an environment variable that is set"):
+        HttpEngine("http://127.0.0.1:9", token_env="TOK")
 
 
 @pytest.mark.parametrize("token", ["hunter\nzwo-geheim", "hunter-zwö-geheim", "hunter\x01zwo-geheim"])
@@ -154,13 +142,6 @@ def test_a_token_that_cannot_be_sent_is_refused_and_not_quoted(monkeypatch, toke
     with pytest.raises(ConfigError, match="the token in 'TOK' cannot be sent; expected printable") as caught:
         HttpEngine("http://127.0.0.1:9", token_env="TOK")
     assert "hunter" not in str(caught.value)
-
-
-def test_a_password_of_the_environment_that_comes_back_over_http_is_hidden(monkeypatch):
-    monkeypatch.setenv("ENGINE_PASSWORD", "correct horse")
-    with served(MemoryEngine(CORPUS), answer=lambda *_: (b"correct horse is wrong", 500)) as url:
-        result = evaluate(EngineRetriever(HttpEngine(url), "eval:a:"), dataset_of(), 5)
-    assert "'*** is wrong'" in result.failures["q1"][0].message
 
 
 @pytest.mark.parametrize(("status", "works"), [(200, True), (201, True), (204, True), (302, False), (404, False)])
@@ -257,12 +238,6 @@ def test_without_a_timeout_an_answer_may_take_its_time():
         assert HttpEngine(url, timeout=None).retrieve("q", 5, "") == {"hits": []}
 
 
-@pytest.mark.parametrize("timeout", [0, -1, float("nan"), "5", True])
-def test_a_timeout_that_is_no_positive_number_is_refused(timeout):
-    with pytest.raises(ConfigError, match=r"timeout=.*: expected seconds"):
-        HttpEngine("http://127.0.0.1:8000", timeout=timeout)
-
-
 @pytest.mark.parametrize("value", [float("nan"), {1}, b"x", {"a": object()}])
 def test_constraints_that_are_not_json_are_refused(value):
     with pytest.raises(InputError, match=r"/retrieve: .* is not JSON: .*; expected JSON values"):
@@ -276,48 +251,7 @@ def test_proxies_of_the_environment_are_not_used(monkeypatch):
         assert HttpEngine(url).abilities
 
 
-@each(
-    ("url", "said"),
-    [
-        ("ftp://127.0.0.1", "expected a URL such as"),
-        ("127.0.0.1:8000", "expected a URL such as"),
-        ("http://", "expected a URL such as"),
-        ("http://127.0.0.1:99999", "expected a URL such as"),
-        ("http://127.0.0.1:0", "expected a URL such as"),
-        ("http://127.0.0.1:80a", "expected a URL such as"),
-        ("http://[::1", "expected a URL such as"),
-        ("http://127.0.0.1\n", "expected a URL such as"),
-        ("http://127.0.0.1/\0", "expected a URL such as"),
-        ("http://127.0.0.1/\ud800", "expected a URL such as"),
-        ("http://\ud800", "expected a URL such as"),
-        (f"http://127.0.0.1/{'a' * 70_000}", "expected a URL such as"),
-        (" http://127.0.0.1", "expected a URL such as"),
-        ("http://127.0.0.1\\@example.com", "holds a user or a password"),
-        ("http://127.0.0.1/?a=b", "without [?] and #"),
-        ("http://127.0.0.1/?", "without [?] and #"),
-        ("http://127.0.0.1/#", "without [?] and #"),
-        ("http://me:pw@127.0.0.1", "holds a user or a password"),
-        ("http://example.com", "is another machine"),
-        ("http://127.0.0.1.example.com", "is another machine"),
-        ("http://10.0.0.1", "is another machine"),
-        (7, "expected a URL such as"),
-    ],
-)
-def test_a_url_that_is_none_or_of_another_machine_is_refused(url, said):
-    with pytest.raises(ConfigError, match=said):
-        HttpEngine(url)
-
-
-@pytest.mark.parametrize("url", ["http://localhost:8000/", "http://[::1]:8000", "http://127.1.2.3/api"])
-def test_loopback_has_several_names(url):
-    assert HttpEngine(url).url == url.rstrip("/")
-
-
-@pytest.mark.parametrize("host", ["a..b", f"{'a' * 300}.de"])
-def test_a_host_that_no_machine_has_is_told(host):
-    with pytest.raises(ConfigError, match=r"is the engine running there\?"):
-        _ = HttpEngine(f"http://{host}", allow_remote=True).abilities
-
-
-def test_another_machine_can_be_allowed():
+def test_loopback_has_several_names_and_another_machine_can_be_allowed():
+    for url in ("http://localhost:8000/", "http://[::1]:8000", "http://127.1.2.3/api"):
+        assert HttpEngine(url).url == url.rstrip("/")
     assert HttpEngine("https://example.com/search", allow_remote=True).name == "https://example.com/search"

@@ -51,26 +51,17 @@ def again(model, root):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_what_was_answered_is_read_and_not_asked_for_again(serving, tmp_path, kind):
+def test_what_was_answered_is_read_counted_and_not_asked_for_again(serving, tmp_path, kind):
     providers, model = serving(["First.", "Second."], tmp_path, kind)
     first = model.text("What?")
+    other = again(model, tmp_path)
     with track_usage() as usage:
-        repeated = again(model, tmp_path).text("What?")
-    assert repeated == first
+        assert other.text("What?") == other.text("What?") == first
     assert (first.value, first.input_tokens > 0, first.output_tokens > 0) == ("First.", True, True)
     assert (usage.total.requests, usage.total.input_tokens) == (0, 0)
+    assert (model.kept.used, other.kept.used, other.kept.size() > 0) == (0, 2, True)
     assert len(providers.exchanges) == 1
     assert model.text("What else?").value == "Second."
-
-
-def test_how_many_answers_were_read_is_counted(serving, tmp_path):
-    _, model = serving(["First."], tmp_path)
-    assert model.text("What?").value == "First."
-    assert model.kept.used == 0
-    other = again(model, tmp_path)
-    assert other.text("What?") == other.text("What?")
-    assert other.kept.used == 2
-    assert other.kept.size() > 0
 
 
 @pytest.mark.parametrize(
@@ -86,13 +77,14 @@ def test_an_answer_depends_on_all_that_is_sent(serving, tmp_path, other):
 
 
 def test_what_cannot_be_used_is_not_kept_and_is_asked_for_again(serving, tmp_path):
-    providers, model = serving(["prose", "{", {"number": "x"}, {"number": 4}], tmp_path, max_retries=2)
+    providers, model = serving([" ", "prose", "{", {"number": "x"}, {"number": 4}], tmp_path, max_retries=3)
     with pytest.raises(InvalidAnswer):
         model.form("What?", Form)
-    assert len(providers.exchanges) == 3
-    assert again(model, tmp_path).form("What?", Form).value.number == 4
-    assert again(model, tmp_path).form("What?", Form).value.number == 4
     assert len(providers.exchanges) == 4
+    assert model.kept.size() == 0
+    assert again(model, tmp_path).form("What?", Form).value.number == 4
+    assert again(model, tmp_path).form("What?", Form).value.number == 4
+    assert len(providers.exchanges) == 5
 
 
 def test_a_kept_answer_that_another_reader_cannot_use_is_asked_for_again(serving, tmp_path):
@@ -109,46 +101,34 @@ def test_a_kept_answer_that_another_reader_cannot_use_is_asked_for_again(serving
     assert len(providers.exchanges) == 2
 
 
+def ended(reason, **message):
+    """Return what makes a server end an answer so, and say something else in it."""
+
+    def changed(answer):
+        said = {**answer["choices"][0]["message"], **message}
+        return {**answer, "choices": [{"index": 0, "message": said, "finish_reason": reason}]}
+
+    return changed
+
+
 @pytest.mark.parametrize(
-    ("change", "error"),
+    ("fault", "error"),
     [
-        (lambda message: {"message": {**message, "refusal": "No."}, "finish_reason": "stop"}, ProviderRefused),
-        (lambda message: {"message": message, "finish_reason": "length"}, InvalidAnswer),
+        ({"change": ended("stop", refusal="No.")}, ProviderRefused),
+        ({"change": ended("length")}, InvalidAnswer),
+        ({"change": lambda answer: {**answer, "choices": []}}, InvalidAnswer),
+        ({"change": ended("stop", content=" ")}, InvalidAnswer),
+        ({"status": 503}, ProviderUnavailable),
     ],
+    ids=["refused", "cut off", "nothing", "empty", "failed on the way"],
 )
-def test_what_was_refused_or_cut_off_is_not_kept(serving, tmp_path, change, error):
-    providers, model = serving(["Here.", "There."], tmp_path)
-    providers.fault(
-        CHAT, change=lambda said: {**said, "choices": [{"index": 0, **change(said["choices"][0]["message"])}]}
-    )
+def test_what_is_no_answer_is_not_kept_and_asked_for_again(serving, tmp_path, fault, error):
+    providers, model = serving(["Here.", "Here."], tmp_path, max_retries=0)
+    providers.fault(CHAT, **fault)
     with pytest.raises(error):
         model.text("What?")
-    assert len(providers.exchanges) == 1
-    assert again(model, tmp_path).text("What?").value == "There."
-
-
-def test_what_failed_on_the_way_is_asked_for_again(serving, tmp_path):
-    providers, model = serving(["Here."], tmp_path, max_retries=1)
-    providers.fault(CHAT, status=503, times=2)
-    with pytest.raises(ProviderUnavailable):
-        model.text("What?")
-    assert again(model, tmp_path).text("What?").value == "Here."
-
-
-def test_an_answer_of_nothing_is_not_kept(serving, tmp_path):
-    providers, model = serving(["Here."], tmp_path, max_retries=0)
-    providers.fault(CHAT, change=lambda answer: {**answer, "choices": []})
-    with pytest.raises(InvalidAnswer):
-        model.text("What?")
-    assert model.kept.size() == 0
-
-
-def test_an_empty_answer_is_a_fault_of_the_server_and_is_asked_for_again(serving, tmp_path):
-    providers, model = serving([" ", "Here."], tmp_path, max_retries=0)
-    with pytest.raises(InvalidAnswer, match="an empty answer"):
-        model.text("What?")
-    assert again(model, tmp_path).text("What?").value == "Here."
-    assert again(model, tmp_path).text("What?").value == "Here."
+    assert (len(providers.exchanges), model.kept.size()) == (1, 0)
+    assert [again(model, tmp_path).text("What?").value for _ in range(2)] == ["Here."] * 2
     assert len(providers.exchanges) == 2
 
 

@@ -8,7 +8,6 @@ import pytest
 from rag_evaluation_framework import CohereReranker, OpenAIEmbedder
 from rag_evaluation_framework.components import CohereEmbedder
 from rag_evaluation_framework.components.embedders.cached import embedder_identity
-from rag_evaluation_framework.contracts.registry.building import build
 from rag_evaluation_framework.contracts.registry.records import describe
 from rag_evaluation_framework.errors import ConfigError, ProviderRefused
 from support.each import each
@@ -102,45 +101,3 @@ def test_a_missing_key_is_told_when_something_is_to_be_sent(kind):
         for ask in asks:
             with pytest.raises(ConfigError, match=said):
                 ask()
-
-
-@each(
-    ("kind", "given", "says"),
-    [
-        (OpenAIEmbedder, {"model": ""}, "model=''; expected the name of a model"),
-        (OpenAIEmbedder, {"model": None}, "model=None; expected the name of a model"),
-        (OpenAIEmbedder, {"dimensions": 0}, "dimensions=0; expected a whole number of at least 1"),
-        (OpenAIEmbedder, {"batch_size": 0}, "batch_size=0; expected"),
-        (OpenAIEmbedder, {"max_concurrency": 0}, "max_concurrency=0; expected"),
-        (OpenAIEmbedder, {"max_retries": -1}, "max_retries=-1; expected a whole number of at least 0"),
-        (OpenAIEmbedder, {"timeout": 0}, "timeout=0; expected a number of seconds above 0"),
-        (OpenAIEmbedder, {"timeout": float("inf")}, "timeout=inf; expected a number of seconds above 0"),
-        (OpenAIEmbedder, {"timeout": True}, "timeout=True; expected"),
-        (OpenAIEmbedder, {"price_in": "cheap"}, "price_in='cheap'; expected a number of at least 0"),
-        (OpenAIEmbedder, {"price_in": float("nan")}, "price_in=nan; expected"),
-        (OpenAIEmbedder, {"price_in": -3}, "price_in=-3; expected"),
-        (OpenAIEmbedder, {"price_in": True}, "price_in=True; expected"),
-        (CohereEmbedder, {"batch_size": 97}, "batch_size=97; Cohere takes at most 96 texts"),
-        (CohereEmbedder, {"truncate": "MIDDLE"}, "truncate='MIDDLE'"),
-        (CohereEmbedder, {"dimensions": 1.5}, "dimensions=1.5; expected"),
-        (CohereReranker, {"model": " "}, "model=' '; expected the name of a model"),
-        (CohereReranker, {"max_tokens_per_doc": 0}, "max_tokens_per_doc=0; expected"),
-        (CohereReranker, {"max_retries": -1}, "max_retries=-1; expected"),
-        (CohereReranker, {"timeout": "1"}, "timeout='1'; expected a number of seconds above 0"),
-    ],
-)
-def test_parameters_out_of_range_are_refused(kind, given, says):
-    with pytest.raises(ConfigError, match=f"^{kind.__name__}: {says}"):
-        kind(**given)
-
-
-@each(
-    ("kind", "text", "built"),
-    [
-        ("embedder", "openai:model=mine,dimensions=8", OpenAIEmbedder("mine", 8)),
-        ("embedder", "cohere:model=embed-english-v3.0", CohereEmbedder("embed-english-v3.0")),
-        ("reranker", "cohere:max_tokens_per_doc=512", CohereReranker(max_tokens_per_doc=512)),
-    ],
-)
-def test_they_are_built_by_their_names(kind, text, built):
-    assert build(kind, text) == built

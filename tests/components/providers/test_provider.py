@@ -5,6 +5,7 @@ import pytest
 from rag_evaluation_framework.base.outside import fit_to_show
 from rag_evaluation_framework.components.providers.calls import ANTHROPIC, COHERE, OPENAI
 from rag_evaluation_framework.errors import ConfigError
+from support.each import each
 
 EVERY = [OPENAI, COHERE, ANTHROPIC]
 NAMES = [
@@ -54,32 +55,37 @@ def test_a_missing_key_is_told_in_a_line_with_the_variable_that_may_hold_it(prov
 
 
 @pytest.mark.parametrize("provider", EVERY, ids=lambda provider: provider.name)
-def test_a_server_of_ones_own_needs_no_key_and_gets_the_one_that_there_is(provider, monkeypatch):
-    assert provider.key(None, "http://127.0.0.1:8000/v1", "Mine") == "none-needed"
-    monkeypatch.setenv(provider.address, "http://127.0.0.1:8000/v1")
-    assert provider.key(None, None, "Mine") == "none-needed"
-    monkeypatch.setenv(provider.keys[0], "in-house-key")
-    assert provider.key(None, None, "Mine") == "in-house-key"
-    monkeypatch.delenv(provider.keys[0])
-    with pytest.raises(ConfigError):
-        provider.key(None, f"{provider.url}/", "Mine")
+@each(
+    ("key", "address", "given", "url", "told"),
+    [
+        # A server of one's own needs no key, and gets the one that there is if the environment names it.
+        ("", "", None, "http://in.house/v1", "none-needed"),
+        ("", "http://in.house/v1", None, None, "none-needed"),
+        ("a-key", "http://in.house/v1", None, None, "a-key"),
+        ("a-key", "http://in.house/v1", None, "http://in.house/v1/", "a-key"),
+        ("", "", "given", "http://in.house/v1", "given"),
+        # That of the environment goes to no address that neither it nor the provider has.
+        ("a-key", "", None, "{own}/", "a-key"),
+        ("a-key", "", None, "http://of.a.stranger/v1", "none-needed"),
+        ("a-key", "http://in.house/v1", None, "http://of.a.stranger/v1", "none-needed"),
+        ("a-key", "", "given", "http://in.house/v1", "given"),
+        # An address of the environment that is none harms only who uses it.
+        ("", "localhost", None, "http://in.house/v1", "none-needed"),
+    ],
+)
+def test_a_key_goes_where_it_is_meant_to_go(provider, key, address, given, url, told):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(provider.keys[0], key)
+        patch.setenv(provider.address, address)
+        assert provider.key(given, url and url.format(own=provider.url), "Mine") == told
 
 
 @pytest.mark.parametrize("provider", EVERY, ids=lambda provider: provider.name)
-def test_a_key_of_the_environment_goes_to_no_address_that_neither_it_nor_the_provider_has(provider, monkeypatch):
-    monkeypatch.setenv(provider.keys[0], "a-key-of-mine")
-    assert provider.key(None, "http://of.a.stranger/v1", "Mine") == "none-needed"
-    assert provider.key("given", "http://in.house/v1", "Mine") == "given"
-    assert provider.key(None, f"{provider.url}/", "Mine") == "a-key-of-mine"
+def test_without_a_key_the_address_of_the_provider_and_one_that_is_none_are_refused(provider, monkeypatch):
     monkeypatch.setenv(provider.address, "http://in.house/v1")
-    assert provider.key(None, "http://in.house/v1/", "Mine") == "a-key-of-mine"
-    assert provider.key(None, "http://of.a.stranger/v1", "Mine") == "none-needed"
-
-
-@pytest.mark.parametrize("provider", EVERY, ids=lambda provider: provider.name)
-def test_an_address_of_the_environment_that_is_none_harms_only_who_uses_it(provider, monkeypatch):
+    with pytest.raises(ConfigError, match=r"^Mine needs a key of"):
+        provider.key(None, f"{provider.url}/", "Mine")
     monkeypatch.setenv(provider.address, "localhost")
-    assert provider.key(None, "http://127.0.0.1:8000/v1", "Mine") == "none-needed"
     with pytest.raises(ConfigError, match=f"the environment variable {provider.address}='localhost'; expected"):
         provider.key(None, None, "Mine")
 

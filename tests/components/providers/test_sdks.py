@@ -44,19 +44,15 @@ NAMES = [
 
 
 @pytest.mark.parametrize(("made", "kind"), EVERY)
-def test_a_client_is_made_of_the_key_and_the_address_that_are_given(made, kind):
-    client = made(None, KEY, "http://127.0.0.1:9/v1", 7.0, "Mine")
-    assert type(client) is kind
-    assert address_of(client) == "http://127.0.0.1:9/v1"
-    assert fit_to_show(KEY) == "***"
-
-
-@pytest.mark.parametrize(("made", "kind"), EVERY)
-def test_without_a_key_there_is_no_client(made, kind, monkeypatch):
+def test_a_client_is_made_of_the_key_and_the_address_that_are_given_and_not_without_a_key(made, kind, monkeypatch):
     for name in NAMES:
         monkeypatch.delenv(name, raising=False)
     with pytest.raises(ConfigError, match=r"^Mine needs a key of \w+: set the environment variable"):
         made(None, None, None, 7.0, "Mine")
+    client = made(None, KEY, "http://127.0.0.1:9/v1", 7.0, "Mine")
+    assert type(client) is kind
+    assert address_of(client) == "http://127.0.0.1:9/v1"
+    assert fit_to_show(KEY) == "***"
 
 
 MADE = [

@@ -30,39 +30,29 @@ def test_counts_are_added_up_by_provider_and_model():
     assert usage.total == ModelUsage("", "", 5, 1, 7, 3, 4, 0.75)
 
 
-def test_a_cost_that_nobody_knows_is_none_and_not_0():
+def test_a_cost_of_which_a_part_is_not_known_is_none_and_not_0():
     usage = Usage()
     assert usage.total == ModelUsage("", "")
     usage.add(used())
     assert usage.total.cost is None
     usage.add(used(cost=0.0))
     assert usage.total.cost == 0.0
-
-
-def test_a_cost_of_which_a_part_is_not_known_is_none():
-    usage = Usage()
-    usage.add(used(1, input_tokens=2, cost=0.5))
     usage.add(used(1, "a", searches=1))
-    assert [each.cost for each in usage.models] == [None, 0.5]
+    assert [each.cost for each in usage.models] == [None, 0.0]
     assert usage.total.cost is None
 
 
-def test_blocks_count_what_is_inside_of_them_also_those_around():
+def test_blocks_count_what_is_inside_of_them_also_those_around_and_end_with_an_exception_too():
     count_usage(used())
     with track_usage() as outer:
         count_usage(used())
         with track_usage() as inner:
             count_usage(used())
+        with pytest.raises(ZeroDivisionError), track_usage() as broken:
+            count_usage(used(1 // 0))
         count_usage(used())
     count_usage(used())
-    assert (outer.total.requests, inner.total.requests) == (3, 1)
-
-
-def test_a_block_ends_with_an_exception_too():
-    with pytest.raises(ZeroDivisionError), track_usage() as usage:
-        count_usage(used(1 // 0))
-    count_usage(used())
-    assert usage.total.requests == 0
+    assert [each.total.requests for each in (outer, inner, broken)] == [3, 1, 0]
 
 
 def test_threads_may_count_at_once():

@@ -3,14 +3,13 @@
 from threading import Barrier
 
 import numpy as np
-import pytest
 
 from rag_eval_loopback.models import share_of_words
 from rag_evaluation_framework import BM25Retriever, CohereReranker, OpenAIEmbedder, VectorRAGRetriever, evaluate
 from rag_evaluation_framework.components import CachedEmbedder, RerankedRetriever
 from rag_evaluation_framework.contracts.registry.records import describe
 from rag_evaluation_framework.demo import load_handbook
-from rag_evaluation_framework.testing import HashingEmbedder, RerankerConformance
+from rag_evaluation_framework.testing import HashingEmbedder
 
 ROUTE = "POST /v2/rerank"
 KEY = "oddly-formed-key-19"
@@ -18,12 +17,6 @@ KEY = "oddly-formed-key-19"
 
 def sent(providers):
     return [exchange.request.json for exchange in providers.exchanges]
-
-
-class TestConformance(RerankerConformance):
-    @pytest.fixture
-    def reranker(self, providers):
-        return CohereReranker()
 
 
 def test_a_request_has_the_question_and_all_texts_in_their_order_and_no_top_n(providers):

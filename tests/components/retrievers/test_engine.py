@@ -79,36 +79,68 @@ def test_a_run_that_writes_nothing_needs_no_documents():
     assert not any("which the corpus does not have" in text for text in result.notes)
 
 
-@pytest.mark.parametrize("scope", ["", "eval:", "eval", "docs:", "eval:a", "Eval:a:", " eval:a:"])
-def test_a_scope_that_may_not_be_written_is_refused_before_anything_is_done(scope):
+@each(
+    ("changed", "scope", "parameters", "said"),
+    [
+        *(
+            ({}, scope, {"ingest": True}, "may not be written|everything would be deleted")
+            for scope in ("", "eval:", "eval", "docs:", "eval:a", "Eval:a:", " eval:a:")
+        ),
+        ({}, "", {"ingest": True, "custom_scope": True}, "everything would be deleted"),
+        ({}, "eval:a:{runId}:", {"run_id": "first"}, "has the id of the run in it, and the run writes no documents"),
+        *(
+            (
+                {lacking: None},
+                "eval:a:",
+                {"ingest": True},
+                f"MemoryEngine has no {lacking}, and the documents are to be",
+            )
+            for lacking in ("ingest", "delete")
+        ),
+        *(
+            ({"abilities": given}, "eval:a:", {"ingest": True}, "abilities is .*; expected a list of names")
+            for given in (5, "no ingest, no delete")
+        ),
+    ],
+)
+def test_what_may_or_can_not_be_written_is_refused_before_anything_is_done(changed, scope, parameters, said):
     engine = MemoryEngine(neighbours())
-    with pytest.raises(ConfigError, match=r"may not be written|everything would be deleted"):
-        EngineRetriever(engine, scope, ingest=True)
+    vars(engine).update(changed)
+    with pytest.raises(ConfigError, match=said):
+        EngineRetriever(engine, scope, **parameters)
     assert engine.log == []
 
 
-def test_any_scope_but_none_may_be_written_if_that_is_allowed():
+def test_another_scope_may_be_written_if_that_is_allowed():
     engine = MemoryEngine()
     EngineRetriever(engine, "docs:", ingest=True, custom_scope=True).index(corpus_of("docs:"))
     assert engine.log[0] == ("delete", "docs:")
-    with pytest.raises(ConfigError, match="everything would be deleted"):
-        EngineRetriever(engine, "", ingest=True, custom_scope=True)
 
 
-def test_a_document_outside_of_the_scope_is_refused_before_anything_is_deleted():
+RUN = "eval:a:{runId}:"
+IN_BOTH = r"put \{runId\} in both, as in eval:my-dataset:\{runId\}:, or in neither"
+
+
+@each(
+    ("parameters", "dataset", "said"),
+    [
+        (
+            {"ingest": True},
+            dataset_of(corpus=Corpus([*corpus_of(), Document(DocumentId("eval:ab:9"), "Outside.")])),
+            r"outside of the scope 'eval:a:'.*'eval:ab:9'; nothing was written",
+        ),
+        ({"ingest": True, "run_id": "7"}, dataset_of(corpus=corpus_of(RUN)), IN_BOTH),
+        ({"ingest": True, "run_id": "7"}, dataset_of(scopePrefix=RUN, corpus=corpus_of()), IN_BOTH),
+        ({"ingest": True}, dataset_of(scopePrefix="", corpus=corpus_of()), "a question asks for all documents"),
+        ({}, dataset_of(scopePrefix=RUN), "has the id of the run in it, and the run writes no documents"),
+    ],
+)
+def test_a_dataset_that_does_not_fit_the_scope_is_refused_before_anything_is_deleted(parameters, dataset, said):
     engine = MemoryEngine(neighbours())
-    corpus = Corpus([*corpus_of(), Document(DocumentId("eval:ab:9"), "Outside.")])
-    with pytest.raises(DatasetError, match=r"outside of the scope 'eval:a:'.*'eval:ab:9'; nothing was written"):
-        evaluate(EngineRetriever(engine, "eval:a:", ingest=True), dataset_of(corpus=corpus), 5)
+    retriever = EngineRetriever(engine, "eval:a:" if parameters else "", **parameters)
+    with pytest.raises((ConfigError, DatasetError), match=said):
+        evaluate(retriever, dataset, 5, budgets=[])
     assert engine.log == []
-
-
-@pytest.mark.parametrize("lacking", ["ingest", "delete"])
-def test_an_engine_that_cannot_write_is_refused_where_documents_are_to_be_written(lacking):
-    engine = MemoryEngine()
-    setattr(engine, lacking, None)
-    with pytest.raises(ConfigError, match=f"MemoryEngine has no {lacking}, and the documents are to be written"):
-        EngineRetriever(engine, "eval:a:", ingest=True)
 
 
 def test_the_id_of_the_run_is_filled_in_for_the_engine_and_for_nobody_else():
@@ -133,71 +165,43 @@ def test_the_id_of_the_run_is_filled_in_for_the_engine_and_for_nobody_else():
     ]
 
 
-def test_the_id_of_the_run_outside_of_the_scope_that_is_written_is_refused_before_anything_is_deleted():
-    scope, engine = "eval:a:{runId}:", MemoryEngine(neighbours())
-    retriever = EngineRetriever(engine, "eval:a:", ingest=True, run_id="7")
-    told = r"put \{runId\} in both, as in eval:my-dataset:\{runId\}:, or in neither"
-    for dataset in (dataset_of(corpus=corpus_of(scope)), dataset_of(scopePrefix=scope, corpus=corpus_of())):
-        with pytest.raises((ConfigError, DatasetError), match=told):
-            evaluate(retriever, dataset, 5, budgets=[])
-    with pytest.raises(DatasetError, match=told):
-        retriever.index(corpus_of(scope))
-    assert engine.log == []
-
-
 def test_an_id_is_made_for_each_run_where_none_is_given():
     scope, engine = "eval:a:{runId}:", MemoryEngine()
     both = [EngineRetriever(engine, scope, ingest=True) for _ in range(2)]
     for retriever in both:
         with collect_notes():
             retriever.index(corpus_of(scope))
+    with pytest.raises(DatasetError, match=IN_BOTH):
+        EngineRetriever(engine, "eval:a:", ingest=True, run_id="7").index(corpus_of(scope))
     assert len(engine.documents) == 2 * len(TEXTS)
     assert not any("{runId}" in name for name in engine.documents)
     assert {retriever.run_id for retriever in both} == {name.split(":")[2] for name in engine.documents}
     assert replace(both[0]) == both[0]
 
 
-def test_a_question_may_ask_for_all_documents_unless_some_are_written():
-    engine = MemoryEngine([*corpus_of(), *corpus_of("docs:")])
-    result = evaluate(EngineRetriever(engine, "eval:a:"), dataset_of("docs:", scopePrefix=""), 5, budgets=[])
-    assert {scope for kind, scope in engine.log if kind == "retrieve"} == {""}
+@each(
+    ("dataset", "scope"),
+    [
+        (dataset_of("docs:", scopePrefix=""), ""),
+        (Dataset([DocumentLevelGroundTruth(Query("q1", "Refunds?"), [DocumentId("eval:a:1")])], DOCUMENT), "eval:a:"),
+    ],
+)
+def test_a_question_may_ask_for_all_documents_and_without_a_scope_is_asked_in_that_of_the_run(dataset, scope):
+    engine = MemoryEngine([*neighbours(), *corpus_of(), *corpus_of("docs:")])
+    result = evaluate(EngineRetriever(engine, "eval:a:"), dataset, 5, budgets=[])
+    assert {*engine.log} == {("retrieve", scope)}
+    assert all(hit.doc_id.startswith(scope) for query in result.queries for hit in query.hits)
     assert result.metrics["recall@5"] == 1.0
-    engine.log.clear()
-    with pytest.raises(ConfigError, match="a question asks for all documents"):
-        evaluate(EngineRetriever(engine, "eval:a:", ingest=True), dataset_of(scopePrefix="", corpus=corpus_of()), 5)
-    assert engine.log == []
-
-
-def test_the_id_of_the_run_in_a_scope_that_nobody_wrote_is_refused():
-    told = "has the id of the run in it, and the run writes no documents"
-    with pytest.raises(ConfigError, match=told):
-        EngineRetriever(MemoryEngine(), "eval:a:{runId}:", run_id="first")
-    with pytest.raises(ConfigError, match=told):
-        evaluate(EngineRetriever(MemoryEngine()), dataset_of(scopePrefix="eval:a:{runId}:"), 5)
 
 
 def test_the_scope_and_the_constraints_of_a_question_reach_the_engine():
-    engine = MemoryEngine(corpus_of())
-    kept = {"scopePrefix": "eval:a:3", "metadataConstraints": {"number": "3"}}
+    """Of the two documents in the scope that share a word with the question, one meets the constraints."""
+    more = [Document(DocumentId(f"eval:a:{name}"), "How long parcels take.", {"number": name}) for name in ("4", "40")]
+    engine = MemoryEngine([*corpus_of(), *more])
+    kept = {"scopePrefix": "eval:a:4", "metadataConstraints": {"number": "4"}}
     result = evaluate(EngineRetriever(engine, "eval:a:"), dataset_of(**kept), 5, budgets=[])
-    assert ("retrieve", "eval:a:3") in engine.log
-    assert [[hit.doc_id for hit in query.hits] for query in result.queries] == [[], ["eval:a:3"]]
-
-
-def test_the_constraints_of_a_question_reach_the_engine():
-    """Of the two documents in the scope that share a word with the question, one meets them."""
-    engine = MemoryEngine([*corpus_of(), Document(DocumentId("eval:a:4"), "How long parcels take.", {"number": "4"})])
-    asked = dataset_of(metadataConstraints={"number": "4"})
-    result = evaluate(EngineRetriever(engine, "eval:a:"), asked, 5, budgets=[])
+    assert ("retrieve", "eval:a:4") in engine.log
     assert [[hit.doc_id for hit in query.hits] for query in result.queries] == [["eval:a:4"], []]
-
-
-def test_a_question_without_a_scope_is_asked_in_that_of_the_run():
-    truth = [DocumentLevelGroundTruth(Query("q1", "Refunds?"), [DocumentId("eval:a:1")])]
-    engine = MemoryEngine([*neighbours(), *corpus_of()])
-    result = evaluate(EngineRetriever(engine, "eval:a:"), Dataset(truth, DOCUMENT), 5, budgets=[])
-    assert engine.log == [("retrieve", "eval:a:")]
-    assert [hit.doc_id for hit in result.queries[0].hits] == ["eval:a:1"]
 
 
 def test_a_key_that_an_engine_holds_is_in_nothing_that_is_kept(tmp_path):
@@ -266,22 +270,16 @@ def test_methods_may_be_coroutines():
         ("always", True, True),
     ],
 )
-@each("ingest", [True, False])
-def test_what_was_written_is_deleted_as_far_as_it_is_to_be(cleanup, failed, deleted, ingest):
+@each(("ingest", "written"), [(True, True), (True, False), (False, True)])
+def test_what_was_written_is_deleted_as_far_as_it_is_to_be(cleanup, failed, deleted, ingest, written):
     engine = MemoryEngine(corpus_of())
     retriever = EngineRetriever(engine, "eval:a:", ingest=ingest)
-    retriever.index(corpus_of())
+    if written:
+        retriever.index(corpus_of())
     engine.log.clear()
     with collect_notes():
         clean_up(retriever, cleanup, failed=failed)
-    assert engine.log == [*([("delete", "eval:a:")] if deleted and ingest else []), ("close",)]
-
-
-@pytest.mark.parametrize("cleanup", ["on-success", "always"])
-def test_what_was_never_written_is_not_deleted(cleanup):
-    engine = MemoryEngine(corpus_of())
-    clean_up(EngineRetriever(engine, "eval:a:", ingest=True), cleanup, failed=False)
-    assert engine.log == [("close",)]
+    assert engine.log == [*([("delete", "eval:a:")] if deleted and ingest and written else []), ("close",)]
 
 
 def test_what_cannot_be_deleted_is_told_and_the_engine_closed():
@@ -299,17 +297,28 @@ def test_what_cannot_be_deleted_is_told_and_the_engine_closed():
     assert clean_up(retriever, "none", failed=False) is None
 
 
-@pytest.mark.parametrize(
+class TakesTwo:
+    def retrieve(self, query, top_k):
+        return []
+
+
+class TakesMore:
+    def retrieve(self, query, top_k, scope, tenant):
+        return []
+
+
+@each(
     ("engine", "said"),
     [
         (MemoryEngine, "engine=MemoryEngine is a class; pass an instance"),
         (BM25Retriever(), "is a retriever; pass it as one"),
         (object(), "without retrieve; expected an object with"),
         (len, "without retrieve; expected an object with"),
+        (TakesTwo(), r"retrieve\(.*\) cannot be called as retrieve\(query, top_k, scope\): .*arg"),
+        (TakesMore(), r"retrieve\(.*\) cannot be called as retrieve\(query, top_k, scope\): .*arg"),
     ],
-    ids=["class", "retriever", "object", "function"],
 )
-def test_what_is_no_engine_is_refused(engine, said):
+def test_what_is_no_engine_or_cannot_be_asked_is_refused(engine, said):
     with pytest.raises(ConfigError, match=said):
         EngineRetriever(engine)
 
@@ -360,22 +369,6 @@ def test_time_that_an_engine_does_not_tell_of_is_in_its_latency():
         RerankedRetriever(retriever, FunctionReranker(lambda query, texts: [1] * len(texts))), dataset_of()
     )
     assert reranked.latency.total.p50 >= 0.05
-
-
-class TakesTwo:
-    def retrieve(self, query, top_k):
-        return []
-
-
-class TakesMore:
-    def retrieve(self, query, top_k, scope, tenant):
-        return []
-
-
-@pytest.mark.parametrize("engine", [TakesTwo(), TakesMore()])
-def test_an_engine_that_cannot_be_asked_is_refused_before_it_is(engine):
-    with pytest.raises(ConfigError, match=r"retrieve\(.*\) cannot be called as retrieve\(query, top_k, scope\): .*arg"):
-        EngineRetriever(engine)
 
 
 @pytest.mark.parametrize(
@@ -441,37 +434,24 @@ def test_an_engine_inside_of_a_hybrid_is_refused(inner):
         HybridRetriever((BM25Retriever(), inner(MemoryEngine())))
 
 
-@pytest.mark.parametrize("variable", ["ENGINE_PASSWORD", "MY_API_KEY", "PGPASSWORD", "SEARCH_TOKEN"])
-def test_what_an_engine_tells_of_the_secrets_of_the_environment_is_hidden(monkeypatch, tmp_path, variable):
+@pytest.mark.parametrize(
+    ("variable", "told"),
+    [
+        *((name, "***") for name in ("ENGINE_PASSWORD", "MY_API_KEY", "PGPASSWORD", "SEARCH_TOKEN")),
+        *((name, "correct horse") for name in ("PWD", "SORT_ORDER")),
+    ],
+)
+def test_what_an_engine_tells_of_the_secrets_of_the_environment_is_hidden(monkeypatch, tmp_path, variable, told):
     class Refused(MemoryEngine):
         def retrieve(self, query, top_k, scope):
             raise RuntimeError(f"cannot log in with {os.environ[variable].strip()}")
 
     monkeypatch.setenv(variable, "correct horse\n")
     result = evaluate(EngineRetriever(Refused()), dataset_of(), 5)
-    assert "cannot log in with ***" in result.failures["q1"][0].message
+    assert f"cannot log in with {told}" in result.failures["q1"][0].message
     folder = result.save(root=tmp_path)
     kept = [(folder / name).read_text() for name in ("report.json", "summary.md")]
-    assert not any("horse" in text for text in kept)
-
-
-def test_what_is_no_secret_of_the_environment_is_shown(monkeypatch):
-    class Refused(MemoryEngine):
-        def retrieve(self, query, top_k, scope):
-            raise RuntimeError(f"nothing in {os.environ['PWD']} for {os.environ['SORT_ORDER']}")
-
-    monkeypatch.setenv("PWD", "/srv/correct")
-    monkeypatch.setenv("SORT_ORDER", "ascending")
-    result = evaluate(EngineRetriever(Refused()), dataset_of(), 5)
-    assert "nothing in /srv/correct for ascending" in result.failures["q1"][0].message
-
-
-@pytest.mark.parametrize("abilities", [5, "no ingest, no delete"])
-def test_abilities_that_are_no_list_are_refused(abilities):
-    engine = MemoryEngine()
-    engine.abilities = abilities
-    with pytest.raises(ConfigError, match=r"abilities is .*; expected a list of names"):
-        EngineRetriever(engine, "eval:a:", ingest=True)
+    assert any("horse" in text for text in kept) == (told != "***")
 
 
 class Interrupting(MemoryEngine):
@@ -592,6 +572,13 @@ class InThreads(MemoryEngine):
             super().delete(scope_prefix)
 
 
+class Mixed(InThreads):
+    """Deletes synchronously, and waits there for the connection."""
+
+    def delete(self, scope_prefix):
+        self.erase(scope_prefix)
+
+
 class Shielded(MemoryEngine):
     """Awaits a task that goes on when it is cancelled, and holds a lock."""
 
@@ -621,7 +608,7 @@ def hurried(monkeypatch):
     monkeypatch.setattr("rag_evaluation_framework.base.coroutines._abandoned", [])
 
 
-@pytest.mark.parametrize("kind", [InThreads, Shielded])
+@pytest.mark.parametrize("kind", [InThreads, Mixed, Shielded])
 @pytest.mark.usefixtures("hurried")
 def test_what_outlives_a_coroutine_that_was_cancelled_is_not_waited_for_for_ever(kind):
     released = threading.Event()
@@ -704,26 +691,6 @@ def test_what_is_bound_to_a_thread_is_cleaned_up_in_it_after_a_coroutine_was_can
     with collect_notes() as notes:
         assert clean_up(retriever, "always", failed=False) is None
     assert (engine.left, engine.log[-1], notes) == (0, ("close",), [])
-
-
-@pytest.mark.usefixtures("hurried")
-def test_a_synchronous_delete_that_waits_for_a_cancelled_coroutine_is_not_waited_for_for_ever():
-    class Mixed(InThreads):
-        def delete(self, scope_prefix):
-            self.erase(scope_prefix)
-
-    released = threading.Event()
-    engine = Mixed(released)
-    retriever = EngineRetriever(engine, "eval:a:", ingest=True)
-    give_up = threading.Timer(20, released.set)
-    give_up.start()
-    try:
-        evaluate(retriever, dataset_of(corpus=corpus_of()), 5, timeout=0.2)
-        assert "could not be deleted: TimeoutError" in clean_up(retriever, "always", failed=False)
-        assert not released.is_set()
-    finally:
-        released.set()
-        give_up.cancel()
 
 
 @pytest.mark.parametrize(("written_as", "times"), [("def", 2), ("async def", 1)])

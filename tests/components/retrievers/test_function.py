@@ -1,16 +1,18 @@
 import re
 from time import perf_counter
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from rag_evaluation_framework import CharacterSpan, Corpus, Document, DocumentId, PositionAwareChunk, generate_chunk_id
+from rag_evaluation_framework import CharacterSpan, Corpus, Document, DocumentId, PositionAwareChunk
 from rag_evaluation_framework.adapt.results import as_hits, as_retrieval
 from rag_evaluation_framework.base.notes import collect_notes
 from rag_evaluation_framework.components import FunctionRetriever
 from rag_evaluation_framework.data import Chunk, Hit, Retrieval, Stage
 from rag_evaluation_framework.errors import InputError
 from support.each import each
+from support.libraries import LangChain
 
 DOCUMENT = Document(DocumentId("a.md"), "Hello, World!")
 
@@ -20,15 +22,13 @@ def search(query, k):
 
 
 class TestFunctionRetriever:
-    def test_the_function_is_asked(self):
-        assert FunctionRetriever(search).retrieve("what", 2) == ["what 0", "what 1"]
-
-    def test_nothing_is_indexed(self):
+    def test_the_function_is_asked_whatever_is_indexed_or_closed(self):
         retriever = FunctionRetriever(search)
+        assert retriever.retrieve("what", 2) == ["what 0", "what 1"]
         retriever.index(Corpus([DOCUMENT]))
         assert retriever.chunks() is None
         retriever.close()
-        assert retriever.retrieve("what", 1) == ["what 0"]
+        assert retriever.retrieve_many(["a", "b"], 1) == [["a 0"], ["b 0"]]
 
     def test_the_name_is_that_of_the_function(self):
         class Pipeline:
@@ -53,9 +53,6 @@ class TestFunctionRetriever:
 
         assert FunctionRetriever(find).retrieve("what", 2) == ["what", "what"]
 
-    def test_many_questions_are_asked_one_by_one(self):
-        assert FunctionRetriever(search).retrieve_many(["a", "b"], 1) == [["a 0"], ["b 0"]]
-
     def test_errors_of_the_function_come_through(self):
         def fail(query, k):
             raise ConnectionError("the index is down")
@@ -65,24 +62,13 @@ class TestFunctionRetriever:
 
 
 class TestAsHits:
-    def test_a_text_is_a_hit_without_a_place(self):
-        assert as_hits(["Hello"], "f") == (Hit(text="Hello"),)
-
-    def test_a_chunk_is_a_complete_hit(self):
-        chunk = PositionAwareChunk.of(DOCUMENT, 0, 5)
-        assert as_hits([chunk], "f") == (Hit.of(chunk),)
-
-    def test_a_chunk_without_a_place_keeps_its_document(self):
-        chunk = Chunk(generate_chunk_id("Hello"), "Hello", DOCUMENT.id)
-        assert as_hits((chunk,), "f") == (Hit(DOCUMENT.id, chunk_id=chunk.id, text="Hello"),)
-
-    def test_hits_and_retrievals_are_taken_as_they_are(self):
-        hit = Hit(DOCUMENT.id, 0, 5, score=1.0)
-        assert as_hits([hit], "f") == as_hits(Retrieval((hit,)), "f") == (hit,)
-
     @each(
         ("result", "hit"),
         [
+            ("Hello", Hit(text="Hello")),
+            (PositionAwareChunk.of(DOCUMENT, 0, 5), Hit.of(PositionAwareChunk.of(DOCUMENT, 0, 5))),
+            (Chunk("c", "Hello", DOCUMENT.id), Hit(DOCUMENT.id, chunk_id="c", text="Hello")),
+            (Hit(DOCUMENT.id, 0, 5, score=1.0), Hit(DOCUMENT.id, 0, 5, score=1.0)),
             ({"text": "Hello"}, Hit(text="Hello")),
             ({"page_content": "Hello", "source": "a.md"}, Hit(text="Hello", sources=("a.md",))),
             (
@@ -112,188 +98,7 @@ class TestAsHits:
             ({"chunk_id": "chunk_1"}, Hit(chunk_id="chunk_1")),
             ({"chunkId": 9, "doc_id": "a.md"}, Hit(DOCUMENT.id, chunk_id="9")),
             ({"chunk_id": "chunk_1", "text": None, "start": None, "end": None}, Hit(chunk_id="chunk_1")),
-        ],
-    )
-    def test_a_mapping_gives_what_it_has(self, result, hit):
-        assert as_hits([result], "f") == (hit,)
-
-    def test_offsets_of_numpy_are_numbers(self):
-        (hit,) = as_hits([{"doc_id": "a.md", "start": np.int64(0), "end": np.int32(5), "score": np.float32(0.5)}], "f")
-        assert hit == Hit(DOCUMENT.id, 0, 5, score=0.5)
-        assert (type(hit.start), type(hit.end), type(hit.score)) == (int, int, float)
-
-    def test_kinds_can_be_mixed_and_keep_their_order(self):
-        hits = as_hits(["b", {"text": "a"}, Hit(text="c")], "f")
-        assert [hit.text for hit in hits] == ["b", "a", "c"]
-
-    def test_any_iterable_with_an_order_will_do(self):
-        assert as_hits(iter(["b", "a"]), "f") == as_hits(np.array(["b", "a"]), "f") == (Hit(text="b"), Hit(text="a"))
-
-    @pytest.mark.parametrize("score", [float("nan"), float("inf")])
-    def test_a_score_that_is_not_finite_is_no_score(self, score):
-        with collect_notes() as notes:
-            hits = as_hits([{"text": "Hello", "score": score}, Hit(text="Hello", score=score)], "f")
-        assert notes == ["f returned scores that are no finite numbers; they were left out, and the order was kept"]
-        assert hits == (Hit(text="Hello"), Hit(text="Hello"))
-
-    def test_no_results_are_no_hits(self):
-        assert as_hits([], "f") == as_hits((), "f") == ()
-
-    @pytest.mark.parametrize(
-        ("output", "hits"),
-        [
-            ({"retrieved_chunk_ids": ["chunk_1", "pa_chunk_2"]}, (Hit(chunk_id="chunk_1"), Hit(chunk_id="pa_chunk_2"))),
-            ({"retrieved_chunk_ids": (7,), "seconds": 0.1}, (Hit(chunk_id="7"),)),
-            ({"retrieved_chunk_ids": []}, ()),
-            ({"retrieved_chunk_ids": [{"chunkId": "c", "score": 2}]}, (Hit(chunk_id="c", score=2.0),)),
-            ({"retrieved_spans": [{"doc_id": "a.md", "start": 0, "end": 5}]}, (Hit(DOCUMENT.id, 0, 5),)),
-            ({"retrieved_spans": [CharacterSpan(DOCUMENT.id, 0, 5)]}, (Hit(DOCUMENT.id, 0, 5),)),
-            ([CharacterSpan(DOCUMENT.id, 0, 5, "Hello")], (Hit(DOCUMENT.id, 0, 5, text="Hello"),)),
-            (
-                {"retrieved_spans": [{"docId": "a.md", "start": np.int64(0), "end": 5, "text": "Hello"}]},
-                (Hit(DOCUMENT.id, 0, 5, text="Hello"),),
-            ),
-            ({"retrieved_spans": [], "retrieved_chunk_ids": None}, ()),
-            (
-                {"retrieved_spans": iter([PositionAwareChunk.of(DOCUMENT, 0, 5)])},
-                (Hit.of(PositionAwareChunk.of(DOCUMENT, 0, 5)),),
-            ),
-        ],
-        ids=[
-            "chunk ids",
-            "a number and more",
-            "no chunks",
-            "dicts",
-            "spans",
-            "span objects",
-            "a list of spans",
-            "camel case",
-            "no spans",
-            "chunks",
-        ],
-    )
-    def test_all_results_may_be_one_mapping(self, output, hits):
-        assert as_hits(output, "f") == hits
-
-    def test_ids_of_one_mapping_are_read_up_to_k(self):
-        ids = iter(range(1000))
-        assert [hit.chunk_id for hit in as_hits({"retrieved_chunk_ids": ids}, "f", 2)] == ["0", "1"]
-        assert next(ids) == 2
-
-    @pytest.mark.parametrize(
-        ("output", "message"),
-        [
-            ({}, r"keys \[\]; expected .* or a dict with one of 'hits', 'retrieved_chunk_ids' and 'retrieved_spans'"),
-            ({"text": "Hello"}, r"keys \['text'\]; expected a list"),
-            ({"retrieved_chunk_ids": None}, r"keys \['retrieved_chunk_ids'\]; expected a list"),
-            ({"retrieved_chunk_ids": ["c"], "retrieved_spans": []}, "with one of"),
-            ({"retrieved_chunk_ids": "chunk_1"}, "returned str; expected a list"),
-            ({"retrieved_spans": {"doc_id": "a.md", "start": 0, "end": 5}}, "returned dict; expected a list"),
-            ({"retrieved_spans": [{"doc_id": "a.md", "start": 5, "end": 0}]}, "start=5, end=0"),
-            ({"hits": "Hello", "seconds": {}}, "returned str; expected a list"),
-            ({"seconds": {"search": 0.5}}, r"keys \['seconds'\]; expected a list"),
-        ],
-        ids=["empty", "one result", "None", "both", "a text", "a span", "end first", "a text as hits", "seconds alone"],
-    )
-    def test_a_mapping_that_is_no_output_of_a_run_is_refused(self, output, message):
-        with pytest.raises(InputError, match=message):
-            as_hits(output, "search")
-
-    @pytest.mark.parametrize(
-        ("seconds", "stages"),
-        [
-            ({"embed": 0.25, "search": np.float32(0.5)}, (Stage("embed", 0.25), Stage("search", 0.5))),
-            ({"search": 1}, (Stage("search", 1.0),)),
-            ({"search": None}, (Stage("search", None),)),
-            ({}, ()),
-            (None, ()),
-        ],
-        ids=["two", "a whole number", "None", "empty", "not told"],
-    )
-    def test_one_mapping_tells_the_seconds_of_stages(self, seconds, stages):
-        found = as_retrieval({"hits": ["Hello", {"doc_id": "a.md"}], "seconds": seconds}, "search", 5)
-        assert found.hits == (Hit(text="Hello"), Hit(DocumentId("a.md")))
-        assert found.stages == stages
-
-    def test_without_seconds_the_stages_are_not_told(self):
-        assert as_retrieval({"hits": ["Hello", "World"]}, "search", 2).stages == ()
-        assert as_retrieval({"hits": ["Hello"]}, "search", 1, since=perf_counter() - 5).stages == ()
-
-    def test_what_the_stages_leave_of_the_time_an_answer_took_is_a_stage(self):
-        told = {"hits": ["Hello"], "seconds": {"embed": 0.25, "search": None}}
-        before = perf_counter()
-        *stages, other = as_retrieval(told, "search", 1, since=before - 5).stages
-        took = perf_counter() - before
-        assert stages == [Stage("embed", 0.25), Stage("search", None)]
-        assert other.name == "other"
-        assert 4.75 <= other.seconds <= 4.75 + took + 1e-6
-        told = {"hits": ["Hello"], "seconds": {"embed": 99.0}}
-        assert as_retrieval(told, "search", 1, since=perf_counter()).stages == (Stage("embed", 99.0),)
-
-    def test_more_than_was_asked_for_is_cut_and_told(self):
-        with collect_notes() as notes:
-            assert as_retrieval({"hits": ["Hello", "World"]}, "search", 1) == Retrieval((Hit(text="Hello"),))
-        assert notes == ["search returned more results than it was asked for; the first ones were read"]
-
-    @pytest.mark.parametrize(
-        ("seconds", "message"),
-        [
-            ({"embed": float("nan")}, "the stage 'embed' with nan seconds; expected a finite number of at least 0"),
-            ({"embed": float("inf")}, "the stage 'embed' with inf seconds"),
-            ({"embed": -0.5}, "the stage 'embed' with -0.5 seconds"),
-            ({"embed": "5 ms"}, "the stage 'embed' with '5 ms' seconds"),
-            ({"embed": [0.5]}, "the stage 'embed' with"),
-            ({5: 0.5}, "expected a Stage with a name"),
-            ({"": 0.5}, "expected a Stage with a name"),
-            (0.5, "returned seconds=0.5; expected those of each stage, such as {'embed': 0.01, 'search': 0.02}"),
-            ([0.5], "returned seconds="),
-        ],
-        ids=["nan", "inf", "negative", "a text", "a list", "a number as name", "no name", "one number", "numbers"],
-    )
-    def test_seconds_that_are_none_are_refused(self, seconds, message):
-        with pytest.raises(InputError, match=f"^search returned .*{re.escape(message.removeprefix('returned '))}"):
-            as_retrieval({"hits": ["Hello"], "seconds": seconds}, "search", 5)
-
-    @pytest.mark.parametrize("results", [None, "Hello", b"Hello", 5, {"Hello"}, frozenset()])
-    def test_what_is_no_list_is_refused(self, results):
-        with pytest.raises(InputError, match=r"^search returned \w+; expected a list of texts, chunks or dicts"):
-            as_hits(results, "search")
-
-    @pytest.mark.parametrize("result", [None, 5, b"Hello", ["Hello"], object()])
-    def test_what_is_no_result_is_refused(self, result):
-        with pytest.raises(InputError, match="search returned a result of type"):
-            as_hits([result], "search")
-
-    @pytest.mark.parametrize(
-        "result",
-        [
-            {},
-            {"source": "a.md", "start": 0},
-            {"words": "Hello"},
-            {"id": 7, "words": "Hello"},
-            {"source": "a.md"},
-            {"metadata": {"source": "a.md", "start_index": 0}},
-        ],
-    )
-    def test_a_mapping_that_does_not_tell_what_was_found_is_refused_with_its_keys(self, result):
-        with pytest.raises(InputError, match=r"with the keys \[.*\]; expected 'text', or 'doc_id', 'start' and 'end'"):
-            as_hits([result], "search")
-
-    @pytest.mark.parametrize(
-        ("result", "missing", "given"),
-        [
-            ({"doc_id": "a.md", "start": 0}, "end", "start"),
-            ({"chunk_id": "c", "end": 5}, "start", "end"),
-            (Hit(DOCUMENT.id, 5), "end", "start"),
-        ],
-    )
-    def test_one_offset_without_a_text_is_refused_with_the_one_that_is_missing(self, result, missing, given):
-        with pytest.raises(InputError, match=f"search returned a result without {missing}.*expected .* beside {given}"):
-            as_hits([result], "search")
-
-    @pytest.mark.parametrize(
-        ("dumped", "hit"),
-        [
+            # As LangChain, Haystack (nested and flat) and LlamaIndex dump them; then oddities.
             (
                 {"id": None, "metadata": {"source": "a.md", "start_index": 7, "page": 1}, "page_content": "World!"},
                 Hit(None, 7, text="World!", sources=("a.md",)),
@@ -332,21 +137,177 @@ class TestAsHits:
             ({"chunk_id": "c", "metadata": {"source": "web", "start_index": 7}}, Hit(chunk_id="c")),
             ({"text": "World!", "metadata": None, "meta": "a.md"}, Hit(text="World!")),
         ],
-        ids=[
-            "LangChain",
-            "Haystack",
-            "Haystack, flat",
-            "LlamaIndex",
-            "names of ours",
-            "an id of a store's own",
-            "named twice",
-            "two starts",
-            "no text",
-            "no metadata",
+    )
+    def test_a_result_gives_what_it_has(self, result, hit):
+        assert as_hits([result], "f") == (hit,)
+
+    def test_offsets_of_numpy_are_numbers(self):
+        (hit,) = as_hits([{"doc_id": "a.md", "start": np.int64(0), "end": np.int32(5), "score": np.float32(0.5)}], "f")
+        assert hit == Hit(DOCUMENT.id, 0, 5, score=0.5)
+        assert (type(hit.start), type(hit.end), type(hit.score)) == (int, int, float)
+
+    @pytest.mark.parametrize("score", [float("nan"), float("inf")])
+    def test_a_score_that_is_not_finite_is_no_score(self, score):
+        with collect_notes() as notes:
+            hits = as_hits([{"text": "Hello", "score": score}, Hit(text="Hello", score=score)], "f")
+        assert notes == ["f returned scores that are no finite numbers; they were left out, and the order was kept"]
+        assert hits == (Hit(text="Hello"), Hit(text="Hello"))
+
+    @each(
+        ("output", "hits"),
+        [
+            ({"retrieved_chunk_ids": ["chunk_1", "pa_chunk_2"]}, (Hit(chunk_id="chunk_1"), Hit(chunk_id="pa_chunk_2"))),
+            ({"retrieved_chunk_ids": (7,), "seconds": 0.1}, (Hit(chunk_id="7"),)),
+            ({"retrieved_chunk_ids": []}, ()),
+            ({"retrieved_chunk_ids": [{"chunkId": "c", "score": 2}]}, (Hit(chunk_id="c", score=2.0),)),
+            ({"retrieved_spans": [{"doc_id": "a.md", "start": 0, "end": 5}]}, (Hit(DOCUMENT.id, 0, 5),)),
+            ({"retrieved_spans": [CharacterSpan(DOCUMENT.id, 0, 5)]}, (Hit(DOCUMENT.id, 0, 5),)),
+            ([CharacterSpan(DOCUMENT.id, 0, 5, "Hello")], (Hit(DOCUMENT.id, 0, 5, text="Hello"),)),
+            (
+                {"retrieved_spans": [{"docId": "a.md", "start": np.int64(0), "end": 5, "text": "Hello"}]},
+                (Hit(DOCUMENT.id, 0, 5, text="Hello"),),
+            ),
+            ({"retrieved_spans": [], "retrieved_chunk_ids": None}, ()),
+            ([], ()),
+            ((), ()),
+            ([DOCUMENT], (Hit(DOCUMENT.id),)),
+            (SimpleNamespace(to_dicts=lambda: [{"text": "of Polars"}]), (Hit(text="of Polars"),)),
+            (Retrieval((Hit(chunk_id="7"),)), (Hit(chunk_id="7"),)),
+            (iter(["b", "a"]), (Hit(text="b"), Hit(text="a"))),
+            (np.array(["b", "a"]), (Hit(text="b"), Hit(text="a"))),
+            (["b", {"text": "a"}, Hit(text="c")], (Hit(text="b"), Hit(text="a"), Hit(text="c"))),
+            (
+                {"retrieved_spans": iter([PositionAwareChunk.of(DOCUMENT, 0, 5)])},
+                (Hit.of(PositionAwareChunk.of(DOCUMENT, 0, 5)),),
+            ),
         ],
     )
-    def test_dumped_documents_of_other_libraries_name_their_document_in_their_metadata(self, dumped, hit):
-        assert as_hits([dumped], "search") == (hit,)
+    def test_results_may_be_any_list_or_one_mapping_and_keep_their_order(self, output, hits):
+        assert as_hits(output, "f") == hits
+
+    @each(
+        ("output", "said"),
+        [
+            *((output, r"\w+; expected a list of texts, chunks or dicts") for output in (None, "Hello", b"Hello", 5)),
+            *((output, r"\w+; expected a list of texts, chunks or dicts") for output in ({"Hello"}, frozenset())),
+            ({}, r".*keys \[\]; expected .* or a dict with one of 'hits', 'retrieved_chunk_ids' and 'retrieved_spans'"),
+            ({"text": "Hello"}, r".*keys \['text'\]; expected a list"),
+            ({"retrieved_chunk_ids": None}, r".*keys \['retrieved_chunk_ids'\]; expected a list"),
+            ({"retrieved_chunk_ids": ["c"], "retrieved_spans": []}, ".*with one of"),
+            ({"retrieved_chunk_ids": "chunk_1"}, "str; expected a list"),
+            ({"retrieved_spans": {"doc_id": "a.md", "start": 0, "end": 5}}, "dict; expected a list"),
+            ({"retrieved_spans": [{"doc_id": "a.md", "start": 5, "end": 0}]}, ".*start=5, end=0"),
+            ({"hits": "Hello", "seconds": {}}, "str; expected a list"),
+            ({"answer": "Five days."}, r".*keys \['answer'\]; expected a list"),
+            ({"documents": ["a"], "nodes": ["b"]}, r".*keys \['documents', 'nodes'\]; expected a list"),
+            (
+                {"ids": [["1"], ["2"]], "documents": [["a"], ["b"]]},
+                "the results of several questions; expected those of the one it was asked",
+            ),
+            (
+                {"text": ["a", "b"], "score": [0.5]},
+                "columns of different lengths, .*; expected one entry per result",
+            ),
+            ({"seconds": {"search": 0.5}}, r".*keys \['seconds'\]; expected a list"),
+        ],
+    )
+    def test_what_is_neither_a_list_nor_an_output_of_a_run_is_refused(self, output, said):
+        with pytest.raises(InputError, match=f"^search returned {said}") as caught:
+            as_hits(output, "search")
+        assert "\n" not in str(caught.value)
+
+    @each(
+        ("told", "stages"),
+        [
+            ({"seconds": {"embed": 0.25, "search": np.float32(0.5)}}, (Stage("embed", 0.25), Stage("search", 0.5))),
+            ({"seconds": {"search": 1}}, (Stage("search", 1.0),)),
+            ({"seconds": {"search": None}}, (Stage("search", None),)),
+            ({"seconds": {}}, ()),
+            ({"seconds": None}, ()),
+            ({}, ()),
+        ],
+    )
+    def test_one_mapping_tells_the_seconds_of_stages(self, told, stages):
+        told = {"hits": ["Hello", {"doc_id": "a.md"}], **told}
+        found = as_retrieval(told, "search", 5)
+        assert found.hits == (Hit(text="Hello"), Hit(DocumentId("a.md")))
+        assert found.stages == stages
+        if not stages:  # nor is what they would leave of the time
+            assert as_retrieval(told, "search", 5, since=perf_counter() - 5).stages == ()
+
+    def test_what_the_stages_leave_of_the_time_an_answer_took_is_a_stage(self):
+        told = {"hits": ["Hello"], "seconds": {"embed": 0.25, "search": None}}
+        before = perf_counter()
+        *stages, other = as_retrieval(told, "search", 1, since=before - 5).stages
+        took = perf_counter() - before
+        assert stages == [Stage("embed", 0.25), Stage("search", None)]
+        assert other.name == "other"
+        assert 4.75 <= other.seconds <= 4.75 + took + 1e-6
+        told = {"hits": ["Hello"], "seconds": {"embed": 99.0}}
+        assert as_retrieval(told, "search", 1, since=perf_counter()).stages == (Stage("embed", 99.0),)
+
+    def test_more_than_was_asked_for_is_cut_and_told(self):
+        with collect_notes() as notes:
+            assert as_retrieval({"hits": ["Hello", "World"]}, "search", 1) == Retrieval((Hit(text="Hello"),))
+        assert notes == ["search returned more results than it was asked for; the first ones were read"]
+
+    @pytest.mark.parametrize(
+        ("seconds", "message"),
+        [
+            ({"embed": float("nan")}, "the stage 'embed' with nan seconds; expected a finite number of at least 0"),
+            ({"embed": float("inf")}, "the stage 'embed' with inf seconds"),
+            ({"embed": -0.5}, "the stage 'embed' with -0.5 seconds"),
+            ({"embed": "5 ms"}, "the stage 'embed' with '5 ms' seconds"),
+            ({"embed": [0.5]}, "the stage 'embed' with"),
+            ({5: 0.5}, "expected a Stage with a name"),
+            ({"": 0.5}, "expected a Stage with a name"),
+            (0.5, "returned seconds=0.5; expected those of each stage, such as {'embed': 0.01, 'search': 0.02}"),
+            ([0.5], "returned seconds="),
+        ],
+        ids=["nan", "inf", "negative", "a text", "a list", "a number as name", "no name", "one number", "numbers"],
+    )
+    def test_seconds_that_are_none_are_refused(self, seconds, message):
+        with pytest.raises(InputError, match=f"^search returned .*{re.escape(message.removeprefix('returned '))}"):
+            as_retrieval({"hits": ["Hello"], "seconds": seconds}, "search", 5)
+
+    @each(
+        ("result", "said"),
+        [
+            *((result, "a result of type") for result in (None, b"Hello", object())),
+            (5, r"a result of type int, 5; expected a text, a chunk, a pair \(text, score\), or a dict"),
+            ((0.9, "Five days."), r"a result of type tuple, \(0.9, 'Five days.'\); expected a text"),
+            (["Five days."], r"a result of type list, \['Five days.'\]; .*; of lists in a list, .*, return \[0\]$"),
+            (LangChain.Retriever([]), "a result of type Retriever, .*; expected a text"),
+            (LangChain.Document, "a result of type type, <class .*>; expected a text"),
+            (
+                SimpleNamespace(id=3, score=0.5),
+                r"a SimpleNamespace with the keys \['id', 'score'\]; expected 'text', or",
+            ),
+            *(
+                (result, r"with the keys \[.*\]; expected 'text', or 'doc_id', 'start' and 'end'")
+                for result in (
+                    {},
+                    {"source": "a.md", "start": 0},
+                    {"words": "Hello"},
+                    {"id": 7, "words": "Hello"},
+                    {"source": "a.md"},
+                    {"metadata": {"source": "a.md", "start_index": 0}},
+                )
+            ),
+            ({"doc_id": "a.md", "start": 0}, "a result without end.*expected .* beside start"),
+            ({"chunk_id": "c", "end": 5}, "a result without start.*expected .* beside end"),
+            (Hit(DOCUMENT.id, 5), "a result without end.*expected .* beside start"),
+            *(
+                ({"doc_id": "a.md", "start": start, "end": end}, "expected 0 <= start <= end|expected a whole number")
+                for start, end in [(-1, 5), (5, 4), ("0", "5"), (0.0, 5.0), (0, "5")]
+            ),
+            ({"text": "Hello", "score": "high"}, "score"),
+        ],
+    )
+    def test_what_does_not_tell_what_was_found_is_refused_with_what_it_has(self, result, said):
+        with pytest.raises(InputError, match=f"^search returned .*({said})") as caught:
+            as_hits([result], "search")
+        assert "\n" not in str(caught.value)
 
     def test_the_rows_of_a_data_frame_are_results(self):
         pandas = pytest.importorskip("pandas")
@@ -373,12 +334,3 @@ class TestAsHits:
         assert as_hits(scored, "search") == (Hit(chunk_id="7", score=0.5), Hit(chunk_id="8"))
         with pytest.raises(InputError, match=r"the keys \['words'\]"):
             as_hits(pandas.DataFrame({"words": ["Hello"]}), "search")
-
-    @pytest.mark.parametrize(("start", "end"), [(-1, 5), (5, 4), ("0", "5"), (0.0, 5.0), (0, "5")])
-    def test_impossible_offsets_are_refused(self, start, end):
-        with pytest.raises(InputError, match=r"expected 0 <= start <= end|expected a whole number"):
-            as_hits([{"doc_id": "a.md", "start": start, "end": end}], "search")
-
-    def test_a_score_that_is_no_number_is_refused(self):
-        with pytest.raises(InputError, match="score"):
-            as_hits([{"text": "Hello", "score": "high"}], "search")

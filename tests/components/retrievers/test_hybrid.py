@@ -16,11 +16,12 @@ from rag_evaluation_framework.components import (
 )
 from rag_evaluation_framework.data import Chunk, Hit, Retrieval, Stage
 from rag_evaluation_framework.demo import load_handbook
-from rag_evaluation_framework.errors import ConfigError, InputError, NotIndexed
+from rag_evaluation_framework.errors import ConfigError, InputError
 from rag_evaluation_framework.testing import FixedRetriever, ReversingReranker
 from support.each import each
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
+DEEP = "abcdefghijklmnopqrstz", "ABCDEFGHIJKLMNOPQRSTz"
 CORPUS = Corpus([Document(DocumentId("letters.md"), LETTERS), Document(DocumentId("more.md"), LETTERS.upper())])
 
 
@@ -35,7 +36,9 @@ def of(letters):
 
 
 def fused(*rankings, k=100, **parameters):
-    retriever = HybridRetriever([of(ranking) for ranking in rankings], **parameters)
+    """What is found where each retriever has scores of its own, which play no part."""
+    scored = [[letter(name, 10.0 ** (3 * m) - n) for n, name in enumerate(names)] for m, names in enumerate(rankings)]
+    retriever = HybridRetriever([*map(FixedRetriever, scored)], **parameters)
     retriever.index(CORPUS)
     return retriever.retrieve("?", k).hits
 
@@ -67,6 +70,8 @@ class TestFusion:
             (("", ""), {}, "", None),
             (("cab",), {}, "cab", None),
             *((("ab", "b"), {"k": k}, "", None) for k in (0, -1)),
+            # What stands deep in both rankings can come first.
+            *((DEEP, {"k": 1, "depth": depth}, wanted, None) for depth, wanted in ((21, "z"), (20, "a"))),
         ],
     )
     def test_a_result_is_worth_the_sum_of_its_reciprocal_ranks(self, rankings, parameters, wanted, scores):
@@ -75,35 +80,24 @@ class TestFusion:
         if scores is not None:
             assert [hit.score for hit in hits] == pytest.approx(scores, rel=1e-15)
 
-    def test_scores_of_the_retrievers_play_no_part(self):
-        first, second = [letter("a", 900.0), letter("b", 1e-9)], [letter("b", 0.1), letter("c")]
-        loud = HybridRetriever([FixedRetriever(first), FixedRetriever(second)])
-        loud.index(CORPUS)
-        assert loud.retrieve("?", 3).hits == fused("ab", "bc")
-
-    def test_weights_of_numpy_are_numbers(self):
-        retriever = HybridRetriever([of("a"), of("b")], weights=np.array([1, 3], dtype=np.float32))
-        assert retriever.weights == (1.0, 3.0)
-
-    def test_equal_texts_at_two_positions_are_both_kept(self):
-        corpus = Corpus([Document(DocumentId("a.md"), "same"), Document(DocumentId("b.md"), "same")])
-        hits = [Hit(document.id, 0, 4, rag.generate_pa_chunk_id("same"), "same") for document in corpus]
-        retriever = HybridRetriever([FixedRetriever(hits), FixedRetriever(hits[::-1])])
-        retriever.index(corpus)
-        assert [hit.doc_id for hit in retriever.retrieve("?", 5).hits] == ["a.md", "b.md"]
-
-    def test_the_same_place_under_two_ids_is_one_result(self):
-        plain = Hit(DocumentId("letters.md"), 0, 1, "chunk_1", "a")
-        retriever = HybridRetriever([FixedRetriever([plain]), of("a")])
-        retriever.index(CORPUS)
-        (hit,) = retriever.retrieve("?", 5).hits
-        assert hit.score == pytest.approx(2 / 61)
-
-    def test_overlapping_places_are_different_results(self):
-        wide = Hit(DocumentId("letters.md"), 0, 2, text="ab")
-        retriever = HybridRetriever([FixedRetriever([wide]), of("a")])
-        retriever.index(CORPUS)
-        assert len(retriever.retrieve("?", 5).hits) == 2
+    @each(
+        ("first", "second", "wanted"),
+        [
+            ([("a.md", 0, 4), ("b.md", 0, 4)], [("b.md", 0, 4), ("a.md", 0, 4)], [("a.md", 0, 4), ("b.md", 0, 4)]),
+            ([("a.md", 0, 1)], [("a.md", 0, 1)], [("a.md", 0, 1)]),
+            ([("a.md", 0, 2)], [("a.md", 0, 1)], [("a.md", 0, 2), ("a.md", 0, 1)]),  # that overlap
+        ],
+    )
+    def test_results_are_told_apart_by_their_places_whatever_their_texts_and_ids(self, first, second, wanted):
+        rankings = [
+            [Hit(DocumentId(name), start, end, f"{ids}_{start}", "same"[start:end]) for name, start, end in places]
+            for ids, places in (("chunk", first), ("other", second))
+        ]
+        retriever = HybridRetriever([*map(FixedRetriever, rankings)])
+        retriever.index(Corpus([Document(DocumentId("a.md"), "same"), Document(DocumentId("b.md"), "same")]))
+        hits = retriever.retrieve("?", 5).hits
+        assert [(hit.doc_id, hit.start, hit.end) for hit in hits] == wanted
+        assert sum(hit.score for hit in hits) == pytest.approx(sum(1 / (61 + n) for n, _ in enumerate(first)) * 2)
 
     @given(
         st.lists(st.lists(st.sampled_from("abcdefghABC"), max_size=9), min_size=1, max_size=4),
@@ -130,18 +124,17 @@ class TestFusion:
 
 
 class TestDepth:
-    def test_every_retriever_is_asked_for_the_same_depth_whatever_k_is(self):
+    def test_every_retriever_is_indexed_once_asked_for_one_depth_whatever_k_is_and_closed_once(self):
         parts = of("abc"), of("bcd")
         retriever = HybridRetriever(parts, depth=3)
         retriever.index(CORPUS)
-        for k in (1, 2, 3):
+        for k in (1, 3):
             retriever.retrieve("who?", k)
-        assert all(part.calls == [("index", CORPUS), *[("retrieve", "who?", 3)] * 3] for part in parts)
-
-    def test_what_stands_deep_in_both_rankings_can_come_first(self):
-        first, second = "abcdefghijklmnopqrstz", "ABCDEFGHIJKLMNOPQRSTz"
-        assert texts(fused(first, second, k=1, depth=21)) == "z"
-        assert texts(fused(first, second, k=1, depth=20)) == "a"
+        retriever.retrieve_many(["?", "!"], 2)
+        retriever.close()
+        asked = [("retrieve", query, 3) for query in ("who?", "who?", "?", "!")]
+        assert all(part.calls == [("index", CORPUS), *asked, ("close",)] for part in parts)
+        assert HybridRetriever().depth == 100
 
     def test_the_ranking_at_k_begins_the_ranking_at_more_even_where_a_part_is_not_stable(self):
         def unstable(query, k):
@@ -193,37 +186,37 @@ class TestForeignResults:
         retriever.index(corpus)
         assert retriever.retrieve("?", 1).hits[0].doc_id == "billing.md"
 
-    def test_what_has_no_place_is_told_apart_by_document_and_text(self):
-        def first(query, k):
-            return ["no such text", "no such text", "another", {"doc_id": "gone.md", "text": "another"}]
-
-        def second(query, k):
-            return ["another", "no such text"]
-
-        retriever = HybridRetriever([first, second])
+    @each(
+        ("first", "second", "wanted"),
+        [
+            (
+                ["no such text", "no such text", "another", {"doc_id": "gone.md", "text": "another"}],
+                ["another", "no such text"],
+                [
+                    *((None, text, 1 / 61 + 1 / 62) for text in ("no such text", "another")),
+                    ("gone.md", "another", 1 / 63),
+                ],
+            ),
+            (
+                [*[{"chunk_id": "c1", "text": "no such text"}] * 2, letter("a")],
+                [letter("a")],
+                [("letters.md", "a", 1 / 61 + 1 / 62), (None, "no such text", 1 / 61)],
+            ),
+        ],
+    )
+    def test_what_has_no_place_is_told_apart_by_document_and_text(self, first, second, wanted):
+        retriever = HybridRetriever([lambda query, k: first, lambda query, k: second])
         retriever.index(CORPUS)
         hits = retriever.retrieve("?", 10).hits
-        assert [(hit.doc_id, hit.text) for hit in hits] == [
-            (None, "no such text"), (None, "another"), ("gone.md", "another"),
-        ]  # fmt: skip
-        assert [hit.score for hit in hits] == pytest.approx([1 / 61 + 1 / 62, 1 / 62 + 1 / 61, 1 / 63])
+        assert [(hit.doc_id, hit.text) for hit in hits] == [(doc_id, text) for doc_id, text, _ in wanted]
+        assert [hit.score for hit in hits] == pytest.approx([score for *_, score in wanted])
 
-    def test_a_chunk_without_a_place_that_comes_twice_is_one_result(self):
-        def store(query, k):
-            return [{"chunk_id": "c1", "text": "no such text"}] * 2 + [letter("a")]
-
-        retriever = HybridRetriever([store, of("a")])
-        retriever.index(CORPUS)
-        hits = retriever.retrieve("?", 5).hits
-        assert [(hit.text, hit.score) for hit in hits] == [("a", 1 / 61 + 1 / 62), ("no such text", 1 / 61)]
-
-    def test_a_chunk_id_that_comes_twice_is_not_another_copy_of_its_text(self):
-        corpus = Corpus([Document(DocumentId("a.md"), "same"), Document(DocumentId("b.md"), "same")])
-        retriever = HybridRetriever([lambda query, k: [{"chunk_id": "c1", "text": "same"}] * 2])
-        retriever.index(corpus)
+    @each(("result", "found"), [("same", ["a.md", "b.md"]), ({"chunk_id": "c1", "text": "same"}, ["a.md"])])
+    def test_a_text_that_comes_twice_is_the_next_copy_of_it_unless_its_chunk_id_does_too(self, result, found):
+        retriever = HybridRetriever([lambda query, k: [result] * 2])
+        retriever.index(Corpus([Document(DocumentId("a.md"), "same"), Document(DocumentId("b.md"), "same")]))
         with pytest.warns(UserWarning, match="occur more than once"):
-            hits = retriever.retrieve("?", 5).hits
-        assert [hit.doc_id for hit in hits] == ["a.md"]
+            assert [hit.doc_id for hit in retriever.retrieve("?", 5).hits] == found
 
     def test_chunks_of_equal_texts_without_a_place_are_listed_once_per_document(self):
         class Tidied(FixedRetriever):
@@ -234,13 +227,6 @@ class TestForeignResults:
         retriever.index(CORPUS)
         assert [chunk.doc_id for chunk in retriever.chunks()] == ["a", "b"]
 
-    def test_a_text_that_occurs_more_than_once_is_noted(self, corpus):
-        retriever = HybridRetriever([lambda query, k: ["Support answers within one day."] * 2])
-        retriever.index(corpus)
-        with pytest.warns(UserWarning, match="occur more than once"):
-            hits = retriever.retrieve("?", 5).hits
-        assert [hit.doc_id for hit in hits] == ["guides/start.md", "guides/stop.md"]
-
     def test_coroutines_and_generators_are_taken(self):
         async def later(query, k):
             return (hit for hit in (letter("a"), letter("b")))
@@ -248,12 +234,6 @@ class TestForeignResults:
         retriever = HybridRetriever([later, of("b")])
         retriever.index(CORPUS)
         assert texts(retriever.retrieve("?", 5).hits) == "ba"
-
-    def test_what_cannot_be_read_is_an_error(self):
-        retriever = HybridRetriever([of("a"), lambda query, k: {"text": "a"}])
-        retriever.index(CORPUS)
-        with pytest.raises(InputError, match="expected a list of texts"):
-            retriever.retrieve("?", 5)
 
 
 class TestStages:
@@ -282,59 +262,19 @@ class TestStages:
         names = [stage.name for stage in retriever.retrieve("?", 1).stages]
         assert len(set(names)) == len(names) == 8
 
-    def test_parameters_stay_out_of_the_names_of_stages(self, corpus):
-        retriever = HybridRetriever([BM25Retriever(k1=1.2), VectorRAGRetriever(batch_size=7)])
-        retriever.index(corpus)
-        assert [stage.name for stage in retriever.retrieve("refunds", 1).stages] == [
-            "BM25Retriever/search", "VectorRAGRetriever/embed", "VectorRAGRetriever/search", "fuse",
-        ]  # fmt: skip
-
 
 class TestWhole:
-    def test_before_indexing_and_after_closing_there_is_nothing_to_retrieve(self):
-        retriever = HybridRetriever([of("a")])
-        for _ in range(2):
-            with pytest.raises(NotIndexed, match=r"HybridRetriever: call index\(corpus\)"):
-                retriever.retrieve("?", 1)
-            with pytest.raises(NotIndexed):
-                retriever.retrieve_many(["?"], 1)
-            retriever.index(CORPUS)
-            retriever.close()
-
-    def test_an_index_that_fails_leaves_nothing_to_retrieve(self):
-        class Failing(FixedRetriever):
-            def index(self, corpus):
-                if self.calls:
-                    raise OSError("disk full")
-                super().index(corpus)
-
-        retriever = HybridRetriever([of("a"), Failing()])
-        retriever.index(CORPUS)
-        with pytest.raises(OSError, match="disk full"):
-            retriever.index(CORPUS)
-        with pytest.raises(NotIndexed):
-            retriever.retrieve("?", 1)
-
-    def test_each_retriever_indexes_once_and_is_closed_once(self):
-        parts = of("a"), of("b")
-        retriever = HybridRetriever(parts)
-        retriever.index(CORPUS)
-        retriever.retrieve_many(["?", "!"], 3)
-        retriever.close()
-        for part in parts:
-            assert part.calls == [("index", CORPUS), ("retrieve", "?", 100), ("retrieve", "!", 100), ("close",)]
-
     def test_all_are_closed_also_where_one_cannot_be(self):
         class Stuck(FixedRetriever):
             def close(self):
                 raise OSError("stuck")
 
-        last = of("a")
+        first, last = of("a"), of("b")
         with pytest.raises(OSError, match="stuck"):
-            HybridRetriever([Stuck(), last]).close()
-        assert last.calls == [("close",)]
+            HybridRetriever([first, Stuck(), last]).close()
+        assert first.calls == last.calls == [("close",)]
 
-    def test_chunks_are_those_of_all_parts_each_place_once(self, corpus):
+    def test_chunks_are_those_of_all_parts_each_place_once_unless_a_part_cannot_list_its_own(self, corpus):
         small, large = rag.RecursiveCharacterChunker(30), rag.RecursiveCharacterChunker(60)
         parts = [BM25Retriever(small), VectorRAGRetriever(small), BM25Retriever(large)]
         retriever = HybridRetriever(parts)
@@ -342,11 +282,9 @@ class TestWhole:
         places = [(chunk.doc_id, chunk.start, chunk.end) for chunk in retriever.chunks()]
         assert len(set(places)) == len(places)
         assert set(places) == {(chunk.doc_id, chunk.start, chunk.end) for part in parts for chunk in part.chunks()}
-
-    def test_chunks_cannot_be_listed_where_a_part_cannot_list_its_own(self, corpus):
-        retriever = HybridRetriever([BM25Retriever(), lambda query, k: []])
-        retriever.index(corpus)
-        assert retriever.chunks() is None
+        whole = HybridRetriever([*parts, lambda query, k: []])
+        whole.index(corpus)
+        assert whole.chunks() is None
 
     def test_many_questions_are_asked_of_each_part_together(self):
         class Many(FixedRetriever):
@@ -373,35 +311,6 @@ class TestWhole:
 
 
 class TestParameters:
-    @each(
-        "parameters",
-        [
-            {"retrievers": ()},
-            {"retrievers": "bm25"},
-            {"retrievers": None},
-            {"retrievers": BM25Retriever()},
-            {"retrievers": {"a": BM25Retriever()}},
-            {"retrievers": [BM25Retriever]},
-            {"retrievers": ["bm25"]},
-            {"weights": (1,)},
-            {"weights": (1, 2, 3)},
-            {"weights": (0, 0)},
-            {"weights": (1, -1)},
-            {"weights": (1, float("nan"))},
-            {"weights": (1, float("inf"))},
-            {"weights": (1, True)},
-            {"weights": "ab"},
-            {"weights": 0.5},
-            {"rrf_k": -1},
-            {"rrf_k": 1.5},
-            {"depth": 0},
-            {"depth": True},
-        ],
-    )
-    def test_what_makes_no_sense_is_refused(self, parameters):
-        with pytest.raises(ConfigError):
-            HybridRetriever(**parameters)
-
     def test_two_parts_cannot_share_a_store(self):
         store = InMemoryVectorStore()
         shared = VectorRAGRetriever(vector_store=store)
@@ -411,45 +320,27 @@ class TestParameters:
             HybridRetriever([shared, HybridRetriever([BM25Retriever(), shared])])
         HybridRetriever([shared, VectorRAGRetriever(vector_store=InMemoryVectorStore())])
 
-    def test_a_list_that_is_changed_later_changes_nothing(self):
-        parts, weights = [BM25Retriever(), VectorRAGRetriever()], [1, 2]
+    def test_what_is_changed_later_changes_nothing(self):
+        parts, weights = [BM25Retriever(), VectorRAGRetriever()], np.array([1, 3], dtype=np.float32)
         retriever = HybridRetriever(parts, weights)
         parts.clear()
-        weights.clear()
-        assert retriever == HybridRetriever(weights=(1, 2))
-
-    def test_it_is_named_by_its_parts(self):
-        assert HybridRetriever().name == "HybridRetriever"
-        named = HybridRetriever([BM25Retriever(k1=1.2), BM25Retriever()], weights=[1, 2]).name
-        assert named == "HybridRetriever(retrievers=(BM25Retriever(k1=1.2), BM25Retriever), weights=(1.0, 2.0))"
-
-    def test_the_index_is_no_parameter(self, corpus):
-        retriever = HybridRetriever()
-        retriever.index(corpus)
-        assert retriever == HybridRetriever()
-        assert retriever.name == "HybridRetriever"
+        weights[:] = 0
+        assert retriever == HybridRetriever(weights=(1, 3))
+        assert retriever.weights == (1.0, 3.0)
 
 
 class TestOnTheHandbook:
     def test_fused_search_is_evaluated_like_any_other(self):
         dataset = load_handbook()
-        result = rag.evaluate(HybridRetriever(), dataset, k=[5, 10])
-        parts = [rag.evaluate(part, dataset, k=[5, 10]) for part in (BM25Retriever(), VectorRAGRetriever())]
+        retrievers = BM25Retriever(k1=1.2), VectorRAGRetriever(batch_size=7)
+        result = rag.evaluate(HybridRetriever(retrievers), dataset, k=[5, 10])
+        parts = [rag.evaluate(part, dataset, k=[5, 10]) for part in retrievers]
         assert not result.counts["failed"]
         weakest = min(part.metrics["span_recall@10"] for part in parts)
         assert result.metrics["span_recall@10"] >= weakest
-        assert set(result.queries[0].stages) == {
+        assert [*result.queries[0].stages] == [
             "BM25Retriever/search", "VectorRAGRetriever/embed", "VectorRAGRetriever/search", "fuse",
-        }  # fmt: skip
-
-    def test_each_stage_keeps_the_ranking_of_its_part_alone(self):
-        dataset = load_handbook()
-        alone, fused_with = BM25Retriever(), HybridRetriever(depth=30)
-        for retriever in (alone, fused_with):
-            retriever.index(dataset.corpus)
-        for entry in dataset.ground_truth[:20]:
-            stage = fused_with.retrieve(entry.query.text, 5).stages[0]
-            assert stage.hits == alone.retrieve(entry.query.text, 30).hits
+        ]  # fmt: skip
 
     def test_a_fused_ranking_can_be_reranked_and_fused_again(self, corpus):
         retriever = HybridRetriever([RerankedRetriever(HybridRetriever(), ReversingReranker()), BM25Retriever()])

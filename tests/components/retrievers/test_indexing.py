@@ -1,4 +1,5 @@
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -11,16 +12,14 @@ from rag_evaluation_framework import (
     Document,
     DocumentId,
     Embedder,
-    PositionAwareChunker,
     RecursiveCharacterChunker,
     VectorRAGRetriever,
     evaluate,
-    generate_chunk_id,
 )
 from rag_evaluation_framework.base.notes import collect_notes
 from rag_evaluation_framework.components import HybridRetriever, InMemoryVectorStore, LsaEmbedder, RerankedRetriever
 from rag_evaluation_framework.components.retrievers import chunk_corpus, embed_chunks, fill_store
-from rag_evaluation_framework.data import Chunk, Hit
+from rag_evaluation_framework.data import Hit
 from rag_evaluation_framework.demo import load_handbook
 from rag_evaluation_framework.errors import InputError, NotIndexed
 from rag_evaluation_framework.testing import ReversingReranker
@@ -79,14 +78,6 @@ class TestChunkCorpus:
         assert "document 'a'" in said
         assert repr("ONE\nTWO\nONE") in said
 
-    def test_a_chunker_that_says_places_has_to_say_them_of_all(self):
-        class Placeless(PositionAwareChunker):
-            def chunk_with_positions(self, document):
-                return [Chunk(generate_chunk_id("one"), "one", document.id)]
-
-        with pytest.raises(InputError, match=r"Placeless made Chunk\(.*; expected chunks of the document"):
-            chunk_corpus(SMALL, Placeless())
-
     def test_notes_of_the_chunker_itself_are_passed_on(self):
         class Wary(Lines):
             def chunk(self, text):
@@ -107,37 +98,20 @@ class TestEmbedChunks:
         assert vectors.tolist() == [[3, 1], [3, 1], [3, 1], [5, 0]]
         assert vectors.dtype == np.float32
         assert truncated.tolist() == [False, False, False, True]
-
-    def test_no_chunks_have_no_vectors(self):
-        vectors, truncated = embed_chunks([], Letters())
+        vectors, truncated = embed_chunks([], embedder)
         assert (vectors.shape, truncated.shape) == ((0, 2), (0,))
 
-    def test_flags_of_another_shape_are_refused(self):
-        class Wrong(Letters):
-            def truncated(self, texts):
-                return [False]
 
-        with pytest.raises(InputError, match=r"truncated returned \[False\] for 3 texts; expected \(3,\)"):
-            embed_chunks(chunk_corpus(SMALL, Lines()), Wrong())
-
-
-class TestFillStore:
-    def test_what_the_store_held_before_is_gone(self):
-        store = InMemoryVectorStore()
-        chunks = chunk_corpus(SMALL, Lines())
-        vectors, _ = embed_chunks(chunks, Letters())
-        for _ in range(2):
-            fill_store(store, chunks, vectors, batch_size=3)
-        assert len(store.search(vectors[0], 100)) == len(chunks) == 4
-
-    def test_another_number_of_vectors_is_refused_before_the_store_is_emptied(self):
-        store = InMemoryVectorStore()
-        chunks = chunk_corpus(SMALL, Lines())
-        vectors, _ = embed_chunks(chunks, Letters())
-        fill_store(store, chunks, vectors)
-        with pytest.raises(InputError, match="4 chunks with 3 vectors; expected one vector per chunk"):
-            fill_store(store, chunks, vectors[:3])
-        assert len(store.search(vectors[0], 100)) == 4
+def test_a_store_is_emptied_before_it_is_filled_unless_the_number_of_vectors_is_another():
+    store = InMemoryVectorStore()
+    chunks = chunk_corpus(SMALL, Lines())
+    vectors, _ = embed_chunks(chunks, Letters())
+    for _ in range(2):
+        fill_store(store, chunks, vectors, batch_size=3)
+    assert len(store.search(vectors[0], 100)) == len(chunks) == 4
+    with pytest.raises(InputError, match="4 chunks with 3 vectors; expected one vector per chunk"):
+        fill_store(store, chunks, vectors[:3])
+    assert len(store.search(vectors[0], 100)) == 4
 
 
 ALL = {
@@ -154,21 +128,29 @@ class TestState:
         retriever = make()
         retriever.index(HANDBOOK.corpus)
         assert retriever == make()
+        assert hash(retriever) == hash(make())
         assert repr(retriever) == repr(make())
+        assert retriever.name == make().name
 
-    def test_a_closed_retriever_has_no_index(self, make):
+    def test_before_indexing_and_after_closing_there_is_nothing_to_retrieve(self, make):
+        retriever = make()
+        told = rf"{type(retriever).__name__}: call index\(corpus\) before retrieve\(\)"
+        for _ in range(2):
+            for ask in (partial(retriever.retrieve, "?", 1), partial(retriever.retrieve_many, ["?"], 1)):
+                with pytest.raises(NotIndexed, match=told):
+                    ask()
+            with pytest.raises(NotIndexed):
+                retriever.chunks()
+            retriever.index(HANDBOOK.corpus)
+            retriever.close()
+
+    @pytest.mark.parametrize("texts", [[], ["", " \n"]])
+    def test_a_corpus_without_text_is_refused_and_the_old_index_forgotten(self, make, texts):
         retriever = make()
         retriever.index(HANDBOOK.corpus)
-        retriever.close()
+        with pytest.raises(InputError, match="made no chunks of 0 documents with text"):
+            retriever.index(Corpus(Document(DocumentId(str(number)), text) for number, text in enumerate(texts)))
         with pytest.raises(NotIndexed, match=f"{type(retriever).__name__}: call index"):
-            retriever.retrieve("?", 1)
-
-    def test_where_indexing_fails_the_old_index_is_forgotten(self, make):
-        retriever = make()
-        retriever.index(HANDBOOK.corpus)
-        with pytest.raises(InputError):
-            retriever.index(Corpus([Document(DocumentId("blank"), " ")]))
-        with pytest.raises(NotIndexed):
             retriever.retrieve("?", 1)
 
 

@@ -1,5 +1,7 @@
 """What a chunker gets wrong is told by its name when the corpus is indexed."""
 
+import re
+
 import pytest
 
 from rag_evaluation_framework import (
@@ -17,6 +19,7 @@ from rag_evaluation_framework.base.notes import collect_notes
 from rag_evaluation_framework.components.retrievers import chunk_corpus
 from rag_evaluation_framework.data import Chunk
 from rag_evaluation_framework.errors import InputError
+from support.each import each
 
 CORPUS = Corpus([Document(DocumentId(name), "refund one\nserver two") for name in ("a", "b", "c")])
 
@@ -48,46 +51,54 @@ def notes_of(chunker):
     return notes
 
 
-@pytest.mark.parametrize("returned", [None, 7, "text", {"text": 1}, [None], [7], [b"refund"], ["refund", None]])
-def test_what_is_no_text_is_refused(returned):
-    for chunker in (Wrong(lambda _: returned), lambda _: returned):
-        with pytest.raises(InputError, match=r"returned .*; expected a list of texts"):
+@each(
+    "returned",
+    [None, 7, "text", b"text", {"text": 1}, {"text"}, [None], [7], [b"refund"], ["refund", None], [("refund", 0, 6)]],
+)
+def test_what_is_not_a_list_of_texts_is_refused_by_the_name_of_the_chunker_or_function(returned):
+    named = [(Wrong(lambda _: returned), r"Wrong\.chunk"), (lambda _: returned, r"the chunker function .*<lambda>")]
+    for chunker, name in named:
+        said = rf"^{name} returned {re.escape(repr(returned))}; expected a list of texts, in reading order$"
+        with pytest.raises(InputError, match=said):
             chunk_corpus(CORPUS, chunker)
 
 
-@pytest.mark.parametrize("returned", [None, 7, "text", [None], ["refund"], [Chunk(generate_chunk_id("x"), "x", "a")]])
-def test_what_is_no_chunk_with_a_place_is_refused(returned):
-    with pytest.raises(InputError, match=r"WrongPlaces (made|returned) .*; expected"):
-        chunk_corpus(CORPUS, WrongPlaces(lambda _: returned))
-
-
-@pytest.mark.parametrize(
+@each(
     "make",
     [
-        lambda document: [placed(Document(DocumentId("z"), document.content), 0, 6)],
-        lambda document: [placed(Document(DocumentId("a"), document.content), 0, 6)],
-        lambda document: [placed(Document(document.id, document.content * 2), 0, 30)],
+        *(lambda _, returned=returned: returned for returned in (None, 7, "text", [None], ["refund"])),
+        lambda document: [Chunk(generate_chunk_id("x"), "x", document.id)],
+        lambda document: [placed(Document(DocumentId("z"), document.content), 0, 6)],  # of no document
+        lambda document: [placed(Document(DocumentId("a"), document.content), 0, 6)],  # of another document
+        lambda document: [placed(Document(document.id, document.content * 2), 0, 30)],  # beyond the end
     ],
-    ids=["of no document", "of another document", "beyond the end"],
 )
-def test_chunks_of_elsewhere_are_refused(make):
-    with pytest.raises(InputError, match=r"WrongPlaces (made|returned) .*; expected chunks of the document"):
+def test_what_is_no_chunk_with_a_place_in_the_document_is_refused(make):
+    with pytest.raises(InputError, match=r"WrongPlaces (made|returned) .*expected (a list of )?chunks of the doc"):
         chunk_corpus(CORPUS, WrongPlaces(make))
 
 
-def test_chunks_whose_text_is_not_that_of_their_place_are_counted():
-    def shifted(document):
-        return [placed(document, 0, 6, "server"), placed(document, 11, 21)]
-
-    (said,) = notes_of(WrongPlaces(shifted))
-    assert said.startswith("3 of 6 chunks differ from the text of their place, the first: WrongPlaces, document 'a'")
+def placing(*places):
+    """A chunker that says these places, and the text of some."""
+    return WrongPlaces(lambda document: [placed(document, *place) for place in places])
 
 
-def test_white_space_that_was_tidied_does_not_count():
-    def tidied(document):
-        return [placed(document, 0, 21, "refund one server two")]
-
-    assert notes_of(WrongPlaces(tidied)) == []
+@each(
+    ("chunker", "said"),
+    [
+        (
+            placing((0, 6, "server"), (11, 21)),
+            ["3 of 6 chunks differ from the text of their place, the first: WrongPlaces, document 'a'"],
+        ),
+        (Wrong(lambda text: [text, " ", "\n"]), ["6 of 9 chunks of PositionAdapter(Wrong) are blank"]),
+        (placing((0, 21, "refund one server two")), []),  # white space that was tidied
+        (placing((7, 21), (0, 12), (0, 12)), []),  # chunks that overlap or go back
+    ],
+)
+def test_chunks_that_are_blank_or_whose_text_is_not_that_of_their_place_are_counted(chunker, said):
+    notes = notes_of(chunker)
+    assert len(notes) == len(said)
+    assert all(note.startswith(start) for note, start in zip(notes, said, strict=True))
 
 
 def test_documents_without_a_chunk_are_counted():
@@ -102,30 +113,15 @@ def test_documents_without_a_chunk_are_counted():
     assert said.startswith("PositionAdapter(Wrong) made no chunk from 3 of 4 documents that have text, the first: 'a'")
 
 
-def test_blank_chunks_are_counted():
-    (said,) = notes_of(Wrong(lambda text: [text, " ", "\n"]))
-    assert said.startswith("6 of 9 chunks of PositionAdapter(Wrong) are blank")
-
-
-def test_nothing_but_blank_chunks_is_an_error():
-    with pytest.raises(InputError, match="made nothing but blank chunks of 3 documents"):
-        chunk_corpus(CORPUS, WrongPlaces(lambda document: [placed(document, 10, 11)]))
-
-
-def test_chunks_of_no_length_are_refused():
-    with pytest.raises(InputError, match="made nothing but blank chunks of 3 documents"):
-        chunk_corpus(CORPUS, WrongPlaces(lambda document: [placed(document, 3, 3)]))
-    with pytest.raises(InputError, match="made no chunks of 3 documents"):
-        chunk_corpus(CORPUS, Wrong(lambda _: ["", ""]))
-
-
-def test_chunks_that_overlap_or_go_back_are_taken():
-    def overlapping(document):
-        return [placed(document, 7, 21), placed(document, 0, 12), placed(document, 0, 12)]
-
-    assert notes_of(WrongPlaces(overlapping)) == []
-
-
-def test_it_ends_the_run_before_anything_is_asked():
-    with pytest.raises(InputError, match="made no chunks"):
-        BM25Retriever(chunker=Wrong(lambda _: [])).index(CORPUS)
+@each(
+    ("chunker", "said"),
+    [
+        (WrongPlaces(lambda document: [placed(document, 10, 11)]), "made nothing but blank chunks of 3 documents"),
+        (WrongPlaces(lambda document: [placed(document, 3, 3)]), "made nothing but blank chunks of 3 documents"),
+        (Wrong(lambda _: ["", ""]), "made no chunks of 3 documents"),
+        (Wrong(lambda _: []), "made no chunks of 3 documents"),
+    ],
+)
+def test_chunks_without_text_and_no_chunks_end_the_run_before_anything_is_asked(chunker, said):
+    with pytest.raises(InputError, match=said):
+        BM25Retriever(chunker=chunker).index(CORPUS)

@@ -6,12 +6,21 @@ from functools import partial
 import numpy as np
 import pytest
 
-from rag_evaluation_framework import Corpus, Document, DocumentId, Embedder, SemanticChunker, VectorRAGRetriever
+from rag_evaluation_framework import (
+    Corpus,
+    Document,
+    DocumentId,
+    Embedder,
+    RecursiveCharacterChunker,
+    SemanticChunker,
+    VectorRAGRetriever,
+)
 from rag_evaluation_framework.base.notes import collect_notes
-from rag_evaluation_framework.components import CachedEmbedder
+from rag_evaluation_framework.components import CachedEmbedder, LsaEmbedder
 from rag_evaluation_framework.components.embedders import EmbeddingCache, FunctionEmbedder
 from rag_evaluation_framework.errors import InputError, NotIndexed
 from support.chunkers import Lines
+from support.each import each
 from support.embedders import WordCounts
 from support.kept_vectors import kept_vectors
 
@@ -68,6 +77,8 @@ UNUSABLE = {
     "a generator": (lambda texts: (row for row in GOOD.embed(texts)), "returned <generator .*"),
     "one too few": (lambda texts: GOOD.embed(texts)[1:], r"returned shape \(4, 3\)"),
     "one too many": (lambda texts: GOOD.embed([*texts, "more"]), r"returned shape \(6, 3\)"),
+    "no columns": (lambda texts: np.zeros((len(texts), 0)), r"returned shape \(5, 0\)"),
+    "flat": (lambda texts: np.ones(len(texts)), r"returned shape \(5,\)"),
     "nested once more": (lambda texts: [GOOD.embed(texts)], r"returned shape \(1, 5, 3\)"),
     "another dimension": (lambda texts: np.ones((len(texts), 4)), r"returned shape \(5, 4\)"),
     "repr that raises": (lambda _: Unspeakable(), "returned <Unspeakable whose repr raises"),
@@ -112,20 +123,14 @@ class TestUnusableVectors:
             chunker.chunk_with_positions(sentences)
 
 
-@pytest.mark.parametrize("kind", [np.float16, np.float64, np.int8, np.int64, np.bool_, object])
-def test_other_numbers_are_taken_as_they_are(kind):
-    retriever, notes = indexed(Wrong(lambda texts: GOOD.embed(texts).astype(kind)))
+@pytest.mark.parametrize("kind", [np.float16, np.float64, np.int8, np.int64, np.bool_, object, list])
+def test_other_numbers_and_lists_of_them_are_taken_as_they_are(kind):
+    def vectors(texts):
+        return GOOD.embed(texts).tolist() if kind is list else GOOD.embed(texts).astype(kind)
+
+    retriever, notes = indexed(Wrong(vectors))
     assert [hit.text for hit in retriever.retrieve("glacier", 1).hits] == ["glacier"]
     assert len(notes) == 1
-
-
-def test_a_dimension_that_changes_between_batches_is_refused():
-    def texts(given):
-        return np.ones((len(given), 3 if "refund" in given else 4))
-
-    retriever = VectorRAGRetriever(chunker=Lines(), embedder=Wrong(texts), batch_size=1)
-    with pytest.raises(InputError, match=r"Wrong\.embed returned shape \(1, 4\) for 1 texts; expected \(1, 3\)"):
-        retriever.index(CORPUS)
 
 
 @pytest.mark.parametrize("dimension", [None, "3", 0, -1, 3.0, True])
@@ -156,19 +161,41 @@ def test_fitting_has_to_return_an_embedder(fitted, use, tmp_path):
         fit()
 
 
-@pytest.mark.parametrize("flags", [None, [True], "no", [[True] * 5], 7])
-def test_flags_of_truncation_are_one_per_text(flags):
+@each(
+    "flags",
+    [
+        *(None, [True], "no", [[True] * 5], 7, [False] * 6),
+        *([[True], [True, False]], ["a"] * 5, [object()] * 5, [0.0] * 5, [2] * 5),
+    ],
+)
+def test_flags_of_truncation_are_true_or_false_and_one_per_text(flags):
     with pytest.raises(InputError, match=r"Wrong\.truncated returned .* for 5 texts; expected \(5,\)"):
         indexed(Wrong(truncated=lambda _: flags))
 
 
+ZEROS = (
+    "Wrong returns a vector of zeros for 1 of 5 texts, the first: 'zzz'. It has no direction: such chunks are found in "
+    "the order of the corpus, behind those that are alike the question"
+)
+SAME = "{} returns the same vector for all {} texts: they are found in the order of the corpus, whatever the question"
+THREE = Corpus([Document(DocumentId("a.md"), "a b\nc d\ne f")])
+WHOLE = RecursiveCharacterChunker(chunk_size=800)
+
+
 class TestNoDirection:
-    def test_texts_with_a_vector_of_zeros_are_counted(self):
-        _, notes = indexed(Wrong())
-        assert notes == [
-            "Wrong returns a vector of zeros for 1 of 5 texts, the first: 'zzz'. It has no direction: such chunks are "
-            "found in the order of the corpus, behind those that are alike the question"
-        ]
+    @each(
+        ("chunker", "embedder", "corpus", "said"),
+        [
+            (Lines(), Wrong(), CORPUS, [ZEROS]),
+            (Lines(), Wrong(lambda texts: np.full((len(texts), 3), 0.5)), CORPUS, [SAME.format("Wrong", 5)]),
+            (Lines(), LsaEmbedder(), THREE, [SAME.format("LsaEmbedder", 3)]),
+            (WHOLE, Wrong(lambda texts: np.ones((len(texts), 3))), CORPUS, []),  # a single text is like itself
+        ],
+    )
+    def test_vectors_of_zeros_and_one_vector_for_all_texts_are_told(self, chunker, embedder, corpus, said):
+        with collect_notes() as notes:
+            VectorRAGRetriever(chunker=chunker, embedder=embedder).index(corpus)
+        assert notes == said
 
     def test_all_of_them_are_an_error(self):
         with pytest.raises(
@@ -176,27 +203,7 @@ class TestNoDirection:
         ):
             indexed(FunctionEmbedder(nothing))
 
-    def test_one_vector_for_all_texts_is_told(self):
-        _, notes = indexed(Wrong(lambda texts: np.ones((len(texts), 3)) * 0.5))
-        (said,) = notes
-        assert said.startswith("Wrong returns the same vector for all 5 texts")
-
-    def test_lsa_of_a_corpus_that_has_one_dimension_is_told(self):
-        texts = ["a b", "c d", "e f"]
-        corpus = Corpus([Document(DocumentId("a.md"), "\n".join(texts))])
-        retriever = VectorRAGRetriever(chunker=Lines())
-        with collect_notes() as notes:
-            retriever.index(corpus)
-        (said,) = notes
-        assert said.startswith(f"LsaEmbedder returns the same vector for all {len(texts)} texts")
-
-    def test_a_single_text_is_like_itself(self):
-        retriever = VectorRAGRetriever(embedder=Wrong(lambda texts: np.ones((len(texts), 3))))
-        with collect_notes() as notes:
-            retriever.index(CORPUS)
-        assert notes == []
-
-    def test_questions_with_a_vector_of_zeros_are_counted(self):
+    def test_questions_with_a_vector_of_zeros_are_counted_or_said_once_where_they_are_asked_one_by_one(self):
         retriever, _ = indexed(GOOD)
         with collect_notes() as notes:
             retriever.prepare(["refund", "what?", "who?", "server"])
@@ -205,8 +212,6 @@ class TestNoDirection:
             "WordCounts(words=('refund', 'server', 'glacier')) returns a vector of zeros for 2 of 4 questions, the "
             "first: 'what?'. It has no direction: their results are the first chunks of the corpus"
         ]
-
-    def test_and_said_once_where_they_are_asked_one_by_one(self):
         retriever, _ = indexed(GOOD)
         with collect_notes() as notes:
             for question in ("refund", "what?", "who?"):
@@ -257,13 +262,3 @@ def frozen(texts, flags=None):
             return flags if texts == GOOD.embed else np.zeros(len(given), dtype=bool)
 
     return Frozen()
-
-
-@pytest.mark.parametrize(
-    "flags",
-    [[[True], [True, False]], ["a"] * 5, [object()] * 5, [0.0] * 5, [2] * 5],
-    ids=["ragged", "texts", "objects", "floats", "numbers"],
-)
-def test_flags_of_truncation_are_true_or_false(flags):
-    with pytest.raises(InputError, match=r"Wrong\.truncated returned .* for 5 texts; expected"):
-        indexed(Wrong(truncated=lambda _: flags))

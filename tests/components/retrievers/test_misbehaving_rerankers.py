@@ -5,7 +5,7 @@ from itertools import count, repeat
 import numpy as np
 import pytest
 
-from rag_evaluation_framework import BM25Retriever, Corpus, Document, DocumentId, Reranker
+from rag_evaluation_framework import BM25Retriever, Corpus, Document, DocumentId, PositionAwareChunk, Reranker
 from rag_evaluation_framework.components import RerankedRetriever
 from rag_evaluation_framework.components.rerankers.function import FunctionReranker, ScoringReranker
 from rag_evaluation_framework.data import Hit
@@ -14,6 +14,7 @@ from support.chunkers import Lines
 from support.each import each
 
 CORPUS = Corpus([Document(DocumentId("a"), "refund one\nrefund two\nrefund three")])
+STRANGER = PositionAwareChunk.of(Document(DocumentId("b"), "refund one"), 0, 10)
 
 
 class Wrong(Reranker):
@@ -48,6 +49,10 @@ def reranked(reranker):
         (lambda chunks: (chunks[0] for _ in count()), "returned more than the 3 chunks that it was given"),
         (lambda chunks: [chunk.content for chunk in chunks], r"returned .*; expected the chunks that it was given"),
         (lambda chunks: [Hit.of(chunk) for chunk in chunks], r"returned .*; expected the chunks that it was given"),
+        (lambda chunks: [*chunks[:2], STRANGER], r"returned PositionAwareChunk.*, which it was not given"),
+        (lambda chunks: [(chunk, 0.5) for chunk in chunks], r"returned .*; expected the chunks that it was given"),
+        (lambda chunks: "ab", r"returned .*; expected the chunks that it was given"),
+        (lambda chunks: 7, r"returned 7; expected the chunks that it was given"),
         (set, r"returned \{.*; expected the chunks that it was given, best first"),
         (dict.fromkeys, r"returned \{.*; expected the chunks that it was given, best first"),
         (lambda chunks: None, "returned None; expected the chunks that it was given"),

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,12 +11,11 @@ from rag_evaluation_framework.components import (
     HybridRetriever,
     RerankedRetriever,
 )
-from rag_evaluation_framework.contracts.registry.building import build
-from rag_evaluation_framework.contracts.registry.records import describe
 from rag_evaluation_framework.data import Hit, Retrieval, Stage
 from rag_evaluation_framework.demo import load_handbook
-from rag_evaluation_framework.errors import ConfigError, InputError, NotIndexed
+from rag_evaluation_framework.errors import ConfigError, InputError
 from rag_evaluation_framework.testing import FixedRetriever, ReversingReranker
+from support.each import each
 from support.rerankers import SharedWords
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
@@ -43,83 +44,54 @@ def texts(hits):
 
 
 class TestCandidates:
-    def test_what_stands_behind_k_can_come_first(self):
-        assert texts(reranked(candidates=5).retrieve("?", 2).hits) == "ed"
-
-    def test_one_number_of_candidates_is_asked_for_whatever_k_is(self):
+    def test_one_number_of_candidates_is_asked_for_whatever_k_is_and_the_retriever_closed(self):
         retriever = FixedRetriever(ALPHABET)
         whole = reranked(retriever, candidates=7)
         for k in (1, 3, 7):
             whole.retrieve("?", k)
-        assert retriever.calls[1:] == [("retrieve", "?", 7)] * 3
+        whole.close()
+        assert retriever.calls == [("index", CORPUS), *[("retrieve", "?", 7)] * 3, ("close",)]
         assert RerankedRetriever(FixedRetriever(ALPHABET), ReversingReranker()).candidates == 50
 
-    def test_the_ranking_at_k_begins_the_ranking_at_more(self):
-        whole = reranked(candidates=9)
-        every = whole.retrieve("?", 9).hits
-        assert whole.prefix_stable
-        assert all(whole.retrieve("?", k).hits == every[:k] for k in range(9))
-
-    def test_it_is_stable_even_where_the_retriever_is_not(self):
+    def test_the_ranking_at_k_begins_the_ranking_at_more_even_where_the_retriever_is_not_stable(self):
         def unstable(query, k):
             return [{"doc_id": "letters.md", "start": n, "end": n + 1} for n in range(k)][::-1]
 
-        whole = reranked(FunctionRetriever(unstable, stable=False), candidates=6)
+        whole = reranked(FunctionRetriever(unstable, stable=False), candidates=9)
         assert whole.prefix_stable
-        assert [hit.start for hit in whole.retrieve("?", 3).hits] == [0, 1, 2]
+        assert all([hit.start for hit in whole.retrieve("?", k).hits] == [*range(k)] for k in range(10))
 
-    def test_a_ranking_that_ends_with_the_candidates_says_so(self):
-        found = reranked(candidates=5).retrieve("?", 6)
-        assert texts(found.hits) == "edcba"
-        assert found.limit == "candidates=5 of RerankedRetriever"
-        (many,) = reranked(candidates=5).retrieve_many(["?"], 6)
-        assert many.limit == found.limit
-
-    def test_a_ranking_that_holds_all_there_is_says_nothing(self):
-        found = reranked(candidates=100).retrieve("?", 200)
-        assert len(found.hits) == 26
-        assert found.limit is None
-
-    def test_k_of_zero_returns_nothing(self):
-        assert reranked().retrieve("?", 0).hits == ()
+    @each(
+        ("candidates", "k", "wanted", "limit"),
+        [(5, 6, "edcba", "candidates=5 of RerankedRetriever"), (100, 200, LETTERS[::-1], None)],
+    )
+    def test_a_ranking_that_ends_with_the_candidates_before_all_there_is_says_so(self, candidates, k, wanted, limit):
+        whole = reranked(candidates=candidates)
+        for found in (whole.retrieve("?", k), *whole.retrieve_many(["?"], k)):
+            assert (texts(found.hits), found.limit) == (wanted, limit)
 
     def test_no_candidates_are_not_reranked(self):
         reranker = ReversingReranker()
         assert reranked(lambda query, k: [], reranker).retrieve("?", 3).hits == ()
         assert reranker.calls == [("prepare",)]
 
-    def test_the_reranker_sees_the_question_and_every_candidate_in_order(self):
+    def test_the_reranker_is_prepared_by_the_index_and_sees_the_question_and_every_candidate_in_order(self):
         reranker = ReversingReranker()
-        reranked(reranker=reranker, candidates=3).retrieve("who?", 1)
-        prepare, (_, query, chunks, top_k) = reranker.calls
-        assert prepare == ("prepare",)
-        assert (query, top_k) == ("who?", None)
-        assert chunks == [PositionAwareChunk.of(CORPUS["letters.md"], n, n + 1) for n in range(3)]
-
-    def test_scores_of_the_first_order_do_not_stay_with_the_second(self):
-        assert [hit.score for hit in reranked(candidates=3).retrieve("?", 3).hits] == [None] * 3
+        whole = reranked(reranker=reranker, candidates=3)
+        assert reranker.calls == [("prepare",)]
+        whole.retrieve("who?", 1)
+        chunks = [PositionAwareChunk.of(CORPUS["letters.md"], n, n + 1) for n in range(3)]
+        assert reranker.calls == [("prepare",), ("rerank", "who?", chunks, None)]
 
 
 class TestBefore:
-    def test_the_last_stage_before_keeps_the_candidates_in_their_first_order(self):
+    def test_the_last_stage_before_keeps_the_candidates_in_their_first_order_with_their_scores(self):
         stages = (Stage("embed", 0.5), Stage("search", 0.25))
-
-        def timed(query, k):
-            return Retrieval(tuple(ALPHABET[:k]), stages)
-
-        found = reranked(timed, candidates=4).retrieve("?", 2)
-        assert [stage.name for stage in found.stages] == ["embed", "search", "rerank"]
-        assert [stage.seconds for stage in found.stages[:2]] == [0.5, 0.25]
-        assert found.stages[0].hits is None
-        assert texts(found.stages[1].hits) == "abcd"
-        assert [hit.score for hit in found.stages[1].hits] == [26, 25, 24, 23]
-        assert found.stages[2].hits is None
-        assert found.stages[2].seconds >= 0
-
-    def test_a_retriever_without_stages_is_one_called_retrieve(self):
-        found = reranked(candidates=4).retrieve("?", 2)
-        assert [stage.name for stage in found.stages] == ["retrieve", "rerank"]
-        assert texts(found.stages[0].hits) == "abcd"
+        found = reranked(lambda query, k: Retrieval(tuple(ALPHABET[:k]), stages), candidates=4).retrieve("?", 2)
+        *before, last = found.stages
+        assert before == [stages[0], Stage("search", 0.25, tuple(ALPHABET[:4]))]
+        assert (last.name, last.hits, last.seconds >= 0) == ("rerank", None, True)
+        assert found.hits == tuple(replace(hit, score=None) for hit in ALPHABET[3:1:-1])
 
     def test_reranking_twice_has_two_stages(self):
         found = reranked(reranked(candidates=9), candidates=3).retrieve("?", 3)
@@ -132,18 +104,11 @@ class TestBefore:
     def test_before_equals_the_plain_run(self, retriever):
         dataset = load_handbook()
         plain = rag.evaluate(retriever, dataset, k=[5, 10], budgets=[])
-        befores = {}
-
-        class Noting(ReversingReranker):
-            pass
-
-        whole = reranked(retriever, Noting(), corpus=dataset.corpus, candidates=20)
-        for entry in dataset.ground_truth:
-            (before,) = [stage.hits for stage in whole.retrieve(entry.query.text, 5).stages[-2:-1]]
-            befores[entry.query.id] = before
-        for query in plain.queries:
+        whole = reranked(retriever, corpus=dataset.corpus, candidates=20)
+        for entry, query in zip(dataset.ground_truth, plain.queries, strict=True):
+            before = whole.retrieve(entry.query.text, 5).stages[-2].hits
             wanted = [hit.span for hit in query.hits]
-            assert [hit.span for hit in befores[query.query_id]][: len(wanted)] == wanted
+            assert [hit.span for hit in before][: len(wanted)] == wanted
 
 
 class TestForeignResults:
@@ -156,90 +121,63 @@ class TestForeignResults:
         chunk = reranker.calls[1][2][0]
         assert corpus[chunk.doc_id].content[chunk.start : chunk.end] == chunk.content
 
-    def test_a_text_without_a_place_is_reranked_by_its_text(self, corpus):
+    def test_a_text_without_a_place_is_reranked_by_its_text_and_may_come_twice(self, corpus):
         reranker = ReversingReranker()
-        whole = reranked(lambda query, k: ["In short: refunds", {"doc_id": "x", "text": "é"}], reranker, corpus=corpus)
-        first, second = whole.retrieve("?", 2).hits
-        assert (first.doc_id, first.text, first.span) == ("x", "é", None)
-        assert (second.doc_id, second.text, second.span) == (None, "In short: refunds", None)
-        assert [chunk.content for chunk in reranker.calls[1][2]] == ["In short: refunds", "é"]
+        found = ["In short: refunds", "In short: refunds", {"doc_id": "x", "text": "é"}]
+        whole = reranked(lambda query, k: found, reranker, corpus=corpus)
+        short = Hit(text="In short: refunds")
+        assert whole.retrieve("?", 3).hits == (Hit(DocumentId("x"), text="é"), short, short)
+        assert [chunk.content for chunk in reranker.calls[1][2]] == [short.text, short.text, "é"]
 
-    def test_the_same_text_without_a_place_may_come_twice(self, corpus):
-        whole = reranked(lambda query, k: ["nowhere", "nowhere", "else"], corpus=corpus)
-        assert [hit.text for hit in whole.retrieve("?", 3).hits] == ["else", "nowhere", "nowhere"]
-
-    def test_a_place_without_a_text_is_reranked_by_the_text_of_the_place(self):
+    @each(
+        ("result", "hit", "chunk"),
+        [
+            (
+                {"doc_id": "letters.md", "start": 2, "end": 5},
+                Hit(DocumentId("letters.md"), 2, 5),
+                PositionAwareChunk.of(CORPUS["letters.md"], 2, 5),
+            ),
+            (
+                Hit(DocumentId("letters.md")),
+                Hit(DocumentId("letters.md"), 0, 26),
+                PositionAwareChunk.of(CORPUS["letters.md"], 0, 26),
+            ),
+            (
+                {"doc_id": "letters.md", "start": 0, "end": 3, "text": "Title: abc", "chunk_id": "c1"},
+                Hit(DocumentId("letters.md"), 0, 3, "c1", "Title: abc"),
+                PositionAwareChunk("c1", "Title: abc", DocumentId("letters.md"), 0, 3),
+            ),
+        ],
+    )
+    def test_what_has_a_place_is_reranked_by_its_text_or_that_of_the_place(self, result, hit, chunk):
         reranker = ReversingReranker()
-        whole = reranked(lambda query, k: [{"doc_id": "letters.md", "start": 2, "end": 5}], reranker)
-        (hit,) = whole.retrieve("?", 3).hits
-        assert (hit.start, hit.end, hit.text) == (2, 5, None)
-        assert reranker.calls[1][2][0].content == "cde"
-
-    def test_a_document_alone_is_reranked_by_its_text(self):
-        reranker = ReversingReranker()
-        whole = reranked(lambda query, k: [Hit(doc_id=DocumentId("letters.md"))], reranker)
-        assert whole.retrieve("?", 3).hits == (Hit(DocumentId("letters.md"), 0, 26),)
-        assert reranker.calls[1][2][0] == PositionAwareChunk.of(CORPUS["letters.md"], 0, 26)
-
-    def test_a_text_that_was_changed_keeps_its_place_and_is_reranked_as_it_is_read(self):
-        given = {"doc_id": "letters.md", "start": 0, "end": 3, "text": "Title: abc", "chunk_id": "c1"}
-        reranker = ReversingReranker()
-        (hit,) = reranked(lambda query, k: [given], reranker).retrieve("?", 3).hits
-        assert (hit.start, hit.end, hit.text, hit.chunk_id) == (0, 3, "Title: abc", "c1")
-        assert (reranker.calls[1][2][0].content, reranker.calls[1][2][0].id) == ("Title: abc", "c1")
+        assert reranked(lambda query, k: [result], reranker).retrieve("?", 3).hits == (hit,)
+        (reranked_chunk,) = reranker.calls[1][2]
+        assert (reranked_chunk, reranked_chunk.id) == (chunk, chunk.id)
 
     def test_what_has_no_text_at_all_is_refused(self):
         whole = reranked(lambda query, k: [Hit(doc_id=DocumentId("gone.md"))])
         with pytest.raises(InputError, match="result without text, which cannot be reranked"):
             whole.retrieve("?", 3)
 
-    def test_equal_texts_at_two_positions_are_both_kept(self, corpus):
-        chunker = rag.RecursiveCharacterChunker(chunk_size=40)
-        whole = reranked(BM25Retriever(chunker), SharedWords(), corpus=corpus)
-        found = whole.retrieve("Support answers within one day.", 2).hits
-        assert [hit.doc_id for hit in found] == ["guides/start.md", "guides/stop.md"]
-
 
 class TestReranker:
-    def test_one_that_loses_a_chunk_is_named(self):
-        whole = reranked(reranker=Answering(lambda chunks: chunks[:-1]), candidates=4)
-        with pytest.raises(InputError, match="Answering returned 3 of 4 chunks; expected all of them"):
-            whole.retrieve("?", 2)
-
-    def test_one_that_makes_up_a_chunk_is_named(self):
-        foreign = PositionAwareChunk.of(Document(DocumentId("b.md"), "zzz"), 0, 3)
-        whole = reranked(reranker=Answering(lambda chunks: [*chunks[:-1], foreign]))
-        with pytest.raises(InputError, match=r"Answering returned PositionAwareChunk.*which it was not given"):
-            whole.retrieve("?", 2)
-
-    def test_one_that_doubles_a_chunk_is_named(self):
-        whole = reranked(reranker=Answering(lambda chunks: [chunks[0], *chunks[:-1]]))
-        with pytest.raises(InputError, match="or not so often"):
-            whole.retrieve("?", 2)
-
-    @pytest.mark.parametrize("answer", [None, 7, "ab", [1, 2], [("a", 0.5)]])
-    def test_one_that_returns_something_else_is_named(self, answer):
-        with pytest.raises(InputError, match=r"Answering returned .*; expected"):
-            reranked(reranker=Answering(lambda chunks: answer)).retrieve("?", 2)
-
-    def test_a_generator_a_tuple_and_copies_are_taken(self):
-        for function in (
-            lambda chunks: (chunk for chunk in reversed(chunks)),
-            lambda chunks: tuple(reversed(chunks)),
-            lambda chunks: [PositionAwareChunk("other", c.content, c.doc_id, c.start, c.end) for c in chunks[::-1]],
-        ):
-            assert texts(reranked(reranker=Answering(function), candidates=3).retrieve("?", 2).hits) == "cb"
-
-    def test_one_that_sorts_its_list_in_place_does_no_harm(self):
+    def test_a_generator_a_tuple_and_copies_are_taken_and_sorting_in_place_does_no_harm(self):
         def in_place(chunks):
             chunks.sort(key=lambda chunk: -chunk.start)
             result = list(chunks)
             chunks.clear()
             return result
 
-        found = reranked(reranker=Answering(in_place), candidates=3).retrieve("?", 3)
-        assert texts(found.hits) == "cba"
-        assert texts(found.stages[0].hits) == "abc"
+        for function in (
+            lambda chunks: (chunk for chunk in reversed(chunks)),
+            lambda chunks: tuple(reversed(chunks)),
+            lambda chunks: [PositionAwareChunk("other", c.content, c.doc_id, c.start, c.end) for c in chunks[::-1]],
+            in_place,
+        ):
+            found = reranked(reranker=Answering(function), candidates=3).retrieve("?", 2)
+            assert texts(found.hits) == "cb"
+            assert texts(found.stages[0].hits) == "abc"
 
     def test_one_that_is_a_coroutine_is_awaited(self):
         class Later(ReversingReranker):
@@ -252,13 +190,6 @@ class TestReranker:
         reranker = Later()
         assert texts(reranked(reranker=reranker, candidates=3).retrieve("?", 2).hits) == "cb"
         assert reranker.calls == [("prepare",)]
-
-    def test_it_is_prepared_while_indexing(self):
-        reranker = ReversingReranker()
-        whole = reranked(reranker=reranker)
-        assert reranker.calls == [("prepare",)]
-        whole.retrieve("?", 1)
-        assert [name for name, *_ in reranker.calls] == ["prepare", "rerank"]
 
     def test_one_that_cannot_be_prepared_ends_the_run_before_the_first_question(self):
         class Missing(ReversingReranker):
@@ -275,18 +206,6 @@ class TestReranker:
 
 
 class TestWhole:
-    def test_before_indexing_and_after_closing_there_is_nothing_to_retrieve(self):
-        retriever = FixedRetriever(ALPHABET)
-        whole = RerankedRetriever(retriever, ReversingReranker())
-        for closed in (1, 2):
-            with pytest.raises(NotIndexed, match=r"RerankedRetriever: call index\(corpus\)"):
-                whole.retrieve("?", 1)
-            with pytest.raises(NotIndexed):
-                whole.retrieve_many(["?"], 1)
-            whole.index(CORPUS)
-            whole.close()
-            assert retriever.calls == [("index", CORPUS), ("close",)] * closed
-
     def test_chunks_are_those_of_the_retriever(self, corpus):
         whole = reranked(BM25Retriever(), corpus=corpus)
         assert whole.chunks() == whole.retriever.chunks()
@@ -304,40 +223,6 @@ class TestWhole:
         assert calls == [(["x", "y"], 3)]
         assert [query for _, query, *_ in reranker.calls[1:]] == ["x", "y"]
         assert [texts(ranking.hits) for ranking in rankings] == ["cb", "cb"]
-
-    def test_a_function_is_taken_as_a_retriever(self):
-        whole = reranked(lambda query, k: list(LETTERS)[:k], candidates=3)
-        assert texts(whole.retrieve("?", 3).hits) == "cba"
-
-    @pytest.mark.parametrize(
-        "parameters",
-        [
-            {"retriever": "bm25"},
-            {"retriever": BM25Retriever},
-            {"retriever": None},
-            {"reranker": "cross-encoder"},
-            {"reranker": ReversingReranker},
-            {"reranker": None},
-            {"candidates": 0},
-            {"candidates": 2.5},
-            {"candidates": True},
-        ],
-        ids=str,
-    )
-    def test_what_makes_no_sense_is_refused(self, parameters):
-        with pytest.raises(ConfigError):
-            RerankedRetriever(**{"retriever": BM25Retriever(), "reranker": ReversingReranker(), **parameters})
-
-    def test_parts_can_be_written_in_a_configuration(self):
-        part = RerankedRetriever(HybridRetriever((BM25Retriever(k1=0.9), BM25Retriever())), ReversingReranker(), 20)
-        described = {
-            "type": "reranked",
-            "retriever": {"type": "hybrid", "retrievers": ["bm25:k1=0.9", "bm25"]},
-            "reranker": "rag_evaluation_framework.testing:ReversingReranker",
-            "candidates": 20,
-        }
-        assert build("retriever", described) == part
-        assert build("retriever", describe(part)) == part
 
     def test_reranking_by_words_finds_answers_that_bm25_ranks_low(self):
         dataset = load_handbook()

@@ -40,6 +40,7 @@ from rag_evaluation_framework.labels import quote_table
 from rag_evaluation_framework.runs import RunSpec, parse_config
 from rag_evaluation_framework.sweeps import Sweep
 from support.chunkers import Lines
+from support.each import each
 
 HANDBOOK = load_handbook()
 CORPUS = HANDBOOK.corpus
@@ -310,12 +311,6 @@ def test_a_file_in_the_place_of_the_folder_ends_no_run(tmp_path):
     assert (tmp_path / "cache").read_text() == "mine"
 
 
-def test_a_pickle_is_never_read_or_written(tmp_path):
-    with kept_stages(tmp_path), pytest.raises(ValueError, match="pickle"):
-        stage("own", 1, lambda: {"objects": np.array([object()], object)})
-    assert not kept(tmp_path)
-
-
 def test_of_nested_contexts_the_outer_one_stays(tmp_path):
     with kept_stages(tmp_path / "a") as outer, kept_stages(tmp_path / "b") as inner:
         assert inner is outer
@@ -325,15 +320,21 @@ def test_of_nested_contexts_the_outer_one_stays(tmp_path):
         assert nothing is None
 
 
-def test_what_raises_is_not_kept(tmp_path):
-    def fail():
-        raise ValueError("broken")
-
-    with kept_stages(tmp_path):
-        with pytest.raises(ValueError, match="broken"):
-            stage("own", 1, fail)
+@each(
+    ("numbers", "error"),
+    [
+        (lambda: {"objects": np.array([object()], object)}, "pickle"),  # which is never read or written
+        (lambda: {"broken": np.array(["a"]).astype(int)}, "invalid literal"),
+    ],
+)
+def test_what_raises_or_would_be_a_pickle_is_not_kept(tmp_path_factory, numbers, error):
+    root = tmp_path_factory.mktemp("root")
+    with kept_stages(root):
+        with pytest.raises(ValueError, match=error):
+            stage("own", 1, numbers)
+        assert not kept(root)
         assert stage("own", 1, lambda: {"one": np.ones(1)})["one"].tolist() == [1]
-    assert len(kept(tmp_path)) == 1
+    assert len(kept(root)) == 1
 
 
 @pytest.mark.parametrize("kind", ["runs", "cells"])

@@ -15,7 +15,7 @@ from rag_evaluation_framework.components.vector_stores import PgVectorStore
 from rag_evaluation_framework.contracts.registry.building import build
 from rag_evaluation_framework.contracts.registry.records import describe
 from rag_evaluation_framework.demo import load_handbook
-from rag_evaluation_framework.errors import ConfigError, InputError, MissingDependency
+from rag_evaluation_framework.errors import ConfigError, InputError
 
 pytestmark = pytest.mark.slow
 
@@ -65,10 +65,7 @@ class TestBadInput:
         with pytest.raises(InputError, match="at most 16,000"):
             one.add(chunks(1), np.ones((1, 16_001), dtype=np.float32))
         assert query("SELECT to_regclass(%s)", one.table) == [(None,)]
-
-    def test_the_largest_dimension_works(self, store, chunks):
         rows = np.eye(2, 16_000, dtype=np.float32)
-        one = store()
         one.add(chunks(2), rows)
         assert one.search(rows[1], 1) == chunks(2)[1:]
 
@@ -129,31 +126,18 @@ class TestSecrets:
         store.clear()
         store.close()
 
-    def test_without_the_package_the_extra_is_named(self, monkeypatch):
-        for module in ["psycopg", *(name for name in sys.modules if name.startswith("psycopg."))]:
-            monkeypatch.setitem(sys.modules, module, None)
-        with pytest.raises(MissingDependency, match=r"PgVectorStore.*rag-evaluation-framework\[pgvector\]"):
-            PgVectorStore()
-
 
 class TestWhatStays:
-    def test_a_table_keeps_what_was_added(self, store, chunks, vectors):
+    def test_a_table_keeps_what_was_added_and_a_store_can_be_used_after_closing(self, store, chunks, vectors):
         one = store()
         one.add(chunks(5), vectors(5))
         one.close()
-        again = store(table=one.table)
-        assert len(again) == 5
-        again.add(chunks(5, first=5), vectors(5))
-        assert again.search(vectors(5)[2], 2) == [chunks(10)[2], chunks(10)[7]]
-
-    def test_a_store_can_be_used_after_closing(self, store, chunks, vectors):
-        one = store()
-        one.add(chunks(2), vectors(2))
         one.close()
-        one.close()
-        assert len(one) == 2
-        one.add(chunks(1), vectors(1))
-        assert one.search(vectors(1)[0], 3) == [chunks(1)[0], chunks(1)[0], chunks(2)[1]]
+        assert len(one) == 5
+        one.add(chunks(5, first=5), vectors(5))
+        for it in (one, store(table=one.table)):
+            assert len(it) == 10
+            assert it.search(vectors(5)[2], 2) == [chunks(10)[2], chunks(10)[7]]
 
     def test_an_evaluation_gives_what_the_store_in_memory_gives(self, store, chunks, vectors):
         dataset = load_handbook()
