@@ -15,7 +15,7 @@ from ..base.files import checked_path
 from ..base.notes import note
 from ..base.outside import first_of, shown
 from ..base.progress import progress
-from ..corpus.readers import Converter, Source, converter_name
+from ..corpus.readers import Converter, Reading, Source, converter_name
 from ..errors import CorpusError, DatasetError
 from .brought import MARKDOWN, Brought, given_documents, read_folder, read_path
 from .ids import DocumentId, canonical_document_id, content_digest
@@ -58,6 +58,14 @@ class Document:
     def content_hash(self) -> str:
         """SHA-256 of the text in UTF-8, 64 hexadecimal digits."""
         return content_digest(self.content)
+
+    @property
+    def places(self) -> str:
+        """Places of the text in its file, as JSON of the fields of a `Reading`; "" if its reader knows none."""
+        if self.source is None:
+            return ""
+        known = {name: [*places] for name, places in vars(self.source.reading).items() if name != "text" and places}
+        return json.dumps(known) if known else ""
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -195,10 +203,15 @@ class Corpus:
         """`Document.content_hash` of each document, by its id, in order."""
         return {document.id: document.content_hash for document in self.documents}
 
-    @property
+    @cached_property
     def text_list(self) -> str:
-        """The hashes of all documents by their ids, as JSON; a run names this list by its hash."""
-        return json.dumps(dict(self.text_hashes), ensure_ascii=False)
+        """The hashes of all documents by their ids, as JSON; a run names this list by its hash.
+
+        That of `Document.places` follows after a space, where there are any.
+        """
+        places = {document.id: f" {content_digest(known)}" for document in self.documents if (known := document.places)}
+        hashes = {name: digest + places.get(name, "") for name, digest in self.text_hashes.items()}
+        return json.dumps(hashes, ensure_ascii=False)
 
     @cached_property
     def _by_hash(self) -> dict[str, str]:
@@ -233,6 +246,16 @@ class Corpus:
     def __repr__(self) -> str:
         characters = sum(len(document.content) for document in self.documents)
         return f"Corpus({len(self.documents)} documents, {characters:,} characters)"
+
+
+def kept_document(name: str, text: str, places: str) -> Document:
+    """Return a document of its id, its text and its `Document.places`.
+
+    Raises:
+        TypeError, ValueError: These are no such places.
+    """
+    source = Source("kept", "", "", Reading(text, **json.loads(places))) if places else None
+    return Document(DocumentId(name), text, source=source)
 
 
 def readers_of(corpus: Corpus) -> dict[str, str]:
