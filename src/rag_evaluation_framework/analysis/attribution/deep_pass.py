@@ -169,7 +169,9 @@ def pipeline_to_ask(result: EvaluationResult[Any], given: Pipeline | None, *, de
         names = [name for name in dict.fromkeys(called) if isinstance(name, str) and ":" in name]
         if not names:
             return Unasked("not_remade", error_message(error))
-        is_inner = any("<" in name for name in names)  # of a function in another one, which cannot be imported
+        methods = [part.get("function") for part in parts if part.get("type") == _FUNCTION_RETRIEVER]
+        # Of a function in another one, or the method of an object, which cannot be imported.
+        is_inner = any("<" in name or (name in methods and "." in name.partition(":")[2]) for name in names)
         return Unasked("no_name" if is_inner else "own_code", ", ".join(f"'{name_line(name)}'" for name in names))
     return pipeline if deep or is_ours(pipeline) else Unasked("elsewhere")
 

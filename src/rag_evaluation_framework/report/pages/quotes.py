@@ -223,9 +223,9 @@ class _Update:
                 kinds[title] = [entry for entry in self.dataset if entry.query.id in ids]
         shown = shares([*map(len, kinds.values())], self.whole)
         if not self.whole and shown != [*map(len, kinds.values())] and any(look.values()):
-            kinds, shown = look, shares([*map(len, look.values())], False)  # the others are counted above
+            shown = [*shares([*map(len, look.values())], False), *[0] * (len(kinds) - len(look))]  # those are counted
         counted = zip(kinds.items(), shown, strict=True)
-        pages = {title: self._kind(title, entries, count) for (title, entries), count in counted if count}
+        pages = {title: self._kind(title, entries, count) for (title, entries), count in counted if entries}
         first = [pages.pop(title) for title in look if title in pages]
         table = () if self.additions is None else (quotes_page(self.additions.check, self.whole),)
         verdict = Lines((*self._verdict(written), *(line((text, "muted")) for text in written)))
