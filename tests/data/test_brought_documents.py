@@ -111,7 +111,7 @@ def test_what_else_is_known_of_a_document_is_its_metadata():
 @each(
     ("given", "message"),
     [
-        (["a.md", "b.md"], "documents[0]: 'a.md'; expected a document with its text. Files are read from"),
+        (["a.md", "b.md"], "documents[0]: 'a.md' is no document; of files give Corpus.of(folder, glob=[...])"),
         ("gone", "gone: does not exist; expected a folder or file of documents"),
         (5, "documents: 5; expected a folder, a file, or a list of documents"),
         ([{"id": "x"}], "documents[0]: has no text"),

@@ -67,9 +67,8 @@ def decoded(data: bytes, path: Path, refusal: type[InputError] = DatasetError) -
         signs = [sign for sign in data.decode("utf-8", "replace") if not sign.isascii()]
         lost = signs.count("\ufffd")
         encoding = None if lost < len(signs) / 2 or _CONTROL.search(data) else _recognised(data)
-        if encoding in _LATIN and lost < _RARE * sum(sign in _WESTERN + _CENTRAL for sign in signs):
-            encoding = None  # its letters are those of UTF-8
-        if encoding is None:
+        known = sum(sign in _WESTERN + _CENTRAL for sign in signs)  # letters in UTF-8
+        if encoding is None or (encoding in _LATIN and lost < _RARE * known):
             raise refusal(f"{path}: not valid UTF-8 (byte {error.start}); save the file as UTF-8") from error
     text = data.decode(encoding)
     word = next((word for word in text.split() if not word.isascii()), "\xa0")  # signs between words only

@@ -102,10 +102,9 @@ def compare(
         name = "leaderboard" if more else "diff"
         texts = {f"{name}.json": json_text(record, indent=1), f"{name}.md": page.as_markdown()}
         store.write_folder(folder, lambda made: store.write_texts(made, texts))
-    where = "" if folder is None else one_line(str(folder))
     print_result(record, lambda: page, as_json=as_json)
-    if where and not as_json:
-        print_text(pages.saved_text(where))
+    if folder is not None and not as_json:
+        print_text(pages.saved_text(one_line(str(folder))))
 
 
 def explain(
@@ -134,7 +133,7 @@ def explain(
             if question
             else attribution.Attribution.of(result, score, deep=deep)
         )
-        several = isinstance(explained, list)
+        several = len(question or ()) > 1
         record = {"questions": [one.record() for one in explained]} if several else explained.record()
     print_result(record, explained.summary, as_json=as_json)
 

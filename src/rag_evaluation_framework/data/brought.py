@@ -175,8 +175,7 @@ def read_folder(
         if patterns or (path.suffix in kinds if kinds else readable(path.suffix))
     }
     if not paths:
-        asked = ", ".join(map(shown, patterns or ([MARKDOWN] if kinds else [])))
-        raise _no_match(folder, asked, "glob_pattern" if kinds else "glob")
+        raise _no_match(folder, patterns or ([MARKDOWN] if kinds else []), "glob_pattern" if kinds else "glob")
     others = Counter(path.suffix.lower() for name, path in files.items() if name not in paths and path.is_file())
     unread = Counter({suffix: count for suffix, count in others.items() if not kinds or readable(suffix)})
     if unread:
@@ -280,9 +279,10 @@ def pattern_of(suffixes: Iterable[str]) -> str:
     return f"**/*.{kinds[0]}" if len(kinds) == 1 else f"**/*.{{{','.join(kinds)}}}"
 
 
-def _no_match(folder: Path, asked: str, argument: str) -> CorpusError:
+def _no_match(folder: Path, asked: Sequence[str], argument: str) -> CorpusError:
     suffixes = sorted({path.suffix for path in _listed(folder, [("**",)]).values() if path.suffix})
-    problem = f"{folder}: no file {f'matches {asked}' if asked else 'is of a kind that is read'}."
+    why = f"matches {', '.join(map(shown, asked))}" if asked else "is of a kind that is read"
+    problem = f"{folder}: no file {why}."
     if not suffixes:
         return CorpusError(f"{problem} The folder has no files with an extension.")
     known = list(filter(readable, suffixes))
@@ -373,10 +373,7 @@ def _record(
 ) -> tuple[Brought, bool]:
     """Return a document, and whether its name is that of a file, of which it may be a page or a row."""
     if isinstance(given, str | Path):
-        raise CorpusError(
-            f"{where}: {shown(str(given))}; expected a document with its text. Files are read from their folder: "
-            "Corpus.of(folder, glob=['a.pdf', 'guides/*'])"
-        )
+        raise CorpusError(f"{where}: {shown(str(given))} is no document; of files give Corpus.of(folder, glob=[...])")
     is_row = is_mapping(given)
     names = (*TEXT_KEYS, *_ID_KEYS, *SOURCE_KEYS, *METADATA_KEYS)
     with errors_as(lambda error: CorpusError(f"{where} ({class_name(given)}): reading it raises {error_text(error)}")):

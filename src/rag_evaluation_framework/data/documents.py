@@ -62,9 +62,8 @@ class Document:
     @property
     def places(self) -> str:
         """Places of the text in its file, as JSON of the fields of a `Reading`; "" if its reader knows none."""
-        if self.source is None:
-            return ""
-        known = {name: [*places] for name, places in vars(self.source.reading).items() if name != "text" and places}
+        reading = {} if self.source is None else vars(self.source.reading)
+        known = {name: [*places] for name, places in reading.items() if name != "text" and places}
         return json.dumps(known) if known else ""
 
 
@@ -127,9 +126,7 @@ class Corpus:
             MissingDependency: Files of a kind need a package that is not installed.
         """
         folder = checked_path(folder_path, CorpusError)
-        pattern: Any = glob_pattern
-        is_default = isinstance(pattern, str) and pattern == MARKDOWN
-        found = read_folder(folder, None if is_default else [pattern], kinds=(".md",))
+        found = read_folder(folder, None if glob_pattern == MARKDOWN else [glob_pattern], kinds=(".md",))
         return cls(_documents(found), {"source": str(folder), "glob_pattern": glob_pattern})
 
     @classmethod
@@ -248,13 +245,13 @@ class Corpus:
         return f"Corpus({len(self.documents)} documents, {characters:,} characters)"
 
 
-def kept_document(name: str, text: str, places: str) -> Document:
+def kept_document(name: str, text: Any, places: Any = "") -> Document:
     """Return a document of its id, its text and its `Document.places`.
 
     Raises:
-        TypeError, ValueError: These are no such places.
+        TypeError, ValueError: One of them is None, or none of this kind.
     """
-    source = Source("kept", "", "", Reading(text, **json.loads(places))) if places else None
+    source = None if places == "" else Source("kept", "", "", Reading(text, **json.loads(places)))
     return Document(DocumentId(name), text, source=source)
 
 

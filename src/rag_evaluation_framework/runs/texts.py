@@ -11,7 +11,7 @@ from typing import Any
 from ..base.files import is_object, parse_json
 from ..base.progress import progress
 from ..base.store import Store
-from ..data import Corpus, Document
+from ..data import Corpus
 from ..data.documents import HOW_READ, kept_document
 from .store import ROOT
 
@@ -45,19 +45,7 @@ def kept_corpus(known: Mapping[str, Any], folder: Path | None) -> Corpus | None:
     for kept in (texts_of_runs(root) for root in roots if (root / TEXTS).is_dir()):
         with suppress(ValueError, TypeError):  # a text that is gone, or is no list, or no places
             if is_object(hashes := parse_json(kept.get(str(known.get("texts"))) or "")):
-                found = [_document(name, str(digests), kept) for name, digests in hashes.items()]
+                listed = ((name, map(kept.get, str(digests).split(" "))) for name, digests in hashes.items())
+                found = [kept_document(name, *texts) for name, texts in listed]
                 return Corpus(found, {key: known[key] for key in HOW_READ if known.get(key) is not None})
     return None
-
-
-def _document(name: str, digests: str, kept: Store) -> Document:
-    """Return a document with what is kept of it.
-
-    Raises:
-        ValueError: Its text is not kept any more, or its places are not.
-    """
-    digest, _, places = digests.partition(" ")
-    text, known = kept.get(digest), kept.get(places) if places else ""
-    if text is None or known is None:
-        raise ValueError(name)
-    return kept_document(name, text, known)
