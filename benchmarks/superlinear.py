@@ -214,7 +214,7 @@ def labelled(edit: Callable[[str], str], keeps: bool = True) -> Case:
         labels = [
             TokenLevelGroundTruth(
                 Query.from_text(f"question {number}"),
-                [CharacterSpan(DocumentId(f"{number}.md"), 0, 100, page[:100])],
+                (CharacterSpan(DocumentId(f"{number}.md"), 0, 100, page[:100]),),
             )
             for number, page in enumerate(pages)
         ]

@@ -41,19 +41,23 @@ def test_a_drop_and_lost_questions_are_gated_against_the_baseline(rag_eval, proj
     ]
 
 
-def test_the_comparison_with_the_baseline_is_saved_with_the_run(rag_eval, project):
+def test_the_comparison_with_the_baseline_is_made_once_and_saved_with_the_run(rag_eval, project, monkeypatch):
+    made = []
+    compare = Comparison.of
+    monkeypatch.setattr(Comparison, "of", lambda *both, **options: made.append(both) or compare(*both, **options))
     rag_eval(*FLAGS)
     first = next((project / ".rag-eval/runs").iterdir())
     assert "diff.json" not in [path.name for path in first.iterdir()]
     assert "Questions that got worse" not in (first / "summary.md").read_text()
-    assert rag_eval(*WORSE, "--baseline", "last").code == 0
+    assert rag_eval(*WORSE, "--baseline", "last", "--gate", "lost <= 2").code == 0
+    assert len(made) == 1
     (run,) = {*(project / ".rag-eval/runs").iterdir()} - {first}
     diff = json.loads((run / "diff.json").read_text())
     assert (diff["baseline"]["folder"], diff["candidate"]["folder"]) == (str(first), None)
     assert {question["id"]: question["deltas"]["recall@2"] for question in diff["questions"]}["q_refund"] == -1.0
     for page in (run / "diff.md", run / "summary.md"):
         assert "- **-1.000** How long are refunds available? (q_refund)" in page.read_text()
-    assert verdicts(project) == {"compared >= 90 %": "passed"}
+    assert verdicts(project) == {"lost@2 <= 2 questions": "passed", "compared >= 90 %": "passed"}
     compared = rag_eval("compare", first, run, "--output", "compared")
     assert compared.code == 0
     again = json.loads((project / "compared/diff.json").read_text())
@@ -175,12 +179,6 @@ def test_only_the_junit_report_of_an_earlier_run_is_replaced(rag_eval, project, 
     assert not (project / ".rag-eval").exists()
 
 
-def test_the_junit_report_of_an_earlier_run_is_removed_before_this_one_is_refused(rag_eval, project):
-    assert rag_eval(*FLAGS, "--gate", "mrr@2 >= 0.1", "--junit", "gates.xml").code == 0
-    assert rag_eval(*FLAGS, "--gate", "mrr@9 >= 0.1", "--junit", "gates.xml").code == 2
-    assert not (project / "gates.xml").exists()
-
-
 def test_the_summary_of_the_step_gets_the_result_and_keeps_what_it_has(rag_eval, project, monkeypatch):
     monkeypatch.delenv("GITHUB_STEP_SUMMARY", raising=False)
     refused = rag_eval(*FLAGS, "--sink", "step-summary")
@@ -218,33 +216,21 @@ def test_what_makes_a_run_unreliable_is_an_error_in_junit(rag_eval, project):
     assert the_run(project) == ""
     assert rag_eval(*FLAGS[:-1], "own:failing", *options).code == 2
     assert the_run(project).startswith("no question has a score (the first failed: ")
-
-
-def test_a_skipped_question_is_an_error_in_junit(rag_eval, folder):
-    flags = ("run", "--corpus", "docs", "--dataset", "questions.csv", "--k", "1", "--junit", "gates.xml")
-    assert rag_eval(*flags).code == 2
-    assert (
-        "2 of 4 answerable questions were skipped, more than the 0 allowed (allow_skipped, --allow-skipped)"
-        in the_run(folder)
-    )
-
-
-def test_a_baseline_of_another_level_is_an_error_in_junit(rag_eval, folder):
-    flags = ("run", "--corpus", "docs", "--dataset", "questions.csv", "--k", "1", "--allow-skipped", "2")
-    assert rag_eval(*flags).code == 0
-    assert (
-        rag_eval(*flags, "--evaluation-type", "document-level", "--baseline", "last", "--junit", "gates.xml").code == 2
-    )
-    assert "token-level" in the_run(folder)
-
-
-def test_a_baseline_without_a_question_in_common_is_an_error_in_junit(rag_eval, project):
-    assert rag_eval(*FLAGS).code == 0
     dataset = harness()
     dataset["queries"] = [query | {"id": f"new_{query['id']}"} for query in dataset["queries"]]
     (project / "help.json").write_text(json.dumps(dataset))
-    assert rag_eval(*FLAGS, "--baseline", "last", "--junit", "gates.xml").code == 2
+    assert rag_eval(*FLAGS, "--baseline", "last~3", *options).code == 2
     assert "nothing to compare" in the_run(project)
+
+
+def test_a_skipped_question_and_a_baseline_of_another_level_are_errors_in_junit(rag_eval, folder):
+    flags = ("run", "--corpus", "docs", "--dataset", "questions.csv", "--k", "1", "--junit", "gates.xml")
+    assert rag_eval(*flags).code == 2
+    skipped = "2 of 4 answerable questions were skipped, more than the 0 allowed (allow_skipped, --allow-skipped)"
+    assert skipped in the_run(folder)
+    other = ("--allow-skipped", "2", "--evaluation-type", "document-level", "--baseline", "last")
+    assert rag_eval(*flags, *other).code == 2
+    assert "token-level" in the_run(folder)
 
 
 def test_an_interrupted_run_writes_no_junit(rag_eval, project):
@@ -309,7 +295,7 @@ def test_the_page_names_the_questions_that_a_gate_failed_by_whatever_its_score(r
     assert [len(verdict.queries) for verdict in verdicts] == [120, 60, 0, 0]
 
 
-def test_the_page_names_all_lost_questions_and_why_whatever_the_screen_shows(rag_eval, project):
+def test_the_page_names_all_lost_questions_and_why_also_without_a_gate_that_failed(rag_eval, project):
     flags = pairs(project, 20)
     rag_eval(*flags[:-1], "pairs:both")
     gates = ("--gate", "lost <= 3 questions", "--gate", "recall@2 drop <= 0.9")
@@ -318,6 +304,9 @@ def test_the_page_names_all_lost_questions_and_why_whatever_the_screen_shows(rag
     rows = section((run / "diff.md").read_text(), "Questions behind lost@2 \\<= 3 questions, recall@2 drop")
     assert len(rows) == 20
     assert "### Questions behind lost@2" in (run / "summary.md").read_text()
+    assert rag_eval(*flags[:-1], "pairs:none", "--baseline", "last~1", "--gate", "p95 <= 60s").code == 0
+    page = (find_run("last", project / ".rag-eval") / "diff.md").read_text()
+    assert page.count("\n- **-1.000** ") == 20
 
 
 def test_the_page_names_questions_behind_a_mean_that_the_baseline_does_not_have(rag_eval, project):
@@ -357,23 +346,6 @@ def test_the_page_names_questions_behind_a_mean_that_failed_before_and_says_whic
         "| question 0 | q0x | not compared, now 0.500 |",
         "| question 1 | q1x | not compared, now 0.500 |",
     ]
-
-
-def test_without_a_gate_that_failed_the_page_names_those_worse_by_the_first_score(rag_eval, project):
-    flags = pairs(project, 20)
-    rag_eval(*flags[:-1], "pairs:both")
-    assert rag_eval(*flags[:-1], "pairs:none", "--baseline", "last", "--gate", "p95 <= 60s").code == 0
-    page = (find_run("last", project / ".rag-eval") / "diff.md").read_text()
-    assert page.count("\n- **-1.000** ") == 20
-
-
-def test_the_comparison_with_the_baseline_is_made_once(rag_eval, project, monkeypatch):
-    rag_eval(*FLAGS)
-    made = []
-    compare = Comparison.of
-    monkeypatch.setattr(Comparison, "of", lambda *both, **options: made.append(both) or compare(*both, **options))
-    assert rag_eval(*WORSE, "--baseline", "last", "--gate", "lost <= 2").code == 0
-    assert len(made) == 1
 
 
 def test_what_a_baseline_is_of_and_that_it_failed_its_own_gates_is_said(rag_eval, project):
@@ -424,21 +396,17 @@ def test_the_baseline_of_many_questions_has_their_file_beside_it(rag_eval, proje
 
 
 def test_what_is_not_a_run_is_no_baseline_and_the_earlier_one_stays(rag_eval, project):
-    rag_eval(*FLAGS)
-    rag_eval("baseline", "last")
-    before = (project / ".rag-eval/baseline/report.json").read_bytes()
-    (project / "other.json").write_text('{"version": "1", "results": {}}')
-    for given in ("other.json", "nothing", "help.json"):
-        assert rag_eval("baseline", given).code == 2
-    assert (project / ".rag-eval/baseline/report.json").read_bytes() == before
-
-
-def test_the_report_of_another_tool_is_refused_before_the_run(rag_eval, project):
     (project / "other.json").write_text('{"version": "1", "results": {"queries": []}}')
     outcome = rag_eval(*FLAGS, "--baseline", "other.json")
     assert outcome.code == 2
     assert outcome.err.startswith("error: other.json: has no schema_version, so it is not a report of rag-eval; ")
-    assert not (project / ".rag-eval").exists()
+    assert not (project / ".rag-eval").exists()  # before the run
+    rag_eval(*FLAGS)
+    rag_eval("baseline", "last")
+    before = (project / ".rag-eval/baseline/report.json").read_bytes()
+    for given in ("other.json", "nothing", "help.json"):
+        assert rag_eval("baseline", given).code == 2
+    assert (project / ".rag-eval/baseline/report.json").read_bytes() == before
 
 
 def test_the_thresholds_of_the_public_samples_are_applied(rag_eval, project, shared):
@@ -468,16 +436,13 @@ def test_a_baseline_of_the_configuration_is_relative_to_its_folder(rag_eval, pro
     assert rag_eval("run", Path("eval/run.yaml")).code == 1
 
 
-def test_a_run_with_failed_questions_is_no_baseline_unless_that_is_allowed(rag_eval, project):
+def test_a_run_with_failed_questions_is_no_baseline_unless_they_are_allowed_and_some_have_a_score(rag_eval, project):
     rag_eval(*FLAGS[:-1], "own:half", "--allow-failures", "9")
     outcome = rag_eval("baseline", "last")
     assert outcome.code == 2
     assert "is not a valid baseline: 1 of 4 questions failed, more than the 0 allowed" in outcome.err
     assert not (project / ".rag-eval/baseline").exists()
     assert rag_eval("baseline", "last", "--allow-failures", "1").code == 0
-
-
-def test_a_run_without_any_score_is_no_baseline(rag_eval, project):
     rag_eval(*FLAGS[:-1], "own:failing")
     outcome = rag_eval("baseline", "last", "--allow-failures", "99")
     assert outcome.code == 2
@@ -544,7 +509,10 @@ def test_why_questions_failed_is_in_the_page_and_in_junit(rag_eval, project):
     assert the_error.text == f"q_refund: retrieve: {why}"
 
 
-@pytest.mark.parametrize("wrong", [("--no-such-option",), ("--allow-failures", "many"), ("one", "two"), ("--k",)])
+@pytest.mark.parametrize(
+    "wrong",
+    [("--no-such-option",), ("--allow-failures", "many"), ("one", "two"), ("--k",), ("--gate", "mrr@9 >= 0.1")],
+)
 @pytest.mark.parametrize("junit", [("--junit", "gates.xml"), ("--junit=gates.xml",)])
 def test_arguments_that_are_refused_leave_no_junit_of_an_earlier_run(rag_eval, project, junit, wrong):
     stale = '<testsuites name="rag-eval" />\n'

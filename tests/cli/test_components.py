@@ -8,7 +8,7 @@ import pytest
 from rag_evaluation_framework.contracts.registry import loading
 
 
-def test_every_component_is_listed_with_its_parameters(rag_eval):
+def test_every_component_is_listed_with_its_parameters_and_those_without_a_default_are_marked(rag_eval):
     outcome = rag_eval("components")
     assert outcome.code == 0
     assert all(name in outcome.out for kind in loading.KINDS for name in loading.components(kind))
@@ -16,9 +16,6 @@ def test_every_component_is_listed_with_its_parameters(rag_eval):
         "bm25:chunker=RecursiveCharacterChunker(chunk_size=800, overlap=0),k1=1.5,b=0.75,language=english"
         in outcome.out
     )
-
-
-def test_parameters_without_a_default_are_marked_and_lists_of_parts_are_named(rag_eval):
     listed = json.loads(rag_eval("components", "--json").out)
     by_name = {entry["name"]: entry["parameters"] for kind in ("reranker", "retriever") for entry in listed[kind]}
     assert by_name["cross-encoder"] == {"model": "(required)", "batch_size": 32}
@@ -35,35 +32,42 @@ def test_a_component_that_lacks_its_package_says_how_to_install_it(rag_eval, mon
     assert listed["retriever"][0]["install"] is None
 
 
-def test_a_broken_plug_in_is_listed_as_such_beside_the_others(rag_eval, monkeypatch):
-    real = loading.built_in
-    bad = {"bad": "no_such_module_at_all:Embedder"}
-    monkeypatch.setattr(loading, "built_in", lambda kind: {**real(kind), **(bad if kind == "embedder" else {})})
-    loading.components.cache_clear()
-    outcome = rag_eval("components")
-    loading.components.cache_clear()
-    assert outcome.code == 0
-    assert "bad   (broken: ConfigError: 'no_such_module_at_all:Embedder'" in outcome.out
-    assert "lsa" in outcome.out
+UNMADE = """
+from dataclasses import dataclass, field
+from rag_evaluation_framework.components import LsaEmbedder
+def fail(kind):
+    raise kind("no disk")
+@dataclass(frozen=True)
+class Unread(LsaEmbedder):
+    a: int = field(default_factory=lambda: fail(OSError))
+@dataclass(frozen=True)
+class Exiting(LsaEmbedder):
+    a: int = field(default_factory=lambda: fail(SystemExit))
+"""
 
 
-@pytest.mark.parametrize("error", ["OSError('no disk')", "SystemExit(3)"])
-def test_a_plug_in_whose_defaults_cannot_be_made_is_listed_as_broken(rag_eval, monkeypatch, error):
-    (Path.cwd() / "unmade_parts.py").write_text(
-        "from dataclasses import dataclass, field\nfrom rag_evaluation_framework.components import LsaEmbedder\n\n"
-        f"def fail():\n    raise {error}\n\n"
-        "@dataclass(frozen=True)\nclass Unmade(LsaEmbedder):\n    a: int = field(default_factory=fail)\n"
-    )
+@pytest.mark.parametrize(
+    ("path", "told"),
+    [
+        ("no_such_module_at_all:Embedder", "ConfigError: 'no_such_module_at_all:Embedder'"),
+        ("unmade_parts:Unread", "OSError: "),
+        ("unmade_parts:Exiting", "SystemExit: "),
+    ],
+)
+def test_a_plug_in_that_cannot_be_loaded_or_made_is_listed_as_broken_beside_the_others(
+    rag_eval, monkeypatch, path, told
+):
+    (Path.cwd() / "unmade_parts.py").write_text(UNMADE)
     monkeypatch.syspath_prepend(Path.cwd())
     monkeypatch.delitem(sys.modules, "unmade_parts", raising=False)
     real = loading.built_in
-    bad = {"bad": "unmade_parts:Unmade"}
+    bad = {"bad": path}
     monkeypatch.setattr(loading, "built_in", lambda kind: {**real(kind), **(bad if kind == "embedder" else {})})
     loading.components.cache_clear()
     outcome = rag_eval("components")
     loading.components.cache_clear()
     assert outcome.code == 0
-    assert f"bad   (broken: {error.partition('(')[0]}: " in outcome.out
+    assert f"bad   (broken: {told}" in outcome.out
     assert "lsa" in outcome.out
 
 

@@ -70,32 +70,26 @@ def test_offsets_in_utf_16_units_are_converted_also_of_texts_that_occur_twice_or
     assert rag_eval("dataset", "lint", "new.json", "--corpus", "docs").code == 0
 
 
-def test_the_dataset_as_it_was_is_kept_beside_the_new_one(rag_eval, folder, labelled):
+def test_the_dataset_as_it_was_is_kept_beside_the_new_one_unless_nothing_changed(rag_eval, folder, labelled):
     before = labelled.read_bytes()
-    for number in (1, 2):
-        edit(folder, "billing.md", "# Billing", "# Billing\n\nMore.")
-        assert f"questions.{number}.json" in rag_eval("dataset", "update", labelled, "--corpus", "docs").out
-    assert labelled.with_name("questions.1.json").read_bytes() == before
-    assert sorted(path.name for path in labelled.parent.iterdir()) == [
-        "questions.1.json",
-        "questions.2.json",
-        "questions.json",
-        "questions.texts",
-    ]
-    for name in ("questions.1.json", "questions.2.json", "questions.json"):
-        assert load_dataset(labelled.with_name(name)).labelled_corpus is not None
-
-
-def test_where_nothing_changed_nothing_is_written(rag_eval, labelled):
     outcome = rag_eval("dataset", "update", labelled, "--corpus", "docs")
     assert outcome.code == 0
     assert "2 labels: 2 unchanged\n" in outcome.out
     assert "is as it was" in outcome.out
     assert sorted(path.name for path in labelled.parent.iterdir()) == ["questions.json", "questions.texts"]
+    for number in (1, 2):
+        edit(folder, "billing.md", "# Billing", "# Billing\n\nMore.")
+        assert f"questions.{number}.json" in rag_eval("dataset", "update", labelled, "--corpus", "docs").out
+    assert labelled.with_name("questions.1.json").read_bytes() == before
+    names = ["questions.1.json", "questions.2.json", "questions.json"]
+    assert sorted(path.name for path in labelled.parent.iterdir()) == [*names, "questions.texts"]
+    assert all(load_dataset(labelled.with_name(name)).labelled_corpus is not None for name in names)
 
 
 def test_a_label_whose_words_changed_is_shown_with_what_differs_and_its_question_is_skipped(rag_eval, folder, labelled):
     edit(folder, "billing.md", "the first day", "the second day")
+    ran = rag_eval("run", "--corpus", "docs", "--dataset", labelled, "--allow-skipped", "1")
+    assert (ran.code, "changed in billing.md" in " ".join(ran.out.split())) == (0, True)
     update = "dataset", "update", labelled, "--corpus", "docs"
     record = json.loads(rag_eval(*update, "--json", "--output", "new.json").out)
     counts = {"unchanged": 1, "moved": 0, "taken": 0, "changed": 1, "uncertain": 0, "gone": 0}
@@ -143,14 +137,6 @@ def test_a_question_is_back_when_its_text_is(rag_eval, folder, labelled):
     assert load_dataset(labelled).skipped == ()
 
 
-def test_a_run_shows_a_lost_label_with_the_nearest_text(rag_eval, folder, labelled):
-    edit(folder, "billing.md", "the first day", "the second day")
-    outcome = rag_eval("run", "--corpus", "docs", "--dataset", labelled, "--allow-skipped", "1")
-    assert outcome.code == 0
-    said = " ".join(outcome.out.split())
-    assert "changed in billing.md" in said
-
-
 def test_a_question_is_skipped_as_a_whole_and_none_of_its_texts_is_forgotten(rag_eval, folder):
     (folder / "questions.csv").write_text(
         "question,quote\nWhat is said?,Invoices are sent on the first day.\nWhat is said?,Install the agent first.\n"
@@ -188,21 +174,15 @@ def test_questions_of_a_table_are_added_corrected_or_there_already(rag_eval, fol
     assert [label.query.text for label in load_dataset(labelled).skipped] == ["Who answers?"]
 
 
-def test_output_writes_a_new_file_and_leaves_the_dataset(rag_eval, folder, labelled):
+def test_output_writes_a_new_file_and_leaves_the_dataset_and_what_is_there(rag_eval, folder, labelled):
     before = labelled.read_bytes()
     edit(folder, "billing.md", "# Billing", "# Bills")
-    assert rag_eval("dataset", "update", labelled, "--corpus", "docs", "--output", "new.jsonl").code == 0
+    update = ("dataset", "update", labelled, "--corpus", "docs", "--output")
+    assert rag_eval(*update, "new.jsonl").code == 0
     assert labelled.read_bytes() == before
-    assert (
-        spans(folder / "new.jsonl", folder) == spans(labelled, folder) or len(spans(folder / "new.jsonl", folder)) == 3
-    )
-
-
-def test_a_file_that_is_there_is_not_overwritten(rag_eval, folder, labelled):
+    assert spans(folder / "new.jsonl", folder) == spans(labelled, folder)
     (folder / "mine.json").write_text("mine")
-    before = labelled.read_bytes()
-    edit(folder, "billing.md", "# Billing", "# Bills")
-    outcome = rag_eval("dataset", "update", labelled, "--corpus", "docs", "--output", "mine.json")
+    outcome = rag_eval(*update, "mine.json")
     assert outcome.code == 2
     assert "--output mine.json already exists and is not overwritten" in outcome.err
     assert (folder / "mine.json").read_text() == "mine"
@@ -245,18 +225,6 @@ def test_the_new_file_and_the_one_that_is_kept_have_the_mode_of_the_dataset(rag_
     assert rag_eval("dataset", "update", labelled, "--corpus", "docs").code == 0
     for path in (labelled, labelled.with_name("questions.1.json")):
         assert path.stat().st_mode & 0o777 == mode
-
-
-def test_in_the_wrong_folder_nothing_is_written(rag_eval, folder, labelled):
-    (folder / "other").mkdir()
-    (folder / "other/page.md").write_text("Nothing of it is here.\n")
-    (folder / "only.csv").write_text("question,quote\nWhen do invoices come?,Invoices are sent on the first day.\n")
-    rag_eval("init", "--corpus", "docs", "--questions", "only.csv")
-    only = folder / ".rag-eval/datasets/only.json"
-    outcome = rag_eval("dataset", "update", only, "--corpus", "other")
-    assert outcome.code == 2
-    assert "no question keeps its labels in other, so nothing was written; is it the right folder?" in outcome.err
-    assert sorted(path.name for path in only.parent.glob("only*")) == ["only.json", "only.texts"]
 
 
 def test_in_the_wrong_folder_nothing_is_written_also_if_a_question_has_no_answer(rag_eval, folder, labelled):
@@ -412,15 +380,6 @@ def test_contexts_and_hashes_of_the_file_tell_copies_apart(rag_eval, folder):
     assert spans(path, folder) == {"Who helps?": [("one.md", "Support helps.")]}
 
 
-def test_runs_before_and_after_an_update_compare(rag_eval, folder, labelled):
-    assert rag_eval("run", ".rag-eval/questions.yaml").code == 0
-    edit(folder, "billing.md", "# Billing", "# Billing\n\nMore.")
-    rag_eval("dataset", "update", labelled, "--corpus", "docs")
-    assert rag_eval("run", ".rag-eval/questions.yaml").code == 0
-    first, second = (load_result(run) for run in sorted((folder / ".rag-eval/runs").iterdir()))
-    assert first.counts["scored"] == second.counts["scored"] == 2
-
-
 def test_the_file_keeps_what_tells_a_renamed_document_and_the_copies_of_a_text_apart(rag_eval, folder):
     page = "# Page\n\nThe first of all lines of this page.\n\nSupport helps.\n\nThe last line of this page.\n"
     for name in ("one", "two"):
@@ -435,15 +394,6 @@ def test_the_file_keeps_what_tells_a_renamed_document_and_the_copies_of_a_text_a
     assert "1 moved" in rag_eval("dataset", "update", path, "--corpus", "docs", "--output", "new.json").out
     (folder / "docs/three.md").unlink()
     assert rag_eval("dataset", "update", path, "--corpus", "docs").code == 2  # two.md was there already
-
-
-def test_run_looks_for_the_labels_of_a_renamed_document_in_memory(rag_eval, folder, labelled):
-    before = labelled.read_bytes()
-    (folder / "docs/guides/start.md").rename(folder / "docs/first-steps.md")
-    outcome = rag_eval("run", ".rag-eval/questions.yaml")
-    assert outcome.code == 0
-    assert "2 labels: 1 unchanged, 1 moved" in " ".join(outcome.out.split())
-    assert labelled.read_bytes() == before
 
 
 def test_a_table_of_which_no_quote_is_located_is_added_as_skipped_and_told(rag_eval, folder, labelled):

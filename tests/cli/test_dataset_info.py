@@ -9,7 +9,7 @@ def labelled(rag_eval, folder):
     return folder / ".rag-eval/datasets/questions.json"
 
 
-def test_info_shows_one_line_for_each_thing_that_is_known(rag_eval, labelled):
+def test_info_shows_one_line_for_each_thing_that_is_known_and_json_has_the_same_numbers(rag_eval, labelled):
     outcome = rag_eval("dataset", "info", labelled, "--corpus", "docs")
     assert (outcome.code, outcome.err) == (0, "")
     lines = outcome.out.splitlines()
@@ -24,6 +24,11 @@ def test_info_shows_one_line_for_each_thing_that_is_known(rag_eval, labelled):
     assert shown["most questions"] == "billing.md: 1; guides/start.md: 1"
     assert shown["metadata columns"] == "–"
     assert len(shown["dataset"]) == 12
+    info = json.loads(rag_eval("dataset", "info", labelled, "--corpus", "docs", "--json").out)
+    assert (info["dataset"], info["name"], len(info["content_hash"])) == (str(labelled), "questions", 64)
+    assert (info["questions"], info["answerable"], info["no_answer"], info["skipped"]) == (3, 2, 1, 2)
+    assert info["question_characters"] == {"median": 17.0, "p90": 21.0, "max": 22.0}
+    assert info["coverage"]["questions_by_document"] == {"billing.md": 1, "guides/start.md": 1}
 
 
 def test_documents_that_no_label_matches_may_be_the_wrong_ones(rag_eval, folder, labelled):
@@ -39,15 +44,7 @@ def test_documents_that_no_label_matches_may_be_the_wrong_ones(rag_eval, folder,
     assert told == "1 label does not match the documents: see dataset lint"
 
 
-def test_json_has_the_same_numbers(rag_eval, labelled):
-    info = json.loads(rag_eval("dataset", "info", labelled, "--corpus", "docs", "--json").out)
-    assert (info["dataset"], info["name"], len(info["content_hash"])) == (str(labelled), "questions", 64)
-    assert (info["questions"], info["answerable"], info["no_answer"], info["skipped"]) == (3, 2, 1, 2)
-    assert info["question_characters"] == {"median": 17.0, "p90": 21.0, "max": 22.0}
-    assert info["coverage"]["questions_by_document"] == {"billing.md": 1, "guides/start.md": 1}
-
-
-def test_what_is_undefined_is_a_dash(rag_eval, folder):
+def test_what_is_undefined_is_a_dash_and_a_table_of_quotes_needs_the_corpus(rag_eval, folder):
     rows = [{"id": "one", "query": "Who?", "relevant_spans": []}]
     (folder / "none.json").write_text(json.dumps({"schema_version": 1, "questions": rows}))
     out = rag_eval("dataset", "info", "none.json").out
@@ -56,6 +53,8 @@ def test_what_is_undefined_is_a_dash(rag_eval, folder):
     assert ["answer", "characters", "–", "–", "–"] in [line.split() for line in out.splitlines()]
     info = json.loads(rag_eval("dataset", "info", "none.json", "--json").out)
     assert (info["answer_characters"], info["coverage"], info["overlap"]) == (None, None, None)
+    assert rag_eval("dataset", "info", "questions.csv").code == 2
+    assert "\n3 questions: 2 with" in rag_eval("dataset", "info", "questions.csv", "--corpus", "docs").out
 
 
 @pytest.mark.parametrize("columns", [80, 120])
@@ -79,8 +78,3 @@ def test_it_is_short_whatever_the_dataset_holds_and_acts_on_no_terminal(rag_eval
     assert "290 more" in out
     assert len(out.splitlines()) < 55
     assert max(map(len, out.splitlines())) <= 120
-
-
-def test_a_table_of_quotes_needs_the_corpus(rag_eval, folder):
-    assert rag_eval("dataset", "info", "questions.csv").code == 2
-    assert "\n3 questions: 2 with" in rag_eval("dataset", "info", "questions.csv", "--corpus", "docs").out

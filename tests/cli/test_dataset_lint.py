@@ -25,7 +25,7 @@ def edit(path, old, new):
     path.write_text(path.read_text().replace(old, new))
 
 
-def test_a_dataset_in_order_exits_with_0_and_says_what_only_informs(rag_eval, labelled):
+def test_a_dataset_in_order_exits_with_0_and_says_what_only_informs_and_was_not_checked(rag_eval, labelled):
     outcome = rag_eval("dataset", "lint", labelled, "--corpus", "docs")
     assert (outcome.code, outcome.err) == (0, "")
     assert outcome.out.splitlines() == [
@@ -36,9 +36,12 @@ def test_a_dataset_in_order_exits_with_0_and_says_what_only_informs(rag_eval, la
         "  They have no score, and every result counts them",
         "  1 of 3 questions has no answer in the corpus",
     ]
+    outcome = rag_eval("dataset", "lint", labelled)
+    assert outcome.code == 0
+    assert "Not checked\n  whether labels match their documents" in outcome.out
 
 
-def test_what_is_found_is_shown_with_question_and_place_and_exits_with_1(rag_eval, folder, labelled):
+def test_what_is_found_is_shown_with_question_and_place_and_in_json_and_exits_with_1(rag_eval, folder, labelled):
     edit(folder / "docs/billing.md", "first day", "last day")
     outcome = rag_eval("dataset", "lint", labelled, "--corpus", "docs")
     assert (outcome.code, outcome.err) == (1, "")
@@ -52,24 +55,6 @@ def test_what_is_found_is_shown_with_question_and_place_and_exits_with_1(rag_eva
     ]
     assert lines[5].startswith(f"  “{QUESTION}” query_")
     assert lines[6].startswith("    billing.md:3:1 is “… the first day.” in the dataset, “… the last day.” in")
-
-
-def test_documents_that_the_pattern_leaves_out_are_missing(rag_eval, folder, labelled):
-    (folder / "documents.yaml").write_text("corpus: docs\nglob: '*.md'\n")
-    outcome = rag_eval("dataset", "lint", labelled, "--corpus", "documents.yaml")
-    assert outcome.code == 1
-    assert "error: document missing (1)\n" in outcome.out
-    assert "guides/start.md[9:33] is in a document that the pattern '*.md' leaves out" in outcome.out
-
-
-def test_without_the_corpus_it_says_what_it_did_not_check(rag_eval, labelled):
-    outcome = rag_eval("dataset", "lint", labelled)
-    assert outcome.code == 0
-    assert "Not checked\n  whether labels match their documents" in outcome.out
-
-
-def test_json_has_all_that_was_found(rag_eval, folder, labelled):
-    edit(folder / "docs/billing.md", "first day", "last day")
     outcome = rag_eval("dataset", "lint", labelled, "--corpus", "docs", "--json")
     assert outcome.code == 1
     report = json.loads(outcome.out)
@@ -87,21 +72,16 @@ def test_json_has_all_that_was_found(rag_eval, folder, labelled):
     }
 
 
-def test_a_table_of_quotes_needs_the_corpus(rag_eval, folder):
-    outcome = rag_eval("dataset", "lint", "questions.csv")
-    assert outcome.code == 2
+def test_a_file_that_cannot_be_read_or_a_table_of_quotes_without_its_corpus_exits_with_2(rag_eval, folder):
+    (folder / "broken.json").write_text('{"schema_version": 1, "questions": [{"id": "one"}]}')
+    for arguments in (["broken.json"], ["broken.json", "--corpus", "docs"], ["nowhere.json"], ["questions.csv"]):
+        outcome = rag_eval("dataset", "lint", *arguments)
+        assert (outcome.code, outcome.out) == (2, ""), arguments
     assert "give --corpus FOLDER" in outcome.err
     outcome = rag_eval("dataset", "lint", "questions.csv", "--corpus", "docs")
     assert outcome.code == 1
     assert "warning: skipped (2)\n" in outcome.out
     assert "“Upgrade the agent first.”: missing: nearest passage" in outcome.out
-
-
-def test_a_file_that_cannot_be_read_exits_with_2(rag_eval, folder):
-    (folder / "broken.json").write_text('{"schema_version": 1, "questions": [{"id": "one"}]}')
-    for arguments in (["broken.json"], ["broken.json", "--corpus", "docs"], ["nowhere.json"]):
-        outcome = rag_eval("dataset", "lint", *arguments)
-        assert (outcome.code, outcome.out) == (2, ""), arguments
 
 
 def test_datasets_of_documents_are_read_as_they_are(rag_eval, folder):
@@ -167,10 +147,3 @@ def test_markup_and_control_codes_are_printed_as_they_are(rag_eval, folder):
     assert "“[red]When\ufffd[31m?[/red]” :smile:" in outcome.out
     assert "with the same truth as [bold]q[/bold]" in outcome.out
     assert "\x1b" not in outcome.out
-
-
-def add(path, *questions):
-    """Add questions to a native file."""
-    content = json.loads(path.read_text())
-    content["questions"] += questions
-    path.write_text(json.dumps(content))

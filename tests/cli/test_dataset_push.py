@@ -56,7 +56,11 @@ def test_push_shows_what_was_created_and_a_second_one_that_nothing_was_sent(rag_
 
 
 def test_push_shows_what_is_only_in_langsmith_and_deletes_it_if_asked_to(rag_eval, folder, providers):
-    rag_eval("dataset", "push", examples(folder, 14))
+    found = json.loads(rag_eval("dataset", "push", examples(folder, 14), "--json").out)
+    assert found["dataset"].endswith("set.json")
+    assert (found["created"], found["is_new"]) == ([f"q{n}" for n in range(14)], True)
+    fields = ["dataset", "name", "url", "is_new", "created", "updated", "unchanged", "deleted", "missing"]
+    assert list(found) == [*fields, "left_out"]
     rows = shown(rag_eval("dataset", "push", examples(folder, 2)).out)
     assert rows["only in LangSmith"].startswith("12: ")
     assert rows["only in LangSmith"].endswith(" and 2 more")
@@ -74,14 +78,6 @@ def test_push_of_a_table_needs_its_documents_and_sends_the_quotes(rag_eval, fold
     quotes = {span["text"] for example in found.examples for span in example["outputs"]["relevant_spans"]}
     assert quotes == {"Invoices are sent on the first day.", "Install the agent first."}
     assert rag_eval("dataset", "push", "questions.csv").code == 2
-
-
-def test_json_has_all_ids(rag_eval, folder, providers):
-    found = json.loads(rag_eval("dataset", "push", examples(folder, 14), "--json").out)
-    assert found["dataset"].endswith("set.json")
-    assert (found["created"], found["is_new"]) == ([f"q{n}" for n in range(14)], True)
-    fields = ["dataset", "name", "url", "is_new", "created", "updated", "unchanged", "deleted", "missing"]
-    assert list(found) == [*fields, "left_out"]
 
 
 @pytest.mark.parametrize("name", ["pulled.json", "pulled.jsonl"])

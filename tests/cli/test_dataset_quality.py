@@ -23,6 +23,11 @@ def test_it_shows_a_dataset_beside_public_questions_and_says_what_it_does_not_te
     assert "GPT-4 wrote them" in outcome.out
     assert "None of this tells whether users would ask these questions" in outcome.out
     assert "see dataset lint" not in outcome.out
+    told = json.loads(rag_eval("dataset", "quality", labelled, "--corpus", "docs", "--json").out)
+    assert (told["dataset"], told["name"], told["questions"], told["answerable"]) == (str(labelled), "questions", 3, 2)
+    assert (told["bm25"]["mrr_at_10"], sum(told["positions"])) == (1.0, 1.0)
+    assert told["public"] == [one.record() for one in public_questions()]
+    assert rag_eval("dataset", "quality", labelled).code == 2
 
 
 @pytest.mark.parametrize("columns", [80, 60])
@@ -32,13 +37,6 @@ def test_it_fits_the_terminal(rag_eval, labelled, monkeypatch, columns):
     out = rag_eval("dataset", "quality", labelled, "--corpus", "docs").out
     plain = [line.replace("\x1b[2m", "").replace("\x1b[1m", "").replace("\x1b[0m", "") for line in out.splitlines()]
     assert max(map(len, plain)) <= columns
-
-
-def test_json_has_the_same_figures_and_the_public_ones(rag_eval, labelled):
-    told = json.loads(rag_eval("dataset", "quality", labelled, "--corpus", "docs", "--json").out)
-    assert (told["dataset"], told["name"], told["questions"], told["answerable"]) == (str(labelled), "questions", 3, 2)
-    assert (told["bm25"]["mrr_at_10"], sum(told["positions"])) == (1.0, 1.0)
-    assert told["public"] == [one.record() for one in public_questions()]
 
 
 def test_what_is_undefined_is_a_dash_and_labels_that_do_not_match_are_told(rag_eval, folder, labelled):
@@ -51,7 +49,3 @@ def test_what_is_undefined_is_a_dash_and_labels_that_do_not_match_are_told(rag_e
     lines = [line.split() for line in out.splitlines()]
     assert ["BM25:", "MRR", "at", "10", "–", "0.790", "0.603"] in lines
     assert ["yours", *"–" * 10] in lines
-
-
-def test_the_documents_are_needed(rag_eval, labelled):
-    assert rag_eval("dataset", "quality", labelled).code == 2

@@ -320,15 +320,7 @@ def test_a_file_that_somebody_else_has_written_ends_the_review(at_terminal, file
     assert verdicts(file) == [None, None, None]
 
 
-def test_without_a_terminal_nothing_is_asked(rag_eval, file):
-    refused = rag_eval("dataset", "review", "set.json", "--corpus", "docs")
-    assert (refused.code, refused.out) == (2, "")
-    assert refused.err == (
-        "error: dataset review asks about questions, so it needs a terminal; --output NEW.json asks nothing\n"
-    )
-
-
-def test_what_cannot_be_used_is_refused_before_anything_is_asked(at_terminal, rag_eval, file):
+def test_what_cannot_be_used_is_refused_and_without_a_terminal_nothing_is_asked(at_terminal, rag_eval, file):
     (file.parent / "questions.csv").write_text("question,quote\nWhen?,Invoices are sent\n")
     terminal = at_terminal("questions.csv", "--corpus", "docs")
     assert terminal.end() == 2
@@ -343,19 +335,11 @@ def test_what_cannot_be_used_is_refused_before_anything_is_asked(at_terminal, ra
         refused = rag_eval("dataset", "review", name, "--output", output)
         assert (refused.code, refused.out) == (2, "")
         assert problem in refused.err
-
-
-def test_a_run_says_that_a_review_is_not_carried_out(rag_eval, at_terminal, file):
-    terminal = at_terminal("set.json", "--corpus", "docs")
-    terminal.until(KEYS)
-    terminal.type("d")
-    terminal.until(KEYS)
-    terminal.type("q")
-    assert terminal.end() == 0
-    told = joined(rag_eval("run", "--dataset", "set.json", "--corpus", "docs").out)
-    assert "questions that a review drops or edits, scored as they were: 1." in told
-    assert rag_eval("dataset", "review", "set.json", "--output", "new.json").code == 0
-    assert "a review" not in joined(rag_eval("run", "--dataset", "new.json", "--corpus", "docs").out)
+    refused = rag_eval("dataset", "review", "set.json", "--corpus", "docs")
+    assert (refused.code, refused.out) == (2, "")
+    assert refused.err == (
+        "error: dataset review asks about questions, so it needs a terminal; --output NEW.json asks nothing\n"
+    )
 
 
 @pytest.mark.parametrize(("columns", "rows"), [(80, 24), (120, 40)])

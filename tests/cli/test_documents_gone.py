@@ -99,10 +99,12 @@ ROWS = "How long are tokens valid?,90 days,limits\nHow many requests?,Requests h
 
 def test_run_and_update_count_the_same_after_a_folder_was_renamed_and_the_runs_compare(rag_eval, tmp_path):
     path = dataset_of(rag_eval, tmp_path, {"api/limits.md": LIMITS, "keys.md": f"# Keys\n\n{KEYS}\n"}, ROWS)
+    before = path.read_bytes()
     assert rag_eval("run", ".rag-eval/q.yaml").code == 0
     (tmp_path / "docs/api").rename(tmp_path / "docs/reference")
     told = "3 labels: 1 unchanged, 2 moved"
     assert told in " ".join(rag_eval("run", ".rag-eval/q.yaml").out.split())
+    assert path.read_bytes() == before
     assert told in rag_eval("dataset", "update", path, "--corpus", "docs", "--output", "new.json").out
     before, after = (load_result(run) for run in sorted((tmp_path / ".rag-eval/runs").iterdir()))
     comparison = before.compare(after)

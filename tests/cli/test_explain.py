@@ -39,7 +39,7 @@ def saved(run):
     run("sentences", "--chunker", "sentence:sentences=1")
 
 
-def test_a_run_is_explained_by_cause(rag_eval, saved):
+def test_a_run_is_explained_by_cause_and_as_json_it_has_everything(rag_eval, saved):
     outcome = rag_eval("explain", "last")
     assert (outcome.code, outcome.err) == (0, "")
     lines = outcome.out.splitlines()
@@ -50,9 +50,6 @@ def test_a_run_is_explained_by_cause(rag_eval, saved):
     (row,) = [line.split() for line in lines if line.startswith(" retrieved, but beyond the cutoff")]
     assert row[5:8] == ["0.333", "100%", "1"]
     assert "Questions that lost most" in lines
-
-
-def test_as_json_it_has_everything(rag_eval, saved):
     outcome = rag_eval("explain", "sentences", "--score", "span_recall@4000ch", "--json")
     assert outcome.code == 0
     record = json.loads(outcome.out)
@@ -82,13 +79,16 @@ def test_several_questions_are_explained_below_each_other(rag_eval, saved):
     assert [one["recall"] for one in record["questions"]] == [0.0, 1.0]
 
 
-def test_what_was_missed_is_shown_with_its_cause_and_chunks(rag_eval, saved):
+def test_what_was_missed_is_shown_with_its_cause_and_chunks_and_a_question_without_an_answer_as_such(rag_eval, saved):
     outcome = rag_eval("explain", "last", "Who helps")
     lines = outcome.out.splitlines()
     assert "Results within @1, and later ones that hold an answer" in lines
     assert any("100% retrieved, but beyond the cutoff: rank " in line for line in lines)
     assert any("chunks that hold it: billing.md" in line for line in lines)
     assert any("first day. »Support helps.«" in line for line in lines)
+    outcome = rag_eval("explain", "last", "chief")
+    assert outcome.code == 0
+    assert "nothing in the documents answers it" in outcome.out
 
 
 def test_in_a_terminal_what_is_relevant_is_coloured(saved, folder):
@@ -152,9 +152,3 @@ def test_documents_that_have_changed_are_shown_as_they_were_while_they_are_kept(
     assert outcome.code == 2
     assert "its documents have changed" in outcome.err
     assert "Traceback" not in outcome.err
-
-
-def test_a_question_without_an_answer_is_shown(rag_eval, saved):
-    outcome = rag_eval("explain", "last", "chief")
-    assert outcome.code == 0
-    assert "nothing in the documents answers it" in outcome.out

@@ -47,21 +47,14 @@ def test_a_run_whose_gate_fails_is_shown_and_saved_with_its_gates(rag_eval, proj
     assert (told["gate"], told["verdict"], told["source"]) == ("recall@2 >= 0.9", "failed", "--gate")
 
 
-def test_what_makes_a_run_unreliable_beats_a_failed_gate(rag_eval, project):
-    outcome = rag_eval(*FLAGS[:-1], "own:failing", "--gate", "recall@2 >= 0.9")
-    assert outcome.code == 2
-    outcome = rag_eval(*FLAGS[:-1], "own:half", "--gate", "recall@2 >= 0.9")
-    assert outcome.code == 2
-    assert "1 of 4 questions failed" in outcome.err
-    assert verdicts(project) == {"recall@2 >= 0.9": "failed"}
+def test_what_makes_a_run_unreliable_beats_a_failed_gate_and_no_gate_passes_in_it(rag_eval, project):
+    failed = "1 of 4 questions failed, more than the 0 allowed (allow_failures, --allow-failures)"
+    assert rag_eval(*FLAGS[:-1], "own:failing", "--gate", "recall@2 >= 0.9").code == 2
+    for limit, verdict in (("0.9", "failed"), ("0.1", "not measured")):
+        outcome = rag_eval(*FLAGS[:-1], "own:half", "--gate", f"recall@2 >= {limit}")
+        assert (outcome.code, outcome.err.count(failed)) == (2, 1)
+        assert verdicts(project) == {f"recall@2 >= {limit}": verdict}
     assert rag_eval(*FLAGS[:-1], "own:half", "--gate", "recall@2 >= 0.9", "--allow-failures", "1").code == 1
-
-
-def test_no_gate_passes_in_a_run_that_is_not_reliable(rag_eval, project):
-    outcome = rag_eval(*FLAGS[:-1], "own:half", "--gate", "recall@2 >= 0.1")
-    assert outcome.code == 2
-    assert verdicts(project) == {"recall@2 >= 0.1": "not measured"}
-    assert outcome.err.count("1 of 4 questions failed, more than the 0 allowed (allow_failures, --allow-failures)") == 1
 
 
 def test_a_gate_that_cannot_be_measured_ends_in_2_after_the_run_was_saved(rag_eval, project):
@@ -78,13 +71,15 @@ def test_every_problem_with_gates_is_told_at_once_before_the_run(rag_eval, proje
         "thresholds: {min: {hitAtK: 75, recallAtk: 0.5}, best: {}, max: {p95TotalMs: '1'}}\n"
     )
     given = ("--gate", "recall@3 >= 0.5", "--gate", "mrr drop <= 0", "--gate", "lost <= 0 where tags=sales")
-    outcome = rag_eval("run", "run.yaml", *given, "--threshold", "min.hitAtK", "--threshold", "max.mrrAtK=0")
+    wrong = ("min.hitAtK", "max.mrrAtK=0", "min.hitAtK=0.5", "min.hitAtK=0.6")
+    outcome = rag_eval("run", "run.yaml", *given, *(word for text in wrong for word in ("--threshold", text)))
     assert outcome.code == 2
     assert not (project / ".rag-eval").exists()
     assert told_of(outcome) == [
-        "error: 11 problems with gates:",
+        "error: 12 problems with gates:",
         "  --threshold 'min.hitAtK': expected a threshold such as min.recallAtK=0.75",
         "  --threshold 'max.mrrAtK=0': 'max.mrrAtK' is not a threshold; did you mean min.mrrAtK?",
+        "  --threshold 'min.hitAtK=0.6': min.hitAtK is given twice",
         "  gates of the configuration: gate 'recall@2 >= high': expected 'recall@10 >= 0.75', "
         "'recall@10 drop <= 0.02', 'lost@10 <= 2 questions', 'p95 <= 300ms', 'p95(rerank) <= 50ms', "
         "'population(recall@10) drop <= 0.05', each also of a slice, as in '... where tags=billing', "
@@ -226,41 +221,29 @@ def test_thresholds_of_a_file_that_are_written_as_options_are_told_how_they_are_
         ("recall@2 >= 75", "recall@2 is from 0 to 1; expected a limit from 0 to 1"),
         ("recall@2 <= -0.1", "recall@2 is from 0 to 1; expected a limit from 0 to 1"),
         ("recall@2 drop <= 2", "recall@2 is from 0 to 1; expected a limit from -1 to 1"),
+        ("recall@2 >= 0", "gate 'recall@2 >= 0': cannot fail"),
+        ("recall@2 <= 1", "gate 'recall@2 <= 1': cannot fail"),
+        ("recall@2 drop <= 1", "gate 'recall@2 drop <= 1': cannot fail"),
+        ("population(mrr@2) >= 0", "gate 'population(mrr@2) >= 0': cannot fail"),
     ],
 )
-def test_a_limit_beyond_the_range_of_its_score_is_refused_before_the_run(rag_eval, project, gate, said):
+def test_a_limit_at_or_beyond_the_end_of_its_range_is_refused_before_the_run(rag_eval, project, gate, said):
     assert rag_eval(*FLAGS).code == 0
     outcome = rag_eval(*FLAGS, "--baseline", "last", "--gate", gate)
     assert (outcome.code, outcome.out) == (2, "")
     assert said in outcome.err
 
 
-def test_a_gate_on_the_latency_of_stored_rankings_without_seconds_says_why_it_is_not_measured(rag_eval, project):
-    (project / "all.trec").write_text("q_refund Q0 refunds.md 1 1 x\n")
-    outcome = rag_eval(*FLAGS[:-2], "--rankings", "all.trec", "--gate", "p95 <= 1s")
-    assert outcome.code == 2
-    assert "questions that are asked together, or whose stored rankings tell no seconds, have no times" in outcome.err
-
-
-def test_a_threshold_given_twice_is_refused(rag_eval, project):
-    outcome = rag_eval(*FLAGS, "--threshold", "min.hitAtK=0.5", "--threshold", "min.hitAtK=0.6")
-    assert outcome.code == 2
-    assert told_of(outcome) == ["error: --threshold 'min.hitAtK=0.6': min.hitAtK is given twice"]
-
-
-def test_thresholds_at_k_need_a_k(rag_eval, folder):
+def test_thresholds_bound_the_scores_of_every_evaluation_type_and_those_at_k_need_a_k(rag_eval, folder):
+    flags = ("run", "--corpus", "docs", "--dataset", "questions.csv", "--allow-skipped", "2", "--k", "1")
+    for level, gate in (("token", "span_recall@1"), ("chunk", "chunk_recall@1"), ("document", "recall@1")):
+        assert rag_eval(*flags, "--evaluation-type", f"{level}-level", "--threshold", "min.recallAtK=0").code == 0
+        assert verdicts(folder) == {f"{gate} >= 0": "off"}
     config = {"corpus": "docs", "dataset": "questions.csv", "k": [], "thresholds": {"min": {"recallAtK": 0.5}}}
     (folder / "run.json").write_text(json.dumps(config))
     outcome = rag_eval("run", "run.json", "--allow-skipped", "2")
     assert outcome.code == 2
     assert "min.recallAtK is a score at k, and the run has budgets only; give it a k" in outcome.err
-
-
-def test_thresholds_bound_the_scores_of_every_evaluation_type(rag_eval, folder):
-    flags = ("run", "--corpus", "docs", "--dataset", "questions.csv", "--allow-skipped", "2", "--k", "1")
-    for level, gate in (("token", "span_recall@1"), ("chunk", "chunk_recall@1"), ("document", "recall@1")):
-        assert rag_eval(*flags, "--evaluation-type", f"{level}-level", "--threshold", "min.recallAtK=0").code == 0
-        assert verdicts(folder) == {f"{gate} >= 0": "off"}
 
 
 def test_a_run_whose_gates_are_all_off_says_that_it_is_not_gated(rag_eval, project):
@@ -278,44 +261,19 @@ def test_a_run_whose_gates_are_all_off_says_that_it_is_not_gated(rag_eval, proje
     assert "- recall@2 \\>= 0 (min.recallAtK, --threshold)\n  - off: a threshold of 0 turns this gate off" in page
 
 
-@pytest.mark.parametrize("gate", ["recall@2 >= 0", "recall@2 <= 1", "recall@2 drop <= 1", "population(mrr@2) >= 0"])
-def test_a_gate_that_cannot_fail_is_refused_before_the_run(rag_eval, project, gate):
-    assert rag_eval(*FLAGS).code == 0
-    outcome = rag_eval(*FLAGS, "--baseline", "last", "--gate", gate)
-    assert (outcome.code, outcome.out) == (2, "")
-    assert f"gate '{gate}': cannot fail" in outcome.err
-
-
-def test_four_questions_pass_no_population_gate(rag_eval, project):
-    assert rag_eval(*FLAGS).code == 0
-    for policy in ("pass", "fail"):
-        gate = ("--gate", "population(recall@2) drop <= 0.05", "--on-inconclusive", policy)
-        outcome = rag_eval(*FLAGS[:-1], "own:worse", "--baseline", "last", *gate)
-        assert outcome.code == 2
-        assert "needs labels in at least 6 documents, and they are in 4" in outcome.err
-
-
 SLOW = """
 import time
 ANSWERS = {"refunds": "refunds.md", "support": "contact.md", "parcels": "shipping.md", "password": "login.md"}
 STARTED = []
 def search(query, k):
     STARTED.append(query)
-    time.sleep(SECONDS)
+    time.sleep(0.4 if len(STARTED) == 1 else 0)
     return [{"doc_id": name} for word, name in ANSWERS.items() if word in query]
 """
 
 
 def test_the_first_question_is_apart_in_latency_gates_as_in_the_table(rag_eval, project):
-    (project / "slow_at_first.py").write_text(SLOW.replace("SECONDS", "0.4 if len(STARTED) == 1 else 0"))
+    (project / "slow_at_first.py").write_text(SLOW)
     outcome = rag_eval(*FLAGS[:-1], "slow_at_first:search", "--gate", "p95 <= 300ms")
     assert outcome.code == 0, outcome.out + outcome.err
     assert "3 questions timed, the first question apart" in outcome.out
-
-
-def test_questions_out_of_time_took_at_least_that_long(rag_eval, project):
-    (project / "slow_for_one.py").write_text(SLOW.replace("SECONDS", "0.8 if 'parcels' in query else 0"))
-    command = (*FLAGS[:-1], "slow_for_one:search", "--set", "timeout=0.4", "--allow-failures", "9")
-    outcome = rag_eval(*command, "--gate", "p95 <= 300ms")
-    assert outcome.code == 1, outcome.out + outcome.err
-    assert "1 of them out of time" in outcome.out

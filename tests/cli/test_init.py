@@ -11,51 +11,33 @@ from rag_evaluation_framework.base.files import temporary_folder
 from rag_evaluation_framework.runs import load_config
 from support.terminal import Terminal
 
+INIT = ("init", "--corpus", "docs", "--questions", "questions.csv")
 
-def test_init_says_what_was_located_and_the_command_it_prints_works(rag_eval, folder):
+
+def test_init_says_what_was_located_and_skipped_and_the_command_it_prints_works(rag_eval, folder):
     outcome = rag_eval("init", "--corpus", "docs", "--questions", "questions.csv")
-    assert outcome.code == 0
+    assert (outcome.code, outcome.err) == (0, "")
     assert "2 of 4 quotes located, 1 ambiguous, 1 missing; 1 question without an answer" in outcome.out
     assert "docs/billing.md:3:37 (behind “day.”), docs/guides/start.md:3:26 (behind “first.”)" in outcome.out
     assert "Install the agent first." in outcome.out  # the passage nearest to the missing quote
-    printed = next(line for line in outcome.out.splitlines() if line.startswith("  rag-eval run"))
-    following = rag_eval(*shlex.split(printed)[1:], "--allow-skipped", "2")
-    assert following.code == 0
-    assert "span_recall" in following.out
-
-
-def test_init_reports_skipped_questions_and_how_run_allows_them_and_exits_with_0(rag_eval, folder):
-    outcome = rag_eval("init", "--corpus", "docs", "--questions", "questions.csv")
-    assert (outcome.code, outcome.err) == (0, "")
     assert "2 questions skipped: fix their quotes" in outcome.out
     assert "The run exits with 2 while questions are skipped; --allow-skipped 2 allows them." in outcome.out
-    (folder / "fixed.csv").write_text("question,quote\nWhat comes first?,Install the agent first.\n")
-    assert "--allow-skipped" not in rag_eval("init", "--corpus", "docs", "--questions", "fixed.csv").out
-
-
-def test_a_dataset_with_other_skipped_questions_is_in_the_way(rag_eval, folder):
-    rag_eval("init", "--corpus", "docs", "--questions", "questions.csv")
-    (folder / ".rag-eval/questions.yaml").unlink()
-    with (folder / "questions.csv").open("a") as file:
-        file.write("Who else?,Nobody else.\n")
-    refused = rag_eval("init", "--corpus", "docs", "--questions", "questions.csv")
-    assert refused.code == 2
-    assert "questions.json already exists and is not overwritten" in refused.err
-
-
-def test_the_dataset_contains_the_questions_whose_quotes_were_located(rag_eval, folder):
-    rag_eval("init", "--corpus", "docs", "--questions", "questions.csv")
+    printed = next(line for line in outcome.out.splitlines() if line.startswith("  rag-eval run"))
+    following = rag_eval(*shlex.split(printed)[1:], "--allow-skipped", "2")
+    assert (following.code, "span_recall" in following.out) == (0, True)
     dataset = load_dataset(folder / ".rag-eval/datasets/questions.json", corpus=Corpus.from_folder(folder / "docs"))
-    assert [entry.query.text for entry in dataset] == [
-        "When do invoices come?",
-        "What comes first?",
-        "Who is the chief?",
-    ]
+    asked = [entry.query.text for entry in dataset]
+    assert asked == ["When do invoices come?", "What comes first?", "Who is the chief?"]
     assert dataset.metadata == {}
     assert [(label.query.text, label.quote) for label in dataset.skipped] == [
         ("Who helps?", "Support helps."),
         ("How do I upgrade?", "Upgrade the agent first."),
     ]
+    rows = "question,quote\nWhen?,Invoices are sent on the first day.\nWho?,\nWho?,\nWhere?,\n"
+    (folder / "fixed.csv").write_text(rows)
+    outcome = rag_eval("init", "--corpus", "docs", "--questions", "fixed.csv")
+    assert "1 of 1 quote located, 0 ambiguous, 0 missing; 2 questions without an answer\n" in outcome.out
+    assert "--allow-skipped" not in outcome.out
 
 
 @pytest.mark.parametrize("edited", [".rag-eval/questions.yaml", ".rag-eval/datasets/questions.json"])
@@ -69,46 +51,41 @@ def test_nothing_is_overwritten(rag_eval, folder, edited):
     assert [path.name for path in (folder / ".rag-eval").rglob("*") if path.is_file()] == [edited.rpartition("/")[2]]
 
 
-def test_a_dataset_that_an_interrupted_init_left_is_not_in_the_way(rag_eval, folder):
-    rag_eval("init", "--corpus", "docs", "--questions", "questions.csv")
+def test_a_dataset_that_an_interrupted_init_left_is_in_the_way_only_of_other_questions(rag_eval, folder):
+    rag_eval(*INIT)
     (folder / ".rag-eval/questions.yaml").unlink()
     shutil.rmtree(folder / ".rag-eval/datasets/questions.texts")
     with temporary_folder(folder / ".rag-eval/datasets") as killed:
         pass
     killed.mkdir()
-    assert rag_eval("init", "--corpus", "docs", "--questions", "questions.csv").code == 0
+    assert rag_eval(*INIT).code == 0
     found = {path.name for path in (folder / ".rag-eval/datasets").iterdir()}
     assert found == {"questions.json", "questions.texts"}
     assert rag_eval("run", ".rag-eval/questions.yaml", "--allow-skipped", "2").code == 0
     (folder / ".rag-eval/questions.yaml").unlink()
-    (folder / "questions.csv").write_text("question,quote\nWhat comes first?,Install the agent first.\n")
-    refused = rag_eval("init", "--corpus", "docs", "--questions", "questions.csv")
-    assert refused.code == 2
-    assert "questions.json already exists and is not overwritten" in refused.err
+    other_skipped = (folder / "questions.csv").read_text() + "Who else?,Nobody else.\n"
+    for table in (other_skipped, "question,quote\nWhat comes first?,Install the agent first.\n"):
+        (folder / "questions.csv").write_text(table)
+        refused = rag_eval(*INIT)
+        assert refused.code == 2
+        assert "questions.json already exists and is not overwritten" in refused.err
 
 
-def test_init_twice_with_another_name_makes_two_datasets(rag_eval, folder):
-    assert rag_eval("init", "--corpus", "docs", "--questions", "questions.csv").code == 0
-    assert rag_eval("init", "--corpus", "docs", "--questions", "questions.csv", "--name", "again").code == 0
-    assert {path.name for path in (folder / ".rag-eval/datasets").glob("*.json")} == {"questions.json", "again.json"}
-
-
-INIT = ("init", "--corpus", "docs", "--questions", "questions.csv")
-
-
-def test_after_a_corrected_flag_what_init_wrote_is_written_again(rag_eval, folder):
+def test_after_a_corrected_flag_what_init_wrote_is_written_again_also_if_it_was_killed_meanwhile(rag_eval, folder):
     rag_eval(*INIT, "--glob", "guides/*.md")
     files = [folder / ".rag-eval/questions.yaml", folder / ".rag-eval/datasets/questions.json"]
     before = [file.read_text() for file in files]
     outcome = rag_eval(*INIT)
     assert outcome.code == 0, outcome.err
     assert "The dataset and the configuration are written again: nobody had changed them." in outcome.out
-    assert all(file.read_text() != text for file, text in zip(files, before, strict=True))
+    after = [file.read_text() for file in files]
+    assert all(text != earlier for text, earlier in zip(after, before, strict=True))
     load_config(files[0])
     assert rag_eval("run", str(files[0]), "--allow-skipped", "2").code == 0
-    after = [file.read_text() for file in files]
-    assert rag_eval(*INIT).code == 0
-    assert [file.read_text() for file in files] == after
+    files[0].write_text(before[0])  # the dataset is written first
+    for _ in range(2):
+        assert rag_eval(*INIT).code == 0
+        assert [file.read_text() for file in files] == after
 
 
 @pytest.mark.parametrize(
@@ -136,19 +113,11 @@ def test_other_questions_of_the_same_name_do_not_take_the_place_of_a_dataset(rag
     other = (*INIT[:3], "--questions", "other/questions.csv")
     refused = rag_eval(*other)
     assert (refused.code, "other questions of this name; choose a --name, or say --name q" in refused.err) == (2, True)
+    assert rag_eval(*other, "--name", "again").code == 0
+    assert len(load_dataset(folder / ".rag-eval/datasets/again.json")) == 1
     assert len(load_dataset(folder / ".rag-eval/datasets/questions.json")) == 3
     assert rag_eval(*other, "--name", "questions").code == 0
     assert len(load_dataset(folder / ".rag-eval/datasets/questions.json")) == 1
-
-
-def test_an_init_that_was_killed_between_its_files_can_be_run_again(rag_eval, folder):
-    rag_eval(*INIT, "--glob", "guides/*.md")
-    config = folder / ".rag-eval/questions.yaml"
-    earlier = config.read_text()
-    rag_eval(*INIT)
-    config.write_text(earlier)  # the dataset is written first
-    assert rag_eval(*INIT).code == 0
-    assert config.read_text() != earlier
 
 
 def test_columns_are_told_by_options(rag_eval, folder):
@@ -165,21 +134,31 @@ def test_columns_are_told_by_options(rag_eval, folder):
         assert f"--column {given}: expected one of question, quote, document, id, text, name" in refused.err
 
 
-def test_names_with_spaces_and_other_scripts_work(rag_eval, folder):
+def test_names_with_spaces_and_other_scripts_and_a_root_are_part_of_the_printed_command(rag_eval, folder):
     (folder / "docs").rename(folder / "meine Bücher: 1")
-    outcome = rag_eval("init", "--corpus", "meine Bücher: 1", "--questions", "questions.csv", "--name", "my set")
+    given = ("--corpus", "meine Bücher: 1", "--questions", "questions.csv", "--name", "my set", "--root", "eval")
+    outcome = rag_eval("init", *given)
     assert outcome.code == 0, outcome.err
-    assert rag_eval("run", ".rag-eval/my set.yaml", "--allow-skipped", "2").code == 0
+    printed = next(line for line in outcome.out.splitlines() if line.startswith("  rag-eval run"))
+    assert printed == "  rag-eval run 'eval/my set.yaml' --root eval"
+    assert rag_eval(*shlex.split(printed)[1:], "--allow-skipped", "2").code == 0
 
 
 NAMES = ["two\nlines", "tab\there", "red\x1b[31m", "next\x85line", "right\u202eleft", "line\u2028end", "not\udce9utf"]
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_a_name_that_would_break_a_line_or_act_on_a_terminal_is_refused(rag_eval, folder, name):
-    outcome = rag_eval("init", "--corpus", "docs", "--questions", "questions.csv", "--name", name)
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        *((name, "expected a name without folders, line breaks and control codes") for name in NAMES),
+        ("../up", "name without folders"),
+        ("h\udcc3\udca4user", "give an ASCII one, or set LC_ALL=C.UTF-8: here its bytes are no text"),
+    ],
+)
+def test_a_name_that_would_break_a_line_or_act_on_a_terminal_is_refused(rag_eval, folder, name, said):
+    outcome = rag_eval(*INIT, "--name", name)
     assert (outcome.code, outcome.err.count("\n")) == (2, 1)
-    assert "expected a name without folders, line breaks and control codes" in outcome.err
+    assert said in outcome.err
     assert not (folder / ".rag-eval").exists()
 
 
@@ -207,22 +186,12 @@ def test_folders_and_patterns_are_read_back_as_they_are(rag_eval, folder, called
     assert len(config.experiment(folder / f"r{called}").corpus) == 1
 
 
-@pytest.mark.parametrize("option", ["--name", "--root", "--corpus", "--questions"])
-def test_names_that_are_too_long_are_refused(rag_eval, folder, option):
-    given = {"--corpus": "docs", "--questions": "questions.csv", "--root": "r", option: "x" * 300}
-    outcome = rag_eval("init", *(part for pair in given.items() for part in pair))
-    assert (outcome.code, "File name too long" in outcome.err) == (2, True)
-    assert outcome.err.startswith("error: path")
-    assert not (folder / "r").exists()
-
-
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
         (["--corpus", "nowhere", "--questions", "questions.csv"], "does not exist"),
         (["--corpus", "docs", "--questions", "nowhere.csv"], "cannot be read"),
         (["--corpus", "docs", "--questions", "questions.csv", "--glob", "*.txt"], "no file matches"),
-        (["--corpus", "docs", "--questions", "questions.csv", "--name", "../up"], "name without folders"),
         (["--corpus", "docs", "--questions", "bad.csv"], "not valid UTF-8"),
         (["--corpus", "docs", "--questions", "lost.csv"], "lost.csv: no quote was located in docs"),
         (["--corpus", "docs", "--questions", "partly.csv"], "partly.csv: no quote was located in docs"),
@@ -237,32 +206,6 @@ def test_bad_input_is_refused_and_nothing_is_written(rag_eval, folder, arguments
     outcome = rag_eval("init", *arguments)
     assert outcome.code == 2
     assert said in outcome.err
-    assert not (folder / ".rag-eval").exists()
-
-
-def test_a_custom_root_is_part_of_the_printed_command(rag_eval, folder):
-    outcome = rag_eval("init", "--corpus", "docs", "--questions", "questions.csv", "--root", "eval")
-    assert "rag-eval run eval/questions.yaml --root eval" in outcome.out
-
-
-def test_rows_without_a_quote_are_questions_and_not_quotes(rag_eval, folder):
-    rows = "question,quote\nWhen?,Invoices are sent on the first day.\nWho?,\nWho?,\nWhere?,\n"
-    (folder / "questions.csv").write_text(rows)
-    outcome = rag_eval("init", "--corpus", "docs", "--questions", "questions.csv")
-    assert "1 of 1 quote located, 0 ambiguous, 0 missing; 2 questions without an answer\n" in outcome.out
-
-
-def test_one_quote_reads_right(rag_eval, folder):
-    (folder / "questions.csv").write_text("question,quote\nWhen?,Invoices are sent on the first day.\n")
-    outcome = rag_eval("init", "--corpus", "docs", "--questions", "questions.csv")
-    assert "1 of 1 quote located, 0 ambiguous, 0 missing; 0 questions without an answer\n" in outcome.out
-
-
-def test_a_name_whose_bytes_are_no_text_where_it_runs_is_told_what_to_do(rag_eval, folder):
-    name = "h\udcc3\udca4user"  # as it arrives under LC_ALL=C
-    outcome = rag_eval("init", "--corpus", "docs", "--questions", "questions.csv", "--name", name)
-    assert outcome.code == 2
-    assert "give an ASCII one, or set LC_ALL=C.UTF-8: here its bytes are no text" in outcome.err
     assert not (folder / ".rag-eval").exists()
 
 
@@ -325,14 +268,11 @@ def test_suggestions_are_written_also_if_no_quote_was_located(rag_eval, copied):
     assert (copied / "r/all.yaml").is_file()
 
 
-def test_a_question_of_which_only_some_quotes_are_located_makes_no_dataset(rag_eval, folder):
+def test_where_nothing_is_suggested_no_file_is_written_whether_or_not_a_question_is_located(rag_eval, folder):
     (folder / "half.csv").write_text("question,quote\nWhat?,Install the agent first.\nWhat?,Wombats dig tunnels.\n")
     outcome = rag_eval("init", "--corpus", "docs", "--questions", "half.csv")
     assert "half.csv: no question has all of its quotes located in docs" in outcome.err
     assert (outcome.code, "There is nothing to suggest." in outcome.out) == (2, True)
-
-
-def test_no_file_is_written_where_nothing_is_suggested(rag_eval, folder):
     (folder / "q.csv").write_text("question,quote\nWhat?,Install the agent first.\nWhy?,Wombats dig tunnels.\n")
     outcome = rag_eval("init", "--corpus", "docs", "--questions", "q.csv")
     assert (outcome.code, "suggest" in outcome.out) == (0, False)
@@ -361,19 +301,16 @@ def test_every_kind_of_text_is_read_and_what_is_not_is_told(rag_eval, folder):
     assert "not read" not in rag_eval("init", "--corpus", "docs", "--questions", "ends.csv", *both).err
 
 
-def test_a_page_shows_every_quote_marked_in_its_passage(rag_eval, folder):
-    outcome = rag_eval("init", "--corpus", "docs", "--questions", "questions.csv", "--html", "check.html")
+def test_a_page_shows_every_quote_marked_in_its_passage_also_if_none_was_located(rag_eval, folder):
+    outcome = rag_eval(*INIT, "--html", "check.html")
     page = (folder / "check.html").read_text()
     assert f"Wrote check.html: {len(page.encode()):,} bytes" in outcome.out
     assert '<mark class="found">Invoices' in page
     assert '<mark class="missed">Install the agent first.</mark>' in page
-
-
-def test_a_page_is_also_written_if_no_quote_was_located(rag_eval, folder):
     (folder / "lost.csv").write_text("question,quote\nHow?,Upgrade the agent first.\n")
-    outcome = rag_eval("init", "--corpus", "docs", "--questions", "lost.csv", "--html", "check.html")
+    outcome = rag_eval("init", "--corpus", "docs", "--questions", "lost.csv", "--html", "lost.html")
     assert outcome.code == 2
-    assert '<mark class="missed">Install the agent first.</mark>' in (folder / "check.html").read_text()
+    assert '<mark class="missed">Install the agent first.</mark>' in (folder / "lost.html").read_text()
 
 
 @pytest.mark.parametrize(

@@ -62,7 +62,7 @@ def test_a_second_init_says_what_is_there_and_leaves_it(rag_eval, tmp_path):
     assert (tmp_path / "rag_eval_engine.py").read_text() == "mine = True\n"
 
 
-def test_the_workflow_can_read_and_nothing_else_and_names_actions_by_their_hash(rag_eval, tmp_path):
+def test_the_workflow_can_read_and_nothing_else_and_fails_if_the_run_left_no_report(rag_eval, tmp_path):
     rag_eval("init", "--ci")
     written = workflow(tmp_path)
     assert written["permissions"] == {"contents": "read"}
@@ -71,16 +71,14 @@ def test_the_workflow_can_read_and_nothing_else_and_names_actions_by_their_hash(
     assert len(used) == 3
     assert job["steps"][0]["with"] == {"persist-credentials": False, "submodules": True}
     assert all(len(name.partition("@")[2]) == 40 for name in used)
-
-
-def test_the_workflow_fails_if_the_run_left_no_report(rag_eval, tmp_path):
-    rag_eval("init", "--ci")
-    (job,) = workflow(tmp_path)["jobs"].values()
     steps = [step.get("run", "") for step in job["steps"]]
     (number,) = [number for number, step in enumerate(steps) if "rag-eval run" in step]
     command = shlex.split(steps[number])
     assert "compared >= 90 %" in command
     assert steps[number + 1] == f"test -s {command[command.index('--junit') + 1]}"
+    assert "/store/" in (tmp_path / ".rag-eval/.gitignore").read_text().splitlines()  # which holds texts
+    text = (tmp_path / ".github/workflows/rag-eval.yml").read_text()
+    assert ("/runs" in text, "store" in text) == (True, False)
 
 
 def test_a_run_works_right_after_it_with_the_engine_and_without(rag_eval, tmp_path, fresh):
@@ -122,15 +120,6 @@ def test_the_configuration_of_the_root_is_left_alone_where_that_is_said(rag_eval
     assert "--no-config were given; expected one of them" in both.err
 
 
-def test_what_an_option_replaces_is_not_taken_from_the_configuration_of_the_root(rag_eval, tmp_path, fresh):
-    """Neither the engine, which would be asked, nor what is about engines, which would be refused without one."""
-    rag_eval("init", "--ci")
-    (tmp_path / "all.trec").write_text("phone-code Q0 eval:sample:phone 1 1 x\n")
-    for options in (("--rankings", "all.trec"), ("--retriever", "bm25")):
-        outcome = rag_eval("run", *options, "--gate", "recall@10 >= 0.1", "--gate", "mrr@10 >= 0.1")
-        assert "of .rag-eval/config.yaml is used: dataset, gates; --no" in outcome.err, outcome.err
-
-
 def test_the_whole_loop(rag_eval, tmp_path, fresh):
     rag_eval("init", "--ci")
     assert rag_eval("run").code == 0
@@ -160,15 +149,6 @@ def test_the_whole_loop(rag_eval, tmp_path, fresh):
     assert "lost@10" in (run / "summary.md").read_text()
 
 
-def test_without_a_baseline_the_workflow_says_how_to_make_one(rag_eval, tmp_path, fresh):
-    rag_eval("init", "--ci")
-    command = command_of_the_workflow(tmp_path)
-    del command[(sink := command.index("--sink")) : sink + 2]
-    outcome = rag_eval(*command)
-    assert outcome.code == 2
-    assert ".rag-eval/baseline/report.json" in outcome.err
-
-
 def test_another_root_is_the_one_of_all_files(rag_eval, tmp_path, fresh):
     told = rag_eval("init", "--ci", "--root", "quality/eval")
     assert told.code == 0
@@ -196,37 +176,26 @@ def test_a_configuration_of_another_ending_is_the_one_of_the_workflow(rag_eval, 
     assert rag_eval("run").code == 0
 
 
-def test_a_file_where_a_folder_has_to_be_is_told_before_anything_is_written(rag_eval, tmp_path):
-    (tmp_path / ".github").write_text("")
-    outcome = rag_eval("init", "--ci")
-    assert outcome.code == 2
-    assert ".github is a file; expected a folder" in outcome.err
-    assert files(tmp_path) == [".github"]
-
-
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (("--root", "/tmp/elsewhere"), "expected a folder below the current"),
-        (("--root", "../elsewhere"), "expected a folder below the current"),
-        (("--root", "my evals"), "the current one, of ASCII letters"),
-        (("--root", "a;b"), "the current one, of ASCII letters"),
-        (("--root", "$(id)"), "the current one, of ASCII letters"),
-        (("--root=-x",), "the current one, of ASCII letters"),
-        (("--corpus", "docs"), "leave --corpus, --questions and --name out"),
+        (("--ci", "--root", "/tmp/elsewhere"), "expected a folder below the current"),
+        (("--ci", "--root", "../elsewhere"), "expected a folder below the current"),
+        (("--ci", "--root", "my evals"), "the current one, of ASCII letters"),
+        (("--ci", "--root", "a;b"), "the current one, of ASCII letters"),
+        (("--ci", "--root", "$(id)"), "the current one, of ASCII letters"),
+        (("--ci", "--root=-x"), "the current one, of ASCII letters"),
+        (("--ci",), ".github is a file; expected a folder"),
+        (("--ci", "--corpus", "docs"), "leave --corpus, --questions and --name out"),
+        ((), "--corpus and --questions missing; expected both, or --ci"),
     ],
 )
 def test_what_does_not_fit_is_refused_and_nothing_is_written(rag_eval, tmp_path, options, said):
-    outcome = rag_eval("init", "--ci", *options)
+    (tmp_path / ".github").write_text("")
+    outcome = rag_eval("init", *options)
     assert outcome.code == 2
     assert said in outcome.err
-    assert files(tmp_path) == []
-
-
-def test_without_ci_both_folder_and_questions_are_needed(rag_eval):
-    outcome = rag_eval("init")
-    assert outcome.code == 2
-    assert "--corpus and --questions missing; expected both, or --ci" in outcome.err
+    assert files(tmp_path) == [".github"]
 
 
 # --- a configuration that is found ------------------------------------------------------------------------------------
@@ -261,13 +230,25 @@ def test_a_corpus_of_ones_own_or_a_named_configuration_leaves_it_alone(rag_eval,
 
 
 @pytest.mark.parametrize(
-    "option", [("--retriever", "bm25"), ("--chunker", "recursive-character"), ("--embedder", "lsa")]
+    ("option", "code"),
+    [
+        (("--retriever", "bm25"), 0),
+        (("--chunker", "recursive-character"), 0),
+        (("--embedder", "lsa"), 0),
+        (("--rankings", "all.trec"), 1),  # which finds nothing
+    ],
 )
-def test_options_for_a_pipeline_take_the_place_of_the_engine(rag_eval, tmp_path, fresh, option):
+def test_what_an_option_replaces_is_not_taken_from_the_configuration_of_the_root(
+    rag_eval, tmp_path, fresh, option, code
+):
+    """Neither the engine, which would be asked, nor what is about engines, which would be refused without one."""
     rag_eval("init", "--ci")
-    outcome = rag_eval("run", *option, "--json")
-    assert outcome.code == 0, outcome.err
+    (tmp_path / "all.trec").write_text("phone-code Q0 eval:sample:phone 1 1 x\n")
+    gates = ("--gate", "recall@10 >= 0.1", "--gate", "mrr@10 >= 0.1")
+    outcome = rag_eval("run", *option, *gates, "--json")
+    assert outcome.code == code, outcome.err
     assert json.loads(outcome.out)["name"] != "Engine"
+    assert "of .rag-eval/config.yaml is used: dataset, gates; --no" in outcome.err
 
 
 @pytest.mark.slow

@@ -124,6 +124,7 @@ class Slow(Mine):
 
 
 KEPT = "questions are kept; run it again to go on"
+CHUNK_IDS = ("--evaluation-type", "chunk-level", "--set", "chunk_id=own:number")
 
 
 def command(*arguments):
@@ -154,6 +155,7 @@ def finished(folder, *arguments):
         ("chunk", ("--chunker", "own:Cut"), "BM25Retriever(chunker=Cut): called sys.exit(0) (own.py, line 12) in ind"),
         ("embed", ("--embedder", "own:Embed"), "VectorRAGRetriever(embedder=Embed): called sys.exit(0) (own.py, l"),
         ("prepare of a reranker", ("--reranker", "own:Reverse"), "called sys.exit(0) (own.py, line 12) in index"),
+        ("chunk_id", CHUNK_IDS, "chunk_id: called sys.exit(0) (own.py, line 12) in naming billing.md"),
     ],
 )
 def test_a_part_that_exits_where_nothing_can_be_measured_ends_in_exit_code_2(folder, step, arguments, said):
@@ -214,16 +216,6 @@ def test_a_metric_that_exits_has_no_score(folder):
         run(folder, "metric", "--metric", "own:Score", "--metric", "span_recall", "--allow-failures", "9").returncode
         == 0
     )
-
-
-def test_a_function_for_chunk_ids_that_exits_ends_in_exit_code_2(folder):
-    (folder / "run.yaml").write_text(
-        "corpus: docs\ndataset: questions.csv\nevaluation_type: chunk-level\nchunk_id: own:number\n"
-    )
-    (folder / "own.py").write_text(PARTS.format(step="chunk_id"))
-    done = finished(folder, "run.yaml")
-    assert done.returncode == 2
-    assert "chunk_id: called sys.exit(0) (own.py, line 12) in naming billing.md" in done.stderr
 
 
 @pytest.mark.parametrize("error", ["EOFError()", "BrokenPipeError(32, 'gone')", "__import__('typer').Exit(0)"])
@@ -500,37 +492,30 @@ def test_an_interrupt_while_the_program_starts_is_one_line(folder, number, modul
     assert (done.returncode, done.stdout, done.stderr) == (code, "", said)
 
 
-@pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
-def test_an_interrupt_while_python_ends_is_one_line(folder):
-    script = "import atexit, os\natexit.register(lambda: os.kill(os.getpid(), 2))\n" + WHILE_IMPORTING.format(
-        module="nothing", number=0
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", script], cwd=folder, capture_output=True, text=True, timeout=60, check=False
-    )
-    assert done.returncode == 130
-    assert "Saved to" in done.stdout
-    assert done.stderr.splitlines()[-1] == "interrupted"
-    assert "Traceback" not in done.stderr
+WHILE_ENDING = "import atexit, os\natexit.register(lambda: os.kill(os.getpid(), 2))\n"
+# As a process ended once, in one of the lives of `tests/kills`: with a traceback and code 1.
+AFTER_THE_COMMAND = """
+import os
+from rag_evaluation_framework.base import interrupts
+def interrupted_first(really=interrupts.leave_at_once):
+    os.kill(os.getpid(), 15)
+    really()
+interrupts.leave_at_once = interrupted_first
+"""
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
-def test_an_interrupt_just_after_the_command_is_one_line(folder):
-    # That of a process that ended so once, in one of the lives of `tests/kills`: with a traceback and code 1.
-    script = (
-        "import os\n"
-        "from rag_evaluation_framework.base import interrupts\n"
-        "def interrupted_first(really=interrupts.leave_at_once):\n"
-        "    os.kill(os.getpid(), 15)\n"
-        "    really()\n"
-        "interrupts.leave_at_once = interrupted_first\n"
-    ) + WHILE_IMPORTING.format(module="nothing", number=0)
+@pytest.mark.parametrize(
+    ("script", "code", "said"), [(WHILE_ENDING, 130, "interrupted"), (AFTER_THE_COMMAND, 143, "terminated")]
+)
+def test_an_interrupt_after_the_command_is_one_line(folder, script, code, said):
+    script += WHILE_IMPORTING.format(module="nothing", number=0)
     done = subprocess.run(
         [sys.executable, "-c", script], cwd=folder, capture_output=True, text=True, timeout=60, check=False
     )
-    assert done.returncode == 143
+    assert done.returncode == code
     assert "Saved to" in done.stdout
-    assert done.stderr.splitlines()[-1] == "terminated"
+    assert done.stderr.splitlines()[-1] == said
     assert "Traceback" not in done.stderr
 
 

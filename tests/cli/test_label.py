@@ -221,10 +221,12 @@ def test_lines_of_a_pipe_are_shown_and_its_end_stops(piped, docs):
     assert waiting(docs) == ["Who is the chief?"]
 
 
-def test_without_a_question_nothing_is_written(piped, docs):
+def test_without_a_question_nothing_is_written_also_if_standard_input_is_closed(rag_eval, piped, docs, monkeypatch):
     outcome = piped()
     assert outcome.code == 0
     assert "no question was asked, and nothing is written." in outcome.out
+    monkeypatch.setattr(sys, "stdin", None)
+    assert rag_eval("label", "docs").code == 0
     assert not (docs.parent / FILE).exists()
 
 
@@ -252,53 +254,47 @@ def test_choices_that_overlap_are_one_span(piped, docs):
     assert span.text == f"{REFUND} They are paid to the card."
 
 
-def test_the_copies_of_an_answer_can_be_declined(piped, docs):
+def test_the_copies_of_an_answer_can_be_declined_and_one_that_was_chosen_too_is_the_same_answer(piped, docs):
     shown = piped("How many working days does a refund take?").out
-    number = numbers_of(shown, "paid to the card")[0]
-    assert "Saved: 1 answer: “Refunds take" in piped(number, "2", "x").out
+    first, second = numbers_of(shown, "paid to the card")[0], numbers_of(shown, "money back")[0]
+    assert "Saved: 1 answer: “Refunds take" in piped(first, "2", "x").out
     (entry,) = read(docs)
     assert [span.doc_id for span in entry.labels] == ["billing.md"]
-    joined = piped("b", number, "2", "y", "")
+    joined = piped("b", first, "2", "y", "")
     assert "expected Enter, which takes all places, or x" in joined.out
     (entry,) = read(docs)
     assert [span.doc_id for span in entry.labels] == ["billing.md", "faq.md"]
     assert not entry.answers[1:]
+    both = f"{first} {second}"
+    assert "Saved: 1 answer, at any of 2 places: “" in piped("b", both, "2", "3", "").out
+    assert "Saved: 2 answers: “" in piped("b", both, "2", "3", "x", "x").out
 
 
-def test_a_copy_that_was_chosen_too_is_the_same_answer(piped, docs):
+def test_the_keys_of_a_question_are_keys_where_a_passage_is_trimmed_and_copies_are_joined_too(piped, docs):
     shown = piped("How many working days does a refund take?").out
-    first, second = numbers_of(shown, "paid to the card")[0], numbers_of(shown, "money back")[0]
-    assert "Saved: 1 answer, at any of 2 places: “" in piped(f"{first} {second}", "2", "3", "").out
-    assert "Saved: 2 answers: “" in piped("b", f"{first} {second}", "2", "3", "x", "x").out
-
-
-def test_the_keys_of_a_question_are_keys_where_a_passage_is_trimmed_too(piped, docs):
-    shown = piped("Where is the agent?").out
-    number = numbers_of(shown, "Stop the agent")[0]
+    number = numbers_of(shown, "paid to the card")[0]
     helped = piped(number, "?", "S").out
     assert "s later, b back, q stop, ? help" in " ".join(helped.split())
     assert "2-3      only sentences 2 and 3 are" in helped
     assert "0 of 1 question labelled. Type the next question" in helped
-    assert waiting(docs) == ["Where is the agent?"]
+    assert waiting(docs) == ["How many working days does a refund take?"]
     refused = " ".join(piped(number, "a", "7", "Q", "0").out.split())
     assert "'a' is a single character; expected the number of a sentence, such as 2, or more words" in refused
     assert "Saved" not in refused
-    assert waiting(docs) == ["Where is the agent?"]
-
-
-def test_the_keys_of_a_question_are_keys_where_copies_are_joined_too(piped, docs):
-    shown = piped("How many working days does a refund take?").out
-    number = numbers_of(shown, "paid to the card")[0]
     assert "x        only the place that was chosen is" in piped(number, "2", "?", "s").out
     assert waiting(docs) == ["How many working days does a refund take?"]
 
 
-def test_the_text_that_was_saved_is_shown_shortened_and_harmless(piped, docs):
-    (docs / "evil.md").write_text(f"# Evil\n\nThe \x1b[31mzebra\n\u202e {'sleeps and ' * 40} wakes.\n")
+def test_texts_of_documents_are_shown_shortened_and_harmless(piped, docs):
+    (docs / "evil.md").write_text(
+        f"# Evil\n\nThe \x1b[31mevil\x1b]0;x\x07 [bold]zebra[/bold]\n\u202e {'sleeps and ' * 40} wakes.\n"
+    )
     shown = piped("Where is the zebra?").out
+    assert "[bold]zebra[/bold]" in shown
     outcome = piped(numbers_of(shown, "zebra")[0], "")
+    assert not {"\x1b", "\x07", "\u202e"} & {*shown, *outcome.out}
     saved = " ".join(outcome.out.partition("Saved: ")[2].partition("\n\n")[0].split())
-    assert saved.startswith("1 answer: “The \N{REPLACEMENT CHARACTER}[31mzebra \N{REPLACEMENT CHARACTER} sleeps and")
+    assert saved.startswith("1 answer: “The \N{REPLACEMENT CHARACTER}[31mevil\N{REPLACEMENT CHARACTER}")
     assert saved.endswith("…”.")
     assert len(saved) < 200
 
@@ -453,22 +449,10 @@ def test_the_own_retriever_adds_passages_and_its_failure_is_told(piped, docs, mo
     )
 
 
-def test_texts_of_documents_do_nothing_to_the_terminal(piped, docs):
-    (docs / "evil.md").write_text("# Evil\n\nThe \x1b[31mevil\x1b]0;x\x07 [bold]zebra[/bold] \u202esleeps.\n")
-    outcome = piped("Where is the zebra?", "1", "2")
-    assert "[bold]zebra[/bold]" in outcome.out
-    assert not {"\x1b", "\x07", "\u202e"} & set(outcome.out)
-
-
 def test_bytes_that_are_no_text_and_control_codes_are_asked_for_again(piped, docs):
     outcome = piped(data=b"Wh\xff?\n\x1b[DWhen?\nWhen?\n0\n")
     assert outcome.out.count("That holds control codes or bytes that are no UTF-8; type it again.") == 2
     assert [entry.query.text for entry in read(docs)] == ["When?"]
-
-
-def test_a_closed_standard_input_is_the_end(rag_eval, docs, monkeypatch):
-    monkeypatch.setattr(sys, "stdin", None)
-    assert rag_eval("label", "docs").code == 0
 
 
 @pytest.mark.parametrize(
@@ -486,23 +470,37 @@ def test_what_cannot_be_used_is_refused_before_anything_is_asked(piped, docs, op
     assert not (docs.parent / ".rag-eval").exists()
 
 
-def test_a_configuration_names_the_documents_and_the_dataset(piped, docs):
+@pytest.mark.parametrize(
+    ("corpus", "options", "file", "commands"),
+    [
+        (
+            "texts.yaml",
+            (),
+            ".rag-eval/datasets/texts.json",
+            [
+                "rag-eval label texts.yaml\n",
+                "rag-eval dataset lint .rag-eval/datasets/texts.json --corpus texts.yaml\n",
+                "rag-eval run texts.yaml --dataset .rag-eval/datasets/texts.json\n",
+            ],
+        ),
+        (
+            "docs",
+            ("--output", "my set.jsonl"),
+            "my set.jsonl",
+            ["rag-eval label docs --output 'my set.jsonl'\n", "rag-eval dataset lint 'my set.jsonl' --corpus docs\n"],
+        ),
+    ],
+    ids=["a configuration", "another output"],
+)
+def test_a_configuration_and_another_output_are_in_the_commands_that_follow(
+    piped, docs, corpus, options, file, commands
+):
     (docs / "a.txt").write_text("A text about invoices.")
     (docs.parent / "texts.yaml").write_text("corpus: docs\nglob: '*.txt'\n")
-    outcome = piped("Invoices?", "1", "", corpus="texts.yaml")
-    assert "rag-eval label texts.yaml" in outcome.out
-    assert "rag-eval dataset lint .rag-eval/datasets/texts.json --corpus texts.yaml" in outcome.out
-    assert "rag-eval run texts.yaml --dataset .rag-eval/datasets/texts.json" in outcome.out
-    (entry,) = load_dataset(docs.parent / ".rag-eval/datasets/texts.json")
+    outcome = piped("Invoices?", "1", "", corpus=corpus, options=options)
+    assert all(command in outcome.out for command in commands)
+    (entry,) = load_dataset(docs.parent / file)
     assert [span.doc_id for span in entry.relevant] == ["a.txt"]
-
-
-def test_another_output_is_in_the_commands_that_follow(piped, docs):
-    (docs / "a.txt").write_text("A text about invoices.")
-    outcome = piped("Invoices?", "0", options=("--output", "my set.jsonl"))
-    assert "rag-eval label docs --output 'my set.jsonl'" in outcome.out
-    assert "rag-eval dataset lint 'my set.jsonl' --corpus docs" in outcome.out
-    assert len(load_dataset(docs.parent / "my set.jsonl")) == 1
 
 
 def test_the_run_says_of_questions_that_are_not_labelled_how_to_go_on(rag_eval, piped, docs):

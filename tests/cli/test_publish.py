@@ -7,6 +7,8 @@ from rag_evaluation_framework.testing import LoopbackProviders
 from rag_evaluation_framework.trackers import push_dataset
 from support.published import NAME, is_there_once, published_dataset, published_result
 
+KEYS = ("LANGSMITH_API_KEY", "LANGCHAIN_API_KEY")
+
 
 @pytest.fixture
 def providers():
@@ -46,22 +48,18 @@ def test_what_did_not_arrive_is_told_and_the_code_is_2(rag_eval, providers, save
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    ("arguments", "unset", "message"),
     [
-        (("last", "other"), "has no dataset 'other'; dataset push makes one"),
-        (("none", NAME), "none"),
+        (("last", "other"), (), "has no dataset 'other'; dataset push makes one"),
+        (("none", NAME), (), "none"),
+        (("last", NAME), KEYS, "error: LangSmith needs an API key: set LANGSMITH_API_KEY"),
     ],
+    ids=["a dataset", "a run", "a key"],
 )
-def test_what_is_not_there_is_one_line(rag_eval, providers, saved, arguments, message):
+def test_what_is_not_there_is_one_line(rag_eval, providers, saved, monkeypatch, arguments, unset, message):
+    for name in unset:
+        monkeypatch.delenv(name, raising=False)
     outcome = rag_eval("publish", *arguments)
     assert (outcome.code, outcome.out) == (2, "")
     assert message in outcome.err
     assert providers.langsmith.experiments == {}
-
-
-def test_a_key_that_is_missing_is_one_line(rag_eval, providers, saved, monkeypatch):
-    for name in ("LANGSMITH_API_KEY", "LANGCHAIN_API_KEY"):
-        monkeypatch.delenv(name, raising=False)
-    outcome = rag_eval("publish", "last", NAME)
-    assert outcome.code == 2
-    assert outcome.err.startswith("error: LangSmith needs an API key: set LANGSMITH_API_KEY")

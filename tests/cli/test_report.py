@@ -15,22 +15,18 @@ def saved(rag_eval, folder):
         assert outcome.code == 0, outcome.err
 
 
-def test_a_run_a_comparison_and_a_table_are_written(rag_eval, saved, folder):
+def test_a_run_a_comparison_and_a_table_are_written_as_their_name_tells(rag_eval, saved, folder):
     outcome = rag_eval("report", "last", "-o", "run.html")
     assert (outcome.code, outcome.err) == (0, "")
     page = (folder / "run.html").read_text(encoding="utf-8")
     assert outcome.out == f"Wrote run.html: {len(page.encode()):,} bytes\n"
     assert '<mark class="found">Invoices are sent on the first day.</mark>' in page
-    assert rag_eval("report", "last~1", "last", "--output", "two.html").code == 0
+    two, three = ("last~1", "last"), ("last~2", "last~1", "last")
+    for names in ((*two, "two.html"), (*three, "three.html"), (*two, "two.md"), (*three, "three.tex")):
+        assert rag_eval("report", *names[:-1], "--output", names[-1]).code == 0
     assert " against " in (folder / "two.html").read_text(encoding="utf-8")
-    assert rag_eval("report", "last~2", "last~1", "last", "--output", "three.html").code == 0
     assert "<title>3 runs by " in (folder / "three.html").read_text(encoding="utf-8")
-
-
-def test_a_name_tells_whether_it_is_markdown_or_the_tables_in_latex(rag_eval, saved, folder):
-    assert rag_eval("report", "last~1", "last", "-o", "two.md").code == 0
     assert (folder / "two.md").read_text(encoding="utf-8").startswith("# ")
-    assert rag_eval("report", "last~2", "last~1", "last", "-o", "three.tex").code == 0
     text = (folder / "three.tex").read_text(encoding="utf-8")
     assert text.startswith(r"\begin{table}")
     assert text.count(r"\begin{tabular}") == text.count(r"\end{tabular}") > 1

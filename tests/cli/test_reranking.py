@@ -23,7 +23,7 @@ def flags(folder):
     return "run", "--corpus", "docs", "--dataset", "set.json", "--k", "1"
 
 
-def test_it_shows_every_score_before_and_after_and_the_latency(rag_eval, flags):
+def test_it_shows_every_score_before_and_after_and_the_latency_and_json_has_both(rag_eval, flags):
     outcome = rag_eval(*flags, "--reranker", REVERSING)
     assert outcome.code == 0
     out = outcome.out
@@ -33,21 +33,10 @@ def test_it_shows_every_score_before_and_after_and_the_latency(rag_eval, flags):
     assert (recall[1], recall[2], recall[3], recall[7]) == ("1.000", "0.000", "-1.000", "1.000")
     assert out.index("Weakest questions") < out.index("Before and after reranking") < out.index("Latency")
     assert [line.split()[0] for line in out.split("Latency")[1].splitlines()[6:9]] == ["search", "rerank", "total"]
-
-
-def test_json_has_both_as_the_report_has(rag_eval, flags):
     told = json.loads(rag_eval(*flags, "--reranker", REVERSING, "--set", "rerank_top_k=2", "--json").out)
     result = load_result(told["run"])
-    assert told["reranking"] == result.reranking.record()
-    assert told["latency"] == asdict(result.latency)
+    assert (told["reranking"], told["latency"]) == (result.reranking.record(), asdict(result.latency))
     assert result.config["retriever"]["candidates"] == 2
-
-
-def test_without_a_reranker_nothing_is_run_and_the_exit_code_is_2(rag_eval, flags, folder):
-    outcome = rag_eval(*flags)
-    assert (outcome.code, outcome.out) == (2, "")
-    assert outcome.err.startswith("error: mode retrieve+rerank of dataset 'set' needs a reranker, and there is none")
-    assert not (folder / ".rag-eval").exists()
 
 
 def test_mode_retrieve_runs_without_and_says_so(rag_eval, flags):
@@ -58,13 +47,15 @@ def test_mode_retrieve_runs_without_and_says_so(rag_eval, flags):
 
 
 @pytest.mark.parametrize(
-    ("option", "value", "said"),
+    ("options", "said"),
     [
-        ("--set", "mode=both", "--set mode: input should be 'retrieve' or 'retrieve+rerank', got 'both'"),
-        ("--set", "rerank_top_k=0", "--set rerank_top_k"),
+        ((), "error: mode retrieve+rerank of dataset 'set' needs a reranker, and there is none"),
+        (("--set", "mode=both"), "error: --set mode: input should be 'retrieve' or 'retrieve+rerank', got 'both'"),
+        (("--set", "rerank_top_k=0"), "error: --set rerank_top_k"),
     ],
 )
-def test_what_is_neither_is_refused(rag_eval, flags, option, value, said):
-    outcome = rag_eval(*flags, option, value)
-    assert outcome.code == 2
-    assert said in outcome.err
+def test_without_a_reranker_or_a_mode_that_there_is_nothing_is_run(rag_eval, flags, folder, options, said):
+    outcome = rag_eval(*flags, *options)
+    assert (outcome.code, outcome.out) == (2, "")
+    assert outcome.err.startswith(said)
+    assert not (folder / ".rag-eval").exists()

@@ -12,8 +12,30 @@ from rag_evaluation_framework.contracts.registry.building import build
 FLAGS = ("--corpus", "docs", "--dataset", "questions.csv", "--allow-skipped", "2")
 
 
+BROKEN = """
+from rag_evaluation_framework import Retriever
+class Broken(Retriever):
+    def index(self, corpus): raise RuntimeError('no disk')
+    def retrieve(self, query, k): return []
+"""
+NOT_SET = [
+    (["shard=1"], "--set shard: expected a text, got 1"),
+    (["shard="], "--set shard=: expected a key and its value, such as chunker.chunk_size=200\n"),
+    (["timeout"], "--set timeout: expected a key and its value, such as chunker.chunk_size=200\n"),
+    (["tiemout=3"], "--set tiemout: "),
+    (["timeout=3", "timeout=4"], "--set timeout=4: timeout is given twice"),
+    (["corpus=docs"], "--set corpus=docs: corpus is given twice"),
+    (["embedder.dimensions=3"], "is a parameter of the embedder, and there is none; name one\n"),
+    (["columns.quote=Antwort"], "--set columns.quote: columns is not a component, so it has no"),
+    *(([f"timeout={limit}"], "error: --set timeout=") for limit in ("0", "-1", "nan", "inf")),
+    (["k=abc"], "--set k: "),
+    (["gates=3"], "--set gates: "),
+    (["chunk_size=100"], "--set: 'chunk_size' is no key of a run; did you mean chunker.chunk_size=100?"),
+]
+
+
 def test_run_shows_scores_and_the_weakest_questions_and_keeps_the_run(rag_eval, folder):
-    outcome = rag_eval("run", *FLAGS, "--retriever", "bm25", "--k", "1")
+    outcome = rag_eval("run", *FLAGS, "--retriever", "bm25", "--k", "1", "--no-import")
     assert outcome.code == 0
     assert "scored 2 of 4 answerable questions (2 skipped, 0 failed), 1 without an answer\n" in outcome.out
     assert "@4000ch" in outcome.out
@@ -21,16 +43,13 @@ def test_run_shows_scores_and_the_weakest_questions_and_keeps_the_run(rag_eval, 
     assert run.name.endswith("-questions")
     assert sorted(path.name for path in run.iterdir()) == ["rankings.jsonl.gz", "report.json", "summary.md"]
     assert f"Saved to {run}" in outcome.out
-
-
-def test_the_language_of_bm25_is_an_option(rag_eval, folder):
-    outcome = rag_eval("run", *FLAGS, "--retriever", "bm25:language=german", "--json")
-    printed = json.loads(outcome.out)
-    assert printed["name"] == "BM25 (language=german), recursive 800"
-    assert load_result(printed["run"]).config["retriever"]["language"] == "german"
-    refused = rag_eval("run", *FLAGS, "--retriever", "bm25:language=klingon")
-    assert refused.code == 2
-    assert "language='klingon'; expected arabic, " in refused.err
+    outcome = rag_eval("run", *FLAGS, "--json", "--metric", "span_recall", "--k", "1", "--k", "2", "--budget", "50ch")
+    printed = json.loads(outcome.out)  # one object
+    assert list(printed["metrics"]) == ["span_recall@1", "span_recall@2", "span_recall@50ch"]
+    assert [printed["counts"][key] for key in ("answerable", "skipped", "no_answer")] == [4, 2, 1]
+    assert printed["headline"] == "scored 2 of 4 answerable questions (2 skipped, 0 failed)"
+    assert printed["headline"] == load_result(printed["run"]).headline
+    assert (folder / printed["run"] / "report.json").is_file()
 
 
 def test_a_question_that_misses_shows_its_answer_and_where_it_was_met(rag_eval, folder):
@@ -90,54 +109,6 @@ def test_more_skipped_questions_than_allowed_end_in_exit_code_2_after_the_run_wa
     assert rag_eval("run", *given, "--allow-skipped", "2").code == 0
 
 
-def test_failed_and_skipped_questions_are_told_in_one_error(rag_eval, folder):
-    (folder / "own.py").write_text(
-        "def search(query, k):\n    if 'invoices' in query:\n        raise OSError\n    return []\n"
-    )
-    outcome = rag_eval("run", *FLAGS[:4], "--retriever", "own:search")
-    assert outcome.code == 2
-    assert (
-        "1 of 3 questions failed, more than the 0 allowed (allow_failures, --allow-failures); 2 of 4 answerable "
-        "questions were skipped" in outcome.err
-    )
-
-
-def test_a_configuration_file_allows_neither_failed_nor_skipped_questions(rag_eval, folder):
-    (folder / "run.yaml").write_text("corpus: docs\ndataset: questions.csv\nallow_skipped: 2\n")
-    outcome = rag_eval("run", "run.yaml")
-    assert outcome.code == 2
-    assert "$.allow_skipped: unknown key" in outcome.err
-
-
-def test_json_is_one_object_on_standard_output(rag_eval, folder):
-    outcome = rag_eval("run", *FLAGS, "--json", "--metric", "span_recall", "--k", "1", "--k", "2", "--budget", "50ch")
-    printed = json.loads(outcome.out)
-    assert list(printed["metrics"]) == ["span_recall@1", "span_recall@2", "span_recall@50ch"]
-    assert printed["counts"]["no_answer"] == 1
-    assert (printed["counts"]["answerable"], printed["counts"]["skipped"]) == (4, 2)
-    assert printed["headline"] == "scored 2 of 4 answerable questions (2 skipped, 0 failed)"
-    assert printed["headline"] == load_result(printed["run"]).headline
-    assert (folder / printed["run"] / "report.json").is_file()
-
-
-@pytest.mark.parametrize("ending", ["yaml", "json"])
-def test_a_file_and_flags_give_the_same_scores_and_flags_override_the_file(rag_eval, folder, ending):
-    content = {
-        "corpus": "docs",
-        "dataset": "questions.csv",
-        "retriever": "bm25",
-        "chunker": {"type": "recursive-character", "chunkSize": 30},
-        "k": [1],
-        "budgets": ["50ch"],
-    }
-    (folder / f"run.{ending}").write_text(json.dumps(content))
-    from_file = json.loads(rag_eval("run", f"run.{ending}", "--json").out)
-    flags = ("--chunker", "recursive-character:chunk_size=30", "--k", "1", "--budget", "50ch")
-    assert json.loads(rag_eval("run", *FLAGS, *flags, "--json").out)["metrics"] == from_file["metrics"]
-    overridden = json.loads(rag_eval("run", f"run.{ending}", "--k", "2", "--json").out)
-    assert next(iter(overridden["metrics"])) == "span_recall@2"
-
-
 def test_failed_questions_are_shown_and_end_in_exit_code_2_unless_allowed(rag_eval, folder):
     (folder / "own.py").write_text(
         "def search(query, k):\n"
@@ -156,6 +127,12 @@ def test_failed_questions_are_shown_and_end_in_exit_code_2_unless_allowed(rag_ev
     assert "retrieve: OSError: index \N{REPLACEMENT CHARACTER}[31mgone" in outcome.out
     assert "\x1b[31m" not in outcome.out
     assert rag_eval("run", *FLAGS, "--retriever", "own:search", "--allow-failures", "1").code == 0
+    outcome = rag_eval("run", *FLAGS[:4], "--retriever", "own:search")
+    assert outcome.code == 2
+    assert (
+        "1 of 3 questions failed, more than the 0 allowed (allow_failures, --allow-failures); 2 of 4 answerable "
+        "questions were skipped" in outcome.err
+    )
 
 
 def test_a_failed_question_that_counts_as_zero_is_shown_alike_everywhere(rag_eval, folder):
@@ -178,20 +155,6 @@ def test_a_failed_question_that_counts_as_zero_is_shown_alike_everywhere(rag_eva
     assert "- **0.000** When do invoices come? (query_" in (saved / "summary.md").read_text()
     printed = json.loads(rag_eval("run", "zero.yaml", "--metric", "span_recall", "--json").out)
     assert printed["worst"][0]["span_recall@1"] == 0.0
-
-
-def test_a_retriever_that_cannot_index_ends_in_a_message_and_leaves_no_run(rag_eval, folder):
-    (folder / "own.py").write_text(
-        "from rag_evaluation_framework import Retriever\n"
-        "class Broken(Retriever):\n"
-        "    def index(self, corpus): raise RuntimeError('no disk')\n"
-        "    def retrieve(self, query, k): return []\n"
-    )
-    outcome = rag_eval("run", *FLAGS, "--retriever", "own:Broken")
-    assert outcome.code == 2
-    assert "error: RuntimeError: no disk; raised in index of Broken (set RAG_EVAL_DEBUG" in outcome.err
-    assert "Traceback" not in outcome.err
-    assert not (folder / ".rag-eval").exists()
 
 
 @pytest.mark.parametrize(
@@ -224,9 +187,19 @@ def test_a_retriever_that_cannot_index_ends_in_a_message_and_leaves_no_run(rag_e
         ([*FLAGS[:2], "--dataset", "moved.json"], "does not match the corpus"),
         ([*FLAGS[:2], "--dataset", "empty.json"], "holds no questions"),
         ([*FLAGS[:2], "--dataset", "twice.json"], "is already the id of an earlier question"),
+        (["allowing.yaml"], "$.allow_skipped: unknown key"),
+        ([*FLAGS, "--retriever", "own:Broken"], "error: RuntimeError: no disk; raised in index of Broken (set RAG"),
+        ([*FLAGS, "--retriever", "bm25:language=klingon"], "language='klingon'; expected arabic, "),
+        *(
+            ([*FLAGS, "--shard", shard], "--shard: expected a shard such as 3/8, the third eighth of the questions")
+            for shard in ("3/2", "0/2", "a", "a/b", "-1/2", "''")
+        ),
+        *(([*FLAGS, *(word for text in texts for word in ("--set", text))], said) for texts, said in NOT_SET),
     ],
 )
 def test_bad_input_is_one_clear_message_exit_code_2_and_nothing_written(rag_eval, folder, arguments, said):
+    (folder / "own.py").write_text(BROKEN)
+    (folder / "allowing.yaml").write_text("corpus: docs\ndataset: questions.csv\nallow_skipped: 2\n")
     (folder / "extra.yaml").write_text("corpus: docs\ndataset: questions.csv\nretreiver: bm25\n")
     (folder / "twice.yaml").write_text("corpus: docs\ncorpus: docs\ndataset: questions.csv\n")
     (folder / "tag.yaml").write_text("corpus: !!python/object/apply:os.system ['true']\ndataset: q.csv\n")
@@ -251,6 +224,17 @@ def test_a_run_that_scores_nothing_ends_in_exit_code_2(rag_eval, folder):
     outcome = rag_eval("run", "--corpus", "docs", "--dataset", "none.csv")
     assert outcome.code == 2
     assert "no question has a score" in outcome.err
+    (folder / "own.py").write_text(
+        "from rag_evaluation_framework import TokenLevelMetric\n"
+        "class NoNumber(TokenLevelMetric):\n"
+        "    def calculate(self, retrieved, ground_truth): return float('nan')\n"
+    )
+    allowed = ("run", *FLAGS, "--metric", "own:NoNumber", "--allow-failures", "9")
+    outcome = rag_eval(*allowed)
+    assert outcome.code == 2
+    assert "error: no question has a score (the first failed: " in outcome.err
+    assert "no_number" in outcome.out
+    assert rag_eval(*allowed, "--metric", "span_recall").code == 0
 
 
 def test_the_error_of_a_retriever_that_always_raises_says_why(rag_eval, folder, monkeypatch):
@@ -263,20 +247,6 @@ def test_the_error_of_a_retriever_that_always_raises_says_why(rag_eval, folder, 
     outcome = rag_eval("run", *FLAGS, "--retriever", "own:search")
     assert outcome.err.count("Traceback") == 1  # that of the first question
     assert 'own.py", line 2, in search' in outcome.err
-
-
-def test_a_run_in_which_no_question_has_a_score_ends_in_exit_code_2_whatever_is_allowed(rag_eval, folder):
-    (folder / "own.py").write_text(
-        "from rag_evaluation_framework import TokenLevelMetric\n"
-        "class NoNumber(TokenLevelMetric):\n"
-        "    def calculate(self, retrieved, ground_truth): return float('nan')\n"
-    )
-    outcome = rag_eval("run", *FLAGS, "--metric", "own:NoNumber", "--allow-failures", "9")
-    assert outcome.code == 2
-    assert "error: no question has a score (the first failed: " in outcome.err
-    assert "no_number" in outcome.out
-    both = rag_eval("run", *FLAGS, "--metric", "own:NoNumber", "--metric", "span_recall", "--allow-failures", "9")
-    assert both.code == 0
 
 
 @pytest.mark.parametrize(
@@ -382,15 +352,16 @@ def test_a_run_at_any_level_from_a_file_and_from_flags_gives_the_same(rag_eval, 
         "corpus": "docs",
         "dataset": f"{written}.json",
         "evaluation_type": level,
-        "chunker": CHUNKER,
+        "chunker": {"type": "recursive-character", "chunkSize": 34},
         "k": [1, 2],
+        "budgets": ["50ch"],
         "experiment_name": "mine",
         "save_results_path": "kept",
     }
     (labelled / "run.yaml").write_text("\n".join(f"{key}: {json.dumps(value)}" for key, value in content.items()))
     (labelled / "run.json").write_text(json.dumps(content))
     flags = ["--corpus", "docs", "--dataset", f"{written}.json", "--evaluation-type", level, "--chunker", CHUNKER]
-    flags += ["--k", "1", "--k", "2", "--set", "experiment_name=mine", "--root", "kept"]
+    flags += ["--k", "1", "--k", "2", "--budget", "50ch", "--set", "experiment_name=mine", "--root", "kept"]
     printed = [json.loads(rag_eval("run", *way, "--json").out) for way in (["run.yaml"], ["run.json"], flags)]
     results = [load_result(run["run"]) for run in printed]
     assert [result.evaluation_type for result in results] == [level] * 3
@@ -403,10 +374,17 @@ def test_a_run_at_any_level_from_a_file_and_from_flags_gives_the_same(rag_eval, 
     assert not (labelled / ".rag-eval").exists()
 
 
-def test_without_an_evaluation_type_a_run_is_of_the_level_of_its_dataset(rag_eval, labelled):
+def test_without_an_evaluation_type_a_run_is_of_the_level_of_its_dataset_also_if_a_function_names_documents(
+    rag_eval, labelled
+):
     for level in FIRST:
         run = rag_eval("run", "--corpus", "docs", "--dataset", f"{level}.json", "--chunker", CHUNKER, "--json")
         assert load_result(json.loads(run.out)["run"]).evaluation_type == level
+    (labelled / "own.py").write_text("def search(query, k):\n    return [{'doc_id': 'billing.md'}]\n")
+    flags = ["--dataset", "document-level.json", "--retriever", "own:search", "--k", "1"]
+    printed = json.loads(rag_eval("run", "--corpus", "docs", *flags, "--json").out)
+    assert printed["metrics"]["hit@1"] == 0.5
+    assert [row["id"] for row in printed["worst"]] == ["q2", "q1"]
 
 
 @pytest.mark.parametrize(("written", "level"), READ_AS)
@@ -465,14 +443,6 @@ def test_levels_that_do_not_go_together_end_in_one_message_and_nothing_written(r
     assert not (labelled / ".rag-eval").exists()
 
 
-def test_a_function_that_names_documents_is_run_at_document_level(rag_eval, labelled):
-    (labelled / "own.py").write_text("def search(query, k):\n    return [{'doc_id': 'billing.md'}]\n")
-    flags = ["--dataset", "document-level.json", "--retriever", "own:search", "--k", "1"]
-    printed = json.loads(rag_eval("run", "--corpus", "docs", *flags, "--json").out)
-    assert printed["metrics"]["hit@1"] == 0.5
-    assert [row["id"] for row in printed["worst"]] == ["q2", "q1"]
-
-
 @pytest.mark.parametrize("width", [60, 80, 100])
 def test_means_at_many_cutoffs_fit_a_narrow_terminal_uncut(rag_eval, folder, monkeypatch, width):
     monkeypatch.setenv("COLUMNS", str(width))
@@ -494,7 +464,12 @@ def test_means_at_many_cutoffs_fit_a_narrow_terminal_uncut(rag_eval, folder, mon
 
 
 @pytest.mark.parametrize(
-    "arguments", [("run.yaml",), (*FLAGS, "--retriever", "own:search"), (*FLAGS, "--metric", "own:Score")], ids=str
+    "arguments",
+    [
+        ("run.yaml",),
+        *((*FLAGS, *own) for own in (("--retriever", "own:search"), ("--metric", "own:Score"), ("--sink", "own:send"))),
+    ],
+    ids=str,
 )
 def test_with_no_import_code_of_ones_own_is_refused_and_not_imported(rag_eval, folder, arguments):
     (folder / "own.py").write_text("open('mark', 'w')\ndef search(query, k):\n    return []\n")
@@ -504,10 +479,6 @@ def test_with_no_import_code_of_ones_own_is_refused_and_not_imported(rag_eval, f
     assert "names your own code, and --no-import" in outcome.err
     assert not (folder / "mark").exists()
     assert not (folder / ".rag-eval").exists()
-
-
-def test_with_no_import_built_in_parts_run(rag_eval, folder):
-    assert rag_eval("run", *FLAGS, "--no-import").code == 0
 
 
 def test_on_error_raise_ends_the_run_at_the_first_question_that_fails(rag_eval, folder):
@@ -532,6 +503,8 @@ OWN = "import sys\nprint('RUNS', file=sys.stderr)\ndef search(query, k):\n    re
 def test_a_configuration_that_was_found_is_named_and_so_is_code_before_it_is_imported(rag_eval, folder):
     (folder / "own.py").write_text(OWN)
     (folder / ".rag-eval").mkdir()
+    (folder / ".rag-eval/questions.yaml").write_text("corpus: docs\n")
+    assert "a configuration file, such as .rag-eval/questions.yaml, or --dataset" in rag_eval("run").err
     (folder / ".rag-eval/config.yaml").write_text("corpus: ../docs\ndataset: ../questions.csv\nretriever: own:search\n")
     outcome = rag_eval("run")
     assert outcome.err.index("of .rag-eval/config.yaml is used: corpus, dataset, retriever; --no-config") < (
@@ -554,12 +527,31 @@ def test_of_a_package_the_folder_is_named_before_anything_in_it_is_run(rag_eval,
     assert 0 <= outcome.err.find(told) < outcome.err.index("RUNS")
 
 
+REWRITING = """
+from rag_evaluation_framework import Retriever
+def search(query, k):
+    return ['Invoices are mostly sent on the first day']
+class Summaries(Retriever):
+    rewrites_texts = True
+    def index(self, corpus): pass
+    def retrieve(self, query, k): return ['In short: money.']
+"""
+
+
 @pytest.mark.parametrize(
-    ("allowed", "code"), [((), 2), (("--allow-unlocated", "0.6"), 2), (("--allow-unlocated", "1"), 0)]
+    ("retriever", "allowed", "code"),
+    [
+        ("search", (), 2),
+        ("search", ("--allow-unlocated", "0.6"), 2),
+        ("search", ("--allow-unlocated", "1"), 0),
+        ("Summaries", (), 0),  # which says that it rewrites texts
+    ],
 )
-def test_a_run_whose_results_have_no_place_is_kept_and_shown_and_ends_with_2(rag_eval, folder, allowed, code):
-    (folder / "own.py").write_text("def search(query, k):\n    return ['Invoices are mostly sent on the first day']\n")
-    outcome = rag_eval("run", *FLAGS, "--retriever", "own:search", *allowed)
+def test_a_run_whose_results_have_no_place_is_kept_and_shown_and_ends_with_2(
+    rag_eval, folder, retriever, allowed, code
+):
+    (folder / "own.py").write_text(REWRITING)
+    outcome = rag_eval("run", *FLAGS, "--retriever", f"own:{retriever}", *allowed)
     assert outcome.code == code
     assert len(list((folder / ".rag-eval/runs").iterdir())) == 1
     assert "span_recall" in outcome.out
@@ -569,32 +561,6 @@ def test_a_run_whose_results_have_no_place_is_kept_and_shown_and_ends_with_2(rag
         assert "the nearest passage is billing.md:" in told
         assert "Invoices are sent on the first day" in told
         assert f", more than the {60 if allowed[1:] else 50}% allowed (allow_unlocated, --allow-unlocated)" in told
-
-
-def test_a_retriever_that_says_that_it_rewrites_texts_needs_no_place(rag_eval, folder):
-    (folder / "own.py").write_text(
-        "from rag_evaluation_framework import Retriever\n"
-        "class Summaries(Retriever):\n"
-        "    rewrites_texts = True\n"
-        "    def index(self, corpus): pass\n"
-        "    def retrieve(self, query, k): return ['In short: money.']\n"
-    )
-    assert rag_eval("run", *FLAGS, "--retriever", "own:Summaries").code == 0
-
-
-def test_the_configuration_that_init_wrote_is_named_where_nothing_is(rag_eval, folder):
-    (folder / ".rag-eval").mkdir()
-    (folder / ".rag-eval/questions.yaml").write_text("corpus: docs\n")
-    assert "a configuration file, such as .rag-eval/questions.yaml, or --dataset" in rag_eval("run").err
-
-
-def test_a_retriever_with_parameters_keeps_the_chunker_of_the_file(rag_eval, folder):
-    (folder / "own.yaml").write_text("corpus: docs\ndataset: questions.csv\nchunker: sentence\n")
-    run = json.loads(rag_eval("run", "own.yaml", "--retriever", "bm25:k1=2", "--allow-skipped", "2", "--json").out)[
-        "run"
-    ]
-    retriever = load_result(run).config["retriever"]
-    assert (retriever["chunker"]["type"], retriever["k1"]) == ("sentence", 2)
 
 
 @pytest.mark.parametrize(
@@ -619,37 +585,29 @@ def test_parts_of_options_replace_those_of_the_file_wherever_they_stand(rag_eval
     assert (retriever["chunker"]["type"], retriever["k1"]) == ("recursive-character", 2)
 
 
+CHUNKED = "retriever: {type: bm25, chunker: {type: sentence, chunk_size: 300}}"
+TWICE = "chunker: sentence\nretriever: {type: bm25, chunker: recursive-character}"
+INSIDE = "own.yaml: chunker is given inside of the retriever and beside it; leave one of them out"
+NO_PART = "--retriever: expected a text or a mapping, got 3"
+
+
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("written", "options", "told"),
     [
-        (
-            ["--set", "retriever.chunker.chunk_size=123", "--set", "chunker.chunk_size=456"],
-            "chunker.chunk_size is given",
-        ),
-        (["--chunker", "sentence", "--set", "retriever.chunker=recursive-character"], "chunker is given inside"),
-        (["--retriever", "bm25:chunker=3"], "--retriever: expected a text or a mapping, got 3"),
-        (["--set", "retriever.chunker=3"], "--retriever: expected a text or a mapping, got 3"),
-        (["--retriever", "vector-rag:embedder=lsa,api_key=plainsecret99", "--embedder", "lsa"], "embedder is given"),
+        (CHUNKED, "--set retriever.chunker.chunk_size=123 --set chunker.chunk_size=456", "chunker.chunk_size is given"),
+        (CHUNKED, "--chunker sentence --set retriever.chunker=recursive-character", "chunker is given inside"),
+        (CHUNKED, "--retriever bm25:chunker=3", NO_PART),
+        (CHUNKED, "--set retriever.chunker=3", NO_PART),
+        (CHUNKED, "--retriever vector-rag:embedder=lsa,api_key=plainsecret99 --embedder lsa", "embedder is given"),
+        (TWICE, "--k 5", INSIDE),
     ],
 )
-def test_parts_of_options_that_contradict_each_other_are_refused(rag_eval, folder, options, told):
-    (folder / "own.yaml").write_text(
-        "corpus: docs\ndataset: questions.csv\nretriever: {type: bm25, chunker: {type: sentence, chunk_size: 300}}\n"
-    )
-    outcome = rag_eval("run", "own.yaml", *options)
+def test_parts_that_contradict_each_other_are_refused(rag_eval, folder, written, options, told):
+    (folder / "own.yaml").write_text(f"corpus: docs\ndataset: questions.csv\n{written}\n")
+    outcome = rag_eval("run", "own.yaml", *options.split())
     assert outcome.code == 2
     assert told in outcome.err
     assert "plainsecret99" not in outcome.err
-
-
-def test_a_part_that_a_file_gives_twice_is_refused(rag_eval, folder):
-    (folder / "own.yaml").write_text(
-        "corpus: docs\ndataset: questions.csv\nchunker: sentence\n"
-        "retriever: {type: bm25, chunker: recursive-character}\n"
-    )
-    outcome = rag_eval("run", "own.yaml", "--k", "5")
-    assert outcome.code == 2
-    assert "own.yaml: chunker is given inside of the retriever and beside it; leave one of them out" in outcome.err
 
 
 NOT_GATED = "a shard is not gated, nor compared with a baseline"
@@ -678,47 +636,18 @@ def test_a_shard_is_said_not_to_be_gated_where_it_would_be(rag_eval, folder, opt
     assert (NOT_GATED in outcome.err) == is_told
 
 
-@pytest.mark.parametrize("shard", ["3/2", "0/2", "a", "a/b", "-1/2", "''"])
-def test_a_shard_that_is_none_is_refused(rag_eval, folder, shard):
-    outcome = rag_eval("run", *FLAGS, "--shard", shard)
-    assert outcome.code == 2
-    assert "--shard: expected a shard such as 3/8, the third eighth of the questions" in outcome.err
-
-
-@pytest.mark.parametrize(
-    ("settings", "problem"),
-    [
-        (["shard=1"], "--set shard: expected a text, got 1"),
-        (["shard="], "--set shard=: expected a key and its value, such as chunker.chunk_size=200\n"),
-        (["timeout"], "--set timeout: expected a key and its value, such as chunker.chunk_size=200\n"),
-        (["tiemout=3"], "--set tiemout: "),
-        (["timeout=3", "timeout=4"], "--set timeout=4: timeout is given twice"),
-        (["corpus=docs"], "--set corpus=docs: corpus is given twice"),
-        (
-            ["embedder.dimensions=3"],
-            "is a parameter of the embedder, and there is none; name one\n",
-        ),
-        (
-            ["columns.quote=Antwort"],
-            "--set columns.quote: columns is not a component, so it has no",
-        ),
-        (["k=abc"], "--set k: "),
-        (["gates=3"], "--set gates: "),
-        (["chunk_size=100"], "--set: 'chunk_size' is no key of a run; did you mean chunker.chunk_size=100?"),
-    ],
-)
-def test_what_cannot_be_set_is_refused_by_its_name(rag_eval, folder, settings, problem):
-    outcome = rag_eval("run", *FLAGS, *(word for text in settings for word in ("--set", text)))
-    assert outcome.code == 2
-    assert problem in outcome.err
-
-
 def test_what_is_set_is_of_the_run_and_overrides_its_file(rag_eval, folder):
-    (folder / "plain.yaml").write_text("corpus: docs\ndataset: questions.csv\nchunker: sentence\ntimeout: 9\n")
+    (folder / "plain.yaml").write_text("corpus: docs\ndataset: questions.csv\nchunker: sentence\ntimeout: 9\nk: 1\n")
     given = ("--set", "timeout=30", "--set", "chunker.sentences=2", "--set", "reranker=none", "--allow-skipped", "9")
-    run = json.loads(rag_eval("run", "plain.yaml", *given, "--json").out)["run"]
-    config = load_result(run).config
-    assert (config["timeout"], config["retriever"]["chunker"]["sentences"]) == (30, 2)
+    more = ("--retriever", "bm25:language=german", "--k", "2")
+    printed = json.loads(rag_eval("run", "plain.yaml", *given, *more, "--json").out)
+    config = load_result(printed["run"]).config
+    assert (config["timeout"], config["retriever"]["language"]) == (30, "german")
+    assert (config["retriever"]["chunker"]["type"], config["retriever"]["chunker"]["sentences"]) == ("sentence", 2)
+    assert (printed["name"], next(iter(printed["metrics"]))) == (
+        "BM25 (language=german), sentence (sentences=2)",
+        "span_recall@2",
+    )
 
 
 def test_a_run_that_is_saved_nowhere_keeps_no_answers(rag_eval, folder):

@@ -103,19 +103,21 @@ def log(folder):
     return [tuple(json.loads(line)) for line in path.read_text().splitlines()] if path.exists() else []
 
 
-def test_a_dataset_with_documents_needs_nothing_else(rag_eval, written):
-    written()
-    printed = json.loads(rag_eval("run", "--dataset", "help.json", "--json").out)
-    assert printed["metrics"]["recall@10"] == 1.0
-    written(documents=DISTRACTORS)
-    outcome = rag_eval("run", "--dataset", "help.json", "--json")
-    assert outcome.code == 0
-    printed = json.loads(outcome.out)
-    assert printed["metrics"]["recall@10"] == 0.0
-    assert any("are not in the corpus, so that no retriever can find them: 1" in note for note in printed["notes"])
+def test_a_dataset_with_documents_needs_nothing_else_and_what_cannot_be_found_is_told(rag_eval, written):
+    def told(documents):
+        written(documents=documents)
+        outcome = rag_eval("run", "--dataset", "help.json", "--json")
+        assert outcome.code == 0
+        printed = json.loads(outcome.out)
+        return printed["metrics"]["recall@10"], " ".join(printed["notes"])
 
-
-def test_without_documents_and_without_an_engine_it_says_what_is_missing(rag_eval, written):
+    outside = "outside of every scope: 1 of 12, such as 'docs:1'"
+    recall, notes = told((ANSWER, *DISTRACTORS))
+    assert (recall, "outside of every scope" in notes) == (1.0, False)
+    recall, notes = told(DISTRACTORS)
+    assert (recall, "are not in the corpus, so that no retriever can find them: 1" in notes) == (0.0, True)
+    recall, notes = told((ANSWER, *DISTRACTORS, {"sourceId": "docs:1", "content": "Refunds."}))
+    assert (recall, outside in notes) == (1.0, True)
     written(documents=())
     outcome = rag_eval("run", "--dataset", "help.json")
     assert outcome.code == 2
@@ -123,8 +125,8 @@ def test_without_documents_and_without_an_engine_it_says_what_is_missing(rag_eva
     assert "--engine" in outcome.err
 
 
-def test_an_engine_gets_the_documents_and_is_asked(rag_eval, written, tmp_path):
-    written()
+def test_an_engine_gets_the_documents_and_is_asked_for_as_many_results_as_the_cutoff(rag_eval, written, tmp_path):
+    written(behaviour="Path('asked').open('a').write(f'{top_k} ')")
     outcome = rag_eval("run", "--dataset", "help.json", "--engine", "own:make", "--json")
     assert outcome.code == 0, outcome.err
     printed = json.loads(outcome.out)  # what the engine prints goes elsewhere
@@ -135,6 +137,9 @@ def test_an_engine_gets_the_documents_and_is_asked(rag_eval, written, tmp_path):
     assert "the engine says" in outcome.err
     config = load_result(printed["run"]).config
     assert (config["retriever"]["scope"], config["retriever"]["engine"]) == ("eval:help:", "own:Engine")
+    assert (tmp_path / "asked").read_text() == "10 "
+    rag_eval("run", "--dataset", "help.json", "--engine", "own:make", "--budget", "4000ch")
+    assert (tmp_path / "asked").read_text() != "10 10 "
 
 
 def test_the_samples_of_others_run(rag_eval, shared, tmp_path, written):
@@ -151,48 +156,44 @@ def test_the_samples_of_others_run(rag_eval, shared, tmp_path, written):
 
 
 @pytest.mark.parametrize(
-    ("options", "code", "last"),
+    ("cleanup", "end", "code", "left"),
     [
-        ((), 0, ("close",)),
-        (("--set", "cleanup=none"), 0, ("close",)),
-        (("--set", "cleanup=on-success"), 0, ("delete", "eval:help:")),
-        (("--set", "cleanup=always"), 0, ("delete", "eval:help:")),
+        (None, "success", 0, 11),
+        ("none", "success", 0, 11),
+        ("on-success", "success", 0, 0),
+        ("always", "success", 0, 0),
+        ("none", "error", 2, 11),
+        ("on-success", "error", 2, 11),
+        ("always", "error", 2, 0),
+        ("on-success", "gate", 1, 11),
+        ("always", "gate", 1, 0),
     ],
 )
-def test_what_was_written_is_deleted_at_the_end_if_that_is_wanted(rag_eval, written, tmp_path, options, code, last):
-    written()
-    assert rag_eval("run", "--dataset", "help.json", "--engine", "own:make", *options).code == code
-    steps = log(tmp_path)
-    assert ([*steps, None][-3] if last[0] == "delete" else steps[-1]) == last or steps[-2] == last
-    assert json.loads((tmp_path / "kept.json").read_text()).keys() == (
-        set() if last[0] == "delete" else {document["sourceId"] for document in (ANSWER, *DISTRACTORS)}
-    )
-
-
-@pytest.mark.parametrize(("cleanup", "left"), [("none", 11), ("on-success", 11), ("always", 0)])
-def test_a_run_that_fails_is_cleaned_up_only_if_always(rag_eval, written, tmp_path, cleanup, left):
-    written(behaviour="raise ValueError('no index')")
-    outcome = rag_eval("run", "--dataset", "help.json", "--engine", "own:make", "--set", f"cleanup={cleanup}")
-    assert outcome.code == 2
-    assert "no question has a score" in outcome.err
+def test_what_was_written_is_deleted_at_the_end_if_that_is_wanted(
+    rag_eval, written, tmp_path, cleanup, end, code, left
+):
+    written(behaviour="raise ValueError('no index')" if end == "error" else "pass")
+    options = ("--set", f"cleanup={cleanup}") if cleanup else ()
+    gate = ("--gate", "precision@10 >= 0.9") if end == "gate" else ()
+    outcome = rag_eval("run", "--dataset", "help.json", "--engine", "own:make", *options, *gate)
+    assert outcome.code == code
+    assert ("no question has a score" in outcome.err) is (end == "error")
+    assert log(tmp_path)[-1] == ("close",)
+    assert (log(tmp_path)[-2] == ("delete", "eval:help:")) is (left == 0)
     assert len(json.loads((tmp_path / "kept.json").read_text())) == left
-    assert list((tmp_path / ".rag-eval/runs").iterdir())
+    stays = "'eval:help:' stays there, as cleanup is on-success and the run failed"
+    assert (stays in outcome.err) is (cleanup == "on-success" and end != "success")
+    assert len([*(tmp_path / ".rag-eval/runs").iterdir()]) == 1
 
 
-@pytest.mark.parametrize(("cleanup", "left"), [("on-success", 11), ("always", 0)])
-def test_a_run_with_a_gate_that_failed_is_no_success(rag_eval, written, tmp_path, cleanup, left):
-    written()
-    options = ("--set", f"cleanup={cleanup}", "--gate", "precision@10 >= 0.9")
-    outcome = rag_eval("run", "--dataset", "help.json", "--engine", "own:make", *options)
-    assert outcome.code == 1
-    assert len(json.loads((tmp_path / "kept.json").read_text())) == left
-    assert ("'eval:help:' stays there, as cleanup is on-success and the run failed" in outcome.err) == (left > 0)
-
-
-def test_a_dataset_without_documents_is_read_only_and_what_is_there_stays(rag_eval, written, tmp_path):
-    written(documents=())
+@pytest.mark.parametrize(("documents", "options"), [((), ()), ((ANSWER, *DISTRACTORS), ("--no-ingest",))])
+def test_without_documents_or_ingest_nothing_is_written_deleted_or_cleaned_up(
+    rag_eval, written, tmp_path, documents, options
+):
+    written(documents=documents)
     (tmp_path / "kept.json").write_text(json.dumps({ANSWER["sourceId"]: ANSWER["content"], "eval:help:x": "Hours."}))
-    outcome = rag_eval("run", "--dataset", "help.json", "--engine", "own:make", "--set", "cleanup=always", "--json")
+    command = ("run", "--dataset", "help.json", "--engine", "own:make", "--set", "cleanup=always", "--json")
+    outcome = rag_eval(*command, *options)
     assert json.loads(outcome.out)["metrics"]["recall@10"] == 1.0
     assert log(tmp_path) == [("close",)]
     assert len(json.loads((tmp_path / "kept.json").read_text())) == 2
@@ -205,16 +206,6 @@ def test_the_scope_of_the_command_line_is_what_is_written_and_searched(rag_eval,
     assert log(tmp_path)[0] == ("delete", "eval:help:")
     assert (tmp_path / "asked").read_text() == "eval:help:"
     assert rag_eval("run", "--dataset", "help.json", "--engine", "own:make").code == 2  # documents are outside of it
-
-
-def test_documents_that_no_question_searches_are_told(rag_eval, written, tmp_path):
-    written(documents=(ANSWER, *DISTRACTORS, {"sourceId": "docs:1", "content": "Refunds."}))
-    outcome = rag_eval("run", "--dataset", "help.json")
-    assert outcome.code == 0
-    told = " ".join(outcome.out.split())
-    assert "outside of every scope: 1 of 12, such as 'docs:1'" in told
-    written()
-    assert "outside of every scope" not in " ".join(rag_eval("run", "--dataset", "help.json").out.split())
 
 
 @pytest.mark.parametrize("written_as", ["def", "async def"])
@@ -278,16 +269,6 @@ def test_what_an_interrupted_run_cannot_delete_is_told(rag_eval, written, tmp_pa
     assert "warning: what the run wrote in 'eval:help:' could not be deleted: AssertionError" in outcome.err
 
 
-def test_without_ingest_nothing_is_written_deleted_or_cleaned_up(rag_eval, written, tmp_path):
-    written()
-    (tmp_path / "kept.json").write_text(json.dumps({ANSWER["sourceId"]: ANSWER["content"], "docs:1": "Refunds."}))
-    options = ("--no-ingest", "--set", "cleanup=always")
-    outcome = rag_eval("run", "--dataset", "help.json", "--engine", "own:make", *options, "--json")
-    assert json.loads(outcome.out)["metrics"]["recall@10"] == 1.0
-    assert log(tmp_path) == [("close",)]
-    assert len(json.loads((tmp_path / "kept.json").read_text())) == 2
-
-
 BAD = {
     "a document outside": ({"documents": (*DISTRACTORS, {"sourceId": "other:1", "content": "x"})}, "outside of the sc"),
     "a scope of all": ({"scopePrefix": "eval:"}, "may not be written"),
@@ -321,52 +302,6 @@ def test_what_is_wrong_is_told_before_anything_is_deleted(rag_eval, written, tmp
     assert "Traceback" not in outcome.err
     assert [step for step in log(tmp_path) if step != ("close",)] == []
     assert not (tmp_path / ".rag-eval").exists()
-
-
-@pytest.mark.parametrize(
-    "options",
-    [
-        ("--gate", "recal@10 >= 0.5"),
-        ("--gate", "recall@10 >= 0.5 where topic=none"),
-        ("--gate", "lost <= 0 questions"),
-        ("--threshold", "min.x=1"),
-        ("--baseline", "nothing"),
-        ("--set", "mode=retrieve+rerank"),
-        ("--junit", "help.json"),
-    ],
-    ids=" ".join,
-)
-def test_a_slip_in_an_option_deletes_nothing(rag_eval, written, tmp_path, options):
-    written()
-    command = ("run", "--dataset", "help.json", "--engine", "own:make", "--set", "cleanup=always")
-    outcome = rag_eval(*command, *options)
-    assert outcome.code == 2
-    assert [step for step in log(tmp_path) if step != ("close",)] == []
-
-
-def test_an_engine_is_asked_for_as_many_results_as_the_cutoff_and_no_more(rag_eval, written, tmp_path):
-    written(behaviour="Path('asked').open('a').write(f'{top_k} ')")
-    assert rag_eval("run", "--dataset", "help.json", "--engine", "own:make").code == 0
-    assert (tmp_path / "asked").read_text() == "10 "
-    rag_eval("run", "--dataset", "help.json", "--engine", "own:make", "--budget", "4000ch")
-    assert (tmp_path / "asked").read_text() != "10 10 "
-
-
-def test_the_junit_of_an_earlier_run_is_gone_if_this_one_is_refused_and_nothing_else_is_replaced(
-    rag_eval, written, tmp_path
-):
-    written()
-    before = (tmp_path / "help.json").read_bytes()
-    command = ("run", "--dataset", "help.json", "--gate", "recall@10 >= 0.5")
-    assert rag_eval(*command, "--junit", "gates.xml").code == 0
-    assert (tmp_path / "gates.xml").exists()
-    assert rag_eval(*command, "--junit", "gates.xml", "--gate", "recal@10 >= 1").code == 2
-    assert not (tmp_path / "gates.xml").exists()
-    for name in ("help.json", "own.py"):
-        outcome = rag_eval(*command, "--junit", name)
-        assert outcome.code == 2
-        assert "is not the JUnit XML of an earlier run" in outcome.err
-    assert (tmp_path / "help.json").read_bytes() == before
 
 
 @pytest.mark.parametrize(
@@ -419,6 +354,12 @@ def test_a_custom_scope_needs_leave_twice(rag_eval, written, tmp_path):
     assert ("delete", "docs:") in log(tmp_path)
 
 
+TREC = "q1 Q0 eval:help:doc:refunds 1 2.0 x\nq1 Q0 eval:help:doc:1 2 1.0 x\n"
+OWN = ("--engine", "own:make", "--set", "cleanup=always")
+STORED = ("--rankings", "a.trec")
+FOUND_ALREADY = "what is stored was found already: leave "
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [
@@ -429,20 +370,34 @@ def test_a_custom_scope_needs_leave_twice(rag_eval, written, tmp_path):
         (("--engine", "http://127.0.0.1:1"), "is the engine running there?"),
         (("--engine", "HTTP://127.0.0.1:1"), "is the engine running there?"),
         (("--engine", "http://example.com"), "is another machine"),
-        (("--engine", "own:make", "--retriever", "bm25"), "engine and retriever were given"),
-        (("--engine", "own:make", "--no-import"), "names your own code"),
-        (("--engine", "own:make", "--allow-remote"), "allow_remote is for engines over HTTP"),
+        ((*OWN, "--retriever", "bm25"), "engine and retriever were given"),
+        ((*OWN, "--no-import"), "names your own code"),
+        ((*OWN, "--allow-remote"), "allow_remote is for engines over HTTP"),
+        ((*OWN, "--gate", "recal@10 >= 0.5"), "the run has no score 'recal@10'; did you mean recall@10?"),
+        ((*OWN, "--gate", "recall@10 >= 0.5 where topic=none"), "no question has a property 'topic'"),
+        ((*OWN, "--gate", "lost <= 0 questions"), "compares with a baseline, and there is none"),
+        ((*OWN, "--threshold", "min.x=1"), "'min.x' is not a threshold"),
+        ((*OWN, "--baseline", "nothing"), "no path, run or experiment is called 'nothing'"),
+        ((*OWN, "--set", "mode=retrieve+rerank"), "mode retrieve+rerank"),
+        ((*OWN, "--junit", "help.json"), "is not the JUnit XML of an earlier run"),
         (("--allow-custom-prefix", "--yes"), "allow_custom_prefix is about an engine, and none is named"),
         (("--no-ingest",), "there is no engine that has documents"),
         (("--set", "cleanup=sometimes"), "--set cleanup: input should be 'none', 'on-success' or 'always'"),
+        ((*STORED, "--set", "cleanup=always"), FOUND_ALREADY),
+        ((*STORED, "--no-ingest"), FOUND_ALREADY),
+        ((*STORED, "--set", "scope_prefix=eval:help:"), FOUND_ALREADY),
+        ((*STORED, "--engine", "own:make"), FOUND_ALREADY),
     ],
+    ids=lambda value: " ".join(value)[:60] if isinstance(value, tuple) else "",
 )
-def test_options_that_do_not_fit_are_told(rag_eval, written, options, said):
+def test_options_that_do_not_fit_are_told_and_nothing_is_deleted(rag_eval, written, tmp_path, options, said):
     written()
+    (tmp_path / "a.trec").write_text(TREC)
     outcome = rag_eval("run", "--dataset", "help.json", *options)
     assert outcome.code == 2
     assert said in outcome.err
     assert "Traceback" not in outcome.err
+    assert [step for step in log(tmp_path) if step != ("close",)] == []
 
 
 def test_no_fault_of_a_dataset_in_a_run_hides_another(rag_eval, written, tmp_path):
@@ -470,21 +425,6 @@ def test_no_fault_of_a_dataset_in_a_run_hides_another(rag_eval, written, tmp_pat
     (tmp_path / "help.json").write_text(json.dumps(content))
     outcome = rag_eval("run", "--dataset", "help.json", "--engine", "own:make")
     assert "$.defaults.thresholds: 'min.recallAtk' is not a threshold; did you mean min.recallAtK?" in outcome.err
-
-
-@pytest.mark.parametrize(
-    "options",
-    [("--set", "cleanup=always"), ("--no-ingest",), ("--set", "scope_prefix=eval:help:"), ("--engine", "own:make")],
-)
-def test_what_stored_rankings_would_not_obey_is_refused(rag_eval, written, tmp_path, options):
-    written()
-    (tmp_path / "a.trec").write_text(TREC)
-    outcome = rag_eval("run", "--dataset", "help.json", "--rankings", "a.trec", *options)
-    assert outcome.code == 2
-    assert "what is stored was found already: leave " in outcome.err
-
-
-TREC = "q1 Q0 eval:help:doc:refunds 1 2.0 x\nq1 Q0 eval:help:doc:1 2 1.0 x\n"
 
 
 def test_stored_rankings_are_scored_and_nothing_is_run(rag_eval, written, tmp_path):
@@ -529,6 +469,7 @@ def test_how_long_it_takes_to_read_stored_rankings_is_no_latency(rag_eval, writt
     outcome = rag_eval(*command, "--rankings", "bm25.trec")
     assert outcome.code == 2
     assert "could not be measured: no question was timed on its own" in outcome.err
+    assert "questions that are asked together, or whose stored rankings tell no seconds, have no times" in outcome.err
     timed = {"query_id": "q1", "hits": [{"doc_id": ANSWER["sourceId"]}], "seconds": {"search": 1.5}}
     (tmp_path / "timed.jsonl").write_text(json.dumps(timed) + "\n")
     outcome = rag_eval(*command, "--rankings", "timed.jsonl")
@@ -551,20 +492,29 @@ def command(*options):
     return [sys.executable, "-m", "rag_evaluation_framework", "run", "--dataset", "help.json", *options]
 
 
+def ended(folder, mark, signal_, *options):
+    """Run an engine until it makes this file, send it the signal, if any; return the exit code and what it said."""
+    given = command(*options, "--set", "cleanup=always")
+    with subprocess.Popen(given, cwd=folder, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            deadline = time.monotonic() + 60
+            while not (folder / mark).exists() and time.monotonic() < deadline:
+                time.sleep(0.05)
+            if signal_ is not None:
+                process.send_signal(signal_)
+            error = process.communicate(timeout=60)[1]
+        finally:
+            process.kill()
+    return process.returncode, error
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(("signal_", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_an_interrupted_run_is_cleaned_up(written, tmp_path, signal_, code):
     asking = "Path(f'asked{self.asked}').touch(); self.asked > 1 and [time.sleep(0.1) for _ in range(600)]"
     written(queries=[question(number) for number in range(5)], behaviour=asking)
-    process = subprocess.Popen(
-        command("--engine", "own:make", "--set", "cleanup=always"), cwd=tmp_path, stderr=subprocess.PIPE, text=True
-    )
-    deadline = time.monotonic() + 60
-    while not (tmp_path / "asked2").exists() and time.monotonic() < deadline:
-        time.sleep(0.05)
-    process.send_signal(signal_)
-    error = process.communicate(timeout=60)[1]
-    assert process.returncode == code, error
+    returned, error = ended(tmp_path, "asked2", signal_, "--engine", "own:make")
+    assert returned == code, error
     assert log(tmp_path)[-2:] == [("delete", "eval:help:"), ("close",)]
     assert "answers to 1 of 5 questions are kept; run it again with --resume to go on" in error
 
@@ -637,15 +587,8 @@ def test_an_interrupt_while_all_is_deleted_waits_for_that(written, tmp_path, sig
 """
     start = "    def delete(self, scope_prefix):"
     (tmp_path / "own.py").write_text(own.replace(start, start + slow))
-    process = subprocess.Popen(
-        command("--engine", "own:make", "--set", "cleanup=always"), cwd=tmp_path, stderr=subprocess.PIPE, text=True
-    )
-    deadline = time.monotonic() + 60
-    while not (tmp_path / "deleting").exists() and time.monotonic() < deadline:
-        time.sleep(0.05)
-    process.send_signal(signal_)
-    error = process.communicate(timeout=60)[1]
-    assert process.returncode == code, error
+    returned, error = ended(tmp_path, "deleting", signal_, "--engine", "own:make")
+    assert returned == code, error
     assert ": finishing; again to stop now" in error
     assert log(tmp_path)[-2:] == [("delete", "eval:help:"), ("close",)]
 
@@ -720,20 +663,9 @@ class Threads(Engine):
 def test_a_run_whose_engine_goes_on_in_threads_ends_with_its_exit_code(written, tmp_path, limit, signal_, code):
     written()
     (tmp_path / "locked.py").write_text(LOCKED)
-    given = command(
-        "--engine", "locked:Threads", "--set", "cleanup=always", *(("--set", f"timeout={limit}") if limit else ())
-    )
-    with subprocess.Popen(given, cwd=tmp_path, stderr=subprocess.PIPE, text=True) as process:
-        try:
-            deadline = time.monotonic() + 60
-            while not (tmp_path / "waiting").exists() and time.monotonic() < deadline:
-                time.sleep(0.05)
-            if signal_ is not None:
-                process.send_signal(signal_)
-            error = process.communicate(timeout=60)[1]
-        finally:
-            process.kill()
-    assert process.returncode == code, error
+    timeout = ("--set", f"timeout={limit}") if limit else ()
+    returned, error = ended(tmp_path, "waiting", signal_, "--engine", "locked:Threads", *timeout)
+    assert returned == code, error
     assert "what the run wrote in 'eval:help:' could not be deleted: TimeoutError: it takes longer than 1 s" in error
     assert log(tmp_path)[-1] == ("close",)
 
@@ -767,20 +699,9 @@ class Bound:
 def test_an_engine_that_is_bound_to_a_thread_is_cleaned_up_in_it(written, tmp_path, limit, signal_, code):
     written()
     (tmp_path / "bound.py").write_text(BOUND)
-    given = command(
-        "--engine", "bound:Bound", "--set", "cleanup=always", *(("--set", f"timeout={limit}") if limit else ())
-    )
-    with subprocess.Popen(given, cwd=tmp_path, stderr=subprocess.PIPE, text=True) as process:
-        try:
-            deadline = time.monotonic() + 60
-            while not (tmp_path / "waiting").exists() and time.monotonic() < deadline:
-                time.sleep(0.05)
-            if signal_ is not None:
-                process.send_signal(signal_)
-            error = process.communicate(timeout=60)[1]
-        finally:
-            process.kill()
-    assert process.returncode == code, error
+    timeout = ("--set", f"timeout={limit}") if limit else ()
+    returned, error = ended(tmp_path, "waiting", signal_, "--engine", "bound:Bound", *timeout)
+    assert returned == code, error
     assert "could not be" not in error
     with closing(sqlite3.connect(tmp_path / "bound.db")) as kept:
         assert kept.execute("SELECT count(*) FROM documents").fetchone() == (0,)

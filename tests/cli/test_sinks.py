@@ -181,12 +181,6 @@ def test_a_sink_that_cannot_be_sent_anything_is_refused_before_anything_is_asked
     assert not (own / ".rag-eval").exists()
 
 
-def test_code_of_ones_own_is_not_imported_where_that_is_not_allowed(rag_eval, own):
-    outcome = rag_eval("run", "--corpus", "docs", "--dataset", "help.json", "--no-import", "--sink", "own:send")
-    assert outcome.code == 2
-    assert "sink 'own:send' names your own code, and --no-import" in outcome.err
-
-
 def test_a_run_is_published_by_the_command_that_makes_it(rag_eval, folder):
     with LoopbackProviders() as providers:
         push_dataset(published_dataset(), NAME)
@@ -240,14 +234,16 @@ def test_a_file_that_cannot_be_read_is_not_said_to_be_no_junit_xml(tmp_path, mon
         JUnitSink(tmp_path / "gates.xml").prepare()
 
 
-def test_a_result_that_cannot_be_saved_is_sent_and_in_the_error(tmp_path, monkeypatch):
+@pytest.mark.parametrize("broken", ["runs.store.write_run", "trackers.folder.texts_beside"])
+def test_a_result_that_cannot_be_saved_is_sent_and_in_the_error(tmp_path, monkeypatch, broken):
     kept = Kept()
-    monkeypatch.setattr("rag_evaluation_framework.runs.store.write_run", lambda *_: 1 / 0)
+    monkeypatch.setattr(f"rag_evaluation_framework.{broken}", lambda *_: 1 / 0)
     with pytest.raises(SaveFailed, match="division by zero") as caught:
         evaluate(BM25Retriever(), published_dataset(), 2, documents=CORPUS, sinks=[kept], save_results_path=tmp_path)
     (outcome,) = kept.outcomes
     assert outcome.problems == ("the result is shown, but not saved: ZeroDivisionError: division by zero",)
     assert caught.value.result.metrics == outcome.result.metrics
+    assert caught.value.result.folder is None
 
 
 @pytest.mark.parametrize(
@@ -307,10 +303,3 @@ def test_an_interrupt_in_a_group_of_errors_ends_the_sending():
     with pytest.raises(KeyboardInterrupt):
         evaluate(BM25Retriever(), published_dataset(), 2, documents=CORPUS, sinks=[interrupted, kept])
     assert kept.outcomes == []
-
-
-def test_a_text_beside_the_result_that_cannot_be_made_is_a_result_that_is_not_saved(tmp_path, monkeypatch):
-    monkeypatch.setattr("rag_evaluation_framework.trackers.folder.texts_beside", lambda _: 1 / 0)
-    with pytest.raises(SaveFailed, match="division by zero") as caught:
-        evaluate(BM25Retriever(), published_dataset(), 2, documents=CORPUS, save_results_path=tmp_path)
-    assert caught.value.result.folder is None

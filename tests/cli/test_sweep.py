@@ -24,8 +24,8 @@ def swept(outcome, code=0):
     return json.loads(outcome.out)
 
 
-def test_a_sweep_ends_with_what_to_take_and_is_kept(rag_eval, folder):
-    outcome = rag_eval("sweep", *FLAGS, *OVER)
+def test_a_sweep_ends_with_what_to_take_and_is_kept_and_written_as_html(rag_eval, folder):
+    outcome = rag_eval("sweep", *FLAGS, *OVER, "--html", "sweep.html")
     assert outcome.code == 0, outcome.err
     # Of two questions both may be the best, and the quicker one is taken; which that is, differs.
     assert re.match(r"Take chunk_size=(20|800): span_recall@4000ch (0\.382|1\.000)", outcome.out.splitlines()[1])
@@ -36,9 +36,12 @@ def test_a_sweep_ends_with_what_to_take_and_is_kept(rag_eval, folder):
     cells = [load_result(path) for path in (folder / ".rag-eval/cells").iterdir()]
     assert {cell.name for cell in cells} == {"chunk_size=20", "chunk_size=800"}
     assert not (folder / ".rag-eval/runs").exists()
+    assert "chunk_size=800" in (folder / "sweep.html").read_text()
+    refused = rag_eval("sweep", *FLAGS, *OVER, "--html", "sweep.html")
+    assert (refused.code, "sweep.html" in refused.err) == (2, True)
 
 
-def test_the_same_command_goes_on_and_json_tells_it(rag_eval, folder):
+def test_the_same_command_goes_on_and_so_does_the_file_that_is_kept_and_json_tells_it(rag_eval, folder):
     first = swept(rag_eval("sweep", *FLAGS, *OVER, "--json"))
     second = swept(rag_eval("sweep", *FLAGS, *OVER, "--json"))
     assert (first["bill"]["cells"], second["bill"]["cells"]) == (2, 0)
@@ -46,9 +49,6 @@ def test_the_same_command_goes_on_and_json_tells_it(rag_eval, folder):
     assert second["standings"] == first["standings"]
     again = swept(rag_eval("sweep", *FLAGS, *OVER, "--json", "--fresh"))
     assert again["bill"]["cells"] == 2
-
-
-def test_what_is_kept_in_a_sweep_is_its_file(rag_eval, folder):
     first = swept(rag_eval("sweep", *FLAGS, *OVER, "--json", "--score", "span_recall@1"))
     assert first["ordered_by"] == "span_recall@1"
     again = swept(rag_eval("sweep", f"{first['sweep']}/sweep.yaml", "--json"))
@@ -77,6 +77,8 @@ def test_money_is_not_spent_beyond_a_limit(rag_eval, folder):
 def test_a_cell_that_fails_is_shown_beside_the_others_and_the_command_fails(rag_eval, folder):
     outcome = rag_eval("sweep", *FLAGS, "--over", "chunker.overlap=0,900", "--over", "k=1")
     assert outcome.code == 2
+    assert outcome.out.startswith("Sweep of 2 cells over overlap\n")
+    assert "\nThere is no other cell to compare it with.\n" in outcome.out
     assert "overlap=900" in outcome.out
     assert outcome.err.splitlines()[-1].startswith("error: 1 of 2 cells could not be run, the first, overlap=900:")
     assert len([*(folder / ".rag-eval/cells").iterdir()]) == 1
@@ -102,9 +104,6 @@ def test_one_cell_is_compared_with_none(rag_eval):
     title, _, against, *_ = outcome.out.splitlines()
     assert title == "Sweep of 1 cell"
     assert against == "There is no other cell to compare it with."
-    two = rag_eval("sweep", *FLAGS, "--over", "chunker.overlap=0,900").out  # one of two fails
-    assert two.startswith("Sweep of 2 cells over overlap\n")
-    assert "\nThere is no other cell to compare it with.\n" in two
 
 
 def test_a_configuration_with_gates_is_varied_without_them(rag_eval, folder):
@@ -141,15 +140,6 @@ def test_what_cannot_be_swept_is_refused_in_one_line(rag_eval, folder, arguments
     assert not (folder / ".rag-eval/cells").exists()  # before any cell is run
 
 
-def test_the_page_is_written_as_html(rag_eval, folder):
-    outcome = rag_eval("sweep", *FLAGS, *OVER, "--html", "sweep.html")
-    assert outcome.code == 0, outcome.err
-    assert "chunk_size=800" in (folder / "sweep.html").read_text()
-    refused = rag_eval("sweep", *FLAGS, *OVER, "--html", "sweep.html")
-    assert refused.code == 2
-    assert "sweep.html" in refused.err
-
-
 @pytest.mark.parametrize(("options", "taken"), [([], "if-sure"), (["--resume"], "always"), (["--fresh"], "never")])
 def test_shards_of_a_run_are_told_which_answers_are_taken(rag_eval, folder, options, taken, monkeypatch):
     told = []
@@ -175,3 +165,22 @@ def test_shards_of_a_run_are_where_the_run_is(rag_eval, folder, root, monkeypatc
     where = {"out": "sub/out", "~/out": "home/out", None: ".rag-eval"}[root]
     assert {path.name for path in (folder / where).iterdir()} >= {"cells", "runs"}
     assert [*folder.rglob("cells")] == [folder / where / "cells"]
+
+
+@pytest.mark.parametrize("json_flag", [[], ["--json"]], ids=["page", "json"])
+def test_what_a_sweep_concludes_is_shown_whatever_happens_to_the_disk(rag_eval, folder, json_flag):
+    (folder / ".rag-eval").mkdir()
+    (folder / ".rag-eval/sweeps").write_text("a file where a folder should be")
+    outcome = rag_eval("sweep", *FLAGS, *OVER, *json_flag)
+    assert outcome.code == 2
+    assert "sweeps" in outcome.err
+    assert json.loads(outcome.out)["sweep"] is None if json_flag else "Take chunk_size=" in outcome.out
+
+
+def test_cells_that_cannot_be_ranked_are_listed_with_their_own_scores(rag_eval):
+    outcome = rag_eval("sweep", *FLAGS, "--over", "evaluation_type=token-level,document-level", "--over", "k=1")
+    assert outcome.code == 0, outcome.err
+    assert "The cells are listed, not ranked" in outcome.out
+    listed = outcome.out.partition("Cells that are not ranked")[2]
+    assert re.search(r"evaluation_type=token-level +\d\.\d{3}", listed)
+    assert "evaluation_type=document-level" in listed

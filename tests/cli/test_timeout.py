@@ -101,11 +101,3 @@ def test_ctrl_c_gets_through_while_a_question_hangs(hanging, concurrency):
     assert process.returncode == 130
     assert "interrupted" in printed.splitlines()[-1]
     assert "Traceback" not in printed
-
-
-@pytest.mark.parametrize("given", ["0", "-1", "nan", "inf"])
-def test_a_limit_that_is_none_is_called_by_its_option(rag_eval, folder, given):
-    outcome = rag_eval("run", *FLAGS, "--set", f"timeout={given}")
-    assert outcome.code == 2
-    assert "timeout" in outcome.err
-    assert not (folder / ".rag-eval").exists()

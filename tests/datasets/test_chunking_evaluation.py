@@ -29,14 +29,17 @@ def table(folder, *rows, header=("question", "references", "corpus_id")):
 def test_references_become_spans_in_code_points(tmp_path, corpus):
     # the second place of a repeated sentence is labelled, and an emoji stands before it
     references = json.dumps([reference(31, 44), reference(19, 20)])
-    dataset = load_dataset(table(tmp_path, ["Who paid?", references, "tale"]), corpus=corpus)
-    (entry,) = dataset
+    rows = ["tale", references, "Who paid?", "x"], ["other", "[]", "Why?", "y"]
+    path = table(tmp_path, *rows, header=("corpus_id", "references", "question", "Unnamed: 0"))
+    dataset = load_dataset(path, corpus=corpus)
+    entry, without = dataset
     assert entry.relevant == (
         CharacterSpan(DocumentId("tale.md"), 31, 44),
         CharacterSpan(DocumentId("tale.md"), 19, 20),
     )
     assert [span.text for span in entry.relevant] == ["Zoë paid 5 €.", "😀"]
-    assert entry.query.metadata == {"corpus_id": "tale"}
+    assert (entry.query.text, entry.query.metadata) == ("Who paid?", {"corpus_id": "tale"})
+    assert (without.query.text, without.relevant) == ("Why?", ())
     assert (dataset.name, dataset.corpus) == ("questions_df", corpus)
 
 
@@ -44,10 +47,6 @@ def test_two_questions_whose_generated_ids_are_equal_are_two_questions(tmp_path,
     wordings = ["What is said in section 70272?", "What is said in section 80025?"]
     first, second = load_dataset(table(tmp_path, *([text, "[]", "tale"] for text in wordings)), corpus=corpus).queries
     assert (first.id, second.id) == ("query_de826fd4", "query_de826fd48121ad7e")
-
-
-def test_a_question_without_references_has_no_answer(tmp_path, corpus):
-    assert load_dataset(table(tmp_path, ["Why?", "[]", "other"]), corpus=corpus).ground_truth[0].relevant == ()
 
 
 GOOD = json.dumps([reference(0, 3)])
@@ -86,30 +85,20 @@ def test_all_problems_are_reported_at_once(tmp_path, corpus):
         load_dataset(table(tmp_path, *rows), corpus=corpus)
 
 
-def test_a_table_that_is_cut_off_is_refused_by_its_line(tmp_path, corpus):
-    path = table(tmp_path, ["Who?", GOOD, "tale"])
-    path.write_text(path.read_text(encoding="utf-8") + 'Why?,"[', encoding="utf-8")
-    with pytest.raises(DatasetError, match="line 3: "):
-        load_dataset(path, corpus=corpus)
-
-
-def test_a_header_that_is_not_closed_is_refused_by_its_line(tmp_path, corpus):
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('question,references,corpus_id\nWho?,[],tale\nWhy?,"[', "line 3: "),
+        ('question,references,"corpus_id\nWho?,[],tale\n', "line 1: unexpected end of data"),
+        ("question,references,corpus_id\n\n\nWho?,[,tale\n", "line 4: references: not valid JSON"),
+    ],
+    ids=["cut off", "a header that is not closed", "blank lines count"],
+)
+def test_a_table_that_is_broken_is_refused_by_its_line(tmp_path, corpus, text, message):
     path = tmp_path / "questions.csv"
-    path.write_text('question,references,"corpus_id\nWho?,[],tale\n', encoding="utf-8")
-    with pytest.raises(DatasetError, match="line 1: unexpected end of data"):
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(DatasetError, match=message):
         load_dataset(path, corpus=corpus)
-
-
-def test_blank_lines_do_not_shift_the_numbers_of_lines(tmp_path, corpus):
-    path = tmp_path / "questions.csv"
-    path.write_text("question,references,corpus_id\n\n\nWho?,[,tale\n", encoding="utf-8")
-    with pytest.raises(DatasetError, match="line 4: references: not valid JSON"):
-        load_dataset(path, corpus=corpus)
-
-
-def test_other_columns_do_no_harm(tmp_path, corpus):
-    path = table(tmp_path, ["tale", GOOD, "Who?", "x"], header=("corpus_id", "references", "question", "Unnamed: 0"))
-    assert load_dataset(path, corpus=corpus).queries[0].text == "Who?"
 
 
 def test_the_public_questions_all_match_their_texts(shared):

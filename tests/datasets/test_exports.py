@@ -50,14 +50,11 @@ def test_contexts_that_are_ground_truth_are_quotes(name):
     assert places(read(name)) == TWO
 
 
-def test_what_a_system_retrieved_and_said_is_metadata():
+def test_what_a_system_retrieved_and_said_is_metadata_and_ids_of_pairs_are_those_of_questions():
     first = read("ragas.jsonl").queries[0]
     assert first.metadata["retrieved_contexts"] == json.dumps([HELP])
     assert first.metadata["reference"] == "On the first; five days."
     assert read("deepeval.json").queries[0].metadata["actual_output"] == "On the first."
-
-
-def test_ids_of_pairs_are_those_of_the_questions():
     assert [query.id for query in read("llama_index_pairs.json").queries] == ["6e0c1f8a", "b1"]
 
 
@@ -94,7 +91,7 @@ def test_an_answer_of_squad_is_where_its_context_is(text, at, starts):
     assert [span.start - 5 for span in entry.relevant] == starts
 
 
-def test_objects_of_tools_are_read_as_their_files():
+def test_objects_of_tools_are_read_as_their_files_and_a_dataset_as_itself():
     class Model:  # as pydantic's models
         def __init__(self, value):
             self.value = value
@@ -112,25 +109,19 @@ def test_objects_of_tools_are_read_as_their_files():
     pairs = Model(json.loads((EXPORTS / "llama_index_pairs.json").read_text()))
     for given in (Goldens(), Samples(), pairs):
         with collect_notes():
-            assert places(questions_of(given, CORPUS, TOKEN)) == TWO
+            dataset = questions_of(given, CORPUS, TOKEN)
+            assert places(dataset) == TWO
+            assert questions_of(dataset, CORPUS, TOKEN) is dataset
 
 
 def test_the_question_of_an_example_of_langsmith_has_a_usual_name():
     dataset = read("langsmith.jsonl")
     assert (places(dataset), dataset.queries[0].text, dataset.queries[0].metadata) == ([[[HELP]]], "Who helps?", {})
+    examples = [{"inputs": {"query": "Who helps?"}, "outputs": {"excerpts": [HELP]}}]
+    assert places(questions_of(examples, CORPUS, TOKEN)) == [[[HELP]]]
     twice = [{"inputs": {"question": "a", "input": "b"}, "outputs": {"excerpts": [HELP]}}]
     with pytest.raises(DatasetError, match=r"expected the question under 'query', got 'question', 'input'"):
         questions_of(twice, CORPUS, TOKEN)
-
-
-def test_examples_of_langsmith_may_be_a_list():
-    examples = [{"inputs": {"query": "Who helps?"}, "outputs": {"excerpts": [HELP]}}]
-    assert places(questions_of(examples, CORPUS, TOKEN)) == [[[HELP]]]
-
-
-def test_a_dataset_is_returned():
-    dataset = read("ragas.jsonl")
-    assert questions_of(dataset, CORPUS, TOKEN) is dataset
 
 
 @pytest.mark.parametrize(
@@ -184,14 +175,11 @@ def test_of_several_splits_of_beir_one_is_named(beir):
         load_dataset(beir, DOCUMENT)
 
 
-@pytest.mark.parametrize("level", [TOKEN, CHUNK])
-def test_beir_has_no_labels_of_text(beir, level):
-    with pytest.raises(LevelMismatch):
-        load_dataset(beir / "qrels" / "test.tsv", level, corpus=BEIR)
-
-
-def test_beir_that_does_not_fit_together_is_refused(beir):
+def test_beir_that_does_not_fit_together_or_the_level_is_refused(beir):
     split = beir / "qrels" / "test.tsv"
+    for level in (TOKEN, CHUNK):  # it has no labels of text
+        with pytest.raises(LevelMismatch):
+            load_dataset(split, level, corpus=BEIR)
     with pytest.raises(DatasetError, match=r"d1.*the corpus has no document"):
         load_dataset(split, DOCUMENT, corpus=Corpus([Document(DocumentId("d2"), HELP)]))
     split.write_text("query-id\tcorpus-id\tscore\nq9\td1\t1\n")

@@ -1,4 +1,5 @@
 import json
+import re
 
 import pytest
 from hypothesis import given
@@ -11,7 +12,9 @@ from rag_evaluation_framework import (
     CharacterSpan,
     ChunkLevelGroundTruth,
     ChunkRegistry,
+    Corpus,
     Dataset,
+    Document,
     DocumentId,
     DocumentLevelGroundTruth,
     PositionAwareChunk,
@@ -82,9 +85,6 @@ def test_examples_have_the_shapes_that_are_declared():
 def test_the_declared_shapes_have_inputs_outputs_and_metadata(shape):
     assert set(shape.__annotations__) == {"inputs", "outputs", "metadata"}
     assert shape.__optional_keys__ == {"metadata"}
-
-
-def test_what_a_run_returns_has_declared_shapes():
     assert set(ChunkLevelRunOutput.__annotations__) == {"retrieved_chunk_ids"}
     assert set(TokenLevelRunOutput.__annotations__) == {"retrieved_spans", "retrieved_chunk_ids"}
 
@@ -98,6 +98,7 @@ def test_with_the_corpus_every_span_carries_its_text(corpus):
 
 
 QUERY = Query(QueryId("q1"), QueryText("How – long 😀?"), {"persona": "new", "nested": {"a": [1]}})
+PAGE, COPY, SECOND = (CharacterSpan(DocumentId(d), start, start + 3) for d, start in (("a", 0), ("b", 9), ("b", 20)))
 TRUTHS = [
     DocumentLevelGroundTruth(QUERY, ["a.md", "b.md", "a.md"], ["c/"], {"a.md": 2.5, "c/*": 3}),
     DocumentLevelGroundTruth(QUERY, []),
@@ -107,17 +108,20 @@ TRUTHS = [
         QUERY, [CharacterSpan(DocumentId("a.md"), 3, 9), CharacterSpan(DocumentId("b.md"), 0, 1, "x")]
     ),
     TokenLevelGroundTruth(QUERY, []),
+    TokenLevelGroundTruth(QUERY, [PAGE, Answer.any_of(PAGE, [COPY, SECOND])]),
+    ChunkLevelGroundTruth(QUERY, [Answer.any_of("chunk_1", ["chunk_2", "chunk_3"]), "chunk_4"], {"chunk_1": 2.0}),
+    DocumentLevelGroundTruth(QUERY, [Answer.any_of("a.md", "b.md"), "c.md"], ["d/"], {"d/*": 3}),
 ]
 
 
 @pytest.mark.parametrize("name", ["set.json", "set.jsonl"])
 @pytest.mark.parametrize("entry", TRUTHS)
-def test_what_was_written_is_read_back_equal(tmp_path, entry, name, recwarn):
-    assert only(to_example(entry), level=entry.level) == entry
+def test_what_was_written_is_read_back_equal(tmp_path, entry, name):
+    read = only(to_example(entry), level=entry.level)
     (again,) = load_dataset(written(tmp_path, to_example(entry), name=name), entry.level)
-    assert again == entry
-    assert again.query.metadata == entry.query.metadata
-    assert not recwarn.list
+    assert read == again == entry
+    assert (read.answers, again.query.metadata) == (entry.answers, entry.query.metadata)
+    assert Dataset([read], entry.level).content_hash == Dataset([entry], entry.level).content_hash
 
 
 @given(st.lists(st.tuples(st.sampled_from(["a.md", "b.md"]), st.integers(0, 9), st.integers(1, 9)), max_size=5))
@@ -129,13 +133,6 @@ def test_any_spans_are_read_back_equal(spans):
 # --- the names that are known -----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("key", ["relevant_chunk_ids", "relevantChunkIds", "chunk_ids", "chunkIds"])
-def test_chunk_ids_are_read_under_their_usual_names_and_as_they_are(key):
-    ids = ["chunk_a3f2b1c8d9e0", "pa_chunk_7d9e4f2a", "0a1b2c3d", "a.md:3"]
-    entry = only(example({key: ids}), level=CHUNK)
-    assert entry.relevant == ("chunk_a3f2b1c8d9e0", "chunk_7d9e4f2a", "0a1b2c3d", "a.md:3")
-
-
 @each("key", ["relevant_document_ids", "relevantDocumentIds", "source_ids", "sourceIds"])
 @each("prefixes", ["relevant_prefixes", "relevantPrefixes", "anyOfSourceIdPrefixes"])
 def test_document_ids_are_read_under_their_usual_names(key, prefixes):
@@ -143,23 +140,36 @@ def test_document_ids_are_read_under_their_usual_names(key, prefixes):
     assert entry == DocumentLevelGroundTruth(entry.query, ["a.md"], ["b/"], {"b/*": 2.0})
 
 
+CHUNK_IDS = ["chunk_a3f2b1c8d9e0", "pa_chunk_7d9e4f2a", "0a1b2c3d", "a.md:3"]
+BARE = ("chunk_a3f2b1c8d9e0", "chunk_7d9e4f2a", "0a1b2c3d", "a.md:3")
+PLACES = [{"spans": [{"docId": "a", "start": 0, "end": 3}, {"docId": "a", "start": 5, "end": 6}]}]
+BILLING = (CharacterSpan(DocumentId("billing.md"), 2, 9),)
+
+
 @pytest.mark.parametrize(
-    ("key", "span"),
+    ("level", "key", "labels", "relevant"),
     [
-        ("relevant_spans", {"doc_id": "billing.md", "start": 2, "end": 9, "text": "Billing"}),
-        ("relevantSpans", {"docId": "billing.md", "start": 2, "end": 9, "text": "Billing"}),
-        ("excerpts", {"docId": "billing.md", "start": 2, "end": 9}),
+        (CHUNK, "relevant_chunk_ids", CHUNK_IDS, BARE),
+        (CHUNK, "relevantChunkIds", CHUNK_IDS, BARE),
+        (CHUNK, "chunk_ids", CHUNK_IDS, BARE),
+        (CHUNK, "chunkIds", CHUNK_IDS, BARE),
+        (TOKEN, "relevant_spans", [{"doc_id": "billing.md", "start": 2, "end": 9, "text": "Billing"}], BILLING),
+        (TOKEN, "relevantSpans", [{"docId": "billing.md", "start": 2, "end": 9, "text": "Billing"}], BILLING),
+        (TOKEN, "excerpts", [{"docId": "billing.md", "start": 2, "end": 9}], BILLING),
+        (TOKEN, "answers", [{"places": PLACES}], (PAGE, CharacterSpan(DocumentId("a"), 5, 6))),
     ],
 )
-def test_spans_are_read_under_their_usual_names(key, span):
-    assert only(example({key: [span]})).relevant == (CharacterSpan(DocumentId("billing.md"), 2, 9),)
+def test_labels_are_read_under_their_usual_names_and_as_they_are(level, key, labels, relevant):
+    assert only(example({key: labels}), level=level).relevant == relevant
 
 
-def test_excerpts_are_located_in_the_corpus(corpus):
-    entry = only(example({"excerpts": [REFUNDS, "Export your  data first."]}), corpus=corpus)
-    assert entry.relevant == (
+def test_excerpts_are_located_in_the_corpus_also_if_they_are_cut_within_words(corpus):
+    excerpts = [REFUNDS, "Export your  data first.", f"“{REFUNDS}”", REFUNDS[3:-4]]
+    assert only(example({"excerpts": excerpts}), corpus=corpus).relevant == (
         place(corpus, "billing.md", REFUNDS),
         place(corpus, "guides/stop.md", "Export your data first."),
+        place(corpus, "billing.md", REFUNDS),
+        place(corpus, "billing.md", REFUNDS[3:-4]),
     )
 
 
@@ -172,11 +182,6 @@ def test_labels_of_both_levels_are_written_as_they_are_read(corpus):
         written = [json.loads(json.dumps(to_example(entry, corpus))) for entry in dataset]
         again = [dataset_from_examples(written, level, corpus=corpus) for level in (CHUNK, TOKEN)]
         assert [one.ground_truth[0].relevant for one in again] == [one.ground_truth[0].relevant for one in first]
-
-
-def test_excerpts_may_be_cut_within_words(corpus):
-    entry = only(example({"excerpts": [REFUNDS[3:-4], f"“{REFUNDS}”"]}), corpus=corpus)
-    assert entry.relevant == (place(corpus, "billing.md", REFUNDS[3:-4]), place(corpus, "billing.md", REFUNDS))
 
 
 def test_the_document_of_an_excerpt_may_be_named(corpus):
@@ -202,28 +207,27 @@ def test_ids_of_position_aware_chunks_become_their_spans(corpus, key):
     entry = only(example({key: [chunks[0].id, chunks[1].id], "excerpts": ["nowhere"]}), registry=registry)
     assert entry.relevant == tuple(chunk.to_span() for chunk in chunks)  # the footer stands at two places
     assert entry == TokenLevelGroundTruth.of_chunks(entry.query, [chunks[0].id, chunks[1].id], registry)
+    assert only(example({key: []}), registry=ChunkRegistry()).relevant == ()
 
 
-def test_an_id_unknown_to_the_registry_is_refused_with_its_location(corpus):
+def test_an_id_unknown_to_the_registry_or_none_at_all_is_refused_with_its_location(corpus):
     rows = [
         example({"relevant_chunk_ids": [chunks_of(corpus)[0].id, "pa_chunk_no"]}),
         example({"relevant_spans": 7}, "b"),
+        example({"chunk_ids": [{"type": "bm25"}]}, "c"),
     ]
     with pytest.raises(DatasetError) as caught:
         dataset_from_examples(rows, TOKEN, registry=ChunkRegistry(chunks_of(corpus)))
     assert "$[0].outputs.relevant_chunk_ids: " in str(caught.value)
     assert "unknown position of 'pa_chunk_no'" in str(caught.value)
     assert "$[1].outputs.relevant_spans: expected a list, got 7" in str(caught.value)
+    assert re.search(r"\$\[2\]\.outputs\.chunk_ids: .*{'type': 'bm25'}; expected a list of ids", str(caught.value))
 
 
-def test_an_empty_registry_is_a_registry():
-    assert only(example({"chunk_ids": []}), registry=ChunkRegistry()).relevant == ()
-
-
-def test_utf_16_offsets_are_converted(tmp_path, corpus):
-    span = {"docId": "billing.md", "start": 2, "end": 9}
-    path = written(tmp_path, example({"relevantSpans": [span]}))
-    (entry,) = load_dataset(path, corpus=corpus, utf16_offsets=True)
+def test_utf_16_offsets_are_converted(tmp_path):
+    path = written(tmp_path, example({"relevantSpans": [{"docId": "billing.md", "start": 3, "end": 10}]}))
+    emoji = Corpus([Document(DocumentId("billing.md"), "\U0001f600 Billing")])
+    (entry,) = load_dataset(path, corpus=emoji, utf16_offsets=True)
     assert entry.relevant == (CharacterSpan(DocumentId("billing.md"), 2, 9),)
 
 
@@ -258,46 +262,49 @@ def test_a_name_that_is_given_is_the_only_one_that_is_read():
 # --- ids and metadata -------------------------------------------------------------------------------------------------
 
 
-def test_the_id_of_a_question_is_its_own_or_that_of_the_example_or_follows_from_its_wording():
-    both = example({"chunk_ids": []}, id="0f9e", metadata={"query_id": "q7", "a": 1})
-    own = only(both, level=CHUNK)
-    assert (own.query.id, own.query.metadata) == ("q7", {"a": 1})
-    assert only(example({"chunk_ids": []}, id="0a1b2c3d"), level=CHUNK).query.id == "0a1b2c3d"
-    assert only(example({"chunk_ids": []}), level=CHUNK).query.id == generate_query_id("How long?")
-    odd = only(example({"chunk_ids": []}, metadata={"query_id": 7}), level=CHUNK)
-    assert (odd.query.id, odd.query.metadata) == (generate_query_id("How long?"), {"query_id": 7})
+@pytest.mark.parametrize(
+    ("fields", "query_id", "metadata"),
+    [
+        ({"id": "0f9e", "metadata": {"query_id": "q7", "a": 1}}, "q7", {"a": 1}),
+        ({"metadata": {"queryId": "q7"}}, "q7", {}),
+        ({"id": "0a1b2c3d"}, "0a1b2c3d", {}),
+        ({}, generate_query_id("How long?"), {}),
+        ({"metadata": {"query_id": 7}}, generate_query_id("How long?"), {"query_id": 7}),
+    ],
+    ids=["its own", "in camel case", "of the example", "of the wording", "no id"],
+)
+def test_the_id_of_a_question_is_its_own_or_that_of_the_example_or_follows_from_its_wording(fields, query_id, metadata):
+    entry = only(example({"chunk_ids": []}, **fields), level=CHUNK)
+    assert (entry.query.id, entry.query.metadata) == (query_id, metadata)
 
 
-def test_two_examples_whose_generated_ids_are_equal_are_two_questions():
-    wordings = ["What is said in section 70272?", "What is said in section 80025?"]
-    rows = [{"inputs": {"query": text}, "outputs": {"relevant_document_ids": ["a.md"]}} for text in wordings]
-    first, second = dataset_from_examples(rows, DOCUMENT).queries
-    assert (first.id, second.id) == ("query_de826fd4", "query_de826fd48121ad7e")
+NOTED = {"rag_eval": {"evaluation_type": "chunk-level", "position": 3}, "dataset_split": ["base"], "tag": 1}
+STORED = dict.fromkeys(("dataset_id", "created_at", "modified_at", "source_run_id", "attachments"), "x")
+OUTPUTS = {"source_docs": ["a.md"], "generation_model": "m"}
 
 
-def test_metadata_of_example_and_outputs_is_kept():
-    outputs = {"chunk_ids": ["c"], "metadata": {"source_docs": ["a.md"], "generation_model": "m"}}
-    entry = only(example(outputs, metadata={"generationType": "synthetic"}), level=CHUNK)
-    assert entry.query.metadata == {
-        "source_docs": ["a.md"],
-        "generation_model": "m",
-        "generationType": "synthetic",
-    }
+@pytest.mark.parametrize(
+    ("outputs", "fields", "kept"),
+    [
+        ({"metadata": OUTPUTS}, {"metadata": {"generationType": "new"}}, {**OUTPUTS, "generationType": "new"}),
+        ({}, {**STORED, "metadata": None}, {}),
+        ({}, {"metadata": NOTED}, {"tag": 1}),
+        ({}, {"metadata": {"dataset_split": ["test"]}}, {"dataset_split": ["test"]}),
+    ],
+    ids=["of example and outputs", "where LangSmith keeps it", "what a push noted", "the split"],
+)
+def test_metadata_is_kept_but_for_what_was_noted_of_the_example(outputs, fields, kept):
+    assert only(example({"chunk_ids": ["c"], **outputs}, **fields), level=CHUNK).query.metadata == kept
 
 
-def test_unknown_keys_are_kept_with_a_warning_each():
-    row = example({"chunk_ids": ["c"], "answer": "5 days"}, split="test")
+def test_unknown_keys_are_kept_with_a_warning_each_also_answers_that_are_texts():
+    row = example({"chunk_ids": ["c"], "answer": "5 days", "answers": ["five days"]}, split="test")
     row["inputs"]["history"] = []
     with pytest.warns(UserWarning, match="unknown key") as caught:
         (entry, _) = dataset_from_examples([row, {**row, "id": "other"}], CHUNK)
-    assert len(caught) == 3
-    assert entry.query.metadata == {"answer": "5 days", "split": "test", "history": []}
-
-
-def test_where_langsmith_keeps_an_example_is_not_kept(recwarn):
-    stored = dict.fromkeys(("dataset_id", "created_at", "modified_at", "source_run_id", "attachments"), "x")
-    assert only(example({"chunk_ids": ["c"]}, **stored, metadata=None), level=CHUNK).query.metadata == {}
-    assert not recwarn.list
+    assert len(caught) == 4
+    assert entry.relevant == ("c",)
+    assert entry.query.metadata == {"answer": "5 days", "answers": ["five days"], "split": "test", "history": []}
 
 
 def test_the_examples_are_not_changed():
@@ -309,69 +316,17 @@ def test_the_examples_are_not_changed():
     assert entry.query.metadata == {}
 
 
-def test_any_iterable_of_examples_is_read():
-    dataset = dataset_from_examples((example({"chunk_ids": []}, f"{n}?") for n in range(3)), CHUNK, name="made")
+def test_any_iterable_of_examples_is_read_and_equal_generated_ids_are_told_apart():
+    wordings = ["Why?", "What is said in section 70272?", "What is said in section 80025?"]
+    dataset = dataset_from_examples((example({"chunk_ids": []}, text) for text in wordings), CHUNK, name="made")
     assert (len(dataset), dataset.name) == (3, "made")
+    assert [query.id for query in dataset.queries[1:]] == ["query_de826fd4", "query_de826fd48121ad7e"]
 
 
 # --- answers with several places --------------------------------------------------------------------------------------
 
-PAGE, COPY, SECOND = (CharacterSpan(DocumentId(d), start, start + 3) for d, start in (("a", 0), ("b", 9), ("b", 20)))
-SEVERAL = [
-    TokenLevelGroundTruth(QUERY, [PAGE, Answer.any_of(PAGE, [COPY, SECOND])]),
-    ChunkLevelGroundTruth(QUERY, [Answer.any_of("chunk_1", ["chunk_2", "chunk_3"]), "chunk_4"], {"chunk_1": 2.0}),
-    DocumentLevelGroundTruth(QUERY, [Answer.any_of("a.md", "b.md"), "c.md"], ["d/"], {"d/*": 3}),
-]
-
-
-@pytest.mark.parametrize("entry", SEVERAL, ids=lambda entry: entry.level.evaluation_type)
-def test_answers_with_several_places_are_read_back_equal(tmp_path, entry, recwarn):
-    read = only(to_example(entry), level=entry.level)
-    assert Dataset([read], entry.level).content_hash == Dataset([entry], entry.level).content_hash
-    assert read.answers == entry.answers
-    (again,) = load_dataset(written(tmp_path, to_example(entry)), entry.level)
-    assert again == read
-    assert not recwarn.list
-
-
-def test_places_may_be_in_camel_case():
-    places = [{"spans": [{"docId": "a", "start": 0, "end": 3}, {"docId": "a", "start": 5, "end": 6}]}]
-    entry = only(example({"answers": [{"places": places}]}))
-    assert entry.relevant == (PAGE, CharacterSpan(DocumentId("a"), 5, 6))
-
-
-def test_answers_that_are_texts_are_no_labels():
-    with pytest.warns(UserWarning, match="unknown key 'answers' is kept as metadata"):
-        entry = only(example({"chunk_ids": ["c"], "answers": ["five days"]}), level=CHUNK)
-    assert (entry.relevant, entry.query.metadata) == (("c",), {"answers": ["five days"]})
-
-
-def test_answers_beside_other_labels_are_refused():
-    outputs = {"chunk_ids": ["c"], "answers": [{"places": ["c"]}]}
-    with pytest.raises(DatasetError, match=r"outputs\.chunk_ids: beside `answers`; expected one of the two"):
-        only(example(outputs), level=CHUNK)
-
-
-@pytest.mark.parametrize("level", [TOKEN, CHUNK, DOCUMENT], ids=lambda level: level.evaluation_type)
-def test_a_place_that_is_not_valid_is_named_by_its_json_path(level):
-    with pytest.raises(DatasetError, match=r"\$\[0\]\.outputs\.answers\[0\]\.places\[1\]"):
-        only(example({"answers": [{"places": [7, 7]}]}), level=level)
-
 
 # --- what is noted by LangSmith and by push_dataset -------------------------------------------------------------------
-
-
-def test_the_id_may_be_in_camel_case():
-    entry = only(example({"chunk_ids": []}, metadata={"queryId": "q7"}), level=CHUNK)
-    assert (entry.query.id, entry.query.metadata) == ("q7", {})
-
-
-def test_what_is_noted_in_the_metadata_is_left_out(recwarn):
-    noted = {"rag_eval": {"evaluation_type": "chunk-level", "position": 3}, "dataset_split": ["base"], "tag": 1}
-    assert only(example({"chunk_ids": []}, metadata=noted), level=CHUNK).query.metadata == {"tag": 1}
-    split = only(example({"chunk_ids": []}, metadata={"dataset_split": ["test"]}), level=CHUNK)
-    assert split.query.metadata == {"dataset_split": ["test"]}
-    assert not recwarn.list
 
 
 def test_examples_that_were_pushed_at_another_level_are_refused():
@@ -437,6 +392,10 @@ def test_another_level_than_that_of_the_examples_is_refused(tmp_path, outputs, l
         (example({"chunk_ids": [7]}), r"\$\[1\]\.outputs\.chunk_ids\[0\]: expected an id, got 7"),
         (example({"chunk_ids": ["c"], "gains": {"c": True}}), r"\$\[1\]\.outputs\.gains\.c: expected a gain"),
         (example({"chunk_ids": ["c"], "gains": {"d": 1}}), r"\$\[1\]\.outputs\.gains: .*not among the relevant"),
+        (
+            example({"chunk_ids": ["c"], "answers": [{"places": ["c"]}]}),
+            r"\$\[1\]\.outputs\.chunk_ids: beside `answers`; expected one of the two",
+        ),
         (example({"chunk_ids": [], "metadata": 7}), r"\$\[1\]\.outputs\.metadata: expected an object, got 7"),
     ],
 )
@@ -445,24 +404,33 @@ def test_a_bad_example_is_named_by_its_json_path(tmp_path, row, message):
         load_dataset(written(tmp_path, example({"chunk_ids": []}, "First?"), row), CHUNK)
 
 
+PLACE = r"\$\[0\]\.outputs\.answers\[0\]\.places\[1\]"
+
+
 @pytest.mark.parametrize(
-    ("spans", "message"),
+    ("level", "outputs", "message"),
     [
-        ([7], r"relevant_spans\[0\]: "),
-        ([{"doc_id": "a.md", "start": 0}], r"relevant_spans\[0\]\.end: "),
-        ([{"doc_id": "a.md", "start": True, "end": 2}], r"relevant_spans\[0\]\.start: "),
-        ([{"doc_id": "a.md", "start": 2, "end": 2}], r"relevant_spans\[0\]: .*is empty"),
-        ([{"doc_id": "a.md", "start": 0, "end": 2, "text": "x"}], r"relevant_spans\[0\]: .*its text has 1"),
+        (TOKEN, {"relevant_spans": [7]}, r"relevant_spans\[0\]: "),
+        (TOKEN, {"relevant_spans": [{"doc_id": "a.md", "start": 0}]}, r"relevant_spans\[0\]\.end: "),
+        (TOKEN, {"relevant_spans": [{"doc_id": "a", "start": True, "end": 2}]}, r"relevant_spans\[0\]\.start: "),
+        (TOKEN, {"relevant_spans": [{"doc_id": "a", "start": 2, "end": 2}]}, r"relevant_spans\[0\]: .*is empty"),
+        (TOKEN, {"relevant_spans": [{"doc_id": "a", "start": 0, "end": 2, "text": "x"}]}, r"\[0\]: .*its text has 1"),
         (
-            ["quote"],
+            TOKEN,
+            {"relevant_spans": ["quote"]},
             r"relevant_spans\[0\]: a quote has to be located in the documents; pass corpus=.* --corpus$",
         ),
-        ([" "], r"relevant_spans\[0\]: is blank"),
+        (TOKEN, {"relevant_spans": [" "]}, r"relevant_spans\[0\]: is blank"),
+        (DOCUMENT, {"sourceIds": [], "relevant_prefixes": "b/"}, r"outputs\.relevant_prefixes: expected a list of str"),
+        (DOCUMENT, {"sourceIds": [], "relevant_prefixes": [7]}, r"outputs\.relevant_prefixes: expected a list of str"),
+        (TOKEN, {"answers": [{"places": [7, 7]}]}, PLACE),
+        (CHUNK, {"answers": [{"places": [7, 7]}]}, PLACE),
+        (DOCUMENT, {"answers": [{"places": [7, 7]}]}, PLACE),
     ],
 )
-def test_a_bad_span_is_named_by_its_json_path(spans, message):
+def test_a_label_that_is_not_valid_is_named_by_its_json_path(level, outputs, message):
     with pytest.raises(DatasetError, match=message):
-        only(example({"relevant_spans": spans}))
+        only(example(outputs), level=level)
 
 
 def test_a_span_in_no_document_of_the_corpus_is_refused(corpus):
@@ -470,12 +438,6 @@ def test_a_span_in_no_document_of_the_corpus_is_refused(corpus):
         DatasetError, match=r"\$\[0\]\.outputs\.relevantSpans\[0\]: the corpus has no document 'prices.md'"
     ):
         only(example({"relevantSpans": [{"docId": "prices.md", "start": 0, "end": 2}]}), corpus=corpus)
-
-
-def test_prefixes_are_a_list_of_texts():
-    for prefixes in ("b/", [7]):
-        with pytest.raises(DatasetError, match=r"outputs\.relevant_prefixes: expected a list of strings"):
-            only(example({"sourceIds": [], "relevant_prefixes": prefixes}), level=DOCUMENT)
 
 
 def test_excerpts_that_do_not_occur_exactly_once_are_refused_with_advice(corpus):

@@ -113,14 +113,11 @@ def loaded(tmp_path, level, **question):
 SPAN = {"doc_id": "a.md", "start": 0, "end": 21}
 
 
-def test_a_key_answers_without_places_is_metadata(tmp_path):
+def test_a_key_answers_without_places_is_metadata_and_an_empty_one_no_answer(tmp_path):
     with pytest.warns(UserWarning, match="unknown key 'answers' is kept as metadata"):
         dataset = loaded(tmp_path, TOKEN, relevant_spans=[SPAN], answers=["14 days"])
     assert dataset.queries[0].metadata == {"answers": ["14 days"]}
     assert dataset.ground_truth[0].relevant == (span("a.md", TEXT),)
-
-
-def test_an_empty_list_of_answers_is_no_answer(tmp_path):
     assert loaded(tmp_path, TOKEN, answers=[]).ground_truth[0].relevant == ()
 
 

@@ -6,14 +6,12 @@ import json
 import pytest
 
 from rag_evaluation_framework import (
-    DOCUMENT,
     TOKEN,
     CharacterSpan,
     Corpus,
     Dataset,
     Document,
     DocumentId,
-    DocumentLevelGroundTruth,
     Query,
     TokenLevelGroundTruth,
     load_dataset,
@@ -43,27 +41,26 @@ def content(path):
 
 
 @pytest.mark.parametrize("name", ["d.json", "d.jsonl"])
-def test_a_file_holds_the_hashes_of_all_documents_and_what_spans_quote(tmp_path, dataset, name):
+def test_a_file_holds_hashes_of_all_documents_and_what_spans_quote_and_its_folder_the_texts(tmp_path, dataset, name):
     header, (question,) = content(save_dataset(dataset, tmp_path / name))
     assert header["texts"] == CORPUS.text_hashes
     assert header["texts"]["billing.md"] == hashlib.sha256(TEXT.encode()).hexdigest()
     assert question["relevant_spans"] == [{"doc_id": "billing.md", "start": SPAN.start, "end": SPAN.end, "text": QUOTE}]
+    texts = {document.content_hash: document.content.encode() for document in CORPUS}
+    git = {".gitattributes": b"* -text\n"}  # line ends are left alone
+    assert {file.name: file.read_bytes() for file in (tmp_path / "d.texts").iterdir()} == {**texts, **git}
 
 
 @pytest.mark.parametrize("corpus", [None, EDITED, CORPUS], ids=["no corpus", "an edited one", "the labelled one"])
 @pytest.mark.parametrize("name", ["d.json", "d.jsonl"])
-def test_a_dataset_that_was_loaded_and_is_saved_again_keeps_them(tmp_path, dataset, name, corpus):
+def test_a_dataset_that_is_saved_elsewhere_keeps_them_and_takes_its_texts_along(tmp_path, dataset, name, corpus):
     path = save_dataset(dataset, tmp_path / name)
     again = load_dataset(path, corpus=corpus)
     assert again.texts == dataset.texts == CORPUS.text_hashes
-    saved = save_dataset(again, tmp_path / f"again-{name}")
+    saved = save_dataset(again, tmp_path / "elsewhere" / f"again-{name}")
     assert saved.read_bytes() == path.read_bytes()
-
-
-def test_they_are_read_from_yaml(tmp_path, dataset):
-    path = tmp_path / "d.yaml"
-    path.write_bytes(save_dataset(dataset, tmp_path / "d.json").read_bytes())  # YAML holds JSON
-    assert load_dataset(path).texts == CORPUS.text_hashes
+    kept, along = ({file.name for file in one.with_suffix(".texts").iterdir()} for one in (path, saved))
+    assert along == kept == {".gitattributes", *CORPUS.text_hashes.values()}
 
 
 def test_a_file_without_them_is_read_and_saved_as_before(tmp_path):
@@ -82,16 +79,11 @@ def test_spans_take_no_text_from_a_corpus_that_was_not_labelled(tmp_path, datase
     assert question["relevant_spans"] == [{"doc_id": "billing.md", "start": SPAN.start, "end": SPAN.end}]
 
 
-def test_documents_have_no_hashes(tmp_path):
-    asked = DocumentLevelGroundTruth(Query.from_text("A?"), [DocumentId("billing.md")])
-    header, _ = content(save_dataset(Dataset([asked], DOCUMENT, corpus=CORPUS), tmp_path / "d.json"))
-    assert "texts" not in header
-
-
 @pytest.mark.parametrize(
     ("documents", "message"),
     [
         ([], r"\$\.texts: Input should be a valid dictionary"),
+        ("a", r"\$\.texts: Input should be a valid dictionary"),
         ({"a.md": 5}, r"\$\.texts\['a\.md'\]: .*, got 5"),
         ({"a.md": "0" * 63}, r"\$\.texts\['a\.md'\]: String should match pattern"),
         ({"a.md": "G" * 64}, r"\$\.texts\['a\.md'\]: String should match pattern"),

@@ -55,34 +55,17 @@ def hashes(*corpora):
     return {document.content_hash for corpus in corpora for document in corpus}
 
 
-@pytest.mark.parametrize("name", ["d.json", "d.jsonl"])
-def test_a_file_has_the_hash_of_every_labelled_document_and_its_folder_the_texts(tmp_path, name):
-    path = save_dataset(labelled(), tmp_path / name)
-    header = json.loads(path.read_text() if name == "d.json" else path.read_text().splitlines()[0])
-    assert header["texts"] == {document.id: document.content_hash for document in CORPUS}
-    assert kept(path) == hashes(CORPUS)
-    for document in CORPUS:
-        assert (tmp_path / "d.texts" / document.content_hash).read_bytes() == document.content.encode()
-
-
-def test_git_is_told_to_leave_line_ends_alone(tmp_path):
-    save_dataset(labelled(), tmp_path / "d.json")
-    assert (tmp_path / "d.texts" / ".gitattributes").read_text() == "* -text\n"
-
-
-@pytest.mark.parametrize("given", [None, EDITED], ids=["no corpus", "an edited one"])
-def test_the_labelled_corpus_is_made_of_kept_texts(tmp_path, given):
-    dataset = load_dataset(save_dataset(labelled(), tmp_path / "d.json"), corpus=given)
-    assert dataset.labelled_corpus is not None
-    assert dataset.labelled_corpus.documents == CORPUS.documents
-    assert dataset.labelled_corpus.content_hash == dataset.corpus_hash
-
-
-def test_the_corpus_at_hand_comes_before_kept_texts(tmp_path):
+def test_the_labelled_corpus_is_the_one_at_hand_or_made_of_kept_texts(tmp_path):
     path = save_dataset(labelled(), tmp_path / "d.json")
+    for dataset in (load_dataset(path), load_dataset(path, corpus=EDITED)):
+        assert dataset.labelled_corpus is not None
+        assert dataset.labelled_corpus.documents == CORPUS.documents
+        assert dataset.labelled_corpus.content_hash == dataset.corpus_hash
     assert load_dataset(path, corpus=CORPUS).labelled_corpus is CORPUS
     assert labelled().labelled_corpus is not None
     assert labelled().with_corpus(EDITED).labelled_corpus is None  # it was never saved
+    edited = replace(labelled(), corpus=EDITED, corpus_hash=EDITED.content_hash)
+    assert edited.texts == EDITED.text_hashes != CORPUS.text_hashes
 
 
 def test_kept_texts_are_read_only_when_they_are_asked_for(tmp_path):
@@ -95,7 +78,7 @@ def test_kept_texts_are_read_only_when_they_are_asked_for(tmp_path):
         assert dataset.labelled_corpus
 
 
-def test_a_text_that_is_not_there_is_just_not_kept(tmp_path):
+def test_a_text_that_is_not_there_is_just_not_kept_and_another_makes_no_corpus(tmp_path):
     path = save_dataset(labelled(), tmp_path / "d.json")
     (tmp_path / "d.texts" / CORPUS["b.md"].content_hash).unlink()
     dataset = load_dataset(path)
@@ -103,12 +86,8 @@ def test_a_text_that_is_not_there_is_just_not_kept(tmp_path):
     assert dataset.text(CORPUS["a.md"].content_hash) == TEXTS["a.md"]
     assert dataset.text(CORPUS["b.md"].content_hash) is None
     assert dataset.with_corpus(EDITED).text(CORPUS["b.md"].content_hash) == TEXTS["b.md"]
-
-
-def test_texts_that_are_not_those_of_the_labelled_corpus_make_no_corpus(tmp_path):
-    path = save_dataset(labelled(), tmp_path / "d.json")
     record = json.loads(path.read_text())
-    record["texts"]["b.md"] = record["texts"]["a.md"]
+    record["texts"]["b.md"] = record["texts"]["a.md"]  # there, but not that of the labelled corpus
     path.write_text(json.dumps(record))
     assert load_dataset(path).labelled_corpus is None
 
@@ -121,18 +100,6 @@ def test_ids_and_what_has_no_labelled_corpus_keep_no_texts(tmp_path):
         save_dataset(dataset, tmp_path / f"{level.evaluation_type}.json")
     save_dataset(replace(labelled(), corpus=None, corpus_hash=None, texts={}), tmp_path / "d.json")
     assert [path for path in tmp_path.iterdir() if path.is_dir()] == []
-
-
-def test_a_dataset_with_another_labelled_corpus_has_the_hashes_of_that():
-    edited = replace(labelled(), corpus=EDITED, corpus_hash=EDITED.content_hash)
-    assert edited.texts == EDITED.text_hashes != CORPUS.text_hashes
-
-
-def test_a_dataset_that_is_saved_elsewhere_takes_its_texts_along(tmp_path):
-    path = save_dataset(labelled(), tmp_path / "d.json")
-    again = save_dataset(load_dataset(path), tmp_path / "other" / "e.json")
-    assert kept(again) == hashes(CORPUS)
-    assert again.read_bytes() == path.read_bytes()
 
 
 def test_replacing_a_dataset_rewrites_no_text_and_removes_those_that_nothing_names(tmp_path):
@@ -177,6 +144,8 @@ def limited(monkeypatch, most=20):
 
 
 def test_of_many_documents_only_those_with_labels_are_kept_whole(tmp_path, monkeypatch):
+    assert known_words(labelled()) is None  # of few documents, there are no others
+    assert known_words(load_dataset(save_dataset(labelled(), tmp_path / "few.json"))) is None
     limited(monkeypatch)
     path = save_dataset(labelled(), tmp_path / "d.json")
     assert kept(path) == {CORPUS["a.md"].content_hash, f"{CORPUS.content_hash}.npz"}
@@ -216,21 +185,13 @@ def test_hashes_that_go_along_are_written_whole_or_not_at_all(tmp_path, monkeypa
     assert len(known_words(again).hashes) == len(known_words(dataset).hashes)
 
 
-def test_a_dataset_of_few_documents_knows_of_no_others(tmp_path):
-    assert known_words(load_dataset(save_dataset(labelled(), tmp_path / "d.json"))) is None
-    assert known_words(labelled()) is None
-
-
-def test_a_dataset_without_texts_keeps_hashes_only_whenever_it_is_saved(tmp_path):
+def test_a_dataset_without_texts_keeps_hashes_only_whenever_it_is_saved_and_removes_texts_that_were_kept(tmp_path):
     path = save_dataset(texts.without_texts(labelled()), tmp_path / "d.json")
     replace_dataset(load_dataset(path, corpus=CORPUS), path, file_state(path))
     assert not (tmp_path / "d.texts").exists()
     assert load_dataset(path).texts == CORPUS.text_hashes
     assert load_dataset(path).content_hash == labelled().content_hash
-
-
-def test_saving_a_dataset_without_texts_removes_those_that_were_kept(tmp_path):
-    path = save_dataset(labelled(), tmp_path / "d.json")
+    path = save_dataset(labelled(), tmp_path / "e.json")
     replace_dataset(texts.without_texts(load_dataset(path, corpus=CORPUS)), path, file_state(path))
     assert kept(path) == set()
     assert load_dataset(path).texts == CORPUS.text_hashes

@@ -60,23 +60,20 @@ def test_a_question_whose_generated_id_is_that_of_another_is_added_beside_it(add
 
 
 @pytest.mark.parametrize("quote", [FIRST, SECOND, "", "It is not there."])
-def test_an_id_with_another_wording_is_refused_whether_its_question_is_scored_or_skipped(add, quote):
+def test_all_ids_with_another_wording_are_refused_whether_their_questions_are_scored_or_skipped(add, quote):
     skipped = [Skipped(Query(QueryId("3"), QueryText("Sunday?")), "Nowhere.", "lost: its text is gone")]
     dataset = dataset_of(truth("2", "Invoice?", FIRST), skipped=skipped)
-    for query_id, wording in (("2", "Invoice?"), ("3", "Sunday?")):
-        told = (
-            f"more.csv: line 3: the id '{query_id}' is that of '{wording}' in the dataset, and of 'When do they open?' "
-            "in the table; give the new question another id or, if the two are one question, the wording that the "
-            "dataset has"
-        )
-        with pytest.raises(DatasetError, match=re.escape(told)):
-            add(dataset, "id,question,quote", f"1,How?,{FIRST}", f"{query_id},When do they open?,{quote}")
-
-
-def test_all_ids_with_another_wording_are_told_at_once(add):
-    dataset = dataset_of(truth("1", "Invoice?", FIRST), truth("2", "Refund?", SECOND))
-    with pytest.raises(DatasetError, match=r"2 problems:\n  line 2: the id '1' .*\n  line 3: the id '2' "):
-        add(dataset, "id,question,quote", f"1,One?,{FIRST}", f"2,Two?,{SECOND}", f"2,Two?,{FIRST}")
+    told = [
+        f"line {line}: the id '{query_id}' is that of '{wording}' in the dataset, and of 'When do they open?' "
+        "in the table; give the new question another id or, if the two are one question, the wording that the "
+        "dataset has"
+        for line, query_id, wording in ((3, "2", "Invoice?"), (4, "3", "Sunday?"))
+    ]
+    rows = [f"{query_id},When do they open?,{quote}" for query_id in ("2", "3", "2")]
+    with pytest.raises(DatasetError, match=re.escape("more.csv: 2 problems:\n  " + "\n  ".join(told)) + "$"):
+        add(dataset, "id,question,quote", f"1,How?,{FIRST}", *rows)
+    with pytest.raises(DatasetError, match=re.escape(f"more.csv: {told[0]}")):
+        add(dataset, "id,question,quote", f"1,How?,{FIRST}", rows[0])
 
 
 def test_a_wording_that_differs_in_white_space_only_is_the_same_and_stays(add):
@@ -89,7 +86,9 @@ def test_a_wording_that_is_there_under_another_id_is_added(add):
     dataset = dataset_of(truth("1", "Invoice?", FIRST))
     again = add(dataset, "id,question,quote", f"7,Invoice?,{SECOND}", "8,Invoice?,Nowhere.", f"9,Refund?,{SECOND}")
     assert again.counted() == "2 questions added, 0 corrected, 0 there already"
-    (query,) = add(dataset, "question,quote", f"Invoice?,{SECOND}").added
+    again = add(dataset, "question,quote", f"Invoice?,{SECOND}")
+    assert again.counted() == "1 question added, 0 corrected, 0 there already"
+    (query,) = again.added
     assert query.id.startswith("query_")
 
 
@@ -114,12 +113,6 @@ def test_a_wording_without_an_id_that_several_questions_have_is_a_new_one(add, o
     dataset = Dataset(scored, TOKEN, corpus=CORPUS, skipped=skipped)
     (query,) = add(dataset, "question,quote", f"Invoice?,{SECOND}").added
     assert query.id.startswith("query_")
-
-
-def test_one_question_is_added_in_the_singular(add):
-    assert add(dataset_of(), "question,quote", f"Invoice?,{FIRST}").counted() == (
-        "1 question added, 0 corrected, 0 there already"
-    )
 
 
 def test_metadata_that_the_table_lacks_stays_and_metadata_that_it_changes_is_corrected(add):

@@ -30,6 +30,7 @@ def places(found, question="When?"):
     return [[[f"{span.doc_id}:{span.start}" for span in place] for place in answer.places] for answer in entry.answers]
 
 
+MANY = Corpus(Document(DocumentId(f"{number:02}.md"), f"Page {number}. {TEXT} End.") for number in range(30))
 A1, A2, B, C = "a.md:11", "a.md:98", "b.md:30", "c.md:44"
 
 
@@ -53,14 +54,28 @@ def test_every_occurrence_is_a_place_in_the_order_of_the_corpus(tmp_path, docume
     assert str(found.rows[0]).startswith("line 2    located    any of 4: a.md[11:65], a.md[")
 
 
-def test_with_a_document_any_occurrence_within_it_is_a_place(tmp_path):
-    assert places(check(tmp_path, f"When?,{TEXT},a.md,,", repeated="any")) == [[[A1], [A2]]]
+ASK, WRITE, BACK = "Ask us on any day.", "Write to us if it takes longer.", "Money is back after two weeks."
+WRITTEN = f"a.md:{12 + len(TEXT)}"
 
 
-def test_a_quote_that_occurs_once_stays_one_place(tmp_path):
-    found = check(tmp_path, "When?,Money is back after two weeks.,*,,")
-    assert places(found) == [[["c.md:13"]]]
-    assert not found.alternatives
+@pytest.mark.parametrize(
+    ("rows", "repeated", "answers"),
+    [
+        ([f"When?,{TEXT},a.md,,"], "any", [[[A1], [A2]]]),
+        ([f"When?,{TEXT},c.md,,"], "ambiguous", [[[C]]]),
+        ([f"When?,{BACK},*,,"], "ambiguous", [[["c.md:13"]]]),
+        ([f"When?,{ASK},,,1", f"When?,{WRITE},,,1"], "ambiguous", [[["c.md:99"]], [[WRITTEN]]]),
+        (
+            [f"When?,{ASK},,x,1", f"When?,{WRITE},,x,2", f"When?,{BACK},,x,1"],
+            *("ambiguous", [[["c.md:13", "c.md:99"], [WRITTEN]]]),
+        ),
+    ],
+    ids=["within its document", "in its document", "once", "each its own answer", "parts of one place"],
+)
+def test_the_places_of_an_answer_are_those_that_its_rows_say(tmp_path, rows, repeated, answers):
+    found = check(tmp_path, *rows, repeated=repeated)
+    assert places(found) == answers
+    assert bool(found.alternatives) is any(len(answer) > 1 for answer in answers)
 
 
 def test_rows_that_share_an_answer_are_alternatives_and_the_others_are_answers(tmp_path):
@@ -76,11 +91,6 @@ def test_rows_that_share_an_answer_are_alternatives_and_the_others_are_answers(t
     assert found.dataset().queries[0].metadata == {"answer": "x"}
 
 
-def test_rows_without_an_answer_are_answers_of_their_own_whatever_their_place(tmp_path):
-    rows = ("When?,Ask us on any day.,,,1", "When?,Write to us if it takes longer.,,,1")
-    assert places(check(tmp_path, *rows)) == [[["c.md:99"]], [[f"a.md:{12 + len(TEXT)}"]]]
-
-
 def test_a_text_that_occurs_too_often_is_ambiguous_whatever_is_asked_for(tmp_path, monkeypatch):
     monkeypatch.setattr(quote_table, "MOST_OCCURRENCES", 3)
     (row,) = check(tmp_path, f"When?,{TEXT},*,,").problems
@@ -90,44 +100,28 @@ def test_a_text_that_occurs_too_often_is_ambiguous_whatever_is_asked_for(tmp_pat
     assert not check(tmp_path, f"When?,{TEXT},*,,").problems
 
 
-def test_rows_that_share_answer_and_place_are_parts_of_one_place(tmp_path):
-    rows = (
-        "When?,Ask us on any day.,,x,1",
-        "When?,Write to us if it takes longer.,,x,2",
-        "When?,Money is back after two weeks.,,x,1",
-    )
-    assert places(check(tmp_path, *rows)) == [[["c.md:13", "c.md:99"], [f"a.md:{12 + len(TEXT)}"]]]
+NOWHERE = "Nothing of the kind is there at all."
+APART, SEVERAL = "a place has spans of several documents", "the quote of line 3 occurs more than once, and parts of a"
 
 
 @pytest.mark.parametrize(
-    ("rows", "why"),
+    ("rows", "statuses", "why"),
     [
-        (
-            ("When?,Ask us on any day.,,x,1", "When?,Write to us if it takes longer.,,x,1"),
-            "a place has spans of several documents",
-        ),
-        (("When?,Ask us on any day.,,x,1", "When?,Ask us on any day.,,x,1"), "overlap"),
-        (
-            ("When?,Ask us on any day.,,x,1", f"When?,{TEXT},*,x,1"),
-            "the quote of line 3 occurs more than once, and parts of a place have one each: name the document",
-        ),
+        ([f"{ASK},,x,1", f"{WRITE},,x,1"], ["missing", "missing"], APART),
+        ([f"{ASK},,x,1", f"{ASK},,x,1"], ["missing", "missing"], "overlap"),
+        ([f"{ASK},,x,1", f"{TEXT},*,x,1"], ["missing", "missing"], f"{SEVERAL} place have one each: name the document"),
+        ([f"{ASK},,x,1", f"{WRITE},,x,1", f"{TEXT},c.md,x,2"], ["missing", "missing", "located"], APART),
+        ([f"{ASK},,x,1", f"{NOWHERE},,x,1"], ["located", "missing"], "nothing similar in the corpus"),
+        ([f"{ASK},,x,1", ",,x,1"], ["located", "missing"], "the quote is empty"),
+        ([f"{TEXT},c.md,x,", f"{NOWHERE},,x,"], ["located", "missing"], "nothing similar in the corpus"),
     ],
 )
-def test_parts_that_make_no_place_leave_out_their_question_and_no_other(tmp_path, rows, why):
-    found = check(tmp_path, *rows, "Whom?,Write to us if it takes longer.,,,")
-    assert [row.status for row in found.rows] == ["missing", "missing", "located"]
+def test_parts_that_make_no_place_leave_out_their_question_and_no_other(tmp_path, rows, statuses, why):
+    found = check(tmp_path, *(f"When?,{row}" for row in rows), f"Whom?,{WRITE},,,")
+    assert [row.status for row in found.rows] == [*statuses, "located"]
     assert all(why in row.advice for row in found.problems)
     assert [query.text for query in found.dataset().queries] == ["Whom?"]
-
-
-def test_one_missing_alternative_leaves_out_its_question(tmp_path):
-    found = check(tmp_path, f"When?,{TEXT},c.md,x,", "When?,Nothing of the kind is there at all.,,x,", "Who?,,,,")
-    assert [label.query.text for label in found.skipped] == ["When?"]
-
-
-def test_a_named_document_is_honoured(tmp_path):
-    found = check(tmp_path, f"When?,{TEXT},c.md,,", "Whom?,at most 14,c.md,,")
-    assert places(found) == [[[C]]]
+    assert {label.query.text for label in found.skipped} == {"When?"}
 
 
 @pytest.mark.parametrize("repeated", ["all", "", None, 1])
@@ -136,33 +130,12 @@ def test_repeated_is_one_of_two_words(tmp_path, repeated):
         check(tmp_path, "When?,Ask us on any day.,,,", repeated=repeated)
 
 
-def test_a_table_without_the_flag_does_not_take_places_from_a_dataset(tmp_path):
-    dataset = check(tmp_path, f"When?,{TEXT},,,", repeated="any").dataset()
-    again = add_questions(dataset, check(tmp_path, f"When?,{TEXT},,,"), CORPUS)
-    assert again.corrected == ()
-    assert again.dataset.ground_truth == dataset.ground_truth
-
-
 @pytest.mark.parametrize(("document", "options"), [("*", {}), ("", {"repeated": "any"})])
 def test_who_asks_for_any_place_gets_those_that_are_new(tmp_path, document, options):
     dataset = check(tmp_path, f"When?,{TEXT},c.md,,").dataset()
     again = add_questions(dataset, check(tmp_path, f"When?,{TEXT},{document},,", **options), CORPUS)
     assert [query.text for query in again.corrected] == ["When?"]
     assert len(again.dataset.ground_truth[0].answers[0].places) == 4
-
-
-@pytest.mark.parametrize("quote", ["Nothing of the kind is there at all.", ""])
-def test_a_part_that_is_missing_leaves_out_its_question_alone(tmp_path, quote):
-    rows = ("When?,Ask us on any day.,,x,1", f"When?,{quote},,x,1", "Whom?,Write to us if it takes longer.,,,")
-    found = check(tmp_path, *rows)
-    assert [row.status for row in found.rows] == ["located", "missing", "located"]
-    assert [query.text for query in found.dataset().queries] == ["Whom?"]
-
-
-def test_an_alternative_beside_a_conflict_stays_located(tmp_path):
-    rows = ("When?,Ask us on any day.,,x,1", "When?,Write to us if it takes longer.,,x,1", f"When?,{TEXT},c.md,x,2")
-    found = check(tmp_path, *rows)
-    assert [row.status for row in found.rows] == ["missing", "missing", "located"]
 
 
 def test_what_a_column_makes_alternatives_is_said_when_a_table_is_loaded(tmp_path):
@@ -174,14 +147,15 @@ def test_what_a_column_makes_alternatives_is_said_when_a_table_is_loaded(tmp_pat
         load_dataset(path, corpus=CORPUS)
 
 
-def test_many_places_stay_when_their_table_is_read_again(tmp_path):
-    pages = Corpus(Document(DocumentId(f"{number:02}.md"), f"Page {number}. {TEXT} End.") for number in range(30))
+@pytest.mark.parametrize(("corpus", "count"), [(CORPUS, 4), (MANY, 30)])
+def test_a_table_that_is_read_again_without_the_flag_takes_no_places_from_a_dataset(tmp_path, corpus, count):
     path = tmp_path / "q.csv"
     path.write_text(f"question,quote\nWhen?,{TEXT}\n")
-    dataset = check_quotes(path, pages, repeated="any").dataset()
-    again = add_questions(dataset, check_quotes(path, pages), pages)
+    dataset = check_quotes(path, corpus, repeated="any").dataset()
+    again = add_questions(dataset, check_quotes(path, corpus), corpus)
     assert again.corrected == ()
-    assert len(again.dataset.ground_truth[0].answers[0].places) == 30
+    assert again.dataset.ground_truth == dataset.ground_truth
+    assert len(again.dataset.ground_truth[0].answers[0].places) == count
 
 
 def test_the_column_is_named_only_where_it_makes_alternatives(tmp_path):

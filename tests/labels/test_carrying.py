@@ -59,99 +59,96 @@ def found(quote, old, new, document="billing", after=""):
     return result.span.doc_id, result.span.text, content[: result.span.start]
 
 
-BOTH = corpus_of(billing=BILLING, staff=STAFF, plans=PLANS)
+PAGES = {"billing": BILLING, "staff": STAFF, "plans": PLANS}
+BOTH = corpus_of(**PAGES)
+WITHOUT = BILLING.replace(f"{REFUNDS}\n\n", "")
+LIMITS = "A single order holds at most 200 articles"
+HEAD, INVOICES, PAID, *LAST = BILLING.split("\n\n")
+ROWS_OF_PLANS = PLANS.splitlines(keepends=True)
+SPLIT = {"billing": BILLING.split("## Limits")[0], "limits": f"# Limits{BILLING.split('## Limits')[1]}", "plans": None}
+JOINED = {"billing": None, "staff": None, "handbook": f"{BILLING}\n{STAFF}"}
+MOVED = {"billing": WITHOUT, "staff": f"{STAFF}\n{REFUNDS}\n"}
+TURNED = "".join([*ROWS_OF_PLANS[:4], *reversed(ROWS_OF_PLANS[4:])])
+WRAPPED = REFUNDS.replace(" after", "\nafter").replace(" warehouse", "\nwarehouse")
+BOLD = REFUNDS.replace("Refunds", "**Refunds**").replace("30", "`30`")
+LINKED = REFUNDS.replace("within 30 days", "[within 30 days](https://example.org/a/b)")
+TAGGED = REFUNDS.replace("warehouse", "<b>warehouse</b>")
+MOVES = {
+    "an edit around it": ({"billing": f"New.\n\n{BILLING}"}, REFUNDS, "billing", "billing.md", REFUNDS),
+    "a new name": (
+        {"billing": None, "payments": BILLING.replace("first working", "last working")},
+        *(REFUNDS, "billing", "payments.md", REFUNDS),
+    ),
+    "swapped names, one": ({"billing": STAFF, "staff": BILLING}, REFUNDS, "billing", "staff.md", REFUNDS),
+    "swapped names, other": ({"billing": STAFF, "staff": BILLING}, KEY, "staff", "billing.md", KEY),
+    "split, first part": (SPLIT, REFUNDS, "billing", "billing.md", REFUNDS),
+    "split, second part": (SPLIT, LIMITS, "billing", "limits.md", LIMITS),
+    "joined, first part": (JOINED, REFUNDS, "billing", "handbook.md", REFUNDS),
+    "joined, second part": (JOINED, KEY, "staff", "handbook.md", KEY),
+    "a paragraph in another file": (MOVED, REFUNDS, "billing", "staff.md", REFUNDS),
+    "a part of it": (MOVED, "30 days", "billing", "staff.md", "30 days"),
+    "another order": (
+        {"billing": "\n\n".join([HEAD, PAID, *LAST, INVOICES])},
+        *(REFUNDS, "billing", "billing.md", REFUNDS),
+    ),
+    "lines wrapped anew": ({"billing": BILLING.replace(REFUNDS, WRAPPED)}, REFUNDS, "billing", "billing.md", WRAPPED),
+    "bold": ({"billing": BILLING.replace(REFUNDS, BOLD)}, REFUNDS, "billing", "billing.md", BOLD.removeprefix("**")),
+    "a link": ({"billing": BILLING.replace(REFUNDS, LINKED)}, REFUNDS, "billing", "billing.md", LINKED),
+    "a tag": ({"billing": BILLING.replace(REFUNDS, TAGGED)}, REFUNDS, "billing", "billing.md", TAGGED),
+    "a copy in an archive": (
+        {"archive/billing": BILLING, "billing": BILLING.replace("first working day", "second day")},
+        *(REFUNDS, "billing", "billing.md", REFUNDS),
+    ),
+}
 
 
-def test_what_was_not_edited_is_unchanged():
-    assert carried(REFUNDS, BOTH, BOTH).kind == "unchanged"
+def edited(changes):
+    """Return the documents after changes of some, or of those that are gone: None."""
+    return corpus_of(**{name: text for name, text in (PAGES | changes).items() if text is not None})
 
 
-def test_what_was_edited_around_a_label_moves_it():
-    new = corpus_of(billing=BILLING.replace("# Billing", "# Billing\n\nThis page is for customers."))
-    assert found(REFUNDS, BOTH, new)[:2] == ("billing.md", REFUNDS)
+@pytest.mark.parametrize(("changes", "quote", "document", "where", "text"), MOVES.values(), ids=MOVES)
+def test_a_label_goes_where_its_words_went(changes, quote, document, where, text):
+    assert found(quote, BOTH, edited(changes), document)[:2] == (where, text)
 
 
-def test_a_renamed_file_takes_its_labels_along():
-    new = corpus_of(payments=BILLING.replace("first working", "last working"), staff=STAFF, plans=PLANS)
-    assert found(REFUNDS, BOTH, new)[:2] == ("payments.md", REFUNDS)
+@pytest.mark.parametrize(("quote", "row"), [("30 days", "Pro"), ("14 days", "Legacy")])
+def test_rows_in_another_order_are_followed(quote, row):
+    assert found(quote, BOTH, edited({"plans": TURNED}), "plans", row)[2].endswith(f"| {row} | ")
 
 
-def test_files_that_swap_their_names_keep_their_labels():
-    new = corpus_of(billing=STAFF, staff=BILLING, plans=PLANS)
-    assert found(REFUNDS, BOTH, new)[0] == "staff.md"
-    assert found(KEY, BOTH, new, "staff")[0] == "billing.md"
+LOST = {
+    "translated": (
+        {"billing": "# Abrechnung\n\nErstattet wird, sobald die Ware wieder im Lager ist.\n", "plans": None},
+        *(REFUNDS, "billing", "", "gone", None),
+    ),
+    "gone, but for its archive": (
+        {"archive/billing": BILLING, "billing": WITHOUT},
+        *(REFUNDS, "billing", "", "gone", ("archive/billing.md", REFUNDS)),
+    ),
+    "in two places": (
+        {"billing": WITHOUT, "staff": f"{STAFF}\n{REFUNDS}\n\nOf both.\n\n{REFUNDS}\n"},
+        *(REFUNDS, "billing", "", "gone", None),
+    ),
+    "a cell replaced": (
+        {"plans": PLANS.replace("| chat | 10 |", "| chat | 12 |")},
+        *("10", "plans", "Pro", "changed", ("plans.md", "12")),
+    ),
+    "a cell emptied": ({"plans": PLANS.replace("| chat | 10 |", "| chat |  |")}, "10", "plans", "Pro", "gone", None),
+    "a line replaced": (
+        {"billing": BILLING.replace(REFUNDS, "Refunds are paid at once.")},
+        *(REFUNDS, "billing", "", "changed", ("billing.md", "Refunds are paid at once.")),
+    ),
+}
 
 
-def test_a_file_that_is_split_has_its_labels_in_both_parts():
-    first, second = BILLING.split("## Limits")
-    new = corpus_of(billing=first, limits=f"# Limits{second}", staff=STAFF)
-    assert found(REFUNDS, BOTH, new)[0] == "billing.md"
-    assert found("A single order holds at most 200 articles", BOTH, new)[0] == "limits.md"
-
-
-def test_files_that_are_joined_have_the_labels_of_both():
-    new = corpus_of(handbook=f"{BILLING}\n{STAFF}", plans=PLANS)
-    assert found(REFUNDS, BOTH, new)[0] == found(KEY, BOTH, new, "staff")[0] == "handbook.md"
-
-
-def test_a_paragraph_that_moves_to_another_file_is_followed():
-    new = corpus_of(billing=BILLING.replace(f"{REFUNDS}\n\n", ""), staff=f"{STAFF}\n{REFUNDS}\n", plans=PLANS)
-    assert found(REFUNDS, BOTH, new)[:2] == ("staff.md", REFUNDS)
-    assert found("30 days", BOTH, new)[0] == "staff.md"
-
-
-def test_paragraphs_in_another_order_are_followed():
-    one, two, *rest = BILLING.split("\n\n")[1:]
-    new = corpus_of(billing="\n\n".join(["# Billing", two, *rest, one]), staff=STAFF, plans=PLANS)
-    assert found(REFUNDS, BOTH, new)[:2] == ("billing.md", REFUNDS)
-
-
-def test_rows_in_another_order_are_followed():
-    rows = PLANS.splitlines(keepends=True)
-    new = corpus_of(billing=BILLING, staff=STAFF, plans="".join([*rows[:4], *reversed(rows[4:])]))
-    assert found("30 days", BOTH, new, "plans", "Pro")[2].endswith("| Pro | ")
-    assert found("14 days", BOTH, new, "plans", "Legacy")[2].endswith("| Legacy | ")
-
-
-def test_paragraphs_that_are_wrapped_anew_keep_their_labels():
-    wrapped = REFUNDS.replace(" after", "\nafter").replace(" warehouse", "\nwarehouse")
-    new = corpus_of(billing=BILLING.replace(REFUNDS, wrapped), staff=STAFF, plans=PLANS)
-    assert found(REFUNDS, BOTH, new)[:2] == ("billing.md", wrapped)
-
-
-@pytest.mark.parametrize(
-    "styled",
-    [
-        "**Refunds** are paid within `30` days after the goods have come back to our warehouse in Berlin.",
-        "Refunds are paid [within 30 days](https://example.org/a/b) after the goods have come back to our warehouse "
-        "in Berlin.",
-        "Refunds are paid within 30 days after the goods have come back to our <b>warehouse</b> in Berlin.",
-    ],
-)
-def test_a_text_in_another_style_keeps_its_label(styled):
-    new = corpus_of(billing=BILLING.replace(REFUNDS, styled), staff=STAFF, plans=PLANS)
-    assert found(REFUNDS, BOTH, new)[:2] == ("billing.md", styled.removeprefix("**"))
-
-
-def test_a_translated_page_has_no_label_of_the_original():
-    new = corpus_of(billing="# Abrechnung\n\nErstattet wird, sobald die Ware wieder im Lager ist.\n", staff=STAFF)
-    assert carried(REFUNDS, BOTH, new).kind == "gone"
-
-
-def test_a_page_that_is_edited_while_its_copy_goes_to_an_archive_keeps_its_label():
-    archived = Document(DocumentId("archive/billing.md"), BILLING)
-    edited = Document(DocumentId("billing.md"), BILLING.replace("first working day", "second day"))
-    new = Corpus([archived, edited, *(document for document in BOTH if document.id != "billing.md")])
-    assert found(REFUNDS, BOTH, new)[0] == "billing.md"
-
-
-def test_what_went_with_the_edit_of_a_page_is_not_taken_from_its_archive():
-    archived = Document(DocumentId("archive/billing.md"), BILLING)
-    edited = Document(DocumentId("billing.md"), BILLING.replace(f"{REFUNDS}\n\n", ""))
-    result = carried(REFUNDS, BOTH, Corpus([archived, edited]))
-    assert (result.kind, result.span) == ("gone", None)
-    assert result.proposal is not None
-    assert result.proposal.doc_id == "archive/billing.md"
+@pytest.mark.parametrize(("changes", "quote", "document", "after", "kind", "proposed"), LOST.values(), ids=LOST)
+def test_a_label_whose_words_are_not_there_is_lost_and_what_replaced_it_proposed(
+    changes, quote, document, after, kind, proposed
+):
+    result = carried(quote, BOTH, edited(changes), document, after)
+    assert (result.kind, result.span) == (kind, None)
+    assert (result.proposal and (result.proposal.doc_id, result.proposal.text)) == proposed
 
 
 @pytest.mark.parametrize(
@@ -244,17 +241,12 @@ def test_under_or_beside_another_head_a_value_is_a_change(kind, heads, renamed, 
 
 
 @pytest.mark.parametrize("kind", TABLES)
-def test_a_label_of_several_cells_stays_under_the_heads_of_both_ends(kind):
-    quote = table_in(kind, HEADS, ROWS).partition("Legacy")[2].partition("\n")[0].strip(" |\t,-")
-    for heads, why in (((*HEADS[:3], "discount"), "another column"), (("name", *HEADS[1:]), "")):
-        assert carried_cell(kind, quote, "Legacy", heads, ROWS)[0].why == why
-
-
-@pytest.mark.parametrize("kind", TABLES)
 def test_a_label_of_several_cells_stays_under_the_heads_of_all_of_them(kind):
-    quote = table_in(kind, HEADS, ROWS).partition("Legacy")[2].partition("\n")[0].strip(" |\t")
-    heads = ("plan", "refund", "note", "price")
-    result, _ = carried_cell(kind, f"Legacy{' | ' if kind == 'md' else chr(9)}{quote}", "Legacy", heads, ROWS)
+    row = table_in(kind, HEADS, ROWS).partition("Legacy")[2].partition("\n")[0]
+    for heads, why in (((*HEADS[:3], "discount"), "another column"), (("name", *HEADS[1:]), "")):
+        assert carried_cell(kind, row.strip(" |\t,-"), "Legacy", heads, ROWS)[0].why == why
+    heads, quote = ("plan", "refund", "note", "price"), f"Legacy{row.rstrip(' |' + chr(9))}"
+    result, _ = carried_cell(kind, quote, "Legacy", heads, ROWS)
     assert (result.kind, result.why) == ("changed", "another column")
     assert result.heads == ("plan | note | refund | price", "plan | refund | note | price")
 
@@ -344,34 +336,10 @@ def test_of_a_chinese_page_each_clause_is_found_that_was_not_edited():
     assert result.proposal.text == "货物必须寄回汉堡仓库"
 
 
-def test_where_two_places_would_fit_none_is_taken():
-    two = f"{STAFF}\n{REFUNDS}\n\nOf both.\n\n{REFUNDS}\n"
-    new = corpus_of(billing=BILLING.replace(f"{REFUNDS}\n\n", ""), staff=two, plans=PLANS)
-    assert carried(REFUNDS, BOTH, new).span is None
-
-
-def test_a_label_without_a_word_is_gone_as_soon_as_its_document_changes():
+def test_in_documents_as_they_were_a_label_is_unchanged_and_one_without_a_word_is_gone_from_others():
     old = corpus_of(billing=f"{BILLING}\n---\n")
-    assert carried("---", old, old).kind == "unchanged"
+    assert carried(REFUNDS, BOTH, BOTH).kind == carried("---", old, old).kind == "unchanged"
     assert carried("---", old, corpus_of(billing=f"{BILLING}\nMore.\n\n---\n")).kind == "gone"
-
-
-def test_what_replaced_the_last_words_of_a_line_is_what_is_proposed():
-    new = corpus_of(
-        billing=BILLING,
-        staff=STAFF,
-        plans=PLANS.replace("| Pro | 30 days | chat | 10 |", "| Pro | 30 days | chat | 12 |"),
-    )
-    result = carried("10", BOTH, new, "plans", "Pro")
-    assert (result.kind, result.proposal and result.proposal.text) == ("changed", "12")
-    new = corpus_of(billing=BILLING.replace(REFUNDS, "Refunds are paid at once."), staff=STAFF, plans=PLANS)
-    result = carried(REFUNDS, BOTH, new)
-    assert (result.kind, result.proposal and result.proposal.text) == ("changed", "Refunds are paid at once.")
-
-
-def test_a_cell_that_is_empty_now_is_gone():
-    new = corpus_of(billing=BILLING, staff=STAFF, plans=PLANS.replace("| chat | 10 |", "| chat |  |"))
-    assert carried("10", BOTH, new, "plans", "Pro").proposal is None
 
 
 @pytest.mark.parametrize(

@@ -107,17 +107,15 @@ def test_gaps_are_the_same_or_not(quote, shown, expected):
         ("A", "- ", "Bc", "", None),
         (" A", "- ", "Bc", "", None),
         ("di", "- ", "B ", "", None),
+        # a line may end between characters that have no space between them
+        ("日", "", "本", "\n", "line breaks"),
+        ("日", "", "本", " ", None),
+        ("日", "", "b", "\n", None),
+        ("1", "", "2", "-\n", None),  # no word is divided there
     ],
 )
-def test_a_word_divided_in_a_quote_is_whole_in_the_document(before, quote, after, shown, expected):
+def test_a_word_divided_in_a_quote_is_whole_and_a_line_may_end_in_one(before, quote, after, shown, expected):
     assert gap_difference(quote, shown, before, after) == expected
-
-
-def test_a_line_may_end_between_characters_that_have_no_space_between_them():
-    assert gap_difference("", "\n", "日", "本") == "line breaks"
-    assert gap_difference("", " ", "日", "本") is None
-    assert gap_difference("", "\n", "日", "b") is None
-    assert gap_difference("", "-\n", "1", "2") is None  # no word is divided there
 
 
 @each(

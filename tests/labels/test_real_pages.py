@@ -184,17 +184,13 @@ def test_of_every_change_there_are_half_as_many_near_misses_as_quotes_inside_and
 
 
 @every_kind
-def test_spans_lie_in_their_pages_which_hold_no_mark_of_the_building_script(kind):
+def test_spans_lie_in_their_pages_which_hold_no_mark_of_the_building_script_and_no_near_miss(kind):
     for text in sources(kind).values():
         assert not MARK.search(text)
     for row in once(kind):
         covered = [sources(kind)[row["document"]][start:end] for start, end in row["spans"]]
         assert all(part and part == part.strip() for part in covered)
         assert row["spans"] == sorted(row["spans"])
-
-
-@every_kind
-def test_near_misses_stand_in_no_page(kind):
     standing = "\0".join(map(folded, texts(kind).values()))
     assert [row["quote"] for row in rows(kind)["near_misses"] if folded(row["quote"]) in standing] == []
 
@@ -212,12 +208,8 @@ def test_twelve_quotes_of_each_kind_that_were_looked_at_have_the_spans_that_were
 
 
 @pytest.mark.parametrize("name", SETS)
-def test_every_page_is_listed_with_its_licence(name):
+def test_every_page_is_listed_with_its_licence_and_all_are_small_together(name):
     listed = (PAGES / name / "LICENCES.md").read_text("utf-8")
     pages = [page for kind in KINDS if kind.startswith(name) for page in (PAGES / kind).iterdir()]
     assert [page.name for page in pages if f"`{page.parent.name}/{page.name}`" not in listed] == []
-
-
-@pytest.mark.parametrize("name", SETS)
-def test_all_pages_are_small_together(name):
     assert sum(file.stat().st_size for file in (PAGES / name).rglob("*.*")) < 2_000_000

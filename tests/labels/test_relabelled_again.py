@@ -27,19 +27,9 @@ PAGE = f"# Billing\n\n{FIRST} Some words are between. {SECOND}\n"
 OTHER = f"# Support\n\n{THIRD} On Sundays, too.\n"
 
 
-def lost(found):
-    """How many labels are not in the documents."""
-    return sum(not change.is_found for change in found.changes)
-
-
 def back(found):
     """How many labels are there again that were not before."""
     return sum(change.is_found and change.was_lost for change in found.changes)
-
-
-def relabel_edited(dataset, corpus):
-    found = relabel(dataset, corpus)
-    return found if found.changed else None
 
 
 def corpus_of(**texts):

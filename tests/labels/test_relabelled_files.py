@@ -3,7 +3,6 @@ import json
 import pytest
 
 from rag_evaluation_framework import Corpus, Document, DocumentId, load_dataset, save_dataset
-from rag_evaluation_framework.errors import DatasetError
 from rag_evaluation_framework.labels import relabel
 
 LINE = "Support answers within one day, also on Sundays."
@@ -13,16 +12,6 @@ PAGE = f"# Page\n\nThe first of all of the lines here.\n\n{LINE}\n\nThe last of 
 def lost(found):
     """How many labels are not in the documents."""
     return sum(not change.is_found for change in found.changes)
-
-
-def back(found):
-    """How many labels are there again that were not before."""
-    return sum(change.is_found and change.was_lost for change in found.changes)
-
-
-def relabel_edited(dataset, corpus):
-    found = relabel(dataset, corpus)
-    return found if found.changed else None
 
 
 def corpus_of(**texts):
@@ -47,21 +36,3 @@ def test_a_file_without_contexts_is_found_by_text_alone(tmp_path):
     (tmp_path / "d.json").write_text(json.dumps(content))
     assert relabel(load_dataset(tmp_path / "d.json"), corpus_of(a=PAGE)).counts()["moved"] == 1
     assert lost(relabel(load_dataset(tmp_path / "d.json"), corpus_of(b=LINE, c=LINE))) == 1
-
-
-def test_a_table_of_quotes_is_refused(tmp_path):
-    (tmp_path / "q.csv").write_text("question,quote\nWho?,x\n")
-    with pytest.raises(DatasetError, match="quotes have to be located in the documents"):
-        relabel(load_dataset(tmp_path / "q.csv"), corpus_of(a=PAGE))
-
-
-@pytest.mark.parametrize("documents", [["a"], {"a.md": 3}, "a"])
-def test_hashes_that_are_none_are_an_error(tmp_path, documents):
-    content = {
-        "schema_version": 1,
-        "texts": documents,
-        "questions": [{"id": "1", "query": "Who?", "relevant_spans": []}],
-    }
-    (tmp_path / "d.json").write_text(json.dumps(content))
-    with pytest.raises(DatasetError, match=r"\$\.texts"):
-        relabel(load_dataset(tmp_path / "d.json"), corpus_of(a=PAGE))

@@ -70,27 +70,23 @@ def test_the_file_has_all_rows_and_columns_as_they_were_with_the_suggestions_bes
     ]
 
 
-def test_nothing_is_taken_without_a_yes(check):
-    checked = check(f'question,quote,topic\nWhat?,"{MISSING}",x\nHow?,Press OK.,y\n')
-    path = checked.save_suggestions()
-    again = check_quotes(path, CORPUS)
-    assert [(row.status, row.quote, row.metadata) for row in again.rows] == [
-        (row.status, row.quote, row.metadata) for row in checked.rows
-    ]
-    assert [row.status for row in check_quotes(answered(path, "no"), CORPUS).rows] == ["missing", "located"]
-
-
-@pytest.mark.parametrize("answer", ["yes", " YES "])
-def test_a_row_with_yes_has_the_suggestion_as_its_quote(check, tmp_path, answer):
+@pytest.mark.parametrize(
+    ("answer", "first"),
+    [
+        ("yes", ("located", FOUND, "a.md")),
+        (" YES ", ("located", FOUND, "a.md")),
+        ("no", ("missing", MISSING, "")),
+        ("", ("missing", MISSING, "")),
+    ],
+)
+def test_a_row_with_yes_and_no_other_has_the_suggestion_as_its_quote(check, tmp_path, answer, first):
     path = check(f'question,quote,topic\nWhat?,"{MISSING}",x\nHow?,Press OK.,y\n').save_suggestions()
     again = check_quotes(answered(path, answer), CORPUS)
-    assert [(row.status, row.quote, row.document) for row in again.rows] == [
-        ("located", FOUND, "a.md"),
-        ("located", "Press OK.", ""),
-    ]
-    assert [entry.query.metadata for entry in again.dataset()] == [{"topic": "x"}, {"topic": "y"}]
-    assert again.save_suggestions() is None
-    assert sorted(file.name for file in tmp_path.iterdir()) == ["q.csv", "q.suggested.csv"]
+    assert [(row.status, row.quote, row.document) for row in again.rows] == [first, ("located", "Press OK.", "")]
+    assert [row.metadata for row in again.rows] == [{"topic": "x"}, {"topic": "y"}]
+    assert (again.save_suggestions() is None) == (first[1] == FOUND)
+    written = ["q.csv", "q.suggested.csv"] if first[1] == FOUND else ["q.csv", "q.suggested.1.csv", "q.suggested.csv"]
+    assert sorted(file.name for file in tmp_path.iterdir()) == written
 
 
 @pytest.mark.parametrize(
@@ -122,17 +118,13 @@ def test_a_column_of_the_same_name_that_is_the_users_own_is_not_dropped_without_
         check(f"{header}\n{row}\n")
 
 
-def test_the_document_of_a_text_with_copies_is_left_to_the_person(check):
-    corpus = Corpus([Document(DocumentId("a.md"), TEXT), Document(DocumentId("c.md"), TEXT)])
-    (row,) = read(check(f'question,quote\nWhat?,"{MISSING}"\n', corpus=corpus).save_suggestions())
-    assert row["suggestion_document"] == ""
-    assert row["suggestion_place"] == "a.md:3:1; c.md:3:1"
-
-
-def test_the_document_is_corrected(check):
+def test_the_document_is_corrected_and_of_a_text_with_copies_left_to_the_person(check):
     path = check("question,quote,document\nWhat?,Press OK.,a.md\n").save_suggestions()
     assert [(row["document"], row["suggestion_document"]) for row in read(path)] == [("a.md", "b.md")]
     assert [(row.status, row.document) for row in check_quotes(answered(path), CORPUS).rows] == [("located", "b.md")]
+    corpus = Corpus([Document(DocumentId("a.md"), TEXT), Document(DocumentId("c.md"), TEXT)])
+    (row,) = read(check(f'question,quote\nWhat?,"{MISSING}"\n', corpus=corpus).save_suggestions())
+    assert (row["suggestion_document"], row["suggestion_place"]) == ("", "a.md:3:1; c.md:3:1")
 
 
 @pytest.mark.parametrize("name", ["q.tsv", "q.jsonl"])
@@ -153,11 +145,7 @@ def test_the_delimiter_and_the_byte_order_mark_are_those_of_the_file(check, tmp_
     assert path.read_text("utf-8").startswith(f'{mark}{header}\n"a,b,c,d"{delimiter}"{MISSING}"{delimiter}')
     assert checked.save_suggestions() == path
     assert [row.quote for row in check_quotes(path, CORPUS).rows] == [MISSING]
-
-
-def test_without_the_file_of_the_table_commas_delimit_the_suggestions(check, tmp_path):
-    checked = check(f'question;quote\nWhat?;"{MISSING}"\n')
-    (tmp_path / "q.csv").unlink()
+    (tmp_path / "q.csv").unlink()  # without it, commas
     assert checked.save_suggestions().read_text("utf-8").startswith('"question","quote"')
 
 
@@ -168,11 +156,8 @@ def test_a_file_with_something_else_is_kept_and_a_numbered_one_is_written(check,
     assert checked.save_suggestions().name == "q.suggested.1.csv"  # the same text is not written twice
     assert (tmp_path / "q.suggested.csv").read_text() == "mine"
     assert not (tmp_path / "q.suggested.2.csv").exists()
-
-
-def test_suggestions_for_a_file_of_suggestions_are_numbered(check, tmp_path):
-    checked = check(f'question,quote\nWhat?,"{MISSING}"\n', "q.suggested.csv")
-    assert checked.save_suggestions() == tmp_path / "q.suggested.1.csv"
+    again = check(f'question,quote\nWhat?,"{MISSING}"\n', "q.suggested.csv")  # a file of suggestions itself
+    assert again.save_suggestions() == tmp_path / "q.suggested.1.csv"
 
 
 def test_without_a_suggestion_nothing_is_written(check, tmp_path):

@@ -206,7 +206,7 @@ def test_the_page_of_a_sweep_says_what_to_take_and_shows_what_it_stands_on(swept
     assert cells.header == ("cell", "mean", "tied", "place @5", "median ms", "index kB")
     assert [row[2] for row in cells.rows] == ["best", "yes", "yes"]
     assert "! 1 of 4 cells failed" in lines(page, "Notes")
-    assert lines(page, "Failed cells")[0].startswith("4 chunk_size=800")
+    assert lines(page, "Failed cells")[0].startswith("chunk_size=800")
     assert table(page, "Plan and bill").rows == (("cells", "–", "4"), ("cost", "–", "unknown"))
     assert any("each: " in text for text in lines(page, "Notes of the cells"))
     charts = [block for block in blocks(page) if isinstance(block, Chart)]

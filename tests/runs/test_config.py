@@ -101,15 +101,10 @@ REFUSED = {
     "k as a budget": (GOOD, {"k": "4000ch"}, ConfigError, r"budgets=\['4000ch'\]"),
     "no cutoff at all": (GOOD, {"k": [], "budgets": []}, ConfigError, r"expected at least one cutoff"),
     "the same k twice": (GOOD, {"k": [5, 10, 5]}, ConfigError, "cutoff '5' is given twice"),
-    "the same budget twice": (GOOD, {"budgets": ["9ch", Cutoff(9, "ch")]}, ConfigError, "cutoff '9ch' is given twice"),
     "budgets as a string": (GOOD, {"budgets": "4000ch"}, ConfigError, r"expected a list such as \['4000ch'\]"),
-    "budgets as a number": (GOOD, {"budgets": 4000}, (ConfigError, TypeError), "(?i)budget"),
-    "no budgets as None": (GOOD, {"budgets": None}, (ConfigError, TypeError), "(?i)budget"),
     "a budget without a unit": (GOOD, {"budgets": ["4000"]}, ConfigError, r"'4000': expected characters \(4000ch\)"),
-    "a budget of nothing": (GOOD, {"budgets": ["0ch"]}, ConfigError, "budget '0ch'"),
     "a budget in another unit": (GOOD, {"budgets": ["4000words"]}, ConfigError, "cutoff '4000words': expected"),
     "tokens of nobody": (GOOD, {"budgets": ["1000tok"]}, ConfigError, "tokenizer='cl100k_base'"),
-    "whole tokens of nobody": (GOOD, {"budgets": ["1000tok_whole"]}, ConfigError, "tokenizer='cl100k_base'"),
     "an invalid tokenizer": (GOOD, {"tokenizer": 5}, TokenizerError, "5 is not a valid tokenizer"),
     # metrics and options
     "no metrics": (GOOD, {"metrics": []}, ConfigError, "no metrics were given"),
@@ -201,16 +196,16 @@ def test_what_is_left_out_takes_its_default():
 
 
 def test_given_values_are_kept_as_tuples_and_never_shared():
-    metrics, k, budgets = [SpanIoU()], [3, 1], ["7tok", "9ch_whole"]
-    settings = EvaluationConfig(budgets=budgets, tokenizer=str.split, experiment_name="mine")
+    metrics, k, budgets, zero = [SpanIoU()], [3, 1], ["7tok", "9ch_whole"], {"failed"}
+    settings = EvaluationConfig(budgets=budgets, tokenizer=str.split, count_as_zero=zero, experiment_name="mine")
     config = ExperimentConfig(FixedRetriever(), GOOD, metrics=metrics, k=k, config=settings)
-    metrics.clear()
-    k.clear()
-    budgets.clear()
+    for given in (metrics, k, budgets, zero):
+        given.clear()
     assert config.metrics == (SpanIoU(),)
     assert config.k == (3, 1)
     assert config.config.budgets == (Cutoff(7, "tok"), Cutoff(9, "ch", True))
     assert config.config.tokenizer == CallableTokenizer(str.split)
+    assert config.config.count_as_zero == {"failed"}
     assert config.name == "mine"
 
 
@@ -243,13 +238,9 @@ def test_budgets_alone_are_enough_and_the_first_stands_for_the_k_of_the_run():
     assert result.metrics["span_recall"] == result.metrics["span_recall@8ch"] == 0.5
 
 
-def test_a_given_corpus_takes_precedence_over_that_of_the_dataset():
+def test_a_given_corpus_takes_precedence_over_that_of_the_dataset_and_its_changes_are_noted_in_the_result():
     longer = Corpus([Document(DocumentId("a.md"), TEXT), Document(DocumentId("b.md"), "Roses are red.")])
     assert ExperimentConfig(FixedRetriever(), GOOD, corpus=longer).corpus is longer
-
-
-def test_a_corpus_that_changed_beside_the_spans_is_noted_in_the_result():
-    longer = Corpus([Document(DocumentId("a.md"), TEXT), Document(DocumentId("b.md"), "Roses are red.")])
     note, _ = evaluate(FixedRetriever(), GOOD, documents=longer).notes
     assert note == (
         "the corpus has changed since the dataset was labelled; labelled spans that carry no text to compare: 1"
@@ -335,12 +326,9 @@ def test_the_record_has_a_hash_of_the_settings_whatever_is_asked():
     assert re.fullmatch("[0-9a-f]{64}", recorded()["hash"])
 
 
-def test_the_record_says_the_mode():
+def test_the_record_says_the_mode_and_the_version_of_the_dataset_if_it_has_one():
     assert recorded()["mode"] == "retrieve"
     assert recorded(RerankedRetriever(BM25Retriever(), ReversingReranker()))["mode"] == "retrieve+rerank"
-
-
-def test_the_record_says_the_version_of_the_dataset_if_it_has_one():
     assert recorded(metadata={"version": "2026-11"})["dataset"]["version"] == "2026-11"
     assert recorded()["dataset"]["version"] is None
     assert recorded(metadata={"version": ["1"]})["dataset"]["version"] is None

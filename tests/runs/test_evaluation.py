@@ -5,11 +5,9 @@ from rag_evaluation_framework import (
     CharacterSpan,
     ChunkLevelEvaluation,
     ChunkLevelGroundTruth,
-    Corpus,
     Dataset,
     DocumentId,
     DocumentLevelEvaluation,
-    Evaluation,
     EvaluationConfig,
     Query,
     RecursiveCharacterChunker,
@@ -87,13 +85,6 @@ def test_a_run_uses_the_parts_that_it_is_given(evaluation, parts, retriever, rec
     assert result.counts["hits"] > 0
 
 
-def test_the_given_components_change_the_scores(evaluation, corpus):
-    lines = evaluation.run(chunker=Lines(), k=1)
-    whole = evaluation.run(k=1)
-    assert lines.metrics["span_precision"] > whole.metrics["span_precision"]
-    assert lines.metrics["span_recall"] == whole.metrics["span_recall"] == 1.0
-
-
 def test_a_function_is_a_retriever_too(evaluation):
     result = evaluation.run(retriever=lambda query, k: [REFUNDS], k=[1, 3], metrics=[SpanHit()], config=MINE)
     assert result.metrics == {"span_hit@1": 1.0, "span_hit@3": 1.0, "span_hit@4000ch": 1.0}
@@ -146,36 +137,19 @@ def test_an_empty_store_is_not_mistaken_for_none(evaluation):
     assert store.added == 3
 
 
-def test_the_same_truth_serves_any_chunker(evaluation):
+def test_the_same_truth_serves_any_chunker_which_changes_the_scores(evaluation):
     sizes = [60, 120, 400, 800]
-    results = [evaluation.run(chunker=RecursiveCharacterChunker(size), k=5) for size in sizes]
+    results = [evaluation.run(chunker=RecursiveCharacterChunker(size), k=1) for size in sizes]
     assert len({result.config["dataset"]["hash"] for result in results}) == 1
     assert all(result.metrics["span_recall"] == 1.0 for result in results)
-    assert len({result.config["retriever"]["chunker"]["chunk_size"] for result in results}) == 4
-
-
-def test_budgets_tokenizer_and_name_are_passed_on(evaluation):
-    config = EvaluationConfig(budgets=["3tok", "20ch_whole"], tokenizer=str.split, experiment_name="mine")
-    result = evaluation.run(k=2, config=config)
-    assert result.cutoffs == ("2", "3tok", "20ch_whole")
-    assert (result.name, result.config["tokenizer"]) == ("mine", "str.split")
-
-
-@pytest.mark.parametrize(("k", "message"), [(0, "cutoff 0"), ([], "at least one cutoff")])
-def test_a_run_checks_what_it_is_given(evaluation, k, message):
-    with pytest.raises(ConfigError, match=message):
-        evaluation.run(k=k, config=EvaluationConfig(budgets=[]))
+    assert [result.config["retriever"]["chunker"]["chunk_size"] for result in results] == sizes
+    assert results[0].metrics["span_precision"] > results[-1].metrics["span_precision"]
 
 
 def test_a_level_mismatch_names_both_levels(corpus):
     truth = ChunkLevelGroundTruth(Query.from_text("?"), [ChunkId("chunk_0123456789ab")])
     with pytest.raises(LevelMismatch, match="'dataset' is chunk-level, the evaluation is token-level"):
         TokenLevelEvaluation(corpus, Dataset([truth], CHUNK))
-
-
-def test_the_base_class_of_evaluations_cannot_be_instantiated(corpus, dataset):
-    with pytest.raises(TypeError, match="abstract"):
-        Evaluation(corpus, dataset)
 
 
 @pytest.mark.parametrize(
@@ -205,14 +179,9 @@ def test_one_span_dataset_serves_three_evaluations_whose_experiments_can_be_insp
 def test_anything_but_a_dataset_and_a_corpus_is_refused_at_once(corpus, dataset, evaluation):
     with pytest.raises((DatasetError, LevelMismatch), match=r"questions: line 1: expected an object|token-level"):
         evaluation(corpus, ["questions"])
+    with pytest.raises(DatasetError, match="holds no questions that are known"):
+        evaluation(corpus, 7)
     with pytest.raises(CorpusError, match="no docs"):
         evaluation("no docs", dataset)
     with pytest.raises(CorpusError):
         evaluation(None, dataset)
-
-
-def test_an_empty_corpus_and_an_empty_dataset_are_refused(corpus, dataset):
-    with pytest.raises(CorpusError, match="empty"):
-        TokenLevelEvaluation(Corpus([]), dataset).run()
-    with pytest.raises(DatasetError, match="empty"):
-        TokenLevelEvaluation(corpus, Dataset([], TOKEN)).run()

@@ -32,9 +32,11 @@ from rag_evaluation_framework.data import Query
 from rag_evaluation_framework.errors import ConfigError, DatasetError, Interrupted, LevelMismatch, MissingDependency
 from rag_evaluation_framework.testing import LoopbackProviders
 from rag_evaluation_framework.trackers import PublishedExperiment, publish_experiment, push_dataset
+from support.each import each
 from support.published import CORPUS, is_there_once, published_dataset, quick_client, retrieve
 
 ALL = [TokenLevelEvaluation, ChunkLevelEvaluation, DocumentLevelEvaluation]
+CHUNKS = [chunk for document in CORPUS for chunk in RecursiveCharacterChunker(31).chunk_with_positions(document)]
 
 
 @pytest.fixture
@@ -134,8 +136,11 @@ def test_a_file_that_is_not_there_or_not_valid_is_named(tmp_path):
 # --- exactly one ------------------------------------------------------------------------------------------------------
 
 
+READ_ALREADY = "= is for examples that are read; dataset= is a Dataset already"
+
+
 @pytest.mark.parametrize("kind", ALL)
-@pytest.mark.parametrize(
+@each(
     ("options", "message"),
     [
         ({}, "expected either dataset= or langsmith_dataset_name=, got neither"),
@@ -147,17 +152,21 @@ def test_a_file_that_is_not_there_or_not_valid_is_named(tmp_path):
         ({"dataset": published_dataset(), "publish": True}, "publish=True needs langsmith_dataset_name="),
         ({"langsmith_dataset_name": "mine", "publish": "yes"}, "publish='yes'"),
         ({"langsmith_dataset_name": "mine", "publish": 1}, "publish=1"),
+        ({"langsmith_dataset_name": "mine", "registry": CHUNKS[:1]}, r"^registry=\[.*: expected a ChunkRegistry$"),
+        ({"langsmith_dataset_name": "mine", "query_key": 7}, "^query_key=7: expected the name of a field$"),
+        (
+            {"langsmith_dataset_name": "mine", "ground_truth_key": ["gold"]},
+            r"^ground_truth_key=\['gold'\]: expected the",
+        ),
+        ({"dataset": published_dataset(), "registry": ChunkRegistry()}, READ_ALREADY),
+        ({"dataset": published_dataset(), "query_key": "question"}, READ_ALREADY),
+        ({"dataset": published_dataset(), "ground_truth_key": "gold"}, READ_ALREADY),
     ],
 )
-def test_it_is_exactly_one_of_a_dataset_and_a_name(kind, options, message, here):
+def test_it_is_exactly_one_of_a_dataset_and_a_name_with_how_examples_are_read(kind, options, message, here):
     with pytest.raises(ConfigError, match=message):
         kind(CORPUS, **options)
     assert here == []
-
-
-def test_what_is_neither_is_refused(here):
-    with pytest.raises(DatasetError, match="holds no questions that are known"):
-        TokenLevelEvaluation(CORPUS, 7)
 
 
 # --- names ------------------------------------------------------------------------------------------------------------
@@ -209,19 +218,13 @@ def test_a_name_never_leads_out_of_the_root(dataset, name, here, tmp_path):
         TokenLevelEvaluation(CORPUS, langsmith_dataset_name=name.format(root=root), root=root)
 
 
-@pytest.mark.parametrize("name", ["m" * 300, "a\0b", "é" * 200])
-def test_a_name_that_no_file_can_have_is_one_of_langsmith(providers, dataset, name, tmp_path):
+@pytest.mark.parametrize("name", ["mine", "m" * 300, "a\0b", "é" * 200])
+def test_a_name_that_is_not_here_or_that_no_file_can_have_is_one_of_langsmith(providers, dataset, name, tmp_path):
     push_dataset(dataset, name)
-    found = TokenLevelEvaluation(CORPUS, langsmith_dataset_name=name, root=tmp_path).dataset
-    assert labels(found) == labels(dataset)
-
-
-def test_a_name_that_is_not_here_is_one_of_langsmith(providers, dataset, tmp_path):
-    push_dataset(dataset, "mine")
     for kind in ALL:
-        evaluation = kind(CORPUS, langsmith_dataset_name="mine", root=tmp_path)
+        evaluation = kind(CORPUS, langsmith_dataset_name=name, root=tmp_path)
         assert labels(evaluation.dataset) == labels(dataset)
-        assert evaluation.publishes_to == "mine"
+        assert evaluation.publishes_to == name
     with pytest.raises(DatasetError, match="has no dataset 'other'"):
         TokenLevelEvaluation(CORPUS, langsmith_dataset_name="other", root=tmp_path)
 
@@ -232,9 +235,6 @@ def test_a_dataset_of_another_level_in_langsmith_is_refused(providers, tmp_path)
     for kind in (TokenLevelEvaluation, DocumentLevelEvaluation):
         with pytest.raises(LevelMismatch, match=f"expected {kind.level.evaluation_type}"):
             kind(CORPUS, langsmith_dataset_name="chunks", root=tmp_path)
-
-
-CHUNKS = [chunk for document in CORPUS for chunk in RecursiveCharacterChunker(31).chunk_with_positions(document)]
 
 
 @pytest.mark.parametrize("where", ["here", "LangSmith"])
@@ -275,27 +275,6 @@ def test_fields_of_examples_may_have_other_names(providers, tmp_path, kind, wher
         evaluation = kind(CORPUS, langsmith_dataset_name="theirs", root=tmp_path, **keys)
     (entry,) = evaluation.dataset
     assert (entry.query.text, len(entry.relevant)) == ("When?", 1)
-
-
-@pytest.mark.parametrize(
-    ("fields", "message"),
-    [
-        ({"registry": CHUNKS[:1]}, r"^registry=\[.*: expected a ChunkRegistry$"),
-        ({"query_key": 7}, "^query_key=7: expected the name of a field$"),
-        ({"ground_truth_key": ["gold"]}, r"^ground_truth_key=\['gold'\]: expected the name of a field$"),
-    ],
-)
-@pytest.mark.parametrize("kind", ALL)
-def test_what_does_not_say_how_examples_are_read_is_refused(kind, fields, message, here):
-    with pytest.raises(ConfigError, match=message):
-        kind(CORPUS, langsmith_dataset_name="mine", **fields)
-    assert here == []
-
-
-def test_fields_of_a_dataset_that_was_read_already_are_refused(dataset):
-    for fields in ({"registry": ChunkRegistry()}, {"query_key": "question"}, {"ground_truth_key": "gold"}):
-        with pytest.raises(ConfigError, match=r"= is for examples that are read; dataset= is a Dataset already"):
-            TokenLevelEvaluation(CORPUS, dataset, **fields)
 
 
 def test_a_broken_file_is_not_passed_over(providers, dataset, tmp_path):

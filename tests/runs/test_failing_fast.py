@@ -1,8 +1,6 @@
 """`on_error="raise"`: the first question that fails, or metric that raises, ends the run (R210)."""
 
 import asyncio
-import json
-import sys
 import threading
 import time
 
@@ -18,19 +16,16 @@ from rag_evaluation_framework import (
     Query,
     Retriever,
     SpanRecall,
-    TokenLevelEvaluation,
     TokenLevelGroundTruth,
     TokenLevelMetric,
     evaluate,
 )
 from rag_evaluation_framework.data import QueryId, QueryText
 from rag_evaluation_framework.data.levels import TOKEN
-from rag_evaluation_framework.errors import ConfigError, QueryFailed, UnreadableAnswer
-from rag_evaluation_framework.runs import load_config, parse_config
+from rag_evaluation_framework.errors import QueryFailed, UnreadableAnswer
 from rag_evaluation_framework.scoring.metrics import SpanMetric
 
 CORPUS = Corpus([Document(DocumentId("d"), "The sky is blue. Grass is green. Snow is white.")])
-COLLECT, RAISE = EvaluationConfig(on_error="collect"), EvaluationConfig(on_error="raise")
 
 
 def numbers(count):
@@ -74,34 +69,34 @@ class Together(Closing):
         return [self.returned if query in self.bad else found(k) for query in queries]
 
 
-def test_the_first_question_whose_retrieval_raises_ends_the_run():
-    retriever = Closing("2", "3")
-    with pytest.raises(
-        QueryFailed, match=r"question 'q2' \('2'\) failed: retrieve: ConnectionError: gone away"
-    ) as caught:
-        evaluate(retriever, numbers(5), on_error="raise")
-    assert caught.value.__cause__ is retriever.error
+@pytest.mark.parametrize(
+    ("failing", "said"),
+    [
+        ({"error": ConnectionError("gone away")}, "ConnectionError: gone away"),
+        ({"error": SystemExit(0)}, r"SystemExit: called sys\.exit\(0\)"),
+        ({"returned": 5}, "UnreadableAnswer: Closing returned int; expected a list"),
+    ],
+    ids=["raises", "exits", "returns what cannot be used"],
+)
+def test_the_first_question_that_fails_ends_the_run_and_nothing_is_saved(tmp_path, failing, said):
+    retriever = Closing("2", "3", **failing)
+    with pytest.raises(QueryFailed, match=rf"question 'q2' \('2'\) failed: retrieve: {said}") as caught:
+        evaluate(retriever, numbers(5), on_error="raise", save_results_path=tmp_path / "kept")
+    assert "returned" in failing or caught.value.__cause__ is retriever.error
     assert caught.value.query_id == "q2"
+    assert "QueryFailed" not in str(caught.value)
     assert (retriever.asked, retriever.closed) == (["0", "1", "2"], 1)
+    assert not list((tmp_path / "kept").glob("runs/*"))
 
 
-def test_by_default_failures_are_collected():
+def test_by_default_failures_are_collected_and_where_nothing_fails_the_result_is_the_same():
+    assert EvaluationConfig().on_error == "collect"
     for options in ({}, {"on_error": "collect"}):
         retriever = Closing("2")
         assert list(evaluate(retriever, numbers(5), **options).failures) == ["q2"]
-    assert EvaluationConfig().on_error == "collect"
-
-
-def test_where_nothing_fails_the_result_is_the_same():
-    results = [TokenLevelEvaluation(CORPUS, numbers(3)).run(retriever=Closing(), config=c) for c in (COLLECT, RAISE)]
-    assert results[0].metrics == results[1].metrics
-    assert results[0].config == results[1].config
-
-
-def test_an_answer_that_cannot_be_used_ends_the_run_once_wrapped():
-    with pytest.raises(QueryFailed, match=r"'q1'.*UnreadableAnswer: Closing returned int; expected a list") as caught:
-        evaluate(Closing("1", returned=5), numbers(3), on_error="raise")
-    assert "QueryFailed" not in str(caught.value)
+    collected, raised = (evaluate(Closing(), numbers(3), on_error=how) for how in ("collect", "raise"))
+    assert collected.metrics == raised.metrics
+    assert collected.config == raised.config
 
 
 @pytest.mark.parametrize("at_once", [1, 8])
@@ -181,14 +176,6 @@ def test_side_by_side_nothing_else_is_asked_and_coroutines_are_cancelled():
     assert sorted(cancelled) == sorted(set(asked) - {"0", "1"})
 
 
-def test_a_pipeline_that_calls_exit_is_a_failed_question():
-    retriever = Closing("1", error=SystemExit(0))
-    with pytest.raises(QueryFailed, match=r"question 'q1' .*SystemExit: called sys\.exit\(0\)") as caught:
-        evaluate(retriever, numbers(3), on_error="raise")
-    assert caught.value.__cause__ is retriever.error
-    assert retriever.closed == 1
-
-
 class Fussy(TokenLevelMetric):
     """Raises for some questions, which it tells by how often it was called."""
 
@@ -240,37 +227,6 @@ def test_a_metric_over_all_questions_that_raises_ends_the_run():
     with pytest.raises(QueryFailed, match="question 'q0' failed: score broken@5: KeyError") as caught:
         evaluate(Closing(), numbers(2), k=5, budgets=[], metrics=[Broken()], on_error="raise")
     assert isinstance(caught.value.__cause__, KeyError)
-
-
-def test_nothing_is_saved_of_a_run_that_ended(tmp_path):
-    config = EvaluationConfig(on_error="raise", save_results_path=tmp_path / "kept")
-    with pytest.raises(QueryFailed):
-        TokenLevelEvaluation(CORPUS, numbers(3)).run(retriever=Closing("1"), config=config)
-    assert not list((tmp_path / "kept").glob("runs/*"))
-
-
-@pytest.mark.parametrize("wrong", ["stop", None, True, "RAISE"])
-def test_anything_but_collect_and_raise_is_refused(wrong):
-    with pytest.raises(ConfigError, match=r"on_error: .*'collect' or 'raise'"):
-        EvaluationConfig(on_error=wrong)
-
-
-def test_a_file_says_it_too(tmp_path, monkeypatch):
-    (tmp_path / "docs").mkdir()
-    (tmp_path / "docs" / "a.md").write_text("Refunds take five days.")
-    (tmp_path / "questions.csv").write_text("question,quote\nRefunds?,five days\n")
-    (tmp_path / "fails_fast.py").write_text("def search(query, k):\n    raise ConnectionError('gone away')\n")
-    (tmp_path / "run.yaml").write_text(
-        "corpus: docs\ndataset: questions.csv\nretriever: fails_fast:search\non_error: raise\n"
-    )
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.syspath_prepend(tmp_path)
-    experiment = load_config("run.yaml").experiment(tmp_path)
-    assert experiment.config.on_error == "raise"
-    assert json.loads(experiment.config.model_dump_json())["on_error"] == "raise"
-    with pytest.raises(ConfigError, match=r"\$\.on_error: .*'collect' or 'raise', got 'stop'"):
-        parse_config({"corpus": "docs", "dataset": "questions.csv", "on_error": "stop"}, "run.yaml")
-    sys.modules.pop("fails_fast", None)
 
 
 @pytest.mark.parametrize("answer", [None, {"error": "top_k"}, ValueError("top_k")])

@@ -197,20 +197,17 @@ def test_an_object_of_a_library_is_called_by_both(module, name):
     assert run_name(BM25Retriever(splitter())) == f"BM25, {cut}"
 
 
-def test_functions_inside_of_functions_are_called_as_they_are_written():
+def test_functions_inside_of_functions_and_components_of_ones_own_are_called_as_they_are_written():
     def mine(query, k):
         return []
 
-    assert run_name(as_retriever(mine)) == "mine"
-    assert component_name(as_retriever(mine)).endswith("<locals>.mine")
-
-
-def test_a_component_of_ones_own_that_is_one_of_ours_keeps_its_name():
     class Mine(BM25Retriever):
         @property
         def name(self):
             return "mine, tuned"
 
+    assert run_name(as_retriever(mine)) == "mine"
+    assert component_name(as_retriever(mine)).endswith("<locals>.mine")
     assert run_name(Mine()) == "mine, tuned"
 
 

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from importlib import import_module
+from pathlib import Path
 from types import ModuleType
 
 import pytest
@@ -106,11 +107,14 @@ def test_a_run_that_goes_on_gives_what_an_undisturbed_one_does_and_asks_nothing_
     evaluate(Asked(inner, once), DATASET)
     log = []
     for number in (20, 45):
-        interrupted_at(number, tmp_path, inner, log)
+        said = interrupted_at(number, tmp_path, inner, log)
+        assert said == f"answers to {number} of 78 questions are kept; run it again to go on"
     result = evaluate(Asked(inner, log), DATASET, save_results_path=tmp_path, resume=True)
     assert asked_and_answered(result) == asked_and_answered(whole)
     assert log == once
     assert [path.name for path in (tmp_path / "runs").iterdir()] == [result.folder.name]
+    assert result.notes[0].startswith("45 of 78 questions were answered by the run that began at ")
+    assert result.notes[0].endswith("; their answers are taken (--fresh asks all)")
 
 
 def test_an_answer_that_came_back_is_the_beginning_of_a_deeper_one(tmp_path):
@@ -141,15 +145,6 @@ def test_it_does_not_say_that_answers_at_another_depth_are_not_asked_again(tmp_p
         "was interrupted; k or budgets are others now: they are asked again where these need another number of results "
         "(--fresh asks all)"
     )
-
-
-def test_the_interrupt_and_the_result_say_how_many_answers_are_taken(tmp_path):
-    log = []
-    said = interrupted_at(20, tmp_path, BM25Retriever(), log)
-    assert said == "answers to 20 of 78 questions are kept; run it again to go on"
-    result = evaluate(Asked(BM25Retriever(), log), DATASET, save_results_path=tmp_path, resume=True)
-    assert result.notes[0].startswith("20 of 78 questions were answered by the run that began at ")
-    assert result.notes[0].endswith("; their answers are taken (--fresh asks all)")
 
 
 class Blocks(BM25Retriever):
@@ -310,20 +305,16 @@ def test_other_documents_questions_and_versions_are_asked_anew_and_said(tmp_path
     assert answers == 0
     assert told.endswith("are not used: the questions changed since. All questions are asked")
     assert known(tmp_path, "always", dataset=fewer)[0] == 0
+    # which rank those of equal scores
+    answers, (told,) = known(tmp_path, dataset=replace_entries(DATASET, reversed(DATASET.corpus.documents)))
+    assert answers == 0
+    assert "the documents changed since" in told
     monkeypatch.setattr(journal, "versions", lambda: {"python": "4"})
     answers, (told,) = known(tmp_path)
     assert answers == 0
     assert "the version of Python or of a package changed since" in told
     answers, (_, told) = known(tmp_path, "always")
     assert (answers, told) == (2, "the version of Python or of a package changed since some of these answers")
-
-
-def test_documents_in_another_order_are_others_as_they_rank_those_of_equal_scores(tmp_path):
-    begun(tmp_path)
-    turned = Corpus(reversed(DATASET.corpus.documents))
-    answers, (told,) = known(tmp_path, dataset=type(DATASET)(DATASET, DATASET.level, name=DATASET.name, corpus=turned))
-    assert answers == 0
-    assert "the documents changed since" in told
 
 
 def test_answers_of_the_code_that_is_asked_now_count_before_those_of_other_code(tmp_path, monkeypatch):
@@ -342,8 +333,8 @@ def test_answers_of_the_code_that_is_asked_now_count_before_those_of_other_code(
     assert [answer.found.hits[0].text for answer in answers] == ["a", "bbb", "bbb"]
 
 
-def replace_entries(entries):
-    return type(DATASET)(entries, DATASET.level, name=DATASET.name, corpus=DATASET.corpus)
+def replace_entries(entries, documents=DATASET.corpus.documents):
+    return Dataset(entries, DATASET.level, name=DATASET.name, corpus=Corpus(documents))
 
 
 @dataclass(frozen=True)
@@ -362,13 +353,20 @@ def test_servers_and_objects_go_on_only_if_that_is_asked_for(tmp_path):
     assert known(tmp_path, "always", retriever=one)[0] == 0
 
 
-@pytest.mark.parametrize("cut", [1, 20, 200])
-def test_a_line_that_is_cut_off_is_asked_again_and_the_others_are_taken(tmp_path, cut):
+@pytest.mark.parametrize(
+    ("damaged", "left"),
+    [
+        (lambda content: content[:-1], 1),
+        (lambda content: content[:-20], 1),
+        (lambda content: content[:-200], 0),
+        (lambda content: content.replace(b'"asked"', b'"as\xffed"', 1), 1),
+    ],
+    ids=["no end", "cut", "cut further", "no UTF-8"],
+)
+def test_a_line_that_is_cut_off_is_asked_again_and_the_others_are_taken(tmp_path, damaged, left):
     (file,) = begun(tmp_path).iterdir()
-    content = file.read_bytes()
-    file.write_bytes(content[:-cut])
-    lines = content[:-cut].count(b"\n") - 1
-    assert known(tmp_path)[0] == lines
+    file.write_bytes(damaged(file.read_bytes()))
+    assert known(tmp_path)[0] == left
 
 
 @pytest.mark.parametrize("cut", [0, 10])
@@ -379,13 +377,6 @@ def test_a_start_that_was_killed_before_its_first_line_is_not_spoken_of(tmp_path
     file.write_bytes(file.read_bytes()[:cut])
     result = evaluate(Asked(BM25Retriever(), log), DATASET, save_results_path=tmp_path, resume=True)
     assert [note for note in result.notes if "interrupted" in note] == []
-
-
-def test_a_line_that_is_damaged_is_asked_again(tmp_path):
-    (file,) = begun(tmp_path).iterdir()
-    first, one, other = file.read_bytes().splitlines(keepends=True)
-    file.write_bytes(first + one.replace(b'"asked"', b'"as\xffed"') + other)
-    assert known(tmp_path)[0] == 1
 
 
 @pytest.mark.parametrize("first", [b"", b"{}", b'{"journal": 2, "created": "", "run_id": "", "facts": {}}', b"\xff"])
@@ -627,38 +618,33 @@ def test_a_function_is_known_by_its_code_wherever_it_takes_the_number_of_results
     _, function = journal.parts_of(retriever)
     assert function is searching
     assert journal.is_described(retriever)
-    assert journal._code((retriever,), {})[0]
 
 
-def test_a_file_that_a_component_of_ones_own_names_may_be_written_again(tmp_path):
-    assert journal._code((Reading(path="nowhere"),), {})[0]
-    assert not journal._code((Reading(path=str(tmp_path)),), {})[0]
+@contextmanager
+def around():
+    yield
 
 
-def test_a_model_in_a_folder_may_be_written_again(tmp_path):
-    def sure(model):
-        return journal._code((VectorRAGRetriever(embedder=SentenceTransformerEmbedder(model)),), {})[0]
-
-    assert sure("a-model")
-    assert not sure(str(tmp_path))
+HERE = str(Path(__file__).parent)
 
 
-def test_what_is_asked_through_something_else_is_not_known_by_its_code():
-    def search(query, k):
-        return []
-
-    def sure(given):
-        return journal._code((ExperimentConfig(given, DATASET).retriever,), {})[0]
-
-    @contextmanager
-    def around():
-        yield
-
-    assert sure(search)
-    assert not sure(around()(search))  # a function of contextlib that is called like the other one
-    assert not sure(partial(search))
-    assert not sure(lru_cache(search))
-    assert not sure(Named())
+@pytest.mark.parametrize(
+    ("given", "sure"),
+    [
+        (searching, True),
+        (around()(searching), False),  # a function of contextlib that is called like the other one
+        (partial(searching), False),
+        (lru_cache(searching), False),
+        (Named(), False),
+        (Reading(path="nowhere"), True),
+        (Reading(path=HERE), False),
+        (VectorRAGRetriever(embedder=SentenceTransformerEmbedder("a-model")), True),
+        (VectorRAGRetriever(embedder=SentenceTransformerEmbedder(HERE)), False),
+    ],
+    ids=["code", "wrapped", "partial", "cached", "object", "no path", "a path", "a model", "a model in a folder"],
+)
+def test_code_tells_what_is_asked_unless_something_else_does_or_a_file_that_may_be_written_again(given, sure):
+    assert journal._code((ExperimentConfig(given, DATASET).retriever,), {})[0] is sure
 
 
 def test_code_that_makes_a_part_counts_as_well():

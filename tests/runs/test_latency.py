@@ -52,11 +52,34 @@ def test_percentiles_are_interpolated_linearly(seconds, p50, p95):
     assert Duration.of(np.array(seconds)) == Duration(pytest.approx(p50), pytest.approx(p95), len(seconds))
 
 
-def test_the_total_is_that_of_all_stages_of_a_question():
-    told = Latency.of(columns(embed=[9.0, 0.25, 0.5], search=[9.0, 0.5, 0.25], rerank=[9.0, 1.0, 3.0]))
-    assert told.total == Duration(pytest.approx(2.75), pytest.approx(1.75 + 0.95 * 2.0), 2)
-    assert told.stages["rerank"].p50 == pytest.approx(2.0)
-    assert [*told.stages] == ["embed", "search", "rerank"]
+def duration(p50, p95, questions):
+    return Duration(pytest.approx(p50), pytest.approx(p95), questions)
+
+
+TWO = duration(0.375, 0.4875, 2)
+ONES = duration(1.0, 1.0, 2)
+LATENCIES = {
+    "no stages": ({}, None),
+    "not timed": ({"search": [NAN, NAN]}, None),
+    "one question": ({"search": [7.0]}, Latency({"search": duration(7, 7, 1)}, duration(7, 7, 1), None)),
+    "the first one timed is not counted": (
+        {"search": [NAN, 7.0, NAN, 1.0, 2.0]},
+        Latency({"search": duration(1.5, 1.95, 2)}, duration(1.5, 1.95, 2), 7.0),
+    ),
+    "a total of all stages": (
+        {"embed": [9.0, 0.25, 0.5], "search": [9.0, 0.5, 0.25], "rerank": [9.0, 1.0, 3.0]},
+        Latency({"embed": TWO, "search": TWO, "rerank": duration(2, 2.9, 2)}, duration(2.75, 3.65, 2), 27.0),
+    ),
+    "stages that some questions lack": (
+        {"search": [1.0, 1.0, 1.0], "cache": [1.0, NAN, 3.0], "once": [1.0, NAN, NAN]},
+        Latency({"search": ONES, "cache": duration(3, 3, 1)}, duration(2.5, 3.85, 2), 3.0),
+    ),
+}
+
+
+@pytest.mark.parametrize(("stages", "told"), LATENCIES.values(), ids=LATENCIES)
+def test_latency_is_of_the_stages_and_totals_of_all_questions_but_the_first(stages, told):
+    assert Latency.of(columns(**stages)) == told
 
 
 def test_the_total_of_each_question_is_in_the_result_and_in_its_file(tmp_path):
@@ -78,46 +101,14 @@ def test_the_total_of_each_question_is_in_the_result_and_in_its_file(tmp_path):
     assert result.latency.total.p50 == result.queries[1].total
 
 
-def test_a_question_that_was_not_timed_has_no_total(tmp_path):
-    def untimed(queries, k):
-        raise ConnectionError("gone away")
-
-    result = run(untimed, 1)
-    assert (result.queries[0].stages, result.queries[0].total) == ({}, None)
-    (row,) = saved_rows(result.save(tmp_path / "run"))
-    assert row["total"] is None
-
-
-def test_the_first_question_that_was_timed_is_not_counted():
-    told = Latency.of(columns(search=[NAN, 7.0, NAN, 1.0, 2.0]))
-    assert told.warm_up == 7.0
-    assert told.total == told.stages["search"] == Duration(1.5, pytest.approx(1.95), 2)
-
-
-def test_of_one_question_there_is_only_the_first():
-    told = Latency.of(columns(search=[7.0]))
-    assert told == Latency({"search": Duration(7.0, 7.0, 1)}, Duration(7.0, 7.0, 1), None)
-    assert "the only question that was timed" in latency_table(told, None).lines[0]
-
-
-def test_a_stage_that_some_questions_lack_is_of_the_others():
-    told = Latency.of(columns(search=[1.0, 1.0, 1.0], cache=[1.0, NAN, 3.0], once=[1.0, NAN, NAN]))
-    assert told.stages["cache"] == Duration(3.0, 3.0, 1)
-    assert "once" not in told.stages
-    assert told.total.questions == 2
-
-
-@pytest.mark.parametrize("stages", [{}, columns(search=[NAN, NAN])], ids=["no stages", "not timed"])
-def test_where_nothing_was_timed_there_is_none(stages):
-    assert Latency.of(stages) is None
-
-
 @pytest.mark.parametrize(
     ("seconds", "written"),
     [(0.0000123, "0.01 ms"), (0.00042, "0.42 ms"), (0.0123, "12.3 ms"), (0.4567, "457 ms"), (12.3456, "12,346 ms")],
 )
 def test_durations_are_written_in_milliseconds(seconds, written):
-    assert latency_table(Latency.of(columns(search=[seconds])), None).rows[-1] == ("total", written, written, "1")
+    table = latency_table(Latency.of(columns(search=[seconds])), None)
+    assert table.rows[-1] == ("total", written, written, "1")
+    assert "the only question that was timed" in table.lines[0]
 
 
 class TestOfARun:
@@ -145,7 +136,7 @@ class TestOfARun:
         assert [*latency.stages] == ["embed", "search", "rerank"]
         assert latency.total.p50 >= 0.03 + latency.stages["rerank"].p50 - 1e-12
 
-    def test_a_question_that_failed_is_not_timed(self):
+    def test_a_question_that_failed_is_not_timed_and_has_no_total(self, tmp_path):
         def failing(query, k):
             if query.endswith("0"):
                 raise ConnectionError("gone away")
@@ -154,6 +145,8 @@ class TestOfARun:
         result = run(failing, 4)
         assert result.latency.total.questions == 2
         assert result.latency.warm_up == pytest.approx(0.03)
+        assert (result.queries[0].stages, result.queries[0].total) == ({}, None)
+        assert saved_rows(result.save(tmp_path / "run"))[0]["total"] is None
 
     def test_seconds_that_are_none_make_a_question_fail(self):
         result = run(lambda query, k: {"hits": [], "seconds": {"embed": -1}}, 1)

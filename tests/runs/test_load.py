@@ -12,6 +12,7 @@ from functools import partial
 from hashlib import sha256
 from itertools import count
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -48,6 +49,7 @@ from rag_evaluation_framework.errors import (
 from rag_evaluation_framework.runs import result as results
 from rag_evaluation_framework.runs import store
 from rag_evaluation_framework.scoring.metrics.defaults import ALL_METRICS
+from support.each import each
 from support.json_mutations import mutations
 from support.linear import assert_linear
 
@@ -283,6 +285,11 @@ def put(*path):
     return change
 
 
+NESTED: Any = "x"
+for _ in range(300):
+    NESTED = [NESTED]
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -304,6 +311,8 @@ def put(*path):
         (put("notes", [5]), r"\$\.notes\.0: .*, got 5"),
         (put("timings", "index", "1.5"), r"\$\.timings\.index: .*, got '1\.5'"),
         (put("timings", "index", -1), r"\$\.timings\.index: .*, got -1"),
+        (put("timings", "a\nb", "x"), r"\$\.timings\.a"),
+        (put("config", "retriever", NESTED), r"\$\.config: .*nested"),
         (put("counts", "unlocated_hits", "4"), r"\$\.counts\.unlocated_hits: "),
         (put("counts", "unlocated_hits", None), r"\$\.counts\.unlocated_hits: Field required"),
         (put("config", "dataset", None), r"\$\.config\.dataset: Field required"),
@@ -344,17 +353,59 @@ def test_what_a_report_cannot_say_is_named_with_its_place(tmp_path, change, mess
     assert_clear(caught.value)
 
 
-def test_a_config_that_is_nested_without_end_is_refused(tmp_path):
-    nested = "x"
-    for _ in range(300):
-        nested = [nested]
-    with pytest.raises(ResultError, match=r"\$\.config: .*nested"):
-        load_result(edited(tmp_path, put("config", "retriever", nested)))
+RERANKED, ANSWERED = "document-level-reranked", "token-level-answers"
+GATE = {"gate": "hit@1 >= 0", "source": "", "verdict": "passed", "told": "", "power": "", "on_inconclusive": "pass"}
+GATE |= {"measured": 1.0, "low": None, "high": None, "queries": []}
+USED = {"provider": "p", "model": "m", "requests": 8, "retries": 0, "input_tokens": 0, "output_tokens": 0}
+USED |= {"searches": 8, "cost": None}
 
 
-def test_a_key_with_newlines_is_named_on_one_line(tmp_path):
-    with pytest.raises(ResultError) as caught:
-        load_result(edited(tmp_path, put("timings", "a\nb", "x")))
+@each(
+    ("saved", "change", "message"),
+    [
+        (
+            RERANKED,
+            put("queries", 0, "first_relevant", 0),
+            r"\$\.queries\.0\.first_relevant: .*, got 0",
+        ),
+        (RERANKED, put("queries", 0, "before", "recall@2", 7.0), "recall@2 is 7.0; expected 0 to 1"),
+        (
+            RERANKED,
+            put("queries", 0, "ceilings", "recall@2", -1.0),
+            "recall@2 is -1.0; expected 0 to 1",
+        ),
+        (RERANKED, put("queries", 0, "before", "recall@2", "high"), "valid number"),
+        (
+            ANSWERED,
+            put("queries", 0, "answers", [[]]),
+            r"an answer has the places \(\); expected at least",
+        ),
+        (ANSWERED, put("queries", 0, "places_found", [3]), r"is \[3\]; expected the number of a place"),
+        (ANSWERED, put("queries", 0, "places_found", []), r"is \[\]; expected the number of a place"),
+        *(
+            ("token-level", put("gates", [GATE, {**GATE, key: value}]), rf"\$\.gates\.1\.{key}")
+            for key, value in [
+                *(("verdict", "won"), ("measured", "1.0"), ("measured", True), ("low", "-inf"), ("queries", "q1")),
+                *(("queries", [1]), ("on_inconclusive", "maybe"), ("gate", None)),
+            ]
+        ),
+        *(
+            ("token-level", put("usage", [{**USED, key: value}]), rf"\$\.usage\.0\.{key}")
+            for key, value in [
+                *(("requests", -1), ("requests", "8"), ("requests", 8.0), ("retries", True), ("input_tokens", None)),
+                *(("output_tokens", -3), ("searches", 1.5), ("cost", "0.1"), ("cost", True), ("provider", 7)),
+                ("model", None),
+            ]
+        ),
+        *(("token-level", put("usage", value), r"\$\.usage") for value in (7, {}, [7], ["OpenAI"], [{}], None)),
+    ],
+)
+def test_what_a_part_of_a_report_cannot_say_is_named_with_its_place(tmp_path, saved, change, message):
+    report = document(GOLDEN / f"schema-4-{saved}" / "report.json")
+    change(report)
+    (tmp_path / "report.json").write_bytes(written(report))
+    with pytest.raises(ResultError, match=message) as caught:
+        load_result(tmp_path)
     assert_clear(caught.value)
 
 
@@ -430,21 +481,25 @@ def test_every_built_in_metric_promises_the_range_that_is_checked():
     } == set()
 
 
-@pytest.mark.parametrize("path", ["a\0b", "x" * 5000, "x/" * 5000], ids=["nul", "long name", "long path"])
-def test_a_path_that_cannot_be_is_refused(path):
-    with pytest.raises(ResultError, match=r"cannot be read|File name too long"):
+EXPECTED = ": expected a run's folder or its report.json"
+
+
+@pytest.mark.parametrize(
+    ("path", "message"),
+    [
+        ("a\0b", "cannot be read"),
+        ("x" * 5000, "cannot be read|File name too long"),
+        ("x/" * 5000, "cannot be read|File name too long"),
+        (None, re.escape(f"path=None{EXPECTED}")),
+        (5, re.escape(f"path=5{EXPECTED}")),
+        (("a",), re.escape(f"path=('a',){EXPECTED}")),
+        ("/dev/null", "/dev/null: is a device; expected a file"),
+    ],
+    ids=["nul", "long name", "long path", "None", "number", "tuple", "device"],
+)
+def test_what_is_no_path_of_a_file_is_refused(path, message):
+    with pytest.raises(ResultError, match=message):
         load_result(path)
-
-
-@pytest.mark.parametrize("path", [None, 5, ("a",)], ids=ascii)
-def test_what_is_not_a_path_is_refused(path):
-    with pytest.raises(ResultError, match=re.escape(f"path={path!r}: expected a run's folder or its report.json")):
-        load_result(path)
-
-
-def test_what_is_not_a_level_is_refused(tmp_path):
-    with pytest.raises(LevelMismatch, match="5"):
-        load_result(run().save(tmp_path / "run"), 5)
 
 
 @pytest.mark.parametrize("n", ["5", None, 1.5, -1], ids=ascii)
@@ -519,11 +574,6 @@ def test_a_report_that_is_too_large_is_not_read(tmp_path):
         sparse.truncate(2 << 30)
     with pytest.raises(ResultError, match="has more than 268,435,456 bytes; expected a run's folder"):
         load_result(tmp_path)
-
-
-def test_what_is_not_a_file_is_not_read():
-    with pytest.raises(ResultError, match="/dev/null: is a device; expected a file"):
-        load_result("/dev/null")
 
 
 @pytest.mark.usefixtures("many")

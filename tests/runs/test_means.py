@@ -55,14 +55,10 @@ def result(spans=SPANS, **options):
     return evaluate(search, Dataset(truth, TOKEN, corpus=CORPUS), k=3, budgets=[], **options)
 
 
-def test_characters_count_the_same_in_micro_means_and_questions_in_macro_means():
+def test_characters_count_the_same_in_micro_means_questions_in_macro_means_and_documents_in_means_of_documents():
     found = result()
     assert found.metrics["span_recall"] == pytest.approx((1 + 5 / 10 + 5 / 8) / 3)
     assert found.micro == {"span_recall@3": pytest.approx((2 + 5 + 5) / (2 + 10 + 8))}
-
-
-def test_documents_count_the_same_in_means_of_documents():
-    found = result()
     assert found.per_document["span_recall"] == pytest.approx(((1 + 5 / 10) / 2 + 5 / 8) / 2)
     assert found.per_document["span_precision"] == pytest.approx(((2 + 5) / 15 / 2 + 5 / 15) / 2)
 
@@ -98,10 +94,13 @@ def test_every_mean_has_an_interval_over_the_questions_that_it_is_of():
     assert "intervals of 95 %, questions taken as independent" in found.summary().as_text(500)
 
 
-def test_zeros_of_questions_that_were_not_scored_are_in_it():
+def test_questions_that_count_as_zero_are_in_means_and_intervals_and_without_an_answer_of_no_document():
     found = result({**SPANS, "fails": SPANS["other"]}, count_as_zero=["failed"])
     assert found.statistics["span_recall@3"].questions == 4
     assert found.statistics["span_recall@3"].mean == pytest.approx(found.metrics["span_recall"])
+    found = result(count_as_zero=["no-answer"])
+    assert found.metrics["span_recall"] == pytest.approx((1 + 5 / 10 + 5 / 8) / 4)
+    assert found.per_document["span_recall"] == pytest.approx(((1 + 5 / 10) / 2 + 5 / 8) / 2)
 
 
 def test_questions_on_one_document_are_taken_together_if_there_are_many_documents():
@@ -147,22 +146,13 @@ def test_of_hits_a_drop_is_found_as_often_as_was_told(rate, questions, documents
     assert np.mean(told) == pytest.approx(found, abs=within)
 
 
-def test_a_mean_that_cannot_drop_so_far_has_no_power():
+def test_a_mean_that_cannot_drop_so_far_has_no_power_and_with_many_questions_no_more_are_asked_for():
     hits = np.zeros((100, 1))
     hits[:4] = 1
     assert drop_found(*mean_scores(hits)) is None
-
-
-def test_with_many_questions_no_more_are_asked_for():
     spans = {f"q{number}": SPANS["other"] if number % 9 else SPANS["short"] for number in range(300)}
     told = next(line for line in lines(result(spans).summary()) if "a drop of 0.05" in line)
     assert told == "span_recall@3: a drop of 0.05 is found 100% of the time (runs correlated by 0.5)"
-
-
-def test_questions_without_an_answer_are_of_no_document():
-    found = result(count_as_zero=["no-answer"])
-    assert found.metrics["span_recall"] == pytest.approx((1 + 5 / 10 + 5 / 8) / 4)
-    assert found.per_document["span_recall"] == pytest.approx(((1 + 5 / 10) / 2 + 5 / 8) / 2)
 
 
 def test_scores_that_no_question_has_are_in_no_statistics():

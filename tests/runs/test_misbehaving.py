@@ -29,7 +29,6 @@ from rag_evaluation_framework import (
     evaluate,
     load_result,
 )
-from rag_evaluation_framework.components.embedders import FunctionEmbedder
 from rag_evaluation_framework.components.retrievers import HybridRetriever, RerankedRetriever
 from rag_evaluation_framework.data import Chunk, ChunkId, Hit, QueryId, QueryText, Retrieval, Stage
 from rag_evaluation_framework.errors import ConfigError, InputError, QueryFailed, UnreadableAnswer
@@ -250,9 +249,11 @@ def test_what_cannot_be_one_is_a_failure_of_that_question_which_says_why(returne
     assert len(failure.message) < 5_000
 
 
-def test_seconds_and_names_of_stages_are_plain_when_they_are_read(tmp_path):
-    result = outcome(lambda query, k: Retrieval(tuple(GOOD), (Stage("a\nb", np.float32(0.25)),)), tmp_path)
+def test_hits_and_stages_are_plain_when_they_are_read(tmp_path):
+    odd = Hit(DocumentId("d"), np.int64(0), np.int64(10), score=np.float32(0.5))
+    result = outcome(lambda query, k: Retrieval((odd,), (Stage("a\nb", np.float32(0.25)),)), tmp_path)
     assert result.queries[0].stages == {"a b": 0.25}
+    assert result.queries[0].hits == (Hit(DocumentId("d"), 0, 10, score=0.5),)
 
 
 class Odd(type):
@@ -287,7 +288,7 @@ class LyingMessage(Exception):
 
 
 def raising(error):
-    def raise_it():
+    def raise_it(*_):
         raise error
 
     return raise_it
@@ -339,37 +340,37 @@ def test_whatever_a_generator_raises_on_the_way_is_one_too(error, kind, said, tm
 
 
 class Metric(TokenLevelMetric):
+    name = "own"
+
     def __init__(self, give):
         self.give = give
-
-    @property
-    def name(self):
-        return "own"
 
     def calculate(self, retrieved, ground_truth):
         return self.give()
 
 
+class AtOnce(SpanMetric):
+    """The values of all questions, by their number."""
+
+    name = "own"
+
+    def __init__(self, give):
+        self.give = give
+
+    def score(self, judged):
+        return self.give(len(judged.truth))
+
+
 @pytest.mark.parametrize(("error", "kind", "said"), ERRORS.values(), ids=ERRORS)
-def test_whatever_a_metric_raises_is_a_failure_of_its_score(error, kind, said, tmp_path):
-    result = outcome(lambda query, k: GOOD, tmp_path, metrics=[SpanRecall(), Metric(raising(error))])
+@pytest.mark.parametrize("metric", [Metric, AtOnce])
+def test_whatever_a_metric_raises_is_a_failure_of_its_score(metric, error, kind, said, tmp_path):
+    result = outcome(lambda query, k: GOOD, tmp_path, metrics=[SpanRecall(), metric(raising(error))])
     assert (result.counts["failed"], result.counts["scored"], result.counts["metric_failed"]) == (0, 2, 2)
     failure = result.failures["bad"][0]
     assert failure.stage == "score own@2"
     assert failure.kind.startswith(kind)
     assert said in failure.message
     assert result.metrics["span_recall@2"] == 1.0
-
-
-@pytest.mark.parametrize(("error", "kind", "said"), ERRORS.values(), ids=ERRORS)
-def test_whatever_a_metric_of_all_questions_raises_is_one_too(error, kind, said, tmp_path):
-    class AtOnce(SpanMetric):
-        def score(self, judged):
-            raise error
-
-    result = outcome(lambda query, k: GOOD, tmp_path, metrics=[AtOnce()])
-    assert result.counts["metric_failed"] == 2
-    assert result.failures["bad"][0].kind.startswith(kind)
 
 
 @pytest.mark.parametrize("error", [ERRORS[name][0] for name in IN_BETWEEN], ids=IN_BETWEEN)
@@ -410,16 +411,6 @@ class Number:
 
 def no_numbers(*arguments):
     return [Number() for _ in arguments[-1]]
-
-
-def test_what_the_numbers_of_an_embedder_raise_is_told_without_a_message_too():
-    with pytest.raises(InputError, match="its message cannot be read"):
-        TokenLevelEvaluation(CORPUS, BOTH).run(embedder=no_numbers)
-
-
-def test_what_the_numbers_of_a_reranker_raise_is_told_without_a_message_too():
-    with pytest.raises(UnreadableAnswer, match="its message cannot be read"):
-        TokenLevelEvaluation(CORPUS, BOTH).run(retriever=lambda query, k: GOOD, reranker=no_numbers)
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt(), BaseExceptionGroup("g", [KeyboardInterrupt()])])
@@ -485,24 +476,15 @@ COLUMNS = {
 
 @pytest.mark.parametrize(("give", "value"), COLUMNS.values(), ids=COLUMNS)
 def test_the_values_of_a_metric_of_all_questions_are_too(give, value, tmp_path):
-    class AtOnce(SpanMetric):
-        def score(self, judged):
-            return give(len(judged.truth))
-
-    result = outcome(lambda query, k: GOOD, tmp_path, metrics=[AtOnce(), SpanRecall()])
-    assert result.metrics["at_once@2"] == value
+    result = outcome(lambda query, k: GOOD, tmp_path, metrics=[AtOnce(give), SpanRecall()])
+    assert result.metrics["own@2"] == value
     assert result.metrics["span_recall@2"] == 1.0
     assert result.counts["metric_failed"] == (2 if value is None else 0)
 
 
 def test_a_metric_keeps_its_own_array():
     kept = np.array([0.5, 0.25])
-
-    class AtOnce(SpanMetric):
-        def score(self, judged):
-            return kept
-
-    evaluate(lambda query, k: GOOD, BOTH, metrics=[AtOnce()])
+    evaluate(lambda query, k: GOOD, BOTH, metrics=[AtOnce(lambda count: kept)])
     kept[0] = 1.0
 
 
@@ -536,18 +518,22 @@ def test_answers_to_many_questions_are_read_up_to_k_each(monkeypatch, at_once):
     )
 
 
-def test_of_more_rankings_than_questions_one_too_many_is_read():
-    asked = numbers(*map(str, range(60)))
-    result = evaluate(Many(lambda queries: repeat(GOOD)), asked, 2, budgets=[])
+NO_RANKINGS = {
+    "too many, one of which is read": (lambda queries: repeat(GOOD), "more than 10 rankings for 10 questions"),
+    "a set": (lambda queries: {(query,) for query in queries}, "expected one ranking per question"),
+    "a frozen set": (lambda queries: frozenset((query,) for query in queries), "expected one ranking per question"),
+    "a dict": (lambda queries: dict.fromkeys(queries, ()), "expected one ranking per question"),
+    "a text": (lambda queries: "a" * len(queries), "UnreadableAnswer: retrieve_many returned"),
+    "nothing": (lambda queries: None, "UnreadableAnswer: retrieve_many returned"),
+}
+
+
+@pytest.mark.parametrize(("rankings", "told"), NO_RANKINGS.values(), ids=NO_RANKINGS)
+def test_where_answers_to_many_questions_are_not_a_ranking_for_each_they_are_asked_alone(rankings, told):
+    result = evaluate(Many(rankings), numbers(*map(str, range(60))), 2, budgets=[])
     assert result.counts["scored"] == 60
-    assert any("more than 10 rankings for 10 questions" in note for note in result.notes)
-
-
-@pytest.mark.parametrize("kind", [set, frozenset, dict.fromkeys])
-def test_rankings_without_an_order_are_none(kind):
-    asked = numbers(*map(str, range(60)))
-    result = evaluate(Many(lambda queries: kind((query,) for query in queries)), asked, 2, budgets=[])
-    assert any("expected one ranking per question" in note for note in result.notes)
+    assert told in result.notes[0]
+    assert result.notes[0].endswith("each was asked alone")
 
 
 @pytest.mark.parametrize("around", [lambda each: HybridRetriever([each]), lambda each: RerankedRetriever(each, Same())])
@@ -604,16 +590,24 @@ def test_a_reranker_that_loses_chunks_or_raises_fails_the_question(returned, tmp
     assert result.failures["bad"][0].message
 
 
-@pytest.mark.parametrize("listed", [np.array(5), np.array(None)], ids=["number", "nothing"])
-def test_what_cannot_be_read_as_chunks_is_refused_before_any_question(listed):
-    retriever = type("L", (Many,), {"chunks": lambda self: listed})(lambda queries: [])
-    with pytest.raises(ConfigError, match=r"L\.chunks returned .*; expected chunks, or None"):
-        TokenLevelEvaluation(CORPUS, BOTH).run(retriever=retriever)
+def listing(chunks):
+    return type("L", (Many,), {"chunks": lambda self: chunks})(lambda queries: [])
 
 
-def test_what_cannot_be_read_as_the_chunks_of_a_document_is_refused():
-    with pytest.raises(InputError, match=r"returned array\(5\); expected a list of texts"):
-        TokenLevelEvaluation(CORPUS, BOTH).run(chunker=lambda text: np.array(5))
+@pytest.mark.parametrize(
+    ("parts", "error", "message"),
+    [
+        ({"retriever": listing(np.array(5))}, ConfigError, r"L\.chunks returned .*; expected chunks, or None"),
+        ({"retriever": listing(np.array(None))}, ConfigError, r"L\.chunks returned .*; expected chunks, or None"),
+        ({"chunker": lambda text: np.array(5)}, InputError, r"returned array\(5\); expected a list of texts"),
+        ({"embedder": no_numbers}, InputError, "its message cannot be read"),
+        ({"retriever": lambda query, k: GOOD, "reranker": no_numbers}, UnreadableAnswer, "its message cannot be read"),
+    ],
+    ids=["number as chunks", "nothing as chunks", "number as chunks of a document", "embedder", "reranker"],
+)
+def test_what_cannot_be_read_of_a_component_ends_the_run(parts, error, message):
+    with pytest.raises(error, match=message):
+        TokenLevelEvaluation(CORPUS, BOTH).run(**parts)
 
 
 @pytest.mark.parametrize("stable", [np.array([True, False]), np.array([]), Unreadable(), 1, "no"], ids=type)
@@ -626,12 +620,6 @@ def test_a_retriever_says_plainly_whether_it_is_prefix_stable(stable):
 def test_a_truth_of_numpy_is_one():
     retriever = type("P", (Many,), {"prefix_stable": np.False_})(lambda queries: [[GOOD[0]] for _ in queries])
     assert retrieve(retriever, CORPUS, ["a", "b"], [1, 2]).calls == 4
-
-
-def test_an_embedder_that_returns_too_many_vectors_is_refused():
-    embedder = FunctionEmbedder(lambda texts: np.ones((len(texts) + 1, 3)))
-    with pytest.raises(InputError, match="shape"):
-        TokenLevelEvaluation(CORPUS, BOTH).run(embedder=embedder)
 
 
 # --- names ------------------------------------------------------------------------------------------------------------

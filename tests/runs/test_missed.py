@@ -118,8 +118,17 @@ def test_of_a_report_alone_it_is_said_that_nobody_knows_what_was_missed(result, 
         alone.to_trec(tmp_path / "trec")
 
 
-def test_a_data_frame_has_documents_the_first_rank_what_was_missed_and_metadata(result):
+def test_a_data_frame_has_a_row_per_question_with_documents_the_first_rank_what_was_missed_and_metadata(result):
     frame = result.to_dataframe()
+    assert frame.index.name == "query_id"
+    assert frame.index.tolist() == [entry.query.id for entry in TRUTH]
+    assert frame.columns.tolist() == [
+        *("query", "status", "documents", *result.score_names, "first_relevant", "missed", "retrieve_seconds"),
+        *("tags", "metadata_query", "team"),
+    ]
+    assert frame["status"].tolist() == ["scored", "scored", "scored", "no-answer"]
+    assert frame["span_recall@2"].mean() == result.metrics["span_recall"]
+    assert frame["span_recall@2"].isna().tolist() == [False, False, False, True]
     assert frame["documents"].tolist() == ["a b.md", "a b.md, c.md", "a b.md, c.md", ""]
     twice = run([TokenLevelGroundTruth(Query("5", "half"), [span("One"), span("three")])])
     assert twice.to_dataframe()["documents"].tolist() == ["a b.md"]

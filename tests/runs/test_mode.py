@@ -36,26 +36,22 @@ WANTS = {"mode": "retrieve+rerank"}
 
 class TestWhatReranks:
     @pytest.mark.parametrize(
-        ("defaults", "config"),
-        [(WANTS, {}), ({}, {"mode": "retrieve+rerank"}), (WANTS, {"mode": "retrieve+rerank", "rerank_top_k": 5})],
-        ids=["dataset", "run", "both"],
+        ("defaults", "config", "message"),
+        [
+            (WANTS, {}, r"mode retrieve\+rerank of dataset 'set' needs a reranker, .* name.*--set mode=retrieve"),
+            ({}, WANTS, r"mode retrieve\+rerank of the run needs a reranker, and there is none: name"),
+            (WANTS, {**WANTS, "rerank_top_k": 5}, r"mode retrieve\+rerank of .* needs a reranker, and there is none"),
+            (
+                {},
+                {"rerank_top_k": 5},
+                r"rerank_top_k=5 of the run needs a reranker.*as cross-encoder, or give .* rerank$",
+            ),
+        ],
+        ids=["dataset", "run", "both", "number"],
     )
-    def test_without_a_reranker_the_mode_is_refused_before_anything_runs(self, folder, defaults, config):
-        with pytest.raises(
-            ConfigError, match=r"^mode retrieve\+rerank of .* needs a reranker, and there is none: name"
-        ):
+    def test_without_a_reranker_the_mode_is_refused_with_who_wants_it(self, folder, defaults, config, message):
+        with pytest.raises(ConfigError, match=f"^{message}"):
             experiment(folder, defaults, **config)
-
-    def test_the_message_says_who_wants_it(self, folder):
-        with pytest.raises(ConfigError, match=r"of dataset 'set' needs.*--set mode=retrieve"):
-            experiment(folder, WANTS)
-        with pytest.raises(ConfigError, match="of the run needs"):
-            experiment(folder, {}, mode="retrieve+rerank")
-        with pytest.raises(
-            ConfigError,
-            match=r"^rerank_top_k=5 of the run needs a reranker.*such as cross-encoder, or give .* rerank$",
-        ):
-            experiment(folder, {}, rerank_top_k=5)
 
     @pytest.mark.parametrize("defaults", [WANTS, {}, {"mode": "retrieve"}], ids=["wants", "nothing", "retrieve"])
     def test_a_reranker_that_is_given_reranks(self, folder, defaults):
@@ -101,23 +97,25 @@ class TestWhatReranks:
 
 class TestHowMany:
     @pytest.mark.parametrize(
-        ("defaults", "config", "candidates"),
+        ("defaults", "config", "candidates", "notes"),
         [
-            ({}, {}, 50),
-            ({"rerankTopK": 20}, {}, 20),
-            ({"rerankTopK": 20}, {"rerank_top_k": 2}, 2),
-            ({}, {"rerank_top_k": 2}, 2),
+            ({}, {}, 50, ()),
+            ({"rerankTopK": 20}, {}, 20, ()),
+            (
+                {"rerankTopK": 20},
+                {"rerank_top_k": 2},
+                2,
+                ("rerankTopK=20 of the dataset is not applied: this run reranks 2 candidates",),
+            ),
+            ({}, {"rerank_top_k": 2}, 2, ()),
         ],
         ids=["default", "dataset", "run before dataset", "run"],
     )
-    def test_it_is_what_the_run_says_else_the_dataset_else_50(self, folder, defaults, config, candidates):
+    def test_it_is_what_the_run_says_else_the_dataset_else_50(self, folder, defaults, config, candidates, notes):
         made = experiment(folder, defaults, reranker=REVERSING, **config)
         assert made.retriever.candidates == candidates
         assert made.record["retriever"]["candidates"] == candidates
-
-    def test_another_number_than_the_dataset_says_is_noted(self, folder):
-        made = experiment(folder, {"rerankTopK": 20}, reranker=REVERSING, rerank_top_k=2)
-        assert made.notes == ("rerankTopK=20 of the dataset is not applied: this run reranks 2 candidates",)
+        assert made.notes == notes
 
     @pytest.mark.parametrize("wrong", [0, -1, "5", 2.5, True])
     def test_it_is_a_whole_number_of_at_least_1(self, wrong):

@@ -1,9 +1,5 @@
 """Telling the retriever all questions at once, and ordering anew what it found."""
 
-import json
-
-import pytest
-
 from rag_evaluation_framework import (
     TOKEN,
     CharacterSpan,
@@ -19,7 +15,6 @@ from rag_evaluation_framework import (
     TokenLevelGroundTruth,
 )
 from rag_evaluation_framework.data import QueryId, QueryText
-from rag_evaluation_framework.runs import parse_config
 from rag_evaluation_framework.testing import FixedRetriever, ReversingReranker
 
 CORPUS = Corpus([Document(DocumentId("a.md"), "".join(chr(0x4E00 + number) for number in range(600)))])
@@ -43,18 +38,15 @@ def run(retriever, **options):
     return evaluation.run(retriever=retriever, k=5, metrics=[SpanRecall()], config=config, **options)
 
 
-def test_a_retriever_is_told_all_queries_once_between_indexing_and_the_first_query():
+def test_a_retriever_is_told_all_queries_once_between_indexing_and_the_first_query_unless_that_is_switched_off():
     retriever = FixedRetriever(CHUNKS)
     result = run(retriever)
     asked = [("retrieve", "one", 5), ("retrieve", "two", 5)]
     assert retriever.calls == [("index", CORPUS), ("prepare", ["one", "two"]), *asked, ("close",)]
     assert result.config["latency"] == "one question at a time, what can be done for all together done before"
-
-
-def test_batching_can_be_switched_off_so_that_each_query_is_timed_alone():
-    retriever = FixedRetriever(CHUNKS)
-    result = run(retriever, config={"batch_queries": False})
-    assert [name for name, *_ in retriever.calls] == ["index", "retrieve", "retrieve", "close"]
+    alone = FixedRetriever(CHUNKS)
+    result = run(alone, config={"batch_queries": False})
+    assert alone.calls == [("index", CORPUS), *asked, ("close",)]
     assert result.config["latency"] == "one question at a time"
 
 
@@ -65,7 +57,7 @@ def test_a_retriever_that_fails_on_the_batch_is_asked_one_by_one_with_a_note():
     assert "Busy could not prepare for all questions together: ConnectionError: too many at once" in result.notes[0]
 
 
-def test_a_reranker_orders_fifty_candidates_whatever_k_is():
+def test_a_reranker_orders_fifty_candidates_whatever_k_is_also_of_a_plain_function():
     # The relevant chunk is the 46th of 50 in the first order, and so the fifth backwards.
     retriever = FixedRetriever(CHUNKS)
     found = dataset(450)
@@ -74,35 +66,6 @@ def test_a_reranker_orders_fifty_candidates_whatever_k_is():
     assert reranked.metrics["span_recall"] == 1.0
     assert ("retrieve", "one", 50) in retriever.calls
     assert reranked.queries[0].stages.keys() == {"retrieve", "rerank"}
-
-
-def test_a_reranker_also_orders_the_results_of_a_plain_function():
     texts = [chunk.content for chunk in CHUNKS]
-    result = run(lambda query, k: texts[:k], dataset=dataset(450), reranker=ReversingReranker())
-    assert result.metrics["span_recall"] == 1.0
-
-
-def test_a_configuration_file_names_a_reranker_and_whether_queries_are_batched(tmp_path, monkeypatch):
-    monkeypatch.syspath_prepend(tmp_path)
-    (tmp_path / "docs").mkdir()
-    (tmp_path / "docs" / "a.md").write_text("One. Two. Three.\n")
-    (tmp_path / "questions.csv").write_text("question,quote\nWhich?,Two.\n")
-    (tmp_path / "backwards_of_test.py").write_text(
-        "from rag_evaluation_framework import Reranker\n"
-        "class Backwards(Reranker):\n"
-        "    def rerank(self, query, chunks, top_k=None):\n"
-        "        return list(chunks)[::-1][:top_k]\n"
-    )
-    content = {
-        "corpus": "docs",
-        "dataset": "questions.csv",
-        "reranker": "backwards_of_test:Backwards",
-        "batch_queries": False,
-        "save_results_path": "kept",
-    }
-    (tmp_path / "run.json").write_text(json.dumps(content))
-    experiment = parse_config(content, "run.json").experiment(tmp_path)
-    assert experiment.retriever.name.startswith("RerankedRetriever(")
-    assert experiment.config.batch_queries is False
-    with pytest.raises(ValueError, match=r"\$\.batch_queries: expected true or false, got 'no'"):
-        parse_config({**content, "batch_queries": "no"}, "run.json")
+    plain = run(lambda query, k: texts[:k], dataset=found, reranker=ReversingReranker())
+    assert plain.metrics["span_recall"] == 1.0

@@ -36,19 +36,17 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-def test_a_run_keeps_its_texts_and_their_list_by_hash_and_names_the_list():
+def test_a_run_keeps_its_texts_and_their_list_by_hash_once_and_names_the_list(folder):
+    def files():
+        return {path.name: path.stat().st_ino for path in (folder / ".rag-eval/store/texts").iterdir()}
+
     result = run()
-    store = texts_of_runs(".rag-eval")
+    store, before = texts_of_runs(".rag-eval"), files()
     assert store.digests() == {*CORPUS.text_hashes.values(), known(result)["texts"]}
     assert json.loads(store.get(known(result)["texts"])) == CORPUS.text_hashes
     assert "Refunds take" not in (result.folder / "report.json").read_text().replace('"text": "Refunds"', "")
-
-
-def test_two_runs_on_the_same_documents_keep_them_once(folder):
     run()
-    before = {path.name: path.stat().st_ino for path in (folder / ".rag-eval/store/texts").iterdir()}
-    run()
-    assert {path.name: path.stat().st_ino for path in (folder / ".rag-eval/store/texts").iterdir()} == before
+    assert files() == before
 
 
 def test_a_corpus_that_was_made_in_memory_is_explained_in_another_process():

@@ -12,7 +12,6 @@ from rag_evaluation_framework import (
     TokenLevelEvaluation,
 )
 from rag_evaluation_framework.components.providers import ModelUsage, track_usage
-from rag_evaluation_framework.errors import ResultError
 from rag_evaluation_framework.runs import load_result
 from rag_evaluation_framework.testing import LoopbackProviders
 from support.pages import lines
@@ -38,14 +37,26 @@ def result(providers, evaluation):
     return evaluation.run(chunker=CHUNKER, embedder=OpenAIEmbedder(price_in=0.02), reranker=CohereReranker(), k=2)
 
 
-def test_a_result_has_what_was_asked_of_every_model(providers, result):
+def test_a_result_has_what_was_asked_of_every_model_and_its_report_keeps_it(providers, result, tmp_path):
     cohere, opened = result.usage
-    assert (cohere.provider, cohere.model, cohere.requests) == ("Cohere", "rerank-v3.5", 8)
-    assert cohere.searches == 8
     assert (opened.provider, opened.model) == ("OpenAI", "text-embedding-3-small")
     assert opened.requests == providers.counts()[EMBEDDINGS]
     assert opened.cost == pytest.approx(0.02 * opened.input_tokens / 1e6)
     assert (cohere.cost, opened.output_tokens) == (None, 0)
+    folder = result.save(tmp_path / "run")
+    assert load_result(folder).usage == result.usage
+    kept = json.loads((folder / "report.json").read_text())["usage"]
+    assert kept[0] == {
+        "provider": "Cohere",
+        "model": "rerank-v3.5",
+        "requests": 8,
+        "retries": 0,
+        "input_tokens": 0,
+        "output_tokens": 0,
+        "searches": 8,
+        "cost": None,
+    }
+    assert "loopback-key" not in (folder / "report.json").read_text()
 
 
 def test_retries_are_counted_with_the_requests(providers, evaluation):
@@ -54,18 +65,17 @@ def test_retries_are_counted_with_the_requests(providers, evaluation):
     assert (used.requests, used.retries) == (providers.counts()[EMBEDDINGS], 2)
 
 
-def test_each_result_counts_its_own_run_and_a_block_around_all_of_them(providers, evaluation):
+def test_each_result_counts_its_own_run_and_a_block_around_all_of_them_also_side_by_side(providers, evaluation):
     with track_usage() as usage:
         first = evaluation.run(chunker=CHUNKER, embedder=OpenAIEmbedder(), k=2)
         second = evaluation.run(chunker=CHUNKER, embedder=OpenAIEmbedder(), k=2)
+        asked = providers.counts()[EMBEDDINGS]
+        config = EvaluationConfig(max_concurrency=4)
+        (aside,) = evaluation.run(chunker=CHUNKER, embedder=OpenAIEmbedder(), k=2, config=config).usage
     assert first.usage == second.usage
-    assert usage.total.requests == 2 * first.usage[0].requests == providers.counts()[EMBEDDINGS]
-
-
-def test_questions_side_by_side_are_counted(providers, evaluation):
-    config = EvaluationConfig(max_concurrency=4)
-    (used,) = evaluation.run(chunker=CHUNKER, embedder=OpenAIEmbedder(), k=2, config=config).usage
-    assert used.requests == providers.counts()[EMBEDDINGS]
+    assert 2 * first.usage[0].requests == asked
+    assert aside.requests == providers.counts()[EMBEDDINGS] - asked
+    assert usage.total.requests == providers.counts()[EMBEDDINGS]
 
 
 def test_what_a_failed_run_asked_for_is_counted_too(providers, evaluation):
@@ -75,16 +85,11 @@ def test_what_a_failed_run_asked_for_is_counted_too(providers, evaluation):
     assert result.usage[0].requests == providers.counts()["POST /v2/rerank"] > 0
 
 
-def test_the_summary_has_a_line_for_each_model(result):
-    told = str(result.summary())
-    for used in result.usage:
-        assert used.told in told
-    assert "OpenAI text-embedding-3-small: " in told
-    assert "Cohere rerank-v3.5: 8 requests, 8 searches" in told
-
-
-def test_the_summary_tells_the_servers_that_are_not_the_providers_own(providers, result, evaluation):
+def test_the_summary_has_a_line_for_each_model_and_server_that_is_not_the_providers_own(providers, result, evaluation):
     told = lines(result.summary(), "Run")
+    for used in result.usage:
+        assert used.told in "\n".join(told)
+    assert "Cohere rerank-v3.5: 8 requests, 8 searches" in str(result.summary())
     assert {f"server: openai at {providers.url}/v1", f"server: cohere at {providers.url}"} <= {*told}
     assert "server: " not in str(evaluation.run(chunker=CHUNKER, k=2).summary())
 
@@ -122,66 +127,3 @@ def test_a_run_without_providers_says_nothing_of_them(evaluation, tmp_path):
     assert "request" not in str(result.summary())
     report = json.loads((result.save(tmp_path / "run") / "report.json").read_text())
     assert report["usage"] == []
-
-
-def test_a_report_keeps_it(result, tmp_path):
-    folder = result.save(tmp_path / "run")
-    assert load_result(folder).usage == result.usage
-    kept = json.loads((folder / "report.json").read_text())["usage"]
-    assert kept[0] == {
-        "provider": "Cohere",
-        "model": "rerank-v3.5",
-        "requests": 8,
-        "retries": 0,
-        "input_tokens": 0,
-        "output_tokens": 0,
-        "searches": 8,
-        "cost": None,
-    }
-    assert "loopback-key" not in (folder / "report.json").read_text()
-
-
-def changed(folder, change):
-    path = folder / "report.json"
-    report = json.loads(path.read_text())
-    change(report)
-    path.write_text(json.dumps(report))
-    return path.parent
-
-
-@pytest.mark.parametrize(
-    ("field", "value"),
-    [
-        ("requests", -1),
-        ("requests", "8"),
-        ("requests", 8.0),
-        ("retries", True),
-        ("input_tokens", None),
-        ("output_tokens", -3),
-        ("searches", 1.5),
-        ("cost", "0.1"),
-        ("cost", True),
-        ("provider", 7),
-        ("model", None),
-    ],
-)
-def test_a_report_with_another_kind_of_value_is_refused_by_its_place(result, tmp_path, field, value):
-    folder = changed(result.save(tmp_path / "run"), lambda report: report["usage"][0].update({field: value}))
-    with pytest.raises(ResultError, match=rf"report\.json: \$\.usage\.0\.{field}"):
-        load_result(folder)
-
-
-@pytest.mark.parametrize("value", [7, {}, [7], ["OpenAI"], [{}], None])
-def test_a_report_with_something_else_in_its_place_is_refused(result, tmp_path, value):
-    folder = changed(result.save(tmp_path / "run"), lambda report: report.update(usage=value))
-    with pytest.raises(ResultError, match=r"report\.json: \$\.usage"):
-        load_result(folder)
-
-
-@pytest.mark.parametrize("cost", ["NaN", "Infinity"])
-def test_a_cost_is_finite(result, tmp_path, cost):
-    folder = result.save(tmp_path / "run")
-    path = folder / "report.json"
-    path.write_text(path.read_text().replace('"cost": null', f'"cost": {cost}'))
-    with pytest.raises(ResultError):
-        load_result(folder)

@@ -42,15 +42,13 @@ class TestHashingEmbedder:
 
 
 class TestFixedRetriever:
-    def test_one_list_is_the_ranking_of_every_question(self):
+    def test_one_list_is_the_ranking_of_every_question_and_others_can_be_given_by_question(self):
         retriever = FixedRetriever(["a", "b", "c"])
         assert retriever.retrieve("Who?", 2) == ["a", "b"]
         assert retriever.retrieve("Why?", 9) == ["a", "b", "c"]
         assert retriever.prefix_stable
-
-    def test_rankings_can_be_given_by_question(self):
-        retriever = FixedRetriever({"Who?": ["a", "b"], "Why?": ()})
-        assert retriever.retrieve_many(["Why?", "Who?"], 1) == [[], ["a"]]
+        by_question = FixedRetriever({"Who?": ["a", "b"], "Why?": ()})
+        assert by_question.retrieve_many(["Why?", "Who?"], 1) == [[], ["a"]]
 
     @pytest.mark.parametrize(("rankings", "known"), [({"Who?": []}, "'Who[?]'"), ({}, "none")])
     def test_a_question_without_a_ranking_is_refused(self, rankings, known):
@@ -62,17 +60,13 @@ class TestFixedRetriever:
         with pytest.raises(ConfigError, match=r"FixedRetriever: rankings=.*expected a list, or a mapping"):
             FixedRetriever(rankings)
 
-    def test_calls_are_recorded_with_their_arguments(self):
-        retriever, corpus = FixedRetriever(), Corpus([])
+    def test_calls_are_recorded_with_their_arguments_and_stay_out_of_names_and_equality(self):
+        retriever, corpus = FixedRetriever(["a"]), Corpus([])
         retriever.index(corpus)
         retriever.prepare(("Who?",))
         retriever.retrieve("Who?", 5)
         retriever.close()
         assert retriever.calls == [("index", corpus), ("prepare", ["Who?"]), ("retrieve", "Who?", 5), ("close",)]
-
-    def test_rankings_and_calls_stay_out_of_names_and_calls_out_of_equality(self):
-        retriever = FixedRetriever(["a"])
-        retriever.retrieve("Who?", 1)
         assert retriever.name == "FixedRetriever"
         assert retriever == FixedRetriever(["a"]) != FixedRetriever(["b"])
         assert hash(retriever) == hash(FixedRetriever(["a"]))

@@ -60,10 +60,6 @@ def test_while_it_is_open_the_environment_points_at_it_and_afterwards_it_is_as_b
     assert dict(os.environ) == before
     with pytest.raises(APIConnectionError):
         asked(base_url=f"{providers.url}/v1")
-
-
-def test_the_environment_is_as_before_also_after_an_exception():
-    before = dict(os.environ)
     with pytest.raises(ZeroDivisionError), LoopbackProviders():
         _ = 1 / 0
     assert dict(os.environ) == before
@@ -177,12 +173,9 @@ def test_another_process_finds_it_by_its_environment():
         assert providers.counts() == {"POST /v1/embeddings": 1}
 
 
-def test_answers_are_a_script():
+def test_answers_are_a_script_or_what_a_function_of_the_request_returns():
     with LoopbackProviders(answers=["one", {"two": 2}]):
         assert (asked(), json.loads(asked())) == ("one", {"two": 2})
-
-
-def test_answers_are_what_a_function_of_the_request_returns():
     with LoopbackProviders(answers=lambda request: f"{request.model} was asked: {request.prompt}"):
         assert asked() == "m was asked: Refunds take five working days."
 
@@ -193,14 +186,10 @@ def test_without_answers_what_is_asked_about_is_quoted_in_the_form_that_is_asked
         assert parsed == Form(question="What is said about refunds, take, working?", certain=True)
 
 
-def test_a_fault_that_is_none_is_refused():
-    with LoopbackProviders() as providers, pytest.raises(ConfigError, match="nothing would go wrong"):
-        providers.fault("POST /v1/embeddings", times=2)
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [
+        ({"status": None, "times": 2}, "nothing would go wrong"),
         ({"times": 0}, "fault: times=0; expected a whole number of at least 1"),
         ({"times": -1}, "times=-1"),
         ({"times": 1.5}, "times=1.5"),
@@ -212,7 +201,7 @@ def test_a_fault_that_is_none_is_refused():
 )
 def test_a_fault_that_would_not_come_as_it_is_said_is_refused(options, message):
     with LoopbackProviders() as providers, pytest.raises(ConfigError, match=message):
-        providers.fault("POST /v1/embeddings", status=500, **options)
+        providers.fault("POST /v1/embeddings", **{"status": 500, **options})
 
 
 def test_what_was_asked_is_told_and_a_fault_comes_once():

@@ -375,12 +375,23 @@ def _from_mapping(fields: Mapping[str, Any], source: str, what: str = "dict") ->
         begin = given_start(fields)
         if doc_id is None:
             named = [*map(fields.get, SOURCE_KEYS), *map(metadata.get, _METADATA_SOURCES), fields.get("ref_doc_id")]
-            sources = tuple(_id(name) for name in named if name is not None)
+            sources = _in_files([_id(name) for name in named if name is not None], metadata or fields)
             if not sources or type(start) is not int or type(end) is not int:  # of a transcript they are seconds
                 start, end = begin if sources else None, None
         elif start is None and end is None:
             start = begin
     return Hit(_id(doc_id), start, end, _id(chunk_id), text, score, sources)
+
+
+def _in_files(names: Sequence[str], told: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return names of where a text is from, with the page that is told; then those of the row of a table.
+
+    LangChain counts pages from 0, all others from 1.
+    """
+    page, number, row = told.get("page"), _known(told, ("page_number", "page_label")), told.get("row")
+    if type(page) is int or str(number).isdecimal():
+        return tuple(f"{name}, page {page + 1 if type(page) is int else number}" for name in names)
+    return (*names, *(f"{name}/{row}" for name in names if type(row) is int))
 
 
 def given_start(fields: Mapping[str, Any]) -> int | None:

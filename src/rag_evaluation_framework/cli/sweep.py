@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from .. import report, sweeps
+from ..base.exits import outcome
 from ..base.outside import one_line
 from ..errors import ConfigError
 from ..runs import store
@@ -65,11 +66,14 @@ def sweep(
         return
     with components_print_to_stderr():
         result = swept.run(where, plan=plan, fresh=fresh, executor=executor)
-        folder = swept.save(result, where)
-    record = {"sweep": str(folder), "plan": dict(result.plan), "bill": dict(result.bill), **result.record()}
+        saved = outcome(lambda: str(swept.save(result, where)), lambda error: error)
+    folder = saved if isinstance(saved, str) else None
+    record = {"sweep": folder, "plan": dict(result.plan), "bill": dict(result.bill), **result.record()}
     print_result(record, result.summary, as_json=as_json)
+    if isinstance(saved, BaseException):
+        raise saved
     if not as_json:
-        print_text(report.saved_text(one_line(str(folder))))
+        print_text(report.saved_text(one_line(saved)))
     if html is not None:
         print_text(write_page(html, result.summary()))
     if result.failed:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import Any
+from urllib.parse import unquote
 
 from ..base.files import checked_path
 from ..base.notes import note
@@ -26,7 +27,7 @@ HOW_READ = ("source", "glob_pattern", "exclude", "converter", "text_column", "na
 
 _MOST_NAMED = 3
 _MOST_SCANS = 8
-_PAGE = re.compile(r", page \d+\Z")  # as we tell places of a PDF
+_PAGE = re.compile(r", page (\d+)\Z")  # as we tell places of a PDF
 
 
 @dataclass(frozen=True, slots=True)
@@ -373,11 +374,13 @@ class DocumentResolver:
         return self.named(name) or self._found(_named_parts(name)[-1:])
 
     def named(self, name: str) -> list[DocumentId]:
-        """Return the ids of the documents that a name refers to."""
+        """Return the ids of the documents that a name refers to; it may be written as in URLs, or by `to_trec`."""
         name = canonical_document_id(name.strip())
         parts = _named_parts(name)
         known = next((doc_id for doc_id in (name, "/".join(parts)) if doc_id in self.corpus), None)
-        return self._found(parts) if known is None else [self.corpus[known].id]
+        if known is not None:
+            return [self.corpus[known].id]
+        return self._found(parts) or (self._found(_named_parts(unquote(name))) if "%" in name else [])
 
     def _is_led_to(self, name: str, doc_id: str) -> bool:
         """Return whether what a longer name has before an id ends with the folder of the corpus, if that is known."""
@@ -386,6 +389,12 @@ class DocumentResolver:
 
     def _found(self, parts: tuple[str, ...]) -> list[DocumentId]:
         return (self._paths.called(parts) or self._without_extension.called(parts)) if parts else []
+
+
+def parted_page(name: str) -> tuple[str, int]:
+    """Return the name of a file, and the page that is named with it: 3 of `a.pdf, page 3`, 0 if none is."""
+    found = _PAGE.search(name)
+    return (name[: found.start()], int(found[1])) if found else (name, 0)
 
 
 def names_fully(name: str, doc_id: str) -> bool:
@@ -412,7 +421,7 @@ class _Paths:
 
 
 def _named_parts(name: str) -> tuple[str, ...]:
-    return _parts(canonical_document_id(_PAGE.sub("", name.strip()).replace("\\", "/")))
+    return _parts(canonical_document_id(parted_page(name.strip())[0].replace("\\", "/")))
 
 
 def _parts(path: str) -> tuple[str, ...]:

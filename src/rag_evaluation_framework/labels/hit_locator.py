@@ -6,7 +6,7 @@ from functools import cached_property
 
 from .. import labels
 from ..data import AnyChunk, CharacterSpan, Corpus, PositionAwareChunk
-from ..data.documents import DocumentResolver
+from ..data.documents import DocumentResolver, parted_page
 from ..data.hits import Hit, Ranking
 from ..data.ids import ChunkId, DocumentId, canonical_chunk_id, is_from_content
 
@@ -19,8 +19,9 @@ class HitLocator:
     A hit with a valid position keeps it. One whose document has its text at its start is there, though the end is
     missing or outside of the document; so is one that has an end alone, if its text is before that. Any other hit with
     text is located by its text, in the document that it names if it names one: verbatim, else by its words
-    (`QuoteLocator.places_of_result`). If the text occurs more than once, each hit of a ranking takes the next free
-    occurrence; but a hit that is equal to an earlier one, and has the id of a chunk, is that chunk again. A hit that
+    (`QuoteLocator.places_of_result`). On a page that its name tells, as in `a.pdf, page 3`, its start may count from
+    there. If the text occurs more than once, each hit of a ranking takes the next free occurrence, nearest to its start
+    if it has one; but a hit that is equal to an earlier one, and has the id of a chunk, is that chunk again. A hit that
     has nothing but the id of a chunk is looked up among the given chunks, and one that has nothing but a document is
     the whole document. A hit that cannot be located keeps its rank; one whose document the corpus does not have is not
     looked for in others, and keeps the name it gave. Its sources are hints: the first that names a document is tried
@@ -75,10 +76,13 @@ class HitLocator:
                 end = start + length if hit.end is None else hit.end
                 self.misplaced.add(CharacterSpan(hit.doc_id, max(start, 0), end))
             if len(documents) == 1 and documents[0] != hit.doc_id:
-                return self._placed(replace(hit, doc_id=documents[0]), searches)
+                named = replace(hit, doc_id=documents[0])
+                return self._on_page(named, parted_page(hit.doc_id)[1], searches) or self._placed(named, searches)
         alike = hit if hit.score is None else replace(hit, score=None)
         if alike not in searches.of:
             places = self._places(hit, documents, searches.limit)
+            if (near := hit.start) is not None:
+                places.sort(key=lambda place: abs(place.start - near))
             searches.of[alike] = _Search(places, iter(places))
         search = searches.of[alike]
         if search.place is None or hit.chunk_id is None:  # one id is one chunk
@@ -89,10 +93,27 @@ class HitLocator:
         place = search.place
         return replace(hit, doc_id=place.doc_id, start=place.start, end=place.end) if place else _unplaced(hit)
 
+    def _on_page(self, hit: Hit, page: int, searches: "_Searches") -> Hit | None:
+        """Locate a hit on a page of its document, where its splitter may count from; None if it is not there."""
+        document = self.corpus[hit.doc_id or ""]
+        begins = document.source.reading.pages if document.source else ()
+        if not hit.text or not 0 < page <= len(begins):
+            return None
+        first, last = (*begins, len(document.content))[page - 1 : page + 1]
+        starts = () if hit.start is None else (first + hit.start, hit.start)
+        begun = [start for start in starts if document.content.startswith(hit.text, start)]
+        places = [CharacterSpan(document.id, start, start + len(hit.text)) for start in begun if first <= start < last]
+        if not places:
+            found = self._places(hit, [document.id], len(document.content))
+            places = [place for place in found if first <= place.start < last]
+        free = (place for place in places if place not in searches.taken)
+        place = next(free, next(iter(places), None))
+        return None if place is None else replace(hit, start=place.start, end=place.end)
+
     def _from_sources(self, hit: Hit, searches: "_Searches") -> Hit:
         """Locate a hit in the document that one of its sources names, else by its text alone."""
         name = next(filter(self._resolver.alike, hit.sources), None)
-        named = replace(hit, doc_id=DocumentId(name or hit.sources[0]), sources=())
+        named = replace(hit, doc_id=DocumentId(name or parted_page(hit.sources[0])[0]), sources=())
         found = named if name is None else self._placed(named, searches)
         if not found.placed:
             found = self._placed(replace(named, doc_id=None, start=None, end=None), searches)

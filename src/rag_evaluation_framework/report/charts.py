@@ -106,8 +106,9 @@ def front(values: Values, x_title: str, y_title: str, description: str) -> dict[
         y_title: As in `curves`.
         description: As in `curves`.
     """
-    x = {**_number("x", x_title), "scale": {"zero": False, "padding": 25}, "axis": {"tickCount": 8}}
-    place: dict[str, Any] = {"x": x, "y": _number("mean", y_title)}
+    widest = {"domain": [0, 1.1 * max(value["x"] for value in values)], "nice": False}
+    x = {**_number("x", x_title), "scale": widest, "axis": {"tickCount": 8}}
+    place: dict[str, Any] = {"x": x, "y": {**_number("mean", y_title), "scale": {"zero": False, "padding": 15}}}
     on_front = {"transform": [{"filter": "datum.is_front"}]}
     kinds = {"domain": [True, False]}
     look = {

@@ -69,7 +69,13 @@ def rendered(page: Page, width: int | None = None) -> str:
     wide = shutil.get_terminal_size((_WIDTH, 24)).columns if width is None else width
     file = io.StringIO()
     console = Console(
-        file=file, width=max(wide, _NARROWEST), markup=False, emoji=False, highlight=False, color_system=None
+        file=file,
+        width=max(wide, _NARROWEST),
+        markup=False,
+        emoji=False,
+        highlight=False,
+        color_system=None,
+        force_jupyter=False,  # which would show it there and then
     )
     show(console, page)
     return "\n".join(line.rstrip() for line in file.getvalue().splitlines())

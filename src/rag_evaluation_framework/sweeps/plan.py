@@ -97,6 +97,8 @@ class Sweep(BaseModel, frozen=True):
     """The folder to which paths are relative."""
 
     def __init__(self, **given: Any) -> None:
+        if is_object(given.get("base")):  # as a file would have it
+            given["base"] = parse_config(given["base"], "base")
         with refused(Sweep):
             super().__init__(**given)
         if isinstance(self.only_if, str):

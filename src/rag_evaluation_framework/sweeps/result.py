@@ -41,6 +41,7 @@ Plot: TypeAlias = Literal["cutoffs", "heatmap", "pareto"]
 _MOST_TESTED = 300  # cells that are tested for being best: the test compares all pairs
 _FEWEST_SHARE = 0.9  # of the questions that a cell has scored, to be ranked: else it takes them from all others
 _ABOUT = 1.25  # times the least time is as fast: times vary by as much
+_SOON = 0.001  # seconds, within which nobody waits: all are as fast
 _PAGE = "rag_evaluation_framework.report.pages.sweep"  # a door upwards
 
 
@@ -293,7 +294,7 @@ class SweepResult(Shown):
         """Every cell at every cutoff, also those that failed: as many as the product of all that varies."""
         means = [None if one.facts is None else one.facts.means for one in self.cells]
         cutoffs = [dict.fromkeys(name.partition("@")[2] for name in own or ()) for own in means]
-        every = dict.fromkeys(chain(*cutoffs))  # of a cell that failed
+        every = dict.fromkeys(chain(*cutoffs)) or {"–": None}  # of a cell that failed
         return tuple(
             Row(one, cutoff, _means_at(own or {}, cutoff))
             for one, own, known in zip(self.cells, means, cutoffs, strict=True)
@@ -443,7 +444,8 @@ class SweepResult(Shown):
         """The cheapest cell that is tied with the best: by price, else by median latency, else by the index size.
 
         The first of these counts that is known for all tied cells and differs between them. Of cells of one cost, it is
-        the one with the highest mean. Times vary: a median of at most a quarter more than the least is as fast.
+        the one with the highest mean. Times vary: a median of at most a quarter more than the least is as fast, and so
+        are all up to a millisecond.
 
         Raises:
             ResultError: As `best`.
@@ -454,7 +456,7 @@ class SweepResult(Shown):
         by: Cost | None = next((cost for cost in costs if None not in known[cost] and len(known[cost]) > 1), None)
         if by is None:
             return Recommendation(best.standing, best, None)
-        most = min(known[by]) * (_ABOUT if by == "latency" else 1)
+        most = max(min(known[by]) * _ABOUT, _SOON) if by == "latency" else min(known[by])
         return Recommendation(next(one for one in best.tied if getattr(one, by) <= most), best, by)
 
     def to_dataframe(self) -> pd.DataFrame:

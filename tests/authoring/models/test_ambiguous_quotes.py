@@ -37,12 +37,6 @@ def test_a_long_text_that_occurs_twice_is_answered_by_either_place_with_or_witho
         assert [place[0].start for place in answer.places] == [13, 89]
 
 
-def test_a_quote_of_two_parts_is_not_taken_if_one_is_struck_out(served):
-    text = "Refunds take five days.\n\n~~Invoices are sent monthly.~~\n"
-    generator, _ = generated(served, ["Refunds take five days. … Invoices are sent monthly."], text)
-    assert generator.funnel.rejected["verified"] == {"quote of text that is struck out": 1}
-
-
 def test_a_quote_and_a_part_of_it_are_one_answer(served):
     _, dataset = generated(served, ["Answered at once.", "at once", "Hotline.\nAnswered at once."])
     assert [each.text for each in dataset.ground_truth[0].relevant] == ["Hotline.\nAnswered at once."]

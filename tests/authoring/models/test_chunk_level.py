@@ -7,9 +7,6 @@ from rag_evaluation_framework import (
     CHUNK,
     ChunkLevelDataGenerator,
     ChunkLevelEvaluation,
-    Corpus,
-    Document,
-    DocumentId,
     RecursiveCharacterChunker,
 )
 from rag_evaluation_framework.base.notes import collect_notes
@@ -38,7 +35,7 @@ def citing(ids):
     return ScriptedModel(questions=changed)
 
 
-def test_questions_have_the_chunks_that_the_model_cited(served, pages):
+def test_every_chunk_is_shown_behind_its_id_and_questions_have_those_that_the_model_cited(served, pages):
     providers, client = served()
     generator, dataset, notes = generated(client, pages)
     assert dataset.level is CHUNK
@@ -50,15 +47,9 @@ def test_questions_have_the_chunks_that_the_model_cited(served, pages):
     assert dataset.chunking == generator.chunk_registry.fingerprint
     assert notes == []
     assert len(providers.exchanges) == 3 + 6
-    assert dataset.metadata["generation"]["chunker"] == describe(CHUNKER)
-
-
-def test_every_chunk_is_shown_behind_its_id(served, pages):
-    providers, client = served()
-    generator, _, _ = generated(client, pages)
     shown = "\n".join(str(exchange.request.json["messages"][1]["content"]) for exchange in providers.exchanges[:3])
-    for chunk in generator.chunk_registry:
-        assert f"[{chunk.id.removeprefix('pa_')}]: '{chunk.content}'" in shown
+    assert all(f"[{name}]: '{chunk.content}'" in shown for name, chunk in by_id.items())
+    assert dataset.metadata["generation"]["chunker"] == describe(CHUNKER)
 
 
 def test_what_was_generated_is_evaluated_with_the_same_chunker(served, pages):
@@ -68,9 +59,15 @@ def test_what_was_generated_is_evaluated_with_the_same_chunker(served, pages):
     assert evaluation.run(chunker=CHUNKER, k=5).metrics["chunk_recall@5"] > 0.5
 
 
-@pytest.mark.parametrize("prefix", ["pa_", "", "[", " "])
-def test_ids_are_taken_in_both_forms_and_with_what_models_put_around_them(served, pages, prefix):
-    _, client = served(citing(lambda ids: [f"{prefix}{each}" for each in ids]))
+@pytest.mark.parametrize("form", ["pa_{}", "{}", "[{}", " {}", "lines"])
+def test_ids_are_taken_in_both_forms_with_what_models_put_around_them_and_from_lines(served, pages, form):
+    def lines(answer, request):
+        return "\n\n".join(
+            f"Q: {each['question']}\nChunks: {', '.join(each['chunk_ids'])}" for each in answer["questions"]
+        )
+
+    model = ScriptedModel(questions=lines) if form == "lines" else citing(lambda ids: [*map(form.format, ids)])
+    _, client = served(model)
     assert len(generated(client, pages)[1]) == 6
 
 
@@ -81,25 +78,6 @@ def test_the_questions_of_a_server_without_a_script_are_about_chunks_and_are_kep
     for entry in dataset:
         (chunk,) = generator.chunk_registry.occurrences(entry.relevant[0])
         assert entry.query.text.split()[-1].strip("?") in chunk.content.lower()
-
-
-def test_the_format_of_lines_is_understood(served, pages):
-    def lines(answer, request):
-        return "\n\n".join(
-            f"Q: {each['question']}\nChunks: {', '.join(each['chunk_ids'])}" for each in answer["questions"]
-        )
-
-    _, client = served(ScriptedModel(questions=lines))
-    assert len(generated(client, pages)[1]) == 6
-
-
-def test_an_unknown_id_is_left_out_and_noted(served, pages):
-    _, client = served(citing(lambda ids: [*ids, "chunk_000000000000"]))
-    generator, dataset, notes = generated(client, pages)
-    assert all(len(entry.relevant) == 1 for entry in dataset)
-    assert generator.funnel.quotes == {"unknown chunk id": 6}
-    assert {each.detail for each in generator.rejections} == {"chunk_000000000000"}
-    assert len(notes) == 1
 
 
 @pytest.mark.parametrize(
@@ -117,31 +95,8 @@ def test_a_question_without_a_known_chunk_is_rejected(served, pages, ids, reason
     assert generator.funnel.rejected["verified"] == {reason: 6}
 
 
-def test_a_chunk_of_what_was_not_shown_is_not_taken(served, pages):
-    other = chunk_corpus(pages, CHUNKER)[0].id
-    _, client = served(citing(lambda ids: [other]))
-    generator, _, _ = generated(client, pages)
-    assert generator.funnel.rejected["verified"] == {"chunk that was not shown": 4}
-    assert generator.funnel.kept == 2
-
-
 def test_chunks_without_a_place_are_cited_too(served, pages):
     _, client = served()
     _, dataset, _ = generated(client, pages, chunker=lambda text: [text.lower(), text.upper()])
     assert len(dataset) == 6
     assert all(len(entry.relevant) == 1 for entry in dataset)
-
-
-def test_a_text_that_occurs_twice_is_one_chunk(served):
-    line = "Every request needs a token of the new kind."
-    corpus = Corpus([Document(DocumentId("a.md"), f"{line}\n\n{line}"), Document(DocumentId("b.md"), line)])
-    _, client = served()
-    generator, _, _ = generated(client, corpus, 1, chunker=RecursiveCharacterChunker(chunk_size=46))
-    assert generator.funnel.kept == 1
-    assert generator.funnel.rejected["kept"] == {"same question again": 1}
-
-
-def test_a_chunker_is_required(served, pages):
-    _, client = served()
-    with pytest.raises(TypeError, match="chunker"):
-        ChunkLevelDataGenerator(client, pages)

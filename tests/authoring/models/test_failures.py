@@ -38,13 +38,17 @@ def incomplete(served, pages, **options):
     return providers, client, generator
 
 
-def test_failed_requests_are_told_by_what_was_asked_and_how_they_failed(served, pages):
-    _, _, generator = incomplete(served, pages)
+def test_failed_requests_are_told_and_what_fails_again_may_bring_more_and_is_completed_later(served, pages):
+    providers, client, generator = incomplete(served, pages)
     (failed,) = generator.failed
     assert (failed.asking, failed.error, failed.status) == ("Asking for quotes", "ProviderUnavailable", 500)
     assert len(failed.messages) == 2
     assert "status 500" in failed.messages[0]
     assert load_dataset(generator.path).metadata["generation"]["failed_requests"] == 2
+    providers.fault(CHAT, status=500, times=1)
+    assert len(generate(client, pages)[1]) == 5
+    generator, dataset, _ = generate(client, pages)
+    assert (generator.path, len(dataset)) == (FOLDER / "mine.json", 6)
 
 
 def test_answers_that_cannot_be_used_lose_their_questions_and_are_asked_for_again(served, pages):
@@ -124,14 +128,6 @@ def test_what_is_completed_takes_the_place_of_what_was_incomplete(served, pages,
     assert {path.name for path in FOLDER.iterdir()} == {"mine.json", "mine.texts"}
 
 
-def test_one_that_fails_again_may_bring_more_and_is_completed_later(served, pages):
-    providers, client, _ = incomplete(served, pages)
-    providers.fault(CHAT, status=500, times=1)
-    assert len(generate(client, pages)[1]) == 5
-    generator, dataset, _ = generate(client, pages)
-    assert (generator.path, len(dataset)) == (FOLDER / "mine.json", 6)
-
-
 def reworded(path):
     record = json.loads(path.read_text())
     record["questions"][0]["query"] += "!"
@@ -155,27 +151,24 @@ def noted(path):
     path.write_text(json.dumps(record))
 
 
-@pytest.mark.parametrize("edited", [reworded, reviewed, removed, noted])
-def test_what_somebody_has_edited_stays(served, pages, edited):
+@pytest.mark.parametrize(
+    ("edited", "documents", "options"),
+    [
+        (reworded, 3, {}),
+        (reviewed, 3, {}),
+        (removed, 3, {}),
+        (noted, 3, {}),
+        (None, 2, {}),
+        (None, 3, {"check_answers": False}),
+    ],
+    ids=["reworded", "reviewed", "removed", "noted", "other documents", "other settings"],
+)
+def test_what_somebody_has_edited_or_another_generation_left_stays(served, pages, edited, documents, options):
     _, client, generator = incomplete(served, pages)
-    edited(generator.path)
+    if edited is not None:
+        edited(generator.path)
     before = generator.path.read_bytes()
-    generator, dataset, notes = generate(client, pages)
-    assert (generator.path, len(dataset)) == (FOLDER / "mine-2.json", 6)
+    generator, dataset, notes = generate(client, type(pages)(pages.documents[:documents]), **options)
+    assert (generator.path, len(dataset)) == (FOLDER / "mine-2.json", 2 * documents)
     assert (FOLDER / "mine.json").read_bytes() == before
     assert any("holds other questions and stays" in note for note in notes)
-
-
-OTHERS = {
-    "documents": ({}, {}),
-    "settings": ({}, {"check_answers": False}),
-}
-
-
-@pytest.mark.parametrize("other", OTHERS)
-def test_what_another_generation_left_incomplete_stays(served, pages, other):
-    first, second = OTHERS[other]
-    _, client, _ = incomplete(served, pages, **first)
-    corpus = type(pages)(pages.documents[:2]) if other == "documents" else pages
-    generator, _, _ = generate(client, corpus, **second)
-    assert generator.path == FOLDER / "mine-2.json"

@@ -30,72 +30,69 @@ def cited(text):
 
 
 @each(
-    "text",
+    ("text", "read"),
     [
-        JSON,
-        f"Sure! Here they are:\n```json\n{JSON}\n```\nAnything else?",
-        f"As [1] and {{this}} say: {JSON}",
-        f'Thinking: {{"thought": "two"}}\n{JSON}',
-        f'<think>Draft: {{"questions": [{{"question": "x?"}}]}}</think>{JSON}',
-        f'I used ["billing.md"] here. {JSON} And left out ["Is it?"], [].',
-        '{"questions": [{"question": "What\nis it?"}, {"question": " 2. Where is it? "}]}',
+        (JSON, TWO),
+        (f"Sure! Here they are:\n```json\n{JSON}\n```\nAnything else?", TWO),
+        (f"As [1] and {{this}} say: {JSON}", TWO),
+        (f'Thinking: {{"thought": "two"}}\n{JSON}', TWO),
+        (f'<think>Draft: {{"questions": [{{"question": "x?"}}]}}</think>{JSON}', TWO),
+        (f'I used ["billing.md"] here. {JSON} And left out ["Is it?"], [].', TWO),
+        ('{"questions": [{"question": "What\nis it?"}, {"question": " 2. Where is it? "}]}', TWO),
+        ('{"questions": []}', []),  # nothing can be asked
     ],
 )
-def test_a_form_is_read_from_whatever_is_written_around_it(text):
-    assert questions(text) == TWO
+def test_a_form_is_read_from_whatever_is_written_around_it(text, read):
+    assert questions(text) == read
 
 
-def test_that_nothing_can_be_asked_is_an_answer():
-    assert questions('{"questions": []}') == []
+NO_QUESTIONS = [
+    "",
+    "I am sorry.",
+    "{",
+    '{"questions": "What',
+    '["What is it?"]',
+    '{"text": "I am sorry, I cannot."}',
+    '{"questions": ["What is \\ud800 it?"]}',
+    '{"questions": [{"question": "What is it?"}, {"question": "Where is "it"?"}, {"question": "When?"}]}',
+    "[" * 5000,
+]
 
 
 @pytest.mark.parametrize(
-    "text",
+    ("reader", "form", "text"),
     [
-        "",
-        "I am sorry.",
-        "{",
-        '{"questions": "What',
-        '["What is it?"]',
-        '{"text": "I am sorry, I cannot."}',
-        '{"questions": ["What is \\ud800 it?"]}',
-        '{"questions": [{"question": "What is it?"}, {"question": "Where is "it"?"}, {"question": "When?"}]}',
-        "[" * 5000,
+        *((questions, "AskedQuestions", text) for text in NO_QUESTIONS),
+        *((cited, "CitedQuestions", text) for text in ("", "I am sorry.", "*" * 99, JSON)),  # nor are there lines
     ],
 )
-def test_what_is_no_form_cannot_be_used(text):
-    with pytest.raises(ValueError, match=r"expected AskedQuestions as JSON|no JSON in"):
-        questions(text)
+def test_what_is_no_form_cannot_be_used(reader, form, text):
+    with pytest.raises(ValueError, match=rf"expected {form} as JSON|no JSON in"):
+        reader(text)
 
 
 @pytest.mark.parametrize(
-    "text",
+    ("text", "read"),
     [
-        "Q: What is it?\nChunks: chunk_a, chunk_b\n\nQ: Where is it?\nChunks: chunk_c",
-        "Here they are.\n\nQ: What is it?\nChunks: [chunk_a], [chunk_b]\nQ: Where is it?\nChunks: 'chunk_c'.",
-        "**Q:** What is it?\n**Chunk IDs:** chunk_a chunk_b\n\n> **Q**: Where is it?\n**Chunk IDs:** **chunk_c**",
-        'Q: What is it?\nChunks: ["chunk_a", "chunk_b"]\nQ: Where is it?\nChunks: ["chunk_c"]',
-        "Q: What is it?\nChunks:\n- chunk_a\n- <chunk_b>\n\nQ: Where is it?\nChunks:\n- chunk_c\n",
-        'Prose {not json}\n```\n{"questions": [{"question": "What is it?", "chunk_ids": ["chunk_a", "chunk_b"]}, '
-        '{"question": "Where is it?", "chunk_ids": ["chunk_c"]}]}\n```\n\nQ: Shall I write more?',
+        ("Q: What is it?\nChunks: chunk_a, chunk_b\n\nQ: Where is it?\nChunks: chunk_c", CITED),
+        ("Here.\n\nQ: What is it?\nChunks: [chunk_a], [chunk_b]\nQ: Where is it?\nChunks: 'chunk_c'.", CITED),
+        (
+            "**Q:** What is it?\n**Chunk IDs:** chunk_a chunk_b\n\n> **Q**: Where is it?\n**Chunk IDs:** **chunk_c**",
+            CITED,
+        ),
+        ('Q: What is it?\nChunks: ["chunk_a", "chunk_b"]\nQ: Where is it?\nChunks: ["chunk_c"]', CITED),
+        ("Q: What is it?\nChunks:\n- chunk_a\n- <chunk_b>\n\nQ: Where is it?\nChunks:\n- chunk_c\n", CITED),
+        (
+            'Prose {not json}\n```\n{"questions": [{"question": "What is it?", "chunk_ids": ["chunk_a", "chunk_b"]}, '
+            '{"question": "Where is it?", "chunk_ids": ["chunk_c"]}]}\n```\n\nQ: Shall I write more?',
+            CITED,
+        ),
+        ("Q: What is it?\n\nQ: Where is it?\nChunks: pa_chunk_a", [(TWO[0], []), (TWO[1], ["chunk_a"])]),
+        ('Q: What does {"questions": ["x?"]} mean?', [('What does {"questions": ["x?"]} mean?', [])]),
     ],
 )
-def test_questions_with_chunks_are_read_from_json_and_from_lines(text):
-    assert cited(text) == CITED
-
-
-def test_the_chunks_of_a_line_are_not_those_of_the_next_one():
-    assert cited("Q: What is it?\n\nQ: Where is it?\nChunks: pa_chunk_a") == [(TWO[0], []), (TWO[1], ["chunk_a"])]
-
-
-def test_json_within_a_question_in_a_line_is_a_part_of_it():
-    assert cited('Q: What does {"questions": ["x?"]} mean?') == [('What does {"questions": ["x?"]} mean?', [])]
-
-
-@pytest.mark.parametrize("text", ["", "I am sorry.", "*" * 99, JSON])
-def test_without_lines_the_error_is_that_of_the_json(text):
-    with pytest.raises(ValueError, match=r"expected CitedQuestions as JSON|no JSON in"):
-        read_cited_questions(text)
+def test_questions_with_chunks_are_read_from_json_and_from_lines(text, read):
+    assert cited(text) == read
 
 
 @pytest.mark.parametrize("text", ["{}", "{}Q", "Q{}"])

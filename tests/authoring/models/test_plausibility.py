@@ -40,29 +40,29 @@ def outcome(served, question, *quotes, text=f"{SENTENCE} Agents restart nightly?
     return told, len(providers.exchanges), [label.text for entry in dataset for label in entry.labels]
 
 
-@pytest.mark.parametrize(
-    "question", ["?", "...", "\u200b", "🎉 🎉", "Refunds?", "question", "<question>", "refund " * 150 + "?"]
-)
-def test_what_is_no_question_is_rejected_before_anything_else_is_paid_for(served, question):
-    assert rejected(served, question, SENTENCE) == ([("parsed", "not a question")], 1)
+NO_QUESTIONS = ["?", "...", "\u200b", "🎉 🎉", "Refunds?", "question", "<question>", "refund " * 150 + "?"]
+OF_WHAT_WAS_SHOWN = [
+    "According to the passage, how long do refunds take?",
+    "How long do refunds take, as described in the text?",
+    "Which numbers are given in these excerpts?",
+    "Based on the above document: how long do refunds take?",
+    "Based on the provided context, how long do refunds take?",
+    "What does the passage say?",
+    "What is mentioned in the excerpt about refunds?",
+    "In chunk_0123456789ab, what is said of refunds?",
+    "I cannot write questions about this passage.",
+]
 
 
 @pytest.mark.parametrize(
-    "question",
+    ("question", "reason"),
     [
-        "According to the passage, how long do refunds take?",
-        "How long do refunds take, as described in the text?",
-        "Which numbers are given in these excerpts?",
-        "Based on the above document: how long do refunds take?",
-        "Based on the provided context, how long do refunds take?",
-        "What does the passage say?",
-        "What is mentioned in the excerpt about refunds?",
-        "In chunk_0123456789ab, what is said of refunds?",
-        "I cannot write questions about this passage.",
+        *((question, "not a question") for question in NO_QUESTIONS),
+        *((question, "speaks of what was shown") for question in OF_WHAT_WAS_SHOWN),
     ],
 )
-def test_a_question_about_what_was_shown_is_rejected(served, question):
-    assert rejected(served, question, SENTENCE) == ([("parsed", "speaks of what was shown")], 1)
+def test_an_absurd_question_is_rejected_before_anything_else_is_paid_for(served, question, reason):
+    assert rejected(served, question, SENTENCE) == ([("parsed", reason)], 1)
 
 
 @pytest.mark.parametrize(
@@ -89,20 +89,19 @@ def test_a_doubtful_question_passes(served, question):
     assert rejected(served, question, SENTENCE) == ([], 3)
 
 
-@pytest.mark.parametrize("quote", ["Q", "7", "Q."])
-def test_a_quote_of_one_character_is_rejected(served, quote):
-    assert rejected(served, "How long do refunds take?", quote) == ([("verified", "quote of a single character")], 2)
-
-
-def test_it_may_stand_beside_a_longer_one(served):
-    assert rejected(served, "How long do refunds take?", "Q", SENTENCE) == ([], 3)
-    assert rejected(served, "How long do refunds take?", "five") == ([], 3)
-
-
-@pytest.mark.parametrize("question", ["Agents restart nightly?", "agents restart nightly"])
-def test_a_quote_that_is_the_question_is_rejected(served, question):
-    reason = [("verified", "quote is the question itself")]
-    assert rejected(served, question, "Agents restart nightly?") == (reason, 2)
+@pytest.mark.parametrize(
+    ("question", "quotes", "reason"),
+    [
+        *(("How long do refunds take?", [quote], "quote of a single character") for quote in ("Q", "7", "Q.")),
+        ("Agents restart nightly?", ["Agents restart nightly?"], "quote is the question itself"),
+        ("agents restart nightly", ["Agents restart nightly?"], "quote is the question itself"),
+        ("How long do refunds take?", ["Q", SENTENCE], None),
+        ("How long do refunds take?", ["five"], None),
+    ],
+)
+def test_a_quote_of_one_character_and_one_that_is_the_question_answer_nothing(served, question, quotes, reason):
+    expected = ([("verified", reason)], 2) if reason else ([], 3)
+    assert rejected(served, question, *quotes) == expected
 
 
 def test_beside_another_quote_only_the_one_that_is_the_question_is_left_out(served):
@@ -122,16 +121,13 @@ def test_labels_of_users_questions_are_verified_as_all_are(served, quote, reason
     assert rejected(served, "", quote, strategies=strategies) == ([("verified", reason)], 1)
 
 
-def test_a_quote_of_all_that_was_shown_is_rejected(served):
-    reason = [("verified", "quote of all that was shown")]
-    assert rejected(served, "What are the values of it all?", LONG, text=LONG) == (reason, 2)
+def test_a_quote_of_all_that_was_shown_is_rejected_unless_it_is_short(served):
+    question, reason = "What are the values of it all?", [("verified", "quote of all that was shown")]
     halves = LONG[: len(LONG) // 2].rpartition(". ")[0], LONG[len(LONG) // 2 :].partition(". ")[2]
-    assert rejected(served, "What are the values of it all?", *halves, text=LONG) == (reason, 2)
-
-
-def test_of_a_long_text_a_part_and_of_a_short_text_all_may_be_quoted(served):
-    assert rejected(served, "What are the values of it all?", LONG, text=f"{LONG} {'And so on. ' * 20}") == ([], 3)
-    assert rejected(served, "What are the values of it?", LONG[:900], text=LONG[:900]) == ([], 3)
+    assert rejected(served, question, LONG, text=LONG) == (reason, 2)
+    assert rejected(served, question, *halves, text=LONG) == (reason, 2)
+    assert rejected(served, question, LONG, text=f"{LONG} {'And so on. ' * 20}") == ([], 3)
+    assert rejected(served, question, LONG[:900], text=LONG[:900]) == ([], 3)
 
 
 def test_of_the_public_questions_only_those_about_the_text_are_rejected(shared):

@@ -14,10 +14,6 @@ NAMES = sorted(path.stem for path in FOLDER.glob("*.md"))
 TEXT = 'version: 3\n\n# System\n\nSay {what}.\n\n# User\n\nAbout {it}: {what} {"json": ["{it}"]} {}\n'
 
 
-def test_there_are_prompts():
-    assert {"questions", "chunk_questions", "quotes", "answerable", "simple"} <= set(NAMES)
-
-
 @each("name", NAMES)
 def test_every_prompt_is_read_and_has_a_version(name):
     prompt = load_prompt(name)
@@ -26,16 +22,13 @@ def test_every_prompt_is_read_and_has_a_version(name):
     assert all(prompt.parts.values())
 
 
-def test_a_prompt_is_filled_in_once():
+def test_a_prompt_is_filled_in_once_and_its_version_tells_every_wording():
     prompt = read_prompt("mine", TEXT)
     messages = prompt.messages(what="{it} $x \\1", it="{what}")
     assert messages == [
         {"role": "system", "content": "Say {it} $x \\1."},
         {"role": "user", "content": 'About {what}: {it} $x \\1 {"json": ["{what}"]} {}'},
     ]
-
-
-def test_the_version_tells_every_wording():
     first, second = read_prompt("mine", TEXT), read_prompt("mine", TEXT.replace("About", "On"))
     assert first.version.startswith("mine@3-")
     assert first.version != second.version

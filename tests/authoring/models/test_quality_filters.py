@@ -1,14 +1,9 @@
 """The filters of a generation: what they reject, and with which thresholds."""
 
-import inspect
-
-import pytest
-
 from rag_evaluation_framework import OpenAIEmbedder, TokenLevelDataGenerator
 from rag_evaluation_framework.base.notes import collect_notes
 from rag_evaluation_framework.components import LsaEmbedder
 from rag_evaluation_framework.contracts.registry.records import describe
-from rag_evaluation_framework.errors import ConfigError
 from support.scripted_llm import ScriptedModel
 
 
@@ -65,25 +60,6 @@ def test_near_duplicates_are_rejected_with_the_question_that_they_repeat(served,
     assert len(dataset) == 1
 
 
-def test_without_an_embedder_nothing_is_compared_by_vectors(served, pages):
-    _, client = served()
-    assert generated(client, pages)[1].metadata["generation"]["filters"] == {"embedder": None}
-
-
-def test_the_published_figures_are_the_defaults_of_the_signature():
-    parameters = inspect.signature(TokenLevelDataGenerator).parameters
-    defaults = {name: parameters[name].default for name in ("relevance_threshold", "dedup_threshold")}
-    assert repr(defaults) == "{'relevance_threshold': 0.4, 'dedup_threshold': 0.7}"
-
-
-@pytest.mark.parametrize(
-    "options", [{"embedder": "lsa"}, {"relevance_threshold": 2}, {"dedup_threshold": "high"}, {"dedup_threshold": True}]
-)
-def test_what_cannot_be_used_is_refused_by_its_name(served, pages, options):
-    with pytest.raises(ConfigError, match=next(iter(options))):
-        TokenLevelDataGenerator(served()[1], pages, **options)
-
-
 def test_two_runs_embed_nothing_twice_with_a_providers_embedder(served, pages):
     providers, client = served()
     given = {"embedder": OpenAIEmbedder("a-model", client=client), "relevance_threshold": 0, "dedup_threshold": 1}
@@ -101,14 +77,16 @@ class Untold:
         self.embeddings = client.embeddings
 
 
-def test_vectors_of_a_server_that_is_not_known_are_not_kept(served, pages):
+def test_vectors_of_a_server_that_is_not_known_are_not_kept_and_the_published_figures_are_the_defaults(served, pages):
     providers, client = served()
     embedder = OpenAIEmbedder("a-model", client=Untold(client))
     assert not embedder.knows_address
     for _ in range(2):
         before = len(providers.exchanges)
-        _, _, notes = generated(client, pages, embedder=embedder)
+        _, dataset, notes = generated(client, pages, embedder=embedder)
         assert len(providers.exchanges) > before
         told = next(text for text in notes if "not cached" in text)
         assert "OpenAIEmbedder" in told
         assert "Untold tells no base_url, so which server answers is not known" in told
+    filters = dataset.metadata["generation"]["filters"]
+    assert (filters["relevance_threshold"], filters["dedup_threshold"]) == (0.4, 0.7)

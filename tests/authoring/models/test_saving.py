@@ -20,19 +20,14 @@ def generate(client, corpus, name=None, upload=False, **options):
     return generator, dataset, [*notes]
 
 
-def test_a_dataset_is_saved_by_its_name_and_found_by_it(served, pages):
+@pytest.mark.parametrize(("name", "saved_as"), [("mine", "mine"), (None, DEFAULT)])
+def test_a_dataset_is_saved_by_its_name_or_that_of_the_level_and_found_by_it(served, pages, name, saved_as):
     _, client = served()
-    generator, dataset, notes = generate(client, pages, "mine")
-    assert generator.path == FOLDER / "mine.json"
+    generator, dataset, notes = generate(client, pages, name)
+    assert (generator.path, dataset.name) == (FOLDER / f"{saved_as}.json", saved_as)
     assert load_dataset(generator.path, corpus=pages) == dataset
-    assert TokenLevelEvaluation(pages, langsmith_dataset_name="mine").publishes_to is None
+    assert TokenLevelEvaluation(pages, langsmith_dataset_name=saved_as).publishes_to is None
     assert notes == []
-
-
-def test_without_a_name_it_is_that_of_the_level(served, pages):
-    _, client = served()
-    generator, dataset, _ = generate(client, pages)
-    assert (generator.path, dataset.name) == (FOLDER / f"{DEFAULT}.json", DEFAULT)
 
 
 def test_the_same_questions_leave_the_file_as_it_is(served, pages):

@@ -35,18 +35,14 @@ def test_sections_cover_every_document_to_its_end_and_are_as_small_as_asked_for(
     assert all(each.text.startswith("Paragraph") for each in sections[:-1])
 
 
-def test_chunks_are_put_together_in_their_order():
+def test_chunks_are_put_together_in_their_order_and_one_that_is_larger_is_a_section_by_itself():
     chunks = chunk_corpus(Corpus([CORPUS["a.txt"], CORPUS["c.txt"]]), RecursiveCharacterChunker(chunk_size=200))
     sections = sections_of_chunks(chunks, 1000, Headings(CORPUS))
     assert [chunk for each in sections for chunk in each.chunks] == chunks
     assert all(sum(len(chunk.content) for chunk in each.chunks) <= 1000 for each in sections)
     assert all(len({chunk.doc_id for chunk in each.chunks}) == 1 for each in sections)
     assert len(sections) < len(chunks) / 3
-
-
-def test_a_chunk_that_is_larger_is_a_section_by_itself():
-    chunks = chunk_corpus(CORPUS, RecursiveCharacterChunker(chunk_size=5000))
-    assert [len(each.chunks) for each in sections_of_chunks(chunks, 10, Headings(CORPUS))] == [1] * len(chunks)
+    assert [[*each.chunks] for each in sections_of_chunks(chunks, 3, Headings(CORPUS))] == [[chunk] for chunk in chunks]
 
 
 @given(st.integers(1, 60), st.integers(1, 60))

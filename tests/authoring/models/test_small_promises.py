@@ -72,15 +72,6 @@ def test_a_generator_of_ones_own_has_a_chunker_of_its_class_and_tells_its_option
 # --- quotes -----------------------------------------------------------------------------------------------------------
 
 
-def test_a_hidden_copy_is_no_other_place_of_an_answer(served):
-    documents = {"a.md": f"{LINE}\n", "b.md": f"<p>Something else.</p><!-- {LINE} --><p>And more.</p>"}
-    _, dataset, _ = generated(served, Model(LINE), {"a.md": documents["a.md"]})
-    assert len(dataset) == 1
-    generator, dataset, _ = generated(served, Model(LINE), documents)
-    assert [places_of(entry) for entry in dataset] == [[("a.md", LINE)]]
-    assert [each.doc_ids for each in generator.rejections] == [("b.md",)]
-
-
 def test_a_quote_that_goes_on_behind_what_was_shown_is_not_taken(served):
     text = "The first part stands here.\n\nThe second part stands here."
     quote = "The first part stands here. The second part stands here."
@@ -100,28 +91,12 @@ def test_of_a_quote_that_leaves_out_both_parts_are_the_answer_and_are_checked(se
     assert f"\n{quote}\n</excerpt>" in shown[-1]
 
 
-def test_of_a_quote_that_leaves_out_no_part_may_be_hidden(served):
-    text = "<p>Refunds take five working days.</p><!-- Invoices are sent monthly. --><p>Nothing else.</p>"
-    quote = "Refunds take five working days. … Invoices are sent monthly."
-    generator, dataset, _ = generated(served, Model(quote), {"a.md": text})
-    assert len(dataset) == 0
-    assert [each.reason for each in generator.rejections] == ["quote of text that readers do not see"]
-
-
-def test_all_quotes_of_a_question_are_in_the_registry(served):
-    quotes = ("Refunds take five working days.", "Invoices are sent monthly.")
-    generator, _, _ = generated(served, Model(*quotes), {"a.txt": TWO})
-    assert {chunk.content for chunk in generator.chunk_registry} == {*quotes}
-
-
-def test_the_same_place_quoted_twice_is_one_answer(served):
-    quotes = ("Refunds take five working days.", "REFUNDS take five working days.", "Refunds take five working days.")
-    _, dataset, _ = generated(served, Model(*quotes), {"a.txt": TWO})
-    assert len(dataset.ground_truth[0].answers) == 1
-
-
-def test_a_quote_that_is_given_twice_is_left_out_once(served):
-    generator, _, _ = generated(served, Model("Not there.", "Invoices are sent monthly.", "Not there."), {"a.txt": TWO})
+def test_a_place_that_is_quoted_twice_is_one_answer_and_a_quote_that_is_left_out_twice_one_reason(served):
+    refunds, invoices = "Refunds take five working days.", "Invoices are sent monthly."
+    quotes = ("Not there.", refunds, refunds.replace("Refunds", "REFUNDS"), invoices, refunds, "Not there.")
+    generator, dataset, _ = generated(served, Model(*quotes), {"a.txt": TWO})
+    assert [places_of(entry) for entry in dataset] == [[("a.txt", refunds), ("a.txt", invoices)]]
+    assert {chunk.content for chunk in generator.chunk_registry} == {refunds, invoices}
     assert generator.funnel.quotes == {"quote not in the documents": 1}
 
 
@@ -151,7 +126,7 @@ def test_what_one_request_brings_too_few_is_not_set_off_against_what_another_bri
     assert generator.funnel.rejected["parsed"] == {"fewer written than asked for": 2}
 
 
-def test_reasons_are_told_by_how_often_they_occur():
+def test_reasons_are_told_by_how_often_they_occur_also_in_all_stages_together():
     rejections = [
         Rejection("parsed", "rare"),
         Rejection("parsed", "usual", questions=3),
@@ -164,9 +139,6 @@ def test_reasons_are_told_by_how_often_they_occur():
     assert funnel.record()["rejected"] == {"parsed": {"usual": 3, "rare": 1}}
     told = "asked 9, parsed 5, verified 5, kept 5 (not kept: 3 usual, 1 rare)"
     assert funnel.told == f"{told}; left out of questions: 2 common, 1 rarer"
-
-
-def test_in_all_stages_together_the_most_frequent_reason_is_told_first():
     funnel = Funnel.of(9, [Rejection("parsed", "early"), Rejection("kept", "late", questions=4)])
     assert funnel.told.endswith("(not kept: 4 late, 1 early)")
 
@@ -235,18 +207,12 @@ def test_chunks_without_text_are_not_shown(served):
     assert len(dataset.ground_truth[0].relevant) == 1
 
 
-def test_a_chunk_that_is_cited_twice_counts_once_and_documents_are_told_once(served):
+def test_a_chunk_that_is_cited_twice_counts_once_or_is_left_out_once(served):
     chunker = RecursiveCharacterChunker(chunk_size=32)
-    generator, dataset, _ = chunked(served, cite(0, 1, 0), {"a.txt": TWO}, chunker)
+    generator, dataset, _ = chunked(served, cite(0, 1, "chunk_x", 0, "chunk_x"), {"a.txt": TWO}, chunker)
     assert len(dataset.ground_truth[0].relevant) == 2
     assert dataset.queries[0].metadata["source_docs"] == ["a.txt"]
-    assert generator.rejections == ()
-    _, dataset, _ = chunked(served, cite(0, 0), {"b.txt": TWO}, chunker)
-    assert len(dataset.ground_truth[0].relevant) == 1
-
-
-def test_an_unknown_chunk_that_is_cited_twice_is_left_out_once(served):
-    generator, _, _ = chunked(served, cite(0, "chunk_x", "chunk_x"), {"a.txt": TWO}, RecursiveCharacterChunker(32))
+    assert [(each.reason, each.detail) for each in generator.rejections] == [("unknown chunk id", "chunk_x")]
     assert generator.funnel.quotes == {"unknown chunk id": 1}
 
 

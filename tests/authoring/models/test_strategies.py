@@ -48,7 +48,7 @@ def generated(client, corpus, strategy, queries_per_doc=2, **options):
 # --- dimensions -------------------------------------------------------------------------------------------------------
 
 
-def test_dimensions_are_read_from_a_file(tmp_path):
+def test_dimensions_are_read_from_a_file_and_all_combinations_are_asked_for_equally_often(tmp_path):
     (tmp_path / "dimensions.yaml").write_text(YAML)
     strategy = DimensionQuestions.from_file(tmp_path / "dimensions.yaml")
     assert strategy == DimensionQuestions(
@@ -59,18 +59,12 @@ def test_dimensions_are_read_from_a_file(tmp_path):
         }
     )
     assert [*strategy.dimensions] == ["persona", "difficulty", "query_type"]
-
-
-def test_all_combinations_are_asked_for_equally_often(tmp_path):
-    (tmp_path / "dimensions.yaml").write_text(YAML)
-    strategy = DimensionQuestions.from_file(tmp_path / "dimensions.yaml")
     sections = sections_of(CORPUS, 1000, Headings(CORPUS))
     plan = strategy.plan(sections, 24)
     counts = Counter()
     for request in plan:
         counts[tuple(request.metadata.values())] += request.questions
-    assert set(counts.values()) == {2}
-    assert len(counts) == 12
+    assert (set(counts.values()), len(counts)) == ({2}, 12)
     assert plan == strategy.plan(sections, 24)
     assert "- persona: a new user (has never seen the product)\n- difficulty: " in "".join(each.wish for each in plan)
 
@@ -293,6 +287,10 @@ def both_ends(sentence, request):
     return {"quotes": [shown[0], shown[-1]]}
 
 
+def first_two(sentence, request):
+    return {"quotes": sentences(request.messages[-1][1])[:2]}
+
+
 @pytest.mark.parametrize("is_placed", [True, False])
 def test_a_chunk_of_both_documents_makes_no_question_about_two(served, is_placed):
     shared = "All letters of customers are answered within two working days."
@@ -346,25 +344,21 @@ def test_questions_about_two_documents_have_answers_in_both(served, pages):
         assert len({span.doc_id for span in entry.relevant}) == 2
 
 
-def test_a_question_that_one_document_answers_is_rejected(served, pages):
-    def one_side(sentence, request):
-        return {"quotes": sentences(request.messages[-1][1])[:2]}
-
-    _, client = served(ScriptedModel(one_side))
-    generator, dataset = generated(client, pages, CrossDocumentQuestions(), 1)
-    assert len(dataset) == 0
-    assert set(generator.funnel.rejected["verified"]) == {"answered in fewer documents than asked for"}
-
-
 @pytest.mark.parametrize(
-    ("alone", "reason"), [("yes", "answered by one part alone"), ("perhaps", "could not be checked")]
+    ("model", "stage", "reason"),
+    [
+        (lambda: ScriptedModel(first_two), "verified", "answered in fewer documents than asked for"),
+        (lambda: Comparing("yes"), "kept", "answered by one part alone"),
+        (lambda: Comparing("perhaps"), "kept", "could not be checked"),
+    ],
+    ids=["quotes of one", "one answers", "not judged"],
 )
-def test_a_question_that_one_of_two_documents_answers_by_itself_is_rejected(served, pages, alone, reason):
-    _, client = served(Comparing(alone))
+def test_a_question_that_one_document_answers_is_rejected(served, pages, model, stage, reason):
+    _, client = served(model())
     generator, dataset = generated(client, pages, CrossDocumentQuestions(pairs=1), 1)
     assert len(dataset) == 0
-    assert generator.funnel.rejected["kept"] == {reason: generator.funnel.verified}
-    assert generator.funnel.verified > 0
+    assert generator.funnel.rejected[stage].keys() == {reason}
+    assert getattr(generator.funnel, stage) == 0 < generator.funnel.parsed
 
 
 def test_documents_with_nothing_in_common_are_not_asked_about(served):

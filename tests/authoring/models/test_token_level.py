@@ -2,17 +2,23 @@
 
 import asyncio
 import json
-import warnings
 
 import pytest
 
-from rag_evaluation_framework import TOKEN, ChunkRegistry, Corpus, Document, DocumentId, TokenLevelDataGenerator
+from rag_evaluation_framework import (
+    TOKEN,
+    ChunkLevelDataGenerator,
+    Corpus,
+    Document,
+    DocumentId,
+    TokenLevelDataGenerator,
+)
 from rag_evaluation_framework.authoring.models import Funnel, SimpleQuestions
 from rag_evaluation_framework.base.notes import collect_notes
 from rag_evaluation_framework.components.llms import AnthropicClient, LanguageModel
 from rag_evaluation_framework.components.providers import track_usage
 from rag_evaluation_framework.data import Answer
-from rag_evaluation_framework.errors import ConfigError, CorpusError, ProviderRefused
+from rag_evaluation_framework.errors import ConfigError, CorpusError
 from support.provider_clients import client_of
 from support.scripted_llm import ScriptedModel, question_of
 
@@ -21,6 +27,10 @@ CHEAP = {"upload_to_langsmith": False}
 
 
 LONGER = "The warranty of all products begins on the day of delivery."
+LINE = "Every request needs a token of the new kind."
+REFUND = "Refunds take five working days."
+TWO_PARTS = f"{REFUND} … Invoices are sent monthly."
+UNSEEN, STRUCK_OUT = "quote of text that readers do not see", "quote of text that is struck out"
 
 
 def generated(client, corpus, queries_per_doc=2, **options):
@@ -56,7 +66,7 @@ def adds_up(generator):
 # --- what is generated ------------------------------------------------------------------------------------------------
 
 
-def test_questions_have_the_spans_that_the_model_quoted(served, pages):
+def test_questions_have_the_spans_that_the_model_quoted_and_the_registry_has_them_as_chunks(served, pages):
     _, client = served()
     generator, dataset, notes = generated(client, pages)
     assert [entry.query.text for entry in dataset][:2] == [
@@ -68,6 +78,10 @@ def test_questions_have_the_spans_that_the_model_quoted(served, pages):
     holds(dataset, pages)
     assert generator.funnel == Funnel(6, 6, 6, 6, {"parsed": {}, "verified": {}, "kept": {}})
     assert notes == []
+    for span in (span for entry in dataset for span in entry.labels):
+        (chunk,) = [chunk for chunk in generator.chunk_registry if chunk.to_span() == span]
+        assert generator.chunk_registry.get_span(chunk.id).text == span.text
+        assert chunk.id.startswith("pa_chunk_")
 
 
 @pytest.mark.parametrize("kind", ["OpenAI", "AsyncOpenAI", "Anthropic", "AsyncAnthropic"])
@@ -94,21 +108,11 @@ def test_the_metadata_says_where_a_question_comes_from(served, pages):
     assert [version.split("@")[0] for version in versions] == ["simple", "questions", "quotes", "answerable"]
     generation = dataset.metadata["generation"]
     assert generation["funnel"]["kept"] == len(dataset)
+    assert generation["filters"] == {"embedder": None}
     assert generation["strategies"] == [
         {"type": "rag_evaluation_framework.authoring.models.strategies:SimpleQuestions"}
     ]
     assert json.loads(json.dumps(generation)) == generation
-
-
-def test_excerpts_are_position_aware_chunks_in_the_registry(served, pages):
-    _, client = served()
-    generator, dataset, _ = generated(client, pages)
-    assert isinstance(generator.chunk_registry, ChunkRegistry)
-    for entry in dataset:
-        for span in entry.labels:
-            chunk = next(each for each in generator.chunk_registry if each.to_span() == span)
-            assert generator.chunk_registry.get_span(chunk.id).text == span.text
-            assert chunk.id.startswith("pa_chunk_")
 
 
 def test_what_stands_in_several_documents_has_each_as_a_place(served, pages):
@@ -132,21 +136,15 @@ def test_two_runs_give_the_same_and_the_second_asks_for_nothing(served, pages):
     assert asked == 3 + 6 + 6
 
 
-def test_one_after_the_other_gives_the_same_as_side_by_side(served, pages, tmp_path):
+def test_one_after_the_other_gives_the_same_as_side_by_side_and_as_agenerate(served, pages, tmp_path):
     providers, client = served()
     alone = generated(client, pages, root=tmp_path / "alone", max_concurrency=1)
     providers.fault(CHAT, delay=0.05, times=3)
     together = generated(client, pages, root=tmp_path / "together", max_concurrency=8)
     assert alone[1] == together[1]
     assert alone[1].metadata == together[1].metadata
-
-
-def test_agenerate_gives_what_generate_gives(served, pages, tmp_path):
-    _, client = served()
-    expected = generated(client, pages)[1]
-    unfiltered = {"embedder": None}
-    generator = TokenLevelDataGenerator(client, pages, root=tmp_path / "other", **unfiltered)
-    assert asyncio.run(generator.agenerate(2, upload_to_langsmith=False)) == expected
+    generator = TokenLevelDataGenerator(client, pages, root=tmp_path / "other", embedder=None)
+    assert asyncio.run(generator.agenerate(2, upload_to_langsmith=False)) == alone[1]
 
 
 def test_a_long_document_is_asked_about_to_its_end(served):
@@ -161,25 +159,19 @@ def test_a_long_document_is_asked_about_to_its_end(served):
     holds(dataset, corpus)
 
 
-def test_the_dataset_does_not_depend_on_a_chunker(served, pages):
-    _, client = served()
-    with pytest.raises(TypeError, match="chunker"):
-        TokenLevelDataGenerator(client, pages, chunker=None)
-
-
 # --- what is not taken ------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    ("quote", "reason"),
+    ("quote", "reason", "detail"),
     [
-        ("Refunds are made within a working week.", "quote not in the documents"),
-        ("Restart the server once.", "quote not in what was shown"),
-        ("", "no quote"),
-        ("   ", "no quote"),
+        ("Refunds take six **days**.", "quote not in the documents", "nearest passage"),
+        ("Restart the server once.", "quote not in what was shown", ""),
+        ("", "no quote", ""),
+        ("   ", "no quote", ""),
     ],
 )
-def test_a_question_without_a_quote_that_is_found_is_rejected_with_the_reason(served, pages, quote, reason):
+def test_a_question_without_a_quote_that_is_found_is_rejected_with_the_reason(served, pages, quote, reason, detail):
     _, client = served(
         ScriptedModel(lambda sentence, request: {"quotes": [quote if "Refunds" in sentence else sentence]})
     )
@@ -187,17 +179,11 @@ def test_a_question_without_a_quote_that_is_found_is_rejected_with_the_reason(se
     assert question_of("Refunds take **five** days.") not in [query.text for query in dataset.queries]
     (rejection,) = generator.rejections
     assert (rejection.stage, rejection.reason, rejection.questions) == ("verified", reason, 1)
+    assert detail in rejection.detail
+    assert ("Refunds take **five** days." in rejection.detail) is bool(detail)
     assert rejection.doc_ids == ("billing.md",)
     assert notes == [f"asked 6, parsed 6, verified 5, kept 5 (not kept: 1 {reason})"]
     adds_up(generator)
-
-
-def test_the_nearest_passage_is_told_of_a_paraphrase(served, pages):
-    _, client = served(ScriptedModel(lambda sentence, request: {"quotes": [sentence.replace("first day", "1st day")]}))
-    generator, _, _ = generated(client, pages)
-    (rejection,) = generator.rejections
-    assert "nearest passage" in rejection.detail
-    assert "first day of the month" in rejection.detail
 
 
 def test_quotes_are_found_as_readers_see_them(served, pages):
@@ -223,34 +209,37 @@ def test_a_quote_that_is_not_found_is_left_out_beside_one_that_is(served, pages)
 
 
 @pytest.mark.parametrize(
-    ("text", "reason"),
+    ("text", "quote", "reason"),
     [
-        (
-            "<p>Shown to everybody here.</p><!-- Refunds take five working days. -->",
-            "quote of text that readers do not see",
-        ),
-        ("<p>Shown here.</p><p><del>Refunds take five working days.</del></p>", "quote of text that is struck out"),
+        (f"<p>Shown to everybody here.</p><!-- {REFUND} -->", REFUND, UNSEEN),
+        (f"<p>{REFUND}</p><!-- Invoices are sent monthly. --><p>Nothing else.</p>", TWO_PARTS, UNSEEN),
+        (f"<p>Shown here.</p><p><del>{REFUND}</del></p>", REFUND, STRUCK_OUT),
+        (f"{REFUND}\n\n~~Invoices are sent monthly.~~\n", TWO_PARTS, STRUCK_OUT),
     ],
+    ids=["hidden", "a part hidden", "struck out", "a part struck out"],
 )
-def test_what_readers_do_not_see_or_is_struck_out_answers_nothing(served, text, reason):
+def test_what_readers_do_not_see_or_is_struck_out_answers_nothing(served, text, quote, reason):
     corpus = Corpus([Document(DocumentId("a.md"), text)])
-    _, client = served(ScriptedModel(lambda sentence, request: {"quotes": ["Refunds take five working days."]}))
-    generator, _, _ = generated(client, corpus, queries_per_doc=1)
+    _, client = served(ScriptedModel(lambda sentence, request: {"quotes": [quote]}))
+    generator, dataset, _ = generated(client, corpus, queries_per_doc=1)
+    assert len(dataset) == 0
     assert [each.reason for each in generator.rejections] == [reason]
 
 
-def test_what_is_struck_out_is_no_other_place_of_an_answer(served):
-    line = "Every request needs a token of the new kind."
-    corpus = Corpus(
-        [
-            Document(DocumentId("a.md"), f"{line}\n\nSomething else stands here.\n\n~~{line}~~\n"),
-            Document(DocumentId("old.md"), f"~~{line}~~\n\nNothing of that is so any more.\n"),
-        ]
-    )
-    _, client = served(ScriptedModel(lambda sentence, request: {"quotes": [line]}))
-    _, dataset, _ = generated(client, corpus, queries_per_doc=1, check_answers=False)
-    (span,) = dataset.ground_truth[0].relevant
-    assert (span.doc_id, span.start) == ("a.md", 0)
+@pytest.mark.parametrize(
+    ("documents", "without"),
+    [
+        ({"a.md": f"{LINE}\n", "b.md": f"<p>Something else.</p><!-- {LINE} --><p>And more.</p>"}, "b.md"),
+        ({"a.md": f"{LINE}\n\nSomething else.\n\n~~{LINE}~~\n", "old.md": f"~~{LINE}~~\n\nNothing else.\n"}, "old.md"),
+    ],
+    ids=["hidden", "struck out"],
+)
+def test_a_copy_that_is_hidden_or_struck_out_is_no_other_place_of_an_answer(served, documents, without):
+    corpus = Corpus([Document(DocumentId(name), text) for name, text in documents.items()])
+    _, client = served(ScriptedModel(lambda sentence, request: {"quotes": [LINE]}))
+    generator, dataset, _ = generated(client, corpus, queries_per_doc=1, check_answers=False)
+    assert [[(span.doc_id, span.start) for span in entry.labels] for entry in dataset] == [[("a.md", 0)]]
+    assert [each.doc_ids for each in generator.rejections] == [(without,)]
 
 
 def test_no_question_is_lost_to_one_that_is_not_kept_itself(served):
@@ -272,24 +261,6 @@ def test_no_question_is_lost_to_one_that_is_not_kept_itself(served):
     assert generator.funnel.rejected["kept"] == {"not answered": 1}
 
 
-def test_a_question_that_documents_answer_differently_is_left_out_of_all(served):
-    text = "The warranty of product {0} is {0} years, counted from the day of delivery."
-    corpus = Corpus([Document(DocumentId(f"{n}.md"), text.format(n)) for n in (1, 2)])
-
-    def answered(request):
-        last = request.messages[-1][1]
-        if "Number of questions" in last:
-            return {"questions": [{"question": "How long is the warranty?"}]}
-        return {"answer": "yes"} if "<excerpt" in last else {"quotes": [text.format(2 if "product 2" in last else 1)]}
-
-    _, client = served(answered)
-    generator, dataset, _ = generated(client, corpus, queries_per_doc=1)
-    assert len(dataset) == 0
-    assert generator.funnel.rejected["kept"] == {"same question with another answer": 2}
-    assert generator.rejections[0].detail == text.format(2)
-    adds_up(generator)
-
-
 @pytest.mark.parametrize(
     ("quoted", "kept"),
     [
@@ -307,7 +278,11 @@ def test_the_same_words_are_the_same_question_only_if_the_same_text_answers_them
     def answered(request):
         last = request.messages[-1][1]
         if "Number of questions" in last:
-            return {"questions": [{"question": "How long is the warranty?"}]}
+            return {
+                "questions": [
+                    {"question": "How long is the warranty?" if '"1.md"' in last else "HOW LONG is the warranty"}
+                ]
+            }
         return {"answer": "yes"} if "<excerpt" in last else {"quotes": quoted[last.split('"')[1][0]]}
 
     _, client = served(answered)
@@ -315,26 +290,6 @@ def test_the_same_words_are_the_same_question_only_if_the_same_text_answers_them
     assert len(dataset) == kept
     reason = "same question again" if kept else "same question with another answer"
     assert generator.funnel.rejected["kept"] == {reason: len(quoted) - kept}
-
-
-def test_the_same_question_again_is_left_out(served, pages):
-    def questions(answer, request):
-        return {"questions": [answer["questions"][0], {"question": answer["questions"][0]["question"].upper()}]}
-
-    quoting = ScriptedModel(questions=questions)
-
-    def answered(request):
-        return quoting(request) if "Question: WHAT" not in request.prompt else {"quotes": [quoted(request)]}
-
-    def quoted(request):
-        return next(
-            each for each in ("Invoices", "Install the agent", "Export all of your data") if each in request.prompt
-        )
-
-    _, client = served(answered)
-    generator, dataset, _ = generated(client, pages, check_answers=False)
-    assert len(dataset) == 3
-    assert generator.funnel.rejected["kept"] == {"same question again": 3}
     adds_up(generator)
 
 
@@ -347,8 +302,11 @@ def test_what_the_excerpts_do_not_answer_in_full_is_rejected_by_the_second_call(
     adds_up(generator)
 
 
-def test_the_second_call_sees_the_excerpts_and_nothing_else_of_the_documents(served, pages):
+def test_the_second_call_sees_the_excerpts_and_nothing_else_of_the_documents_and_can_be_left_out(served, pages):
     providers, client = served()
+    _, dataset, _ = generated(client, pages, check_answers=False)
+    assert (len(dataset), len(providers.exchanges)) == (6, 3 + 6)
+    assert dataset.metadata["generation"]["check_answers"] is False
     generated(client, pages)
     checks = [exchange.request.json for exchange in providers.exchanges if "<excerpt" in str(exchange.request.json)]
     assert len(checks) == 6
@@ -356,29 +314,21 @@ def test_the_second_call_sees_the_excerpts_and_nothing_else_of_the_documents(ser
     assert "Invoices" not in refunds
 
 
-def test_the_second_call_can_be_left_out(served, pages):
-    providers, client = served()
-    _, dataset, _ = generated(client, pages, check_answers=False)
-    assert len(dataset) == 6
-    assert len(providers.exchanges) == 3 + 6
-    assert dataset.metadata["generation"]["check_answers"] is False
-
-
-def test_what_is_written_beyond_what_was_asked_for_is_not_used(served, pages):
-    def more(answer, request):
-        return {"questions": [*answer["questions"], {"question": "And what is more?"}]}
-
-    _, client = served(ScriptedModel(questions=more))
+@pytest.mark.parametrize(
+    ("written", "kept", "lost"),
+    [
+        (lambda asked: [*asked, {"question": "And what is more?"}], 6, {}),
+        (lambda asked: asked[:1], 3, {"fewer written than asked for": 3}),
+    ],
+    ids=["more", "fewer"],
+)
+def test_what_is_written_beyond_what_was_asked_for_is_not_used_and_what_is_not_is_counted(
+    served, pages, written, kept, lost
+):
+    _, client = served(ScriptedModel(questions=lambda answer, request: {"questions": written(answer["questions"])}))
     generator, dataset, _ = generated(client, pages)
-    assert (len(dataset), generator.funnel.asked) == (6, 6)
-    adds_up(generator)
-
-
-def test_what_is_not_written_is_counted(served, pages):
-    _, client = served(ScriptedModel(questions=lambda answer, request: {"questions": answer["questions"][:1]}))
-    generator, dataset, _ = generated(client, pages)
-    assert len(dataset) == 3
-    assert generator.funnel.rejected["parsed"] == {"fewer written than asked for": 3}
+    assert (len(dataset), generator.funnel.asked) == (kept, 6)
+    assert generator.funnel.rejected["parsed"] == lost
     adds_up(generator)
 
 
@@ -414,23 +364,6 @@ def test_a_failed_request_for_quotes_or_a_check_loses_one_question(served, pages
     adds_up(generator)
 
 
-def test_what_a_server_failed_to_answer_is_asked_for_by_the_next_run(served, pages):
-    providers, client = served()
-    model = LanguageModel(client, "a-model", max_retries=0)
-    providers.fault(CHAT, status=503, times=1)
-    assert len(generated(model, pages)[1]) == 4
-    asked = len(providers.exchanges)
-    assert len(generated(model, pages)[1]) == 6
-    assert len(providers.exchanges) - asked == 1 + 2 + 2
-
-
-def test_a_refused_key_is_an_error(served, pages):
-    providers, client = served()
-    providers.fault(CHAT, status=401, times=None)
-    with pytest.raises(ProviderRefused, match="check the key"):
-        TokenLevelDataGenerator(client, pages).generate(**CHEAP)
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -441,6 +374,10 @@ def test_a_refused_key_is_an_error(served, pages):
         ({"section_size": 0}, "section_size=0"),
         ({"max_concurrency": 0}, "max_concurrency=0"),
         ({"check_answers": "no"}, "expected True or False"),
+        ({"embedder": "lsa"}, "embedder"),
+        ({"relevance_threshold": 2}, "relevance_threshold"),
+        ({"dedup_threshold": "high"}, "dedup_threshold"),
+        ({"dedup_threshold": True}, "dedup_threshold"),
     ],
 )
 def test_what_cannot_be_used_is_refused_before_anything_is_asked(served, pages, options, message):
@@ -458,7 +395,7 @@ def test_a_name_that_no_dataset_can_have_is_refused(served, pages, name):
     assert providers.exchanges == []
 
 
-def test_what_is_no_client_or_no_corpus_is_refused(served, pages):
+def test_what_is_no_client_or_no_corpus_is_refused_and_only_chunks_depend_on_a_chunker(served, pages):
     _, client = served()
     with pytest.raises(ConfigError, match="expected a client"):
         TokenLevelDataGenerator("gpt", pages)
@@ -468,6 +405,10 @@ def test_what_is_no_client_or_no_corpus_is_refused(served, pages):
         TokenLevelDataGenerator(AnthropicClient(), pages)
     with pytest.raises(ConfigError, match="give one"):
         TokenLevelDataGenerator(LanguageModel(client, "one"), pages, model="two")
+    with pytest.raises(TypeError, match="chunker"):
+        TokenLevelDataGenerator(client, pages, chunker=None)
+    with pytest.raises(TypeError, match="chunker"):
+        ChunkLevelDataGenerator(client, pages)
 
 
 def test_a_language_model_brings_its_own_settings(served, pages):
@@ -486,10 +427,3 @@ def test_braces_and_dollars_of_documents_reach_the_model_unchanged(served):
     _, dataset, _ = generated(client, corpus, queries_per_doc=1)
     assert dataset.ground_truth[0].relevant[0].text == text.strip()
     assert text.strip() in providers.exchanges[0].request.json["messages"][1]["content"]
-
-
-def test_no_warning_is_given_where_all_is_well(served, pages):
-    _, client = served()
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        TokenLevelDataGenerator(client, pages, embedder=None).generate(1, **CHEAP)

@@ -124,14 +124,6 @@ def test_what_is_carried_out_has_what_stays_as_it_was_edited(path, corpus, tmp_p
     assert again.carried_out().ground_truth[0].query.metadata[REVIEW]["earlier_wording"] == "How long?"
 
 
-def test_a_dataset_of_which_everything_was_dropped_is_not_written(path):
-    session = opened(path)
-    for number in range(3):
-        session.drop(number)
-    with pytest.raises(DatasetError, match=r"set\.json: every question was dropped, so there is no dataset to write"):
-        session.carried_out()
-
-
 def test_the_last_answer_and_answers_that_are_not_there_are_not_dropped(path):
     session = opened(path)
     session.toggle_answer(1, 0)
@@ -160,7 +152,7 @@ def test_verdicts_stay_when_labels_move_and_lapse_when_labels_change(path, corpu
     assert [opened(path).review(number).verdict for number in range(3)] == [None, "dropped", None]
 
 
-def test_lost_places_stay_while_answers_are_dropped_and_go_with_a_dropped_question(path, corpus, tmp_path):
+def test_lost_places_go_with_a_dropped_question_and_without_any_question_nothing_is_written(path, corpus, tmp_path):
     refunds, copy = (span(corpus, document, "Refunds take five working days") for document in ("a.md", "b.md"))
     answers = (Answer.any_of(refunds, copy), span(corpus, "a.md", "Support helps"))
     entries = [TokenLevelGroundTruth(query("How long, and who?"), answers), TokenLevelGroundTruth(query("Who?"), ())]
@@ -172,23 +164,20 @@ def test_lost_places_stay_while_answers_are_dropped_and_go_with_a_dropped_questi
     session.drop(0)
     assert len(json.loads(lost.read_text())["incomplete"]) == 1
     assert "incomplete" not in json.loads(save_dataset(session.carried_out(), tmp_path / "new.json").read_text())
+    session.drop(1)
+    with pytest.raises(DatasetError, match=r"lost\.json: every question was dropped, so there is no dataset to write"):
+        session.carried_out()
 
 
-def test_metadata_of_that_name_that_is_no_review_is_refused_and_stays(path):
-    content = json.loads(path.read_text())
-    content["questions"][1]["metadata"][REVIEW] = "5 stars"
-    path.write_text(json.dumps(content))
-    with pytest.raises(DatasetError, match=r"set\.json: the metadata of 1 question, .* has a 'review' of its own"):
-        opened(path)
-
-
-def test_a_file_that_somebody_else_has_written_is_left_as_it_is(path):
-    session = opened(path)
-    other = opened(path)
-    other.drop(0)
+def test_a_file_that_somebody_else_has_written_is_left_as_it_is_unless_it_holds_the_same_decision(path):
+    first, second = opened(path), opened(path)
+    first.drop(0)
+    second.drop(0)  # as an interrupt makes it be saved again
+    second.accept(1)
+    assert str(opened(path).counts()) == "1 accepted, 0 edited, 1 dropped, 1 open"
     written = path.read_text()
     with pytest.raises(DatasetError, match="was written by somebody else meanwhile"):
-        session.accept(0)
+        first.accept(0)
     assert path.read_text() == written
 
 
@@ -196,7 +185,7 @@ def kinds(checks, number):
     return [finding.kind for finding in checks.findings(number)]
 
 
-def test_a_question_is_checked_as_it_is_to_be(path, corpus):
+def test_a_question_is_checked_as_it_is_to_be_and_beside_those_that_are_kept(path, corpus):
     dataset = load_dataset(path)
     session = opened(path)
     checks = ReviewChecks(session, dataset, corpus, None)
@@ -207,23 +196,10 @@ def test_a_question_is_checked_as_it_is_to_be(path, corpus):
     assert kinds(checks, 0) == ["copies its answer"]
     session.reopen(0)
     assert kinds(checks, 0) == []
-
-
-def test_a_question_that_is_worded_as_another_is_told_until_one_of_them_is_dropped(path, corpus):
-    session = opened(path)
-    checks = ReviewChecks(session, load_dataset(path), corpus, None)
     session.reword(0, "who is the chief")
     assert kinds(checks, 0) == kinds(checks, 2) == ["other truth"]
     session.drop(2)
     assert kinds(checks, 0) == []
-
-
-def test_a_decision_that_the_file_holds_already_is_no_conflict(path):
-    first, second = opened(path), opened(path)
-    first.drop(0)
-    second.drop(0)  # as an interrupt makes it be saved again
-    second.accept(1)
-    assert str(opened(path).counts()) == "1 accepted, 0 edited, 1 dropped, 1 open"
 
 
 def texts_of(path, corpus):
@@ -314,17 +290,19 @@ def test_moved_ends_go_along_with_a_label_that_update_moves_and_end_with_its_tex
 @pytest.mark.parametrize(
     "given",
     [
-        1,
-        [1],
-        [{}],
-        [[0, 1, 0, "a"]],
-        [{"label": 0, "start": 1.0, "end": 0, "text": "a"}],
-        [{"label": 0, "start": 1, "end": 0}],
+        "5 stars",
+        {"moved_ends": 1},
+        {"moved_ends": [1]},
+        {"moved_ends": [{}]},
+        {"moved_ends": [[0, 1, 0, "a"]]},
+        {"moved_ends": [{"label": 0, "start": 1.0, "end": 0, "text": "a"}]},
+        {"moved_ends": [{"label": 0, "start": 1, "end": 0}]},
     ],
+    ids=str,
 )
-def test_moved_ends_that_are_none_are_refused(path, given):
+def test_metadata_of_that_name_that_is_no_review_is_refused(path, given):
     data = json.loads(path.read_text())
-    data["questions"][0]["metadata"]["review"] = {"moved_ends": given}
+    data["questions"][0]["metadata"][REVIEW] = given
     path.write_text(json.dumps(data))
-    with pytest.raises(DatasetError, match="has a 'review' of its own"):
+    with pytest.raises(DatasetError, match=r"set\.json: the metadata of 1 question, .* has a 'review' of its own"):
         opened(path)

@@ -29,12 +29,8 @@ def entry(*spans, metadata=None):
     return TokenLevelGroundTruth(replace(QUERY, metadata=metadata or {}), spans or (span(0, "Today"),))
 
 
-def test_a_question_without_a_review_is_open():
-    assert Review.of(entry()) == Review()
-    assert Review().verdict is None
-
-
 def test_a_review_is_read_as_it_was_written_and_other_metadata_stays():
+    assert Review.of(entry()) == Review() == Review(None)
     marked = Review("accepted", "Which day?", (1,)).marked(entry(span(0, "a"), span(9, "b"), metadata={"team": "x"}))
     assert marked.query.metadata["team"] == "x"
     assert marked.query.metadata[REVIEW].keys() == {"verdict", "wording", "dropped_answers", "question"}

@@ -20,6 +20,7 @@ from rag_evaluation_framework.errors import DatasetError, LevelMismatch
 
 TEXT = "Refunds take five working days after approval. Support helps from Monday to Friday, and never at night."
 POOL = {"retrievers": [{"type": "bm25"}], "depth": 50}
+DOCUMENTS = '{"schema_version": 1, "evaluation_type": "document-level", "questions": []}'
 
 
 @pytest.fixture
@@ -44,18 +45,17 @@ def started(docs, *wordings):
     return session
 
 
-def test_nothing_is_written_before_there_is_a_question(docs):
-    session = started(docs)
-    assert (session.questions, session.labelled) == ([], 0)
-    assert not session.path.exists()
-
-
 def test_a_question_is_in_the_file_at_once_and_is_not_labelled_yet(docs):
-    session = started(docs, "How long?")
+    session = started(docs)
+    assert (session.questions, session.labelled, session.path.exists()) == ([], 0, False)
+    session.ask("How long?")
     (skipped,) = json.loads(session.path.read_text())["skipped"]
     assert (skipped["query"]["query"], skipped["quote"], skipped["reason"]) == ("How long?", "", "not labelled yet")
     with pytest.raises(DatasetError, match="no question has a label yet: 1 is skipped; `rag-eval label` goes on"):
         load_dataset(session.path)
+    (docs / "a.md").write_text("Everything is different now, in every respect.")  # which it does not mind
+    again = Session(session.path, corpus(docs), "set")
+    assert (len(again.questions), again.changed) == (1, "")
 
 
 def test_labels_are_in_the_file_with_the_pool_and_questions_that_are_left_stay_skipped(docs):
@@ -70,9 +70,10 @@ def test_labels_are_in_the_file_with_the_pool_and_questions_that_are_left_stay_s
     assert session.labelled == 2
 
 
-def test_places_of_one_answer_are_alternatives(docs):
+def test_a_question_can_be_labelled_again_and_the_places_of_one_answer_are_alternatives(docs):
     session = started(docs, "How long?")
     other = CharacterSpan(DocumentId("a.md"), len(TEXT) - 6, len(TEXT), TEXT[-6:])
+    session.label(0, [], POOL)
     session.label(0, [(first(session.corpus), other)], POOL)
     (entry,) = load_dataset(session.path)
     assert [places.places for places in entry.answers] == [((first(session.corpus),), (other,))]
@@ -90,22 +91,21 @@ def test_a_session_goes_on_with_what_the_file_holds(docs):
     assert [pool["depth"] for pool in dataset.metadata["pools"]] == [50, 7]
 
 
-def test_a_question_that_is_there_is_neither_added_nor_changed(docs):
-    session = started(docs, "How long?")
-    assert session.ask("Who?") == 1
-    assert session.ask("How long?") == 0
-    assert session.add([Query.from_text("How  long?"), Query.from_text("When?")]) == 1
-    assert [question.query.text for question in session.questions] == ["How long?", "Who?", "When?"]
-
-
-def test_capitals_white_space_and_final_punctuation_make_no_other_question(docs):
+def test_a_question_that_is_there_is_not_added_again_whatever_its_capitals_and_final_punctuation(docs):
     session = started(docs, "When do invoices come?", "when do invoices come")
     assert session.ask("when do invoices come") == 1
     assert session.ask("When do Invoices come ?") == 0
     assert session.ask("When did invoices come?") == 2
+    assert session.add([Query.from_text("When  do invoices come?"), Query.from_text("Who?")]) == 1
+    assert [question.query.text for question in session.questions] == [
+        "When do invoices come?",
+        "when do invoices come",
+        "When did invoices come?",
+        "Who?",
+    ]
 
 
-def test_a_question_is_removed_with_its_label_and_the_others_stay(docs):
+def test_a_question_is_removed_with_its_label_and_without_its_last_one_a_dataset_goes_on(docs):
     session = started(docs, "How longg?", "Who?", "Why?")
     session.label(0, [(first(session.corpus),)], POOL)
     session.label(1, [], POOL)
@@ -116,22 +116,10 @@ def test_a_question_is_removed_with_its_label_and_the_others_stay(docs):
     assert (len(session.questions), session.labelled) == (2, 1)
     session.remove(1)
     assert load_dataset(session.path).skipped == ()
-
-
-def test_without_its_last_question_a_dataset_goes_on(docs):
-    session = started(docs, "How longg?")
     session.remove(0)
     again = Session(session.path, corpus(docs), "set")
     assert again.questions == []
     assert again.ask("How long?") == 0
-
-
-def test_a_question_can_be_labelled_again(docs):
-    session = started(docs, "How long?")
-    session.label(0, [], POOL)
-    session.label(0, [(first(session.corpus),)], POOL)
-    (entry,) = load_dataset(session.path)
-    assert entry.relevant == (first(session.corpus),)
 
 
 def test_a_dataset_that_was_made_elsewhere_goes_on_with_all_that_it_holds(docs):
@@ -165,36 +153,24 @@ def test_labels_move_with_documents_that_were_edited(docs):
 
 
 def test_labels_that_are_lost_are_refused_with_the_command_that_helps(docs):
-    session = started(docs, "How long?")
+    (docs / "b.md").write_text("Something else stays as it is, in every respect.")
+    session = started(docs, "How long?", "What stays?")
+    other = session.corpus[DocumentId("b.md")].content
     session.label(0, [(first(session.corpus),)], POOL)
+    session.label(1, [(CharacterSpan(DocumentId("b.md"), 0, len(other), other),)], POOL)
     before = session.path.read_bytes()
     (docs / "a.md").write_text("Everything is different now, in every respect.")
+    with pytest.raises(DatasetError, match=r"1 of its 2 labelled texts .* any more; .*update .*` keeps the others"):
+        Session(session.path, corpus(docs), "set")
+    (docs / "b.md").write_text("And so is this one.")
     problem = (
-        r"1 of its 1 labelled texts is not found in .* any more, so no question keeps its labels; are these the right "
+        r"2 of its 2 labelled texts are not found in .* any more, so no question keeps its labels; are these the right "
         r"folder and pattern of files\? If the documents were rewritten, label them anew with `--output` and another "
         r"file, or give a table of new quotes: `rag-eval dataset update .*--corpus CONFIG.yaml --questions TABLE`"
     )
     with pytest.raises(DatasetError, match=problem):
         Session(session.path, corpus(docs), "set")
     assert session.path.read_bytes() == before
-
-
-def test_where_other_labels_are_left_the_command_keeps_them(docs):
-    (docs / "b.md").write_text("Something else stays as it is, in every respect.")
-    session = started(docs, "How long?", "What stays?")
-    session.label(0, [(first(session.corpus),)], POOL)
-    other = session.corpus[DocumentId("b.md")].content
-    session.label(1, [(CharacterSpan(DocumentId("b.md"), 0, len(other), other),)], POOL)
-    (docs / "a.md").write_text("Everything is different now, in every respect.")
-    with pytest.raises(DatasetError, match=r"1 of its 2 labelled texts .* any more; .*update .*` keeps the others"):
-        Session(session.path, corpus(docs), "set")
-
-
-def test_what_is_not_labelled_yet_does_not_mind_that_documents_change(docs):
-    session = started(docs, "How long?")
-    (docs / "a.md").write_text("Everything is different now, in every respect.")
-    again = Session(session.path, corpus(docs), "set")
-    assert (len(again.questions), again.changed) == (1, "")
 
 
 def test_a_file_that_somebody_else_wrote_meanwhile_is_left_as_it_is(docs):
@@ -229,27 +205,21 @@ def test_readers_never_see_a_half_of_the_file(docs):
 
 
 @pytest.mark.parametrize(
-    ("name", "text", "problem"),
+    ("name", "text", "error", "problem"),
     [
-        ("set.csv", "", "expected a file name ending in .json or .jsonl"),
-        ("set.json", "[]", "expected a dataset as `rag-eval init` and `rag-eval label` write it"),
-        ("set.json", "{", "not valid JSON"),
-        ("set.jsonl", "", "holds no questions"),
+        ("set.csv", "", DatasetError, "expected a file name ending in .json or .jsonl"),
+        ("set.json", "[]", DatasetError, "expected a dataset as `rag-eval init` and `rag-eval label` write it"),
+        ("set.json", "{", DatasetError, "not valid JSON"),
+        ("set.jsonl", "", DatasetError, "holds no questions"),
+        ("set.json", DOCUMENTS, LevelMismatch, "document-level"),
     ],
 )
-def test_a_file_that_is_no_native_dataset_is_refused_and_stays(docs, name, text, problem):
+def test_a_file_that_is_no_native_dataset_of_spans_is_refused_and_stays(docs, name, text, error, problem):
     path = docs.parent / name
     path.write_text(text)
-    with pytest.raises(DatasetError, match=problem):
+    with pytest.raises(error, match=problem):
         Session(path, corpus(docs), "set")
     assert path.read_text() == text
-
-
-def test_a_dataset_of_another_level_is_refused(docs):
-    path = docs.parent / "set.json"
-    path.write_text('{"schema_version": 1, "evaluation_type": "document-level", "questions": []}')
-    with pytest.raises(LevelMismatch):
-        Session(path, corpus(docs), "set")
 
 
 def test_a_folder_that_cannot_be_written_is_told_and_what_a_link_leads_to_is_replaced(docs):

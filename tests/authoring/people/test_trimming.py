@@ -45,38 +45,38 @@ def test_what_is_typed_is_a_place_in_the_document(typed, text):
     assert span.text == text == TEXT[span.start : span.end]
 
 
-def test_of_words_that_occur_twice_the_place_nearest_to_the_passage_is_taken():
+def test_of_words_that_occur_twice_those_with_the_same_capitals_come_first_and_then_the_nearest():
     second = CharacterSpan(DOC, TEXT.index("It is"), TEXT.index("\n\nElse"))
     assert trimmed("5 days", second, LOCATOR).start == TEXT.index("It is") + len("It is ")
     assert trimmed("5 days", passage(), LOCATOR).start == TEXT.index("5 days")
-
-
-def test_of_one_sentence_no_other_can_be_chosen():
-    with pytest.raises(InputError, match="2: there is only sentence 1; words that are a number are typed in quotation"):
-        trimmed("2", CharacterSpan(DOC, 0, 8, "One day."), QuoteLocator(Corpus([Document(DOC, "One day.")])))
-
-
-def test_words_with_their_own_capitals_come_first():
     text = "Two Days. It takes two days."
     locator = QuoteLocator(Corpus([Document(DOC, text)]))
     assert trimmed("two days", CharacterSpan(DOC, 0, 9, text[:9]), locator).start == text.index("two days")
 
 
+ONE = CharacterSpan(DOC, TEXT.index("It is"), TEXT.index("\n\nElse"))
+
+
 @pytest.mark.parametrize(
-    ("typed", "problem"),
+    ("typed", "chosen", "problem"),
     [
-        ("5", "5: there are sentences from 1 to 4; words that are a number are typed in quotation marks"),
-        ("0", "there are sentences from 1 to 4"),
-        ("3-2", "there are sentences from 1 to 4"),
-        ("fund", "'fund' is not in 'a.md'; expected whole words"),
-        ("FUND", "'FUND' is not in 'a.md'; expected whole words"),
-        ("a", "'a' is a single character; expected the number of a sentence, such as 2, or more words; in quotation"),
-        ("six days", "'six days' is not in 'a.md'; expected whole words as they are shown above"),
+        ("5", passage(), "5: there are sentences from 1 to 4; words that are a number are typed in quotation marks"),
+        ("0", passage(), "there are sentences from 1 to 4"),
+        ("3-2", passage(), "there are sentences from 1 to 4"),
+        ("2", ONE, "2: there is only sentence 1; words that are a number are typed in quotation"),
+        ("fund", passage(), "'fund' is not in 'a.md'; expected whole words"),
+        ("FUND", passage(), "'FUND' is not in 'a.md'; expected whole words"),
+        (
+            "a",
+            passage(),
+            "'a' is a single character; expected the number of a sentence, such as 2, or more words; in",
+        ),
+        ("six days", passage(), "'six days' is not in 'a.md'; expected whole words as they are shown above"),
     ],
 )
-def test_what_is_no_part_of_the_passage_is_refused(typed, problem):
+def test_what_is_no_part_of_the_passage_is_refused(typed, chosen, problem):
     with pytest.raises(InputError, match=problem):
-        trimmed(typed, passage(), LOCATOR)
+        trimmed(typed, chosen, LOCATOR)
 
 
 @each(

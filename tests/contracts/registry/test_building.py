@@ -1,3 +1,4 @@
+from copy import deepcopy
 from dataclasses import dataclass
 
 import pytest
@@ -44,93 +45,72 @@ class TestBuildFromText:
     def test_parameters_follow_the_name_as_json_and_else_as_text(self, kind, text, made):
         assert build(kind, text) == made
 
-    def test_own_parts_are_written_with_their_module(self, own_parts):
-        chunker = build("chunker", f"{own_parts}:Lines")
-        assert type(chunker).__name__ == "Lines"
+    def test_own_parts_are_written_with_their_module_and_functions_and_objects_are_returned_as_they_are(
+        self, own_parts
+    ):
+        for reference in (f"{own_parts}:Lines", f"{own_parts}:Holder.Lines"):  # attributes of attributes
+            assert type(build("chunker", reference)).__name__ == "Lines"
         assert build("chunker", f"{own_parts}:Lines:skip_blank=false").skip_blank is False
-
-    def test_own_functions_are_returned_as_they_are_and_take_no_parameters(self, own_parts):
-        search = build("retriever", f"{own_parts}:search")
-        assert search("q", 2) == ["q", "q"]
-        with pytest.raises(ConfigError, match="is not a class and takes no parameters, got speed"):
-            build("retriever", f"{own_parts}:search:speed=2")
-        assert type(build("chunker", f"{own_parts}:Holder.Lines")).__name__ == "Lines"  # attributes of attributes
+        assert build("retriever", f"{own_parts}:search")("q", 2) == ["q", "q"]
+        chunker = rag.RecursiveCharacterChunker()
+        assert build("chunker", chunker) is chunker
+        assert build("retriever", len) is len
 
     def test_a_secret_with_a_comma_is_not_shown(self):
         with pytest.raises(ConfigError, match="expected parameter=value") as refused:
             build("vector_store", "qdrant:url=http://localhost,api_key=zq81k1,zq81k2")
         assert "zq81" not in str(refused.value)
 
-    @pytest.mark.parametrize(
-        ("given", "message"),
-        [
-            ("recursive-character:big", "expected parameter=value behind the name and each comma"),
-            ("recursive-character:chunk_size=100,chunk_size=200", "chunk_size"),
-        ],
-    )
-    def test_what_is_no_parameter_or_twice_one_is_refused(self, given, message):
-        with pytest.raises(ConfigError, match=message):
-            build("chunker", given)
-
 
 class TestBuildFromMapping:
-    def test_the_type_is_the_name(self):
-        assert build("chunker", {"type": "fixed-token", "tokens": 7}) == rag.FixedTokenChunker(tokens=7)
-
-    def test_parts_can_be_nested(self):
-        retriever = build(
-            "retriever",
-            {
-                "type": "vector-rag",
-                "chunker": {"type": "recursive-character", "chunk_size": 99},
-                "embedder": "lsa:dimensions=8",
-                "vector_store": None,
-                "batch_size": 3,
-            },
-        )
-        assert retriever == rag.VectorRAGRetriever(
-            chunker=rag.RecursiveCharacterChunker(chunk_size=99), embedder=LsaEmbedder(dimensions=8), batch_size=3
-        )
-
-    @pytest.mark.parametrize(
-        ("given", "wanted"),
+    @each(
+        ("kind", "given", "made"),
         [
+            ("chunker", {"type": "fixed-token", "tokens": 7}, rag.FixedTokenChunker(tokens=7)),
+            # as in configurations of TypeScript
+            ("chunker", {"type": "fixed-token", "tokensPerChunk": 9}, rag.FixedTokenChunker(tokens=9)),
+            ("chunker", {"type": "fixed-token", "tokens_per_chunk": 9}, rag.FixedTokenChunker(tokens=9)),
             (
+                "chunker",
                 {"type": "recursive-character", "chunkSize": 90, "chunkOverlap": 9},
                 rag.RecursiveCharacterChunker(chunk_size=90, overlap=9),
             ),
-            ({"type": "fixed-token", "tokensPerChunk": 9}, rag.FixedTokenChunker(tokens=9)),
-            ({"type": "fixed-token", "tokens_per_chunk": 9}, rag.FixedTokenChunker(tokens=9)),
+            # lists become tuples
+            (
+                "chunker",
+                {"type": "recursive-character", "separators": ["\n", " "]},
+                rag.RecursiveCharacterChunker(separators=("\n", " ")),
+            ),
+            (
+                "retriever",
+                {
+                    "type": "vector-rag",
+                    "chunker": {"type": "recursive-character", "chunk_size": 99},
+                    "embedder": "lsa:dimensions=8",
+                    "vector_store": None,
+                    "batch_size": 3,
+                },
+                rag.VectorRAGRetriever(rag.RecursiveCharacterChunker(chunk_size=99), LsaEmbedder(8), batch_size=3),
+            ),
+            # a list of parts under the plural of their kind
+            (
+                "retriever",
+                {
+                    "type": "hybrid",
+                    "retrievers": ["bm25:k1=0.9", {"type": "vector-rag", "embedder": "lsa:dimensions=8"}],
+                    "weights": [0.3, 0.7],
+                    "rrfK": 10,
+                },
+                HybridRetriever(
+                    (rag.BM25Retriever(k1=0.9), rag.VectorRAGRetriever(embedder=LsaEmbedder(8))), (0.3, 0.7), rrf_k=10
+                ),
+            ),
         ],
     )
-    def test_parameters_of_typescript_configurations_are_read(self, given, wanted):
-        assert build("chunker", given) == wanted
-
-    @pytest.mark.parametrize("other", ["chunkSize", "chunk-size"])
-    def test_two_spellings_of_one_parameter_are_refused(self, other):
-        with pytest.raises(ConfigError):
-            build("chunker", {"type": "recursive-character", "chunk_size": 100, other: 200})
-
-    def test_a_list_of_parts_is_written_under_the_plural_of_its_kind(self):
-        retrievers = ["bm25:k1=0.9", {"type": "vector-rag", "embedder": "lsa:dimensions=8"}]
-        hybrid = build("retriever", {"type": "hybrid", "retrievers": retrievers, "weights": [0.3, 0.7], "rrfK": 10})
-        assert hybrid == HybridRetriever(
-            (rag.BM25Retriever(k1=0.9), rag.VectorRAGRetriever(embedder=LsaEmbedder(8))), (0.3, 0.7), rrf_k=10
-        )
-
-    @pytest.mark.parametrize("retrievers", ["bm25", {"type": "bm25"}, [], None, ["bm26"], [{"type": "lsa"}], 7])
-    def test_what_is_no_list_of_parts_is_refused(self, retrievers):
-        with pytest.raises(ConfigError):
-            build("retriever", {"type": "hybrid", "retrievers": retrievers})
-
-    def test_lists_become_tuples(self):
-        chunker = build("chunker", {"type": "recursive-character", "separators": ["\n", " "]})
-        assert chunker.separators == ("\n", " ")
-
-    def test_the_mapping_is_not_changed(self):
-        given = {"type": "fixed-token", "tokens": 7}
-        build("chunker", given)
-        assert given == {"type": "fixed-token", "tokens": 7}
+    def test_parameters_and_parts_are_those_of_the_mapping_which_is_not_changed(self, kind, given, made):
+        before = deepcopy(given)
+        assert build(kind, given) == made
+        assert given == before
 
     @pytest.mark.parametrize("given", [{}, {"tokens": 7}, {"type": 5}, {"type": None}])
     def test_a_mapping_without_a_type_is_refused_with_the_types(self, given):
@@ -142,11 +122,6 @@ class TestBuildFromMapping:
 
 
 class TestErrors:
-    def test_an_unknown_name_is_refused_with_those_that_exist(self):
-        message = r"chunker 'semantik' is unknown; did you mean semantic\? there are fixed-token, .*; .*module"
-        with pytest.raises(ConfigError, match=message):
-            build("chunker", "semantik")
-
     @each(
         ("kind", "name", "meant"),
         [
@@ -165,14 +140,16 @@ class TestErrors:
             ("metric", "zzzz", None),
             ("chunker", "R", None),
             ("chunker", "semantik\0@5", "semantic"),
+            ("metric", "x" * 100_000, None),
         ],
     )
     def test_a_name_that_is_nearly_right_is_answered_with_the_right_one(self, kind, name, meant):
-        with pytest.raises(ConfigError) as caught:
+        with pytest.raises(ConfigError, match="is unknown; ") as caught:
             build(kind, name)
         assert (f"is unknown; did you mean {meant}? " in str(caught.value)) == (meant is not None)
         assert "without its cutoff" not in str(caught.value)
         assert meant is not None or "did you mean" not in str(caught.value)
+        assert len(str(caught.value)) < 1_500
 
     @pytest.mark.parametrize(
         ("name", "meant"), [("span_recall@5", None), ("nDCG@10", "ndcg"), ("span_recal@50ch", "span_recall")]
@@ -184,9 +161,10 @@ class TestErrors:
         wanted = f"metric '{name}' is unknown; {hint}a metric is named without its cutoff, which k and budgets give; "
         assert str(caught.value).startswith(wanted)
 
-    @pytest.mark.parametrize(
+    @each(
         ("kind", "given", "message"),
         [
+            ("chunker", "semantik", r"is unknown; did you mean semantic\? there are fixed-token, .*; one of .*module"),
             ("retriever", "fixed-token", "retriever 'fixed-token' is unknown"),
             (
                 "chunker",
@@ -197,44 +175,55 @@ class TestErrors:
             ("metric", "span_recall:k=5", "it has none"),
             ("chunker", "no_such_module:C", "'no_such_module' cannot be imported: No module named .*; looked for in /"),
             ("chunker", "json:dunps", r"module 'json' has no 'dunps'; did you mean 'dumps'\?"),
-            (
-                "chunker",
-                "json.py:dumps",
-                r"expected a module, no file; did you mean json:dumps\?",
-            ),
+            ("chunker", "json.py:dumps", r"expected a module, no file; did you mean json:dumps\?"),
             ("retriever", "own.parts.search", "one of your own is written own.parts:search$"),
             ("retriever", "own.py", "one of your own is written module:attribute$"),
+            ("retriever", ":search", "expected module:attribute, such as my_module:search$"),
+            ("retriever", "./search.py:find", "expected module:attribute, such as my_module:search$"),
+            ("retriever", "..search:find", "expected module:attribute, such as my_module:search$"),
+            ("retriever", "search.:find", "expected module:attribute, such as my_module:search$"),
         ],
-        ids=["another kind", "unknown", "private", "no parameters", "no module", "no attribute", "file", "dot", "both"],
     )
     def test_what_does_not_exist_is_refused_with_what_does(self, kind, given, message):
         with pytest.raises(ConfigError, match=message):
             build(kind, given)
 
-    @pytest.mark.parametrize("size", ["big", "-1", "null", "1.5"])
-    def test_an_impossible_value_is_refused(self, size):
-        with pytest.raises(ConfigError):
-            build("chunker", f"recursive-character:chunk_size={size}")
+    @each(
+        ("kind", "given", "message"),
+        [
+            ("chunker", "recursive-character:chunk_size=big", "chunk_size='big'; expected a whole number"),
+            ("chunker", "recursive-character:chunk_size=-1", "chunk_size=-1; expected a whole number of at least 1$"),
+            ("chunker", "recursive-character:chunk_size=null", "chunk_size=None; expected a whole number"),
+            ("chunker", "recursive-character:chunk_size=1.5", "chunk_size=1.5; expected a whole number"),
+            ("chunker", "recursive-character:chunk_size=100,chunk_size=200", "': chunk_size is given twice$"),
+            ("chunker", "recursive-character:big", "expected parameter=value behind the name and each comma"),
+            ("chunker", {"type": "recursive-character", "chunk_size": 1, "chunkSize": 2}, "twice among .*, chunkSize$"),
+            ("chunker", {"type": "recursive-character", "chunk-size": 200}, "has no parameter 'chunk-size'; it has"),
+            ("retriever", {"type": "hybrid", "retrievers": "bm25"}, "retrievers='bm25'; expected a list"),
+            ("retriever", {"type": "hybrid", "retrievers": {"type": "bm25"}}, "bm25'}; expected a list of retrievers$"),
+            ("retriever", {"type": "hybrid", "retrievers": []}, "no retrievers; expected at least one$"),
+            ("retriever", {"type": "hybrid", "retrievers": None}, "retrievers=None; expected a list of retrievers$"),
+            ("retriever", {"type": "hybrid", "retrievers": 7}, "retrievers=7; expected a list of retrievers$"),
+            # on a command line, values are JSON only if that is strict
+            ("chunker", f"recursive-character:separators={'[' * 100_000}", "expected a list of texts"),
+            ("retriever", "bm25:k1=NaN", "k1='NaN'; expected a number of at least 0$"),
+        ],
+    )
+    def test_an_impossible_value_is_refused(self, kind, given, message):
+        with pytest.raises(ConfigError, match=message):
+            build(kind, given)
 
-    def test_a_missing_attribute_is_named(self, own_parts):
-        with pytest.raises(ConfigError, match=f"module '{own_parts}' has no 'Nothing'"):
-            build("chunker", f"{own_parts}:Nothing")
-
-    def test_a_class_that_is_no_component_is_refused_with_what_is_one(self, own_parts):
-        with pytest.raises(ConfigError, match=r"is the class Finder; .*, or an instance of a class with retrieve\("):
-            build("retriever", f"{own_parts}:Finder")
-
-    @pytest.mark.parametrize("reference", [":search", "./search.py:find", "..search:find", "search.:find"])
-    def test_what_cannot_be_a_module_is_refused(self, reference):
-        with pytest.raises(ConfigError):
-            build("retriever", reference)
-
-
-class TestObjects:
-    def test_an_object_is_taken_as_it_is(self):
-        chunker = rag.RecursiveCharacterChunker()
-        assert build("chunker", chunker) is chunker
-        assert build("retriever", len) is len
+    @pytest.mark.parametrize(
+        ("kind", "given", "message"),
+        [
+            ("chunker", "Nothing", "module 'own_parts_of_test' has no 'Nothing'"),
+            ("retriever", "Finder", r"is the class Finder; .*, or an instance of a class with retrieve\("),
+            ("retriever", "search:speed=2", "is not a class and takes no parameters, got speed"),
+        ],
+    )
+    def test_what_is_none_of_ones_own_parts_is_refused_with_what_is_one(self, own_parts, kind, given, message):
+        with pytest.raises(ConfigError, match=message):
+            build(kind, f"{own_parts}:{given}")
 
 
 def test_a_refused_parameter_that_a_class_keeps_out_of_its_repr_is_not_shown(tmp_path, monkeypatch):
@@ -268,19 +257,17 @@ def test_a_refused_parameter_that_a_class_keeps_out_of_its_repr_is_not_shown(tmp
 
 
 @pytest.mark.parametrize(
-    ("component", "said"),
+    ("retrievers", "said"),
     [
-        ({"type": "hybrid", "retrievers": ["bm25", {"type": "nope"}]}, "retrievers[1]: retriever 'nope' is unknown"),
-        ({"type": "hybrid", "retrievers": [{"k": 3}]}, "retrievers[0]: retriever: expected a 'type'"),
-        (
-            {"type": "hybrid", "retrievers": ["bm25", {"type": "bm25", "chunker": "nope"}]},
-            "retrievers[1]: chunker 'nope' is unknown",
-        ),
+        (["bm26"], "retrievers[0]: retriever 'bm26' is unknown; did you mean bm25?"),
+        (["bm25", {"type": "lsa"}], "retrievers[1]: retriever 'lsa' is unknown"),
+        ([{"k": 3}], "retrievers[0]: retriever: expected a 'type'"),
+        (["bm25", {"type": "bm25", "chunker": "nope"}], "retrievers[1]: chunker 'nope' is unknown"),
     ],
 )
-def test_an_error_in_a_list_of_components_says_which_of_them_it_is(component, said):
+def test_an_error_in_a_list_of_components_says_which_of_them_it_is(retrievers, said):
     with pytest.raises(ConfigError) as caught:
-        build("retriever", component)
+        build("retriever", {"type": "hybrid", "retrievers": retrievers})
     assert str(caught.value).startswith(said)
 
 
@@ -296,13 +283,6 @@ def test_a_parameter_that_is_needed_is_named(kind, component, message):
     with pytest.raises(ConfigError) as caught:
         build(kind, component)
     assert str(caught.value) == message
-
-
-def test_a_parameter_on_the_command_line_is_json_only_if_it_is_strict():
-    with pytest.raises(ConfigError, match="expected a list of texts"):
-        build("chunker", f"recursive-character:separators={'[' * 100_000}")
-    with pytest.raises(ConfigError, match="k1"):
-        build("retriever", "bm25:k1=NaN")
 
 
 @pytest.mark.parametrize(

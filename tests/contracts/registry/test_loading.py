@@ -7,11 +7,9 @@ from rag_evaluation_framework.errors import ConfigError
 
 
 class TestLoadAttribute:
-    def test_modules_of_the_working_directory_are_found(self, own_parts, tmp_path):
+    def test_modules_of_the_working_directory_and_installed_ones_are_found(self, own_parts, tmp_path):
         sys.path[:] = [entry for entry in sys.path if entry not in ("", str(tmp_path))]
         assert load_attribute(f"{own_parts}:search")("q", 1) == ["q"]
-
-    def test_installed_modules_are_found(self):
         assert load_attribute("json:dumps") is __import__("json").dumps
 
     @pytest.mark.parametrize("reference", ["json", "json:", "json:no.such", "json:dumps.no"])

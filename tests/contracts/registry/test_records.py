@@ -59,15 +59,11 @@ class TestDescribe:
         assert describe(again) == describe(part)
         assert again == part or replace(again, vector_store=None) == part  # each store is its own
 
-    def test_the_store_is_named_also_where_it_is_the_default_one(self):
-        explicit = rag.VectorRAGRetriever(vector_store=InMemoryVectorStore())
-        assert describe(rag.VectorRAGRetriever())["vector_store"] == {"type": "in-memory"}
-        assert describe(rag.VectorRAGRetriever()) == describe(explicit)
-        assert describe(HybridRetriever())["retrievers"][1]["vector_store"] == {"type": "in-memory"}
-        assert rag.VectorRAGRetriever().name == "VectorRAGRetriever"
-
-    def test_a_record_is_plain_data(self):
-        retriever = rag.VectorRAGRetriever(vector_store=InMemoryVectorStore())
+    def test_a_record_is_plain_data_with_the_store_also_where_it_is_the_default_one(self):
+        retriever = rag.VectorRAGRetriever()
+        assert describe(rag.VectorRAGRetriever(vector_store=InMemoryVectorStore())) == describe(retriever)
+        assert describe(HybridRetriever())["retrievers"][1] == describe(retriever)
+        assert retriever.name == "VectorRAGRetriever"
         assert describe(retriever) == {
             "type": "vector-rag",
             "chunker": {
@@ -83,28 +79,19 @@ class TestDescribe:
             "batch_size": 256,
         }
 
-    def test_own_parts_are_described_by_their_module(self, own_parts):
-        part = build("chunker", f"{own_parts}:Lines:skip_blank=false")
-        assert describe(part) == {"type": f"{own_parts}:Lines", "skip_blank": False}
-        assert build("chunker", describe(part)) == part
-
-    def test_a_part_of_the_same_class_name_is_not_taken_for_a_built_in_one(self):
+    def test_own_parts_are_described_by_their_module_also_if_they_are_called_as_a_built_in_one(self, own_parts):
         class BM25Retriever(rag.BM25Retriever):
             pass
 
+        part = build("chunker", f"{own_parts}:Lines:skip_blank=false")
+        assert describe(part) == {"type": f"{own_parts}:Lines", "skip_blank": False}
+        assert build("chunker", describe(part)) == part
         assert describe(BM25Retriever())["type"].startswith(__name__)
 
-    def test_functions_are_named(self):
-        described = describe(rag.RecursiveCharacterChunker(length=str.split))
-        assert described["length"].endswith(":str.split")
-
-    def test_unknown_objects_are_named_by_their_class(self):
-        described = describe(rag.FixedTokenChunker(tokenizer=object()))
-        assert described["tokenizer"] == "builtins:object"
-
-    def test_a_wrapped_chunker_is_described_too(self):
-        described = describe(rag.ChunkerPositionAdapter(rag.RecursiveCharacterChunker(chunk_size=123)))
-        assert "123" in str(described)
+    def test_functions_are_named_unknown_objects_are_by_their_class_and_wrapped_parts_are_described(self):
+        assert describe(rag.RecursiveCharacterChunker(length=str.split))["length"].endswith(":str.split")
+        assert describe(rag.FixedTokenChunker(tokenizer=object()))["tokenizer"] == "builtins:object"
+        assert "123" in str(describe(rag.ChunkerPositionAdapter(rag.RecursiveCharacterChunker(chunk_size=123))))
 
 
 def test_what_a_part_does_not_show_stays_out_of_names_and_records():

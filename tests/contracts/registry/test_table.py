@@ -33,47 +33,31 @@ class TestTable:
 
 
 class TestPlugIns:
-    def test_a_plug_in_is_used_like_a_built_in_part(self, plug_ins, own_parts):
+    def test_a_plug_in_is_used_like_a_built_in_part_and_not_imported_before_it_is_chosen(self, plug_ins, own_parts):
         plug_ins(chunker={"lines": f"{own_parts}:Lines"})
         assert "lines" in components("chunker")
         assert "fixed-token" in components("chunker")
-        assert build("chunker", "lines:skip_blank=false").skip_blank is False
         assert "lines" not in components("retriever")
-
-    def test_a_plug_in_is_not_imported_before_it_is_chosen(self, plug_ins, own_parts):
-        plug_ins(chunker={"lines": f"{own_parts}:Lines"})
-        components("chunker")
         build("chunker", "fixed-token")
         assert own_parts not in sys.modules
+        assert build("chunker", "lines:skip_blank=false").skip_blank is False
 
-    def test_a_broken_plug_in_leaves_the_others_usable(self, plug_ins):
-        plug_ins(chunker={"broken": "no_such_module:Thing"})
-        assert list(components("chunker")) == [
-            "broken",
-            "fixed-token",
-            "markdown-header",
-            "recursive-character",
-            "semantic",
-            "sentence",
-        ]
-        assert build("chunker", "fixed-token") == rag.FixedTokenChunker()
-
-    def test_choosing_a_broken_plug_in_is_an_error_that_names_it(self, plug_ins, own_parts):
+    def test_a_broken_plug_in_leaves_the_others_usable_and_to_choose_it_is_an_error_that_names_it(
+        self, plug_ins, own_parts
+    ):
+        built_in = list(components("chunker"))
         plug_ins(chunker={"broken": "no_such_module:Thing", "stale": f"{own_parts}:Gone"})
+        assert list(components("chunker")) == sorted([*built_in, "broken", "stale"])
+        assert build("chunker", "fixed-token") == rag.FixedTokenChunker()
         with pytest.raises(ConfigError, match="no_such_module"):
             build("chunker", "broken")
         with pytest.raises(ConfigError, match=f"{own_parts}.*has no 'Gone'"):
             build("chunker", "stale")
 
-    def test_a_plug_in_cannot_take_the_name_of_a_built_in_part(self, plug_ins, own_parts):
+    def test_a_plug_in_cannot_take_the_name_of_a_built_in_part_of_which_it_is_warned_once(self, plug_ins, own_parts):
         plug_ins(chunker={"fixed-token": f"{own_parts}:Lines"})
         with pytest.warns(UserWarning, match=f"plug-in '{own_parts}:Lines' calls itself 'fixed-token', which is taken"):
             assert build("chunker", "fixed-token") == rag.FixedTokenChunker()
-
-    def test_the_warning_comes_once(self, plug_ins, own_parts):
-        plug_ins(chunker={"fixed-token": f"{own_parts}:Lines"})
-        with pytest.warns(UserWarning, match="taken"):
-            components("chunker")
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             components("chunker")

@@ -9,6 +9,7 @@ import rag_evaluation_framework as rag
 from rag_evaluation_framework.contracts.registry.building import build, load_function
 from rag_evaluation_framework.contracts.registry.loading import KINDS
 from rag_evaluation_framework.errors import ConfigError
+from support.each import each
 
 FUNCTIONS = ("retriever", "engine", "sink")
 
@@ -176,20 +177,22 @@ class TestTrust:
                 build(kind, "bad")
         assert not hostile.exists()
 
-    @pytest.mark.parametrize("kind", KINDS)
-    def test_without_imports_nothing_of_ones_own_is_even_imported(self, hostile, kind):
-        for name in ("hostile_parts_of_test:Chunks", {"type": "hostile_parts_of_test:touch"}):
-            with pytest.raises(ConfigError, match=f"{kind} 'hostile.*' names your own code, and --no-import"):
-                build(kind, name, imports=False)
-        assert "hostile_parts_of_test" not in sys.modules
-
-    def test_without_imports_components_in_components_are_not_imported_either(self, hostile):
-        for component in (
-            {"type": "vector-rag", "embedder": {"type": "cached", "embedder": "hostile_parts_of_test:Run"}},
-            {"type": "hybrid", "retrievers": ["bm25", {"type": "hostile_parts_of_test:touch"}]},
-        ):
-            with pytest.raises(ConfigError, match="--no-import"):
-                build("retriever", component, imports=False)
+    @each(
+        ("kind", "component", "named"),
+        [
+            *((kind, "hostile_parts_of_test:Chunks", kind) for kind in KINDS),
+            *((kind, {"type": "hostile_parts_of_test:touch"}, kind) for kind in KINDS),
+            (
+                "retriever",
+                {"type": "vector-rag", "embedder": {"type": "cached", "embedder": "hostile_parts_of_test:Run"}},
+                "embedder",
+            ),
+            ("retriever", {"type": "hybrid", "retrievers": ["bm25", {"type": "hostile_parts_of_test:x"}]}, "retriever"),
+        ],
+    )
+    def test_without_imports_nothing_of_ones_own_is_even_imported(self, hostile, kind, component, named):
+        with pytest.raises(ConfigError, match=f"{named} 'hostile.*' names your own code, and --no-import"):
+            build(kind, component, imports=False)
         assert "hostile_parts_of_test" not in sys.modules
 
     def test_without_imports_built_in_parts_and_plug_ins_are_there(self, plug_ins, own_parts):

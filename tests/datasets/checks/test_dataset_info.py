@@ -21,7 +21,7 @@ from rag_evaluation_framework import (
     TokenLevelGroundTruth,
 )
 from rag_evaluation_framework.data import Answer, Chunk, Skipped
-from rag_evaluation_framework.datasets.checks import Coverage, Spread, WordOverlap, describe_dataset
+from rag_evaluation_framework.datasets.checks import Coverage, Spread, WordOverlap, describe_dataset, lint_dataset
 from rag_evaluation_framework.errors import DatasetError
 
 PAGE = "Refunds take five days. Invoices are monthly. "  # 46 characters
@@ -68,13 +68,6 @@ def test_counts_lengths_documents_and_words():
     assert repr(info) == "DatasetInfo('billing', token-level, 4 questions)"
 
 
-def test_without_the_corpus_what_needs_it_is_undefined():
-    info = describe_dataset(Dataset(QUESTIONS, TOKEN))
-    assert info.coverage == Coverage(2, None, None, {"a.md": 3, "b.md": 1}, 0)
-    assert info.overlap is not None
-    assert info.answer_characters == Spread(21, 41, 46)
-
-
 def test_without_an_answer_what_is_undefined_is_none_and_not_zero():
     info = describe_dataset(Dataset([question("Who?")], TOKEN), CORPUS)
     assert (info.answerable, info.labels) == (0, 0)
@@ -82,27 +75,24 @@ def test_without_an_answer_what_is_undefined_is_none_and_not_zero():
     record = info.record()
     assert (record["overlap"], record["coverage"], record["question_characters"]["median"]) == (None, None, 4)
     assert json.loads(json.dumps(record)) == record
-
-
-def test_a_dataset_without_questions_has_no_lengths():
     assert describe_dataset(Dataset([], TOKEN)).question_characters is None
 
 
-def test_labels_without_a_text_have_a_length_and_no_words():
+def test_questions_and_labels_without_words_share_none_and_do_not_count():
+    info = describe_dataset(Dataset([question("???", ("a.md", 0, 23)), QUESTIONS[1]], TOKEN))
+    assert info.overlap == WordOverlap(1, 1.0, 1.0, 0)
     entry = TokenLevelGroundTruth(Query("q", "How many days?"), [CharacterSpan(DocumentId("a.md"), 0, 23)])
-    info = describe_dataset(Dataset([entry], TOKEN))
+    info = describe_dataset(Dataset([entry], TOKEN))  # whose text nobody knows
     assert (info.answer_characters, info.overlap) == (Spread(23, 23, 23), None)
 
 
-def test_a_question_without_words_shares_none_and_does_not_count():
-    info = describe_dataset(Dataset([question("???", ("a.md", 0, 23)), QUESTIONS[1]], TOKEN))
-    assert info.overlap == WordOverlap(1, 1.0, 1.0, 0)
-
-
-def test_labels_that_do_not_match_the_corpus_cover_nothing():
+def test_labels_that_do_not_match_the_corpus_cover_nothing_and_without_it_the_share_is_undefined():
     info = describe_dataset(Dataset([question("When?", ("b.md", 24, 45), ("gone.md", 0, 5))], TOKEN), CORPUS)
-    assert info.coverage == Coverage(0, 3, None, {}, 2)
-    assert info.labels == 2
+    assert (info.coverage, info.labels) == (Coverage(0, 3, None, {}, 2), 2)
+    info = describe_dataset(Dataset(QUESTIONS, TOKEN))
+    assert info.coverage == Coverage(2, None, None, {"a.md": 3, "b.md": 1}, 0)
+    assert info.overlap is not None
+    assert info.answer_characters == Spread(21, 41, 46)
 
 
 def test_documents_count_once_a_question_and_the_five_with_the_most_questions_are_named():
@@ -125,9 +115,10 @@ def test_chunks_have_texts_if_they_are_given():
     assert describe_dataset(dataset).overlap is None
 
 
-def test_what_is_no_dataset_is_refused():
+@pytest.mark.parametrize("checked", [describe_dataset, lint_dataset])
+def test_what_is_no_dataset_is_refused(checked):
     with pytest.raises(DatasetError, match="expected a Dataset"):
-        describe_dataset("questions.json")
+        checked("questions.json")
 
 
 def test_of_answers_with_several_places_the_first_has_the_length():

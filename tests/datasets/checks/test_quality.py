@@ -179,24 +179,19 @@ def test_near_duplicates_are_those_that_are_like_any_earlier_one():
     assert found == brute == [2, 4, 5]
 
 
-def test_public_questions_say_who_wrote_them():
+def test_public_questions_say_who_wrote_them_as_the_benchmark_does():
     model, people = public_questions()
     assert "GPT-4 wrote them" in model.authors
     assert "no user asked" in people.authors
     assert (model.quality.questions, people.quality.questions) == (276, 1380)
     assert model.quality.bm25.mrr_at_10 > people.quality.bm25.mrr_at_10
     assert json.loads(json.dumps(model.record()))["quality"]["bm25"]["questions"] == 276
+    benchmark = Path(__file__).parents[3] / "benchmarks" / "public_questions.py"
+    told = runpy.run_path(str(benchmark))["TOLD"].values()
+    assert [{**one.record(), "quality": None} for one in (model, people)] == [{**one, "quality": None} for one in told]
 
 
 def test_the_figures_of_public_questions_are_measured(shared):
     folder = shared / "data" / "chunking_questions"
     dataset = load_dataset(folder / "questions_df.csv", corpus=Corpus.from_folder(folder / "corpora"))
     assert dataset_quality(dataset) == public_questions()[0].quality
-
-
-def test_the_benchmark_tells_of_public_questions_what_the_package_does():
-    file = Path(__file__).parents[3] / "benchmarks" / "public_questions.py"
-    told = runpy.run_path(str(file))["TOLD"].values()
-    assert [{**one.record(), "quality": None} for one in public_questions()] == [
-        {**one, "quality": None} for one in told
-    ]

@@ -106,34 +106,38 @@ def test_distances_are_refused_until_their_order_is_told_and_are_no_scores_then(
     ]
 
 
-def test_ids_may_be_those_of_chunks(tmp_path):
-    result = evaluate(stored(tmp_path, "q1 Q0 c1 1 2 run\nq2 Q0 c1 1 2 run\n", ids="chunk"), CHUNKS, 1, budgets=[])
-    assert result.per_query("chunk_recall@1") == {"q1": 1.0, "q2": 0.0}
-    lines = [{"query_id": "q1", "retrieved_chunk_ids": ["c1"]}, {"query_id": "q2", "retrieved_chunk_ids": ["c1"]}]
-    result = evaluate(stored(tmp_path, lines), CHUNKS, 1, budgets=[])
-    assert result.per_query("chunk_recall@1") == {"q1": 1.0, "q2": 0.0}
+OF_CHUNKS = [{"query_id": "q1", "retrieved_chunk_ids": ["c1"]}, {"query_id": "q2", "retrieved_chunk_ids": ["c1"]}]
+NO_HITS = {"query_id": "q2", "hits": []}
 
 
 @pytest.mark.parametrize(
-    "first",
+    ("dataset", "score", "content", "options"),
     [
-        {"hits": [{"doc_id": "a", "start": 0, "end": 23}]},
-        {"retrieved_spans": [{"doc_id": "a", "start": 0, "end": 23}]},
-        {"hits": ["Refunds take five days."]},
-        {"doc_id": ["a"], "start": [0], "end": [23]},
+        (SPANS, "span_recall@1", [{"query_id": "q1", "hits": [{"doc_id": "a", "start": 0, "end": 23}]}, NO_HITS], {}),
+        (
+            SPANS,
+            "span_recall@1",
+            [{"query_id": "q1", "retrieved_spans": [{"doc_id": "a", "start": 0, "end": 23}]}, NO_HITS],
+            {},
+        ),
+        (SPANS, "span_recall@1", [{"query_id": "q1", "hits": ["Refunds take five days."]}, NO_HITS], {}),
+        (SPANS, "span_recall@1", [{"query_id": "q1", "doc_id": ["a"], "start": [0], "end": [23]}, NO_HITS], {}),
+        (CHUNKS, "chunk_recall@1", "q1 Q0 c1 1 2 run\nq2 Q0 c1 1 2 run\n", {"ids": "chunk"}),
+        (CHUNKS, "chunk_recall@1", OF_CHUNKS, {}),
     ],
-    ids=["hits", "spans", "texts", "columns"],
+    ids=["hits", "spans", "texts", "columns", "ids of chunks", "chunks"],
 )
-def test_places_and_texts_are_scored_at_token_level(tmp_path, first):
-    lines = [{"query_id": "q1", **first}, {"query_id": "q2", "hits": []}]
-    result = evaluate(stored(tmp_path, lines), SPANS, 1)
-    assert result.per_query("span_recall@1") == {"q1": 1.0, "q2": 0.0}
+def test_places_texts_and_ids_of_chunks_are_scored_at_their_level(tmp_path, dataset, score, content, options):
+    result = evaluate(stored(tmp_path, content, **options), dataset, 1)
+    assert result.per_query(score) == {"q1": 1.0, "q2": 0.0}
 
 
-def test_the_rankings_of_a_run_are_scored_as_in_the_run(tmp_path):
+def test_the_rankings_of_a_run_are_scored_as_in_the_run_and_end_where_it_found_all(tmp_path):
     run = evaluate(BM25Retriever(), SPANS, [1, 2])
     again = evaluate(StoredRetriever(run.save(tmp_path / "saved") / "rankings.jsonl.gz"), SPANS, [1, 2])
     assert again.metrics == run.metrics
+    all_chunks = evaluate(BM25Retriever(), SPANS, 1, budgets=[]).save(tmp_path / "run")
+    assert evaluate(StoredRetriever(all_chunks), SPANS, 10, budgets=[]).notes == ()
 
 
 def test_what_failed_in_a_run_fails_again_in_its_rankings(tmp_path):
@@ -186,6 +190,8 @@ def test_questions_without_a_ranking_and_rankings_without_a_question_are_counted
         ([{"query_id": "q1", "doc_id": ["a"], "start": [5], "end": [1]}], "line 1: "),
         ('{"query_id": "q1", "hits": [{"doc_id": "a", "score": NaN}]}', "not valid JSON"),
         (b"\x1f\x8bdamaged", "cannot be decompressed"),
+        ([{"query_id": "q", "hits": [{"doc_id": "a", "start": 3}]}], "run: line 1: it returned a result without end"),
+        ([{"journal": 1}, {"query_id": "q1", "hits": ["a"]}], "run: is the journal of .*; run the same command again"),
     ],
     ids=str,
 )
@@ -194,35 +200,32 @@ def test_files_that_cannot_be_used_say_where(tmp_path, content, said):
         evaluate(stored(tmp_path, content), DOCUMENTS, 1, budgets=[])
 
 
-def test_ids_name_documents_or_chunks(tmp_path):
-    with pytest.raises(ConfigError, match="ids='spans'; expected 'document' or 'chunk'"):
-        stored(tmp_path, TREC, ids="spans")
-
-
-def test_a_line_that_cannot_be_read_is_named_once(tmp_path):
-    content = '{"query_id": "q", "hits": [{"doc_id": "a.md", "start": 3}]}\n'
-    with pytest.raises(DatasetError, match=r": line 1: it returned a result without end"):
-        evaluate(stored(tmp_path, content), DOCUMENTS, 1, budgets=[])
+@pytest.mark.parametrize(
+    ("paths", "options", "said"),
+    [
+        ("run", {"ids": "spans"}, "ids='spans'; expected 'document' or 'chunk'"),
+        ([], {}, "no stored rankings are named"),
+        ((), {}, "no stored rankings are named"),
+    ],
+)
+def test_what_names_no_rankings_is_refused(paths, options, said):
+    with pytest.raises(ConfigError, match=said):
+        StoredRetriever(paths, **options)
 
 
 HITS_OF_ONE = {"query_id": "q1", "hits": [{"doc_id": "a", "score": 2.0}, {"doc_id": "b", "score": 1.0}]}
 HITS_OF_TWO = {"query_id": "q2", "hits": [{"doc_id": "b"}]}
 
 
-def test_several_files_are_one_run(tmp_path):
-    paths = [stored(tmp_path, content, name).path for name, content in (("1", [HITS_OF_ONE]), ("2", [HITS_OF_TWO]))]
-    several = StoredRetriever(paths)
-    result = evaluate(several, DOCUMENTS, 1, budgets=[])
+def test_several_files_are_one_run_whatever_their_formats(tmp_path):
+    ranked = gzip.compress(b"q1 Q0 a 1 2.0 r\nq1 Q0 b 2 1.0 r\n")
+    paths = [stored(tmp_path, content, name).path for name, content in (("1", ranked), ("2", [HITS_OF_TWO]))]
+    result = evaluate(StoredRetriever(paths), DOCUMENTS, 1, budgets=[])
     assert (result.name, result.config["retriever"]["path"]) == ("1 and 1 more", paths)
     whole = evaluate(stored(tmp_path, [HITS_OF_ONE, HITS_OF_TWO]), DOCUMENTS, 1, budgets=[])
     assert [*result.queries] == [*whole.queries]
     assert result.metrics == whole.metrics == dict.fromkeys(whole.metrics, 1.0)
-
-
-def test_several_files_may_have_different_formats(tmp_path):
-    one = stored(tmp_path, gzip.compress(b"q1 Q0 a 1 1.0 r\n"), "one.gz")
-    other = stored(tmp_path, [HITS_OF_TWO], "other.jsonl")
-    assert StoredRetriever((one.path, other.path)).rankings == {**one.rankings, **other.rankings}
+    assert evaluate(StoredRetriever(tuple(paths)), DOCUMENTS, 1, budgets=[]).metrics == whole.metrics
 
 
 @pytest.mark.parametrize(
@@ -272,23 +275,12 @@ def test_the_folder_of_no_run_is_refused(tmp_path):
         _ = StoredRetriever(tmp_path).rankings
 
 
-@pytest.mark.parametrize("paths", [[], ()])
-def test_no_file_at_all_is_refused(paths):
-    with pytest.raises(ConfigError, match="no stored rankings are named"):
-        StoredRetriever(paths)
-
-
 def test_a_line_of_hits_tells_the_seconds_of_its_stages(tmp_path):
     line = {"query_id": "q1", "doc_id": ["a"], "seconds": {"embed": 0.25, "search": 1}}
     found = evaluate(stored(tmp_path, [line, HITS_OF_TWO]), DOCUMENTS, 1, budgets=[])
     assert found.queries[0].stages == {"embed": 0.25, "search": 1.0}
     with pytest.raises(DatasetError, match=r"line 1: \$\.seconds\.embed: .*, got '1'"):
         _ = stored(tmp_path, [{**line, "seconds": {"embed": "1"}}]).rankings
-
-
-def test_a_journal_is_refused_as_its_run_goes_on(tmp_path):
-    with pytest.raises(DatasetError, match=r"journal: is the journal of a run .*; run the same command again"):
-        _ = stored(tmp_path, [{"journal": 1}, HITS_OF_ONE], "journal").rankings
 
 
 WORDS = " ".join(f"word{number:02d}" for number in range(40))
@@ -365,11 +357,6 @@ def test_rankings_of_a_run_that_asked_for_fewer_say_that_they_end_early(tmp_path
     folder = evaluate(Last(True), MANY, **saved).save(tmp_path / "run")
     notes = evaluate(StoredRetriever(folder), MANY, **read).notes
     assert ("rankings end early, as the depth of run is less than was asked for" in notes) is is_told
-
-
-def test_a_run_that_found_all_chunks_has_no_more(tmp_path):
-    folder = evaluate(BM25Retriever(), SPANS, 1, budgets=[]).save(tmp_path / "run")
-    assert evaluate(StoredRetriever(folder), SPANS, 10, budgets=[]).notes == ()
 
 
 def test_the_runs_of_different_retrievers_are_not_one_run(tmp_path):

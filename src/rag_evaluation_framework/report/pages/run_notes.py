@@ -41,8 +41,8 @@ _NOTES: Mapping[str, str] = {
     "repeated": "results that are another one of their ranking once more: {count}; a reader reads them twice",
     "ids as texts": "results that are the id of a document, and were read as a text: {count}, such as {first}; let "
     "the retriever return {{'doc_id': ...}} for each",
-    "several places": "results whose text occurs more than once: {count}; the first free place was taken. Let the "
-    "retriever return doc_id, or doc_id, start and end, to be sure",
+    "several places": "results whose text occurs more than once: {count}; the first free place was taken, or the "
+    "nearest to their start. Let the retriever return doc_id, or doc_id, start and end, to be sure",
     "no results": "the retriever returned no results for any question that did not fail ({count} of {all})",
     "no places": "most results have no {noun}{example}. Are the documents those that were indexed? Let the retriever "
     "return their text as it is, or doc_id, start and end",

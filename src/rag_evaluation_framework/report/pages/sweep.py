@@ -1,6 +1,7 @@
 """A sweep as people read it: which cell to take and why, all cells in order, what each axis changes, and costs."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Any, NamedTuple
 
 from ...base.outside import first_of, grouped, name_line, shown
@@ -43,15 +44,12 @@ def sweep_page(result: SweepResult) -> Page:
     blocks: list[Block] = [Lines(note_lines(tuple(_doubts(result))), "Notes")]
     if result.why_unranked:
         told = [line(("The cells are listed, not ranked", "verdict")), line(f"{result.why_unranked}.")]
-        blocks += [*(table_page(result).blocks if result.score_names else ()), *_effects(result)]
+        blocks += [*(table_page(result).blocks if result.score_names else _listed(result.cells)), *_effects(result)]
     else:
         told = [*_verdict(result, result.recommendation)]
         blocks += [_cells(result, result.score()), *_charts(result, "cutoffs"), *_effects(result)]
-        blocks += _charts(result, "heatmap", "pareto")
-    failed = [
-        line(f"{one.cell.name}: {one.failure}", indent=4, before=str(one.cell.number), role="bad")
-        for one in result.failed
-    ]
+        blocks += [*_charts(result, "heatmap", "pareto"), *_listed(result.left_out)]
+    failed = [line(f"{one.cell.name}: {one.failure}", role="bad") for one in result.failed]
     axes = ", ".join(axis_names(result.axes).values())
     return Page(
         f"Sweep of {plural(len(result.cells), 'cell')}{axes and ' over '}{axes}",
@@ -96,7 +94,11 @@ def _verdict(result: SweepResult, chosen: Recommendation) -> Iterator[Line]:
     else:
         about = _told(min(best.tied, key=lambda each: getattr(each, by)), by)
         is_least = about == _told(one, by)
-        about = "" if is_least else f"; the least is {about}, and a quarter more counts as the same"
+        about = (
+            ""
+            if is_least
+            else f"; the least is {about}, and a quarter more, or up to a millisecond, counts as the same"
+        )
         least = f"{_COSTS[by].least}" if is_least else f"as good as {_COSTS[by].least}"
         yield line(f"It is {least} {among}: {_COSTS[by].phrase.format(_told(one, by))}{about}.")
         if one.mean < best.standing.mean:
@@ -145,6 +147,18 @@ def _cells(result: SweepResult, name: str) -> Table:
     told = "tied: may be the best one; * on the Pareto front: no other cell is as good in all of these numbers"
     bars = tuple(map(bar_of, result.means_of(listed)))
     return Table(("cell", "mean", "tied", *header), rows, f"Cells by {name}{some}", (told,), bars=bars)
+
+
+def _listed(cells: Sequence[CellOutcome]) -> Iterator[Table]:
+    """Yield cells that are not ranked, each with the scores of its first metric."""
+    known = [(outcome, outcome.facts.means) for outcome in cells[:_MOST] if outcome.facts is not None]
+    own = [
+        [name for name in means if name.partition("@")[0] == next(iter(means)).partition("@")[0]] for _, means in known
+    ]
+    names = [*dict.fromkeys(chain(*own))]
+    rows = tuple((name_line(one.cell.name), *(number(means.get(name)) for name in names)) for one, means in known)
+    if rows:
+        yield Table(("cell", *names), rows, "Cells that are not ranked")
 
 
 def _effects(result: SweepResult) -> Iterator[Table]:

@@ -26,14 +26,10 @@ def test_a_cosine_that_equals_the_threshold_passes(written):
     assert found == [None, ("irrelevant", "its cosine with its excerpt is 0.60; expected at least 0.60")]
 
 
-def test_a_question_without_excerpts_passes_and_no_questions_are_no_rejections(written):
+def test_without_excerpts_there_is_no_rejection_and_of_unknown_words_the_cosine_is_zero(written):
     embedder = written(asked=[1, 0])
     assert reject_irrelevant(["an asked"], [[]], embedder, HALF) == [None]
     assert reject_irrelevant([], [], embedder, HALF) == []
-
-
-def test_with_a_text_of_unknown_words_the_cosine_is_zero(written):
-    embedder = written(asked=[1, 0])
     (found,) = reject_irrelevant(["an asked"], [["unknown words"]], embedder, HALF)
     assert "is 0.00" in found[1]
     assert reject_irrelevant(["an asked"], [["unknown words"]], embedder, 0.0) == [None]
