@@ -88,6 +88,8 @@ def test_unicode_is_never_guessed(tmp_path, encoding, name):
 REFUSED = {
     "UTF-8 that was cut": "Größe und Höhe ü".encode()[:-1],
     "UTF-8 with a byte too many": "Größe und Höhe ".encode() + b"\xff",
+    "UTF-8 of one letter with a byte of windows-1252": "Café ".encode() + b"\x96 open",
+    "UTF-8 with two bytes too many": "Größe ok ".encode() + b"\xff\xfe",
     "a picture": b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR",
     "bytes that no text has": bytes(range(128, 256)) * 3 + b"\0",
 }

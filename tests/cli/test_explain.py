@@ -70,6 +70,15 @@ def test_a_question_is_explained_by_its_results_and_answers(rag_eval, saved, que
     assert "    100% found" in lines
 
 
+def test_several_questions_are_explained_below_each_other(rag_eval, saved):
+    outcome = rag_eval("explain", "last", "Who helps", "invoices when")
+    assert outcome.code == 0
+    told = re.findall(r"^(Who helps|When do invoices).* \(query_", outcome.out, re.MULTILINE)
+    assert told == ["Who helps", "When do invoices"]
+    record = json.loads(rag_eval("explain", "last", "Who helps", "invoices when", "--json").out)
+    assert [one["recall"] for one in record["questions"]] == [0.0, 1.0]
+
+
 def test_what_was_missed_is_shown_with_its_cause_and_chunks_and_a_question_without_an_answer_as_such(rag_eval, saved):
     outcome = rag_eval("explain", "last", "Who helps")
     lines = outcome.out.splitlines()

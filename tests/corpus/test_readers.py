@@ -102,7 +102,11 @@ def test_lines_and_columns_are_those_of_the_file(tmp_path):
 @pytest.mark.parametrize(
     ("name", "data", "message"),
     [
-        ("a_html", b"<p>caf\xe9", "a.html: not valid utf-8 (byte 6: 0xe9), which is its encoding; mend the file, or"),
+        (
+            "a_html",
+            b"<p>caf\xe9",
+            "a.html: not valid utf-8 (byte 6: 0xe9), which is its encoding; save it as utf-8,",
+        ),
         ("a_md", b"caf\xe9\0", "a.md: not valid UTF-8 (byte 3); save the file as UTF-8"),
     ],
 )

@@ -82,6 +82,7 @@ def refused(given, **options):
         ((each for each in [{"name": "x", "body": "A"}]), {"x": "A"}),
         ([Document(DocumentId("a.md"), "A")], {"a.md": "A"}),
         (Corpus([Document(DocumentId("a.md"), "A")]), {"a.md": "A"}),
+        (LangChain("A", {"source": "d/a.md"}), {"a.md": "A"}),
     ],
 )
 def test_documents_of_other_libraries_are_called_like_their_files(given, expected):
@@ -110,7 +111,7 @@ def test_what_else_is_known_of_a_document_is_its_metadata():
 @each(
     ("given", "message"),
     [
-        (["a.md", "b.md"], "documents[0]: has no text ('a.md'); expected one, as text, content, page_content"),
+        (["a.md", "b.md"], "documents[0]: 'a.md' is no document; of files give Corpus.of(folder, glob=[...])"),
         ("gone", "gone: does not exist; expected a folder or file of documents"),
         (5, "documents: 5; expected a folder, a file, or a list of documents"),
         ([{"id": "x"}], "documents[0]: has no text"),
@@ -168,7 +169,8 @@ def test_all_files_that_cannot_be_read_are_told_at_once(tmp_path):
         tmp_path, a_md="A", b_ipynb="{", c_ipynb="[]", d_docx=b"\xd0\xcf\x11\xe0", e_pdf=b"%PDF", f_docx=b"x"
     )
     lines = refused(folder).splitlines()
-    assert lines[0] == f"{folder}: 5 files cannot be read; mend them, or exclude them (exclude=[...], --exclude):"
+    ways = """(Corpus.of(folder, exclude=['NAME']), init --exclude NAME, run --set 'exclude=["NAME"]')"""
+    assert lines[0] == f"{folder}: 5 files cannot be read; mend them, or exclude them {ways}:"
     assert [line.partition(": ")[2] for line in lines[1:]] == [
         "is not a notebook: not valid JSON in UTF-8: Expecting property name enclosed in double quotes: line 1 column "
         "2 (char 1); mend the file",
@@ -178,9 +180,23 @@ def test_all_files_that_cannot_be_read_are_told_at_once(tmp_path):
         "is not a DOCX that can be read (BadZipFile: File is not a zip file); mend the file",
     ]
     assert [*texts(Corpus.of(folder, exclude=["*.ipynb", "*.docx", "*.pdf"]))] == ["a.md"]
-    assert refused(folder, exclude=["*.ipynb", "*.docx"]).endswith(
-        "; mend the file, or exclude it (exclude=[...], --exclude)"
-    )
+    assert refused(folder, exclude=["*.ipynb", "*.docx"]).endswith(f"; mend the file, or exclude it {ways}")
+
+
+def test_an_error_names_the_argument_that_selects_files_and_files_without_a_reader_only_if_they_are_text(tmp_path):
+    folder = folder_of(tmp_path, a_doc=b"\xd0\xcf")
+    assert "; if they are plain text, select them with glob='**/*.doc', on the command line --glob" in refused(folder)
+    (folder / "a.pdf").write_bytes(b"%PDF")
+    assert "; select them with glob='**/*.pdf', on the command line --glob" in refused(folder, glob="*.PDF")
+
+
+def test_a_file_of_an_archive_is_named_in_it_by_errors_and_by_the_notes_beside_them(tmp_path):
+    with zipfile.ZipFile(path := tmp_path / "docs.zip", "w") as archive:
+        archive.writestr("a.pdf", "%PDF")
+        archive.writestr("b.md", "Größe".encode("cp1252"))
+    with collect_notes() as notes:
+        assert refused(path).startswith(f"{path}/a.pdf: is not a PDF")
+    assert notes[0].startswith(f"{path}/b.md: is not UTF-8; read as cp1252")
 
 
 def test_of_many_notes_on_single_files_a_few_are_told(tmp_path):
@@ -274,10 +290,10 @@ def test_a_converter_reads_what_is_not_plain_text(tmp_path):
 
 def test_a_converter_that_fails_is_told_with_the_file(tmp_path):
     folder = folder_of(tmp_path, a_html="<p>A")
-    assert "a.html: " in refused(folder, converter=lambda path: None)
-    assert "raised TypeError: None; expected the text of the file, a str; mend the file" in refused(
-        folder, converter=lambda _: None
-    )
+    for returned in (None, "", " \n"):
+        told = refused(folder, converter=lambda _, returned=returned: returned)
+        assert "a.html: tests.data." in told
+        assert f" returned {returned!r}; have it return the text of the file, or exclude it" in told
 
 
 def test_frames_have_a_document_per_row():

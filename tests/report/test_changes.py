@@ -128,7 +128,8 @@ def test_two_thousand_labels_are_one_screen_the_weakest_first_and_a_page_with_al
     gone, changed = relabelled.counts()["gone"], relabelled.counts()["changed"]
     assert gone + changed == 800
     titles = [line for line in shown if line.startswith(("Gone", "Changed", "Labels"))]
-    assert titles == [f"Gone {gone}", f"Changed {changed}"]
+    assert titles == [f"Gone {gone}", f"Changed {changed}", "Labels found again 1,200"]
+    assert shown[-1].strip() == "… and 1,200 more; the page of --html has them all"
     assert str(relabelled).splitlines()[1].startswith("2000 labels: 0 unchanged, 1200 moved, ")
     page = relabelled._repr_html_()
     assert page.index("Gone") < page.index("Changed") < page.index("Labels found again")

@@ -7,9 +7,11 @@ import sys
 import pytest
 
 import rag_evaluation_framework as rag
-from rag_evaluation_framework import Corpus, Document, DocumentId, evaluate, load_result
+from rag_evaluation_framework import CharacterSpan, Corpus, Document, DocumentId, evaluate, load_result
+from rag_evaluation_framework.corpus.readers import Reading, Source
 from rag_evaluation_framework.runs import texts
 from rag_evaluation_framework.runs.texts import kept_corpus, texts_of_runs
+from rag_evaluation_framework.text import LinePlaces
 
 TEXTS = {"a.md": "Refunds take five days.", "b.md": "Größe 1"}
 CORPUS = Corpus([Document(DocumentId(name), text) for name, text in TEXTS.items()])
@@ -73,6 +75,23 @@ def test_without_one_of_the_texts_or_the_list_nothing_is_there():
     store.put([CORPUS["b.md"].content])
     assert kept_corpus(known(result), None) == CORPUS
     store.remove([known(result)["texts"]])
+    assert kept_corpus(known(result), None) is None
+
+
+def test_a_loaded_run_tells_the_places_in_files_that_its_readers_knew(folder):
+    (folder / "files").mkdir()
+    (folder / "files/a.html").write_text("<title>A</title>\n\n<b>take</b>")
+    page = Corpus.of(folder / "files")["a.html"]
+    pages = Source("pages", "", "", Reading.of_pages(["Refunds", "take five days."], [1, 3]))
+    files = Corpus([page, Document(DocumentId("b.pdf"), pages.reading.text, source=pages), *CORPUS])
+    result = evaluate(rag.BM25Retriever(), DATASET, documents=files, k=1, save_results_path=".rag-eval")
+    places = texts_of_runs(".rag-eval").digests() - {*files.text_hashes.values(), known(result)["texts"]}
+    assert len(places) == 2
+    loaded = kept_corpus(known(load_result(result.folder)), result.folder)
+    assert loaded == files
+    spans = [CharacterSpan(document.id, at, at + 4) for document in files if (at := document.content.find("take")) >= 0]
+    assert [LinePlaces(loaded).named(span) for span in spans] == ["a.html:3:4", "b.pdf, page 3", "a.md:1:9"]
+    texts_of_runs(".rag-eval").remove([places.pop()])
     assert kept_corpus(known(result), None) is None
 
 

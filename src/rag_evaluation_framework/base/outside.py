@@ -6,12 +6,15 @@ Components, files and other people's errors are outside. Whatever they hold, sho
 import json
 import os
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from functools import lru_cache
 from itertools import islice
-from typing import Any
+from typing import Any, TypeVar
 
 from .interrupts import outcome
+
+K = TypeVar("K")
+V = TypeVar("V")
 
 _MESSAGE = 4000  # characters: no message of ours is as long, and what it quotes may be
 _NAME = 200
@@ -71,6 +74,14 @@ def first_of(texts: Collection[str], most: int, between: str = ", ") -> str:
     """Return the first of some texts, joined, and the number of the others."""
     more = f"{between.strip(', ')} and {len(texts) - most} more" if len(texts) > most else ""
     return between.join(islice(texts, most)) + more
+
+
+def grouped(pairs: Iterable[tuple[K, V]]) -> dict[K, list[V]]:
+    """Return the second of some pairs by the first, both in their order."""
+    found: dict[K, list[V]] = {}
+    for key, value in pairs:
+        found.setdefault(key, []).append(value)
+    return found
 
 
 def bounded(text: str, most: int = _MESSAGE) -> str:

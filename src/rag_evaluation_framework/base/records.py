@@ -16,7 +16,7 @@ from pydantic_core import ErrorDetails
 from ..errors import ConfigError, DatasetError, InputError
 from .files import is_list, is_object
 from .notes import note
-from .outside import bounded, first_of, shown
+from .outside import bounded, first_of, grouped, shown
 
 # Faults that are found one by one and told together.
 
@@ -293,9 +293,7 @@ def refusals(error: ValidationError, model: type[BaseModel], place: Callable[...
         model: The model.
         place: Names the place of a value by its location: the key, and what is inside of it.
     """
-    places: dict[str, list[ErrorDetails]] = {}
-    for item in error.errors():
-        places.setdefault(place(*item["loc"]), []).append(item)
+    places = grouped((place(*item["loc"]), item) for item in error.errors())
     around = {where.rpartition("[")[0] for where in places if "[" in where}  # what is wrong inside of them says more
     keys = f"; there are {', '.join(own_first(model))}"
     listed: list[str] = []

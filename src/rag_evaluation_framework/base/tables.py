@@ -36,6 +36,7 @@ _CENTRAL = "ĄĆĘŁŃŚŹŻąćęłńśźżČĎĚŇŘŠŤŮŽčďěňřšťůž
 # Encodings of Latin script, the likeliest first, and what people write in each beside ASCII.
 _LATIN = {"cp1252": _WESTERN, "mac_roman": _WESTERN, "cp1250": _SIGNS + _CENTRAL, "cp1254": f"{_SIGNS}ÇĞİÖŞÜçğıöşüâîû"}
 _OTHER = ("cp1251", "cp1253", "cp932", "gb18030", "cp949", "cp950")
+_RARE = 10  # signs of Latin script, of which two hardly ever are a letter in UTF-8: Ã©
 _WORD = re.compile("[^\0-\x7f\uff61-\uff9f]{2}")  # a single ° or ö of Western Europe is half-width katakana, too
 _ARCHIVES = (b"PK\3\4", b"\xd0\xcf\x11\xe0")  # how sheets begin, whatever they are called
 _SEPARATOR = re.compile(r"sep=.", re.IGNORECASE)
@@ -64,9 +65,10 @@ def decoded(data: bytes, path: Path, refusal: type[InputError] = DatasetError) -
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         signs = [sign for sign in data.decode("utf-8", "replace") if not sign.isascii()]
-        damaged = signs.count("\ufffd") < len(signs) / 2
-        encoding = None if damaged or _CONTROL.search(data) else _recognised(data)
-        if encoding is None:
+        lost = signs.count("\ufffd")
+        encoding = None if lost < len(signs) / 2 or _CONTROL.search(data) else _recognised(data)
+        known = sum(sign in _WESTERN + _CENTRAL for sign in signs)  # letters in UTF-8
+        if encoding is None or (encoding in _LATIN and lost < _RARE * known):
             raise refusal(f"{path}: not valid UTF-8 (byte {error.start}); save the file as UTF-8") from error
     text = data.decode(encoding)
     word = next((word for word in text.split() if not word.isascii()), "\xa0")  # signs between words only

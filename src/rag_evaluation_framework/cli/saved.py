@@ -102,15 +102,14 @@ def compare(
         name = "leaderboard" if more else "diff"
         texts = {f"{name}.json": json_text(record, indent=1), f"{name}.md": page.as_markdown()}
         store.write_folder(folder, lambda made: store.write_texts(made, texts))
-    where = "" if folder is None else one_line(str(folder))
     print_result(record, lambda: page, as_json=as_json)
-    if where and not as_json:
-        print_text(pages.saved_text(where))
+    if folder is not None and not as_json:
+        print_text(pages.saved_text(one_line(str(folder))))
 
 
 def explain(
     run: str,
-    question: str | None = None,
+    question: list[str] | None = None,
     *,
     score: str | None = None,
     deep: bool = False,
@@ -123,18 +122,19 @@ def explain(
     built in. Exit codes: 0 explained, 2 refused.
 
     Args:
-        question: One question: its id, or the beginning or some words of it; by default the whole run.
+        question: Questions: the id of each, or the beginning or some words of it; by default the whole run.
         score: The recall to explain, such as span_recall@5; by default the first.
         deep: Ask your own pipeline, too; imports the code that the run names.
     """
     result = rag.load_result(runs.find_run(run, root or store.ROOT))
     with components_print_to_stderr():
         explained: Any = (
-            attribution.Attribution.of(result, score, deep=deep)
-            if question is None
-            else result.explain(question, score, deep=deep)
+            result.explain(question if len(question) > 1 else question[0], score, deep=deep)
+            if question
+            else attribution.Attribution.of(result, score, deep=deep)
         )
-        record = explained.record()
+        several = len(question or ()) > 1
+        record = {"questions": [one.record() for one in explained]} if several else explained.record()
     print_result(record, explained.summary, as_json=as_json)
 
 

@@ -128,13 +128,15 @@ def _unpacked(path: Path) -> Generator[Path]:
             )  # never outside
             if twice := [shown(name.removeprefix(f"{place}{os.sep}")) for name, count in files.items() if count > 1]:
                 raise CorpusError(why.format(f"it has two files that would be {first_of(twice, _MOST_NAMED)}"))
-        try:
-            with collect_notes() as notes:
+        with collect_notes() as notes:
+            try:
                 yield Path(place)
-        except (CorpusError, MissingDependency) as error:
-            raise type(error)(str(error).replace(place, str(path))) from error
+            except (CorpusError, MissingDependency) as error:
+                raise type(error)(str(error).replace(place, str(path))) from error
+            finally:
+                notes[:] = [text.replace(place, str(path)) for text in notes]
         for text in notes:
-            note(text.replace(place, str(path)))
+            note(text)
 
 
 # Folders: which files are read.
@@ -173,7 +175,7 @@ def read_folder(
         if patterns or (path.suffix in kinds if kinds else readable(path.suffix))
     }
     if not paths:
-        raise _no_match(folder, ", ".join(map(shown, patterns or ([MARKDOWN] if kinds else []))))
+        raise _no_match(folder, patterns or ([MARKDOWN] if kinds else []), "glob_pattern" if kinds else "glob")
     others = Counter(path.suffix.lower() for name, path in files.items() if name not in paths and path.is_file())
     unread = Counter({suffix: count for suffix, count in others.items() if not kinds or readable(suffix)})
     if unread:
@@ -277,15 +279,18 @@ def pattern_of(suffixes: Iterable[str]) -> str:
     return f"**/*.{kinds[0]}" if len(kinds) == 1 else f"**/*.{{{','.join(kinds)}}}"
 
 
-def _no_match(folder: Path, asked: str) -> CorpusError:
+def _no_match(folder: Path, asked: Sequence[str], argument: str) -> CorpusError:
     suffixes = sorted({path.suffix for path in _listed(folder, [("**",)]).values() if path.suffix})
-    problem = f"{folder}: no file {f'matches {asked}' if asked else 'is of a kind that is read'}."
+    why = f"matches {', '.join(map(shown, asked))}" if asked else "is of a kind that is read"
+    problem = f"{folder}: no file {why}."
     if not suffixes:
         return CorpusError(f"{problem} The folder has no files with an extension.")
-    pattern = f"'{pattern_of(list(filter(readable, suffixes)) or suffixes[:1])}'"
+    known = list(filter(readable, suffixes))
+    pattern = f"'{pattern_of(known or suffixes[:1])}'"
     return CorpusError(
-        f"{problem} It has files ending in {', '.join(suffixes[:8])}; select them with glob_pattern={pattern}, on the "
-        f"command line --glob {pattern}. A table or .jsonl with one document per row is named itself."
+        f"{problem} It has files ending in {', '.join(suffixes[:8])}; {'' if known else 'if they are plain text, '}"
+        f"select them with {argument}={pattern}, on the command line --glob {pattern}. A table or .jsonl with one "
+        "document per row is named itself."
     )
 
 
@@ -314,12 +319,12 @@ def _texts(folder: Path, paths: Mapping[str, Path], converter: Converter | None)
         note(f"{folder}: {len(notes) - _MOST_NOTES} more notes of this kind")
     for why, suffixes in missing.items():
         raise MissingDependency(f"{folder}: {_counted(Counter(suffixes))} cannot be read: {why}")
-    if len(problems) == 1:
-        raise CorpusError(f"{problems[0]}, or exclude it (exclude=[...], --exclude)")
     if problems:
+        many, listed = len(problems) > 1, first_of(problems, _MOST_PROBLEMS, "\n  ")
         raise CorpusError(
-            f"{folder}: {len(problems)} files cannot be read; mend them, or exclude them (exclude=[...], --exclude):"
-            "\n  " + first_of(problems, _MOST_PROBLEMS, "\n  ")
+            (f"{folder}: {len(problems)} files cannot be read; mend them" if many else listed)
+            + f", or exclude {'them' if many else 'it'} (Corpus.of(folder, exclude=['NAME']), init --exclude NAME, "
+            "run --set 'exclude=[\"NAME\"]')" + f":\n  {listed}" * many
         )
     return found
 
@@ -337,6 +342,8 @@ def given_documents(given: Any, text_column: str | None, name_column: str | None
         given = rows
     if is_mapping(given):
         given = given.get("documents", [given])  # as components of Haystack return them
+    elif any(isinstance(getattr(given, key, None), str) for key in TEXT_KEYS):
+        given = [given]
     if not gives_items(given, str, bytes):
         raise CorpusError(
             f"documents: {shown(given)}; expected a folder, a file, or a list of documents, such as what loader.load() "
@@ -365,6 +372,8 @@ def _record(
     given: Any, text_column: str | None, name_column: str | None, number: int, where: str
 ) -> tuple[Brought, bool]:
     """Return a document, and whether its name is that of a file, of which it may be a page or a row."""
+    if isinstance(given, str | Path):
+        raise CorpusError(f"{where}: {shown(str(given))} is no document; of files give Corpus.of(folder, glob=[...])")
     is_row = is_mapping(given)
     names = (*TEXT_KEYS, *_ID_KEYS, *SOURCE_KEYS, *METADATA_KEYS)
     with errors_as(lambda error: CorpusError(f"{where} ({class_name(given)}): reading it raises {error_text(error)}")):

@@ -16,7 +16,7 @@ from ..base.files import checked_path
 from ..base.notes import note
 from ..base.outside import first_of, shown
 from ..base.progress import progress
-from ..corpus.readers import Converter, Source, converter_name
+from ..corpus.readers import Converter, Reading, Source, converter_name
 from ..errors import CorpusError, DatasetError
 from .brought import MARKDOWN, Brought, given_documents, read_folder, read_path
 from .ids import DocumentId, canonical_document_id, content_digest
@@ -59,6 +59,13 @@ class Document:
     def content_hash(self) -> str:
         """SHA-256 of the text in UTF-8, 64 hexadecimal digits."""
         return content_digest(self.content)
+
+    @property
+    def places(self) -> str:
+        """Places of the text in its file, as JSON of the fields of a `Reading`; "" if its reader knows none."""
+        reading = {} if self.source is None else vars(self.source.reading)
+        known = {name: [*places] for name, places in reading.items() if name != "text" and places}
+        return json.dumps(known) if known else ""
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -120,9 +127,7 @@ class Corpus:
             MissingDependency: Files of a kind need a package that is not installed.
         """
         folder = checked_path(folder_path, CorpusError)
-        pattern: Any = glob_pattern
-        is_default = isinstance(pattern, str) and pattern == MARKDOWN
-        found = read_folder(folder, None if is_default else [pattern], kinds=(".md",))
+        found = read_folder(folder, None if glob_pattern == MARKDOWN else [glob_pattern], kinds=(".md",))
         return cls(_documents(found), {"source": str(folder), "glob_pattern": glob_pattern})
 
     @classmethod
@@ -196,10 +201,15 @@ class Corpus:
         """`Document.content_hash` of each document, by its id, in order."""
         return {document.id: document.content_hash for document in self.documents}
 
-    @property
+    @cached_property
     def text_list(self) -> str:
-        """The hashes of all documents by their ids, as JSON; a run names this list by its hash."""
-        return json.dumps(dict(self.text_hashes), ensure_ascii=False)
+        """The hashes of all documents by their ids, as JSON; a run names this list by its hash.
+
+        That of `Document.places` follows after a space, where there are any.
+        """
+        places = {document.id: f" {content_digest(known)}" for document in self.documents if (known := document.places)}
+        hashes = {name: digest + places.get(name, "") for name, digest in self.text_hashes.items()}
+        return json.dumps(hashes, ensure_ascii=False)
 
     @cached_property
     def _by_hash(self) -> dict[str, str]:
@@ -234,6 +244,16 @@ class Corpus:
     def __repr__(self) -> str:
         characters = sum(len(document.content) for document in self.documents)
         return f"Corpus({len(self.documents)} documents, {characters:,} characters)"
+
+
+def kept_document(name: str, text: Any, places: Any = "") -> Document:
+    """Return a document of its id, its text and its `Document.places`.
+
+    Raises:
+        TypeError, ValueError: One of them is None, or none of this kind.
+    """
+    source = None if places == "" else Source("kept", "", "", Reading(text, **json.loads(places)))
+    return Document(DocumentId(name), text, source=source)
 
 
 def readers_of(corpus: Corpus) -> dict[str, str]:

@@ -7,6 +7,7 @@ spans that merely touch share nothing.
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
+from ..base.outside import grouped
 from ..errors import SpanError
 from .ids import DocumentId, canonical_document_id
 from .values import check_offsets, check_texts
@@ -92,10 +93,7 @@ def total_length(spans: Sequence[CharacterSpan]) -> int:
 
 def by_document(spans: Iterable[CharacterSpan]) -> dict[str, list[CharacterSpan]]:
     """Return spans by the documents they are in."""
-    found: dict[str, list[CharacterSpan]] = {}
-    for span in spans:
-        found.setdefault(span.doc_id, []).append(span)
-    return found
+    return grouped((span.doc_id, span) for span in spans)
 
 
 def uncovered(spans: Iterable[CharacterSpan], others: Iterable[CharacterSpan]) -> list[CharacterSpan]:

@@ -201,8 +201,8 @@ def evaluate(
         columns: What the columns of a table of questions are called, such as `{"question": "Frage"}`, where that is not
             found out.
         fields: `documents`, what is searched: the path of a folder or file, a list of what a loader returned, or a
-            `Corpus`; by default the documents of the dataset. And fields of `EvaluationConfig`, such as `budgets`,
-            `tokenizer`, `experiment_name` and `max_concurrency`.
+            `Corpus`, such as `Corpus.of(folder, exclude=["*.pdf"])`; by default the documents of the dataset. And
+            fields of `EvaluationConfig`, such as `budgets`, `tokenizer`, `experiment_name` and `max_concurrency`.
 
     Raises:
         InputError: An argument cannot be used.

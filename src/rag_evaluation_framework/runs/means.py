@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias
 import numpy as np
 
 from ..base.files import is_list
+from ..base.outside import grouped
 from ..data.columns import Integers, Numbering, Numbers, mean_of
 from ..data.ids import EvaluationType
 from ..data.queries import SCOPE_PREFIX
@@ -500,10 +501,7 @@ def every_label(queries: QueryResults[Any], rows: Sequence[int], evaluation_type
 
 def rows_by_value(values: Sequence[tuple[str, ...]]) -> dict[str, Integers]:
     """Return the questions that have each value."""
-    rows: dict[str, list[int]] = {}
-    for row, own in enumerate(values):
-        for value in dict.fromkeys(own):
-            rows.setdefault(value, []).append(row)
+    rows = grouped((value, row) for row, own in enumerate(values) for value in dict.fromkeys(own))
     return {value: np.array(known, dtype=np.int64) for value, known in rows.items()}
 
 

@@ -8,11 +8,11 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from ..base.files import Json, is_object, parse_json
+from ..base.files import is_object, parse_json
 from ..base.progress import progress
 from ..base.store import Store
-from ..data import Corpus, Document, DocumentId
-from ..data.documents import HOW_READ
+from ..data import Corpus
+from ..data.documents import HOW_READ, kept_document
 from .store import ROOT
 
 TEXTS = Path("store", "texts")
@@ -26,12 +26,12 @@ def texts_of_runs(root: str | Path) -> Store:
 
 
 def keep_corpus(corpus: Corpus, root: str | Path) -> None:
-    """Keep the texts of a corpus, and their list; not those of one that is larger than the store."""
-    size = sum(len(document.content.encode("utf-8", "surrogatepass")) for document in corpus)
+    """Keep the texts of a corpus with their places, and their list; not of one that is larger than the store."""
+    contents = [*(document.content for document in corpus), *filter(None, (document.places for document in corpus))]
+    size = sum(len(text.encode("utf-8", "surrogatepass")) for text in contents)
     if len(corpus) and size < _MOST // 2:
         with suppress(OSError):  # of a run, its result matters more than what shows it later
-            contents = (document.content for document in progress(corpus, "Keeping documents", "document"))
-            texts_of_runs(root).put(chain(contents, [corpus.text_list]))
+            texts_of_runs(root).put(chain(progress(contents, "Keeping documents", "text"), [corpus.text_list]))
 
 
 def kept_corpus(known: Mapping[str, Any], folder: Path | None) -> Corpus | None:
@@ -43,13 +43,9 @@ def kept_corpus(known: Mapping[str, Any], folder: Path | None) -> Corpus | None:
     """
     roots = [ROOT, *(() if folder is None else folder.absolute().parents)]
     for kept in (texts_of_runs(root) for root in roots if (root / TEXTS).is_dir()):
-        hashes: Json = None
-        with suppress(ValueError):  # a text that is no list
-            hashes = parse_json(kept.get(str(known.get("texts"))) or "")
-        if is_object(hashes):
-            texts = {name: kept.get(str(digest)) for name, digest in hashes.items()}
-            found = [Document(DocumentId(name), text) for name, text in texts.items() if text is not None]
-            if len(found) == len(texts):
-                where = {key: known[key] for key in HOW_READ if known.get(key) is not None}
-                return Corpus(found, where)
+        with suppress(ValueError, TypeError):  # a text that is gone, or is no list, or no places
+            if is_object(hashes := parse_json(kept.get(str(known.get("texts"))) or "")):
+                listed = ((name, map(kept.get, str(digests).split(" "))) for name, digests in hashes.items())
+                found = [kept_document(name, *texts) for name, texts in listed]
+                return Corpus(found, {key: known[key] for key in HOW_READ if known.get(key) is not None})
     return None

@@ -175,7 +175,9 @@ class TestWithoutARemedy:
     def test_a_method_whose_object_is_not_known(self, evaluation, corpus):
         result = evaluation.run(retriever=Theirs(), k=1)
         told = Attribution.of(result, corpus=corpus)
-        assert f"own code, '{__name__}:Theirs.invoke'; --deep" in told.notes[0]
+        why = f"it has your own code that has no name to import, '{__name__}:Theirs.invoke'; give it with retriever="
+        assert why in told.notes[0]
+        assert not told.deep_asks
         with pytest.raises(ConfigError, match=r"is a method, and its object is not known; .*retriever="):
             Attribution.of(result, corpus=corpus, deep=True)
 

@@ -169,7 +169,9 @@ def pipeline_to_ask(result: EvaluationResult[Any], given: Pipeline | None, *, de
         names = [name for name in dict.fromkeys(called) if isinstance(name, str) and ":" in name]
         if not names:
             return Unasked("not_remade", error_message(error))
-        is_inner = any("<" in name for name in names)  # of a function in another one, which cannot be imported
+        methods = [part.get("function") for part in parts if part.get("type") == _FUNCTION_RETRIEVER]
+        # Of a function in another one, or the method of an object, which cannot be imported.
+        is_inner = any("<" in name or (name in methods and "." in name.partition(":")[2]) for name in names)
         return Unasked("no_name" if is_inner else "own_code", ", ".join(f"'{name_line(name)}'" for name in names))
     return pipeline if deep or is_ours(pipeline) else Unasked("elsewhere")
 
@@ -224,11 +226,10 @@ def corpus_of(result: EvaluationResult[Any], corpus: data.Corpus | None = None) 
     """
     known = result.config["corpus"]
     source = known.get("source")
-    found = None if corpus is None else checked_corpus(corpus)
-    if found is None and not known["documents"]:
+    if corpus is None and not known["documents"]:
         return data.Corpus(())
-    if found is None:
-        found = kept_corpus(known, result.folder) if result.corpus is None else result.corpus
+    given = result.corpus if corpus is None else checked_corpus(corpus)
+    found = kept_corpus(known, result.folder) if given is None else given
     if found is None:
         if not isinstance(source, str) or "://" in source or "converter" in known:
             raise ResultError(
@@ -408,10 +409,8 @@ def gather(
     truth = tuple(recorded_truth(result, row, documents) for row in rows.tolist())
     final = result.queries.hits.take(rows)
     cutter = RankingCutter([cutoff], counter, documents)
-    nothing = np.zeros(len(rows), dtype=np.bool_)
-    bare = Evidence(truth, documents, cutter, final, None, final, nothing)
-    numbers: list[int] = rows.tolist()
-    if all(result.scores.statuses[row] == "failed" for row in numbers):
+    bare = Evidence(truth, documents, cutter, final, None, final, np.zeros(len(rows), dtype=np.bool_))
+    if all(result.scores.statuses[row] == "failed" for row in rows.tolist()):
         return Gathered(bare)
     pipeline = pipeline_to_ask(result, retriever, deep=deep)
     if isinstance(pipeline, Unasked):

@@ -7,6 +7,7 @@ from functools import partial
 from itertools import accumulate
 from typing import Any, Generic, Literal, TypeAlias
 
+from ...base.outside import grouped
 from ...contracts.roles import QuestionRequest
 from ...data import Answer, CharacterSpan, ChunkId, DocumentId
 from ...data.levels import U
@@ -47,10 +48,7 @@ def documents_of(evidence: Sequence[Evidence]) -> list[list[Evidence]]:
         return []
     if frozenset[DocumentId].intersection(*(each.documents or frozenset({each.doc_id}) for each in evidence)):
         return [[*evidence]]
-    found: dict[DocumentId, list[Evidence]] = {}
-    for each in evidence:
-        found.setdefault(each.doc_id, []).append(each)
-    return [*found.values()]
+    return [*grouped((each.doc_id, each) for each in evidence).values()]
 
 
 # Questions on their way into a dataset, and those that do not get there.

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...adapt.adapt import OwnChunker
-from ...base.outside import one_line, shown
+from ...base.outside import grouped, one_line, shown
 from ...components.retrievers import BM25Retriever
 from ...contracts import Chunker, PositionAwareChunker
 from ...contracts.roles import Embedder, Role, checked_parts, joined
@@ -165,9 +165,7 @@ def contradicted(candidates: Candidates) -> Iterator[Reason | None]:
     Such a question does not say what it is about, so that several documents, or places, answer it differently: none of
     them is kept. What users ask stays: they do ask so.
     """
-    alike: dict[str, list[Candidate[Any]]] = {}
-    for each in candidates:
-        alike.setdefault(wording_key(each.question), []).append(each)
+    alike = grouped((wording_key(each.question), each) for each in candidates)
     differing = {
         wording: group
         for wording, group in alike.items()

@@ -10,7 +10,7 @@ from typing import Any, cast
 from ...adapt.question_exports import question_rows
 from ...base.files import LARGEST, read_bytes
 from ...base.interrupts import finish
-from ...base.outside import shown
+from ...base.outside import grouped, shown
 from ...base.tables import TABLES, decoded
 from ...data import (
     NOT_LABELLED,
@@ -131,9 +131,7 @@ class Session:
         self._name, self._found = dataset.name, dataset
         self._metadata: dict[str, Any] = {**dataset.metadata}
         self.questions = [Question(entry.query, entry) for entry in dataset]
-        skipped: dict[str, list[Skipped]] = {}
-        for label in dataset.skipped:
-            skipped.setdefault(label.query.id, []).append(label)
+        skipped = grouped((label.query.id, label) for label in dataset.skipped)
         left: dict[str, tuple[CharacterSpan, ...]] = {
             one.query.id: tuple(span for numbers, span in one.labels() if numbers not in one.texts)
             for one in dataset.incomplete

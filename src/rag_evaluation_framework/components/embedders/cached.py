@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from ...adapt.adapt import OwnEmbedder
 from ...base.notes import note
-from ...base.outside import HIDDEN, class_name, is_secret, without_secrets
+from ...base.outside import HIDDEN, class_name, grouped, is_secret, without_secrets
 from ...base.stages import seconds_reading
 from ...base.store import Cache
 from ...contracts import EmbeddedPart, Embedder
@@ -339,9 +339,7 @@ class CachedEmbedder(BatchEmbedder):
         if self._cache is None:
             yield from self.embedder.embed_in_parts(texts, role, batch_size)
             return
-        rows_of: dict[str, list[int]] = {}
-        for row, text in enumerate(texts):
-            rows_of.setdefault(text, []).append(row)
+        rows_of = grouped((text, row) for row, text in enumerate(texts))
         dimensions = set[int]()
 
         def part(some: Sequence[str], vectors: Sequence[NDArray[np.float32]]) -> EmbeddedPart:

@@ -107,7 +107,8 @@ def _decode(data: bytes, encoding: str) -> str:
         return data.decode(encoding)
     except UnicodeDecodeError as error:
         raise CorpusError(
-            f"not valid {encoding} (byte {error.start}: 0x{data[error.start]:02x}), which is its encoding"
+            f"not valid {encoding} (byte {error.start}: 0x{data[error.start]:02x}), which is its encoding; save it as "
+            f"{encoding}, or declare the encoding that it has (<meta charset=...>)"
         ) from error
     except LookupError as error:  # a codec of Python that is not of texts
         raise CorpusError(f"declares the encoding {encoding}; expected one of texts, such as utf-8") from error

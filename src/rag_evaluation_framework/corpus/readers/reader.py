@@ -166,8 +166,8 @@ def read_file(path: Path, converter: Converter | None = None) -> tuple[str, Sour
         sha256 = hashlib.sha256(data).hexdigest()
         if converter is not None:
             text: Any = converter(path)
-            if not isinstance(text, str):
-                raise TypeError(f"{shown(text)}; expected the text of the file, a str")
+            if not isinstance(text, str) or not text.strip():
+                raise CorpusError(f"{name} returned {shown(text)}; have it return the text of the file")
             return Source(name, converter_version(converter), sha256, Reading(text))
         reader: Any = readers[suffix].load()()
         reading = reader.read(data)

@@ -8,7 +8,7 @@ import numpy as np
 from ...analysis.comparison import Comparison, Disagreement, Names, RegressedSlices, Slice
 from ...analysis.gates.gate import Gate
 from ...analysis.gates.measuring import found_score, not_compared_by_reason, why_no_score
-from ...base.outside import first_of, name_line
+from ...base.outside import first_of, grouped, name_line
 from ...data import CHUNK, ScoreTable
 from ...data.score_table import full_name
 from ...runs import EvaluationResult, GateVerdict
@@ -81,10 +81,7 @@ def comparison_notes(compared: Comparison) -> tuple[str, ...]:
 
 def notes_by_run(names: Sequence[str], notes: Sequence[Sequence[str]], all_runs: str = "each") -> tuple[str, ...]:
     """Return the notes of several runs, each once, with the names of those that have it, or that all do."""
-    runs: dict[str, list[str]] = {}
-    for name, own in zip(names, notes, strict=True):
-        for note in own:
-            runs.setdefault(note, []).append(name)
+    runs = grouped((note, name) for name, own in zip(names, notes, strict=True) for note in own)
     return tuple(
         f"{all_runs if len(those) == len(names) else ', '.join(those)}: {note}" for note, those in runs.items()
     )

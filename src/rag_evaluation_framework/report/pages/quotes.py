@@ -216,17 +216,17 @@ class _Update:
         kinds: dict[str, list[Any]] = {title: [] for title in (*_LOOK.values(), "Labels found again")}
         for one in self.found.changed:
             kinds["Labels found again" if one.is_found else _LOOK[one.kind]].append(one)
-        look = {title: kinds[title] for title in _LOOK.values()}
         if self.additions is not None:
             for title, queries in (("Added", self.additions.added), ("Corrected", self.additions.corrected)):
                 ids = {query.id for query in queries}
                 kinds[title] = [entry for entry in self.dataset if entry.query.id in ids]
-        shown = shares([*map(len, kinds.values())], self.whole)
-        if not self.whole and shown != [*map(len, kinds.values())] and any(look.values()):
-            kinds, shown = look, shares([*map(len, look.values())], False)  # the others are counted above
-        counted = zip(kinds.items(), shown, strict=True)
-        pages = {title: self._kind(title, entries, count) for (title, entries), count in counted if count}
-        first = [pages.pop(title) for title in look if title in pages]
+        counts = [*map(len, kinds.values())]
+        shown, look = shares(counts, self.whole), counts[: len(_LOOK)]
+        if not self.whole and shown != counts and any(look):
+            shown = [*shares(look, False), *[0] * len(counts)]  # the others are counted
+        listed = zip(kinds.items(), shown, strict=False)
+        pages = {title: self._kind(title, entries, count) for (title, entries), count in listed if entries}
+        first = [pages.pop(title) for title in _LOOK.values() if title in pages]
         table = () if self.additions is None else (quotes_page(self.additions.check, self.whole),)
         verdict = Lines((*self._verdict(written), *(line((text, "muted")) for text in written)))
         title = f"{name_line(self.dataset.name)}{f', in {folder}' if folder else ''}"

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any, NamedTuple
 
-from ...base.outside import first_of, name_line, shown
+from ...base.outside import first_of, grouped, name_line, shown
 from ...data.cutoffs import ScoreName
 from ...errors import ConfigError
 from ...runs.shown import marked, number, within, written_p_value
@@ -283,10 +283,7 @@ def _bill(result: SweepResult) -> Iterator[Table]:
 
 def _cell_notes(result: SweepResult) -> Iterator[str]:
     """Yield the notes of the cells, each once, with the cells that have it."""
-    cells: dict[str, list[CellOutcome]] = {}
-    for outcome in result.cells:
-        for note in outcome.facts.notes if outcome.facts else ():
-            cells.setdefault(note, []).append(outcome)
+    cells = grouped((note, outcome) for outcome in result.cells if outcome.facts for note in outcome.facts.notes)
     finished = sum(outcome.facts is not None for outcome in result.cells)
     yield from (f"{'each' if len(those) == finished else _named(those)}: {note}" for note, those in cells.items())
 
@@ -364,9 +361,7 @@ def _count(known: int | None) -> str:
 def _failures(plan: SweepPlan) -> Iterator[Line]:
     """Yield why cells cannot be run, each reason once."""
     names = {cell.number: cell.name for cell in plan.cells}
-    reasons: dict[str, list[str]] = {}
-    for cell, why in plan.failures.items():
-        reasons.setdefault(why, []).append(names[cell])
+    reasons = grouped((why, names[cell]) for cell, why in plan.failures.items())
     for why, listed in [*reasons.items()][:_MOST_FAILURES]:
         more = f" and {len(listed) - 1} more" if len(listed) > 1 else ""
         yield line((f"{listed[0]}{more}: ", "label"), why)
