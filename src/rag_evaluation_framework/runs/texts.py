@@ -27,11 +27,12 @@ def texts_of_runs(root: str | Path) -> Store:
 
 def keep_corpus(corpus: Corpus, root: str | Path) -> None:
     """Keep the texts of a corpus with their places, and their list; not of one that is larger than the store."""
-    contents = [*(document.content for document in corpus), *filter(None, (document.places for document in corpus))]
-    size = sum(len(text.encode("utf-8", "surrogatepass")) for text in contents)
+    size = sum(len(f"{document.content}{document.places}".encode("utf-8", "surrogatepass")) for document in corpus)
     if len(corpus) and size < _MOST // 2:
         with suppress(OSError):  # of a run, its result matters more than what shows it later
-            texts_of_runs(root).put(chain(progress(contents, "Keeping documents", "text"), [corpus.text_list]))
+            listed = progress(corpus, "Keeping documents", "document")
+            contents = ((document.content, *filter(None, [document.places])) for document in listed)
+            texts_of_runs(root).put(chain(chain.from_iterable(contents), [corpus.text_list]))
 
 
 def kept_corpus(known: Mapping[str, Any], folder: Path | None) -> Corpus | None:
