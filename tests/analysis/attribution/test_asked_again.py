@@ -207,13 +207,17 @@ class TestWithoutARemedy:
         assert "deep" not in told.notes[0]
         assert not told.deep_asks
 
-    def test_chunks_that_a_function_names(self, corpus, evaluation):
-        chunks = ChunkLevelEvaluation(corpus, evaluation.dataset, lambda chunk, number: f"{chunk.doc_id}:{number}")
-        told = Attribution.of(chunks.run(k=1), corpus=corpus)
-        assert told.notes[0].startswith(
-            "the pipeline was not asked again (the run names chunks by a function of its own"
-        )
-        assert "--deep" not in told.summary().as_text(500)
+
+@pytest.mark.parametrize("today", [None, BM25Retriever(RecursiveCharacterChunker())], ids=["not given", "given"])
+def test_chunks_that_a_function_names_are_not_named_by_their_hash(corpus, evaluation, today):
+    chunks = ChunkLevelEvaluation(corpus, evaluation.dataset, lambda chunk, number: f"{chunk.doc_id}:{number}")
+    run = chunks.run(k=1)
+    told = Attribution.of(run, corpus=corpus, retriever=today)
+    assert told.notes[0].startswith("the pipeline was not asked again (the run names chunks by a function of its own")
+    assert "--deep" not in told.summary().as_text(500)
+    assert (told.depth, told.recall) == (None, pytest.approx(run.metrics["chunk_recall"]))
+    assert told.lost["in_no_chunk"] == 0
+    assert told.recall + sum(told.lost.values()) == pytest.approx(1)
 
 
 @pytest.mark.parametrize("today", [None, fails, first_documents(6)], ids=["none", "failing", "answering"])
@@ -221,6 +225,9 @@ def test_of_a_question_that_failed_no_more_is_told_than_why(evaluation, corpus, 
     """It is not ranked otherwise today, and asking deeper would tell no more."""
     found = evaluation.run(retriever=fails, k=1).explain("asked a", corpus=corpus, retriever=today)
     assert (found.status, found.depth, found.notes) == ("failed", None, ("OSError: gone away",))
+    assert (found.results, found.recall) == ((), None)
+    assert "OSError: gone away" in found.summary().as_text(500)
+    assert "its retrieval failed" in found.summary().as_text(500)
 
 
 def test_a_run_that_retrieved_more_than_is_asked_for_is_asked_for_as_much_again():
