@@ -102,11 +102,19 @@ def test_a_wrong_type_is_refused_when_the_value_is_made_and_named(make, error, s
         make()
 
 
-@each("kind", [DocumentLevelGroundTruth, ChunkLevelGroundTruth, TokenLevelGroundTruth])
-@each("units", [None, 5, "a.md", {"a.md": 1.0}, [5]])
-def test_truth_is_made_of_a_list_of_units(kind, units):
-    with pytest.raises(DatasetError, match=f"^question '{QUERY.id}': .*; expected "):
+@each("kind", [DocumentLevelGroundTruth, ChunkLevelGroundTruth])
+@each("units", [None, 5, "a.md", b"a.md", {"a.md": 1.0, "b.md": 3}, [5], [None], [SPAN]])
+def test_truth_of_documents_or_chunks_is_made_of_a_list_of_ids(kind, units):
+    with pytest.raises(DatasetError, match=f"^question '{QUERY.id}': .*; expected a list of ids, as texts"):
         kind(QUERY, units)
+
+
+@each("units", [None, 5, "a.md", {"a.md": 1.0}, [5], *(["pa_chunk_0123456789ab"], ["chunk_0123456789ab"], [CHUNK])])
+def test_truth_of_text_is_made_of_a_list_of_spans_and_the_way_to_resolve_ids_is_shown(units):
+    with pytest.raises(DatasetError, match=f"^question '{QUERY.id}': .*; expected ") as caught:
+        TokenLevelGroundTruth(QUERY, units)
+    assert "expected a list of spans, such as CharacterSpan('a.md', 0, 5)" in str(caught.value)
+    assert "TokenLevelGroundTruth.of_chunks(query, ids, registry)" in str(caught.value)
 
 
 @pytest.mark.parametrize("kind", [DocumentLevelGroundTruth, ChunkLevelGroundTruth, TokenLevelGroundTruth])
@@ -116,26 +124,6 @@ def test_truth_belongs_to_a_query(kind, query):
         DatasetError, match=rf"{kind.__name__}: query={re.escape(repr(query))}; expected a Query; Query\.from_text"
     ):
         kind(query, [])
-
-
-@pytest.mark.parametrize("kind", [DocumentLevelGroundTruth, ChunkLevelGroundTruth])
-def test_gains_are_a_dict(kind):
-    with pytest.raises(DatasetError, match=r"gains=\[2\.0\]; expected a dict of ids and gains"):
-        kind(QUERY, ["a"], gains=[2.0])
-
-
-@pytest.mark.parametrize("kind", [DocumentLevelGroundTruth, ChunkLevelGroundTruth])
-def test_spans_where_ids_belong_are_refused(kind):
-    with pytest.raises(DatasetError, match=r"CharacterSpan.*; expected a list of ids, as texts"):
-        kind(QUERY, [SPAN])
-
-
-@pytest.mark.parametrize("unit", ["pa_chunk_0123456789ab", "chunk_0123456789ab", CHUNK], ids=type)
-def test_ids_and_chunks_where_spans_belong_are_refused_with_the_way_to_resolve_them(unit):
-    with pytest.raises(DatasetError) as caught:
-        TokenLevelGroundTruth(QUERY, [unit])
-    assert "expected a list of spans, such as CharacterSpan('a.md', 0, 5)" in str(caught.value)
-    assert "TokenLevelGroundTruth.of_chunks(query, ids, registry)" in str(caught.value)
 
 
 def test_the_way_that_the_refusal_shows_works():
@@ -182,6 +170,20 @@ def test_what_becomes_of_the_callers_dict_is_of_no_consequence(kind):
     document = Document("a.md", "text", kind(given))
     given["seen"] = True
     assert document.metadata == {"tags": ["billing"]}
+
+
+@pytest.mark.parametrize("make", [lambda: Corpus([]), lambda: Document("a", ""), lambda: Dataset([], TOKEN)])
+def test_without_metadata_each_value_has_a_dict_of_its_own(make):
+    one, other = make(), make()
+    assert one.metadata == other.metadata == {}
+    assert one.metadata is not other.metadata
+
+
+@pytest.mark.parametrize("value", [*WITH_METADATA, SPAN], ids=lambda value: type(value).__name__)
+def test_a_value_cannot_be_changed(value):
+    for name in value.__match_args__:
+        with pytest.raises(AttributeError):
+            setattr(value, name, getattr(value, name))
 
 
 @each
