@@ -18,22 +18,48 @@ from rag_evaluation_framework.scoring.metrics import (
     DEFAULT_TOKEN_METRICS,
     RankMetric,
 )
+from support.each import each
 
 GROUPS = [DEFAULT_TOKEN_METRICS, DEFAULT_CHUNK_METRICS, DEFAULT_DOCUMENT_METRICS, ALL_METRICS]
 
 
-@pytest.mark.parametrize(
-    ("group", "names", "kind"),
+IDS, CHUNKS, TEXT = {"document-level", "chunk-level"}, {"chunk-level"}, {"token-level"}
+
+
+@each(
+    ("kind", "levels", "classes"),
     [
-        (DEFAULT_TOKEN_METRICS, ["span_recall", "span_precision", "span_iou"], TokenLevelMetric),
-        (DEFAULT_CHUNK_METRICS, ["chunk_recall", "chunk_precision", "chunk_f1"], ChunkLevelMetric),
-        (DEFAULT_DOCUMENT_METRICS, ["hit", "recall", "precision", "mrr", "ndcg"], RankMetric),
+        (RankMetric, IDS, {"hit": "HitRate", "recall": "Recall", "precision": "Precision", "f1": "F1", "mrr": "MRR"}),
+        (RankMetric, IDS, {"map": "MAP", "ndcg": "NDCG", "r_precision": "RPrecision"}),
+        (
+            ChunkLevelMetric,
+            CHUNKS,
+            {"chunk_recall": "ChunkRecall", "chunk_precision": "ChunkPrecision", "chunk_f1": "ChunkF1"},
+        ),
+        (TokenLevelMetric, TEXT, {"span_recall": "SpanRecall", "span_precision": "SpanPrecision", "span_f1": "SpanF1"}),
+        (TokenLevelMetric, TEXT, {"span_iou": "SpanIoU", "span_iou_raw": "SpanIoURaw", "span_hit": "SpanHit"}),
+        (TokenLevelMetric, TEXT, {"span_precision_raw": "SpanPrecisionRaw", "span_dcg": "SpanDCG", "span_u": "SpanU"}),
+        (TokenLevelMetric, TEXT, {"precision_omega": "PrecisionOmega", "token_set_recall": "TokenSetRecall"}),
+        (TokenLevelMetric, TEXT, {"token_set_precision": "TokenSetPrecision", "token_set_f1": "TokenSetF1"}),
+        (TokenLevelMetric, TEXT, {"token_set_iou": "TokenSetIoU"}),
     ],
 )
-def test_the_groups_hold_these_metrics_by_name(group, names, kind):
-    assert list(group) == names
-    assert all(isinstance(metric, kind) for metric in group.values())
-    assert {name: ALL_METRICS[name] for name in names} == dict(group)
+def test_metrics_have_these_names_classes_and_levels(kind, levels, classes):
+    for name, class_name in classes.items():
+        metric = ALL_METRICS[name]
+        assert (metric.name, type(metric).__name__, metric.evaluation_types) == (name, class_name, levels)
+        assert isinstance(metric, kind)
+        assert isinstance(metric, Metric)
+        assert (metric, hash(metric)) == (type(metric)(), hash(type(metric)()))
+
+
+def test_the_groups_hold_these_metrics():
+    assert list(DEFAULT_TOKEN_METRICS) == ["span_recall", "span_precision", "span_iou"]
+    assert list(DEFAULT_CHUNK_METRICS) == ["chunk_recall", "chunk_precision", "chunk_f1"]
+    assert list(DEFAULT_DOCUMENT_METRICS) == ["hit", "recall", "precision", "mrr", "ndcg"]
+    assert len(ALL_METRICS) == 25
+    for group in GROUPS:
+        assert {name: ALL_METRICS[name] for name in group} == dict(group)
 
 
 @pytest.mark.parametrize("group", GROUPS)
