@@ -94,16 +94,21 @@ def test_documents_of_other_libraries_are_called_like_their_files(given, expecte
     assert texts(Corpus.of(given)) == expected
 
 
-@each(("key", "first"), [("page", 0), ("page_number", 1), ("page_label", "1")])
-def test_pages_of_a_file_are_one_document(key, first):
-    last = type(first)(int(first) + 1)
-    pages = [
-        LangChain("Second.", {"source": "/d/a.pdf", key: last}),
-        LangChain("First.", {"source": "/d/a.pdf", key: first}),
-    ]
-    (document,) = Corpus.of(pages)
-    assert (document.id, document.content) == ("a.pdf", "First.\n\nSecond.")
-    assert [document.source.page(document.content.index(word)) for word in ("First", "Second")] == [1, 2]
+@each(
+    ("key", "numbers", "told"),
+    [
+        ("page", (1, 0), (2, 1)),
+        ("page_number", (2, 1), (2, 1)),
+        ("page_label", ("2", "1"), (2, 1)),
+        ("page", (0, 2, 10), (1, 3, 11)),  # some are left out
+        ("page", (2, 3, 10), (2, 3, 10)),  # and none is a page 0
+    ],
+)
+def test_pages_of_a_file_are_one_document_and_keep_their_numbers(key, numbers, told):
+    (document,) = Corpus.of([LangChain(f"<{number}>", {"source": "/d/a.pdf", key: number}) for number in numbers])
+    in_order = sorted(numbers, key=int)
+    assert (document.id, document.content) == ("a.pdf", "\n\n".join(f"<{number}>" for number in in_order))
+    assert tuple(document.source.page(document.content.index(f"<{number}>")) for number in numbers) == told
 
 
 def test_what_else_is_known_of_a_document_is_its_metadata():
@@ -289,13 +294,6 @@ def test_frames_have_a_document_per_row():
     named = pandas.DataFrame({"id": pandas.Categorical(["x", None]), "text": ["A", "B"]})
     assert texts(Corpus.of(named)) == {"x": "A", "2": "B"}
     assert texts(Corpus.of([{"nr": "x", "Antwort": "A"}], text_column="antwort", name_column="Nr")) == {"x": "A"}
-
-
-def test_pages_keep_their_numbers_when_some_are_left_out():
-    for shift, numbers in ((1, (0, 2, 10)), (0, (2, 3, 10))):
-        (document,) = Corpus.of([LangChain(f"<{n}>", {"source": "a.pdf", "page": n}) for n in numbers])
-        told = [document.source.page(document.content.index(f"<{n}>")) for n in numbers]
-        assert told == [number + shift for number in numbers]
 
 
 @each(

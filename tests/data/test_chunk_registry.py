@@ -53,21 +53,16 @@ def footers(corpus):
 # --- finding ----------------------------------------------------------------------------------------------------------
 
 
-def test_each_kind_is_found_by_its_id():
+@pytest.mark.parametrize("by_kind", [True, False])
+def test_each_kind_is_found_by_its_id(by_kind):
     registry = ChunkRegistry()
-    registry.register_chunk(plain("Hello"))
-    registry.register_pa_chunk(placed("World", 6))
+    (registry.register_chunk if by_kind else registry.register)(plain("Hello"))
+    (registry.register_pa_chunk if by_kind else registry.register)(placed("World", 6))
+    assert list(registry) == [plain("Hello"), placed("World", 6)]
     assert registry.get_chunk("chunk_185f8db32271") == plain("Hello")
     assert registry.get_pa_chunk(generate_pa_chunk_id("World")) == placed("World", 6)
     assert registry.get_span(generate_pa_chunk_id("World")) == CharacterSpan(DocumentId("a.md"), 6, 11)
     assert registry.get_span(generate_pa_chunk_id("World")).text == "World"
-
-
-def test_register_and_get_take_either_kind():
-    registry = ChunkRegistry()
-    for chunk in (plain("Hello"), placed("World", 6)):
-        registry.register(chunk)
-        assert registry.get(chunk.id) == chunk
 
 
 def test_chunks_come_in_the_order_in_which_they_were_registered():
@@ -328,18 +323,16 @@ def test_ids_of_chunks_become_their_spans(chunks, ids, relevant, forms):
     assert [span.text for span in entry.relevant] == [chunk.content for chunk in relevant]
 
 
-def test_an_id_without_a_known_position_is_refused_by_name():
-    registry = ChunkRegistry([placed("one"), plain("two")])
-    ids = [placed("one").id, plain("two").id, "pa_chunk_nowhere"]
-    with pytest.raises(DatasetError, match=f"unknown position of '{plain('two').id}', 'pa_chunk_nowhere';") as caught:
-        TokenLevelGroundTruth.of_chunks(QUERY, ids, registry)
-    assert QUERY.id in str(caught.value)
-    assert placed("one").id not in str(caught.value)
-
-
-def test_of_many_unknown_ids_five_are_named():
-    with pytest.raises(DatasetError, match=r"'c4' and 3 more;"):
-        TokenLevelGroundTruth.of_chunks(QUERY, [f"c{number}" for number in range(8)], ChunkRegistry())
+@pytest.mark.parametrize(
+    ("ids", "named"),
+    [
+        ([placed("one").id, plain("two").id, "pa_chunk_nowhere"], f"'{plain('two').id}', 'pa_chunk_nowhere';"),
+        ([f"c{number}" for number in range(8)], "'c0', 'c1', 'c2', 'c3', 'c4' and 3 more;"),
+    ],
+)
+def test_ids_without_a_known_position_are_refused_and_five_are_named(ids, named):
+    with pytest.raises(DatasetError, match=f"{QUERY.id}.*: unknown position of {named}"):
+        TokenLevelGroundTruth.of_chunks(QUERY, ids, ChunkRegistry([placed("one"), plain("two")]))
 
 
 @given(st.sets(st.integers(0, 8)), st.sets(st.integers(0, 8)))

@@ -66,33 +66,26 @@ def expected_score(name, ranking, truth):
 @pytest.mark.no_cover
 class TestAgainstBruteForce:
     @given(all_truth, all_rankings)
-    def test_every_score_equals_counting_characters(self, truth, rankings):
+    def test_every_score_equals_counting_characters_and_irregularities_are_counted(self, truth, rankings):
+        before = deepcopy((truth, rankings))
         scores = score_spans(truth, rankings, SCORES)
         for name in SCORES:
             expected = {query: expected_score(name, rankings.get(query, []), right) for query, right in truth.items()}
             assert scores.per_query(name) == pytest.approx(expected, abs=1e-12), name
             scored = [value for value in expected.values() if value is not None]
             assert scores.mean[name] == pytest.approx(sum(scored) / len(scored) if scored else None), name
-
-    @given(all_truth, all_rankings, st.sampled_from(SCORES), st.sampled_from(SCORES))
-    def test_a_score_does_not_depend_on_which_others_are_asked_for(self, truth, rankings, name, other):
-        together = score_spans(truth, rankings, [name, other])
-        assert score_spans(truth, rankings, [name]).per_query(name) == together.per_query(name)
-
-    @given(all_truth, all_rankings)
-    def test_irregularities_are_counted(self, truth, rankings):
-        assert score_spans(truth, rankings).counts == {
+        assert scores.counts == {
             "queries": len(truth),
             "queries_not_ranked": len(truth.keys() - rankings.keys()),
             "queries_not_judged": len(rankings.keys() - truth.keys()),
             "no_answer": sum(all(start == end for _, start, end in right) for right in truth.values()),
         }
+        assert (truth, rankings) == before  # what was given is not changed
 
-    @given(all_truth, all_rankings)
-    def test_inputs_are_not_changed(self, truth, rankings):
-        before = deepcopy((truth, rankings))
-        score_spans(truth, rankings, SCORES)
-        assert (truth, rankings) == before
+    @given(all_truth, all_rankings, st.sampled_from(SCORES), st.sampled_from(SCORES))
+    def test_a_score_does_not_depend_on_which_others_are_asked_for(self, truth, rankings, name, other):
+        together = score_spans(truth, rankings, [name, other])
+        assert score_spans(truth, rankings, [name]).per_query(name) == together.per_query(name)
 
 
 FORMS = {

@@ -71,12 +71,25 @@ class TestShortRuns:
         assert question.recall == 0
         return told
 
-    def test_at_a_budget_they_are_told_by_what_the_run_kept(self, evaluation, corpus):
-        result = evaluation.run(retriever=first_documents(3), k=2, config=CONFIG)
-        told = self.check(result, "span_recall@4000ch", corpus)
-        assert (told.depth, told.lost["not_asked_for"]) == (None, 0.5)
-        assert told.notes[0].startswith("6 of 6 questions are ranked otherwise than in the run")
-        assert self.check(result, "span_recall@2", corpus).depth == 100
+    @pytest.mark.parametrize(
+        ("returned", "cutoff", "depth", "cause", "lost"),
+        [
+            (3, "4000ch", None, "not_asked_for", 3 / 6),
+            (0, "4000ch", None, "not_asked_for", 1),
+            (3, "2", 100, "beyond_cutoff", 4 / 6),
+            (3, f"{2 * len(TEXTS['a.md'])}ch", 100, "beyond_cutoff", 4 / 6),
+        ],
+        ids=["a budget", "an empty run", "results", "a budget that was filled"],
+    )
+    def test_a_budget_that_was_not_filled_is_told_by_what_the_run_kept(
+        self, evaluation, corpus, returned, cutoff, depth, cause, lost
+    ):
+        config = EvaluationConfig(budgets=[cutoff if "ch" in cutoff else "4000ch"])
+        result = evaluation.run(retriever=first_documents(returned), k=2, config=config)
+        told = self.check(result, f"span_recall@{cutoff}", corpus)
+        assert (told.depth, told.lost[cause]) == (depth, pytest.approx(lost))
+        otherwise = "6 of 6 questions are ranked otherwise than in the run"
+        assert any(note.startswith(otherwise) for note in told.notes) == (depth is None)
 
     def test_so_they_are_at_document_level(self, corpus):
         entries = [DocumentLevelGroundTruth(Query.from_text(f"asked {name}"), (name,)) for name in TEXTS]
@@ -84,17 +97,6 @@ class TestShortRuns:
             retriever=first_documents(3), k=2, config=CONFIG
         )
         self.check(result, "recall@4000ch", corpus)
-
-    def test_an_empty_run_is_told_as_empty(self, evaluation, corpus):
-        result = evaluation.run(retriever=first_documents(0), k=2, config=CONFIG)
-        self.check(result, "span_recall@4000ch", corpus)
-
-    def test_a_budget_that_was_filled_is_told_by_the_deeper_ranking(self, evaluation, corpus):
-        result = evaluation.run(
-            retriever=first_documents(3), k=2, config=EvaluationConfig(budgets=[f"{2 * len(TEXTS['a.md'])}ch"])
-        )
-        told = self.check(result, f"span_recall@{2 * len(TEXTS['a.md'])}ch", corpus)
-        assert (told.depth, told.lost["beyond_cutoff"]) == (100, pytest.approx(4 / 6))
 
 
 def with_heading(heading):

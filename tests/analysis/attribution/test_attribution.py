@@ -512,18 +512,16 @@ class TestDocuments:
             assert corpus_of(known).metadata == before.metadata
             check_sums(Attribution.of(known), result)
 
-    def test_documents_that_have_changed_and_are_not_kept_are_refused(self, folder):
-        result = self.loaded(self.result(folder), folder)
-        (folder / "docs" / "b.md").write_text("Other text.")
-        with pytest.raises(ResultError, match=r"its documents have changed.*Run it again"):
-            Attribution.of(result)
-
-    def test_documents_that_are_gone_are_refused(self, folder):
+    def test_documents_that_are_gone_or_have_changed_and_are_not_kept_are_refused(self, folder):
         result = self.loaded(self.result(folder), folder)
         (folder / "docs").rename(folder / "moved")
         with pytest.raises(ResultError, match=r"cannot be read again.*Put them back"):
             Attribution.of(result)
         assert Attribution.of(result, corpus=Corpus.from_folder(folder / "moved")).depth == 100
+        (folder / "moved" / "b.md").write_text("Other text.")
+        (folder / "moved").rename(folder / "docs")
+        with pytest.raises(ResultError, match=r"its documents have changed.*Run it again"):
+            Attribution.of(result)
 
     def test_documents_of_no_folder_that_are_not_kept_are_asked_for(self, folder):
         corpus = Corpus(Document(DocumentId(name), text) for name, text in self.texts().items())

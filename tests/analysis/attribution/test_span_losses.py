@@ -331,26 +331,21 @@ def of_world(world, cutoff):
 
 @pytest.mark.no_cover
 @pytest.mark.slow
-def test_losses_are_those_of_counting_characters():
-    for world in worlds(0, 600):
-        texts, answers, places, deep, first, final, k = world
-        losses = span_losses(of_world(world, str(k)))
-        candidates, given = (deep, final) if first is None else (first, first)
-        cut = [ranking[:k] for ranking in (given, final)]
-        expected, recall = brute_force_losses.losses(answers, texts, places, deep, candidates, *cut)
-        assert {cause: losses.lost[cause][0] for cause in CAUSES} == pytest.approx(expected, abs=1e-9), world
-        assert losses.recall[0] == pytest.approx(recall, abs=1e-12)
-
-
-@pytest.mark.no_cover
-@pytest.mark.slow
-def test_losses_at_a_budget_are_those_of_counting_characters():
-    for world in worlds(3_000, 3_300):
-        texts, answers, places, deep, first, final, k = world
-        losses = span_losses(of_world(world, f"{10 * k}ch"))
-        candidates, given = (deep, final) if first is None else (first, first)
-        cut = [brute_force_answers.cut(ranking, 10 * k) for ranking in (given, final)]
-        expected, recall = brute_force_losses.losses(answers, texts, places, deep, candidates, *cut)
+@pytest.mark.parametrize(
+    ("first", "last", "cutoff", "cut"),
+    [
+        (0, 600, "{}", lambda ranking, k: ranking[:k]),
+        (3_000, 3_300, "{}0ch", lambda ranking, k: brute_force_answers.cut(ranking, 10 * k)),
+    ],
+    ids=["results", "a budget"],
+)
+def test_losses_are_those_of_counting_characters(first, last, cutoff, cut):
+    for world in worlds(first, last):
+        texts, answers, places, deep, given_first, final, k = world
+        losses = span_losses(of_world(world, cutoff.format(k)))
+        candidates, given = (deep, final) if given_first is None else (given_first, given_first)
+        read = [cut(ranking, k) for ranking in (given, final)]
+        expected, recall = brute_force_losses.losses(answers, texts, places, deep, candidates, *read)
         assert min(losses.chunking.recall[0], losses.candidates.recall[0]) >= recall - 1e-9
         assert {cause: losses.lost[cause][0] for cause in CAUSES} == pytest.approx(expected, abs=1e-9), world
         assert losses.recall[0] == pytest.approx(recall, abs=1e-12)

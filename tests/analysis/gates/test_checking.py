@@ -36,10 +36,14 @@ NONE = run(lambda _: 0)
 SECONDS = np.arange(8) / 100
 
 
+def with_columns(result, columns):
+    return replace(result, queries=replace(result.queries, table=replace(result.scores, columns=columns)))
+
+
 def lacking(result, name="recall@1"):
     """A result of which three questions lack a score."""
-    columns = {**result.scores.columns, name: np.where(np.arange(8) < 3, np.nan, result.scores.columns[name])}
-    return replace(result, queries=replace(result.queries, table=replace(result.scores, columns=columns)))
+    scores = np.where(np.arange(8) < 3, np.nan, result.scores.columns[name])
+    return with_columns(result, {**result.scores.columns, name: scores})
 
 
 def verdict(result, gate, baseline=None, **options):
@@ -86,36 +90,47 @@ def test_a_limit_that_is_met_exactly_is_met(met, missed, after, before):
     assert verdict(after, missed, before).verdict == "failed"
 
 
-@pytest.mark.parametrize(
-    ("gate", "why"),
+ALL_FAILED = run(lambda _: 1, failing=range(8))
+NOT_TIMED = (
+    "no question was timed on its own; questions that are asked together, or whose stored rankings tell no seconds, "
+    "have no times"
+)
+NOTHING_IN_COMMON = "'run' and 'run' have no question with the same truth in common: nothing to compare"
+
+
+@each(
+    ("after", "before", "gate", "why"),
     [
-        ("recall@3 >= 0", "there is no score recall@3; there are hit@1, hit@2"),
-        ("span_recall >= 0", "there is no score span_recall"),
-        ("recall@1 >= 0 where tags=sales", "no question is of tags=sales; there are billing, hard, login"),
-        ("recall@1 >= 0 where topic=sales", "the questions have no topic; there are tags, document"),
-        ("recall@1 drop <= 1", "there is no baseline"),
-        ("lost <= 8", "there is no baseline"),
-        ("p95(rerank) <= 1s", "no stage 'rerank' was timed; stages are retrieve"),
+        (SIX_OF_EIGHT, None, "recall@3 >= 0", "there is no score recall@3; there are hit@1, hit@2"),
+        (SIX_OF_EIGHT, None, "span_recall >= 0", "there is no score span_recall"),
+        (
+            SIX_OF_EIGHT,
+            None,
+            "recall@1 >= 0 where tags=sales",
+            "no question is of tags=sales; there are billing, hard, ",
+        ),
+        (
+            SIX_OF_EIGHT,
+            None,
+            "recall@1 >= 0 where topic=sales",
+            "the questions have no topic; there are tags, ",
+        ),
+        (SIX_OF_EIGHT, None, "recall@1 drop <= 1", "there is no baseline"),
+        (SIX_OF_EIGHT, None, "lost <= 8", "there is no baseline"),
+        (SIX_OF_EIGHT, None, "p95(rerank) <= 1s", "no stage 'rerank' was timed; stages are retrieve"),
+        (ALL_FAILED, ALL, "recall@1 >= 0", "no question has a score recall@1"),
+        (ALL_FAILED, ALL, "population(recall@1) >= 0", "no question has a score recall@1"),
+        (ALL_FAILED, ALL, "recall@1 drop <= 1", "no question has a score recall@1 in both runs"),
+        (ALL_FAILED, ALL, "p95 <= 9s", NOT_TIMED),
+        (timed(ALL), None, "p95 <= 9s", NOT_TIMED),
+        (timed(ALL, search=[math.nan] * 8), None, "p95 <= 9s", NOT_TIMED),
+        (run(lambda _: 1, skipped=range(7)), run(lambda _: 1, questions=7), "recall@1 drop <= 1", NOTHING_IN_COMMON),
     ],
 )
-def test_what_cannot_be_measured_never_passes(gate, why):
-    found = verdict(SIX_OF_EIGHT, gate)
+def test_what_cannot_be_measured_never_passes(after, before, gate, why):
+    found = verdict(after, gate, before)
     assert (found.verdict, found.counts_as, found.measured) == ("not measured", "error", None)
     assert found.told.startswith(why)
-
-
-@pytest.mark.parametrize("gate", ["recall@1 >= 0", "population(recall@1) >= 0", "recall@1 drop <= 1", "p95 <= 9s"])
-def test_a_run_in_which_every_question_failed_passes_nothing(gate):
-    failed = run(lambda _: 1, failing=range(8))
-    assert verdict(failed, gate, ALL).verdict == "not measured"
-
-
-def test_questions_that_were_not_timed_pass_no_latency():
-    assert verdict(timed(ALL), "p95 <= 9s").told == (
-        "no question was timed on its own; questions that are asked together, or whose stored rankings tell no "
-        "seconds, have no times"
-    )
-    assert verdict(timed(ALL, search=[math.nan] * 8), "p95 <= 9s").verdict == "not measured"
 
 
 def test_latency_is_the_sum_of_the_stages_interpolated_linearly():
@@ -245,6 +260,13 @@ FOUND, FAILED = "questions found before, by recall", "question 3 (q3, failed: Co
         (SECOND, ALL, "lost <= 0", range(8), f"8 of 8 {FOUND}@1: {Q0}; {Q1}; {Q2}; …"),
         (SECOND, ALL, "lost@2 <= 0", (), f"0 of 8 {FOUND}@2"),
         (run(lambda _: 1, questions=6), ALL, "lost <= 0", (), f"0 of 6 {FOUND}@1"),
+        (
+            run(lambda _: 1, questions=1),
+            run(lambda _: 1, name="other"),
+            "lost <= 0",
+            (),
+            "0 of 1 question found before, by recall@1",
+        ),
         (ALL, run(lambda _: 1, failing=(0, 1)), "lost <= 0", (), f"0 of 6 {FOUND}@1"),
         (ALL, TWO_SKIPPED, "lost <= 0", (), f"0 of 6 {FOUND}@1"),
         (LOSING, SIX_OF_EIGHT, "lost <= 1", (3, 2), f"2 of 6 {FOUND}@1: {FAILED}; question 2 (q2, skipped)"),
@@ -337,10 +359,25 @@ def test_the_power_of_a_drop_is_the_limit_and_what_is_found_beyond_it():
         assert power_of(found) == pytest.approx(limit + least, abs=6e-4)
 
 
-@pytest.mark.parametrize("gate", ["population(recall@1) <= 0.9", "population(recall@1) >= 0.1"])
-def test_no_power_is_told_of_what_cannot_be(gate):
-    half = run(lambda number: number % 2, questions=20)
-    assert verdict(half, gate).power == "power: with these questions, nothing would make it fail 4 times in 5"
+HALF = run(lambda number: number % 2, questions=20)
+BELOW_0 = with_columns(HALF, {f"my_{name}": column - 3 for name, column in HALF.scores.columns.items()})
+NOTHING = "with these questions, nothing would make it fail 4 times in 5"
+NO_SHARE = "not known of scores that are not from 0 to 1"
+
+
+@pytest.mark.parametrize(
+    ("after", "before", "gate", "expected", "power"),
+    [
+        (HALF, None, "population(recall@1) <= 0.9", "passed", NOTHING),
+        (HALF, None, "population(recall@1) >= 0.1", "passed", NOTHING),
+        (BELOW_0, None, "population(my_recall@1) >= -2.7", "inconclusive", NO_SHARE),
+        (BELOW_0, None, "population(my_recall@1) <= -2.7", "inconclusive", NO_SHARE),
+        (ALL, ALL, "population(recall@1) drop <= 0.05", "inconclusive", "not known, as no question changed"),
+    ],
+)
+def test_no_power_is_told_of_what_cannot_be_or_is_not_known(after, before, gate, expected, power):
+    found = verdict(after, gate, before)
+    assert (found.verdict, found.power) == (expected, f"power: {power}")
 
 
 def test_where_all_changed_by_one_size_it_is_known_what_makes_a_gate_fail():
@@ -348,16 +385,6 @@ def test_where_all_changed_by_one_size_it_is_known_what_makes_a_gate_fail():
     found = verdict(after, "population(recall@1) drop <= 0.05", before)
     assert found.verdict == "failed"
     assert power_of(found) < 1
-
-
-def test_of_a_score_that_is_no_share_no_power_of_a_mean_is_told():
-    result = run(lambda number: number % 2, questions=20)
-    moved = {f"my_{name}": column - 3 for name, column in result.scores.columns.items()}
-    below = replace(result, queries=replace(result.queries, table=replace(result.scores, columns=moved)))
-    for gate in ("population(my_recall@1) >= -2.7", "population(my_recall@1) <= -2.7"):
-        found = verdict(below, gate)
-        assert found.verdict == "inconclusive"
-        assert found.power == "power: not known of scores that are not from 0 to 1"
 
 
 def test_questions_of_one_document_are_not_independent_in_a_slice_either():
@@ -446,19 +473,6 @@ def test_an_inconclusive_gate_counts_as_was_asked_or_as_passed_and_says_so(gate,
     assert found.word == f"inconclusive (counts as {counts_as}ed)"
 
 
-def test_of_an_unchanged_system_a_population_gate_is_open_and_its_power_is_not_known():
-    found = verdict(SIX_OF_EIGHT, "population(recall@1) drop <= 0.05", SIX_OF_EIGHT)
-    assert (found.verdict, found.power) == ("inconclusive", "power: not known, as no question changed")
-
-
-def test_results_that_cannot_be_compared_are_not_measured():
-    other = run(lambda _: 1, name="other")
-    renamed = run(lambda _: 1, questions=1)
-    assert verdict(renamed, "lost <= 0", other).verdict == "passed"  # one question in common
-    gone = run(lambda _: 1, skipped=range(7))
-    assert verdict(gone, "recall@1 drop <= 1", run(lambda _: 1, questions=7)).verdict == "not measured"
-
-
 def test_a_gate_in_a_test_names_every_gate_that_failed():
     assert_gates(SIX_OF_EIGHT, ["recall@1 >= 0.75", "mrr@1 >= 0.75"])
     with pytest.raises(AssertionError) as failed:
@@ -542,11 +556,7 @@ def test_a_gate_that_only_the_worst_case_fails_is_measured(gate):
 
 
 def test_a_score_below_0_can_drop_from_0():
-    name = "my_recall@1"
-    one, other = (
-        replace(ALL, queries=replace(ALL.queries, table=replace(ALL.scores, columns={name: np.full(8, score)})))
-        for score in (0.0, -1.0)
-    )
+    one, other = (with_columns(ALL, {"my_recall@1": np.full(8, score)}) for score in (0.0, -1.0))
     assert verdict(other, "my_recall@1 drop <= 0.5", one).verdict == "failed"
 
 
