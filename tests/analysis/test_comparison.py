@@ -100,26 +100,6 @@ def test_comparing_with_something_other_than_a_result_is_refused():
             run(20).compare(other)
 
 
-def test_the_orders_by_k_and_by_budget_may_disagree():
-    """One result of 60 characters against three of 10: at k the first finds more, in 30 characters the others do."""
-    truth = {f"q{number}": [(0, 5), (40, 45), (80, 85)] for number in range(20)}
-
-    def pieces(query, k):
-        return [{"doc_id": "d", "start": start, "end": start + 10} for start in (0, 40, 80)][:k]
-
-    given = {"k": 1, "budgets": ["30ch"], "metrics": [SpanRecall()]}
-    long, short = (
-        evaluate(search, dataset(truth), experiment_name=name, **given)
-        for name, search in (("long", finding(60)), ("short", pieces))
-    )
-    note = (
-        "the orders by k and by budget disagree: long is above short by span_recall@1, and below it by span_recall@30ch"
-    )
-    assert any(told.startswith(note) for told in long.compare(short).notes)
-    assert any(told.startswith(note) for told in short.compare(long).notes)
-    assert not any("disagree" in told for told in long.compare(long).notes)
-
-
 # --- numbers ----------------------------------------------------------------------------------------------------------
 
 

@@ -188,17 +188,15 @@ class TestOfRuns:
         assert again.record() == live.record()
         assert again.summary() == live.summary()
 
-    def test_the_record_has_means_and_questions(self, run):
-        record = Attribution.of(run).record()
+    def test_record_and_page_have_means_causes_ceilings_advice_and_the_worst_questions(self, run):
+        attribution = Attribution.of(run)
+        record = attribution.record()
         assert record["score"] == "span_recall@5"
         assert record["n"] == len(record["questions"]) == 73
-        assert record["recall"] + sum(record["lost"].values()) == pytest.approx(1, abs=NEARLY)
         worst = min(record["questions"], key=lambda question: question["recall"])
-        assert worst["recall"] + sum(worst["lost"].values()) == pytest.approx(1, abs=NEARLY)
+        for told in (record, worst):
+            assert told["recall"] + sum(told["lost"].values()) == pytest.approx(1, abs=NEARLY)
         assert record["ceilings"]["candidates"]["recall"] >= record["recall"]
-
-    def test_printed_it_has_causes_ceilings_advice_and_the_worst_questions(self, run):
-        attribution = Attribution.of(run)
         text = attribution.summary().as_text(500)
         for said in ("lost span_recall@5", "not among the first 100", "split by the chunker", "What to change first"):
             assert said in text

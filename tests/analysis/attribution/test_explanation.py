@@ -88,6 +88,10 @@ class TestExplained:
         assert (first.rank, first.extent, first.text.strip()) == (1, "all", "Refunds take five days.")
         assert [first.text[start:end] for start, end in first.relevant] == ["Refunds take five days."]
         assert all(result.extent == "none" for result in found.results[1:])
+        lines = repr(found).splitlines()
+        assert lines[1].endswith("span_recall@1: 1.000")
+        assert "1   billing.md:3:1" in lines
+        assert "    »Refunds take five days.«" in lines
 
     def test_several_questions_are_explained_as_each_alone_and_indexed_once(self, evaluation, corpus, monkeypatch):
         def search(query, k):
@@ -125,6 +129,11 @@ class TestExplained:
         assert f"rank {answer.rank}, behind " in told
         assert "within a day. »Refunds are handled by support.« Ask us" in told
         assert f"chunks that hold it: help.md:3:31 rank {answer.rank}" in told
+        record = json.loads(json.dumps(found.record()))
+        assert (record["score"], len(record["answers"])) == ("span_recall@1", 1)
+        assert record["answers"][0]["lost"] == {"beyond_cutoff": 1.0}
+        assert record["answers"][0]["chunks"][0]["rank"] == record["answers"][0]["rank"] == answer.rank
+        assert record["results"][answer.rank - 1]["relevant"]
 
     def test_answers_are_explained_one_by_one(self, run, corpus):
         found = run.explain("day", corpus=corpus)
@@ -220,22 +229,8 @@ class TestExplained:
         marked = [one.rank for one in found.results if one.relevant]
         assert answer.found_at in marked
 
-    def test_the_record_is_json_and_has_all_of_it(self, run, corpus):
-        record = json.loads(json.dumps(run.explain("both", corpus=corpus).record()))
-        assert record["score"] == "span_recall@1"
-        (answer,) = record["answers"]
-        assert answer["lost"] == {"beyond_cutoff": 1.0}
-        assert answer["chunks"][0]["rank"] == answer["rank"]
-        assert record["results"][answer["rank"] - 1]["relevant"]
-
 
 class TestShown:
-    def test_as_text_what_is_relevant_is_marked(self, run, corpus):
-        lines = repr(run.explain("refund", corpus=corpus)).splitlines()
-        assert lines[1].endswith("span_recall@1: 1.000")
-        assert "1   billing.md:3:1" in lines
-        assert "    »Refunds take five days.«" in lines
-
     def test_as_html_everything_is_escaped(self, corpus):
         text = "<script>x</script> Refunds & more."
         here = Corpus([Document(DocumentId("a"), text)])

@@ -127,13 +127,6 @@ def test_many_queries_at_once_score_as_each_alone(pairs):
                 assert together == pytest.approx(metric.calculate(found, right), abs=1e-12)
 
 
-@given(questions, st.randoms(use_true_random=False))
-def test_the_order_of_the_ground_truth_does_not_matter(pairs, random):
-    retrieved, truth = split(pairs)
-    shuffled = [random.sample(right, len(right)) for right in truth]
-    assert arrays(SpanJudgements.from_lists(retrieved, shuffled)) == arrays(SpanJudgements.from_lists(retrieved, truth))
-
-
 @given(questions)
 def test_inputs_are_not_changed(pairs):
     retrieved, truth = split(pairs)

@@ -111,14 +111,6 @@ def test_scores_and_what_they_are_made_of_equal_counting_characters(chunks, trut
         assert judged.oracle.truth[number] == len(relevant)
 
 
-@given(some_spans, st.lists(some_spans, max_size=5), st.randoms(use_true_random=False))
-def test_the_order_of_chunks_and_truth_does_not_matter(chunks, truth, source):
-    expected = oracle_from_lists(chunks, truth)
-    shuffled = oracle_from_lists(source.sample(chunks, len(chunks)), [source.sample(r, len(r)) for r in truth])
-    assert shuffled.relevant_chars.tolist() == expected.relevant_chars.tolist()
-    assert shuffled.retrieved_chars.tolist() == expected.retrieved_chars.tolist()
-
-
 def precision_with_the_highest_recall(chunks, truth):
     """The highest precision of all sets of chunks that hold as much of the truth as any set does."""
     relevant = brute_force.union(map(passage, truth))

@@ -110,22 +110,6 @@ def test_it_equals_the_mean_of_recall_over_all_budgets_of_what_fits(ranking, tru
         assert whole == brute_force.u(fitting, passages(truth), budget)
 
 
-@given(rankings, truths, budgets, st.data())
-def test_it_does_not_depend_on_how_the_text_is_cut_into_results(ranking, truth, budget, data):
-    pieces = []
-    for document, start, end in ranking:
-        middle = data.draw(st.integers(start, end))
-        pieces += [(document, start, middle), (document, middle, end)]
-    name = f"span_u@{budget}ch"
-    assert score(name, pieces, truth) == score(name, ranking, truth)
-
-
-@given(rankings, places(), truths, budgets)
-def test_one_more_result_never_lowers_it(ranking, more, truth, budget):
-    name = f"span_u@{budget}ch"
-    assert (score(name, [*ranking, more], truth) or 0) >= (score(name, ranking, truth) or 0)
-
-
 @given(st.lists(st.tuples(rankings, truths), min_size=1, max_size=4), budgets)
 def test_other_questions_do_not_change_it(pairs, budget):
     name = f"span_u@{budget}ch"
