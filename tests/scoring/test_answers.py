@@ -129,14 +129,6 @@ def test_a_question_scores_alone_what_it_scores_among_others(monkeypatch):
         assert scored([world]) == [scores]
 
 
-@pytest.mark.filterwarnings("ignore:0 of .* ids match a label")  # of random documents
-def test_text_is_never_lost_by_reading_on():
-    for corpus, answers, ranking in worlds(0, 100):
-        table = scored([(corpus, answers, ranking[:depth]) for depth in range(len(ranking) + 1)], ["span_recall"])
-        recalls = [scores["span_recall"] for scores in table]
-        assert recalls == sorted(recalls)
-
-
 @pytest.mark.parametrize("size", [5, 8, 20])
 def test_the_oracle_takes_of_each_answer_the_place_that_chunks_hold_best(size):
     for corpus, answers, ranking in worlds(0, 200):

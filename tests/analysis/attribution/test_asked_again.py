@@ -166,19 +166,18 @@ class TestWithoutARemedy:
         assert "6 of 6 questions are ranked otherwise than in the run" in told.notes[0]
         assert "--deep" not in told.summary().as_text(500)
 
-    def test_a_pipeline_that_cannot_be_made_again_by_name(self, evaluation, corpus):
-        """A function that is no retriever is named in the record, but not made again."""
-        result = evaluation.run(retriever=RerankedRetriever(BM25Retriever(), keep), k=1)
-        told = Attribution.of(result, corpus=corpus)
-        assert f"it has your own code, '{__name__}:keep'; --deep" in told.notes[0]
-        with pytest.raises(ConfigError, match=r"cannot be made again.*retriever="):
-            Attribution.of(result, corpus=corpus, deep=True)
-
-    def test_a_method_whose_object_is_not_known(self, evaluation, corpus):
-        result = evaluation.run(retriever=Theirs(), k=1)
-        told = Attribution.of(result, corpus=corpus)
-        assert f"own code, '{__name__}:Theirs.invoke'; --deep" in told.notes[0]
-        with pytest.raises(ConfigError, match=r"is a method, and its object is not known; .*retriever="):
+    @pytest.mark.parametrize(
+        ("retriever", "code", "why"),
+        [
+            (RerankedRetriever(BM25Retriever(), keep), "keep", r"cannot be made again.*retriever="),
+            (Theirs(), "Theirs.invoke", r"is a method, and its object is not known; .*retriever="),
+        ],
+        ids=["a function that is no retriever", "a method of an object"],
+    )
+    def test_a_pipeline_that_is_named_in_the_record_but_not_made_again(self, evaluation, corpus, retriever, code, why):
+        result = evaluation.run(retriever=retriever, k=1)
+        assert f"it has your own code, '{__name__}:{code}'; --deep" in Attribution.of(result, corpus=corpus).notes[0]
+        with pytest.raises(ConfigError, match=why):
             Attribution.of(result, corpus=corpus, deep=True)
 
     def test_an_object_of_a_library_that_a_module_holds(self, evaluation, corpus, tmp_path, monkeypatch):
