@@ -342,45 +342,44 @@ def test_runs_before_and_after_an_edit_compare_wherever_the_labels_went(tmp_path
             assert len(comparison.deltas[old.score_names[0]]) == 4
 
 
+MOVED = {"a": f"# A\n\n{INVOICES}", "b": f"# B\n\n{REFUNDS}{SUPPORT}", "c": FILES["c"]}
+EXCHANGED = {"a": FILES["b"], "b": FILES["c"], "c": FILES["a"]}
+RENAMED_AND_EDITED = {"x": f"{FILES['a']}New.\n", "b": FILES["b"], "c": FILES["c"]}
+RENAMED_TWICE = [{"x": FILES["a"]}, {"y": f"{FILES['a']}New.\n"}]
+MOVED_TWICE = [{"a": f"# A\n\n{INVOICES}", name: f"# {name.upper()}\n\n{REFUNDS}"} for name in "de"]
+OTHERS = {name: FILES[name] for name in ("b", "c")}
+
+
 @pytest.mark.parametrize(
-    ("files", "changed"),
+    ("level", "before", "after", "changed"),
     [
-        ({"a": FILES["b"], "b": FILES["c"], "c": FILES["a"]}, set()),
-        ({"x": f"{FILES['a']}New.\n", "b": FILES["b"], "c": FILES["c"]}, set()),
-        ({"a": f"# A\n\n{INVOICES}", "b": f"# B\n\n{REFUNDS}{SUPPORT}", "c": FILES["c"]}, {"Refunds"}),
+        (DOCUMENT, FILES, EXCHANGED, set()),
+        (DOCUMENT, FILES, RENAMED_AND_EDITED, set()),
+        (DOCUMENT, FILES, MOVED, {"Refunds"}),
+        *((level, *({**files, **OTHERS} for files in RENAMED_TWICE), set()) for level in (TOKEN, DOCUMENT)),
+        *((level, *({**files, **OTHERS} for files in MOVED_TWICE), set()) for level in (TOKEN, DOCUMENT)),
     ],
-    ids=["names exchanged", "renamed and edited", "a section moved"],
+    ids=[
+        *("names exchanged", "renamed and edited", "a section moved"),
+        *("renamed twice, spans", "renamed twice, documents"),  # of which nobody wrote into the dataset
+        *("a section moved twice, spans", "a section moved twice, documents"),
+    ],
 )
-def test_relevant_documents_are_the_same_if_they_are_later_versions_of_each_other(tmp_path, files, changed):
+def test_relevant_documents_are_the_same_if_they_are_later_versions_of_each_other(
+    tmp_path, level, before, after, changed
+):
     dataset = sections(tmp_path)
-    one, other = (sections_run(dataset, corpus, DOCUMENT) for corpus in (corpus_of(FILES), corpus_of(files)))
+    one, other = (sections_run(dataset, corpus_of(files), level) for files in (before, after))
     for comparison in (one.compare(other), other.compare(one)):
         assert set(comparison.changed) == changed
+        assert len(comparison.deltas[one.score_names[0]]) == 4 - len(changed)
 
 
 def test_runs_whose_texts_are_not_kept_say_that_a_text_in_another_document_is_another_truth(tmp_path):
     dataset = sections(tmp_path)
-    files = {"a": f"# A\n\n{INVOICES}", "b": f"# B\n\n{REFUNDS}{SUPPORT}", "c": FILES["c"]}
-    runs = [sections_run(dataset, corpus, TOKEN) for corpus in (corpus_of(FILES), corpus_of(files))]
+    runs = [sections_run(dataset, corpus_of(files), TOKEN) for files in (FILES, MOVED)]
     old, new = (load_result(run.save(tmp_path / str(number))) for number, run in enumerate(runs))
     assert old.compare(new).changed == ("Refunds",)
-
-
-@pytest.mark.parametrize("level", [TOKEN, DOCUMENT])
-@pytest.mark.parametrize(
-    "edits",
-    [
-        ({"x": FILES["a"]}, {"y": f"{FILES['a']}New.\n"}),
-        ({"a": f"# A\n\n{INVOICES}", "d": f"# D\n\n{REFUNDS}"}, {"a": f"# A\n\n{INVOICES}", "e": f"# E\n\n{REFUNDS}"}),
-    ],
-    ids=["renamed twice", "a section moved twice"],
-)
-def test_runs_after_two_edits_that_nobody_wrote_into_the_dataset_compare(tmp_path, edits, level):
-    dataset = sections(tmp_path)
-    others = {name: FILES[name] for name in ("b", "c")}
-    one, other = (sections_run(dataset, corpus_of({**files, **others}), level) for files in edits)
-    for comparison in (one.compare(other), other.compare(one)):
-        assert (comparison.changed, len(comparison.deltas[one.score_names[0]])) == ((), 4)
 
 
 def test_a_dataset_whose_spans_have_only_moved_is_the_same_dataset():

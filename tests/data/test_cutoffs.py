@@ -30,10 +30,6 @@ class TestCutoff:
         found = Cutoff.parse(given_value)
         assert (found, str(found), found.is_budget) == (cutoff, printed, is_budget)
 
-    @given(cutoffs)
-    def test_the_printed_form_can_be_parsed_again(self, cutoff):
-        assert Cutoff.parse(str(cutoff)) == cutoff
-
     @each(
         ("text", "message"),
         [

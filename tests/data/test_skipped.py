@@ -16,22 +16,6 @@ def label(text="B?", query_id="b", quote="a quote", reason="missing: nowhere"):
     return Skipped(Query(QueryId(query_id), QueryText(text)), quote, reason)
 
 
-@pytest.mark.parametrize(
-    ("make", "message"),
-    [
-        (lambda: Skipped("B?", "x", "y"), "Skipped: query='B\\?'; expected a Query"),
-        (lambda: Skipped(Query.from_text("B?"), 5, "y"), "Skipped: quote=5 is of type int; expected a text"),
-        (
-            lambda: Skipped(Query.from_text("B?"), "x", None),
-            "Skipped: reason=None is of type NoneType; expected a text",
-        ),
-    ],
-)
-def test_what_no_skipped_label_can_be_is_refused(make, message):
-    with pytest.raises(DatasetError, match=message):
-        make()
-
-
 def test_a_dataset_keeps_what_was_skipped_in_order():
     skipped = [label(), label("C?", "c"), label(quote="another")]
     assert dataset(*skipped).skipped == tuple(skipped)

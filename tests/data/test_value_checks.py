@@ -24,7 +24,7 @@ from rag_evaluation_framework import (
     Query,
     TokenLevelGroundTruth,
 )
-from rag_evaluation_framework.data import Chunk
+from rag_evaluation_framework.data import Chunk, Skipped
 from rag_evaluation_framework.errors import CorpusError, DatasetError, LevelMismatch, RagEvalError, SpanError
 from support.each import each
 
@@ -91,6 +91,9 @@ SPAN = CHUNK.to_span()
         ),
         (lambda: Dataset([], TOKEN, corpus_hash=5), DatasetError, "Dataset: corpus_hash=5 is of type int; expected"),
         (lambda: Dataset([], TOKEN, chunking=b"c"), DatasetError, "Dataset: chunking=b'c' is of type bytes; .*decode"),
+        (lambda: Skipped("What?", "x", "y"), DatasetError, r"Skipped: query='What\?'; expected a Query"),
+        (lambda: Skipped(QUERY, 5, "y"), DatasetError, "Skipped: quote=5 is of type int; expected a text"),
+        (lambda: Skipped(QUERY, "x", None), DatasetError, "Skipped: reason=None is of type NoneType; expected a text"),
         (lambda: Dataset([SPAN], TOKEN), DatasetError, r"dataset 'dataset': CharacterSpan\(.*; expected ground truth"),
         (
             lambda: Dataset(TokenLevelGroundTruth(QUERY, [SPAN]), TOKEN),
