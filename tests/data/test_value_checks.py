@@ -91,6 +91,15 @@ SPAN = CHUNK.to_span()
         ),
         (lambda: Dataset([], TOKEN, corpus_hash=5), DatasetError, "Dataset: corpus_hash=5 is of type int; expected"),
         (lambda: Dataset([], TOKEN, chunking=b"c"), DatasetError, "Dataset: chunking=b'c' is of type bytes; .*decode"),
+        *(
+            (
+                lambda kind=kind, query=query: kind(query, []),
+                DatasetError,
+                rf"{kind.__name__}: query={re.escape(repr(query))}; expected a Query; Query\.from_text",
+            )
+            for kind in (DocumentLevelGroundTruth, ChunkLevelGroundTruth, TokenLevelGroundTruth)
+            for query in ("What?", None)
+        ),
         (lambda: Skipped("What?", "x", "y"), DatasetError, r"Skipped: query='What\?'; expected a Query"),
         (lambda: Skipped(QUERY, 5, "y"), DatasetError, "Skipped: quote=5 is of type int; expected a text"),
         (lambda: Skipped(QUERY, "x", None), DatasetError, "Skipped: reason=None is of type NoneType; expected a text"),
@@ -126,15 +135,6 @@ def test_truth_of_text_is_made_of_a_list_of_spans_and_the_way_to_resolve_ids_is_
         TokenLevelGroundTruth(QUERY, units)
     assert "expected a list of spans, such as CharacterSpan('a.md', 0, 5)" in str(caught.value)
     assert "TokenLevelGroundTruth.of_chunks(query, ids, registry)" in str(caught.value)
-
-
-@pytest.mark.parametrize("kind", [DocumentLevelGroundTruth, ChunkLevelGroundTruth, TokenLevelGroundTruth])
-@pytest.mark.parametrize("query", ["What?", None])
-def test_truth_belongs_to_a_query(kind, query):
-    with pytest.raises(
-        DatasetError, match=rf"{kind.__name__}: query={re.escape(repr(query))}; expected a Query; Query\.from_text"
-    ):
-        kind(query, [])
 
 
 @pytest.mark.parametrize("number", [np.int64, np.int32, np.uint8])
