@@ -459,6 +459,8 @@ class TestErrors:
             ([SpanRecall], "expected a text such as"),
             (["span_iou@5", "span_recall@1000tok"], r"'span_recall@1000tok': spans carry no text.*@4000ch"),
             (["span_recall@1000tok_whole"], r"'span_recall@1000tok_whole': spans carry no text.*@4000ch"),
+            (["span_u"], r"'span_u': span_u .*budget.*span_u@4000ch"),
+            (["span_u@5"], r"'span_u@5': span_u .*budget.*span_u@4000ch"),
             (["span_recall", "precision_omega@5"], r"'precision_omega@5' needs all chunks of the corpus.*chunks="),
         ],
     )

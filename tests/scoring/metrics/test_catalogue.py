@@ -20,9 +20,6 @@ from rag_evaluation_framework.scoring.metrics import (
 )
 from support.each import each
 
-GROUPS = [DEFAULT_TOKEN_METRICS, DEFAULT_CHUNK_METRICS, DEFAULT_DOCUMENT_METRICS, ALL_METRICS]
-
-
 IDS, CHUNKS, TEXT = {"document-level", "chunk-level"}, {"chunk-level"}, {"token-level"}
 
 
@@ -53,33 +50,30 @@ def test_metrics_have_these_names_classes_and_levels(kind, levels, classes):
         assert (metric, hash(metric)) == (type(metric)(), hash(type(metric)()))
 
 
-def test_the_groups_hold_these_metrics():
+def test_the_groups_hold_these_metrics_and_nobody_can_change_them():
     assert list(DEFAULT_TOKEN_METRICS) == ["span_recall", "span_precision", "span_iou"]
     assert list(DEFAULT_CHUNK_METRICS) == ["chunk_recall", "chunk_precision", "chunk_f1"]
     assert list(DEFAULT_DOCUMENT_METRICS) == ["hit", "recall", "precision", "mrr", "ndcg"]
     assert len(ALL_METRICS) == 25
-    for group in GROUPS:
-        assert {name: ALL_METRICS[name] for name in group} == dict(group)
+    for group in (DEFAULT_TOKEN_METRICS, DEFAULT_CHUNK_METRICS, DEFAULT_DOCUMENT_METRICS, ALL_METRICS):
+        assert {metric.name: ALL_METRICS[metric.name] for metric in group.values()} == dict(group)
+        with pytest.raises(TypeError):
+            group["mine"] = next(iter(group.values()))
+        with pytest.raises(TypeError):
+            del group[next(iter(group))]
 
 
-@pytest.mark.parametrize("group", GROUPS)
-def test_groups_list_metrics_and_nobody_can_change_them(group):
-    # Groups list metrics under their own names:
-    assert [metric.name for metric in group.values()] == list(group)
-
-    # Nobody can change a group:
-    with pytest.raises(TypeError):
-        group["mine"] = next(iter(group.values()))
-    with pytest.raises(TypeError):
-        del group[next(iter(group))]
-
-
-@pytest.mark.parametrize("name", ["span_iou", "span_iou_raw", "token_set_iou"])
-def test_a_subclass_of_a_metric_that_names_itself_keeps_its_name(name):
-    class Sub(type(ALL_METRICS[name])):
-        pass
-
-    assert (ALL_METRICS[name].name, Sub().name) == (name, name)
+@pytest.mark.parametrize(
+    ("base", "class_name", "name"),
+    [
+        ("span_recall", "SpanU", "span_u"),
+        ("span_recall", "F1AtK", "f1_at_k"),
+        ("span_recall", "NDCGScore", "ndcg_score"),
+        *((base, "Sub", base) for base in ("span_iou", "span_iou_raw", "token_set_iou")),  # which name themselves
+    ],
+)
+def test_a_metric_is_called_like_its_class_in_snake_case_unless_it_names_itself(base, class_name, name):
+    assert type(class_name, (type(ALL_METRICS[base]),), {})().name == name
 
 
 def test_every_metric_is_built_by_its_name_and_stands_at_the_root():

@@ -77,12 +77,6 @@ def test_it_needs_budgets_and_a_trail():
         SpanU().score(SpanJudgements.from_lists([[]], [[]]))
 
 
-@pytest.mark.parametrize("name", ["span_u", "span_u@5"])
-def test_without_a_budget_the_name_is_refused(name):
-    with pytest.raises(ConfigError, match=rf"'{name}': span_u .*budget.*span_u@4000ch"):
-        score_spans({"q": [("d", 0, 1)]}, {}, [name])
-
-
 @st.composite
 def places(draw):
     start = draw(st.integers(0, 25))
