@@ -68,6 +68,7 @@ def test_each_kind_is_found_by_its_id(by_kind):
 def test_chunks_come_in_the_order_in_which_they_were_registered():
     chunks = [placed("b", 3), plain("z"), placed("a", 0), placed("b", 1)]
     registry = ChunkRegistry(iter(chunks))
+    registry.register_pa_chunk(placed("b", 3, note="seen again at its place"))
     assert list(registry) == chunks
     assert all(chunk in registry for chunk in chunks)
     assert placed("b", 2) not in registry

@@ -217,6 +217,8 @@ def test_the_best_rank_is_the_first_with_which_more_would_be_had_than_was_read(k
 PARTS = [chunk(0, 10), chunk(10, 23)]
 WHOLE = [chunk(0, 74)]
 UNREAD = {"chunks": [chunk(*B)], "unread": [span(29, 44)]}
+MISSED, LATER = {"not_retrieved": 1}, {"beyond_cutoff": 1}
+PARTLY = {"not_retrieved": 21 / 23, "in_no_chunk": 2 / 23}
 TWO_SPANS = Answer(((span(0, 5), span(10, 20)),))
 
 
@@ -225,32 +227,39 @@ def split(answer, chunks, found=(50, 60)):
 
 
 @pytest.mark.parametrize(
-    ("known", "flags", "unexplained"),
+    ("known", "lost", "flags", "unexplained"),
     [
-        (split(span(*A), PARTS, (0, 10)), {"split": 13 / 23}, {}),
-        (split(span(*A), PARTS, B), {"split": 1}, {}),
-        (split(span(*A), [*PARTS, chunk(0, 30)]), {}, {"not_retrieved": 1}),
-        (split(span(*A), [chunk(0, 10), chunk(12, 23)]), {}, {"not_retrieved": 21 / 23, "in_no_chunk": 2 / 23}),
-        (split(Answer.any_of(span(*A), span(*A, "b")), [*PARTS, chunk(*A, "b")]), {}, {"not_retrieved": 1}),
-        (split(TWO_SPANS, [chunk(0, 8), chunk(8, 23)]), {}, {"not_retrieved": 1}),
+        (split(span(*A), PARTS, (0, 10)), {"not_retrieved": 13 / 23}, {"split": 13 / 23}, {}),
+        (split(span(*A), PARTS, B), MISSED, {"split": 1}, {}),
+        (split(span(*A), [*PARTS, chunk(0, 30)]), MISSED, {}, MISSED),
+        (split(span(*A), [chunk(0, 10), chunk(12, 23)]), PARTLY, {}, PARTLY),
+        (split(Answer.any_of(span(*A), span(*A, "b")), [*PARTS, chunk(*A, "b")]), MISSED, {}, MISSED),
+        (split(TWO_SPANS, [chunk(0, 8), chunk(8, 23)]), MISSED, {}, MISSED),
         (
             evidence([span(0, 74)], [hit(0, 40)], chunks=[chunk(0, 40), chunk(40, 74)], k="50ch"),
+            {"not_retrieved": 34 / 74},
             {"split": 34 / 74},
             {},
         ),
-        (evidence([span(*B)], [hit(*C)], **UNREAD), {"truncated": 0.75}, {"not_retrieved": 0.25}),
+        (evidence([span(*B)], [hit(*C)], **UNREAD), MISSED, {"truncated": 0.75}, {"not_retrieved": 0.25}),
         (
             evidence([span(*B)], [hit(*C)], first=[hit(*C)], deep=[hit(*C), hit(*B)], **UNREAD),
+            {"not_a_candidate": 1},
             {"truncated": 0.75},
             {"not_a_candidate": 0.25},
         ),
-        (evidence([span(*B)], [hit(*B)], **UNREAD), {}, {}),
-        (evidence([span(*B)], [hit(0, 74)], chunks=WHOLE, k="34ch"), {"cut_off": 0.5}, {}),
-        (evidence([span(*B)], [hit(0, 74)], chunks=None, k="34ch"), {"cut_off": 0.5}, {}),
-        (evidence([span(0, 74)], [hit(0, 74)], chunks=WHOLE, k="20ch"), {"cut_off": 54 / 74}, {}),
-        (evidence([span(*A)], [hit(0, 74)], chunks=WHOLE, k="34ch_whole"), {"cut_off": 1}, {}),
-        (evidence([span(*B)], LATE, k="34ch"), {}, {"beyond_cutoff": 1}),
-        (evidence([span(*B)], [hit(*A), hit(0, 74)], k="1"), {}, {"beyond_cutoff": 1}),
+        (evidence([span(*B)], [hit(*B)], **UNREAD), {}, {}, {}),
+        (evidence([span(*B)], [hit(0, 74)], chunks=WHOLE, k="34ch"), {"beyond_cutoff": 0.5}, {"cut_off": 0.5}, {}),
+        (evidence([span(*B)], [hit(0, 74)], chunks=None, k="34ch"), {"beyond_cutoff": 0.5}, {"cut_off": 0.5}, {}),
+        (
+            evidence([span(0, 74)], [hit(0, 74)], chunks=WHOLE, k="20ch"),
+            {"beyond_cutoff": 54 / 74},
+            {"cut_off": 54 / 74},
+            {},
+        ),
+        (evidence([span(*A)], [hit(0, 74)], chunks=WHOLE, k="34ch_whole"), LATER, {"cut_off": 1}, {}),
+        (evidence([span(*B)], LATE, k="34ch"), LATER, {}, LATER),
+        (evidence([span(*B)], [hit(*A), hit(0, 74)], k="1"), LATER, {}, LATER),
     ],
     ids=[
         "chunks hold it only together",
@@ -271,7 +280,8 @@ def split(answer, chunks, found=(50, 60)):
         "for a number of results nothing is cut off",
     ],
 )
-def test_a_flag_explains_what_was_lost_by_how_chunks_are_made(known, flags, unexplained):
+def test_a_flag_explains_what_was_lost_by_how_chunks_are_made(known, lost, flags, unexplained):
+    assert told(known) == (pytest.approx(1 - sum(lost.values()), rel=1e-12), pytest.approx(lost, rel=1e-12))
     losses = span_losses(known)
     shares = {flag: getattr(losses, flag)[0] for flag in ("split", "truncated", "cut_off")}
     assert {flag: share for flag, share in shares.items() if share} == pytest.approx(flags, rel=1e-12)
