@@ -66,16 +66,21 @@ def result_of(relevant, evaluation_type):
     return SimpleNamespace(name="short", queries=queries, scores=scores, evaluation_type=evaluation_type)
 
 
-def test_documents_are_taken_together_on_request_however_few_there_are():
-    run = result_of([(span("x"),), (span("y"),), (span("x"),)], "token-level")
-    assert clusters_of([run], ["a", "b", "c"]).few == 2
-    assert clusters_of([run], ["a", "b", "c"], "document").numbers.tolist() == [0, 1, 0]
-    assert clusters_of([run], ["c", "b"], "document").numbers.tolist() == [0, 1]
-
-
-def test_questions_are_independent_on_request_however_many_documents_there_are():
-    run = result_of([(span(f"d{number}"),) for number in range(6)], "token-level")
-    assert clusters_of([run], [*"abcdef"], "question").numbers is None
+@pytest.mark.parametrize(
+    ("documents", "asked", "cluster", "numbers", "few"),
+    [
+        ("xyx", "abc", None, None, 2),
+        ("xyx", "abc", "document", [0, 1, 0], 0),
+        ("xyx", "cb", "document", [0, 1], 0),
+        ("uvwxyz", "abcdef", None, [*range(6)], 0),
+        ("uvwxyz", "abcdef", "question", None, 0),
+    ],
+)
+def test_what_is_independent_is_as_was_asked_however_many_documents_there_are(documents, asked, cluster, numbers, few):
+    run = result_of([(span(name),) for name in documents], "token-level")
+    found = clusters_of([run], [*asked], cluster)
+    assert (None if found.numbers is None else found.numbers.tolist()) == numbers
+    assert found.few == few
 
 
 def test_documents_that_are_not_known_cannot_be_taken_together():

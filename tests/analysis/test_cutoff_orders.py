@@ -28,27 +28,43 @@ def noted_orders(names, runs, clusters):
     return order_texts(names, cutoff_orders(runs, clusters))
 
 
-def test_a_winner_at_k_that_loses_at_a_budget_is_told():
-    runs = tables({"recall@5": 0.6, "recall@4000ch": 0.3}, {"recall@5": 0.3, "recall@4000ch": 0.6})
-    assert noted_orders(("a", "b"), runs, None) == [
-        "the orders by k and by budget disagree: a is above b by recall@5, and below it by recall@4000ch, both by more "
-        "than chance"
-    ]
+FIRST, SECOND = {"recall@5": 0.6, "recall@4000ch": 0.3}, {"recall@5": 0.3, "recall@4000ch": 0.6}
+ABOVE_AND_BELOW = (
+    "the orders by k and by budget disagree: a is above b by recall@5, and below it by recall@4000ch, both by more "
+    "than chance"
+)
 
 
-@pytest.mark.parametrize(("at_k", "at_budget"), [(0.6, 0.59), (0.6, 0.6), (0.31, 0.3), (0.6, 0.7)])
-def test_what_may_be_chance_is_no_disagreement(at_k, at_budget):
-    """Tied at one of the cutoffs, or the same order at both."""
-    first = {"recall@5": at_k, "recall@4000ch": at_budget}
-    assert noted_orders(("a", "b"), tables(first, {"recall@5": 0.3, "recall@4000ch": 0.6}), None) == []
+@pytest.mark.parametrize(
+    ("first", "second", "clusters", "told"),
+    [
+        (FIRST, SECOND, None, [ABOVE_AND_BELOW]),
+        (FIRST, SECOND, np.arange(60) % 3, []),
+        (FIRST, {"recall@5": 0.3, "recall@4000ch": np.nan}, None, []),
+        ({"recall@5": 0.6, "recall@4000ch": 0.59}, SECOND, None, []),
+        ({"recall@5": 0.6, "recall@4000ch": 0.6}, SECOND, None, []),
+        ({"recall@5": 0.31, "recall@4000ch": 0.3}, SECOND, None, []),
+        ({"recall@5": 0.6, "recall@4000ch": 0.7}, SECOND, None, []),
+    ],
+    ids=[
+        "more than chance",
+        "questions of one document are one piece of evidence",
+        "no question has a score in all runs",
+        "nearly tied at a budget",
+        "tied at a budget",
+        "nearly tied at k",
+        "the same order at both",
+    ],
+)
+def test_a_winner_at_k_that_loses_at_a_budget_by_more_than_chance_is_told(first, second, clusters, told):
+    assert noted_orders(("a", "b"), tables(first, second), clusters) == told
 
 
 def test_of_many_runs_the_winners_are_told_and_a_winner_that_is_tied_is_not():
-    first, second = {"recall@5": 0.6, "recall@4000ch": 0.3}, {"recall@5": 0.3, "recall@4000ch": 0.6}
-    (told,) = noted_orders("abc", tables({"recall@5": 0.2, "recall@4000ch": 0.2}, second, first), None)
+    (told,) = noted_orders("abc", tables({"recall@5": 0.2, "recall@4000ch": 0.2}, SECOND, FIRST), None)
     assert "c is above b by recall@5, and below it by recall@4000ch" in told
     both = {"recall@5": 0.59, "recall@4000ch": 0.61}
-    assert noted_orders("abc", tables(first, second, both), None) == []
+    assert noted_orders("abc", tables(FIRST, SECOND, both), None) == []
 
 
 def test_winners_that_disagree_at_several_cutoffs_are_told_once_and_other_metrics_are_not():
@@ -62,13 +78,3 @@ def test_winners_that_disagree_at_several_cutoffs_are_told_once_and_other_metric
     same = dict.fromkeys(names, 0.5)
     other = [{**same, "iou@5": mean, "iou@1000ch": 1 - mean} for mean in (0.3, 0.7)]
     assert noted_orders("ab", tables(*other), None) == []
-
-
-def test_questions_of_one_document_are_one_piece_of_evidence():
-    runs = tables({"recall@5": 0.6, "recall@4000ch": 0.3}, {"recall@5": 0.3, "recall@4000ch": 0.6})
-    assert noted_orders("ab", runs, np.arange(60) % 3) == []
-
-
-def test_a_score_that_no_question_has_in_all_runs_decides_nothing():
-    runs = tables({"recall@5": 0.6, "recall@4000ch": 0.3}, {"recall@5": 0.3, "recall@4000ch": np.nan})
-    assert noted_orders("ab", runs, None) == []

@@ -5,7 +5,7 @@ import sys
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from rag_evaluation_framework import (
@@ -53,82 +53,22 @@ def footers(corpus):
 # --- finding ----------------------------------------------------------------------------------------------------------
 
 
-def test_each_kind_is_found_by_its_id():
+@pytest.mark.parametrize("by_kind", [True, False])
+def test_each_kind_is_found_by_its_id(by_kind):
     registry = ChunkRegistry()
-    registry.register_chunk(plain("Hello"))
-    registry.register_pa_chunk(placed("World", 6))
+    (registry.register_chunk if by_kind else registry.register)(plain("Hello"))
+    (registry.register_pa_chunk if by_kind else registry.register)(placed("World", 6))
+    assert list(registry) == [plain("Hello"), placed("World", 6)]
     assert registry.get_chunk("chunk_185f8db32271") == plain("Hello")
     assert registry.get_pa_chunk(generate_pa_chunk_id("World")) == placed("World", 6)
     assert registry.get_span(generate_pa_chunk_id("World")) == CharacterSpan(DocumentId("a.md"), 6, 11)
     assert registry.get_span(generate_pa_chunk_id("World")).text == "World"
 
 
-def test_register_and_get_take_either_kind():
-    registry = ChunkRegistry()
-    for chunk in (plain("Hello"), placed("World", 6)):
-        registry.register(chunk)
-        assert registry.get(chunk.id) == chunk
-
-
-def test_an_unknown_id_is_none():
-    registry = ChunkRegistry([plain("Hello"), placed("World")])
-    for find in (registry.get, registry.get_chunk, registry.get_pa_chunk, registry.get_span):
-        assert find("chunk_000000000000") is None
-        assert find("pa_chunk_000000000000") is None
-        assert find("") is None
-    assert registry.get_spans("chunk_000000000000") == ()
-    assert "chunk_000000000000" not in registry
-
-
-def test_a_chunk_without_a_place_has_no_span_and_is_no_position_aware_chunk():
-    registry = ChunkRegistry([plain("Hello")])
-    assert registry.get_span(plain("Hello").id) is None
-    assert registry.get_pa_chunk(plain("Hello").id) is None
-
-
-def test_either_form_of_an_id_finds_the_same_chunk():
-    registry = ChunkRegistry([placed("Hello")])
-    for chunk_id in (generate_chunk_id("Hello"), generate_pa_chunk_id("Hello")):
-        assert registry.get(chunk_id) == registry.get_pa_chunk(chunk_id) == placed("Hello")
-        assert registry.get_span(chunk_id) == placed("Hello").to_span()
-        assert registry.get_chunk(chunk_id) is None
-        assert chunk_id in registry
-
-
-def test_of_two_forms_the_one_that_was_asked_for_is_returned():
-    for chunks in ([plain("Hello"), placed("Hello")], [placed("Hello"), plain("Hello")]):
-        registry = ChunkRegistry(chunks)
-        assert registry.get(generate_chunk_id("Hello")) == plain("Hello")
-        assert registry.get(generate_pa_chunk_id("Hello")) == placed("Hello")
-
-
-def test_the_same_text_at_two_places_is_two_occurrences(corpus):
-    chunks = footers(corpus)
-    registry = ChunkRegistry(chunks)
-    assert len(chunks) == len(registry) == 2
-    assert registry.get_spans(chunks[0].id) == tuple(chunk.to_span() for chunk in chunks)
-    assert [span.doc_id for span in registry.get_spans(chunks[0].id)] == ["guides/start.md", "guides/stop.md"]
-
-
-def test_of_several_occurrences_the_first_that_was_registered_is_returned(corpus):
-    chunks = footers(corpus)
-    for order in (chunks, chunks[::-1]):
-        registry = ChunkRegistry(order)
-        assert registry.get(chunks[0].id) == registry.get_pa_chunk(chunks[0].id) == order[0]
-        assert registry.get_span(chunks[0].id) == order[0].to_span()
-
-
-def test_registering_a_chunk_again_does_nothing():
-    chunks = [plain("Hello"), placed("Hello"), placed("Hello", 9), plain("Hello", "b.md"), plain("Hello", section="1")]
-    registry = ChunkRegistry([*chunks, *chunks])
-    assert list(registry) == chunks
-    registry.register_pa_chunk(placed("Hello", note="seen again at its place"))
-    assert list(registry) == chunks
-
-
 def test_chunks_come_in_the_order_in_which_they_were_registered():
     chunks = [placed("b", 3), plain("z"), placed("a", 0), placed("b", 1)]
     registry = ChunkRegistry(iter(chunks))
+    registry.register_pa_chunk(placed("b", 3, note="seen again at its place"))
     assert list(registry) == chunks
     assert all(chunk in registry for chunk in chunks)
     assert placed("b", 2) not in registry
@@ -166,20 +106,31 @@ CHUNKS = st.builds(placed, TEXTS, st.integers(0, 3), st.sampled_from(["a.md", "b
 
 
 @given(st.lists(CHUNKS))
+@example([plain("a"), placed("a")])
+@example([placed("a"), plain("a")])
+@example([placed("a")])
+@example([plain("a")])
+@example([placed("a", 1, "b.md"), placed("a", 3, "a.md"), placed("a", 0, "a.md")])
+@example([plain("a"), placed("a"), placed("a", 9), plain("a", "b.md"), plain("a", section="1")] * 2)
 def test_it_finds_what_a_search_through_all_chunks_finds(chunks):
     registry = ChunkRegistry(chunks)
     kept = [chunk for number, chunk in enumerate(chunks) if chunk not in chunks[:number]]
     assert list(registry) == kept
+    assert len(registry) == len(kept)
     for text in ("", "a", "ab", "é", "😀", "never"):
         of_text = [chunk for chunk in kept if chunk.content == text]
         of_kind = {
             generate_chunk_id(text): [chunk for chunk in of_text if isinstance(chunk, Chunk)],
             generate_pa_chunk_id(text): [chunk for chunk in of_text if isinstance(chunk, PositionAwareChunk)],
         }
-        spans = tuple(chunk.to_span() for chunk in of_kind[generate_pa_chunk_id(text)])
+        without, with_place = of_kind.values()
+        spans = tuple(chunk.to_span() for chunk in with_place)
         for chunk_id, exact in of_kind.items():
             other = next(found for key, found in of_kind.items() if key != chunk_id)
             assert registry.get(chunk_id) == next(iter(exact or other), None)
+            assert registry.get_chunk(chunk_id) == next(iter(without), None)
+            assert registry.get_pa_chunk(chunk_id) == next(iter(with_place), None)
+            assert registry.get_span(chunk_id) == next(iter(spans), None)
             assert registry.get_spans(chunk_id) == spans
             assert (chunk_id in registry) == bool(of_text)
 
@@ -233,17 +184,14 @@ MIXED = [
 ]
 
 
-def test_what_was_saved_is_loaded_equal(tmp_path):
-    registry = ChunkRegistry(MIXED)
+@pytest.mark.parametrize("chunks", [MIXED, []], ids=["mixed", "empty"])
+def test_what_was_saved_is_loaded_equal(tmp_path, chunks):
+    registry = ChunkRegistry(chunks)
     path = registry.save(tmp_path / "deep" / "chunks.jsonl")
     again = ChunkRegistry.load(str(path))
-    assert list(again) == MIXED
+    assert list(again) == chunks
     assert again.fingerprint == registry.fingerprint
     assert [path.name for path in path.parent.iterdir()] == ["chunks.jsonl"]
-
-
-def test_an_empty_registry_is_saved_and_loaded(tmp_path):
-    assert len(ChunkRegistry.load(ChunkRegistry().save(tmp_path / "c.jsonl"))) == 0
 
 
 def test_another_process_finds_the_same_spans(tmp_path, corpus):
@@ -354,41 +302,38 @@ def test_a_file_that_is_not_there_is_refused(tmp_path):
 QUERY = Query.from_text("When does support answer?")
 
 
-def test_ids_of_chunks_become_their_spans():
-    registry = ChunkRegistry([placed("one", 0), placed("two", 10, "b.md"), placed("three", 20)])
-    entry = TokenLevelGroundTruth.of_chunks(QUERY, (chunk.id for chunk in (placed("three"), placed("one"))), registry)
-    assert entry == TokenLevelGroundTruth(QUERY, [placed("three", 20).to_span(), placed("one", 0).to_span()])
-    assert [span.text for span in entry.relevant] == ["three", "one"]
+@pytest.mark.parametrize(
+    ("chunks", "ids", "relevant"),
+    [
+        (
+            [placed("one"), placed("two", 10), placed("three", 20)],
+            ["three", "one"],
+            [placed("three", 20), placed("one")],
+        ),
+        ([placed("one"), placed("one", 9, "b.md")], ["one"], [placed("one"), placed("one", 9, "b.md")]),
+        ([placed("one"), plain("one")], ["one", "one"], [placed("one")]),
+        ([], [], []),
+    ],
+    ids=["in their order", "a text that occurs twice", "repeated ids", "no ids"],
+)
+@pytest.mark.parametrize("forms", [[generate_pa_chunk_id], [generate_chunk_id, generate_pa_chunk_id]])
+def test_ids_of_chunks_become_their_spans(chunks, ids, relevant, forms):
+    given_ids = (form(text) for text in ids for form in forms)
+    entry = TokenLevelGroundTruth.of_chunks(QUERY, given_ids, ChunkRegistry(chunks))
+    assert entry == TokenLevelGroundTruth(QUERY, [chunk.to_span() for chunk in relevant])
+    assert [span.text for span in entry.relevant] == [chunk.content for chunk in relevant]
 
 
-def test_a_text_that_occurs_more_than_once_is_relevant_at_every_occurrence(corpus):
-    chunks = footers(corpus)
-    entry = TokenLevelGroundTruth.of_chunks(QUERY, [chunks[0].id], ChunkRegistry(chunks))
-    assert entry.relevant == tuple(chunk.to_span() for chunk in chunks)
-
-
-def test_repeated_ids_and_both_forms_of_one_count_once():
-    registry = ChunkRegistry([placed("one"), plain("one")])
-    ids = [generate_chunk_id("one"), generate_pa_chunk_id("one"), generate_pa_chunk_id("one")]
-    assert TokenLevelGroundTruth.of_chunks(QUERY, ids, registry).relevant == (placed("one").to_span(),)
-
-
-def test_no_ids_mean_no_answer():
-    assert TokenLevelGroundTruth.of_chunks(QUERY, [], ChunkRegistry()).relevant == ()
-
-
-def test_an_id_without_a_known_position_is_refused_by_name():
-    registry = ChunkRegistry([placed("one"), plain("two")])
-    ids = [placed("one").id, plain("two").id, "pa_chunk_nowhere"]
-    with pytest.raises(DatasetError, match=f"unknown position of '{plain('two').id}', 'pa_chunk_nowhere';") as caught:
-        TokenLevelGroundTruth.of_chunks(QUERY, ids, registry)
-    assert QUERY.id in str(caught.value)
-    assert placed("one").id not in str(caught.value)
-
-
-def test_of_many_unknown_ids_five_are_named():
-    with pytest.raises(DatasetError, match=r"'c4' and 3 more;"):
-        TokenLevelGroundTruth.of_chunks(QUERY, [f"c{number}" for number in range(8)], ChunkRegistry())
+@pytest.mark.parametrize(
+    ("ids", "named"),
+    [
+        ([placed("one").id, plain("two").id, "pa_chunk_nowhere"], f"'{plain('two').id}', 'pa_chunk_nowhere';"),
+        ([f"c{number}" for number in range(8)], "'c0', 'c1', 'c2', 'c3', 'c4' and 3 more;"),
+    ],
+)
+def test_ids_without_a_known_position_are_refused_and_five_are_named(ids, named):
+    with pytest.raises(DatasetError, match=f"{QUERY.id}.*: unknown position of {named}"):
+        TokenLevelGroundTruth.of_chunks(QUERY, ids, ChunkRegistry([placed("one"), plain("two")]))
 
 
 @given(st.sets(st.integers(0, 8)), st.sets(st.integers(0, 8)))

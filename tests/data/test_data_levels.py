@@ -10,20 +10,10 @@ RANKING = (
 )
 
 
-def test_documents_keep_their_first_rank():
-    assert DOCUMENT.units(RANKING)[:3] == ("a", "b", "c")
-
-
-def test_a_hit_without_an_id_is_a_unit_of_its_own_so_that_it_keeps_its_rank():
-    assert DOCUMENT.units(RANKING)[3:] == ("\x005",)
-    assert CHUNK.units(RANKING)[2:] == ("\x004", "\x005")
-
-
-def test_position_aware_and_plain_ids_are_one_chunk():
-    assert CHUNK.units(RANKING)[:2] == ("chunk_1", "chunk_2")
-
-
-def test_a_hit_without_a_position_becomes_a_span_of_a_nonexistent_document():
+def test_units_of_a_ranking_keep_their_first_rank_and_what_has_none_is_a_unit_of_its_own():
+    assert DOCUMENT.units(RANKING) == ("a", "b", "c", "\x005")
+    assert CHUNK.units(RANKING) == ("chunk_1", "chunk_2", "\x004", "\x005")  # an id with and without a place is one
+    # a hit without a position becomes a span of a document that there is not
     assert [(span.doc_id, span.start, span.end) for span in TOKEN.units(RANKING)] == [
         ("a", 0, 5),
         ("b", 3, 9),

@@ -1,7 +1,7 @@
 from hashlib import sha256
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from rag_evaluation_framework import generate_chunk_id, generate_pa_chunk_id
@@ -9,8 +9,6 @@ from rag_evaluation_framework.data import generate_query_id
 from rag_evaluation_framework.data.ids import QueryIds, canonical_chunk_id, content_digest
 from rag_evaluation_framework.errors import InputError
 from support.each import each
-
-any_text = st.text(st.characters())
 
 
 @pytest.mark.parametrize(
@@ -47,27 +45,11 @@ def test_ids_that_are_taken_are_given_to_no_other_wording():
     assert QueryIds({SHORT: "x", longer: "y"}).of(SECOND) == f"query_{content_digest(SECOND)}"
 
 
-@given(any_text, any_text)
-def test_ids_are_equal_just_for_equal_texts(first, second):
-    assert (generate_chunk_id(first) == generate_chunk_id(second)) == (first == second)
-    assert (generate_pa_chunk_id(first) == generate_pa_chunk_id(second)) == (first == second)
-
-
-def test_ids_do_not_depend_on_the_order_in_which_they_are_made():
-    texts = ["b", "a", "c", "a"]
-    forwards = {text: generate_chunk_id(text) for text in texts}
-    assert {text: generate_chunk_id(text) for text in reversed(texts)} == forwards
-    assert len(set(forwards.values())) == 3
-
-
 @given(st.text())
+@example("a\r\nb")
+@example("e\u0301")
 def test_the_digest_is_that_of_the_utf8_bytes(text):
     assert content_digest(text) == sha256(text.encode()).hexdigest()
-
-
-@pytest.mark.parametrize(("one", "other"), [("a\r\nb", "a\nb"), ("é", "e\u0301")], ids=["newlines", "normal forms"])
-def test_nothing_is_normalised(one, other):
-    assert generate_chunk_id(one) != generate_chunk_id(other)
 
 
 @pytest.mark.parametrize(

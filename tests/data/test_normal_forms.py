@@ -35,14 +35,10 @@ def corpus_and_name(request, tmp_path):
     return Corpus.from_folder(tmp_path / "docs"), written
 
 
-def test_an_id_is_in_nfc(corpus_and_name):
-    corpus, _ = corpus_and_name
+def test_ids_of_documents_and_spans_are_in_nfc(corpus_and_name):
+    corpus, name = corpus_and_name
     assert [document.id for document in corpus] == [NAME]
     assert Document(DocumentId(normalize("NFD", NAME)), "").id == NAME
-
-
-def test_so_is_that_of_a_span(corpus_and_name):
-    corpus, name = corpus_and_name
     span = CharacterSpan(DocumentId(name), 0, 24, QUOTE)
     assert span.doc_id == NAME
     assert corpus[span.doc_id].content == TEXT

@@ -29,27 +29,20 @@ class Share(float):
         return 0.75
 
 
-@pytest.mark.parametrize("given", ["a", Text("a"), np.str_("a")])
-def test_a_text_is_what_its_characters_are(given):
-    assert plain_text(given) == "a"
-    assert type(plain_text(given)) is str
-
-
-@pytest.mark.parametrize("given", [3, Whole(3), np.int8(3), np.uint64(3), np.array(3)])
-def test_a_whole_number_is_an_int(given):
-    assert plain_offset(given) == 3
-    assert type(plain_offset(given)) is int
-
-
-@pytest.mark.parametrize("given", [0.5, Share(0.5), np.float16(0.5), Fraction(1, 2), Decimal("0.5"), np.array(0.5)])
-def test_a_number_is_a_float(given):
-    assert plain_number(given) == 0.5
-    assert type(plain_number(given)) is float
-
-
-def test_numbers_that_are_not_finite_are_numbers():
-    assert math.isnan(plain_number(np.float32("nan")))
-    assert plain_number(Decimal("-Infinity")) == -math.inf
+@each(
+    ("plain", "given", "found"),
+    [
+        *((plain_text, given, "a") for given in ("a", Text("a"), np.str_("a"))),
+        *((plain_offset, given, 3) for given in (3, Whole(3), np.int8(3), np.uint64(3), np.array(3))),
+        *((plain_number, given, 0.5) for given in (0.5, Share(0.5), np.float16(0.5), Fraction(1, 2))),
+        *((plain_number, given, 0.5) for given in (Decimal("0.5"), np.array(0.5))),
+        (plain_number, np.float32("nan"), math.nan),
+        (plain_number, Decimal("-Infinity"), -math.inf),
+    ],
+)
+def test_a_text_or_number_of_any_class_becomes_a_plain_one(plain, given, found):
+    made = plain(given)
+    assert (type(made), repr(made)) == (type(found), repr(found))
 
 
 @each(

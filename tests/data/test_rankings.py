@@ -122,24 +122,6 @@ def test_columns_that_do_not_belong_together_are_refused():
         Rankings(rankings.queries, rankings.hits, CORPUS)
 
 
-@pytest.mark.parametrize(
-    ("hit", "message"),
-    [
-        (Hit(score="high"), "the score 'high'; expected a number"),
-        (Hit(text=5), "expected texts as doc_id, chunk_id and"),
-    ],
-)
-def test_hits_of_other_types_are_refused(hit, message):
-    with pytest.raises(DatasetError, match=message):
-        Rankings.of([QueryRanking(query("a"), (hit,))], CORPUS)
-
-
-def test_the_hits_of_stages_are_checked_too():
-    entry = QueryRanking(query("a"), HITS, stages=(Stage("search", 1.0, (Hit(DocumentId("zz"), 0, 5),)),))
-    with pytest.raises(DatasetError, match="a place in document 'zz', which their corpus does not have"):
-        Rankings.of([entry], CORPUS)
-
-
 @pytest.mark.parametrize("level", [TOKEN, CHUNK, DOCUMENT])
 @pytest.mark.parametrize(
     "hit", [Hit(DocumentId("d.md"), 0, 5), Hit(DocumentId("x"), 0, 5), Hit(DocumentId("d"), 10**30, 10**31)]
@@ -157,12 +139,26 @@ def test_the_hits_of_stages_are_located_as_others_are(monkeypatch, level, hit):
     assert found.span == (CharacterSpan(DocumentId("guide/d.md"), 0, 5) if hit.doc_id == "d.md" else None)
 
 
+ELSEWHERE = Stage("search", 1.0, (Hit(DocumentId("zz"), 0, 5),))
+QUERY_RANKING = r".*expected QueryRanking\(query, hits\)"
+
+
 @pytest.mark.parametrize(
-    ("entries", "shown"),
-    [(None, "None"), ([("a", HITS)], r"\('a'"), ([QueryRanking("a", HITS)], "QueryRanking"), (5, "5"), ("ab", "'a'")],
+    ("entries", "message"),
+    [
+        ([QueryRanking(query("a"), (Hit(score="high"),))], "the score 'high'; expected a number"),
+        ([QueryRanking(query("a"), (Hit(text=5),))], "expected texts as doc_id, chunk_id and"),
+        ([QueryRanking(query("a"), HITS, stages=(ELSEWHERE,))], "document 'zz', which their corpus does not have"),
+        (None, f"the rankings hold None{QUERY_RANKING}"),
+        ([("a", HITS)], rf"the rankings hold \('a'{QUERY_RANKING}"),
+        ([QueryRanking("a", HITS)], f"the rankings hold QueryRanking{QUERY_RANKING}"),
+        (5, f"the rankings hold 5{QUERY_RANKING}"),
+        ("ab", f"the rankings hold 'a'{QUERY_RANKING}"),
+    ],
+    ids=["a score", "a text", "hits of a stage", "None", "a pair", "of no query", "a number", "a word"],
 )
-def test_what_is_no_ranking_of_a_query_is_refused(entries, shown):
-    with pytest.raises(DatasetError, match=rf"the rankings hold {shown}.*expected QueryRanking\(query, hits\)"):
+def test_what_is_no_ranking_of_a_query_is_refused(entries, message):
+    with pytest.raises(DatasetError, match=message):
         Rankings.of(entries, CORPUS)
 
 

@@ -24,32 +24,30 @@ def table(values, answerable, failed=(), count_as_zero=("failed", "no-answer"), 
     )
 
 
-def test_a_score_that_no_question_has_is_not_zero_where_others_count_as_zero():
-    unavailable = table([nan, nan, nan, nan], [True, True, False, True], failed="d")
-    assert unavailable.mean["shaky@1"] is None
-    assert set(unavailable.per_query("shaky@1").values()) == {None}
-
-
-def test_a_metric_that_raises_for_every_question_has_no_mean():
-    assert table([nan, nan], [True, False], a=BROKEN).mean["shaky@1"] is None
-
-
-def test_where_nothing_was_scored_nothing_is_known_not_even_zero():
-    assert table([nan, nan], [True, True], failed="ab").mean["shaky@1"] is None
-
-
-def test_a_score_that_some_questions_lack_is_averaged_over_the_others_and_the_zeros():
-    # a has 0.9, b could not be scored by this metric, c has no answer, d failed: (0.9 + 0 + 0) / 3
-    some = table([0.9, nan, nan, nan], [True, True, False, True], failed="d", b=BROKEN)
-    assert some.mean["shaky@1"] == pytest.approx(0.3)
-    assert some.per_query("shaky@1") == {"a": 0.9, "b": None, "c": 0.0, "d": 0.0}
+@pytest.mark.parametrize(
+    ("made", "mean", "scores"),
+    [
+        (table([nan, nan, nan, nan], [True, True, False, True], failed="d"), None, [None] * 4),
+        (table([nan, nan], [True, False], a=BROKEN), None, [None, None]),
+        (table([nan, nan], [True, True], failed="ab"), None, [None, None]),
+        # a has 0.9, b could not be scored by this metric, c has no answer, d failed: (0.9 + 0 + 0) / 3
+        (table([0.9, nan, nan, nan], [True, True, False, True], failed="d", b=BROKEN), 0.3, [0.9, None, 0.0, 0.0]),
+        (table([0.0, nan], [True, False]), 0.0, [0.0, 0.0]),
+    ],
+    ids=[
+        "no question has the score",
+        "the metric raised for every question",
+        "nothing was scored",
+        "some lack it",
+        "a zero was measured",
+    ],
+)
+def test_zeros_stand_for_what_was_not_scored_where_something_was(made, mean, scores):
+    assert made.mean["shaky@1"] == pytest.approx(mean)
+    assert [*made.per_query("shaky@1").values()] == scores
 
 
 @pytest.mark.parametrize("count", [1, 2, 3, 7])
 def test_a_mean_of_the_largest_floats_is_the_largest(count):
     largest = float(np.finfo(np.float64).max)
     assert mean_of(np.full(count, largest)) == largest
-
-
-def test_a_mean_of_zero_that_was_measured_is_zero():
-    assert table([0.0, nan], [True, False]).mean["shaky@1"] == 0.0

@@ -16,7 +16,6 @@ from rag_evaluation_framework import (
     TOKEN,
     CharacterSpan,
     ChunkLevelGroundTruth,
-    ChunkRegistry,
     Corpus,
     Dataset,
     Document,
@@ -25,7 +24,7 @@ from rag_evaluation_framework import (
     Query,
     TokenLevelGroundTruth,
 )
-from rag_evaluation_framework.data import Chunk
+from rag_evaluation_framework.data import Chunk, Skipped
 from rag_evaluation_framework.errors import CorpusError, DatasetError, LevelMismatch, RagEvalError, SpanError
 from support.each import each
 
@@ -40,7 +39,16 @@ SPAN = CHUNK.to_span()
     [
         (lambda: Document(1, "text"), CorpusError, "Document: id=1 is of type int; expected a text"),
         (lambda: Document(Path("a.md"), "text"), CorpusError, "Document: id=.* is of type .*Path; expected a text"),
-        (lambda: Document("a.md", b"text"), CorpusError, r"Document: content=b'text' is of type bytes; .*\.decode"),
+        (
+            lambda: Document("a.md", b"text"),
+            CorpusError,
+            r"content=b'text' is of type bytes; expected a text \(str\): decode it with \.decode\('utf-8'\)$",
+        ),
+        (
+            lambda: Document("a.md", 7),
+            CorpusError,
+            r"; expected a text \(str\): make one with str\(\.\.\.\) if that is what you mean$",
+        ),
         (lambda: Document("a.md", None), CorpusError, "Document: content=None is of type NoneType; expected a text"),
         (
             lambda: Document("a.md", "text", ["x"]),
@@ -83,6 +91,18 @@ SPAN = CHUNK.to_span()
         ),
         (lambda: Dataset([], TOKEN, corpus_hash=5), DatasetError, "Dataset: corpus_hash=5 is of type int; expected"),
         (lambda: Dataset([], TOKEN, chunking=b"c"), DatasetError, "Dataset: chunking=b'c' is of type bytes; .*decode"),
+        *(
+            (
+                lambda kind=kind, query=query: kind(query, []),
+                DatasetError,
+                rf"{kind.__name__}: query={re.escape(repr(query))}; expected a Query; Query\.from_text",
+            )
+            for kind in (DocumentLevelGroundTruth, ChunkLevelGroundTruth, TokenLevelGroundTruth)
+            for query in ("What?", None)
+        ),
+        (lambda: Skipped("What?", "x", "y"), DatasetError, r"Skipped: query='What\?'; expected a Query"),
+        (lambda: Skipped(QUERY, 5, "y"), DatasetError, "Skipped: quote=5 is of type int; expected a text"),
+        (lambda: Skipped(QUERY, "x", None), DatasetError, "Skipped: reason=None is of type NoneType; expected a text"),
         (lambda: Dataset([SPAN], TOKEN), DatasetError, r"dataset 'dataset': CharacterSpan\(.*; expected ground truth"),
         (
             lambda: Dataset(TokenLevelGroundTruth(QUERY, [SPAN]), TOKEN),
@@ -102,45 +122,19 @@ def test_a_wrong_type_is_refused_when_the_value_is_made_and_named(make, error, s
         make()
 
 
-@each("kind", [DocumentLevelGroundTruth, ChunkLevelGroundTruth, TokenLevelGroundTruth])
-@each("units", [None, 5, "a.md", {"a.md": 1.0}, [5]])
-def test_truth_is_made_of_a_list_of_units(kind, units):
-    with pytest.raises(DatasetError, match=f"^question '{QUERY.id}': .*; expected "):
+@each("kind", [DocumentLevelGroundTruth, ChunkLevelGroundTruth])
+@each("units", [None, 5, "a.md", b"a.md", {"a.md": 1.0, "b.md": 3}, [5], [None], [SPAN]])
+def test_truth_of_documents_or_chunks_is_made_of_a_list_of_ids(kind, units):
+    with pytest.raises(DatasetError, match=f"^question '{QUERY.id}': .*; expected a list of ids, as texts"):
         kind(QUERY, units)
 
 
-@pytest.mark.parametrize("kind", [DocumentLevelGroundTruth, ChunkLevelGroundTruth, TokenLevelGroundTruth])
-@pytest.mark.parametrize("query", ["What?", None])
-def test_truth_belongs_to_a_query(kind, query):
-    with pytest.raises(
-        DatasetError, match=rf"{kind.__name__}: query={re.escape(repr(query))}; expected a Query; Query\.from_text"
-    ):
-        kind(query, [])
-
-
-@pytest.mark.parametrize("kind", [DocumentLevelGroundTruth, ChunkLevelGroundTruth])
-def test_gains_are_a_dict(kind):
-    with pytest.raises(DatasetError, match=r"gains=\[2\.0\]; expected a dict of ids and gains"):
-        kind(QUERY, ["a"], gains=[2.0])
-
-
-@pytest.mark.parametrize("kind", [DocumentLevelGroundTruth, ChunkLevelGroundTruth])
-def test_spans_where_ids_belong_are_refused(kind):
-    with pytest.raises(DatasetError, match=r"CharacterSpan.*; expected a list of ids, as texts"):
-        kind(QUERY, [SPAN])
-
-
-@pytest.mark.parametrize("unit", ["pa_chunk_0123456789ab", "chunk_0123456789ab", CHUNK], ids=type)
-def test_ids_and_chunks_where_spans_belong_are_refused_with_the_way_to_resolve_them(unit):
-    with pytest.raises(DatasetError) as caught:
-        TokenLevelGroundTruth(QUERY, [unit])
+@each("units", [None, 5, "a.md", {"a.md": 1.0}, [5], *(["pa_chunk_0123456789ab"], ["chunk_0123456789ab"], [CHUNK])])
+def test_truth_of_text_is_made_of_a_list_of_spans_and_the_way_to_resolve_ids_is_shown(units):
+    with pytest.raises(DatasetError, match=f"^question '{QUERY.id}': .*; expected ") as caught:
+        TokenLevelGroundTruth(QUERY, units)
     assert "expected a list of spans, such as CharacterSpan('a.md', 0, 5)" in str(caught.value)
     assert "TokenLevelGroundTruth.of_chunks(query, ids, registry)" in str(caught.value)
-
-
-def test_the_way_that_the_refusal_shows_works():
-    entry = TokenLevelGroundTruth.of_chunks(QUERY, [CHUNK.id], ChunkRegistry([CHUNK]))
-    assert entry == TokenLevelGroundTruth(QUERY, [SPAN])
 
 
 @pytest.mark.parametrize("number", [np.int64, np.int32, np.uint8])
@@ -149,19 +143,6 @@ def test_whole_numbers_of_numpy_become_those_of_python(number):
     chunk = dataclasses.replace(CHUNK, start=number(0), end=number(7))
     assert (span, chunk) == (SPAN, CHUNK)
     assert {type(offset) for value in (span, chunk) for offset in (value.start, value.end)} == {int}
-
-
-@pytest.mark.parametrize(
-    ("content", "fix"),
-    [
-        (b"text", r"expected a text (str): decode it with .decode('utf-8')"),
-        (7, "expected a text (str): make one with str(...) if that is what you mean"),
-    ],
-)
-def test_the_fix_of_what_is_not_a_text_is_a_sentence(content, fix):
-    with pytest.raises(CorpusError) as caught:
-        Document("a.md", content)
-    assert str(caught.value).endswith(f"; {fix}")
 
 
 NOTED = {"tags": ["billing"], "by": {"team": "support"}, "pair": ([1], 2)}
@@ -182,6 +163,20 @@ def test_what_becomes_of_the_callers_dict_is_of_no_consequence(kind):
     document = Document("a.md", "text", kind(given))
     given["seen"] = True
     assert document.metadata == {"tags": ["billing"]}
+
+
+@pytest.mark.parametrize("make", [lambda: Corpus([]), lambda: Document("a", ""), lambda: Dataset([], TOKEN)])
+def test_without_metadata_each_value_has_a_dict_of_its_own(make):
+    one, other = make(), make()
+    assert one.metadata == other.metadata == {}
+    assert one.metadata is not other.metadata
+
+
+@pytest.mark.parametrize("value", [*WITH_METADATA, SPAN], ids=lambda value: type(value).__name__)
+def test_a_value_cannot_be_changed(value):
+    for name in value.__match_args__:
+        with pytest.raises(AttributeError):
+            setattr(value, name, getattr(value, name))
 
 
 @each

@@ -42,21 +42,11 @@ one_form = st.dictionaries(queries, lists) | st.dictionaries(queries, runs)
 any_form = one_form | st.dictionaries(queries, lists | runs)
 
 
-def columns(scores):
-    """All scores as plain lists, None for no score."""
-    return {name: list(scores.per_query(name).values()) for name in scores.columns}
-
-
-def shuffled(mapping, source):
-    keys = list(mapping)
-    source.shuffle(keys)
-    return {key: mapping[key] for key in keys}
-
-
 @pytest.mark.no_cover
 class TestAgainstBruteForce:
     @given(all_truth, any_form)
-    def test_every_score_equals_a_walk_down_the_ranking(self, truth, rankings):
+    def test_every_score_equals_a_walk_down_the_ranking_and_irregularities_are_counted(self, truth, rankings):
+        before = deepcopy((truth, rankings))
         scores = score_rankings(truth, rankings, SCORES)
         for name in SCORES:
             expected = {
@@ -64,36 +54,17 @@ class TestAgainstBruteForce:
             }
             assert scores.per_query(name) == pytest.approx(expected, abs=1e-12), name
             scored = [value for value in expected.values() if value is not None]
+            assert all(0 <= value <= 1 + 1e-12 for value in scored), name
             mean = sum(scored) / len(scored) if scored else None
             assert scores.mean[name] == pytest.approx(mean, abs=1e-12), name
-
-    @given(all_truth, one_form)
-    def test_irregularities_are_counted(self, truth, rankings):
-        assert score_rankings(truth, rankings).counts == {
+        assert scores.counts == {
             "queries": len(truth),
             "queries_not_ranked": len(truth.keys() - rankings.keys()),
             "queries_not_judged": len(rankings.keys() - truth.keys()),
             "no_answer": sum(not brute_force_ranks.gains_of(right) for right in truth.values()),
             "ties_or_duplicates": sum(brute_force_ranks.is_irregular(rankings.get(query, [])) for query in truth),
         }
-
-    @given(all_truth, any_form, st.randoms(use_true_random=False))
-    def test_the_order_of_the_queries_does_not_matter(self, truth, rankings, source):
-        scores = score_rankings(truth, rankings, SCORES)
-        other = score_rankings(shuffled(truth, source), shuffled(rankings, source), SCORES)
-        for name in SCORES:
-            assert other.per_query(name) == scores.per_query(name)
-
-    @given(all_truth, any_form)
-    def test_scores_lie_between_0_and_1(self, truth, rankings):
-        for column in columns(score_rankings(truth, rankings, SCORES)).values():
-            assert all(value is None or 0 <= value <= 1 + 1e-12 for value in column)
-
-    @given(all_truth, any_form)
-    def test_inputs_are_not_changed(self, truth, rankings):
-        before = deepcopy((truth, rankings))
-        score_rankings(truth, rankings, SCORES)
-        assert (truth, rankings) == before
+        assert (truth, rankings) == before  # what was given is not changed, nor is its order
         orders = [[list(inner) for inner in outer.values()] for outer in (truth, rankings)]
         assert orders == [[list(inner) for inner in outer.values()] for outer in before]
 
@@ -245,11 +216,6 @@ class TestChunkIds:
         for gain in (nan, inf, "1"):
             with pytest.raises(InputError, match="gain"):
                 score_rankings({"q": {PLAIN: gain}}, {"q": [PLAIN]})
-
-    @pytest.mark.parametrize("bad", [[[PLAIN]], [(PLAIN, 1.0)], {PLAIN: nan}, {PLAIN: "1"}, {PLAIN}, PLAIN, [[]]])
-    def test_rankings_of_chunks_that_cannot_be_read_are_refused(self, bad):
-        with pytest.raises(DatasetError, match="question 'q'"):
-            score_rankings({"q": [PLAIN]}, {"q": bad})
 
     def test_ids_that_are_none_of_chunks_stay_as_they_are(self):
         # Other ids stay as they are:
@@ -419,25 +385,6 @@ class TestOwnMetrics:
         truth, rankings = {"q": {"a": 3, "b": 1}}, {"q": ["x", "b", "a"]}
         assert score_rankings(truth, rankings, [given, name]) == score_rankings(truth, rankings, [name])
 
-    @each(
-        ("given", "said"),
-        [
-            (SpanRecall(), "span_recall scores spans: use score_spans"),
-            ((SpanRecall(), 5), "span_recall scores spans: use score_spans"),
-            ((SpanRecall(), "40ch"), "span_recall scores spans: use score_spans"),
-            ((FirstIsRight(), "40ch"), "first_is_right compares ids, which have no length"),
-            ((FirstIsRight(), 0), "cutoff"),
-            ((FirstIsRight(), "five"), "cutoff"),
-            (FirstIsRight, r"expected a text such as 'ndcg@10', a metric such as NDCG\(\)"),
-            (("ndcg", 10), "expected a text"),
-            ((FirstIsRight(), 5, 6), "expected a text"),
-            (lambda found, right: 1.0, "expected a text"),
-        ],
-    )
-    def test_what_does_not_score_ids_is_refused(self, given, said):
-        with pytest.raises(ConfigError, match=said):
-            score_rankings({"q": ["a"]}, {"q": ["a"]}, ["recall@5", given])
-
     def test_two_metrics_of_one_name_and_a_name_that_is_none_are_refused(self):
         class Recall(DocumentLevelMetric):
             def calculate(self, retrieved, ground_truth):
@@ -457,8 +404,6 @@ class TestOwnMetrics:
             score_rankings({"q": ["a"]}, {"q": ["a"]}, [Nameless()])
         with pytest.raises(ConfigError, match="level has no evaluation_types; subclass"):
             score_rankings({"q": ["a"]}, {"q": ["a"]}, [Level()])
-        with pytest.raises(ConfigError, match="expected a list"):
-            score_rankings({"q": ["a"]}, {"q": ["a"]}, FirstIsRight())
 
 
 class TestResult:
@@ -482,16 +427,17 @@ class TestResult:
         assert scores.mean["nDCG@10"] == scores.mean["NDCG@10"] == scores.mean["ndcg@10"]
         assert list(scores.mean) == ["mrr", "ndcg@10"]
 
-    @pytest.mark.parametrize("name", ["ndcg@5", "nDCG@5", "span_recall", "nonsense", "ndcg@", 5])
-    def test_a_mean_that_was_not_asked_for_is_a_key_error(self, scores, name):
-        with pytest.raises(KeyError):
-            scores.mean[name]
-
-    def test_an_unknown_score_is_an_error_that_lists_those_available(self, scores):
-        with pytest.raises(ConfigError, match=r"ndcg@5.*mrr, ndcg@10"):
-            scores.per_query("ndcg@5")
-        with pytest.raises(ConfigError, match=r"span_recall@5.*mrr, ndcg@10"):
-            scores.per_query("span_recall@5")
+    def test_a_score_that_was_not_asked_for_is_an_error_that_lists_those_available(self, scores):
+        for name in ("ndcg@5", "nDCG@5", "span_recall", "nonsense", "ndcg@", 5):
+            with pytest.raises(KeyError):
+                scores.mean[name]
+            assert name not in scores.mean
+            assert scores.mean.get(name) is None
+        assert "nDCG@10" in scores.mean
+        assert scores.mean.get("nDCG@10") == scores.mean["ndcg@10"]
+        for name in ("ndcg@5", "span_recall@5"):
+            with pytest.raises(ConfigError, match=f"{name}.*mrr, ndcg@10"):
+                scores.per_query(name)
 
     def test_the_table_is_shown_and_becomes_a_dataframe(self, scores):
         # The table shows means and counts:
@@ -514,62 +460,72 @@ class TestResult:
     def test_default_scores_are_computed_if_none_are_named(self):
         assert list(score_rankings({"q": ["a"]}, {}).columns) == ["hit@10", "recall@10", "mrr@10", "ndcg@10"]
 
-    @each(
-        ("spelling", "name"),
-        [
-            ("nDCG@10", "ndcg@10"),
-            ("R@10", "recall@10"),
-            ("P@5", "precision@5"),
-            ("RR@10", "mrr@10"),
-            ("RR", "mrr"),
-            ("AP@100", "map@100"),
-            ("AP", "map"),
-            ("Success@5", "hit@5"),
-            ("Rprec", "r_precision"),
-            ("SetF", "f1"),
-        ],
-    )
-    def test_the_spellings_of_ir_measures_are_understood(self, spelling, name):
-        truth, rankings = {"q": list("abc")}, {"q": list("xaybzzc")}
-        assert score_rankings(truth, rankings, [spelling]).mean == score_rankings(truth, rankings, [name]).mean
-        assert list(score_rankings(truth, rankings, [spelling, name]).columns) == [name]
+
+class Odd(dict[str, float]):
+    def values(self):
+        raise ValueError("out of values")
 
 
 class TestErrors:
-    @pytest.mark.parametrize(
-        ("name", "named"),
-        [
-            ("ndgc@10", "'ndgc'"),
-            ("span_recall@5", "'span_recall@5'.*use score_spans"),
-            ("token_set_f1@5", "'token_set_f1@5'.*use score_spans"),
-            ("NDGC@10", "'NDGC'"),
-            ("ndcg@0", "cutoff 0"),
-            ("ndcg@", "'ndcg@'"),
-            ("ndcg@-1", "cutoff '-1'"),
-            ("ndcg@1000ch", "'ndcg@1000ch'"),
-            ("", "''"),
-        ],
-    )
-    def test_a_score_that_does_not_exist_is_named(self, name, named):
-        with pytest.raises(ConfigError, match=named):
-            score_rankings({"q": ["a"]}, {"q": ["a"]}, ["recall@5", name])
-
-    @pytest.mark.parametrize(
+    @each(
         ("scores", "said"),
         [
+            (["recall@5", "ndgc@10"], "'ndgc'"),
+            (["recall@5", "NDGC@10"], "'NDGC'"),
+            (["recall@5", "ndcg@0"], "cutoff 0"),
+            (["recall@5", "ndcg@"], "'ndcg@'"),
+            (["recall@5", "ndcg@-1"], "cutoff '-1'"),
+            (["recall@5", "ndcg@1000ch"], "'ndcg@1000ch'"),
+            (["recall@5", ""], "''"),
             ("ndcg@10", "'ndcg@10' is one text; expected a list of names"),
             (["recal@5"], "hit, recall, precision, f1, mrr, map, ndcg, r_precision"),
             ([], "nothing to score; expected at least one name"),
+            (FirstIsRight(), "expected a list"),
+            (["recall@5", SpanRecall()], "span_recall scores spans: use score_spans"),
+            (["recall@5", (SpanRecall(), 5)], "span_recall scores spans: use score_spans"),
+            (["recall@5", (SpanRecall(), "40ch")], "span_recall scores spans: use score_spans"),
+            (["recall@5", (FirstIsRight(), "40ch")], "first_is_right compares ids, which have no length"),
+            (["recall@5", (FirstIsRight(), 0)], "cutoff"),
+            (["recall@5", (FirstIsRight(), "five")], "cutoff"),
+            (["recall@5", FirstIsRight], r"expected a text such as 'ndcg@10', a metric such as NDCG\(\)"),
+            (["recall@5", ("ndcg", 10)], "expected a text"),
+            (["recall@5", (FirstIsRight(), 5, 6)], "expected a text"),
+            (["recall@5", lambda found, right: 1.0], "expected a text"),
         ],
     )
-    def test_what_is_no_list_of_scores_is_refused(self, scores, said):
+    def test_what_is_no_list_of_scores_of_ids_is_refused(self, scores, said):
         with pytest.raises(ConfigError, match=said):
             score_rankings({"q": ["a"]}, {"q": ["a"]}, scores)
 
-    @pytest.mark.parametrize(
+    @each(
         ("truth", "rankings", "said"),
         [
             ({}, {"q": ["a"]}, "the ground truth is empty"),
+            *(
+                ({"q": [PLAIN]}, {"q": bad}, "question 'q'")
+                for bad in ([[PLAIN]], [(PLAIN, 1.0)], {PLAIN: nan}, {PLAIN: "1"}, {PLAIN}, PLAIN, [[]])
+            ),
+            *(
+                ({"q": {"a": gain}}, {"q": ["a"]}, r"'q': the gain of 'a' is .*; expected a number up to 1e\+100")
+                for gain in (1e101, -1e101, inf)
+            ),
+            ({"q": {"a": 1e100, "b": "much"}}, {"q": ["a", "b"]}, "the gain of 'b'"),  # and not that of a
+            *(
+                ({"q1": ["a"], "q2": [pair]}, {}, "'q2': the ground truth holds .*; expected ids, or a mapping")
+                for pair in (("x", 1.0), ["x", 1.0], {"id": "x"})
+            ),
+            ({"a": ["x"], "b": ["x"]}, {"a": {"x": 1.0}, "b": Odd(x=1.0)}, "'b' cannot be read: out of values"),
+            *(
+                (truth, rankings, "some ids are numbers and others texts, which never match")
+                for truth, rankings in (
+                    ({"1": ["7"], "2": ["8"]}, {"1": [7], "2": [8]}),
+                    ({"1": ["7"], "2": ["8"]}, {"1": np.array([7]), "2": np.array([8.0])}),
+                    ({"1": {7: 1}, "2": {8: 1}}, {"1": {"7": 0.5}, "2": {"8": 0.5}}),
+                    ({"1": ["7"], "2": ["8"]}, {"1": ["7"], "2": [8]}),
+                    ({"1": {7}, "2": frozenset({8.0})}, {"1": ["7"], "2": ["8"]}),
+                    ({1: ["a"], 2: ["b"]}, {"1": ["a"], "2": ["b"]}),
+                )
+            ),
             *[
                 ({"q": {"a": nan}}, found, "'q': the gain of 'a' is the float nan")
                 for found in ({"q": ["a"]}, {"q": {"a": 1}}, {})
@@ -614,10 +570,11 @@ class TestErrors:
         with pytest.raises(DatasetError, match=said):
             score_rankings(truth, rankings)
 
-    def test_a_gain_of_at_most_0_is_not_relevant(self):
+    def test_gains_above_0_and_up_to_1e100_are_relevant(self):
         truth = {"q": {"a": -1.0, "b": 2.0, "c": 0.0}}
         table = score_rankings(truth, {"q": ["d", "b"]}, ["recall@2", "ndcg@2"])
         assert table.mean == {"recall@2": 1.0, "ndcg@2": pytest.approx(1 / np.log2(3))}
+        assert score_rankings({"q": {"a": 1e100, "b": 1e100}}, {"q": ["a", "b"]}, ["ndcg"]).mean == {"ndcg": 1.0}
 
 
 @each("unit", [("x", 1.0), ["x", 1.0], {"id": "x"}])
@@ -628,49 +585,6 @@ def test_a_ranking_without_ids_is_reported_with_its_question(unit, before):
         score_rankings(truth, {**before, "second": [unit], "third": ["x"]})
     expected = "expected ids, best first, or a mapping from id to score"
     assert str(caught.value) == f"question 'second': the ranking holds {unit!r}; {expected}"
-
-
-def test_get_and_in_find_means_under_either_spelling():
-    mean = score_rankings({"q": ["a"]}, {"q": ["a"]}, ["ndcg@10"]).mean
-    assert mean.get("nDCG@10") == mean["nDCG@10"] == mean.get("ndcg@10") == 1.0
-    assert "nDCG@10" in mean
-    assert "recall@10" not in mean
-    assert "nonsense" not in mean
-    assert mean.get("recall@10") is None
-
-
-@pytest.mark.parametrize("pair", [("x", 1.0), ["x", 1.0], {"id": "x"}])
-def test_pairs_are_refused_in_any_query(pair):
-    truth, found = {"q1": ["a"], "q2": ["a"]}, {"q1": ["a"], "q2": ["a"]}
-    with pytest.raises(DatasetError, match=r"question 'q2': the ranking holds .*; expected ids, best first"):
-        score_rankings(truth, {**found, "q2": [pair]})
-    with pytest.raises(DatasetError, match=r"question 'q2': the ground truth holds .*; expected ids, or a mapping"):
-        score_rankings({**truth, "q2": [pair]}, found)
-
-
-def test_gains_that_could_not_be_summed_are_refused():
-    for gain in (1e101, -1e101, float("inf")):
-        with pytest.raises(DatasetError, match=r"question 'q': the gain of 'a' is .*; expected a number up to 1e\+100"):
-            score_rankings({"q": {"a": gain}}, {"q": ["a"]}, ["ndcg@10"])
-    assert score_rankings({"q": {"a": 1e100, "b": 1e100}}, {"q": ["a", "b"]}, ["ndcg@10"]).mean["ndcg@10"] == 1.0
-    with pytest.raises(DatasetError, match="the gain of 'b'"):  # and not that of a
-        score_rankings({"q": {"a": 1e100, "b": "much"}}, {"q": ["a", "b"]}, ["ndcg@10"])
-
-
-@pytest.mark.parametrize(
-    ("truth", "rankings"),
-    [
-        ({"1": ["7"], "2": ["8"]}, {"1": [7], "2": [8]}),
-        ({"1": ["7"], "2": ["8"]}, {"1": np.array([7]), "2": np.array([8.0])}),
-        ({"1": {7: 1}, "2": {8: 1}}, {"1": {"7": 0.5}, "2": {"8": 0.5}}),
-        ({"1": ["7"], "2": ["8"]}, {"1": ["7"], "2": [8]}),
-        ({"1": {7}, "2": frozenset({8.0})}, {"1": ["7"], "2": ["8"]}),
-        ({1: ["a"], 2: ["b"]}, {"1": ["a"], "2": ["b"]}),
-    ],
-)
-def test_numbers_against_texts_are_refused(truth, rankings):
-    with pytest.raises(DatasetError, match="some ids are numbers and others texts, which never match"):
-        score_rankings(truth, rankings, ["recall@10"])
 
 
 def test_ids_of_one_kind_stay_and_those_in_no_ranking_are_told():
@@ -699,16 +613,6 @@ def test_ids_of_one_kind_stay_and_those_in_no_ranking_are_told():
         table = score_rankings(truth, rankings, ["recall@10"])
     assert table.per_query("recall@10") == {"a": 1.0, "b": 0.0}
     assert table.counts["queries_not_judged"] == 1
-
-
-def test_what_cannot_be_read_for_another_reason_is_said_with_its_question():
-    class Odd(dict[str, float]):
-        def values(self):
-            raise ValueError("out of values")
-
-    rankings = {"a": {"x": 1.0}, "b": Odd(x=1.0)}
-    with pytest.raises(DatasetError, match="question 'b' cannot be read: out of values"):
-        score_rankings({"a": ["x"], "b": ["x"]}, rankings, ["recall"])
 
 
 @pytest.mark.parametrize(

@@ -66,33 +66,26 @@ def expected_score(name, ranking, truth):
 @pytest.mark.no_cover
 class TestAgainstBruteForce:
     @given(all_truth, all_rankings)
-    def test_every_score_equals_counting_characters(self, truth, rankings):
+    def test_every_score_equals_counting_characters_and_irregularities_are_counted(self, truth, rankings):
+        before = deepcopy((truth, rankings))
         scores = score_spans(truth, rankings, SCORES)
         for name in SCORES:
             expected = {query: expected_score(name, rankings.get(query, []), right) for query, right in truth.items()}
             assert scores.per_query(name) == pytest.approx(expected, abs=1e-12), name
             scored = [value for value in expected.values() if value is not None]
             assert scores.mean[name] == pytest.approx(sum(scored) / len(scored) if scored else None), name
-
-    @given(all_truth, all_rankings, st.sampled_from(SCORES), st.sampled_from(SCORES))
-    def test_a_score_does_not_depend_on_which_others_are_asked_for(self, truth, rankings, name, other):
-        together = score_spans(truth, rankings, [name, other])
-        assert score_spans(truth, rankings, [name]).per_query(name) == together.per_query(name)
-
-    @given(all_truth, all_rankings)
-    def test_irregularities_are_counted(self, truth, rankings):
-        assert score_spans(truth, rankings).counts == {
+        assert scores.counts == {
             "queries": len(truth),
             "queries_not_ranked": len(truth.keys() - rankings.keys()),
             "queries_not_judged": len(rankings.keys() - truth.keys()),
             "no_answer": sum(all(start == end for _, start, end in right) for right in truth.values()),
         }
+        assert (truth, rankings) == before  # what was given is not changed
 
-    @given(all_truth, all_rankings)
-    def test_inputs_are_not_changed(self, truth, rankings):
-        before = deepcopy((truth, rankings))
-        score_spans(truth, rankings, SCORES)
-        assert (truth, rankings) == before
+    @given(all_truth, all_rankings, st.sampled_from(SCORES), st.sampled_from(SCORES))
+    def test_a_score_does_not_depend_on_which_others_are_asked_for(self, truth, rankings, name, other):
+        together = score_spans(truth, rankings, [name, other])
+        assert score_spans(truth, rankings, [name]).per_query(name) == together.per_query(name)
 
 
 FORMS = {
@@ -140,15 +133,14 @@ class TestForms:
         rolled = dict(zip(documents, [*list(truth.values())[1:], truth["a"]], strict=True))
         assert score_spans(truth, rolled).mean["span_recall@5"] == 0
 
-    @pytest.mark.parametrize("collection", [list, tuple, iter, lambda spans: (span for span in spans)])
-    def test_rankings_are_any_collection_with_an_order(self, collection):
-        rankings = {query: collection(spans) for query, spans in RANKINGS.items()}
-        assert score_spans(TRUTH, rankings, ["span_recall@1"]).per_query("span_recall@1") == {"q": 0, "r": 0.5}
-
-    @pytest.mark.parametrize("collection", [list, tuple, set, frozenset, iter])
-    def test_the_ground_truth_is_any_collection(self, collection):
-        truth = {query: collection(spans) for query, spans in TRUTH.items()}
-        assert score_spans(truth, RANKINGS, ["span_recall"]).mean == {"span_recall": 0.75}
+    @pytest.mark.parametrize("ranked", [list, tuple, iter, lambda spans: (span for span in spans)])
+    @pytest.mark.parametrize("relevant", [list, tuple, set, frozenset, iter])
+    def test_truth_is_any_collection_and_a_ranking_any_with_an_order(self, relevant, ranked):
+        truth = {query: relevant(spans) for query, spans in TRUTH.items()}
+        rankings = {query: ranked(spans) for query, spans in RANKINGS.items()}
+        scores = score_spans(truth, rankings, ["span_recall@1", "span_recall"])
+        assert scores.per_query("span_recall@1") == {"q": 0, "r": 0.5}
+        assert scores.mean["span_recall"] == 0.75
 
     def test_the_default_is_recall_precision_and_iou_of_five_results(self):
         assert list(score_spans(TRUTH, {}).columns) == ["span_recall@5", "span_precision@5", "span_iou@5"]
@@ -227,11 +219,6 @@ class TestBudgets:
         scores = score_spans(truth, rankings, ["span_recall@5ch", "span_recall@10ch_whole"])
         assert scores.per_query("span_recall@5ch") == {"q": 0.5, "r": 0.5, "s": 0.5}
         assert scores.per_query("span_recall@10ch_whole") == {"q": 1, "r": 1, "s": 1}
-
-    @pytest.mark.parametrize("budget", ["1000tok", "1000tok_whole"])
-    def test_token_budgets_are_refused_with_a_reason(self, budget):
-        with pytest.raises(ConfigError, match=rf"'span_recall@{budget}': spans carry no text.*@4000ch"):
-            score_spans(BUDGET_TRUTH, BUDGET_RANKINGS, ["span_iou@5", f"span_recall@{budget}"])
 
 
 class Seen(TokenLevelMetric):
@@ -319,19 +306,6 @@ class TestOwnMetrics:
         with pytest.raises(ConfigError, match="needs all chunks"):
             score_spans(CHUNK_TRUTH, {}, [(PrecisionOmega(), 5)])
 
-    @pytest.mark.parametrize(
-        ("metric", "said"),
-        [
-            (MRR(), "mrr scores ids: use score_rankings"),
-            ((MRR(), 5), "mrr scores ids: use score_rankings"),
-            ((SpanRecall(), "5tok"), "no text whose tokens could be counted"),
-            (SpanRecall, "expected a text such as"),
-        ],
-    )
-    def test_what_does_not_score_spans_is_refused(self, metric, said):
-        with pytest.raises(ConfigError, match=said):
-            score_spans({"q": GOOD}, {}, [metric])
-
 
 CORPUS = Corpus([Document("a", "x" * 100), Document("b", "y" * 50)])
 ANSWER = (CharacterSpan("a", 10, 20),)
@@ -371,16 +345,19 @@ class TestPlacesThatTheCorpusLacks:
         truth, spans = {"q": [("a", 0, 40)]}, {"q": [("a", 5, 5), ("a", 0, 40)]}
         assert score_spans(truth, spans, [f"span_dcg@{cutoff}"]).mean == {f"span_dcg@{cutoff}": expected}
 
-    @pytest.mark.parametrize("first", [Hit("elsewhere", 0, 30), Hit("b", 30, 60), Hit("b", 60, 90)])
-    def test_a_place_that_there_is_not_has_no_text_where_that_is_known(self, first):
-        evaluated, scored = self.both(first, Hit("a", 0, 40))
-        assert evaluated == [0, 1, 10 / 40, 10 / 40, 1, 10 / 40]
-        assert scored == [0, 1, 10 / 70, 10 / 70, 0, 0]
-
-    def test_nor_has_a_place_that_begins_in_the_answer(self):
-        evaluated, scored = self.both(Hit("a", 10, 110))
-        assert evaluated == [0] * 6
-        assert scored == [1, 1, 10 / 100, 10 / 100, 1, 10 / 40]
+    @pytest.mark.parametrize(
+        ("hits", "known", "unknown"),
+        [
+            *(
+                ([first, Hit("a", 0, 40)], [0, 1, 10 / 40, 10 / 40, 1, 10 / 40], [0, 1, 10 / 70, 10 / 70, 0, 0])
+                for first in (Hit("elsewhere", 0, 30), Hit("b", 30, 60), Hit("b", 60, 90))
+            ),
+            ([Hit("a", 10, 110)], [0] * 6, [1, 1, 10 / 100, 10 / 100, 1, 10 / 40]),  # it begins in the answer
+        ],
+    )
+    def test_a_place_that_there_is_not_has_no_text_where_that_is_known(self, hits, known, unknown):
+        evaluated, scored = self.both(*hits)
+        assert (evaluated, scored) == (known, unknown)
 
 
 CHUNK_TRUTH = {"q": [("d", 8, 12)], "far": [("d", 90, 99)], "none": []}
@@ -396,10 +373,6 @@ class TestChunks:
         for name in (names[0], *names[2:]):
             assert scores.per_query(name) == {"q": 4 / 20, "far": 0, "none": None}
         assert scores.per_query("span_recall@1") == {"q": 0.5, "far": 0, "none": None}
-
-    def test_precision_omega_without_chunks_is_refused(self):
-        with pytest.raises(ConfigError, match=r"'precision_omega@5' needs all chunks of the corpus.*chunks="):
-            score_spans(CHUNK_TRUTH, {}, ["span_recall", "precision_omega@5"])
 
     @pytest.mark.parametrize("chunks", [["d"], [("d", 0)], [("d", 5, 1)], "d", 5, {"d": (0, 5)}])
     def test_chunks_that_cannot_be_read_are_refused(self, chunks):
@@ -433,7 +406,7 @@ BAD_SPANS = {
 }
 
 
-GOOD = [("d", 0, 5)]
+GOOD, SPAN = [("d", 0, 5)], CharacterSpan("d", 0, 5)
 
 
 class TestErrors:
@@ -446,44 +419,54 @@ class TestErrors:
             with pytest.raises(DatasetError, match=rf"question 'bad one': the ground truth holds .*{shown}"):
                 score_spans({"q": GOOD, "bad one": spans}, {})
 
-    def test_what_is_no_list_of_spans_is_refused(self):
-        # A span whose offsets are fractions is refused instead of rounded:
-        with pytest.raises(DatasetError, match=r"whole numbers.*start 0\.5"):
-            score_spans({"q": [("d", 0.5, 5)]}, {})
-
-        # One span in place of a list is refused:
-        with pytest.raises(DatasetError, match="question 'q': the ranking holds the str 'd'"):
-            score_spans({"q": GOOD}, {"q": ("d", 0, 5)})
-
-        # A ranking without an order is refused:
-        with pytest.raises(DatasetError, match=r"question 'q': the ranking is the set .*no order"):
-            score_spans({"q": GOOD}, {"q": {("d", 0, 5)}})
-
-        # An empty ground truth is refused:
-        with pytest.raises(DatasetError, match="empty"):
-            score_spans({}, {"q": GOOD})
-
-    @pytest.mark.parametrize(
-        "spans",
-        [None, 5, "d", b"d", {"doc_id": "d", "start": 0, "end": 5}, {("d", 0, 5): 0.9}, CharacterSpan("d", 0, 5)],
+    @each(
+        ("spans", "of_ranking", "of_truth"),
+        [
+            *(
+                (spans, "is .*expected a list of spans, best first", "is .*expected a list of spans")
+                for spans in (None, 5, "d", b"d", {"doc_id": "d", "start": 0, "end": 5}, {("d", 0, 5): 0.9}, SPAN)
+            ),
+            (("d", 0, 5), "holds the str 'd'", "holds the str 'd'"),  # one span in place of a list
+            ([("d", 0.5, 5)], r"whole numbers.*start 0\.5", r"whole numbers.*start 0\.5"),  # and is not rounded
+        ],
     )
-    def test_anything_but_a_list_of_spans_is_refused(self, spans):
-        with pytest.raises(DatasetError, match=r"question 'q': the ranking is .*expected a list of spans, best first"):
+    def test_anything_but_a_list_of_spans_is_refused(self, spans, of_ranking, of_truth):
+        with pytest.raises(DatasetError, match=f"question 'q': the ranking .*{of_ranking}"):
             score_spans({"q": GOOD}, {"q": spans})
-        with pytest.raises(DatasetError, match=r"question 'q': the ground truth is .*expected a list of spans"):
+        with pytest.raises(DatasetError, match=f"question 'q': the ground truth .*{of_truth}"):
             score_spans({"q": spans}, {})
 
-    @pytest.mark.parametrize("value", [None, [("d", 0, 5)], "q"])
-    def test_anything_but_a_mapping_by_query_is_refused(self, value):
-        with pytest.raises(DatasetError, match=r"ground_truth: .*mapping from question id to relevant spans"):
-            score_spans(value, {})
-        with pytest.raises(DatasetError, match=r"rankings: .*mapping from question id to ranked spans"):
-            score_spans({"q": GOOD}, value)
+    @each(
+        ("truth", "rankings", "said"),
+        [
+            *((bad, {}, "ground_truth: .*mapping from question id to relevant spans") for bad in (None, GOOD, "q")),
+            *(({"q": GOOD}, bad, "rankings: .*mapping from question id to ranked spans") for bad in (None, GOOD, "q")),
+            ({}, {"q": GOOD}, "empty"),
+            ({"q": GOOD}, {"q": {("d", 0, 5)}}, "question 'q': the ranking is the set .*no order"),
+        ],
+    )
+    def test_what_is_no_mapping_from_questions_to_spans_is_refused(self, truth, rankings, said):
+        with pytest.raises(DatasetError, match=said):
+            score_spans(truth, rankings)
 
-    @pytest.mark.parametrize("names", ["span_recall@5", [], None, 5, ["span_recal@5"], [None]])
-    def test_metrics_that_cannot_be_read_are_refused(self, names):
-        with pytest.raises(ConfigError, match=r"metrics|score"):
-            score_spans({"q": GOOD}, {}, names)
+    @each(
+        ("metrics", "said"),
+        [
+            *((names, "metrics|score") for names in ("span_recall@5", [], None, 5, ["span_recal@5"], [None])),
+            ([MRR()], "mrr scores ids: use score_rankings"),
+            ([(MRR(), 5)], "mrr scores ids: use score_rankings"),
+            ([(SpanRecall(), "5tok")], "no text whose tokens could be counted"),
+            ([SpanRecall], "expected a text such as"),
+            (["span_iou@5", "span_recall@1000tok"], r"'span_recall@1000tok': spans carry no text.*@4000ch"),
+            (["span_recall@1000tok_whole"], r"'span_recall@1000tok_whole': spans carry no text.*@4000ch"),
+            (["span_u"], r"'span_u': span_u .*budget.*span_u@4000ch"),
+            (["span_u@5"], r"'span_u@5': span_u .*budget.*span_u@4000ch"),
+            (["span_recall", "precision_omega@5"], r"'precision_omega@5' needs all chunks of the corpus.*chunks="),
+        ],
+    )
+    def test_what_does_not_score_spans_is_refused(self, metrics, said):
+        with pytest.raises(ConfigError, match=said):
+            score_spans({"q": GOOD}, {}, metrics)
 
 
 def test_the_largest_offsets_are_summed_exactly():

@@ -41,10 +41,47 @@ def first(known):
     return next(iter(advice(known)), None)
 
 
-def test_advice_is_an_order_without_numbers():
-    known = losses(0.5, beyond_cutoff=0.3, not_retrieved=0.2, ceiling=0.9)
-    assert advice(known) == ("order", "retriever")
-    assert first(known) == "order"
+@pytest.mark.parametrize(
+    ("known", "changes"),
+    [
+        (losses(1.0), ()),
+        (losses(0.5, not_asked_for=0.5), ("deeper_ranking",)),  # nobody is blamed
+        (losses(0.5, beyond_cutoff=0.3, not_retrieved=0.2, ceiling=0.9), ("order", "retriever")),
+        # an order counts as far as the candidates have it
+        (losses(0.3, beyond_cutoff=0.5, not_retrieved=0.2, ceiling=0.35), ("retriever", "order")),
+        (losses(0.5, beyond_cutoff=0.5, ceiling=0.625), ("order",)),
+        (losses(0.5, beyond_cutoff=0.5, ceiling=0.5), ()),
+    ],
+)
+def test_advice_is_an_order_without_numbers(known, changes):
+    assert advice(known) == changes
+
+
+@pytest.mark.parametrize(
+    ("known", "changes"),
+    [
+        # by what it lost more than it won
+        (losses(0.4, dropped_by_reranker=0.4, not_retrieved=0.2, without=0.75, ceiling=0.4), ("reranker", "retriever")),
+        (losses(0.4, dropped_by_reranker=0.4, not_retrieved=0.2, without=0.45, ceiling=0.4), ("retriever", "reranker")),
+        (losses(0.4, dropped_by_reranker=0.4, not_retrieved=0.2, without=0.2, ceiling=0.4), ("retriever",)),
+        # one that drops as much as it wins is to be another one; what it won is no loss of the order
+        (losses(0.5, dropped_by_reranker=0.5, without=0.5), ("order",)),
+        (losses(0.5, dropped_by_reranker=0.2, not_retrieved=0.3, without=0.1), ("retriever", "order")),
+        # of what it dropped each part counts once: .26, .24 and .1
+        (losses(0.4, dropped_by_reranker=0.36, not_retrieved=0.24, without=0.5), ("order", "retriever", "reranker")),
+        # no more than it dropped: what a run without it would read beside the candidates was not its to lose
+        (
+            losses(0.4, dropped_by_reranker=0.1, not_retrieved=0.2, in_no_chunk=0.3, without=0.8),
+            ("chunker", "retriever", "reranker"),
+        ),
+        (losses(0.4, not_a_candidate=0.4, beyond_cutoff=0.2, without=0.8, ceiling=0.45), ("candidates", "order")),
+        # more candidates are for one that loses no more than it wins
+        (losses(0.4, dropped_by_reranker=0.1, not_a_candidate=0.3, without=0.48, ceiling=0.5), ("reranker", "order")),
+        (losses(0.4, dropped_by_reranker=0.1, not_a_candidate=0.3, without=0.4, ceiling=0.5), ("candidates", "order")),
+    ],
+)
+def test_a_reranker_is_weighed_by_what_it_lost_more_than_it_won(known, changes):
+    assert advice(known) == changes
 
 
 @pytest.mark.parametrize(
@@ -79,12 +116,6 @@ def test_ranking_is_weighed_without_what_a_flag_explains(cause):
     assert first(unexplained(known, **{cause: 0.1})) == "labels"
 
 
-def test_an_order_counts_as_far_as_the_candidates_have_it():
-    assert first(losses(0.3, beyond_cutoff=0.5, not_retrieved=0.2, ceiling=0.35)) == "retriever"
-    assert advice(losses(0.5, beyond_cutoff=0.5, ceiling=0.625)) == ("order",)
-    assert advice(losses(0.5, beyond_cutoff=0.5, ceiling=0.5)) == ()
-
-
 @pytest.mark.parametrize(("cause", "change"), [("not_retrieved", "retriever"), ("not_a_candidate", "candidates")])
 def test_a_retriever_and_candidates_count_as_far_as_the_chunks_can_have_it(cause, change):
     known = losses(0.2, without=0.2, ceiling=0.2, chunking=(0.4, 0.9), **{cause: 0.5}, in_no_chunk=0.3)
@@ -94,19 +125,6 @@ def test_a_retriever_and_candidates_count_as_far_as_the_chunks_can_have_it(cause
     assert advice(losses(0.2, without=0.2, ceiling=0.2, chunking=(0.2, 0.2), **{cause: 0.8})) == ()
 
 
-@pytest.mark.parametrize(("without", "change"), [(0.75, "reranker"), (0.45, "retriever"), (0.2, "retriever")])
-def test_a_reranker_is_weighed_by_what_it_lost_more_than_it_won(without, change):
-    known = losses(0.4, dropped_by_reranker=0.4, not_retrieved=0.2, without=without, ceiling=0.4)
-    assert first(known) == change
-
-
-def test_a_reranker_lost_no_more_than_it_dropped():
-    """What a run without it would read beside the candidates was not the reranker's to lose."""
-    known = losses(0.4, dropped_by_reranker=0.1, not_retrieved=0.2, in_no_chunk=0.3, without=0.8)
-    assert advice(known) == ("chunker", "retriever", "reranker")
-    assert first(losses(0.4, not_a_candidate=0.4, beyond_cutoff=0.2, without=0.8, ceiling=0.45)) == "candidates"
-
-
 def test_a_reranker_is_weighed_by_the_questions_that_were_asked():
     known = losses(0.3, dropped_by_reranker=0.4, in_no_chunk=0.15, not_in_corpus=0.15, without=0.7, ceiling=0.3)
     assert advice(known) == ("reranker", "labels", "chunker")
@@ -114,30 +132,3 @@ def test_a_reranker_is_weighed_by_the_questions_that_were_asked():
     assert first(known) == "reranker"
     known.lost["not_in_corpus"][:] = 0.25  # more than the .2 of the question that was asked
     assert first(known) == "labels"
-
-
-def test_a_reranker_that_drops_as_much_as_it_wins_is_to_be_another_one():
-    assert advice(losses(0.5, dropped_by_reranker=0.5, without=0.5)) == ("order",)
-
-
-def test_what_a_reranker_won_is_no_loss_of_the_order():
-    assert first(losses(0.5, dropped_by_reranker=0.2, not_retrieved=0.3, without=0.1)) == "retriever"
-
-
-def test_of_what_a_reranker_dropped_each_part_counts_once():
-    known = losses(0.4, dropped_by_reranker=0.36, not_retrieved=0.24, without=0.5)
-    assert advice(known) == ("order", "retriever", "reranker")  # .26, .24 and .1
-
-
-@pytest.mark.parametrize(("without", "change"), [(0.48, "reranker"), (0.4, "candidates")])
-def test_more_candidates_are_for_a_reranker_that_loses_no_more_than_it_wins(without, change):
-    known = losses(0.4, dropped_by_reranker=0.1, not_a_candidate=0.3, without=without, ceiling=0.5)
-    assert first(known) == change
-
-
-def test_where_a_deeper_ranking_is_unknown_nobody_is_blamed():
-    assert advice(losses(0.5, not_asked_for=0.5)) == ("deeper_ranking",)
-
-
-def test_nothing_is_advised_where_nothing_is_missing():
-    assert advice(losses(1.0)) == ()

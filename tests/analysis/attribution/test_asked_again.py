@@ -71,12 +71,25 @@ class TestShortRuns:
         assert question.recall == 0
         return told
 
-    def test_at_a_budget_they_are_told_by_what_the_run_kept(self, evaluation, corpus):
-        result = evaluation.run(retriever=first_documents(3), k=2, config=CONFIG)
-        told = self.check(result, "span_recall@4000ch", corpus)
-        assert (told.depth, told.lost["not_asked_for"]) == (None, 0.5)
-        assert told.notes[0].startswith("6 of 6 questions are ranked otherwise than in the run")
-        assert self.check(result, "span_recall@2", corpus).depth == 100
+    @pytest.mark.parametrize(
+        ("returned", "cutoff", "depth", "cause", "lost"),
+        [
+            (3, "4000ch", None, "not_asked_for", 3 / 6),
+            (0, "4000ch", None, "not_asked_for", 1),
+            (3, "2", 100, "beyond_cutoff", 4 / 6),
+            (3, f"{2 * len(TEXTS['a.md'])}ch", 100, "beyond_cutoff", 4 / 6),
+        ],
+        ids=["a budget", "an empty run", "results", "a budget that was filled"],
+    )
+    def test_a_budget_that_was_not_filled_is_told_by_what_the_run_kept(
+        self, evaluation, corpus, returned, cutoff, depth, cause, lost
+    ):
+        config = EvaluationConfig(budgets=[cutoff if "ch" in cutoff else "4000ch"])
+        result = evaluation.run(retriever=first_documents(returned), k=2, config=config)
+        told = self.check(result, f"span_recall@{cutoff}", corpus)
+        assert (told.depth, told.lost[cause]) == (depth, pytest.approx(lost))
+        otherwise = "6 of 6 questions are ranked otherwise than in the run"
+        assert any(note.startswith(otherwise) for note in told.notes) == (depth is None)
 
     def test_so_they_are_at_document_level(self, corpus):
         entries = [DocumentLevelGroundTruth(Query.from_text(f"asked {name}"), (name,)) for name in TEXTS]
@@ -84,17 +97,6 @@ class TestShortRuns:
             retriever=first_documents(3), k=2, config=CONFIG
         )
         self.check(result, "recall@4000ch", corpus)
-
-    def test_an_empty_run_is_told_as_empty(self, evaluation, corpus):
-        result = evaluation.run(retriever=first_documents(0), k=2, config=CONFIG)
-        self.check(result, "span_recall@4000ch", corpus)
-
-    def test_a_budget_that_was_filled_is_told_by_the_deeper_ranking(self, evaluation, corpus):
-        result = evaluation.run(
-            retriever=first_documents(3), k=2, config=EvaluationConfig(budgets=[f"{2 * len(TEXTS['a.md'])}ch"])
-        )
-        told = self.check(result, f"span_recall@{2 * len(TEXTS['a.md'])}ch", corpus)
-        assert (told.depth, told.lost["beyond_cutoff"]) == (100, pytest.approx(4 / 6))
 
 
 def with_heading(heading):
@@ -209,13 +211,17 @@ class TestWithoutARemedy:
         assert "deep" not in told.notes[0]
         assert not told.deep_asks
 
-    def test_chunks_that_a_function_names(self, corpus, evaluation):
-        chunks = ChunkLevelEvaluation(corpus, evaluation.dataset, lambda chunk, number: f"{chunk.doc_id}:{number}")
-        told = Attribution.of(chunks.run(k=1), corpus=corpus)
-        assert told.notes[0].startswith(
-            "the pipeline was not asked again (the run names chunks by a function of its own"
-        )
-        assert "--deep" not in told.summary().as_text(500)
+
+@pytest.mark.parametrize("today", [None, BM25Retriever(RecursiveCharacterChunker())], ids=["not given", "given"])
+def test_chunks_that_a_function_names_are_not_named_by_their_hash(corpus, evaluation, today):
+    chunks = ChunkLevelEvaluation(corpus, evaluation.dataset, lambda chunk, number: f"{chunk.doc_id}:{number}")
+    run = chunks.run(k=1)
+    told = Attribution.of(run, corpus=corpus, retriever=today)
+    assert told.notes[0].startswith("the pipeline was not asked again (the run names chunks by a function of its own")
+    assert "--deep" not in told.summary().as_text(500)
+    assert (told.depth, told.recall) == (None, pytest.approx(run.metrics["chunk_recall"]))
+    assert told.lost["in_no_chunk"] == 0
+    assert told.recall + sum(told.lost.values()) == pytest.approx(1)
 
 
 @pytest.mark.parametrize("today", [None, fails, first_documents(6)], ids=["none", "failing", "answering"])
@@ -223,6 +229,9 @@ def test_of_a_question_that_failed_no_more_is_told_than_why(evaluation, corpus, 
     """It is not ranked otherwise today, and asking deeper would tell no more."""
     found = evaluation.run(retriever=fails, k=1).explain("asked a", corpus=corpus, retriever=today)
     assert (found.status, found.depth, found.notes) == ("failed", None, ("OSError: gone away",))
+    assert (found.results, found.recall) == ((), None)
+    assert "OSError: gone away" in found.summary().as_text(500)
+    assert "its retrieval failed" in found.summary().as_text(500)
 
 
 def test_a_run_that_retrieved_more_than_is_asked_for_is_asked_for_as_much_again():

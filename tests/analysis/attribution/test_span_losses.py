@@ -61,203 +61,245 @@ def told(known):
     return losses.recall[0], {cause: losses.lost[cause][0] for cause in CAUSES if losses.lost[cause][0]}
 
 
-class TestOneCaseOfEachCause:
-    def test_nothing_is_missing_of_what_was_read(self):
-        assert told(evidence([span(*A)], [hit(*A)])) == (1, {})
-
-    def test_a_document_that_the_corpus_lacks(self):
-        assert told(evidence([span(*A, "gone")], [hit(*A)])) == (0, {"not_in_corpus": 1})
-
-    def test_text_behind_the_end_of_its_document(self):
-        recall, lost = told(evidence([CharacterSpan(DocumentId("a"), 64, 84)], [hit(*C)]))
-        assert (recall, lost) == (0.5, {"not_in_corpus": 0.5})
-
-    def test_text_that_no_chunk_holds(self):
-        assert told(evidence([span(*B)], [hit(*A)], chunks=[chunk(*A), chunk(*C)])) == (0, {"in_no_chunk": 1})
-
-    def test_a_part_that_no_chunk_holds(self):
-        known = evidence([span(*B)], [hit(24, 34)], chunks=[chunk(24, 34), chunk(*C)])
-        assert told(known) == (0.5, {"in_no_chunk": 0.5})
-
-    def test_text_that_was_not_retrieved_at_all(self):
-        assert told(evidence([span(*B)], [hit(*A), hit(*C)])) == (0, {"not_retrieved": 1})
-
-    def test_of_unknown_chunks_nothing_is_in_none(self):
-        assert told(evidence([span(*B)], [hit(*A)], chunks=None)) == (0, {"not_retrieved": 1})
-
-    def test_text_behind_the_cutoff(self):
-        assert told(evidence([span(*B)], [hit(*A), hit(*C), hit(*B)])) == (0, {"beyond_cutoff": 1})
-
-    def test_text_that_only_the_deep_ranking_has(self):
-        known = evidence([span(*B)], [hit(*A)], deep=[hit(*A), hit(*C), hit(*B)])
-        assert told(known) == (0, {"beyond_cutoff": 1})
-
-    def test_text_that_the_reranker_put_behind_the_cutoff(self):
-        candidates = [hit(*A), hit(*B), hit(*C)]
-        known = evidence([span(*B)], [hit(*A), hit(*C), hit(*B)], first=candidates, deep=candidates)
-        assert told(known) == (0, {"dropped_by_reranker": 1})
-
-    def test_text_that_the_reranker_was_not_given_though_it_was_within_the_cutoff(self):
-        known = evidence([span(*B)], [hit(*A)], first=[hit(*A)], deep=[hit(*A), hit(*B), hit(*C)])
-        assert told(known) == (0, {"not_a_candidate": 1})
-        assert span_losses(known).without_reranker.tolist() == [1]
-        assert span_losses(known).candidates.recall.tolist() == [0]
-
-    def test_text_that_the_reranker_was_not_given_and_that_was_behind_the_cutoff(self):
-        known = evidence([span(*B)], [hit(*A)], first=[hit(*A)], deep=[hit(*A), hit(*C), hit(*B)])
-        assert told(known) == (0, {"not_a_candidate": 1})
-        assert span_losses(known).without_reranker.tolist() == [0]
-
-    def test_text_beyond_more_candidates_than_are_read(self):
-        candidates = [hit(*A), hit(*C), hit(*C, "b")]
-        known = evidence([span(*B)], candidates, first=candidates, deep=[*candidates, hit(*B)])
-        assert told(known) == (0, {"not_a_candidate": 1})
-
-    def test_text_that_the_reranker_moved_but_only_behind_the_cutoff_was_a_candidate(self):
-        candidates = [hit(*A), hit(*C), hit(*B), hit(*C, "b")]
-        known = evidence([span(*B)], [candidates[at] for at in (1, 0, 3, 2)], first=candidates, deep=candidates)
-        assert told(known) == (0, {"beyond_cutoff": 1})
-
-    def test_what_the_run_ranked_was_a_candidate(self):
-        known = evidence([span(*B)], [hit(*A), hit(*C), hit(*B)], first=[hit(*A), hit(*C)], deep=[hit(*A), hit(*C)])
-        assert told(known) == (0, {"beyond_cutoff": 1})
-
-    def test_without_a_reranker_all_that_was_retrieved_is_a_candidate(self):
-        known = evidence([span(*B)], [hit(*A)], deep=[hit(*A), hit(*C), hit(*B)])
-        losses = span_losses(known)
-        assert (losses.lost["not_a_candidate"][0], losses.unexplained["not_a_candidate"][0]) == (0, 0)
-        assert losses.without_reranker is None
-
-    @pytest.mark.parametrize("given", [1, 2, 3, 4])
-    def test_without_the_reranker_as_much_is_read_whatever_it_was_given(self, given):
-        deep = [hit(*C), hit(*B), hit(*A), hit(*C, "b")]
-        losses = span_losses(evidence([span(*A), span(*B)], deep[:given][::-1], first=deep[:given], deep=deep))
-        assert losses.without_reranker.tolist() == [20 / 43]
-
-    def test_text_that_was_behind_the_cutoff_before_and_after_reranking(self):
-        candidates = [hit(*A), hit(*C), hit(*B)]
-        known = evidence([span(*B)], [hit(*C), hit(*A), hit(*B)], first=candidates, deep=candidates)
-        assert told(known) == (0, {"beyond_cutoff": 1})
-
-    def test_text_that_was_read_without_its_place(self):
-        as_read = Hit(text="*Invoices*  come FIRST")
-        assert told(evidence([span(*B)], [as_read, hit(*A)])) == (0, {"not_placed": 1})
-
-    def test_text_without_a_place_behind_the_cutoff(self):
-        known = evidence([span(*B)], [hit(*A), hit(*C), Hit(text="**Invoices** come first.")])
-        assert told(known) == (0, {"beyond_cutoff": 1})
-
-    def test_text_without_a_place_that_the_reranker_dropped(self):
-        tidied = Hit(text="**Invoices** come first.")
-        known = evidence([span(*B)], [hit(*A), hit(*C), tidied], first=[tidied, hit(*A), hit(*C)])
-        assert told(known) == (0, {"dropped_by_reranker": 1})
-
-    def test_text_in_a_chunk_without_a_place_is_in_a_chunk(self):
-        tidied = Chunk(ChunkId("x"), "invoices come first", DocumentId("a"))
-        assert told(evidence([span(*B)], [hit(*A)], chunks=[chunk(*A), tidied])) == (0, {"not_retrieved": 1})
-        elsewhere = Chunk(ChunkId("x"), "invoices come first", DocumentId("b"))
-        assert told(evidence([span(*B)], [hit(*A)], chunks=[chunk(*A), elsewhere])) == (0, {"in_no_chunk": 1})
-
-    def test_several_causes_of_one_question(self):
-        answers = [span(*A), span(*B), span(*C), span(0, 20, "gone")]
-        recall, lost = told(evidence(answers, [hit(*A), hit(*B)], k="1", chunks=[chunk(*A), chunk(*B)]))
-        assert recall == pytest.approx(23 / 92)
-        assert lost == pytest.approx({"not_in_corpus": 20 / 92, "in_no_chunk": 29 / 92, "beyond_cutoff": 20 / 92})
+CANDIDATES = [hit(*A), hit(*B), hit(*C)]
+OTHERS = [hit(*A), hit(*C), hit(*C, "b")]
+LATE = [hit(*A), hit(*C), hit(*B)]
+AS_READ = Hit(text="*Invoices*  come FIRST")
+TIDIED = Hit(text="**Invoices** come first.")
+COPIES = Answer.any_of(span(*B), span(*B, "b"))
+OTHER_WORDING = Answer.any_of(span(*B), span(0, 20, "b"))
+GONE_FIRST = Answer.any_of(span(0, 20, "gone"), span(0, 20, "b"))
+BEHIND_THE_END = CharacterSpan(DocumentId("a"), 64, 84)
 
 
-class TestCutoffs:
-    def test_the_result_in_which_a_budget_ends_is_read_to_there(self):
-        assert told(evidence([span(*B)], [hit(*A), hit(*B)], k="33ch")) == (0.5, {"beyond_cutoff": 0.5})
-
-    def test_whole_results_only(self):
-        assert told(evidence([span(*B)], [hit(*A), hit(*B)], k="33ch_whole")) == (0, {"beyond_cutoff": 1})
-
-    def test_text_without_a_place_is_cut_by_a_budget(self):
-        tidied = Hit(text="**Invoices** come first.")
-        assert told(evidence([span(*B)], [tidied], k="24ch")) == (0, {"not_placed": 1})
-        assert told(evidence([span(*B)], [tidied], k="20ch")) == (0, {"beyond_cutoff": 1})
+def in_chunk_without_place(document):
+    return [chunk(*A), Chunk(ChunkId("x"), "invoices come first", DocumentId(document))]
 
 
-class TestBestRanks:
-    """The first rank with which more would be had than was read."""
-
-    @pytest.mark.parametrize(
-        ("known", "rank"),
-        [
-            (evidence([span(*A)], [hit(*A)]), 0),
-            (evidence([span(*B)], [hit(*A), hit(*C)]), 0),
-            (evidence([span(*B)], [hit(*A), hit(*C), hit(*B)]), 3),
-            (evidence([span(*B)], [hit(*A)], deep=[hit(*A), hit(*C), hit(*C, "b"), hit(*B)]), 4),
-            (evidence([span(*B)], [hit(*A), hit(*C), hit(*B)], first=[hit(*B), hit(*A), hit(*C)]), 3),
-            (evidence([span(*A), span(*B)], [hit(*A), hit(*C), hit(*A, "b"), hit(*B)]), 4),
-            (evidence([span(*A), span(*B)], [hit(0, 5), hit(*C), hit(0, 4), hit(4, 9)]), 4),
-            (evidence([Answer.any_of(span(*B), span(*B, "b"))], [hit(*A), hit(*C), hit(*B, "b")]), 3),
-            (evidence([span(*B)], [hit(*A), hit(*B)], k="33ch"), 2),
-        ],
-    )
-    def test_it_is_found(self, known, rank):
-        assert span_losses(known).best_rank.tolist() == [rank]
+def case(name, known, recall, **lost):
+    return pytest.param(known, recall, lost, id=name)
 
 
-class TestOtherPlaces:
-    def test_a_copy_that_was_read_loses_nothing(self):
-        assert told(evidence([Answer.any_of(span(*B), span(*B, "b"))], [hit(*B, "b")])) == (1, {})
+@pytest.mark.parametrize(
+    ("known", "recall", "lost"),
+    [
+        case("all was read", evidence([span(*A)], [hit(*A)]), 1),
+        case("of a document that the corpus lacks", evidence([span(*A, "gone")], [hit(*A)]), 0, not_in_corpus=1),
+        case("behind the end of its document", evidence([BEHIND_THE_END], [hit(*C)]), 0.5, not_in_corpus=0.5),
+        case("in no chunk", evidence([span(*B)], [hit(*A)], chunks=[chunk(*A), chunk(*C)]), 0, in_no_chunk=1),
+        case(
+            "a part in no chunk",
+            evidence([span(*B)], [hit(24, 34)], chunks=[chunk(24, 34), chunk(*C)]),
+            0.5,
+            in_no_chunk=0.5,
+        ),
+        case("not retrieved at all", evidence([span(*B)], [hit(*A), hit(*C)]), 0, not_retrieved=1),
+        case("chunks are not known", evidence([span(*B)], [hit(*A)], chunks=None), 0, not_retrieved=1),
+        case("behind the cutoff", evidence([span(*B)], LATE), 0, beyond_cutoff=1),
+        case("only the deep ranking has it", evidence([span(*B)], [hit(*A)], deep=LATE), 0, beyond_cutoff=1),
+        case("read without its place", evidence([span(*B)], [AS_READ, hit(*A)]), 0, not_placed=1),
+        case(
+            "without a place behind the cutoff",
+            evidence([span(*B)], [hit(*A), hit(*C), TIDIED]),
+            0,
+            beyond_cutoff=1,
+        ),
+        case(
+            "in a chunk without a place",
+            evidence([span(*B)], [hit(*A)], chunks=in_chunk_without_place("a")),
+            0,
+            not_retrieved=1,
+        ),
+        case(
+            "in a chunk of another document",
+            evidence([span(*B)], [hit(*A)], chunks=in_chunk_without_place("b")),
+            0,
+            in_no_chunk=1,
+        ),
+        case(
+            "several causes of one question",
+            evidence(
+                [span(*A), span(*B), span(*C), span(0, 20, "gone")],
+                [hit(*A), hit(*B)],
+                k="1",
+                chunks=[chunk(*A), chunk(*B)],
+            ),
+            23 / 92,
+            not_in_corpus=20 / 92,
+            in_no_chunk=29 / 92,
+            beyond_cutoff=20 / 92,
+        ),
+        case("where the budget ends", evidence([span(*B)], CANDIDATES[:2], k="33ch"), 0.5, beyond_cutoff=0.5),
+        case("whole results only", evidence([span(*B)], CANDIDATES[:2], k="33ch_whole"), 0, beyond_cutoff=1),
+        case("without a place in the budget", evidence([span(*B)], [TIDIED], k="24ch"), 0, not_placed=1),
+        case("without a place cut by the budget", evidence([span(*B)], [TIDIED], k="20ch"), 0, beyond_cutoff=1),
+        case("a copy was read", evidence([COPIES], [hit(*B, "b")]), 1),
+        case("a copy behind the cutoff", evidence([COPIES], [hit(*A), hit(*C), hit(*B, "b")]), 0, beyond_cutoff=1),
+        case("a part of another wording", evidence([OTHER_WORDING], [hit(0, 5, "b")]), 0.25, not_retrieved=0.75),
+        case(
+            "another wording behind the cutoff",
+            evidence([OTHER_WORDING], [hit(0, 5, "b"), hit(*A), hit(5, 15, "b")]),
+            0.25,
+            beyond_cutoff=0.5,
+            not_retrieved=0.25,
+        ),
+        case("its first place is gone and another was read", evidence([GONE_FIRST], [hit(*A, "b")]), 1),
+    ],
+)
+def test_what_was_not_read_is_lost_by_its_cause(known, recall, lost):
+    assert told(known) == (pytest.approx(recall, rel=1e-12), pytest.approx(lost, rel=1e-12))
 
-    def test_a_copy_behind_the_cutoff_is_what_is_behind_it(self):
-        known = evidence([Answer.any_of(span(*B), span(*B, "b"))], [hit(*A), hit(*C), hit(*B, "b")])
-        assert told(known) == (0, {"beyond_cutoff": 1})
 
-    def test_a_part_of_another_wording_counts_as_a_part_of_the_first(self):
-        known = evidence([Answer.any_of(span(*B), span(0, 20, "b"))], [hit(0, 5, "b")])
-        assert told(known) == (0.25, {"not_retrieved": 0.75})
-
-    def test_another_wording_behind_the_cutoff_counts_as_far_as_it_is_there(self):
-        known = evidence([Answer.any_of(span(*B), span(0, 20, "b"))], [hit(0, 5, "b"), hit(*A), hit(5, 15, "b")])
-        assert told(known) == (0.25, {"beyond_cutoff": 0.5, "not_retrieved": 0.25})
-
-    def test_a_first_place_that_is_gone_is_not_missed_where_another_was_read(self):
-        assert told(evidence([Answer.any_of(span(0, 20, "gone"), span(0, 20, "b"))], [hit(*A, "b")])) == (1, {})
+def reranked(final, first, deep=None):
+    return evidence([span(*B)], final, first=first, deep=deep or first)
 
 
-class TestFlags:
-    def test_an_answer_that_chunks_hold_only_together_is_split(self):
-        losses = span_losses(evidence([span(*A)], [hit(0, 10)], chunks=[chunk(0, 10), chunk(10, 23)]))
-        assert losses.lost["not_retrieved"][0] == losses.split[0] == pytest.approx(13 / 23)
-        assert losses.unexplained["not_retrieved"][0] == 0
+@pytest.mark.parametrize(
+    ("known", "cause", "without", "candidates"),
+    [
+        (reranked(LATE, CANDIDATES), "dropped_by_reranker", 1, 1),
+        (reranked([hit(*A), hit(*C), TIDIED], [TIDIED, hit(*A), hit(*C)]), "dropped_by_reranker", 0, 0),
+        (reranked([hit(*A)], [hit(*A)], CANDIDATES), "not_a_candidate", 1, 0),
+        (reranked([hit(*A)], [hit(*A)], LATE), "not_a_candidate", 0, 0),
+        (reranked(OTHERS, OTHERS, [*OTHERS, hit(*B)]), "not_a_candidate", 0, 0),
+        (reranked([hit(*C), hit(*A), hit(*C, "b"), hit(*B)], [*LATE, hit(*C, "b")]), "beyond_cutoff", 0, 1),
+        (reranked([hit(*C), hit(*A), hit(*B)], LATE), "beyond_cutoff", 0, 1),
+        (reranked(LATE, [hit(*A), hit(*C)]), "beyond_cutoff", 0, 0),
+    ],
+    ids=[
+        "put behind the cutoff",
+        "put behind the cutoff, without a place",
+        "not given, though within the cutoff",
+        "not given, and behind the cutoff",
+        "beyond more candidates than are read",
+        "moved, but only behind the cutoff",
+        "behind the cutoff before and after",
+        "what the run ranked was a candidate",
+    ],
+)
+def test_what_a_reranker_dropped_it_was_given_within_the_cutoff(known, cause, without, candidates):
+    assert told(known) == (0, {cause: 1})
+    losses = span_losses(known)
+    assert (losses.without_reranker.tolist(), losses.candidates.recall.tolist()) == ([without], [candidates])
 
-    def test_a_split_answer_of_which_nothing_was_found_is_split_as_a_whole(self):
-        losses = span_losses(evidence([span(*A)], [hit(*B)], chunks=[chunk(0, 10), chunk(10, 23)]))
-        assert losses.split[0] == 1
 
-    @pytest.mark.parametrize(
-        ("answer", "chunks"),
-        [
-            (span(*A), [chunk(0, 10), chunk(10, 23), chunk(0, 30)]),
-            (span(*A), [chunk(0, 10), chunk(12, 23)]),
-            (Answer.any_of(span(*A), span(*A, "b")), [chunk(0, 10), chunk(10, 23), chunk(*A, "b")]),
-            (Answer(((span(0, 5), span(10, 20)),)), [chunk(0, 8), chunk(8, 23)]),
-        ],
-        ids=["one chunk holds it", "a part is in none", "its copy is whole", "each of its spans is whole"],
-    )
-    def test_an_answer_that_is_not_split(self, answer, chunks):
-        assert span_losses(evidence([answer], [hit(50, 60)], chunks=chunks)).split[0] == 0
+def test_without_a_reranker_all_that_was_retrieved_is_a_candidate():
+    losses = span_losses(evidence([span(*B)], [hit(*A)], deep=LATE))
+    assert (losses.lost["not_a_candidate"][0], losses.unexplained["not_a_candidate"][0]) == (0, 0)
+    assert losses.without_reranker is None
 
-    def test_what_the_embedder_does_not_read_is_truncated(self):
-        losses = span_losses(evidence([span(*B)], [hit(*C)], chunks=[chunk(*B)], unread=[span(29, 44)]))
-        assert losses.truncated[0] == 0.75
-        assert (losses.lost["not_retrieved"][0], losses.unexplained["not_retrieved"][0]) == (1, 0.25)
 
-    def test_of_what_is_no_candidate_what_a_flag_explains_is_not_unexplained(self):
-        known = evidence(
-            [span(*B)], [hit(*C)], first=[hit(*C)], deep=[hit(*C), hit(*B)], chunks=[chunk(*B)], unread=[span(29, 44)]
-        )
-        losses = span_losses(known)
-        assert (losses.lost["not_a_candidate"][0], losses.unexplained["not_a_candidate"][0]) == (1, 0.25)
-        assert losses.unexplained["beyond_cutoff"][0] == 0
+@pytest.mark.parametrize("given", [1, 2, 3, 4])
+def test_without_the_reranker_as_much_is_read_whatever_it_was_given(given):
+    deep = [hit(*C), hit(*B), hit(*A), hit(*C, "b")]
+    losses = span_losses(evidence([span(*A), span(*B)], deep[:given][::-1], first=deep[:given], deep=deep))
+    assert losses.without_reranker.tolist() == [20 / 43]
 
-    def test_what_was_found_all_the_same_is_not_lost_by_truncation(self):
-        losses = span_losses(evidence([span(*B)], [hit(*B)], chunks=[chunk(*B)], unread=[span(29, 44)]))
-        assert losses.truncated[0] == 0
+
+@pytest.mark.parametrize(
+    ("known", "rank"),
+    [
+        (evidence([span(*A)], [hit(*A)]), 0),
+        (evidence([span(*B)], [hit(*A), hit(*C)]), 0),
+        (evidence([span(*B)], LATE), 3),
+        (evidence([span(*B)], [hit(*A)], deep=[hit(*A), hit(*C), hit(*C, "b"), hit(*B)]), 4),
+        (evidence([span(*B)], LATE, first=[hit(*B), hit(*A), hit(*C)]), 3),
+        (evidence([span(*A), span(*B)], [hit(*A), hit(*C), hit(*A, "b"), hit(*B)]), 4),
+        (evidence([span(*A), span(*B)], [hit(0, 5), hit(*C), hit(0, 4), hit(4, 9)]), 4),
+        (evidence([COPIES], [hit(*A), hit(*C), hit(*B, "b")]), 3),
+        (evidence([span(*B)], [hit(*A), hit(*B)], k="33ch"), 2),
+    ],
+)
+def test_the_best_rank_is_the_first_with_which_more_would_be_had_than_was_read(known, rank):
+    assert span_losses(known).best_rank.tolist() == [rank]
+
+
+PARTS = [chunk(0, 10), chunk(10, 23)]
+WHOLE = [chunk(0, 74)]
+UNREAD = {"chunks": [chunk(*B)], "unread": [span(29, 44)]}
+MISSED, LATER = {"not_retrieved": 1}, {"beyond_cutoff": 1}
+PARTLY = {"not_retrieved": 21 / 23, "in_no_chunk": 2 / 23}
+TWO_SPANS = Answer(((span(0, 5), span(10, 20)),))
+
+
+def split(answer, chunks, found=(50, 60)):
+    return evidence([answer], [hit(*found)], chunks=chunks)
+
+
+@pytest.mark.parametrize(
+    ("known", "lost", "flags", "unexplained"),
+    [
+        (split(span(*A), PARTS, (0, 10)), {"not_retrieved": 13 / 23}, {"split": 13 / 23}, {}),
+        (split(span(*A), PARTS, B), MISSED, {"split": 1}, {}),
+        (split(span(*A), [*PARTS, chunk(0, 30)]), MISSED, {}, MISSED),
+        (split(span(*A), [chunk(0, 10), chunk(12, 23)]), PARTLY, {}, PARTLY),
+        (split(Answer.any_of(span(*A), span(*A, "b")), [*PARTS, chunk(*A, "b")]), MISSED, {}, MISSED),
+        (split(TWO_SPANS, [chunk(0, 8), chunk(8, 23)]), MISSED, {}, MISSED),
+        (
+            evidence([span(0, 74)], [hit(0, 40)], chunks=[chunk(0, 40), chunk(40, 74)], k="50ch"),
+            {"not_retrieved": 34 / 74},
+            {"split": 34 / 74},
+            {},
+        ),
+        (evidence([span(*B)], [hit(*C)], **UNREAD), MISSED, {"truncated": 0.75}, {"not_retrieved": 0.25}),
+        (
+            evidence([span(*B)], [hit(*C)], first=[hit(*C)], deep=[hit(*C), hit(*B)], **UNREAD),
+            {"not_a_candidate": 1},
+            {"truncated": 0.75},
+            {"not_a_candidate": 0.25},
+        ),
+        (evidence([span(*B)], [hit(*B)], **UNREAD), {}, {}, {}),
+        (evidence([span(*B)], [hit(0, 74)], chunks=WHOLE, k="34ch"), {"beyond_cutoff": 0.5}, {"cut_off": 0.5}, {}),
+        (evidence([span(*B)], [hit(0, 74)], chunks=None, k="34ch"), {"beyond_cutoff": 0.5}, {"cut_off": 0.5}, {}),
+        (
+            evidence([span(0, 74)], [hit(0, 74)], chunks=WHOLE, k="20ch"),
+            {"beyond_cutoff": 54 / 74},
+            {"cut_off": 54 / 74},
+            {},
+        ),
+        (evidence([span(*A)], [hit(0, 74)], chunks=WHOLE, k="34ch_whole"), LATER, {"cut_off": 1}, {}),
+        (evidence([span(*B)], LATE, k="34ch"), LATER, {}, LATER),
+        (evidence([span(*B)], [hit(*A), hit(0, 74)], k="1"), LATER, {}, LATER),
+    ],
+    ids=[
+        "chunks hold it only together",
+        "split, and nothing of it was found",
+        "one chunk holds it",
+        "a part is in none",
+        "its copy is whole",
+        "each of its spans is whole",
+        "split at a budget",
+        "the embedder does not read it",
+        "no candidate, and not read by the embedder",
+        "found all the same",
+        "behind what the budget reads of its chunk",
+        "behind what the budget reads of its result, and chunks are not known",
+        "longer than the budget",
+        "of whole results a longer one",
+        "late, and not cut off",
+        "for a number of results nothing is cut off",
+    ],
+)
+def test_a_flag_explains_what_was_lost_by_how_chunks_are_made(known, lost, flags, unexplained):
+    assert told(known) == (pytest.approx(1 - sum(lost.values()), rel=1e-12), pytest.approx(lost, rel=1e-12))
+    losses = span_losses(known)
+    shares = {flag: getattr(losses, flag)[0] for flag in ("split", "truncated", "cut_off")}
+    assert {flag: share for flag, share in shares.items() if share} == pytest.approx(flags, rel=1e-12)
+    left = {cause: losses.unexplained[cause][0] for cause in CAUSES if losses.unexplained[cause][0]}
+    assert left == pytest.approx(unexplained, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("known", "advised"),
+    [
+        (evidence([span(*B)], [hit(0, 74)], chunks=WHOLE, k="34ch"), ("smaller_chunks",)),
+        (evidence([span(0, 74)], [hit(0, 74)], chunks=WHOLE, k="20ch"), ("smaller_chunks",)),  # or a larger budget
+        (evidence([span(*B)], LATE, k="34ch"), ("order",)),
+    ],
+    ids=["behind what the budget reads", "longer than the budget", "late"],
+)
+def test_smaller_chunks_are_advised_where_the_budget_ends_before_the_answer_in_its_chunk(known, advised):
+    assert advice(span_losses(known)) == advised
 
 
 def worlds(first, last):
@@ -299,26 +341,21 @@ def of_world(world, cutoff):
 
 @pytest.mark.no_cover
 @pytest.mark.slow
-def test_losses_are_those_of_counting_characters():
-    for world in worlds(0, 600):
-        texts, answers, places, deep, first, final, k = world
-        losses = span_losses(of_world(world, str(k)))
-        candidates, given = (deep, final) if first is None else (first, first)
-        cut = [ranking[:k] for ranking in (given, final)]
-        expected, recall = brute_force_losses.losses(answers, texts, places, deep, candidates, *cut)
-        assert {cause: losses.lost[cause][0] for cause in CAUSES} == pytest.approx(expected, abs=1e-9), world
-        assert losses.recall[0] == pytest.approx(recall, abs=1e-12)
-
-
-@pytest.mark.no_cover
-@pytest.mark.slow
-def test_losses_at_a_budget_are_those_of_counting_characters():
-    for world in worlds(3_000, 3_300):
-        texts, answers, places, deep, first, final, k = world
-        losses = span_losses(of_world(world, f"{10 * k}ch"))
-        candidates, given = (deep, final) if first is None else (first, first)
-        cut = [brute_force_answers.cut(ranking, 10 * k) for ranking in (given, final)]
-        expected, recall = brute_force_losses.losses(answers, texts, places, deep, candidates, *cut)
+@pytest.mark.parametrize(
+    ("first", "last", "cutoff", "cut"),
+    [
+        (0, 600, "{}", lambda ranking, k: ranking[:k]),
+        (3_000, 3_300, "{}0ch", lambda ranking, k: brute_force_answers.cut(ranking, 10 * k)),
+    ],
+    ids=["results", "a budget"],
+)
+def test_losses_are_those_of_counting_characters(first, last, cutoff, cut):
+    for world in worlds(first, last):
+        texts, answers, places, deep, given_first, final, k = world
+        losses = span_losses(of_world(world, cutoff.format(k)))
+        candidates, given = (deep, final) if given_first is None else (given_first, given_first)
+        read = [cut(ranking, k) for ranking in (given, final)]
+        expected, recall = brute_force_losses.losses(answers, texts, places, deep, candidates, *read)
         assert min(losses.chunking.recall[0], losses.candidates.recall[0]) >= recall - 1e-9
         assert {cause: losses.lost[cause][0] for cause in CAUSES} == pytest.approx(expected, abs=1e-9), world
         assert losses.recall[0] == pytest.approx(recall, abs=1e-12)
@@ -350,72 +387,31 @@ def touches(result, answers):
 
 
 @pytest.mark.parametrize(
-    ("k", "best", "is_exact"),
-    [("30ch", 30 / 43, False), ("43ch", 1, True), ("20ch_whole", 20 / 43, True), ("22ch", 22 / 43, False)],
+    ("k", "answers", "chunks", "best", "is_exact"),
+    [
+        ("30ch", [A, B], [A, B], 30 / 43, False),
+        ("43ch", [A, B], [A, B], 1, True),
+        ("20ch_whole", [A, B], [A, B], 20 / 43, True),
+        ("22ch", [A, B], [A, B], 22 / 43, False),
+        ("34ch", [B], [(0, 74)], 0.5, True),  # no order has more than the beginning of the chunk
+        ("34ch_whole", [A], [(0, 74)], 0, True),
+        ("1", [A, B], [A, B], 23 / 43, True),
+        ("2", [A, B], [A, B], 1, True),
+        ("2", [A, B], [(0, 74), A, B], 1, False),  # they share text: at most the sum
+    ],
 )
-def test_the_best_at_a_budget(k, best, is_exact):
-    bound = span_losses(evidence([span(*A), span(*B)], [hit(*C)], chunks=[chunk(*A), chunk(*B)], k=k)).chunking
-    assert bound.recall[0] == pytest.approx(best)
-    assert bound.exact[0] == is_exact
+def test_the_best_is_what_the_chunks_that_hold_most_would_give(k, answers, chunks, best, is_exact):
+    known = evidence([span(*one) for one in answers], [hit(0, 74)], chunks=[chunk(*one) for one in chunks], k=k)
+    bound = span_losses(known).chunking
+    assert (bound.recall[0], bound.exact[0]) == (pytest.approx(best, rel=1e-12), is_exact)
 
 
-@pytest.mark.parametrize(("k", "best", "is_exact"), [(1, 23 / 43, True), (2, 1, True)])
-def test_of_results_that_share_no_text_the_best_are_those_that_hold_most(k, best, is_exact):
-    bound = span_losses(evidence([span(*A), span(*B)], [hit(*C)], chunks=[chunk(*A), chunk(*B)], k=k)).chunking
-    assert bound.recall[0] == pytest.approx(best)
-    assert bound.exact[0] == is_exact
-
-
-def test_of_results_that_share_text_the_best_is_at_most_the_sum():
-    known = [chunk(0, 74), chunk(*A), chunk(*B)]
-    bound = span_losses(evidence([span(*A), span(*B)], [hit(*C)], chunks=known, k=2)).chunking
-    assert (bound.recall[0], bound.exact[0]) == (1, False)
-
-
-class TestBudgetsThatEndInAChunk:
-    """An answer that stands behind what the budget reads of its chunk, the first of the ranking."""
-
-    known = evidence([span(*B)], [hit(0, 74)], chunks=[chunk(0, 74)], k="34ch")
-
-    def test_no_order_has_more_than_the_beginning_of_the_chunk(self):
-        losses = span_losses(self.known)
-        for bound in (losses.chunking, losses.candidates):
-            assert (bound.recall[0], bound.exact[0]) == (0.5, True)
-
-    def test_it_is_cut_off_and_not_late(self):
-        losses = span_losses(self.known)
-        assert told(self.known) == (0.5, {"beyond_cutoff": 0.5})
-        assert (losses.cut_off[0], losses.unexplained["beyond_cutoff"][0]) == (0.5, 0)
-
-    def test_smaller_chunks_are_advised_and_no_order(self):
-        assert advice(span_losses(self.known)) == ("smaller_chunks",)
-
-    def test_an_answer_that_is_longer_than_the_budget_is_cut_off(self):
-        losses = span_losses(evidence([span(0, 74)], [hit(0, 74)], chunks=[chunk(0, 74)], k="20ch"))
-        assert (losses.recall[0], losses.cut_off[0]) == (pytest.approx(20 / 74), pytest.approx(54 / 74))
-        assert advice(losses)[0] == "smaller_chunks"  # or a larger budget
-
-    def test_an_answer_that_is_split_is_so_at_a_budget(self):
-        parts = [(0, 40), (40, 74)]
-        known = evidence([span(0, 74)], [hit(*parts[0])], chunks=[chunk(*part) for part in parts], k="50ch")
-        losses = span_losses(known)
-        assert (losses.recall[0], losses.split[0]) == (pytest.approx(40 / 74), pytest.approx(34 / 74))
-
-    def test_an_order_is_advised_where_one_helps(self):
-        late = evidence([span(*B)], [hit(*A), hit(*C), hit(*B)], k="34ch")
-        assert span_losses(late).cut_off[0] == 0
-        assert advice(span_losses(late))[0] == "order"
-
-    def test_of_whole_results_a_longer_one_is_cut_off_as_a_whole(self):
-        losses = span_losses(evidence([span(*A)], [hit(0, 74)], chunks=[chunk(0, 74)], k="34ch_whole"))
-        assert (losses.chunking.recall[0], losses.cut_off[0]) == (0, 1)
-
-    def test_where_chunks_are_not_known_the_results_tell(self):
-        losses = span_losses(evidence([span(*B)], [hit(0, 74)], chunks=None, k="34ch"))
-        assert (losses.candidates.recall[0], losses.cut_off[0]) == (0.5, 0.5)
-
-    def test_for_a_number_of_results_nothing_is_cut_off(self):
-        assert span_losses(evidence([span(*B)], [hit(*A), hit(0, 74)], k="1")).cut_off[0] == 0
+def test_of_a_result_in_which_the_budget_ends_no_order_has_more():
+    known = evidence([span(*B)], [hit(0, 74)], chunks=None, k="34ch")
+    assert told(known) == (0.5, {"beyond_cutoff": 0.5})
+    losses = span_losses(known)
+    assert (losses.candidates.recall[0], losses.candidates.exact[0]) == (0.5, True)
+    assert losses.chunking is None  # the best of unknown chunks is not known
 
 
 @pytest.mark.no_cover
@@ -435,10 +431,6 @@ def test_no_order_beats_the_bound_at_a_budget_and_an_exact_one_reaches_it():
                     exact += 1
                     assert bound.recall[0] == pytest.approx(most), world
     assert exact > 150
-
-
-def test_the_best_of_unknown_chunks_is_not_known():
-    assert span_losses(evidence([span(*A)], [hit(*C)], chunks=None)).chunking is None
 
 
 def test_questions_are_told_apart():

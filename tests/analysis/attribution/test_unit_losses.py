@@ -59,6 +59,10 @@ def told(known):
     return losses.recall[0], {cause: losses.lost[cause][0] for cause in CAUSES if losses.lost[cause][0]}
 
 
+GUIDES = documents(prefixes=["guide/"])
+EITHER = documents(Answer.any_of(DocumentId("u0"), DocumentId("u1")))
+
+
 @pytest.mark.parametrize(
     ("known", "recall", "lost"),
     [
@@ -76,6 +80,12 @@ def told(known):
         (evidence(documents("u1"), ["u0", "u2", "u1"], first=["u0"], deep=["u0", "u2"]), 0, {"beyond_cutoff": 1}),
         (evidence(documents("u1"), ["u1", "u0"], k="6ch"), 1, {}),
         (evidence(documents("u1"), ["u0", "u1"], k="5ch"), 0, {"beyond_cutoff": 1}),
+        (evidence(GUIDES, ["guide/b"]), 1, {}),
+        (evidence(GUIDES, ["u0", "u1", "guide/b"]), 0, {"beyond_cutoff": 1}),
+        (evidence(documents(prefixes=["other/"]), ["u0"]), 0, {"not_in_corpus": 1}),
+        (evidence(GUIDES, ["u0"], indexed=["u0"]), 0, {"in_no_chunk": 1}),
+        (evidence(EITHER, ["u1"]), 1, {}),
+        (evidence(EITHER, ["u2", "u3", "u1"]), 0, {"beyond_cutoff": 1}),
     ],
     ids=[
         "found",
@@ -92,6 +102,12 @@ def told(known):
         "ranked by the run, and so a candidate",
         "within a budget",
         "behind a budget",
+        "a document of its prefix was read",
+        "a document of its prefix behind the cutoff",
+        "no document has its prefix",
+        "no document of its prefix in a chunk",
+        "another place of its answer was read",
+        "another place of its answer behind the cutoff",
     ],
 )
 def test_one_case_of_each_cause(known, recall, lost):
@@ -114,20 +130,6 @@ def test_the_best_rank_is_the_first_with_more(known, rank):
     assert losses_of(known).best_rank.tolist() == [rank]
 
 
-def test_a_prefix_stands_for_all_documents_that_begin_so():
-    truth = documents(prefixes=["guide/"])
-    assert told(evidence(truth, ["guide/b"])) == (1, {})
-    assert told(evidence(truth, ["u0", "u1", "guide/b"])) == (0, {"beyond_cutoff": 1})
-    assert told(evidence(documents(prefixes=["other/"]), ["u0"])) == (0, {"not_in_corpus": 1})
-    assert told(evidence(truth, ["u0"], indexed=["u0"])) == (0, {"in_no_chunk": 1})
-
-
-def test_another_place_of_an_answer_accounts_for_its_unit():
-    truth = documents(Answer.any_of(DocumentId("u0"), DocumentId("u1")))
-    assert told(evidence(truth, ["u1"])) == (1, {})
-    assert told(evidence(truth, ["u2", "u3", "u1"])) == (0, {"beyond_cutoff": 1})
-
-
 def test_of_chunks_one_that_is_not_in_the_index_is_in_no_chunk():
     ids = [chunk("u0").id, ChunkId("which no chunk holds")]
     known = evidence(ChunkLevelGroundTruth(QUERY, tuple(map(ChunkId, ids))), [])
@@ -146,19 +148,18 @@ def test_the_best_order_has_as_many_units_as_fit():
     assert (at_a_budget.chunking.recall[0], at_a_budget.chunking.exact[0]) == (0.75, False)
 
 
-def test_without_the_reranker_recall_is_that_of_the_candidates():
-    known = evidence(documents("u0", "u1"), ["u2", "u0", "u1"], first=["u0", "u1", "u2"])
-    assert losses_of(known).without_reranker[0] == 1
-    alone = losses_of(evidence(documents("u0"), ["u0"]))
-    assert alone.without_reranker is None
-
-
-@pytest.mark.parametrize("given", [1, 2, 3])
-def test_without_the_reranker_as_much_is_read_whatever_it_was_given(given):
-    deep = ["u2", "u1", "u0"]
+@pytest.mark.parametrize(
+    ("deep", "given", "recall"), [("u2 u1 u0", 1, 0.5), ("u2 u1 u0", 2, 0.5), ("u2 u1 u0", 3, 0.5), ("u0 u1 u2", 3, 1)]
+)
+def test_without_the_reranker_as_much_is_read_whatever_it_was_given(deep, given, recall):
+    deep = deep.split()
     losses = losses_of(evidence(documents("u0", "u1"), deep[:given][::-1], first=deep[:given], deep=deep))
-    assert losses.without_reranker.tolist() == [0.5]
+    assert losses.without_reranker.tolist() == [recall]
     assert losses.unexplained == losses.lost
+
+
+def test_without_a_reranker_nothing_is_known_without_it():
+    assert losses_of(evidence(documents("u0"), ["u0"])).without_reranker is None
 
 
 def test_losses_are_those_of_sets():

@@ -55,13 +55,9 @@ READ = {
 
 
 @each("text", READ)
-def test_gates_are_read(text):
-    assert Gate.parse(text) == READ[text]
-
-
-@each("text", READ)
-def test_a_gate_is_written_as_it_is_read(text):
+def test_gates_are_read_and_written_as_they_are_read(text):
     gate = Gate.parse(text)
+    assert gate == READ[text]
     assert Gate.parse(str(gate)) == gate
 
 

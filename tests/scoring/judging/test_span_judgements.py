@@ -127,46 +127,24 @@ def test_many_queries_at_once_score_as_each_alone(pairs):
                 assert together == pytest.approx(metric.calculate(found, right), abs=1e-12)
 
 
-@given(questions, st.randoms(use_true_random=False))
-def test_the_order_of_the_ground_truth_does_not_matter(pairs, random):
-    retrieved, truth = split(pairs)
-    shuffled = [random.sample(right, len(right)) for right in truth]
-    assert arrays(SpanJudgements.from_lists(retrieved, shuffled)) == arrays(SpanJudgements.from_lists(retrieved, truth))
-
-
-@given(questions)
-def test_inputs_are_not_changed(pairs):
-    retrieved, truth = split(pairs)
-    before = deepcopy((retrieved, truth))
-    documents = {"x": 0, "y": 1, "z": 2}
-    given_columns = columns(retrieved, documents), columns(truth, documents)
-    columns_before = deepcopy(given_columns)
-    SpanJudgements.from_lists(retrieved, truth)
-    SpanJudgements.from_columns(given_columns[0], SpanTruth(given_columns[1]), len(pairs), 7)
-    assert (retrieved, truth) == before
-    for now, then in zip(given_columns, columns_before, strict=True):
-        assert [array.tolist() for array in astuple(now)] == [array.tolist() for array in astuple(then)]
-
-
 @given(questions, st.permutations([3, 0, 11]))
-def test_spans_as_columns_are_judged_as_spans_as_objects_are(pairs, numbers):
+def test_spans_as_columns_are_judged_as_spans_as_objects_are_and_stay_as_they_were(pairs, numbers):
     retrieved, truth = split(pairs)
     documents = dict(zip("xyz", numbers, strict=True))
-    depth, relevant = max(map(len, retrieved), default=0), SpanTruth(columns(truth, documents))
-    judged = SpanJudgements.from_columns(columns(retrieved, documents), relevant, len(pairs), depth)
-    assert arrays(judged) == arrays(SpanJudgements.from_lists(retrieved, truth))
-
-
-@given(questions)
-def test_a_depth_beyond_every_ranking_adds_ranks_that_cover_nothing(pairs):
-    retrieved, truth = split(pairs)
-    documents = {"x": 0, "y": 1, "z": 2}
-    relevant = SpanTruth(columns(truth, documents))
-    deep = SpanJudgements.from_columns(columns(retrieved, documents), relevant, len(pairs), 9)
+    given_columns = columns(retrieved, documents), columns(truth, documents)
+    before = deepcopy((retrieved, truth, given_columns))
     depth = max([1, *map(len, retrieved)])
-    assert arrays(deep.at(depth)) == arrays(SpanJudgements.from_lists(retrieved, truth))
-    for table in columns_of(deep)[:3]:
+    expected = arrays(SpanJudgements.from_lists(retrieved, truth))
+    judged, deep = (
+        SpanJudgements.from_columns(given_columns[0], SpanTruth(given_columns[1]), len(pairs), ranks)
+        for ranks in (max(map(len, retrieved), default=0), 9)
+    )
+    assert arrays(judged) == arrays(deep.at(depth)) == expected
+    for table in columns_of(deep)[:3]:  # ranks beyond every ranking cover nothing
         assert not np.diff(table[:, depth - 1 :], axis=1).any()
+    assert (retrieved, truth) == before[:2]
+    for now, then in zip(given_columns, before[2], strict=True):
+        assert [array.tolist() for array in astuple(now)] == [array.tolist() for array in astuple(then)]
 
 
 @given(questions)

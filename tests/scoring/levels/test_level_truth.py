@@ -158,31 +158,25 @@ def test_chunk_ground_truth_is_scored_without_a_list_of_chunks_with_a_note(retri
     assert result.config["chunking"] is None
 
 
+SPANS, CHUNKS = span_dataset(("a", 0, 10)), chunk_dataset(ChunkId("x"))
+RETURNED_NONE = "Silent cannot list its chunks: its `chunks` returned None"
+
+
 @pytest.mark.parametrize(
-    ("dataset", "options", "message"),
+    ("kind", "dataset", "options", "message", "calls"),
     [
-        (span_dataset(("a", 0, 10)), {}, "Mute cannot list its chunks, so spans cannot be read as chunks.*token level"),
-        (chunk_dataset(ChunkId("x")), {"chunk_id": str}, "Mute cannot list its chunks, so chunk_id cannot name them"),
+        (Mute, SPANS, {}, "Mute cannot list its chunks, so spans cannot be read as chunks.*token level", []),
+        (Mute, CHUNKS, {"chunk_id": str}, "Mute cannot list its chunks, so chunk_id cannot name them", []),
+        (Silent, SPANS, {}, RETURNED_NONE, ["index", "close"]),
+        (Silent, CHUNKS, {"chunk_id": str}, RETURNED_NONE, ["index", "close"]),
     ],
-    ids=["spans", "chunk_id"],
+    ids=["spans", "chunk_id", "spans, and the list is None", "chunk_id, and the list is None"],
 )
-def test_options_that_need_the_list_of_chunks_are_refused_before_indexing(dataset, options, message):
-    mute = Mute()
+def test_what_needs_the_list_of_chunks_is_refused_as_early_as_it_is_known(kind, dataset, options, message, calls):
+    retriever = kind()
     with pytest.raises(ConfigError, match=message):
-        ChunkLevelEvaluation(CORPUS, dataset, **options).run(retriever=mute)
-    assert mute.calls == []
-
-
-@pytest.mark.parametrize(
-    ("dataset", "options"),
-    [(span_dataset(("a", 0, 10)), {}), (chunk_dataset(ChunkId("x")), {"chunk_id": str})],
-    ids=["spans", "chunk_id"],
-)
-def test_a_retriever_whose_list_of_chunks_is_none_is_refused_before_any_query(dataset, options):
-    silent = Silent()
-    with pytest.raises(ConfigError, match="Silent cannot list its chunks: its `chunks` returned None"):
-        ChunkLevelEvaluation(CORPUS, dataset, **options).run(retriever=silent)
-    assert silent.calls == ["index", "close"]
+        ChunkLevelEvaluation(CORPUS, dataset, **options).run(retriever=retriever)
+    assert retriever.calls == calls
 
 
 def test_a_metric_that_needs_all_chunks_is_not_available_without_a_list():

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_evaluation_framework import ChunkF1, ChunkLevelMetric, ChunkPrecision, ChunkRecall
+from rag_evaluation_framework import ChunkF1, ChunkPrecision, ChunkRecall
 from rag_evaluation_framework.data.ids import generate_chunk_id, generate_pa_chunk_id
 from support.each import each
 
@@ -37,12 +37,6 @@ ids = st.lists(st.sampled_from([A, B, C, D, E, PA_A, PA_B]), max_size=8)
 @each(("retrieved", "relevant", "scores"), WORKED.values())
 def test_scores_equal_those_worked_by_hand(retrieved, relevant, scores):
     assert tuple(metric.calculate(retrieved, relevant) for metric in METRICS) == pytest.approx(scores)
-
-
-def test_chunk_metrics_have_these_names_and_this_level():
-    assert [metric.name for metric in METRICS] == ["chunk_recall", "chunk_precision", "chunk_f1"]
-    assert all(isinstance(metric, ChunkLevelMetric) for metric in METRICS)
-    assert all(metric.evaluation_types == {"chunk-level"} for metric in METRICS)
 
 
 @given(ids, ids)

@@ -4,7 +4,7 @@ import inspect
 
 import pytest
 
-from rag_evaluation_framework import CharacterSpan, SpanRecall
+from rag_evaluation_framework import CharacterSpan
 from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.scoring.metrics import ALL_METRICS, SpanU
 from support.each import each
@@ -30,15 +30,3 @@ def test_what_is_not_a_list_of_units_is_refused_by_name(metric, given):
 @each("kind", [list, tuple, iter])
 def test_any_iterable_of_units_is_scored(metric, kind):
     assert metric.calculate(kind(units(metric)), kind(units(metric))) == metric.calculate(units(metric), units(metric))
-
-
-@pytest.mark.parametrize(
-    ("kind", "name"),
-    [
-        ("SpanU", "span_u"),
-        ("F1AtK", "f1_at_k"),
-        ("NDCGScore", "ndcg_score"),
-    ],
-)
-def test_a_metric_is_called_like_its_class_in_snake_case(kind, name):
-    assert type(kind, (SpanRecall,), {})().name == name

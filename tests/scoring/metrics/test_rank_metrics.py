@@ -5,7 +5,6 @@ from math import log2
 import pytest
 
 from rag_evaluation_framework import score_rankings
-from rag_evaluation_framework.contracts import Metric
 from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.scoring.metrics import (
     F1,
@@ -14,7 +13,6 @@ from rag_evaluation_framework.scoring.metrics import (
     NDCG,
     HitRate,
     Precision,
-    RankMetric,
     Recall,
     RPrecision,
 )
@@ -186,14 +184,6 @@ class TestGraded:
         graded = scores_of({"a": 3, "b": 1}, list("xba"), *NAMES)
         plain = scores_of(["a", "b"], list("xba"), *NAMES)
         assert [name for name, one, other in zip(NAMES, graded, plain, strict=True) if one != other] == ["ndcg"]
-
-
-def test_each_metric_says_its_name_and_its_levels():
-    assert tuple(metric.name for metric in METRICS) == NAMES
-    for metric in METRICS:
-        assert isinstance(metric, RankMetric)
-        assert isinstance(metric, Metric)
-        assert metric.evaluation_types == {"document-level", "chunk-level"}
 
 
 @pytest.mark.parametrize("retrieved", [{"a": 1.0}, {"a"}, "a", b"a"])
