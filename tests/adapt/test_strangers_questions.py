@@ -173,6 +173,13 @@ REFUSED = {
         b"Frage;Zitat;context\na;b;c\n",
         "columns 'Zitat' and 'context' may each be the quote.*--column quote=Z",
     ),
+    "two of each": (
+        b"Frage;query;Zitat;context\na;b;c;d\n",
+        "'Frage' and 'query' may each be the question, 'Zitat' and 'context' may each be the quote; say which: .*"
+        "columns={'question': 'Frage', 'quote': 'Zitat'}, .*--column question=Frage --column quote=Zitat",
+    ),
+    "a quote that is blank": (b"question;quote;Zitat\na;;c\n", "columns 'Zitat' and 'quote' may each be the quote"),
+    "a question that is blank": (b"question;Frage;quote\n;b;c\n", "'Frage' and 'question' may each be the question"),
     "retrieved": (
         b"question;contexts;ground_truth\na;['b'];c\n",
         "no column 'quote' among .*; contexts are taken for what a system retrieved; expected",
@@ -188,6 +195,14 @@ def test_what_is_not_certain_is_one_line_that_says_what_to_do(tmp_path, data, me
     with pytest.raises(DatasetError, match=message) as error:
         check_quotes(tmp_path / "q.csv", CORPUS)
     assert "\n" not in str(error.value)
+
+
+def test_a_column_called_quote_may_be_blank():
+    row = {"question": "Was?", "quote": "", "Zitat": SECOND, "context": ""}
+    for columns, found in (({"quote": "quote"}, []), ({"quote": "Zitat"}, [SECOND])):
+        assert quotes(questions_of([row], CORPUS, TOKEN, columns)) == [found]
+    assert quotes(questions_of([row | {"Zitat": None}], CORPUS, TOKEN)) == [[]]
+    assert quotes(questions_of([row, row | {"question": "Wer?", "quote": FIVE}], CORPUS, TOKEN)) == [[], [FIVE]]
 
 
 def test_of_sheets_without_the_columns_all_are_named(tmp_path):

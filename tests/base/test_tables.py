@@ -1,6 +1,7 @@
 """Texts in the encodings of single countries, and tables as programs save them."""
 
 import csv
+import re
 import zipfile
 from datetime import date, datetime, time
 
@@ -191,6 +192,33 @@ def test_a_sheet_is_read_as_a_person_sees_it(tmp_path):
         (5, ["b", "0.5", "", "", "", "FALSE"]),
         (6, ["c", "0.3", "", "", "", ""]),
     ]
+
+
+MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+WITHOUT_VALUE = {
+    "an error": ('<c r="{}" t="e"><v>#N/A</v></c>', "#N/A"),
+    "a formula that ends in one": ('<c r="{}" s="1" t="e"><f>A1</f><v>#REF!</v></c>', "#REF!"),
+    "one with a prefix": (f'<x:c r="{{}}" t="e" xmlns:x="{MAIN}"><x:v>#N/A</x:v></x:c>', "#N/A"),
+    "a formula of openpyxl": ('<c r="{}"><f>A1&amp;"x"</f><v></v></c>', '=A1&"x"'),
+    "a formula of EPPlus": ('<c r="{}" s="1"><f>A1</f></c>', "=A1"),
+    "a shared formula": ('<c r="{}"><f t="shared" si="0"/><v/></c>', "="),
+    "a formula whose value is blank": ('<c r="{}" t="str"><f>IF(A1,"","x")</f><v></v></c>', ""),
+}
+
+
+@pytest.mark.parametrize(("cell", "read"), WITHOUT_VALUE.values(), ids=WITHOUT_VALUE)
+def test_a_cell_of_excel_without_a_value_is_never_blank_but_read_as_it_stands_and_named(tmp_path, cell, read):
+    path, sheets = tmp_path / "a.xlsx", {"Notes": [["lost"]], "Data": [["a", "b"], ["1", "kept"], ["2", "lost"]]}
+    write_sheets(tmp_path / "all.xlsx", sheets)
+    with zipfile.ZipFile(tmp_path / "all.xlsx") as whole, zipfile.ZipFile(path, "w") as lost:
+        for name in whole.namelist():
+            text = whole.read(name).decode()
+            lost.writestr(name, re.sub(r'<c r="(\w+)" (?:(?!<c ).)*>lost<.*?</c>', lambda at: cell.format(at[1]), text))
+    with collect_notes() as notes:
+        rows = list(read_rows(path, has=lambda header: "b" in header))
+    assert rows == [(1, ["a", "b"]), (2, ["1", "kept"]), (3, ["2", read])]
+    told = f"{path}: cells without a value: B3 ({read!r}); correct them, or open the file in Excel and save it"
+    assert notes == ([told] if read else [])
 
 
 OPEN = "urn:oasis:names:tc:opendocument:xmlns"

@@ -9,7 +9,7 @@ import json
 import re
 import shlex
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from math import isnan
@@ -258,21 +258,26 @@ _WITHIN = ("context", _START, "answer")  # no metadata: `answer` says that each 
 
 
 def columns_of(
-    names: Sequence[str], given: Mapping[str, str] | None, source: str, roles: Sequence[str] = COLUMNS
+    names: Sequence[str],
+    given: Mapping[str, str] | None,
+    source: str,
+    roles: Sequence[str] = COLUMNS,
+    blank: Collection[str] = (),
 ) -> dict[str, list[str]]:
     """Return the columns of question, quote, document and id, several of quotes that are numbered; no optional ones.
 
     Columns that are called so are taken. If question and quote are not both, others are known by their usual names,
-    which is noted.
+    which is noted. One that is called so and is blank does not win over another of a usual name.
 
     Args:
         names: The names of all columns.
         given: What some are called: `{"question": "Frage"}`; `""` says that there is none.
         source: What messages call the file.
         roles: Those that are looked for; question and quote are needed, the others optional.
+        blank: The names of the columns without a cell that is filled.
 
     Raises:
-        DatasetError: A column is missing, or two may be meant.
+        DatasetError: A column is missing, or two may be meant; all such are named.
     """
     found: dict[str, list[str]] = {}
     told: Any = given or {}
@@ -287,27 +292,34 @@ def columns_of(
     needed = [role for role in ("question", "quote") if role in roles]
     called = {role: [name for name in names if _key(name, role) == role] for role in roles if role not in found}
     found |= {role: several for role, several in called.items() if several}
+    blanks = [role for role in needed if called.get(role) and {*called[role]} <= {*blank}]
+    taken = {name for names_of_role in found.values() for name in names_of_role}
     guessed: list[str] = []
-    if given or not found.keys() >= {*needed}:
-        taken = {name for names_of_role in found.values() for name in names_of_role}
-        for role in (role for role in roles if role not in found):
-            candidates = [name for name in names if name not in taken and _key(name, role) in _USUAL[role]]
-            if len({_key(name, role) for name in candidates}) > 1:
-                several = " and ".join(map(repr, candidates))
-                raise DatasetError(
-                    f"{source}: columns {several} may each be the {role}; say which: {_say(role, candidates[0])}"
-                )
-            if candidates:
-                found[role] = candidates
-                guessed.append(
-                    f"{' and '.join(map(repr, candidates))} {'is' if len(candidates) == 1 else 'are'} the {role}"
-                )
+    unclear: dict[str, list[str]] = {}
+    asked = roles if given or not found.keys() >= {*needed} else blanks
+    for role in (role for role in asked if role in blanks or role not in found):
+        candidates = [name for name in names if name not in taken and _key(name, role) in _USUAL[role]]
+        if role in blanks:
+            candidates = [name for name in candidates if name not in blank] + called[role]
+        if len({_key(name, role) for name in candidates}) > 1:
+            unclear[role] = candidates
+        elif candidates and role not in found:
+            found[role] = candidates
+            guessed.append(
+                f"{' and '.join(map(repr, candidates))} {'is' if len(candidates) == 1 else 'are'} the {role}"
+            )
+    if unclear:
+        raise DatasetError(
+            f"{source}: columns "
+            + ", ".join(f"{' and '.join(map(repr, names))} may each be the {role}" for role, names in unclear.items())
+            + f"; say which: {_say({role: names[0] for role, names in unclear.items()})}"
+        )
     for role in needed:
         if not found.get(role):
             retrieved = "; contexts are taken for what a system retrieved" if "contexts" in names else ""
             raise DatasetError(
                 f"{source}: no column {role!r} among {_listed(names)}{retrieved}; expected question, quote and, "
-                f"optionally, document and id; if yours has another name, say so: {_say(role, 'NAME')}"
+                f"optionally, document and id; if yours has another name, say so: {_say({role: 'NAME'})}"
             )
     if guessed:
         note(f"{source}: column {', '.join(guessed)}")
@@ -343,10 +355,12 @@ def _listed(names: Sequence[str]) -> str:
     return ", ".join(map(shown, names)) or "none"
 
 
-def _say(role: str, name: str) -> str:
+def _say(names: Mapping[str, str]) -> str:
+    told = ", ".join(f"{role}: {name}" for role, name in names.items())
+    options = " ".join(f"--column {role}={shlex.quote(name)}" for role, name in names.items())
     return (
-        f"in Python columns={{{role!r}: {name!r}}}, in a configuration columns: {{{role}: {name}}}, or make a dataset "
-        f"of it with rag-eval init --column {role}={shlex.quote(name)}"
+        f"in Python columns={dict(names)}, in a configuration columns: {{{told}}}, or make a dataset of it with "
+        f"rag-eval init {options}"
     )
 
 
@@ -362,7 +376,8 @@ def _rows_and_columns(
         needed = " and ".join(role for role in roles if role in ("question", "quote"))
         raise DatasetError(f"{source}: holds no questions; expected rows with {needed}")
     names = [*dict.fromkeys(name for _, row in rows for name in row)]
-    return rows, names, columns_of(names, columns, source, roles)
+    blank = [name for name in names if not any(_shown(row.get(name)).strip().strip("[]") for _, row in rows)]
+    return rows, names, columns_of(names, columns, source, roles, blank)
 
 
 def asked_quotes(given: Any, columns: Mapping[str, str] | None = None) -> QuoteTable:

@@ -5,6 +5,7 @@ and old editors write windows-1252 in Western Europe, windows-1250 in Poland, an
 """
 
 import csv
+import html
 import io
 import re
 import zipfile
@@ -19,7 +20,7 @@ from .exits import outcome
 from .files import LARGEST, as_utf8, read_bytes
 from .notes import note
 from .optional import require
-from .outside import bounded, error_message, shown
+from .outside import bounded, error_message, first_of, shown
 
 _SHEETS = (".xlsx", ".xlsm", ".xls", ".ods")
 TABLES = (".csv", ".tsv", *_SHEETS)
@@ -40,7 +41,15 @@ _WORD = re.compile("[^\0-\x7f\uff61-\uff9f]{2}")  # a single ° or ö of Western
 _ARCHIVES = (b"PK\3\4", b"\xd0\xcf\x11\xe0")  # how sheets begin, whatever they are called
 _SEPARATOR = re.compile(r"sep=.", re.IGNORECASE)
 _PLACE = re.compile(rb'\sr="([A-Z]{1,3})(\d{1,7})"')  # of a cell of Excel
+# Cells of Excel without a value, of which calamine makes "": errors, and formulas that no program has calculated.
+_ERROR = re.compile(rb'(<(?:\w+:)?c\s[^>]*\bt=")e("[^>]*>.*?<(?:\w+:)?v>([^<]*)<)', re.DOTALL)
+_FORMULA = re.compile(
+    rb'<((?:\w+:)?)c((?:\s+(?!t=)\w+="[^"]*")*)\s*>\s*<\1f\b(?:[^>]*/>|[^>]*>([^<]*)</\1f>)\s*'
+    rb"(?:<\1v\s*/>|<\1v>\s*</\1v>|)\s*</\1c>"
+)
 _MESSAGE = 400  # characters of a message that name what sheets have
+_MOST_NAMED = 3
+_LONGEST = 40  # characters of a cell
 _CONTROL = re.compile(rb"[\0-\x08\x0e-\x1a\x1c-\x1f]")
 
 
@@ -107,8 +116,8 @@ def read_rows(
     """Yield the rows of a table, the header first, each with the number of the line or row on which it starts.
 
     A table is text in any encoding, with commas, semicolons, tabs or `|` between cells, or a sheet of Excel or
-    LibreOffice, recognised by its ending or its content. Cells of a sheet are the texts that a person sees: 12, not
-    12.0.
+    LibreOffice, recognised by its ending or its content. Cells of a sheet are their values, however they are shown: 12,
+    not 12.0, and 0.125 of 12.5 %; of an Excel cell without one the error, or the formula, which is noted.
 
     Args:
         path: The file.
@@ -235,7 +244,7 @@ def _sheet_rows(
             f"{path}: cannot be read as a sheet ({error_message(error)}); save it again, or as CSV UTF-8"
         ) from error
 
-    sheets = outcome(lambda: _sheets(data, calamine.CalamineWorkbook), refuse)
+    sheets, lost = outcome(lambda: _sheets(data, calamine.CalamineWorkbook), refuse)
     firsts = {name: [cells for _, cells in rows[:_FIRST]] for name, rows in sheets.items()}
     headers = {name: cells[_header(cells, has)] for name, cells in firsts.items()}
     found = {name: sheets[name] for name, header in headers.items() if has(header)}
@@ -253,16 +262,19 @@ def _sheet_rows(
             "one, say what they are called (columns), or keep one sheet in the file"
         )
     (rows,) = (found or sheets).values()
+    cells = ((f"{_letters(at)}{number}", cell) for number, row in rows if lost for at, cell in enumerate(row))
+    if named := [f"{place} ({shown(cell, _LONGEST)})" for place, cell in cells if cell in lost]:
+        told = first_of(named, _MOST_NAMED)
+        note(f"{path}: cells without a value: {told}; correct them, or open the file in Excel and save it")
     return rows
 
 
-def _sheets(data: bytes, workbook: Any) -> dict[str, list[tuple[int, list[str]]]]:
-    """Return the rows of each sheet that are not blank, with their numbers; without sheets that are empty."""
-    if zipfile.is_zipfile(io.BytesIO(data)):
-        with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            for name in archive.namelist():
-                if name.startswith("xl/worksheets/") and name.endswith(".xml"):
-                    _check_size(archive.read(name))
+def _sheets(data: bytes, workbook: Any) -> tuple[dict[str, list[tuple[int, list[str]]]], set[str]]:
+    """Return the rows of each sheet that are not blank, with their numbers; without sheets that are empty.
+
+    Beside them are the texts of cells without a value.
+    """
+    data, lost = _with_lost(data) if zipfile.is_zipfile(io.BytesIO(data)) else (data, set[str]())
     opened = workbook.from_filelike(io.BytesIO(data))
     sheets: dict[str, list[tuple[int, list[str]]]] = {}
     for name in opened.sheet_names:
@@ -270,7 +282,32 @@ def _sheets(data: bytes, workbook: Any) -> dict[str, list[tuple[int, list[str]]]
         texts = [(number, [_cell(value) for value in row]) for number, row in rows]
         if filled := [(number, row) for number, row in texts if _last(row)]:
             sheets[name] = filled
-    return sheets
+    return sheets, lost
+
+
+def _with_lost(data: bytes) -> tuple[bytes, set[str]]:
+    """Return an Excel file in which errors, and formulas without a value, are the texts of their cells; and these."""
+    lost, mended, made = set[str](), dict[str, bytes](), io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        for name in archive.namelist():
+            if name.startswith("xl/worksheets/") and name.endswith(".xml"):
+                sheet = archive.read(name)
+                _check_size(sheet)
+                lost |= {html.unescape(text.decode()) for *_, text in _ERROR.findall(sheet)}
+                lost |= {html.unescape(f"={text.decode()}") for *_, text in _FORMULA.findall(sheet)}
+                sheet = _ERROR.sub(rb"\1str\2", sheet)
+                mended[name] = _FORMULA.sub(rb'<\1c\2 t="str"><\1v>=\3</\1v></\1c>', sheet)
+        if not lost:
+            return data, lost
+        with zipfile.ZipFile(made, "w") as copy:
+            for name in archive.namelist():
+                copy.writestr(name, mended[name] if name in mended else archive.read(name))
+    return made.getvalue(), lost
+
+
+def _letters(column: int) -> str:
+    """Return what Excel calls a column, counted from 0: A, Z, AA."""
+    return (_letters(column // 26 - 1) if column >= 26 else "") + chr(ord("A") + column % 26)
 
 
 def _check_size(sheet: bytes) -> None:
@@ -292,7 +329,7 @@ def _check_size(sheet: bytes) -> None:
 
 
 def _cell(value: Any) -> str:
-    """Return the value of a cell of a sheet as a person sees it."""
+    """Return the value of a cell of a sheet as a person would write it."""
     if isinstance(value, bool):
         return str(value).upper()
     if isinstance(value, float):
