@@ -89,6 +89,8 @@ def test_unicode_is_never_guessed(tmp_path, encoding, name):
 REFUSED = {
     "UTF-8 that was cut": "Größe und Höhe ü".encode()[:-1],
     "UTF-8 with a byte too many": "Größe und Höhe ".encode() + b"\xff",
+    "UTF-8 with as many bytes too many as letters": "Größe ok".encode() + b"\xff\xfe end",
+    "UTF-8 with one letter and one byte of windows-1252": "café ".encode() + b"\x96 more",
     "a picture": b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR",
     "bytes that no text has": bytes(range(128, 256)) * 3 + b"\0",
 }
@@ -170,7 +172,7 @@ def test_a_title_above_the_header_is_left_out_and_that_is_said(text):
     assert notes == ([told] if line > 1 else [])
 
 
-@pytest.mark.parametrize("word", ["25 °C", "Köln am Rhein", "São Paulo", "5 m² Fläche", "a·b", "Müller & Söhne"])
+@pytest.mark.parametrize("word", ["25 °C", "Köln am Rhein", "São Paulo", "5 m² Fläche", "a·b", "Müller & Söhne", "„Spaß“"])
 def test_single_letters_of_western_europe_are_no_other_script(tmp_path, word):
     with collect_notes():
         assert decoded(f"Store below {word}.\n".encode("cp1252"), tmp_path / "a.txt") == f"Store below {word}.\n"

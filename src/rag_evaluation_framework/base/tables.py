@@ -73,7 +73,8 @@ def decoded(data: bytes, path: Path, refusal: type[InputError] = DatasetError) -
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         signs = [sign for sign in data.decode("utf-8", "replace") if not sign.isascii()]
-        damaged = signs.count("\ufffd") < len(signs) / 2
+        wrong, latin = signs.count("\ufffd"), sum(sign < "\u0180" for sign in signs)
+        damaged = wrong < len(signs) / 2 or wrong <= latin  # in other encodings, é of UTF-8 is hardly ever by chance
         encoding = None if damaged or _CONTROL.search(data) else _recognised(data)
         if encoding is None:
             raise refusal(f"{path}: not valid UTF-8 (byte {error.start}); save the file as UTF-8") from error
