@@ -173,7 +173,8 @@ def read_folder(
         if patterns or (path.suffix in kinds if kinds else readable(path.suffix))
     }
     if not paths:
-        raise _no_match(folder, ", ".join(map(shown, patterns or ([MARKDOWN] if kinds else []))))
+        asked = ", ".join(map(shown, patterns or ([MARKDOWN] if kinds else [])))
+        raise _no_match(folder, asked, "glob_pattern" if kinds else "glob")
     others = Counter(path.suffix.lower() for name, path in files.items() if name not in paths and path.is_file())
     unread = Counter({suffix: count for suffix, count in others.items() if not kinds or readable(suffix)})
     if unread:
@@ -277,15 +278,17 @@ def pattern_of(suffixes: Iterable[str]) -> str:
     return f"**/*.{kinds[0]}" if len(kinds) == 1 else f"**/*.{{{','.join(kinds)}}}"
 
 
-def _no_match(folder: Path, asked: str) -> CorpusError:
+def _no_match(folder: Path, asked: str, key: str) -> CorpusError:
     suffixes = sorted({path.suffix for path in _listed(folder, [("**",)]).values() if path.suffix})
-    problem = f"{folder}: no file {f'matches {asked}' if asked else 'is of a kind that is read'}."
     if not suffixes:
-        return CorpusError(f"{problem} The folder has no files with an extension.")
-    pattern = f"'{pattern_of(list(filter(readable, suffixes)) or suffixes[:1])}'"
+        return CorpusError(f"{folder}: has no files with an extension")
+    known = [*filter(readable, suffixes)]
+    pattern = f"'{pattern_of(known or suffixes[:1])}'"
     return CorpusError(
-        f"{problem} It has files ending in {', '.join(suffixes[:8])}; select them with glob_pattern={pattern}, on the "
-        f"command line --glob {pattern}. A table or .jsonl with one document per row is named itself."
+        f"{folder}: no file {f'matches {asked}' if asked else 'is of a kind that is read'}. It has files ending in "
+        f"{', '.join(suffixes[:8])}; {'' if known else 'save them as .docx, .pdf or .txt, or, if they are text, '}"
+        f"select them with {key}={pattern}, on the command line --glob {pattern}. A table or .jsonl with one document "
+        "per row is named itself."
     )
 
 
@@ -314,12 +317,12 @@ def _texts(folder: Path, paths: Mapping[str, Path], converter: Converter | None)
         note(f"{folder}: {len(notes) - _MOST_NOTES} more notes of this kind")
     for why, suffixes in missing.items():
         raise MissingDependency(f"{folder}: {_counted(Counter(suffixes))} cannot be read: {why}")
-    if len(problems) == 1:
-        raise CorpusError(f"{problems[0]}, or exclude it (exclude=[...], --exclude)")
     if problems:
+        listed = ":\n  " + first_of(problems, _MOST_PROBLEMS, "\n  ") if len(problems) > 1 else ""
         raise CorpusError(
-            f"{folder}: {len(problems)} files cannot be read; mend them, or exclude them (exclude=[...], --exclude):"
-            "\n  " + first_of(problems, _MOST_PROBLEMS, "\n  ")
+            (f"{folder}: {len(problems)} files cannot be read; mend them" if listed else problems[0])
+            + f", or exclude {'them' if listed else 'it'} (--set exclude=NAME, init --exclude NAME, in a configuration "
+            f"exclude: [NAME], in Python Corpus.of(..., exclude=['NAME'])){listed}"
         )
     return found
 
