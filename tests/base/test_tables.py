@@ -172,7 +172,10 @@ def test_a_title_above_the_header_is_left_out_and_that_is_said(text):
     assert notes == ([told] if line > 1 else [])
 
 
-@pytest.mark.parametrize("word", ["25 °C", "Köln am Rhein", "São Paulo", "5 m² Fläche", "a·b", "Müller & Söhne", "„Spaß“"])
+SINGLE = ["25 °C", "Köln am Rhein", "São Paulo", "5 m² Fläche", "a·b", "Müller & Söhne", "„Spaß“"]
+
+
+@pytest.mark.parametrize("word", SINGLE)
 def test_single_letters_of_western_europe_are_no_other_script(tmp_path, word):
     with collect_notes():
         assert decoded(f"Store below {word}.\n".encode("cp1252"), tmp_path / "a.txt") == f"Store below {word}.\n"
