@@ -283,6 +283,22 @@ def test_the_table_with_suggestions_has_a_row_for_each_quote_and_is_read_without
     )
 
 
+@pytest.mark.parametrize("kind", ["jsonl", "frame", "csv", "suggested"])
+def test_each_tag_of_a_list_is_one(tmp_path, kind):
+    tags, path = [["x", "ü"], ["x"], [], ["ü"]], tmp_path / "q.jsonl"
+    rows = [{"question": f"{number}?", "quote": FIVE, "tags": own} for number, own in enumerate(tags)]
+    wrong = {"question": "Wo?", "quote": "Zweite Zelle.", "tags": ["ü"]}
+    path.write_text("\n".join(map(json.dumps, [*rows, *[wrong] * (kind == "suggested")])))
+    given = path if kind == "jsonl" else pd.DataFrame(rows)
+    if kind == "csv":
+        given.to_csv(given := tmp_path / "q.csv", index=False)
+    with collect_notes():
+        if kind == "suggested":
+            given = check_quotes(path, CORPUS).save_suggestions()
+        (by_tag,) = evaluate(BM25Retriever(), given, k=1, documents=CORPUS).breakdowns
+    assert {tag: mean.questions for tag, mean in by_tag.means.items()} == {"x": 2, "ü": 2}
+
+
 def test_every_other_column_comes_out_again(tmp_path):
     path = tmp_path / "q.csv"
     path.write_text(f"Frage;Zitat;Abteilung;tags\nWas?;{FIVE};Einkauf;a\nZwei?;{SECOND};Vertrieb;b\n", "cp1252")

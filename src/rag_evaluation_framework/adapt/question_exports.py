@@ -14,7 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from math import isnan
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeGuard
 
 from ..base.exits import errors_as
 from ..base.files import is_list, is_object, json_lines, read_json_text, read_text
@@ -73,7 +73,7 @@ class AskedQuote:
         id: The id of the question, or "".
         answer: What quotes of one question share that are alternatives, or "".
         place: What quotes of one answer share that are parts of one place, or "".
-        metadata: The other columns, as texts.
+        metadata: The other columns, as texts or lists of texts.
         context: The text that the quote is a part of, or "".
         start: Where in the context the quote starts, in code points.
     """
@@ -85,7 +85,7 @@ class AskedQuote:
     id: str = ""
     answer: str = ""
     place: str = ""
-    metadata: Mapping[str, str] = field(default_factory=dict[str, str])
+    metadata: Mapping[str, str | list[str]] = field(default_factory=dict[str, str | list[str]])
     context: str = ""
     start: int = 0
 
@@ -396,13 +396,14 @@ def asked_quotes(given: Any, columns: Mapping[str, str] | None = None) -> QuoteT
             "'quote_check' and 'suggestion'; rename yours to keep them as metadata, or remove them"
         )
     roles = {name: role for role, several in found.items() for name in several}
-    for name in found["quote"]:
-        _split_lists(rows, name)
+    for name in names:
+        if roles.get(name, "quote") == "quote" and name not in _OURS:
+            _split_lists(rows, name)
     if not source.lower().endswith((".json", ".jsonl")):  # which have no merged cells
         _fill_questions(rows, found, source)
     asked = [quote for number, row in rows for quote in _quotes(row, number, found, roles, f"{source}: line {number}")]
     wordings: dict[str, str] = {}
-    kept: dict[tuple[str, str], str] = {}
+    kept: dict[tuple[str, str], str | list[str]] = {}
     lost: dict[str, int] = {}
     for quote in asked:
         for name, value in quote.metadata.items():
@@ -465,9 +466,13 @@ def _list(cell: str) -> list[str] | None:
     for parse in (json.loads, ast.literal_eval):
         with suppress(ValueError, SyntaxError, MemoryError, RecursionError):
             found: Any = parse(cell)
-            if is_list(found) and all(isinstance(item, str) for item in found):
+            if _is_texts(found):
                 return found
     return None
+
+
+def _is_texts(value: Any) -> TypeGuard[list[str]]:
+    return is_list(value) and all(isinstance(item, str) for item in value)
 
 
 def _quotes(
@@ -494,7 +499,8 @@ def _quotes(
     start = row.get(_START)
     context, start = (_text(row.get("context"), "context", where), start) if isinstance(start, int) else ("", 0)
     taken = {*roles, *TOLD, *(_WITHIN if context else ())}
-    metadata = {name: _shown(value) for name, value in row.items() if name not in taken}
+    others = [(name, value) for name, value in row.items() if name not in taken]
+    metadata = {name: [*value] if _is_texts(value) else _shown(value) for name, value in others}
     given, suggestion, suggested = (_shown(row.get(name)) for name in ("accept", "suggestion", "suggestion_document"))
     accepted = given.strip().lower()
     if accepted not in ("", "no", "yes") or (accepted == "yes" and not suggestion.strip()):
@@ -528,7 +534,7 @@ def _is_missing(value: Any) -> bool:
 
 
 def _shown(value: Any) -> str:
-    """Return a value of another column as metadata: a text, lists and objects as JSON."""
+    """Return a value of another column as a text, lists and objects as JSON."""
     if _is_missing(value):
         return ""
     return json.dumps(value, ensure_ascii=False, default=str) if isinstance(value, dict | list) else str(value)

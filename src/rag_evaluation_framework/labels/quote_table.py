@@ -339,7 +339,8 @@ def skipped_questions(skipped: Iterable[Skipped]) -> str:
 def _cells(row: QuoteRow) -> dict[str, str]:
     """Return the cells of a row, and those that tell about it."""
     given = {**row.metadata, "question": row.question, "quote": row.quote, "document": row.document, "id": row.id}
-    cells = {name: value for name, value in given.items() if value}
+    filled = ((name, value) for name, value in given.items() if value)
+    cells = {name: value if isinstance(value, str) else json.dumps(value, ensure_ascii=False) for name, value in filled}
     cells["quote_check"] = row.reason or f"{row.status}{f', but it {row.warning}' if row.warning else ''}"
     if found := row.suggestion:
         document = found.document if len(found.copies) == 1 else ""
