@@ -327,7 +327,7 @@ def test_pages_keep_their_numbers_when_some_are_left_out():
 @each(
     ("table", "message"),
     [
-        ("id,text\nx,a, b\n", "line 2: has text in a column without a name; name it in line 1, or put quotes around"),
+        ("id,text\nx,a, b\n", "line 2: expected 2 columns, got 3; put quotes around text"),
         ("id,text,,x\nx,a,b,c\n", "line 2: has text in a column without a name"),
         ("id,text,Text\nx,a,b\n", "line 1: two columns share a name: id, text, Text"),
     ],

@@ -9,7 +9,7 @@ import json
 import re
 import shlex
 import unicodedata
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from math import isnan
@@ -20,7 +20,7 @@ from ..base.exits import errors_as
 from ..base.files import is_list, is_object, json_lines, read_json_text, read_text
 from ..base.notes import collect_notes, note
 from ..base.outside import error_text, first_of, shown
-from ..base.tables import headings, read_rows
+from ..base.tables import named_rows
 from ..data.values import gives_items, is_mapping
 from ..errors import DatasetError
 
@@ -134,7 +134,8 @@ def _rows_of(given: Any, source: str, has: Callable[[list[str]], bool]) -> Itera
             value = read_json_text(read_text(given), source) if ending else _plain(given)
             rows = enumerate(_exported(value, source), start=1)
         else:
-            rows = _table_rows(given, has)
+            table = named_rows(given, has=has)
+            rows = ((line, {_ours(name): cell for name, cell in row.items()}) for line, row in table)
         for number, value in rows:
             where, row = f"{source}: line {number}", _plain(value)
             if not is_object(row):
@@ -165,22 +166,9 @@ def _plain(given: Any) -> Any:
     return getattr(found, "goldens", found)
 
 
-def _table_rows(path: Path, has: Callable[[list[str]], bool]) -> Iterator[Row]:
-    rows = read_rows(path, has=has)
-    number, titles = headings(rows, path)
-    header = [name.lower() if name.lower() in _OURS else name for name in titles]
-    for line, cells in rows:
-        if len(cells) > len(header):
-            raise DatasetError(
-                f"{path}: line {line}: expected {len(header)} columns, got {len(cells)}; put quotes around text that "
-                "contains the sign between two columns"
-            )
-        if any(cell.strip() and not name for name, cell in zip(header, cells, strict=False)):
-            raise DatasetError(f"{path}: line {line}: has text in a column without a name; name it in line {number}")
-        if any(cell.strip() for cell in cells):  # spreadsheets leave blank ones at the end
-            # Columns at the end may be left out, but not all beside the first: a separator is missing then.
-            filled = cells if len(cells) == 1 else [*cells, *[""] * (len(header) - len(cells))]
-            yield line, {name: cell for name, cell in zip(header, filled, strict=False) if name}
+def _ours(name: str) -> str:
+    """Return the name of a column as we write it, if it is one of ours."""
+    return name.lower() if name.lower() in _OURS else name
 
 
 # Exports of other tools: the keys by which each is known, and its rows.
@@ -258,11 +246,7 @@ _WITHIN = ("context", _START, "answer")  # no metadata: `answer` says that each 
 
 
 def columns_of(
-    names: Sequence[str],
-    given: Mapping[str, str] | None,
-    source: str,
-    roles: Sequence[str] = COLUMNS,
-    blank: Collection[str] = (),
+    names: Mapping[str, bool], given: Mapping[str, str] | None, source: str, roles: Sequence[str] = COLUMNS
 ) -> dict[str, list[str]]:
     """Return the columns of question, quote, document and id, several of quotes that are numbered; no optional ones.
 
@@ -270,11 +254,10 @@ def columns_of(
     which is noted. One that is called so and is blank does not win over another of a usual name.
 
     Args:
-        names: The names of all columns.
+        names: The names of all columns, and whether a cell in each is filled.
         given: What some are called: `{"question": "Frage"}`; `""` says that there is none.
         source: What messages call the file.
         roles: Those that are looked for; question and quote are needed, the others optional.
-        blank: The names of the columns without a cell that is filled.
 
     Raises:
         DatasetError: A column is missing, or two may be meant; all such are named.
@@ -292,28 +275,25 @@ def columns_of(
     needed = [role for role in ("question", "quote") if role in roles]
     called = {role: [name for name in names if _key(name, role) == role] for role in roles if role not in found}
     found |= {role: several for role, several in called.items() if several}
-    blanks = [role for role in needed if called.get(role) and {*called[role]} <= {*blank}]
+    blank = [role for role in needed if called.get(role) and not any(names[name] for name in called[role])]
     taken = {name for names_of_role in found.values() for name in names_of_role}
     guessed: list[str] = []
-    unclear: dict[str, list[str]] = {}
-    asked = roles if given or not found.keys() >= {*needed} else blanks
-    for role in (role for role in asked if role in blanks or role not in found):
+    unclear: list[str] = []
+    first: dict[str, str] = {}
+    asked = roles if given or not found.keys() >= {*needed} else blank
+    for role in (role for role in asked if role in blank or role not in found):
         candidates = [name for name in names if name not in taken and _key(name, role) in _USUAL[role]]
-        if role in blanks:
-            candidates = [name for name in candidates if name not in blank] + called[role]
+        if role in blank:
+            candidates = [name for name in candidates if names[name]] + called[role]
+        several = " and ".join(map(repr, candidates))
         if len({_key(name, role) for name in candidates}) > 1:
-            unclear[role] = candidates
+            unclear.append(f"{several} may each be the {role}")
+            first[role] = candidates[0]
         elif candidates and role not in found:
             found[role] = candidates
-            guessed.append(
-                f"{' and '.join(map(repr, candidates))} {'is' if len(candidates) == 1 else 'are'} the {role}"
-            )
+            guessed.append(f"{several} {'is' if len(candidates) == 1 else 'are'} the {role}")
     if unclear:
-        raise DatasetError(
-            f"{source}: columns "
-            + ", ".join(f"{' and '.join(map(repr, names))} may each be the {role}" for role, names in unclear.items())
-            + f"; say which: {_say({role: names[0] for role, names in unclear.items()})}"
-        )
+        raise DatasetError(f"{source}: columns {', '.join(unclear)}; say which: {_say(first)}")
     for role in needed:
         if not found.get(role):
             retrieved = "; contexts are taken for what a system retrieved" if "contexts" in names else ""
@@ -326,14 +306,11 @@ def columns_of(
     return {role: several for role, several in found.items() if several}
 
 
-def _has_columns(names: Sequence[str], given: Mapping[str, str] | None, roles: Sequence[str] = COLUMNS) -> bool:
+def _has_columns(names: Iterable[str], given: Mapping[str, str] | None, roles: Sequence[str] = COLUMNS) -> bool:
     """Return whether `columns_of` finds its columns among these."""
-    try:
-        with collect_notes():
-            columns_of(names, given, "", roles)
-    except DatasetError:
-        return False
-    return True
+    with collect_notes(), suppress(DatasetError):
+        return bool(columns_of(dict.fromkeys(names, True), given, "", roles))
+    return False
 
 
 def question_keys(names: Iterable[str]) -> list[str]:
@@ -351,7 +328,7 @@ def _key(name: str, role: str) -> str:
 _USUAL = {role: {_key(name, role) for name in names.split(", ")} for role, names in USUAL_NAMES.items()}
 
 
-def _listed(names: Sequence[str]) -> str:
+def _listed(names: Iterable[str]) -> str:
     return ", ".join(map(shown, names)) or "none"
 
 
@@ -375,9 +352,9 @@ def _rows_and_columns(
     if not rows:
         needed = " and ".join(role for role in roles if role in ("question", "quote"))
         raise DatasetError(f"{source}: holds no questions; expected rows with {needed}")
-    names = [*dict.fromkeys(name for _, row in rows for name in row)]
-    blank = [name for name in names if not any(_shown(row.get(name)).strip().strip("[]") for _, row in rows)]
-    return rows, names, columns_of(names, columns, source, roles, blank)
+    names = dict.fromkeys(name for _, row in rows for name in row)
+    filled = {name: any(_shown(row.get(name)).strip().strip("[]") for _, row in rows) for name in names}
+    return rows, [*names], columns_of(filled, columns, source, roles)
 
 
 def asked_quotes(given: Any, columns: Mapping[str, str] | None = None) -> QuoteTable:

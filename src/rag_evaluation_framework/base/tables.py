@@ -155,6 +155,33 @@ def headings(
     return line, header
 
 
+def named_rows(
+    path: Path, refusal: type[InputError] = DatasetError, *, has: Callable[[list[str]], bool] = bool
+) -> Iterator[tuple[int, dict[str, str]]]:
+    """Yield the rows of a table that are not blank, as texts by the names of their columns, each with its line.
+
+    The arguments are those of `read_rows`. Columns at the end may be left out, but not all beside the first: then a
+    separator is missing, and so are these columns.
+
+    Raises:
+        InputError: It cannot be read, or a row has more cells than the header, or text in a column without a name;
+            raised as the class `refusal`.
+    """
+    rows = read_rows(path, refusal, has=has)
+    first, header = headings(rows, path, refusal)
+    for line, cells in rows:
+        if len(cells) > len(header):
+            raise refusal(
+                f"{path}: line {line}: expected {len(header)} columns, got {len(cells)}; put quotes around text that "
+                "contains the sign between two columns"
+            )
+        if any(cell.strip() and not name for name, cell in zip(header, cells, strict=False)):
+            raise refusal(f"{path}: line {line}: has text in a column without a name; name it in line {first}")
+        if any(cell.strip() for cell in cells):  # spreadsheets leave blank ones at the end
+            filled = cells if len(cells) == 1 else [*cells, *[""] * (len(header) - len(cells))]
+            yield line, {name: cell for name, cell in zip(header, filled, strict=False) if name}
+
+
 def delimiter_of(text: str, has: Callable[[list[str]], bool] = bool) -> str:
     """Return the separator of a CSV text that its `sep=` line declares.
 

@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from fnmatch import fnmatchcase
-from itertools import zip_longest
 from operator import itemgetter
 from pathlib import Path, PurePosixPath
 from posixpath import commonpath, dirname, normpath
@@ -20,7 +19,7 @@ from ..base.files import json_lines
 from ..base.notes import collect_notes, note
 from ..base.outside import class_name, error_text, first_of, shown
 from ..base.progress import progress
-from ..base.tables import TABLES, headings, read_rows
+from ..base.tables import TABLES, named_rows
 from ..corpus.readers import Converter, Reading, Source, read_file, readable
 from ..errors import CorpusError, DatasetError, MissingDependency
 from .ids import canonical_document_id, content_digest
@@ -96,16 +95,8 @@ def _rows(path: Path) -> Iterator[dict[str, Any]]:
                     raise CorpusError(f"{path}: line {number}: expected an object, one per document")
                 yield line
             return
-        rows = read_rows(path, CorpusError)
-        first, header = headings(rows, path, CorpusError)
-        for number, row in rows:
-            found = [*zip_longest(header, row, fillvalue="")]
-            if any(cell.strip() and not name for name, cell in found):
-                raise CorpusError(
-                    f"{path}: line {number}: has text in a column without a name; name it in line {first}, or put "
-                    "quotes around text that contains the sign between two columns"
-                )
-            yield {"row": number} | {name: cell for name, cell in found if name and cell}
+        for number, row in named_rows(path, CorpusError):
+            yield {"row": number} | {name: cell for name, cell in row.items() if cell}
     except DatasetError as error:
         raise CorpusError(str(error)) from error
 
