@@ -20,7 +20,7 @@ from ..base.exits import errors_as
 from ..base.files import is_list, is_object, json_lines, read_json_text, read_text
 from ..base.notes import collect_notes, note
 from ..base.outside import error_text, first_of, shown
-from ..base.tables import named_rows
+from ..base.tables import IsHeader, named_rows
 from ..data.values import gives_items, is_mapping
 from ..errors import DatasetError
 
@@ -33,7 +33,7 @@ COLUMNS = ("question", "quote", "document", "id")
 
 # What a table with suggestions has beside its own columns; metadata of no question.
 TOLD = ("quote_check", "suggestion", "suggestion_document", "suggestion_place", "suggestion_difference", "accept")
-_OURS = ("answer", "place", *TOLD)  # in lower case, whatever a table writes
+_OURS = {name: name for name in ("answer", "place", *TOLD)}  # in lower case, whatever a table writes
 
 USUAL_NAMES: Mapping[str, str] = {
     "question": (
@@ -108,7 +108,7 @@ class QuoteTable:
 # Rows of whatever holds them.
 
 
-def _rows_of(given: Any, source: str, has: Callable[[list[str]], bool]) -> Iterator[Row]:
+def _rows_of(given: Any, source: str, has: IsHeader) -> Iterator[Row]:
     """Yield the rows of a file, by its ending, or of objects in memory.
 
     Args:
@@ -134,8 +134,8 @@ def _rows_of(given: Any, source: str, has: Callable[[list[str]], bool]) -> Itera
             value = read_json_text(read_text(given), source) if ending else _plain(given)
             rows = enumerate(_exported(value, source), start=1)
         else:
-            table = named_rows(given, has=has)
-            rows = ((line, {_ours(name): cell for name, cell in row.items()}) for line, row in table)
+            table = named_rows(given, DatasetError, has)
+            rows = ((line, {_OURS.get(name.lower(), name): cell for name, cell in row.items()}) for line, row in table)
         for number, value in rows:
             where, row = f"{source}: line {number}", _plain(value)
             if not is_object(row):
@@ -159,16 +159,9 @@ def _plain(given: Any) -> Any:
         return dict(found)
     for name, arguments in (("to_dicts", ()), ("to_list", ()), ("model_dump", ()), ("to_dict", ("records",))):
         if callable(getattr(given, name, None)):
-            with errors_as(
-                lambda error: DatasetError(f"{shown(given)} cannot be read as questions: {error_text(error)}")
-            ):
+            with errors_as(lambda why: DatasetError(f"{shown(given)} cannot be read as questions: {error_text(why)}")):
                 return getattr(found, name)(*arguments)
     return getattr(found, "goldens", found)
-
-
-def _ours(name: str) -> str:
-    """Return the name of a column as we write it, if it is one of ours."""
-    return name.lower() if name.lower() in _OURS else name
 
 
 # Exports of other tools: the keys by which each is known, and its rows.
@@ -476,8 +469,7 @@ def _quotes(
     start = row.get(_START)
     context, start = (_text(row.get("context"), "context", where), start) if isinstance(start, int) else ("", 0)
     taken = {*roles, *TOLD, *(_WITHIN if context else ())}
-    others = [(name, value) for name, value in row.items() if name not in taken]
-    metadata = {name: [*value] if _is_texts(value) else _shown(value) for name, value in others}
+    metadata = {key: [*value] if _is_texts(value) else _shown(value) for key, value in row.items() if key not in taken}
     given, suggestion, suggested = (_shown(row.get(name)) for name in ("accept", "suggestion", "suggestion_document"))
     accepted = given.strip().lower()
     if accepted not in ("", "no", "yes") or (accepted == "yes" and not suggestion.strip()):

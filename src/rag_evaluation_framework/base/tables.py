@@ -13,18 +13,24 @@ from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime, time
 from itertools import chain, dropwhile, islice, pairwise
 from pathlib import Path
-from typing import Any, Never
+from typing import Any, Never, TypeAlias
 
 from ..errors import DatasetError, InputError
 from .exits import outcome
 from .files import LARGEST, as_utf8, read_bytes
 from .notes import note
 from .optional import require
-from .outside import bounded, error_message, first_of, shown
+from .outside import bounded, error_message, shown
 
 _SHEETS = (".xlsx", ".xlsm", ".xls", ".ods")
 TABLES = (".csv", ".tsv", *_SHEETS)
 """The endings of files of tables."""
+
+IsHeader: TypeAlias = Callable[[list[str]], bool]
+"""Whether a row is the header of a table."""
+
+Rows: TypeAlias = Iterator[tuple[int, list[str]]]
+"""Rows of a table, each with the number of the line on which it starts."""
 
 _SAMPLE = 500  # lines that are not ASCII, by which an encoding is recognised
 _BEGIN = 100_000  # characters, by which a separator is recognised
@@ -48,8 +54,6 @@ _FORMULA = re.compile(
     rb"(?:<\1v\s*/>|<\1v>\s*</\1v>|)\s*</\1c>"
 )
 _MESSAGE = 400  # characters of a message that name what sheets have
-_MOST_NAMED = 3
-_LONGEST = 40  # characters of a cell
 _CONTROL = re.compile(rb"[\0-\x08\x0e-\x1a\x1c-\x1f]")
 
 
@@ -111,9 +115,7 @@ def _share_of_letters(sample: bytes, encoding: str, letters: str) -> float:
     return sum(sign in letters and not (before.islower() and sign.isupper()) for before, sign in signs) / len(signs)
 
 
-def read_rows(
-    path: Path, refusal: type[InputError] = DatasetError, *, has: Callable[[list[str]], bool] = bool
-) -> Iterator[tuple[int, list[str]]]:
+def read_rows(path: Path, refusal: type[InputError] = DatasetError, *, has: IsHeader = bool) -> Rows:
     """Yield the rows of a table, the header first, each with the number of the line or row on which it starts.
 
     A table is text in any encoding, with commas, semicolons, tabs or `|` between cells, or a sheet of Excel or
@@ -139,9 +141,7 @@ def read_rows(
         raise refusal(f"{path}: {error}") from error
 
 
-def headings(
-    rows: Iterator[tuple[int, list[str]]], path: Path, refusal: type[InputError] = DatasetError
-) -> tuple[int, list[str]]:
+def headings(rows: Rows, path: Path, refusal: type[InputError] = DatasetError) -> tuple[int, list[str]]:
     """Take the header from the rows of a table; return its line, and its cells without white space around them.
 
     Raises:
@@ -155,9 +155,7 @@ def headings(
     return line, header
 
 
-def named_rows(
-    path: Path, refusal: type[InputError] = DatasetError, *, has: Callable[[list[str]], bool] = bool
-) -> Iterator[tuple[int, dict[str, str]]]:
+def named_rows(path: Path, refusal: type[InputError], has: IsHeader = bool) -> Iterator[tuple[int, dict[str, str]]]:
     """Yield the rows of a table that are not blank, as texts by the names of their columns, each with its line.
 
     The arguments are those of `read_rows`. Columns at the end may be left out, but not all beside the first: then a
@@ -182,7 +180,7 @@ def named_rows(
             yield line, {name: cell for name, cell in zip(header, filled, strict=False) if name}
 
 
-def delimiter_of(text: str, has: Callable[[list[str]], bool] = bool) -> str:
+def delimiter_of(text: str, has: IsHeader = bool) -> str:
     """Return the separator of a CSV text that its `sep=` line declares.
 
     Without one it is the sign by which there is a header, by which that has the most cells and, of several such, by
@@ -202,9 +200,7 @@ def delimiter_of(text: str, has: Callable[[list[str]], bool] = bool) -> str:
     return max(",;\t|", key=fit)
 
 
-def table_rows(
-    text: str, has: Callable[[list[str]], bool] = bool, name: str = "the table"
-) -> Iterator[tuple[int, list[str]]]:
+def table_rows(text: str, has: IsHeader = bool, name: str = "the table") -> Rows:
     """Yield the rows of a CSV text, the header first, each with the number of the line on which it starts.
 
     As people and Excel write tables, a title or a line `sep=;` may precede the header, and empty columns may follow on
@@ -221,7 +217,7 @@ def table_rows(
     yield from _from_header(_csv_rows(text, delimiter_of(text, has)), has, name)
 
 
-def _csv_rows(text: str, delimiter: str) -> Iterator[tuple[int, list[str]]]:
+def _csv_rows(text: str, delimiter: str) -> Rows:
     csv.field_size_limit(max(csv.field_size_limit(), len(text)))  # a cell may hold a long document
     first = 1
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True, skipinitialspace=True)
@@ -234,9 +230,7 @@ def _csv_rows(text: str, delimiter: str) -> Iterator[tuple[int, list[str]]]:
         raise csv.Error(f"line {first}: {error}; is there an unclosed quotation mark?") from error
 
 
-def _from_header(
-    rows: Iterator[tuple[int, list[str]]], has: Callable[[list[str]], bool], name: str
-) -> Iterator[tuple[int, list[str]]]:
+def _from_header(rows: Rows, has: IsHeader, name: str) -> Rows:
     """Yield the rows of a table from its header on, without the empty columns on its right."""
     rows = dropwhile(lambda row: not _last(row[1]), rows)
     first = list(islice(rows, _FIRST))
@@ -250,7 +244,7 @@ def _from_header(
         yield number, cells if any(cells[width:]) else cells[:width]
 
 
-def _header(rows: Sequence[list[str]], has: Callable[[list[str]], bool]) -> int:
+def _header(rows: Sequence[list[str]], has: IsHeader) -> int:
     """Return which of the first rows is the header; where none is, the first that has more cells than a title."""
     known = (number for number, cells in enumerate(rows) if has(cells))
     wide = (number for number, cells in enumerate(rows) if sum(map(bool, map(str.strip, cells))) > 1)
@@ -262,9 +256,7 @@ def _last(cells: Sequence[str]) -> int:
     return max((number for number, cell in enumerate(cells, 1) if cell.strip()), default=0)
 
 
-def _sheet_rows(
-    data: bytes, path: Path, refusal: type[InputError], has: Callable[[list[str]], bool]
-) -> list[tuple[int, list[str]]]:
+def _sheet_rows(data: bytes, path: Path, refusal: type[InputError], has: IsHeader) -> list[tuple[int, list[str]]]:
     calamine: Any = require("python_calamine", extra="documents", needed_by=f"a sheet such as {path.name}")
 
     def refuse(error: BaseException) -> Never:
@@ -291,8 +283,7 @@ def _sheet_rows(
         )
     (rows,) = (found or sheets).values()
     cells = ((f"{_letters(at)}{number}", cell) for number, row in rows if lost for at, cell in enumerate(row))
-    if named := [f"{place} ({shown(cell, _LONGEST)})" for place, cell in cells if cell in lost]:
-        told = first_of(named, _MOST_NAMED)
+    if told := bounded(", ".join(f"{place} ({shown(cell)})" for place, cell in cells if cell in lost), _MESSAGE):
         note(f"{path}: cells without a value: {told}; correct them, or open the file in Excel and save it")
     return rows
 
@@ -307,10 +298,9 @@ def _sheets(data: bytes, workbook: Any) -> tuple[dict[str, list[tuple[int, list[
     sheets: dict[str, list[tuple[int, list[str]]]] = {}
     for name in opened.sheet_names:
         rows = enumerate(opened.get_sheet_by_name(name).to_python(skip_empty_area=False), start=1)
-        texts = [(number, [_cell(value) for value in row]) for number, row in rows]
-        if filled := [(number, row) for number, row in texts if _last(row)]:
-            sheets[name] = filled
-    return sheets, lost
+        texts = ((number, [_cell(value) for value in row]) for number, row in rows)
+        sheets[name] = [(number, row) for number, row in texts if _last(row)]
+    return {name: rows for name, rows in sheets.items() if rows}, lost
 
 
 def _with_lost(data: bytes) -> tuple[bytes, set[str]]:
@@ -321,10 +311,9 @@ def _with_lost(data: bytes) -> tuple[bytes, set[str]]:
             if name.startswith("xl/worksheets/") and name.endswith(".xml"):
                 sheet = archive.read(name)
                 _check_size(sheet)
+                sheet = _FORMULA.sub(rb'<\1c\2 t="e"><\1v>=\3</\1v></\1c>', sheet)
                 lost |= {html.unescape(text.decode()) for *_, text in _ERROR.findall(sheet)}
-                lost |= {html.unescape(f"={text.decode()}") for *_, text in _FORMULA.findall(sheet)}
-                sheet = _ERROR.sub(rb"\1str\2", sheet)
-                mended[name] = _FORMULA.sub(rb'<\1c\2 t="str"><\1v>=\3</\1v></\1c>', sheet)
+                mended[name] = _ERROR.sub(rb"\1str\2", sheet)
         if not lost:
             return data, lost
         with zipfile.ZipFile(made, "w") as copy:

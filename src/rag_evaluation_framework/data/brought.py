@@ -3,7 +3,7 @@
 import os
 import zipfile
 from collections import Counter
-from collections.abc import Collection, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from fnmatch import fnmatchcase
 from operator import itemgetter
@@ -21,7 +21,7 @@ from ..base.outside import class_name, error_text, first_of, shown
 from ..base.progress import progress
 from ..base.tables import TABLES, named_rows
 from ..corpus.readers import Converter, Reading, Source, read_file, readable
-from ..errors import CorpusError, DatasetError, MissingDependency
+from ..errors import CorpusError, MissingDependency
 from .ids import canonical_document_id, content_digest
 from .values import METADATA_KEYS, SOURCE_KEYS, TEXT_KEYS, frame_rows, gives_items, is_mapping, items
 
@@ -88,17 +88,14 @@ def read_path(
 
 def _rows(path: Path) -> Iterator[dict[str, Any]]:
     """Yield the rows of a table or `.jsonl` as dicts; cells without a text are left out."""
-    try:
-        if path.suffix.lower() == ".jsonl":
-            for number, line in json_lines(path):
-                if not isinstance(line, dict):
-                    raise CorpusError(f"{path}: line {number}: expected an object, one per document")
-                yield line
-            return
+    if path.suffix.lower() != ".jsonl":
         for number, row in named_rows(path, CorpusError):
             yield {"row": number} | {name: cell for name, cell in row.items() if cell}
-    except DatasetError as error:
-        raise CorpusError(str(error)) from error
+        return
+    for number, line in json_lines(path, CorpusError):
+        if not isinstance(line, dict):
+            raise CorpusError(f"{path}: line {number}: expected an object, one per document")
+        yield line
 
 
 @contextmanager
@@ -114,9 +111,8 @@ def _unpacked(path: Path) -> Generator[Path]:
             members = archive.infolist()
             if sum(member.file_size for member in members) > _LARGEST_ARCHIVE:
                 raise CorpusError(why.format(f"it unpacks to more than {_LARGEST_ARCHIVE:,} bytes"))
-            files = Counter(
-                archive.extract(member, place) for member in members if not member.is_dir()
-            )  # never outside
+            # It extracts nothing outside.
+            files = Counter(archive.extract(member, place) for member in members if not member.is_dir())
             if twice := [shown(name.removeprefix(f"{place}{os.sep}")) for name, count in files.items() if count > 1]:
                 raise CorpusError(why.format(f"it has two files that would be {first_of(twice, _MOST_NAMED)}"))
         try:
@@ -153,16 +149,11 @@ def read_folder(
         MissingDependency: Files need a package that is not installed.
     """
     if not folder.is_dir():
-        raise CorpusError(
-            f"{folder}: {'is a file' if folder.exists() else 'does not exist'}; expected a folder of text files"
-        )
+        raise CorpusError(f"{folder}: {'is a file' if folder.exists() else 'does not exist'}; expected a folder")
     wanted = [each for pattern in patterns or ["**"] for each in _alternatives(pattern)]
     files = _listed(folder, wanted, {pattern: _alternatives(pattern) for pattern in exclude})
-    paths = {
-        name: path
-        for name, path in files.items()
-        if patterns or (path.suffix in kinds if kinds else readable(path.suffix))
-    }
+    is_read: Callable[[str], bool] = kinds.__contains__ if kinds else readable
+    paths = {name: path for name, path in files.items() if patterns or is_read(path.suffix)}
     if not paths:
         asked = ", ".join(map(shown, patterns or ([MARKDOWN] if kinds else [])))
         raise _no_match(folder, asked, "glob_pattern" if kinds else "glob")
@@ -187,9 +178,7 @@ def _alternatives(pattern: Any) -> list[Pattern]:
     except (TypeError, AttributeError):
         found = []
     if not found or not all(each.parts and not each.is_absolute() and ".." not in each.parts for each in found):
-        raise CorpusError(
-            f"glob pattern {shown(pattern)}: expected a pattern relative to the folder, such as '**/*.txt'"
-        )
+        raise CorpusError(f"glob pattern {shown(pattern)}: expected a pattern relative to the folder, like '**/*.txt'")
     if any("**" in part != "**" for each in found for part in each.parts):
         raise CorpusError(f"glob pattern {shown(pattern)}: expected ** between slashes, such as '**/*.txt'")
     return [  # a `**` behind another adds nothing, and takes as long again
@@ -377,9 +366,7 @@ def _record(
     own = _first(fields, [name_column] if name_column else _ID_KEYS)
     file = "" if name_column else _first(fields, SOURCE_KEYS) or _first(metadata, SOURCE_KEYS)
     if name_column and not own:
-        raise CorpusError(
-            f"{where}: has no {name_column}, which is to be its name (name_column; init --column name=NAME)"
-        )
+        raise CorpusError(f"{where}: has no {name_column}, which is its name (name_column; init --column name=NAME)")
     if is_row:
         metadata = fields | metadata
         if text_column is None and isinstance(title := fields.get("title"), str) and title:

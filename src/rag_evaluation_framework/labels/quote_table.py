@@ -260,8 +260,7 @@ class QuoteCheck:
         if not entries:
             told = Problems(map(str, self.problems)).message(self.source)
             raise DatasetError(f"{told}\nNo question is left; are these the right documents (--corpus, --glob)?")
-        name = name or Path(self.source).stem
-        return Dataset(entries, TOKEN, name=name, corpus=self.corpus, skipped=skipped)
+        return Dataset(entries, TOKEN, name=name or Path(self.source).stem, corpus=self.corpus, skipped=skipped)
 
     def save_suggestions(self) -> Path | None:
         """Write the table again as CSV, with a suggestion beside each quote that has one, for a person to look through.
@@ -504,11 +503,9 @@ def _misplaced(located: Located, locator: QuoteLocator, advice: str, named: str)
 def _missing(quote: str, doc_id: str | None, locator: QuoteLocator, verbatim_only: bool) -> Fate:
     """Return what a quote may mean that stands nowhere."""
     shown = locator.locate(quote, doc_id, _LIMIT) if verbatim_only else Located()
-    if shown.places:
-        found = suggest_located(shown, locator, f"it stands there only ignoring: {', '.join(shown.ignoring)}")
-    elif (suggestion := suggest(quote, locator, doc_id)) is not None:
-        found = suggestion
-    else:
+    only = f"it stands there only ignoring: {', '.join(shown.ignoring)}"
+    found = suggest_located(shown, locator, only) if shown.places else suggest(quote, locator, doc_id)
+    if found is None:
         long = f"quote less than {LONGEST:,} characters" if len(quote) > LONGEST else ""
         more = long or lost_parts(quote, locator, doc_id)
         return Fate(advice=f"nothing similar in the corpus{more and f'; {more}'}")
