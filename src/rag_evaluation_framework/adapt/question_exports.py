@@ -424,9 +424,9 @@ def question_rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
 def _split_lists(rows: Sequence[Row], name: str) -> None:
     """Read the cells of a column as lists if all are: `['one', 'two']`, as pandas and ragas write them in a CSV."""
     filled = [row for _, row in rows if isinstance(row.get(name), str) and row[name].strip()]
-    lists = [_list(row[name]) for row in filled]
+    lists = [_list(row[name]) for row in filled if "[" in filled[0][name]]  # else not all are
     if None not in lists:
-        for row, found in zip(filled, lists, strict=True):
+        for row, found in zip(filled, lists, strict=False):
             row[name] = found
 
 

@@ -309,11 +309,11 @@ def _with_lost(data: bytes) -> tuple[bytes, set[str]]:
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         for name in archive.namelist():
             if name.startswith("xl/worksheets/") and name.endswith(".xml"):
-                sheet = archive.read(name)
-                _check_size(sheet)
-                sheet = _FORMULA.sub(rb'<\1c\2 t="e"><\1v>=\3</\1v></\1c>', sheet)
-                lost |= {html.unescape(text.decode()) for *_, text in _ERROR.findall(sheet)}
-                mended[name] = _ERROR.sub(rb"\1str\2", sheet)
+                _check_size(sheet := archive.read(name))
+                if b't="e"' in sheet or b"<f" in sheet or b":f" in sheet:  # few sheets have either
+                    sheet = _FORMULA.sub(rb'<\1c\2 t="e"><\1v>=\3</\1v></\1c>', sheet)
+                    lost |= {html.unescape(text.decode()) for *_, text in _ERROR.findall(sheet)}
+                    mended[name] = _ERROR.sub(rb"\1str\2", sheet)
         if not lost:
             return data, lost
         with zipfile.ZipFile(made, "w") as copy:
