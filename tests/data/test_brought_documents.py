@@ -169,8 +169,8 @@ def test_all_files_that_cannot_be_read_are_told_at_once(tmp_path):
     )
     lines = refused(folder).splitlines()
     how = (
-        "(--set exclude=NAME, init --exclude NAME, in a configuration exclude: [NAME], in Python Corpus.of(..., "
-        "exclude=['NAME']))"
+        "(run --set exclude=NAME, sweep --over exclude=NAME, init --exclude NAME, in a configuration exclude: [NAME], "
+        "in Python Corpus.of(..., exclude=['NAME']))"
     )
     assert lines[0] == f"{folder}: 5 files cannot be read; mend them, or exclude them {how}:"
     assert [line.partition(": ")[2] for line in lines[1:]] == [

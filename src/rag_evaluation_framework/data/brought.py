@@ -301,8 +301,8 @@ def _texts(folder: Path, paths: Mapping[str, Path], converter: Converter | None)
         listed = ":\n  " + first_of(problems, _MOST_PROBLEMS, "\n  ") if len(problems) > 1 else ""
         raise CorpusError(
             (f"{folder}: {len(problems)} files cannot be read; mend them" if listed else problems[0])
-            + f", or exclude {'them' if listed else 'it'} (--set exclude=NAME, init --exclude NAME, in a configuration "
-            f"exclude: [NAME], in Python Corpus.of(..., exclude=['NAME'])){listed}"
+            + f", or exclude {'them' if listed else 'it'} (run --set exclude=NAME, sweep --over exclude=NAME, init "
+            f"--exclude NAME, in a configuration exclude: [NAME], in Python Corpus.of(..., exclude=['NAME'])){listed}"
         )
     return found
 
