@@ -48,9 +48,9 @@ _ARCHIVES = (b"PK\3\4", b"\xd0\xcf\x11\xe0")  # how sheets begin, whatever they 
 _SEPARATOR = re.compile(r"sep=.", re.IGNORECASE)
 _PLACE = re.compile(rb'\sr="([A-Z]{1,3})(\d{1,7})"')  # of a cell of Excel
 # Cells of Excel without a value, of which calamine makes "": errors, and formulas that no program has calculated.
-_ERROR = re.compile(rb'(<(?:\w+:)?c\s[^>]*\bt=")e("[^>]*>.*?<(?:\w+:)?v>([^<]*)<)', re.DOTALL)
+_ERROR = re.compile(rb'(<(?:\w+:)?c\s[^<>]*\bt=")e("[^<>]*>(?:</?(?:\w+:)?f\b[^<>]*>[^<]*){0,2}\s*<(?:\w+:)?v>([^<]*))')
 _FORMULA = re.compile(
-    rb'<((?:\w+:)?)c((?:\s+(?!t=)\w+="[^"]*")*)\s*>\s*<\1f\b(?:[^>]*/>|[^>]*>([^<]*)</\1f>)\s*'
+    rb'<((?:\w+:)?)c((?:\s+(?!t=)\w+="[^"<]*")*)\s*>\s*<\1f\b(?:[^<>]*/>|[^<>]*>([^<]*)</\1f>)\s*'
     rb"(?:<\1v\s*/>|<\1v>\s*</\1v>|)\s*</\1c>"
 )
 _MESSAGE = 400  # characters of a message that name what sheets have
