@@ -174,6 +174,13 @@ REFUSED = {
         b"Frage;Zitat;context\na;b;c\n",
         "columns 'Zitat' and 'context' may each be the quote.*--column quote=Z",
     ),
+    "two of each": (
+        b"Frage;query;Zitat;context\na;b;c;d\n",
+        "'Frage' and 'query' may each be the question, 'Zitat' and 'context' may each be the quote; say which: .*"
+        "columns={'question': 'Frage', 'quote': 'Zitat'}, .*--column question=Frage --column quote=Zitat",
+    ),
+    "a quote that is blank": (b"question;quote;Zitat\na;;c\n", "columns 'Zitat' and 'quote' may each be the quote"),
+    "a question that is blank": (b"question;Frage;quote\n;b;c\n", "'Frage' and 'question' may each be the question"),
     "retrieved": (
         b"question;contexts;ground_truth\na;['b'];c\n",
         "no column 'quote' among .*; contexts are taken for what a system retrieved; expected",
@@ -189,6 +196,14 @@ def test_what_is_not_certain_is_one_line_that_says_what_to_do(tmp_path, data, me
     with pytest.raises(DatasetError, match=message) as error:
         check_quotes(tmp_path / "q.csv", CORPUS)
     assert "\n" not in str(error.value)
+
+
+def test_a_column_called_quote_may_be_blank():
+    row = {"question": "Was?", "quote": "", "Zitat": SECOND, "context": ""}
+    for columns, found in (({"quote": "quote"}, []), ({"quote": "Zitat"}, [SECOND])):
+        assert quotes(questions_of([row], CORPUS, TOKEN, columns)) == [found]
+    assert quotes(questions_of([row | {"Zitat": None}], CORPUS, TOKEN)) == [[]]
+    assert quotes(questions_of([row, row | {"question": "Wer?", "quote": FIVE}], CORPUS, TOKEN)) == [[], [FIVE]]
 
 
 def test_of_sheets_without_the_columns_all_are_named(tmp_path):
@@ -262,6 +277,22 @@ def test_the_table_with_suggestions_has_a_row_for_each_quote_and_is_read_without
         [FIVE, SECOND],
         {"answer_text": "x", "Team": "y"},
     )
+
+
+@pytest.mark.parametrize("kind", ["jsonl", "frame", "csv", "suggested"])
+def test_each_tag_of_a_list_is_one(tmp_path, kind):
+    tags, path = [["x", "ü"], ["x"], [], ["ü"]], tmp_path / "q.jsonl"
+    rows = [{"question": f"{number}?", "quote": FIVE, "tags": own} for number, own in enumerate(tags)]
+    wrong = {"question": "Wo?", "quote": "Zweite Zelle.", "tags": ["ü"]}
+    path.write_text("\n".join(map(json.dumps, [*rows, *[wrong] * (kind == "suggested")])))
+    given = path if kind == "jsonl" else pd.DataFrame(rows)
+    if kind == "csv":
+        given.to_csv(given := tmp_path / "q.csv", index=False)
+    with collect_notes():
+        if kind == "suggested":
+            given = check_quotes(path, CORPUS).save_suggestions()
+        (by_tag,) = evaluate(BM25Retriever(), given, k=1, documents=CORPUS).breakdowns
+    assert {tag: mean.questions for tag, mean in by_tag.means.items()} == {"x": 2, "ü": 2}
 
 
 def test_every_other_column_comes_out_again(tmp_path):

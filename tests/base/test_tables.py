@@ -1,6 +1,7 @@
 """Texts in the encodings of single countries, and tables as programs save them."""
 
 import csv
+import re
 import zipfile
 from datetime import date, datetime, time
 
@@ -88,8 +89,8 @@ def test_unicode_is_never_guessed(tmp_path, encoding, name):
 REFUSED = {
     "UTF-8 that was cut": "Größe und Höhe ü".encode()[:-1],
     "UTF-8 with a byte too many": "Größe und Höhe ".encode() + b"\xff",
-    "UTF-8 of one letter with a byte of windows-1252": "Café ".encode() + b"\x96 open",
-    "UTF-8 with two bytes too many": "Größe ok ".encode() + b"\xff\xfe",
+    "UTF-8 with as many bytes too many as letters": "Größe ok".encode() + b"\xff\xfe end",
+    "UTF-8 with one letter and one byte of windows-1252": "café ".encode() + b"\x96 more",
     "a picture": b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR",
     "bytes that no text has": bytes(range(128, 256)) * 3 + b"\0",
 }
@@ -171,7 +172,10 @@ def test_a_title_above_the_header_is_left_out_and_that_is_said(text):
     assert notes == ([told] if line > 1 else [])
 
 
-@pytest.mark.parametrize("word", ["25 °C", "Köln am Rhein", "São Paulo", "5 m² Fläche", "a·b", "Müller & Söhne"])
+SINGLE = ["25 °C", "Köln am Rhein", "São Paulo", "5 m² Fläche", "a·b", "Müller & Söhne", "„Spaß“"]
+
+
+@pytest.mark.parametrize("word", SINGLE)
 def test_single_letters_of_western_europe_are_no_other_script(tmp_path, word):
     with collect_notes():
         assert decoded(f"Store below {word}.\n".encode("cp1252"), tmp_path / "a.txt") == f"Store below {word}.\n"
@@ -193,6 +197,33 @@ def test_a_sheet_is_read_as_a_person_sees_it(tmp_path):
         (5, ["b", "0.5", "", "", "", "FALSE"]),
         (6, ["c", "0.3", "", "", "", ""]),
     ]
+
+
+MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+WITHOUT_VALUE = {
+    "an error": ('<c r="{}" t="e"><v>#N/A</v></c>', "#N/A"),
+    "a formula that ends in one": ('<c r="{}" s="1" t="e"><f>A1</f><v>#REF!</v></c>', "#REF!"),
+    "one with a prefix": (f'<x:c r="{{}}" t="e" xmlns:x="{MAIN}"><x:v>#N/A</x:v></x:c>', "#N/A"),
+    "a formula of openpyxl": ('<c r="{}"><f>A1&amp;"x"</f><v></v></c>', '=A1&"x"'),
+    "a formula of EPPlus": ('<c r="{}" s="1"><f>A1</f></c>', "=A1"),
+    "a shared formula": ('<c r="{}"><f t="shared" si="0"/><v/></c>', "="),
+    "a formula whose value is blank": ('<c r="{}" t="str"><f>IF(A1,"","x")</f><v></v></c>', ""),
+}
+
+
+@pytest.mark.parametrize(("cell", "read"), WITHOUT_VALUE.values(), ids=WITHOUT_VALUE)
+def test_a_cell_of_excel_without_a_value_is_never_blank_but_read_as_it_stands_and_named(tmp_path, cell, read):
+    path, sheets = tmp_path / "a.xlsx", {"Notes": [["lost"]], "Data": [["a", "b"], ["1", "kept"], ["2", "lost"]]}
+    write_sheets(tmp_path / "all.xlsx", sheets)
+    with zipfile.ZipFile(tmp_path / "all.xlsx") as whole, zipfile.ZipFile(path, "w") as lost:
+        for name in whole.namelist():
+            text = whole.read(name).decode()
+            lost.writestr(name, re.sub(r'<c r="(\w+)" (?:(?!<c ).)*>lost<.*?</c>', lambda at: cell.format(at[1]), text))
+    with collect_notes() as notes:
+        rows = list(read_rows(path, has=lambda header: "b" in header))
+    assert rows == [(1, ["a", "b"]), (2, ["1", "kept"]), (3, ["2", read])]
+    told = f"{path}: cells without a value: B3 ({read!r}); correct them, or open the file in Excel and save it"
+    assert notes == ([told] if read else [])
 
 
 OPEN = "urn:oasis:names:tc:opendocument:xmlns"

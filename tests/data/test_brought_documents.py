@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from rag_evaluation_framework import Corpus, Document, DocumentId
+from rag_evaluation_framework import BM25Retriever, Corpus, Document, DocumentId, evaluate
 from rag_evaluation_framework.base.notes import collect_notes
-from rag_evaluation_framework.errors import CorpusError, MissingDependency
+from rag_evaluation_framework.errors import ConfigError, CorpusError, MissingDependency
 from support.each import each
 
 
@@ -181,8 +181,11 @@ def test_all_files_that_cannot_be_read_are_told_at_once(tmp_path):
         tmp_path, a_md="A", b_ipynb="{", c_ipynb="[]", d_docx=b"\xd0\xcf\x11\xe0", e_pdf=b"%PDF", f_docx=b"x"
     )
     lines = refused(folder).splitlines()
-    ways = """(Corpus.of(folder, exclude=['NAME']), init --exclude NAME, run --set 'exclude=["NAME"]')"""
-    assert lines[0] == f"{folder}: 5 files cannot be read; mend them, or exclude them {ways}:"
+    how = (
+        "(run --set exclude=NAME, sweep --over exclude=NAME, init --exclude NAME, in a configuration exclude: [NAME], "
+        "in Python Corpus.of(..., exclude=['NAME']))"
+    )
+    assert lines[0] == f"{folder}: 5 files cannot be read; mend them, or exclude them {how}:"
     assert [line.partition(": ")[2] for line in lines[1:]] == [
         "is not a notebook: not valid JSON in UTF-8: Expecting property name enclosed in double quotes: line 1 column "
         "2 (char 1); mend the file",
@@ -192,14 +195,26 @@ def test_all_files_that_cannot_be_read_are_told_at_once(tmp_path):
         "is not a DOCX that can be read (BadZipFile: File is not a zip file); mend the file",
     ]
     assert [*texts(Corpus.of(folder, exclude=["*.ipynb", "*.docx", "*.pdf"]))] == ["a.md"]
-    assert refused(folder, exclude=["*.ipynb", "*.docx"]).endswith(f"; mend the file, or exclude it {ways}")
+    assert refused(folder, exclude=["*.ipynb", "*.docx"]).endswith(f"; mend the file, or exclude it {how}")
 
 
-def test_an_error_names_the_argument_that_selects_files_and_files_without_a_reader_only_if_they_are_text(tmp_path):
-    folder = folder_of(tmp_path, a_doc=b"\xd0\xcf")
-    assert "; if they are plain text, select them with glob='**/*.doc', on the command line --glob" in refused(folder)
-    (folder / "a.pdf").write_bytes(b"%PDF")
-    assert "; select them with glob='**/*.pdf', on the command line --glob" in refused(folder, glob="*.PDF")
+def test_keywords_of_documents_are_told_where_they_belong(tmp_path):
+    for given in ({"glob": "*.md"}, {"exclude": ["b.pdf"]}, {"converter": len}, {"text_column": "t"}):
+        (key,) = given
+        with pytest.raises(ConfigError, match=rf"^{key}: .* expected documents=Corpus\.of\(\.\.\., {key}=\.\.\.\)$"):
+            evaluate(BM25Retriever(), [{"question": "a", "quote": "b"}], documents=tmp_path, **given)
+
+
+def test_of_files_without_a_match_that_is_told_which_the_caller_can_select(tmp_path):
+    folder = folder_of(tmp_path, a_MD="A", b_md="B", c_doc=b"\xd0\xcf\x11\xe0")
+    assert "; select them with glob='**/*.{MD,md}', on the command line --glob '**/*.{MD,md}'." in refused(
+        folder, glob="*.pdf"
+    )
+    assert [*texts(Corpus.of(folder, glob="**/*.{MD,md}"))] == ["a.MD", "b.md"]
+    assert (
+        "It has files ending in .doc; save them as .docx, .pdf or .txt, or, if they are text, select them with "
+        "glob='**/*.doc'" in refused(folder_of(tmp_path / "only", c_doc=b"\xd0\xcf\x11\xe0"))
+    )
 
 
 def test_a_file_of_an_archive_is_named_in_it_by_errors_and_by_the_notes_beside_them(tmp_path):
@@ -315,7 +330,7 @@ def test_frames_have_a_document_per_row():
 @each(
     ("table", "message"),
     [
-        ("id,text\nx,a, b\n", "line 2: has text in a column without a name; name it in line 1, or put quotes around"),
+        ("id,text\nx,a, b\n", "line 2: expected 2 columns, got 3; put quotes around text"),
         ("id,text,,x\nx,a,b,c\n", "line 2: has text in a column without a name"),
         ("id,text,Text\nx,a,b\n", "line 1: two columns share a name: id, text, Text"),
     ],

@@ -52,7 +52,7 @@ def test_contexts_that_are_ground_truth_are_quotes(name):
 
 def test_what_a_system_retrieved_and_said_is_metadata_and_ids_of_pairs_are_those_of_questions():
     first = read("ragas.jsonl").queries[0]
-    assert first.metadata["retrieved_contexts"] == json.dumps([HELP])
+    assert first.metadata["retrieved_contexts"] == [HELP]
     assert first.metadata["reference"] == "On the first; five days."
     assert read("deepeval.json").queries[0].metadata["actual_output"] == "On the first."
     assert [query.id for query in read("llama_index_pairs.json").queries] == ["6e0c1f8a", "b1"]

@@ -308,10 +308,10 @@ def test_other_columns_become_metadata_of_the_question_and_id_its_id(tmp_path, c
     assert (second.id, second.metadata) == (generate_query_id("What?"), {"topic": "setup"})
 
 
-def test_numbers_lists_and_objects_of_other_columns_are_texts(tmp_path, corpus):
+def test_numbers_lists_and_objects_of_other_columns_are_texts_but_lists_of_texts(tmp_path, corpus):
     row = {"question": "What?", "quote": INSTALL, "n": 5, "no": None, "tags": ["x", "ü"], "a": {"b": 1}, "yes": True}
-    dataset = load_dataset(file(tmp_path, json.dumps(row), "q.jsonl"), corpus=corpus)
-    told = {"n": "5", "tags": '["x", "ü"]', "a": '{"b": 1}', "yes": "True"}
+    dataset = load_dataset(file(tmp_path, json.dumps(row | {"l": [1, "x"], "m": []}), "q.jsonl"), corpus=corpus)
+    told = {"n": "5", "tags": ["x", "ü"], "a": '{"b": 1}', "yes": "True", "l": '[1, "x"]'}
     assert dataset.queries[0].metadata == told
 
 

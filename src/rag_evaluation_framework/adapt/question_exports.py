@@ -14,13 +14,13 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from math import isnan
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeGuard
 
 from ..base.exits import errors_as
 from ..base.files import is_list, is_object, json_lines, read_json_text, read_text
 from ..base.notes import collect_notes, note
 from ..base.outside import error_text, first_of, shown
-from ..base.tables import headings, read_rows
+from ..base.tables import IsHeader, named_rows
 from ..data.values import gives_items, is_mapping
 from ..errors import DatasetError
 
@@ -33,7 +33,7 @@ COLUMNS = ("question", "quote", "document", "id")
 
 # What a table with suggestions has beside its own columns; metadata of no question.
 TOLD = ("quote_check", "suggestion", "suggestion_document", "suggestion_place", "suggestion_difference", "accept")
-_OURS = ("answer", "place", *TOLD)  # in lower case, whatever a table writes
+_OURS = {name: name for name in ("answer", "place", *TOLD)}  # in lower case, whatever a table writes
 
 USUAL_NAMES: Mapping[str, str] = {
     "question": (
@@ -73,7 +73,7 @@ class AskedQuote:
         id: The id of the question, or "".
         answer: What quotes of one question share that are alternatives, or "".
         place: What quotes of one answer share that are parts of one place, or "".
-        metadata: The other columns, as texts.
+        metadata: The other columns, as texts or lists of texts.
         context: The text that the quote is a part of, or "".
         start: Where in the context the quote starts, in code points.
     """
@@ -85,7 +85,7 @@ class AskedQuote:
     id: str = ""
     answer: str = ""
     place: str = ""
-    metadata: Mapping[str, str] = field(default_factory=dict[str, str])
+    metadata: Mapping[str, str | list[str]] = field(default_factory=dict[str, str | list[str]])
     context: str = ""
     start: int = 0
 
@@ -108,7 +108,7 @@ class QuoteTable:
 # Rows of whatever holds them.
 
 
-def _rows_of(given: Any, source: str, has: Callable[[list[str]], bool]) -> Iterator[Row]:
+def _rows_of(given: Any, source: str, has: IsHeader) -> Iterator[Row]:
     """Yield the rows of a file, by its ending, or of objects in memory.
 
     Args:
@@ -134,7 +134,8 @@ def _rows_of(given: Any, source: str, has: Callable[[list[str]], bool]) -> Itera
             value = read_json_text(read_text(given), source) if ending else _plain(given)
             rows = enumerate(_exported(value, source), start=1)
         else:
-            rows = _table_rows(given, has)
+            table = named_rows(given, DatasetError, has)
+            rows = ((line, {_OURS.get(name.lower(), name): cell for name, cell in row.items()}) for line, row in table)
         for number, value in rows:
             where, row = f"{source}: line {number}", _plain(value)
             if not is_object(row):
@@ -158,29 +159,9 @@ def _plain(given: Any) -> Any:
         return dict(found)
     for name, arguments in (("to_dicts", ()), ("to_list", ()), ("model_dump", ()), ("to_dict", ("records",))):
         if callable(getattr(given, name, None)):
-            with errors_as(
-                lambda error: DatasetError(f"{shown(given)} cannot be read as questions: {error_text(error)}")
-            ):
+            with errors_as(lambda why: DatasetError(f"{shown(given)} cannot be read as questions: {error_text(why)}")):
                 return getattr(found, name)(*arguments)
     return getattr(found, "goldens", found)
-
-
-def _table_rows(path: Path, has: Callable[[list[str]], bool]) -> Iterator[Row]:
-    rows = read_rows(path, has=has)
-    number, titles = headings(rows, path)
-    header = [name.lower() if name.lower() in _OURS else name for name in titles]
-    for line, cells in rows:
-        if len(cells) > len(header):
-            raise DatasetError(
-                f"{path}: line {line}: expected {len(header)} columns, got {len(cells)}; put quotes around text that "
-                "contains the sign between two columns"
-            )
-        if any(cell.strip() and not name for name, cell in zip(header, cells, strict=False)):
-            raise DatasetError(f"{path}: line {line}: has text in a column without a name; name it in line {number}")
-        if any(cell.strip() for cell in cells):  # spreadsheets leave blank ones at the end
-            # Columns at the end may be left out, but not all beside the first: a separator is missing then.
-            filled = cells if len(cells) == 1 else [*cells, *[""] * (len(header) - len(cells))]
-            yield line, {name: cell for name, cell in zip(header, filled, strict=False) if name}
 
 
 # Exports of other tools: the keys by which each is known, and its rows.
@@ -258,21 +239,21 @@ _WITHIN = ("context", _START, "answer")  # no metadata: `answer` says that each 
 
 
 def columns_of(
-    names: Sequence[str], given: Mapping[str, str] | None, source: str, roles: Sequence[str] = COLUMNS
+    names: Mapping[str, bool], given: Mapping[str, str] | None, source: str, roles: Sequence[str] = COLUMNS
 ) -> dict[str, list[str]]:
     """Return the columns of question, quote, document and id, several of quotes that are numbered; no optional ones.
 
     Columns that are called so are taken. If question and quote are not both, others are known by their usual names,
-    which is noted.
+    which is noted. One that is called so and is blank does not win over another of a usual name.
 
     Args:
-        names: The names of all columns.
+        names: The names of all columns, and whether a cell in each is filled.
         given: What some are called: `{"question": "Frage"}`; `""` says that there is none.
         source: What messages call the file.
         roles: Those that are looked for; question and quote are needed, the others optional.
 
     Raises:
-        DatasetError: A column is missing, or two may be meant.
+        DatasetError: A column is missing, or two may be meant; all such are named.
     """
     found: dict[str, list[str]] = {}
     told: Any = given or {}
@@ -287,41 +268,42 @@ def columns_of(
     needed = [role for role in ("question", "quote") if role in roles]
     called = {role: [name for name in names if _key(name, role) == role] for role in roles if role not in found}
     found |= {role: several for role, several in called.items() if several}
+    blank = [role for role in needed if called.get(role) and not any(names[name] for name in called[role])]
+    taken = {name for names_of_role in found.values() for name in names_of_role}
     guessed: list[str] = []
-    if given or not found.keys() >= {*needed}:
-        taken = {name for names_of_role in found.values() for name in names_of_role}
-        for role in (role for role in roles if role not in found):
-            candidates = [name for name in names if name not in taken and _key(name, role) in _USUAL[role]]
-            if len({_key(name, role) for name in candidates}) > 1:
-                several = " and ".join(map(repr, candidates))
-                raise DatasetError(
-                    f"{source}: columns {several} may each be the {role}; say which: {_say(role, candidates[0])}"
-                )
-            if candidates:
-                found[role] = candidates
-                guessed.append(
-                    f"{' and '.join(map(repr, candidates))} {'is' if len(candidates) == 1 else 'are'} the {role}"
-                )
+    unclear: list[str] = []
+    first: dict[str, str] = {}
+    asked = roles if given or not found.keys() >= {*needed} else blank
+    for role in (role for role in asked if role in blank or role not in found):
+        candidates = [name for name in names if name not in taken and _key(name, role) in _USUAL[role]]
+        if role in blank:
+            candidates = [name for name in candidates if names[name]] + called[role]
+        several = " and ".join(map(repr, candidates))
+        if len({_key(name, role) for name in candidates}) > 1:
+            unclear.append(f"{several} may each be the {role}")
+            first[role] = candidates[0]
+        elif candidates and role not in found:
+            found[role] = candidates
+            guessed.append(f"{several} {'is' if len(candidates) == 1 else 'are'} the {role}")
+    if unclear:
+        raise DatasetError(f"{source}: columns {', '.join(unclear)}; say which: {_say(first)}")
     for role in needed:
         if not found.get(role):
             retrieved = "; contexts are taken for what a system retrieved" if "contexts" in names else ""
             raise DatasetError(
                 f"{source}: no column {role!r} among {_listed(names)}{retrieved}; expected question, quote and, "
-                f"optionally, document and id; if yours has another name, say so: {_say(role, 'NAME')}"
+                f"optionally, document and id; if yours has another name, say so: {_say({role: 'NAME'})}"
             )
     if guessed:
         note(f"{source}: column {', '.join(guessed)}")
     return {role: several for role, several in found.items() if several}
 
 
-def _has_columns(names: Sequence[str], given: Mapping[str, str] | None, roles: Sequence[str] = COLUMNS) -> bool:
+def _has_columns(names: Iterable[str], given: Mapping[str, str] | None, roles: Sequence[str] = COLUMNS) -> bool:
     """Return whether `columns_of` finds its columns among these."""
-    try:
-        with collect_notes():
-            columns_of(names, given, "", roles)
-    except DatasetError:
-        return False
-    return True
+    with collect_notes(), suppress(DatasetError):
+        return bool(columns_of(dict.fromkeys(names, True), given, "", roles))
+    return False
 
 
 def question_keys(names: Iterable[str]) -> list[str]:
@@ -339,14 +321,16 @@ def _key(name: str, role: str) -> str:
 _USUAL = {role: {_key(name, role) for name in names.split(", ")} for role, names in USUAL_NAMES.items()}
 
 
-def _listed(names: Sequence[str]) -> str:
+def _listed(names: Iterable[str]) -> str:
     return ", ".join(map(shown, names)) or "none"
 
 
-def _say(role: str, name: str) -> str:
+def _say(names: Mapping[str, str]) -> str:
+    told = ", ".join(f"{role}: {name}" for role, name in names.items())
+    options = " ".join(f"--column {role}={shlex.quote(name)}" for role, name in names.items())
     return (
-        f"in Python columns={{{role!r}: {name!r}}}, in a configuration columns: {{{role}: {name}}}, or make a dataset "
-        f"of it with rag-eval init --column {role}={shlex.quote(name)}"
+        f"in Python columns={dict(names)}, in a configuration columns: {{{told}}}, or make a dataset of it with "
+        f"rag-eval init {options}"
     )
 
 
@@ -361,8 +345,9 @@ def _rows_and_columns(
     if not rows:
         needed = " and ".join(role for role in roles if role in ("question", "quote"))
         raise DatasetError(f"{source}: holds no questions; expected rows with {needed}")
-    names = [*dict.fromkeys(name for _, row in rows for name in row)]
-    return rows, names, columns_of(names, columns, source, roles)
+    names = dict.fromkeys(name for _, row in rows for name in row)
+    filled = {name: any(_shown(row.get(name)).strip().strip("[]") for _, row in rows) for name in names}
+    return rows, [*names], columns_of(filled, columns, source, roles)
 
 
 def asked_quotes(given: Any, columns: Mapping[str, str] | None = None) -> QuoteTable:
@@ -381,13 +366,14 @@ def asked_quotes(given: Any, columns: Mapping[str, str] | None = None) -> QuoteT
             "'quote_check' and 'suggestion'; rename yours to keep them as metadata, or remove them"
         )
     roles = {name: role for role, several in found.items() for name in several}
-    for name in found["quote"]:
-        _split_lists(rows, name)
+    for name in names:
+        if roles.get(name, "quote") == "quote" and name not in _OURS:
+            _split_lists(rows, name)
     if not source.lower().endswith((".json", ".jsonl")):  # which have no merged cells
         _fill_questions(rows, found, source)
     asked = [quote for number, row in rows for quote in _quotes(row, number, found, roles, f"{source}: line {number}")]
     wordings: dict[str, str] = {}
-    kept: dict[tuple[str, str], str] = {}
+    kept: dict[tuple[str, str], str | list[str]] = {}
     lost: dict[str, int] = {}
     for quote in asked:
         for name, value in quote.metadata.items():
@@ -438,9 +424,9 @@ def question_rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
 def _split_lists(rows: Sequence[Row], name: str) -> None:
     """Read the cells of a column as lists if all are: `['one', 'two']`, as pandas and ragas write them in a CSV."""
     filled = [row for _, row in rows if isinstance(row.get(name), str) and row[name].strip()]
-    lists = [_list(row[name]) for row in filled]
+    lists = [_list(row[name]) for row in filled if "[" in filled[0][name]]  # else not all are
     if None not in lists:
-        for row, found in zip(filled, lists, strict=True):
+        for row, found in zip(filled, lists, strict=False):
             row[name] = found
 
 
@@ -450,9 +436,13 @@ def _list(cell: str) -> list[str] | None:
     for parse in (json.loads, ast.literal_eval):
         with suppress(ValueError, SyntaxError, MemoryError, RecursionError):
             found: Any = parse(cell)
-            if is_list(found) and all(isinstance(item, str) for item in found):
+            if _is_texts(found):
                 return found
     return None
+
+
+def _is_texts(value: Any) -> TypeGuard[list[str]]:
+    return is_list(value) and all(isinstance(item, str) for item in value)
 
 
 def _quotes(
@@ -479,7 +469,7 @@ def _quotes(
     start = row.get(_START)
     context, start = (_text(row.get("context"), "context", where), start) if isinstance(start, int) else ("", 0)
     taken = {*roles, *TOLD, *(_WITHIN if context else ())}
-    metadata = {name: _shown(value) for name, value in row.items() if name not in taken}
+    metadata = {key: [*value] if _is_texts(value) else _shown(value) for key, value in row.items() if key not in taken}
     given, suggestion, suggested = (_shown(row.get(name)) for name in ("accept", "suggestion", "suggestion_document"))
     accepted = given.strip().lower()
     if accepted not in ("", "no", "yes") or (accepted == "yes" and not suggestion.strip()):
@@ -513,7 +503,7 @@ def _is_missing(value: Any) -> bool:
 
 
 def _shown(value: Any) -> str:
-    """Return a value of another column as metadata: a text, lists and objects as JSON."""
+    """Return a value of another column as a text, lists and objects as JSON."""
     if _is_missing(value):
         return ""
     return json.dumps(value, ensure_ascii=False, default=str) if isinstance(value, dict | list) else str(value)

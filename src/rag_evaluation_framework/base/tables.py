@@ -5,6 +5,7 @@ and old editors write windows-1252 in Western Europe, windows-1250 in Poland, an
 """
 
 import csv
+import html
 import io
 import re
 import zipfile
@@ -12,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime, time
 from itertools import chain, dropwhile, islice, pairwise
 from pathlib import Path
-from typing import Any, Never
+from typing import Any, Never, TypeAlias
 
 from ..errors import DatasetError, InputError
 from .exits import outcome
@@ -25,6 +26,12 @@ _SHEETS = (".xlsx", ".xlsm", ".xls", ".ods")
 TABLES = (".csv", ".tsv", *_SHEETS)
 """The endings of files of tables."""
 
+IsHeader: TypeAlias = Callable[[list[str]], bool]
+"""Whether a row is the header of a table."""
+
+Rows: TypeAlias = Iterator[tuple[int, list[str]]]
+"""Rows of a table, each with the number of the line on which it starts."""
+
 _SAMPLE = 500  # lines that are not ASCII, by which an encoding is recognised
 _BEGIN = 100_000  # characters, by which a separator is recognised
 _FIRST = 10  # rows, of which one is the header
@@ -36,11 +43,16 @@ _CENTRAL = "ĄĆĘŁŃŚŹŻąćęłńśźżČĎĚŇŘŠŤŮŽčďěňřšťůž
 # Encodings of Latin script, the likeliest first, and what people write in each beside ASCII.
 _LATIN = {"cp1252": _WESTERN, "mac_roman": _WESTERN, "cp1250": _SIGNS + _CENTRAL, "cp1254": f"{_SIGNS}ÇĞİÖŞÜçğıöşüâîû"}
 _OTHER = ("cp1251", "cp1253", "cp932", "gb18030", "cp949", "cp950")
-_RARE = 10  # signs of Latin script, of which two hardly ever are a letter in UTF-8: Ã©
 _WORD = re.compile("[^\0-\x7f\uff61-\uff9f]{2}")  # a single ° or ö of Western Europe is half-width katakana, too
 _ARCHIVES = (b"PK\3\4", b"\xd0\xcf\x11\xe0")  # how sheets begin, whatever they are called
 _SEPARATOR = re.compile(r"sep=.", re.IGNORECASE)
 _PLACE = re.compile(rb'\sr="([A-Z]{1,3})(\d{1,7})"')  # of a cell of Excel
+# Cells of Excel without a value, of which calamine makes "": errors, and formulas that no program has calculated.
+_ERROR = re.compile(rb'(<(?:\w+:)?c\s[^<>]*\bt=")e("[^<>]*>(?:</?(?:\w+:)?f\b[^<>]*>[^<]*){0,2}\s*<(?:\w+:)?v>([^<]*))')
+_FORMULA = re.compile(
+    rb'<((?:\w+:)?)c((?:\s+(?!t=)\w+="[^"<]*")*)\s*>\s*<\1f\b(?:[^<>]*/>|[^<>]*>([^<]*)</\1f>)\s*'
+    rb"(?:<\1v\s*/>|<\1v>\s*</\1v>|)\s*</\1c>"
+)
 _MESSAGE = 400  # characters of a message that name what sheets have
 _CONTROL = re.compile(rb"[\0-\x08\x0e-\x1a\x1c-\x1f]")
 
@@ -65,10 +77,10 @@ def decoded(data: bytes, path: Path, refusal: type[InputError] = DatasetError) -
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         signs = [sign for sign in data.decode("utf-8", "replace") if not sign.isascii()]
-        lost = signs.count("\ufffd")
-        encoding = None if lost < len(signs) / 2 or _CONTROL.search(data) else _recognised(data)
-        known = sum(sign in _WESTERN + _CENTRAL for sign in signs)  # letters in UTF-8
-        if encoding is None or (encoding in _LATIN and lost < _RARE * known):
+        wrong, latin = signs.count("\ufffd"), sum(sign < "\u0180" for sign in signs)
+        damaged = wrong < len(signs) / 2 or wrong <= latin  # in other encodings, é of UTF-8 is hardly ever by chance
+        encoding = None if damaged or _CONTROL.search(data) else _recognised(data)
+        if encoding is None:
             raise refusal(f"{path}: not valid UTF-8 (byte {error.start}); save the file as UTF-8") from error
     text = data.decode(encoding)
     word = next((word for word in text.split() if not word.isascii()), "\xa0")  # signs between words only
@@ -103,14 +115,12 @@ def _share_of_letters(sample: bytes, encoding: str, letters: str) -> float:
     return sum(sign in letters and not (before.islower() and sign.isupper()) for before, sign in signs) / len(signs)
 
 
-def read_rows(
-    path: Path, refusal: type[InputError] = DatasetError, *, has: Callable[[list[str]], bool] = bool
-) -> Iterator[tuple[int, list[str]]]:
+def read_rows(path: Path, refusal: type[InputError] = DatasetError, *, has: IsHeader = bool) -> Rows:
     """Yield the rows of a table, the header first, each with the number of the line or row on which it starts.
 
     A table is text in any encoding, with commas, semicolons, tabs or `|` between cells, or a sheet of Excel or
-    LibreOffice, recognised by its ending or its content. Cells of a sheet are the texts that a person sees: 12, not
-    12.0.
+    LibreOffice, recognised by its ending or its content. Cells of a sheet are their values, however they are shown: 12,
+    not 12.0, and 0.125 of 12.5 %; of an Excel cell without one the error, or the formula, which is noted.
 
     Args:
         path: The file.
@@ -131,9 +141,7 @@ def read_rows(
         raise refusal(f"{path}: {error}") from error
 
 
-def headings(
-    rows: Iterator[tuple[int, list[str]]], path: Path, refusal: type[InputError] = DatasetError
-) -> tuple[int, list[str]]:
+def headings(rows: Rows, path: Path, refusal: type[InputError] = DatasetError) -> tuple[int, list[str]]:
     """Take the header from the rows of a table; return its line, and its cells without white space around them.
 
     Raises:
@@ -147,7 +155,32 @@ def headings(
     return line, header
 
 
-def delimiter_of(text: str, has: Callable[[list[str]], bool] = bool) -> str:
+def named_rows(path: Path, refusal: type[InputError], has: IsHeader = bool) -> Iterator[tuple[int, dict[str, str]]]:
+    """Yield the rows of a table that are not blank, as texts by the names of their columns, each with its line.
+
+    The arguments are those of `read_rows`. Columns at the end may be left out, but not all beside the first: then a
+    separator is missing, and so are these columns.
+
+    Raises:
+        InputError: It cannot be read, or a row has more cells than the header, or text in a column without a name;
+            raised as the class `refusal`.
+    """
+    rows = read_rows(path, refusal, has=has)
+    first, header = headings(rows, path, refusal)
+    for line, cells in rows:
+        if len(cells) > len(header):
+            raise refusal(
+                f"{path}: line {line}: expected {len(header)} columns, got {len(cells)}; put quotes around text that "
+                "contains the sign between two columns"
+            )
+        if any(cell.strip() and not name for name, cell in zip(header, cells, strict=False)):
+            raise refusal(f"{path}: line {line}: has text in a column without a name; name it in line {first}")
+        if any(cell.strip() for cell in cells):  # spreadsheets leave blank ones at the end
+            filled = cells if len(cells) == 1 else [*cells, *[""] * (len(header) - len(cells))]
+            yield line, {name: cell for name, cell in zip(header, filled, strict=False) if name}
+
+
+def delimiter_of(text: str, has: IsHeader = bool) -> str:
     """Return the separator of a CSV text that its `sep=` line declares.
 
     Without one it is the sign by which there is a header, by which that has the most cells and, of several such, by
@@ -167,9 +200,7 @@ def delimiter_of(text: str, has: Callable[[list[str]], bool] = bool) -> str:
     return max(",;\t|", key=fit)
 
 
-def table_rows(
-    text: str, has: Callable[[list[str]], bool] = bool, name: str = "the table"
-) -> Iterator[tuple[int, list[str]]]:
+def table_rows(text: str, has: IsHeader = bool, name: str = "the table") -> Rows:
     """Yield the rows of a CSV text, the header first, each with the number of the line on which it starts.
 
     As people and Excel write tables, a title or a line `sep=;` may precede the header, and empty columns may follow on
@@ -186,7 +217,7 @@ def table_rows(
     yield from _from_header(_csv_rows(text, delimiter_of(text, has)), has, name)
 
 
-def _csv_rows(text: str, delimiter: str) -> Iterator[tuple[int, list[str]]]:
+def _csv_rows(text: str, delimiter: str) -> Rows:
     csv.field_size_limit(max(csv.field_size_limit(), len(text)))  # a cell may hold a long document
     first = 1
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True, skipinitialspace=True)
@@ -199,9 +230,7 @@ def _csv_rows(text: str, delimiter: str) -> Iterator[tuple[int, list[str]]]:
         raise csv.Error(f"line {first}: {error}; is there an unclosed quotation mark?") from error
 
 
-def _from_header(
-    rows: Iterator[tuple[int, list[str]]], has: Callable[[list[str]], bool], name: str
-) -> Iterator[tuple[int, list[str]]]:
+def _from_header(rows: Rows, has: IsHeader, name: str) -> Rows:
     """Yield the rows of a table from its header on, without the empty columns on its right."""
     rows = dropwhile(lambda row: not _last(row[1]), rows)
     first = list(islice(rows, _FIRST))
@@ -215,7 +244,7 @@ def _from_header(
         yield number, cells if any(cells[width:]) else cells[:width]
 
 
-def _header(rows: Sequence[list[str]], has: Callable[[list[str]], bool]) -> int:
+def _header(rows: Sequence[list[str]], has: IsHeader) -> int:
     """Return which of the first rows is the header; where none is, the first that has more cells than a title."""
     known = (number for number, cells in enumerate(rows) if has(cells))
     wide = (number for number, cells in enumerate(rows) if sum(map(bool, map(str.strip, cells))) > 1)
@@ -227,9 +256,7 @@ def _last(cells: Sequence[str]) -> int:
     return max((number for number, cell in enumerate(cells, 1) if cell.strip()), default=0)
 
 
-def _sheet_rows(
-    data: bytes, path: Path, refusal: type[InputError], has: Callable[[list[str]], bool]
-) -> list[tuple[int, list[str]]]:
+def _sheet_rows(data: bytes, path: Path, refusal: type[InputError], has: IsHeader) -> list[tuple[int, list[str]]]:
     calamine: Any = require("python_calamine", extra="documents", needed_by=f"a sheet such as {path.name}")
 
     def refuse(error: BaseException) -> Never:
@@ -237,7 +264,7 @@ def _sheet_rows(
             f"{path}: cannot be read as a sheet ({error_message(error)}); save it again, or as CSV UTF-8"
         ) from error
 
-    sheets = outcome(lambda: _sheets(data, calamine.CalamineWorkbook), refuse)
+    sheets, lost = outcome(lambda: _sheets(data, calamine.CalamineWorkbook), refuse)
     firsts = {name: [cells for _, cells in rows[:_FIRST]] for name, rows in sheets.items()}
     headers = {name: cells[_header(cells, has)] for name, cells in firsts.items()}
     found = {name: sheets[name] for name, header in headers.items() if has(header)}
@@ -255,24 +282,49 @@ def _sheet_rows(
             "one, say what they are called (columns), or keep one sheet in the file"
         )
     (rows,) = (found or sheets).values()
+    cells = ((f"{_letters(at)}{number}", cell) for number, row in rows if lost for at, cell in enumerate(row))
+    if told := bounded(", ".join(f"{place} ({shown(cell)})" for place, cell in cells if cell in lost), _MESSAGE):
+        note(f"{path}: cells without a value: {told}; correct them, or open the file in Excel and save it")
     return rows
 
 
-def _sheets(data: bytes, workbook: Any) -> dict[str, list[tuple[int, list[str]]]]:
-    """Return the rows of each sheet that are not blank, with their numbers; without sheets that are empty."""
-    if zipfile.is_zipfile(io.BytesIO(data)):
-        with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            for name in archive.namelist():
-                if name.startswith("xl/worksheets/") and name.endswith(".xml"):
-                    _check_size(archive.read(name))
+def _sheets(data: bytes, workbook: Any) -> tuple[dict[str, list[tuple[int, list[str]]]], set[str]]:
+    """Return the rows of each sheet that are not blank, with their numbers; without sheets that are empty.
+
+    Beside them are the texts of cells without a value.
+    """
+    data, lost = _with_lost(data) if zipfile.is_zipfile(io.BytesIO(data)) else (data, set[str]())
     opened = workbook.from_filelike(io.BytesIO(data))
     sheets: dict[str, list[tuple[int, list[str]]]] = {}
     for name in opened.sheet_names:
         rows = enumerate(opened.get_sheet_by_name(name).to_python(skip_empty_area=False), start=1)
-        texts = [(number, [_cell(value) for value in row]) for number, row in rows]
-        if filled := [(number, row) for number, row in texts if _last(row)]:
-            sheets[name] = filled
-    return sheets
+        texts = ((number, [_cell(value) for value in row]) for number, row in rows)
+        sheets[name] = [(number, row) for number, row in texts if _last(row)]
+    return {name: rows for name, rows in sheets.items() if rows}, lost
+
+
+def _with_lost(data: bytes) -> tuple[bytes, set[str]]:
+    """Return an Excel file in which errors, and formulas without a value, are the texts of their cells; and these."""
+    lost, mended, made = set[str](), dict[str, bytes](), io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        for name in archive.namelist():
+            if name.startswith("xl/worksheets/") and name.endswith(".xml"):
+                _check_size(sheet := archive.read(name))
+                if b't="e"' in sheet or b"<f" in sheet or b":f" in sheet:  # few sheets have either
+                    sheet = _FORMULA.sub(rb'<\1c\2 t="e"><\1v>=\3</\1v></\1c>', sheet)
+                    lost |= {html.unescape(text.decode()) for *_, text in _ERROR.findall(sheet)}
+                    mended[name] = _ERROR.sub(rb"\1str\2", sheet)
+        if not lost:
+            return data, lost
+        with zipfile.ZipFile(made, "w") as copy:
+            for name in archive.namelist():
+                copy.writestr(name, mended[name] if name in mended else archive.read(name))
+    return made.getvalue(), lost
+
+
+def _letters(column: int) -> str:
+    """Return what Excel calls a column, counted from 0: A, Z, AA."""
+    return (_letters(column // 26 - 1) if column >= 26 else "") + chr(ord("A") + column % 26)
 
 
 def _check_size(sheet: bytes) -> None:
@@ -294,7 +346,7 @@ def _check_size(sheet: bytes) -> None:
 
 
 def _cell(value: Any) -> str:
-    """Return the value of a cell of a sheet as a person sees it."""
+    """Return the value of a cell of a sheet as a person would write it."""
     if isinstance(value, bool):
         return str(value).upper()
     if isinstance(value, float):

@@ -3,10 +3,9 @@
 import os
 import zipfile
 from collections import Counter
-from collections.abc import Collection, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from fnmatch import fnmatchcase
-from itertools import zip_longest
 from operator import itemgetter
 from pathlib import Path, PurePosixPath
 from posixpath import commonpath, dirname, normpath
@@ -20,9 +19,9 @@ from ..base.files import json_lines
 from ..base.notes import collect_notes, note
 from ..base.outside import class_name, error_text, first_of, shown
 from ..base.progress import progress
-from ..base.tables import TABLES, headings, read_rows
+from ..base.tables import TABLES, named_rows
 from ..corpus.readers import Converter, Reading, Source, read_file, readable
-from ..errors import CorpusError, DatasetError, MissingDependency
+from ..errors import CorpusError, MissingDependency
 from .ids import canonical_document_id, content_digest
 from .values import METADATA_KEYS, SOURCE_KEYS, TEXT_KEYS, frame_rows, gives_items, is_mapping, items
 
@@ -89,25 +88,14 @@ def read_path(
 
 def _rows(path: Path) -> Iterator[dict[str, Any]]:
     """Yield the rows of a table or `.jsonl` as dicts; cells without a text are left out."""
-    try:
-        if path.suffix.lower() == ".jsonl":
-            for number, line in json_lines(path):
-                if not isinstance(line, dict):
-                    raise CorpusError(f"{path}: line {number}: expected an object, one per document")
-                yield line
-            return
-        rows = read_rows(path, CorpusError)
-        first, header = headings(rows, path, CorpusError)
-        for number, row in rows:
-            found = [*zip_longest(header, row, fillvalue="")]
-            if any(cell.strip() and not name for name, cell in found):
-                raise CorpusError(
-                    f"{path}: line {number}: has text in a column without a name; name it in line {first}, or put "
-                    "quotes around text that contains the sign between two columns"
-                )
-            yield {"row": number} | {name: cell for name, cell in found if name and cell}
-    except DatasetError as error:
-        raise CorpusError(str(error)) from error
+    if path.suffix.lower() != ".jsonl":
+        for number, row in named_rows(path, CorpusError):
+            yield {"row": number} | {name: cell for name, cell in row.items() if cell}
+        return
+    for number, line in json_lines(path, CorpusError):
+        if not isinstance(line, dict):
+            raise CorpusError(f"{path}: line {number}: expected an object, one per document")
+        yield line
 
 
 @contextmanager
@@ -123,9 +111,8 @@ def _unpacked(path: Path) -> Generator[Path]:
             members = archive.infolist()
             if sum(member.file_size for member in members) > _LARGEST_ARCHIVE:
                 raise CorpusError(why.format(f"it unpacks to more than {_LARGEST_ARCHIVE:,} bytes"))
-            files = Counter(
-                archive.extract(member, place) for member in members if not member.is_dir()
-            )  # never outside
+            # It extracts nothing outside.
+            files = Counter(archive.extract(member, place) for member in members if not member.is_dir())
             if twice := [shown(name.removeprefix(f"{place}{os.sep}")) for name, count in files.items() if count > 1]:
                 raise CorpusError(why.format(f"it has two files that would be {first_of(twice, _MOST_NAMED)}"))
         with collect_notes() as notes:
@@ -164,18 +151,14 @@ def read_folder(
         MissingDependency: Files need a package that is not installed.
     """
     if not folder.is_dir():
-        raise CorpusError(
-            f"{folder}: {'is a file' if folder.exists() else 'does not exist'}; expected a folder of text files"
-        )
+        raise CorpusError(f"{folder}: {'is a file' if folder.exists() else 'does not exist'}; expected a folder")
     wanted = [each for pattern in patterns or ["**"] for each in _alternatives(pattern)]
     files = _listed(folder, wanted, {pattern: _alternatives(pattern) for pattern in exclude})
-    paths = {
-        name: path
-        for name, path in files.items()
-        if patterns or (path.suffix in kinds if kinds else readable(path.suffix))
-    }
+    is_read: Callable[[str], bool] = kinds.__contains__ if kinds else readable
+    paths = {name: path for name, path in files.items() if patterns or is_read(path.suffix)}
     if not paths:
-        raise _no_match(folder, patterns or ([MARKDOWN] if kinds else []), "glob_pattern" if kinds else "glob")
+        asked = ", ".join(map(shown, patterns or ([MARKDOWN] if kinds else [])))
+        raise _no_match(folder, asked, "glob_pattern" if kinds else "glob")
     others = Counter(path.suffix.lower() for name, path in files.items() if name not in paths and path.is_file())
     unread = Counter({suffix: count for suffix, count in others.items() if not kinds or readable(suffix)})
     if unread:
@@ -197,9 +180,7 @@ def _alternatives(pattern: Any) -> list[Pattern]:
     except (TypeError, AttributeError):
         found = []
     if not found or not all(each.parts and not each.is_absolute() and ".." not in each.parts for each in found):
-        raise CorpusError(
-            f"glob pattern {shown(pattern)}: expected a pattern relative to the folder, such as '**/*.txt'"
-        )
+        raise CorpusError(f"glob pattern {shown(pattern)}: expected a pattern relative to the folder, like '**/*.txt'")
     if any("**" in part != "**" for each in found for part in each.parts):
         raise CorpusError(f"glob pattern {shown(pattern)}: expected ** between slashes, such as '**/*.txt'")
     return [  # a `**` behind another adds nothing, and takes as long again
@@ -279,18 +260,17 @@ def pattern_of(suffixes: Iterable[str]) -> str:
     return f"**/*.{kinds[0]}" if len(kinds) == 1 else f"**/*.{{{','.join(kinds)}}}"
 
 
-def _no_match(folder: Path, asked: Sequence[str], argument: str) -> CorpusError:
+def _no_match(folder: Path, asked: str, key: str) -> CorpusError:
     suffixes = sorted({path.suffix for path in _listed(folder, [("**",)]).values() if path.suffix})
-    why = f"matches {', '.join(map(shown, asked))}" if asked else "is of a kind that is read"
-    problem = f"{folder}: no file {why}."
     if not suffixes:
-        return CorpusError(f"{problem} The folder has no files with an extension.")
-    known = list(filter(readable, suffixes))
+        return CorpusError(f"{folder}: has no files with an extension")
+    known = [*filter(readable, suffixes)]
     pattern = f"'{pattern_of(known or suffixes[:1])}'"
     return CorpusError(
-        f"{problem} It has files ending in {', '.join(suffixes[:8])}; {'' if known else 'if they are plain text, '}"
-        f"select them with {argument}={pattern}, on the command line --glob {pattern}. A table or .jsonl with one "
-        "document per row is named itself."
+        f"{folder}: no file {f'matches {asked}' if asked else 'is of a kind that is read'}. It has files ending in "
+        f"{', '.join(suffixes[:8])}; {'' if known else 'save them as .docx, .pdf or .txt, or, if they are text, '}"
+        f"select them with {key}={pattern}, on the command line --glob {pattern}. A table or .jsonl with one document "
+        "per row is named itself."
     )
 
 
@@ -320,11 +300,11 @@ def _texts(folder: Path, paths: Mapping[str, Path], converter: Converter | None)
     for why, suffixes in missing.items():
         raise MissingDependency(f"{folder}: {_counted(Counter(suffixes))} cannot be read: {why}")
     if problems:
-        many, listed = len(problems) > 1, first_of(problems, _MOST_PROBLEMS, "\n  ")
+        listed = ":\n  " + first_of(problems, _MOST_PROBLEMS, "\n  ") if len(problems) > 1 else ""
         raise CorpusError(
-            (f"{folder}: {len(problems)} files cannot be read; mend them" if many else listed)
-            + f", or exclude {'them' if many else 'it'} (Corpus.of(folder, exclude=['NAME']), init --exclude NAME, "
-            "run --set 'exclude=[\"NAME\"]')" + f":\n  {listed}" * many
+            (f"{folder}: {len(problems)} files cannot be read; mend them" if listed else problems[0])
+            + f", or exclude {'them' if listed else 'it'} (run --set exclude=NAME, sweep --over exclude=NAME, init "
+            f"--exclude NAME, in a configuration exclude: [NAME], in Python Corpus.of(..., exclude=['NAME'])){listed}"
         )
     return found
 
@@ -392,9 +372,7 @@ def _record(
     own = _first(fields, [name_column] if name_column else _ID_KEYS)
     file = "" if name_column else _first(fields, SOURCE_KEYS) or _first(metadata, SOURCE_KEYS)
     if name_column and not own:
-        raise CorpusError(
-            f"{where}: has no {name_column}, which is to be its name (name_column; init --column name=NAME)"
-        )
+        raise CorpusError(f"{where}: has no {name_column}, which is its name (name_column; init --column name=NAME)")
     if is_row:
         metadata = fields | metadata
         if text_column is None and isinstance(title := fields.get("title"), str) and title:

@@ -260,8 +260,7 @@ class QuoteCheck:
         if not entries:
             told = Problems(map(str, self.problems)).message(self.source)
             raise DatasetError(f"{told}\nNo question is left; are these the right documents (--corpus, --glob)?")
-        name = name or Path(self.source).stem
-        return Dataset(entries, TOKEN, name=name, corpus=self.corpus, skipped=skipped)
+        return Dataset(entries, TOKEN, name=name or Path(self.source).stem, corpus=self.corpus, skipped=skipped)
 
     def save_suggestions(self) -> Path | None:
         """Write the table again as CSV, with a suggestion beside each quote that has one, for a person to look through.
@@ -339,7 +338,8 @@ def skipped_questions(skipped: Iterable[Skipped]) -> str:
 def _cells(row: QuoteRow) -> dict[str, str]:
     """Return the cells of a row, and those that tell about it."""
     given = {**row.metadata, "question": row.question, "quote": row.quote, "document": row.document, "id": row.id}
-    cells = {name: value for name, value in given.items() if value}
+    filled = ((name, value) for name, value in given.items() if value)
+    cells = {name: value if isinstance(value, str) else json.dumps(value, ensure_ascii=False) for name, value in filled}
     cells["quote_check"] = row.reason or f"{row.status}{f', but it {row.warning}' if row.warning else ''}"
     if found := row.suggestion:
         document = found.document if len(found.copies) == 1 else ""
@@ -503,11 +503,9 @@ def _misplaced(located: Located, locator: QuoteLocator, advice: str, named: str)
 def _missing(quote: str, doc_id: str | None, locator: QuoteLocator, verbatim_only: bool) -> Fate:
     """Return what a quote may mean that stands nowhere."""
     shown = locator.locate(quote, doc_id, _LIMIT) if verbatim_only else Located()
-    if shown.places:
-        found = suggest_located(shown, locator, f"it stands there only ignoring: {', '.join(shown.ignoring)}")
-    elif (suggestion := suggest(quote, locator, doc_id)) is not None:
-        found = suggestion
-    else:
+    only = f"it stands there only ignoring: {', '.join(shown.ignoring)}"
+    found = suggest_located(shown, locator, only) if shown.places else suggest(quote, locator, doc_id)
+    if found is None:
         long = f"quote less than {LONGEST:,} characters" if len(quote) > LONGEST else ""
         more = long or lost_parts(quote, locator, doc_id)
         return Fate(advice=f"nothing similar in the corpus{more and f'; {more}'}")

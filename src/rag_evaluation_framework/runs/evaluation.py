@@ -25,7 +25,7 @@ from ..contracts.registry.loading import load_installed
 from ..contracts.roles import Sink
 from ..data import CharacterSpan, ChunkId, ChunkRegistry, DocumentId
 from ..data.dataset import Dataset, check_dataset_level
-from ..data.documents import Corpus, checked_corpus
+from ..data.documents import HOW_READ, Corpus, checked_corpus
 from ..data.levels import CHUNK, DOCUMENT, TOKEN, Level, U, checked_level
 from ..datasets.load import load_dataset, questions_of
 from ..datasets.rankings.stored import StoredRetriever
@@ -209,6 +209,8 @@ def evaluate(
         LevelMismatch: A metric does not fit the questions, or they are of another level.
         QueryFailed: A query or a metric failed, and `on_error` is `"raise"`.
     """
+    if how := next((name for name in fields if name in ("glob", *HOW_READ)), None):
+        raise ConfigError(f"{how}: says how documents are read; expected documents=Corpus.of(..., {how}=...)")
     refuse_unknown(fields, "k", "level", "metrics", "columns", *EvaluateFields.__annotations__)
     given: dict[str, Any] = {**fields}
     documents = given.pop("documents", None)
