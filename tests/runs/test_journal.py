@@ -320,7 +320,7 @@ def test_other_documents_questions_and_versions_are_asked_anew_and_said(tmp_path
 
 def test_documents_in_another_order_are_others_as_they_rank_those_of_equal_scores(tmp_path):
     begun(tmp_path)
-    turned = Corpus(reversed(DATASET.corpus.documents))
+    turned = Corpus(reversed(DATASET.corpus.documents), DATASET.corpus.metadata)
     answers, (told,) = known(tmp_path, dataset=type(DATASET)(DATASET, DATASET.level, name=DATASET.name, corpus=turned))
     assert answers == 0
     assert "the documents changed since" in told
