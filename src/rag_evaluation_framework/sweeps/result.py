@@ -394,7 +394,7 @@ class SweepResult(Shown):
         sets = {facts.questions: facts.clusters for _, facts in self._compared}
         truths = {truth: row for row, truth in enumerate(dict.fromkeys(chain.from_iterable(sets)))}
         rows = {questions: [truths[truth] for truth in questions] for questions in sets}
-        query = np.array([ids[query_id] for query_id, _ in truths])  # of each truth
+        queries = None if len(sets) == 1 else np.array([ids[query_id] for query_id, _ in truths])
         scores = np.full((len(truths), len(self._compared)), np.nan)
         for at, (_, facts) in enumerate(self._compared):
             scores[rows[facts.questions], at] = facts.scores[name]
@@ -410,13 +410,12 @@ class SweepResult(Shown):
             for level, own in tried:
                 both = [combination for combination in own if combination in baseline]
                 now, then = (scores[:, [those[combination] for combination in both]] for those in (own, baseline))
-                parts = by_cluster(now - then, query if len(truths) > len(ids) else None)
-                sums, counts = (part.sum(axis=1) for part in parts)
+                sums, counts = (part.sum(axis=1) for part in by_cluster(now - then, queries))
                 changes.append(np.where(counts, sums / np.maximum(counts, 1), np.nan))
                 found.append(Effect(axis, level, first, len(both), None))
         if not changes:
             return ()
-        clusters = self.clusters.numbers if len(sets) == 1 else _joint(sets, ids)
+        clusters = self.clusters.numbers if queries is None else _joint(sets, ids)
         largest = inf if np.any((scores < 0) | (scores > 1)) else 1.0
         tests = paired_differences(np.stack(changes, axis=1), clusters, largest=largest)
         return tuple(replace(effect, test=test) for effect, test in zip(found, tests, strict=True))
