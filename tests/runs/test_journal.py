@@ -334,7 +334,7 @@ def test_answers_of_the_code_that_is_asked_now_count_before_those_of_other_code(
 
 
 def replace_entries(entries, documents=DATASET.corpus.documents):
-    return Dataset(entries, DATASET.level, name=DATASET.name, corpus=Corpus(documents))
+    return Dataset(entries, DATASET.level, name=DATASET.name, corpus=Corpus(documents, DATASET.corpus.metadata))
 
 
 @dataclass(frozen=True)

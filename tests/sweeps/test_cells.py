@@ -25,6 +25,7 @@ from rag_evaluation_framework.data import Answer, QueryId, QueryText
 from rag_evaluation_framework.demo import load_handbook
 from rag_evaluation_framework.errors import ConfigError, Interrupted
 from rag_evaluation_framework.runs import RunSpec
+from rag_evaluation_framework.runs.journal import unfinished_folder
 from rag_evaluation_framework.sweeps import Sweep, SweepConfig, cells
 
 OVER = {"chunker.chunk_size": [200, 800], "k": [5, 10]}
@@ -189,6 +190,75 @@ def test_a_cell_in_which_questions_failed_is_run_again(folder, monkeypatch):
     assert made(again) == [True]
     assert again.cells[0].failure is None
     assert made(sweep.run()) == [False]
+
+
+def test_the_plan_has_to_run_what_the_next_start_runs(folder, monkeypatch):
+    monkeypatch.setattr(sys, "path", [str(folder), *sys.path])
+    (folder / "own_half.py").write_text(
+        "def search(query, k):\n    return [None] if 'days' in query else ['Support']\n"
+    )
+    (folder / "q.csv").write_text("question,quote\nHow many days?,first day\nWho helps?,Support helps you.\n")
+    sweep = Sweep(base=base(), over={"retriever": ["bm25", "own_half:search"]})
+    damaged, failed = sweep.run().cells
+    assert len(load_result(failed.folder).failures) == 1
+    assert sweep.plan().kept == {1}
+    report = damaged.folder / "report.json"
+    report.write_text(report.read_text()[:1000])
+    known = sweep.plan()
+    assert (known.kept, known.totals["cells"], sweep.run().bill["cells"]) == (frozenset(), 2, 2)
+
+
+def prepared(folder, **keys):
+    (cell,) = Sweep(base=base(**{key: keys[key] for key in keys if key != "over"}), over=keys.get("over", {})).cells
+    return cells.Workshop(folder, folder / "root").prepared(cell)
+
+
+def test_what_requests_cost_and_hold_makes_no_other_cell(folder):
+    one = prepared(folder, embedder={"type": "openai", "price_in": 0.02}, reranker="cohere").folder
+    embedder, reranker = "openai:price_in=0.03,batch_size=64", {"type": "cohere", "price_search": 2.0, "timeout": 9}
+    assert prepared(folder, embedder=embedder, reranker=reranker).folder == one
+    assert prepared(folder, embedder="openai:dimensions=8", reranker="cohere").folder != one
+
+
+def test_a_field_that_is_compared_and_not_shown_makes_another_cell(folder, monkeypatch):
+    monkeypatch.setattr(sys, "path", [str(folder), *sys.path])
+    (folder / "own_hidden.py").write_text(
+        "from dataclasses import dataclass, field\nfrom rag_evaluation_framework import Reranker\n\n\n"
+        "@dataclass(frozen=True)\nclass Mine(Reranker):\n    weight: int = field(default=1, repr=False)\n\n"
+        "    def rerank(self, query, chunks, top_k=None):\n        return list(chunks)\n"
+    )
+    one, other = (prepared(folder, reranker={"type": "own_hidden:Mine", "weight": weight}) for weight in (1, 2))
+    assert one.folder != other.folder
+    assert len({unfinished_folder(folder, each.config, each.pipeline) for each in (one, other)}) == 2
+
+
+def test_answers_are_found_again_however_a_file_says_the_same(folder):
+    size = {"type": "recursive-character", "chunk_size": 400}
+    ways = [{"over": {"chunker.chunk_size": [400]}}, {"chunker": size}, {"chunker": size, "experiment_name": "mine"}]
+    found = [prepared(folder, **keys) for keys in ways]
+    (folder / "docs2").mkdir()
+    (folder / "docs2" / "a.md").write_text("Invoices are sent on the first day.")
+    others = [prepared(folder, chunker=size, corpus="docs2"), prepared(folder, chunker={**size, "chunk_size": 200})]
+    names = [unfinished_folder(folder, each.config, each.pipeline) for each in (*found, *others)]
+    assert len({*names[:3]}) == 1
+    assert len({*names}) == 3
+
+
+def test_answers_of_a_cell_outlive_another_one_of_its_retriever_that_is_done(folder, monkeypatch):
+    monkeypatch.setattr(sys, "path", [str(folder), *sys.path])
+    monkeypatch.setattr(cells, "_JOURNAL_AFTER", 0.0)
+    (folder / "own_stopped.py").write_text(
+        "ASKED = []\n\ndef search(query, k):\n    ASKED.append(query)\n    if len(ASKED) == 4:\n"
+        "        raise KeyboardInterrupt\n    return ['Support helps you.']\n"
+    )
+    (folder / "q.csv").write_text("question,quote\nWhich day?,first day\nWho helps?,Support helps you.\n")
+    keys = base(retriever="own_stopped:search", budgets=[], k=[1])
+    sweep = Sweep(base=keys, over={"metrics": [["span_recall"], ["span_iou"]]})
+    with pytest.raises(Interrupted, match="1 of 2 cells"):
+        sweep.run()
+    assert made(sweep.run()) == [False, True]
+    assert len(importlib.import_module("own_stopped").ASKED) == 4 + 1
+    assert not (folder / ".rag-eval" / "runs" / "unfinished").exists()
 
 
 def test_documents_and_questions_are_read_once(folder, monkeypatch):

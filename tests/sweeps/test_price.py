@@ -81,6 +81,12 @@ def test_cells_rows_and_chunkings_are_counted(handbook, tmp_path):
     assert known.totals == {"cells": 4, "texts": 0, "requests": 0, "tokens": 0, "cost": 0}
 
 
+def test_two_lambdas_cut_differently_and_one_cuts_alike_in_all_cells(handbook, tmp_path):
+    lines, whole = (lambda text: text.split("\n")), (lambda text: [text])
+    known = plan(handbook, tmp_path, chunker=[lines, whole, RecursiveCharacterChunker(200)], embedder=[None, "lsa"])
+    assert (len(known.cells), known.chunkings) == (6, 3)
+
+
 def test_a_text_is_counted_once_whatever_chunker_made_it_and_what_is_kept_is_told(handbook, tmp_path):
     first = texts_of(handbook, 200)
     CachedEmbedder(Letters(), tmp_path).embed(sorted(first))

@@ -272,6 +272,40 @@ def test_an_effect_is_the_mean_over_the_combinations_of_the_other_axes():
     assert embedder.test.mean == pytest.approx(np.mean([0.1, 0.1, 0.3, 0.3]))
 
 
+def test_cells_are_compared_over_the_questions_that_both_have_with_the_same_truth():
+    """In b the truth of q1 and q2 is another one, and q4 is asked in place of q3."""
+    known = {("a", "none"): [0.1, 0.1, 0.1, 0.1], ("a", "lsa"): [0.4, 0.3, 0.2, 0.5]}
+    known |= {("b", "none"): [0.5, 0.0, 0.2, 0.3], ("b", "lsa"): [0.6, 0.2, 0.6, 0.1]}
+    truths = {"a": ("q0", "q1", "q2", "q3"), "b": ("q0", "q1 in b", "q2 in b", "q4")}
+    asked = {name: tuple((truth[:2], truth) for truth in own) for name, own in truths.items()}
+
+    def made(chunker, embedder):
+        settings = {"metrics": [], "tokenizer": None, "chunking": {"chunks": 1, "fingerprint": chunker}}
+        return replace(facts({"recall@5": known[chunker, embedder]}, settings=settings), questions=asked[chunker])
+
+    result = sweep({"chunker": ["a", "b"], "embedder": ["none", "lsa"]}, made)
+    chunker, embedder = result.effects()
+    assert (chunker.combinations, chunker.test) == (0, None)
+    (test,) = paired_differences(np.array([[0.2], [0.2], [0.25], [0.4], [-0.2]]))
+    assert (embedder.test.mean, embedder.test.pairs) == (pytest.approx(test.mean), 5)
+    assert (embedder.test.low, embedder.test.high) == pytest.approx((test.low, test.high))
+
+
+def test_questions_that_count_together_in_one_of_several_sets_count_together():
+    """In the first set q0 and q1 are of one document, in the other q1 and q2; q3 and q4 count by themselves."""
+    sets = {"one": ((0, 1, 3), [0, 0, 1]), "both": ((1, 2, 4), [0, 0, 1])}
+
+    def made(corpus, size):
+        questions, clusters = sets[corpus]
+        scores = [0.1 * size * (1 + at) for at in questions]
+        return facts({"recall@5": scores}, questions=questions, clusters=Clusters(np.array(clusters)))
+
+    corpus, size = sweep({"corpus": ["one", "both"], "size": [1, 2]}, made).effects()
+    (test,) = paired_differences(np.array([[0.1], [0.2], [0.4], [0.3], [0.5]]), np.array([0, 0, 1, 0, 2]))
+    assert (size.test.clusters, corpus.test.pairs) == (test.clusters, 1) == (3, 1)
+    assert (size.test.mean, size.test.low, size.test.high) == pytest.approx((test.mean, test.low, test.high))
+
+
 def test_a_level_that_was_tried_with_the_best_embedder_only_is_compared_with_others_of_that_embedder():
     """800 exists with b only, where 200 has .5: it changes .1, though its mean is .35 above that of 200."""
     known = {(200, "a"): 0.0, (200, "b"): 0.5, (400, "a"): 0.2, (400, "b"): 0.6, (800, "b"): 0.6}

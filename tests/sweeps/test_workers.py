@@ -46,6 +46,16 @@ def test_workers_that_live_on_read_documents_again_for_each_start(folder):
             assert [(one.failure, one.is_kept) for one in result.cells] == [(None, False)] * 2
 
 
+def test_cells_that_ran_side_by_side_say_so_also_when_they_are_taken_later(folder):
+    sweep = Sweep(base=BASE, over={"chunker.chunk_size": [200, 800]})
+    with ThreadPoolExecutor(1) as threads:
+        sweep.run(executor=threads)
+    again = sweep.run()
+    assert all(one.is_kept and cells.BUSY in one.facts.notes for one in again.cells)
+    assert again.record()["notes"] == [cells.BUSY]
+    assert sweep.run(fresh=True).notes == ()
+
+
 def test_a_worker_that_finds_something_else_says_what(folder, monkeypatch):
     def edit():
         (folder / "docs" / "a.md").write_text(f"{TEXT}Support helps you.\n")

@@ -37,6 +37,7 @@ from ..contracts.registry.loading import KINDS
 from ..contracts.registry.loading import components as registered
 from ..contracts.registry.records import describe, is_elsewhere, is_of_package, without_run_id
 from ..data import Corpus, Hit, Retrieval, Stage
+from ..data.documents import HOW_READ
 from ..data.hits import Ranking
 from ..data.rankings import NOT_ANSWERED, Failure
 from ..errors import ConfigError, Interrupted
@@ -299,11 +300,8 @@ class Journal:
                 self.notes.append(run_note("changed", changed=" and ".join(map(run_note, others))))
         elif firsts and not taken:
             *_, (last, first) = firsts.items()
-            why = (
-                run_note("since", changed=" and ".join(map(run_note, changed[last])))
-                if changed[last]
-                else run_note("unsure")
-            )
+            since = " and ".join(map(run_note, changed[last]))
+            why = run_note("since", changed=since) if since else run_note("unsure")
             if first["journal"] != _VERSION:
                 why = run_note("other version")
             self.notes.append(run_note("not used", where=one_line(str(self.folder)), why=why))
@@ -442,9 +440,15 @@ def _first_line(file: Path) -> Mapping[str, Any] | None:
 
 
 def unfinished_folder(root: Path, config: ExperimentConfig[Any], pipeline: Mapping[str, Any] | None) -> Path:
-    """Return the folder of a run's answers until it is finished; its name comes from the retriever and names."""
-    retriever = without_run_id(describe(config.retriever))
-    key = digest([retriever, pipeline, config.config.experiment_name, config.dataset.name])[:16]
+    """Return the folder of a run's answers until it is finished.
+
+    It is named by the retriever, the dataset and where documents are from; by a description or the name of the run only
+    where the record of the retriever does not tell it from others.
+    """
+    own = None if is_described(config.retriever, whole=True) else pipeline or config.config.experiment_name
+    source, *how = map(config.corpus.metadata.get, HOW_READ)
+    read = [os.path.relpath(str(source), root), *how]  # a folder that is moved whole goes on
+    key = digest([without_run_id(describe(config.retriever)), own, config.dataset.name, read])[:16]
     return root / store.RUNS / store.UNFINISHED / key
 
 
@@ -472,15 +476,24 @@ def depends_on(
     }
 
 
-def is_described(*components: object) -> bool:
+def is_described(*components: object, whole: bool = False) -> bool:
     """Return whether the record of components is unambiguous: parameters, or names of their own.
 
     What a script or notebook defines has a name that any other script may give to something else.
+
+    Args:
+        components: The components.
+        whole: Whether no field may count that is not shown. The price of a request is neither shown nor compared.
     """
     return all(
         part.__closure__ is None and "<" not in part.__qualname__
         if isfunction(part)
-        else isinstance(part, Component) and is_dataclass(part)
+        else isinstance(part, Component)
+        and all(
+            each.repr or not (whole and each.init and each.compare)
+            for each in getattr(part, "__dataclass_fields__", {}).values()
+        )
+        and is_dataclass(part)
         for part in parts_of(*components)
     ) and MAIN not in map(_module_of, parts_of(*components))
 

@@ -42,6 +42,7 @@ from .executors import run_tasks
 
 _SECONDS_BETWEEN_LINES = 5
 _JOURNAL_AFTER = 0.2  # seconds: of a cell that is done by then, nothing is written twice
+BUSY = "cells ran side by side: their times are those of a busy machine"
 WHOLE = "the run"
 """The name of a cell that is the only one."""
 _WORDS = {"corpus": "documents", "questions": "questions", "versions": "versions of Python or packages", "code": "code"}
@@ -97,22 +98,20 @@ class Workshop:
         name = _name(config, pipeline) or uuid4().hex
         return Prepared(cell, config, self.root / CELLS / name[:16], pipeline)
 
-    def is_kept(self, prepared: Prepared) -> bool:
-        """Return whether a cell is done, as far as its folder tells."""
-        return self.resume != "never" and (prepared.folder / REPORT).is_file()
-
     def kept(self, prepared: Prepared) -> EvaluationResult[Any] | None:
         """Return the result of a cell that is done: its run is whole, and no question failed in it."""
-        result = _loaded(prepared.folder) if self.is_kept(prepared) else None
+        result = None if self.resume == "never" else _loaded(prepared.folder)
         if result is None or result.failures:
             return None
-        if unfinished_folder(self.root, prepared.config, prepared.pipeline).exists():  # killed when it was just saved
-            with open_journal(prepared.config, "never", prepared.pipeline) as journal:
-                journal.is_finished = True
+        with suppress(OSError):  # there are no answers, mostly
+            left = unfinished_folder(self.root, prepared.config, prepared.pipeline).stat()
+            if left.st_mtime < (prepared.folder / REPORT).stat().st_mtime:  # it was killed when it was just saved
+                with open_journal(prepared.config, "never", prepared.pipeline) as journal:
+                    journal.is_finished = True
         return result
 
-    def run(self, prepared: Prepared) -> EvaluationResult[Any]:
-        """Run a cell and keep it.
+    def run(self, prepared: Prepared, *notes: str) -> EvaluationResult[Any]:
+        """Run a cell and keep it, with notes of its run.
 
         Raises:
             Exception: Whatever the run raises.
@@ -120,6 +119,7 @@ class Workshop:
         """
         resume: Resume = self.resume if _is_known(prepared.config, prepared.pipeline) else "never"
         with open_journal(prepared.config, resume, prepared.pipeline, _JOURNAL_AFTER) as journal:
+            journal.notes += notes
             result = run(prepared.config, journal)
             try:
                 _save(result, prepared.folder)
@@ -164,13 +164,16 @@ def _is_known(config: ExperimentConfig[Any], pipeline: Mapping[str, Any] | None)
 
 
 def _name(config: ExperimentConfig[Any], pipeline: Mapping[str, Any] | None) -> str | None:
-    """Return a hash of all that the result of a run depends on; None if that is not known."""
-    if not _is_known(config, pipeline):
-        return None
+    """Return a hash of all that the result of a run depends on; None if that is not known.
+
+    How a file describes the parts counts only where their record does not tell all, as it tells prices, too.
+    """
     described = pipeline or {}
     parts = (config.retriever, *([] if config.chunk_id is None else [config.chunk_id]), *config.metrics)
     _, facts = depends_on(config, described, parts[1:])
     modules = sorted(own_modules(parts, described))
+    if not _is_known(config, pipeline) or MAIN in modules:
+        return None
     loaded = tuple((one, id(getattr(sys.modules.get(one), "__spec__", 0))) for one in modules)
     if _first.setdefault(loaded, facts["code"]) != facts["code"]:
         note("code of your own was edited after it was loaded: its cells are run as loaded, and not found again")
@@ -178,12 +181,11 @@ def _name(config: ExperimentConfig[Any], pipeline: Mapping[str, Any] | None) -> 
     measured, record = config.config, config.record
     files = [*files_of(*parts), *filter(Path.is_file, [Path(measured.tokenizer.name)] if measured.tokenizer else ())]
     known = ((str(file), (stat := file.stat()).st_size, stat.st_mtime_ns) for file in files)
-    if MAIN in modules:
-        return None
-    settings = [record["hash"], plain(pipeline), sorted(measured.count_as_zero), measured.batch_queries]
     corpus, dataset = config.corpus, config.dataset
     truth = shared(("truth", id(dataset)), lambda: (digest([_truth(entry) for entry in dataset]), dataset))[0]
     facts |= {"corpus": corpus.content_hash}  # as in the names of cells that are kept
+    way = None if is_described(config.retriever, whole=True) else plain(pipeline)
+    settings = [record["hash"], way, sorted(measured.count_as_zero), measured.batch_queries]
     return digest([settings, corpus.ordered_hash, record["dataset"]["hash"], truth, facts, [*known]])
 
 
@@ -282,10 +284,9 @@ def _collected(found: CellOutcome, on_error: OnError) -> CellOutcome:
 
 
 def _loaded(folder: Path) -> EvaluationResult[Any] | None:
-    try:
+    with suppress(ResultError):
         return load_result(folder)
-    except ResultError:
-        return None
+    return None
 
 
 def cells_progress(made: Iterable[CellOutcome], count: int) -> Iterator[CellOutcome]:
@@ -352,7 +353,8 @@ def run_task(task: str) -> str:
         prepared = workshop.prepared(cell)
         if prepared.folder.name == wanted:
             result = workshop.kept(prepared)
-            return _failure(workshop.run(prepared) if result is None else result)
+            told = () if cell.spec.shard else (BUSY,)  # a run takes no times of its shards
+            return _failure(workshop.run(prepared, *told) if result is None else result)
         own = depends_on(prepared.config, prepared.pipeline or {})[1]
         others = [word for fact, word in _WORDS.items() if own.get(fact) != facts.get(fact)]
         raise ConfigError(

@@ -39,14 +39,13 @@ from ..runs.config import Measuring
 from ..runs.spec import PARTS, made_of, read_config, with_parts_beside
 from ..runs.store import CELLS, ROOT, check_root
 from .cell import Cell, CellOutcome
-from .cells import WHOLE, Workshop, cells_progress, outcomes
+from .cells import BUSY, WHOLE, Workshop, cells_progress, outcomes
 from .price import SweepPlan, planned
 from .result import SweepResult, axis_names
 from .settings import parse_axis, set_key
 
 ROWS = ("k", "budgets")
 """Keys of a run that are cutoffs: no cells, but rows of each."""
-_BUSY = "cells ran side by side: their times are those of a busy machine"
 _MOST = 100_000  # cells; what is meant to be fewer is a slip
 _OF_ONE_RUN = ("gates", "thresholds", "baseline", "sinks", "shard", "cleanup")
 
@@ -244,7 +243,7 @@ class Sweep(BaseModel, frozen=True):
             "cost": None if any(used.cost is None for used in bought) else sum(used.cost or 0 for used in bought),
         }
         done.sort(key=lambda found: found.cell.number)
-        notes = () if executor is None else (_BUSY,)
+        notes = (BUSY,) if any(one.facts and BUSY in one.facts.notes for one in done) else ()
         result = SweepResult(tuple(done), self.decide_by, bill=bill, notes=notes)
         return result if plan is None else replace(result, plan=plan.totals, prices=plan.prices)
 

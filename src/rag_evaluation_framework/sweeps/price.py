@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
@@ -22,7 +23,7 @@ from ..contracts.registry.loading import load_installed
 from ..contracts.registry.records import describe, is_of_package
 from ..data import Corpus
 from ..errors import ConfigError, InputError, MissingDependency
-from ..runs.journal import parts_of
+from ..runs.journal import is_described, parts_of
 from ..runs.shown import Shown
 from ..text.tokenizers import checked_counter
 from .cell import Cell
@@ -143,7 +144,7 @@ def planned(workshop: Workshop, cells: Sequence[Cell], cutoffs: int) -> SweepPla
             ready.append(found)
         else:
             failures[cell.number] = found
-    kept = frozenset(prepared.cell.number for prepared in ready if workshop.is_kept(prepared))
+    kept = frozenset(prepared.cell.number for prepared in ready if workshop.kept(prepared) is not None)
     counted = _Counted(workshop)
     for prepared in ready:
         counted.add(prepared, is_kept=prepared.cell.number in kept)
@@ -192,9 +193,11 @@ class _Counted:
         costs: list[float | None] = []
         embedded: list[tuple[Embedder, str, set[str]]] = []
         embedders: set[int] = set()
+        given = json.dumps(prepared.cell.spec.chunker or prepared.cell.spec.retriever, default=id)
         for part in parts_of(prepared.config.retriever):
             chunker, plan = getattr(part, "chunker", None), None
-            key = f"{describe(chunker)} {corpus.content_hash}" if chunker is not None else ""
+            own = "" if is_described(chunker) else given  # as two lambdas are described alike
+            key = f"{describe(chunker)} {own} {corpus.content_hash}" if chunker is not None else ""
             if key and not is_kept:
                 self.chunkings.add(key)
             if isinstance(part, Reranker):

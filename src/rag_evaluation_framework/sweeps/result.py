@@ -17,7 +17,7 @@ from ..analysis.leaderboard import budget_scores
 from ..base.optional import require
 from ..base.outside import shown
 from ..contracts.registry.loading import load_installed
-from ..data.columns import Integers, Numbers, mean_of
+from ..data.columns import Integers, Numbering, Numbers, mean_of
 from ..data.cutoffs import ScoreName
 from ..data.score_table import ScoreTable, full_name
 from ..errors import ConfigError, ResultError
@@ -27,6 +27,7 @@ from ..runs.shown import Shown, recorded_test
 from ..scoring.levels.rules import other_chunking
 from ..statistics import MeanScore, PairedDifference, mean_scores, paired_differences, tied_with_best
 from ..statistics.means import SHARE
+from ..statistics.weights import by_cluster
 from .cell import CellFacts, CellOutcome, Questions
 
 if TYPE_CHECKING:
@@ -378,9 +379,10 @@ class SweepResult(Shown):
     def effects(self, score: str | None = None) -> tuple[Effect, ...]:
         """Return what each level of each axis changes against the first level of the axis.
 
-        Of a question, the difference is its mean over those combinations of the other axes for which both levels have
-        a cell, so that a level that was tried with the best embedder only is compared with others of that embedder. At
-        chunk level, cells of different chunkings are never compared. Each interval is a test of its own.
+        Two cells are compared over the questions that both have with the same truth. Of a question, the difference is
+        its mean over those combinations of the other axes for which both levels have a cell, so that a level that was
+        tried with the best embedder only is compared with others of that embedder. At chunk level, cells of different
+        chunkings are never compared. Each interval is a test of its own.
 
         Args:
             score: As in `best`.
@@ -389,8 +391,14 @@ class SweepResult(Shown):
             ConfigError: The cells do not all have this score.
             ResultError: No score is in all cells.
         """
-        name = self.score(score)
-        scores = self._scores(name) if self._asked else np.empty((0, len(self._compared)))
+        name, ids = self.score(score), Numbering()
+        sets = {facts.questions: facts.clusters for _, facts in self._compared}
+        truths = {truth: row for row, truth in enumerate(dict.fromkeys(chain.from_iterable(sets)))}
+        rows = {questions: [truths[truth] for truth in questions] for questions in sets}
+        queries = None if len(sets) == 1 else np.array([ids[query_id] for query_id, _ in truths])
+        scores = np.full((len(truths), len(self._compared)), np.nan)
+        for at, (_, facts) in enumerate(self._compared):
+            scores[rows[facts.questions], at] = facts.scores[name]
         found: list[Effect] = []
         changes: list[Numbers] = []
         for axis in self.axes:
@@ -403,12 +411,14 @@ class SweepResult(Shown):
             for level, own in tried:
                 both = [combination for combination in own if combination in baseline]
                 now, then = (scores[:, [those[combination] for combination in both]] for those in (own, baseline))
-                changes.append((now - then).mean(axis=1) if both else np.full(len(scores), np.nan))
+                sums, counts = (part.sum(axis=1) for part in by_cluster(now - then, queries))
+                changes.append(np.where(counts, sums / np.maximum(counts, 1), np.nan))
                 found.append(Effect(axis, level, first, len(both), None))
-        if not changes or not self._asked:
-            return tuple(found)
+        if not changes:
+            return ()
+        clusters = self.clusters.numbers if queries is None else _joint(sets, ids)
         largest = inf if np.any((scores < 0) | (scores > 1)) else 1.0
-        tests = paired_differences(np.stack(changes, axis=1), self.clusters.numbers, largest=largest)
+        tests = paired_differences(np.stack(changes, axis=1), clusters, largest=largest)
         return tuple(replace(effect, test=test) for effect, test in zip(found, tests, strict=True))
 
     def pareto(self, costs: Sequence[Cost] | None = None, score: str | None = None) -> tuple[CellStanding, ...]:
@@ -538,6 +548,17 @@ class SweepResult(Shown):
         """
         chart: Chart = load_installed(f"{_PAGE}:sweep_chart")(self, kind, score)
         return chart
+
+
+def _joint(sets: Mapping[Questions, Clusters], ids: Mapping[str, int]) -> Integers | None:
+    """Return the clusters of questions that are together in one of several sets; None if each counts by itself."""
+    found = np.arange(len(ids))
+    for questions, clusters in sets.items():
+        rows = np.array([ids[query_id] for query_id, _ in questions])
+        for number in [] if clusters.numbers is None else np.unique(clusters.numbers):
+            joined = found[rows[clusters.numbers == number]]
+            found[np.isin(found, joined)] = joined[0]
+    return np.unique(found, return_inverse=True)[1] if any(one.numbers is not None for one in sets.values()) else None
 
 
 def known_costs(standings: Sequence[CellStanding]) -> tuple[Cost, ...]:

@@ -283,7 +283,8 @@ def _bill(result: SweepResult) -> Iterator[Table]:
 
 def _cell_notes(result: SweepResult) -> Iterator[str]:
     """Yield the notes of the cells, each once, with the cells that have it."""
-    cells = grouped((note, outcome) for outcome in result.cells if outcome.facts for note in outcome.facts.notes)
+    noted = ((note, outcome) for outcome in result.cells if outcome.facts for note in outcome.facts.notes)
+    cells = grouped((note, outcome) for note, outcome in noted if note not in result.notes)
     finished = sum(outcome.facts is not None for outcome in result.cells)
     yield from (f"{'each' if len(those) == finished else _named(those)}: {note}" for note, those in cells.items())
 
