@@ -47,7 +47,7 @@ DOORS = {  # what reaches upwards: imported for type checkers only, if at all; t
     ("analysis.gates.verdicts", "report.pages.gates"),  # the power of a gate, which JSON has
     ("analysis.attribution.explaining", "report.pages.explanation"),
     ("trackers.langsmith_datasets", "report.pages.dataset"),  # what arrived, in words, and in notes of a result
-    ("trackers.publishing", "report.pages.dataset"),
+    ("trackers.langsmith_publishing", "report.pages.dataset"),
     ("datasets.checks.findings", "report.pages.dataset"),  # print(report), and the advice that JSON has
     ("labels.quote_table", "report.pages.quotes"),  # print(check), and notebooks
     ("labels.relabelling", "report.pages.quotes"),
@@ -62,7 +62,7 @@ DOORS = {  # what reaches upwards: imported for type checkers only, if at all; t
 }
 TYPED = {
     ("report.pages.dataset", "trackers.langsmith_datasets"),
-    ("report.pages.dataset", "trackers.publishing"),  # what is named for type checkers only
+    ("report.pages.dataset", "trackers.langsmith_publishing"),  # what is named for type checkers only
     ("runs.evaluation", "sweeps.result"),
     ("contracts.roles", "runs.result"),
     ("contracts.roles", "analysis.comparison"),

@@ -1,4 +1,4 @@
-"""Datasets: loading and saving questions with their ground truth, one module per format."""
+"""Datasets: loading and saving questions with their ground truth, a module per format; tables of quotes: `adapt`."""
 
 import lazy_loader as lazy
 

@@ -8,7 +8,7 @@ from ..contracts.roles import Outcome, Sink
 from ..errors import Interrupted, RagEvalError, SaveFailed
 from ..runs import EvaluationResult
 from .langsmith_client import check_ready, checked_name
-from .publishing import keep_address, publish_experiment
+from .langsmith_publishing import keep_address, publish_experiment
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from ..page import Page as Page
 
 if TYPE_CHECKING:
     from ...trackers.langsmith_datasets import PushReport
-    from ...trackers.publishing import PublishedExperiment
+    from ...trackers.langsmith_publishing import PublishedExperiment
 
 _UNDEFINED = "–"
 _MOST_COLUMNS = 10
