@@ -555,7 +555,8 @@ def _joint(sets: Mapping[Questions, Clusters], ids: Mapping[str, int]) -> Intege
     found = np.arange(len(ids))
     for questions, clusters in sets.items():
         rows = np.array([ids[query_id] for query_id, _ in questions])
-        for number in [] if clusters.numbers is None else np.unique(clusters.numbers):
+        numbers: list[int] = [] if clusters.numbers is None else np.unique(clusters.numbers).tolist()
+        for number in numbers:
             joined = found[rows[clusters.numbers == number]]
             found[np.isin(found, joined)] = joined[0]
     return np.unique(found, return_inverse=True)[1] if any(one.numbers is not None for one in sets.values()) else None

@@ -410,7 +410,8 @@ def gather(
     final = result.queries.hits.take(rows)
     cutter = RankingCutter([cutoff], counter, documents)
     bare = Evidence(truth, documents, cutter, final, None, final, np.zeros(len(rows), dtype=np.bool_))
-    if all(result.scores.statuses[row] == "failed" for row in rows.tolist()):
+    numbers: list[int] = rows.tolist()
+    if all(result.scores.statuses[row] == "failed" for row in numbers):
         return Gathered(bare)
     pipeline = pipeline_to_ask(result, retriever, deep=deep)
     if isinstance(pipeline, Unasked):
