@@ -80,3 +80,30 @@ def test_a_name_as_urls_and_to_trec_write_it_is_that_of_the_document():
     )
     placed = HitLocator(corpus).place(hits)
     assert [hit.doc_id for hit in placed] == ["safety sheet.pdf", "safety sheet.pdf", "100%25.md"]
+
+
+def test_a_chunk_that_comes_again_is_the_same_one_and_texts_that_a_page_repeats_are_told():
+    twice = Corpus.of([{**PAGES[0], "text": "a b. a b."}, {**PAGES[1], "text": "a b. a b."}])
+    hits = as_hits([{"id": "7", "text": "a b.", "metadata": {"source": "pumps.pdf", "page": 1}}] * 2, "mine")
+    locator = HitLocator(twice)
+    assert [hit.start for hit in locator.place(hits)] == [11, 11]
+    assert locator.ambiguous == {"a b."}
+
+
+@pytest.mark.parametrize("told", [{"file_path": "docs/pumps.pdf", "page": 2}, {"page": 7, "page_number": 2}])
+def test_from_where_pages_count_is_not_guessed(told):
+    (hit,) = as_hits([{"text": "Pump B.", "metadata": told}], "mine")
+    assert HitLocator(CORPUS).place((hit,))[0].start == LENGTH
+    assert "page 3" not in str(hit.sources)
+
+
+def test_a_document_that_is_called_by_a_number_is_no_row_of_a_table():
+    numbered = Corpus.of([{"id": str(number), "text": f"note: same, {name}"} for number, name in enumerate("xyz", 2)])
+    assert place_of(numbered, "note: same", source="towns.csv", row=2) == ("2", 0)  # the first place of the text
+    assert place_of(numbered, "note: same, z", source="towns.csv", row=2) == ("4", 0)
+
+
+def test_of_many_copies_the_nearest_one_is_found():
+    corpus = Corpus.of([{"id": "a.txt", "text": "Read this. " * 200}])
+    hits = as_hits([{"text": "Read this.", "doc_id": "a.txt", "start": 11 * 150 + 2}], "mine")
+    assert HitLocator(corpus).place(hits)[0].start == 11 * 150

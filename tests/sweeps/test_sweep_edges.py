@@ -30,4 +30,4 @@ def test_of_cells_that_answer_within_a_millisecond_the_best_is_taken():
 
     both = ["a=slower", "a=faster"]
     assert chosen(0.0009) == ("a=slower", both)
-    assert chosen(0.0011) == ("a=faster", both)
+    assert chosen(0.0013) == ("a=faster", both)

@@ -244,7 +244,7 @@ def columns_of(
     """Return the columns of question, quote, document and id, several of quotes that are numbered; no optional ones.
 
     Columns that are called so are taken. If question and quote are not both, others are known by their usual names,
-    which is noted. One that is called so and is blank does not win over another of a usual name.
+    which is noted. A blank column that is called so is refused beside a filled one of a usual name.
 
     Args:
         names: The names of all columns, and whether a cell in each is filled.

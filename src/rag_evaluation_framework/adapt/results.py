@@ -386,11 +386,14 @@ def _from_mapping(fields: Mapping[str, Any], source: str, what: str = "dict") ->
 def _in_files(names: Sequence[str], told: Mapping[str, Any]) -> tuple[str, ...]:
     """Return names of where a text is from, with the page that is told; then those of the row of a table.
 
-    LangChain counts pages from 0, all others from 1.
+    Pages count from 1, but from 0 as `page` of LangChain, which has a `source`. From where another `page` counts, is
+    not known.
     """
-    page, number, row = told.get("page"), _known(told, ("page_number", "page_label")), told.get("row")
-    if type(page) is int or str(number).isdecimal():
-        return tuple(f"{name}, page {page + 1 if type(page) is int else number}" for name in names)
+    page, number, row = told.get("page"), told.get("page_number"), told.get("row")
+    if number is None:
+        number = page + 1 if type(page) is int and "source" in told else told.get("page_label")
+    if str(number).isdecimal():
+        return tuple(f"{name}, page {number}" for name in names)
     return (*names, *(f"{name}/{row}" for name in names if type(row) is int))
 
 

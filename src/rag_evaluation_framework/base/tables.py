@@ -48,7 +48,9 @@ _ARCHIVES = (b"PK\3\4", b"\xd0\xcf\x11\xe0")  # how sheets begin, whatever they 
 _SEPARATOR = re.compile(r"sep=.", re.IGNORECASE)
 _PLACE = re.compile(rb'\sr="([A-Z]{1,3})(\d{1,7})"')  # of a cell of Excel
 # Cells of Excel without a value, of which calamine makes "": errors, and formulas that no program has calculated.
-_ERROR = re.compile(rb'(<(?:\w+:)?c\s[^<>]*\bt=")e("[^<>]*>(?:</?(?:\w+:)?f\b[^<>]*>[^<]*){0,2}\s*<(?:\w+:)?v>([^<]*))')
+_ERROR = re.compile(
+    rb'(<(?:\w+:)?c\s[^<>]*\bt=")e("[^<>]*>[^<]*(?:</?(?:\w+:)?f\b[^<>]*>[^<]*){0,2}<(?:\w+:)?v>([^<]*))'
+)
 _FORMULA = re.compile(
     rb'<((?:\w+:)?)c((?:\s+(?!t=)\w+="[^"<]*")*)\s*>\s*<\1f\b(?:[^<>]*/>|[^<>]*>([^<]*)</\1f>)\s*'
     rb"(?:<\1v\s*/>|<\1v>\s*</\1v>|)\s*</\1c>"
@@ -120,7 +122,7 @@ def read_rows(path: Path, refusal: type[InputError] = DatasetError, *, has: IsHe
 
     A table is text in any encoding, with commas, semicolons, tabs or `|` between cells, or a sheet of Excel or
     LibreOffice, recognised by its ending or its content. Cells of a sheet are their values, however they are shown: 12,
-    not 12.0, and 0.125 of 12.5 %; of an Excel cell without one the error, or the formula, which is noted.
+    not 12.0, and 0.125 of 12.5 %. An Excel cell without a value is its error or its formula, and a note names it.
 
     Args:
         path: The file.

@@ -1,5 +1,6 @@
 """Locating retrieved results in the corpus."""
 
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -78,20 +79,32 @@ class HitLocator:
             if len(documents) == 1 and documents[0] != hit.doc_id:
                 named = replace(hit, doc_id=documents[0])
                 return self._on_page(named, parted_page(hit.doc_id)[1], searches) or self._placed(named, searches)
+        return self._searched(hit, documents, searches) or _unplaced(hit)
+
+    def _searched(
+        self,
+        hit: Hit,
+        documents: Sequence[DocumentId] | None,
+        searches: "_Searches",
+        within: tuple[int, int] = (0, sys.maxsize),
+    ) -> Hit | None:
+        """Locate a hit by its text, between two offsets of its document; None if it is not there."""
         alike = hit if hit.score is None else replace(hit, score=None)
-        if alike not in searches.of:
-            places = self._places(hit, documents, searches.limit)
-            if (near := hit.start) is not None:
+        if (alike, within) not in searches.of:
+            near = hit.start
+            found = self._places(hit, documents, searches.limit if near is None and not within[0] else sys.maxsize)
+            places = [place for place in found if within[0] <= place.start < within[1]]
+            if near is not None:
                 places.sort(key=lambda place: abs(place.start - near))
-            searches.of[alike] = _Search(places, iter(places))
-        search = searches.of[alike]
+            searches.of[alike, within] = _Search(places, iter(places))
+        search = searches.of[alike, within]
         if search.place is None or hit.chunk_id is None:  # one id is one chunk
             free = (place for place in search.left if place not in searches.taken)
             search.place = next(free, next(iter(search.places), None))
         if hit.text is not None and len(search.places) > 1:
             self.ambiguous.add(hit.text)
         place = search.place
-        return replace(hit, doc_id=place.doc_id, start=place.start, end=place.end) if place else _unplaced(hit)
+        return None if place is None else replace(hit, doc_id=place.doc_id, start=place.start, end=place.end)
 
     def _on_page(self, hit: Hit, page: int, searches: "_Searches") -> Hit | None:
         """Locate a hit on a page of its document, where its splitter may count from; None if it is not there."""
@@ -101,23 +114,25 @@ class HitLocator:
             return None
         first, last = (*begins, len(document.content))[page - 1 : page + 1]
         starts = () if hit.start is None else (first + hit.start, hit.start)
-        begun = [start for start in starts if document.content.startswith(hit.text, start)]
-        places = [CharacterSpan(document.id, start, start + len(hit.text)) for start in begun if first <= start < last]
-        if not places:
-            found = self._places(hit, [document.id], len(document.content))
-            places = [place for place in found if first <= place.start < last]
-        free = (place for place in places if place not in searches.taken)
-        place = next(free, next(iter(places), None))
-        return None if place is None else replace(hit, start=place.start, end=place.end)
+        for start in starts:
+            if first <= start < last and document.content.startswith(hit.text, start):
+                return replace(hit, start=start, end=start + len(hit.text))
+        near = replace(hit, start=next(iter(starts), None), end=None)
+        return self._searched(near, [document.id], searches, (first, last))
 
     def _from_sources(self, hit: Hit, searches: "_Searches") -> Hit:
         """Locate a hit in the document that one of its sources names, else by its text alone."""
-        name = next(filter(self._resolver.alike, hit.sources), None)
+        name = next(filter(self._named, hit.sources), None)
         named = replace(hit, doc_id=DocumentId(name or parted_page(hit.sources[0])[0]), sources=())
         found = named if name is None else self._placed(named, searches)
         if not found.placed:
             found = self._placed(replace(named, doc_id=None, start=None, end=None), searches)
         return found if found.placed else self._placed(named, searches)
+
+    def _named(self, name: str) -> bool:
+        """Return whether a source names a document; the row of a table is none that has nothing but its number."""
+        *folders, last = name.split("/")
+        return any(not (folders and last.isdecimal()) or doc_id != last for doc_id in self._resolver.alike(name))
 
     def _places(self, hit: Hit, documents: Sequence[DocumentId] | None, limit: int) -> list[CharacterSpan]:
         """Return the first places of a hit: `limit` of them or more, or all there are."""
@@ -180,4 +195,4 @@ class _Searches:
 
     limit: int
     taken: set[CharacterSpan] = field(default_factory=set[CharacterSpan])
-    of: dict[Hit, _Search] = field(default_factory=dict[Hit, _Search])
+    of: dict[tuple[Hit, tuple[int, int]], _Search] = field(default_factory=dict[tuple[Hit, tuple[int, int]], _Search])

@@ -209,7 +209,7 @@ def evaluate(
         LevelMismatch: A metric does not fit the questions, or they are of another level.
         QueryFailed: A query or a metric failed, and `on_error` is `"raise"`.
     """
-    if how := next((name for name in fields if name in ("glob", *HOW_READ)), None):
+    if how := next((name for name in fields if name in ("glob", *HOW_READ[2:])), None):
         raise ConfigError(f"{how}: says how documents are read; expected documents=Corpus.of(..., {how}=...)")
     refuse_unknown(fields, "k", "level", "metrics", "columns", *EvaluateFields.__annotations__)
     given: dict[str, Any] = {**fields}

@@ -447,8 +447,9 @@ def unfinished_folder(root: Path, config: ExperimentConfig[Any], pipeline: Mappi
     """
     own = None if is_described(config.retriever, whole=True) else pipeline or config.config.experiment_name
     source, *how = map(config.corpus.metadata.get, HOW_READ)
-    read = [os.path.relpath(str(source), root), *how]  # a folder that is moved whole goes on
-    key = digest([without_run_id(describe(config.retriever)), own, config.dataset.name, read])[:16]
+    if isinstance(source, str) and "://" not in source:
+        source = os.path.relpath(source, root)  # a folder that is moved whole goes on
+    key = digest([without_run_id(describe(config.retriever)), own, config.dataset.name, source, how])[:16]
     return root / store.RUNS / store.UNFINISHED / key
 
 
@@ -483,7 +484,7 @@ def is_described(*components: object, whole: bool = False) -> bool:
 
     Args:
         components: The components.
-        whole: Whether no field may count that is not shown. The price of a request is neither shown nor compared.
+        whole: Whether the record has to hold every field that counts. The price of a request does not.
     """
     return all(
         part.__closure__ is None and "<" not in part.__qualname__

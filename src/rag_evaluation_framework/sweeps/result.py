@@ -411,9 +411,10 @@ class SweepResult(Shown):
             for level, own in tried:
                 both = [combination for combination in own if combination in baseline]
                 now, then = (scores[:, [those[combination] for combination in both]] for those in (own, baseline))
+                both_have = int((~np.isnan(now - then)).any(axis=0).sum())
                 sums, counts = (part.sum(axis=1) for part in by_cluster(now - then, queries))
                 changes.append(np.where(counts, sums / np.maximum(counts, 1), np.nan))
-                found.append(Effect(axis, level, first, len(both), None))
+                found.append(Effect(axis, level, first, both_have, None))
         if not changes:
             return ()
         clusters = self.clusters.numbers if queries is None else _joint(sets, ids)
@@ -462,11 +463,12 @@ class SweepResult(Shown):
         """
         best = self.best()
         costs: tuple[Cost, ...] = ("price", "latency", "index")
-        known = {cost: {getattr(one, cost) for one in best.tied} for cost in costs}
+        known: dict[Cost, set[Any]] = {cost: {getattr(one, cost) for one in best.tied} for cost in costs}
+        known["latency"] = {known and max(known, _SOON) for known in known["latency"]}
         by: Cost | None = next((cost for cost in costs if None not in known[cost] and len(known[cost]) > 1), None)
         if by is None:
             return Recommendation(best.standing, best, None)
-        most = max(min(known[by]) * _ABOUT, _SOON) if by == "latency" else min(known[by])
+        most = min(known[by]) * (_ABOUT if by == "latency" else 1)
         return Recommendation(next(one for one in best.tied if getattr(one, by) <= most), best, by)
 
     def to_dataframe(self) -> pd.DataFrame:

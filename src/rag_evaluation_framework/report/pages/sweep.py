@@ -158,7 +158,8 @@ def _listed(cells: Sequence[CellOutcome]) -> Iterator[Table]:
     names = [*dict.fromkeys(chain(*own))]
     rows = tuple((name_line(one.cell.name), *(number(means.get(name)) for name in names)) for one, means in known)
     if rows:
-        yield Table(("cell", *names), rows, "Cells that are not ranked")
+        some = f", {len(rows)} of {len(cells)}" if len(cells) > _MOST else ""
+        yield Table(("cell", *names), rows, f"Cells that are not ranked{some}")
 
 
 def _effects(result: SweepResult) -> Iterator[Table]:
