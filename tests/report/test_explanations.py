@@ -23,16 +23,12 @@ def printed(show, *, colours=False, width=80):
     return console.file.getvalue()
 
 
-def test_causes_fit_a_terminal_and_the_worst_follow(run):
+def test_causes_fit_a_terminal_and_the_worst_follow_if_there_are_some(run):
     attribution = Attribution.of(run)
     lines = printed(lambda console: show(console, attribution.summary(3))).splitlines()
     assert max(map(len, lines)) <= 80
     assert any([*filter(None, line.split())][-4:-1] == ["0.401", "61%", "37"] for line in lines)
     assert sum("(q0" in line for line in lines) == 3
-
-
-def test_without_worst_questions_there_is_no_heading(run):
-    attribution = Attribution.of(run)
     assert "Questions that lost most" not in printed(lambda console: show(console, attribution.summary(0)))
 
 
