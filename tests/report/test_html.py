@@ -65,8 +65,9 @@ def pages(runs):
     }
 
 
-def test_the_policy_allows_no_script_and_the_style_by_its_hash(pages):
-    text = whole_file(pages["run"])
+@pytest.mark.parametrize("name", ["run", "comparison", "hostile"])
+def test_the_policy_allows_no_script_and_the_style_by_its_hash(pages, name):
+    text = whole_file(pages[name])
     style = re.search(r"<style>(.*?)</style>", text, re.DOTALL)[1]
     digest = b64encode(sha256(style.encode()).digest()).decode()
     policy = re.search('http-equiv="Content-Security-Policy" content="([^"]*)"', text)[1]
@@ -76,6 +77,7 @@ def test_the_policy_allows_no_script_and_the_style_by_its_hash(pages):
     assert "<script" not in text
     assert " style=" not in text
     assert '<html lang="en">' in text
+    assert text.count("screen and (prefers-color-scheme: dark)") == text.count("prefers-color-scheme") == 2
 
 
 @pytest.mark.parametrize("name", ["run", "comparison", "hostile"])
@@ -93,11 +95,6 @@ def test_long_names_can_be_broken_where_their_parts_end_and_short_ones_are_kept_
     assert ">span_recall@5 of VectorRAGRetriever(<wbr>chunk_<wbr>size=<wbr>2000)</h1>" in text
     assert ">span_<wbr>recall<wbr>@5</th>" in text
     assert ">a/<wbr>b&amp;c</th>" in text
-
-
-def test_dark_colours_are_for_screens_alone():
-    style = whole_file(Page("a", ()))
-    assert style.count("screen and (prefers-color-scheme: dark)") == style.count("prefers-color-scheme") == 2
 
 
 def test_marked_text_is_that_of_the_dataset(runs):
@@ -150,19 +147,7 @@ def test_what_a_page_asks_for_and_runs_is_seen(tmp_path):
     assert "<title>taken</title>" in found.dom
 
 
-def test_what_cannot_be_shown_is_said(runs, tmp_path):
-    (report,) = [runs[0].folder / "report.json"]
-    alone = tmp_path / "report.json"
-    alone.write_bytes(report.read_bytes())
-    text = whole_file(whole_page([rag.load_result(alone)], 10))
-    assert "What was retrieved is not known: this is a report alone." in text
-    result, _ = hostile()
-    text = whole_file(whole_page([rag.load_result(result.save(tmp_path / "run"))], 10))
-    assert "The documents are not shown: " in text
-    assert "not read from a folder" in text
-
-
-def test_a_page_says_which_questions_it_shows(runs):
+def test_a_page_says_which_questions_it_shows_and_what_it_cannot_show(runs, tmp_path):
     def told(some, most):
         return whole_page(some, most).blocks[-1].blocks[0].lines
 
@@ -174,6 +159,15 @@ def test_a_page_says_which_questions_it_shows(runs):
         "marked where it was read or missed at the first cutoff, 5"
         in whole_page(runs, 1).blocks[-1].blocks[1].lines[0].text
     )
+
+    alone = tmp_path / "report.json"
+    alone.write_bytes((runs[0].folder / "report.json").read_bytes())
+    text = whole_file(whole_page([rag.load_result(alone)], 10))
+    assert "What was retrieved is not known: this is a report alone." in text
+    result, _ = hostile()
+    text = whole_file(whole_page([rag.load_result(result.save(tmp_path / "run"))], 10))
+    assert "The documents are not shown: " in text
+    assert "not read from a folder" in text
 
 
 ROLES = ("found", "missed")
