@@ -32,17 +32,24 @@ def test_models_have_their_dimensions(client, model, asked, length):
     assert len(answer.embeddings.float_[0]) == length
 
 
+EMBED = {"model": "embed-v4.0", "input_type": "search_query", "texts": ["a"]}
+RERANK = {"model": "rerank-v3.5", "query": "a"}
+
+
 @pytest.mark.parametrize(
-    ("asked", "says"),
+    ("method", "asked", "says"),
     [
-        ({"texts": ["a"] * 97}, "total number of texts must be 1 to 96, received 97"),
-        ({"texts": []}, "received 0"),
-        ({"input_type": "document"}, "valid input_type must be provided, got 'document'"),
+        ("embed", EMBED | {"texts": ["a"] * 97}, "total number of texts must be 1 to 96, received 97"),
+        ("embed", EMBED | {"texts": []}, "received 0"),
+        ("embed", EMBED | {"input_type": "document"}, "valid input_type must be provided, got 'document'"),
+        ("rerank", RERANK | {"documents": []}, "expected 1 to 10000 documents, received 0"),
+        ("rerank", RERANK | {"documents": ["a"] * 10_001}, "expected 1 to 10000 documents, received 10001"),
     ],
+    ids=["97 texts", "no text", "another role", "no document", "10001 documents"],
 )
-def test_what_cohere_would_refuse_to_embed_is_refused(client, asked, says):
+def test_what_cohere_would_refuse_is_refused(client, method, asked, says):
     with pytest.raises(cohere.BadRequestError, match=says):
-        client.embed(**{"model": "embed-v4.0", "input_type": "search_query", "texts": ["a"], **asked})
+        getattr(client, method)(**asked)
 
 
 def test_documents_are_ranked_by_words_they_share_up_to_as_many_as_are_asked_for(client):
@@ -54,12 +61,6 @@ def test_documents_are_ranked_by_words_they_share_up_to_as_many_as_are_asked_for
     # Only the best are answered if that is asked for:
     answer = client.rerank(model="rerank-v3.5", query="a b", documents=["c", "a", "b a"], top_n=1)
     assert [each.index for each in answer.results] == [2]
-
-
-@pytest.mark.parametrize("documents", [[], ["a"] * 10_001])
-def test_what_cohere_would_refuse_to_rank_is_refused(client, documents):
-    with pytest.raises(cohere.BadRequestError, match=f"expected 1 to 10000 documents, received {len(documents)}"):
-        client.rerank(model="rerank-v3.5", query="a", documents=documents)
 
 
 def test_faults_have_the_form_of_coheres_errors(client, providers):
