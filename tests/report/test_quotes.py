@@ -37,6 +37,13 @@ def test_the_places_of_an_ambiguous_quote_are_those_of_files_that_an_editor_find
     first = "    a.md:1:1, a.md:1:22, b/a.md:1:1 and 1 more: name the document, or quote more; "
     assert any(line.startswith(first) for line in shown("Press OK."))
 
+    # It is told once, also where readers see nothing:
+    page = "# Old\n\n<!-- Tapes are kept. -->\n\nOthers are not.\n\n<!-- Tapes are kept. -->\n"
+    lines = shown("Tapes are kept.", page=page)
+    assert [line for line in lines if line.startswith("  line")] == ["  line 2, ambiguous: “Tapes are kept.”"]
+    assert "a.md:3:6" in " ".join(lines)
+    assert "a.md:7:6" in " ".join(lines)
+
 
 def test_places_on_one_page_of_a_pdf_have_the_folder_each():
     corpus = Corpus.of(Path(__file__).parents[1] / "corpus/kinds", glob="columns.pdf")
@@ -72,14 +79,6 @@ def test_quotes_that_are_located_where_readers_see_nothing_or_something_struck_o
     ]
     lines = shown(*["Tapes are kept for ten years."] * 103, page=PAGE_OF_OLD)
     assert (len(lines), lines[-1]) == (12, "  … and 99 more; the page of --html has them all")
-
-
-def test_an_ambiguous_quote_is_told_once_with_its_places_also_where_readers_see_nothing(shown):
-    page = "# Old\n\n<!-- Tapes are kept. -->\n\nOthers are not.\n\n<!-- Tapes are kept. -->\n"
-    lines = shown("Tapes are kept.", page=page)
-    assert [line for line in lines if line.startswith("  line")] == ["  line 2, ambiguous: “Tapes are kept.”"]
-    assert "a.md:3:6" in " ".join(lines)
-    assert "a.md:7:6" in " ".join(lines)
 
 
 def many(path):

@@ -67,15 +67,23 @@ def span(document, content, text):
             {"content": "\x1b[31mred\r\n\tfour\u202e [bold]x[/bold]\rend"},
             "    \N{REPLACEMENT CHARACTER}[31mred\n  ┃     »four\N{REPLACEMENT CHARACTER} [bold]x[/bold]«\n    end\n",
         ),
+        (
+            "four",
+            {"around": 1, "colours": True},
+            "    \x1b[2mtwo\x1b[0m\n\x1b[32m  ┃ \x1b[0m\x1b[2mthree \x1b[0m\x1b[1;32mfour\x1b[0m\x1b[2m five\x1b[0m\n"
+            "    \x1b[2msix\x1b[0m\n",
+        ),
     ],
-    ids=["in a line", "over two lines", "a line around", "what acts on a terminal, tabs and line ends"],
+    ids=[
+        "in a line",
+        "over two lines",
+        "a line around",
+        "what acts on a terminal, tabs and line ends",
+        "only the text is bold",
+    ],
 )
 def test_an_excerpt_has_the_lines_of_its_document_and_marks_those_of_the_text(text, kind, shown):
     assert excerpt(text, **kind) == shown
-
-
-def test_at_a_terminal_only_the_text_is_bold():
-    assert "\x1b[1;32mfour\x1b[0m" in excerpt("four", colours=True)
 
 
 def test_of_a_long_text_the_begin_and_the_end_are_shown_and_of_many_places_three_are_named():
