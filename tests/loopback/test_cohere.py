@@ -13,23 +13,22 @@ def client(providers):
         yield cohere.ClientV2(api_key="odd", base_url=providers.url, max_retries=0, httpx_client=connections)
 
 
-def test_embeddings_are_vectors_of_the_texts_in_the_role_that_is_asked_for(client):
-    texts = ["Refunds take days.", "x"]
-    embed = {"model": "embed-v4.0", "texts": texts, "embedding_types": ["float"]}
-    for role in ("search_document", "search_query"):
-        answer = client.embed(input_type=role, **embed)
-        for got, text in zip(answer.embeddings.float_, texts, strict=True):
-            assert got == pytest.approx(vector(text, 1536, role).tolist())
-        assert answer.meta.billed_units.input_tokens == 5
-
-
 @pytest.mark.parametrize(
-    ("model", "asked", "length"),
-    [("embed-v4.0", {}, 1536), ("embed-english-v3.0", {}, 1024), ("embed-v4.0", {"output_dimension": 256}, 256)],
+    ("model", "role", "asked", "length"),
+    [
+        ("embed-v4.0", "search_document", {}, 1536),
+        ("embed-v4.0", "search_query", {}, 1536),
+        ("embed-v4.0", "search_query", {"output_dimension": 256}, 256),
+        ("embed-english-v3.0", "search_query", {}, 1024),
+    ],
+    ids=["documents", "questions", "dimensions", "another model"],
 )
-def test_models_have_their_dimensions(client, model, asked, length):
-    answer = client.embed(model=model, input_type="search_query", texts=["a"], embedding_types=["float"], **asked)
-    assert len(answer.embeddings.float_[0]) == length
+def test_embeddings_are_vectors_of_the_texts_in_role_and_dimensions(client, model, role, asked, length):
+    texts = ["Refunds take days.", "x"]
+    answer = client.embed(model=model, input_type=role, texts=texts, embedding_types=["float"], **asked)
+    for got, text in zip(answer.embeddings.float_, texts, strict=True):
+        assert got == pytest.approx(vector(text, length, role).tolist())
+    assert answer.meta.billed_units.input_tokens == 5
 
 
 EMBED = {"model": "embed-v4.0", "input_type": "search_query", "texts": ["a"]}
