@@ -187,17 +187,6 @@ def test_rooms_have_floors_and_nothing_else_is_loose():
     assert {path.stem for path in SOURCE.glob("*.py")} == LOOSE
 
 
-def test_the_house_does_not_repeat_its_name():
-    absolute = [
-        f"{module}:{node.lineno}"
-        for module, tree in trees().items()
-        for node in ast.walk(tree)
-        if isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] == PACKAGE
-        if ".templates." not in module  # files for other projects
-    ]
-    assert absolute == []
-
-
 def test_imports_point_down_and_not_sideways():
     # Imports point down:
     upwards = {
@@ -275,59 +264,42 @@ def test_a_room_is_used_for_what_its_door_lists():
     assert behind_the_door == []
 
 
-def test_nothing_is_imported_inside_a_function():
-    # Optional packages are loaded through `_optional.require`, so not even they need it.
-    inside = [
-        f"{module}:{node.lineno}"
-        for module, tree in trees().items()
-        for function in ast.walk(tree)
-        if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
-        for node in ast.walk(function)
-        if isinstance(node, ast.Import | ast.ImportFrom)
-    ]
-    assert inside == []
-
-
-def test_neither_modules_nor_rooms_import_each_other_in_a_circle():
-    # Modules do not import each other in a circle:
-    graph: dict[str, set[str]] = {module: set() for module in MODULES}
+@pytest.mark.parametrize("part", [str, room], ids=["modules", "rooms"])
+def test_neither_modules_nor_rooms_import_each_other_in_a_circle(part):
+    graph: dict[str, set[str]] = {part(module): set() for module in MODULES}
     for i in imports():
-        if i.at_run_time and i.imported not in (WHOLE_PACKAGE, i.importer):
-            graph[i.importer].add(i.imported)
-    try:
-        TopologicalSorter(graph).prepare()
-    except CycleError as error:
-        pytest.fail(" -> ".join(error.args[1]))
-
-    # Rooms do not import each other in a circle:
-    graph: dict[str, set[str]] = {}
-    for i in imports():
-        if i.at_run_time and i.imported != WHOLE_PACKAGE and room(i.importer) != room(i.imported):
-            graph.setdefault(room(i.importer), set()).add(room(i.imported))
+        if i.at_run_time and i.imported != WHOLE_PACKAGE and part(i.importer) != part(i.imported):
+            graph[part(i.importer)].add(part(i.imported))
     try:
         TopologicalSorter(graph).prepare()
     except CycleError as error:
         pytest.fail(" -> ".join(error.args[1]))
 
 
-def test_optional_packages_are_never_imported_directly():
+def test_imports_are_relative_and_outside_of_functions_and_none_is_of_an_optional_package():
     optional = {"sklearn", "pandas", "tiktoken", "tiktoken_ext", "tokenizers"}
     optional |= {"torch", "transformers", "sentence_transformers", "huggingface_hub"}
-    optional |= {"chromadb", "pgvector", "psycopg", "qdrant_client", "vl_convert"}
-    direct = [
-        f"{module}:{node.lineno} {name}"
-        for module, tree in trees().items()
-        for node in ast.walk(tree)
-        for name in (
-            [alias.name for alias in node.names]
-            if isinstance(node, ast.Import)
-            else [node.module or ""]
-            if isinstance(node, ast.ImportFrom)
-            else []
-        )
-        if name.partition(".")[0] in optional and not _for_type_checkers(tree, node)
-    ]
-    assert direct == []
+    optional |= {"chromadb", "pgvector", "psycopg", "qdrant_client", "vl_convert"}  # see `base.optional.require`
+    functions = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+    strange = []
+    for module, tree in trees().items():
+        inside = {
+            id(node) for function in ast.walk(tree) if isinstance(function, functions) for node in ast.walk(function)
+        }
+        for node in ast.walk(tree):
+            if not isinstance(node, ast.Import | ast.ImportFrom):
+                continue
+            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else [node.module or ""]
+            first = {name.partition(".")[0] for name in names}
+            if id(node) in inside:
+                strange.append(f"{module}:{node.lineno} imports inside a function")
+            if first & optional and not _for_type_checkers(tree, node):
+                strange.append(f"{module}:{node.lineno} imports {names}, which may not be installed")
+            if (
+                PACKAGE in first and isinstance(node, ast.ImportFrom) and ".templates." not in module
+            ):  # of other projects
+                strange.append(f"{module}:{node.lineno} repeats the name of the house")
+    assert strange == []
 
 
 def _for_type_checkers(tree, node):

@@ -154,26 +154,16 @@ def shown_in_python(poisoned, comparison, quotes):
 
 
 def test_nothing_that_is_shown_acts_on_a_terminal(poisoned, comparison, quotes):
-    found = {
-        name: HARMFUL.findall(text)
-        for name, text in shown_in_python(poisoned, comparison, quotes)
-        if HARMFUL.search(text)
-    }
-    assert not found
+    shown = [*shown_in_python(poisoned, comparison, quotes)]
+    assert {name: found for name, text in shown if (found := HARMFUL.findall(text))} == {}
+    for name, text in shown:
+        assert text.encode(), name  # it can be written as UTF-8
+    terminals = {name: " ".join(text.split()) for name, text in shown if name in TERMINALS}
+    markup = [name for name, text in terminals.items() if "[bold]b[/bold]" in text and ":smile:" in text]
+    assert markup == [*TERMINALS]  # it is shown as it is
 
 
-def test_what_is_shown_can_be_written_as_utf_8(poisoned, comparison, quotes):
-    for name, text in shown_in_python(poisoned, comparison, quotes):
-        assert text.encode(), name
-
-
-@pytest.mark.parametrize("name", ["terminal", "weakest", "several", "quotes"])
-def test_a_terminal_shows_markup_as_it_is(poisoned, comparison, quotes, name):
-    text = dict(shown_in_python(poisoned, comparison, quotes))[name].replace("\n", "")
-    assert "[bold]b[/bold]" in re.sub(" +", " ", text)
-    assert ":smile:" in text
-
-
+TERMINALS = ("terminal", "weakest", "several", "quotes")
 POINTS = {"x1", "x2", "y1", "y2", "cx", "cy", "r"}
 
 
@@ -252,17 +242,11 @@ def test_markdown_makes_nothing_of_a_text_wherever_it_stands(text):
     assert texts.count(one_line(text)) == 1 + 2 + 3 + 6
 
 
-@pytest.mark.parametrize("text", ["http://a.b", "www.a.b", "https://a.b/c?d=1"])
-def test_an_address_in_markdown_is_no_link_of_github(text):
-    assert text not in report.Page(text, (report.Lines((report.line(text),)),)).as_markdown()
-
-
-def test_what_is_in_words_stays_readable_in_markdown():
-    assert (
-        report.Page("span_recall@5 of my-data (v1.2)", ())
-        .as_markdown()
-        .startswith("# span_recall@5 of my-data (v1.2)\n")
-    )
+def test_what_is_in_words_stays_readable_in_markdown_and_an_address_is_no_link_of_github():
+    title = "span_recall@5 of my-data (v1.2)"
+    assert report.Page(title, ()).as_markdown().startswith(f"# {title}\n")
+    for text in ("http://a.b", "www.a.b", "https://a.b/c?d=1"):
+        assert text not in report.Page(text, (report.Lines((report.line(text),)),)).as_markdown()
 
 
 @pytest.mark.parametrize("ascii_only", [False, True])

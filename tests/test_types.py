@@ -70,55 +70,52 @@ def test_default_metadata_is_not_shared(cls):
     assert first.metadata is not second.metadata
 
 
-class TestPositionAwareChunk:
-    def test_it_is_cut_out_of_a_document_with_its_place_and_text(self):
-        # It is cut out of a document:
-        chunk = PositionAwareChunk.of(DOCUMENT, 14, 20)
-        assert chunk.content == "🚀 done"
-        assert (chunk.doc_id, chunk.start, chunk.end) == ("a.md", 14, 20)
-        assert chunk.id == rag.generate_pa_chunk_id("🚀 done")
+def test_a_chunk_is_cut_out_of_a_document_with_its_place_and_text():
+    chunk = PositionAwareChunk.of(DOCUMENT, 14, 20)
+    assert chunk.content == "🚀 done"
+    assert (chunk.doc_id, chunk.start, chunk.end) == ("a.md", 14, 20)
+    assert chunk.id == rag.generate_pa_chunk_id("🚀 done")
 
-        # Its span has the same place and text:
-        span = PositionAwareChunk.of(DOCUMENT, 0, 5).to_span()
-        assert (span.doc_id, span.start, span.end, span.text) == ("a.md", 0, 5, "Hello")
+    # Its span and its hit have the same place and text:
+    chunk = PositionAwareChunk.of(DOCUMENT, 0, 5)
+    span = chunk.to_span()
+    assert (span.doc_id, span.start, span.end, span.text) == ("a.md", 0, 5, "Hello")
+    assert Hit.of(chunk, 0.5) == Hit(DocumentId("a.md"), 0, 5, chunk.id, "Hello", 0.5)
+    assert Hit.of(chunk).score is None
 
-        # A chunk with added words keeps the place of the original text:
-        content = "Greetings: Hello"
-        span = PositionAwareChunk(rag.generate_pa_chunk_id(content), content, DOCUMENT.id, 0, 5).to_span()
-        assert (span.start, span.end, span.text) == (0, 5, "")
-
-    @pytest.mark.parametrize(("start", "end"), [(-1, 5), (5, 4)])
-    def test_impossible_places_are_refused(self, start, end):
-        with pytest.raises(SpanError, match="expected 0 <= start <= end"):
-            PositionAwareChunk(rag.generate_pa_chunk_id("x"), "x", DOCUMENT.id, start, end)
-
-    def test_equal_texts_at_two_places_differ_but_share_an_id(self):
-        document = Document(DocumentId("a.md"), "same same")
-        first, second = PositionAwareChunk.of(document, 0, 4), PositionAwareChunk.of(document, 5, 9)
-        assert first.id == second.id
-        assert first != second
+    # A chunk with added words keeps the place of the original text:
+    content = "Greetings: Hello"
+    span = PositionAwareChunk(rag.generate_pa_chunk_id(content), content, DOCUMENT.id, 0, 5).to_span()
+    assert (span.start, span.end, span.text) == (0, 5, "")
 
 
-class TestQuery:
-    def test_an_id_follows_from_the_wording(self):
-        query = Query.from_text("How long do refunds take?")
-        assert query.id == generate_query_id("How long do refunds take?")
-        assert query == Query.from_text("How long do refunds take?")
+@pytest.mark.parametrize(("start", "end"), [(-1, 5), (5, 4)])
+def test_impossible_places_of_a_chunk_are_refused(start, end):
+    with pytest.raises(SpanError, match="expected 0 <= start <= end"):
+        PositionAwareChunk(rag.generate_pa_chunk_id("x"), "x", DOCUMENT.id, start, end)
 
 
-class TestHit:
-    def test_a_hit_may_be_a_chunk_with_a_place_from_zero_on(self):
-        # A chunk is a complete hit:
-        chunk = PositionAwareChunk.of(DOCUMENT, 0, 5)
-        assert Hit.of(chunk, 0.5) == Hit(DocumentId("a.md"), 0, 5, chunk.id, "Hello", 0.5)
-        assert Hit.of(chunk).score is None
+def test_equal_texts_share_an_id_and_chunks_of_them_at_two_places_differ():
+    document = Document(DocumentId("a.md"), "same same")
+    first, second = PositionAwareChunk.of(document, 0, 4), PositionAwareChunk.of(document, 5, 9)
+    assert first.id == second.id
+    assert first != second
+    query = Query.from_text("How long do refunds take?")
+    assert query.id == generate_query_id("How long do refunds take?")
+    assert query == Query.from_text("How long do refunds take?")
 
-        # A located hit has a span:
-        assert Hit(DocumentId("a.md"), 0, 5).span == CharacterSpan(DocumentId("a.md"), 0, 5)
 
-        # Zero is a place:
-        assert Hit(DocumentId("a.md"), 0, 0).span == CharacterSpan(DocumentId("a.md"), 0, 0)
-
-    @pytest.mark.parametrize("hit", [Hit(), Hit(text="x"), Hit(DocumentId("a"), 0), Hit(start=0, end=5)])
-    def test_a_hit_that_lacks_a_part_of_its_place_has_no_span(self, hit):
-        assert hit.span is None
+@pytest.mark.parametrize(
+    ("hit", "span"),
+    [
+        (Hit(DocumentId("a.md"), 0, 5), CharacterSpan(DocumentId("a.md"), 0, 5)),
+        (Hit(DocumentId("a.md"), 0, 0), CharacterSpan(DocumentId("a.md"), 0, 0)),
+        (Hit(), None),
+        (Hit(text="x"), None),
+        (Hit(DocumentId("a"), 0), None),
+        (Hit(start=0, end=5), None),
+    ],
+    ids=["a place", "zero is a place", "nothing", "a text", "no end", "no document"],
+)
+def test_a_hit_has_a_span_unless_it_lacks_a_part_of_its_place(hit, span):
+    assert hit.span == span

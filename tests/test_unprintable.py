@@ -113,23 +113,23 @@ COLLECTIONS = (
 )
 
 
-@pytest.mark.parametrize("door", COLLECTIONS)
-def test_what_cannot_be_read_is_refused_in_words(door):
-    with pytest.raises(RagEvalError, match=r"Unreadable|KeyError"):
-        DOORS[door](Unreadable())
+ARRAYS = {"a row": np.arange(3), "a number": np.array(3.0), "an empty row": np.zeros(0)}
+WITHOUT_ARRAYS = ("where separators go", "a unit of cutoffs", "two gains", "a score and its cutoff")
+REFUSED = [
+    *(pytest.param(door, UNPRINTABLE, "Unprintable|whose repr raises RuntimeError", id=door) for door in DOORS),
+    *(pytest.param(door, Unreadable(), "Unreadable|KeyError", id=f"{door}, unreadable") for door in COLLECTIONS),
+    *(
+        pytest.param(door, odd, "expected|keep one", id=f"{door}, {name}")
+        for door in WITHOUT_ARRAYS
+        for name, odd in ARRAYS.items()
+    ),
+]
 
 
-@pytest.mark.parametrize("odd", [np.arange(3), np.array(3.0), np.zeros(0)], ids=["row", "number", "empty"])
-@pytest.mark.parametrize("door", ["where separators go", "a unit of cutoffs", "two gains", "a score and its cutoff"])
-def test_an_array_is_refused_where_it_has_no_place(door, odd):
-    with pytest.raises(RagEvalError, match=r"expected|keep one"):
-        DOORS[door](odd)
-
-
-@pytest.mark.parametrize("door", DOORS)
-def test_what_cannot_be_shown_is_refused_in_words(door):
-    with pytest.raises(RagEvalError, match=r"Unprintable|whose repr raises RuntimeError"):
-        DOORS[door](UNPRINTABLE)
+@pytest.mark.parametrize(("door", "value", "message"), REFUSED)
+def test_what_cannot_be_shown_or_read_and_arrays_that_have_no_place_are_refused_in_words(door, value, message):
+    with pytest.raises(RagEvalError, match=message):
+        DOORS[door](value)
 
 
 def test_what_cannot_be_shown_is_told():

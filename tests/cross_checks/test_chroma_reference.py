@@ -42,12 +42,11 @@ METRICS = {
     "precision_omega": PrecisionOmega(),
 }
 STORES = ["chroma", "chroma-folder", "chroma-server", "qdrant", "qdrant-folder", "pgvector"]
-CHUNKINGS = [
-    "recursive_400_0",
-    *(
-        pytest.param(chunking, marks=pytest.mark.nightly)
-        for chunking in ("fixed_200_0", "fixed_400_200", "recursive_200_0", "recursive_400_200", "recursive_800_400")
-    ),
+OTHER_CHUNKINGS = ["fixed_200_0", "fixed_400_200", "recursive_200_0", "recursive_400_200", "recursive_800_400"]
+PIPELINES = [
+    *(("recursive_400_0", store) for store in ("memory", *STORES)),
+    *(pytest.param(chunking, "memory", marks=pytest.mark.nightly) for chunking in OTHER_CHUNKINGS),
+    *(pytest.param("recursive_400_200", store, marks=pytest.mark.nightly) for store in STORES),
 ]
 # MiniLM reads 256 word-pieces; chunks of 400 tokens are longer.
 pytestmark = [
@@ -115,7 +114,9 @@ def store(request, tmp_path):
         yield opened
 
 
-def check(folder, dataset, chunking, embedder, store):
+@pytest.mark.no_cover
+@pytest.mark.parametrize(("chunking", "store"), PIPELINES, indirect=["store"])
+def test_every_chunking_and_every_store_give_the_stated_scores(folder, dataset, chunking, embedder, store):
     """Run the whole pipeline and compare every question with what the reference says of it."""
     reference = json.loads((folder / "reference" / f"{chunking}.json").read_text(encoding="utf-8"))
     places = tuple((name, start, end) for name, start, end in reference["chunks"])
@@ -133,17 +134,3 @@ def check(folder, dataset, chunking, embedder, store):
         stated = [question[key] for question in reference["per_question"]]
         for agrees, ours, theirs in zip(same, result.per_query(metric.name).values(), stated, strict=True):
             assert not agrees or ours == pytest.approx(theirs, abs=1e-6), key
-
-
-@pytest.mark.no_cover
-@pytest.mark.parametrize("chunking", CHUNKINGS)
-@pytest.mark.parametrize("store", ["memory"], indirect=True)
-def test_every_chunking_gives_the_stated_scores(folder, dataset, chunking, embedder, store):
-    check(folder, dataset, chunking, embedder, store)
-
-
-@pytest.mark.no_cover
-@pytest.mark.parametrize("chunking", ["recursive_400_0", pytest.param("recursive_400_200", marks=pytest.mark.nightly)])
-@pytest.mark.parametrize("store", STORES, indirect=True)
-def test_every_store_gives_the_stated_scores(folder, dataset, chunking, embedder, store):
-    check(folder, dataset, chunking, embedder, store)

@@ -19,14 +19,11 @@ def client():
     return Anthropic(max_retries=0)
 
 
-def test_a_message_is_answered_with_a_quote_and_tokens_are_counted(providers):
+def test_a_message_is_answered_with_a_quote_or_in_its_schema_and_tokens_are_counted(providers):
     answer = client().messages.create(system="Be brief.", **ASKED)
     assert (answer.content[0].text, answer.stop_reason) == ("Refunds take five days.", "end_turn")
     assert (answer.usage.input_tokens, answer.usage.output_tokens) == (3 + 5, 5)
     assert client().messages.create(**ASKED).usage.input_tokens == 5
-
-
-def test_a_message_keeps_a_schema(providers):
     assert client().messages.parse(output_format=Form, **ASKED).parsed_output == Form(
         question="What is said about refunds, take, five?", count=1
     )
@@ -40,15 +37,19 @@ def test_a_function_is_told_the_provider_and_every_message_the_systems_first():
     assert list(seen[0].messages) == [("system", "Be brief."), ("user", "Refunds take five days.")]
 
 
-def test_an_answer_in_parts_is_refused(providers):
-    with pytest.raises(anthropic.BadRequestError, match="answers in one piece; expected stream=False"):
-        client().messages.create(stream=True, **ASKED)
-
-
-@pytest.mark.parametrize("name", ["temperature", "top_p", "top_k"])
-def test_parameters_that_the_api_no_longer_has_are_refused(providers, name):
-    with pytest.raises(anthropic.BadRequestError, match=f"{name}: extra inputs are not permitted"):
-        client().messages.create(extra_body={name: 1}, **ASKED)
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ({"stream": True}, "answers in one piece; expected stream=False"),
+        ({"extra_body": {"temperature": 1}}, "temperature: extra inputs are not permitted"),
+        ({"extra_body": {"top_p": 1}}, "top_p: extra inputs are not permitted"),
+        ({"extra_body": {"top_k": 1}}, "top_k: extra inputs are not permitted"),
+    ],
+    ids=["in parts", "temperature", "top_p", "top_k"],
+)
+def test_answers_in_parts_and_parameters_that_the_api_no_longer_has_are_refused(providers, given, says):
+    with pytest.raises(anthropic.BadRequestError, match=says):
+        client().messages.create(**given, **ASKED)
 
 
 @pytest.mark.parametrize(

@@ -13,36 +13,42 @@ def client(providers):
         yield cohere.ClientV2(api_key="odd", base_url=providers.url, max_retries=0, httpx_client=connections)
 
 
-def test_embeddings_are_vectors_of_the_texts_in_the_role_that_is_asked_for(client):
-    texts = ["Refunds take days.", "x"]
-    embed = {"model": "embed-v4.0", "texts": texts, "embedding_types": ["float"]}
-    for role in ("search_document", "search_query"):
-        answer = client.embed(input_type=role, **embed)
-        for got, text in zip(answer.embeddings.float_, texts, strict=True):
-            assert got == pytest.approx(vector(text, 1536, role).tolist())
-        assert answer.meta.billed_units.input_tokens == 5
-
-
 @pytest.mark.parametrize(
-    ("model", "asked", "length"),
-    [("embed-v4.0", {}, 1536), ("embed-english-v3.0", {}, 1024), ("embed-v4.0", {"output_dimension": 256}, 256)],
-)
-def test_models_have_their_dimensions(client, model, asked, length):
-    answer = client.embed(model=model, input_type="search_query", texts=["a"], embedding_types=["float"], **asked)
-    assert len(answer.embeddings.float_[0]) == length
-
-
-@pytest.mark.parametrize(
-    ("asked", "says"),
+    ("model", "role", "asked", "length"),
     [
-        ({"texts": ["a"] * 97}, "total number of texts must be 1 to 96, received 97"),
-        ({"texts": []}, "received 0"),
-        ({"input_type": "document"}, "valid input_type must be provided, got 'document'"),
+        ("embed-v4.0", "search_document", {}, 1536),
+        ("embed-v4.0", "search_query", {}, 1536),
+        ("embed-v4.0", "search_query", {"output_dimension": 256}, 256),
+        ("embed-english-v3.0", "search_query", {}, 1024),
     ],
+    ids=["documents", "questions", "dimensions", "another model"],
 )
-def test_what_cohere_would_refuse_to_embed_is_refused(client, asked, says):
+def test_embeddings_are_vectors_of_the_texts_in_role_and_dimensions(client, model, role, asked, length):
+    texts = ["Refunds take days.", "x"]
+    answer = client.embed(model=model, input_type=role, texts=texts, embedding_types=["float"], **asked)
+    for got, text in zip(answer.embeddings.float_, texts, strict=True):
+        assert got == pytest.approx(vector(text, length, role).tolist())
+    assert answer.meta.billed_units.input_tokens == 5
+
+
+EMBED = {"model": "embed-v4.0", "input_type": "search_query", "texts": ["a"]}
+RERANK = {"model": "rerank-v3.5", "query": "a"}
+
+
+@pytest.mark.parametrize(
+    ("method", "asked", "says"),
+    [
+        ("embed", EMBED | {"texts": ["a"] * 97}, "total number of texts must be 1 to 96, received 97"),
+        ("embed", EMBED | {"texts": []}, "received 0"),
+        ("embed", EMBED | {"input_type": "document"}, "valid input_type must be provided, got 'document'"),
+        ("rerank", RERANK | {"documents": []}, "expected 1 to 10000 documents, received 0"),
+        ("rerank", RERANK | {"documents": ["a"] * 10_001}, "expected 1 to 10000 documents, received 10001"),
+    ],
+    ids=["97 texts", "no text", "another role", "no document", "10001 documents"],
+)
+def test_what_cohere_would_refuse_is_refused(client, method, asked, says):
     with pytest.raises(cohere.BadRequestError, match=says):
-        client.embed(**{"model": "embed-v4.0", "input_type": "search_query", "texts": ["a"], **asked})
+        getattr(client, method)(**asked)
 
 
 def test_documents_are_ranked_by_words_they_share_up_to_as_many_as_are_asked_for(client):
@@ -54,12 +60,6 @@ def test_documents_are_ranked_by_words_they_share_up_to_as_many_as_are_asked_for
     # Only the best are answered if that is asked for:
     answer = client.rerank(model="rerank-v3.5", query="a b", documents=["c", "a", "b a"], top_n=1)
     assert [each.index for each in answer.results] == [2]
-
-
-@pytest.mark.parametrize("documents", [[], ["a"] * 10_001])
-def test_what_cohere_would_refuse_to_rank_is_refused(client, documents):
-    with pytest.raises(cohere.BadRequestError, match=f"expected 1 to 10000 documents, received {len(documents)}"):
-        client.rerank(model="rerank-v3.5", query="a", documents=documents)
 
 
 def test_faults_have_the_form_of_coheres_errors(client, providers):

@@ -74,7 +74,7 @@ def mean(outputs, reference_outputs):
 # --- datasets and examples --------------------------------------------------------------------------------------------
 
 
-def test_a_dataset_is_there_once_it_was_created(client):
+def test_a_dataset_is_there_once_it_was_created_and_a_second_of_its_name_is_a_conflict(client):
     assert not client.has_dataset(dataset_name="refunds")
     made = client.create_dataset("refunds", description="what is asked about refunds", metadata={"by": "hand"})
     assert client.has_dataset(dataset_name="refunds")
@@ -83,10 +83,6 @@ def test_a_dataset_is_there_once_it_was_created(client):
     assert read.metadata["by"] == "hand"
     assert [dataset.id for dataset in client.list_datasets(dataset_name_contains="fund")] == [made.id]
     assert read.url.endswith(f"/datasets/{made.id}")
-
-
-def test_a_second_dataset_of_a_name_is_a_conflict(client):
-    client.create_dataset("refunds")
     with pytest.raises(LangSmithConflictError):
         client.create_dataset("refunds")
 
@@ -104,9 +100,11 @@ def test_examples_are_stored_with_everything_and_listed_by_pages(client, provide
     assert client.read_dataset(dataset_name="refunds").example_count == 250
     (stored,) = providers.langsmith.datasets.values()
     assert [example["metadata"]["n"] for example in stored.examples] == [*range(250)]
+    stored.examples[0]["inputs"]["query"] = "another"  # changes a copy
+    assert client.read_example(rows(1)[0]["id"]).inputs["query"] == "question 0"
 
 
-def test_examples_are_found_by_id(client):
+def test_examples_are_found_by_id_and_updates_replace_what_they_name_and_keep_the_split(client):
     dataset = client.create_dataset("refunds")
     first, second = rows(2)
     client.create_examples(dataset_id=dataset.id, examples=[first | {"split": "test"}, second])
@@ -117,20 +115,11 @@ def test_examples_are_found_by_id(client):
     assert ids(example_ids=[first["id"]]) == [first["id"]]
     assert len(ids(as_of="latest")) == 2
     assert client.read_example(first["id"]).metadata == {"n": 0, "dataset_split": ["test"]}
-    with pytest.raises(LangSmithError, match="does not know the parameter filter"):
-        ids(filter='has(metadata, "n")')
 
-
-def test_updates_replace_what_they_name_and_keep_the_split(client):
-    dataset = client.create_dataset("refunds")
-    (row,) = rows(1)
-    client.create_examples(dataset_id=dataset.id, examples=[row | {"split": "test"}])
-    client.update_examples(
-        dataset_id=dataset.id,
-        updates=[{"id": row["id"], "outputs": {"relevant_chunk_ids": []}, "metadata": {"new": 1}}],
-    )
-    changed = client.read_example(row["id"])
-    assert (changed.inputs, changed.outputs) == (row["inputs"], {"relevant_chunk_ids": []})
+    update = {"id": first["id"], "outputs": {"relevant_chunk_ids": []}, "metadata": {"new": 1}}
+    client.update_examples(dataset_id=dataset.id, updates=[update])
+    changed = client.read_example(first["id"])
+    assert (changed.inputs, changed.outputs) == (first["inputs"], {"relevant_chunk_ids": []})
     assert changed.metadata == {"new": 1, "dataset_split": ["test"]}
 
 
@@ -164,13 +153,8 @@ def test_what_this_server_does_not_have_is_not_told_as_a_record_that_is_not_ther
         with pytest.raises(LangSmithError, match=r"the loopback server has no route GET .*/datasets/") as caught:
             ask(dataset_id=dataset.id)
         assert not isinstance(caught.value, LangSmithNotFoundError)
-
-
-def test_what_is_read_from_the_server_cannot_change_what_it_holds(client, providers):
-    dataset = client.create_dataset("refunds")
-    client.create_examples(dataset_id=dataset.id, examples=rows(1))
-    providers.langsmith.datasets["refunds"].examples[0]["inputs"]["query"] = "another"
-    assert next(client.list_examples(dataset_id=dataset.id)).inputs["query"] == "question 0"
+    with pytest.raises(LangSmithError, match="does not know the parameter filter"):
+        next(client.list_examples(dataset_id=dataset.id, filter='has(metadata, "n")'))
 
 
 # --- experiments ------------------------------------------------------------------------------------------------------
@@ -219,8 +203,9 @@ def test_an_experiment_is_recorded_with_runs_scores_and_summary(client, provider
     assert not lost
 
 
-def test_counts_and_means_are_read_back(client):
+def test_bodies_arrive_compressed_and_counts_and_means_are_read_back(client, providers):
     name = evaluated(client).experiment_name
+    assert any(exchange.request.headers.get("content-encoding") == "zstd" for exchange in providers.exchanges)
     assert comes(lambda: client.read_project(project_name=name, include_stats=True).session_feedback_stats)
     read = client.read_project(project_name=name, include_stats=True)
     assert (read.feedback_stats["recall"]["n"], read.feedback_stats["recall"]["avg"]) == (3, 1.0)
@@ -239,13 +224,6 @@ def test_a_target_that_raises_leaves_runs_with_errors(client, providers):
     assert all("no index" in run["error"] for run in experiment.runs)
     stats = client.read_project(project_name=experiment.name, include_stats=True).feedback_stats["recall"]
     assert (stats["n"], stats["avg"]) == (3, None)
-
-
-def test_bodies_arrive_compressed(client, providers):
-    evaluated(client)
-    (experiment,) = providers.langsmith.experiments.values()
-    assert len(experiment.feedback) == 3
-    assert any(exchange.request.headers.get("content-encoding") == "zstd" for exchange in providers.exchanges)
 
 
 @pytest.mark.parametrize("status", [404, 422])

@@ -6,10 +6,11 @@ import pytest
 from openai import OpenAI
 from pydantic import BaseModel
 
-from rag_eval_loopback.models import dimension_of, vector
+from rag_eval_loopback.models import vector
 from rag_evaluation_framework.testing import LoopbackProviders
 from support.provider_clients import client_of
 
+TEXTS = ["Refunds take days.", "x", "Refunds take days."]
 MESSAGES = [
     {"role": "system", "content": "Be brief."},
     {"role": "user", "content": [{"type": "text", "text": "Refunds take five working days."}]},
@@ -25,24 +26,24 @@ def client(**given):
     return OpenAI(max_retries=0, **given)
 
 
-@pytest.mark.parametrize("form", [{}, {"encoding_format": "float"}])
-def test_embeddings_are_vectors_of_the_texts_in_their_order(providers, form):
-    texts = ["Refunds take days.", "x", "Refunds take days."]
-    answer = client().embeddings.create(model="text-embedding-3-small", input=texts, **form)
-    assert [item.index for item in answer.data] == [0, 1, 2]
-    for item, text in zip(answer.data, texts, strict=True):
-        assert item.embedding == pytest.approx(vector(text, 1536).tolist())
-    assert (answer.model, answer.usage.prompt_tokens) == ("text-embedding-3-small", 4 + 1 + 4)
-
-
-def test_vectors_have_the_dimensions_of_their_model_or_those_asked_for(providers):
-    # A single text has one vector of the dimensions that are asked for:
-    (item,) = client().embeddings.create(model="m", input="a", dimensions=7).data
-    assert len(item.embedding) == 7
-
-    # Models have their dimensions:
-    assert (dimension_of("text-embedding-3-small"), dimension_of("text-embedding-3-large")) == (1536, 3072)
-    assert dimension_of("mine") == 256
+@pytest.mark.parametrize(
+    ("model", "texts", "asked", "length"),
+    [
+        ("text-embedding-3-small", TEXTS, {}, 1536),
+        ("text-embedding-3-small", TEXTS, {"encoding_format": "float"}, 1536),
+        ("text-embedding-3-large", TEXTS, {}, 3072),
+        ("mine", TEXTS, {}, 256),
+        ("mine", "x", {"dimensions": 7}, 7),
+    ],
+    ids=["small", "as numbers", "large", "another model", "a single text and dimensions"],
+)
+def test_embeddings_are_vectors_of_the_texts_in_their_order(providers, model, texts, asked, length):
+    answer = client().embeddings.create(model=model, input=texts, **asked)
+    given = [texts] if isinstance(texts, str) else texts
+    assert [item.index for item in answer.data] == [*range(len(given))]
+    for item, text in zip(answer.data, given, strict=True):
+        assert item.embedding == pytest.approx(vector(text, length).tolist())
+    assert (answer.model, answer.usage.prompt_tokens) == (model, 4 + 1 + 4 if given == TEXTS else 1)
 
 
 @pytest.mark.parametrize(

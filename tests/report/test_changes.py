@@ -3,7 +3,6 @@
 from dataclasses import replace
 
 import pytest
-from tests.support.poison import HARMFUL, POISON
 
 from rag_evaluation_framework import TOKEN, CharacterSpan, Corpus, Dataset, Document, Query, TokenLevelGroundTruth
 from rag_evaluation_framework.labels import Additions, QuoteCheck, relabel
@@ -21,13 +20,13 @@ def corpus_of(text, **metadata):
     return Corpus([Document("a.md", text)], metadata=metadata)
 
 
-def found(after, *texts, asked="When?"):
+def found(after, *texts):
     spans = [CharacterSpan("a.md", PAGE.index(text), PAGE.index(text) + len(text), text) for text in texts]
-    entries = [TokenLevelGroundTruth(Query(f"q{number}", asked), [span]) for number, span in enumerate(spans)]
+    entries = [TokenLevelGroundTruth(Query(f"q{number}", "When?"), [span]) for number, span in enumerate(spans)]
     return relabel(Dataset(entries, TOKEN, name="bills", corpus=corpus_of(PAGE)), after)
 
 
-def test_labels_to_look_at_come_first_with_what_differs():
+def test_labels_to_look_at_come_first_with_what_differs_and_the_words_of_those_that_are_gone():
     after = corpus_of(f"# New\n\n{PAGE.replace('five', 'six')}", source="docs")
     changed = found(after, FIRST, SECOND)
     (change,) = (change for change in changed.changes if not change.is_found)
@@ -46,11 +45,8 @@ def test_labels_to_look_at_come_first_with_what_differs():
         "Labels found again",
         f"moved          a.md[0:35] → docs/a.md:3:1 “{FIRST}”",
     ]
-
-
-def test_of_a_label_that_is_gone_the_words_are_shown():
-    after = corpus_of("Nothing else.")
-    assert any(f"[-{FIRST}-]" in shown for shown in lines(update_page(found(after, FIRST), after)))
+    nothing = corpus_of("Nothing else.")
+    assert any(f"[-{FIRST}-]" in shown for shown in lines(update_page(found(nothing, FIRST), nothing)))
 
 
 @pytest.mark.parametrize("width", [60, 80])
@@ -159,11 +155,3 @@ def test_a_value_under_or_beside_another_head_is_shown_with_both(old, new, shown
     relabelled = relabel(dataset, after)
     assert f"    {shown}" in lines(update_page(relabelled, after))
     assert relabelled.record()["changes"][0]["heads"] == (old.lower(), new.lower())
-
-
-def test_nothing_of_it_acts_on_a_terminal():
-    after = corpus_of(f"# New {POISON}\n\n{FIRST}{POISON}{PAGE.replace('five', POISON)}", source=POISON)
-    text = update_page(found(after, FIRST, SECOND, asked=POISON), after).as_text(400)
-    assert not HARMFUL.search(text)
-    assert "[bold]b[/bold]" in text
-    assert not HARMFUL.search(added_to(after, asked_at(POISON, after, POISON)).as_text())

@@ -69,15 +69,12 @@ def test_a_specification_is_plain_json_that_is_drawn_with_its_texts_as_texts(kin
     assert kind == "heat_map" or 'fill="white"' not in drawn
 
 
-def test_every_point_has_a_description_and_its_shape():
+def test_every_point_has_a_description_and_its_shape_and_a_picture_is_saved_as_its_name_ends(tmp_path):
     drawn = chart("curves").svg()
     assert drawn.count('aria-roledescription="point"') == 12
     assert len(set(re.findall(r'<path aria-label[^>]*role-?description="point" d="([^"]*)"', drawn))) in (0, 4)
     paths = re.findall(r'aria-roledescription="point"[^>]* d="([^"]*)"', drawn)
     assert len(set(paths)) == 4
-
-
-def test_a_picture_is_saved_as_its_name_ends(tmp_path):
     assert chart("front").save(tmp_path / "x.svg").read_text(encoding="utf-8").startswith("<svg ")
     assert chart("front").save(str(tmp_path / "x.png")).read_bytes().startswith(b"\x89PNG")
     with pytest.raises(ConfigError, match=r"expected a name that ends in \.svg or \.png"):
@@ -95,15 +92,12 @@ def test_without_the_extra_the_table_is_shown_and_the_extra_is_named(monkeypatch
     assert [*chart("front")._repr_mimebundle_()] == ["application/vnd.vegalite.v6+json", "text/plain"]
 
 
-def test_a_notebook_gets_the_specification_the_picture_and_the_table():
+def test_a_notebook_gets_the_specification_the_picture_and_the_table_which_texts_show():
     bundle = chart("heat_map")._repr_mimebundle_(include=None, exclude=None)
     assert bundle["application/vnd.vegalite.v6+json"] == chart("heat_map").spec
     assert bundle["image/svg+xml"].startswith("<svg ")
     assert "name" in bundle["text/plain"]
     assert "\x1b" not in bundle["text/plain"]
-
-
-def test_a_terminal_and_markdown_show_the_table():
     page = Page("p", (chart("curves"),))
     for text in (page.as_text(80), page.as_markdown()):
         assert "A chart" in text
@@ -226,7 +220,7 @@ def test_the_page_of_a_sweep_fits_its_terminal(swept, width):
     assert "<script" not in markdown.replace("\\<", "")
 
 
-def test_a_table_of_a_metric_has_all_cells_at_all_cutoffs(swept):
+def test_tables_of_a_sweep_are_asked_for_by_metric_and_charts_by_kind(swept):
     (made,) = swept.table("span_iou").blocks
     assert made.header == ("cell", "@5", "@10", "@1000ch", "@4000ch")
     assert [row[0][:1] for row in made.rows] == ["1", "2", "3"]
@@ -234,8 +228,6 @@ def test_a_table_of_a_metric_has_all_cells_at_all_cutoffs(swept):
     with pytest.raises(ConfigError, match="no score 'mrr'"):
         swept.table("mrr")
 
-
-def test_charts_of_a_sweep_are_asked_for_by_kind(swept):
     assert swept.plot().title == "span_recall at each cutoff"
     assert {value["x"] for value in swept.plot(score="span_recall@5").spec["data"]["values"]} == {1000, 4000}
     fields = swept.plot("heatmap").spec["data"]["values"]

@@ -1,7 +1,5 @@
 """What is known of a dataset in a terminal: harmless whatever the dataset holds, and undefined where it is."""
 
-import re
-
 import pytest
 from tests.support.poison import HARMFUL, POISON
 
@@ -32,15 +30,3 @@ def test_nothing_that_is_told_of_a_dataset_acts_on_a_terminal(poisoned):
         for text in told:
             assert not HARMFUL.search(text), text
             assert len(text) < 20_000
-
-
-@pytest.mark.parametrize("show", ["lint", "dataset"])
-def test_markup_is_shown_as_it_is(poisoned, show):
-    dataset, corpus = poisoned
-    pages = {
-        "lint": lint_dataset(dataset, corpus).summary(),
-        "dataset": dataset_page(describe_dataset(dataset, corpus)),
-    }
-    text = re.sub(r"\s+", " ", pages[show].as_text(400))
-    assert "[bold]b[/bold]" in text
-    assert ":smile:" in text

@@ -65,8 +65,15 @@ def pages(runs):
     }
 
 
-def test_the_policy_allows_no_script_and_the_style_by_its_hash(pages):
-    text = whole_file(pages["run"])
+@pytest.mark.parametrize("name", ["run", "comparison", "hostile"])
+def test_headings_are_in_order_links_lead_somewhere_and_the_policy_allows_the_style_by_its_hash(pages, name):
+    text = whole_file(pages[name])
+    marks = browser.Marks(text)
+    assert marks.headings[0] == 1
+    assert all(after <= before + 1 for before, after in zip(marks.headings, marks.headings[1:], strict=False))
+    assert {link.removeprefix("#") for link in marks.links} <= marks.anchors
+    assert marks.links or name == "hostile"
+
     style = re.search(r"<style>(.*?)</style>", text, re.DOTALL)[1]
     digest = b64encode(sha256(style.encode()).digest()).decode()
     policy = re.search('http-equiv="Content-Security-Policy" content="([^"]*)"', text)[1]
@@ -76,15 +83,7 @@ def test_the_policy_allows_no_script_and_the_style_by_its_hash(pages):
     assert "<script" not in text
     assert " style=" not in text
     assert '<html lang="en">' in text
-
-
-@pytest.mark.parametrize("name", ["run", "comparison", "hostile"])
-def test_headings_are_in_order_and_links_lead_somewhere(pages, name):
-    marks = browser.Marks(whole_file(pages[name]))
-    assert marks.headings[0] == 1
-    assert all(after <= before + 1 for before, after in zip(marks.headings, marks.headings[1:], strict=False))
-    assert {link.removeprefix("#") for link in marks.links} <= marks.anchors
-    assert marks.links or name == "hostile"
+    assert text.count("screen and (prefers-color-scheme: dark)") == text.count("prefers-color-scheme") == 2
 
 
 def test_long_names_can_be_broken_where_their_parts_end_and_short_ones_are_kept_whole():
@@ -93,11 +92,6 @@ def test_long_names_can_be_broken_where_their_parts_end_and_short_ones_are_kept_
     assert ">span_recall@5 of VectorRAGRetriever(<wbr>chunk_<wbr>size=<wbr>2000)</h1>" in text
     assert ">span_<wbr>recall<wbr>@5</th>" in text
     assert ">a/<wbr>b&amp;c</th>" in text
-
-
-def test_dark_colours_are_for_screens_alone():
-    style = whole_file(Page("a", ()))
-    assert style.count("screen and (prefers-color-scheme: dark)") == style.count("prefers-color-scheme") == 2
 
 
 def test_marked_text_is_that_of_the_dataset(runs):
@@ -150,19 +144,7 @@ def test_what_a_page_asks_for_and_runs_is_seen(tmp_path):
     assert "<title>taken</title>" in found.dom
 
 
-def test_what_cannot_be_shown_is_said(runs, tmp_path):
-    (report,) = [runs[0].folder / "report.json"]
-    alone = tmp_path / "report.json"
-    alone.write_bytes(report.read_bytes())
-    text = whole_file(whole_page([rag.load_result(alone)], 10))
-    assert "What was retrieved is not known: this is a report alone." in text
-    result, _ = hostile()
-    text = whole_file(whole_page([rag.load_result(result.save(tmp_path / "run"))], 10))
-    assert "The documents are not shown: " in text
-    assert "not read from a folder" in text
-
-
-def test_a_page_says_which_questions_it_shows(runs):
+def test_a_page_says_which_questions_it_shows_and_what_it_cannot_show(runs, tmp_path):
     def told(some, most):
         return whole_page(some, most).blocks[-1].blocks[0].lines
 
@@ -174,6 +156,15 @@ def test_a_page_says_which_questions_it_shows(runs):
         "marked where it was read or missed at the first cutoff, 5"
         in whole_page(runs, 1).blocks[-1].blocks[1].lines[0].text
     )
+
+    alone = tmp_path / "report.json"
+    alone.write_bytes((runs[0].folder / "report.json").read_bytes())
+    text = whole_file(whole_page([rag.load_result(alone)], 10))
+    assert "What was retrieved is not known: this is a report alone." in text
+    result, _ = hostile()
+    text = whole_file(whole_page([rag.load_result(result.save(tmp_path / "run"))], 10))
+    assert "The documents are not shown: " in text
+    assert "not read from a folder" in text
 
 
 ROLES = ("found", "missed")

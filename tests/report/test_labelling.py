@@ -41,42 +41,32 @@ def test_as_many_passages_are_shown_as_fit_four_at_least_and_nine_at_most(height
 
 
 @pytest.mark.parametrize(("height", "count", "lines"), [(24, 5, 2), (24, 3, 4), (200, 1, 6)])
-def test_a_long_passage_is_shown_where_the_words_of_the_question_are(height, count, lines):
+def test_a_long_passage_is_shown_where_the_words_of_the_question_are_or_from_its_beginning(height, count, lines):
     out = printed(console(height=height), count)
     assert out.count("Refunds") == count
     assert out.count("\n") == count * (lines + 1)
     assert out.count("    … ") == out.count(" …\n") == count
+    assert "    word0 word1" in printed(console(height=height), count, question="zebra")
 
 
-def test_without_a_terminal_all_of_a_passage_is_shown_with_its_place_and_the_others():
+def test_without_a_terminal_passages_and_sentences_are_shown_in_full_with_their_places():
     out = printed(console(terminal=False))
     assert out.splitlines()[0] == "1   a.md:1:1, also in 2 other places"
     assert " ".join(out.split()).count("word99") == 2
     assert "…" not in out
-
-
-def test_words_of_the_question_are_highlighted_and_texts_are_harmless():
-    out = printed(console(width=2000))
-    assert "\x1b[1;33mRefunds\x1b[0m are" in out
-    assert "\N{REPLACEMENT CHARACTER}[31mpaid[/] here" in out
-    assert "\x1b[31m" not in out
-
-
-def test_in_html_the_words_are_marked_and_all_of_the_passage_is_shown():
-    html = Page("Refunds", (passages_block({1: PASSAGE}, "a refund", CORPUS, {1: 1}, None),)).as_html()
-    assert '<span class="word">Refunds</span> are' in html
-    assert html.count("word99") == 2
-    assert "also in" not in html
-
-
-def test_a_passage_without_any_of_the_words_is_shown_from_its_beginning():
-    out = printed(console(), question="zebra")
-    assert "    word0 word1" in out
-
-
-def test_sentences_are_shown_in_full_with_their_numbers():
     into = console(terminal=False)
     show(into, sentences_block(3, PASSAGE, CORPUS, [PASSAGE, PASSAGE], "refund"))
     lines = into.file.getvalue().splitlines()
     assert lines[0] == "Passage 3, a.md:1:1"
     assert [line[:4] for line in lines if line[:2].strip()][1:] == ["1   ", "2   "]
+
+
+def test_words_of_the_question_are_highlighted_in_a_terminal_and_in_html_and_texts_are_harmless():
+    out = printed(console(width=2000))
+    assert "\x1b[1;33mRefunds\x1b[0m are" in out
+    assert "\N{REPLACEMENT CHARACTER}[31mpaid[/] here" in out
+    assert "\x1b[31m" not in out
+    html = Page("Refunds", (passages_block({1: PASSAGE}, "a refund", CORPUS, {1: 1}, None),)).as_html()
+    assert '<span class="word">Refunds</span> are' in html
+    assert html.count("word99") == 2  # all of the passage
+    assert "also in" not in html

@@ -25,7 +25,9 @@ TEXT = f"Refunds take five working days in all countries. {POISON}\nInvoices com
 @pytest.fixture(scope="module")
 def pages():
     corpus = rag.Corpus([rag.Document(rag.DocumentId(POISON), TEXT)], metadata={"source": POISON})
-    edited = rag.Corpus([rag.Document(rag.DocumentId(POISON), TEXT.replace("five", "six"))])
+    edited = rag.Corpus(
+        [rag.Document(rag.DocumentId(POISON), TEXT.replace("five", f"six {POISON}"))], metadata={"source": POISON}
+    )
     spans = [rag.CharacterSpan(POISON, start, start + 48, TEXT[start : start + 48]) for start in (0, 0, len(TEXT) - 60)]
     entries = [
         rag.TokenLevelGroundTruth(rag.Query(f"{POISON}{n}", POISON, {POISON: POISON}), spans[n:]) for n in (0, 1)
@@ -34,8 +36,9 @@ def pages():
     dataset = rag.Dataset(entries, rag.TOKEN, name=POISON, metadata={POISON: POISON}, corpus=corpus, skipped=skipped)
     found = relabel(dataset, edited)
     added = Additions(dataset, dataset.queries, dataset.queries[:1], (), (), QuoteCheck(POISON, corpus, (), ()))
+    name = POISON.replace("\ud800", "")  # with half of a pair none is one
     first, second = (
-        rag.evaluate(rag.BM25Retriever(rag.RecursiveCharacterChunker(size)), dataset, experiment_name=f"{size} poison")
+        rag.evaluate(rag.BM25Retriever(rag.RecursiveCharacterChunker(size)), dataset, experiment_name=f"{size} {name}")
         for size in (60, 200)
     )
     verdict = GateVerdict(POISON, POISON, "failed", POISON)
@@ -47,7 +50,7 @@ def pages():
     counts |= dict.fromkeys(("queries_not_ranked", "queries_not_judged", "ties_or_duplicates"), 0)
     rankings = [(f"{POISON}{n}", first.scores, counts) for n in range(2)]
     judgements = {"judgements": 2, "repeated": 1}
-    return {
+    made = {
         "result": replace(first, gates=(verdict,)).summary(),
         "questions": report.questions_page(first, first.scores.query_ids, corpus),
         "whole": report.whole_page([first], 9),
@@ -65,6 +68,8 @@ def pages():
         "estimate": report.estimate_page(Estimate(2, 9, 3000, 400, 0.5)),
         "rankings": report.rankings_page(POISON, judgements, rankings, per_query=True),
     }
+    assert [*made] == [*NAMES]
+    return made
 
 
 NAMES = (
@@ -80,6 +85,9 @@ def test_a_page_is_shown_in_every_notation_and_nothing_of_it_acts(pages, name):
     for shown in (text, markdown, html, page.as_html()):
         assert not HARMFUL.search(shown.replace("\t", " "))
         assert "poison" in shown or name == "estimate"
+    wide = " ".join(page.as_text(400).split())
+    for markup in ("[bold]b[/bold]", ":smile:"):  # is shown as it is, but where a text is cut
+        assert wide.count(markup) >= wide.count("poison") - (name == "dataset"), markup
     facts = [{*re.findall(r"\d+", shown)} for shown in (text, re.sub("<style>.*?</style>", "", html, flags=re.DOTALL))]
     assert facts[0] <= facts[1]
     marks = browser.Marks(html)
@@ -87,10 +95,6 @@ def test_a_page_is_shown_in_every_notation_and_nothing_of_it_acts(pages, name):
     assert all(after <= before + 1 for before, after in zip(marks.headings, marks.headings[1:], strict=False))
     assert "<script" not in html
     assert markdown.startswith("# ")
-
-
-def test_every_page_is_among_them(pages):
-    assert [*pages] == [*NAMES]
 
 
 @each(("share", "text"), [(0.5, "━━━━━    "), (1.0, "━━━━━━━━━"), (0.0, "         "), (0.01, "━        ")])

@@ -37,6 +37,13 @@ def test_the_places_of_an_ambiguous_quote_are_those_of_files_that_an_editor_find
     first = "    a.md:1:1, a.md:1:22, b/a.md:1:1 and 1 more: name the document, or quote more; "
     assert any(line.startswith(first) for line in shown("Press OK."))
 
+    # It is told once, also where readers see nothing:
+    page = "# Old\n\n<!-- Tapes are kept. -->\n\nOthers are not.\n\n<!-- Tapes are kept. -->\n"
+    lines = shown("Tapes are kept.", page=page)
+    assert [line for line in lines if line.startswith("  line")] == ["  line 2, ambiguous: “Tapes are kept.”"]
+    assert "a.md:3:6" in " ".join(lines)
+    assert "a.md:7:6" in " ".join(lines)
+
 
 def test_places_on_one_page_of_a_pdf_have_the_folder_each():
     corpus = Corpus.of(Path(__file__).parents[1] / "corpus/kinds", glob="columns.pdf")
@@ -70,23 +77,11 @@ def test_quotes_that_are_located_where_readers_see_nothing_or_something_struck_o
         "  line 4: “Keep four five.”",
         "    docs/a.md:7:1 is struck out in part",
     ]
-
-
-def test_of_many_quotes_that_are_not_shown_the_first_are_listed(shown):
     lines = shown(*["Tapes are kept for ten years."] * 103, page=PAGE_OF_OLD)
     assert (len(lines), lines[-1]) == (12, "  … and 99 more; the page of --html has them all")
 
 
-def test_an_ambiguous_quote_is_told_once_with_its_places_also_where_readers_see_nothing(shown):
-    page = "# Old\n\n<!-- Tapes are kept. -->\n\nOthers are not.\n\n<!-- Tapes are kept. -->\n"
-    lines = shown("Tapes are kept.", page=page)
-    assert [line for line in lines if line.startswith("  line")] == ["  line 2, ambiguous: “Tapes are kept.”"]
-    assert "a.md:3:6" in " ".join(lines)
-    assert "a.md:7:6" in " ".join(lines)
-
-
-@pytest.fixture(scope="module")
-def many(tmp_path_factory):
+def many(path):
     """The check of two thousand quotes: a tenth is missing, a tenth ambiguous, the others located."""
     texts = [f"Rule {number} holds for *parcels* of size {number}, in the {number}th yard." for number in range(2000)]
     corpus = Corpus(
@@ -100,18 +95,30 @@ def many(tmp_path_factory):
     for number in range(0, 2000, 10):
         quotes[number] = quotes[number].replace("parcels", "letters")
         quotes[number + 1] = "Ask the clerk."
-    path = tmp_path_factory.mktemp("many") / "questions.csv"
     path.write_text("\n".join(["question,quote", *(f'What <of> {at}?,"{text}"' for at, text in enumerate(quotes))]))
     return check_quotes(path, corpus)
 
 
-def test_two_thousand_quotes_are_one_screen_the_weakest_first(many):
-    lines = str(many.summary().as_text(80)).splitlines()
+def test_two_thousand_quotes_are_one_screen_the_weakest_first_and_a_page_with_each_in_its_passage(tmp_path):
+    check = many(tmp_path / "questions.csv")
+    lines = str(check.summary().as_text(80)).splitlines()
     assert len(lines) <= 24
     assert lines[0].startswith("1,600 of 2,000 quotes located, 200 ambiguous, 200 missing")
     assert [line for line in lines if line.endswith(" 200")] == ["Missing 200", "Ambiguous 200"]
     assert lines.count("  … and 198 more; the page of --html has them all") == 2
-    assert str(many) == many.summary().as_text()
+    assert str(check) == check.summary().as_text()
+
+    page = check._repr_html_()
+    marks = Marks(page).marks
+    located = [text for role, text in marks if role == "found"]
+    assert located[0] == "Rule 2 holds for *parcels* of size 2, in the 2th yard."
+    assert (len(located), "more; --html" in page) == (1600, False)
+    assert sum(role == "missed" for role, _ in marks) == 200 + 3 * 200  # what may be meant, and three places each
+    order = [page.index(f">{title}<") for title in ("Missing", "Ambiguous", "Located")]
+    assert order == sorted(order)
+    assert page.count("<details>") == 1
+    assert ("What &lt;of&gt; 3?" in page, "<of>" in page) == (True, False)
+    assert len(page) < 3_000_000
 
 
 def test_the_missing_are_listed_the_least_similar_first(tmp_path):
@@ -122,18 +129,3 @@ def test_the_missing_are_listed_the_least_similar_first(tmp_path):
     )
     shown = str(check_quotes(tmp_path / "q.csv", corpus))
     assert sorted(quotes, key=shown.index) == [quotes[1], quotes[2], quotes[0]]
-
-
-def test_two_thousand_quotes_are_a_page_with_each_marked_in_its_passage(many):
-    page = many._repr_html_()
-    marks = Marks(page).marks
-    located = [text for role, text in marks if role == "found"]
-    assert located[0] == "Rule 2 holds for *parcels* of size 2, in the 2th yard."
-    assert (len(located), "more; --html" in page) == (1600, False)
-    assert sum(role == "missed" for role, _ in marks) == 200 + 3 * 200  # what may be meant, and three places each
-    order = [page.index(f">{title}<") for title in ("Missing", "Ambiguous", "Located")]
-    assert order == sorted(order)
-    assert page.count("<details>") == 1
-    assert "What &lt;of&gt; 3?" in page
-    assert "<of>" not in page
-    assert len(page) < 3_000_000

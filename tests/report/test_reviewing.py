@@ -56,29 +56,46 @@ def span(document, content, text):
     return CharacterSpan(DocumentId(document), start, start + len(text), text)
 
 
-def test_an_excerpt_has_the_lines_of_its_document_and_marks_those_of_the_text():
-    assert excerpt("four") == "    one\n    two\n  ┃ three »four« five\n    six\n    seven\n"
-    assert excerpt("two\n\nthree") == "    one\n  ┃ »two\n  ┃\n  ┃ three« four five\n    six\n    seven\n"
-    assert excerpt("four", around=1) == "    two\n  ┃ three »four« five\n    six\n"
+@pytest.mark.parametrize(
+    ("text", "kind", "shown"),
+    [
+        ("four", {}, "    one\n    two\n  ┃ three »four« five\n    six\n    seven\n"),
+        ("two\n\nthree", {}, "    one\n  ┃ »two\n  ┃\n  ┃ three« four five\n    six\n    seven\n"),
+        ("four", {"around": 1}, "    two\n  ┃ three »four« five\n    six\n"),
+        (
+            "four\u202e [bold]x[/bold]",
+            {"content": "\x1b[31mred\r\n\tfour\u202e [bold]x[/bold]\rend"},
+            "    \N{REPLACEMENT CHARACTER}[31mred\n  ┃     »four\N{REPLACEMENT CHARACTER} [bold]x[/bold]«\n    end\n",
+        ),
+        (
+            "four",
+            {"around": 1, "colours": True},
+            "    \x1b[2mtwo\x1b[0m\n\x1b[32m  ┃ \x1b[0m\x1b[2mthree \x1b[0m\x1b[1;32mfour\x1b[0m\x1b[2m five\x1b[0m\n"
+            "    \x1b[2msix\x1b[0m\n",
+        ),
+    ],
+    ids=[
+        "in a line",
+        "over two lines",
+        "a line around",
+        "what acts on a terminal, tabs and line ends",
+        "only the text is bold",
+    ],
+)
+def test_an_excerpt_has_the_lines_of_its_document_and_marks_those_of_the_text(text, kind, shown):
+    assert excerpt(text, **kind) == shown
 
 
-def test_at_a_terminal_only_the_text_is_bold():
-    assert "\x1b[1;32mfour\x1b[0m" in excerpt("four", colours=True)
-
-
-def test_of_a_long_text_the_begin_and_the_end_are_shown():
+def test_of_a_long_text_the_begin_and_the_end_are_shown_and_of_many_places_three_are_named():
     content = f"before begin {'long ' * 100}end behind"
     entry = TokenLevelGroundTruth(Query.from_text("How?"), (span("a.md", content, content[7:-7]),))
     assert answers(entry, corpus(a=content), most=30) == (
         "Answer\n    a.md:1:8\n  ┃ before »begin long long long … (479 characters left out)\n  ┃ … g long end« behind\n"
     )
-
-
-def test_what_acts_on_a_terminal_is_replaced_and_tabs_and_line_ends_are_kept():
-    content = "\x1b[31mred\r\n\tfour\u202e [bold]x[/bold]\rend"
-    assert excerpt("four\u202e [bold]x[/bold]", content) == (
-        "    \N{REPLACEMENT CHARACTER}[31mred\n  ┃     »four\N{REPLACEMENT CHARACTER} [bold]x[/bold]«\n    end\n"
-    )
+    texts = dict.fromkeys("abcdef", "Refunds take five days.\n")
+    places = [span(f"{name}.md", text, "Refunds take five days.") for name, text in texts.items()]
+    shown = answers(TokenLevelGroundTruth(Query.from_text("How long?"), (Answer.any_of(*places),)), corpus(**texts))
+    assert shown.endswith("or  d.md:1:1\nor  2 more places\n")
 
 
 @pytest.mark.parametrize("columns", [1, 5, 12])
@@ -102,14 +119,7 @@ def test_each_answer_is_shown_in_its_document_with_its_other_places():
     )
 
 
-def test_of_many_places_three_are_named():
-    texts = dict.fromkeys("abcdef", "Refunds take five days.\n")
-    places = [span(f"{name}.md", text, "Refunds take five days.") for name, text in texts.items()]
-    shown = answers(TokenLevelGroundTruth(Query.from_text("How long?"), (Answer.any_of(*places),)), corpus(**texts))
-    assert shown.endswith("or  d.md:1:1\nor  2 more places\n")
-
-
-def test_without_the_documents_an_answer_is_shown_between_what_the_dataset_keeps():
+def test_an_answer_that_is_not_at_hand_is_shown_as_the_dataset_quotes_it():
     content = "Intro.\n\nRefunds take five days.\n\nOutro.\n"
     entry = TokenLevelGroundTruth(Query.from_text("How long?"), (span("a.md", content, "Refunds take five days."),))
     there = corpus(a=content)
@@ -120,10 +130,6 @@ def test_without_the_documents_an_answer_is_shown_between_what_the_dataset_keeps
     silent = TokenLevelGroundTruth(Query.from_text("How long?"), (CharacterSpan(DocumentId("a.md"), 8, 31),))
     assert answers(silent) == "Answer\n    a.md[8:31], the text is not at hand\n"
 
-
-def test_an_answer_that_is_not_where_it_was_is_shown_as_the_dataset_quotes_it():
-    content = "Refunds take five days."
-    entry = TokenLevelGroundTruth(Query.from_text("How long?"), (span("a.md", content, content),))
     edited = corpus(a="Refunds take two days now, and not more.")
     assert "  ┃ »Refunds take five days.«\n" in answers(entry, edited, dataset=Dataset([entry], TOKEN))
     gone = CharacterSpan(DocumentId("gone.md"), 0, 5)
@@ -132,7 +138,7 @@ def test_an_answer_that_is_not_where_it_was_is_shown_as_the_dataset_quotes_it():
     ).replace("\n    ", " ")
 
 
-def test_documents_begin_and_prefixes_name_their_documents():
+def test_documents_begin_prefixes_name_their_documents_and_a_question_without_an_answer_says_so():
     entry = DocumentLevelGroundTruth(Query.from_text("Where?"), ("a.md", "z.md"), ("b",))
     shown = answers(entry, corpus(a="\n# Title\n\nText.", b="B", bb="BB"), dataset=Dataset([entry], DOCUMENT))
     assert shown == (
@@ -141,9 +147,6 @@ def test_documents_begin_and_prefixes_name_their_documents():
         "    b*, any document whose id begins with it: b.md, bb.md\n"
     )
     assert ", the text is not at hand" in answers(entry)
-
-
-def test_a_question_without_an_answer_says_so():
     told = answers(TokenLevelGroundTruth(Query.from_text("Who?"), ()), corpus(a="A"))
     assert " ".join(told.split()) == "No answer The dataset says that nothing in the documents answers it."
 
@@ -152,14 +155,11 @@ def reviewed(query, review=None, findings=(), columns=200):
     return review_page(query, review or Review(), findings).as_text(columns) + "\n"
 
 
-def test_what_is_known_of_a_question_is_shown_and_what_tells_most_first():
+def test_what_is_known_of_a_question_its_review_and_its_findings_are_shown():
     metadata = {"model": {"name": "m"}, "source_docs": ["a.md", "b.md"], "strategy": "simple", REVIEW: {"wording": "x"}}
-    shown = reviewed(Query("q1", "Who?\n\x1b[31m", metadata))
-    known = "  id: q1, strategy: simple, source_docs: a.md, b.md, model: {'name': 'm'}\n"
-    assert shown == f"Who? \N{REPLACEMENT CHARACTER}[31m\n{known}"
+    known = "  id: q1, strategy: simple, source_docs: a.md, b.md, model: {'name': 'm'}\n"  # what tells most is first
+    assert reviewed(Query("q1", "Who?\n\x1b[31m", metadata)) == f"Who? \N{REPLACEMENT CHARACTER}[31m\n{known}"
 
-
-def test_a_review_and_findings_are_shown():
     text = "Do refunds take five working days after approval?"
     entry = TokenLevelGroundTruth(
         Query.from_text(text), (CharacterSpan(DocumentId("a.md"), 0, len(text) - 4, text[3:-1]),)

@@ -16,43 +16,42 @@ def told(values, clusters=None):
     return others
 
 
-def test_where_nothing_changed_it_is_not_known_what_would_be_found():
-    assert told([0.0] * 30) == ["recall: no question changed, so it is not known which true change would be found"]
-
-
-def test_where_all_changed_alike_it_is_said_what_would_be_found():
-    """Of 30 questions, so many change by 1, all the same way, that six or more do in 80 % of samples."""
-    assert told([1.0] * 30) == ["recall: a true change of 0.251 would be found 4 times in 5"]
-
-
-@pytest.mark.parametrize("few", [2, 5])
-def test_with_fewer_than_six_questions_no_true_change_would_be_found(few):
-    first, *_ = told([0.1, 0.12, 0.11, 0.09, 0.12][:few])
-    assert first == "recall: with so few questions no true change would be found"
+FEW = "recall: with so few questions no true change would be found"
+ONLY = "recall: only {} changed: p is at least {}, and the interval is wide"
 
 
 @pytest.mark.parametrize(
-    ("clusters", "changed"),
-    [(None, "3 questions"), (np.repeat(np.arange(20), 2), "2 documents")],
-    ids=str,
+    ("values", "clusters", "lines"),
+    [
+        ([0.0] * 30, None, ["recall: no question changed, so it is not known which true change would be found"]),
+        ([1.0] * 30, None, ["recall: a true change of 0.251 would be found 4 times in 5"]),
+        ([0.1, 0.12], None, [FEW]),
+        ([0.1, 0.12, 0.11, 0.09, 0.12], None, [FEW]),
+        ([0.9, -1, 1, -0.95, 0.8, -1], None, [f"{FEW} 4 times in 5"]),
+        (
+            [0.1, 0.2, 0.1, *[0.0] * 37],
+            None,
+            [
+                "recall: a true change of 0.019 would be found 4 times in 5; one of 0.010, as is seen here, "
+                "with 125 questions",
+                ONLY.format("3 questions", "0.250"),
+            ],
+        ),
+        (
+            [0.1, 0.2, 0.1, *[0.0] * 37],
+            np.repeat(np.arange(20), 2),
+            [
+                "recall: a true change of 0.027 would be found 4 times in 5; one of 0.010, as is seen here, "
+                "with 202 questions",
+                ONLY.format("2 documents", "0.500"),
+            ],
+        ),
+    ],
+    ids=["nothing", "all alike", "two", "five", "six that change a lot", "three of forty", "two documents of twenty"],
 )
-def test_of_few_changes_it_is_said_that_no_p_is_small(clusters, changed):
-    line = told([0.1, 0.2, 0.1, *[0.0] * 37], clusters)[-1]
-    p = "0.250" if clusters is None else "0.500"
-    assert line == f"recall: only {changed} changed: p is at least {p}, and the interval is wide"
-
-
-def test_few_questions_that_change_a_lot_would_find_nothing():
-    assert told([0.9, -1, 1, -0.95, 0.8, -1]) == [
-        "recall: with so few questions no true change would be found 4 times in 5"
-    ]
-
-
-def test_how_many_questions_the_change_takes_is_more_than_there_are():
-    values = np.random.default_rng(0).normal(0.03, 0.3, 60)
-    (line,) = told(values)
-    assert " with " in line
-    assert int(line.split()[-2].replace(",", "")) > 60
+def test_what_would_be_found_is_told_by_how_many_questions_changed(values, clusters, lines):
+    """Of 30 questions that change by 1, all the same way, six or more do in 80 % of samples if the change is 0.251."""
+    assert told(values, clusters) == lines
 
 
 def test_questions_on_one_document_are_counted_with_it():

@@ -2,6 +2,7 @@
 
 import io
 
+import pytest
 from rich.console import Console
 
 from rag_evaluation_framework.report import Page, Table
@@ -15,14 +16,26 @@ def printed(text, *arguments, width=20):
     return console.file.getvalue().splitlines()
 
 
-def test_lines_begin_below_each_other_whatever_stands_before_the_first():
-    assert printed("one two three four five", 4, "! ") == ["!   one two three", "    four five"]
-    assert printed("one two three four five", 0) == ["one two three four", "five"]
-
-
-def test_a_word_that_is_longer_than_a_line_is_broken_and_an_empty_text_is_a_line():
-    assert printed("x" * 30, 4, "a") == [f"a   {'x' * 16}", f"    {'x' * 14}"]
-    assert printed("", 2, "a") == ["a"]
+@pytest.mark.parametrize(
+    ("text", "before", "width", "lines"),
+    [
+        ("one two three four five", (4, "! "), 20, ["!   one two three", "    four five"]),
+        ("one two three four five", (0,), 20, ["one two three four", "five"]),
+        ("x" * 30, (4, "a"), 20, [f"a   {'x' * 16}", f"    {'x' * 14}"]),
+        ("", (2, "a"), 20, ["a"]),
+        (
+            "see .rag-eval/runs/20261127T135818Z-handbook-2 there",
+            (0,),
+            20,
+            ["see", ".rag-eval/runs/", "20261127T135818Z-", "handbook-2 there"],
+        ),
+        ("a Chunker(chunk_size=2000)", (0,), 20, ["a Chunker(chunk_", "size=2000)"]),
+        ("see docs/a.md", (0,), 10, ["see", "docs/a.md"]),
+    ],
+    ids=["indented", "at the margin", "a long word", "nothing", "a path", "a call", "a path that fits a line"],
+)
+def test_lines_begin_below_each_other_and_long_words_are_broken_where_their_names_can_be(text, before, width, lines):
+    assert printed(text, *before, width=width) == lines
 
 
 def test_a_terminal_that_is_narrower_than_the_indent_still_shows_all_of_it():
@@ -33,17 +46,6 @@ def test_of_a_long_text_the_first_160_characters_are_quoted_on_one_line():
     assert quoted("one\ntwo") == "“one two”"
     assert quoted("x" * 161) == f"“{'x' * 159}…”"
     assert quoted("x" * 160) == f"“{'x' * 160}”"
-
-
-def test_a_word_that_is_longer_than_a_line_is_broken_where_its_name_can_be():
-    assert printed("see .rag-eval/runs/20261127T135818Z-handbook-2 there", 0) == [
-        "see",
-        ".rag-eval/runs/",
-        "20261127T135818Z-",
-        "handbook-2 there",
-    ]
-    assert printed("a Chunker(chunk_size=2000)", 0) == ["a Chunker(chunk_", "size=2000)"]
-    assert printed("see docs/a.md", 0, width=10) == ["see", "docs/a.md"]
 
 
 def test_titles_and_headers_of_pages_are_broken_there_too():

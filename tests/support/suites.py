@@ -55,12 +55,6 @@ class VectorStoreConformance(components.VectorStoreConformance):
         for k in (1, 3, 40, 80):
             _assert_ranking(store.search(rows[0], k), chunks[:k])
 
-    def test_a_zero_query_vector_is_not_an_error(self):
-        """To the zero vector all chunks are equally near."""
-        chunks = _chunks(4)
-        found = self._filled(chunks, _vectors(4)).search(np.zeros(_DIMENSION, dtype=np.float32), 2)
-        _assert_ranking(found, chunks[:2])
-
     def test_any_text_is_returned_unchanged(self):
         """Texts and document ids are returned unchanged, or InputError is raised and nothing is added."""
         for number, text in enumerate(_TEXTS):
@@ -86,11 +80,12 @@ class VectorStoreConformance(components.VectorStoreConformance):
             store.clear()
             store.clear()
 
-    def test_adding_nothing_is_not_an_error(self):
-        """`add` accepts an empty list."""
-        store = self._filled(_chunks(2), _vectors(2))
+    def test_adding_nothing_and_a_zero_query_vector_are_not_errors(self):
+        """`add` accepts an empty list; to the zero vector all chunks are equally near."""
+        store = self._filled(_chunks(4), _vectors(4))
         store.add([], np.zeros((0, _DIMENSION), dtype=np.float32))
-        assert len(store.search(_vectors(1)[0], 5)) == 2, "adding nothing changed what is found"
+        assert len(store.search(_vectors(1)[0], 5)) == 4, "adding nothing changed what is found"
+        _assert_ranking(store.search(np.zeros(_DIMENSION, dtype=np.float32), 2), _chunks(4)[:2])
 
     def test_many_chunks_can_be_added_at_once(self):
         """Thousands of chunks can be added with one call."""
@@ -207,10 +202,14 @@ class RetrieverConformance(components.RetrieverConformance):
 
 
 class EmbedderConformance(components.EmbedderConformance):
-    def test_equal_texts_have_equal_vectors(self):
-        """A text that occurs twice in a batch has two equal rows."""
-        vectors = self._fitted().embed([components._TEXTS[0], components._TEXTS[1], components._TEXTS[0]])
+    def test_equal_texts_have_equal_vectors_and_an_empty_list_gives_no_rows(self):
+        """A text that occurs twice in a batch has two equal rows; of no texts, the array is (0, dimension)."""
+        embedder = self._fitted()
+        vectors = embedder.embed([components._TEXTS[0], components._TEXTS[1], components._TEXTS[0]])
         self._assert_close(vectors[2], vectors[0], "the same text twice in one batch")
+        none = embedder.embed([])
+        assert none.shape == (0, embedder.dimension), f"shape {none.shape}, expected (0, {embedder.dimension})"
+        assert none.dtype == np.float32, f"dtype {none.dtype}, expected float32"
 
     def test_fitting_again_does_not_change_the_first_result(self):
         """Two corpora can be used side by side."""
@@ -227,13 +226,6 @@ class EmbedderConformance(components.EmbedderConformance):
         as_synchronous(as_synchronous(self.make()).fit(documents)).embed(texts)
         assert documents == list(components._DOCUMENTS), "fit changed the list of documents"
         assert texts == list(components._TEXTS), "embed changed the list of texts"
-
-    def test_an_empty_list_gives_no_rows(self):
-        """An empty list gives an array of shape (0, dimension)."""
-        embedder = self._fitted()
-        vectors = embedder.embed([])
-        assert vectors.shape == (0, embedder.dimension), f"shape {vectors.shape}, expected (0, {embedder.dimension})"
-        assert vectors.dtype == np.float32, f"dtype {vectors.dtype}, expected float32"
 
 
 class RerankerConformance(components.RerankerConformance):
@@ -294,14 +286,10 @@ class SpanMetricConformance(_MetricConformance, metrics.SpanMetricConformance):
 
 
 class EngineConformance(engines.EngineConformance):
-    def test_the_same_question_has_the_same_answer(self):
-        """The order of the results does not change from one time to the next."""
+    def test_the_same_question_has_the_same_answer_and_what_was_deleted_can_come_again(self):
+        """The order of the results does not change from one time to the next, and a scope can be filled again."""
         with self._filled() as engine:
             assert engines._found(engine, "") == engines._found(engine, "")
-
-    def test_what_was_deleted_can_come_again(self):
-        """A scope can be filled again."""
-        with self._filled() as engine:
             resolved(engine.delete(engines._SCOPE))
             resolved(engine.ingest(engines._document("eval:a_b:3")))
             assert set(engines._found(engine, engines._SCOPE)) == {"eval:a_b:3"}
