@@ -144,15 +144,12 @@ def test_a_component_awaits_the_view_of_another_one():
 
 
 class TestResolved:
-    def test_a_coroutine_is_run_and_anything_else_is_passed_on(self):
-        assert resolved(answer()) == 42
-        assert resolved([1]) == [1]
-
-    def test_it_works_inside_a_running_loop(self):
+    def test_a_coroutine_is_run_also_inside_a_running_loop_and_anything_else_is_passed_on(self):
         async def notebook():
             return resolved(answer())
 
-        assert asyncio.run(notebook()) == 42
+        assert resolved(answer()) == asyncio.run(notebook()) == 42
+        assert resolved([1]) == [1]
 
     @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
     @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
@@ -264,14 +261,22 @@ class TestAwaited:
 
 
 class TestAdapted:
-    def test_a_component_without_coroutines_is_returned_as_it_is(self):
-        plain = Plain()
+    def test_a_view_is_made_once_and_only_of_components_with_coroutines(self):
+        plain, remote = Plain(), Remote()
         assert as_synchronous(plain) is plain
         assert as_synchronous(None) is None
         assert as_synchronous(Remote) is Remote
+        view = as_synchronous(remote)
+        assert as_synchronous(remote) is as_synchronous(view) is view is not remote
 
-    def test_coroutine_methods_return_their_results(self):
-        assert as_synchronous(Remote(2)).embed(["abc"]).tolist() == [[6, 1]]
+    def test_coroutine_methods_return_their_results_inherited_ones_and_those_that_await_each_other_too(self):
+        remote = Remote(2)
+        view = as_synchronous(remote)
+        assert view.embed(["abc"]).tolist() == [[6, 1]]
+        assert view.embed_query("ab").tolist() == [4, 1]
+        assert view.embed_queries(["a", "ab"]).tolist() == [[2, 1], [4, 1]]
+        assert [rows.tolist() for rows in view.embed_all(["a"], ["ab"])] == [[[2, 1]], [[4, 1]]]
+        assert asyncio.run(remote.embed(["abc"])).tolist() == [[6, 1]]  # its owner goes on awaiting it
         assert as_synchronous(Slotted(4)).double() == 8
 
     @pytest.mark.parametrize("kind", [Decorated, Returning, Holding, Tasks])
@@ -342,19 +347,6 @@ class TestAdapted:
 
         assert as_synchronous(Prefixed()).embed_query("ab").tolist() == [9, 1]
 
-    def test_inherited_methods_that_call_them_need_not_know(self):
-        embedder = as_synchronous(Remote())
-        assert embedder.embed_query("ab").tolist() == [2, 1]
-        assert embedder.embed_queries(["a", "ab"]).tolist() == [[1, 1], [2, 1]]
-
-    def test_coroutines_of_the_component_await_each_other(self):
-        assert [rows.tolist() for rows in as_synchronous(Remote()).embed_all(["a"], ["ab"])] == [[[1, 1]], [[2, 1]]]
-
-    def test_its_owner_goes_on_awaiting_it(self):
-        remote = Remote()
-        as_synchronous(remote)
-        assert asyncio.run(remote.embed(["abc"])).tolist() == [[3, 1]]
-
     def test_static_and_class_methods_may_be_coroutines(self):
         class Named:
             @staticmethod
@@ -371,12 +363,6 @@ class TestAdapted:
         assert (as_synchronous(Named()).static(5), as_synchronous(Named()).of_class()) == (5, "Named")
         assert as_synchronous(Named()).both() == (5, "Named")
 
-    def test_adapting_again_gives_the_same_object(self):
-        remote = Remote()
-        first = as_synchronous(remote)
-        assert as_synchronous(remote) is first
-        assert as_synchronous(first) is first
-
     def test_state_is_shared(self):
         class Counting:
             count = 0
@@ -384,10 +370,9 @@ class TestAdapted:
             async def add(self):
                 self.count += 1
 
-        counting = Counting()
+        counting, remote = Counting(), Remote()
         as_synchronous(counting).add()
         assert counting.count == 1
-        remote = Remote()
         _ = as_synchronous(remote).weight
         assert "weight" in vars(remote)
 
@@ -476,10 +461,6 @@ class TestAdapted:
             async def run(self):
                 return getattr(self, called)("text")  # inherited and synchronous: it cannot await `embed`
 
-        with pytest.raises(RuntimeError, match="has to be awaited"):
-            as_synchronous(Blocking()).run()
-
-    def test_a_coroutine_that_asks_a_built_in_retriever_around_a_coroutine_is_refused(self):
         class Asking(Retriever):
             inner = VectorRAGRetriever(embedder=Remote())
 
@@ -489,8 +470,9 @@ class TestAdapted:
             async def retrieve(self, query, k):
                 return []
 
-        with pytest.raises(RuntimeError, match="has to be awaited"):
-            as_retriever(Asking()).index(HANDBOOK)
+        for use in (as_synchronous(Blocking()).run, lambda: as_retriever(Asking()).index(HANDBOOK)):
+            with pytest.raises(RuntimeError, match="has to be awaited"):
+                use()
 
 
 class RemoteStore(VectorStore):
@@ -547,21 +529,7 @@ class TestWhereComponentsEnter:
             cached = CachedEmbedder(Learning())
         assert cached.fit(["a", "b"]).embed_query("abc").tolist() == [6, 1]
 
-    def test_retrieve_many_may_be_a_coroutine(self):
-        class Batched(Retriever):
-            async def index(self, corpus):
-                pass
-
-            async def retrieve(self, query, k):
-                return [query]
-
-            async def retrieve_many(self, queries, k):
-                return await asyncio.gather(*(self.retrieve(query, k) for query in queries))
-
-        retriever = as_retriever(Batched())
-        assert retriever.retrieve_many(["a", "b"], 1) == [["a"], ["b"]]
-
-    def test_the_default_of_retrieve_many_asks_coroutines_one_by_one(self):
+    def test_retrieve_many_may_be_a_coroutine_and_asks_coroutines_one_by_one_by_default(self):
         class Single(Retriever):
             def index(self, corpus):
                 pass
@@ -569,7 +537,15 @@ class TestWhereComponentsEnter:
             async def retrieve(self, query, k):
                 return [query]
 
-        assert as_retriever(Single()).retrieve_many(["a", "b"], 1) == [["a"], ["b"]]
+        class Batched(Single):
+            async def index(self, corpus):
+                pass
+
+            async def retrieve_many(self, queries, k):
+                return await asyncio.gather(*(self.retrieve(query, k) for query in queries))
+
+        for kind in (Single, Batched):
+            assert as_retriever(kind()).retrieve_many(["a", "b"], 1) == [["a"], ["b"]]
 
     def test_two_retrievers_of_one_store_hold_the_same_object(self):
         store = RemoteStore()

@@ -9,7 +9,7 @@ import pytest
 from langsmith import Client
 
 from rag_evaluation_framework import TOKEN
-from rag_evaluation_framework.errors import ConfigError, ProviderError
+from rag_evaluation_framework.errors import ConfigError, DatasetError, MissingDependency, ProviderError
 from rag_evaluation_framework.testing import LoopbackProviders
 from rag_evaluation_framework.trackers import publish_experiment, pull_dataset, push_dataset
 from support.published import NAME, published_dataset, published_result
@@ -72,6 +72,29 @@ def test_the_key_of_a_login_and_of_a_client_are_refused_too(providers, monkeypat
         pull_dataset(NAME, TOKEN)
     assert "SECRET" not in str(caught.value)
     assert providers.exchanges == []
+
+
+@pytest.mark.parametrize("use", USES.values(), ids=USES)
+def test_a_key_that_is_missing_is_named(providers, monkeypatch, tmp_path, use):
+    for name in ("LANGSMITH_API_KEY", "LANGCHAIN_API_KEY"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("LANGSMITH_CONFIG_FILE", str(tmp_path / "none.json"))
+    with pytest.raises(ConfigError, match="set LANGSMITH_API_KEY"):
+        use()
+    assert providers.exchanges == []
+
+
+@pytest.mark.parametrize("use", USES.values(), ids=USES)
+def test_the_extra_that_is_missing_is_named(providers, monkeypatch, use):
+    monkeypatch.setitem(sys.modules, "langsmith", None)
+    with pytest.raises(MissingDependency, match=r"pip install 'rag-evaluation-framework\[langsmith\]'"):
+        use()
+
+
+@pytest.mark.parametrize(("use", "remedy"), [("pull", ""), ("publish", "; dataset push makes one")])
+def test_a_dataset_that_is_not_there_is_named_with_the_address(providers, use, remedy):
+    with pytest.raises(DatasetError, match=f"LangSmith at {providers.url} has no dataset '{NAME}'{remedy}"):
+        USES[use]()
 
 
 def test_on_the_command_line_it_is_one_line(providers):

@@ -40,7 +40,6 @@ from rag_evaluation_framework.errors import (
     DatasetError,
     InvalidAnswer,
     LevelMismatch,
-    MissingDependency,
     ProviderError,
     ProviderRefused,
     ProviderUnavailable,
@@ -224,12 +223,6 @@ def test_splits_are_those_of_langsmith_unless_the_dataset_has_them(providers, cl
     ]
 
 
-def test_one_dataset_can_be_pushed_under_two_names(providers):
-    push_dataset(chunks(2), "refunds")
-    push_dataset(chunks(2), "invoices")
-    assert {len(stored(providers, name)) for name in ("refunds", "invoices")} == {2}
-
-
 def test_what_is_not_kept_is_named():
     with LoopbackProviders():
         report = push_dataset(chunks(1, metadata={"defaults": {"topK": 3}}), "refunds")
@@ -336,11 +329,6 @@ def test_another_level_is_refused(providers):
         pull_dataset("refunds", DOCUMENT)
 
 
-def test_a_dataset_that_is_not_there_is_named_with_the_address(providers):
-    with pytest.raises(DatasetError, match=f"LangSmith at {providers.url} has no dataset 'refunds'"):
-        pull_dataset("refunds", CHUNK)
-
-
 # --- the same dataset again -------------------------------------------------------------------------------------------
 
 IDS = st.sampled_from(["a.md", "b.md", "c/1", "c/2", "d – é", "pa_chunk_9", "chunk_9", "x" * 300])
@@ -411,48 +399,43 @@ def entry_of(**metadata):
     return ChunkLevelGroundTruth(question(1, **metadata), ["chunk_1"])
 
 
+def one(entry, **options):
+    return Dataset([entry], entry.level, **options)
+
+
+def labelled(*span, **options):
+    return one(TokenLevelGroundTruth(question(1), [CharacterSpan(DocumentId("a"), *span)]), **options)
+
+
+OTHER = Corpus([Document(DocumentId("a"), "other text")])
+
+
 @pytest.mark.parametrize(
-    ("entry", "message"),
+    ("dataset", "message"),
     [
-        (entry_of(rag_eval=1), "question 'q1': metadata 'rag_eval': examples keep something else under this name"),
-        (entry_of(query_id="x"), "question 'q1': metadata 'query_id': examples keep something else"),
-        (entry_of(score=float("nan")), "question 'q1': cannot be sent as JSON: Out of range float values"),
-        (entry_of(tags={"a"}), "question 'q1': cannot be sent as JSON: Object of type set"),
-        (entry_of(text="\ud800"), "question 'q1': cannot be sent as JSON: .* surrogates not allowed"),
-        (ChunkLevelGroundTruth(Query(QueryId(""), QueryText("a?")), []), "an example cannot hold its id"),
-        (ChunkLevelGroundTruth(Query(QueryId("q1"), QueryText(" ")), []), r"question 'q1'\.query: is blank"),
-        (
-            TokenLevelGroundTruth(question(1), [CharacterSpan(DocumentId("a"), 2, 2)]),
-            r"question 'q1'\.outputs\.relevant_spans\[0\]: a\[2:2\] is empty",
-        ),
+        (one(entry_of(rag_eval=1)), "question 'q1': metadata 'rag_eval': examples keep something else under this name"),
+        (one(entry_of(query_id="x")), "question 'q1': metadata 'query_id': examples keep something else"),
+        (one(entry_of(score=float("nan"))), "question 'q1': cannot be sent as JSON: Out of range float values"),
+        (one(entry_of(tags={"a"})), "question 'q1': cannot be sent as JSON: Object of type set"),
+        (one(entry_of(text="\ud800")), "question 'q1': cannot be sent as JSON: .* surrogates not allowed"),
+        (one(ChunkLevelGroundTruth(Query(QueryId(""), QueryText("a?")), [])), "an example cannot hold its id"),
+        (one(ChunkLevelGroundTruth(Query(QueryId("q1"), QueryText(" ")), [])), r"question 'q1'\.query: is blank"),
+        (labelled(2, 2), r"question 'q1'\.outputs\.relevant_spans\[0\]: a\[2:2\] is empty"),
+        (labelled(0, 3, "xyz", corpus=OTHER), "question 'q1'"),
+        (Dataset([], CHUNK, name="none"), "dataset 'none' is empty"),
+        ("refunds.json", "dataset='refunds.json': expected a Dataset"),
     ],
 )
-def test_what_examples_cannot_hold_is_refused_by_name(providers, entry, message):
+def test_what_examples_cannot_hold_is_refused_by_name(providers, dataset, message):
     with pytest.raises(DatasetError, match=message):
-        push_dataset(Dataset([entry], entry.level), "refunds")
-    assert providers.exchanges == []
-
-
-def test_labels_that_do_not_match_the_corpus_are_refused(providers, corpus):
-    span = CharacterSpan(DocumentId("billing.md"), 0, 3, "xyz")
-    dataset = Dataset([TokenLevelGroundTruth(question(1), [span])], TOKEN, corpus=corpus)
-    with pytest.raises(DatasetError, match="question 'q1'"):
         push_dataset(dataset, "refunds")
     assert providers.exchanges == []
 
 
-@pytest.mark.parametrize(
-    ("dataset", "name", "error", "message"),
-    [
-        (Dataset([], CHUNK, name="none"), None, DatasetError, "dataset 'none' is empty"),
-        ("refunds.json", None, DatasetError, "dataset='refunds.json': expected a Dataset"),
-        (chunks(1), " ", ConfigError, "name=' ': expected the name of a dataset in LangSmith"),
-        (chunks(1), 7, ConfigError, "name=7: expected the name"),
-    ],
-)
-def test_what_is_no_dataset_or_no_name_is_refused(providers, dataset, name, error, message):
-    with pytest.raises(error, match=message):
-        push_dataset(dataset, name)
+@pytest.mark.parametrize("name", [" ", 7])
+def test_what_is_no_name_is_refused(providers, name):
+    with pytest.raises(ConfigError, match=f"name={name!r}: expected the name of a dataset in LangSmith"):
+        push_dataset(chunks(1), name)
     assert providers.exchanges == []
 
 
@@ -613,31 +596,13 @@ def test_a_push_that_was_killed_is_completed_by_the_next(providers, tmp_path):
 # --- who asks ---------------------------------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def no_key(monkeypatch, tmp_path):
+def test_the_key_may_be_that_of_a_login(providers, monkeypatch, tmp_path):
     for name in ("LANGSMITH_API_KEY", "LANGCHAIN_API_KEY"):
         monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("LANGSMITH_CONFIG_FILE", str(tmp_path / "none.json"))
-
-
-def test_a_key_that_is_missing_is_named(providers, no_key):
-    with pytest.raises(ConfigError, match="set LANGSMITH_API_KEY"):
-        push_dataset(chunks(1))
-    with pytest.raises(ConfigError, match="set LANGSMITH_API_KEY"):
-        pull_dataset("refunds", CHUNK)
-    assert providers.exchanges == []
-
-
-def test_the_key_may_be_that_of_a_login(providers, no_key, monkeypatch, tmp_path):
-    (tmp_path / "none.json").write_text('{"profiles": {"default": {"api_key": "of-a-person"}}}')
+    monkeypatch.setenv("LANGSMITH_CONFIG_FILE", str(tmp_path / "login.json"))
+    (tmp_path / "login.json").write_text('{"profiles": {"default": {"api_key": "of-a-person"}}}')
     push_dataset(chunks(1), "refunds")
     assert {exchange.request.key for exchange in providers.exchanges} <= {"of-a-person", ""}
-
-
-def test_the_extra_that_is_missing_is_named(providers, monkeypatch):
-    monkeypatch.setitem(sys.modules, "langsmith", None)
-    with pytest.raises(MissingDependency, match=r"pip install 'rag-evaluation-framework\[langsmith\]'"):
-        push_dataset(chunks(1))
 
 
 def test_a_client_that_is_given_stays_open_and_our_own_leaves_no_thread(providers, client):
@@ -652,14 +617,7 @@ def test_a_client_that_is_given_stays_open_and_our_own_leaves_no_thread(provider
     assert (done.stdout, done.stderr) == ("1 1\n", "")
 
 
-def test_keys_are_sent_as_headers_only(providers):
-    push_dataset(chunks(1), "refunds")
-    for exchange in providers.exchanges:
-        assert b"loopback-key" not in exchange.request.body
-        assert "loopback-key" not in f"{exchange.request.path}{exchange.request.query}"
-
-
-def test_kept_texts_are_not_sent(providers, tmp_path):
+def test_kept_texts_are_not_sent_and_keys_as_headers_only(providers, tmp_path):
     others = Corpus(
         [Document(DocumentId("a.md"), "Refunds take five days. Ask."), Document(DocumentId("b.md"), "Secret.")]
     )
@@ -668,4 +626,7 @@ def test_kept_texts_are_not_sent(providers, tmp_path):
     for dataset in (load_dataset(path, TOKEN), load_dataset(path, TOKEN, corpus=others)):
         push_dataset(dataset, "refunds")
     assert "Refunds take five days." in json.dumps(stored(providers))
-    assert not [exchange for exchange in providers.exchanges if "Secret." in str(exchange)]
+    for exchange in providers.exchanges:
+        assert "Secret." not in str(exchange)
+        assert b"loopback-key" not in exchange.request.body
+        assert "loopback-key" not in f"{exchange.request.path}{exchange.request.query}"

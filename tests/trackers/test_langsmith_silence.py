@@ -75,12 +75,12 @@ def test_what_other_threads_print_while_something_is_published_is_printed(provid
     )
 
 
-def test_experiments_of_others_show_what_they_always_show(providers, capsys):
+def test_nothing_is_printed_and_experiments_of_others_show_what_they_always_show(providers, capfd):
     publish_experiment(published_result(), NAME)
-    assert capsys.readouterr() == ("", "")
+    assert capfd.readouterr() == ("", "")
     with closing(quick_client()) as client:
         client.evaluate(lambda inputs: inputs, data=NAME, evaluators=[]).wait()
-    out, err = capsys.readouterr()
+    out, err = capfd.readouterr()
     assert "View the evaluation results for experiment" in out
     assert "8it" in err
 
