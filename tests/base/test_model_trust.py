@@ -254,16 +254,11 @@ def test_no_part_runs_it(model, mark, attack, problem):
     assert HOSTILE not in sys.modules
 
 
-def test_the_same_folder_without_an_attack_is_loaded_and_its_python_file_is_not_run(model, mark):
+@pytest.mark.parametrize("beside", [(), ("pytorch_model.bin", "training_args.bin")], ids=["alone", "pickles beside"])
+def test_the_same_folder_without_an_attack_is_loaded_and_no_file_beside_the_safetensors_is_run(model, mark, beside):
+    for name in beside:
+        (model / name).write_bytes(pickle.dumps(Bomb(mark)))
     assert SentenceTransformerEmbedder(str(model)).embed(["text"]).shape == (1, 16)
-    CrossEncoderReranker(str(model)).prepare()
-    assert not mark.exists()
-
-
-def test_pickled_weights_beside_safetensors_are_left_alone(model, mark):
-    (model / "pytorch_model.bin").write_bytes(pickle.dumps(Bomb(mark)))
-    (model / "training_args.bin").write_bytes(pickle.dumps(Bomb(mark)))
-    SentenceTransformerEmbedder(str(model)).embed(["text"])
     CrossEncoderReranker(str(model)).prepare()
     assert not mark.exists()
 

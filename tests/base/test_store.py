@@ -98,8 +98,14 @@ def test_of_a_cache_that_is_full_the_texts_go_that_nobody_used_for_the_longest_t
     for age, digest in zip((30, 20, 10), digests, strict=True):
         os.utime(tmp_path / digest, ns=(0, 10**18 - age))
     assert store.get(digests[0]) == "aaaa"  # it was used now
-    store.put(["bbbb", "dd", "larger than it"])  # and so was the first of these
-    assert store.digests() == {*digests[:2], digest_of("dd")}
+    store.put(["bbbb", "dd"])  # and so was this
+    assert [store.get(digest) for digest in digests] == ["aaaa", "bbbb", None]
+
+
+def test_a_text_that_is_larger_than_a_cache_is_not_in_it(tmp_path):
+    store = Store(tmp_path, 3)
+    store.put(["aaaa"])
+    assert store.digests() == set()
 
 
 @pytest.mark.parametrize("most", [None, 1000])

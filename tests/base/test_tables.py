@@ -11,6 +11,7 @@ from tests.support.sheets import write_sheets
 from rag_evaluation_framework.base.notes import collect_notes
 from rag_evaluation_framework.base.tables import decoded, delimiter_of, read_rows, table_rows
 from rag_evaluation_framework.errors import CorpusError, DatasetError
+from support.each import each
 
 # Short tables, a line or two, as people write them.
 TEXTS = {
@@ -115,23 +116,24 @@ def test_a_separator_is_told_in_capitals_too():
     assert delimiter_of("SEP=^\na^b,c\n") == "^"
 
 
-def test_rows_have_the_lines_on_which_they_start():
-    assert list(table_rows('\na,b\n"1\n2",3\n,\n4,5,6\n')) == [
-        (2, ["a", "b"]),
-        (3, ["1\n2", "3"]),
-        (5, ["", ""]),
-        (6, ["4", "5", "6"]),
-    ]
+@each(
+    ("text", "rows"),
+    [
+        (
+            '\na,b\n"1\n2",3\n,\n4,5,6\n',
+            [(2, ["a", "b"]), (3, ["1\n2", "3"]), (5, ["", ""]), (6, ["4", "5", "6"])],
+        ),
+        ('a,b\n1,"' + "x" * 140_000 + '"\n', [(1, ["a", "b"]), (2, ["1", "x" * 140_000])]),  # a long document
+    ],
+)
+def test_rows_have_the_lines_on_which_they_start(text, rows):
+    assert list(table_rows(text)) == rows
 
 
 @pytest.mark.parametrize("text", ['a,b\n1,"' + "x" * 1_000_000, 'a,b\n1,"x"y\n'])
 def test_a_table_that_is_not_csv_is_an_error_with_its_line(text):
     with pytest.raises(csv.Error, match=r"^line 2: .*is there an unclosed quotation mark"):
         list(table_rows(text))
-
-
-def test_a_cell_may_hold_a_long_document():
-    assert list(table_rows('a,b\n1,"' + "x" * 140_000 + '"\n'))[1] == (2, ["1", "x" * 140_000])
 
 
 SEPARATED = {

@@ -124,14 +124,16 @@ def test_a_dataset_has_the_name_and_description_of_its_level(providers, entry, n
     assert pull_dataset(name, entry.level).ground_truth == (entry,)
 
 
-def test_examples_have_the_shape_of_the_schemas(providers):
-    push_dataset(chunks(1, chunking="f" * 12), "refunds", description="of June")
+def test_examples_have_the_shape_of_the_schemas_and_what_is_not_kept_is_named(providers):
+    dataset = chunks(1, chunking="f" * 12, metadata={"defaults": {"topK": 3}})
+    report = push_dataset(dataset, "refunds", description="of June")
     (example,) = stored(providers)
     assert (example["inputs"], example["outputs"]) == ({"query": "Question 0?"}, {"relevant_chunk_ids": ["chunk_0"]})
     noted = example["metadata"].pop("rag_eval")
     assert noted == {"position": 0, "evaluation_type": "chunk-level", "chunking": "f" * 12}
     assert example["metadata"] == {"query_id": "q0", "n": 0, "dataset_split": ["base"]}
     assert providers.langsmith.datasets["refunds"].description == "of June"
+    assert [*report.left_out] == report.record()["left_out"] == ["metadata 'defaults' of the dataset"]
 
 
 def test_spans_are_pushed_with_their_texts(providers, corpus):
@@ -221,13 +223,6 @@ def test_splits_are_those_of_langsmith_unless_the_dataset_has_them(providers, cl
         ["test", "small"],
         ["train"],
     ]
-
-
-def test_what_is_not_kept_is_named():
-    with LoopbackProviders():
-        report = push_dataset(chunks(1, metadata={"defaults": {"topK": 3}}), "refunds")
-    assert report.left_out == ("metadata 'defaults' of the dataset",)
-    assert report.record()["left_out"] == ["metadata 'defaults' of the dataset"]
 
 
 # --- existing datasets ------------------------------------------------------------------------------------------------
