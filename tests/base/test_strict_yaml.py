@@ -42,6 +42,7 @@ c: 5 * x & y !z
         ("a: []\nb: []\nc: x\nd: x", {"a": [], "b": [], "c": "x", "d": "x"}),  # equal, and no aliases
         ("a: 1.5", {"a": 1.5}),
         ("1e300", 1e300),
+        ("[" * 100 + "]" * 100, json.loads("[" * 100 + "]" * 100)),
     ],
 )
 def test_yaml_reads_what_people_write(text, value):
@@ -127,10 +128,6 @@ def test_many_open_brackets_cost_little():
 def refused(text, message):
     with pytest.raises(ValueError, match=message):
         parse_yaml(text)
-
-
-def test_a_hundred_levels_are_read():
-    assert str(parse_yaml("[" * 100 + "]" * 100)) == "[" * 100 + "]" * 100
 
 
 # fmt: off

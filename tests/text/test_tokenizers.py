@@ -86,10 +86,13 @@ def expected_starts(text, tokens):
 
 
 class TestTiktoken:
-    def test_a_name_is_found_in_an_installed_package_and_loaded_once(self):
+    def test_a_name_is_found_in_an_installed_package_and_loaded_once_and_tiktoken_is_left_as_it_was(self):
+        public = sys.modules["tiktoken_ext.openai_public"]
+        before = public.load_tiktoken_bpe
         assert CL100K.name == "cl100k_base"
         assert list(CL100K.encode("hello world")) == [15339, 1917]
         assert resolve_tokenizer("cl100k_base") is resolve_tokenizer("cl100k_base")
+        assert public.load_tiktoken_bpe is before
 
     def test_an_encoding_object_and_a_tokenizer_are_used_unchanged(self):
         assert resolve_tokenizer(CL100K.encoding) == CL100K
@@ -187,12 +190,6 @@ class TestVocabularies:
         monkeypatch.setattr(socket, "getaddrinfo", lambda *_: pytest.fail("asked the network"))
         assert resolve_tokenizer("cl100k_base").count("hello world") == 2
         assert sorted(vocabularies._carried()) == sorted([b"", b"something else", vocabulary])
-
-    def test_tiktoken_itself_is_left_as_it_was(self):
-        public = sys.modules["tiktoken_ext.openai_public"]
-        before = public.load_tiktoken_bpe
-        resolve_tokenizer("cl100k_base")
-        assert public.load_tiktoken_bpe is before
 
 
 class TestHuggingFace:

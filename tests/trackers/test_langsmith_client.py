@@ -9,7 +9,7 @@ import pytest
 from langsmith import Client
 
 from rag_evaluation_framework import TOKEN
-from rag_evaluation_framework.errors import ConfigError, DatasetError, MissingDependency, ProviderError
+from rag_evaluation_framework.errors import ConfigError, DatasetError, MissingDependency, ProviderUnavailable
 from rag_evaluation_framework.testing import LoopbackProviders
 from rag_evaluation_framework.trackers import publish_experiment, pull_dataset, push_dataset
 from support.published import NAME, published_dataset, published_result
@@ -122,8 +122,14 @@ def test_what_is_no_client_is_refused(providers, use, client):
     assert providers.exchanges == []
 
 
-def test_a_login_in_the_address_is_not_shown(providers, monkeypatch):
+@pytest.mark.parametrize("use", USES.values(), ids=USES)
+def test_a_server_that_is_not_there_is_one_error_without_key_and_login(providers, monkeypatch, use):
     monkeypatch.setenv("LANGSMITH_ENDPOINT", "http://user:pwpwpw@127.0.0.1:9")
-    with pytest.raises(ProviderError, match="no answer") as caught:
-        pull_dataset(NAME, TOKEN)
+    monkeypatch.setenv("LANGSMITH_API_KEY", "secret-key-7")
+    with pytest.raises(
+        ProviderUnavailable, match=r"LangSmith at http://.*127\.0\.0\.1:9: looking for .*: no answer"
+    ) as caught:
+        use()
+    assert caught.value.status is None
     assert "pwpwpw" not in str(caught.value)
+    assert "secr" not in str(caught.value)

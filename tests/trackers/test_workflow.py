@@ -335,4 +335,3 @@ def test_the_full_workflow_at_chunk_level(providers, folder, configured):
     assert result.counts["scored"] == funnel.kept == 8
     is_told_of(warned, configured)
     is_published(providers, configured, result)
-
