@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from contextlib import closing
 
 import pytest
 from langsmith import Client
@@ -12,7 +13,7 @@ from rag_evaluation_framework import TOKEN
 from rag_evaluation_framework.errors import ConfigError, DatasetError, MissingDependency, ProviderUnavailable
 from rag_evaluation_framework.testing import LoopbackProviders
 from rag_evaluation_framework.trackers import publish_experiment, pull_dataset, push_dataset
-from support.published import NAME, published_dataset, published_result
+from support.published import NAME, published_dataset, published_result, quick_client
 
 USES = {
     "push": lambda **options: push_dataset(published_dataset(), NAME, **options),
@@ -120,6 +121,16 @@ def test_what_is_no_client_is_refused(providers, use, client):
     with pytest.raises(ConfigError, match=r"^client=.*: expected a langsmith.Client"):
         use(client=client)
     assert providers.exchanges == []
+
+
+@pytest.mark.parametrize("use", USES.values(), ids=USES)
+def test_a_client_that_is_given_stays_open(providers, monkeypatch, use):
+    push_dataset(published_dataset(), NAME)
+    with closing(quick_client()) as client:
+        with monkeypatch.context() as patch:
+            patch.setattr(Client, "close", lambda *_, **__: pytest.fail("it is closed"))
+            use(client=client)
+        assert client.has_dataset(dataset_name=NAME)
 
 
 @pytest.mark.parametrize("use", USES.values(), ids=USES)

@@ -591,9 +591,8 @@ def test_the_key_may_be_that_of_a_login(providers, monkeypatch, tmp_path):
     assert {exchange.request.key for exchange in providers.exchanges} <= {"of-a-person", ""}
 
 
-def test_a_client_that_is_given_stays_open_and_our_own_leaves_no_thread(providers, client):
-    push_dataset(chunks(1), "refunds", client=client)
-    assert client.has_dataset(dataset_name="refunds")
+def test_our_own_client_leaves_no_thread(providers):
+    push_dataset(chunks(1), "refunds")
     code = (
         "import threading; from rag_evaluation_framework import CHUNK\n"
         "from rag_evaluation_framework.trackers import pull_dataset\n"

@@ -196,6 +196,7 @@ def test_what_is_relevant_and_what_was_retrieved_is_read_under_every_key(units):
         (SpanRecall(), {"relevantSpans": [CAMEL]}, {"retrievedSpans": [CAMEL_HALF]}, 0.5),
         (SpanRecall(), {"relevant_spans": [SPAN]}, {"retrieved_chunk_ids": ["x"], "retrieved_spans": [HALF]}, 0.5),
         (ChunkRecall(), {"relevant_chunk_ids": [f"pa_{ID}"]}, {"retrieved_chunk_ids": [ID]}, 1.0),
+        (ChunkRecall(), {"relevant_chunk_ids": [ID]}, {"retrieved_chunk_ids": [f"pa_{ID}"]}, 1.0),
         (Recall(), PREFIX, {"retrieved_document_ids": ["guides/start.md"]}, 1.0),
         (Recall(), PREFIX, {"retrieved_document_ids": ["billing.md"]}, 0.0),
         (Recall(), {"chunk_ids": ["a"]}, None, 0.0),

@@ -539,7 +539,3 @@ def test_what_is_no_result_no_name_and_no_time_is_refused_before_anything_is_sen
         publish_experiment(**{"result": published_result(), "dataset_name": NAME, option: value})
     assert len(providers.exchanges) == before
 
-
-def test_a_client_that_is_given_stays_open(providers, client):
-    publish_experiment(published_result(), NAME, client=client)
-    assert client.has_dataset(dataset_name=NAME)
