@@ -144,15 +144,12 @@ def test_a_component_awaits_the_view_of_another_one():
 
 
 class TestResolved:
-    def test_a_coroutine_is_run_and_anything_else_is_passed_on(self):
-        assert resolved(answer()) == 42
-        assert resolved([1]) == [1]
-
-    def test_it_works_inside_a_running_loop(self):
+    def test_a_coroutine_is_run_also_inside_a_running_loop_and_anything_else_is_passed_on(self):
         async def notebook():
             return resolved(answer())
 
-        assert asyncio.run(notebook()) == 42
+        assert resolved(answer()) == asyncio.run(notebook()) == 42
+        assert resolved([1]) == [1]
 
     @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
     @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
@@ -243,9 +240,12 @@ class TestAwaited:
                 future.result(timeout=10)
         assert cancelled.wait(timeout=10)
 
-    def test_work_inside_of_work_that_was_cancelled_awaits_nothing_more(self):
+    def test_work_inside_of_work_that_was_cancelled_awaits_nothing_more_and_work_around_it_goes_on(self):
         outer = Awaited()
         with outer.here():
+            Awaited().cancel()
+            stop_if_cancelled()
+            assert resolved(answer()) == 42
             inner = Awaited()
             outer.cancel()
             assert inner.cancelled
@@ -255,23 +255,24 @@ class TestAwaited:
                 with pytest.raises(CancelledError):
                     resolved(asyncio.sleep(20))
 
-    def test_work_around_work_that_was_cancelled_goes_on(self):
-        outer = Awaited()
-        with outer.here():
-            Awaited().cancel()
-            stop_if_cancelled()
-            assert resolved(answer()) == 42
-
 
 class TestAdapted:
-    def test_a_component_without_coroutines_is_returned_as_it_is(self):
-        plain = Plain()
+    def test_a_view_is_made_once_and_only_of_components_with_coroutines(self):
+        plain, remote = Plain(), Remote()
         assert as_synchronous(plain) is plain
         assert as_synchronous(None) is None
         assert as_synchronous(Remote) is Remote
+        view = as_synchronous(remote)
+        assert as_synchronous(remote) is as_synchronous(view) is view is not remote
 
-    def test_coroutine_methods_return_their_results(self):
-        assert as_synchronous(Remote(2)).embed(["abc"]).tolist() == [[6, 1]]
+    def test_coroutine_methods_return_their_results_inherited_ones_and_those_that_await_each_other_too(self):
+        remote = Remote(2)
+        view = as_synchronous(remote)
+        assert view.embed(["abc"]).tolist() == [[6, 1]]
+        assert view.embed_query("ab").tolist() == [4, 1]
+        assert view.embed_queries(["a", "ab"]).tolist() == [[2, 1], [4, 1]]
+        assert [rows.tolist() for rows in view.embed_all(["a"], ["ab"])] == [[[2, 1]], [[4, 1]]]
+        assert asyncio.run(remote.embed(["abc"])).tolist() == [[6, 1]]  # its owner goes on awaiting it
         assert as_synchronous(Slotted(4)).double() == 8
 
     @pytest.mark.parametrize("kind", [Decorated, Returning, Holding, Tasks])
@@ -342,19 +343,6 @@ class TestAdapted:
 
         assert as_synchronous(Prefixed()).embed_query("ab").tolist() == [9, 1]
 
-    def test_inherited_methods_that_call_them_need_not_know(self):
-        embedder = as_synchronous(Remote())
-        assert embedder.embed_query("ab").tolist() == [2, 1]
-        assert embedder.embed_queries(["a", "ab"]).tolist() == [[1, 1], [2, 1]]
-
-    def test_coroutines_of_the_component_await_each_other(self):
-        assert [rows.tolist() for rows in as_synchronous(Remote()).embed_all(["a"], ["ab"])] == [[[1, 1]], [[2, 1]]]
-
-    def test_its_owner_goes_on_awaiting_it(self):
-        remote = Remote()
-        as_synchronous(remote)
-        assert asyncio.run(remote.embed(["abc"])).tolist() == [[3, 1]]
-
     def test_static_and_class_methods_may_be_coroutines(self):
         class Named:
             @staticmethod
@@ -371,12 +359,6 @@ class TestAdapted:
         assert (as_synchronous(Named()).static(5), as_synchronous(Named()).of_class()) == (5, "Named")
         assert as_synchronous(Named()).both() == (5, "Named")
 
-    def test_adapting_again_gives_the_same_object(self):
-        remote = Remote()
-        first = as_synchronous(remote)
-        assert as_synchronous(remote) is first
-        assert as_synchronous(first) is first
-
     def test_state_is_shared(self):
         class Counting:
             count = 0
@@ -384,10 +366,9 @@ class TestAdapted:
             async def add(self):
                 self.count += 1
 
-        counting = Counting()
+        counting, remote = Counting(), Remote()
         as_synchronous(counting).add()
         assert counting.count == 1
-        remote = Remote()
         _ = as_synchronous(remote).weight
         assert "weight" in vars(remote)
 
@@ -428,13 +409,10 @@ class TestAdapted:
         for attribute in ("__module__", "__qualname__", "__name__", "__doc__"):
             assert getattr(type(view), attribute) == getattr(Remote, attribute)
         assert as_synchronous(Slotted(1)) == Slotted(1)
-
-    def test_it_can_be_copied_pickled_and_replaced(self):
-        view = as_synchronous(Remote(2))
         for other in (copy.copy(view), copy.deepcopy(view), pickle.loads(pickle.dumps(view))):
             assert other == view
             assert vars(other) is not vars(view)
-            assert other.embed(["a"]).tolist() == [[2, 1]]
+            assert other.embed(["a"]).tolist() == [[3, 1]]
         assert replace(view, scale=5) == Remote(5)
 
     def test_hooks_of_the_class_are_left_alone(self):
@@ -476,10 +454,6 @@ class TestAdapted:
             async def run(self):
                 return getattr(self, called)("text")  # inherited and synchronous: it cannot await `embed`
 
-        with pytest.raises(RuntimeError, match="has to be awaited"):
-            as_synchronous(Blocking()).run()
-
-    def test_a_coroutine_that_asks_a_built_in_retriever_around_a_coroutine_is_refused(self):
         class Asking(Retriever):
             inner = VectorRAGRetriever(embedder=Remote())
 
@@ -489,8 +463,9 @@ class TestAdapted:
             async def retrieve(self, query, k):
                 return []
 
-        with pytest.raises(RuntimeError, match="has to be awaited"):
-            as_retriever(Asking()).index(HANDBOOK)
+        for use in (as_synchronous(Blocking()).run, lambda: as_retriever(Asking()).index(HANDBOOK)):
+            with pytest.raises(RuntimeError, match="has to be awaited"):
+                use()
 
 
 class RemoteStore(VectorStore):
@@ -547,21 +522,7 @@ class TestWhereComponentsEnter:
             cached = CachedEmbedder(Learning())
         assert cached.fit(["a", "b"]).embed_query("abc").tolist() == [6, 1]
 
-    def test_retrieve_many_may_be_a_coroutine(self):
-        class Batched(Retriever):
-            async def index(self, corpus):
-                pass
-
-            async def retrieve(self, query, k):
-                return [query]
-
-            async def retrieve_many(self, queries, k):
-                return await asyncio.gather(*(self.retrieve(query, k) for query in queries))
-
-        retriever = as_retriever(Batched())
-        assert retriever.retrieve_many(["a", "b"], 1) == [["a"], ["b"]]
-
-    def test_the_default_of_retrieve_many_asks_coroutines_one_by_one(self):
+    def test_retrieve_many_may_be_a_coroutine_and_asks_coroutines_one_by_one_by_default(self):
         class Single(Retriever):
             def index(self, corpus):
                 pass
@@ -569,9 +530,12 @@ class TestWhereComponentsEnter:
             async def retrieve(self, query, k):
                 return [query]
 
-        assert as_retriever(Single()).retrieve_many(["a", "b"], 1) == [["a"], ["b"]]
+        class Batched(Single):
+            async def index(self, corpus):
+                pass
 
-    def test_two_retrievers_of_one_store_hold_the_same_object(self):
-        store = RemoteStore()
-        first, second = VectorRAGRetriever(vector_store=store), VectorRAGRetriever(vector_store=store)
-        assert first.vector_store is second.vector_store
+            async def retrieve_many(self, queries, k):
+                return await asyncio.gather(*(self.retrieve(query, k) for query in queries))
+
+        for kind in (Single, Batched):
+            assert as_retriever(kind()).retrieve_many(["a", "b"], 1) == [["a"], ["b"]]

@@ -1,3 +1,4 @@
+import io
 import os
 import signal
 import sys
@@ -35,7 +36,11 @@ def test_an_interrupt_that_is_delivered_twice_is_one_and_is_remembered():
         stop_if_interrupted()
 
 
-def test_short_work_is_begun_anew_after_an_interrupt_and_only_once():
+@pytest.mark.parametrize("stream", [io.StringIO(), None, 5, object()], ids=["a stream", "None", "5", "an object"])
+def test_short_work_is_begun_anew_after_an_interrupt_whatever_stands_in_the_place_of_standard_error(
+    monkeypatch, stream
+):
+    monkeypatch.setattr(sys, "stderr", stream)
     moments = []
 
     def work(interrupted):
@@ -49,22 +54,6 @@ def test_short_work_is_begun_anew_after_an_interrupt_and_only_once():
     assert (done, type(interrupt), len(moments)) == ("done", KeyboardInterrupt, 3)
     with pytest.raises(KeyboardInterrupt):
         finish(lambda: work(9))
-
-
-@pytest.mark.parametrize("stream", [None, 5, object()])
-def test_work_is_finished_whatever_stands_in_the_place_of_standard_error(monkeypatch, stream):
-    monkeypatch.setattr(sys, "stderr", stream)
-    moments = []
-
-    def work():
-        moments.append(1)
-        if len(moments) == 1:
-            raise KeyboardInterrupt
-        return "done"
-
-    done, interrupt = finish(work)
-    assert done == "done"
-    assert isinstance(interrupt, KeyboardInterrupt)
 
 
 def test_an_interrupt_that_short_work_swallowed_is_known():

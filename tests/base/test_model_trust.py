@@ -254,39 +254,36 @@ def test_no_part_runs_it(model, mark, attack, problem):
     assert HOSTILE not in sys.modules
 
 
-def test_the_same_folder_without_an_attack_is_loaded_and_its_python_file_is_not_run(model, mark):
+@pytest.mark.parametrize("beside", [(), ("pytorch_model.bin", "training_args.bin")], ids=["alone", "pickles beside"])
+def test_the_same_folder_without_an_attack_is_loaded_and_no_file_beside_the_safetensors_is_run(model, mark, beside):
+    for name in beside:
+        (model / name).write_bytes(pickle.dumps(Bomb(mark)))
     assert SentenceTransformerEmbedder(str(model)).embed(["text"]).shape == (1, 16)
     CrossEncoderReranker(str(model)).prepare()
     assert not mark.exists()
 
 
-def test_pickled_weights_beside_safetensors_are_left_alone(model, mark):
-    (model / "pytorch_model.bin").write_bytes(pickle.dumps(Bomb(mark)))
-    (model / "training_args.bin").write_bytes(pickle.dumps(Bomb(mark)))
-    SentenceTransformerEmbedder(str(model)).embed(["text"])
-    CrossEncoderReranker(str(model)).prepare()
-    assert not mark.exists()
+HARMLESS = {
+    "pickles that nothing reads beside shards": with_shards(1, 2, pickle_name="training_args.bin"),
+    "shards that are missing where nothing is pickled": with_entry(
+        "1_Pooling/model.safetensors.index.json", weight_map=SHARDS
+    ),
+    "plain names for each part": with_entry(
+        "config.json",
+        attn_implementation={"text_config": "sdpa", "vision_config": None},
+        tokenizer_class=None,
+        activation_function="gelu_new",
+    ),
+    "a router to modules of the library": with_entry(
+        "router_config.json", types={"query": "sentence_transformers.models.Transformer"}
+    ),
+    "a vocabulary of any word": with_entry("vocab.json", auto_map=7, types=8, trust=9, tokenizer_class=-1.5),
+}
 
 
-def test_pickles_that_nothing_reads_may_lie_beside_shards(model, mark):
-    with_shards(1, 2, pickle_name="training_args.bin")(model, mark)
-    check_model_folder(model)
-
-
-def test_shards_may_be_missing_where_nothing_is_pickled(model):
-    changed(model / "1_Pooling" / "model.safetensors.index.json", weight_map=SHARDS)
-    check_model_folder(model)
-
-
-def test_plain_names_are_accepted_for_each_part(model):
-    parts = {"text_config": "sdpa", "vision_config": None}
-    changed(model / "config.json", attn_implementation=parts, tokenizer_class=None, activation_function="gelu_new")
-    changed(model / "router_config.json", types={"query": "sentence_transformers.models.Transformer"})
-    check_model_folder(model)
-
-
-def test_a_vocabulary_may_hold_any_word(model):
-    changed(model / "vocab.json", auto_map=7, types=8, trust=9, tokenizer_class=-1.5)
+@pytest.mark.parametrize("change", HARMLESS.values(), ids=HARMLESS)
+def test_what_runs_no_code_is_accepted(model, mark, change):
+    change(model, mark)
     check_model_folder(model)
 
 

@@ -10,34 +10,25 @@ from rag_evaluation_framework.base.coroutines import resolved
 from rag_evaluation_framework.base.notes import collect_notes, note
 
 
-def test_a_note_outside_of_a_run_is_a_warning():
-    with pytest.warns(UserWarning, match="3 texts were truncated"):
-        rag.note("3 texts were truncated")
-
-
-def test_the_warning_points_at_the_caller_not_at_the_framework(tmp_path):
+def test_a_note_outside_of_a_run_is_a_warning_that_points_at_the_caller_not_at_the_framework(tmp_path):
     (tmp_path / "folder").mkdir()
     (tmp_path / "a.md").write_text("text")
     (tmp_path / "link").symlink_to(tmp_path / "folder")
     with pytest.warns(UserWarning, match="links to folders are not followed") as caught:
         rag.Corpus.from_folder(tmp_path, "**/*.md")
     with pytest.warns(UserWarning, match="own") as own:
-        note("own")
+        rag.note("own")
     assert {caught[0].filename, own[0].filename} == {__file__}
 
 
-def test_notes_are_collected_once_each_in_the_order_in_which_they_were_said():
+def test_notes_are_collected_once_each_in_their_order_and_afterwards_warnings_again():
     with collect_notes() as notes:
         for text in ("b", "a", "b"):
             note(text)
     assert notes == ["b", "a"]
-
-
-def test_after_the_collector_notes_are_warnings_again():
-    with collect_notes():
-        pass
     with pytest.warns(UserWarning, match="late"):
         note("late")
+    assert notes == ["b", "a"]
 
 
 def test_of_nested_collectors_the_innermost_collects():
@@ -55,12 +46,9 @@ def fail_with_a_note():
         raise ValueError("broken")
 
 
-def test_where_the_body_raises_its_notes_are_warnings():
+def test_where_the_body_raises_its_notes_are_warnings_or_go_to_the_collector_around_it():
     with pytest.warns(UserWarning, match="why"), pytest.raises(ValueError, match="broken"):
         fail_with_a_note()
-
-
-def test_where_the_body_raises_its_notes_go_to_the_collector_around_it():
     with collect_notes() as outer, pytest.raises(ValueError, match="broken"):
         fail_with_a_note()
     assert outer == ["why"]

@@ -36,50 +36,38 @@ class TestRequire:
     def test_an_installed_module_is_imported(self):
         assert require("json.decoder", extra="local", needed_by="the test") is sys.modules["json.decoder"]
 
-    def test_a_missing_module_names_the_part_the_package_and_the_extra(self, monkeypatch):
-        monkeypatch.setitem(sys.modules, "chromadb", None)
-        with pytest.raises(MissingDependency) as caught:
-            require("chromadb", extra="chroma", needed_by="ChromaVectorStore")
-        message = str(caught.value)
-        assert message.startswith("ChromaVectorStore needs the package that provides `chromadb`")
-        assert message.endswith("pip install 'rag-evaluation-framework[chroma]'")
-        assert caught.value.name == "chromadb"
-
-    def test_the_error_is_an_import_error_and_keeps_its_cause(self, monkeypatch):
+    def test_a_missing_module_is_an_import_error_that_names_the_part_the_package_and_the_extra(self, monkeypatch):
         for module in ("chromadb", "chromadb.config"):  # the second may have been imported by another test
             monkeypatch.setitem(sys.modules, module, None)
-        with pytest.raises(ImportError) as caught:
-            require("chromadb.config", extra="chroma", needed_by="ChromaVectorStore")
-        assert isinstance(caught.value.__cause__, ImportError)
+        for module in ("chromadb", "chromadb.config"):
+            with pytest.raises(MissingDependency) as caught:
+                require(module, extra="chroma", needed_by="ChromaVectorStore")
+            assert str(caught.value).startswith("ChromaVectorStore needs the package that provides `chromadb`")
+            assert str(caught.value).endswith("pip install 'rag-evaluation-framework[chroma]'")
+            assert caught.value.name == "chromadb"
+            assert isinstance(caught.value, ImportError)
+            assert isinstance(caught.value.__cause__, ImportError)
 
-    def test_a_package_that_is_installed_but_broken_says_why(self, monkeypatch, tmp_path):
-        (tmp_path / "broken_package_of_test.py").write_text("import no_such_module_of_test")
+    @pytest.mark.parametrize(
+        ("code", "why"),
+        [
+            ("import no_such_module_of_test", "No module named 'no_such_module_of_test'"),
+            ("raise SystemExit(3)", r"cannot be imported .SystemExit: 3."),
+        ],
+    )
+    def test_a_package_that_is_installed_but_broken_says_why(self, monkeypatch, tmp_path, code, why):
+        (tmp_path / "broken_package_of_test.py").write_text(code)
         monkeypatch.syspath_prepend(tmp_path)
-        with pytest.raises(MissingDependency, match="No module named 'no_such_module_of_test'"):
+        with pytest.raises(MissingDependency, match=why):
             require("broken_package_of_test", extra="local", needed_by="the test")
 
-    def test_a_package_that_ends_the_program_when_it_is_imported_is_missing(self, monkeypatch, tmp_path):
-        (tmp_path / "leaving_package_of_test.py").write_text("raise SystemExit(3)")
-        monkeypatch.syspath_prepend(tmp_path)
-        with pytest.raises(MissingDependency, match=r"cannot be imported .SystemExit: 3."):
-            require("leaving_package_of_test", extra="local", needed_by="the test")
 
-
-class TestMissingExtras:
-    def test_installed_modules_miss_nothing(self):
-        assert missing_extras({"json": "local"}) == []
-
-    def test_missing_modules_give_their_extras_once_and_sorted(self):
-        requires = {"no_such_b": "zeta", "no_such_a": "alpha", "no_such_c": "zeta", "json": "local"}
-        assert missing_extras(requires) == ["alpha", "zeta"]
-
-    def test_a_module_inside_a_missing_package_is_missing(self):
-        assert missing_extras({"no_such_package.part": "alpha"}) == ["alpha"]
-
-    def test_nothing_is_imported(self, monkeypatch, tmp_path):
-        (tmp_path / "loud_module_of_test.py").write_text("raise RuntimeError('imported')")
-        monkeypatch.syspath_prepend(tmp_path)
-        assert missing_extras({"loud_module_of_test": "alpha"}) == []
+def test_missing_modules_give_their_extras_once_and_sorted_and_nothing_is_imported(monkeypatch, tmp_path):
+    (tmp_path / "loud_module_of_test.py").write_text("raise RuntimeError('imported')")
+    monkeypatch.syspath_prepend(tmp_path)
+    assert missing_extras({"json": "local", "loud_module_of_test": "local"}) == []
+    requires = {"no_such_b": "zeta", "no_such_a.part": "alpha", "no_such_c": "zeta", "json": "local"}
+    assert missing_extras(requires) == ["alpha", "zeta"]
 
 
 def test_the_command_installs_several_extras():

@@ -25,8 +25,13 @@ from support.linear import assert_linear
 
 
 class Mute(Exception):
+    """What cannot be told, for an error of this kind."""
+
+    def __init__(self, raised):
+        self.raised = raised
+
     def __str__(self):
-        raise RuntimeError("no words")
+        raise self.raised("no words")
 
     __repr__ = __str__
 
@@ -98,28 +103,23 @@ def test_secrets_in_a_text_are_hidden(text, expected):
     assert without_secrets(text) == expected
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        *("api_key", "openai_api_key", "password", "token", "auth_token", "client-secret", "apiKey", "openaiApiKey"),
-        *("X-Api-Key", "X-Chroma-Token", "Authorization", "auth", "api_keys", "aws_secret_access_key", "pwd"),
-        *("openai_key", "openaiKey", "credential", "credentials", "connection_string", "conn_str", "cookie", "cookies"),
-    ],
-)
-def test_names_of_secrets_are_known(name):
-    assert is_secret(name)
+SECRETS = [
+    *("api_key", "openai_api_key", "password", "token", "auth_token", "client-secret", "apiKey", "openaiApiKey"),
+    *("X-Api-Key", "X-Chroma-Token", "Authorization", "auth", "api_keys", "aws_secret_access_key", "pwd"),
+    *("openai_key", "openaiKey", "credential", "credentials", "connection_string", "conn_str", "cookie", "cookies"),
+]
+NO_SECRETS = [
+    *("tokens", "tokenizer", "key", "keys", "chunk_size", "max_tokens", "language", "mask_token", "eos_token"),
+    *("author", "sort_key", "session_id", "api_key_env", "secretary"),
+    *("primary_key", "foreign_key", "chunk_key", "cache_key", "public_key", "signature", "cookie_policy"),
+]
 
 
 @pytest.mark.parametrize(
-    "name",
-    [
-        *("tokens", "tokenizer", "key", "keys", "chunk_size", "max_tokens", "language", "mask_token", "eos_token"),
-        *("author", "sort_key", "session_id", "api_key_env", "secretary"),
-        *("primary_key", "foreign_key", "chunk_key", "cache_key", "public_key", "signature", "cookie_policy"),
-    ],
+    ("name", "secret"), [*((name, True) for name in SECRETS), *((name, False) for name in NO_SECRETS)]
 )
-def test_names_of_other_parameters_are_none(name):
-    assert not is_secret(name)
+def test_names_of_secrets_are_known_from_those_of_other_parameters(name, secret):
+    assert is_secret(name) is secret
 
 
 _HOSTILE = ["://", "@", "a://", "http://", " ", "\n", "sk-", "sk-ab-", "hf_", "xoxb-", "***", " at 0x"]
@@ -141,17 +141,26 @@ def test_what_is_kept_holds_no_address_of_an_object():
     assert shown(object()) == "<object object>"
 
 
-def test_a_value_is_shown_whatever_its_repr_does():
+@pytest.mark.parametrize("raised", [RuntimeError, SystemExit])
+def test_what_raises_when_it_is_shown_is_shown_all_the_same(raised):
+    mute = Mute(raised)
+    assert shown(mute) == f"<Mute whose repr raises {raised.__name__}>"
+    assert error_message(mute) == f"(its message cannot be read: {raised.__name__})"
+    assert Failure.of("retrieve", mute) == Failure("retrieve", "Mute", error_message(mute))
+
+
+def test_ctrl_c_gets_through_what_is_shown():
+    for show in (shown, error_message):
+        with pytest.raises(KeyboardInterrupt):
+            show(Mute(KeyboardInterrupt))
+
+
+def test_a_value_and_an_error_are_shown_in_short_and_act_on_no_terminal():
     assert shown("a\x1b") == r"'a\x1b'"
     assert shown([1] * 1000, 10) == "[1, 1, 1,…"
-    assert shown(Mute()) == "<Mute whose repr raises RuntimeError>"
-
-
-def test_an_error_is_told_whatever_its_str_does():
     assert error_message(ValueError("\x1bboo http://a:b@c")) == "\N{REPLACEMENT CHARACTER}boo http://***@c"
     assert error_message(StopIteration()) == error_message(ValueError(" ")) == "(no message)"
-    assert error_message(Mute()) == "(its message cannot be read: RuntimeError)"
-    assert Failure.of("retrieve", Mute()) == Failure("retrieve", "Mute", error_message(Mute()))
+    assert (error_text(KeyError("a")), error_text(ValueError())) == ("KeyError: 'a'", "ValueError: (no message)")
 
 
 def test_what_a_component_exits_with_is_fit_to_be_shown():
@@ -175,17 +184,14 @@ def test_of_a_long_text_begin_and_end_are_shown_without_secrets():
     assert text.startswith("http://***@host/ word ")
     assert re.search(r"\([\d,]+ characters left out\)", text)
     assert text.endswith(" http://***@host/")
+    assert shown("a" * 100_000, 80) == "'" + "a" * 78 + "…"
+    assert len(fit_to_show("a" * 100_000)) > 4000  # though it has no spaces
 
 
 @pytest.mark.parametrize("dots", range(3960, 4000))
 def test_a_secret_that_is_cut_through_is_not_shown_in_part(dots):
     text = f"{'.' * dots} sk-abcDEF1234567890ABCD {'word ' * 10_000}"
     assert not any("sk-" in part or "ABCD" in part for part in (fit_to_show(text), shown(Said(text), 4000)))
-
-
-def test_a_long_text_without_spaces_is_shown():
-    assert shown("a" * 100_000, 80) == "'" + "a" * 78 + "…"
-    assert len(fit_to_show("a" * 100_000)) > 4000
 
 
 class _Named(type):
@@ -211,37 +217,10 @@ def test_the_name_of_a_class_is_bounded():
     assert len(class_name(type("L" * 1_000_000, (), {})())) < 200
 
 
-def test_what_raises_no_ordinary_error_when_it_is_shown_is_shown_all_the_same():
-    class Leaving(Exception):
-        def __str__(self):
-            raise SystemExit(3)
-
-        __repr__ = __str__
-
-    assert error_message(Leaving()) == "(its message cannot be read: SystemExit)"
-    assert shown(Leaving()) == "<Leaving whose repr raises SystemExit>"
-
-
-def test_ctrl_c_gets_through_what_is_shown():
-    class Slow(Exception):
-        def __str__(self):
-            raise KeyboardInterrupt
-
-        __repr__ = __str__
-
-    with pytest.raises(KeyboardInterrupt):
-        error_message(Slow())
-    with pytest.raises(KeyboardInterrupt):
-        shown(Slow())
-
-
-def test_what_is_known_to_be_a_secret_is_hidden_in_any_words():
+def test_what_is_known_to_be_a_secret_is_hidden_in_any_words_and_as_python_writes_it():
     assert without_secrets("the key hunter2, said") == "the key hunter2, said"
     hide("hunter2")
     assert without_secrets("the key hunter2, said") == "the key ***, said"
-
-
-def test_a_secret_is_hidden_as_python_writes_it_too():
     hide("first-line\nsecond-line")
     assert "line" not in without_secrets(repr("first-line\nsecond-line"))
     assert "line" not in without_secrets("first-line\nsecond-line")
@@ -257,8 +236,3 @@ def test_of_many_known_secrets_the_last_thousand_are_hidden():
     for number in range(1005):
         hide(f"secret-{number:04}")
     assert without_secrets("secret-0004, secret-0005") == "secret-0004, ***"
-
-
-def test_what_was_raised_is_its_class_and_what_it_says():
-    assert error_text(KeyError("a")) == "KeyError: 'a'"
-    assert error_text(ValueError()) == "ValueError: (no message)"

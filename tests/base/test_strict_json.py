@@ -27,6 +27,7 @@ def test_json_is_read_as_what_it_says(value, ascii_only, indent):
     ("text", "message"),
     [
         ('{"a": 1, "b": {"c": 1, "c": 2}}', "duplicate key 'c'"),
+        (f'{{"{"x" * 100_000}": 1, "{"x" * 100_000}": 2}}', r"^duplicate key 'x+…$"),
         ("[NaN]", "NaN is not a valid JSON number"),
         ("-Infinity", "-Infinity is not a valid JSON number"),
         ("[1,]", "line 1 column"),
@@ -64,11 +65,6 @@ def test_one_duplicate_among_many_keys_takes_no_longer_than_reading_them():
             parse_json(f'{{{keys}, "k{size - 1}": 2}}')
 
     assert_linear(lambda size: partial(refused, size), 10_000)
-
-
-def test_a_duplicate_key_is_shown_in_short():
-    with pytest.raises(ValueError, match=r"^duplicate key 'x+…$"):
-        parse_json(f'{{"{"x" * 100_000}": 1, "{"x" * 100_000}": 2}}')
 
 
 @pytest.mark.parametrize("text", ["1.7976931348623157e308", "-1.7976931348623157e308", "1e-400", "0e999", "1" * 400])

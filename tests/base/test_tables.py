@@ -11,6 +11,7 @@ from tests.support.sheets import write_sheets
 from rag_evaluation_framework.base.notes import collect_notes
 from rag_evaluation_framework.base.tables import decoded, delimiter_of, read_rows, table_rows
 from rag_evaluation_framework.errors import CorpusError, DatasetError
+from support.each import each
 
 # Short tables, a line or two, as people write them.
 TEXTS = {
@@ -72,14 +73,6 @@ def test_a_short_table_is_read_in_the_encoding_in_which_it_was_saved(tmp_path, e
     assert notes[0].startswith(f"{tmp_path / 'a.csv'}: is not UTF-8; read as ")
 
 
-def test_a_text_with_nothing_else_than_hard_spaces_is_read(tmp_path):
-    with collect_notes() as notes:
-        assert decoded(b"a\xa0b", tmp_path / "a.csv") == "a\xa0b"
-        assert decoded(b"5\xa0km and 6\xa0km", tmp_path / "a.csv") == "5\xa0km and 6\xa0km"
-        assert decoded(b"a \xa0 b", tmp_path / "a.csv") == "a \xa0 b"
-    assert len(notes) == 1  # each is said once
-
-
 @pytest.mark.parametrize("name", TEXTS)
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-32"])
 def test_unicode_is_never_guessed(tmp_path, encoding, name):
@@ -123,23 +116,24 @@ def test_a_separator_is_told_in_capitals_too():
     assert delimiter_of("SEP=^\na^b,c\n") == "^"
 
 
-def test_rows_have_the_lines_on_which_they_start():
-    assert list(table_rows('\na,b\n"1\n2",3\n,\n4,5,6\n')) == [
-        (2, ["a", "b"]),
-        (3, ["1\n2", "3"]),
-        (5, ["", ""]),
-        (6, ["4", "5", "6"]),
-    ]
+@each(
+    ("text", "rows"),
+    [
+        (
+            '\na,b\n"1\n2",3\n,\n4,5,6\n',
+            [(2, ["a", "b"]), (3, ["1\n2", "3"]), (5, ["", ""]), (6, ["4", "5", "6"])],
+        ),
+        ('a,b\n1,"' + "x" * 140_000 + '"\n', [(1, ["a", "b"]), (2, ["1", "x" * 140_000])]),  # a long document
+    ],
+)
+def test_rows_have_the_lines_on_which_they_start(text, rows):
+    assert list(table_rows(text)) == rows
 
 
 @pytest.mark.parametrize("text", ['a,b\n1,"' + "x" * 1_000_000, 'a,b\n1,"x"y\n'])
 def test_a_table_that_is_not_csv_is_an_error_with_its_line(text):
     with pytest.raises(csv.Error, match=r"^line 2: .*is there an unclosed quotation mark"):
         list(table_rows(text))
-
-
-def test_a_cell_may_hold_a_long_document():
-    assert list(table_rows('a,b\n1,"' + "x" * 140_000 + '"\n'))[1] == (2, ["1", "x" * 140_000])
 
 
 SEPARATED = {
@@ -175,10 +169,13 @@ def test_a_title_above_the_header_is_left_out_and_that_is_said(text):
 SINGLE = ["25 °C", "Köln am Rhein", "São Paulo", "5 m² Fläche", "a·b", "Müller & Söhne", "„Spaß“"]
 
 
-@pytest.mark.parametrize("word", SINGLE)
-def test_single_letters_of_western_europe_are_no_other_script(tmp_path, word):
-    with collect_notes():
-        assert decoded(f"Store below {word}.\n".encode("cp1252"), tmp_path / "a.txt") == f"Store below {word}.\n"
+@pytest.mark.parametrize(
+    "text", [*(f"Store below {word}.\n" for word in SINGLE), "a\xa0b", "5\xa0km and 6\xa0km", "a \xa0 b"]
+)
+def test_single_letters_and_hard_spaces_of_western_europe_are_no_other_script(tmp_path, text):
+    with collect_notes() as notes:
+        assert decoded(text.encode("cp1252"), tmp_path / "a.txt") == text
+    assert len(notes) == 1
 
 
 def test_a_sheet_is_read_as_a_person_sees_it(tmp_path):

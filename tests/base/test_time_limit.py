@@ -18,7 +18,7 @@ def test_work_that_is_done_in_time_returns_and_raises_as_without_a_limit():
     def fail():
         raise TimeoutError("its own")
 
-    assert run_within(LONG, lambda: 5) == 5
+    assert run_within(LONG, lambda: 5) == run_within(1e300, lambda: 5) == 5
     with pytest.raises(TimeoutError, match="its own"):
         run_within(LONG, fail)
     with pytest.raises(KeyError):
@@ -99,10 +99,6 @@ def test_cancelling_what_the_work_is_part_of_ends_the_waiting():
     waiting.join(LONG / 2)
     go_on.set()
     assert outcome == ["cancelled"]
-
-
-def test_work_that_is_never_late_waits_for_nobody():
-    assert run_within(1e300, lambda: 1) == 1
 
 
 @pytest.mark.parametrize("given", [0, -1, float("nan"), float("inf"), True, "5", [1], 1j, 10**400])

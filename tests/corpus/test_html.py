@@ -214,6 +214,10 @@ def test_no_page_is_refused_and_every_place_is_in_the_file(pieces):
     assert source.reading.text == source_of(page.encode()).reading.text
 
 
+def declared(label, data):
+    return b"<meta charset=" + label.encode() + b"><p>" + data
+
+
 @each(
     ("data", "text"),
     [
@@ -232,25 +236,23 @@ def test_no_page_is_refused_and_every_place_is_in_the_file(pieces):
         (b"<!-- <meta charset=latin1> <p>caf\xc3\xa9", ""),
         (b"<!--><meta charset=latin1><p>caf\xe9", "café"),
         (b"<!---><meta charset=latin1><p>caf\xe9", "café"),
+        # What browsers take for a label.
+        *[
+            (declared(label, "朱镕基 €".encode("gb18030")), "朱镕基 €")
+            for label in ("gb2312", "GBK", "gb_2312-80", "x-gbk")
+        ],
+        *[(declared(label, "① ～".encode("cp932")), "① ～") for label in ("shift_jis", "x-sjis", "Windows-31J")],
+        *[(declared(label, "똠각".encode("cp949")), "똠각") for label in ("euc-kr", "ks_c_5601-1987", "windows-949")],
+        *[(declared(label, "嘅咗".encode("big5-hkscs")), "嘅咗") for label in ("big5", "cn-big5")],
+        *[(declared(label, "ไทย…".encode("cp874")), "ไทย…") for label in ("tis-620", "iso-8859-11", "windows-874")],
+        *[
+            (declared(label, b"\x93a\x94 \x81\x8d\x8f\x90\x9d"), "“a” \x81\x8d\x8f\x90\x9d")
+            for label in ("latin1", "us-ascii")
+        ],
     ],
 )
-def test_the_encoding_is_that_of_its_mark_or_what_the_page_declares_or_utf_8(data, text):
+def test_the_encoding_is_that_of_its_mark_or_what_browsers_take_for_what_the_page_declares_or_utf_8(data, text):
     assert HtmlReader().read(data).text == text
-
-
-@each(
-    ("label", "data", "text"),
-    [
-        *[(label, "朱镕基 €".encode("gb18030"), "朱镕基 €") for label in ("gb2312", "GBK", "gb_2312-80", "x-gbk")],
-        *[(label, "① ～".encode("cp932"), "① ～") for label in ("shift_jis", "x-sjis", "Windows-31J")],
-        *[(label, "똠각".encode("cp949"), "똠각") for label in ("euc-kr", "ks_c_5601-1987", "windows-949")],
-        *[(label, "嘅咗".encode("big5-hkscs"), "嘅咗") for label in ("big5", "cn-big5")],
-        *[(label, "ไทย…".encode("cp874"), "ไทย…") for label in ("tis-620", "iso-8859-11", "windows-874")],
-        *[(label, b"\x93a\x94 \x81\x8d\x8f\x90\x9d", "“a” \x81\x8d\x8f\x90\x9d") for label in ("latin1", "us-ascii")],
-    ],
-)
-def test_a_declared_encoding_is_the_one_that_browsers_take_for_it(label, data, text):
-    assert HtmlReader().read(b"<meta charset=" + label.encode() + b"><p>" + data).text == text
 
 
 @each(

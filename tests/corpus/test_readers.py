@@ -81,15 +81,11 @@ def test_html_is_read_and_other_texts_are_their_source(tmp_path):
     assert source.version.startswith("1, justhtml ")
 
 
-def test_a_document_that_is_given_is_its_text_whatever_its_suffix():
-    document = Document(DocumentId("a.html"), "<b>x</b>")
-    assert (document.content, document.source) == ("<b>x</b>", None)
-
-
-def test_documents_are_equal_though_their_files_are_not(tmp_path):
-    (read,) = Corpus.from_folder(folder_of(tmp_path, a_html=b"<p>One"), "*")
-    assert read == Document(DocumentId("a.html"), "One")
-    assert hash(read) == hash(Document(DocumentId("a.html"), "One"))
+def test_a_document_that_is_given_is_its_text_whatever_its_suffix_and_equal_to_one_of_a_file(tmp_path):
+    given, source = Document(DocumentId("a.html"), "<b>x</b>"), b"<p>&lt;b>x&lt;/b>"
+    assert (given.content, given.source) == ("<b>x</b>", None)
+    (read,) = Corpus.from_folder(folder_of(tmp_path, a_html=source), "*")
+    assert (read, hash(read)) == (given, hash(given))
 
 
 def test_lines_and_columns_are_those_of_the_file(tmp_path):
@@ -97,23 +93,6 @@ def test_lines_and_columns_are_those_of_the_file(tmp_path):
     for name, place in (("a.html", "a.html:4:2"), ("b.md", "b.md:3:5")):
         start = corpus[name].content.index("two")
         assert LinePlaces(corpus).named(CharacterSpan(DocumentId(name), start, start + 3)) == place
-
-
-@pytest.mark.parametrize(
-    ("name", "data", "message"),
-    [
-        (
-            "a_html",
-            b"<p>caf\xe9",
-            "a.html: not valid utf-8 (byte 6: 0xe9), which is its encoding; save it as utf-8,",
-        ),
-        ("a_md", b"caf\xe9\0", "a.md: not valid UTF-8 (byte 3); save the file as UTF-8"),
-    ],
-)
-def test_a_file_that_cannot_be_read_is_named(tmp_path, name, data, message):
-    with pytest.raises(CorpusError) as error:
-        Corpus.from_folder(folder_of(tmp_path, **{name: data}), "*")
-    assert message in str(error.value)
 
 
 def test_an_entry_point_reads_the_files_of_its_suffix(tmp_path, plug_in):
@@ -131,19 +110,29 @@ def test_the_reader_of_html_cannot_be_replaced_by_an_entry_point(tmp_path, plug_
     assert "plug-in 'own_readers_of_test:Upper' reads files ending in .html, which have a reader" in str(notes)
 
 
+RAISED = "a.abc: its reader own_readers_of_test:"
+
+
 @pytest.mark.parametrize(
-    ("name", "message"),
+    ("own", "name", "data", "message"),
     [
-        ("Refuses", "a.abc: not a notebook; mend the file"),
-        ("Raises", "a.abc: its reader own_readers_of_test:Raises raised KeyError: 'cells'"),
-        ("Wrong", "a.abc: its reader own_readers_of_test:Wrong raised TypeError: 5; expected a Reader that returns"),
-        ("Missing", "a.abc: its reader own_readers_of_test:Missing raised AttributeError"),
+        (
+            "Upper",
+            "a_html",
+            b"<p>caf\xe9",
+            "a.html: not valid utf-8 (byte 6: 0xe9), which is its encoding; save it as utf-8,",
+        ),
+        ("Upper", "a_md", b"caf\xe9\0", "a.md: not valid UTF-8 (byte 3); save the file as UTF-8"),
+        ("Refuses", "a_abc", b"one", "a.abc: not a notebook; mend the file"),
+        ("Raises", "a_abc", b"one", f"{RAISED}Raises raised KeyError: 'cells'"),
+        ("Wrong", "a_abc", b"one", f"{RAISED}Wrong raised TypeError: 5; expected a Reader that returns"),
+        ("Missing", "a_abc", b"one", f"{RAISED}Missing raised AttributeError"),
     ],
 )
-def test_what_a_reader_raises_is_told_with_the_file(tmp_path, plug_in, name, message):
-    plug_in(abc=name)
+def test_a_file_that_cannot_be_read_is_named_with_what_its_reader_says(tmp_path, plug_in, own, name, data, message):
+    plug_in(abc=own)
     with pytest.raises(CorpusError) as error:
-        Corpus.from_folder(folder_of(tmp_path, a_abc=b"one"), "*")
+        Corpus.from_folder(folder_of(tmp_path, **{name: data}), "*")
     assert message in str(error.value)
 
 

@@ -1,4 +1,5 @@
 from itertools import islice
+from math import inf
 
 import pytest
 from hypothesis import given
@@ -7,6 +8,7 @@ from hypothesis import strategies as st
 from rag_evaluation_framework.text import text_locator
 from rag_evaluation_framework.text.text_locator import SearchedTexts
 from support import plain_search
+from support.each import each
 
 ALPHABET = "ab \0é中\U0001f680\udc80\ufdd1"  # the last stands between texts that are searched as one
 
@@ -63,12 +65,9 @@ def test_nothing_is_lost_where_pages_meet(page, first, length):
 
 
 class TestHowMuchIsRead:
-    def test_the_first_searches_read_everything(self):
+    def test_the_first_searches_read_everything_and_make_no_index(self):
         searched = SearchedTexts([LONG], page=1_000)
         assert read_for(searched, LONG[50_000:50_300]) >= len(LONG)
-
-    def test_a_few_searches_make_no_index(self):
-        searched = SearchedTexts([LONG], page=1_000)
         for _ in range(10):
             list(searched.occurrences("nowhere"))
         assert "_index" not in vars(searched)
@@ -79,30 +78,32 @@ class TestHowMuchIsRead:
             list(searched.occurrences(LONG[number : number + 200]))
         assert searched.characters_read < 60 * len(LONG) + 5_000 * 6_000
 
-    @pytest.mark.parametrize("length", [15, 50, 300, 5_000])
-    def test_a_text_that_is_there_is_looked_for_on_a_few_pages(self, length):
-        searched = indexed([LONG])
-        assert read_for(searched, LONG[60_000 : 60_000 + length]) <= 12_000
-
-    def test_a_text_that_is_nowhere_is_looked_for_on_none(self):
-        assert read_for(indexed([LONG]), LONG[60_000:60_150] + "x" + LONG[60_150:60_300]) == 0
+    @each(
+        ("text", "least", "most"),
+        [
+            *((LONG[60_000 : 60_000 + length], 1, 12_000) for length in (15, 50, 300, 5_000)),
+            (LONG[60_000:60_150] + "x" + LONG[60_150:60_300], 0, 0),
+            ("x", len(LONG), inf),
+        ],
+    )
+    def test_a_text_is_looked_for_on_a_few_pages_one_that_is_nowhere_on_none_and_a_short_one_on_all(
+        self, text, least, most
+    ):
+        assert least <= read_for(indexed([LONG]), text) <= most
 
     def test_texts_around_a_text_of_their_own_are_found_by_what_is_theirs(self):
         pages = [f"{LONG[:900]}{word}" for word in WORDS[5_000:5_200]]
         assert read_for(indexed(pages), LONG[500:900] + WORDS[5_100]) <= 20_000
 
-    def test_short_texts_are_looked_for_everywhere(self):
-        assert read_for(indexed([LONG]), "x") >= len(LONG)
+    def test_searches_that_end_early_or_of_one_document_read_no_further(self):
+        early, alone = SearchedTexts(["one two " * 10_000]), SearchedTexts([LONG, "one two", LONG])
+        list(islice(early.occurrences("two"), 3))
+        assert early.characters_read < 100
+        assert list(alone.occurrences("two", 1)) == [(1, 4)]
+        assert alone.characters_read < 10_000
 
-    def test_searches_that_end_early_read_no_further(self):
-        searched = SearchedTexts(["one two " * 10_000])
-        list(islice(searched.occurrences("two"), 3))
-        assert searched.characters_read < 100
 
-    def test_one_document_of_many_is_read_alone(self):
-        searched = SearchedTexts([LONG, "one two", LONG])
-        assert list(searched.occurrences("two", 1)) == [(1, 4)]
-        assert searched.characters_read < 10_000
+AMONG_EMPTY = ["", LONG[:30_000], "", "", LONG[30_000:], ""]
 
 
 class TestWhereTextsMeet:
@@ -111,18 +112,20 @@ class TestWhereTextsMeet:
         for place in (*range(7_850, 8_050, 7), *range(29_800, 30_100, 7)):  # pages are put in by groups of eight
             assert list(searched.occurrences(LONG[place : place + 150])) == [(0, place)]
 
-    def test_a_text_longer_than_a_page_is_found(self):
-        assert list(indexed([LONG]).occurrences(LONG[12_345:45_678])) == [(0, 12_345)]
-
-    def test_texts_that_run_into_the_next_one_are_nowhere(self):
-        searched = indexed([LONG[:30_000], LONG[30_000:]])
-        assert list(searched.occurrences(LONG[29_900:30_100])) == []
-
-    def test_empty_texts_shift_nothing(self):
-        searched = indexed(["", LONG[:30_000], "", "", LONG[30_000:], ""])
-        assert list(searched.occurrences(LONG[100:200])) == [(1, 100)]
-        assert list(searched.occurrences(LONG[30_000:30_100])) == [(4, 0)]
-        assert list(searched.occurrences("one", 0)) == []
+    @each(
+        ("texts", "text", "number", "places"),
+        [
+            ([LONG], LONG[12_345:45_678], None, [(0, 12_345)]),
+            ([LONG[:30_000], LONG[30_000:]], LONG[29_900:30_100], None, []),
+            (AMONG_EMPTY, LONG[100:200], None, [(1, 100)]),
+            (AMONG_EMPTY, LONG[30_000:30_100], None, [(4, 0)]),
+            (AMONG_EMPTY, "one", 0, []),
+        ],
+    )
+    def test_a_text_longer_than_a_page_is_found_none_that_runs_into_the_next_and_empty_ones_shift_nothing(
+        self, texts, text, number, places
+    ):
+        assert list(indexed(texts).occurrences(text, number)) == places
 
 
 def test_many_small_texts_are_not_begun_with_again_and_again():

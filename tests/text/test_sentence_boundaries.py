@@ -93,25 +93,25 @@ class TestBoundaries:
     def test_sentences_end_where_a_reader_ends_them(self, text):
         assert sentences(text.replace("¦", "")) == text.split("¦")
 
-    def test_white_space_stays_with_the_sentence_before_and_at_the_start_with_the_first(self):
-        assert sentences(" \n\n One.  \n\nTwo. ") == [" \n\n One.  \n\n", "Two. "]
-
-    def test_an_empty_text_has_no_sentences(self):
-        assert sentences("") == []
-        assert sentences(" \n ") == [" \n "]
+    @each(
+        ("text", "found"),
+        [
+            (" \n\n One.  \n\nTwo. ", [" \n\n One.  \n\n", "Two. "]),
+            ("", []),
+            (" \n ", [" \n "]),
+        ],
+    )
+    def test_white_space_stays_with_the_sentence_before_and_at_the_start_with_the_first(self, text, found):
+        assert sentences(text) == found
 
     @examples(400)
     @given(texts)
-    def test_sentences_tile_any_text(self, text):
+    def test_sentences_tile_any_text_and_part_no_line_break_of_two_characters(self, text):
         found = sentence_places(text)
         assert "".join(text[start:end] for start, end in found) == text
         assert all(start < end for start, end in found)
         assert all(not text[start:end].isspace() for start, end in found) or not text.strip()
-
-    @examples(200)
-    @given(texts)
-    def test_no_boundary_parts_a_line_break_of_two_characters(self, text):
-        assert all(text[start - 1 : start + 1] != "\r\n" for start, _ in sentence_places(text) if start)
+        assert all(text[start - 1 : start + 1] != "\r\n" for start, _ in found if start)
 
     @pytest.mark.slow
     @pytest.mark.parametrize(

@@ -14,21 +14,14 @@ def a_corpus():
     return Corpus([Document(DocumentId("a"), "one two one"), Document(DocumentId("b"), "three  four")])
 
 
-def test_locators_of_one_corpus_share_one_text_index():
-    corpus = a_corpus()
-    locators = [HitLocator(corpus) for _ in range(3)]
-    assert len({id(locator._locator) for locator in locators}) == 1
-    texts = [locator._locator.verbatim._exact for locator in locators]
-    assert texts[0] is texts[1] is texts[2]
-
-
-def test_a_reranked_hybrid_and_its_evaluation_join_the_texts_once():
+def test_locators_of_one_corpus_share_one_text_index_also_those_of_a_reranked_hybrid():
     corpus = a_corpus()
     hybrid = HybridRetriever([BM25Retriever()])
     retriever = RerankedRetriever(hybrid, ReversingReranker())
     retriever.index(corpus)
-    locators = [HitLocator(corpus), retriever._indexed.locator, hybrid._indexed]
+    locators = [HitLocator(corpus), HitLocator(corpus), retriever._indexed.locator, hybrid._indexed]
     assert len({id(locator._locator) for locator in locators}) == 1
+    assert len({id(locator._locator.verbatim._exact) for locator in locators}) == 1
 
 
 def test_quotes_are_looked_for_in_the_index_that_is_shared(tmp_path, monkeypatch):
@@ -48,19 +41,13 @@ def test_each_locator_counts_its_own_ambiguous_texts():
     assert (first.ambiguous, second.ambiguous) == ({"one"}, set())
 
 
-def test_equal_corpora_have_locators_of_their_own():
-    first, second = a_corpus(), a_corpus()
-    kept = TextLocator.of(first)
-    assert TextLocator.of(second) is not kept
-    assert TextLocator.of(second).corpus is second
-
-
-def test_the_shared_index_goes_with_its_last_user():
-    corpus = a_corpus()
+def test_the_shared_index_goes_with_its_last_user_and_is_none_of_an_equal_corpus():
+    corpus, equal = a_corpus(), a_corpus()
     locator = HitLocator(corpus)
     alive = ref(locator._locator.verbatim)
     gc.collect()
-    assert alive() is TextLocator.of(corpus)
+    assert alive() is TextLocator.of(corpus) is not TextLocator.of(equal)
+    assert TextLocator.of(equal).corpus is equal
     del locator
     gc.collect()
     assert alive() is None

@@ -1,4 +1,3 @@
-import base64
 import gzip
 import hashlib
 import json
@@ -11,7 +10,7 @@ import numpy as np
 import pytest
 import tiktoken
 import tokenizers
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from rag_evaluation_framework.contracts import Tokenizer
@@ -73,6 +72,12 @@ def trained_bpe() -> tokenizers.Tokenizer:
     return tokenizer
 
 
+def words_of(vocabulary):
+    """The content of a file of a tokenizer of words."""
+    model = {"type": "WordLevel", "vocab": vocabulary, "unk_token": "a"}
+    return {"version": "1.0", "model": model, "added_tokens": []}
+
+
 def expected_starts(text, tokens):
     """By brute force: the first character that begins at or behind the first byte of each token."""
     characters = np.cumsum([0, *(len(character.encode()) for character in text)])
@@ -81,10 +86,13 @@ def expected_starts(text, tokens):
 
 
 class TestTiktoken:
-    def test_a_name_is_found_in_an_installed_package_and_loaded_once(self):
+    def test_a_name_is_found_in_an_installed_package_and_loaded_once_and_tiktoken_is_left_as_it_was(self):
+        public = sys.modules["tiktoken_ext.openai_public"]
+        before = public.load_tiktoken_bpe
         assert CL100K.name == "cl100k_base"
         assert list(CL100K.encode("hello world")) == [15339, 1917]
         assert resolve_tokenizer("cl100k_base") is resolve_tokenizer("cl100k_base")
+        assert public.load_tiktoken_bpe is before
 
     def test_an_encoding_object_and_a_tokenizer_are_used_unchanged(self):
         assert resolve_tokenizer(CL100K.encoding) == CL100K
@@ -101,48 +109,29 @@ class TestTiktoken:
         assert CL100K.encoding.decode(ids) == SPECIAL
         assert len(CL100K.offsets(SPECIAL)) == len(ids)
 
-    def test_the_empty_text_has_no_tokens(self):
-        assert CL100K.count("") == 0
-        assert CL100K.offsets("").tolist() == []
-        assert CL100K.cut("", 5) == 0
-
-    @pytest.mark.parametrize(
-        "text", ["🚀🚀 go", "検索の評価", "e\u0301te\u0301", "a👩‍👩‍👧‍👦b", "ab\r\n\r\n  c", "\u200b\ufeff x"]
-    )
-    def test_offsets_are_exact_where_characters_have_many_bytes(self, text):
-        ids = CL100K.encode(text)
-        expected = expected_starts(text, CL100K.encoding.decode_tokens_bytes(ids))
-        assert CL100K.offsets(text).tolist() == expected
-
+    @example("")
+    @example("🚀🚀 go")
+    @example("検索の評価")
+    @example("e\u0301te\u0301")
+    @example("a👩‍👩‍👧‍👦b")
+    @example("ab\r\n\r\n  c")
+    @example("\u200b\ufeff x")
     @given(st.text(max_size=60))
     def test_offsets_are_exact_for_any_text(self, text):
         ids = CL100K.encode(text)
         expected = expected_starts(text, CL100K.encoding.decode_tokens_bytes(ids))
         assert CL100K.offsets(text).tolist() == expected
 
-    def test_a_lone_surrogate_is_one_character(self):
+    def test_each_surrogate_is_one_character(self):
         assert CL100K.offsets("a\ud83d hello world").tolist() == [0, 1, 2, 8]
-
-    def test_two_surrogates_in_a_row_are_two_characters(self):
-        # tiktoken joins them to one character; offsets count the text as it was given.
+        # tiktoken joins two in a row to one character; offsets count the text as it was given.
         text = "\ud83d\ude00 hello world"
         assert text[CL100K.offsets(text)[-1] :] == " world"
-
-    @given(st.text(st.characters() | st.sampled_from(SURROGATES), max_size=30))
-    def test_offsets_ascend_inside_the_text(self, text):
-        starts = CL100K.offsets(text)
-        assert len(starts) == CL100K.count(text)
-        assert (np.diff(starts) >= 0).all()
-        assert starts[:1].tolist() in ([0], [])
-        assert (starts <= len(text)).all()
 
     def test_a_cut_covers_so_many_tokens(self):
         text = "hello world again"
         assert [text[: CL100K.cut(text, tokens)] for tokens in range(5)] == ["", "hello", "hello world", text, text]
-
-    def test_an_unknown_name_is_refused_with_those_that_exist(self):
-        with pytest.raises(TokenizerError, match=r"'gpt-99' is unknown; tiktoken knows cl100k_base, .*o200k_base"):
-            resolve_tokenizer("gpt-99")
+        assert CL100K.cut("", 5) == 0
 
 
 class TestVocabularies:
@@ -175,54 +164,32 @@ class TestVocabularies:
         (offline / hashlib.sha1(address.encode()).hexdigest()).write_bytes(vocabulary)
         assert list(resolve_tokenizer("cl100k_base").encode("hello world")) == [15339, 1917]
 
-    @pytest.mark.parametrize("name", ["cl100k_base", "gpt2"])
-    def test_without_a_vocabulary_three_ways_out_are_named(self, offline, name):
-        with pytest.raises(TokenizerError) as caught:
+    @pytest.mark.parametrize(
+        ("name", "carriers"), [("cl100k_base", ()), ("gpt2", ()), ("gpt2", (("bpe_openai", "data"),))]
+    )
+    def test_without_a_vocabulary_three_ways_out_are_named(self, offline, monkeypatch, name, carriers):
+        monkeypatch.setattr(vocabularies, "_CARRIERS", carriers)
+        with pytest.raises(TokenizerError, match="could not be downloaded") as caught:
             resolve_tokenizer(name)
         message = str(caught.value)
         assert "TIKTOKEN_CACHE_DIR" in message
         assert f"{name}.tiktoken" in message
         assert "pip install bpe-openai" in message
 
-    def test_an_encoding_that_no_package_contains_does_not_crash(self, offline, monkeypatch):
-        monkeypatch.setattr(vocabularies, "_CARRIERS", (("bpe_openai", "data"),))
-        with pytest.raises(TokenizerError, match="could not be downloaded"):
-            resolve_tokenizer("gpt2")
-
-    def test_carriers_are_found_without_being_imported(self, monkeypatch, tmp_path, vocabulary):
+    def test_carriers_are_found_without_being_imported_and_a_file_that_unfolds_to_too_much_is_left(
+        self, monkeypatch, tmp_path, vocabulary
+    ):
         package = tmp_path / "carrier_of_vocabularies"
         (package / "files").mkdir(parents=True)
         (package / "__init__.py").write_text("raise RuntimeError('imported')")
+        (package / "files" / "a.gz").write_bytes(gzip.compress(bytes(20 << 20)))
         (package / "files" / "other").write_bytes(b"something else")
         (package / "files" / "9b5ad71b2ce5302211f9c61530b329a4922fc6a4").write_bytes(vocabulary)
         monkeypatch.syspath_prepend(tmp_path)
         monkeypatch.setattr(vocabularies, "_CARRIERS", ((package.name, "files"), ("no_such_package", "files")))
         monkeypatch.setattr(socket, "getaddrinfo", lambda *_: pytest.fail("asked the network"))
         assert resolve_tokenizer("cl100k_base").count("hello world") == 2
-
-    def test_a_carried_file_that_unfolds_to_too_much_is_none(self, monkeypatch, tmp_path):
-        package = tmp_path / "carrier_of_zeros"
-        (package / "files").mkdir(parents=True)
-        (package / "__init__.py").touch()
-        (package / "files" / "zeros.gz").write_bytes(gzip.compress(bytes(20 << 20)))
-        monkeypatch.syspath_prepend(tmp_path)
-        monkeypatch.setattr(vocabularies, "_CARRIERS", ((package.name, "files"),))
-        assert list(vocabularies._carried()) == [b""]
-
-    def test_tiktoken_itself_is_left_as_it_was(self):
-        public = sys.modules["tiktoken_ext.openai_public"]
-        before = public.load_tiktoken_bpe
-        resolve_tokenizer("cl100k_base")
-        assert public.load_tiktoken_bpe is before
-
-    def test_without_tiktoken_the_extra_is_named(self, monkeypatch):
-        monkeypatch.setitem(sys.modules, "tiktoken", None)
-        with pytest.raises(MissingDependency, match=r"cl100k_base.*pip install 'rag-evaluation-framework\[tiktoken\]'"):
-            resolve_tokenizer("cl100k_base")
-
-    def test_the_format_of_a_vocabulary_is_base64_and_rank(self, vocabulary):
-        token, rank = vocabulary.splitlines()[15339].split()
-        assert (base64.b64decode(token), int(rank)) == (b"hello", 15339)
+        assert sorted(vocabularies._carried()) == sorted([b"", b"something else", vocabulary])
 
 
 class TestHuggingFace:
@@ -232,12 +199,18 @@ class TestHuggingFace:
         assert trained_bpe().decode(ids) == "the server restarts"
         assert len(ids) == len(trained_bpe().encode("the server restarts").ids) - 1
 
-    def test_a_file_is_read(self, tmp_path):
+    def test_a_file_is_read_and_the_backend_of_a_fast_tokenizer_is_used(self, tmp_path):
+        class FastTokenizer:
+            backend_tokenizer = trained_bpe()
+
+            def __call__(self, text):
+                raise AssertionError("the wrapper was called")
+
         file = tmp_path / "tokenizer.json"
         trained_bpe().save(str(file))
-        tokenizer = resolve_tokenizer(str(file))
-        assert tokenizer.name == str(file)
-        assert tokenizer.count("the server") == resolve_tokenizer(trained_bpe()).count("the server")
+        read, expected = resolve_tokenizer(str(file)), resolve_tokenizer(trained_bpe()).count("the server")
+        assert read.name == str(file)
+        assert read.count("the server") == resolve_tokenizer(FastTokenizer()).count("the server") == expected
 
     def test_truncation_and_padding_are_switched_off(self):
         cutting = trained_bpe()
@@ -250,15 +223,6 @@ class TestHuggingFace:
         assert cutting.truncation["max_length"] == 2, "the caller's tokenizer was changed"
         assert cutting.padding["length"] == 50, "the caller's tokenizer was changed"
 
-    def test_the_backend_of_a_fast_tokenizer_is_used(self):
-        class FastTokenizer:
-            backend_tokenizer = trained_bpe()
-
-            def __call__(self, text):
-                raise AssertionError("the wrapper was called")
-
-        assert resolve_tokenizer(FastTokenizer()).count("the server") > 0
-
     def test_offsets_tell_where_tokens_start(self):
         tokenizer = tokenizers.Tokenizer(tokenizers.models.WordLevel({"the": 0, "server": 1, "?": 2}, unk_token="?"))
         tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.Whitespace()
@@ -270,22 +234,6 @@ class TestHuggingFace:
         pieces = [trained_bpe().id_to_token(number) for number in tokenizer.encode(text)]
         byte_lengths = [b"x" * len(piece) for piece in pieces]  # a character of a byte-level token stands for a byte
         assert tokenizer.offsets(text).tolist() == expected_starts(text, byte_lengths)
-
-    @given(st.text(max_size=40))
-    def test_offsets_ascend_inside_the_text(self, text):
-        tokenizer = resolve_tokenizer(_BPE)
-        starts = tokenizer.offsets(text)
-        assert len(starts) == tokenizer.count(text)
-        assert (np.diff(starts) >= 0).all()
-        assert (starts <= len(text)).all()
-
-    def test_a_lone_surrogate_does_not_crash(self):
-        tokenizer = resolve_tokenizer(trained_bpe())
-        assert len(tokenizer.offsets("a\ud83d b")) == tokenizer.count("a\ud83d b")
-
-    def test_a_missing_file_is_named(self, tmp_path):
-        with pytest.raises(TokenizerError, match=r"tokenizer\.json: cannot be read \(No such file"):
-            resolve_tokenizer(tmp_path / "tokenizer.json")
 
     @pytest.mark.parametrize("name", ["a\0.json", "a\ud800.json", f"{'x' * 300}.json", f"{'x' * 300}.tiktoken"])
     def test_a_path_that_no_file_can_have_is_refused(self, tmp_path, name):
@@ -301,28 +249,25 @@ class TestHuggingFace:
             with pytest.raises(TokenizerError, match="cannot encode 'a zebra': WordLevel error"):
                 use("a zebra")
 
-    def test_a_file_of_something_else_is_refused(self, tmp_path):
+    @pytest.mark.parametrize(
+        ("content", "message"),
+        [
+            (None, r"tokenizer\.json: cannot be read \(No such file"),
+            ({"name": "something else"}, "cannot be read as a Hugging Face tokenizer"),
+            (words_of({"a": 0, "b": 20_000_000}), r"20000000.*vocabulary of 2 tokens"),  # before they take memory
+        ],
+        ids=["missing", "of something else", "ids far beyond the vocabulary"],
+    )
+    def test_a_file_that_is_no_tokenizer_is_refused(self, tmp_path, content, message):
         file = tmp_path / "tokenizer.json"
-        file.write_text('{"name": "something else"}')
-        with pytest.raises(TokenizerError, match="cannot be read as a Hugging Face tokenizer"):
-            resolve_tokenizer(file)
-
-    def test_ids_far_beyond_the_vocabulary_are_refused_before_they_take_memory(self, tmp_path):
-        model = {"type": "WordLevel", "vocab": {"a": 0, "b": 20_000_000}, "unk_token": "a"}
-        file = tmp_path / "tokenizer.json"
-        file.write_text(json.dumps({"version": "1.0", "model": model, "added_tokens": []}))
-        with pytest.raises(TokenizerError, match=r"20000000.*vocabulary of 2 tokens"):
+        if content is not None:
+            file.write_text(json.dumps(content))
+        with pytest.raises(TokenizerError, match=message):
             resolve_tokenizer(file)
 
     def test_gaps_between_ids_are_taken(self):
-        model = {"type": "WordLevel", "vocab": {"a": 0, "b": 900_000}, "unk_token": "a"}
-        written = json.dumps({"version": "1.0", "model": model, "added_tokens": []})
+        written = json.dumps(words_of({"a": 0, "b": 900_000}))
         assert resolve_tokenizer(tokenizers.Tokenizer.from_str(written)).encode("b") == [900_000]
-
-    def test_without_the_library_the_extra_is_named(self, monkeypatch, tmp_path):
-        monkeypatch.setitem(sys.modules, "tokenizers", None)
-        with pytest.raises(MissingDependency, match=r"rag-evaluation-framework\[tokenizers\]"):
-            resolve_tokenizer(tmp_path / "tokenizer.json")
 
 
 _BPE = trained_bpe()
@@ -380,20 +325,48 @@ class TestCallables:
             assert tokenizer.cut(text, 1000) == len(text)
 
 
-@pytest.mark.parametrize("thing", [None, 5, ["a"], object()])
-def test_anything_but_a_tokenizer_is_refused(thing):
-    with pytest.raises(
-        TokenizerError, match=r"is not a valid tokenizer; expected a tiktoken name such as 'cl100k_base'"
-    ):
+@pytest.mark.parametrize(
+    ("thing", "message"),
+    [
+        *(
+            (thing, r"is not a valid tokenizer; expected a tiktoken name such as")
+            for thing in (None, 5, ["a"], object())
+        ),
+        ("gpt-99", r"'gpt-99' is unknown; tiktoken knows cl100k_base, .*o200k_base"),
+    ],
+)
+def test_anything_but_a_tokenizer_is_refused(thing, message):
+    with pytest.raises(TokenizerError, match=message):
         resolve_tokenizer(thing)
 
 
+@pytest.mark.parametrize(
+    ("library", "given", "told"),
+    [
+        ("tiktoken", "cl100k_base", r"cl100k_base.*pip install 'rag-evaluation-framework\[tiktoken\]'"),
+        ("tokenizers", Path("tokenizer.json"), r"rag-evaluation-framework\[tokenizers\]"),
+    ],
+)
+def test_without_the_library_the_extra_is_named(monkeypatch, library, given, told):
+    monkeypatch.setitem(sys.modules, library, None)
+    with pytest.raises(MissingDependency, match=told):
+        resolve_tokenizer(given)
+
+
 @pytest.mark.parametrize("tokenizer", [CL100K, resolve_tokenizer(_BPE), resolve_tokenizer(str.split)])
-def test_every_tokenizer_keeps_the_contract(tokenizer):
+@example("")
+@example("the server restarts")
+@example(" \n ")
+@example("🚀")
+@example(SPECIAL)
+@example("x" * 500)
+@example("a\ud83d b")
+@given(st.text(st.characters() | st.sampled_from(SURROGATES), max_size=40))
+def test_every_tokenizer_keeps_the_contract(tokenizer, text):
     assert isinstance(tokenizer, Tokenizer)
-    for text in ("", "the server restarts", " \n ", "🚀", SPECIAL, "x" * 500):
-        starts = tokenizer.offsets(text)
-        assert starts.dtype == np.int64
-        assert len(starts) == tokenizer.count(text) == len(tokenizer.encode(text))
-        assert starts.tolist() == sorted(starts.tolist())
-        assert not len(starts) or starts[0] == 0
+    starts = tokenizer.offsets(text)
+    assert starts.dtype == np.int64
+    assert len(starts) == tokenizer.count(text) == len(tokenizer.encode(text))
+    assert starts.tolist() == sorted(starts.tolist())
+    assert starts[:1].tolist() in ([0], [])
+    assert (starts <= len(text)).all()

@@ -8,13 +8,9 @@ from rag_evaluation_framework.text.text_locator import CollapsedText
 from support import plain_search
 
 
-def test_every_white_space_there_is_becomes_a_blank():
+def test_every_white_space_there_is_becomes_a_blank_and_even_text_is_the_same_object():
     blanks = [chr(code) for code in range(sys.maxunicode + 1) if chr(code).isspace()]
-    for blank in blanks:
-        assert CollapsedText(f"a{blank}{blank}b").text == "a b"
-
-
-def test_even_text_is_the_same_object():
+    assert {CollapsedText(f"a{blank}{blank}b").text for blank in blanks} == {"a b"}
     text = "one two three"
     assert CollapsedText(text).text is text
 

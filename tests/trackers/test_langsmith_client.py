@@ -4,15 +4,16 @@ import json
 import os
 import subprocess
 import sys
+from contextlib import closing
 
 import pytest
 from langsmith import Client
 
 from rag_evaluation_framework import TOKEN
-from rag_evaluation_framework.errors import ConfigError, ProviderError
+from rag_evaluation_framework.errors import ConfigError, DatasetError, MissingDependency, ProviderUnavailable
 from rag_evaluation_framework.testing import LoopbackProviders
 from rag_evaluation_framework.trackers import publish_experiment, pull_dataset, push_dataset
-from support.published import NAME, published_dataset, published_result
+from support.published import NAME, published_dataset, published_result, quick_client
 
 USES = {
     "push": lambda **options: push_dataset(published_dataset(), NAME, **options),
@@ -74,6 +75,29 @@ def test_the_key_of_a_login_and_of_a_client_are_refused_too(providers, monkeypat
     assert providers.exchanges == []
 
 
+@pytest.mark.parametrize("use", USES.values(), ids=USES)
+def test_a_key_that_is_missing_is_named(providers, monkeypatch, tmp_path, use):
+    for name in ("LANGSMITH_API_KEY", "LANGCHAIN_API_KEY"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("LANGSMITH_CONFIG_FILE", str(tmp_path / "none.json"))
+    with pytest.raises(ConfigError, match="set LANGSMITH_API_KEY"):
+        use()
+    assert providers.exchanges == []
+
+
+@pytest.mark.parametrize("use", USES.values(), ids=USES)
+def test_the_extra_that_is_missing_is_named(providers, monkeypatch, use):
+    monkeypatch.setitem(sys.modules, "langsmith", None)
+    with pytest.raises(MissingDependency, match=r"pip install 'rag-evaluation-framework\[langsmith\]'"):
+        use()
+
+
+@pytest.mark.parametrize(("use", "remedy"), [("pull", ""), ("publish", "; dataset push makes one")])
+def test_a_dataset_that_is_not_there_is_named_with_the_address(providers, use, remedy):
+    with pytest.raises(DatasetError, match=f"LangSmith at {providers.url} has no dataset '{NAME}'{remedy}"):
+        USES[use]()
+
+
 def test_on_the_command_line_it_is_one_line(providers):
     run = [sys.executable, "-P", "-m", "rag_evaluation_framework", "dataset", "pull", NAME, "-o", "none.json"]
     environment = {**os.environ, "LANGSMITH_API_KEY": "lsv2_pt_SECRETSECRET\nfoo"}
@@ -99,8 +123,24 @@ def test_what_is_no_client_is_refused(providers, use, client):
     assert providers.exchanges == []
 
 
-def test_a_login_in_the_address_is_not_shown(providers, monkeypatch):
+@pytest.mark.parametrize("use", USES.values(), ids=USES)
+def test_a_client_that_is_given_stays_open(providers, monkeypatch, use):
+    push_dataset(published_dataset(), NAME)
+    with closing(quick_client()) as client:
+        with monkeypatch.context() as patch:
+            patch.setattr(Client, "close", lambda *_, **__: pytest.fail("it is closed"))
+            use(client=client)
+        assert client.has_dataset(dataset_name=NAME)
+
+
+@pytest.mark.parametrize("use", USES.values(), ids=USES)
+def test_a_server_that_is_not_there_is_one_error_without_key_and_login(providers, monkeypatch, use):
     monkeypatch.setenv("LANGSMITH_ENDPOINT", "http://user:pwpwpw@127.0.0.1:9")
-    with pytest.raises(ProviderError, match="no answer") as caught:
-        pull_dataset(NAME, TOKEN)
+    monkeypatch.setenv("LANGSMITH_API_KEY", "secret-key-7")
+    with pytest.raises(
+        ProviderUnavailable, match=r"LangSmith at http://.*127\.0\.0\.1:9: looking for .*: no answer"
+    ) as caught:
+        use()
+    assert caught.value.status is None
     assert "pwpwpw" not in str(caught.value)
+    assert "secr" not in str(caught.value)

@@ -6,6 +6,7 @@ import uuid
 from collections import defaultdict
 from contextlib import closing
 from datetime import UTC, datetime
+from itertools import product
 
 import pytest
 from hypothesis import given
@@ -106,16 +107,25 @@ def recorded(client, name, target, evaluators):
 # --- what they are called ---------------------------------------------------------------------------------------------
 
 
-def test_every_metric_at_every_number_of_results_is_an_evaluator_with_its_own_name():
-    made = get_langsmith_evaluators({"mine": SpanRecall(), "iou": SpanIoU()}, k=[1, 5])
+@each(
+    ("metrics", "k", "names"),
+    [
+        ({"mine": SpanRecall(), "iou": SpanIoU()}, [1, 5], ["mine@1", "mine@5", "iou@1", "iou@5"]),
+        ([Recall(), NDCG()], None, ["recall@5", "ndcg@5"]),
+        ({"recall@5": Recall()}, 5, ["recall@5"]),
+        ("span_recall", 3, ["span_recall@3"]),
+        (SpanRecall(), 3, ["span_recall@3"]),
+        (["span_recall"], 3, ["span_recall@3"]),
+        ({"span_recall": "span_recall"}, 3, ["span_recall@3"]),
+    ],
+)
+def test_every_metric_at_every_number_of_results_is_an_evaluator_with_its_own_name(metrics, k, names):
+    made = get_langsmith_evaluators(metrics, k=k) if k else get_langsmith_evaluators(metrics)
     assert all(isinstance(evaluator, RunEvaluator) for evaluator in made)
-    assert [evaluator.feedback_keys for evaluator in made] == [["mine@1"], ["mine@5"], ["iou@1"], ["iou@5"]]
-    assert [each.feedback_keys for each in get_langsmith_evaluators([Recall(), NDCG()])] == [["recall@5"], ["ndcg@5"]]
+    assert [evaluator.feedback_keys for evaluator in made] == [[name] for name in names]
 
 
-def test_a_name_that_has_the_number_of_results_has_it_once():
-    (evaluator,) = get_langsmith_evaluators({"recall@5": Recall()}, k=5)
-    assert evaluator.feedback_keys == ["recall@5"]
+def test_the_feedback_has_the_number_of_results_once():
     assert scored(Recall(), 5, {"chunk_ids": ["a"]}, {"chunk_ids": ["a"]}, name="recall@5").key == "recall@5"
 
 
@@ -151,30 +161,52 @@ SPAN = {"doc_id": "a.md", "start": 0, "end": 10}
 HALF = {"doc_id": "a.md", "start": 5, "end": 30}
 
 
-@pytest.mark.parametrize("key", ["relevant_spans", "relevantSpans"])
-@pytest.mark.parametrize("found", [{"retrieved_spans": [HALF]}, {"retrievedSpans": [HALF]}])
-def test_spans_are_read_under_every_key(key, found):
-    assert scored(SpanRecall(), 5, {key: [SPAN]}, found).score == 0.5
+CAMEL = {"docId": "a.md", "start": 0, "end": 10}
+CAMEL_HALF = {"docId": "a.md", "start": 5, "end": 30}
+ID = "chunk_a3f2b1c8d9e0"
+PREFIX = {"relevant_document_ids": [], "relevant_prefixes": ["guides/"]}
+KEYS = {
+    "spans": (["relevant_spans", "relevantSpans"], ["retrieved_spans", "retrievedSpans"]),
+    "chunks": (
+        ["relevant_chunk_ids", "relevantChunkIds", "chunk_ids", "chunkIds"],
+        ["retrieved_chunk_ids", "retrievedChunkIds", "chunk_ids", "chunkIds"],
+    ),
+    "documents": (
+        ["relevant_document_ids", "relevantDocumentIds", "source_ids", "sourceIds"],
+        ["retrieved_document_ids", "retrievedDocumentIds", "source_ids", "sourceIds"],
+    ),
+}
+HALVES = {
+    "spans": (SpanRecall(), [SPAN], [HALF]),
+    "chunks": (ChunkRecall(), ["chunk_1", "chunk_2"], ["chunk_1", "chunk_9"]),
+    "documents": (Recall(), ["a.md", "b.md"], ["a.md", "z.md"]),
+}
 
 
-def test_camel_case_is_read_inside_of_spans_too():
-    camel = {"docId": "a.md", "start": 5, "end": 30}
-    truth = {"relevantSpans": [{"docId": "a.md", "start": 0, "end": 10}]}
-    assert scored(SpanRecall(), 5, truth, {"retrievedSpans": [camel]}).score == 0.5
+@each("units", KEYS)
+def test_what_is_relevant_and_what_was_retrieved_is_read_under_every_key(units):
+    metric, relevant, retrieved = HALVES[units]
+    for key, found in product(*KEYS[units]):
+        assert scored(metric, 5, {key: relevant}, {found: retrieved}).score == 0.5, (key, found)
 
 
-@each("key", ["relevant_chunk_ids", "relevantChunkIds", "chunk_ids", "chunkIds"])
-@each("found", ["retrieved_chunk_ids", "retrievedChunkIds", "chunk_ids", "chunkIds"])
-def test_chunks_are_read_under_every_key(key, found):
-    outputs = {found: ["chunk_1", "chunk_9"]}
-    assert scored(ChunkRecall(), 5, {key: ["chunk_1", "chunk_2"]}, outputs).score == 0.5
-
-
-@each("key", ["relevant_document_ids", "relevantDocumentIds", "source_ids", "sourceIds"])
-@each("found", ["retrieved_document_ids", "retrievedDocumentIds", "source_ids", "sourceIds"])
-def test_documents_are_read_under_every_key(key, found):
-    outputs = {found: ["a.md", "z.md"]}
-    assert scored(Recall(), 5, {key: ["a.md", "b.md"]}, outputs).score == 0.5
+@each(
+    ("metric", "truth", "outputs", "score"),
+    [
+        (SpanRecall(), {"relevantSpans": [CAMEL]}, {"retrievedSpans": [CAMEL_HALF]}, 0.5),
+        (SpanRecall(), {"relevant_spans": [SPAN]}, {"retrieved_chunk_ids": ["x"], "retrieved_spans": [HALF]}, 0.5),
+        (ChunkRecall(), {"relevant_chunk_ids": [f"pa_{ID}"]}, {"retrieved_chunk_ids": [ID]}, 1.0),
+        (ChunkRecall(), {"relevant_chunk_ids": [ID]}, {"retrieved_chunk_ids": [f"pa_{ID}"]}, 1.0),
+        (Recall(), PREFIX, {"retrieved_document_ids": ["guides/start.md"]}, 1.0),
+        (Recall(), PREFIX, {"retrieved_document_ids": ["billing.md"]}, 0.0),
+        (Recall(), {"chunk_ids": ["a"]}, None, 0.0),
+        (SpanRecall(), {"relevant_spans": [SPAN]}, None, 0.0),
+    ],
+)
+def test_spans_before_ids_one_id_with_and_without_a_position_prefixes_and_nothing_are_read(
+    metric, truth, outputs, score
+):
+    assert scored(metric, 5, truth, outputs).score == score
 
 
 def test_quotes_are_placed_by_the_corpus(corpus):
@@ -184,15 +216,8 @@ def test_quotes_are_placed_by_the_corpus(corpus):
     assert "pass corpus=" in failure(scored(SpanRecall(), 5, {"excerpts": [REFUNDS]}, outputs))
 
 
-def test_ids_of_position_aware_chunks_are_placed_by_the_registry(corpus):
-    chunk = PositionAwareChunk.of(corpus["billing.md"], 10, 30)
-    outputs = {"retrieved_spans": [{"doc_id": "billing.md", "start": 20, "end": 40}]}
-    truth = {"relevant_chunk_ids": [chunk.id]}
-    assert scored(SpanRecall(), 5, truth, outputs, registry=ChunkRegistry([chunk])).score == 0.5
-
-
 @pytest.mark.parametrize("key", ["retrieved_chunk_ids", "retrievedChunkIds", "chunk_ids", "chunkIds"])
-def test_retrieved_ids_of_position_aware_chunks_are_placed_by_the_registry(corpus, key):
+def test_ids_of_position_aware_chunks_are_placed_by_the_registry(corpus, key):
     chunks = [PositionAwareChunk.of(corpus["billing.md"], *place) for place in ((10, 30), (40, 60), (60, 70))]
     registry, found = ChunkRegistry(chunks), {key: [chunk.id for chunk in chunks]}
     truth = {"relevant_spans": [{"doc_id": "billing.md", "start": 20, "end": 60}]}
@@ -202,13 +227,10 @@ def test_retrieved_ids_of_position_aware_chunks_are_placed_by_the_registry(corpu
     ids = {"relevant_chunk_ids": [chunks[1].id]}
     assert scored(SpanRecall(), 3, ids, found, registry=registry).score == 1.0
     assert scored(ChunkRecall(), 1, ids, found, registry=registry).score == 0.0
+    places = {"retrieved_spans": [{"doc_id": "billing.md", "start": 50, "end": 70}]}
+    assert scored(SpanRecall(), 5, ids, places, registry=registry).score == 0.5
     plain = {key: [canonical_chunk_id(chunk.id) for chunk in chunks]}
     assert scored(SpanRecall(), 3, truth, plain, registry=registry).score == 30 / 40
-
-
-def test_spans_count_before_ids_of_chunks():
-    found = {"retrieved_chunk_ids": ["pa_chunk_1"], "retrieved_spans": [HALF]}
-    assert scored(SpanRecall(), 5, {"relevant_spans": [SPAN]}, found).score == 0.5
 
 
 def test_a_retrieved_id_without_a_known_position_is_an_error_that_says_what_to_do(corpus):
@@ -222,44 +244,36 @@ def test_a_retrieved_id_without_a_known_position_is_an_error_that_says_what_to_d
         )
 
 
-def test_a_chunk_has_one_id_with_and_without_a_position():
-    truth = {"relevant_chunk_ids": ["pa_chunk_a3f2b1c8d9e0"]}
-    assert scored(ChunkRecall(), 5, truth, {"retrieved_chunk_ids": ["chunk_a3f2b1c8d9e0"]}).score == 1.0
-
-
-def test_gains_and_prefixes_count():
+def test_gains_count():
     graded = {"relevant_document_ids": ["a", "b"], "gains": {"a": 3, "b": 1}}
     exact = score_rankings({"q": {"a": 3, "b": 1}}, {"q": ["b", "a"]}, [(NDCG(), 2)]).columns["ndcg@2"][0]
     assert scored(NDCG(), 2, graded, {"retrieved_document_ids": ["b", "a"]}).score == exact < 1
-    prefix = {"relevant_document_ids": [], "relevant_prefixes": ["guides/"]}
-    assert scored(Recall(), 2, prefix, {"retrieved_document_ids": ["guides/start.md"]}).score == 1.0
-    assert scored(Recall(), 2, prefix, {"retrieved_document_ids": ["billing.md"]}).score == 0.0
 
 
-@pytest.mark.parametrize("example", [None, example_of(None), example_of({}), example_of({"other": 1})])
-def test_an_example_without_ground_truth_has_no_score_and_says_so(example):
-    feedback = to_langsmith_evaluator(Recall(), 5).evaluate_run(run_of({"retrieved_chunk_ids": ["a"]}), example)
-    assert (feedback.key, feedback.score, feedback.comment) == (
-        "recall@5",
-        None,
-        "the example has no chunk-level or document-level ground truth",
-    )
+NO_TRUTH = "the example has no chunk-level or document-level ground truth"
+FAILED = run_of({"retrieved_chunk_ids": ["a"]}, error="ValueError('no')")
 
 
-def test_nothing_relevant_has_no_score_and_says_so():
-    feedback = scored(SpanRecall(), 5, {"relevant_spans": []}, {"retrieved_spans": [SPAN]})
-    assert (feedback.score, feedback.comment) == (None, "nothing is relevant")
-
-
-def test_a_run_without_outputs_has_retrieved_nothing():
-    assert scored(Recall(), 5, {"chunk_ids": ["a"]}, None).score == 0.0
-    assert scored(SpanRecall(), 5, {"relevant_spans": [SPAN]}, None).score == 0.0
-
-
-def test_a_run_that_failed_has_no_score_though_it_has_outputs():
-    run = run_of({"retrieved_chunk_ids": ["a"]}, error="ValueError('no')")
-    feedback = to_langsmith_evaluator(Recall(), 5).evaluate_run(run, example_of({"chunk_ids": ["a"]}))
-    assert (feedback.key, feedback.score, feedback.comment) == ("recall@5", None, "the run failed")
+@each(
+    ("metric", "run", "example", "comment"),
+    [
+        (Recall(), run_of({"retrieved_chunk_ids": ["a"]}), None, NO_TRUTH),
+        (Recall(), run_of({"retrieved_chunk_ids": ["a"]}), example_of(None), NO_TRUTH),
+        (Recall(), run_of({"retrieved_chunk_ids": ["a"]}), example_of({}), NO_TRUTH),
+        (Recall(), run_of({"retrieved_chunk_ids": ["a"]}), example_of({"other": 1}), NO_TRUTH),
+        (
+            ChunkRecall(),
+            run_of({"retrieved_chunk_ids": ["a"]}),
+            example_of({"relevant_spans": [SPAN]}),
+            "the example has no chunk-level ground truth",
+        ),
+        (SpanRecall(), run_of({"retrieved_spans": [SPAN]}), example_of({"relevant_spans": []}), "nothing is relevant"),
+        (Recall(), FAILED, example_of({"chunk_ids": ["a"]}), "the run failed"),
+    ],
+)
+def test_where_nothing_can_be_scored_there_is_no_score_and_that_is_said(metric, run, example, comment):
+    feedback = to_langsmith_evaluator(metric, 5).evaluate_run(run, example)
+    assert (feedback.key, feedback.score, feedback.comment) == (f"{metric.name}@5", None, comment)
 
 
 @pytest.mark.parametrize(
@@ -278,15 +292,16 @@ def test_a_run_that_failed_has_no_score_though_it_has_outputs():
             "expected a CharacterSpan",
         ),
         (SpanRecall(), {"relevant_spans": [{"doc_id": "a"}]}, {"retrieved_spans": []}, "relevant_spans"),
+        (
+            SpanRecall(),
+            {"relevant_chunk_ids": ["pa_chunk_1"]},
+            {"retrieved_spans": []},
+            "pass registry= with the positions of the chunks",
+        ),
     ],
 )
 def test_what_cannot_be_read_is_an_error_that_says_what_was_expected(metric, truth, outputs, message):
     assert re.search(message, failure(scored(metric, 5, truth, outputs)))
-
-
-def test_labels_that_need_a_registry_are_an_error_that_says_so():
-    feedback = scored(SpanRecall(), 5, {"relevant_chunk_ids": ["pa_chunk_1"]}, {"retrieved_spans": []})
-    assert "pass registry= with the positions of the chunks" in failure(feedback)
 
 
 # --- answers with several places --------------------------------------------------------------------------------------
@@ -486,11 +501,6 @@ def test_what_repeats_and_what_was_not_located_counts_as_in_a_run_of_our_own(lev
             assert scored(metric, k, truth.record(None), told).score == pytest.approx(result.metrics[name]), name
 
 
-def test_spans_are_not_read_as_chunks():
-    feedback = scored(ChunkRecall(), 5, {"relevant_spans": [SPAN]}, {"retrieved_chunk_ids": ["a"]})
-    assert (feedback.score, feedback.comment) == (None, "the example has no chunk-level ground truth")
-
-
 class Own(ChunkLevelMetric):
     def calculate(self, retrieved, relevant):
         return len(relevant) / 4
@@ -507,9 +517,3 @@ class Broken(ChunkLevelMetric):
 def test_a_metric_of_ones_own_is_asked_and_its_failure_is_an_error(answers):
     assert scored(Own(), 5, answers, {"chunk_ids": ["a"]}).score == 0.5
     assert "ZeroDivisionError: no such thing" in failure(scored(Broken(), 5, answers, {"chunk_ids": ["a"]}))
-
-
-@pytest.mark.parametrize("metrics", ["span_recall", SpanRecall(), ["span_recall"], {"span_recall": "span_recall"}])
-def test_metrics_may_be_named_or_alone(metrics):
-    (evaluator,) = get_langsmith_evaluators(metrics, k=3)
-    assert evaluator.feedback_keys == ["span_recall@3"]

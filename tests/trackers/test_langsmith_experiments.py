@@ -4,6 +4,7 @@ import json
 import math
 import os
 import random
+import re
 import shutil
 import signal
 import subprocess
@@ -22,7 +23,6 @@ from rag_evaluation_framework.errors import (
     ConfigError,
     DatasetError,
     InvalidAnswer,
-    MissingDependency,
     ProviderError,
     ProviderRefused,
     ProviderUnavailable,
@@ -69,6 +69,7 @@ def client(providers):
 
 def test_a_result_becomes_an_experiment_with_every_question_and_every_score_once(providers):
     result = published_result(name="of June")
+    before = {name: column.tobytes() for name, column in result.scores.columns.items()}
     told = publish_experiment(result, NAME)
     experiment = is_there_once(providers, result)
     assert told.complete
@@ -80,58 +81,31 @@ def test_a_result_becomes_an_experiment_with_every_question_and_every_score_once
     assert told.told == f"experiment {told.name} in LangSmith: 8 of 8 runs and 36 of 36 scores are there"
     assert experiment.dataset_id == providers.langsmith.datasets[NAME].id
     assert told.url.endswith(f"/datasets/{experiment.dataset_id}/compare?selectedSessions={experiment.id}")
+    # A program gave the scores, of which those here stay exact and those there have four decimals.
+    assert {feedback["feedback_source"]["type"] for feedback in experiment.feedback} == {"model"}
+    assert all(math.isfinite(feedback["score"]) for feedback in experiment.feedback)
+    assert {name: column.tobytes() for name, column in result.scores.columns.items()} == before
+    assert any(score != round(score, 4) for score in local_scores(result).values())
 
 
-def test_a_second_publication_is_an_experiment_of_its_own(providers):
-    result = published_result()
-    first, second = publish_experiment(result, NAME), publish_experiment(result, NAME)
-    assert first.name != second.name
-    for told in (first, second):
-        assert told.complete
-        assert told.url.endswith(is_there_once(providers, result, told.name).id)
+def test_every_publication_is_an_experiment_of_its_own(providers):
+    push_dataset(published_dataset(), "other")
+    result, alike = published_result(name="mine"), published_result(name="mine")
+    told = [publish_experiment(*each) for each in ((result, NAME), (result, NAME), (alike, NAME), (result, "other"))]
+    assert len({each.name for each in told}) == len(providers.langsmith.experiments) == 4
+    for each in told:
+        assert each.complete
+        assert each.url.endswith(is_there_once(providers, result, each.name).id)
 
 
-def test_two_results_of_one_retriever_are_two_experiments(providers):
-    first, second = published_result(name="mine"), published_result(name="mine")
-    names = {publish_experiment(each, NAME).name for each in (first, second)}
-    assert len(names) == len(providers.langsmith.experiments) == 2
-
-
-def test_scores_here_stay_exact_and_those_in_langsmith_have_four_decimals(providers):
-    result = published_result()
-    before = {name: column.copy() for name, column in result.scores.columns.items()}
-    publish_experiment(result, NAME)
-    for name, column in before.items():
-        assert column.tobytes() == result.scores.columns[name].tobytes()
-    exact = local_scores(result)
-    (experiment,) = experiments_of(providers, result)
-    assert {key: [round(score, 4)] for key, score in exact.items()} == scores_of(providers, experiment)
-    assert any(score != round(score, 4) for score in exact.values())
-
-
-def test_scores_that_are_undefined_are_not_sent(providers):
-    result = published_result()
-    publish_experiment(result, NAME)
-    (experiment,) = experiments_of(providers, result)
-    scored = {question for question, _ in scores_of(providers, experiment)}
-    assert scored == {f"q{number}" for number in range(6)}
-    assert all(feedback["score"] is not None and math.isfinite(feedback["score"]) for feedback in experiment.feedback)
-
-
-def test_a_question_that_failed_has_a_run_with_its_error_and_no_score(providers):
-    result = published_result()
-    publish_experiment(result, NAME)
+@pytest.mark.parametrize("zero", [(), ("failed",)], ids=["left out here", "zero here"])
+def test_a_question_that_failed_has_a_run_with_its_error_and_no_score(providers, zero):
+    result = published_result(count_as_zero=zero)
+    told = publish_experiment(result, NAME)
     (experiment,) = experiments_of(providers, result)
     (failed,) = runs_of(providers, experiment)["fails"]
     assert failed["status"] == "error"
     assert "retrieve: ValueError: the index is gone" in failed["error"]
-    assert [key for question, key in scores_of(providers, experiment) if question == "fails"] == []
-
-
-def test_a_question_that_counts_as_zero_here_has_no_score_there(providers):
-    result = published_result(count_as_zero=["failed"])
-    told = publish_experiment(result, NAME)
-    (experiment,) = experiments_of(providers, result)
     assert {question for question, _ in scores_of(providers, experiment)} == {f"q{number}" for number in range(6)}
     assert (told.complete, told.scores) == (True, 36)
     assert experiment.metadata["means"]["span_recall@1"] == pytest.approx(result.metrics["span_recall@1"])
@@ -150,41 +124,38 @@ def test_runs_have_places_and_times_and_no_text(providers):
     assert b"loopback-key" not in sent
 
 
-def test_metadata_names_the_components_and_what_was_measured(providers):
-    config = EvaluationConfig(experiment_name="BM25, sentences")
-    result = TokenLevelEvaluation(CORPUS, published_dataset()).run(k=2, config=config)
+@pytest.mark.parametrize("remote", [False, True], ids=["of this machine", "of a server that is not the provider's own"])
+def test_metadata_names_the_components_their_servers_and_what_was_measured(providers, remote):
+    config = EvaluationConfig(experiment_name="mine, sentences")
+    embedder = OpenAIEmbedder() if remote else None
+    result = TokenLevelEvaluation(CORPUS, published_dataset()).run(embedder=embedder, k=2, config=config)
     told = publish_experiment(result, NAME)
-    assert told.name.startswith("BM25, sentences-")
     metadata = providers.langsmith.experiments[told.name].metadata
     assert metadata["chunker"] == "recursive-character"
     assert metadata["evaluation_type"] == "token-level"
-    assert metadata["retriever"] == "BM25, sentences"
+    assert metadata["retriever"] == "mine, sentences"
     assert metadata["dataset_hash"] == result.config["dataset"]["hash"]
     assert metadata["corpus_hash"] == CORPUS.content_hash
     assert metadata["means"]["span_recall@2"] == pytest.approx(result.metrics["span_recall@2"])
     assert (metadata["k"], metadata["cutoffs"]) == ("2", ["2", "4000ch"])
-    assert "servers" not in metadata
+    assert metadata.get("servers") == ([f"openai at {providers.url}/v1"] if remote else None)
 
 
-def test_metadata_names_the_servers_that_are_not_the_providers_own(providers):
-    result = TokenLevelEvaluation(CORPUS, published_dataset()).run(embedder=OpenAIEmbedder(), k=2)
-    told = publish_experiment(result, NAME)
-    metadata = providers.langsmith.experiments[told.name].metadata
-    assert metadata["servers"] == [f"openai at {providers.url}/v1"]
-
-
-def test_a_name_that_nobody_gave_tells_the_parts(providers):
-    result = TokenLevelEvaluation(CORPUS, published_dataset()).run(retriever=BM25Retriever(k1=2.0), k=2)
-    assert publish_experiment(result, NAME).name.startswith("BM25 (k1=2.0), recursive 800-")
-
-
-@pytest.mark.parametrize("name", ["v1(chunk=200)", "v1(chunk=500) rerank", "BM25Retriever(k1=2.0)"])
-def test_a_name_that_was_given_is_not_cut_also_of_a_saved_result(providers, tmp_path, name):
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        (None, "BM25 (k1=2.0), recursive 800"),
+        *((name, name) for name in ("v1(chunk=200)", "v1(chunk=500) rerank", "BM25Retriever(k1=2.0)")),
+    ],
+)
+def test_the_name_is_the_whole_one_that_was_given_or_tells_the_parts_also_of_a_saved_result(
+    providers, tmp_path, name, shown
+):
     config = EvaluationConfig(experiment_name=name)
     result = TokenLevelEvaluation(CORPUS, published_dataset()).run(retriever=BM25Retriever(k1=2.0), k=2, config=config)
-    assert publish_experiment(result, NAME).name.startswith(f"{name}-")
+    assert publish_experiment(result, NAME).name.startswith(f"{shown}-")
     again = load_result(result.save(tmp_path / "run"))
-    assert publish_experiment(again, NAME).name.startswith(f"{name}-")
+    assert publish_experiment(again, NAME).name.startswith(f"{shown}-")
 
 
 def test_no_evaluator_is_traced_and_nothing_goes_elsewhere(providers):
@@ -206,11 +177,6 @@ def test_all_is_sent_though_others_trace_a_part_only(providers, monkeypatch, rat
     is_there_once(providers, result)
     monkeypatch.undo()
     get_env_var.cache_clear()
-
-
-def test_nothing_is_printed(providers, capfd):
-    publish_experiment(published_result(), NAME)
-    assert capfd.readouterr() == ("", "")
 
 
 def test_the_address_is_kept_beside_the_report(providers, tmp_path):
@@ -286,27 +252,18 @@ def test_examples_of_others_are_the_questions_as_which_they_are_read(providers, 
     assert [run["reference_example_id"] for run in experiment.runs] == [example["id"]]
 
 
-def test_questions_that_are_not_in_the_dataset_are_left_out(providers):
-    result = published_result(9)
-    told = publish_experiment(result, NAME)
-    assert (told.questions, told.runs, told.scores, told.complete) == (8, 8, 36, False)
-    assert told.unmatched == ("q6", "q7", "q8")
-    absent = f"not published are 3 of the run's questions, which the dataset {NAME} does not have in this wording"
-    assert f"{absent}: q6, q7, q8" in told.told
-    (experiment,) = experiments_of(providers, result)
-    assert "q8" not in runs_of(providers, experiment)
-
-
-def test_questions_of_another_wording_are_not_published(providers, client):
-    result = published_result()
+def test_questions_that_are_not_in_the_dataset_or_in_another_wording_are_not_published(providers, client):
     example = next(each for each in client.list_examples(dataset_name=NAME) if each.metadata["query_id"] == "q3")
     asked = [{"id": example.id, "inputs": {"query": "When?"}, "outputs": example.outputs, "metadata": example.metadata}]
     client.update_examples(dataset_id=example.dataset_id, updates=asked)
+    result = published_result(9)
     told = publish_experiment(result, NAME)
-    assert (told.unmatched, told.runs, told.complete) == (("q3",), 7, False)
-    assert "not published are 1 of the run's questions, which the dataset mine does not have in this wording: q3" in (
-        told.told
-    )
+    assert (told.questions, told.runs, told.scores, told.complete) == (7, 7, 30, False)
+    assert told.unmatched == ("q3", "q6", "q7", "q8")
+    absent = f"not published are 4 of the run's questions, which the dataset {NAME} does not have in this wording"
+    assert f"{absent}: q3, q6, q7, q8" in told.told
+    (experiment,) = experiments_of(providers, result)
+    assert runs_of(providers, experiment).keys() == {"q0", "q1", "q2", "q4", "q5", "none", "fails"}
 
 
 def test_a_dataset_of_other_questions_is_refused(providers, client):
@@ -362,19 +319,15 @@ def test_runs_that_are_lost_are_reported_and_the_next_publication_is_whole(provi
     is_there_once(providers, result, second.name)
 
 
-def test_a_key_that_may_not_write_is_told_with_what_to_do(providers):
-    providers.fault(RUNS, status=401, times=None)
-    told = publish_experiment(published_result(), NAME, patience=0.1)
-    assert told.problems[0].endswith("; check LANGSMITH_API_KEY")
-
-
-@pytest.mark.parametrize("status", [422, 413])
-def test_our_own_client_tells_why_runs_were_lost(providers, status):
+@pytest.mark.parametrize(
+    ("status", "why"), [(422, "422 Client Error"), (413, "413 Client Error"), (401, r".*; check LANGSMITH_API_KEY$")]
+)
+def test_our_own_client_tells_why_runs_were_lost(providers, status, why):
     result = published_result()
     providers.fault(RUNS, status=status, times=None)
     told = publish_experiment(result, NAME, patience=0.2)
     assert (told.runs, told.scores_there, told.complete) == (0, 0, False)
-    assert f"{status} Client Error" in told.problems[0]
+    assert re.search(why, told.problems[0])
     assert told.problems[0] in told.told
     assert "trace=" not in told.told
     assert "loopb" not in told.told
@@ -428,18 +381,18 @@ def test_every_failure_is_one_error_and_the_next_publication_succeeds(providers,
     is_there_once(providers, result, again.name)
 
 
-@pytest.mark.parametrize("fault", [{"status": 429, **AT_ONCE}, {"status": 503, **AT_ONCE}])
-def test_an_experiment_that_is_refused_at_first_is_made_all_the_same(providers, client, fault):
+@pytest.mark.parametrize(
+    "fault",
+    [
+        {"status": 429, **AT_ONCE},
+        {"status": 503, **AT_ONCE},
+        {"lost": True, "drop": True},
+        {"lost": True, "status": 500, **AT_ONCE},
+    ],
+)
+def test_an_experiment_that_is_refused_at_first_or_whose_answer_was_lost_is_made_once(providers, client, fault):
+    result = published_result()
     providers.fault("POST /sessions", **fault)
-    result = published_result()
-    assert publish_experiment(result, NAME, client=client).complete
-    is_there_once(providers, result)
-
-
-@pytest.mark.parametrize("fault", [{"drop": True}, {"status": 500, **AT_ONCE}])
-def test_an_experiment_whose_answer_was_lost_is_made_once(providers, client, fault):
-    result = published_result()
-    providers.fault("POST /sessions", lost=True, **fault)
     assert publish_experiment(result, NAME, client=client).complete
     assert len(providers.langsmith.experiments) == 1
     is_there_once(providers, result)
@@ -467,29 +420,12 @@ def test_what_is_later_than_the_patience_is_told_as_missing(providers, client, l
     assert told in experiment.told
 
 
-def test_scores_say_that_a_program_gave_them(providers, client):
-    publish_experiment(published_result(), NAME, client=client)
-    sources = {str(feedback["feedback_source"]["type"]) for feedback in providers.langsmith.feedback.values()}
-    assert sources == {"model"}
-
-
-def test_within_a_function_that_is_traced_it_is_the_same(providers, client):
-    result = published_result()
-
-    @traceable
-    def outer():
-        return publish_experiment(result, NAME, client=client, patience=1)
-
-    with tracing_context(enabled=True, client=client):
-        assert outer().complete
-    is_there_once(providers, result)
-
-
+@pytest.mark.parametrize("traced", [lambda function: function, traceable], ids=["alone", "in a traced function"])
 @pytest.mark.parametrize("enabled", [True, False])
-def test_whether_the_caller_traces_does_not_matter(providers, client, enabled):
+def test_whether_the_caller_traces_does_not_matter(providers, client, enabled, traced):
     result = published_result()
     with tracing_context(enabled=enabled, client=client):
-        assert publish_experiment(result, NAME, client=client, patience=1).complete
+        assert traced(lambda: publish_experiment(result, NAME, client=client, patience=1))().complete
     is_there_once(providers, result)
 
 
@@ -506,27 +442,22 @@ def test_two_publications_at_once_are_two_experiments(providers):
         is_there_once(providers, result, each.name)
 
 
-def test_one_result_on_two_datasets_is_two_experiments(providers, client):
-    push_dataset(published_dataset(), "other")
-    result = published_result()
-    names = {publish_experiment(result, name, client=client).name for name in (NAME, "other")}
-    assert len(names) == len(providers.langsmith.experiments) == 2
+@pytest.mark.parametrize(
+    ("route", "changed"),
+    [
+        ("GET /sessions/{id}", {"feedback_stats": {"span_recall@1": 7}}),
+        ("GET /sessions/{id}", {"feedback_stats": {"span_recall@1": {}}}),
+        ("GET /sessions/{id}", {"feedback_stats": {"span_recall@1": {"n": "many"}}}),
+        ("GET /examples", {"id": "no id"}),
+    ],
+)
+def test_counts_and_ids_that_cannot_be_read_are_one_error(providers, client, route, changed):
+    def change(answer):
+        return [{**each, **changed} for each in answer] if isinstance(answer, list) else {**answer, **changed}
 
-
-@pytest.mark.parametrize("stats", [{"span_recall@1": 7}, {"span_recall@1": {}}, {"span_recall@1": {"n": "many"}}])
-def test_counts_that_cannot_be_read_are_one_error(providers, client, stats):
-    providers.fault("GET /sessions/{id}", change=lambda read: {**read, "feedback_stats": stats}, times=None)
-    with pytest.raises(InvalidAnswer, match="reading back what arrived failed"):
+    providers.fault(route, change=change, times=None)
+    with pytest.raises(InvalidAnswer, match=f"{ASKED[route]} failed"):
         publish_experiment(published_result(), NAME, client=client, patience=0.2)
-
-
-def test_examples_whose_ids_are_no_ids_are_one_error(providers, client):
-    def renamed(examples):
-        return [{**example, "id": f"number {place}"} for place, example in enumerate(examples)]
-
-    providers.fault("GET /examples", change=renamed)
-    with pytest.raises(InvalidAnswer, match="listing the examples failed"):
-        publish_experiment(published_result(), NAME, client=client)
 
 
 # --- killed -----------------------------------------------------------------------------------------------------------
@@ -591,50 +522,20 @@ def test_a_result_of_a_report_alone_is_refused_before_anything_is_sent(providers
     assert providers.langsmith.experiments == {}
 
 
-@pytest.mark.parametrize("result", [None, "x", load_result])
-def test_what_is_no_result_is_refused(providers, result):
+REFUSED = [
+    *[("result", value, r"result=.*: expected an EvaluationResult") for value in (None, "x", load_result)],
+    *[("dataset_name", value, "expected the name of a dataset in LangSmith") for value in ("", " ", 7, None)],
+    *[
+        ("patience", value, r"patience=.*expected a number of at least 0")
+        for value in ("x", None, True, -1, math.nan, math.inf)
+    ],
+]
+
+
+@pytest.mark.parametrize(("option", "value", "told"), REFUSED)
+def test_what_is_no_result_no_name_and_no_time_is_refused_before_anything_is_sent(providers, option, value, told):
     before = len(providers.exchanges)
-    with pytest.raises(ConfigError, match=r"result=.*: expected an EvaluationResult"):
-        publish_experiment(result, NAME)
+    with pytest.raises(ConfigError, match=told):
+        publish_experiment(**{"result": published_result(), "dataset_name": NAME, option: value})
     assert len(providers.exchanges) == before
 
-
-@pytest.mark.parametrize("patience", ["x", None, True, -1, math.nan, math.inf])
-def test_what_is_no_time_is_refused(providers, patience):
-    before = len(providers.exchanges)
-    with pytest.raises(ConfigError, match=r"patience=.*expected a number of at least 0"):
-        publish_experiment(published_result(), NAME, patience=patience)
-    assert len(providers.exchanges) == before
-
-
-@pytest.mark.parametrize("name", ["", " ", 7, None])
-def test_what_is_no_name_is_refused(providers, name):
-    before = len(providers.exchanges)
-    with pytest.raises(ConfigError, match="expected the name of a dataset in LangSmith"):
-        publish_experiment(published_result(), name)
-    assert len(providers.exchanges) == before
-
-
-def test_a_dataset_that_is_not_there_is_named_with_the_address(providers):
-    with pytest.raises(DatasetError, match=f"LangSmith at {providers.url} has no dataset 'other'; dataset push"):
-        publish_experiment(published_result(), "other")
-
-
-def test_a_key_that_is_missing_is_named(providers, monkeypatch):
-    for name in ("LANGSMITH_API_KEY", "LANGCHAIN_API_KEY"):
-        monkeypatch.delenv(name, raising=False)
-    before = len(providers.exchanges)
-    with pytest.raises(ConfigError, match="set LANGSMITH_API_KEY"):
-        publish_experiment(published_result(), NAME)
-    assert len(providers.exchanges) == before
-
-
-def test_the_extra_that_is_missing_is_named(providers, monkeypatch):
-    monkeypatch.setitem(sys.modules, "langsmith", None)
-    with pytest.raises(MissingDependency, match=r"pip install 'rag-evaluation-framework\[langsmith\]'"):
-        publish_experiment(published_result(), NAME)
-
-
-def test_a_client_that_is_given_stays_open(providers, client):
-    publish_experiment(published_result(), NAME, client=client)
-    assert client.has_dataset(dataset_name=NAME)

@@ -75,22 +75,16 @@ def test_what_other_threads_print_while_something_is_published_is_printed(provid
     )
 
 
-def test_experiments_of_others_show_what_they_always_show(providers, capsys):
+def test_nothing_is_printed_and_others_show_and_log_what_they_always_do(providers, capfd, caplog):
     publish_experiment(published_result(), NAME)
-    assert capsys.readouterr() == ("", "")
-    with closing(quick_client()) as client:
-        client.evaluate(lambda inputs: inputs, data=NAME, evaluators=[]).wait()
-    out, err = capsys.readouterr()
-    assert "View the evaluation results for experiment" in out
-    assert "8it" in err
-
-
-def test_logs_of_other_clients_stay(providers, caplog):
-    publish_experiment(published_result(), NAME)
+    assert capfd.readouterr() == ("", "")
     providers.fault("POST /runs/multipart", status=422, times=None)
     with closing(quick_client()) as client:
         client.evaluate(lambda inputs: inputs, data=NAME, evaluators=[]).wait()
         client.flush()
+    out, err = capfd.readouterr()
+    assert "View the evaluation results for experiment" in out
+    assert "8it" in err
     assert "multipart ingest" in caplog.text
 
 

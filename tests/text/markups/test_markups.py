@@ -67,6 +67,8 @@ def shown(read, source):
         ("a <!-- never *closed* <b>here</b>\n\nb <!-- c --> d", "a <!-- never closed here b d"),
         ("a <svg>b</svg> <SVG>c</svg > <svg> d", "a d"),
         ("# One ## #\n\n# Two {#id}\n\n# Three ## {: .c}\n\n# {x} # y#", "One ## Two Three {x} # y#"),
+        ("A line\n\n[m]: http://e.org\n", "A line"),
+        ("# Title\n[m]: http://e.org\n[n]: http://e.org\n\n[m] [n]", "Title m n"),
         ("", ""),
     ],
 )
@@ -159,12 +161,6 @@ OPENED = (
 )
 
 
-@each("read", READ.values())
-@each("opened", OPENED)
-def test_markup_that_is_opened_and_never_closed_is_read_once(read, opened):
-    assert_linear(lambda size: partial(read, opened * (size // len(opened))), 20_000)
-
-
 @each("opened", ["see *args of f ", "call _private now ", "x <!-- y ", "x <script y ", "~5 km ", "`a ``b ```c "])
 def test_nor_is_what_may_be_opened_read_to_a_bound(opened):
     assert_linear(lambda size: partial(markdown_markup, opened * (size // len(opened))), 1_000, times=16, most=32)
@@ -173,6 +169,7 @@ def test_nor_is_what_may_be_opened_read_to_a_bound(opened):
 @each(
     ("read", "first", "repeated", "last"),
     [
+        *((read, "", opened, "") for read in READ.values() for opened in OPENED),
         (markdown_markup, "x ", "<!--‹!--", ""),
         (markdown_markup, "x ", "<svg>", ""),
         (markdown_markup, "", "- ", "x"),
@@ -184,26 +181,18 @@ def test_nor_is_what_may_be_opened_read_to_a_bound(opened):
         (rst_markup, "", "a.aa.", ""),
     ],
 )
-def test_what_may_begin_or_end_at_many_places_is_read_once(read, first, repeated, last):
+def test_markup_that_is_never_closed_or_may_begin_or_end_at_many_places_is_read_once(read, first, repeated, last):
     assert_linear(lambda size: partial(read, first + repeated * (size // len(repeated)) + last), 20_000)
 
 
-@pytest.mark.parametrize("repeated", ["<!---->", "<svg></svg>"])
-def test_hidden_elements_on_one_line_are_read_once(repeated):
-    assert_linear(lambda size: partial(markdown_markup, repeated * size), 8_000)
-
-
-def test_brackets_in_brackets_are_read_once():
-    assert_linear(lambda size: partial(markdown_markup, "[" * size + "]" * size), 10_000)
-
-
 @pytest.mark.parametrize(
-    ("source", "shown"),
+    ("source", "size"),
     [
-        ("A line\n\n[m]: http://e.org\n", "A line"),
-        ("# Title\n[m]: http://e.org\n[n]: http://e.org\n\n[m] [n]", "Title m n"),
+        (lambda size: "<!---->" * size, 8_000),
+        (lambda size: "<svg></svg>" * size, 8_000),
+        (lambda size: "[" * size + "]" * size, 10_000),
     ],
+    ids=["hidden comments", "hidden elements", "brackets in brackets"],
 )
-def test_what_defines_a_link_is_hidden(source, shown):
-    markup = markdown_markup(source)
-    assert " ".join(markup.shown(0, len(source)).split()) == shown
+def test_many_elements_on_one_line_are_read_once(source, size):
+    assert_linear(lambda size: partial(markdown_markup, source(size)), size)

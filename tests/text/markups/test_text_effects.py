@@ -8,6 +8,7 @@ from rag_evaluation_framework.text.markups import markup as text_markup
 from rag_evaluation_framework.text.markups.formats import markup_of
 from support.each import each
 
+STYLED = "<span>a <span style='{}'>b <span>c</span> d</span> e</span> f"
 NAMES = {1: "struck out", 2: "raised", 4: "lowered"}
 
 
@@ -37,29 +38,43 @@ def effects_of(source, part=None, name="a.md"):
         ("<small>a</small> <span>b</span> <strong>c</strong> &amp; <section> ~~ `~~d~~`", []),
         ("<del></del> nothing of it", []),
         ("first ~~a\n\nsecond b~~", []),
+        ("is ~not so~ it", [(2, "struck out"), (7,)]),
+        (STYLED.format("text-decoration: line-through"), [(1, "struck out"), (4,)]),
+        (STYLED.format("color:red;text-decoration-line:LINE-THROUGH"), [(1, "struck out"), (4,)]),
     ],
 )
 def test_effects_are_told_by_the_letters_at_which_they_begin_and_end(source, expected):
     assert effects_of(source) == expected
 
 
-def test_what_begins_before_a_part_counts():
-    assert effects_of("~~All of it is gone.~~ This is not.", "it is") == [(0, "struck out")]
-    assert effects_of("~~All of it is gone.~~ This is not.", "gone.~~ This") == [(0, "struck out"), (4,)]
-    assert effects_of("~~All of it is gone.~~ This is not.", "This") == []
-    assert effects_of("<del><p>One</p> <p>Two</p></del><p>Three", "Two", "a.md") == [(0, "struck out")]
-    assert effects_of("<del><p>One</p> <p>Two</p></del><p>Three", "Three", "a.md") == []
+ALL = "~~All of it is gone.~~ This is not."
+TWO = "<del><p>One</p> <p>Two</p></del><p>Three"
+OPEN = "<del>One\n\nTwo <sup>raised <del>gone\n\nThree"
+STRUCK = [(0, "struck out")]
 
 
-def test_what_is_never_closed_ends_with_its_own_paragraph():
-    source = "<del>One\n\nTwo <sup>raised <del>gone\n\nThree"
-    assert [effects_of(source, word) for word in ("One", "Two", "raised", "Three")] == [
-        [(0, "struck out")],
-        [],
-        [(0, "raised")],
-        [],
-    ]
-    assert effects_of(source, "gone") == [(0, "raised", "struck out")]
+@each(
+    ("source", "part", "expected"),
+    [
+        # What begins before a part counts,
+        (ALL, "it is", STRUCK),
+        (ALL, "gone.~~ This", [(0, "struck out"), (4,)]),
+        (ALL, "This", []),
+        (TWO, "Two", STRUCK),
+        (TWO, "Three", []),
+        # and what is never closed ends with its own paragraph.
+        (OPEN, "One", STRUCK),
+        (OPEN, "Two", []),
+        (OPEN, "raised", [(0, "raised")]),
+        (OPEN, "gone", [(0, "raised", "struck out")]),
+        (OPEN, "Three", []),
+        ("a</del> <del>b c\n\nd", "a</del> <del>b c\n\nd", [(1, "struck out"), (3,)]),
+        ("a <del>b c\n\nd", "d", []),
+        ("<p>a <del>b</p><p>c", "c", STRUCK),
+    ],
+)
+def test_what_begins_before_a_part_counts_to_its_end_or_that_of_its_paragraph(source, part, expected):
+    assert effects_of(source, part) == expected
 
 
 @pytest.mark.parametrize("far", ["", "word " * 3000])
@@ -70,26 +85,13 @@ def test_an_element_strikes_out_all_between_its_tags_however_far_they_are(name, 
     assert (effects_of(source, "Before"), effects_of(source, "After")) == ([], [])
 
 
-def test_a_tag_that_is_not_closed_counts_to_the_end_of_its_paragraph_and_one_that_is_not_open_for_nothing():
-    assert effects_of("a</del> <del>b c\n\nd") == [(1, "struck out"), (3,)]
-    assert effects_of("a <del>b c\n\nd", "d") == []
-    assert effects_of("<p>a <del>b</p><p>c", "c", "a.md") == [(0, "struck out")]
-
-
-@pytest.mark.parametrize("style", ["text-decoration: line-through", "color:red;text-decoration-line:LINE-THROUGH"])
-def test_a_style_strikes_out(style):
-    source = f"<span>a <span style='{style}'>b <span>c</span> d</span> e</span> f"
-    assert [(place, *names) for place, *names in effects_of(source)] == [(1, "struck out"), (4,)]
-
-
-def test_one_tilde_strikes_out_too():
-    assert effects_of("is ~not so~ it") == [(2, "struck out"), (7,)]
-
-
-def test_in_restructuredtext_roles_raise_and_lower():
-    assert effects_of("10\\ :sup:`6`\\ rows and :func:`f`", name="a.rst") == [(2, "raised"), (3,)]
-    assert effects_of("H\\ :subscript:`2`\\ O", name="a.rst") == [(1, "lowered"), (2,)]
-
-
-def test_text_without_a_format_has_none():
-    assert effects_of("is ~~not~~ 10<sup>6</sup>", name="a.txt") == []
+@each(
+    ("name", "source", "expected"),
+    [
+        ("a.rst", "10\\ :sup:`6`\\ rows and :func:`f`", [(2, "raised"), (3,)]),
+        ("a.rst", "H\\ :subscript:`2`\\ O", [(1, "lowered"), (2,)]),
+        ("a.txt", "is ~~not~~ 10<sup>6</sup>", []),
+    ],
+)
+def test_in_restructuredtext_roles_raise_and_lower_and_in_plain_text_nothing_does(name, source, expected):
+    assert effects_of(source, name=name) == expected
