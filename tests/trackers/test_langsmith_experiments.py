@@ -538,4 +538,3 @@ def test_what_is_no_result_no_name_and_no_time_is_refused_before_anything_is_sen
     with pytest.raises(ConfigError, match=told):
         publish_experiment(**{"result": published_result(), "dataset_name": NAME, option: value})
     assert len(providers.exchanges) == before
-
