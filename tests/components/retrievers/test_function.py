@@ -101,7 +101,7 @@ class TestAsHits:
             # As LangChain, Haystack (nested and flat) and LlamaIndex dump them; then oddities.
             (
                 {"id": None, "metadata": {"source": "a.md", "start_index": 7, "page": 1}, "page_content": "World!"},
-                Hit(None, 7, text="World!", sources=("a.md",)),
+                Hit(None, 7, text="World!", sources=("a.md, page 2",)),
             ),
             (
                 {"id": "9f", "content": "World!", "meta": {"file_path": "a.md", "split_idx_start": 7}, "score": 0.5},
