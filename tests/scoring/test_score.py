@@ -477,8 +477,8 @@ def test_ids_that_differ_by_a_trailing_nul_are_two():
 
     rankings = retrieve(search, CORPUS, ["where?"], [1])
     assert rankings.notes == (
-        "results whose text occurs more than once: 1; the first free place was taken, or the nearest to their start. Let the retriever return doc_id, "
-        "or doc_id, start and end, to be sure",
+        "results whose text occurs more than once: 1; the first free place was taken, or the nearest to their start. "
+        "Let the retriever return doc_id, or doc_id, start and end, to be sure",
     )
     assert repr(rankings) == "Rankings(queries: 1, hits: 1, failed: 0)"
 
