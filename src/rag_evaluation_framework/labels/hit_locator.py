@@ -89,15 +89,14 @@ class HitLocator:
         within: tuple[int, int] = (0, sys.maxsize),
     ) -> Hit | None:
         """Locate a hit by its text, between two offsets of its document; None if it is not there."""
-        alike = hit if hit.score is None else replace(hit, score=None)
-        if (alike, within) not in searches.of:
+        alike = (hit if hit.score is None else replace(hit, score=None)), within
+        if (search := searches.of.get(alike)) is None:
             near = hit.start
             found = self._places(hit, documents, searches.limit if near is None and not within[0] else sys.maxsize)
             places = [place for place in found if within[0] <= place.start < within[1]]
             if near is not None:
                 places.sort(key=lambda place: abs(place.start - near))
-            searches.of[alike, within] = _Search(places, iter(places))
-        search = searches.of[alike, within]
+            search = searches.of[alike] = _Search(places, iter(places))
         if search.place is None or hit.chunk_id is None:  # one id is one chunk
             free = (place for place in search.left if place not in searches.taken)
             search.place = next(free, next(iter(search.places), None))
