@@ -99,7 +99,7 @@ def test_from_where_pages_count_is_not_guessed(told):
 
 def test_a_document_that_is_called_by_a_number_is_no_row_of_a_table():
     numbered = Corpus.of([{"id": str(number), "text": f"note: same, {name}"} for number, name in enumerate("xyz", 2)])
-    assert place_of(numbered, "note: same", source="towns.csv", row=2) == ("2", 0)  # the first place of the text
+    assert place_of(numbered, "note: same", source="towns.csv", row=3) == ("2", 0)  # the first place of the text
     assert place_of(numbered, "note: same, z", source="towns.csv", row=2) == ("4", 0)
 
 

@@ -428,3 +428,18 @@ def test_cells_whose_questions_are_in_other_columns_have_other_questions(folder)
     result = Sweep(base=base(), over={"columns": columns}).run()
     asked = [load_result(found.folder).queries[0].text for found in result.cells]
     assert asked == ["When do invoices come?", "Wann?"]
+
+
+def test_answers_are_found_from_another_working_folder_and_where_all_was_moved(folder, monkeypatch):
+    span = CharacterSpan(DocumentId("a.md"), 0, 9, "Invoices.")
+    truth = TokenLevelGroundTruth(Query(QueryId("1"), QueryText("What?")), (span,))
+    in_memory = Dataset([truth], TOKEN, name="q", corpus=Corpus([Document(DocumentId("a.md"), "Invoices.")]))
+
+    def names(where):
+        experiments = (spec.experiment(where) for spec in (base(), RunSpec(dataset=in_memory)))
+        return [unfinished_folder(where / "root", each, None).name for each in experiments]
+
+    before = names(folder)
+    monkeypatch.chdir("/")
+    assert names(folder) == before
+    assert names(folder.rename(folder.with_name("moved"))) == before
