@@ -57,7 +57,7 @@ PACKAGE = Path("src/rag_evaluation_framework")
 EQUIVALENT = Path(__file__).with_name("equivalent_mutants.toml")
 NUMBERS = ("scoring/", "statistics/", "analysis/gates/", "data/cutoffs.py", "data/spans.py", "text/reading.py")
 """What makes numbers."""
-EXPERIMENTS = ("runs/test_runner.py", "runs/test_ranker.py", "runs/test_reranking.py")
+EXPERIMENTS = ("runs/test_runner.py", "runs/test_ranker.py", "runs/test_reranking.py", "runs/test_unlocated.py")
 TESTS = (
     "scoring/judging",
     "scoring/metrics",
@@ -67,6 +67,7 @@ TESTS = (
     "scoring",
     "analysis",
     *EXPERIMENTS,
+    "cli/test_gates.py",
 )  # quick ones first
 """What may notice a mutant of it, beside the tests of its room."""
 OPTIONS = (

@@ -97,7 +97,7 @@ def test_no_gate_passes_where_most_results_have_no_place(allowed, verdict):
             assert_gates(result, "span_recall@3 >= 0.9")
 
 
-@pytest.mark.parametrize("percent", [50, -0.1, float("nan")])
+@pytest.mark.parametrize("percent", [50, 1.01, -0.1, float("nan")])
 def test_a_share_that_is_none_is_refused_as_it_would_allow_everything(percent):
     result = evaluate(lambda query, k: list(LOST), DATASET, k=2)
     with pytest.raises(ConfigError, match=r"allow_unlocated=.*: expected a share from 0 to 1, such as 0\.5"):
