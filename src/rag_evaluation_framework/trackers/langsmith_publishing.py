@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 from uuid import uuid4
 
 from ..base import progress, require
@@ -19,12 +19,22 @@ from ..base.notes import note
 from ..base.outside import error_text, one_line, shown
 from ..contracts.component import check_number
 from ..contracts.registry.loading import load_installed
+from ..contracts.roles import Outcome, Sink
 from ..data.hits import Ranking
 from ..datasets.langsmith_examples import question_id
-from ..errors import ConfigError, DatasetError
+from ..errors import ConfigError, DatasetError, Interrupted, RagEvalError, SaveFailed
 from ..runs import EvaluationResult, QueryResult, store
 from ..runs.naming import record_parts, servers
-from .langsmith_client import advice, answering, checked_name, dataset_named, listed_examples, opened, status_of
+from .langsmith_client import (
+    advice,
+    answering,
+    check_ready,
+    checked_name,
+    dataset_named,
+    listed_examples,
+    opened,
+    status_of,
+)
 
 if TYPE_CHECKING:
     from langsmith import Client
@@ -297,3 +307,59 @@ def _arrived(
 def _why(error: BaseException) -> str:
     """Return why something was lost, without what differs from request to request: ids of runs, and its length."""
     return one_line(_OF_ONE_REQUEST.split(error_text(error))[0], _REASON) + advice(status_of(error))
+
+
+# Runs are published as they are made.
+
+
+@dataclass(frozen=True)
+class LangSmithSink(Sink):
+    """Publishes a run as an experiment of a dataset in LangSmith, and sees that it is there.
+
+    What is missing is told, and kept in the folder of the run: the notes of its result have it until
+    `publish_experiment` or `rag-eval publish` has published the whole of it.
+
+    Attributes:
+        dataset: The name of the dataset in LangSmith.
+    """
+
+    requires: ClassVar[Mapping[str, str]] = {"langsmith": "langsmith"}
+
+    dataset: str
+    failure = "publishing the result"
+
+    def prepare(self) -> None:
+        """See that LangSmith can be asked; nothing is asked yet.
+
+        Raises:
+            ConfigError: There is no key, or none that can be sent; the address is none; or the name of the dataset.
+            MissingDependency: The SDK is not installed.
+        """
+        checked_name(self.dataset)
+        check_ready(type(self).__name__)
+
+    def send(self, outcome: Outcome) -> EvaluationResult[Any]:
+        """Publish the run, and return the result with its address.
+
+        Raises:
+            SaveFailed: Not all of it is there.
+            Interrupted: Ctrl-C came meanwhile.
+        """
+        result = outcome.result
+        try:
+            experiment = publish_experiment(result, self.dataset)
+        except RagEvalError as error:
+            self._keep(result, None, str(error))
+            raise
+        except KeyboardInterrupt as interrupt:
+            how = "" if result.folder is None else ": publish_experiment publishes it"
+            told = f"the run is finished; the result is {result.whereabouts}, and maybe not published{how}"
+            raise Interrupted(told) from interrupt
+        result = replace(result, experiment_url=experiment.url, raw_results=experiment)
+        if not experiment.complete:
+            self._keep(result, experiment.url, experiment.told)
+            raise SaveFailed(experiment.told, result)
+        return result
+
+    def _keep(self, result: EvaluationResult[Any], url: str | None, why: str) -> None:
+        keep_address(result, {"url": url, "notes": [f"{self.failure}: {why}"]})
