@@ -163,7 +163,7 @@ def test_an_interrupt_while_the_folder_is_written_keeps_the_answers(rag_eval, ow
         ("junit:path=5", "5 is not a path; expected one, such as 'docs' or Path('docs')"),
         ("folder:root=0.5", "0.5 is not a path; expected one, such as 'docs' or Path('docs')"),
         ("step-summary", "$GITHUB_STEP_SUMMARY: none/step.md cannot be written (No such file or directory)"),
-        ("junit:path=own.py/gates.xml", "JUnit XML own.py/gates.xml: cannot be written"),
+        ("junit:path=own.py/gates.xml", "JUnit XML own.py/gates.xml: cannot be read or written"),
         ("junit:path=docs", "docs: is a folder, and is not the JUnit XML of an earlier run; choose another file"),
         (
             "own:ANSWERS",
@@ -230,7 +230,7 @@ def test_a_file_that_cannot_be_read_is_not_said_to_be_no_junit_xml(tmp_path, mon
 
     (tmp_path / "gates.xml").write_text("<html>")
     monkeypatch.setattr("rag_evaluation_framework.trackers.junit.open_at_once", refused)
-    with pytest.raises(ConfigError, match=r"gates\.xml: cannot be read \(Permission denied\); choose another file"):
+    with pytest.raises(ConfigError, match=r"gates\.xml: cannot be read or written \(Permission denied\); choose"):
         JUnitSink(tmp_path / "gates.xml").prepare()
 
 

@@ -11,24 +11,11 @@ from ..base.outside import shown
 from ..contracts.component import check_count
 from ..contracts.registry.building import build
 from ..contracts.roles import Metric
-from ..data import (
-    CHUNK,
-    DOCUMENT,
-    TOKEN,
-    CharacterSpan,
-    ChunkRegistry,
-    Corpus,
-    Cutoff,
-    Dataset,
-    GroundTruth,
-    Hit,
-    Level,
-    QueryRanking,
-    Rankings,
-    ScoreTable,
-)
+from ..data import CharacterSpan, ChunkRegistry, Corpus, Cutoff, Dataset, GroundTruth, Hit, QueryRanking, Rankings
 from ..data.documents import checked_corpus
 from ..data.ids import EvaluationType, canonical_chunk_id
+from ..data.levels import CHUNK, DOCUMENT, TOKEN, Level
+from ..data.score_table import ScoreTable
 from ..datasets.labels import have_places
 from ..datasets.langsmith_examples import GROUND_TRUTH_KEYS, PUSHED, dataset_from_examples
 from ..errors import ConfigError, DatasetError, QueryFailed, RagEvalError
