@@ -207,9 +207,7 @@ def stored_dataset(client: Any, name: str) -> tuple[LangSmithDataset, list[Examp
     """
     found = dataset_named(client, name)
     if found is None:
-        raise DatasetError(
-            f"LangSmith at {client.api_url} has no dataset {name!r}; check its name, or push it first"
-        )
+        raise DatasetError(f"LangSmith at {client.api_url} has no dataset {name!r}; check its name, or push it first")
     return found, listed_examples(client, found.id)
 
 
