@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from ..base import collect_notes, require
 from ..base.files import is_list, is_object
@@ -181,11 +181,8 @@ def get_langsmith_evaluators(
         CorpusError: The corpus is none.
         MissingDependency: LangSmith's SDK is not installed.
     """
-    if is_object(metrics):
-        named: list[tuple[str | None, Any]] = [*metrics.items()]
-    else:
-        alone = isinstance(metrics, str | Metric)
-        named = [(None, metric) for metric in ([metrics] if alone else cast("Sequence[Any]", metrics))]
+    given: Any = [metrics] if isinstance(metrics, str | Metric) else metrics
+    named: list[tuple[str | None, Any]] = [*given.items()] if is_object(given) else [(None, each) for each in given]
     evaluators = [
         to_langsmith_evaluator(metric, cutoff, name=name, corpus=corpus, registry=registry)
         for name, metric in named
