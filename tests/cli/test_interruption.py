@@ -475,7 +475,7 @@ def test_a_second_interrupt_gets_through_to_a_component_that_swallows_every_one(
     "module",
     [
         "rag_evaluation_framework.errors",
-        "rag_evaluation_framework.cli.endings",
+        "rag_evaluation_framework.cli.output",
         "typer",
         "rich.console",
         "rag_evaluation_framework.cli.run",

@@ -50,7 +50,7 @@ def test_what_did_not_arrive_is_told_and_the_code_is_2(rag_eval, providers, save
 @pytest.mark.parametrize(
     ("arguments", "unset", "message"),
     [
-        (("last", "other"), (), "has no dataset 'other'; dataset push makes one"),
+        (("last", "other"), (), "has no dataset 'other'; check its name, or push it first"),
         (("none", NAME), (), "none"),
         (("last", NAME), KEYS, "error: LangSmith needs an API key: set LANGSMITH_API_KEY"),
     ],

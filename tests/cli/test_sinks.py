@@ -161,9 +161,9 @@ def test_an_interrupt_while_the_folder_is_written_keeps_the_answers(rag_eval, ow
         ("nothing", "sink 'nothing' is unknown; there are folder, junit, langsmith, step-summary"),
         ("junit", "sink 'junit' needs path, as in junit:path=..."),
         ("junit:path=5", "5 is not a path; expected one, such as 'docs' or Path('docs')"),
-        ("folder:root=0.5", "root=0.5 is not a path; expected one, such as 'runs'"),
+        ("folder:root=0.5", "0.5 is not a path; expected one, such as 'docs' or Path('docs')"),
         ("step-summary", "$GITHUB_STEP_SUMMARY: none/step.md cannot be written (No such file or directory)"),
-        ("junit:path=own.py/gates.xml", "JUnit XML own.py/gates.xml: cannot be written"),
+        ("junit:path=own.py/gates.xml", "JUnit XML own.py/gates.xml: cannot be read or written"),
         ("junit:path=docs", "docs: is a folder, and is not the JUnit XML of an earlier run; choose another file"),
         (
             "own:ANSWERS",
@@ -230,11 +230,11 @@ def test_a_file_that_cannot_be_read_is_not_said_to_be_no_junit_xml(tmp_path, mon
 
     (tmp_path / "gates.xml").write_text("<html>")
     monkeypatch.setattr("rag_evaluation_framework.trackers.junit.open_at_once", refused)
-    with pytest.raises(ConfigError, match=r"gates\.xml: cannot be read \(Permission denied\); choose another file"):
+    with pytest.raises(ConfigError, match=r"gates\.xml: cannot be read or written \(Permission denied\); choose"):
         JUnitSink(tmp_path / "gates.xml").prepare()
 
 
-@pytest.mark.parametrize("broken", ["runs.store.write_run", "trackers.folder.texts_beside"])
+@pytest.mark.parametrize("broken", ["runs.store.write_run", "trackers.sending.texts_beside"])
 def test_a_result_that_cannot_be_saved_is_sent_and_in_the_error(tmp_path, monkeypatch, broken):
     kept = Kept()
     monkeypatch.setattr(f"rag_evaluation_framework.{broken}", lambda *_: 1 / 0)

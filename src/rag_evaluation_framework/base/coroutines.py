@@ -9,7 +9,7 @@ from copy import copy
 from dataclasses import fields, is_dataclass
 from functools import wraps
 from itertools import islice
-from math import inf, isfinite
+from math import inf
 from numbers import Real
 from threading import TIMEOUT_MAX, Event, Lock, Thread, current_thread
 from time import monotonic
@@ -338,11 +338,9 @@ def checked_limit(name: str, given: Any) -> float | None:
     """
     if given is None:
         return None
-    if type(given) is not bool and isinstance(given, Real):
-        with suppress(Exception):  # of anybody's number, and of a whole one that is too large for a float
-            seconds = float(given)
-            if isfinite(seconds) and seconds > 0:
-                return seconds
+    with suppress(Exception):  # of anybody's number, and of a whole one that is too large for a float
+        if type(given) is not bool and isinstance(given, Real) and 0 < (seconds := float(given)) < inf:
+            return seconds
     raise ConfigError(f"{name}={shown(given)}: expected seconds, a finite number above 0, or None for no limit")
 
 

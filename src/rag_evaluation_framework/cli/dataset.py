@@ -25,10 +25,9 @@ from ..datasets.native import dataset_text, file_state, replace_dataset
 from ..datasets.texts import KeptTexts, texts_beside, versions_beside, without_text
 from ..errors import ConfigError, DatasetError, InputError, LevelMismatch
 from . import run_options as options
-from .endings import Found
 from .init import save_suggestions
 from .label import Dialog, Stop, is_terminal, saving, typed_line
-from .output import command_lines, option, print_result, print_text, stdout, write_page
+from .output import Found, command_lines, option, print_result, print_text, stdout, write_page
 
 # The file of the dataset that a command is about: read whatever its format and level, and written anew.
 
@@ -240,10 +239,6 @@ class ReviewDialog(Dialog):
     def is_open(self, number: int) -> bool:
         """Return whether nobody has decided on a question, or all are asked about."""
         return self._everything or self._session.review(number).verdict is None
-
-    def after_all(self) -> int:
-        """Stop, as none is left."""
-        raise Stop
 
     def about(self, number: int) -> None:
         """Ask what becomes of a question."""

@@ -21,8 +21,7 @@ from ..contracts import registry
 from ..errors import ConfigError, Interrupted
 from ..runs import store
 from . import run_options as options
-from .endings import Found
-from .output import command_lines, components_print_to_stderr, print_result, print_text
+from .output import Found, command_lines, components_print_to_stderr, print_result, print_text
 
 if TYPE_CHECKING:
     from ..contracts import QuestionStrategy

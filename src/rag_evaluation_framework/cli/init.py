@@ -289,13 +289,9 @@ def _save(dataset: rag.Dataset[rag.CharacterSpan], target: Path, written: str | 
     if same:
         datasets.keep_texts(dataset, target)
         return
-    if not written:
-        raise ConfigError(f"{target} already exists and is not overwritten; choose another --name, or move the file")
-    raise ConfigError(
-        f"{target} already exists and is not overwritten, as it was changed since `rag-eval init` wrote it (rag-eval "
-        f"dataset update {shlex.quote(str(target))} --corpus FOLDER --questions FILE adds questions to it); choose "
-        "another --name, or move the file"
-    )
+    update = f"rag-eval dataset update {shlex.quote(str(target))} --corpus FOLDER --questions FILE"
+    why = f", as it was changed since `rag-eval init` wrote it ({update} adds questions to it)" if written else ""
+    raise ConfigError(f"{target} already exists and is not overwritten{why}; choose another --name, or move the file")
 
 
 def _yaml_path(path: Path, start: Path) -> str:

@@ -64,9 +64,9 @@ class Dialog(ABC):
     def is_open(self, number: int) -> bool:
         """Return whether somebody has still to be asked about a question."""
 
-    @abstractmethod
     def after_all(self) -> int:
         """Return the number of the question that comes when none is open; raise Stop if none does."""
+        raise Stop
 
     @abstractmethod
     def about(self, number: int) -> None:

@@ -1,4 +1,4 @@
-"""Standard output of any encoding, the console, results as JSON or pages, and the commands that come next."""
+"""Standard output of any encoding, results as JSON or pages, the commands that come next, and how a command ends."""
 
 from __future__ import annotations
 
@@ -17,9 +17,11 @@ from typing import Any, TextIO, cast
 from rich.console import Console
 
 from .. import report
-from ..base.exits import on_failure
-from ..base.files import write_new
-from ..base.outside import harmless, json_text, one_line
+from ..base.exits import exit_text, on_failure
+from ..base.files import is_list, write_new
+from ..base.interrupts import INTERRUPTED, Interrupt, first_interrupt
+from ..base.outside import error_text, fit_to_show, harmless, json_text, one_line
+from ..errors import ComponentExited, Interrupted, RagEvalError, ResultError
 
 # Standard output, which may be of any encoding, and whose reader may leave, as `head` does: neither is an error.
 
@@ -196,3 +198,79 @@ def option(name: str, *values: object) -> list[str]:
 def command_lines(*commands: Iterable[object]) -> str:
     """Return commands of ours by their arguments, one per line below a blank one, to be copied into a shell."""
     return "\n" + "".join(f"\n  rag-eval {shlex.join(map(str, command))}" for command in commands)
+
+
+# Exit codes, and the message in which a command ends.
+
+FOUND = 1
+RUN_ERROR = 2
+OUTPUT_CLOSED = 141  # what a shell reports for a program that SIGPIPE ended
+
+
+class Found(Exception):
+    """A command found something that its exit code reports, such as a failed gate; it was already shown."""
+
+
+class Ended(Exception):
+    """The error that ended a command, wrapped: the library beneath the commands has exit codes of its own for some."""
+
+    def __init__(self, error: BaseException) -> None:
+        super().__init__(error)
+        self.error = error
+
+
+def report_ending(error: BaseException | None) -> int:
+    """Print on standard error what ended the command line, and return the exit code.
+
+    Raises:
+        BaseException: The error itself, if it is not one of ours and `RAG_EVAL_DEBUG` is set.
+    """
+    inner = error.error if isinstance(error, Ended) else error
+    if (came := first_interrupt()) is not None:  # also if a component made something else of it
+        return _interrupted(came, inner)
+    match inner:
+        case None:
+            return 0
+        case SystemExit(code=code) if inner is error:  # of the library beneath the commands
+            return code if isinstance(code, int) else 0
+        case SystemExit():
+            return _failed(f"a component {exit_text(inner)}; expected it to return, or to raise an error")
+        case Found():
+            return FOUND
+        case OutputClosed():
+            return OUTPUT_CLOSED
+        case RagEvalError() | OutputFailed():
+            return _failed(str(inner))
+        case KeyboardInterrupt():
+            return _interrupted(INTERRUPTED, inner)
+        case _:
+            # The last resort: people get a message, developers a traceback on request.
+            if os.environ.get("RAG_EVAL_DEBUG"):
+                raise inner
+            given: Any = getattr(inner, "__notes__", None)
+            listed = given if is_list(given) else ()
+            notes = "".join(f"; {one_line(note)}" for note in listed if isinstance(note, str))
+            return _failed(f"{error_text(inner)}{notes} (set RAG_EVAL_DEBUG=1 to see where)")
+
+
+def show_warning(message: Warning | str, *_where: object, **_more: object) -> None:
+    """Print a warning; it takes the place of `warnings.showwarning`."""
+    _say(f"warning: {message}", 0)
+
+
+def _interrupted(came: Interrupt, error: BaseException | None) -> int:
+    telling = Interrupted | ResultError | ComponentExited | OutputFailed  # also why nothing could be saved
+    kept = f": {error}" if isinstance(error, telling) else ""
+    return _say(f"{came.word}{kept}", came.code)
+
+
+def _failed(message: str) -> int:
+    return _say(f"error: {message}", RUN_ERROR)
+
+
+def _say(message: str, code: int) -> int:
+    # Nobody reads it, the disk is full, or a component has put something else there; the exit code still tells.
+    with suppress(OSError, ValueError, AttributeError):
+        sys.stderr.write(f"{fit_to_show(message)}\n")
+        sys.stderr.flush()
+    return code

@@ -7,7 +7,7 @@ from contextlib import suppress
 from ..base import interrupts
 from ..base.coroutines import was_given_up
 from ..base.exits import end_in_time, on_failure
-from . import commands, endings, output
+from . import commands, output
 
 
 def exit_code() -> int:
@@ -19,7 +19,7 @@ def exit_code() -> int:
         try:
             with output.watched(), warnings.catch_warnings():
                 warnings.simplefilter("always", UserWarning)
-                warnings.showwarning = endings.show_warning
+                warnings.showwarning = output.show_warning
                 log = logging.getLogger(__name__.partition(".")[0])  # of the package
                 log.setLevel(logging.INFO)
                 log.handlers = [logging.StreamHandler()]
@@ -28,9 +28,9 @@ def exit_code() -> int:
             ended.append(None)
         finally:
             interrupts.leave_at_once()  # here, as an interrupt between two statements would end it with a traceback
-    code = endings.report_ending(ended[-1])
+    code = output.report_ending(ended[-1])
     if not output.flushed():
-        code = code or endings.OUTPUT_CLOSED
+        code = code or output.OUTPUT_CLOSED
     if was_given_up() or interrupts.first_interrupt() is not None:
         end_in_time(code)
     return code

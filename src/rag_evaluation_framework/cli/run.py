@@ -24,8 +24,7 @@ from ..components import retrievers
 from ..errors import ComponentExited, ConfigError
 from ..runs import store
 from . import run_options as options
-from .endings import Found
-from .output import arriving, components_print_to_stderr, print_json, print_text, stdout
+from .output import Found, arriving, components_print_to_stderr, print_json, print_text, stdout
 
 _WHOLE = ("engine", "rankings")
 """Keys of a file that name what is evaluated as a whole."""

@@ -14,7 +14,7 @@ from .. import base, data, runs, sweeps
 from ..base.exits import on_failure
 from ..base.files import checked_path, from_home
 from ..errors import ConfigError
-from .endings import Ended
+from .output import Ended
 
 Workers = Annotated[str | None, typer.Option(metavar="NUMBER|ADDRESS")]
 

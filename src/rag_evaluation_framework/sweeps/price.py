@@ -90,9 +90,7 @@ class SweepPlan(Shown):
         return {
             "cells": len(self.cells) - len(self.kept) - len(self.failures),
             "texts": _sum(None if part.texts is None else part.texts - part.kept for part in self.parts),
-            "requests": _sum(part.requests for part in self.parts),
-            "tokens": _sum(part.tokens for part in self.parts),
-            "cost": _sum(part.cost for part in self.parts),
+            **{name: _sum(getattr(part, name) for part in self.parts) for name in ("requests", "tokens", "cost")},
         }
 
     def check_spending(self, most: float) -> None:

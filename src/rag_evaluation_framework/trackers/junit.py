@@ -1,10 +1,11 @@
 """The gates of a run as JUnit XML, which continuous integration shows."""
 
-import stat
+import os
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from ..base.exits import errors_as
 from ..base.files import checked_path, open_at_once, temporary_folder, write_over
 from ..contracts.roles import Outcome, Sink
 from ..errors import ConfigError, SaveFailed
@@ -12,6 +13,7 @@ from ..report.junit import gates_as_junit
 from ..runs import store
 
 _BEGIN = b'<testsuites name="rag-eval"'
+_ANOTHER = "choose another file, such as gates.xml"
 
 
 @dataclass(frozen=True)
@@ -41,36 +43,26 @@ class JUnitSink(Sink):
         Raises:
             ConfigError: Something else is there, or it cannot be read or written.
         """
-        self._remove_earlier()
-        try:
-            with temporary_folder(next(filter(Path.exists, Path(self.path).absolute().parents))):
-                pass
-        except OSError as error:
-            why = f"cannot be written ({store.reason(error)}); choose another file, such as gates.xml"
-            raise ConfigError(f"JUnit XML {self.path}: {why}") from error
+        path, begin = Path(self.path), b""
 
-    def _remove_earlier(self) -> None:
-        path = Path(self.path)
-        try:
-            mode = path.lstat().st_mode
-        except OSError:  # there is none, or it cannot be written either
-            return
-        begin = b""
-        if stat.S_ISREG(mode):
-            try:
-                with open_at_once(path) as file:
-                    begin = file.read(len(_BEGIN))
-            except OSError as error:
-                why = f"cannot be read ({store.reason(error)}); choose another file, such as gates.xml"
-                raise ConfigError(f"JUnit XML {path}: {why}") from error
-        if begin != _BEGIN:
-            what = "a folder" if stat.S_ISDIR(mode) else "there"
-            raise ConfigError(
-                f"JUnit XML {path}: is {what}, and is not the JUnit XML of an earlier run; choose another file, such "
-                "as gates.xml"
-            )
-        with suppress(OSError):
-            path.unlink()
+        def refused(error: Exception) -> ConfigError:
+            why = store.reason(error)
+            return ConfigError(f"JUnit XML {path}: cannot be read or written ({why}); {_ANOTHER}")
+
+        with errors_as(refused):
+            if os.path.lexists(path):
+                if path.is_file() and not path.is_symlink():
+                    with open_at_once(path) as file:
+                        begin = file.read(len(_BEGIN))
+                if begin != _BEGIN:
+                    what = "a folder" if path.is_dir() else "there"
+                    raise ConfigError(
+                        f"JUnit XML {path}: is {what}, and is not the JUnit XML of an earlier run; {_ANOTHER}"
+                    )
+                with suppress(OSError):
+                    path.unlink()
+            with temporary_folder(next(filter(Path.exists, path.absolute().parents))):
+                pass
 
     def send(self, outcome: Outcome) -> None:
         """Write the file, all at once.

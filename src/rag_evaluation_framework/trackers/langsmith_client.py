@@ -8,23 +8,25 @@ import os
 import re
 import traceback
 import unicodedata
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from functools import cache
 from itertools import count
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 from uuid import UUID
 
 from ..base.exits import errors_as
 from ..base.optional import require
 from ..base.outside import class_name, error_message, error_text, hide, one_line, shown
-from ..errors import ConfigError, InvalidAnswer, ProviderError, ProviderRefused, ProviderUnavailable
+from ..errors import ConfigError, DatasetError, InvalidAnswer, ProviderError, ProviderRefused, ProviderUnavailable
 
 if TYPE_CHECKING:
     from langsmith import Client
     from langsmith.schemas import Dataset as LangSmithDataset
 
-PROVIDER = "LangSmith"
+Example: TypeAlias = Mapping[str, Any]
+"""An example: `inputs`, `outputs` and `metadata`, in which its splits are, and `id` once it is stored."""
+
 _NO_KEY = re.compile(r"[^!-~]")  # what is not ASCII, white space and control codes
 _LOGIN = "LANGSMITH_CONFIG_FILE"
 _MILLISECONDS = (10_000, 60_000)  # to connect, and to wait for an answer
@@ -33,6 +35,8 @@ _STATUS = re.compile(r"\b([45]\d\d) (?:(?:Client|Server) Error|error responses)"
 _UNANSWERED = ("LangSmithConnectionError", "ConnectionError", "ReadTimeout", "ConnectTimeout")
 _BUSY = (408, 425, 429)
 _LONGEST = 500  # characters of what it answered
+_REASON = 300  # characters of why something was lost
+_OF_ONE_REQUEST = re.compile(r"trace=|Content-Length")
 _PAGE = 100  # examples: more are not given at once
 
 
@@ -142,7 +146,7 @@ def answering(client: Any, what: str) -> AbstractContextManager[None]:
 
     def failed(error: Exception) -> ProviderError:
         # Beside its own errors those of requests, of JSON and of pydantic, for answers that are not as expected.
-        status = status_of(error)
+        status = _status_of(error)
         kind: type[ProviderError] = ProviderUnavailable
         if class_name(error) in _UNANSWERED:
             told = f"no answer ({class_name(error.__cause__ or error)})"  # the SDK would quote parts of the key
@@ -150,13 +154,13 @@ def answering(client: Any, what: str) -> AbstractContextManager[None]:
             kind, told = InvalidAnswer, f"an answer that cannot be used ({one_line(error_text(error), _LONGEST)})"
         else:
             kind = ProviderUnavailable if status in _BUSY or status >= 500 else ProviderRefused
-            told = f"status {status}: {one_line(error_message(error), _LONGEST)}{advice(status)}"
-        return kind(f"LangSmith at {client.api_url}: {what} failed: {told}", PROVIDER, status)
+            told = f"status {status}: {one_line(error_message(error), _LONGEST)}{_ADVICE.get(status, '')}"
+        return kind(f"LangSmith at {client.api_url}: {what} failed: {told}", "LangSmith", status)
 
     return errors_as(failed)
 
 
-def status_of(error: BaseException | None) -> int | None:
+def _status_of(error: BaseException | None) -> int | None:
     """Return the HTTP status for which the SDK raised an error; None if it was not for one."""
     while error is not None:
         status = getattr(getattr(error, "response", None), "status_code", None)
@@ -168,9 +172,9 @@ def status_of(error: BaseException | None) -> int | None:
     return None
 
 
-def advice(status: int | None) -> str:
-    """Return what to do about a status, as the end of a sentence; nothing if that is not known."""
-    return _ADVICE.get(status or 0, "")
+def why_lost(error: BaseException) -> str:
+    """Return why a trace was lost, without what differs from request to request: ids of runs, and its length."""
+    return one_line(_OF_ONE_REQUEST.split(error_text(error))[0], _REASON) + _ADVICE.get(_status_of(error) or 0, "")
 
 
 def checked_name(name: Any) -> str:
@@ -194,14 +198,27 @@ def dataset_named(client: Any, name: str) -> LangSmithDataset | None:
         return next((found for found in client.list_datasets(dataset_name=name) if found.name == name), None)
 
 
-def listed_examples(client: Any, dataset_id: UUID) -> list[dict[str, Any]]:
+def stored_dataset(client: Any, name: str) -> tuple[LangSmithDataset, list[Example]]:
+    """Return the dataset of a name and its examples.
+
+    Raises:
+        DatasetError: There is none.
+        ProviderError: They cannot be listed.
+    """
+    found = dataset_named(client, name)
+    if found is None:
+        raise DatasetError(f"LangSmith at {client.api_url} has no dataset {name!r}; check its name, or push it first")
+    return found, listed_examples(client, found.id)
+
+
+def listed_examples(client: Any, dataset_id: UUID) -> list[Example]:
     """Return the examples of a dataset, in no particular order: `id`, `inputs`, `outputs` and `metadata` of each.
 
     Raises:
         ProviderError: They cannot be listed.
     """
     schemas: Any = require("langsmith.schemas", extra="langsmith", needed_by="listed_examples")
-    found: dict[str, dict[str, Any]] = {}
+    found: dict[str, Example] = {}
     # Not list_examples: in a workspace without a project it asks for one once for each example.
     with answering(client, "listing the examples"):
         for offset in count(0, _PAGE):

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypedDict, Unpack, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, Unpack, overload
 from uuid import UUID, uuid5
 
 from ..base.files import is_object
@@ -18,14 +18,11 @@ from ..data.ids import EvaluationType
 from ..data.levels import CHUNK, DOCUMENT, TOKEN, Level, U, checked_level
 from ..datasets.langsmith_examples import PUSHED, SPLITS, ExampleReader, question_id, to_example
 from ..errors import DatasetError, InvalidAnswer, LevelMismatch, ProviderError
-from .langsmith_client import PROVIDER, answering, checked_name, dataset_named, listed_examples, opened
+from .langsmith_client import Example, answering, checked_name, dataset_named, listed_examples, opened, stored_dataset
 
 if TYPE_CHECKING:
     from langsmith import Client
     from langsmith.schemas import Dataset as LangSmithDataset
-
-Example: TypeAlias = Mapping[str, Any]
-"""An example: `inputs`, `outputs` and `metadata`, in which its splits are, and `id` once it is stored."""
 
 _TEXT = "rag_evaluation_framework.report.pages.dataset:pushed_text"  # a door upwards
 _NAMESPACE = UUID("946e4232-ad1e-47eb-9acb-142d841a17b2")
@@ -274,7 +271,7 @@ def _pushed(
             raise failure or InvalidAnswer(
                 f"LangSmith at {client.api_url} took everything, and {still:,} of {len(wanted):,} examples of "
                 f"{dataset.name!r} are not there; pushing again sends them again",
-                PROVIDER,
+                "LangSmith",
             )
     return first
 
@@ -369,10 +366,7 @@ def pull_dataset(
     """
     name, levels = checked_name(name), _FINEST_FIRST if level is None else (checked_level(level),)
     with opened(client, "pull_dataset") as connected:
-        stored = dataset_named(connected, name)
-        if stored is None:
-            raise DatasetError(f"LangSmith at {connected.api_url} has no dataset {name!r}")
-        examples = listed_examples(connected, stored.id)
+        _, examples = stored_dataset(connected, name)
     if not examples:
         raise DatasetError(f"the dataset {name!r} in LangSmith has no examples")
     examples.sort(key=_position)

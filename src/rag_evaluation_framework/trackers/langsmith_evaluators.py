@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from ..base import collect_notes, require
 from ..base.files import is_list, is_object
@@ -11,24 +11,11 @@ from ..base.outside import shown
 from ..contracts.component import check_count
 from ..contracts.registry.building import build
 from ..contracts.roles import Metric
-from ..data import (
-    CHUNK,
-    DOCUMENT,
-    TOKEN,
-    CharacterSpan,
-    ChunkRegistry,
-    Corpus,
-    Cutoff,
-    Dataset,
-    GroundTruth,
-    Hit,
-    Level,
-    QueryRanking,
-    Rankings,
-    ScoreTable,
-)
+from ..data import CharacterSpan, ChunkRegistry, Corpus, Cutoff, Dataset, GroundTruth, Hit, QueryRanking, Rankings
 from ..data.documents import checked_corpus
 from ..data.ids import EvaluationType, canonical_chunk_id
+from ..data.levels import CHUNK, DOCUMENT, TOKEN, Level
+from ..data.score_table import ScoreTable
 from ..datasets.labels import have_places
 from ..datasets.langsmith_examples import GROUND_TRUTH_KEYS, PUSHED, dataset_from_examples
 from ..errors import ConfigError, DatasetError, QueryFailed, RagEvalError
@@ -194,11 +181,8 @@ def get_langsmith_evaluators(
         CorpusError: The corpus is none.
         MissingDependency: LangSmith's SDK is not installed.
     """
-    if is_object(metrics):
-        named: list[tuple[str | None, Any]] = [*metrics.items()]
-    else:
-        alone = isinstance(metrics, str | Metric)
-        named = [(None, metric) for metric in ([metrics] if alone else cast("Sequence[Any]", metrics))]
+    given: Any = [metrics] if isinstance(metrics, str | Metric) else metrics
+    named: list[tuple[str | None, Any]] = [*given.items()] if is_object(given) else [(None, each) for each in given]
     evaluators = [
         to_langsmith_evaluator(metric, cutoff, name=name, corpus=corpus, registry=registry)
         for name, metric in named

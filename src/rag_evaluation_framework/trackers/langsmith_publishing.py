@@ -3,28 +3,28 @@
 from __future__ import annotations
 
 import json
-import re
 import sys
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 from uuid import uuid4
 
 from ..base import progress, require
 from ..base.files import is_object, write_over
 from ..base.notes import note
-from ..base.outside import error_text, one_line, shown
+from ..base.outside import shown
 from ..contracts.component import check_number
 from ..contracts.registry.loading import load_installed
+from ..contracts.roles import Outcome, Sink
 from ..data.hits import Ranking
 from ..datasets.langsmith_examples import question_id
-from ..errors import ConfigError, DatasetError
+from ..errors import ConfigError, DatasetError, Interrupted, RagEvalError, SaveFailed
 from ..runs import EvaluationResult, QueryResult, store
 from ..runs.naming import record_parts, servers
-from .langsmith_client import advice, answering, checked_name, dataset_named, listed_examples, opened, status_of
+from .langsmith_client import Example, answering, check_ready, checked_name, opened, stored_dataset, why_lost
 
 if TYPE_CHECKING:
     from langsmith import Client
@@ -37,8 +37,6 @@ _COMPONENTS = ("chunker", "embedder", "vector_store", "reranker")
 _LONGEST_NAME = 80
 _FLUSH = 60  # seconds
 _FIRST_WAIT = 0.05  # seconds, doubled each time
-_REASON = 300  # characters
-_OF_ONE_REQUEST = re.compile(r"trace=|Content-Length")
 
 
 @dataclass(frozen=True)
@@ -115,12 +113,10 @@ def publish_experiment(
     check_number("publish_experiment", "patience", patience)
     hits = result.queries.hits
     with opened(client, "publish_experiment", losses) as connected:
-        dataset = dataset_named(connected, name)
-        if dataset is None:
-            raise DatasetError(f"LangSmith at {connected.api_url} has no dataset {name!r}; dataset push makes one")
-        examples = {_query_id(example): example for example in listed_examples(connected, dataset.id)}
+        dataset, stored = stored_dataset(connected, name)
+        examples = {_query_id(example): example for example in stored}
         sent = [
-            (query, hits[row])
+            (query, hits[row], example)
             for row, query in enumerate(result.queries)
             if (example := examples.get(query.query_id))
             and (not query.text or query.text in example["inputs"].values())
@@ -129,7 +125,7 @@ def publish_experiment(
             raise DatasetError(
                 f"none of the questions of {result.name} is in the dataset {name!r} of LangSmith with its wording"
             )
-        expected = Counter(name for query, _ in sent for name in _scores(query))
+        expected = Counter(name for query, *_ in sent for name in _scores(query))
         with answering(connected, "recording the experiment"):
             project = connected.create_project(
                 f"{result.name[:_LONGEST_NAME].strip() or 'rag-eval'}-{uuid4().hex[:8]}",
@@ -141,10 +137,10 @@ def publish_experiment(
                 evaluator_keys=list(expected),
                 upsert=True,  # the name is its own: one that is there was made by this request, whose answer was lost
             )
-            _send(connected, project, sent, examples)
+            _send(connected, project, sent)
         runs, scores_there = _arrived(connected, project.id, len(sent), expected, losses, patience)
 
-    there = {query.query_id for query, _ in sent}
+    there = {query.query_id for query, *_ in sent}
     published = PublishedExperiment(
         name=project.name,
         url=f"{str(dataset.url or '').rstrip('/')}/compare?selectedSessions={project.id}",
@@ -156,7 +152,7 @@ def publish_experiment(
         unmatched=tuple(query_id for query_id in result.scores.query_ids if query_id not in there),
     )
     if published.is_lossy:  # else only answers were lost
-        published = replace(published, problems=tuple(dict.fromkeys(map(_why, losses))))
+        published = replace(published, problems=tuple(dict.fromkeys(map(why_lost, losses))))
     keep_address(result, {**asdict(published), "notes": [] if published.complete else [published.told]})
     return published
 
@@ -175,7 +171,7 @@ def keep_address(result: EvaluationResult[Any], told: Mapping[str, Any]) -> None
             note(f"{result.folder}: the address of the experiment is not kept: {store.reason(error)}")
 
 
-def _query_id(example: Mapping[str, Any]) -> str:
+def _query_id(example: Example) -> str:
     """Return the id of the question of an example, as a dataset that is pulled has it."""
     own: Any = example["outputs"].get("metadata")
     everything = {**example["inputs"], **example["outputs"], **(own if is_object(own) else {}), **example["metadata"]}
@@ -221,12 +217,7 @@ def _scores(query: QueryResult[Any]) -> dict[str, float]:
     return {name: score for name, score in query.scores.items() if score is not None}
 
 
-def _send(
-    client: Any,
-    project: Any,
-    sent: Sequence[tuple[QueryResult[Any], Ranking]],
-    examples: Mapping[str, Mapping[str, Any]],
-) -> None:
+def _send(client: Any, project: Any, sent: Sequence[tuple[QueryResult[Any], Ranking, Example]]) -> None:
     """Give the runs and the scores of questions to the SDK, which sends them later; what is lost is not known here.
 
     These are the calls that `client.evaluate` makes. It would also print an address, show a bar and log a traceback for
@@ -235,16 +226,14 @@ def _send(
     Args:
         client: The client of the SDK.
         project: The experiment.
-        sent: Each question with what was retrieved for it.
-        examples: The examples, by the id of their question.
+        sent: Each question with what was retrieved for it, and its example.
     """
     langsmith: Any = require("langsmith", extra="langsmith", needed_by="publish_experiment")
-    for query, hits in progress(sent, "Publishing", "run", file=sys.stderr):
+    for query, hits, example in progress(sent, "Publishing", "run", file=sys.stderr):
         run_id, end = langsmith.uuid7(), datetime.now(UTC)
         start = end - timedelta(seconds=query.total or 0.0)
         error = "; ".join(f"{each.stage}: {each.kind}: {each.message}" for each in query.failures)
         failed = query.status == "failed"
-        example = examples[query.query_id]
         client.create_run(
             "retrieve",
             example["inputs"],
@@ -294,6 +283,57 @@ def _arrived(
         wait *= 2
 
 
-def _why(error: BaseException) -> str:
-    """Return why something was lost, without what differs from request to request: ids of runs, and its length."""
-    return one_line(_OF_ONE_REQUEST.split(error_text(error))[0], _REASON) + advice(status_of(error))
+# Runs are published as they are made.
+
+
+@dataclass(frozen=True)
+class LangSmithSink(Sink):
+    """Publishes a run as an experiment of a dataset in LangSmith, and sees that it is there.
+
+    What is missing is told, and kept in the folder of the run: the notes of its result have it until
+    `publish_experiment` or `rag-eval publish` has published the whole of it.
+
+    Attributes:
+        dataset: The name of the dataset in LangSmith.
+    """
+
+    requires: ClassVar[Mapping[str, str]] = {"langsmith": "langsmith"}
+
+    dataset: str
+    failure = "publishing the result"
+
+    def prepare(self) -> None:
+        """See that LangSmith can be asked; nothing is asked yet.
+
+        Raises:
+            ConfigError: There is no key, or none that can be sent; the address is none; or the name of the dataset.
+            MissingDependency: The SDK is not installed.
+        """
+        checked_name(self.dataset)
+        check_ready(type(self).__name__)
+
+    def send(self, outcome: Outcome) -> EvaluationResult[Any]:
+        """Publish the run, and return the result with its address.
+
+        Raises:
+            SaveFailed: Not all of it is there.
+            Interrupted: Ctrl-C came meanwhile.
+        """
+        result = outcome.result
+        try:
+            experiment = publish_experiment(result, self.dataset)
+        except RagEvalError as error:
+            self._keep(result, None, str(error))
+            raise
+        except KeyboardInterrupt as interrupt:
+            how = "" if result.folder is None else ": publish_experiment publishes it"
+            told = f"the run is finished; the result is {result.whereabouts}, and maybe not published{how}"
+            raise Interrupted(told) from interrupt
+        result = replace(result, experiment_url=experiment.url, raw_results=experiment)
+        if not experiment.complete:
+            self._keep(result, experiment.url, experiment.told)
+            raise SaveFailed(experiment.told, result)
+        return result
+
+    def _keep(self, result: EvaluationResult[Any], url: str | None, why: str) -> None:
+        keep_address(result, {"url": url, "notes": [f"{self.failure}: {why}"]})

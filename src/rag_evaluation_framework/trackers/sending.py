@@ -1,18 +1,117 @@
-"""Sending a run to its sinks."""
+"""Sinks on this machine, and sending a run to its sinks."""
 
-from collections.abc import Collection, Sequence
-from dataclasses import replace
+import os
+from collections.abc import Callable, Collection, Sequence
+from copy import copy
+from dataclasses import dataclass, replace
 from functools import partial
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..base import exits
+from ..base.coroutines import resolved
+from ..base.files import checked_path
 from ..base.notes import note
 from ..base.outside import class_name, error_text
 from ..contracts.component import component_name
+from ..contracts.registry.building import OwnFunction
 from ..contracts.roles import Outcome, Sink
 from ..errors import ConfigError, Interrupted, RagEvalError, SaveFailed
-from ..runs import EvaluationConfig, EvaluationResult, Journal
-from .folder import FolderSink
+from ..report.gated import summary_text, texts_beside
+from ..runs import EvaluationConfig, EvaluationResult, Journal, store
+
+_SUMMARY = "GITHUB_STEP_SUMMARY"
+
+
+@dataclass(frozen=True)
+class FolderSink(Sink):
+    """Saves a run in a folder of its own, all files at once: report, rankings, summary, and how a baseline differs.
+
+    Attributes:
+        root: Where runs are kept; the folder is `<root>/runs/<UTC time>-<dataset>`.
+    """
+
+    root: str | Path = store.ROOT
+    failure = "the result is shown, but not saved"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "root", checked_path(self.root, ConfigError))
+
+    def prepare(self) -> None:
+        """See that runs can be saved there.
+
+        Raises:
+            ConfigError: They cannot.
+        """
+        store.check_root(Path(self.root))
+
+    def send(self, outcome: Outcome) -> EvaluationResult[Any]:
+        """Save the run, and return the result with its folder.
+
+        Raises:
+            SaveFailed: It cannot be saved; nothing is there then.
+        """
+        folder = outcome.result.save(root=self.root, beside=texts_beside(outcome))
+        saved = copy(outcome.result)  # with its means and intervals, which are computed already, and shown next
+        object.__setattr__(saved, "folder", folder)
+        return saved
+
+
+class FunctionSink(OwnFunction[Callable[[Outcome], Any]], Sink):
+    """A plain function `(outcome)`, which may be a coroutine function; what it returns is not read.
+
+    Attributes:
+        function: What gets the `Outcome` of each run.
+
+    Raises:
+        ConfigError: `function` is none, or has to be called with something else.
+    """
+
+    _kind = "sink"
+
+    def send(self, outcome: Outcome) -> None:
+        """Call the function."""
+        resolved(self.function(outcome))
+
+
+@dataclass(frozen=True)
+class StepSummarySink(Sink):
+    """Adds a run to the summary of a step of GitHub Actions, which sets `$GITHUB_STEP_SUMMARY` to the file."""
+
+    failure = f"the run is not in the summary of the step, ${_SUMMARY}"
+
+    def prepare(self) -> None:
+        """See that there is a step, and that its file can be written; it is made if there is none.
+
+        Raises:
+            ConfigError: There is none, or it cannot.
+        """
+        if not os.environ.get(_SUMMARY):
+            raise ConfigError(
+                f"step summary: ${_SUMMARY} is not set; GitHub Actions sets it to the file of the step's summary. "
+                "Elsewhere, leave it out: the same is in the summary.md of the run"
+            )
+        path = checked_path(os.environ[_SUMMARY], ConfigError)
+        with exits.errors_as(
+            lambda error: ConfigError(f"${_SUMMARY}: {path} cannot be written ({store.reason(error)})")
+        ):
+            path.open("a").close()
+
+    def send(self, outcome: Outcome) -> None:
+        """Add the run.
+
+        Raises:
+            SaveFailed: The file cannot be written.
+        """
+        path = checked_path(os.environ[_SUMMARY], ConfigError)
+        try:
+            with path.open("a", encoding="utf-8", errors="backslashreplace") as file:
+                file.write(f"{summary_text(outcome)}\n")
+        except OSError as error:
+            raise SaveFailed(f"{path} cannot be written ({store.reason(error)})", outcome.result) from error
+
+
+# Sending a run.
 
 
 class Sent(NamedTuple):

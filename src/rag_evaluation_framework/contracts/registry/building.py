@@ -316,7 +316,7 @@ OwnT = TypeVar("OwnT")
 class OwnFunction(Component, Generic[OwnT]):
     """What components have in common that call a function, of a person or of an object of another library.
 
-    The class is called `Function<contract>`, in `function.py` of the room of its kind.
+    The class is called `Function<contract>`, and is one of the names of the room of its kind.
 
     Attributes:
         function: What is called; of an object, the function that calls its method.
@@ -362,4 +362,4 @@ def as_component(contract: type[Any], given: Any, owner: str = "") -> Any:
         return as_synchronous(given)
     kind: Any = contract.__name__.lower()
     as_function(kind, given, owner)
-    return load_installed(f"{PACKAGE}.{ROOMS[kind]}.function:Function{contract.__name__}")(given)
+    return load_installed(f"{PACKAGE}.{ROOMS[kind]}:Function{contract.__name__}")(given)
