@@ -5,7 +5,7 @@ from dataclasses import replace
 from ..base.outside import json_text
 from ..contracts.roles import Outcome
 from ..runs import store
-from .page import Lines, Page
+from .blocks import Lines, Page
 from .pages.comparison import comparison_page
 from .pages.gates import gate_block, verdict_line
 

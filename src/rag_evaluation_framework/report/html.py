@@ -9,7 +9,7 @@ from math import isfinite
 from pathlib import Path
 
 from ..base.optional import install_command, missing_extras
-from .page import Bar, Chart, Line, Lines, Page, Part, Passage, Passages, Table, is_shown, pieces
+from .blocks import Bar, Chart, Line, Lines, Page, Part, Passage, Passages, Table, is_shown, pieces
 
 _POLICY = (
     "default-src 'none'; style-src 'sha256-{style}'; img-src data:; base-uri 'none'; form-action 'none'"  # no script

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from .page import Chart, Page, Table
+from .blocks import Chart, Page, Table
 
 _SIGN = re.compile(r"[\\{}$&#%_^~]")
 _WORDS = {"\\": r"\textbackslash{}", "^": r"\textasciicircum{}", "~": r"\textasciitilde{}"}

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from .page import MARKED, Chart, Line, Lines, Page, Part, Passages, Table, drawn, is_shown, shortened
+from .blocks import MARKED, Chart, Line, Lines, Page, Part, Passages, Table, drawn, is_shown, shortened
 
 # What Markdown makes something of, anywhere and at the beginning of a block. Inside of a word `_` is nothing.
 _INLINE = re.compile(r"[\\`*\[\]<>|#~&$]|(?<![^\W_])_|_(?![^\W_])|:(?=//)|(?<=www)\.", re.IGNORECASE)

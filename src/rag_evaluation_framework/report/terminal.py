@@ -13,8 +13,8 @@ from rich.console import Console
 from rich.table import Table as Grid
 from rich.text import Text
 
-from . import page as pages
-from .page import Block, Chart, Lines, Page, Part, Passage, Passages, Role, Table, axis, drawn, pieces
+from . import blocks
+from .blocks import Block, Chart, Lines, Page, Part, Passage, Passages, Role, Table, axis, drawn, pieces
 
 _STYLES: Mapping[Role, str] = {
     "": "",
@@ -89,7 +89,7 @@ def show(console: Console, block: Block) -> None:
         print_wrapped(console, Text.assemble((block.title, "bold"), (aside, "dim")), 0)
     if isinstance(block, Page):
         is_apart = False
-        for inner in filter(pages.is_shown, block.blocks):
+        for inner in filter(blocks.is_shown, block.blocks):
             if inner.title and not is_apart:
                 console.print()
             is_apart = isinstance(inner, Table | Chart)  # whose last line is empty
@@ -180,7 +180,7 @@ def _show_passages(console: Console, block: Passages) -> None:
             print_wrapped(console, head, _INDENT, label, "bold")
             label = ""
         if block.around is block.rows is None:
-            print_wrapped(console, _text(console, pages.shortened(passage)), _INDENT, label, "bold")
+            print_wrapped(console, _text(console, blocks.shortened(passage)), _INDENT, label, "bold")
         elif passage.parts:
             _show_in_lines(console, passage, label, block)
 
@@ -206,7 +206,7 @@ def _text(console: Console, parts: Sequence[Part]) -> Text:
     coloured = console.is_terminal and not console.no_color and console.color_system is not None
     text = Text()
     for part in parts:
-        before, after = ("", "") if coloured or console.options.ascii_only else pages.MARKED.get(part.role, ("", ""))
+        before, after = ("", "") if coloured or console.options.ascii_only else blocks.MARKED.get(part.role, ("", ""))
         text.append(f"{before}{part.text}{after}", _STYLES[part.role])
     return text
 

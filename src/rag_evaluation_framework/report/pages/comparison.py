@@ -16,8 +16,8 @@ from ...runs.means import FEWEST, Cluster
 from ...runs.naming import servers
 from ...runs.shown import marked, number, written_p_value, written_signed
 from ...statistics.paired import PairedDifference
-from ..page import Block, Line, Lines, Role, Table, line, muted, to_second
-from ..page import Page as Page
+from ..blocks import Block, Line, Lines, Role, Table, line, muted, to_second
+from ..blocks import Page as Page
 from .gates import power_of_change
 from .result import Compared, differences, differs, note_lines, role_of
 

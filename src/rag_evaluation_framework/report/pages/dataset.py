@@ -11,8 +11,8 @@ from ...data.score_table import ScoreTable
 from ...datasets.checks import DatasetQuality, PublicQuestions, Spread
 from ...datasets.checks.dataset_info import DatasetInfo
 from ...datasets.checks.findings import Finding, FindingKind, LintReport, Severity, quotation
-from ..page import Block, Line, Lines, Part, Role, Table, best_cells, line, muted, plural
-from ..page import Page as Page
+from ..blocks import Block, Line, Lines, Part, Role, Table, best_cells, line, muted, plural
+from ..blocks import Page as Page
 
 if TYPE_CHECKING:
     from ...trackers.langsmith_datasets import PushReport

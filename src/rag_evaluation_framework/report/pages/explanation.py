@@ -24,8 +24,8 @@ from ...scoring.levels.rules import RULES
 from ...text.reading import ContextBudget, HitReader
 from ...text.text_locator import LinePlaces
 from ...text.tokenizers import resolve_tokenizer
-from ..page import Bar, Block, Line, Lines, Part, Passage, Passages, Role, Table, excerpt, line, muted, plural
-from ..page import Page as Page
+from ..blocks import Bar, Block, Line, Lines, Part, Passage, Passages, Role, Table, excerpt, line, muted, plural
+from ..blocks import Page as Page
 from .result import note_lines
 
 _MOST_RESULTS = 10  # that were read and hold nothing relevant; and that were not read and do

@@ -15,7 +15,7 @@ from ...statistics.means import MeanScore
 from ...statistics.paired import LEVEL, PairedDifference
 from ...statistics.power import POWER, detectable_change, pairs_needed
 from ...statistics.weights import RESAMPLES
-from ..page import Line, Lines, Role, line, plural
+from ..blocks import Line, Lines, Role, line, plural
 
 _ROLES: Mapping[CountsAs, Role] = {"pass": "good", "fail": "bad", "error": "bad"}
 _GRAVEST = ("not measured", "failed", "inconclusive (counts as failed)", "inconclusive (counts as passed)", "passed")

@@ -7,7 +7,7 @@ from ...authoring.models import Estimate, FailedRequests
 from ...authoring.models.candidates import Funnel, Rejection, Stage
 from ...base.outside import name_line, one_line
 from ...components.providers.calls import ModelUsage
-from ..page import Line, Lines, Page, Role, Table, line, plural, quoted
+from ..blocks import Line, Lines, Page, Role, Table, line, plural, quoted
 
 _ASSUMED = (
     "If every question is written, found and checked: four characters are taken for a token, and a question for 25 "

@@ -11,7 +11,7 @@ from ...data import CHUNK, REVIEW, CharacterSpan, Corpus, Dataset, GroundTruth, 
 from ...datasets.checks.findings import Finding, Label, LabelTexts, units_of
 from ...text.terms import places_of_words
 from ...text.text_locator import LinePlaces, folder_of
-from ..page import Block, Lines, Page, Part, Passage, Passages, Role, excerpt, line, plural, quoted, short
+from ..blocks import Block, Lines, Page, Part, Passage, Passages, Role, excerpt, line, plural, quoted, short
 
 _MOST_PLACES = 3
 _AROUND = 4_000  # characters of a document around a text

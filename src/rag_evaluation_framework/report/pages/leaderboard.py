@@ -10,10 +10,10 @@ from ...data.documents import Corpus
 from ...runs.result import EvaluationResult
 from ...runs.shown import marked, number
 from ...statistics.paired import TiedWithBest
+from ..blocks import Chart as Chart
+from ..blocks import Line, Lines, Table, best_cells, line, muted, to_second
+from ..blocks import Page as Page
 from ..charts import BUDGETS, COLOURS, curves, interval_of
-from ..page import Chart as Chart
-from ..page import Line, Lines, Table, best_cells, line, muted, to_second
-from ..page import Page as Page
 from .comparison import moved_line, notes_by_run
 from .gates import independence, range_of_power
 from .result import differences, note_lines, worst_block

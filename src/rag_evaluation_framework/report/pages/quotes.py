@@ -12,8 +12,8 @@ from ...data import Answer, CharacterSpan, Corpus, count_skipped
 from ...labels import Additions, LabelChange, QuoteCheck, QuoteRow, Relabelled, skipped_questions
 from ...labels.suggestions import Suggestion
 from ...text.text_locator import LinePlaces, folder_of
-from ..page import Line, Lines, Part, Passage, Passages, Role, excerpt, line, plural, quoted
-from ..page import Page as Page
+from ..blocks import Line, Lines, Part, Passage, Passages, Role, excerpt, line, plural, quoted
+from ..blocks import Page as Page
 
 _SCREEN, _FEW = 4, 6  # rows that fit on a screen, shortened; up to so many are shown as they are
 _WHOLE = 5000  # rows of a page that a browser opens at once, each about 1 kB

@@ -19,8 +19,23 @@ from ...runs.shown import marked, number, within, written_interval, written_p_va
 from ...scoring.levels import RULES, LevelRules
 from ...statistics.means import SHARE, MeanScore
 from ...statistics.paired import LEVEL, PairedDifference
-from ..page import Bar, Block, Line, Lines, Role, Table, first, line, muted, plural, quoted, short, symmetric, to_second
-from ..page import Page as Page
+from ..blocks import (
+    Bar,
+    Block,
+    Line,
+    Lines,
+    Role,
+    Table,
+    first,
+    line,
+    muted,
+    plural,
+    quoted,
+    short,
+    symmetric,
+    to_second,
+)
+from ..blocks import Page as Page
 from .gates import gate_block, independence, power_of_run, verdict_line
 
 _MOST_NOTES, _MOST_SKIPPED, _MOST_NAMED, _MOST_FAILURES = 25, 10, 3, 5

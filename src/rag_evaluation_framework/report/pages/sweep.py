@@ -11,10 +11,10 @@ from ...runs.shown import marked, number, within, written_p_value
 from ...sweeps.cell import CellOutcome
 from ...sweeps.price import PartPlan, SweepPlan
 from ...sweeps.result import COSTS, CellStanding, Cost, Recommendation, SweepResult, axis_names, is_budget, known_costs
+from ..blocks import Block, Line, Lines, Table, best_cells, first, line, muted, plural
+from ..blocks import Chart as Chart
+from ..blocks import Page as Page
 from ..charts import BUDGETS, COLOURS, curves, front, heat_map, interval_of
-from ..page import Block, Line, Lines, Table, best_cells, first, line, muted, plural
-from ..page import Chart as Chart
-from ..page import Page as Page
 from .comparison import order_texts
 from .gates import independence
 from .result import bar_of, differences, note_lines

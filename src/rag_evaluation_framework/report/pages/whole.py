@@ -8,7 +8,7 @@ from ...analysis import Comparison, Leaderboard
 from ...analysis.attribution.deep_pass import corpus_of
 from ...errors import RagEvalError
 from ...runs.result import EvaluationResult
-from ..page import Line, Lines, Page, plural
+from ..blocks import Line, Lines, Page, plural
 from .comparison import comparison_page
 from .explanation import anchor_of, questions_page
 from .leaderboard import leaderboard_page

@@ -8,7 +8,7 @@ from ...base.optional import install_command
 from ...base.outside import first_of, name_line, one_line
 from ...datasets.texts import KeptTexts
 from ...runs import EvaluationResult, number
-from ..page import plural
+from ..blocks import plural
 
 _NAMED = 10  # files that are not ours
 

@@ -1,4 +1,4 @@
-"""`Page`: what people read, as a title and blocks, whatever shows it.
+"""Blocks of pages, and `Page`: what people read, as a title and blocks, whatever shows it.
 
 Pages are made of facts in `report/pages/`, and shown by three renderers: `terminal.py`, `markdown.py` and `html.py`. No
 page knows of colours, tags or widths. Blocks make their texts fit to be shown when they are made, as any of them may
