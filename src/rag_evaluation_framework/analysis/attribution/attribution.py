@@ -20,7 +20,7 @@ from ...runs.query_result import own_cutoff
 from ...runs.result import EvaluationResult
 from ...runs.shown import Shown
 from .deep_pass import Gathered, gather
-from .losses import CAUSES, Bound, Cause, Evidence, Losses, span_losses, unit_losses
+from .losses import CAUSES, FLAGS, NEARLY, Bound, Cause, Evidence, Losses, span_losses, unit_losses
 
 if TYPE_CHECKING:
     from ...report.pages.explanation import Page
@@ -36,8 +36,6 @@ RECALLS: Mapping[EvaluationType, tuple[str, ...]] = {
 }
 """The scores whose losses are told, by evaluation type; the first is meant if none is named."""
 
-NEARLY = 1e-9
-"""What is less is lost by rounding only."""
 _LINE = 300
 
 
@@ -316,11 +314,7 @@ class Attribution(Shown):
             "depth": self.depth,
             "recall": self.recall,
             "lost": dict(self.lost),
-            "flags": {
-                "split_by_chunker": float(losses.split.mean()),
-                "truncated_by_embedder": float(losses.truncated.mean()),
-                "cut_off_by_budget": float(losses.cut_off.mean()),
-            },
+            "flags": {name: float(getattr(losses, flag).mean()) for flag, name in FLAGS.items()},
             "without_reranker": None if without is None or not losses.asked.all() else float(without.mean()),
             "ceilings": {
                 "chunking": None if losses.chunking is None else _bound_record(losses.chunking),
@@ -335,9 +329,7 @@ class Attribution(Shown):
                     "lost": self.causes(row),
                     "asked_again": bool(losses.asked[row]),
                     "best_rank": int(losses.best_rank[row]) or None,
-                    "split_by_chunker": float(losses.split[row]),
-                    "truncated_by_embedder": float(losses.truncated[row]),
-                    "cut_off_by_budget": float(losses.cut_off[row]),
+                    **{name: float(getattr(losses, flag)[row]) for flag, name in FLAGS.items()},
                 }
                 for row, (query_id, text) in enumerate(zip(self.query_ids, self.questions, strict=True))
             ],

@@ -351,25 +351,6 @@ class Gathered:
         return replace(self, evidence=evidence, depth=None)
 
 
-@dataclass(frozen=True, eq=False)
-class _Asked:
-    """Answers of a pipeline.
-
-    Attributes:
-        rankings: What it found, before its reranker.
-        chunks: All chunks, under the ids of the dataset; None if it cannot list them.
-        unread: What its embedder does not read.
-        candidates: How many results its reranker was given; None if there is none.
-        depth: How many results it was asked for.
-    """
-
-    rankings: data.Rankings
-    chunks: Sequence[data.AnyChunk] | None
-    unread: Sequence[Any]
-    candidates: int | None
-    depth: int
-
-
 def gather(
     result: EvaluationResult[Any],
     rows: Integers,
@@ -424,24 +405,25 @@ def gather(
             raise ConfigError(f"{pipeline.name} cannot be asked again: {error_text(error)}") from error
         return error_message(error) if isinstance(error, RagEvalError) else error_text(error)
 
-    asked = outcome(lambda: _ask(pipeline, result, bare), failed)
+    inner, candidates = pipeline, None
+    if isinstance(pipeline, RerankedRetriever):
+        inner, candidates = pipeline.retriever, pipeline.candidates
+    depth = max(DEPTH, candidates or 0, int(final.counts.max(initial=0)))  # as deep as the run's other cutoffs
+    asked = outcome(lambda: _ask(inner, result, bare, depth), failed)
     if isinstance(asked, str):
         return Gathered(bare, unasked=Unasked("failed", asked))
-    evidence, count = _compared(result, rows, bare, asked)
-    differing = Differing(count, len(rows), len(asked.rankings.failures)) if count else None
-    return Gathered(evidence, asked.depth if evidence.asked.any() else None, None, differing)
+    known, rankings = asked
+    evidence = _joined(result, known, rankings, candidates)
+    count = int((~evidence.asked).sum())
+    differing = Differing(count, len(rows), len(rankings.failures)) if count else None
+    return Gathered(evidence, depth if evidence.asked.any() else None, None, differing)
 
 
-def _ask(pipeline: Retriever, result: EvaluationResult[Any], bare: Evidence) -> _Asked:
-    """Ask a pipeline for the deep rankings of the questions; of one that reranks, what it reranks."""
-    inner = pipeline.retriever if isinstance(pipeline, RerankedRetriever) else pipeline
-    candidates = pipeline.candidates if isinstance(pipeline, RerankedRetriever) else None
-    depth = max(DEPTH, candidates or 0, int(bare.final.counts.max(initial=0)))  # as deep as the run's other cutoffs
+def _ask(inner: Retriever, result: EvaluationResult[Any], bare: Evidence, depth: int) -> tuple[Evidence, data.Rankings]:
+    """Ask a retriever for so many results of each question; with the evidence, to which its chunks are added."""
     budgets = [cutoff for cutoff in bare.cutter.cutoffs if cutoff.is_budget]
     sizes = [cutoff.size for cutoff in bare.cutter.cutoffs if not cutoff.is_budget]
     cutter = RankingCutter([data.Cutoff(max([depth, *sizes])), *budgets], bare.cutter.tokenizer, bare.corpus)
-    asking = Asking.of_record(result.config)
-
     folder = None if result.folder is None else result.folder.absolute()
     is_below_a_root = folder is not None and folder.parent.name in (RUNS, CELLS)
     with (
@@ -449,7 +431,7 @@ def _ask(pipeline: Retriever, result: EvaluationResult[Any], bare: Evidence) -> 
         kept_stages(folder.parents[1] if folder and is_below_a_root else None),
         indexed(inner, bare.corpus) as index,
     ):
-        rankings = index.rank([entry.query for entry in bare.truth], cutter, asking)
+        rankings = index.rank([entry.query for entry in bare.truth], cutter, Asking.of_record(result.config))
         chunks: Sequence[data.AnyChunk] | None = index.chunks
         if result.evaluation_type == "chunk-level":
             projected = result.config["dataset"].get("evaluation_type") == "token-level"
@@ -459,39 +441,38 @@ def _ask(pipeline: Retriever, result: EvaluationResult[Any], bare: Evidence) -> 
             renamed: Any = replace  # both kinds of chunks have an id
             chunks = chunks and [renamed(chunk, id=ids.of(Hit.of(chunk)) or chunk.id) for chunk in chunks]
         spans = (unit for entry in bare.truth for unit in entry.labels if result.evaluation_type == "token-level")
-        return _Asked(rankings, chunks, unread_text(inner, spans), candidates, depth)
+        return replace(bare, chunks=chunks, unread=unread_text(inner, spans)), rankings
 
 
-def _compared(result: EvaluationResult[Any], rows: Integers, bare: Evidence, asked: _Asked) -> tuple[Evidence, int]:
-    """Return the evidence with what was answered, and how many questions are ranked otherwise than in the run.
+def _joined(result: EvaluationResult[Any], bare: Evidence, rankings: data.Rankings, candidates: int | None) -> Evidence:
+    """Return the evidence with the deep rankings of the questions that are ranked as in the run.
 
     A run that found fewer results than it was asked for ranked otherwise if there are more today. So it did if more is
     read at the cutoff today, as of a budget that its results did not fill.
     """
-    found, failed = asked.rankings.hits, asked.rankings.failures
-    begins = found.first(bare.final.counts if asked.candidates is None else asked.candidates)
-    reads_alike = np.ones(len(rows), dtype=np.bool_)
-    if asked.candidates is None:
+    found = rankings.hits
+    begins = found.first(bare.final.counts if candidates is None else candidates)
+    reads_alike = np.ones(len(bare.truth), dtype=np.bool_)
+    if candidates is None:
         reads_alike = bare.cut(found).counts == bare.cut(begins).counts
     sizes = (cutoff.size for cutoff in map(data.Cutoff.parse, result.cutoffs) if not cutoff.is_budget)
-    least = min(max(sizes, default=1), DEPTH if asked.candidates is None else asked.candidates)
+    least = min(max(sizes, default=1), DEPTH if candidates is None else candidates)
     same = np.array(
         [
-            entry.query.id not in failed
+            entry.query.id not in rankings.failures
             and bare.final.counts[row] >= min(least, found.counts[row])
             and reads_alike[row]
-            and _continues(bare.final[row], begins[row], asked.candidates is not None)
+            and _continues(bare.final[row], begins[row], candidates is not None)
             for row, entry in enumerate(bare.truth)
         ],
         dtype=np.bool_,
     )
-    evidence = replace(bare, chunks=asked.chunks, unread=asked.unread)
     if not same.any():
-        return evidence, len(same)
-    evidence = replace(evidence, deep=_either(bare.final, found, same), asked=same)
-    if asked.candidates is None:  # the run's as it was asked for, with the texts that its costs are counted by
-        return replace(evidence, final=evidence.deep), int((~same).sum())
-    return replace(evidence, first=_either(bare.final, found.first(asked.candidates), same)), int((~same).sum())
+        return bare
+    deep = _either(bare.final, found, same)
+    if candidates is None:  # the run's as it was asked for, with the texts that its costs are counted by
+        return replace(bare, deep=deep, asked=same, final=deep)
+    return replace(bare, deep=deep, asked=same, first=_either(bare.final, begins, same))
 
 
 def _continues(before: Ranking, begin: Ranking, reranked: bool) -> bool:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
 
-from ...base.outside import name_line, one_line, shown
+from ...base.outside import grouped, name_line, one_line, shown
 from ...contracts.registry.loading import load_installed
 from ...data import Answer, CharacterSpan, Corpus, EvaluationType, GroundTruth, Hit, PositionAwareChunk
 from ...data.hits import RankedHits, Ranking
@@ -21,9 +21,9 @@ from ...runs.result import EvaluationResult
 from ...runs.shown import Shown, ShownList
 from ...scoring.judging.spans import SpanJudgements
 from ...scoring.levels.rules import RULES
-from .attribution import NEARLY, RECALLS, confirmed, losses_of, recall_name
+from .attribution import RECALLS, confirmed, losses_of, recall_name
 from .deep_pass import Gathered, gather, truth_of
-from .losses import CAUSES, Cause, accounted, units_of
+from .losses import CAUSES, NEARLY, Cause, accounted, units_of
 
 if TYPE_CHECKING:
     from ...report.pages.explanation import Page
@@ -331,9 +331,8 @@ def explain(
     names = [recall_name(result, score or _chosen_by(result, one), row) for one, row in zip(asked, rows, strict=True)]
     has_failed = [result.scores.statuses[row] == "failed" for row in rows]  # of these nothing is asked
     explained: dict[int, Explanation] = {}
-    for group in dict.fromkeys(zip(names, has_failed, strict=True)):
-        places = [place for place, known in enumerate(zip(names, has_failed, strict=True)) if known == group]
-        (name, cutoff), _ = group
+    groups = grouped(zip(zip(names, has_failed, strict=True), range(len(rows)), strict=True))
+    for ((name, cutoff), _), places in groups.items():
         gathered = gather(result, np.array([rows[place] for place in places], dtype=np.int64), cutoff, **how)
         for number, place in enumerate(places):
             explained[place] = _explained(result, rows[place], name, gathered.question(number))
@@ -443,7 +442,4 @@ def _more(found: Sequence[float], recall: float) -> int | None:
 
 def _ranks(ranking: Ranking) -> dict[tuple[object, ...], int]:
     """Return the best rank, from 1, of each result."""
-    ranks: dict[tuple[object, ...], int] = {}
-    for rank, hit in enumerate(ranking, start=1):
-        ranks.setdefault(hit.identity, rank)
-    return ranks
+    return {hit.identity: rank for rank, hit in reversed([*enumerate(ranking, start=1)])}

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...analysis.attribution.attribution import NEARLY, Attribution, Change, unlocated
+from ...analysis.attribution.attribution import Attribution, Change, unlocated
 from ...analysis.attribution.deep_pass import Gathered, Reason
 from ...analysis.attribution.explaining import ExplainedAnswer, Explanation, RankedResult, ranked_results
-from ...analysis.attribution.losses import Bound, Cause
+from ...analysis.attribution.losses import NEARLY, Bound, Cause
 from ...base.files import is_object
 from ...base.outside import first_of, name_line, shown
 from ...data import Answer, CharacterSpan, Corpus, EvaluationType, Hit, merge_overlapping_spans
