@@ -374,13 +374,6 @@ def best_cells(rows: Sequence[Sequence[float | None]]) -> dict[tuple[int, int], 
     return found if len(rows) > 1 else {}
 
 
-def symmetric(bars: Iterable[Bar | None]) -> tuple[float, float]:
-    """Return a scale with 0 in its middle that holds all bars."""
-    ends = [abs(end) for bar in bars if bar for end in (bar.value, *(bar.ends or ())) if isfinite(end)]
-    most = max(ends, default=1.0) or 1.0
-    return -most, most
-
-
 def shortened(passage: Passage) -> tuple[Part, ...]:
     """Return the parts of a passage on one line: of long text beside what is marked, what is next to it."""
     last, parts = len(passage.parts) - 1, list[Part]()

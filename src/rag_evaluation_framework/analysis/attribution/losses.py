@@ -1,6 +1,5 @@
 """Losses of a run at a cutoff, by cause, and the best possible recall: of documents, chunks and text."""
 
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
@@ -10,6 +9,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from ...base.outside import grouped
 from ...data import DOCUMENT, AnyChunk, CharacterSpan, Corpus, Cutoff, GroundTruth, Level, PositionAwareChunk
 from ...data.columns import Integers, Numbering, Numbers
 from ...data.hits import Hit, HitTable, RankedHits, Ranking
@@ -36,6 +36,9 @@ Cause = Literal[
 CAUSES: tuple[Cause, ...] = get_args(Cause)
 STEPS: tuple[Cause, ...] = tuple(cause for cause in CAUSES if cause != "not_asked_for")
 """What each step loses, in order: what one of them has, the steps before it have, too."""
+
+NEARLY = 1e-9
+"""What is less is lost by rounding only."""
 
 
 def divided(had: Sequence[Numbers], whole: Numbers, asked: NDArray[np.bool_]) -> dict[Cause, Numbers]:
@@ -122,6 +125,9 @@ class Evidence:
 
 
 # What a run lost at a cutoff, by cause, whatever is relevant: text or units.
+
+FLAGS = {"split": "split_by_chunker", "truncated": "truncated_by_embedder", "cut_off": "cut_off_by_budget"}
+"""Remarks on what was lost, by their names in `Losses`: what JSON calls them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -280,7 +286,6 @@ def _bound(evidence: Evidence, reachable: Numbers, whole: Numbers) -> Bound:
 
 # The steps between the documents and the cutoff, as the relevant characters that each of them has, in columns.
 
-_NEARLY = 1e-9
 _COLUMNS = ("query", "document", "start", "end", "rank")
 
 
@@ -391,7 +396,7 @@ class SpanSteps:
         rows = joined([self.read, replace(useful, rank=useful.rank + 1)])  # what was read comes before all ranks
         depth = int(rows.rank.max(initial=0)) + 1
         credit = SpanJudgements.from_columns(rows, self.truth, len(known.truth), depth).credit
-        more = credit > credit[:, :1] + _NEARLY
+        more = credit > credit[:, :1] + NEARLY
         ranks: Integers = np.where(more.any(axis=1), more.argmax(axis=1), 0)
         return ranks
 
@@ -440,19 +445,16 @@ class SpanSteps:
 
     def _in_unplaced_chunks(self) -> SpanColumns:
         """Return the spans whose normal form is in that of a chunk of their document that has no place."""
-        texts: defaultdict[str, list[str]] = defaultdict(list)
-        for chunk in self.evidence.chunks or ():
-            if not isinstance(chunk, PositionAwareChunk):
-                texts[chunk.doc_id].append(normal_form(chunk.content))
+        bare = (chunk for chunk in self.evidence.chunks or () if not isinstance(chunk, PositionAwareChunk))
+        texts = grouped((chunk.doc_id, normal_form(chunk.content)) for chunk in bare)
         return self._in_texts(lambda _, span: texts.get(span.doc_id, ())) if texts else self.of_spans([])
 
     def _as_text(self, hits: RankedHits) -> SpanColumns:
         """Return the spans whose normal form is in that of a hit that has no place."""
         flat = hits.flat
         bare = np.flatnonzero(~flat.placed & flat.text.known)
-        texts: defaultdict[int, list[str]] = defaultdict(list)
-        for query, text in zip(hits.query[bare].tolist(), flat.take(bare).text.read(slice(None)), strict=True):
-            texts[query].append(normal_form(text or ""))
+        found = zip(hits.query[bare].tolist(), flat.take(bare).text.read(slice(None)), strict=True)
+        texts = grouped((query, normal_form(text or "")) for query, text in found)
         return self._in_texts(lambda row, _: texts.get(row, ())) if texts else self.of_spans([])
 
     def _in_texts(self, texts: Callable[[int, CharacterSpan], Sequence[str]]) -> SpanColumns:
@@ -505,7 +507,7 @@ def useful_chunks(steps: SpanSteps) -> RankedHits | None:
     placed = [hit for hit in map(Hit.of, known.chunks) if hit.placed]
     rows: list[int] = used.tolist()
     table = RankedHits.of([tuple(placed[row] for row in rows)]).flat
-    return grouped(table.take(number), query, len(known.truth))
+    return by_query(table.take(number), query, len(known.truth))
 
 
 def useful_hits(steps: SpanSteps, ranked: RankedHits) -> RankedHits:
@@ -513,10 +515,10 @@ def useful_hits(steps: SpanSteps, ranked: RankedHits) -> RankedHits:
     table = ranked.flat
     items = SpanColumns.of_hits(ranked, steps.documents).take(table.placed)
     useful = steps.sharing(items)
-    return grouped(table.take(np.flatnonzero(table.placed)[useful]), items.query[useful], len(ranked))
+    return by_query(table.take(np.flatnonzero(table.placed)[useful]), items.query[useful], len(ranked))
 
 
-def grouped(table: HitTable, query: Integers, count: int) -> RankedHits:
+def by_query(table: HitTable, query: Integers, count: int) -> RankedHits:
     """Return hits, whose numbers of queries ascend, as one ranking per query."""
     counts = np.bincount(query, minlength=count)
     ends = np.cumsum(counts)
@@ -567,7 +569,7 @@ def _best(steps: SpanSteps, useful: RankedHits) -> Bound:
     if budget is not None:
         alone = readable(budget, useful.flat)
         costs = np.minimum(budget.costs(useful.flat), cutoff.size)[alone.query]
-        useful = grouped(alone.flat, useful.query[alone.query], questions)
+        useful = by_query(alone.flat, useful.query[alone.query], questions)
     items = SpanColumns.of_hits(useful, steps.documents)
     holds = steps.sharing(items)
     items, costs = replace(items, rank=np.zeros_like(items.rank)).take(holds), costs[holds]

@@ -11,7 +11,7 @@ from ...analysis.gates.measuring import found_score, not_compared_by_reason, why
 from ...base.outside import first_of, grouped, name_line
 from ...data import CHUNK, ScoreTable
 from ...data.score_table import full_name
-from ...runs import EvaluationResult, GateVerdict
+from ...runs import EvaluationResult
 from ...runs.means import FEWEST, Cluster
 from ...runs.naming import servers
 from ...runs.shown import marked, number, written_p_value, written_signed
@@ -141,16 +141,14 @@ def _places(runs: Runs | None) -> Iterator[str]:
 
 def _causes(compared: Comparison, before: EvaluationResult[Any], after: EvaluationResult[Any]) -> Iterator[Table]:
     """Yield a table of questions for each gate that did not pass; gates with the same questions share one."""
-    tables: dict[tuple[str, tuple[str, ...]], list[GateVerdict]] = {}
-    for verdict in after.gates:
-        if verdict.queries and verdict.verdict != "passed":
-            tables.setdefault((_score(Gate.parse(verdict.gate), compared, after), verdict.queries), []).append(verdict)
+    blocking = (verdict for verdict in after.gates if verdict.queries and verdict.verdict != "passed")
+    tables = grouped(((_score(Gate.parse(one.gate), compared, after), one.queries), one.gate) for one in blocking)
     wordings = dict(zip(before.scores.query_ids, before.queries.texts, strict=True))
     wordings |= {label.query.id: label.query.text for label in after.skipped}
     wordings |= dict(zip(after.scores.query_ids, after.queries.texts, strict=True))
     others = not_compared_by_reason(compared, before.scores)
     reasons = {query_id: reason for reason, ids in others.items() for query_id in ids}
-    for (score, queries), blocking in tables.items():
+    for (score, queries), gates in tables.items():
         some = f", the first {_MOST_LISTED} of {len(queries)}" if len(queries) > _MOST_LISTED else ""
         deltas = compared.deltas.get(score, {})
         scores = after.scores.per_query(score) if score in after.scores.columns else {}
@@ -161,7 +159,7 @@ def _causes(compared: Comparison, before: EvaluationResult[Any], after: Evaluati
             told = changes.get(query_id), why_no_score(after, query_id) if score else reasons[query_id]
             rows.append((wordings.get(query_id) or "–", query_id, ", ".join(filter(None, told)) or "–"))
         header = ("question", "id", f"change of {score}" if score else "why")
-        title = f"Questions behind {', '.join(verdict.gate for verdict in blocking)}{some}"
+        title = f"Questions behind {', '.join(gates)}{some}"
         yield Table(header, tuple(rows), title, ("All of them are in report.json.",) if some else (), words=3)
 
 

@@ -100,13 +100,8 @@ def push_page(pushed: Mapping[str, Any]) -> Page:
     Args:
         pushed: The record of a push.
     """
-    rows = {
-        "created": pushed["created"],
-        "updated": pushed["updated"],
-        "unchanged": pushed["unchanged"],
-        "deleted": pushed["deleted"],
-        "only in LangSmith": pushed["missing"],
-    }
+    rows = {name: pushed[name] for name in ("created", "updated", "unchanged", "deleted")}
+    rows["only in LangSmith"] = pushed["missing"]
     told = {
         name: f"{len(ids):,}: {first_of([*map(name_line, ids)], _MOST_IDS)}" if ids else "0"
         for name, ids in rows.items()

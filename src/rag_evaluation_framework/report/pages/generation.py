@@ -1,11 +1,10 @@
 """Generations as people read them: what they will need, and what became of the questions that were asked for."""
 
-from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 from ...authoring.models import Estimate, FailedRequests
 from ...authoring.models.candidates import Funnel, Rejection, Stage
-from ...base.outside import name_line, one_line
+from ...base.outside import grouped, name_line, one_line
 from ...components.providers.calls import ModelUsage
 from ..blocks import Line, Lines, Page, Role, Table, line, plural, quoted
 
@@ -78,11 +77,8 @@ def _stages(funnel: Funnel) -> Table:
 def _examples(rejections: Sequence[Rejection], failed: Sequence[FailedRequests]) -> Iterator[Line]:
     """Yield for each reason up to two examples of what was not taken, but what failed."""
     of_failures = {message for each in failed for message in each.messages}
-    by_reason: defaultdict[str, list[Rejection]] = defaultdict(list)
-    for rejection in rejections:
-        if rejection.detail not in of_failures and (rejection.question or rejection.detail):
-            by_reason[rejection.reason].append(rejection)
-    for reason, examples in by_reason.items():
+    told = (one for one in rejections if one.detail not in of_failures and (one.question or one.detail))
+    for reason, examples in grouped((one.reason, one) for one in told).items():
         yield line((reason, "label"), indent=2)
         for each in examples[:_EXAMPLES]:
             yield line(quoted(each.question) if each.question else ", ".join(map(name_line, each.doc_ids)), indent=4)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ... import labels
-from ...base.outside import first_of, fit_to_keep, name_line, one_line
+from ...base.outside import first_of, fit_to_keep, grouped, name_line, one_line
 from ...data import NOT_LABELLED, Answer, CharacterSpan, Corpus, Skipped, pattern_of
 from ...runs import EvaluationResult, QueryResult
 from ...runs.means import TOTAL, Breakdown, Latency, Reranking, Unanswerable
@@ -32,7 +32,6 @@ from ..blocks import (
     plural,
     quoted,
     short,
-    symmetric,
     to_second,
 )
 from ..blocks import Page as Page
@@ -290,13 +289,15 @@ def differences(
     """Return a table of differences, each with its interval and its p-value, drawn on one scale around 0."""
     tests = [None if isinstance(test, str) else test for _, test, _ in rows]
     bars = tuple(None if test is None else Bar(test.mean, (test.low, test.high)) for test in tests)
+    ends = (abs(end) for test in tests if test for end in (test.mean, test.low, test.high) if np.isfinite(end))
+    most = max(ends, default=1.0) or 1.0
     return Table(
         (*header, "delta", "interval", "p", *behind),
         tuple((*before, *differs(test), *after) for before, test, after in rows),
         title,
         tuple(lines),
         bars=bars,
-        scale=symmetric(bars),
+        scale=(-most, most),
         roles={(row, len(header)): role_of(test) for row, test in enumerate(tests)},
     )
 
@@ -376,13 +377,10 @@ def all_notes(result: EvaluationResult[Any]) -> tuple[str, ...]:
     """Return all notes shown with a result: what failed, results without a place, and its own."""
     notes = failure_notes(result)
     scored = result.scores.with_status("scored")
-    alike: dict[int, list[str]] = {}
-    for name, column in result.scores.columns.items():
-        known = int((~np.isnan(column[scored])).sum())
+    counts = ((int((~np.isnan(column[scored])).sum()), name) for name, column in result.scores.columns.items())
+    for known, names in grouped(counts).items():
         if 0 < known < scored.sum():
-            alike.setdefault(known, []).append(name)
-    for known, names in alike.items():
-        notes.append(f"means of only {known} of {scored.sum()} scored questions: {', '.join(names)}")
+            notes.append(f"means of only {known} of {scored.sum()} scored questions: {', '.join(names)}")
     unlocated, hits = result.counts["unlocated_hits"], result.counts["hits"]
     if unlocated:
         share, noun = f"{unlocated / hits:.0%}", RULES[result.evaluation_type].noun

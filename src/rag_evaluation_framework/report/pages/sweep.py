@@ -92,15 +92,12 @@ def _verdict(result: SweepResult, chosen: Recommendation) -> Iterator[Line]:
     elif by is None:
         yield line(f"It has the highest mean {among}; they cost the same, or what they cost is not known.")
     else:
-        about = _told(min(best.tied, key=lambda each: getattr(each, by)), by)
-        is_least = about == _told(one, by)
-        about = (
-            ""
-            if is_least
-            else f"; the least is {about}, and a quarter more, or up to a millisecond, counts as the same"
-        )
-        least = f"{_COSTS[by].least}" if is_least else f"as good as {_COSTS[by].least}"
-        yield line(f"It is {least} {among}: {_COSTS[by].phrase.format(_told(one, by))}{about}.")
+        what, about = _COSTS[by].least, f"{among}: {_COSTS[by].phrase.format(_told(one, by))}"
+        least = _told(min(best.tied, key=lambda each: getattr(each, by)), by)
+        if least != _told(one, by):
+            what = f"as good as {what}"
+            about += f"; the least is {least}, and a quarter more, or up to a millisecond, counts as the same"
+        yield line(f"It is {what} {about}.")
         if one.mean < best.standing.mean:
             cost = _COSTS[by].phrase.format(_told(best.standing, by))
             p_value = f" (p {written_p_value(one.p_value)})" if one.p_value is not None else ""
