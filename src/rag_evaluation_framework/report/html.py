@@ -11,9 +11,8 @@ from pathlib import Path
 from ..base.optional import install_command, missing_extras
 from .blocks import Bar, Chart, Line, Lines, Page, Part, Passage, Passages, Table, is_shown, pieces
 
-_POLICY = (
-    "default-src 'none'; style-src 'sha256-{style}'; img-src data:; base-uri 'none'; form-action 'none'"  # no script
-)
+# By default nothing is allowed, so no script is.
+_POLICY = "default-src 'none'; style-src 'sha256-{style}'; img-src data:; base-uri 'none'; form-action 'none'"
 _WIDE, _HIGH, _POINT = 200, 14, 4  # of a drawn number
 _DEEPEST = 6
 _LONGEST = 24  # characters of a name in a heading that is not broken

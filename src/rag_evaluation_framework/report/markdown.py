@@ -71,10 +71,8 @@ def _listed(line: Line) -> str:
 
 
 def _parts(parts: Sequence[Part]) -> str:
-    marks = [MARKED.get(part.role, ("", "")) for part in parts]
-    return "".join(
-        f"{before}{_in_line(part.text)}{after}" for part, (before, after) in zip(parts, marks, strict=True)
-    ).strip()
+    between_marks = (_in_line(part.text).join(MARKED.get(part.role, ("", ""))) for part in parts)
+    return "".join(between_marks).strip()
 
 
 def _table(table: Table) -> Iterator[str]:

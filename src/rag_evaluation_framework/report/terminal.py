@@ -4,8 +4,6 @@ import io
 import re
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Literal
 
 from rich.box import SIMPLE_HEAD
 from rich.cells import cell_len, chop_cells
@@ -39,24 +37,13 @@ _EDGES, _GAP = 2, 2  # characters that SIMPLE_HEAD adds around all columns, and 
 _LONGEST_WORDS = 32  # characters that a column of words gets, also beside numbers that need the room
 
 
-@dataclass(frozen=True)
-class Column:
-    """Column of a table.
+Column = list[Text]
+"""A column of a table: its header, of one or several lines, and a text per row."""
 
-    Attributes:
-        header: Its header, of one or several lines.
-        cells: One text per row.
-        justify: Where they stand, among numbers.
-    """
 
-    header: Text
-    cells: Sequence[Text]
-    justify: Literal["left", "right"] = "right"
-
-    @property
-    def width(self) -> int:
-        """The width of its widest line, in terminal cells."""
-        return max((line.cell_len for text in (self.header, *self.cells) for line in text.split("\n")), default=0)
+def _wide(column: Column) -> int:
+    """Return the width of the widest line of a column, in terminal cells."""
+    return max((line.cell_len for text in column for line in text.split("\n")), default=0)
 
 
 def rendered(page: Page, width: int | None = None) -> str:
@@ -113,21 +100,21 @@ def _show_table(console: Console, table: Table) -> None:
         print_wrapped(console, Text(told, "dim"), 0)
     for broken in (False, True):
         words, numbers = _columns(table, broken=broken)
-        room = console.width - _EDGES - sum(min(column.width, _LONGEST_WORDS) + _GAP for column in words)
-        spare = room - sum(column.width + _GAP for column in numbers)
+        room = console.width - _EDGES - sum(min(_wide(column), _LONGEST_WORDS) + _GAP for column in words)
+        spare = room - sum(_wide(column) + _GAP for column in numbers)
         if spare >= 0:
             break
     if any(table.bars) and spare >= _BAR[0]:
         width, plain = min(spare, _BAR[1]), console.options.ascii_only
-        bars = [Text(drawn(bar, table.scale, width, plain=plain)) for bar in table.bars]
-        numbers.append(Column(Text(axis(table.scale, width), "dim"), bars, "left"))
+        bars = (Text(drawn(bar, table.scale, width, plain=plain), justify="left") for bar in table.bars)
+        numbers.append([Text(axis(table.scale, width), "dim", justify="left"), *bars])
     if not numbers:
-        for row in zip(*(column.cells for column in words), strict=True):
+        for row in [*zip(*words, strict=True)][1:]:
             print_wrapped(console, Text("  ").join(row), 2)
     while numbers:
-        count, taken = 1, numbers[0].width
-        while count < len(numbers) and taken + _GAP + numbers[count].width <= room:
-            taken, count = taken + _GAP + numbers[count].width, count + 1
+        count, taken = 1, _wide(numbers[0])
+        while count < len(numbers) and taken + _GAP + _wide(numbers[count]) <= room:
+            taken, count = taken + _GAP + _wide(numbers[count]), count + 1
         console.print(_grid(words, numbers[:count], max(room - taken - _GAP, 0)), crop=False)
         numbers = numbers[count:]
 
@@ -141,7 +128,7 @@ def _columns(table: Table, *, broken: bool) -> tuple[list[Column], list[Column]]
             width = max(map(cell_len, (*pieces(name), *(row[at] for row in table.rows))))
             header = Text("\n").join(wrapped(header, max(width, 1)))
         cells = [Text(row[at], _STYLES[table.roles.get((number, at), "")]) for number, row in enumerate(table.rows)]
-        columns.append(Column(header, cells))
+        columns.append([header, *cells])
     return columns[: table.words], columns[table.words :]
 
 
@@ -149,17 +136,17 @@ def _grid(words: Sequence[Column], numbers: Sequence[Column], spare: int) -> Gri
     """Return columns side by side; long words get the room that is to spare, and lines that end where a name can."""
     grid = Grid(box=SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
     cells: list[Sequence[Text]] = []
-    for column in words:
-        least = min(column.width, _LONGEST_WORDS)
-        width = min(column.width, least + spare)
+    for header, *texts in words:
+        wide = _wide([header, *texts])
+        least = min(wide, _LONGEST_WORDS)
+        width = min(wide, least + spare)
         spare -= width - least
-        grid.add_column(column.header, vertical="top", min_width=width, overflow="fold")
-        cells.append(
-            [text if text.cell_len <= width else Text("\n").join(_lines(text, width)) for text in column.cells]
-        )
+        grid.add_column(header, vertical="top", min_width=width, overflow="fold")
+        cells.append([text if text.cell_len <= width else Text("\n").join(_lines(text, width)) for text in texts])
     for column in numbers:
-        grid.add_column(column.header, justify=column.justify, vertical="top", no_wrap=True, min_width=column.width)
-    for row in zip(*cells, *(column.cells for column in numbers), strict=True):
+        grid.add_column(column[0], justify="right", vertical="top", no_wrap=True, min_width=_wide(column))
+        cells.append(column[1:])
+    for row in zip(*cells, strict=True):
         grid.add_row(*row)
     return grid
 

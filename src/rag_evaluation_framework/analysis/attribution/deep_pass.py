@@ -163,9 +163,7 @@ def pipeline_to_ask(result: EvaluationResult[Any], given: Pipeline | None, *, de
                 f"the pipeline of {result.name!r} cannot be made again: {error}; give it in Python: "
                 "result.explain(..., retriever=retriever)"
             ) from error
-        called = (
-            part.get("function") if f"{_FUNCTION}:" in str(part.get("type")) else part.get("type") for part in parts
-        )
+        called = (part.get("function" if f"{_FUNCTION}:" in str(part.get("type")) else "type") for part in parts)
         names = [name for name in dict.fromkeys(called) if isinstance(name, str) and ":" in name]
         if not names:
             return Unasked("not_remade", error_message(error))
@@ -277,9 +275,8 @@ def recorded_truth(result: EvaluationResult[Any], row: int, corpus: data.Corpus)
     answers = told.answers
     if result.evaluation_type == "token-level" and any(len(answer.places) > 1 for answer in answers):
         answers = tuple(answer.mapped(HitReader(corpus).span) for answer in answers)
-    return truth_of(
-        data.Query(data.QueryId(told.query_id), data.QueryText(told.text)), answers, result.evaluation_type, corpus
-    )
+    query = data.Query(data.QueryId(told.query_id), data.QueryText(told.text))
+    return truth_of(query, answers, result.evaluation_type, corpus)
 
 
 def truth_of(

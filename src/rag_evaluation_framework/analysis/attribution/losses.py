@@ -198,7 +198,7 @@ def unit_losses(evidence: Evidence, level: Level[Any]) -> Losses:
         in_chunks = {unit for chunk in known.chunks if (unit := level.read(Hit.of(chunk))) is not None}
     final = known.cut(known.final)
     given = final if known.first is None else known.cut(known.first)
-    without = known.cut(known.deep)
+    every = (final, given, known.cut(known.deep), known.deep, known.candidates, known.final)
     count = len(known.truth)
     had = np.zeros((len(STEPS), count))
     unreranked, reachable = np.zeros(count), np.zeros((2, count))
@@ -206,10 +206,7 @@ def unit_losses(evidence: Evidence, level: Level[Any]) -> Losses:
     for row, entry in enumerate(known.truth):
         inside = _there(entry.labels, documents, level) if documents else {*entry.labels}
         listed = inside if in_chunks is None else _there(entry.labels, in_chunks, level)
-        read, some, bare = (units_of(entry, level, hits[row]) for hits in (final, given, without))
-        deep, first, ranked = (
-            units_of(entry, level, hits[row]) for hits in (known.deep, known.candidates, known.final)
-        )
+        read, some, bare, deep, first, ranked = (units_of(entry, level, hits[row]) for hits in every)
         steps = [inside, listed, deep, first | ranked, some, read, read]
         had[:, row] = [accounted(entry, set[str]().union(*steps[number:])) for number in range(len(STEPS))]
         unreranked[row] = accounted(entry, bare)
@@ -264,9 +261,7 @@ def accounted(entry: GroundTruth[Any], units: Set[str]) -> int:
         ({*answer.reference}, any(all(unit in units for unit in place) for place in answer.places[1:]))
         for answer in entry.answers
     ]
-    return sum(
-        unit in units or all(is_there for needed, is_there in replaced if unit in needed) for unit in entry.relevant
-    )
+    return sum(unit in units or all(found for needed, found in replaced if unit in needed) for unit in entry.relevant)
 
 
 def _bound(evidence: Evidence, reachable: Numbers, whole: Numbers) -> Bound:
@@ -363,10 +358,8 @@ class SpanSteps:
     def held(self, spans: Sequence[CharacterSpan]) -> SpanColumns:
         """Return what spans of the corpus hold of the places of answers, whichever of the spans it is."""
         row, shared, base = self._shared(spans)
-        places = self.places
-        return SpanColumns(
-            places.query[row], places.document[row], shared.starts - base, shared.ends - base, np.zeros_like(row)
-        )
+        query, document = self.places.query[row], self.places.document[row]
+        return SpanColumns(query, document, shared.starts - base, shared.ends - base, np.zeros_like(row))
 
     def whole_in_chunks(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         """Return which spans of places chunks hold together, and which one chunk holds; shape (spans,) each."""

@@ -1,17 +1,15 @@
 """Comparison of two results: better or worse, reasons to doubt it, the scores, and the questions behind."""
 
 from collections.abc import Collection, Iterator, Sequence
-from typing import Any
 
 import numpy as np
 
-from ...analysis.comparison import Comparison, Disagreement, Names, RegressedSlices, Slice
+from ...analysis.comparison import Comparison, Disagreement, Names, RegressedSlices, Result, Slice
 from ...analysis.gates.gate import Gate
 from ...analysis.gates.measuring import found_score, not_compared_by_reason, why_no_score
 from ...base.outside import first_of, grouped, name_line
 from ...data import CHUNK, ScoreTable
 from ...data.score_table import full_name
-from ...runs import EvaluationResult
 from ...runs.means import FEWEST, Cluster
 from ...runs.naming import servers
 from ...runs.shown import marked, number, written_p_value, written_signed
@@ -24,7 +22,7 @@ from .result import Compared, differences, differs, note_lines, role_of
 _MOST_LISTED = 100  # per gate; a step summary has at most 1 MiB
 _WORST = 5
 
-Runs = tuple[EvaluationResult[Any], EvaluationResult[Any]]
+Runs = tuple[Result, Result]
 
 
 def comparison_page(
@@ -79,12 +77,10 @@ def comparison_notes(compared: Comparison) -> tuple[str, ...]:
     return (*compared.notes, *notes_by_run(("before", "after"), compared.run_notes, "both"))
 
 
-def notes_by_run(names: Sequence[str], notes: Sequence[Sequence[str]], all_runs: str = "each") -> tuple[str, ...]:
+def notes_by_run(names: Sequence[str], notes: Sequence[Sequence[str]], every: str = "each") -> tuple[str, ...]:
     """Return the notes of several runs, each once, with the names of those that have it, or that all do."""
     runs = grouped((note, name) for name, own in zip(names, notes, strict=True) for note in own)
-    return tuple(
-        f"{all_runs if len(those) == len(names) else ', '.join(those)}: {note}" for note, those in runs.items()
-    )
+    return tuple(f"{every if len(those) == len(names) else ', '.join(those)}: {note}" for note, those in runs.items())
 
 
 def _verdict(compared: Comparison, name: str, test: PairedDifference | None) -> Iterator[Line]:
@@ -139,7 +135,7 @@ def _places(runs: Runs | None) -> Iterator[str]:
         yield f"{which}: {run.folder or 'this run'} ({to_second(run.created)}), dataset sha256 {digits}"
 
 
-def _causes(compared: Comparison, before: EvaluationResult[Any], after: EvaluationResult[Any]) -> Iterator[Table]:
+def _causes(compared: Comparison, before: Result, after: Result) -> Iterator[Table]:
     """Yield a table of questions for each gate that did not pass; gates with the same questions share one."""
     blocking = (verdict for verdict in after.gates if verdict.queries and verdict.verdict != "passed")
     tables = grouped(((_score(Gate.parse(one.gate), compared, after), one.queries), one.gate) for one in blocking)
@@ -163,7 +159,7 @@ def _causes(compared: Comparison, before: EvaluationResult[Any], after: Evaluati
         yield Table(header, tuple(rows), title, ("All of them are in report.json.",) if some else (), words=3)
 
 
-def _score(gate: Gate, compared: Comparison, after: EvaluationResult[Any]) -> str:
+def _score(gate: Gate, compared: Comparison, after: Result) -> str:
     columns, name = compared.change.columns, gate.name or after.cutoffs[0]
     return (found_score(name, columns) if gate.kind == "lost" else full_name(gate.name, columns)) or gate.name
 
@@ -271,7 +267,7 @@ def slices_text(known: RegressedSlices) -> str:
     return f"{known.score} regressed in some questions though its mean did not: {told}; {chance}{few}"
 
 
-def _differences(baseline: EvaluationResult[Any], candidate: EvaluationResult[Any]) -> Iterator[str]:
+def _differences(baseline: Result, candidate: Result) -> Iterator[str]:
     both = baseline.scores.columns.keys() & candidate.scores.columns.keys()
     alone = [name for name in dict.fromkeys((*baseline.score_names, *candidate.score_names)) if name not in both]
     if alone:
@@ -283,9 +279,8 @@ def _differences(baseline: EvaluationResult[Any], candidate: EvaluationResult[An
     asked = [", ".join(servers(config.get("retriever"))) or "none but providers' own" for config in (before, after)]
     if asked[0] != asked[1]:
         yield f"the servers are not the same: {asked[0]} before, {asked[1]} after"
-    yield from (
-        f"the {what} is not the same" for what in ("corpus", "dataset") if before[what]["hash"] != after[what]["hash"]
-    )
+    others = [what for what in ("corpus", "dataset") if before[what]["hash"] != after[what]["hash"]]
+    yield from (f"the {what} is not the same" for what in others)
     if baseline.scores.count_as_zero != candidate.scores.count_as_zero:
         yield "what counts as 0 of the questions that were not scored differs (count_as_zero)"
     if baseline.evaluation_type == CHUNK.evaluation_type and not (before["chunking"] and after["chunking"]):

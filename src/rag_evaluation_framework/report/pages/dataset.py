@@ -274,9 +274,7 @@ def what_was_found(finding: Finding) -> str:
     """Return the particulars of a finding, on one line."""
     facts = {name: _SHOWN[name](fact) if name in _SHOWN else fact for name, fact in finding.facts.items()}
     facts |= {"places": first_of(finding.places, 3), "others": plural(len(finding.places), "other place")}
-    known = (
-        text for text in _WHAT[finding.kind] if {name for _, name, *_ in Formatter().parse(text) if name} <= {*facts}
-    )
+    known = (one for one in _WHAT[finding.kind] if {name for _, name, *_ in Formatter().parse(one) if name} <= {*facts})
     return next(known).format(**facts)
 
 

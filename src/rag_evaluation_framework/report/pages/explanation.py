@@ -17,7 +17,7 @@ from ...data import Answer, CharacterSpan, Corpus, EvaluationType, Hit, merge_ov
 from ...data.cutoffs import OWN_CUTOFF, Cutoff
 from ...data.hits import RankedHits, Ranking
 from ...data.levels import LEVELS
-from ...runs import EvaluationResult, QueryResult
+from ...runs import QueryResult
 from ...runs.query_result import own_cutoff
 from ...runs.shown import number
 from ...scoring.levels.rules import RULES
@@ -26,15 +26,13 @@ from ...text.text_locator import LinePlaces
 from ...text.tokenizers import resolve_tokenizer
 from ..blocks import Bar, Block, Line, Lines, Part, Passage, Passages, Role, Table, excerpt, line, muted, plural
 from ..blocks import Page as Page
-from .result import note_lines
+from .result import Result, note_lines
 
 _MOST_RESULTS = 10  # that were read and hold nothing relevant; and that were not read and do
 _MOST_BEFORE = 3
 _AROUND = 200  # characters of a document around an answer
 _LONGEST = 20_000  # characters of a result: of longer ones the begin
 _EXAMPLE = 80  # characters of a text
-
-Result = EvaluationResult[Any]
 
 
 class _Marked:
@@ -391,9 +389,8 @@ def _question_blocks(result: Result, query: QueryResult[Any], corpus: Corpus | N
     yield Lines(tuple(one for one in lines if one.parts))
     hits = query.hits if result.queries.found is not None else ()
     read = _read(result, query, hits, corpus)
-    marked = _Marked(
-        result.evaluation_type, [*ranked_results(result.evaluation_type, query.answers, hits, read, corpus)], corpus
-    )
+    results = [*ranked_results(result.evaluation_type, query.answers, hits, read, corpus)]
+    marked = _Marked(result.evaluation_type, results, corpus)
     several = len(query.answers) > 1
     passages = (marked.answer(one, f"Answer {at}" * several) for at, one in enumerate(query.answers, 1))
     if query.answers:

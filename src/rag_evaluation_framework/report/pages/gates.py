@@ -108,9 +108,8 @@ def power_of_change(name: str, test: PairedDifference, clusters: Clusters) -> It
         found = f"{name}: a true change of {least:.3f} would be found 4 times in 5"
         deviation = test.standard_error * sqrt(test.clusters)
         if test.p_value > 1 - LEVEL and _SEEN <= abs(test.mean) < least and deviation < _FARTHEST * abs(test.mean):
-            needed = pairs_needed(
-                test.mean, deviation, changed=test.changed / test.clusters, size=test.step * test.clusters
-            )
+            share = test.changed / test.clusters
+            needed = pairs_needed(test.mean, deviation, changed=share, size=test.step * test.clusters)
             questions = ceil(needed * test.pairs / test.clusters)
             found += f"; one of {abs(test.mean):.3f}, as is seen here, with {questions:,} questions"
         yield found

@@ -7,7 +7,6 @@ from ...analysis.leaderboard import Leaderboard, Standing, budget_scores
 from ...base.outside import name_line
 from ...data.cutoffs import ScoreName
 from ...data.documents import Corpus
-from ...runs.result import EvaluationResult
 from ...runs.shown import marked, number
 from ...statistics.paired import TiedWithBest
 from ..blocks import Chart as Chart
@@ -16,13 +15,13 @@ from ..blocks import Page as Page
 from ..charts import BUDGETS, COLOURS, curves, interval_of
 from .comparison import moved_line, notes_by_run
 from .gates import independence, range_of_power
-from .result import differences, note_lines, worst_block
+from .result import Result, differences, note_lines, worst_block
 
 _WORST = 5
 
 
 def leaderboard_page(
-    board: Leaderboard, score: str | None = None, worst: int = _WORST, runs: Sequence[EvaluationResult[Any]] = ()
+    board: Leaderboard, score: str | None = None, worst: int = _WORST, runs: Sequence[Result] = ()
 ) -> Page:
     """Return the table by one score, and that of all scores, if there are several.
 
@@ -78,9 +77,8 @@ def leaderboard_chart(board: Leaderboard, score: str | None = None) -> Chart:
     table = _by_score(board, name, standings)
     if curve:
         header = ("run", *(f"@{one.partition('@')[2]}" for one in curve))
-        rows = (
-            (f"{at} {one.run}", *(_mean(board, each, one.run) for each in curve)) for at, one in enumerate(standings, 1)
-        )
+        placed = enumerate(standings, 1)
+        rows = ((f"{at} {one.run}", *(_mean(board, each, one.run) for each in curve)) for at, one in placed)
         table = Table(header, tuple(rows), f"{metric} by budget")
     return Chart(curves(values, unit, metric, told), table)
 
@@ -139,9 +137,7 @@ def _worse(board: Leaderboard, name: str, best: str, most: int) -> Lines:
     return Lines(tuple(moved_line(comparison, query_id, lost[query_id]) for query_id in [*lost][:most]), title)
 
 
-def _facts(
-    board: Leaderboard, name: str, standings: Sequence[Standing], runs: Sequence[EvaluationResult[Any]]
-) -> Iterator[str]:
+def _facts(board: Leaderboard, name: str, standings: Sequence[Standing], runs: Sequence[Result]) -> Iterator[str]:
     """Yield what the deltas are from, what is taken as independent, how certain the best run is, and where runs are."""
     if (tied := board.tied.get(name)) is not None:
         yield independence(board.clusters, "intervals of 95 %, p by flipping signs", tied.clusters)
@@ -159,7 +155,7 @@ _PLACES = (("5 results", _AT_K), ("equal context", _AT_BUDGET))
 _SCORES = (_AT_K, "span_recall@10", _AT_BUDGET, "span_precision@5", "span_iou@5")
 
 
-def demo_page(corpus: Corpus, questions: int, runs: Sequence[EvaluationResult[Any]]) -> Page:
+def demo_page(corpus: Corpus, questions: int, runs: Sequence[Result]) -> Page:
     """Return several results beside each other: what they tell, their scores, and the best one in detail.
 
     Args:
@@ -189,7 +185,7 @@ def best_of(runs: Sequence[str], tied: TiedWithBest, where: str) -> str:
     return f"Behind at {where}: {'; '.join(behind)}. The rest cannot be told apart."
 
 
-def _scores(runs: Sequence[EvaluationResult[Any]]) -> Table:
+def _scores(runs: Sequence[Result]) -> Table:
     """Return one row per result, with the best value of every score in green if there are several."""
     means = [[result.metrics[name] for name in _SCORES] for result in runs]
     return Table(

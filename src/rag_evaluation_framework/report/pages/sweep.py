@@ -1,7 +1,6 @@
 """A sweep as people read it: which cell to take and why, all cells in order, what each axis changes, and costs."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import chain
 from typing import Any, NamedTuple
 
 from ...base.outside import first_of, grouped, name_line, shown
@@ -80,7 +79,7 @@ def sweep_chart(result: SweepResult, kind: str, score: str | None = None) -> Cha
 
 def _verdict(result: SweepResult, chosen: Recommendation) -> Iterator[Line]:
     """Yield what to take, and why."""
-    best, by, one = chosen.best, chosen.by, chosen.standing
+    best, by, one, highest = chosen.best, chosen.by, chosen.standing, chosen.best.standing
     (mean,) = result.means_of([one])
     interval = f" ({within(mean)})" if mean else ""
     yield line((f"Take {one.outcome.cell.name}: {best.score} {number(one.mean)}{interval}", "verdict"))
@@ -98,12 +97,10 @@ def _verdict(result: SweepResult, chosen: Recommendation) -> Iterator[Line]:
             what = f"as good as {what}"
             about += f"; the least is {least}, and a quarter more, or up to a millisecond, counts as the same"
         yield line(f"It is {what} {about}.")
-        if one.mean < best.standing.mean:
-            cost = _COSTS[by].phrase.format(_told(best.standing, by))
+        if one.mean < highest.mean:
+            cost = _COSTS[by].phrase.format(_told(highest, by))
             p_value = f" (p {written_p_value(one.p_value)})" if one.p_value is not None else ""
-            yield line(
-                f"The highest mean is {number(best.standing.mean)}{p_value}, with {cost}: {_name(best.standing)}."
-            )
+            yield line(f"The highest mean is {number(highest.mean)}{p_value}, with {cost}: {_name(highest)}.")
     yield line((f"{best.questions} questions that all cells have", "muted"))
 
 
@@ -149,10 +146,10 @@ def _cells(result: SweepResult, name: str) -> Table:
 def _listed(cells: Sequence[CellOutcome]) -> Iterator[Table]:
     """Yield cells that are not ranked, each with the scores of its first metric."""
     known = [(outcome, outcome.facts.means) for outcome in cells[:_MOST] if outcome.facts is not None]
-    own = [
-        [name for name in means if name.partition("@")[0] == next(iter(means)).partition("@")[0]] for _, means in known
-    ]
-    names = [*dict.fromkeys(chain(*own))]
+    names: dict[str, None] = {}
+    for _, means in known:
+        metric = next(iter(means)).partition("@")[0]
+        names |= dict.fromkeys(name for name in means if name.partition("@")[0] == metric)
     rows = tuple((name_line(one.cell.name), *(number(means.get(name)) for name in names)) for one, means in known)
     if rows:
         some = f", {len(rows)} of {len(cells)}" if len(cells) > _MOST else ""
