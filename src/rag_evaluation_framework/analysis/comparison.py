@@ -586,12 +586,8 @@ class Comparison(Shown):
             "incomparable": dict(self.incomparable),
             "properties": list(self.labels),
             "questions": [
-                {
-                    "id": query_id,
-                    "query": text,
-                    "deltas": {name: column.get(query_id) for name, column in self.deltas.items()},
-                }
-                for query_id, text in self.questions.items()
+                {"id": one, "query": text, "deltas": {name: column.get(one) for name, column in self.deltas.items()}}
+                for one, text in self.questions.items()
             ],
             **{name: list(getattr(self, name)) for name in ("added", "removed", "changed", "skipped", "placed")},
             "notes": list(self.notes),

@@ -274,6 +274,11 @@ class Page:
     def __post_init__(self) -> None:
         _fitted(self, title=_told(self.title), aside=_told(self.aside))
 
+    @classmethod
+    def of(cls, title: str, *blocks: Block) -> "Page":
+        """Return a page of these blocks, which is no part of another one."""
+        return cls(title, blocks)
+
     def as_text(self, width: int | None = None) -> str:
         """Return the page as a terminal shows it, without colours.
 

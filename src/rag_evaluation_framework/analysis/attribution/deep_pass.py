@@ -454,16 +454,10 @@ def _joined(result: EvaluationResult[Any], bare: Evidence, rankings: data.Rankin
         reads_alike = bare.cut(found).counts == bare.cut(begins).counts
     sizes = (cutoff.size for cutoff in map(data.Cutoff.parse, result.cutoffs) if not cutoff.is_budget)
     least = min(max(sizes, default=1), DEPTH if candidates is None else candidates)
-    same = np.array(
-        [
-            entry.query.id not in rankings.failures
-            and bare.final.counts[row] >= min(least, found.counts[row])
-            and reads_alike[row]
-            and _continues(bare.final[row], begins[row], candidates is not None)
-            for row, entry in enumerate(bare.truth)
-        ],
-        dtype=np.bool_,
-    )
+    answered = np.array([entry.query.id not in rankings.failures for entry in bare.truth], dtype=np.bool_)
+    pairs = zip(bare.final, begins, strict=True)
+    goes_on = np.array([_continues(*both, candidates is not None) for both in pairs], dtype=np.bool_)
+    same = answered & goes_on & reads_alike & (bare.final.counts >= np.minimum(least, found.counts))
     if not same.any():
         return bare
     deep = _either(bare.final, found, same)

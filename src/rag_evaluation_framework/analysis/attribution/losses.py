@@ -1,7 +1,7 @@
 """Losses of a run at a cutoff, by cause, and the best possible recall: of documents, chunks and text."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from itertools import pairwise
 from typing import Any, Literal, get_args
@@ -292,14 +292,11 @@ class SpanSteps:
 
     Attributes:
         evidence: What was retrieved, and what could have been.
+        documents: The numbers of the documents.
     """
 
     evidence: Evidence
-
-    @cached_property
-    def documents(self) -> Numbering:
-        """The numbers of the documents."""
-        return Numbering()
+    documents: Numbering = field(default_factory=Numbering)
 
     @cached_property
     def truth(self) -> SpanTruth:
@@ -314,8 +311,7 @@ class SpanSteps:
     @cached_property
     def whole(self) -> Numbers:
         """Relevant characters per question; shape (questions,)."""
-        nothing = self.places.take(np.zeros(len(self.places.query), dtype=np.bool_))
-        return self._judged(nothing).truth.astype(np.float64)
+        return self._judged(self.of_spans([])).truth.astype(np.float64)
 
     @cached_property
     def read(self) -> SpanColumns:
@@ -331,7 +327,7 @@ class SpanSteps:
         inside = self._inside_documents()
         own = [
             [inside],
-            [inside] if known.chunks is None else [self.in_chunks, self._in_unplaced_chunks()],
+            [inside] if known.chunks is None else [self.held(self.chunk_spans), self._in_unplaced_chunks()],
             [self.placed(known.deep), self._as_text(known.deep)],
             [rows(hits) for hits in (known.candidates, known.final) for rows in (self.placed, self._as_text)],
             [self.placed(given), self._as_text(given)],
@@ -339,11 +335,6 @@ class SpanSteps:
             [self.read],
         ]
         return [joined(rows for some in own[number:] for rows in some) for number in range(len(own))]
-
-    @cached_property
-    def in_chunks(self) -> SpanColumns:
-        """Relevant text inside chunks that have a place."""
-        return self.held(self.chunk_spans)
 
     @cached_property
     def chunk_spans(self) -> list[CharacterSpan]:

@@ -56,19 +56,17 @@ def comparison_page(
     listed = (0 if causes else _MOST_LISTED) if gated else worst
     before, after = compared.headlines
     facts = [*power_of_change(name, test, compared.clusters)] if test else []
-    return Page(
+    return Page.of(
         f"{compared.candidate} against {compared.baseline}",
-        (
-            Lines(tuple(_verdict(compared, name, test))),
-            muted((f"before: {before}", f"after: {after}"), indent=0),
-            Lines(note_lines(comparison_notes(compared)), "Notes"),
-            *causes,
-            _scores(compared),
-            *more,
-            _moved(compared, runs, name, listed),
-            *(() if gated else (_moved(compared, runs, name, worst, better=True),)),
-            muted((*facts, *_places(runs)), "Runs"),
-        ),
+        Lines(tuple(_verdict(compared, name, test))),
+        muted((f"before: {before}", f"after: {after}"), indent=0),
+        Lines(note_lines(comparison_notes(compared)), "Notes"),
+        *causes,
+        _scores(compared),
+        *more,
+        _moved(compared, runs, name, listed),
+        *(() if gated else (_moved(compared, runs, name, worst, better=True),)),
+        muted((*facts, *_places(runs)), "Runs"),
     )
 
 
@@ -291,15 +289,11 @@ def _edits(edited: Collection[Names]) -> Iterator[str]:
     if renamed := [names for names in edited if names]:
         names = sorted(frozenset[tuple[str, str]]().union(*renamed))
         told = first_of([f"{name_line(old)} is now {name_line(new)}" for old, new in names], _MOST_NAMED)
-        yield (
-            f"questions whose documents were renamed, split or joined, compared as the texts are the same: "
-            f"{len(renamed)} ({told})"
-        )
+        what = "questions whose documents were renamed, split or joined, compared as the texts are the same"
+        yield f"{what}: {len(renamed)} ({told})"
     if len(edited) > len(renamed):
-        yield (
-            "questions whose answers are written otherwise, compared as they differ in markup or typography only: "
-            f"{len(edited) - len(renamed)}"
-        )
+        what = "questions whose answers are written otherwise, compared as they differ in markup or typography only"
+        yield f"{what}: {len(edited) - len(renamed)}"
 
 
 def _left_out(compared: Comparison) -> Iterator[str]:

@@ -27,14 +27,12 @@ _LONGEST = 500  # characters of metadata
 
 def dataset_page(info: DatasetInfo) -> Page:
     """Return what a dataset is like: its questions, labels, documents, words, and its identity."""
-    return Page(
+    return Page.of(
         f"{name_line(info.name)} ({info.evaluation_type})",
-        (
-            Lines(tuple(_verdict(info))),
-            _named(_labels(info), 20, "Labelled"),
-            _sizes(info),
-            _named(_identity(info), 20, "Identity"),
-        ),
+        Lines(tuple(_verdict(info))),
+        _named(_labels(info), 20, "Labelled"),
+        _sizes(info),
+        _named(_identity(info), 20, "Identity"),
     )
 
 
@@ -131,14 +129,12 @@ def quality_page(quality: DatasetQuality, public: Sequence[PublicQuestions]) -> 
         (title, *([_UNDEFINED] * 10 if known is None else (f"{100 * share:.0f}" for share in known)))
         for title, known in shares.items()
     )
-    return Page(
+    return Page.of(
         f"{name_line(quality.name)} ({quality.evaluation_type})",
-        (
-            Lines(tuple(_quality_verdict(quality, columns))),
-            Table(("", *columns), figures, "Beside public questions", told),
-            Table(("", *map(str, range(1, 11))), tuple(tenths), "Answers in each tenth of their documents, in %"),
-            _named(((known.title, f"{known.authors}. {known.source}") for known in public), 13, "Public questions"),
-        ),
+        Lines(tuple(_quality_verdict(quality, columns))),
+        Table(("", *columns), figures, "Beside public questions", told),
+        Table(("", *map(str, range(1, 11))), tuple(tenths), "Answers in each tenth of their documents, in %"),
+        _named(((known.title, f"{known.authors}. {known.source}") for known in public), 13, "Public questions"),
     )
 
 

@@ -220,10 +220,8 @@ def attribution_notes(result: Result, gathered: Gathered, name: str, same: NDArr
     evidence = gathered.evidence
     if str(OWN_CUTOFF) in result.cutoffs and len(evidence.truth) > 1:
         cutoff = name.partition("@")[2]
-        yield (
-            f"questions ask for different numbers of results, and this is told at {cutoff} for all; one question alone "
-            "is told at its own"
-        )
+        alone = "one question alone is told at its own"
+        yield f"questions ask for different numbers of results, and this is told at {cutoff} for all; {alone}"
     if gathered.unasked is not None:
         why = _UNASKED[gathered.unasked.reason].format(what=gathered.unasked.what)
         yield f"the pipeline was not asked again ({why}): only what the run retrieved is known"
@@ -292,14 +290,12 @@ def causes_page(known: Attribution, worst: int = _WORST) -> Page:
             cells.append((name, number(lost), f"{lost / missing:.0%}", str(int((column > NEARLY).sum()))))
             bars.append(Bar(lost))
     rows = tuple(cells) or (("nothing", number(0.0), "–", "0"),)
-    return Page(
+    return Page.of(
         f"Where {known.run} lost {known.score}",
-        (
-            Lines(tuple(_verdict(known))),
-            Lines(note_lines(known.notes), "Notes"),
-            Table(("cause", "lost", "of it", "questions"), rows, "What was lost", bars=tuple(bars)),
-            Lines(tuple(_question(known, row) for row in known.worst(worst)), "Questions that lost most"),
-        ),
+        Lines(tuple(_verdict(known))),
+        Lines(note_lines(known.notes), "Notes"),
+        Table(("cause", "lost", "of it", "questions"), rows, "What was lost", bars=tuple(bars)),
+        Lines(tuple(_question(known, row) for row in known.worst(worst)), "Questions that lost most"),
     )
 
 

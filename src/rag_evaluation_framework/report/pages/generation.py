@@ -40,15 +40,13 @@ def generation_page(
     if kept_before:
         verb = "were" if kept_before > 1 else "was"
         asked.append(f"{plural(kept_before, 'answer')} that {verb} kept, not asked for again")
-    return Page(
+    return Page.of(
         "Generated questions",
-        (
-            Lines(tuple(_verdict(funnel, saved, failed))),
-            Lines(tuple(_failed(failed)), "Requests that failed"),
-            _stages(funnel),
-            Lines(tuple(_examples(rejections, failed)), "Not taken, for example"),
-            Lines(tuple(line((told, "muted"), indent=2) for told in asked), "Asked of models"),
-        ),
+        Lines(tuple(_verdict(funnel, saved, failed))),
+        Lines(tuple(_failed(failed)), "Requests that failed"),
+        _stages(funnel),
+        Lines(tuple(_examples(rejections, failed)), "Not taken, for example"),
+        Lines(tuple(line((told, "muted"), indent=2) for told in asked), "Asked of models"),
     )
 
 

@@ -15,7 +15,7 @@ from ..blocks import Page as Page
 from ..charts import BUDGETS, COLOURS, curves, interval_of
 from .comparison import moved_line, notes_by_run
 from .gates import independence, range_of_power
-from .result import Result, differences, note_lines, worst_block
+from .result import Compared, Result, differences, note_lines, worst_block
 
 _WORST = 5
 
@@ -36,16 +36,14 @@ def leaderboard_page(
     """
     name = board.score(score)
     standings = board.standings(name)
-    return Page(
+    return Page.of(
         f"{len(board.runs)} runs by {name}",
-        (
-            Lines(tuple(_verdict(board, name, standings))),
-            Lines(note_lines((*board.notes, *notes_by_run(board.runs, board.run_notes))), "Notes"),
-            _by_score(board, name, standings),
-            *([_all_scores(board, standings)] if len(board.score_names) > 1 else []),
-            _worse(board, name, standings[0].run, worst),
-            muted(_facts(board, name, standings, runs), "Runs"),
-        ),
+        Lines(tuple(_verdict(board, name, standings))),
+        Lines(note_lines((*board.notes, *notes_by_run(board.runs, board.run_notes))), "Notes"),
+        _by_score(board, name, standings),
+        *([_all_scores(board, standings)] if len(board.score_names) > 1 else []),
+        _worse(board, name, standings[0].run, worst),
+        muted(_facts(board, name, standings, runs), "Runs"),
     )
 
 
@@ -63,17 +61,13 @@ def leaderboard_chart(board: Leaderboard, score: str | None = None) -> Chart:
     standings = board.standings(name)
     curve = () if score is not None else next(iter(budget_scores(board.score_names)), ())
     names, metric = curve or (name,), curve[0].partition("@")[0] if curve else name
-    values: list[dict[str, Any]] = []
+    best, values = standings[: len(COLOURS)], list[dict[str, Any]]()
     unit = "number of results"
     for one in names:
         cutoff, means = ScoreName.parse(one).cutoff, dict(zip(board.runs, board.intervals(one), strict=True))
         x, unit = (cutoff.size, BUDGETS.get(cutoff.unit, unit)) if cutoff else (1, "whole ranking")
-        values += [
-            {"series": name_line(each.run), "x": x, **interval_of(means[each.run])}
-            for each in standings[: len(COLOURS)]
-        ]
-    best = min(len(standings), len(COLOURS))
-    told = f"The {best} best of {len(board.runs)} runs by {name}, with intervals of 95 %, against the {unit}."
+        values += [{"series": name_line(each.run), "x": x, **interval_of(means[each.run])} for each in best]
+    told = f"The {len(best)} best of {len(board.runs)} runs by {name}, with intervals of 95 %, against the {unit}."
     table = _by_score(board, name, standings)
     if curve:
         header = ("run", *(f"@{one.partition('@')[2]}" for one in curve))
@@ -99,14 +93,11 @@ def _verdict(board: Leaderboard, name: str, standings: Sequence[Standing]) -> It
 
 
 def _by_score(board: Leaderboard, name: str, standings: Sequence[Standing]) -> Table:
-    rows = [
-        (
-            (f"{place} {one.run}", _mean(board, name, one.run)),
-            "baseline" if one.run == board.runs[0] else one.test,
-            ("best" if place == 1 and one.is_tied else "yes" if one.is_tied else "no",),
-        )
-        for place, one in enumerate(standings, 1)
-    ]
+    rows: list[Compared] = []
+    for place, one in enumerate(standings, 1):
+        tied = "best" if place == 1 and one.is_tied else "yes" if one.is_tied else "no"
+        test = "baseline" if one.run == board.runs[0] else one.test
+        rows.append(((f"{place} {one.run}", _mean(board, name, one.run)), test, (tied,)))
     return differences(("run", "mean"), rows, ("tied",), f"By {name}")
 
 

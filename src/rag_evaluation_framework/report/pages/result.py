@@ -19,21 +19,7 @@ from ...runs.shown import marked, number, within, written_interval, written_p_va
 from ...scoring.levels import RULES, LevelRules
 from ...statistics.means import SHARE, MeanScore
 from ...statistics.paired import LEVEL, PairedDifference
-from ..blocks import (
-    Bar,
-    Block,
-    Line,
-    Lines,
-    Role,
-    Table,
-    first,
-    line,
-    muted,
-    plural,
-    quoted,
-    short,
-    to_second,
-)
+from ..blocks import Bar, Block, Line, Lines, Role, Table, first, line, muted, plural, quoted, short, to_second
 from ..blocks import Page as Page
 from .gates import gate_block, independence, power_of_run, verdict_line
 
@@ -61,19 +47,17 @@ def result_page(result: Result, corpus: Corpus | None = None, worst: int = _WORS
         worst: How many of the weakest questions to show.
         more: Blocks behind the weakest questions, such as a comparison with a baseline.
     """
-    return Page(
+    return Page.of(
         result.name,
-        (
-            Lines((*verdict_line(result.gates), *_verdict(result))),
-            Lines(note_lines(all_notes(result)), "Notes"),
-            skipped_block(result.skipped),
-            *([gate_block(result.gates)] if result.gates else []),
-            scores_table(result),
-            worst_block(result, corpus, worst),
-            *more,
-            *_breakdowns(result),
-            muted(run_facts(result), "Run"),
-        ),
+        Lines((*verdict_line(result.gates), *_verdict(result))),
+        Lines(note_lines(all_notes(result)), "Notes"),
+        skipped_block(result.skipped),
+        *([gate_block(result.gates)] if result.gates else []),
+        scores_table(result),
+        worst_block(result, corpus, worst),
+        *more,
+        *_breakdowns(result),
+        muted(run_facts(result), "Run"),
     )
 
 
@@ -199,17 +183,12 @@ def worst_page(result: Result, by: str, queries: Sequence[QueryResult[Any]]) -> 
         found = "" if known.rank in (None, query.first_relevant) else f" (at rank {known.rank})"
         return f"{' … '.join(map(named, known.texts))}{found}"
 
-    rows = tuple(
-        (
-            f"{query.noted_text.strip()} ({query.query_id})",
-            "–" if unknown else lacking(query),
-            number(column[query.query_id]),
-            str(query.first_relevant or "–"),
-        )
-        for query in queries
-    )
+    rows: list[tuple[str, ...]] = []
+    for query in queries:
+        what, score = "–" if unknown else lacking(query), number(column[query.query_id])
+        rows.append((f"{query.noted_text.strip()} ({query.query_id})", what, score, str(query.first_relevant or "–")))
     told = (f"what was missed is not known: {unknown}",) if unknown else ()
-    table = Table(("question", "missed", by, "first rank"), rows, lines=told, words=2)
+    table = Table(("question", "missed", by, "first rank"), tuple(rows), lines=told, words=2)
     return Page(f"Weakest questions by {by}", (table,))
 
 
@@ -265,14 +244,10 @@ def _reranking(known: Reranking, candidates: int | None) -> Table:
     some = "" if candidates is None else f"up to {candidates} candidates per question; "
     moved = f"{counts['improved']} improved, {counts['regressed']} regressed, {counts['unchanged']} unchanged"
     ceilings = known.ceiling.columns
-    rows = [
-        (
-            (score, *map(number, known.means(score))),
-            known.tests.get(score),
-            (number(known.ceiling.mean[score]) if score in ceilings else "",) if ceilings else (),
-        )
-        for score in known.change
-    ]
+    rows: list[Compared] = []
+    for score in known.change:
+        ceiling = (number(known.ceiling.mean[score]) if score in ceilings else "",) if ceilings else ()
+        rows.append(((score, *map(number, known.means(score))), known.tests.get(score), ceiling))
     told = [f"{some}{name}: {moved}"]
     told += ["ceiling: the recall that no order of the candidates exceeds"] if ceilings else []
     behind = ("ceiling",) if ceilings else ()

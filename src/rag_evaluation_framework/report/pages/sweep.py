@@ -50,16 +50,14 @@ def sweep_page(result: SweepResult) -> Page:
         blocks += [*_charts(result, "heatmap", "pareto"), *_listed(result.left_out)]
     failed = [line(f"{one.cell.name}: {one.failure}", role="bad") for one in result.failed]
     axes = ", ".join(axis_names(result.axes).values())
-    return Page(
+    return Page.of(
         f"Sweep of {plural(len(result.cells), 'cell')}{axes and ' over '}{axes}",
-        (
-            Lines(tuple(told)),
-            *blocks,
-            Lines(first(failed, _MOST, "cell"), "Failed cells"),
-            *_bill(result),
-            Lines(note_lines(tuple(_cell_notes(result))), "Notes of the cells"),
-            muted(_facts(result), "Facts"),
-        ),
+        Lines(tuple(told)),
+        *blocks,
+        Lines(first(failed, _MOST, "cell"), "Failed cells"),
+        *_bill(result),
+        Lines(note_lines(tuple(_cell_notes(result))), "Notes of the cells"),
+        muted(_facts(result), "Facts"),
     )
 
 
@@ -126,21 +124,17 @@ def _cells(result: SweepResult, name: str) -> Table:
     costs: list[Cost] = [cost for cost in COSTS if any(getattr(one, cost) is not None for one in listed)]
     others = [one for one in _of_metric(result, ScoreName.parse(name).metric) if is_budget(one) != is_budget(name)][:1]
     places = [{id(one.outcome): at for at, one in enumerate(result.standings(other), 1)} for other in others]
-    rows = tuple(
-        (
-            _label(at, one.outcome),
-            marked(one.mean, _is_unfilled(one.outcome, name)) + " *"[one.outcome.cell.number in best],
-            "best" if at == 1 else "yes" if one.is_tied else "?" if one.p_value is None else "no",
-            *(str(place[id(one.outcome)]) for place in places),
-            *(_told(one, cost) for cost in costs),
-        )
-        for at, one in enumerate(listed, 1)
-    )
+    rows: list[tuple[str, ...]] = []
+    for at, one in enumerate(listed, 1):
+        mean = marked(one.mean, _is_unfilled(one.outcome, name)) + " *"[one.outcome.cell.number in best]
+        tied = "best" if at == 1 else "yes" if one.is_tied else "?" if one.p_value is None else "no"
+        behind = (*(str(place[id(one.outcome)]) for place in places), *(_told(one, cost) for cost in costs))
+        rows.append((_label(at, one.outcome), mean, tied, *behind))
     header = (*(f"place @{other.partition('@')[2]}" for other in others), *(_COSTS[cost].column for cost in costs))
     some = f", {len(listed)} of {len(standings)}" if len(listed) < len(standings) else ""
     told = "tied: may be the best one; * on the Pareto front: no other cell is as good in all of these numbers"
     bars = tuple(map(bar_of, result.means_of(listed)))
-    return Table(("cell", "mean", "tied", *header), rows, f"Cells by {name}{some}", (told,), bars=bars)
+    return Table(("cell", "mean", "tied", *header), tuple(rows), f"Cells by {name}{some}", (told,), bars=bars)
 
 
 def _listed(cells: Sequence[CellOutcome]) -> Iterator[Table]:
