@@ -138,9 +138,8 @@ def _table(table: Table) -> str:
     has_bars = any(table.bars)
     rows = [[_cell(table, at, name, "col") for at, name in enumerate(table.header)]]
     for number, row in enumerate(table.rows):
-        roles = (table.roles.get((number, at), "") for at in range(len(row)))
-        told = enumerate(zip(row, roles, strict=True))
-        rows.append([_cell(table, at, cell, "" if at else "row", role) for at, (cell, role) in told])
+        roles = [table.roles.get((number, at), "") for at in range(len(row))]
+        rows.append([_cell(table, at, cell, "" if at else "row", roles[at]) for at, cell in enumerate(row)])
     if has_bars:
         least, greatest = table.scale
         ends = [least, 0.0, greatest] if least < 0 < greatest else [least, greatest]

@@ -27,8 +27,7 @@ from ...data.hits import Hit, RankedHits, Ranking
 from ...data.spans import by_document, uncovered
 from ...datasets.load import load_dataset
 from ...errors import ConfigError, DatasetError, InputError, RagEvalError, ResultError
-from ...runs import EvaluationResult, QueryResult
-from ...runs.config import Asking
+from ...runs import Asking, EvaluationResult, QueryResult
 from ...runs.journal import parts_of
 from ...runs.naming import record_parts
 from ...runs.ranker import indexed

@@ -16,8 +16,7 @@ from ...data.levels import LEVELS
 from ...data.score_table import Status
 from ...data.spans import merge_overlapping_spans
 from ...errors import ConfigError
-from ...runs.query_result import QueryResult
-from ...runs.result import EvaluationResult
+from ...runs import EvaluationResult, QueryResult
 from ...runs.shown import Shown, ShownList
 from ...scoring.judging.spans import SpanJudgements
 from ...scoring.levels.rules import RULES

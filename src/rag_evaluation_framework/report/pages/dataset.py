@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...base.outside import first_of, name_line, one_line, shown
 from ...data.score_table import ScoreTable
-from ...datasets.checks import DatasetQuality, PublicQuestions, Spread
-from ...datasets.checks.dataset_info import DatasetInfo
+from ...datasets.checks import DatasetInfo, DatasetQuality, PublicQuestions, Spread
 from ...datasets.checks.findings import Finding, FindingKind, LintReport, Severity, quotation
 from ..blocks import Block, Line, Lines, Part, Role, Table, best_cells, line, muted, plural
 from ..blocks import Page as Page

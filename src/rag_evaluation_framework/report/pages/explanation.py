@@ -17,13 +17,10 @@ from ...data import Answer, CharacterSpan, Corpus, EvaluationType, Hit, merge_ov
 from ...data.cutoffs import OWN_CUTOFF, Cutoff
 from ...data.hits import RankedHits, Ranking
 from ...data.levels import LEVELS
-from ...runs import QueryResult
+from ...runs import QueryResult, number
 from ...runs.query_result import own_cutoff
-from ...runs.shown import number
 from ...scoring.levels.rules import RULES
-from ...text.reading import ContextBudget, HitReader
-from ...text.text_locator import LinePlaces
-from ...text.tokenizers import resolve_tokenizer
+from ...text import ContextBudget, HitReader, LinePlaces, resolve_tokenizer
 from ..blocks import Bar, Block, Line, Lines, Part, Passage, Passages, Role, Table, excerpt, line, muted, plural
 from ..blocks import Page as Page
 from .result import Result, note_lines

@@ -5,8 +5,7 @@ from typing import Any
 
 from ...analysis.leaderboard import Leaderboard, Standing, budget_scores
 from ...base.outside import name_line
-from ...data.cutoffs import ScoreName
-from ...data.documents import Corpus
+from ...data import Corpus, ScoreName
 from ...runs.shown import marked, number
 from ...statistics.paired import TiedWithBest
 from ..blocks import Chart as Chart

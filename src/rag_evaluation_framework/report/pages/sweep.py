@@ -1,6 +1,7 @@
 """A sweep as people read it: which cell to take and why, all cells in order, what each axis changes, and costs."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import product
 from typing import Any, NamedTuple
 
 from ...base.outside import first_of, grouped, name_line, shown
@@ -210,18 +211,14 @@ def _by_cutoff(cells: Sequence[tuple[int, CellOutcome]], names: Sequence[str]) -
 
 def _heat_map(result: SweepResult, score: str, standings: Sequence[CellStanding]) -> Chart:
     """Return the means by the two axes whose levels differ most, over all cells that have these levels."""
-    size: dict[str, float] = {}
-    for effect in result.effects(score):
-        size[effect.axis] = max(size.get(effect.axis, 0.0), abs(effect.test.mean) if effect.test else 0.0)
-    largest = sorted(size, key=lambda axis: -size[axis])[:2]
+    sizes = grouped((one.axis, abs(one.test.mean) if one.test else 0.0) for one in result.effects(score))
+    largest = sorted(sizes, key=lambda axis: -max(sizes[axis]))[:2]
     if len(largest) < 2 or max(len(result.axes[axis]) for axis in largest) > _MOST:
         raise ConfigError(f"plot('heatmap'): fewer than two axes have several levels, or one more than {_MOST}")
     y, x = (axis for axis in result.axes if axis in largest)
     rows, columns = (result.axes[axis] for axis in (y, x))
-    means: dict[tuple[str, str], list[float]] = {(row, column): [] for row in rows for column in columns}
-    for one in standings:
-        means[one.outcome.cell.levels[y], one.outcome.cell.levels[x]].append(one.mean)
-    mean = {at: sum(found) / len(found) for at, found in means.items() if found}
+    means = grouped(((one.outcome.cell.levels[y], one.outcome.cell.levels[x]), one.mean) for one in standings)
+    mean = {at: sum(means[at]) / len(means[at]) for at in product(rows, columns) if at in means}
     names = axis_names(result.axes)
     table = Table(
         (f"{names[y]} by {names[x]}", *columns),
