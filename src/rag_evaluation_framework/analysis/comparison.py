@@ -476,8 +476,7 @@ class Comparison(Shown):
         Raises:
             ConfigError: The results do not both have this score.
         """
-        self._column(name)
-        return self.change.mean[name]
+        return self.change.mean[self._full(name)]
 
     def regressions(self, name: str) -> dict[str, float]:
         """Return the queries that score lower than before, by id, the greatest loss first.

@@ -243,9 +243,8 @@ class Chart:
     def __str__(self) -> str:
         return Page("", (self.table,)).as_text()
 
-    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
         """Return the specification, and what a front end shows that cannot draw it: the picture, or the table."""
-        del include, exclude
         known = {} if missing_extras({"vl_convert": "plots"}) else {"image/svg+xml": self.svg()}
         return {"application/vnd.vegalite.v6+json": dict(self.spec), **known, "text/plain": str(self)}
 

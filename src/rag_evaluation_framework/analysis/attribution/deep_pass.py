@@ -187,8 +187,7 @@ def remade_retriever(result: EvaluationResult[Any], *, imports: bool) -> Retriev
     record = result.config.get("retriever")
     if not is_object(record):
         raise ConfigError("its record does not tell the retriever")
-    made = _made(record, imports)
-    return as_retriever(build("retriever", made, imports=imports))
+    return as_retriever(build("retriever", _made(record, imports), imports=imports))
 
 
 def _made(record: Any, imports: bool) -> Any:

@@ -22,7 +22,7 @@ from ...scoring.judging.spans import SpanJudgements
 from ...scoring.levels.rules import RULES
 from .attribution import RECALLS, confirmed, losses_of, recall_name
 from .deep_pass import Gathered, gather, truth_of
-from .losses import CAUSES, NEARLY, Cause, accounted, units_of
+from .losses import CAUSES, FLAGS, NEARLY, Cause, accounted, units_of
 
 if TYPE_CHECKING:
     from ...report.pages.explanation import Page
@@ -217,9 +217,7 @@ class Explanation(Shown):
                     "places": [[*map(_unit_record, place)] for place in one.answer.places],
                     "recall": one.recall,
                     "lost": {cause: one.lost[cause] for cause in one.causes},
-                    "split_by_chunker": one.is_split,
-                    "truncated_by_embedder": one.is_truncated,
-                    "cut_off_by_budget": one.is_cut_off,
+                    **{name: getattr(one, f"is_{flag}") for flag, name in FLAGS.items()},
                     "rank": one.rank,
                     "rank_before_reranking": one.first_rank,
                     "found_at": one.found_at,

@@ -199,12 +199,9 @@ def comparison_doubts(
         regressed: The slices in which the first score regressed, if its mean did not.
         orders: Where the runs win at different cutoffs.
     """
-    known = compared.incomparable
+    reasons = grouped((reason, name) for name, reason in compared.incomparable.items())
     return (
-        *(
-            f"not comparable: {', '.join(name for name, why in known.items() if why == reason)} ({reason})"
-            for reason in dict.fromkeys(known.values())
-        ),
+        *(f"not comparable: {', '.join(names)} ({reason})" for reason, names in reasons.items()),
         *_differences(*runs),
         *_edits(edited),
         *_left_out(compared),

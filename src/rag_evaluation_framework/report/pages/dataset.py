@@ -123,10 +123,9 @@ def quality_page(quality: DatasetQuality, public: Sequence[PublicQuestions]) -> 
     columns = {_THIS: quality, **{known.title: known.quality for known in public}}
     figures = tuple((name, *map(cell, columns.values())) for name, cell in _ROWS)
     told = ("Answers and characters per question: median / 90th percentile",)
-    shares = {title: one.positions for title, one in columns.items()}
     tenths = (
-        (title, *([_UNDEFINED] * 10 if known is None else (f"{100 * share:.0f}" for share in known)))
-        for title, known in shares.items()
+        (title, *([_UNDEFINED] * 10 if one.positions is None else (f"{100 * share:.0f}" for share in one.positions)))
+        for title, one in columns.items()
     )
     return Page.of(
         f"{name_line(quality.name)} ({quality.evaluation_type})",
