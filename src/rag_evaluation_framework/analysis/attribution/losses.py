@@ -355,18 +355,12 @@ class SpanSteps:
     def whole_in_chunks(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         """Return which spans of places chunks hold together, and which one chunk holds; shape (spans,) each."""
         row, shared, _ = self._shared(self.chunk_spans)
-        places = self.places
+        places, chunks = self.places, SpanColumns.of([self.chunk_spans], self.documents)
         lengths = places.end - places.start
         covered = np.bincount(row, weights=shared.lengths, minlength=len(lengths)) == lengths
-        chunks = SpanColumns.of([self.chunk_spans], self.documents)
-        width = 1 + max(int(chunks.end.max(initial=0)), int(places.end.max(initial=0)))
-        starts = chunks.document * width + chunks.start
-        order = np.argsort(starts, kind="stable")
-        # Of the chunks that start before a span, or with it, the one that reaches farthest.
-        farthest = np.maximum.accumulate((chunks.document * width + chunks.end)[order]) if len(order) else starts
-        before = np.searchsorted(starts[order], places.document * width + places.start, side="right") - 1
-        reached = farthest[before] if len(order) else np.zeros_like(before)
-        return covered, (before >= 0) & (reached >= places.document * width + places.end)
+        place, chunk = sharing(chunks, replace(places, query=np.arange(len(lengths))))
+        holds = (chunks.start[chunk] <= places.start[place]) & (places.end[place] <= chunks.end[chunk])
+        return covered, (np.bincount(place[holds], minlength=len(lengths)) > 0) | (lengths == 0)
 
     def best_ranks(self) -> Integers:
         """Return the first rank, from 1, with which more is had than was read; 0 where there is none.
