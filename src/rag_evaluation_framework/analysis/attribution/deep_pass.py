@@ -58,12 +58,8 @@ def unread_text(retriever: Retriever, sought: Iterable[data.CharacterSpan]) -> l
     whole: list[data.CharacterSpan] = []
     read: list[data.CharacterSpan] = []
     for listed, embedder in embeddings:
-        chunks = [
-            chunk
-            for chunk in listed
-            if isinstance(chunk, data.PositionAwareChunk)
-            and any(span.start < chunk.end and chunk.start < span.end for span in wanted.get(chunk.doc_id, ()))
-        ]
+        placed = (chunk for chunk in listed if isinstance(chunk, data.PositionAwareChunk))
+        chunks = [chunk for chunk in placed if any(map(chunk.to_span().overlaps, wanted.get(chunk.doc_id, ())))]
         lengths = read_lengths(embedder, [chunk.content for chunk in chunks]).tolist()
         for chunk, length in zip(chunks, lengths, strict=True):
             whole.append(data.CharacterSpan(chunk.doc_id, chunk.start, chunk.end))

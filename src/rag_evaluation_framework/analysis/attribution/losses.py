@@ -387,14 +387,10 @@ class SpanSteps:
         The third is where the document of the place begins on the line on which that is.
         """
         places, named = self.places, self.documents.keys()
-        columns = SpanColumns.of([[span for span in spans if span.doc_id in named]], self.documents).covering()
-        width = 1 + max(int(columns.end.max(initial=0)), int(places.end.max(initial=0)))
-        base = columns.document * width
-        merged = Merged.of(Stretches(base + columns.start, base + columns.end))
-        base = places.document * width
-        pieces = Pieces(merged.starts, merged.ends, np.zeros_like(merged.starts))
-        shared = Shared.of(pieces, Stretches(base + places.start, base + places.end))
-        return shared.stretch, shared, base[shared.stretch]
+        columns = SpanColumns.of([[span for span in spans if span.doc_id in named]], self.documents)
+        line = Line.of(columns, replace(places, query=np.zeros_like(places.query)), depth=1)
+        shared = Shared.of(line.pieces, line.relevant)
+        return shared.stretch, shared, (line.relevant.starts - places.start)[shared.stretch]
 
     def placed(self, hits: RankedHits) -> SpanColumns:
         """Return the places of hits that share text with a place of an answer to their question."""
