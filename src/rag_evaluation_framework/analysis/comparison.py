@@ -129,13 +129,11 @@ class RegressedSlices:
     """The slices in which a score regressed by more than chance, though its mean did not.
 
     Attributes:
-        score: The score.
         worse: The slices, the least likely by chance first.
         tested: How many slices were looked at.
         few: Whether questions are taken as independent in slices of fewer documents than are needed.
     """
 
-    score: str
     worse: Sequence[Slice]
     tested: int
     few: bool
@@ -156,7 +154,7 @@ def regressed_slices(properties: Labels, change: ScoreChange, whole: PairedDiffe
     tested = (change.regressed(*one) for one in large)
     worse = sorted((one for one in tested if one is not None), key=lambda one: (one.test.p_value, one.test.mean))
     few = change.clusters.numbers is not None and change.clusters.fewest == FEWEST
-    return RegressedSlices(change.name, worse, len(large), few) if worse else None
+    return RegressedSlices(worse, len(large), few) if worse else None
 
 
 def slice_record(one: Slice) -> dict[str, Any]:

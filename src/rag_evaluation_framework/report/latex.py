@@ -28,12 +28,11 @@ def _tables(page: Page) -> Iterator[tuple[str, Table]]:
 
 def _table(title: str, table: Table) -> Iterator[str]:
     """Yield the lines of a table; bars are not drawn."""
-    words = min(table.words, len(table.header))
     yield r"\begin{table}"
     yield r"\centering"
     if caption := ". ".join(filter(None, (title, table.title, *table.lines))):
         yield rf"\caption{{{_escaped(caption)}}}"
-    yield rf"\begin{{tabular}}{{{'l' * words}{'r' * (len(table.header) - words)}}}"
+    yield rf"\begin{{tabular}}{{{'l' * table.words}{'r' * (len(table.header) - table.words)}}}"
     yield r"\toprule"
     yield _row(table.header)
     yield r"\midrule"

@@ -259,7 +259,7 @@ def slices_text(known: RegressedSlices) -> str:
     told = first_of(slices, _MOST_NAMED, "; ")
     chance = f"{known.tested} slices were looked at, of which 1 in 40 does so by chance"
     few = f"; {FEW_DOCUMENTS}" if known.few else ""
-    return f"{known.score} regressed in some questions though its mean did not: {told}; {chance}{few}"
+    return f"{known.worse[0].score} regressed in some questions though its mean did not: {told}; {chance}{few}"
 
 
 def _differences(baseline: Result, candidate: Result) -> Iterator[str]:

@@ -170,8 +170,7 @@ def label_page(question: Question, corpus: Corpus) -> Page:
     """Return a question, and what is known of its answers: its labels, or those that were lost."""
     truth = question.truth
     if truth is None:
-        lost = [label for label in question.skipped if label.quote]
-        told = [f"Its label {quoted(label.quote)} was lost: {label.reason}" for label in lost]
+        told = [f"Its label {quoted(one.quote)} was lost: {one.reason}" for one in question.skipped if one.quote]
         told += [
             f"Still there, to be chosen again: {quoted(span.text)} ({_named([span], corpus)})" for span in question.left
         ]

@@ -99,7 +99,8 @@ def _verdict(result: SweepResult, chosen: Recommendation) -> Iterator[Line]:
         if one.mean < highest.mean:
             cost = _COSTS[by].phrase.format(_told(highest, by))
             p_value = f" (p {written_p_value(one.p_value)})" if one.p_value is not None else ""
-            yield line(f"The highest mean is {number(highest.mean)}{p_value}, with {cost}: {_name(highest)}.")
+            name = name_line(highest.outcome.cell.name)
+            yield line(f"The highest mean is {number(highest.mean)}{p_value}, with {cost}: {name}.")
     yield line((f"{best.questions} questions that all cells have", "muted"))
 
 
@@ -289,10 +290,6 @@ def _of_metric(result: SweepResult, metric: str) -> list[str]:
 
 def _is_unfilled(outcome: CellOutcome, name: str) -> bool:
     return outcome.facts is not None and name in outcome.facts.unfilled
-
-
-def _name(one: CellStanding) -> str:
-    return name_line(one.outcome.cell.name)
 
 
 def _label(place: int, outcome: CellOutcome) -> str:
