@@ -13,8 +13,9 @@ from ...components.retrievers.function import Pipeline
 from ...contracts.registry.loading import load_installed
 from ...data import DOCUMENT, Corpus, EvaluationType
 from ...data.columns import Integers
-from ...data.cutoffs import OWN_CUTOFF, Cutoff, ScoreName
+from ...data.cutoffs import OWN_CUTOFF, Cutoff
 from ...data.levels import LEVELS
+from ...data.score_table import full_name
 from ...errors import ConfigError, ResultError
 from ...runs.query_result import own_cutoff
 from ...runs.result import EvaluationResult
@@ -49,24 +50,22 @@ def recall_name(result: EvaluationResult[Any], score: str | None = None, row: in
     given_result: Any = result
     if not isinstance(given_result, EvaluationResult):
         raise ResultError(f"{shown(given_result)}: expected an EvaluationResult; load_result(path) reads one")
-    recalls = RECALLS[result.evaluation_type]
+    own, recalls = str(OWN_CUTOFF), RECALLS[result.evaluation_type]
     known = next((metric for metric in recalls if metric in result.metric_names), recalls[0])
-    try:
-        given = ScoreName.parse(known if score is None else score).canonical
-    except ConfigError:
-        given = None
-    cutoffs = [cutoff for cutoff in result.cutoffs if cutoff != str(OWN_CUTOFF)]  # one for all questions
-    cutoff = None if given is None else str(given.cutoff or result.cutoffs[0])
-    if cutoff == str(OWN_CUTOFF) and (given is None or given.cutoff is None or row is not None):
-        cutoff = cutoffs[0] if row is None else own_cutoff(result, result.scores.query_ids[row])
-    if given is None or given.metric not in recalls or cutoff not in cutoffs:
+    cutoffs = [cutoff for cutoff in result.cutoffs if cutoff != own]  # one for all questions
+    every = cutoffs if row is None else result.cutoffs
+    names = {f"{metric}@{cutoff}": cutoff for metric in recalls for cutoff in every}
+    name = full_name(known if score is None else score, names) or ""
+    cutoff = names.get(name)
+    if row is not None and cutoff == own:
+        cutoff = own_cutoff(result, result.scores.query_ids[row])
+    if cutoff not in cutoffs:
         there = ", ".join(f"{known}@{cutoff}" for cutoff in cutoffs)
         raise ConfigError(
             f"score {shown(score)}: losses are known only for recall; expected one of {there}"
-            f"{f'; of one question alone also {known}@{OWN_CUTOFF}' * (str(OWN_CUTOFF) in result.cutoffs)}"
+            f"{f'; of one question alone also {known}@{own}' * (own in result.cutoffs)}"
         )
-    meant = Cutoff.parse(cutoff)
-    return str(ScoreName(given.metric, meant)), meant
+    return f"{name.partition('@')[0]}@{cutoff}", Cutoff.parse(cutoff)
 
 
 def _scored_rows(result: EvaluationResult[Any], name: str) -> Integers:

@@ -36,8 +36,8 @@ class _Marked:
     """Answers and results of a question as passages, with what was read, and what was missed."""
 
     def __init__(self, level: EvaluationType, results: Sequence[RankedResult], corpus: Corpus | None) -> None:
-        self.rules, self.results, self.corpus = RULES[level], results, corpus
-        self._lines = None if corpus is None else LinePlaces(corpus)
+        self.rules, self.results, self.corpus = RULES[level], results, corpus or Corpus(())
+        self.lines = LinePlaces(self.corpus)
 
     def where(self, what: object) -> str:
         """Return where a result or a span is, as `file:line:column`, else the id that it is."""
@@ -45,8 +45,7 @@ class _Marked:
             return self.where(what.span) if what.span is not None else what.doc_id or what.chunk_id or "without a place"
         if not isinstance(what, CharacterSpan):
             return str(what)
-        is_there = self.corpus is not None and what.doc_id in self.corpus
-        return self._lines.named(what) if self._lines is not None and is_there else str(what.doc_id)
+        return self.lines.named(what) if what.doc_id in self.corpus else str(what.doc_id)
 
     def answer(self, answer: Answer[Any], label: str = "") -> Iterator[Passage]:
         """Yield the places of an answer: with the documents in them, else by their texts or names."""
@@ -61,7 +60,7 @@ class _Marked:
         note = missing if found is None else f"first found at rank {found.rank}"
         if not isinstance(unit, CharacterSpan):
             return Passage((), where, label, note)
-        if self.corpus is None or unit.doc_id not in self.corpus:
+        if unit.doc_id not in self.corpus:
             is_read = found is not None and found.read is not None
             return Passage((Part(unit.text, "found" if is_read else "missed"),), where, label, note)
         content = self.corpus[unit.doc_id].content
