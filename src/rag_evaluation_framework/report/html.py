@@ -179,10 +179,8 @@ def _svg(bar: Bar | None, scale: tuple[float, float]) -> str:
     else:
         low, high = map(at, bar.ends)
         lines.append(f'<line class="i" x1="{low}" x2="{high}" y1="{middle}" y2="{middle}"/>')
-        lines += (
-            f'<line class="i" x1="{at(end)}" x2="{at(end)}" y1="{middle - 4}" y2="{middle + 4}"/>'
-            for end in filter(isfinite, bar.ends)
-        )
+        ends = map(at, filter(isfinite, bar.ends))
+        lines += (f'<line class="i" x1="{end}" x2="{end}" y1="{middle - 4}" y2="{middle + 4}"/>' for end in ends)
         lines.append(f'<circle class="p" cx="{at(bar.value)}" cy="{middle}" r="{_POINT}"/>')
         label += f", interval {' to '.join(f'{end:.3f}' if isfinite(end) else 'unknown' for end in bar.ends)}"
     return f'<svg viewBox="0 0 {_WIDE} {_HIGH}" role="img" aria-label="{label}">{"".join(lines)}</svg>'

@@ -257,10 +257,7 @@ def accounted(entry: GroundTruth[Any], units: Set[str]) -> int:
     """Return how many relevant units a set has, or has another place for of every answer that needs them."""
     if not entry.has_alternatives:
         return sum(unit in units for unit in entry.relevant)
-    replaced = [
-        ({*answer.reference}, any(all(unit in units for unit in place) for place in answer.places[1:]))
-        for answer in entry.answers
-    ]
+    replaced = [({*one.reference}, any({*place} <= units for place in one.places[1:])) for one in entry.answers]
     return sum(unit in units or all(found for needed, found in replaced if unit in needed) for unit in entry.relevant)
 
 

@@ -222,10 +222,8 @@ def sentences_block(
         sentences: Its sentences.
         words: The words.
     """
-    shown = (
-        Passage(tuple(_with_words(sentence.text, words)), label=str(place))
-        for place, sentence in enumerate(sentences, start=1)
-    )
+    texts = (tuple(_with_words(sentence.text, words)) for sentence in sentences)
+    shown = (Passage(parts, label=str(place)) for place, parts in enumerate(texts, start=1))
     title = "" if number is None else f"Passage {number}, "
     return Passages(tuple(shown), f"{title}{LinePlaces(corpus).path(passage)}", around=0)
 

@@ -81,8 +81,7 @@ def _verdict(board: Leaderboard, name: str, standings: Sequence[Standing]) -> It
     if tied is None:
         yield line((f"no question has {name} in all runs", "verdict"))
         return
-    many = sum(tied.is_tied)
-    best = standings[0]
+    many, best = sum(tied.is_tied), standings[0]
     if many == 1:
         yield line((f"Best by {name}: {best.run}, {number(best.mean)}", "verdict"))
     else:

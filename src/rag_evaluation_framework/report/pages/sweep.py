@@ -221,12 +221,10 @@ def _heat_map(result: SweepResult, score: str, standings: Sequence[CellStanding]
     means = grouped(((one.outcome.cell.levels[y], one.outcome.cell.levels[x]), one.mean) for one in standings)
     mean = {at: sum(means[at]) / len(means[at]) for at in product(rows, columns) if at in means}
     names = axis_names(result.axes)
-    table = Table(
-        (f"{names[y]} by {names[x]}", *columns),
-        tuple((row, *(number(mean.get((row, column))) for column in columns)) for row in rows),
-        f"{score} by {names[y]} and {names[x]}",
-    )
-    told = f"Mean {score} by {names[y]} and {names[x]}, over all cells with these levels; the darker, the higher."
+    cells = ((row, *(number(mean.get((row, column))) for column in columns)) for row in rows)
+    title = f"{score} by {names[y]} and {names[x]}"
+    table = Table((f"{names[y]} by {names[x]}", *columns), tuple(cells), title)
+    told = f"Mean {title}, over all cells with these levels; the darker, the higher."
     values = [{"x": name_line(column), "y": name_line(row), "mean": mean[row, column]} for row, column in mean]
     return Chart(heat_map(values, names[x], names[y], told), table)
 
