@@ -114,10 +114,8 @@ def _moved(compared: Comparison, runs: Runs | None, name: str, most: int, *, bet
     listed = sorted(moved, key=failed.__contains__)[:most]
     some = f", {len(listed)} of {len(moved)}" if len(listed) < len(moved) else ""
     said = "failed, and counts as 0: "
-    return Lines(
-        tuple(moved_line(compared, each, moved[each], said * (each in failed)) for each in listed),
-        f"Questions that got {'better' if better else 'worse'} by {name}{some}",
-    )
+    title = f"Questions that got {'better' if better else 'worse'} by {name}{some}"
+    return Lines(tuple(moved_line(compared, each, moved[each], said * (each in failed)) for each in listed), title)
 
 
 def moved_line(compared: Comparison, query_id: str, change: float, said: str = "") -> Line:

@@ -311,10 +311,8 @@ def _question(known: Attribution, row: int) -> Line:
     """Return a question behind its recall, and why it lost what it lost."""
     rank, recall = int(known.losses.best_rank[row]), number(float(known.losses.recall[row]))
     at: dict[str, str] = dict.fromkeys(("beyond_cutoff", "dropped_by_reranker"), f", rank {rank}" if rank else "")
-    reasons = [
-        f"{lost:.0%} {told(cause, known.depth, known.returned)}{at.get(cause, '')}"
-        for cause, lost in known.causes(row).items()
-    ]
+    causes = known.causes(row).items()
+    reasons = [f"{lost:.0%} {told(cause, known.depth, known.returned)}{at.get(cause, '')}" for cause, lost in causes]
     reasons += [name for flag, name in _FLAGS.items() if getattr(known.losses, flag)[row] > NEARLY]
     asked, query_id = known.questions[row] or "–", known.query_ids[row]
     return line(asked, f" ({'; '.join(reasons)})", (f" ({query_id})", "muted"), indent=7, before=recall, role="bad")

@@ -98,7 +98,5 @@ def estimate_page(estimate: Estimate) -> Page:
     counts = {"calls": estimate.calls, "tokens read": estimate.input_tokens, "tokens written": estimate.output_tokens}
     rows = [(name, f"{count:,}") for name, count in counts.items()]
     rows += [] if estimate.cost is None else [("cost", f"{estimate.cost:,.4g}")]
-    return Page(
-        f"{plural(estimate.questions, 'question')} to generate",
-        (Table(("", "about"), tuple(rows), "Needs"), Lines((line((_ASSUMED, "muted")),))),
-    )
+    needs, assumed = Table(("", "about"), tuple(rows), "Needs"), Lines((line((_ASSUMED, "muted")),))
+    return Page.of(f"{plural(estimate.questions, 'question')} to generate", needs, assumed)

@@ -156,10 +156,8 @@ def demo_page(corpus: Corpus, questions: int, runs: Sequence[Result]) -> Page:
     about = line((f"A handbook of {len(corpus)} documents, {questions} questions with verbatim answers.", "muted"))
     best, board = max(runs, key=lambda run: run.metrics[_AT_BUDGET] or 0.0), Leaderboard.of(runs)
     verdicts = (line((best_of(board.runs, board.tied[score], where), "verdict")) for where, score in _PLACES)
-    told = (
-        line(f"As far as {board.tied[_AT_K].questions} questions can tell (95 % confidence)."),
-        line("A fixed number of results favours large chunks."),
-    )
+    sure = line(f"As far as {board.tied[_AT_K].questions} questions can tell (95 % confidence).")
+    told = (sure, line("A fixed number of results favours large chunks."))
     detail = Page(f"In detail: {best.name}", (worst_block(best, corpus),))
     return Page(title, (Lines((*verdicts, *told, about)), _scores(runs), detail))
 

@@ -30,10 +30,8 @@ def baseline_notes(result: EvaluationResult[Any], earlier: EvaluationResult[Any]
 def baseline_text(result: EvaluationResult[Any], path: Path) -> str:
     """Return what was kept as the baseline."""
     score = result.score_names[0]
-    return (
-        f"Wrote {one_line(str(path))}: {name_line(result.name)} on {_dataset(result)}, {result.headline}, {score} "
-        f"{number(result.metrics[score])}"
-    )
+    what = f"{name_line(result.name)} on {_dataset(result)}, {result.headline}"
+    return f"Wrote {one_line(str(path))}: {what}, {score} {number(result.metrics[score])}"
 
 
 def _dataset(result: EvaluationResult[Any]) -> str:
