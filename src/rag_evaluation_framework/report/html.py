@@ -51,10 +51,8 @@ def _page(page: Page, depth: int) -> Iterator[str]:
     if page.folded:
         # what a link leads to is opened if it is inside
         yield f"<details><summary>{title}</summary><div{anchor}>"
-    elif anchor:
-        yield f"<section{anchor}>{title}"
     else:
-        yield title
+        yield f"<section{anchor}>{title}" if anchor else title
     for block in filter(is_shown, page.blocks):
         if isinstance(block, Page):
             yield from _page(block, depth + 1)

@@ -20,10 +20,8 @@ def _tables(page: Page) -> Iterator[tuple[str, Table]]:
     for block in page.blocks:
         if isinstance(block, Page):
             yield from _tables(block)
-        elif isinstance(block, Chart):
-            yield page.title, block.table
-        elif isinstance(block, Table):
-            yield page.title, block
+        elif isinstance(block, Chart | Table):
+            yield page.title, block.table if isinstance(block, Chart) else block
 
 
 def _table(title: str, table: Table) -> Iterator[str]:

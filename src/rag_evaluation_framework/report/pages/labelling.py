@@ -1,7 +1,6 @@
 """A question that is being labelled as people read it: the passages that may answer it, and what was chosen."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
@@ -34,8 +33,7 @@ class Key(NamedTuple):
     done: str = ""
 
 
-@dataclass(frozen=True)
-class Keys:
+class Keys(NamedTuple):
     """The keys of a prompt.
 
     Attributes:

@@ -198,7 +198,7 @@ def update_page(
             pages[title] = _kind(title, [block], len(entries), most, whole, folded=folded)
     first = [pages.pop(title) for title in _LOOK.values() if title in pages]
     table = () if additions is None else (quotes_page(additions.check, whole),)
-    verdict = (*_verdict(found, dataset, additions, written), *(line((text, "muted")) for text in written))
+    verdict = (*_verdict(found, dataset, additions, bool(written)), *(line((text, "muted")) for text in written))
     title = f"{name_line(dataset.name)}{f', in {folder}' if folder else ''}"
     return Page.of(title, Lines(verdict), *first, *table, *pages.values())
 
@@ -232,14 +232,12 @@ def _entries(title: str, entries: Sequence[Any], corpus: Corpus) -> Lines | Pass
     return Lines(tuple(told))
 
 
-def _verdict(
-    found: Relabelled, dataset: Dataset[Any], additions: Additions | None, written: Sequence[str]
-) -> Iterator[Line]:
+def _verdict(found: Relabelled, dataset: Dataset[Any], additions: Additions | None, is_written: bool) -> Iterator[Line]:
     skipped = count_skipped(dataset.skipped)
-    if found.changes or written:
+    if found.changes or is_written:
         has_lost = any(not change.is_found for change in found.changes)
         yield line((found.counted(), "warning" if has_lost else "good"))
-    if written:
+    if is_written:
         if additions is not None:
             yield line(additions.counted())
         answerable = f"{sum(bool(entry.relevant) for entry in dataset):,} with an answer"
