@@ -51,10 +51,10 @@ DOORS = {  # what reaches upwards: imported for type checkers only, if at all; t
     ("datasets.checks.findings", "report.pages.dataset"),  # print(report), and the advice that JSON has
     ("labels.quote_table", "report.pages.quotes"),  # print(check), and notebooks
     ("labels.relabelling", "report.pages.quotes"),
-    ("report.page", "report.terminal"),  # loaded when a page is shown in this way
-    ("report.page", "report.markdown"),
-    ("report.page", "report.html"),
-    ("report.page", "report.latex"),
+    ("report.blocks", "report.terminal"),  # loaded when a page is shown in this way
+    ("report.blocks", "report.markdown"),
+    ("report.blocks", "report.html"),
+    ("report.blocks", "report.latex"),
     ("runs.evaluation", "trackers.langsmith_datasets"),  # langsmith_dataset_name=
     ("runs.evaluation", "sweeps.plan"),  # evaluation.sweep
     ("runs.runner", "trackers.sending"),  # save_results_path=, sinks=, and the same for results

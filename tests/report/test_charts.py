@@ -14,8 +14,8 @@ from rag_evaluation_framework.base import optional
 from rag_evaluation_framework.demo import load_handbook
 from rag_evaluation_framework.errors import ConfigError, MissingDependency
 from rag_evaluation_framework.report import Page, Table, whole_file
+from rag_evaluation_framework.report.blocks import Chart
 from rag_evaluation_framework.report.charts import curves, front, heat_map
-from rag_evaluation_framework.report.page import Chart
 from rag_evaluation_framework.sweeps.cell import Cell, CellFacts, CellOutcome
 from rag_evaluation_framework.sweeps.result import SweepResult
 from support import browser

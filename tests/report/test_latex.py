@@ -1,6 +1,6 @@
 """Tables of pages as LaTeX."""
 
-from rag_evaluation_framework.report.page import Chart, Lines, Page, Table, line
+from rag_evaluation_framework.report.blocks import Chart, Lines, Page, Table, line
 
 TABLE = Table(("run", "mean"), (("a_b & 50 %", "0.5"), ("\\x^{2}~#$", "–")), "Scores of {mine}", ("in all",))
 

@@ -13,7 +13,7 @@ from rag_evaluation_framework.components.providers import ModelUsage
 from rag_evaluation_framework.data import Skipped
 from rag_evaluation_framework.datasets.checks import dataset_quality, describe_dataset, lint_dataset, public_questions
 from rag_evaluation_framework.labels import Additions, QuoteCheck, relabel
-from rag_evaluation_framework.report.page import Bar, Page, Part, Table, drawn, excerpt
+from rag_evaluation_framework.report.blocks import Bar, Page, Part, Table, drawn, excerpt
 from rag_evaluation_framework.runs import GateVerdict
 from support import browser
 from support.each import each

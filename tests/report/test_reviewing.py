@@ -20,7 +20,7 @@ from rag_evaluation_framework.data import REVIEW, Answer
 from rag_evaluation_framework.datasets.checks import lint_dataset
 from rag_evaluation_framework.datasets.checks.findings import LabelTexts
 from rag_evaluation_framework.report import Page, Part, answer_blocks, review_page, show
-from rag_evaluation_framework.report.page import Passage, Passages
+from rag_evaluation_framework.report.blocks import Passage, Passages
 
 LINES = "one\ntwo\n\nthree four five\n\nsix\nseven\n"
 

@@ -6,7 +6,7 @@ import pytest
 from rich.console import Console
 
 from rag_evaluation_framework.report import Page, Table
-from rag_evaluation_framework.report.page import quoted
+from rag_evaluation_framework.report.blocks import quoted
 from rag_evaluation_framework.report.terminal import print_wrapped
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from rag_evaluation_framework.report.page import Block, Lines, Page, Passage, Passages, Table
+from rag_evaluation_framework.report.blocks import Block, Lines, Page, Passage, Passages, Table
 
 
 def blocks(page: Page) -> Iterator[Block]:

@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 
     from ..report.pages.comparison import Page
 
+Result: TypeAlias = EvaluationResult[Any]
+
 
 # Slices: some of the questions that were compared, by what the dataset says of them, or by their answers.
 
@@ -127,13 +129,11 @@ class RegressedSlices:
     """The slices in which a score regressed by more than chance, though its mean did not.
 
     Attributes:
-        score: The score.
         worse: The slices, the least likely by chance first.
         tested: How many slices were looked at.
         few: Whether questions are taken as independent in slices of fewer documents than are needed.
     """
 
-    score: str
     worse: Sequence[Slice]
     tested: int
     few: bool
@@ -154,7 +154,7 @@ def regressed_slices(properties: Labels, change: ScoreChange, whole: PairedDiffe
     tested = (change.regressed(*one) for one in large)
     worse = sorted((one for one in tested if one is not None), key=lambda one: (one.test.p_value, one.test.mean))
     few = change.clusters.numbers is not None and change.clusters.fewest == FEWEST
-    return RegressedSlices(change.name, worse, len(large), few) if worse else None
+    return RegressedSlices(worse, len(large), few) if worse else None
 
 
 def slice_record(one: Slice) -> dict[str, Any]:
@@ -168,9 +168,7 @@ def slice_record(one: Slice) -> dict[str, Any]:
 Names: TypeAlias = frozenset[tuple[str, str]]
 
 
-def _other_meanings(
-    baseline: EvaluationResult[Any], candidate: EvaluationResult[Any], shared: Sequence[str]
-) -> dict[str, str]:
+def _other_meanings(baseline: Result, candidate: Result, shared: Sequence[str]) -> dict[str, str]:
     """Return the scores that both have and that mean something else in each, by name, with the reason."""
     both, asked = [(tuple(run.metric_names), run.config) for run in (baseline, candidate)], list[list[Any]]()
     for run in (baseline, candidate):
@@ -186,9 +184,7 @@ def _other_meanings(
     return {name: reason for name, reason in found.items() if reason}
 
 
-def edited_questions(
-    baseline: EvaluationResult[Any], candidate: EvaluationResult[Any], query_ids: Sequence[str]
-) -> dict[int, Names]:
+def edited_questions(baseline: Result, candidate: Result, query_ids: Sequence[str]) -> dict[int, Names]:
     """Return the queries whose labels are where their words went, of runs whose texts are kept, if these were edited.
 
     Relevant documents have no words of their own among those of others: they are the same if one is a later version of
@@ -243,9 +239,7 @@ def _placed(answers: Iterable[Answer[Any]], followed: Mapping[Any, Any]) -> set[
 # What of compared results is taken as independent.
 
 
-def clusters_of(
-    runs: Sequence[EvaluationResult[Any]], query_ids: Sequence[str], cluster: Cluster | None = None
-) -> Clusters:
+def clusters_of(runs: Sequence[Result], query_ids: Sequence[str], cluster: Cluster | None = None) -> Clusters:
     """Return which questions count together.
 
     Args:
@@ -381,9 +375,7 @@ class Comparison(Shown):
     labels: Labels = field(default_factory=dict[str, Sequence[tuple[str, ...]]])
 
     @classmethod
-    def of(
-        cls, baseline: EvaluationResult[Any], candidate: EvaluationResult[Any], *, cluster: Cluster | None = None
-    ) -> "Comparison":
+    def of(cls, baseline: Result, candidate: Result, *, cluster: Cluster | None = None) -> "Comparison":
         """Compare two results of one evaluation type, and at chunk level of one chunking.
 
         Args:
@@ -482,8 +474,7 @@ class Comparison(Shown):
         Raises:
             ConfigError: The results do not both have this score.
         """
-        self._column(name)
-        return self.change.mean[name]
+        return self.change.mean[self._full(name)]
 
     def regressions(self, name: str) -> dict[str, float]:
         """Return the queries that score lower than before, by id, the greatest loss first.
@@ -568,16 +559,16 @@ class Comparison(Shown):
         frame: pd.DataFrame = pandas.DataFrame(columns).set_index("query_id")
         return frame
 
-    def record(self, runs: tuple[EvaluationResult[Any], EvaluationResult[Any]] | None = None) -> dict[str, Any]:
+    def record(self, runs: tuple[Result, Result] | None = None) -> dict[str, Any]:
         """Return the comparison for JSON: what became of each score, then each question with its deltas or None.
 
         Args:
             runs: Baseline and candidate, to tell where they are, and when they were made.
         """
         named = zip((self.baseline, self.candidate), self.run_notes, self.unfilled, strict=True)
-        both: list[dict[str, Any]] = [
-            {"name": name, "notes": list(notes), "unfilled": dict(unfilled)} for name, notes, unfilled in named
-        ]
+        both: list[dict[str, Any]] = []
+        for name, notes, unfilled in named:
+            both.append({"name": name, "notes": list(notes), "unfilled": dict(unfilled)})
         for known, run in zip(both, runs or (), strict=False):
             known |= {"folder": None if run.folder is None else str(run.folder), "created": run.created}
         return {
@@ -592,12 +583,8 @@ class Comparison(Shown):
             "incomparable": dict(self.incomparable),
             "properties": list(self.labels),
             "questions": [
-                {
-                    "id": query_id,
-                    "query": text,
-                    "deltas": {name: column.get(query_id) for name, column in self.deltas.items()},
-                }
-                for query_id, text in self.questions.items()
+                {"id": one, "query": text, "deltas": {name: column.get(one) for name, column in self.deltas.items()}}
+                for one, text in self.questions.items()
             ],
             **{name: list(getattr(self, name)) for name in ("added", "removed", "changed", "skipped", "placed")},
             "notes": list(self.notes),

@@ -24,7 +24,7 @@ from ..runs.means import Cluster, Clusters
 from ..runs.result import EvaluationResult
 from ..runs.shown import Shown, recorded_test
 from ..statistics.means import SHARE
-from .comparison import Comparison, clusters_of, cutoff_orders, in_all
+from .comparison import Comparison, Result, clusters_of, cutoff_orders, in_all
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -47,9 +47,6 @@ def budget_scores(names: Iterable[str], least: int = 2) -> list[tuple[str, ...]]
     return [tuple(name for _, name in sorted(points)) for points in curves.values() if len(points) >= least]
 
 
-# What several comparisons with one baseline have in common: their queries, their scores, and their notes.
-
-
 def unique_names(names: Sequence[str]) -> tuple[str, ...]:
     """Return the names; of those that are equal, all but the first get a number."""
     taken: dict[str, None] = {}
@@ -60,14 +57,6 @@ def unique_names(names: Sequence[str]) -> tuple[str, ...]:
             unique = f"{name} ({next(numbers[name])})"
         taken[unique] = None
     return tuple(taken)
-
-
-def scores_in_all(comparisons: Sequence[Comparison]) -> tuple[ScoreTable, ...]:
-    """Return the scores of each run, of the queries that have the same truth in all; one without a score has none."""
-    first, *others = (comparison.change for comparison in comparisons)
-    names = [name for name in first.columns if all(name in change.columns for change in others)]
-    query_ids = [query_id for query_id in first.query_ids if all(query_id in change.rows for change in others)]
-    return in_all([comparisons[0].before, *(comparison.after for comparison in comparisons)], names, query_ids)
 
 
 _PAGE = "rag_evaluation_framework.report.pages.leaderboard"  # a door upwards
@@ -165,7 +154,7 @@ class Leaderboard(Shown):
     clusters: Clusters = field(default_factory=Clusters, compare=False)
 
     @classmethod
-    def of(cls, runs: Sequence[EvaluationResult[Any]], *, cluster: Cluster | None = None) -> Leaderboard:
+    def of(cls, runs: Sequence[Result], *, cluster: Cluster | None = None) -> Leaderboard:
         """Compare results of one evaluation type, and at chunk level of one chunking.
 
         Args:
@@ -182,13 +171,16 @@ class Leaderboard(Shown):
             raise ConfigError(f"Leaderboard.of: {len(runs)} results; expected at least 2")
         names = unique_names([run.name for run in runs])
         comparisons = tuple(Comparison.of(runs[0], run, cluster=cluster) for run in runs[1:])
-        tables = scores_in_all(comparisons)
-        if not tables[0].columns or not tables[0].query_ids:
+        first, *others = (comparison.change for comparison in comparisons)
+        shared = [name for name in first.columns if all(name in change.columns for change in others)]
+        query_ids = [query_id for query_id in first.query_ids if all(query_id in change.rows for change in others)]
+        tables = in_all([comparisons[0].before, *(comparison.after for comparison in comparisons)], shared, query_ids)
+        if not shared or not query_ids:
             raise ResultError(
-                f"{', '.join(map(repr, names))} have no "
-                f"{'score' if tables[0].query_ids else 'question with the same truth'} in common: nothing to compare"
+                f"{', '.join(map(repr, names))} have no {'score' if query_ids else 'question with the same truth'} in "
+                "common: nothing to compare"
             )
-        clusters = clusters_of(runs, tables[0].query_ids, cluster)
+        clusters = clusters_of(runs, query_ids, cluster)
         return cls(
             runs=names,
             comparisons=comparisons,
@@ -290,13 +282,12 @@ class Leaderboard(Shown):
             ConfigError: The runs do not all have this score.
         """
         by = self.score(score)
+        runs = zip(self.runs, self.headlines, self.run_notes, self.unfilled, strict=True)
         return {
             "schema_version": 1,
             "runs": [
                 {"name": name, "headline": told, "notes": list(notes), "unfilled": dict(unfilled)}
-                for name, told, notes, unfilled in zip(
-                    self.runs, self.headlines, self.run_notes, self.unfilled, strict=True
-                )
+                for name, told, notes, unfilled in runs
             ],
             "baseline": self.runs[0],
             "intervals": self.clusters.record(),

@@ -57,9 +57,13 @@ def curves(values: Values, x_title: str, y_title: str, description: str) -> dict
     placed = [{**value, "at": value["x"] * apart ** (names.index(value["series"]) - middle)} for value in values]
     axis = {"values": ticks, "format": ","}
     x = {**_number("at", x_title), "axis": axis, "scale": {"type": "log", "nice": False, "padding": 20}}
-    colour = {**_series(names), "scale": {"domain": names, "range": COLOURS[: len(names)]}}
-    shape = {**_series(names), "scale": {"domain": names, "range": _SHAPES[: len(names)]}}
-    tooltip = [{"field": "series"}, {"field": "x", "title": x_title}, *_interval(y_title)]
+    legend = {"symbolOpacity": 1}  # also of those whose lines are paler
+    series = {"field": "series", "type": "nominal", "sort": names, "title": None, "legend": legend}
+    colour = {**series, "scale": {"domain": names, "range": COLOURS[: len(names)]}}
+    shape = {**series, "scale": {"domain": names, "range": _SHAPES[: len(names)]}}
+    told = (("mean", y_title), ("low", "from"), ("high", "to"))
+    interval = [{"field": name, "type": "quantitative", "title": title, "format": ".3f"} for name, title in told]
+    tooltip = [{"field": "series"}, {"field": "x", "title": x_title}, *interval]
     mean = {"x": x, "y": _number("mean", y_title), "color": colour}
     layers = [
         {"mark": {"type": "rule", "opacity": 0.5}, "encoding": {**mean, "y": _number("low", y_title), "y2": _HIGH_END}},
@@ -109,7 +113,6 @@ def front(values: Values, x_title: str, y_title: str, description: str) -> dict[
     widest = {"domain": [0, 1.1 * max(value["x"] for value in values)], "nice": False}
     x = {**_number("x", x_title), "scale": widest, "axis": {"tickCount": 8}}
     place: dict[str, Any] = {"x": x, "y": {**_number("mean", y_title), "scale": {"zero": False, "padding": 15}}}
-    on_front = {"transform": [{"filter": "datum.is_front"}]}
     kinds = {"domain": [True, False]}
     look = {
         "color": {"field": "is_front", "type": "nominal", "legend": None, "scale": {**kinds, "range": COLOURS[1::-1]}},
@@ -119,7 +122,7 @@ def front(values: Values, x_title: str, y_title: str, description: str) -> dict[
     dashed = {"type": "line", "color": COLOURS[1], "strokeDash": [4, 3], "opacity": 0.6}
     named = {"type": "text", "align": "left", "dx": 8, "dy": 12, "fontSize": 11, "color": _INK}
     layers: list[dict[str, Any]] = [
-        {**on_front, "mark": dashed, "encoding": {**place, "order": {"field": "x"}}},
+        {"transform": [{"filter": "datum.is_front"}], "mark": dashed, "encoding": {**place, "order": {"field": "x"}}},
         {"mark": _POINT, "encoding": {**place, **look, "tooltip": tooltip}},
         {"mark": named, "encoding": {**place, "text": {"field": "label"}}},
     ]
@@ -133,13 +136,3 @@ def _spec(values: Values, description: str, **rest: Any) -> dict[str, Any]:
 
 def _number(name: str, title: str) -> dict[str, Any]:
     return {"field": name, "type": "quantitative", "title": title, "scale": {"zero": False}}
-
-
-def _series(names: Sequence[str]) -> dict[str, Any]:
-    legend = {"symbolOpacity": 1}  # also of those whose lines are paler
-    return {"field": "series", "type": "nominal", "sort": names, "title": None, "legend": legend}
-
-
-def _interval(title: str) -> list[dict[str, Any]]:
-    told = (("mean", title), ("low", "from"), ("high", "to"))
-    return [{"field": name, "type": "quantitative", "title": shown, "format": ".3f"} for name, shown in told]

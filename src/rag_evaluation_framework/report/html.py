@@ -9,11 +9,10 @@ from math import isfinite
 from pathlib import Path
 
 from ..base.optional import install_command, missing_extras
-from .page import Bar, Chart, Line, Lines, Page, Part, Passage, Passages, Table, is_shown, pieces
+from .blocks import Bar, Chart, Line, Lines, Page, Part, Passage, Passages, Table, is_shown, pieces
 
-_POLICY = (
-    "default-src 'none'; style-src 'sha256-{style}'; img-src data:; base-uri 'none'; form-action 'none'"  # no script
-)
+# By default nothing is allowed, so no script is.
+_POLICY = "default-src 'none'; style-src 'sha256-{style}'; img-src data:; base-uri 'none'; form-action 'none'"
 _WIDE, _HIGH, _POINT = 200, 14, 4  # of a drawn number
 _DEEPEST = 6
 _LONGEST = 24  # characters of a name in a heading that is not broken
@@ -52,10 +51,8 @@ def _page(page: Page, depth: int) -> Iterator[str]:
     if page.folded:
         # what a link leads to is opened if it is inside
         yield f"<details><summary>{title}</summary><div{anchor}>"
-    elif anchor:
-        yield f"<section{anchor}>{title}"
     else:
-        yield title
+        yield f"<section{anchor}>{title}" if anchor else title
     for block in filter(is_shown, page.blocks):
         if isinstance(block, Page):
             yield from _page(block, depth + 1)
@@ -139,9 +136,8 @@ def _table(table: Table) -> str:
     has_bars = any(table.bars)
     rows = [[_cell(table, at, name, "col") for at, name in enumerate(table.header)]]
     for number, row in enumerate(table.rows):
-        roles = (table.roles.get((number, at), "") for at in range(len(row)))
-        told = enumerate(zip(row, roles, strict=True))
-        rows.append([_cell(table, at, cell, "" if at else "row", role) for at, (cell, role) in told])
+        roles = [table.roles.get((number, at), "") for at in range(len(row))]
+        rows.append([_cell(table, at, cell, "" if at else "row", roles[at]) for at, cell in enumerate(row)])
     if has_bars:
         least, greatest = table.scale
         ends = [least, 0.0, greatest] if least < 0 < greatest else [least, greatest]
@@ -181,10 +177,8 @@ def _svg(bar: Bar | None, scale: tuple[float, float]) -> str:
     else:
         low, high = map(at, bar.ends)
         lines.append(f'<line class="i" x1="{low}" x2="{high}" y1="{middle}" y2="{middle}"/>')
-        lines += (
-            f'<line class="i" x1="{at(end)}" x2="{at(end)}" y1="{middle - 4}" y2="{middle + 4}"/>'
-            for end in filter(isfinite, bar.ends)
-        )
+        ends = map(at, filter(isfinite, bar.ends))
+        lines += (f'<line class="i" x1="{end}" x2="{end}" y1="{middle - 4}" y2="{middle + 4}"/>' for end in ends)
         lines.append(f'<circle class="p" cx="{at(bar.value)}" cy="{middle}" r="{_POINT}"/>')
         label += f", interval {' to '.join(f'{end:.3f}' if isfinite(end) else 'unknown' for end in bar.ends)}"
     return f'<svg viewBox="0 0 {_WIDE} {_HIGH}" role="img" aria-label="{label}">{"".join(lines)}</svg>'

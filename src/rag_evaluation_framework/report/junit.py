@@ -33,9 +33,8 @@ def gates_as_junit(outcome: Outcome) -> str:
     )
     if problems:
         case = ET.SubElement(suite, "testcase", classname="rag-eval", name="the run")
-        ET.SubElement(case, "error", message=_fit("; ".join(problems))).text = "\n".join(
-            map(_fit, failure_notes(result))
-        )
+        error = ET.SubElement(case, "error", message=_fit("; ".join(problems)))
+        error.text = "\n".join(map(_fit, failure_notes(result)))
     for verdict, tag in zip(result.gates, found, strict=True):
         case = ET.SubElement(suite, "testcase", classname="rag-eval.gates", name=_fit(verdict.gate))
         if tag is not None:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from .page import Chart, Page, Table
+from .blocks import Chart, Page, Table
 
 _SIGN = re.compile(r"[\\{}$&#%_^~]")
 _WORDS = {"\\": r"\textbackslash{}", "^": r"\textasciicircum{}", "~": r"\textasciitilde{}"}
@@ -20,20 +20,17 @@ def _tables(page: Page) -> Iterator[tuple[str, Table]]:
     for block in page.blocks:
         if isinstance(block, Page):
             yield from _tables(block)
-        elif isinstance(block, Chart):
-            yield page.title, block.table
-        elif isinstance(block, Table):
-            yield page.title, block
+        elif isinstance(block, Chart | Table):
+            yield page.title, block.table if isinstance(block, Chart) else block
 
 
 def _table(title: str, table: Table) -> Iterator[str]:
     """Yield the lines of a table; bars are not drawn."""
-    words = min(table.words, len(table.header))
     yield r"\begin{table}"
     yield r"\centering"
     if caption := ". ".join(filter(None, (title, table.title, *table.lines))):
         yield rf"\caption{{{_escaped(caption)}}}"
-    yield rf"\begin{{tabular}}{{{'l' * words}{'r' * (len(table.header) - words)}}}"
+    yield rf"\begin{{tabular}}{{{'l' * table.words}{'r' * (len(table.header) - table.words)}}}"
     yield r"\toprule"
     yield _row(table.header)
     yield r"\midrule"

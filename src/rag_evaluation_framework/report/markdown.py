@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from .page import MARKED, Chart, Line, Lines, Page, Part, Passages, Table, drawn, is_shown, shortened
+from .blocks import MARKED, Chart, Line, Lines, Page, Part, Passages, Table, drawn, is_shown, shortened
 
 # What Markdown makes something of, anywhere and at the beginning of a block. Inside of a word `_` is nothing.
 _INLINE = re.compile(r"[\\`*\[\]<>|#~&$]|(?<![^\W_])_|_(?![^\W_])|:(?=//)|(?<=www)\.", re.IGNORECASE)
@@ -71,10 +71,8 @@ def _listed(line: Line) -> str:
 
 
 def _parts(parts: Sequence[Part]) -> str:
-    marks = [MARKED.get(part.role, ("", "")) for part in parts]
-    return "".join(
-        f"{before}{_in_line(part.text)}{after}" for part, (before, after) in zip(parts, marks, strict=True)
-    ).strip()
+    between_marks = (_in_line(part.text).join(MARKED.get(part.role, ("", ""))) for part in parts)
+    return "".join(between_marks).strip()
 
 
 def _table(table: Table) -> Iterator[str]:

@@ -4,8 +4,6 @@ import io
 import re
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Literal
 
 from rich.box import SIMPLE_HEAD
 from rich.cells import cell_len, chop_cells
@@ -13,8 +11,8 @@ from rich.console import Console
 from rich.table import Table as Grid
 from rich.text import Text
 
-from . import page as pages
-from .page import Block, Chart, Lines, Page, Part, Passage, Passages, Role, Table, axis, drawn, pieces
+from . import blocks
+from .blocks import Block, Chart, Lines, Page, Part, Passage, Passages, Role, Table, axis, drawn, pieces
 
 _STYLES: Mapping[Role, str] = {
     "": "",
@@ -39,24 +37,13 @@ _EDGES, _GAP = 2, 2  # characters that SIMPLE_HEAD adds around all columns, and 
 _LONGEST_WORDS = 32  # characters that a column of words gets, also beside numbers that need the room
 
 
-@dataclass(frozen=True)
-class Column:
-    """Column of a table.
+Column = list[Text]
+"""A column of a table: its header, of one or several lines, and a text per row."""
 
-    Attributes:
-        header: Its header, of one or several lines.
-        cells: One text per row.
-        justify: Where they stand, among numbers.
-    """
 
-    header: Text
-    cells: Sequence[Text]
-    justify: Literal["left", "right"] = "right"
-
-    @property
-    def width(self) -> int:
-        """The width of its widest line, in terminal cells."""
-        return max((line.cell_len for text in (self.header, *self.cells) for line in text.split("\n")), default=0)
+def _wide(column: Column) -> int:
+    """Return the width of the widest line of a column, in terminal cells."""
+    return max((line.cell_len for text in column for line in text.split("\n")), default=0)
 
 
 def rendered(page: Page, width: int | None = None) -> str:
@@ -89,7 +76,7 @@ def show(console: Console, block: Block) -> None:
         print_wrapped(console, Text.assemble((block.title, "bold"), (aside, "dim")), 0)
     if isinstance(block, Page):
         is_apart = False
-        for inner in filter(pages.is_shown, block.blocks):
+        for inner in filter(blocks.is_shown, block.blocks):
             if inner.title and not is_apart:
                 console.print()
             is_apart = isinstance(inner, Table | Chart)  # whose last line is empty
@@ -113,21 +100,21 @@ def _show_table(console: Console, table: Table) -> None:
         print_wrapped(console, Text(told, "dim"), 0)
     for broken in (False, True):
         words, numbers = _columns(table, broken=broken)
-        room = console.width - _EDGES - sum(min(column.width, _LONGEST_WORDS) + _GAP for column in words)
-        spare = room - sum(column.width + _GAP for column in numbers)
+        room = console.width - _EDGES - sum(min(_wide(column), _LONGEST_WORDS) + _GAP for column in words)
+        spare = room - sum(_wide(column) + _GAP for column in numbers)
         if spare >= 0:
             break
     if any(table.bars) and spare >= _BAR[0]:
         width, plain = min(spare, _BAR[1]), console.options.ascii_only
-        bars = [Text(drawn(bar, table.scale, width, plain=plain)) for bar in table.bars]
-        numbers.append(Column(Text(axis(table.scale, width), "dim"), bars, "left"))
+        bars = (Text(drawn(bar, table.scale, width, plain=plain), justify="left") for bar in table.bars)
+        numbers.append([Text(axis(table.scale, width), "dim", justify="left"), *bars])
     if not numbers:
-        for row in zip(*(column.cells for column in words), strict=True):
+        for row in [*zip(*words, strict=True)][1:]:
             print_wrapped(console, Text("  ").join(row), 2)
     while numbers:
-        count, taken = 1, numbers[0].width
-        while count < len(numbers) and taken + _GAP + numbers[count].width <= room:
-            taken, count = taken + _GAP + numbers[count].width, count + 1
+        count, taken = 1, _wide(numbers[0])
+        while count < len(numbers) and taken + _GAP + _wide(numbers[count]) <= room:
+            taken, count = taken + _GAP + _wide(numbers[count]), count + 1
         console.print(_grid(words, numbers[:count], max(room - taken - _GAP, 0)), crop=False)
         numbers = numbers[count:]
 
@@ -141,7 +128,7 @@ def _columns(table: Table, *, broken: bool) -> tuple[list[Column], list[Column]]
             width = max(map(cell_len, (*pieces(name), *(row[at] for row in table.rows))))
             header = Text("\n").join(wrapped(header, max(width, 1)))
         cells = [Text(row[at], _STYLES[table.roles.get((number, at), "")]) for number, row in enumerate(table.rows)]
-        columns.append(Column(header, cells))
+        columns.append([header, *cells])
     return columns[: table.words], columns[table.words :]
 
 
@@ -149,17 +136,17 @@ def _grid(words: Sequence[Column], numbers: Sequence[Column], spare: int) -> Gri
     """Return columns side by side; long words get the room that is to spare, and lines that end where a name can."""
     grid = Grid(box=SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
     cells: list[Sequence[Text]] = []
-    for column in words:
-        least = min(column.width, _LONGEST_WORDS)
-        width = min(column.width, least + spare)
+    for header, *texts in words:
+        wide = _wide([header, *texts])
+        least = min(wide, _LONGEST_WORDS)
+        width = min(wide, least + spare)
         spare -= width - least
-        grid.add_column(column.header, vertical="top", min_width=width, overflow="fold")
-        cells.append(
-            [text if text.cell_len <= width else Text("\n").join(_lines(text, width)) for text in column.cells]
-        )
+        grid.add_column(header, vertical="top", min_width=width, overflow="fold")
+        cells.append([text if text.cell_len <= width else Text("\n").join(_lines(text, width)) for text in texts])
     for column in numbers:
-        grid.add_column(column.header, justify=column.justify, vertical="top", no_wrap=True, min_width=column.width)
-    for row in zip(*cells, *(column.cells for column in numbers), strict=True):
+        grid.add_column(column[0], justify="right", vertical="top", no_wrap=True, min_width=_wide(column))
+        cells.append(column[1:])
+    for row in zip(*cells, strict=True):
         grid.add_row(*row)
     return grid
 
@@ -180,7 +167,7 @@ def _show_passages(console: Console, block: Passages) -> None:
             print_wrapped(console, head, _INDENT, label, "bold")
             label = ""
         if block.around is block.rows is None:
-            print_wrapped(console, _text(console, pages.shortened(passage)), _INDENT, label, "bold")
+            print_wrapped(console, _text(console, blocks.shortened(passage)), _INDENT, label, "bold")
         elif passage.parts:
             _show_in_lines(console, passage, label, block)
 
@@ -206,7 +193,7 @@ def _text(console: Console, parts: Sequence[Part]) -> Text:
     coloured = console.is_terminal and not console.no_color and console.color_system is not None
     text = Text()
     for part in parts:
-        before, after = ("", "") if coloured or console.options.ascii_only else pages.MARKED.get(part.role, ("", ""))
+        before, after = ("", "") if coloured or console.options.ascii_only else blocks.MARKED.get(part.role, ("", ""))
         text.append(f"{before}{part.text}{after}", _STYLES[part.role])
     return text
 

@@ -101,12 +101,12 @@ class ShownList(Shown, list[T]):
 
 # Notes on a run, by what was seen.
 
-_NOTE = "rag_evaluation_framework.report.pages.run_notes:run_note"  # a door upwards
+_NOTE = "rag_evaluation_framework.report.pages.run_notes:RUN_NOTES"  # a door upwards
 
 
 def run_note(kind: str, /, **facts: object) -> str:
     """Return a note on a run in words, which pages have for every kind."""
-    text: str = load_installed(_NOTE)(kind, **facts)
+    text: str = load_installed(_NOTE)[kind].format(**facts)
     return text
 
 

@@ -13,14 +13,15 @@ from ...components.retrievers.function import Pipeline
 from ...contracts.registry.loading import load_installed
 from ...data import DOCUMENT, Corpus, EvaluationType
 from ...data.columns import Integers
-from ...data.cutoffs import OWN_CUTOFF, Cutoff, ScoreName
+from ...data.cutoffs import OWN_CUTOFF, Cutoff
 from ...data.levels import LEVELS
+from ...data.score_table import full_name
 from ...errors import ConfigError, ResultError
 from ...runs.query_result import own_cutoff
 from ...runs.result import EvaluationResult
 from ...runs.shown import Shown
 from .deep_pass import Gathered, gather
-from .losses import CAUSES, Bound, Cause, Evidence, Losses, span_losses, unit_losses
+from .losses import CAUSES, FLAGS, NEARLY, Bound, Cause, Evidence, Losses, span_losses, unit_losses
 
 if TYPE_CHECKING:
     from ...report.pages.explanation import Page
@@ -36,8 +37,6 @@ RECALLS: Mapping[EvaluationType, tuple[str, ...]] = {
 }
 """The scores whose losses are told, by evaluation type; the first is meant if none is named."""
 
-NEARLY = 1e-9
-"""What is less is lost by rounding only."""
 _LINE = 300
 
 
@@ -51,24 +50,22 @@ def recall_name(result: EvaluationResult[Any], score: str | None = None, row: in
     given_result: Any = result
     if not isinstance(given_result, EvaluationResult):
         raise ResultError(f"{shown(given_result)}: expected an EvaluationResult; load_result(path) reads one")
-    recalls = RECALLS[result.evaluation_type]
+    own, recalls = str(OWN_CUTOFF), RECALLS[result.evaluation_type]
     known = next((metric for metric in recalls if metric in result.metric_names), recalls[0])
-    try:
-        given = ScoreName.parse(known if score is None else score).canonical
-    except ConfigError:
-        given = None
-    cutoffs = [cutoff for cutoff in result.cutoffs if cutoff != str(OWN_CUTOFF)]  # one for all questions
-    cutoff = None if given is None else str(given.cutoff or result.cutoffs[0])
-    if cutoff == str(OWN_CUTOFF) and (given is None or given.cutoff is None or row is not None):
-        cutoff = cutoffs[0] if row is None else own_cutoff(result, result.scores.query_ids[row])
-    if given is None or given.metric not in recalls or cutoff not in cutoffs:
+    cutoffs = [cutoff for cutoff in result.cutoffs if cutoff != own]  # one for all questions
+    every = cutoffs if row is None else result.cutoffs
+    names = {f"{metric}@{cutoff}": cutoff for metric in recalls for cutoff in every}
+    name = full_name(known if score is None else score, names) or ""
+    cutoff = names.get(name)
+    if row is not None and cutoff == own:
+        cutoff = own_cutoff(result, result.scores.query_ids[row])
+    if cutoff not in cutoffs:
         there = ", ".join(f"{known}@{cutoff}" for cutoff in cutoffs)
         raise ConfigError(
             f"score {shown(score)}: losses are known only for recall; expected one of {there}"
-            f"{f'; of one question alone also {known}@{OWN_CUTOFF}' * (str(OWN_CUTOFF) in result.cutoffs)}"
+            f"{f'; of one question alone also {known}@{own}' * (own in result.cutoffs)}"
         )
-    meant = Cutoff.parse(cutoff)
-    return str(ScoreName(given.metric, meant)), meant
+    return f"{name.partition('@')[0]}@{cutoff}", Cutoff.parse(cutoff)
 
 
 def _scored_rows(result: EvaluationResult[Any], name: str) -> Integers:
@@ -316,11 +313,7 @@ class Attribution(Shown):
             "depth": self.depth,
             "recall": self.recall,
             "lost": dict(self.lost),
-            "flags": {
-                "split_by_chunker": float(losses.split.mean()),
-                "truncated_by_embedder": float(losses.truncated.mean()),
-                "cut_off_by_budget": float(losses.cut_off.mean()),
-            },
+            "flags": {name: float(getattr(losses, flag).mean()) for flag, name in FLAGS.items()},
             "without_reranker": None if without is None or not losses.asked.all() else float(without.mean()),
             "ceilings": {
                 "chunking": None if losses.chunking is None else _bound_record(losses.chunking),
@@ -335,9 +328,7 @@ class Attribution(Shown):
                     "lost": self.causes(row),
                     "asked_again": bool(losses.asked[row]),
                     "best_rank": int(losses.best_rank[row]) or None,
-                    "split_by_chunker": float(losses.split[row]),
-                    "truncated_by_embedder": float(losses.truncated[row]),
-                    "cut_off_by_budget": float(losses.cut_off[row]),
+                    **{name: float(getattr(losses, flag)[row]) for flag, name in FLAGS.items()},
                 }
                 for row, (query_id, text) in enumerate(zip(self.query_ids, self.questions, strict=True))
             ],

@@ -27,8 +27,7 @@ from ...data.hits import Hit, RankedHits, Ranking
 from ...data.spans import by_document, uncovered
 from ...datasets.load import load_dataset
 from ...errors import ConfigError, DatasetError, InputError, RagEvalError, ResultError
-from ...runs import EvaluationResult, QueryResult
-from ...runs.config import Asking
+from ...runs import Asking, EvaluationResult, QueryResult
 from ...runs.journal import parts_of
 from ...runs.naming import record_parts
 from ...runs.ranker import indexed
@@ -59,12 +58,8 @@ def unread_text(retriever: Retriever, sought: Iterable[data.CharacterSpan]) -> l
     whole: list[data.CharacterSpan] = []
     read: list[data.CharacterSpan] = []
     for listed, embedder in embeddings:
-        chunks = [
-            chunk
-            for chunk in listed
-            if isinstance(chunk, data.PositionAwareChunk)
-            and any(span.start < chunk.end and chunk.start < span.end for span in wanted.get(chunk.doc_id, ()))
-        ]
+        placed = (chunk for chunk in listed if isinstance(chunk, data.PositionAwareChunk))
+        chunks = [chunk for chunk in placed if any(map(chunk.to_span().overlaps, wanted.get(chunk.doc_id, ())))]
         lengths = read_lengths(embedder, [chunk.content for chunk in chunks]).tolist()
         for chunk, length in zip(chunks, lengths, strict=True):
             whole.append(data.CharacterSpan(chunk.doc_id, chunk.start, chunk.end))
@@ -163,9 +158,7 @@ def pipeline_to_ask(result: EvaluationResult[Any], given: Pipeline | None, *, de
                 f"the pipeline of {result.name!r} cannot be made again: {error}; give it in Python: "
                 "result.explain(..., retriever=retriever)"
             ) from error
-        called = (
-            part.get("function") if f"{_FUNCTION}:" in str(part.get("type")) else part.get("type") for part in parts
-        )
+        called = (part.get("function" if f"{_FUNCTION}:" in str(part.get("type")) else "type") for part in parts)
         names = [name for name in dict.fromkeys(called) if isinstance(name, str) and ":" in name]
         if not names:
             return Unasked("not_remade", error_message(error))
@@ -190,8 +183,7 @@ def remade_retriever(result: EvaluationResult[Any], *, imports: bool) -> Retriev
     record = result.config.get("retriever")
     if not is_object(record):
         raise ConfigError("its record does not tell the retriever")
-    made = _made(record, imports)
-    return as_retriever(build("retriever", made, imports=imports))
+    return as_retriever(build("retriever", _made(record, imports), imports=imports))
 
 
 def _made(record: Any, imports: bool) -> Any:
@@ -277,9 +269,8 @@ def recorded_truth(result: EvaluationResult[Any], row: int, corpus: data.Corpus)
     answers = told.answers
     if result.evaluation_type == "token-level" and any(len(answer.places) > 1 for answer in answers):
         answers = tuple(answer.mapped(HitReader(corpus).span) for answer in answers)
-    return truth_of(
-        data.Query(data.QueryId(told.query_id), data.QueryText(told.text)), answers, result.evaluation_type, corpus
-    )
+    query = data.Query(data.QueryId(told.query_id), data.QueryText(told.text))
+    return truth_of(query, answers, result.evaluation_type, corpus)
 
 
 def truth_of(
@@ -351,25 +342,6 @@ class Gathered:
         return replace(self, evidence=evidence, depth=None)
 
 
-@dataclass(frozen=True, eq=False)
-class _Asked:
-    """Answers of a pipeline.
-
-    Attributes:
-        rankings: What it found, before its reranker.
-        chunks: All chunks, under the ids of the dataset; None if it cannot list them.
-        unread: What its embedder does not read.
-        candidates: How many results its reranker was given; None if there is none.
-        depth: How many results it was asked for.
-    """
-
-    rankings: data.Rankings
-    chunks: Sequence[data.AnyChunk] | None
-    unread: Sequence[Any]
-    candidates: int | None
-    depth: int
-
-
 def gather(
     result: EvaluationResult[Any],
     rows: Integers,
@@ -424,24 +396,25 @@ def gather(
             raise ConfigError(f"{pipeline.name} cannot be asked again: {error_text(error)}") from error
         return error_message(error) if isinstance(error, RagEvalError) else error_text(error)
 
-    asked = outcome(lambda: _ask(pipeline, result, bare), failed)
+    inner, candidates = pipeline, None
+    if isinstance(pipeline, RerankedRetriever):
+        inner, candidates = pipeline.retriever, pipeline.candidates
+    depth = max(DEPTH, candidates or 0, int(final.counts.max(initial=0)))  # as deep as the run's other cutoffs
+    asked = outcome(lambda: _ask(inner, result, bare, depth), failed)
     if isinstance(asked, str):
         return Gathered(bare, unasked=Unasked("failed", asked))
-    evidence, count = _compared(result, rows, bare, asked)
-    differing = Differing(count, len(rows), len(asked.rankings.failures)) if count else None
-    return Gathered(evidence, asked.depth if evidence.asked.any() else None, None, differing)
+    known, rankings = asked
+    evidence = _joined(result, known, rankings, candidates)
+    count = int((~evidence.asked).sum())
+    differing = Differing(count, len(rows), len(rankings.failures)) if count else None
+    return Gathered(evidence, depth if evidence.asked.any() else None, None, differing)
 
 
-def _ask(pipeline: Retriever, result: EvaluationResult[Any], bare: Evidence) -> _Asked:
-    """Ask a pipeline for the deep rankings of the questions; of one that reranks, what it reranks."""
-    inner = pipeline.retriever if isinstance(pipeline, RerankedRetriever) else pipeline
-    candidates = pipeline.candidates if isinstance(pipeline, RerankedRetriever) else None
-    depth = max(DEPTH, candidates or 0, int(bare.final.counts.max(initial=0)))  # as deep as the run's other cutoffs
+def _ask(inner: Retriever, result: EvaluationResult[Any], bare: Evidence, depth: int) -> tuple[Evidence, data.Rankings]:
+    """Ask a retriever for so many results of each question; with the evidence, to which its chunks are added."""
     budgets = [cutoff for cutoff in bare.cutter.cutoffs if cutoff.is_budget]
     sizes = [cutoff.size for cutoff in bare.cutter.cutoffs if not cutoff.is_budget]
     cutter = RankingCutter([data.Cutoff(max([depth, *sizes])), *budgets], bare.cutter.tokenizer, bare.corpus)
-    asking = Asking.of_record(result.config)
-
     folder = None if result.folder is None else result.folder.absolute()
     is_below_a_root = folder is not None and folder.parent.name in (RUNS, CELLS)
     with (
@@ -449,7 +422,7 @@ def _ask(pipeline: Retriever, result: EvaluationResult[Any], bare: Evidence) -> 
         kept_stages(folder.parents[1] if folder and is_below_a_root else None),
         indexed(inner, bare.corpus) as index,
     ):
-        rankings = index.rank([entry.query for entry in bare.truth], cutter, asking)
+        rankings = index.rank([entry.query for entry in bare.truth], cutter, Asking.of_record(result.config))
         chunks: Sequence[data.AnyChunk] | None = index.chunks
         if result.evaluation_type == "chunk-level":
             projected = result.config["dataset"].get("evaluation_type") == "token-level"
@@ -459,39 +432,32 @@ def _ask(pipeline: Retriever, result: EvaluationResult[Any], bare: Evidence) -> 
             renamed: Any = replace  # both kinds of chunks have an id
             chunks = chunks and [renamed(chunk, id=ids.of(Hit.of(chunk)) or chunk.id) for chunk in chunks]
         spans = (unit for entry in bare.truth for unit in entry.labels if result.evaluation_type == "token-level")
-        return _Asked(rankings, chunks, unread_text(inner, spans), candidates, depth)
+        return replace(bare, chunks=chunks, unread=unread_text(inner, spans)), rankings
 
 
-def _compared(result: EvaluationResult[Any], rows: Integers, bare: Evidence, asked: _Asked) -> tuple[Evidence, int]:
-    """Return the evidence with what was answered, and how many questions are ranked otherwise than in the run.
+def _joined(result: EvaluationResult[Any], bare: Evidence, rankings: data.Rankings, candidates: int | None) -> Evidence:
+    """Return the evidence with the deep rankings of the questions that are ranked as in the run.
 
     A run that found fewer results than it was asked for ranked otherwise if there are more today. So it did if more is
     read at the cutoff today, as of a budget that its results did not fill.
     """
-    found, failed = asked.rankings.hits, asked.rankings.failures
-    begins = found.first(bare.final.counts if asked.candidates is None else asked.candidates)
-    reads_alike = np.ones(len(rows), dtype=np.bool_)
-    if asked.candidates is None:
+    found = rankings.hits
+    begins = found.first(bare.final.counts if candidates is None else candidates)
+    reads_alike = np.ones(len(bare.truth), dtype=np.bool_)
+    if candidates is None:
         reads_alike = bare.cut(found).counts == bare.cut(begins).counts
     sizes = (cutoff.size for cutoff in map(data.Cutoff.parse, result.cutoffs) if not cutoff.is_budget)
-    least = min(max(sizes, default=1), DEPTH if asked.candidates is None else asked.candidates)
-    same = np.array(
-        [
-            entry.query.id not in failed
-            and bare.final.counts[row] >= min(least, found.counts[row])
-            and reads_alike[row]
-            and _continues(bare.final[row], begins[row], asked.candidates is not None)
-            for row, entry in enumerate(bare.truth)
-        ],
-        dtype=np.bool_,
-    )
-    evidence = replace(bare, chunks=asked.chunks, unread=asked.unread)
+    least = min(max(sizes, default=1), DEPTH if candidates is None else candidates)
+    answered = np.array([entry.query.id not in rankings.failures for entry in bare.truth], dtype=np.bool_)
+    pairs = zip(bare.final, begins, strict=True)
+    goes_on = np.array([_continues(*both, candidates is not None) for both in pairs], dtype=np.bool_)
+    same = answered & goes_on & reads_alike & (bare.final.counts >= np.minimum(least, found.counts))
     if not same.any():
-        return evidence, len(same)
-    evidence = replace(evidence, deep=_either(bare.final, found, same), asked=same)
-    if asked.candidates is None:  # the run's as it was asked for, with the texts that its costs are counted by
-        return replace(evidence, final=evidence.deep), int((~same).sum())
-    return replace(evidence, first=_either(bare.final, found.first(asked.candidates), same)), int((~same).sum())
+        return bare
+    deep = _either(bare.final, found, same)
+    if candidates is None:  # the run's as it was asked for, with the texts that its costs are counted by
+        return replace(bare, deep=deep, asked=same, final=deep)
+    return replace(bare, deep=deep, asked=same, first=_either(bare.final, begins, same))
 
 
 def _continues(before: Ranking, begin: Ranking, reranked: bool) -> bool:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
 
-from ...base.outside import name_line, one_line, shown
+from ...base.outside import grouped, name_line, one_line, shown
 from ...contracts.registry.loading import load_installed
 from ...data import Answer, CharacterSpan, Corpus, EvaluationType, GroundTruth, Hit, PositionAwareChunk
 from ...data.hits import RankedHits, Ranking
@@ -16,14 +16,13 @@ from ...data.levels import LEVELS
 from ...data.score_table import Status
 from ...data.spans import merge_overlapping_spans
 from ...errors import ConfigError
-from ...runs.query_result import QueryResult
-from ...runs.result import EvaluationResult
+from ...runs import EvaluationResult, QueryResult
 from ...runs.shown import Shown, ShownList
 from ...scoring.judging.spans import SpanJudgements
 from ...scoring.levels.rules import RULES
-from .attribution import NEARLY, RECALLS, confirmed, losses_of, recall_name
+from .attribution import RECALLS, confirmed, losses_of, recall_name
 from .deep_pass import Gathered, gather, truth_of
-from .losses import CAUSES, Cause, accounted, units_of
+from .losses import CAUSES, FLAGS, NEARLY, Cause, accounted, units_of
 
 if TYPE_CHECKING:
     from ...report.pages.explanation import Page
@@ -218,9 +217,7 @@ class Explanation(Shown):
                     "places": [[*map(_unit_record, place)] for place in one.answer.places],
                     "recall": one.recall,
                     "lost": {cause: one.lost[cause] for cause in one.causes},
-                    "split_by_chunker": one.is_split,
-                    "truncated_by_embedder": one.is_truncated,
-                    "cut_off_by_budget": one.is_cut_off,
+                    **{name: getattr(one, f"is_{flag}") for flag, name in FLAGS.items()},
                     "rank": one.rank,
                     "rank_before_reranking": one.first_rank,
                     "found_at": one.found_at,
@@ -331,9 +328,8 @@ def explain(
     names = [recall_name(result, score or _chosen_by(result, one), row) for one, row in zip(asked, rows, strict=True)]
     has_failed = [result.scores.statuses[row] == "failed" for row in rows]  # of these nothing is asked
     explained: dict[int, Explanation] = {}
-    for group in dict.fromkeys(zip(names, has_failed, strict=True)):
-        places = [place for place, known in enumerate(zip(names, has_failed, strict=True)) if known == group]
-        (name, cutoff), _ = group
+    groups = grouped(zip(zip(names, has_failed, strict=True), range(len(rows)), strict=True))
+    for ((name, cutoff), _), places in groups.items():
         gathered = gather(result, np.array([rows[place] for place in places], dtype=np.int64), cutoff, **how)
         for number, place in enumerate(places):
             explained[place] = _explained(result, rows[place], name, gathered.question(number))
@@ -443,7 +439,4 @@ def _more(found: Sequence[float], recall: float) -> int | None:
 
 def _ranks(ranking: Ranking) -> dict[tuple[object, ...], int]:
     """Return the best rank, from 1, of each result."""
-    ranks: dict[tuple[object, ...], int] = {}
-    for rank, hit in enumerate(ranking, start=1):
-        ranks.setdefault(hit.identity, rank)
-    return ranks
+    return {hit.identity: rank for rank, hit in reversed([*enumerate(ranking, start=1)])}

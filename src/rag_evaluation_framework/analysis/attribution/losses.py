@@ -1,8 +1,7 @@
 """Losses of a run at a cutoff, by cause, and the best possible recall: of documents, chunks and text."""
 
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from itertools import pairwise
 from typing import Any, Literal, get_args
@@ -10,6 +9,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from ...base.outside import grouped
 from ...data import DOCUMENT, AnyChunk, CharacterSpan, Corpus, Cutoff, GroundTruth, Level, PositionAwareChunk
 from ...data.columns import Integers, Numbering, Numbers
 from ...data.hits import Hit, HitTable, RankedHits, Ranking
@@ -36,6 +36,9 @@ Cause = Literal[
 CAUSES: tuple[Cause, ...] = get_args(Cause)
 STEPS: tuple[Cause, ...] = tuple(cause for cause in CAUSES if cause != "not_asked_for")
 """What each step loses, in order: what one of them has, the steps before it have, too."""
+
+NEARLY = 1e-9
+"""What is less is lost by rounding only."""
 
 
 def divided(had: Sequence[Numbers], whole: Numbers, asked: NDArray[np.bool_]) -> dict[Cause, Numbers]:
@@ -123,6 +126,9 @@ class Evidence:
 
 # What a run lost at a cutoff, by cause, whatever is relevant: text or units.
 
+FLAGS = {"split": "split_by_chunker", "truncated": "truncated_by_embedder", "cut_off": "cut_off_by_budget"}
+"""Remarks on what was lost, by their names in `Losses`: what JSON calls them."""
+
 
 @dataclass(frozen=True, eq=False)
 class Bound:
@@ -192,7 +198,7 @@ def unit_losses(evidence: Evidence, level: Level[Any]) -> Losses:
         in_chunks = {unit for chunk in known.chunks if (unit := level.read(Hit.of(chunk))) is not None}
     final = known.cut(known.final)
     given = final if known.first is None else known.cut(known.first)
-    without = known.cut(known.deep)
+    every = (final, given, known.cut(known.deep), known.deep, known.candidates, known.final)
     count = len(known.truth)
     had = np.zeros((len(STEPS), count))
     unreranked, reachable = np.zeros(count), np.zeros((2, count))
@@ -200,10 +206,7 @@ def unit_losses(evidence: Evidence, level: Level[Any]) -> Losses:
     for row, entry in enumerate(known.truth):
         inside = _there(entry.labels, documents, level) if documents else {*entry.labels}
         listed = inside if in_chunks is None else _there(entry.labels, in_chunks, level)
-        read, some, bare = (units_of(entry, level, hits[row]) for hits in (final, given, without))
-        deep, first, ranked = (
-            units_of(entry, level, hits[row]) for hits in (known.deep, known.candidates, known.final)
-        )
+        read, some, bare, deep, first, ranked = (units_of(entry, level, hits[row]) for hits in every)
         steps = [inside, listed, deep, first | ranked, some, read, read]
         had[:, row] = [accounted(entry, set[str]().union(*steps[number:])) for number in range(len(STEPS))]
         unreranked[row] = accounted(entry, bare)
@@ -254,13 +257,8 @@ def accounted(entry: GroundTruth[Any], units: Set[str]) -> int:
     """Return how many relevant units a set has, or has another place for of every answer that needs them."""
     if not entry.has_alternatives:
         return sum(unit in units for unit in entry.relevant)
-    replaced = [
-        ({*answer.reference}, any(all(unit in units for unit in place) for place in answer.places[1:]))
-        for answer in entry.answers
-    ]
-    return sum(
-        unit in units or all(is_there for needed, is_there in replaced if unit in needed) for unit in entry.relevant
-    )
+    replaced = [({*one.reference}, any({*place} <= units for place in one.places[1:])) for one in entry.answers]
+    return sum(unit in units or all(found for needed, found in replaced if unit in needed) for unit in entry.relevant)
 
 
 def _bound(evidence: Evidence, reachable: Numbers, whole: Numbers) -> Bound:
@@ -280,7 +278,6 @@ def _bound(evidence: Evidence, reachable: Numbers, whole: Numbers) -> Bound:
 
 # The steps between the documents and the cutoff, as the relevant characters that each of them has, in columns.
 
-_NEARLY = 1e-9
 _COLUMNS = ("query", "document", "start", "end", "rank")
 
 
@@ -292,14 +289,11 @@ class SpanSteps:
 
     Attributes:
         evidence: What was retrieved, and what could have been.
+        documents: The numbers of the documents.
     """
 
     evidence: Evidence
-
-    @cached_property
-    def documents(self) -> Numbering:
-        """The numbers of the documents."""
-        return Numbering()
+    documents: Numbering = field(default_factory=Numbering)
 
     @cached_property
     def truth(self) -> SpanTruth:
@@ -314,8 +308,7 @@ class SpanSteps:
     @cached_property
     def whole(self) -> Numbers:
         """Relevant characters per question; shape (questions,)."""
-        nothing = self.places.take(np.zeros(len(self.places.query), dtype=np.bool_))
-        return self._judged(nothing).truth.astype(np.float64)
+        return self._judged(self.of_spans([])).truth.astype(np.float64)
 
     @cached_property
     def read(self) -> SpanColumns:
@@ -331,7 +324,7 @@ class SpanSteps:
         inside = self._inside_documents()
         own = [
             [inside],
-            [inside] if known.chunks is None else [self.in_chunks, self._in_unplaced_chunks()],
+            [inside] if known.chunks is None else [self.held(self.chunk_spans), self._in_unplaced_chunks()],
             [self.placed(known.deep), self._as_text(known.deep)],
             [rows(hits) for hits in (known.candidates, known.final) for rows in (self.placed, self._as_text)],
             [self.placed(given), self._as_text(given)],
@@ -339,11 +332,6 @@ class SpanSteps:
             [self.read],
         ]
         return [joined(rows for some in own[number:] for rows in some) for number in range(len(own))]
-
-    @cached_property
-    def in_chunks(self) -> SpanColumns:
-        """Relevant text inside chunks that have a place."""
-        return self.held(self.chunk_spans)
 
     @cached_property
     def chunk_spans(self) -> list[CharacterSpan]:
@@ -358,26 +346,18 @@ class SpanSteps:
     def held(self, spans: Sequence[CharacterSpan]) -> SpanColumns:
         """Return what spans of the corpus hold of the places of answers, whichever of the spans it is."""
         row, shared, base = self._shared(spans)
-        places = self.places
-        return SpanColumns(
-            places.query[row], places.document[row], shared.starts - base, shared.ends - base, np.zeros_like(row)
-        )
+        query, document = self.places.query[row], self.places.document[row]
+        return SpanColumns(query, document, shared.starts - base, shared.ends - base, np.zeros_like(row))
 
     def whole_in_chunks(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         """Return which spans of places chunks hold together, and which one chunk holds; shape (spans,) each."""
         row, shared, _ = self._shared(self.chunk_spans)
-        places = self.places
+        places, chunks = self.places, SpanColumns.of([self.chunk_spans], self.documents)
         lengths = places.end - places.start
         covered = np.bincount(row, weights=shared.lengths, minlength=len(lengths)) == lengths
-        chunks = SpanColumns.of([self.chunk_spans], self.documents)
-        width = 1 + max(int(chunks.end.max(initial=0)), int(places.end.max(initial=0)))
-        starts = chunks.document * width + chunks.start
-        order = np.argsort(starts, kind="stable")
-        # Of the chunks that start before a span, or with it, the one that reaches farthest.
-        farthest = np.maximum.accumulate((chunks.document * width + chunks.end)[order]) if len(order) else starts
-        before = np.searchsorted(starts[order], places.document * width + places.start, side="right") - 1
-        reached = farthest[before] if len(order) else np.zeros_like(before)
-        return covered, (before >= 0) & (reached >= places.document * width + places.end)
+        place, chunk = sharing(chunks, replace(places, query=np.arange(len(lengths))))
+        holds = (chunks.start[chunk] <= places.start[place]) & (places.end[place] <= chunks.end[chunk])
+        return covered, (np.bincount(place[holds], minlength=len(lengths)) > 0) | (lengths == 0)
 
     def best_ranks(self) -> Integers:
         """Return the first rank, from 1, with which more is had than was read; 0 where there is none.
@@ -391,7 +371,7 @@ class SpanSteps:
         rows = joined([self.read, replace(useful, rank=useful.rank + 1)])  # what was read comes before all ranks
         depth = int(rows.rank.max(initial=0)) + 1
         credit = SpanJudgements.from_columns(rows, self.truth, len(known.truth), depth).credit
-        more = credit > credit[:, :1] + _NEARLY
+        more = credit > credit[:, :1] + NEARLY
         ranks: Integers = np.where(more.any(axis=1), more.argmax(axis=1), 0)
         return ranks
 
@@ -404,14 +384,10 @@ class SpanSteps:
         The third is where the document of the place begins on the line on which that is.
         """
         places, named = self.places, self.documents.keys()
-        columns = SpanColumns.of([[span for span in spans if span.doc_id in named]], self.documents).covering()
-        width = 1 + max(int(columns.end.max(initial=0)), int(places.end.max(initial=0)))
-        base = columns.document * width
-        merged = Merged.of(Stretches(base + columns.start, base + columns.end))
-        base = places.document * width
-        pieces = Pieces(merged.starts, merged.ends, np.zeros_like(merged.starts))
-        shared = Shared.of(pieces, Stretches(base + places.start, base + places.end))
-        return shared.stretch, shared, base[shared.stretch]
+        columns = SpanColumns.of([[span for span in spans if span.doc_id in named]], self.documents)
+        line = Line.of(columns, replace(places, query=np.zeros_like(places.query)), depth=1)
+        shared = Shared.of(line.pieces, line.relevant)
+        return shared.stretch, shared, (line.relevant.starts - places.start)[shared.stretch]
 
     def placed(self, hits: RankedHits) -> SpanColumns:
         """Return the places of hits that share text with a place of an answer to their question."""
@@ -440,19 +416,16 @@ class SpanSteps:
 
     def _in_unplaced_chunks(self) -> SpanColumns:
         """Return the spans whose normal form is in that of a chunk of their document that has no place."""
-        texts: defaultdict[str, list[str]] = defaultdict(list)
-        for chunk in self.evidence.chunks or ():
-            if not isinstance(chunk, PositionAwareChunk):
-                texts[chunk.doc_id].append(normal_form(chunk.content))
+        bare = (chunk for chunk in self.evidence.chunks or () if not isinstance(chunk, PositionAwareChunk))
+        texts = grouped((chunk.doc_id, normal_form(chunk.content)) for chunk in bare)
         return self._in_texts(lambda _, span: texts.get(span.doc_id, ())) if texts else self.of_spans([])
 
     def _as_text(self, hits: RankedHits) -> SpanColumns:
         """Return the spans whose normal form is in that of a hit that has no place."""
         flat = hits.flat
         bare = np.flatnonzero(~flat.placed & flat.text.known)
-        texts: defaultdict[int, list[str]] = defaultdict(list)
-        for query, text in zip(hits.query[bare].tolist(), flat.take(bare).text.read(slice(None)), strict=True):
-            texts[query].append(normal_form(text or ""))
+        found = zip(hits.query[bare].tolist(), flat.take(bare).text.read(slice(None)), strict=True)
+        texts = grouped((query, normal_form(text or "")) for query, text in found)
         return self._in_texts(lambda row, _: texts.get(row, ())) if texts else self.of_spans([])
 
     def _in_texts(self, texts: Callable[[int, CharacterSpan], Sequence[str]]) -> SpanColumns:
@@ -505,7 +478,7 @@ def useful_chunks(steps: SpanSteps) -> RankedHits | None:
     placed = [hit for hit in map(Hit.of, known.chunks) if hit.placed]
     rows: list[int] = used.tolist()
     table = RankedHits.of([tuple(placed[row] for row in rows)]).flat
-    return grouped(table.take(number), query, len(known.truth))
+    return by_query(table.take(number), query, len(known.truth))
 
 
 def useful_hits(steps: SpanSteps, ranked: RankedHits) -> RankedHits:
@@ -513,10 +486,10 @@ def useful_hits(steps: SpanSteps, ranked: RankedHits) -> RankedHits:
     table = ranked.flat
     items = SpanColumns.of_hits(ranked, steps.documents).take(table.placed)
     useful = steps.sharing(items)
-    return grouped(table.take(np.flatnonzero(table.placed)[useful]), items.query[useful], len(ranked))
+    return by_query(table.take(np.flatnonzero(table.placed)[useful]), items.query[useful], len(ranked))
 
 
-def grouped(table: HitTable, query: Integers, count: int) -> RankedHits:
+def by_query(table: HitTable, query: Integers, count: int) -> RankedHits:
     """Return hits, whose numbers of queries ascend, as one ranking per query."""
     counts = np.bincount(query, minlength=count)
     ends = np.cumsum(counts)
@@ -567,7 +540,7 @@ def _best(steps: SpanSteps, useful: RankedHits) -> Bound:
     if budget is not None:
         alone = readable(budget, useful.flat)
         costs = np.minimum(budget.costs(useful.flat), cutoff.size)[alone.query]
-        useful = grouped(alone.flat, useful.query[alone.query], questions)
+        useful = by_query(alone.flat, useful.query[alone.query], questions)
     items = SpanColumns.of_hits(useful, steps.documents)
     holds = steps.sharing(items)
     items, costs = replace(items, rank=np.zeros_like(items.rank)).take(holds), costs[holds]

@@ -1,30 +1,28 @@
 """Comparison of two results: better or worse, reasons to doubt it, the scores, and the questions behind."""
 
 from collections.abc import Collection, Iterator, Sequence
-from typing import Any
 
 import numpy as np
 
-from ...analysis.comparison import Comparison, Disagreement, Names, RegressedSlices, Slice
+from ...analysis.comparison import Comparison, Disagreement, Names, RegressedSlices, Result, Slice
 from ...analysis.gates.gate import Gate
 from ...analysis.gates.measuring import found_score, not_compared_by_reason, why_no_score
 from ...base.outside import first_of, grouped, name_line
 from ...data import CHUNK, ScoreTable
 from ...data.score_table import full_name
-from ...runs import EvaluationResult, GateVerdict
 from ...runs.means import FEWEST, Cluster
 from ...runs.naming import servers
 from ...runs.shown import marked, number, written_p_value, written_signed
 from ...statistics.paired import PairedDifference
-from ..page import Block, Line, Lines, Role, Table, line, muted, to_second
-from ..page import Page as Page
+from ..blocks import Block, Line, Lines, Role, Table, line, muted, to_second
+from ..blocks import Page as Page
 from .gates import power_of_change
 from .result import Compared, differences, differs, note_lines, role_of
 
 _MOST_LISTED = 100  # per gate; a step summary has at most 1 MiB
 _WORST = 5
 
-Runs = tuple[EvaluationResult[Any], EvaluationResult[Any]]
+Runs = tuple[Result, Result]
 
 
 def comparison_page(
@@ -58,19 +56,17 @@ def comparison_page(
     listed = (0 if causes else _MOST_LISTED) if gated else worst
     before, after = compared.headlines
     facts = [*power_of_change(name, test, compared.clusters)] if test else []
-    return Page(
+    return Page.of(
         f"{compared.candidate} against {compared.baseline}",
-        (
-            Lines(tuple(_verdict(compared, name, test))),
-            muted((f"before: {before}", f"after: {after}"), indent=0),
-            Lines(note_lines(comparison_notes(compared)), "Notes"),
-            *causes,
-            _scores(compared),
-            *more,
-            _moved(compared, runs, name, listed),
-            *(() if gated else (_moved(compared, runs, name, worst, better=True),)),
-            muted((*facts, *_places(runs)), "Runs"),
-        ),
+        Lines(tuple(_verdict(compared, name, test))),
+        muted((f"before: {before}", f"after: {after}"), indent=0),
+        Lines(note_lines(comparison_notes(compared)), "Notes"),
+        *causes,
+        _scores(compared),
+        *more,
+        _moved(compared, runs, name, listed),
+        *(() if gated else (_moved(compared, runs, name, worst, better=True),)),
+        muted((*facts, *_places(runs)), "Runs"),
     )
 
 
@@ -79,12 +75,10 @@ def comparison_notes(compared: Comparison) -> tuple[str, ...]:
     return (*compared.notes, *notes_by_run(("before", "after"), compared.run_notes, "both"))
 
 
-def notes_by_run(names: Sequence[str], notes: Sequence[Sequence[str]], all_runs: str = "each") -> tuple[str, ...]:
+def notes_by_run(names: Sequence[str], notes: Sequence[Sequence[str]], every: str = "each") -> tuple[str, ...]:
     """Return the notes of several runs, each once, with the names of those that have it, or that all do."""
     runs = grouped((note, name) for name, own in zip(names, notes, strict=True) for note in own)
-    return tuple(
-        f"{all_runs if len(those) == len(names) else ', '.join(those)}: {note}" for note, those in runs.items()
-    )
+    return tuple(f"{every if len(those) == len(names) else ', '.join(those)}: {note}" for note, those in runs.items())
 
 
 def _verdict(compared: Comparison, name: str, test: PairedDifference | None) -> Iterator[Line]:
@@ -120,10 +114,8 @@ def _moved(compared: Comparison, runs: Runs | None, name: str, most: int, *, bet
     listed = sorted(moved, key=failed.__contains__)[:most]
     some = f", {len(listed)} of {len(moved)}" if len(listed) < len(moved) else ""
     said = "failed, and counts as 0: "
-    return Lines(
-        tuple(moved_line(compared, each, moved[each], said * (each in failed)) for each in listed),
-        f"Questions that got {'better' if better else 'worse'} by {name}{some}",
-    )
+    title = f"Questions that got {'better' if better else 'worse'} by {name}{some}"
+    return Lines(tuple(moved_line(compared, each, moved[each], said * (each in failed)) for each in listed), title)
 
 
 def moved_line(compared: Comparison, query_id: str, change: float, said: str = "") -> Line:
@@ -139,18 +131,16 @@ def _places(runs: Runs | None) -> Iterator[str]:
         yield f"{which}: {run.folder or 'this run'} ({to_second(run.created)}), dataset sha256 {digits}"
 
 
-def _causes(compared: Comparison, before: EvaluationResult[Any], after: EvaluationResult[Any]) -> Iterator[Table]:
+def _causes(compared: Comparison, before: Result, after: Result) -> Iterator[Table]:
     """Yield a table of questions for each gate that did not pass; gates with the same questions share one."""
-    tables: dict[tuple[str, tuple[str, ...]], list[GateVerdict]] = {}
-    for verdict in after.gates:
-        if verdict.queries and verdict.verdict != "passed":
-            tables.setdefault((_score(Gate.parse(verdict.gate), compared, after), verdict.queries), []).append(verdict)
+    blocking = (verdict for verdict in after.gates if verdict.queries and verdict.verdict != "passed")
+    tables = grouped(((_score(Gate.parse(one.gate), compared, after), one.queries), one.gate) for one in blocking)
     wordings = dict(zip(before.scores.query_ids, before.queries.texts, strict=True))
     wordings |= {label.query.id: label.query.text for label in after.skipped}
     wordings |= dict(zip(after.scores.query_ids, after.queries.texts, strict=True))
     others = not_compared_by_reason(compared, before.scores)
     reasons = {query_id: reason for reason, ids in others.items() for query_id in ids}
-    for (score, queries), blocking in tables.items():
+    for (score, queries), gates in tables.items():
         some = f", the first {_MOST_LISTED} of {len(queries)}" if len(queries) > _MOST_LISTED else ""
         deltas = compared.deltas.get(score, {})
         scores = after.scores.per_query(score) if score in after.scores.columns else {}
@@ -161,11 +151,11 @@ def _causes(compared: Comparison, before: EvaluationResult[Any], after: Evaluati
             told = changes.get(query_id), why_no_score(after, query_id) if score else reasons[query_id]
             rows.append((wordings.get(query_id) or "–", query_id, ", ".join(filter(None, told)) or "–"))
         header = ("question", "id", f"change of {score}" if score else "why")
-        title = f"Questions behind {', '.join(verdict.gate for verdict in blocking)}{some}"
+        title = f"Questions behind {', '.join(gates)}{some}"
         yield Table(header, tuple(rows), title, ("All of them are in report.json.",) if some else (), words=3)
 
 
-def _score(gate: Gate, compared: Comparison, after: EvaluationResult[Any]) -> str:
+def _score(gate: Gate, compared: Comparison, after: Result) -> str:
     columns, name = compared.change.columns, gate.name or after.cutoffs[0]
     return (found_score(name, columns) if gate.kind == "lost" else full_name(gate.name, columns)) or gate.name
 
@@ -207,12 +197,9 @@ def comparison_doubts(
         regressed: The slices in which the first score regressed, if its mean did not.
         orders: Where the runs win at different cutoffs.
     """
-    known = compared.incomparable
+    reasons = grouped((reason, name) for name, reason in compared.incomparable.items())
     return (
-        *(
-            f"not comparable: {', '.join(name for name, why in known.items() if why == reason)} ({reason})"
-            for reason in dict.fromkeys(known.values())
-        ),
+        *(f"not comparable: {', '.join(names)} ({reason})" for reason, names in reasons.items()),
         *_differences(*runs),
         *_edits(edited),
         *_left_out(compared),
@@ -270,10 +257,10 @@ def slices_text(known: RegressedSlices) -> str:
     told = first_of(slices, _MOST_NAMED, "; ")
     chance = f"{known.tested} slices were looked at, of which 1 in 40 does so by chance"
     few = f"; {FEW_DOCUMENTS}" if known.few else ""
-    return f"{known.score} regressed in some questions though its mean did not: {told}; {chance}{few}"
+    return f"{known.worse[0].score} regressed in some questions though its mean did not: {told}; {chance}{few}"
 
 
-def _differences(baseline: EvaluationResult[Any], candidate: EvaluationResult[Any]) -> Iterator[str]:
+def _differences(baseline: Result, candidate: Result) -> Iterator[str]:
     both = baseline.scores.columns.keys() & candidate.scores.columns.keys()
     alone = [name for name in dict.fromkeys((*baseline.score_names, *candidate.score_names)) if name not in both]
     if alone:
@@ -285,9 +272,8 @@ def _differences(baseline: EvaluationResult[Any], candidate: EvaluationResult[An
     asked = [", ".join(servers(config.get("retriever"))) or "none but providers' own" for config in (before, after)]
     if asked[0] != asked[1]:
         yield f"the servers are not the same: {asked[0]} before, {asked[1]} after"
-    yield from (
-        f"the {what} is not the same" for what in ("corpus", "dataset") if before[what]["hash"] != after[what]["hash"]
-    )
+    others = [what for what in ("corpus", "dataset") if before[what]["hash"] != after[what]["hash"]]
+    yield from (f"the {what} is not the same" for what in others)
     if baseline.scores.count_as_zero != candidate.scores.count_as_zero:
         yield "what counts as 0 of the questions that were not scored differs (count_as_zero)"
     if baseline.evaluation_type == CHUNK.evaluation_type and not (before["chunking"] and after["chunking"]):
@@ -298,15 +284,11 @@ def _edits(edited: Collection[Names]) -> Iterator[str]:
     if renamed := [names for names in edited if names]:
         names = sorted(frozenset[tuple[str, str]]().union(*renamed))
         told = first_of([f"{name_line(old)} is now {name_line(new)}" for old, new in names], _MOST_NAMED)
-        yield (
-            f"questions whose documents were renamed, split or joined, compared as the texts are the same: "
-            f"{len(renamed)} ({told})"
-        )
+        what = "questions whose documents were renamed, split or joined, compared as the texts are the same"
+        yield f"{what}: {len(renamed)} ({told})"
     if len(edited) > len(renamed):
-        yield (
-            "questions whose answers are written otherwise, compared as they differ in markup or typography only: "
-            f"{len(edited) - len(renamed)}"
-        )
+        what = "questions whose answers are written otherwise, compared as they differ in markup or typography only"
+        yield f"{what}: {len(edited) - len(renamed)}"
 
 
 def _left_out(compared: Comparison) -> Iterator[str]:

@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from ...base.outside import first_of, name_line, one_line, shown
 from ...data.score_table import ScoreTable
-from ...datasets.checks import DatasetQuality, PublicQuestions, Spread
-from ...datasets.checks.dataset_info import DatasetInfo
+from ...datasets.checks import DatasetInfo, DatasetQuality, PublicQuestions, Spread
 from ...datasets.checks.findings import Finding, FindingKind, LintReport, Severity, quotation
-from ..page import Block, Line, Lines, Part, Role, Table, best_cells, line, muted, plural
-from ..page import Page as Page
+from ..blocks import Block, Line, Lines, Part, Role, Table, best_cells, line, muted, plural
+from ..blocks import Page as Page
 
 if TYPE_CHECKING:
     from ...trackers.langsmith_datasets import PushReport
@@ -27,14 +26,12 @@ _LONGEST = 500  # characters of metadata
 
 def dataset_page(info: DatasetInfo) -> Page:
     """Return what a dataset is like: its questions, labels, documents, words, and its identity."""
-    return Page(
+    return Page.of(
         f"{name_line(info.name)} ({info.evaluation_type})",
-        (
-            Lines(tuple(_verdict(info))),
-            _named(_labels(info), 20, "Labelled"),
-            _sizes(info),
-            _named(_identity(info), 20, "Identity"),
-        ),
+        Lines(tuple(_verdict(info))),
+        _named(_labels(info), 20, "Labelled"),
+        _sizes(info),
+        _named(_identity(info), 20, "Identity"),
     )
 
 
@@ -100,13 +97,8 @@ def push_page(pushed: Mapping[str, Any]) -> Page:
     Args:
         pushed: The record of a push.
     """
-    rows = {
-        "created": pushed["created"],
-        "updated": pushed["updated"],
-        "unchanged": pushed["unchanged"],
-        "deleted": pushed["deleted"],
-        "only in LangSmith": pushed["missing"],
-    }
+    rows = {name: pushed[name] for name in ("created", "updated", "unchanged", "deleted")}
+    rows["only in LangSmith"] = pushed["missing"]
     told = {
         name: f"{len(ids):,}: {first_of([*map(name_line, ids)], _MOST_IDS)}" if ids else "0"
         for name, ids in rows.items()
@@ -131,19 +123,16 @@ def quality_page(quality: DatasetQuality, public: Sequence[PublicQuestions]) -> 
     columns = {_THIS: quality, **{known.title: known.quality for known in public}}
     figures = tuple((name, *map(cell, columns.values())) for name, cell in _ROWS)
     told = ("Answers and characters per question: median / 90th percentile",)
-    shares = {title: one.positions for title, one in columns.items()}
     tenths = (
-        (title, *([_UNDEFINED] * 10 if known is None else (f"{100 * share:.0f}" for share in known)))
-        for title, known in shares.items()
+        (title, *([_UNDEFINED] * 10 if one.positions is None else (f"{100 * share:.0f}" for share in one.positions)))
+        for title, one in columns.items()
     )
-    return Page(
+    return Page.of(
         f"{name_line(quality.name)} ({quality.evaluation_type})",
-        (
-            Lines(tuple(_quality_verdict(quality, columns))),
-            Table(("", *columns), figures, "Beside public questions", told),
-            Table(("", *map(str, range(1, 11))), tuple(tenths), "Answers in each tenth of their documents, in %"),
-            _named(((known.title, f"{known.authors}. {known.source}") for known in public), 13, "Public questions"),
-        ),
+        Lines(tuple(_quality_verdict(quality, columns))),
+        Table(("", *columns), figures, "Beside public questions", told),
+        Table(("", *map(str, range(1, 11))), tuple(tenths), "Answers in each tenth of their documents, in %"),
+        _named(((known.title, f"{known.authors}. {known.source}") for known in public), 13, "Public questions"),
     )
 
 
@@ -279,9 +268,7 @@ def what_was_found(finding: Finding) -> str:
     """Return the particulars of a finding, on one line."""
     facts = {name: _SHOWN[name](fact) if name in _SHOWN else fact for name, fact in finding.facts.items()}
     facts |= {"places": first_of(finding.places, 3), "others": plural(len(finding.places), "other place")}
-    known = (
-        text for text in _WHAT[finding.kind] if {name for _, name, *_ in Formatter().parse(text) if name} <= {*facts}
-    )
+    known = (one for one in _WHAT[finding.kind] if {name for _, name, *_ in Formatter().parse(one) if name} <= {*facts})
     return next(known).format(**facts)
 
 

@@ -7,26 +7,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...analysis.attribution.attribution import NEARLY, Attribution, Change, unlocated
+from ...analysis.attribution.attribution import Attribution, Change, unlocated
 from ...analysis.attribution.deep_pass import Gathered, Reason
 from ...analysis.attribution.explaining import ExplainedAnswer, Explanation, RankedResult, ranked_results
-from ...analysis.attribution.losses import Bound, Cause
+from ...analysis.attribution.losses import NEARLY, Bound, Cause
 from ...base.files import is_object
 from ...base.outside import first_of, name_line, shown
 from ...data import Answer, CharacterSpan, Corpus, EvaluationType, Hit, merge_overlapping_spans
 from ...data.cutoffs import OWN_CUTOFF, Cutoff
 from ...data.hits import RankedHits, Ranking
 from ...data.levels import LEVELS
-from ...runs import EvaluationResult, QueryResult
+from ...runs import QueryResult, number
 from ...runs.query_result import own_cutoff
-from ...runs.shown import number
 from ...scoring.levels.rules import RULES
-from ...text.reading import ContextBudget, HitReader
-from ...text.text_locator import LinePlaces
-from ...text.tokenizers import resolve_tokenizer
-from ..page import Bar, Block, Line, Lines, Part, Passage, Passages, Role, Table, excerpt, line, muted, plural
-from ..page import Page as Page
-from .result import note_lines
+from ...text import ContextBudget, HitReader, LinePlaces, resolve_tokenizer
+from ..blocks import Bar, Block, Line, Lines, Part, Passage, Passages, Role, Table, excerpt, line, muted, plural
+from ..blocks import Page as Page
+from .result import Result, note_lines
 
 _MOST_RESULTS = 10  # that were read and hold nothing relevant; and that were not read and do
 _MOST_BEFORE = 3
@@ -34,15 +31,13 @@ _AROUND = 200  # characters of a document around an answer
 _LONGEST = 20_000  # characters of a result: of longer ones the begin
 _EXAMPLE = 80  # characters of a text
 
-Result = EvaluationResult[Any]
-
 
 class _Marked:
     """Answers and results of a question as passages, with what was read, and what was missed."""
 
     def __init__(self, level: EvaluationType, results: Sequence[RankedResult], corpus: Corpus | None) -> None:
-        self.rules, self.results, self.corpus = RULES[level], results, corpus
-        self._lines = None if corpus is None else LinePlaces(corpus)
+        self.rules, self.results, self.corpus = RULES[level], results, corpus or Corpus(())
+        self.lines = LinePlaces(self.corpus)
 
     def where(self, what: object) -> str:
         """Return where a result or a span is, as `file:line:column`, else the id that it is."""
@@ -50,8 +45,7 @@ class _Marked:
             return self.where(what.span) if what.span is not None else what.doc_id or what.chunk_id or "without a place"
         if not isinstance(what, CharacterSpan):
             return str(what)
-        is_there = self.corpus is not None and what.doc_id in self.corpus
-        return self._lines.named(what) if self._lines is not None and is_there else str(what.doc_id)
+        return self.lines.named(what) if what.doc_id in self.corpus else str(what.doc_id)
 
     def answer(self, answer: Answer[Any], label: str = "") -> Iterator[Passage]:
         """Yield the places of an answer: with the documents in them, else by their texts or names."""
@@ -66,7 +60,7 @@ class _Marked:
         note = missing if found is None else f"first found at rank {found.rank}"
         if not isinstance(unit, CharacterSpan):
             return Passage((), where, label, note)
-        if self.corpus is None or unit.doc_id not in self.corpus:
+        if unit.doc_id not in self.corpus:
             is_read = found is not None and found.read is not None
             return Passage((Part(unit.text, "found" if is_read else "missed"),), where, label, note)
         content = self.corpus[unit.doc_id].content
@@ -222,10 +216,8 @@ def attribution_notes(result: Result, gathered: Gathered, name: str, same: NDArr
     evidence = gathered.evidence
     if str(OWN_CUTOFF) in result.cutoffs and len(evidence.truth) > 1:
         cutoff = name.partition("@")[2]
-        yield (
-            f"questions ask for different numbers of results, and this is told at {cutoff} for all; one question alone "
-            "is told at its own"
-        )
+        alone = "one question alone is told at its own"
+        yield f"questions ask for different numbers of results, and this is told at {cutoff} for all; {alone}"
     if gathered.unasked is not None:
         why = _UNASKED[gathered.unasked.reason].format(what=gathered.unasked.what)
         yield f"the pipeline was not asked again ({why}): only what the run retrieved is known"
@@ -294,14 +286,12 @@ def causes_page(known: Attribution, worst: int = _WORST) -> Page:
             cells.append((name, number(lost), f"{lost / missing:.0%}", str(int((column > NEARLY).sum()))))
             bars.append(Bar(lost))
     rows = tuple(cells) or (("nothing", number(0.0), "–", "0"),)
-    return Page(
+    return Page.of(
         f"Where {known.run} lost {known.score}",
-        (
-            Lines(tuple(_verdict(known))),
-            Lines(note_lines(known.notes), "Notes"),
-            Table(("cause", "lost", "of it", "questions"), rows, "What was lost", bars=tuple(bars)),
-            Lines(tuple(_question(known, row) for row in known.worst(worst)), "Questions that lost most"),
-        ),
+        Lines(tuple(_verdict(known))),
+        Lines(note_lines(known.notes), "Notes"),
+        Table(("cause", "lost", "of it", "questions"), rows, "What was lost", bars=tuple(bars)),
+        Lines(tuple(_question(known, row) for row in known.worst(worst)), "Questions that lost most"),
     )
 
 
@@ -321,10 +311,8 @@ def _question(known: Attribution, row: int) -> Line:
     """Return a question behind its recall, and why it lost what it lost."""
     rank, recall = int(known.losses.best_rank[row]), number(float(known.losses.recall[row]))
     at: dict[str, str] = dict.fromkeys(("beyond_cutoff", "dropped_by_reranker"), f", rank {rank}" if rank else "")
-    reasons = [
-        f"{lost:.0%} {told(cause, known.depth, known.returned)}{at.get(cause, '')}"
-        for cause, lost in known.causes(row).items()
-    ]
+    causes = known.causes(row).items()
+    reasons = [f"{lost:.0%} {told(cause, known.depth, known.returned)}{at.get(cause, '')}" for cause, lost in causes]
     reasons += [name for flag, name in _FLAGS.items() if getattr(known.losses, flag)[row] > NEARLY]
     asked, query_id = known.questions[row] or "–", known.query_ids[row]
     return line(asked, f" ({'; '.join(reasons)})", (f" ({query_id})", "muted"), indent=7, before=recall, role="bad")
@@ -391,9 +379,8 @@ def _question_blocks(result: Result, query: QueryResult[Any], corpus: Corpus | N
     yield Lines(tuple(one for one in lines if one.parts))
     hits = query.hits if result.queries.found is not None else ()
     read = _read(result, query, hits, corpus)
-    marked = _Marked(
-        result.evaluation_type, [*ranked_results(result.evaluation_type, query.answers, hits, read, corpus)], corpus
-    )
+    results = [*ranked_results(result.evaluation_type, query.answers, hits, read, corpus)]
+    marked = _Marked(result.evaluation_type, results, corpus)
     several = len(query.answers) > 1
     passages = (marked.answer(one, f"Answer {at}" * several) for at, one in enumerate(query.answers, 1))
     if query.answers:

@@ -15,7 +15,7 @@ from ...statistics.means import MeanScore
 from ...statistics.paired import LEVEL, PairedDifference
 from ...statistics.power import POWER, detectable_change, pairs_needed
 from ...statistics.weights import RESAMPLES
-from ..page import Line, Lines, Role, line, plural
+from ..blocks import Line, Lines, Role, line, plural
 
 _ROLES: Mapping[CountsAs, Role] = {"pass": "good", "fail": "bad", "error": "bad"}
 _GRAVEST = ("not measured", "failed", "inconclusive (counts as failed)", "inconclusive (counts as passed)", "passed")
@@ -108,9 +108,8 @@ def power_of_change(name: str, test: PairedDifference, clusters: Clusters) -> It
         found = f"{name}: a true change of {least:.3f} would be found 4 times in 5"
         deviation = test.standard_error * sqrt(test.clusters)
         if test.p_value > 1 - LEVEL and _SEEN <= abs(test.mean) < least and deviation < _FARTHEST * abs(test.mean):
-            needed = pairs_needed(
-                test.mean, deviation, changed=test.changed / test.clusters, size=test.step * test.clusters
-            )
+            share = test.changed / test.clusters
+            needed = pairs_needed(test.mean, deviation, changed=share, size=test.step * test.clusters)
             questions = ceil(needed * test.pairs / test.clusters)
             found += f"; one of {abs(test.mean):.3f}, as is seen here, with {questions:,} questions"
         yield found

@@ -1,13 +1,12 @@
 """Generations as people read them: what they will need, and what became of the questions that were asked for."""
 
-from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 from ...authoring.models import Estimate, FailedRequests
 from ...authoring.models.candidates import Funnel, Rejection, Stage
-from ...base.outside import name_line, one_line
+from ...base.outside import grouped, name_line, one_line
 from ...components.providers.calls import ModelUsage
-from ..page import Line, Lines, Page, Role, Table, line, plural, quoted
+from ..blocks import Line, Lines, Page, Role, Table, line, plural, quoted
 
 _ASSUMED = (
     "If every question is written, found and checked: four characters are taken for a token, and a question for 25 "
@@ -41,15 +40,13 @@ def generation_page(
     if kept_before:
         verb = "were" if kept_before > 1 else "was"
         asked.append(f"{plural(kept_before, 'answer')} that {verb} kept, not asked for again")
-    return Page(
+    return Page.of(
         "Generated questions",
-        (
-            Lines(tuple(_verdict(funnel, saved, failed))),
-            Lines(tuple(_failed(failed)), "Requests that failed"),
-            _stages(funnel),
-            Lines(tuple(_examples(rejections, failed)), "Not taken, for example"),
-            Lines(tuple(line((told, "muted"), indent=2) for told in asked), "Asked of models"),
-        ),
+        Lines(tuple(_verdict(funnel, saved, failed))),
+        Lines(tuple(_failed(failed)), "Requests that failed"),
+        _stages(funnel),
+        Lines(tuple(_examples(rejections, failed)), "Not taken, for example"),
+        Lines(tuple(line((told, "muted"), indent=2) for told in asked), "Asked of models"),
     )
 
 
@@ -78,11 +75,8 @@ def _stages(funnel: Funnel) -> Table:
 def _examples(rejections: Sequence[Rejection], failed: Sequence[FailedRequests]) -> Iterator[Line]:
     """Yield for each reason up to two examples of what was not taken, but what failed."""
     of_failures = {message for each in failed for message in each.messages}
-    by_reason: defaultdict[str, list[Rejection]] = defaultdict(list)
-    for rejection in rejections:
-        if rejection.detail not in of_failures and (rejection.question or rejection.detail):
-            by_reason[rejection.reason].append(rejection)
-    for reason, examples in by_reason.items():
+    told = (one for one in rejections if one.detail not in of_failures and (one.question or one.detail))
+    for reason, examples in grouped((one.reason, one) for one in told).items():
         yield line((reason, "label"), indent=2)
         for each in examples[:_EXAMPLES]:
             yield line(quoted(each.question) if each.question else ", ".join(map(name_line, each.doc_ids)), indent=4)
@@ -104,7 +98,5 @@ def estimate_page(estimate: Estimate) -> Page:
     counts = {"calls": estimate.calls, "tokens read": estimate.input_tokens, "tokens written": estimate.output_tokens}
     rows = [(name, f"{count:,}") for name, count in counts.items()]
     rows += [] if estimate.cost is None else [("cost", f"{estimate.cost:,.4g}")]
-    return Page(
-        f"{plural(estimate.questions, 'question')} to generate",
-        (Table(("", "about"), tuple(rows), "Needs"), Lines((line((_ASSUMED, "muted")),))),
-    )
+    needs, assumed = Table(("", "about"), tuple(rows), "Needs"), Lines((line((_ASSUMED, "muted")),))
+    return Page.of(f"{plural(estimate.questions, 'question')} to generate", needs, assumed)

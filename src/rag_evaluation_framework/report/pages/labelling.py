@@ -1,7 +1,6 @@
 """A question that is being labelled as people read it: the passages that may answer it, and what was chosen."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
@@ -11,7 +10,7 @@ from ...data import CHUNK, REVIEW, CharacterSpan, Corpus, Dataset, GroundTruth, 
 from ...datasets.checks.findings import Finding, Label, LabelTexts, units_of
 from ...text.terms import places_of_words
 from ...text.text_locator import LinePlaces, folder_of
-from ..page import Block, Lines, Page, Part, Passage, Passages, Role, excerpt, line, plural, quoted, short
+from ..blocks import Block, Lines, Page, Part, Passage, Passages, Role, excerpt, line, plural, quoted, short
 
 _MOST_PLACES = 3
 _AROUND = 4_000  # characters of a document around a text
@@ -34,8 +33,7 @@ class Key(NamedTuple):
     done: str = ""
 
 
-@dataclass(frozen=True)
-class Keys:
+class Keys(NamedTuple):
     """The keys of a prompt.
 
     Attributes:
@@ -170,8 +168,7 @@ def label_page(question: Question, corpus: Corpus) -> Page:
     """Return a question, and what is known of its answers: its labels, or those that were lost."""
     truth = question.truth
     if truth is None:
-        lost = [label for label in question.skipped if label.quote]
-        told = [f"Its label {quoted(label.quote)} was lost: {label.reason}" for label in lost]
+        told = [f"Its label {quoted(one.quote)} was lost: {one.reason}" for one in question.skipped if one.quote]
         told += [
             f"Still there, to be chosen again: {quoted(span.text)} ({_named([span], corpus)})" for span in question.left
         ]
@@ -223,10 +220,8 @@ def sentences_block(
         sentences: Its sentences.
         words: The words.
     """
-    shown = (
-        Passage(tuple(_with_words(sentence.text, words)), label=str(place))
-        for place, sentence in enumerate(sentences, start=1)
-    )
+    texts = (tuple(_with_words(sentence.text, words)) for sentence in sentences)
+    shown = (Passage(parts, label=str(place)) for place, parts in enumerate(texts, start=1))
     title = "" if number is None else f"Passage {number}, "
     return Passages(tuple(shown), f"{title}{LinePlaces(corpus).path(passage)}", around=0)
 
@@ -368,9 +363,8 @@ def review_page(query: Query, review: Review, findings: Iterable[Finding], answe
     if review.verdict is not None:
         told.append((f"{review.verdict}; s keeps that", "good" if review.verdict == "accepted" else "bad"))
     told.append((_known(query), "muted"))
-    told.extend(
-        (f"{one.severity}: {one.kind}: {one.told}", "bad" if one.severity == "error" else "warning") for one in findings
-    )
+    roles: Mapping[str, Role] = {"error": "bad", "warning": "warning"}
+    told += [(f"{one.severity}: {one.kind}: {one.told}", roles[one.severity]) for one in findings]
     lines = tuple(line(each, indent=2) for each in told)
     return Page(review.wording or query.text, (Lines(lines), *answers))
 

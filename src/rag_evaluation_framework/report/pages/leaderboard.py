@@ -5,24 +5,22 @@ from typing import Any
 
 from ...analysis.leaderboard import Leaderboard, Standing, budget_scores
 from ...base.outside import name_line
-from ...data.cutoffs import ScoreName
-from ...data.documents import Corpus
-from ...runs.result import EvaluationResult
+from ...data import Corpus, ScoreName
 from ...runs.shown import marked, number
 from ...statistics.paired import TiedWithBest
+from ..blocks import Chart as Chart
+from ..blocks import Line, Lines, Table, best_cells, line, muted, to_second
+from ..blocks import Page as Page
 from ..charts import BUDGETS, COLOURS, curves, interval_of
-from ..page import Chart as Chart
-from ..page import Line, Lines, Table, best_cells, line, muted, to_second
-from ..page import Page as Page
 from .comparison import moved_line, notes_by_run
 from .gates import independence, range_of_power
-from .result import differences, note_lines, worst_block
+from .result import Compared, Result, differences, note_lines, worst_block
 
 _WORST = 5
 
 
 def leaderboard_page(
-    board: Leaderboard, score: str | None = None, worst: int = _WORST, runs: Sequence[EvaluationResult[Any]] = ()
+    board: Leaderboard, score: str | None = None, worst: int = _WORST, runs: Sequence[Result] = ()
 ) -> Page:
     """Return the table by one score, and that of all scores, if there are several.
 
@@ -37,16 +35,14 @@ def leaderboard_page(
     """
     name = board.score(score)
     standings = board.standings(name)
-    return Page(
+    return Page.of(
         f"{len(board.runs)} runs by {name}",
-        (
-            Lines(tuple(_verdict(board, name, standings))),
-            Lines(note_lines((*board.notes, *notes_by_run(board.runs, board.run_notes))), "Notes"),
-            _by_score(board, name, standings),
-            *([_all_scores(board, standings)] if len(board.score_names) > 1 else []),
-            _worse(board, name, standings[0].run, worst),
-            muted(_facts(board, name, standings, runs), "Runs"),
-        ),
+        Lines(tuple(_verdict(board, name, standings))),
+        Lines(note_lines((*board.notes, *notes_by_run(board.runs, board.run_notes))), "Notes"),
+        _by_score(board, name, standings),
+        *([_all_scores(board, standings)] if len(board.score_names) > 1 else []),
+        _worse(board, name, standings[0].run, worst),
+        muted(_facts(board, name, standings, runs), "Runs"),
     )
 
 
@@ -64,23 +60,18 @@ def leaderboard_chart(board: Leaderboard, score: str | None = None) -> Chart:
     standings = board.standings(name)
     curve = () if score is not None else next(iter(budget_scores(board.score_names)), ())
     names, metric = curve or (name,), curve[0].partition("@")[0] if curve else name
-    values: list[dict[str, Any]] = []
+    best, values = standings[: len(COLOURS)], list[dict[str, Any]]()
     unit = "number of results"
     for one in names:
         cutoff, means = ScoreName.parse(one).cutoff, dict(zip(board.runs, board.intervals(one), strict=True))
         x, unit = (cutoff.size, BUDGETS.get(cutoff.unit, unit)) if cutoff else (1, "whole ranking")
-        values += [
-            {"series": name_line(each.run), "x": x, **interval_of(means[each.run])}
-            for each in standings[: len(COLOURS)]
-        ]
-    best = min(len(standings), len(COLOURS))
-    told = f"The {best} best of {len(board.runs)} runs by {name}, with intervals of 95 %, against the {unit}."
+        values += [{"series": name_line(each.run), "x": x, **interval_of(means[each.run])} for each in best]
+    told = f"The {len(best)} best of {len(board.runs)} runs by {name}, with intervals of 95 %, against the {unit}."
     table = _by_score(board, name, standings)
     if curve:
         header = ("run", *(f"@{one.partition('@')[2]}" for one in curve))
-        rows = (
-            (f"{at} {one.run}", *(_mean(board, each, one.run) for each in curve)) for at, one in enumerate(standings, 1)
-        )
+        placed = enumerate(standings, 1)
+        rows = ((f"{at} {one.run}", *(_mean(board, each, one.run) for each in curve)) for at, one in placed)
         table = Table(header, tuple(rows), f"{metric} by budget")
     return Chart(curves(values, unit, metric, told), table)
 
@@ -90,8 +81,7 @@ def _verdict(board: Leaderboard, name: str, standings: Sequence[Standing]) -> It
     if tied is None:
         yield line((f"no question has {name} in all runs", "verdict"))
         return
-    many = sum(tied.is_tied)
-    best = standings[0]
+    many, best = sum(tied.is_tied), standings[0]
     if many == 1:
         yield line((f"Best by {name}: {best.run}, {number(best.mean)}", "verdict"))
     else:
@@ -101,14 +91,11 @@ def _verdict(board: Leaderboard, name: str, standings: Sequence[Standing]) -> It
 
 
 def _by_score(board: Leaderboard, name: str, standings: Sequence[Standing]) -> Table:
-    rows = [
-        (
-            (f"{place} {one.run}", _mean(board, name, one.run)),
-            "baseline" if one.run == board.runs[0] else one.test,
-            ("best" if place == 1 and one.is_tied else "yes" if one.is_tied else "no",),
-        )
-        for place, one in enumerate(standings, 1)
-    ]
+    rows: list[Compared] = []
+    for place, one in enumerate(standings, 1):
+        tied = "best" if place == 1 and one.is_tied else "yes" if one.is_tied else "no"
+        test = "baseline" if one.run == board.runs[0] else one.test
+        rows.append(((f"{place} {one.run}", _mean(board, name, one.run)), test, (tied,)))
     return differences(("run", "mean"), rows, ("tied",), f"By {name}")
 
 
@@ -139,9 +126,7 @@ def _worse(board: Leaderboard, name: str, best: str, most: int) -> Lines:
     return Lines(tuple(moved_line(comparison, query_id, lost[query_id]) for query_id in [*lost][:most]), title)
 
 
-def _facts(
-    board: Leaderboard, name: str, standings: Sequence[Standing], runs: Sequence[EvaluationResult[Any]]
-) -> Iterator[str]:
+def _facts(board: Leaderboard, name: str, standings: Sequence[Standing], runs: Sequence[Result]) -> Iterator[str]:
     """Yield what the deltas are from, what is taken as independent, how certain the best run is, and where runs are."""
     if (tied := board.tied.get(name)) is not None:
         yield independence(board.clusters, "intervals of 95 %, p by flipping signs", tied.clusters)
@@ -159,7 +144,7 @@ _PLACES = (("5 results", _AT_K), ("equal context", _AT_BUDGET))
 _SCORES = (_AT_K, "span_recall@10", _AT_BUDGET, "span_precision@5", "span_iou@5")
 
 
-def demo_page(corpus: Corpus, questions: int, runs: Sequence[EvaluationResult[Any]]) -> Page:
+def demo_page(corpus: Corpus, questions: int, runs: Sequence[Result]) -> Page:
     """Return several results beside each other: what they tell, their scores, and the best one in detail.
 
     Args:
@@ -171,10 +156,8 @@ def demo_page(corpus: Corpus, questions: int, runs: Sequence[EvaluationResult[An
     about = line((f"A handbook of {len(corpus)} documents, {questions} questions with verbatim answers.", "muted"))
     best, board = max(runs, key=lambda run: run.metrics[_AT_BUDGET] or 0.0), Leaderboard.of(runs)
     verdicts = (line((best_of(board.runs, board.tied[score], where), "verdict")) for where, score in _PLACES)
-    told = (
-        line(f"As far as {board.tied[_AT_K].questions} questions can tell (95 % confidence)."),
-        line("A fixed number of results favours large chunks."),
-    )
+    sure = line(f"As far as {board.tied[_AT_K].questions} questions can tell (95 % confidence).")
+    told = (sure, line("A fixed number of results favours large chunks."))
     detail = Page(f"In detail: {best.name}", (worst_block(best, corpus),))
     return Page(title, (Lines((*verdicts, *told, about)), _scores(runs), detail))
 
@@ -189,7 +172,7 @@ def best_of(runs: Sequence[str], tied: TiedWithBest, where: str) -> str:
     return f"Behind at {where}: {'; '.join(behind)}. The rest cannot be told apart."
 
 
-def _scores(runs: Sequence[EvaluationResult[Any]]) -> Table:
+def _scores(runs: Sequence[Result]) -> Table:
     """Return one row per result, with the best value of every score in green if there are several."""
     means = [[result.metrics[name] for name in _SCORES] for result in runs]
     return Table(

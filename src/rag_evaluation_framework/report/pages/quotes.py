@@ -1,26 +1,26 @@
 """A table of quotes as people read it: how many were located, and what to do about each of the others."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from rapidfuzz.distance import LCSseq
 
-from ...base.outside import cut_short, name_line, one_line
-from ...data import Answer, CharacterSpan, Corpus, count_skipped
-from ...labels import Additions, LabelChange, QuoteCheck, QuoteRow, Relabelled, skipped_questions
-from ...labels.suggestions import Suggestion
+from ...base.outside import cut_short, grouped, name_line, one_line
+from ...data import Answer, CharacterSpan, Corpus, Dataset, count_skipped
+from ...labels import Additions, LabelChange, QuoteCheck, QuoteRow, Relabelled, Suggestion, skipped_questions
 from ...text.text_locator import LinePlaces, folder_of
-from ..page import Line, Lines, Part, Passage, Passages, Role, excerpt, line, plural, quoted
-from ..page import Page as Page
+from ..blocks import Block, Line, Lines, Part, Passage, Passages, Role, excerpt, line, plural, quoted
+from ..blocks import Page as Page
 
 _SCREEN, _FEW = 4, 6  # rows that fit on a screen, shortened; up to so many are shown as they are
 _WHOLE = 5000  # rows of a page that a browser opens at once, each about 1 kB
-MORE = "the page of --html has them all"
+_MORE = "the page of --html has them all"
 _MOST_PLACES = 3
 _SHORT = 50  # characters of a quote, or of a difference, on one line
 _AROUND, _LONGEST = 200, 2000  # characters of a document around what is marked, and of that
+_TITLES = ("Missing", "Ambiguous", "Located, but not shown or struck out", "Located", "Without an answer")
 NO_SUGGESTION = "There is nothing to suggest."
 
 
@@ -33,7 +33,26 @@ def quotes_page(check: QuoteCheck, whole: bool = False) -> Page:
         check: The check.
         whole: Up to 5,000 quotes, also those that were located, each marked in its passage, instead of a screen.
     """
-    return _Quotes(check, whole).page()
+    counts = Counter(row.status for row in check.rows)
+    unanswered = len({row.id or row.question for row in check.rows if row.status == "no-answer"})
+    told = (
+        f"{counts['located']:,} of {plural(len(check.rows) - counts['no-answer'], 'quote')} located, "
+        f"{counts['ambiguous']:,} ambiguous, {counts['missing']:,} missing; "
+        f"{plural(unanswered, 'question')} without an answer"
+    )
+    more = [line((skipped_questions(check.skipped), "warning"))] if check.skipped else []
+    more += [line(check.alternatives)] if check.alternatives else []
+    numbers = {"missing": 0, "ambiguous": 1, "no-answer": 4}
+    kinds = grouped((numbers.get(row.status, 2 if row.warning else 3), row) for row in check.rows)
+    listed = [kinds.get(number, []) for number in range(len(_TITLES) if whole else len(_TITLES) - 2)]
+    listed[0].sort(key=lambda row: row.suggestion.similarity if row.suggestion else 0)
+    lengths = [*map(len, listed)]
+    shown = shares(lengths, whole)
+    rows, pages = _Rows(check, whole, is_short=not whole and shown != lengths), list[Page]()
+    for title, some, most in zip(_TITLES, listed, shown, strict=False):
+        blocks = (block for number, row in enumerate(some[:most]) for block in rows.shown(row, number == 0))
+        pages += [_kind(title, blocks, len(some), most, whole, folded=title in _TITLES[-2:])] if some else []
+    return Page.of(told, Lines(tuple(more)), *pages)
 
 
 def shares(counts: Sequence[int], whole: bool) -> list[int]:
@@ -49,9 +68,10 @@ def shares(counts: Sequence[int], whole: bool) -> list[int]:
     return shown
 
 
-def more_lines(count: int, shown: int) -> tuple[Line, ...]:
-    """Return how many of a kind are not shown, and where they are; nothing if all are."""
-    return (line((f"… and {count - shown:,} more; {MORE}", "muted"), indent=2),) if count > shown else ()
+def _kind(title: str, blocks: Iterable[Block], count: int, shown: int, whole: bool, *, folded: bool) -> Page:
+    """Return what is shown of one kind and, if that is not all, how many more there are, and where."""
+    more = (line((f"… and {count - shown:,} more; {_MORE}", "muted"), indent=2),) if count > shown else ()
+    return Page(title, (*blocks, Lines(more)), aside=f"{count:,}" if more or whole else "", folded=folded)
 
 
 def suggestions_text(check: QuoteCheck, path: Path | None, again: str) -> str:
@@ -71,43 +91,14 @@ def suggestions_text(check: QuoteCheck, path: Path | None, again: str) -> str:
     )
 
 
-_TITLES = ("Missing", "Ambiguous", "Located, but not shown or struck out", "Located", "Without an answer")
+class _Rows:
+    """Rows of a table of quotes; short where the screen is full."""
 
-
-class _Quotes:
-    def __init__(self, check: QuoteCheck, whole: bool) -> None:
-        self.check, self.whole = check, whole
+    def __init__(self, check: QuoteCheck, whole: bool, is_short: bool) -> None:
+        self.check, self.whole, self.is_short = check, whole, is_short
         self.lines, self.inside = LinePlaces(check.corpus), folder_of(check.corpus)
-        self.is_short = False
 
-    def page(self) -> Page:
-        rows, counts = self.check.rows, Counter(row.status for row in self.check.rows)
-        unanswered = len({row.id or row.question for row in rows if row.status == "no-answer"})
-        told = (
-            f"{counts['located']:,} of {plural(len(rows) - counts['no-answer'], 'quote')} located, "
-            f"{counts['ambiguous']:,} ambiguous, {counts['missing']:,} missing; "
-            f"{plural(unanswered, 'question')} without an answer"
-        )
-        more = [line((skipped_questions(self.check.skipped), "warning"))] if self.check.skipped else []
-        more += [line(self.check.alternatives)] if self.check.alternatives else []
-        kinds: dict[str, list[QuoteRow]] = {title: [] for title in _TITLES}
-        numbers = {"missing": 0, "ambiguous": 1, "no-answer": 4}
-        for row in rows:
-            kinds[_TITLES[numbers.get(row.status, 2 if row.warning else 3)]].append(row)
-        kinds["Missing"].sort(key=lambda row: row.suggestion.similarity if row.suggestion else 0)
-        listed = [kinds[title] for title in (_TITLES if self.whole else _TITLES[:-2])]
-        shown = shares([*map(len, listed)], self.whole)
-        self.is_short = not self.whole and shown != [*map(len, listed)]
-        pages = (self._kind(*kind) for kind in zip(_TITLES, listed, shown, strict=False) if kind[1])
-        return Page(told, (Lines(tuple(more)), *pages))
-
-    def _kind(self, title: str, rows: Sequence[QuoteRow], most: int) -> Page:
-        blocks = [block for number, row in enumerate(rows[:most]) for block in self._row(row, number == 0)]
-        count = f"{len(rows):,}" if len(rows) > most or self.whole else ""
-        rest = Lines(more_lines(len(rows), most))
-        return Page(title, (*blocks, rest), aside=count, folded=title in _TITLES[-2:])
-
-    def _row(self, row: QuoteRow, is_first: bool) -> Iterator[Lines | Passages]:
+    def shown(self, row: QuoteRow, is_first: bool) -> Iterator[Lines | Passages]:
         """Yield the quote of a row, and what it may mean or what to do about it: what is the same for all, once."""
         quote = quoted(self._short(one_line(row.quote))) if row.quote.strip() else "(empty)"
         status = "" if row.status in ("located", "no-answer") else f", {row.status}"
@@ -169,6 +160,7 @@ class _Quotes:
 _BESIDE, _QUESTION = 80, 120  # characters of a line on either side of a change, and of a question
 _KINDS = 15  # characters of the first column
 _LOOK = {"gone": "Gone", "uncertain": "Not certain", "changed": "Changed"}  # the weakest first
+_FOUND = "Labels found again"
 
 
 def update_page(
@@ -187,7 +179,28 @@ def update_page(
         written: What was written; nothing if the dataset stays as it was.
         whole: Up to 5,000 of them, instead of the 4 that fit on a screen.
     """
-    return _Update(found, corpus, additions, whole).page(written)
+    dataset, folder = found.dataset if additions is None else additions.dataset, folder_of(corpus).removesuffix("/")
+    kinds: dict[str, list[Any]] = {title: [] for title in (*_LOOK.values(), _FOUND)}
+    for one in found.changed:
+        kinds[_FOUND if one.is_found else _LOOK[one.kind]].append(one)
+    if additions is not None:
+        for title, queries in (("Added", additions.added), ("Corrected", additions.corrected)):
+            ids = {query.id for query in queries}
+            kinds[title] = [entry for entry in dataset if entry.query.id in ids]
+    counts = [*map(len, kinds.values())]
+    shown, look = shares(counts, whole), counts[: len(_LOOK)]
+    if not whole and shown != counts and any(look):
+        shown = [*shares(look, False), *[0] * len(counts)]  # the others are counted
+    pages: dict[str, Page] = {}
+    for (title, entries), most in zip(kinds.items(), shown, strict=False):
+        if entries:
+            block, folded = _entries(title, entries[:most], corpus), whole and title not in _LOOK.values()
+            pages[title] = _kind(title, [block], len(entries), most, whole, folded=folded)
+    first = [pages.pop(title) for title in _LOOK.values() if title in pages]
+    table = () if additions is None else (quotes_page(additions.check, whole),)
+    verdict = (*_verdict(found, dataset, additions, bool(written)), *(line((text, "muted")) for text in written))
+    title = f"{name_line(dataset.name)}{f', in {folder}' if folder else ''}"
+    return Page.of(title, Lines(verdict), *first, *table, *pages.values())
 
 
 def relabelling_text(skipped: int, label: str, table: str) -> str:
@@ -205,85 +218,56 @@ def relabelling_text(skipped: int, label: str, table: str) -> str:
     )
 
 
-class _Update:
-    def __init__(self, found: Relabelled, corpus: Corpus, additions: Additions | None, whole: bool) -> None:
-        self.found, self.corpus, self.additions, self.whole = found, corpus, additions, whole
-        self.dataset = found.dataset if additions is None else additions.dataset
-        self.lines = LinePlaces(corpus)
-
-    def page(self, written: Sequence[str]) -> Page:
-        folder = folder_of(self.corpus).removesuffix("/")
-        kinds: dict[str, list[Any]] = {title: [] for title in (*_LOOK.values(), "Labels found again")}
-        for one in self.found.changed:
-            kinds["Labels found again" if one.is_found else _LOOK[one.kind]].append(one)
-        if self.additions is not None:
-            for title, queries in (("Added", self.additions.added), ("Corrected", self.additions.corrected)):
-                ids = {query.id for query in queries}
-                kinds[title] = [entry for entry in self.dataset if entry.query.id in ids]
-        counts = [*map(len, kinds.values())]
-        shown, look = shares(counts, self.whole), counts[: len(_LOOK)]
-        if not self.whole and shown != counts and any(look):
-            shown = [*shares(look, False), *[0] * len(counts)]  # the others are counted
-        listed = zip(kinds.items(), shown, strict=False)
-        pages = {title: self._kind(title, entries, count) for (title, entries), count in listed if entries}
-        first = [pages.pop(title) for title in _LOOK.values() if title in pages]
-        table = () if self.additions is None else (quotes_page(self.additions.check, self.whole),)
-        verdict = Lines((*self._verdict(written), *(line((text, "muted")) for text in written)))
-        title = f"{name_line(self.dataset.name)}{f', in {folder}' if folder else ''}"
-        return Page(title, (verdict, *first, *table, *pages.values()))
-
-    def _kind(self, title: str, entries: Sequence[Any], most: int) -> Page:
-        """Return entries of one kind, of many the first ones: labels to look at, labels that were found, questions."""
-        blocks: list[Lines | Passages] = []
-        if title in _LOOK.values():
-            blocks.append(change_passages(entries[:most], self.corpus, None))
-        elif title == "Labels found again":
-            spans = ((change, change.carried.span) for change in entries[:most])
-            blocks.append(Lines(tuple(self._again(change, span) for change, span in spans if span)))
+def _entries(title: str, entries: Sequence[Any], corpus: Corpus) -> Lines | Passages:
+    """Return entries of one kind: labels to look at, labels that were found, questions."""
+    if title in _LOOK.values():
+        return change_passages(entries, corpus, None)
+    lines, told = LinePlaces(corpus), list[Line]()
+    for one in entries:
+        if title == _FOUND:
+            told += [_again(one, one.carried.span, lines)] if one.carried.span else []
         else:
-            lines: list[Line] = []
-            for one in entries[:most]:
-                lines += [line((one.query.text, "label"), (f" ({one.query.id})", "muted"), indent=2)]
-                lines += self._answers(one.answers)
-            blocks.append(Lines(tuple(lines)))
-        count = f"{len(entries):,}" if len(entries) > most or self.whole else ""
-        rest = Lines(more_lines(len(entries), most))
-        return Page(title, (*blocks, rest), aside=count, folded=self.whole and title not in _LOOK.values())
+            told += [line((one.query.text, "label"), (f" ({one.query.id})", "muted"), indent=2)]
+            told += _answers(one.answers, lines)
+    return Lines(tuple(told))
 
-    def _verdict(self, written: Sequence[str]) -> Iterator[Line]:
-        dataset, skipped = self.dataset, count_skipped(self.dataset.skipped)
-        if self.found.changes or written:
-            has_lost = any(not change.is_found for change in self.found.changes)
-            yield line((self.found.counted(), "warning" if has_lost else "good"))
-        if written:
-            if self.additions is not None:
-                yield line(self.additions.counted())
-            answerable = f"{sum(bool(entry.relevant) for entry in dataset):,} with an answer"
-            rest = f"{f'{skipped:,} more' if skipped else 'none'} {'are' if skipped > 1 else 'is'} skipped"
-            yield line(f"The dataset has {plural(len(dataset), 'question')}, {answerable}; {rest}")
-        if any(change.carried.proposal for change in self.found.changes):
-            yield line("--take ID makes a label what stands there now.")
 
-    def _again(self, change: LabelChange, span: CharacterSpan) -> Line:
-        before = f"back{'' if change.kind == 'unchanged' else f', {change.kind}'}" if change.was_lost else change.kind
-        was = f"{name_line(change.before.doc_id)}[{change.before.start}:{change.before.end}] → "
-        text = f" {quoted(span.text if change.kind == 'taken' else change.before.text)}"
-        return line((was, "muted"), (self.lines.path(span), "place"), text, indent=_KINDS, before=before)
+def _verdict(found: Relabelled, dataset: Dataset[Any], additions: Additions | None, is_written: bool) -> Iterator[Line]:
+    skipped = count_skipped(dataset.skipped)
+    if found.changes or is_written:
+        has_lost = any(not change.is_found for change in found.changes)
+        yield line((found.counted(), "warning" if has_lost else "good"))
+    if is_written:
+        if additions is not None:
+            yield line(additions.counted())
+        answerable = f"{sum(bool(entry.relevant) for entry in dataset):,} with an answer"
+        rest = f"{f'{skipped:,} more' if skipped else 'none'} {'are' if skipped > 1 else 'is'} skipped"
+        yield line(f"The dataset has {plural(len(dataset), 'question')}, {answerable}; {rest}")
+    if any(change.carried.proposal for change in found.changes):
+        yield line("--take ID makes a label what stands there now.")
 
-    def _answers(self, answers: Sequence[Answer[CharacterSpan]]) -> Iterator[Line]:
-        """Yield where the answers of a question are; the places of one are told apart by "or"."""
-        spans = [
-            ("or " if number > 0 and at == 0 else "", span)
-            for answer in answers
-            for number, place in enumerate(answer.places)
-            for at, span in enumerate(place)
-        ]
-        for other, span in spans[:_MOST_PLACES]:
-            yield line(other, (self.lines.path(span), "place"), f" {quoted(span.text)}", indent=4)
-        if not spans:
-            yield line("no answer in the corpus", indent=4)
-        if len(spans) > _MOST_PLACES:
-            yield line((f"… and {len(spans) - _MOST_PLACES:,} more", "muted"), indent=4)
+
+def _again(change: LabelChange, span: CharacterSpan, lines: LinePlaces) -> Line:
+    before = f"back{'' if change.kind == 'unchanged' else f', {change.kind}'}" if change.was_lost else change.kind
+    was = f"{name_line(change.before.doc_id)}[{change.before.start}:{change.before.end}] → "
+    text = f" {quoted(span.text if change.kind == 'taken' else change.before.text)}"
+    return line((was, "muted"), (lines.path(span), "place"), text, indent=_KINDS, before=before)
+
+
+def _answers(answers: Sequence[Answer[CharacterSpan]], lines: LinePlaces) -> Iterator[Line]:
+    """Yield where the answers of a question are; the places of one are told apart by "or"."""
+    spans = [
+        ("or " if number > 0 and at == 0 else "", span)
+        for answer in answers
+        for number, place in enumerate(answer.places)
+        for at, span in enumerate(place)
+    ]
+    for other, span in spans[:_MOST_PLACES]:
+        yield line(other, (lines.path(span), "place"), f" {quoted(span.text)}", indent=4)
+    if not spans:
+        yield line("no answer in the corpus", indent=4)
+    if len(spans) > _MOST_PLACES:
+        yield line((f"… and {len(spans) - _MOST_PLACES:,} more", "muted"), indent=4)
 
 
 def change_passages(changes: Sequence[LabelChange], corpus: Corpus, around: int | None = _BESIDE) -> Passages:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ... import labels
-from ...base.outside import first_of, fit_to_keep, name_line, one_line
+from ...base.outside import first_of, fit_to_keep, grouped, name_line, one_line
 from ...data import NOT_LABELLED, Answer, CharacterSpan, Corpus, Skipped, pattern_of
 from ...runs import EvaluationResult, QueryResult
 from ...runs.means import TOTAL, Breakdown, Latency, Reranking, Unanswerable
@@ -19,8 +19,8 @@ from ...runs.shown import marked, number, within, written_interval, written_p_va
 from ...scoring.levels import RULES, LevelRules
 from ...statistics.means import SHARE, MeanScore
 from ...statistics.paired import LEVEL, PairedDifference
-from ..page import Bar, Block, Line, Lines, Role, Table, first, line, muted, plural, quoted, short, symmetric, to_second
-from ..page import Page as Page
+from ..blocks import Bar, Block, Line, Lines, Role, Table, first, line, muted, plural, quoted, short, to_second
+from ..blocks import Page as Page
 from .gates import gate_block, independence, power_of_run, verdict_line
 
 _MOST_NOTES, _MOST_SKIPPED, _MOST_NAMED, _MOST_FAILURES = 25, 10, 3, 5
@@ -47,19 +47,17 @@ def result_page(result: Result, corpus: Corpus | None = None, worst: int = _WORS
         worst: How many of the weakest questions to show.
         more: Blocks behind the weakest questions, such as a comparison with a baseline.
     """
-    return Page(
+    return Page.of(
         result.name,
-        (
-            Lines((*verdict_line(result.gates), *_verdict(result))),
-            Lines(note_lines(all_notes(result)), "Notes"),
-            skipped_block(result.skipped),
-            *([gate_block(result.gates)] if result.gates else []),
-            scores_table(result),
-            worst_block(result, corpus, worst),
-            *more,
-            *_breakdowns(result),
-            muted(run_facts(result), "Run"),
-        ),
+        Lines((*verdict_line(result.gates), *_verdict(result))),
+        Lines(note_lines(all_notes(result)), "Notes"),
+        skipped_block(result.skipped),
+        *([gate_block(result.gates)] if result.gates else []),
+        scores_table(result),
+        worst_block(result, corpus, worst),
+        *more,
+        *_breakdowns(result),
+        muted(run_facts(result), "Run"),
     )
 
 
@@ -185,17 +183,12 @@ def worst_page(result: Result, by: str, queries: Sequence[QueryResult[Any]]) -> 
         found = "" if known.rank in (None, query.first_relevant) else f" (at rank {known.rank})"
         return f"{' … '.join(map(named, known.texts))}{found}"
 
-    rows = tuple(
-        (
-            f"{query.noted_text.strip()} ({query.query_id})",
-            "–" if unknown else lacking(query),
-            number(column[query.query_id]),
-            str(query.first_relevant or "–"),
-        )
-        for query in queries
-    )
+    rows: list[tuple[str, ...]] = []
+    for query in queries:
+        what, score = "–" if unknown else lacking(query), number(column[query.query_id])
+        rows.append((f"{query.noted_text.strip()} ({query.query_id})", what, score, str(query.first_relevant or "–")))
     told = (f"what was missed is not known: {unknown}",) if unknown else ()
-    table = Table(("question", "missed", by, "first rank"), rows, lines=told, words=2)
+    table = Table(("question", "missed", by, "first rank"), tuple(rows), lines=told, words=2)
     return Page(f"Weakest questions by {by}", (table,))
 
 
@@ -251,14 +244,10 @@ def _reranking(known: Reranking, candidates: int | None) -> Table:
     some = "" if candidates is None else f"up to {candidates} candidates per question; "
     moved = f"{counts['improved']} improved, {counts['regressed']} regressed, {counts['unchanged']} unchanged"
     ceilings = known.ceiling.columns
-    rows = [
-        (
-            (score, *map(number, known.means(score))),
-            known.tests.get(score),
-            (number(known.ceiling.mean[score]) if score in ceilings else "",) if ceilings else (),
-        )
-        for score in known.change
-    ]
+    rows: list[Compared] = []
+    for score in known.change:
+        ceiling = (number(known.ceiling.mean[score]) if score in ceilings else "",) if ceilings else ()
+        rows.append(((score, *map(number, known.means(score))), known.tests.get(score), ceiling))
     told = [f"{some}{name}: {moved}"]
     told += ["ceiling: the recall that no order of the candidates exceeds"] if ceilings else []
     behind = ("ceiling",) if ceilings else ()
@@ -275,13 +264,15 @@ def differences(
     """Return a table of differences, each with its interval and its p-value, drawn on one scale around 0."""
     tests = [None if isinstance(test, str) else test for _, test, _ in rows]
     bars = tuple(None if test is None else Bar(test.mean, (test.low, test.high)) for test in tests)
+    ends = (abs(end) for test in tests if test for end in (test.mean, test.low, test.high) if np.isfinite(end))
+    most = max(ends, default=1.0) or 1.0
     return Table(
         (*header, "delta", "interval", "p", *behind),
         tuple((*before, *differs(test), *after) for before, test, after in rows),
         title,
         tuple(lines),
         bars=bars,
-        scale=symmetric(bars),
+        scale=(-most, most),
         roles={(row, len(header)): role_of(test) for row, test in enumerate(tests)},
     )
 
@@ -361,13 +352,10 @@ def all_notes(result: EvaluationResult[Any]) -> tuple[str, ...]:
     """Return all notes shown with a result: what failed, results without a place, and its own."""
     notes = failure_notes(result)
     scored = result.scores.with_status("scored")
-    alike: dict[int, list[str]] = {}
-    for name, column in result.scores.columns.items():
-        known = int((~np.isnan(column[scored])).sum())
+    counts = ((int((~np.isnan(column[scored])).sum()), name) for name, column in result.scores.columns.items())
+    for known, names in grouped(counts).items():
         if 0 < known < scored.sum():
-            alike.setdefault(known, []).append(name)
-    for known, names in alike.items():
-        notes.append(f"means of only {known} of {scored.sum()} scored questions: {', '.join(names)}")
+            notes.append(f"means of only {known} of {scored.sum()} scored questions: {', '.join(names)}")
     unlocated, hits = result.counts["unlocated_hits"], result.counts["hits"]
     if unlocated:
         share, noun = f"{unlocated / hits:.0%}", RULES[result.evaluation_type].noun

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-_NOTES: Mapping[str, str] = {
+RUN_NOTES: Mapping[str, str] = {
     # How the run differs from what its dataset says.
     "no reranker": "the dataset says mode retrieve+rerank, and nothing is reranked: this run has no reranker",
     "candidates": "rerankTopK={wanted} of the dataset is not applied: this run reranks {own} candidates",
@@ -70,13 +70,3 @@ _NOTES: Mapping[str, str] = {
     "versions": "the version of Python or of a package",
     "code": "the code of the retriever or what it imports",
 }
-
-
-def run_note(kind: str, /, **facts: object) -> str:
-    """Return a note on a run in words.
-
-    Args:
-        kind: Which of the notes.
-        facts: What it tells.
-    """
-    return _NOTES[kind].format(**facts)

@@ -1,7 +1,7 @@
 """A sweep as people read it: which cell to take and why, all cells in order, what each axis changes, and costs."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import chain
+from itertools import product
 from typing import Any, NamedTuple
 
 from ...base.outside import first_of, grouped, name_line, shown
@@ -11,10 +11,10 @@ from ...runs.shown import marked, number, within, written_p_value
 from ...sweeps.cell import CellOutcome
 from ...sweeps.price import PartPlan, SweepPlan
 from ...sweeps.result import COSTS, CellStanding, Cost, Recommendation, SweepResult, axis_names, is_budget, known_costs
+from ..blocks import Block, Line, Lines, Table, best_cells, first, line, muted, plural
+from ..blocks import Chart as Chart
+from ..blocks import Page as Page
 from ..charts import BUDGETS, COLOURS, curves, front, heat_map, interval_of
-from ..page import Block, Line, Lines, Table, best_cells, first, line, muted, plural
-from ..page import Chart as Chart
-from ..page import Page as Page
 from .comparison import order_texts
 from .gates import independence
 from .result import bar_of, differences, note_lines
@@ -51,16 +51,14 @@ def sweep_page(result: SweepResult) -> Page:
         blocks += [*_charts(result, "heatmap", "pareto"), *_listed(result.left_out)]
     failed = [line(f"{one.cell.name}: {one.failure}", role="bad") for one in result.failed]
     axes = ", ".join(axis_names(result.axes).values())
-    return Page(
+    return Page.of(
         f"Sweep of {plural(len(result.cells), 'cell')}{axes and ' over '}{axes}",
-        (
-            Lines(tuple(told)),
-            *blocks,
-            Lines(first(failed, _MOST, "cell"), "Failed cells"),
-            *_bill(result),
-            Lines(note_lines(tuple(_cell_notes(result))), "Notes of the cells"),
-            muted(_facts(result), "Facts"),
-        ),
+        Lines(tuple(told)),
+        *blocks,
+        Lines(first(failed, _MOST, "cell"), "Failed cells"),
+        *_bill(result),
+        Lines(note_lines(tuple(_cell_notes(result))), "Notes of the cells"),
+        muted(_facts(result), "Facts"),
     )
 
 
@@ -80,7 +78,7 @@ def sweep_chart(result: SweepResult, kind: str, score: str | None = None) -> Cha
 
 def _verdict(result: SweepResult, chosen: Recommendation) -> Iterator[Line]:
     """Yield what to take, and why."""
-    best, by, one = chosen.best, chosen.by, chosen.standing
+    best, by, one, highest = chosen.best, chosen.by, chosen.standing, chosen.best.standing
     (mean,) = result.means_of([one])
     interval = f" ({within(mean)})" if mean else ""
     yield line((f"Take {one.outcome.cell.name}: {best.score} {number(one.mean)}{interval}", "verdict"))
@@ -92,21 +90,17 @@ def _verdict(result: SweepResult, chosen: Recommendation) -> Iterator[Line]:
     elif by is None:
         yield line(f"It has the highest mean {among}; they cost the same, or what they cost is not known.")
     else:
-        about = _told(min(best.tied, key=lambda each: getattr(each, by)), by)
-        is_least = about == _told(one, by)
-        about = (
-            ""
-            if is_least
-            else f"; the least is {about}, and a quarter more, or up to a millisecond, counts as the same"
-        )
-        least = f"{_COSTS[by].least}" if is_least else f"as good as {_COSTS[by].least}"
-        yield line(f"It is {least} {among}: {_COSTS[by].phrase.format(_told(one, by))}{about}.")
-        if one.mean < best.standing.mean:
-            cost = _COSTS[by].phrase.format(_told(best.standing, by))
+        what, about = _COSTS[by].least, f"{among}: {_COSTS[by].phrase.format(_told(one, by))}"
+        least = _told(min(best.tied, key=lambda each: getattr(each, by)), by)
+        if least != _told(one, by):
+            what = f"as good as {what}"
+            about += f"; the least is {least}, and a quarter more, or up to a millisecond, counts as the same"
+        yield line(f"It is {what} {about}.")
+        if one.mean < highest.mean:
+            cost = _COSTS[by].phrase.format(_told(highest, by))
             p_value = f" (p {written_p_value(one.p_value)})" if one.p_value is not None else ""
-            yield line(
-                f"The highest mean is {number(best.standing.mean)}{p_value}, with {cost}: {_name(best.standing)}."
-            )
+            name = name_line(highest.outcome.cell.name)
+            yield line(f"The highest mean is {number(highest.mean)}{p_value}, with {cost}: {name}.")
     yield line((f"{best.questions} questions that all cells have", "muted"))
 
 
@@ -132,30 +126,26 @@ def _cells(result: SweepResult, name: str) -> Table:
     costs: list[Cost] = [cost for cost in COSTS if any(getattr(one, cost) is not None for one in listed)]
     others = [one for one in _of_metric(result, ScoreName.parse(name).metric) if is_budget(one) != is_budget(name)][:1]
     places = [{id(one.outcome): at for at, one in enumerate(result.standings(other), 1)} for other in others]
-    rows = tuple(
-        (
-            _label(at, one.outcome),
-            marked(one.mean, _is_unfilled(one.outcome, name)) + " *"[one.outcome.cell.number in best],
-            "best" if at == 1 else "yes" if one.is_tied else "?" if one.p_value is None else "no",
-            *(str(place[id(one.outcome)]) for place in places),
-            *(_told(one, cost) for cost in costs),
-        )
-        for at, one in enumerate(listed, 1)
-    )
+    rows: list[tuple[str, ...]] = []
+    for at, one in enumerate(listed, 1):
+        mean = marked(one.mean, _is_unfilled(one.outcome, name)) + " *"[one.outcome.cell.number in best]
+        tied = "best" if at == 1 else "yes" if one.is_tied else "?" if one.p_value is None else "no"
+        behind = (*(str(place[id(one.outcome)]) for place in places), *(_told(one, cost) for cost in costs))
+        rows.append((_label(at, one.outcome), mean, tied, *behind))
     header = (*(f"place @{other.partition('@')[2]}" for other in others), *(_COSTS[cost].column for cost in costs))
     some = f", {len(listed)} of {len(standings)}" if len(listed) < len(standings) else ""
     told = "tied: may be the best one; * on the Pareto front: no other cell is as good in all of these numbers"
     bars = tuple(map(bar_of, result.means_of(listed)))
-    return Table(("cell", "mean", "tied", *header), rows, f"Cells by {name}{some}", (told,), bars=bars)
+    return Table(("cell", "mean", "tied", *header), tuple(rows), f"Cells by {name}{some}", (told,), bars=bars)
 
 
 def _listed(cells: Sequence[CellOutcome]) -> Iterator[Table]:
     """Yield cells that are not ranked, each with the scores of its first metric."""
     known = [(outcome, outcome.facts.means) for outcome in cells[:_MOST] if outcome.facts is not None]
-    own = [
-        [name for name in means if name.partition("@")[0] == next(iter(means)).partition("@")[0]] for _, means in known
-    ]
-    names = [*dict.fromkeys(chain(*own))]
+    names: dict[str, None] = {}
+    for _, means in known:
+        metric = next(iter(means)).partition("@")[0]
+        names |= dict.fromkeys(name for name in means if name.partition("@")[0] == metric)
     rows = tuple((name_line(one.cell.name), *(number(means.get(name)) for name in names)) for one, means in known)
     if rows:
         some = f", {len(rows)} of {len(cells)}" if len(cells) > _MOST else ""
@@ -222,25 +212,19 @@ def _by_cutoff(cells: Sequence[tuple[int, CellOutcome]], names: Sequence[str]) -
 
 def _heat_map(result: SweepResult, score: str, standings: Sequence[CellStanding]) -> Chart:
     """Return the means by the two axes whose levels differ most, over all cells that have these levels."""
-    size: dict[str, float] = {}
-    for effect in result.effects(score):
-        size[effect.axis] = max(size.get(effect.axis, 0.0), abs(effect.test.mean) if effect.test else 0.0)
-    largest = sorted(size, key=lambda axis: -size[axis])[:2]
+    sizes = grouped((one.axis, abs(one.test.mean) if one.test else 0.0) for one in result.effects(score))
+    largest = sorted(sizes, key=lambda axis: -max(sizes[axis]))[:2]
     if len(largest) < 2 or max(len(result.axes[axis]) for axis in largest) > _MOST:
         raise ConfigError(f"plot('heatmap'): fewer than two axes have several levels, or one more than {_MOST}")
     y, x = (axis for axis in result.axes if axis in largest)
     rows, columns = (result.axes[axis] for axis in (y, x))
-    means: dict[tuple[str, str], list[float]] = {(row, column): [] for row in rows for column in columns}
-    for one in standings:
-        means[one.outcome.cell.levels[y], one.outcome.cell.levels[x]].append(one.mean)
-    mean = {at: sum(found) / len(found) for at, found in means.items() if found}
+    means = grouped(((one.outcome.cell.levels[y], one.outcome.cell.levels[x]), one.mean) for one in standings)
+    mean = {at: sum(means[at]) / len(means[at]) for at in product(rows, columns) if at in means}
     names = axis_names(result.axes)
-    table = Table(
-        (f"{names[y]} by {names[x]}", *columns),
-        tuple((row, *(number(mean.get((row, column))) for column in columns)) for row in rows),
-        f"{score} by {names[y]} and {names[x]}",
-    )
-    told = f"Mean {score} by {names[y]} and {names[x]}, over all cells with these levels; the darker, the higher."
+    cells = ((row, *(number(mean.get((row, column))) for column in columns)) for row in rows)
+    title = f"{score} by {names[y]} and {names[x]}"
+    table = Table((f"{names[y]} by {names[x]}", *columns), tuple(cells), title)
+    told = f"Mean {title}, over all cells with these levels; the darker, the higher."
     values = [{"x": name_line(column), "y": name_line(row), "mean": mean[row, column]} for row, column in mean]
     return Chart(heat_map(values, names[x], names[y], told), table)
 
@@ -304,10 +288,6 @@ def _of_metric(result: SweepResult, metric: str) -> list[str]:
 
 def _is_unfilled(outcome: CellOutcome, name: str) -> bool:
     return outcome.facts is not None and name in outcome.facts.unfilled
-
-
-def _name(one: CellStanding) -> str:
-    return name_line(one.outcome.cell.name)
 
 
 def _label(place: int, outcome: CellOutcome) -> str:

@@ -2,19 +2,15 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 from ...analysis import Comparison, Leaderboard
 from ...analysis.attribution.deep_pass import corpus_of
 from ...errors import RagEvalError
-from ...runs.result import EvaluationResult
-from ..page import Line, Lines, Page, plural
+from ..blocks import Line, Lines, Page, plural
 from .comparison import comparison_page
 from .explanation import anchor_of, questions_page
 from .leaderboard import leaderboard_page
-from .result import result_page
-
-Result = EvaluationResult[Any]
+from .result import Result, result_page
 
 
 def whole_page(runs: Sequence[Result], most: int) -> Page:

@@ -8,7 +8,7 @@ from ...base.optional import install_command
 from ...base.outside import first_of, name_line, one_line
 from ...datasets.texts import KeptTexts
 from ...runs import EvaluationResult, number
-from ..page import plural
+from ..blocks import plural
 
 _NAMED = 10  # files that are not ours
 
@@ -30,10 +30,8 @@ def baseline_notes(result: EvaluationResult[Any], earlier: EvaluationResult[Any]
 def baseline_text(result: EvaluationResult[Any], path: Path) -> str:
     """Return what was kept as the baseline."""
     score = result.score_names[0]
-    return (
-        f"Wrote {one_line(str(path))}: {name_line(result.name)} on {_dataset(result)}, {result.headline}, {score} "
-        f"{number(result.metrics[score])}"
-    )
+    what = f"{name_line(result.name)} on {_dataset(result)}, {result.headline}"
+    return f"Wrote {one_line(str(path))}: {what}, {score} {number(result.metrics[score])}"
 
 
 def _dataset(result: EvaluationResult[Any]) -> str:

@@ -1,4 +1,4 @@
-"""`Page`: what people read, as a title and blocks, whatever shows it.
+"""Blocks of pages, and `Page`: what people read, as a title and blocks, whatever shows it.
 
 Pages are made of facts in `report/pages/`, and shown by three renderers: `terminal.py`, `markdown.py` and `html.py`. No
 page knows of colours, tags or widths. Blocks make their texts fit to be shown when they are made, as any of them may
@@ -243,9 +243,8 @@ class Chart:
     def __str__(self) -> str:
         return Page("", (self.table,)).as_text()
 
-    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
         """Return the specification, and what a front end shows that cannot draw it: the picture, or the table."""
-        del include, exclude
         known = {} if missing_extras({"vl_convert": "plots"}) else {"image/svg+xml": self.svg()}
         return {"application/vnd.vegalite.v6+json": dict(self.spec), **known, "text/plain": str(self)}
 
@@ -273,6 +272,11 @@ class Page:
 
     def __post_init__(self) -> None:
         _fitted(self, title=_told(self.title), aside=_told(self.aside))
+
+    @classmethod
+    def of(cls, title: str, *blocks: Block) -> "Page":
+        """Return a page of these blocks, which is no part of another one."""
+        return cls(title, blocks)
 
     def as_text(self, width: int | None = None) -> str:
         """Return the page as a terminal shows it, without colours.
@@ -372,13 +376,6 @@ def best_cells(rows: Sequence[Sequence[float | None]]) -> dict[tuple[int, int], 
         best = max((value for value in column if value is not None), default=None)
         found |= {(row, at): "good" for row, value in enumerate(column) if value is not None and value == best}
     return found if len(rows) > 1 else {}
-
-
-def symmetric(bars: Iterable[Bar | None]) -> tuple[float, float]:
-    """Return a scale with 0 in its middle that holds all bars."""
-    ends = [abs(end) for bar in bars if bar for end in (bar.value, *(bar.ends or ())) if isfinite(end)]
-    most = max(ends, default=1.0) or 1.0
-    return -most, most
 
 
 def shortened(passage: Passage) -> tuple[Part, ...]:
