@@ -28,23 +28,13 @@ from ...data.ids import QueryIds, QueryText
 from ...data.levels import Level, U
 from ...data.values import gives_items
 from ...datasets.load import load_dataset
-from ...datasets.native import file_state, replace_dataset, save_dataset
+from ...datasets.native import file_state, replace_dataset
 from ...errors import ConfigError, MissingDependency, ProviderError, RagEvalError
 from ...runs.evaluation import DATASETS, LANGSMITH_NAME
 from ...runs.store import ROOT, check_root
 from . import filters
 from .asking import AskedQuestions, Asker, CitedQuestions, FailedRequests, failed_requests, load_prompt, marked
-from .candidates import (
-    Candidate,
-    Candidates,
-    Funnel,
-    Rejection,
-    answered_in_too_few,
-    in_order,
-    parsed_questions,
-    question_metadata,
-    sifted,
-)
+from .filters import Candidate, Candidates, Funnel, Rejection, in_order, sifted
 from .strategies import Headings, SimpleQuestions
 
 # Where a generated dataset goes: the local store by its name, and LangSmith.
@@ -100,8 +90,7 @@ def _place(folder: Path, name: str) -> Path:
 def _is_saved(dataset: Dataset[Any], path: Path) -> bool:
     """Save a dataset, unless its file holds anything else; return whether it holds the dataset now."""
     if not path.exists():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        save_dataset(dataset, path)
+        replace_dataset(dataset, path, "")
         return True
     state = file_state(path) if path.is_file() else ""
     with collect_notes():  # what is noted about a file that is not used concerns nobody
@@ -174,21 +163,20 @@ def language_model(owner: str, given: Any, model: str | None, root: str | Path) 
     Raises:
         ConfigError: The client is none, or the name of the model is missing or given twice.
     """
-    name: Any = model
-    if name is not None and (not isinstance(name, str) or not name.strip()):
-        raise ConfigError(f"{owner}: model={shown(name)}; expected the name of a model, such as {DEFAULT_MODEL!r}")
     if isinstance(given, LanguageModel):
-        if name is not None and name != given.model:
-            raise ConfigError(f"{owner}: model={shown(name)}, and the language model is {given.model!r}; give one")
+        if model not in (None, given.model):
+            raise ConfigError(f"{owner}: model={shown(model)}, and the language model is {given.model!r}; give one")
         return given if given.kept is not None else replace(given, kept=KeptAnswers(root))
-    if name is None and isinstance(given, AnthropicClient):
+    if model is None and isinstance(given, AnthropicClient):
         raise ConfigError(f"{owner}: model=None; expected the name of one of Anthropic's models")
-    return LanguageModel(given, name or DEFAULT_MODEL, kept=KeptAnswers(root))
+    return LanguageModel(given, DEFAULT_MODEL if model is None else model, kept=KeptAnswers(root))
 
 
 # Before anything is asked: calls, tokens and costs.
 
 Messages: TypeAlias = list[dict[str, str]]
+Call: TypeAlias = tuple[str, Messages]
+"""How something is asked: the name of the prompt, and the messages."""
 
 _CHARACTERS = 4  # of a token, in English
 _QUESTION, _QUOTES, _VERDICT = 25, 60, 20  # tokens of what a model usually writes
@@ -276,8 +264,8 @@ class SyntheticDataGenerator(ABC, Generic[U]):
     """
 
     level: ClassVar[Level[Any]]
-    prompt: ClassVar[str]
-    """The name of the prompt with which it asks for questions."""
+    prompts: ClassVar[tuple[str, str]]
+    """The names of the prompts with which it asks for questions, and for what answers one."""
     form: ClassVar[type[AskedQuestions] | type[CitedQuestions]]
     """What questions are asked for as."""
     read: ClassVar[Any] = None
@@ -332,19 +320,16 @@ class SyntheticDataGenerator(ABC, Generic[U]):
     def sections(self) -> list[Section]:
         """Return all sections of all documents."""
 
+    @staticmethod
     @abstractmethod
-    def asking(self, request: QuestionRequest) -> Messages:
-        """Return the messages of a request for questions."""
+    def shown(sections: Sequence[Section], beside: str) -> str:
+        """Return sections as prompts show them, and beside what else is shown."""
 
     @abstractmethod
     def verified(
         self, candidates: Sequence[Candidate[U]], asker: Asker, rejections: list[Rejection]
     ) -> list[Candidate[U]]:
         """Return the questions whose answers are in the documents; put the others among the rejections."""
-
-    @abstractmethod
-    def verifying(self, request: QuestionRequest, question: str) -> tuple[str, Messages] | None:
-        """Return how it asks what answers a question: the name of the prompt, and the messages; None if it does not."""
 
     @abstractmethod
     def truth(self, query: Query, candidate: Candidate[U]) -> GroundTruth[U]:
@@ -436,21 +421,29 @@ class SyntheticDataGenerator(ABC, Generic[U]):
             return sum(len(message["content"]) for message in messages) // _CHARACTERS
 
         if not request.given:
-            prompt = self.prompt if request.has_answer else WITHOUT_ANSWER
-            yield prompt, 1, tokens(self._asking(request)), _QUESTION * request.questions
-        if request.has_answer and (asked := self.verifying(request, "")):
-            yield asked[0], request.questions, _QUESTION + tokens(asked[1]), _QUOTES
+            prompt, messages = self._asking(request)
+            yield prompt, 1, tokens(messages), _QUESTION * request.questions
+        for prompt, messages in self.verifying(request, "") if request.has_answer else ():
+            yield prompt, request.questions, _QUESTION + tokens(messages), _QUOTES
         if self.check_answers:
             check = _QUESTION + tokens(load_prompt(filters.CHECK).messages(question="", excerpts=""))
             parts = request.least_documents if request.has_answer and request.least_documents > 1 else 0
             given = _QUOTES if request.has_answer else filters.DEPTH * _PASSAGE
             yield filters.CHECK, request.questions * (1 + parts), check + given, _VERDICT
 
-    def _asking(self, request: QuestionRequest) -> Messages:
-        if request.has_answer:
-            return self.asking(request)
-        given = passages(request.sections, request.wish)
-        return load_prompt(WITHOUT_ANSWER).messages(wish=request.wish, passages=given, count=request.questions)
+    def _asking(self, request: QuestionRequest) -> Call:
+        """Return how it asks for questions."""
+        prompt, show = (self.prompts[0], self.shown) if request.has_answer else (WITHOUT_ANSWER, passages)
+        given = show(request.sections, request.wish)
+        asked = {"wish": request.wish, "passages": given, "chunks": given, "count": request.questions}
+        return prompt, load_prompt(prompt).messages(**asked)
+
+    def verifying(self, request: QuestionRequest, question: str) -> list[Call]:
+        """Return how it asks what answers a question; nothing if the model wrote the question with that."""
+        if self.form is CitedQuestions and not request.given:
+            return []
+        prompt, given = self.prompts[1], self.shown(request.sections, question)
+        return [(prompt, load_prompt(prompt).messages(question=question, passages=given, chunks=given))]
 
     def _generated(self, name: str, queries_per_doc: int) -> Dataset[U]:
         """Generate, and return the dataset; tell what was lost."""
@@ -459,14 +452,14 @@ class SyntheticDataGenerator(ABC, Generic[U]):
         if self.llm.kept is not None:
             self.llm.kept.problem = None  # the disk may have room again
         rejections: list[Rejection] = []
-        proposed = parsed_questions(planned, self._written([each for _, each in planned], asker), rejections)
+        proposed = filters.parsed_questions(planned, self._written([each for _, each in planned], asker), rejections)
         kept = self._kept(proposed, asker, rejections)
         self.rejections = tuple(rejections)
         self.funnel = Funnel.of(sum(request.questions for _, request in planned), rejections)
         self.failed = failed_requests(asker.failures)
         ids, entries = QueryIds(), list[GroundTruth[U]]()
         for each in kept:
-            told = question_metadata(each, self.llm.model, self._prompts(each.request))
+            told = filters.question_metadata(each, self.llm.model, self._prompts(each.request))
             entries.append(self.truth(Query(ids.of(each.question), QueryText(each.question), told), each))
         record = {
             "model": self.llm.model,
@@ -503,7 +496,7 @@ class SyntheticDataGenerator(ABC, Generic[U]):
         }
         for has_answer, form, read in ((True, self.form, self.read), (False, AskedQuestions, None)):
             numbers = [n for n, each in enumerate(requests) if not each.given and each.has_answer is has_answer]
-            answers = asker.ask(form, [self._asking(requests[number]) for number in numbers], ASKING, read)
+            answers = asker.ask(form, [self._asking(requests[number])[1] for number in numbers], ASKING, read)
             for number, answer in zip(numbers, answers, strict=True):
                 asked = () if isinstance(answer, ProviderError) else answer.questions
                 cited = ((each.question, tuple(getattr(each, "chunk_ids", ()))) for each in asked)
@@ -519,7 +512,7 @@ class SyntheticDataGenerator(ABC, Generic[U]):
 
         parsed = sifted(proposed, "parsed", map(filters.flaw_of_wording, proposed), rejections)
         kept = self.verified([each for each in parsed if each.request.has_answer], asker, rejections)
-        kept = sifted(kept, "verified", map(answered_in_too_few, kept), rejections)
+        kept = sifted(kept, "verified", map(filters.answered_in_too_few, kept), rejections)
         of_users = [each for each in kept if each.request.given]  # they go through no filter: they are what they are
         kept = [each for each in kept if not each.request.given]
         fitted = None if self.embedder is None else self._fitted(self.embedder)

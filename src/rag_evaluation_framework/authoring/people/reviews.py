@@ -54,11 +54,6 @@ class Review:
         """Whether the question is, or is to be, another one than it was before anybody reviewed it."""
         return bool(self.wording or self.dropped_answers or self.moved_ends or self.earlier_wording)
 
-    @property
-    def is_to_be_carried_out(self) -> bool:
-        """Whether the question is not yet as the review wants it."""
-        return bool(self.verdict == "dropped" or self.wording or self.dropped_answers or self.moved_ends)
-
     @classmethod
     def of(cls, entry: GroundTruth[Any]) -> "Review | None":
         """Return the review of a question; None if its metadata has something else under that name.

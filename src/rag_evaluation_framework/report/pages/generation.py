@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 from ...authoring.models import Estimate, FailedRequests
-from ...authoring.models.candidates import Funnel, Rejection, Stage
+from ...authoring.models.filters import Funnel, Rejection, Stage
 from ...base.outside import name_line, one_line
 from ...components.providers.calls import ModelUsage
 from ..page import Line, Lines, Page, Role, Table, line, plural, quoted
