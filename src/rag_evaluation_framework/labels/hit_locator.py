@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from .. import labels
+from ..base.outside import grouped
 from ..data import AnyChunk, CharacterSpan, Corpus, PositionAwareChunk
 from ..data.documents import DocumentResolver, parted_page
 from ..data.hits import Hit, Ranking
@@ -160,12 +161,8 @@ class HitLocator:
 
     @cached_property
     def _by_id(self) -> dict[ChunkId, list[CharacterSpan]]:
-        places: dict[ChunkId, list[CharacterSpan]] = {}
-        for chunk in self.chunks:
-            if isinstance(chunk, PositionAwareChunk):
-                span = CharacterSpan(chunk.doc_id, chunk.start, chunk.end)
-                places.setdefault(canonical_chunk_id(chunk.id), []).append(span)
-        return places
+        placed = (chunk for chunk in self.chunks if isinstance(chunk, PositionAwareChunk))
+        return grouped((canonical_chunk_id(one.id), CharacterSpan(one.doc_id, one.start, one.end)) for one in placed)
 
 
 def _unplaced(hit: Hit) -> Hit:

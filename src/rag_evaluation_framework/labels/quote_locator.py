@@ -98,11 +98,6 @@ class _Keys(dict[int, str]):
 _KEYS = _Keys()
 
 
-def keyed(markup: Markup) -> tuple[str, Offsets]:
-    """Return the key of what is shown, and where each of its characters stands in the source."""
-    return markup.text.translate(_KEYS), _key_offsets(markup)
-
-
 def _key_offsets(markup: Markup) -> Offsets:  # of a text that was translated: `_KEYS` has met its characters
     codes = np.frombuffer(markup.text.encode("utf-32-le", "surrogatepass"), dtype="<u4")
     shown = markup.offsets if markup.parts else np.arange(len(codes), dtype=np.int32)  # not kept
@@ -129,7 +124,7 @@ class QuotedText:
     @classmethod
     def of(cls, text: str) -> "QuotedText":
         """Take a quote apart."""
-        return cls(text, *keyed(Markup(text)))
+        return cls(text, text.translate(_KEYS), _key_offsets(Markup(text)))
 
     @property
     def before(self) -> str:

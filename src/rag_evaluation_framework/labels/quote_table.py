@@ -24,7 +24,7 @@ import numpy as np
 from ..adapt.question_exports import TOLD, AskedQuote, QuoteTable, asked_quotes
 from ..base import note, progress
 from ..base.files import LARGEST, checked_path, read_bytes, write_new
-from ..base.outside import first_of, name_line, one_line, shown
+from ..base.outside import first_of, grouped, name_line, one_line, shown
 from ..base.records import Problems
 from ..base.stages import Arrays, stage
 from ..base.tables import delimiter_of, headings
@@ -121,7 +121,7 @@ def _named(place: Place) -> str:
 # The answers of the rows of one question: which of their quotes are alternatives, and which are parts of one place.
 
 
-def answers_of(rows: Sequence[QuoteRow]) -> tuple[CharacterSpan | Answer[CharacterSpan], ...]:
+def answers_of(rows: Sequence[QuoteRow]) -> tuple[Answer[CharacterSpan], ...]:
     """Return what is relevant to the question of some rows, whose quotes were located.
 
     Rows that share a value in the column `answer` are alternatives, in their order; those that share one in the column
@@ -131,22 +131,15 @@ def answers_of(rows: Sequence[QuoteRow]) -> tuple[CharacterSpan | Answer[Charact
     Raises:
         DatasetError: The parts of a place are in several documents, share characters, or occur more than once.
     """
-    units: list[CharacterSpan | Answer[CharacterSpan]] = []
-    for group in _grouped(rows, "answer"):
-        places = [place for parts in _grouped(group, "place") for place in _places(parts)]
-        if len(places) == 1:
-            units += places[0]
-        elif places:
-            units.append(Answer(tuple(places)))
-    return tuple(units)
+    answers = [
+        [place for parts in _grouped(group, "place") for place in _places(parts)] for group in _grouped(rows, "answer")
+    ]
+    return tuple(Answer(tuple(places)) for places in answers if places)
 
 
 def _grouped(rows: Iterable[QuoteRow], column: Literal["key", "answer", "place"]) -> list[list[QuoteRow]]:
     """Return the rows that share a value in a column, in order; a row without one is alone."""
-    groups: dict[object, list[QuoteRow]] = {}
-    for number, row in enumerate(rows):
-        groups.setdefault(getattr(row, column) or number, []).append(row)
-    return [*groups.values()]
+    return [*grouped((getattr(row, column) or number, row) for number, row in enumerate(rows)).values()]
 
 
 def _places(parts: Sequence[QuoteRow]) -> list[Place]:

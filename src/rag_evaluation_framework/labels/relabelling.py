@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache
 from hashlib import sha256
 from itertools import groupby, islice
 from math import inf
@@ -24,7 +24,7 @@ from ..errors import DatasetError
 from ..text import LinePlaces, TextLocator
 from ..text.markups import Markup, effects_of, flat, markup_of
 from ..text.text_locator import SearchedTexts
-from .alignment import Alignment, Stood, Tables, Words, known_words, partners_of, word_places
+from .alignment import Alignment, Stood, Words, known_words, partners_of, word_places
 from .ends import are_cut
 from .quote_locator import QuoteLocator
 from .quote_table import locate_quote
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 # Labels carried from the texts in which they were placed to the texts of today: where their words went.
 
+Tables: TypeAlias = list[tuple[int, int]]
 Kind: TypeAlias = Literal["unchanged", "moved", "taken", "changed", "uncertain", "gone"]
 """Outcome for a label in edited documents.
 
@@ -80,6 +81,7 @@ class Carrier:
 
     def __init__(self, old: Corpus, new: Corpus, stood: Stood | None = None) -> None:
         self.old, self.new, self._stood = old, new, stood
+        self._tables = cache(tables_of)
 
     @cached_property
     def _aligned(self) -> Alignment:
@@ -201,7 +203,7 @@ class Carrier:
             return ("struck out, raised or lowered",)
         if whole != now:
             return ("part of another word or number",)
-        tables, tables_now = self._tables(old, self._aligned.old), self._tables(new, self._aligned.new)
+        tables, tables_now = self._tables(old), self._tables(new)
         columns, columns_now = _columns(old, span, tables), _columns(new, now, tables_now)
         if columns != columns_now:
             return "another column", (" | ".join(columns), " | ".join(columns_now))
@@ -220,11 +222,6 @@ class Carrier:
         if document.id not in words.markups:
             words.markups[document.id] = markup_of(document.id, document.content)
         return words.markups[document.id]
-
-    def _tables(self, document: Document, words: Words) -> Tables:
-        if document.id not in words.tables:
-            words.tables[document.id] = tables_of(document)
-        return words.tables[document.id]
 
 
 def _signs(markup: Markup, start: int, end: int) -> str:
