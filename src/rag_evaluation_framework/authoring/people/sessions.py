@@ -117,7 +117,7 @@ class Session:
         empty = Dataset[CharacterSpan]((), TOKEN, name=name, corpus=corpus)
         given = load_unfinished(path) if self._file.is_there else empty
         dataset, self.changed = _in_documents(given, corpus, path)
-        self._name, self._found = dataset.name, dataset
+        self._found = dataset
         self._metadata: dict[str, Any] = {**dataset.metadata}
         self.questions = [Question(entry.query, entry) for entry in dataset]
         skipped = grouped((label.query.id, label) for label in dataset.skipped)
@@ -196,18 +196,9 @@ class Session:
         self._save()
 
     def _save(self) -> None:
-        dataset = Dataset(
-            [question.truth for question in self.questions if question.truth is not None],
-            TOKEN,
-            name=self._name,
-            corpus=self.corpus,
-            metadata=self._metadata,
-            skipped=[label for question in self.questions if question.truth is None for label in question.skipped],
-            incomplete=self._found.incomplete,
-            kept=self._found.kept,
-            earlier=self._found.earlier,
-        )
-        self._file.save(dataset)
+        labelled = tuple(question.truth for question in self.questions if question.truth is not None)
+        skipped = tuple(label for question in self.questions if question.truth is None for label in question.skipped)
+        self._file.save(replace(self._found, ground_truth=labelled, metadata=self._metadata, skipped=skipped))
 
 
 def _in_documents(dataset: Dataset[CharacterSpan], corpus: Corpus, path: Path) -> tuple[Dataset[CharacterSpan], str]:
