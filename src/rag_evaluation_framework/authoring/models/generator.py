@@ -1,9 +1,8 @@
 """`SyntheticDataGenerator`: what both generators share, from what they are given to the saved dataset."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import Any, ClassVar, Generic, TypeAlias, TypedDict
@@ -34,7 +33,7 @@ from ...runs.evaluation import DATASETS, LANGSMITH_NAME
 from ...runs.store import ROOT, check_root
 from . import filters
 from .asking import AskedQuestions, Asker, CitedQuestions, FailedRequests, failed_requests, load_prompt, marked
-from .filters import Candidate, Candidates, Funnel, Rejection, in_order, sifted
+from .filters import Candidate, Funnel, Reason, Rejection, in_order, sifted
 from .strategies import Headings, SimpleQuestions
 
 # Where a generated dataset goes: the local store by its name, and LangSmith.
@@ -468,16 +467,13 @@ class SyntheticDataGenerator(ABC, Generic[U]):
             "section_size": self.section_size,
             "check_answers": self.check_answers,
             "prompt_versions": list(dict.fromkeys(text for _, each in planned for text in self._prompts(each))),
-            "filters": {"embedder": None}
-            if self.embedder is None
-            else {
-                "embedder": describe(self.embedder),
-                "relevance_threshold": self.relevance_threshold,
-                "dedup_threshold": self.dedup_threshold,
-            },
+            "filters": {"embedder": None},
             "funnel": self.funnel.record(),
             FAILED_REQUESTS: sum(len(each.messages) for each in self.failed),
         }
+        if self.embedder is not None:
+            thresholds = {"relevance_threshold": self.relevance_threshold, "dedup_threshold": self.dedup_threshold}
+            record["filters"] = {"embedder": describe(self.embedder), **thresholds}
         if self.chunking is not None:
             record["chunker"] = describe(self.chunker)
         about = {"generation": record}
@@ -507,8 +503,8 @@ class SyntheticDataGenerator(ABC, Generic[U]):
     def _kept(self, proposed: list[Candidate[U]], asker: Asker, rejections: list[Rejection]) -> list[Candidate[U]]:
         """Return the questions that are kept, in the order of the plan; put the others among the rejections."""
 
-        def passing(candidates: list[Candidate[U]], reasons_of: Callable[[Candidates], Any]) -> list[Candidate[U]]:
-            return sifted(candidates, "kept", reasons_of(candidates), rejections)
+        def passing(candidates: list[Candidate[U]], reasons: Iterable[Reason | None]) -> list[Candidate[U]]:
+            return sifted(candidates, "kept", reasons, rejections)
 
         parsed = sifted(proposed, "parsed", map(filters.flaw_of_wording, proposed), rejections)
         kept = self.verified([each for each in parsed if each.request.has_answer], asker, rejections)
@@ -517,33 +513,25 @@ class SyntheticDataGenerator(ABC, Generic[U]):
         kept = [each for each in kept if not each.request.given]
         fitted = None if self.embedder is None else self._fitted(self.embedder)
         if fitted is not None:
-            kept = passing(
-                kept,
-                lambda found: filters.reject_irrelevant(
-                    _wordings(found), [each.excerpts for each in found], fitted, self.relevance_threshold
-                ),
-            )
+            excerpts = [each.excerpts for each in kept]
+            asked = [each.question for each in kept]
+            kept = passing(kept, filters.reject_irrelevant(asked, excerpts, fitted, self.relevance_threshold))
         kept = in_order([*of_users, *kept])
         if self.check_answers:
-            kept = passing(kept, partial(filters.unanswerable, asker=asker))
-            kept = passing(kept, partial(filters.answered_by_a_part, asker=asker))
-        searched = partial(
-            filters.answered_after_all, corpus=self.corpus, headings=self.headings, chunker=self.chunker, asker=asker
-        )
-        kept = in_order([*kept, *passing([each for each in parsed if not each.request.has_answer], searched)])
+            kept = passing(kept, filters.unanswerable(kept, asker))
+            kept = passing(kept, filters.answered_by_a_part(kept, asker))
+        open_ones = [each for each in parsed if not each.request.has_answer]
+        found = filters.answered_after_all(open_ones, self.corpus, self.headings, self.chunker, asker)
+        kept = in_order([*kept, *passing(open_ones, found)])
         # Last, so that none is lost to one that is not kept itself, and users' questions first, which give way to none.
-        kept = sorted(passing(kept, filters.contradicted), key=lambda each: not each.request.given)
-        kept = passing(kept, filters.same_wording)
+        kept = sorted(passing(kept, filters.contradicted(kept)), key=lambda each: not each.request.given)
+        kept = passing(kept, filters.same_wording(kept))
         if fitted is not None:
-            told = self.dedup_threshold
-            kept = passing(kept, lambda found: filters.reject_near_duplicates(_wordings(found), fitted, told))
+            asked = [each.question for each in kept]
+            kept = passing(kept, filters.reject_near_duplicates(asked, fitted, self.dedup_threshold))
         return in_order(kept)
 
     def _fitted(self, given: Embedder) -> Embedder:
         """Return what makes vectors; a provider's embedder with a cache, so that no text is paid for twice."""
         embedder: Any = CachedEmbedder(given, self.root) if isinstance(given, RemoteEmbedder) else given
         return as_fitted(embedder.fit([document.content for document in self.corpus]), embedder)
-
-
-def _wordings(candidates: Candidates) -> list[str]:
-    return [each.question for each in candidates]
