@@ -108,14 +108,12 @@ def as_retrieval(
         return Retrieval(hits, (*told, Stage(OTHER, left)) if told and left > 0 else told)
     if not isinstance(results, Retrieval):
         return Retrieval(hits)
-    limit: Any = results.limit
-    complete: Any = results.complete
+    limit, complete, stages = cast("tuple[Any, Any, Any]", (results.limit, results.complete, results.stages))
     if limit is not None and not isinstance(limit, str):
         raise UnreadableAnswer(f"{source} returned a Retrieval with the limit {shown(limit)}; expected a text, or None")
     if not is_truth(complete):
         raise UnreadableAnswer(f"{source} returned a Retrieval with complete={shown(complete)}; expected True or False")
-    stages: Any = results.stages
-    if not isinstance(cast("object", stages), tuple | list):
+    if not isinstance(stages, tuple | list):
         raise UnreadableAnswer(f"{source} returned a Retrieval with stages={shown(stages)}; expected a tuple of Stage")
     read = tuple(_as_stage(stage, source) for stage in islice(stages, len(stages)))
     return Retrieval(hits, read, None if limit is None else one_line(fit_to_keep(plain_text(limit))), bool(complete))
@@ -258,10 +256,8 @@ def _rows(output: Mapping[str, Any], source: str) -> list[dict[str, Any]] | None
     Raises:
         UnreadableAnswer: The columns are of several questions, or of different lengths.
     """
-    columns: dict[str, Any] = {
-        key: value for key, value in output.items() if key in (*_COLUMNS, *_ATTRIBUTES) and _is_ranked(value)
-    }
-    columns = {key: [*value] for key, value in columns.items()}
+    known = (*_COLUMNS, *_ATTRIBUTES)
+    columns: dict[str, Any] = {key: [*each] for key, each in output.items() if key in known and _is_ranked(each)}
     if columns.keys() <= {*_LISTS}:
         return None
     if all(column and all(isinstance(each, list) for each in column) for column in columns.values()):
