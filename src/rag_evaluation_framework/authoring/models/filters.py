@@ -70,10 +70,6 @@ def documents_of(evidence: Sequence[Evidence]) -> list[list[Evidence]]:
 Stage: TypeAlias = Literal["parsed", "verified", "kept"]
 """What a question did not become: read from an answer, verified in the documents, or kept by the filters."""
 
-FAILED = "request failed"
-TOO_FEW = "fewer written than asked for"
-TOO_FEW_DOCUMENTS = "answered in fewer documents than asked for"
-
 
 @dataclass(frozen=True)
 class Candidate(Generic[U]):
@@ -177,7 +173,7 @@ def parsed_questions(
     for (strategy, request), answer in zip(planned, answers, strict=True):
         lost = partial(Rejection, "parsed", doc_ids=request.doc_ids)
         if isinstance(answer, ProviderError):
-            rejections.append(lost(FAILED, str(answer), questions=request.questions))
+            rejections.append(lost("request failed", str(answer), questions=request.questions))
             continue
         found += [
             replace(each, strategy=strategy, number=number)
@@ -185,7 +181,8 @@ def parsed_questions(
         ]
         missing = request.questions - len(answer)
         if missing > 0:
-            rejections.append(lost(TOO_FEW, f"{len(answer)} of {request.questions}", questions=missing))
+            told = f"{len(answer)} of {request.questions}"
+            rejections.append(lost("fewer written than asked for", told, questions=missing))
     return found
 
 
@@ -209,7 +206,7 @@ def question_metadata(candidate: Candidate[Any], model: str, versions: Sequence[
 def answered_in_too_few(candidate: Candidate[Any]) -> Reason | None:
     """Return that a verified candidate is answered in fewer documents than was asked for; None if not."""
     if len(documents_of(candidate.evidence)) < candidate.request.least_documents:
-        return TOO_FEW_DOCUMENTS, candidate.told
+        return "answered in fewer documents than asked for", candidate.told
     return None
 
 
@@ -274,11 +271,7 @@ def _counted(reasons: Counter[str]) -> str:
 
 # What is certainly no question, or no answer to one. Doubtful ones pass: filters and the second call judge them.
 
-NO_QUESTION = "not a question"
-OF_WHAT_WAS_SHOWN = "speaks of what was shown"
 REPEATED = "quote is the question itself"
-TOO_SHORT = "quote of a single character"
-TOO_LONG = "quote of all that was shown"
 
 _FEWEST_WORDS, _LONGEST = 2, 1000  # the longest public question has 173 characters
 _ALL, _MUCH = 0.9, 1000  # of less than 1,000 characters all may well be the answer
@@ -297,8 +290,8 @@ def flaw_of_wording(candidate: Candidate[Any]) -> Reason | None:
     if candidate.request.given:  # users also search by a single word
         return None
     if len(text) > _LONGEST or len(words(text, None)) < _FEWEST_WORDS:
-        return NO_QUESTION, ""
-    return (OF_WHAT_WAS_SHOWN, "") if _SHOWN.search(text) else None
+        return "not a question", ""
+    return ("speaks of what was shown", "") if _SHOWN.search(text) else None
 
 
 def without_question(candidate: Candidate[U], rejections: list[Rejection]) -> Candidate[U]:
@@ -317,11 +310,11 @@ def flaw_of_quotes(candidate: Candidate[Any]) -> Reason | None:
     """Return why the quotes of a candidate cannot be an answer, such as that they are the question, as headings are."""
     quoted = "".join(candidate.excerpts)
     if sum(map(str.isalnum, quoted)) < 2:
-        return TOO_SHORT, candidate.told
+        return "quote of a single character", candidate.told
     if wording_key(candidate.question) in map(wording_key, candidate.excerpts):
         return REPEATED, candidate.told
     shown = sum(len(section.text.strip()) for section in candidate.request.sections)
-    return (TOO_LONG, candidate.told) if len(quoted) >= max(_ALL * shown, _MUCH) else None
+    return ("quote of all that was shown", candidate.told) if len(quoted) >= max(_ALL * shown, _MUCH) else None
 
 
 # The second call: whether the excerpts of a question, and nothing else, answer it.
@@ -329,7 +322,6 @@ def flaw_of_quotes(candidate: Candidate[Any]) -> Reason | None:
 CHECK = "answerable"
 REASONS = {"partly": "answered only in part", "no": "not answered"}
 UNCHECKED = "could not be checked"
-ONE_IS_ENOUGH = "answered by one part alone"
 ANSWERED = {"yes": "answered after all", "partly": "answered in part after all"}
 DEPTH = 20
 """How many passages are judged for a question without an answer."""
@@ -369,7 +361,7 @@ def answered_by_a_part(candidates: Candidates, asker: Asker) -> list[Reason | No
         if isinstance(verdict, ProviderError):
             found.setdefault(number, (UNCHECKED, str(verdict)))
         elif verdict.answer == "yes":
-            found.setdefault(number, (ONE_IS_ENOUGH, " | ".join(each.text for each in part)))
+            found.setdefault(number, ("answered by one part alone", " | ".join(each.text for each in part)))
     return [found.get(number) for number in range(len(candidates))]
 
 
@@ -404,9 +396,6 @@ def answered_after_all(
 
 # Questions in the same words.
 
-SAME_WORDING = "same question again"
-OTHER_ANSWER = "same question with another answer"
-
 
 def contradicted(candidates: Candidates) -> Iterator[Reason | None]:
     """Yield the answer that contradicts that of each question: of one wording, two are answered by different texts.
@@ -426,7 +415,7 @@ def contradicted(candidates: Candidates) -> Iterator[Reason | None]:
             yield None
         else:  # without one that differs itself, two others do
             told = next((other for other in others if not _agree(each, other)), others[0])
-            yield OTHER_ANSWER, told.told or "no answer"
+            yield "same question with another answer", told.told or "no answer"
 
 
 def _agree(one: Candidate[Any], other: Candidate[Any]) -> bool:
@@ -442,9 +431,8 @@ def same_wording(candidates: Candidates) -> list[Reason | None]:
     """Tell the questions that have the wording of an earlier one, up to capitals and punctuation."""
     first: dict[str, Candidate[Any]] = {}
     earlier = [first.setdefault(wording_key(each.question), each) for each in candidates]
-    return [
-        None if one is each else (SAME_WORDING, one.question) for one, each in zip(earlier, candidates, strict=True)
-    ]
+    pairs = zip(earlier, candidates, strict=True)
+    return [None if one is each else ("same question again", one.question) for one, each in pairs]
 
 
 # Filters of questions and excerpts from anywhere. Cosines have six decimals: the same pair is above or below a

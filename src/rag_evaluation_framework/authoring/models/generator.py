@@ -205,7 +205,6 @@ class Estimate:
 
 # `SyntheticDataGenerator`: what both generators share, from the plan to the saved dataset.
 
-ASKING = "Asking for questions"
 WITHOUT_ANSWER = "unanswered_questions"
 """The prompt for questions that the documents do not answer."""
 
@@ -492,12 +491,13 @@ class SyntheticDataGenerator(ABC, Generic[U]):
         }
         for has_answer, form, read in ((True, self.form, self.read), (False, AskedQuestions, None)):
             numbers = [n for n, each in enumerate(requests) if not each.given and each.has_answer is has_answer]
-            answers = asker.ask(form, [self._asking(requests[number])[1] for number in numbers], ASKING, read)
+            asked = [self._asking(requests[number])[1] for number in numbers]
+            answers = asker.ask(form, asked, "Asking for questions", read)
             for number, answer in zip(numbers, answers, strict=True):
-                asked = () if isinstance(answer, ProviderError) else answer.questions
-                cited = ((each.question, tuple(getattr(each, "chunk_ids", ()))) for each in asked)
-                written = [Candidate[U](question, requests[number], cited=ids) for question, ids in cited]
-                found[number] = answer if isinstance(answer, ProviderError) else written
+                written = [] if isinstance(answer, ProviderError) else answer.questions
+                cited = ((each.question, tuple(getattr(each, "chunk_ids", ()))) for each in written)
+                proposed = [Candidate[U](question, requests[number], cited=ids) for question, ids in cited]
+                found[number] = answer if isinstance(answer, ProviderError) else proposed
         return [found[number] for number in range(len(requests))]
 
     def _kept(self, proposed: list[Candidate[U]], asker: Asker, rejections: list[Rejection]) -> list[Candidate[U]]:

@@ -29,13 +29,6 @@ from .strategies import sections_of, sections_of_chunks
 
 # Token level: the quotes that answer a question, found in the documents.
 
-QUOTES_FAILED = "request for quotes failed"
-NO_QUOTE = "no quote"
-NOT_FOUND = "quote not in the documents"
-ELSEWHERE = "quote not in what was shown"
-AMBIGUOUS = "ambiguous quote"
-HIDDEN = "quote of text that readers do not see"
-STRUCK_OUT = "quote of text that is struck out"
 
 _Place = tuple[CharacterSpan, ...]
 _Quoted = Candidate[CharacterSpan]
@@ -71,14 +64,14 @@ class TokenLevelDataGenerator(SyntheticDataGenerator[CharacterSpan]):
         found: list[_Quoted] = []
         for candidate, answer in zip(candidates, asker.ask(Quotes, asked, "Asking for quotes"), strict=True):
             if isinstance(answer, ProviderError):
-                rejections.append(rejected(candidate, "verified", QUOTES_FAILED, str(answer)))
+                rejections.append(rejected(candidate, "verified", "request for quotes failed", str(answer)))
                 continue
             quotes = dict.fromkeys(filter(str.strip, answer.quotes))
             placed = [self._located(quote, candidate.request.sections) for quote in quotes]
             answers = distinct((each for each in placed if isinstance(each, Answer)), self.corpus)
             failed = [each for each in placed if not isinstance(each, Answer)]
             if not answers:
-                rejections.append(rejected(candidate, "verified", *(failed[0] if failed else (NO_QUOTE, ""))))
+                rejections.append(rejected(candidate, "verified", *(failed[0] if failed else ("no quote", ""))))
                 continue
             rejections += [rejected(candidate, "verified", *reason, questions=0) for reason in failed]
             evidence = tuple(map(self._evidence, answers))
@@ -104,14 +97,14 @@ class TokenLevelDataGenerator(SyntheticDataGenerator[CharacterSpan]):
         inside = [place for place in found if _is_shown(place, sections)]
         if not inside:
             if found or locator.locate(quote, None, 1).places:
-                return ELSEWHERE, quote
+                return "quote not in what was shown", quote
             advice = locate_quote(quote, docs[0], locator, DocumentResolver(self.corpus)).advice
-            return NOT_FOUND, f"{quote}; {advice}" if advice else quote
+            return "quote not in the documents", f"{quote}; {advice}" if advice else quote
         valid = [place for place in inside if not self._flaw(place)]
         if not valid:
             return self._flaw(inside[-1]), quote
         if len(valid) > 1 and not (is_long(quote) and len({self._text_shown(place) for place in valid}) == 1):
-            return AMBIGUOUS, f"{len(valid)} places in what was shown: {quote}"
+            return "ambiguous quote", f"{len(valid)} places in what was shown: {quote}"
         if any(len(place) > 1 for place in valid):  # "A … B": of the two together nothing is a copy
             return Answer(tuple(valid))
         spans = [place[0] for place in valid]
@@ -126,8 +119,8 @@ class TokenLevelDataGenerator(SyntheticDataGenerator[CharacterSpan]):
         """Return why a place answers nothing: a part of it is not shown, or is struck out; "" if it is all right."""
         markups = [(self._locator.markup(span), span.start, span.end) for span in place]
         if not all(markup.shows(start, end) for markup, start, end in markups):
-            return HIDDEN
-        return STRUCK_OUT if any(struck_out(*each) == "all" for each in markups) else ""
+            return "quote of text that readers do not see"
+        return "quote of text that is struck out" if any(struck_out(*each) == "all" for each in markups) else ""
 
     def _text_shown(self, place: _Place) -> str:
         """Return the text of a place as readers see it, up to white space."""
@@ -174,10 +167,6 @@ def _covers(outer: Sequence[CharacterSpan | PositionAwareChunk], inner: _Place) 
 
 # Chunk level: the chunks that answer a question, as the model names them.
 
-CHUNKS_FAILED = "request for chunks failed"
-NO_CHUNK = "no chunk cited"
-UNKNOWN = "unknown chunk id"
-NOT_SHOWN = "chunk that was not shown"
 
 _Cited = Candidate[ChunkId]
 _BACKSLASH = r"\\["
@@ -241,7 +230,7 @@ class ChunkLevelDataGenerator(SyntheticDataGenerator[ChunkId]):
         for candidate in candidates:
             answer = next(answers) if candidate.request.given else None
             if isinstance(answer, ProviderError):
-                rejections.append(rejected(candidate, "verified", CHUNKS_FAILED, str(answer)))
+                rejections.append(rejected(candidate, "verified", "request for chunks failed", str(answer)))
             else:
                 cited = candidate.cited if answer is None else tuple(answer.chunk_ids)
                 found += self._checked(candidate, cited, rejections)
@@ -252,9 +241,9 @@ class ChunkLevelDataGenerator(SyntheticDataGenerator[ChunkId]):
         shown = _by_id(candidate.request.sections)
         known = [chunk_id for chunk_id in cited if chunk_id in shown]
         failed = [chunk_id for chunk_id in cited if chunk_id not in shown]
-        reasons = [NOT_SHOWN if chunk_id in self.chunk_registry else UNKNOWN for chunk_id in failed]
+        reasons = ["chunk that was not shown" if one in self.chunk_registry else "unknown chunk id" for one in failed]
         if not known:
-            reason = reasons[0] if reasons else NO_CHUNK
+            reason = reasons[0] if reasons else "no chunk cited"
             rejections.append(rejected(candidate, "verified", reason, ", ".join(failed)))
             return []
         for reason, chunk_id in zip(reasons, failed, strict=True):
