@@ -1,7 +1,7 @@
 """Quotes that occur more than once, and quotes of a question that share text."""
 
 from rag_evaluation_framework import CharacterSpan, Corpus, Document, DocumentId, TokenLevelDataGenerator
-from rag_evaluation_framework.authoring.models.levels import distinct
+from rag_evaluation_framework.authoring.models.generator import distinct
 from rag_evaluation_framework.base.notes import collect_notes
 from rag_evaluation_framework.data import Answer
 

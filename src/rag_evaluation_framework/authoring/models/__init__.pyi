@@ -2,10 +2,10 @@ from .asking import FailedRequests as FailedRequests
 from .filters import Funnel as Funnel
 from .filters import Rejection as Rejection
 from .generator import DEFAULT_MODEL as DEFAULT_MODEL
+from .generator import ChunkLevelDataGenerator as ChunkLevelDataGenerator
 from .generator import Estimate as Estimate
 from .generator import SyntheticDataGenerator as SyntheticDataGenerator
-from .levels import ChunkLevelDataGenerator as ChunkLevelDataGenerator
-from .levels import TokenLevelDataGenerator as TokenLevelDataGenerator
+from .generator import TokenLevelDataGenerator as TokenLevelDataGenerator
 from .strategies import CrossDocumentQuestions as CrossDocumentQuestions
 from .strategies import DimensionQuestions as DimensionQuestions
 from .strategies import NoAnswerQuestions as NoAnswerQuestions
