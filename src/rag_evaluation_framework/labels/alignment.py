@@ -296,13 +296,11 @@ class Alignment:
         if (there, here) not in self._edited:
             came = {*lines}.difference(self.old.by_heading.get((was, heading), ()))
             went = {*others}.difference(self.new.by_heading.get((now, other), ()))
-            self._edited[there, here] = [
-                _numbered(edited) for edited, known in ((came, lines), (went, others)) if known
-            ]
+            edited = ((came, lines), (went, others))
+            self._edited[there, here] = [_numbered(changed) for changed, known in edited if known]
         own = np.unique(self.old.codes[slice(*self.old.line_at(first))])
-        shared = [
-            np.bincount(numbers[np.isin(codes, own)]).max(initial=0) for codes, numbers in self._edited[there, here]
-        ]
+        lines_of = self._edited[there, here]
+        shared = [np.bincount(numbers[np.isin(codes, own)]).max(initial=0) for codes, numbers in lines_of]
         return min(shared, default=0) < _LIKE * len(own)
 
     def _align(self, one: DocumentId, other: DocumentId, anchors: Sequence[Run]) -> None:

@@ -244,9 +244,8 @@ def matches(
             (first, begun), (last, ended) = start, end
             names = [what for _, _, what, _ in markup.parts_between(first, last)] + effects_begun(markup, first, last)
             given = quote.text[quote.places[0] if begun else 0 : quote.places[-1] + 1 if ended else None].strip()
-            there = markup.shown(
-                int(offsets[0]) if begun else first, markup.end_of(int(offsets[-1])) if ended else last
-            )
+            letters = int(offsets[0]), markup.end_of(int(offsets[-1]))
+            there = markup.shown(letters[0] if begun else first, letters[1] if ended else last)
             is_divided = "hyphenation" in ignored
             names += differences(*(_DIVISION.sub("", text) if is_divided else text for text in (given, there)))
             names += [*sorted(ignored - {""}), *sorted((*begun, *ended), key=lambda name: name == OUTER_MARKS)]
@@ -271,9 +270,8 @@ def stretches(quote: QuotedText, texts: KeyedTexts, effort: Effort, number: int 
         effort: How much may be compared; places beyond are not yielded.
         number: Search only the document of this number.
     """
-    core, before, behind = (
-        _solid(part) for part in (quote.text[quote.places[0] : quote.places[-1] + 1], quote.before, quote.behind)
-    )
+    core = _solid(quote.text[quote.places[0] : quote.places[-1] + 1])
+    before, behind = _solid(quote.before), _solid(quote.behind)
     rejected: set[str] = set()  # what other places show: of a head or a foot each page has a copy
     for found, place in texts.searched.occurrences(quote.key, number):
         if effort.left <= 0:
@@ -332,9 +330,7 @@ _SIGNS: Mapping[str, Callable[[str], object]] = {
     "ellipsis": lambda text: text.count(ELLIPSIS),
     "invisible characters": lambda text: [*filter(is_invisible, text)],
     "Unicode composition": lambda text: [*filter(combining, text)],
-    "ligatures": lambda text: [
-        sign for sign in normalize("NFC", text) if key(sign) and normalize("NFKC", sign) != sign
-    ],
+    "ligatures": lambda text: [one for one in normalize("NFC", text) if key(one) and normalize("NFKC", one) != one],
     CAPITALS: lambda text: normalize("NFKC", "".join(filter(is_key, text))),
 }
 
@@ -357,9 +353,8 @@ _OMISSION = re.compile(  # between words or behind the end of one, so not in f(.
     rf"|(?<=[^\W\d_]\.)(?:{BRACKETED_ELLIPSIS}|{ELLIPSIS_SIGNS})(?=\s)|(?<=(?!\.){_ENDING}){ELLIPSIS_SIGNS}(?=\s)"
 )
 _LINE_END = re.compile(rf"{_ENDING}{{,5}}\s*\n\s*")
-_OWN_ELLIPSIS = re.compile(  # of the document: nothing is left out, or a good deal
-    rf"\A\W{{0,200}}?{ELLIPSIS_SIGNS}|{ELLIPSIS_SIGNS}\W{{0,200}}\Z"
-)
+# Of the document: nothing is left out, or a good deal.
+_OWN_ELLIPSIS = re.compile(rf"\A\W{{0,200}}?{ELLIPSIS_SIGNS}|{ELLIPSIS_SIGNS}\W{{0,200}}\Z")
 _WORD = re.compile(r"[^\W_]+")
 _GOOD_DEAL = 4  # words, which may be left out whatever they are
 _MOST_PLACES = 500  # of one part: one that is as common tells nothing

@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from functools import cache, cached_property, lru_cache
 from hashlib import sha256
-from itertools import groupby, islice
+from itertools import chain, groupby, islice
 from math import inf
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast, get_args
@@ -504,15 +504,14 @@ def _relabelled(dataset: Dataset[CharacterSpan], corpus: Corpus, changes: Sequen
             at_places = tuple(
                 tuple(tuple(one.carried.span or one.before for one in place) for place in answer) for answer in answers
             )
-            gone = {change.numbers: change.text for change in of_question if not change.is_found}
-            incomplete.append(Incomplete(query, at_places, gone))
+            texts = {change.numbers: change.text for change in of_question if not change.is_found}
+            incomplete.append(Incomplete(query, at_places, texts))
     incomplete.sort(key=lambda question: question.query.id not in truth)  # as they are listed when they are read
     wanted = {text for question in incomplete for text in question.texts.values() if text}
     wanted -= set[str]() if dataset.kept is None else dataset.kept.digests()
     order = dict.fromkeys((*(query.id for query in dataset.queries), *truth))
-    gone_now = [
-        Skipped(one.query, one.before.text, one.reason, one.before.doc_id) for some in lost.values() for one in some
-    ]
+    gone = chain.from_iterable(lost.values())
+    gone_now = [Skipped(one.query, one.before.text, one.reason, one.before.doc_id) for one in gone]
     left = [label for label in dataset.skipped if label.query.id not in truth.keys() | lost.keys()]
     updated = replace(
         dataset,

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import accumulate, combinations
+from itertools import accumulate, combinations, starmap
 from typing import Any, Generic, Literal, TypeAlias
 
 import numpy as np
@@ -175,10 +175,8 @@ def parsed_questions(
         if isinstance(answer, ProviderError):
             rejections.append(lost("request failed", str(answer), questions=request.questions))
             continue
-        found += [
-            replace(each, strategy=strategy, number=number)
-            for number, each in enumerate(answer[: request.questions], len(found))
-        ]
+        written = enumerate(answer[: request.questions], len(found))
+        found += [replace(each, strategy=strategy, number=number) for number, each in written]
         missing = request.questions - len(answer)
         if missing > 0:
             told = f"{len(answer)} of {request.questions}"
@@ -349,12 +347,8 @@ def unanswerable(candidates: Candidates, asker: Asker) -> Iterator[Reason | None
 
 def answered_by_a_part(candidates: Candidates, asker: Asker) -> list[Reason | None]:
     """Return of each question that has to be answered by several documents whether one of them is enough."""
-    parts = [
-        (number, part)
-        for number, each in enumerate(candidates)
-        if each.request.least_documents > 1
-        for part in documents_of(each.evidence)
-    ]
+    of_several = ((number, each) for number, each in enumerate(candidates) if each.request.least_documents > 1)
+    parts = [(number, part) for number, each in of_several for part in documents_of(each.evidence)]
     asked = [checking(candidates[number].question, part) for number, part in parts]
     found: dict[int, Reason] = {}
     for (number, part), verdict in zip(parts, asker.ask(Verdict, asked, "Checking parts"), strict=True):
@@ -377,14 +371,10 @@ def answered_after_all(
         return
     retriever = BM25Retriever(chunker)
     retriever.index(corpus)
-    found = [
-        [
-            Evidence(hit.text, hit.doc_id, heading=headings.at(hit.doc_id, hit.start))
-            for hit in retriever.retrieve(candidate.question, DEPTH).hits
-            if hit.doc_id is not None and hit.text is not None
-        ]
-        for candidate in candidates
-    ]
+    found: list[list[Evidence]] = []
+    for candidate in candidates:
+        hits: Sequence[Any] = retriever.retrieve(candidate.question, DEPTH).hits  # which have a document and a text
+        found.append([Evidence(hit.text, hit.doc_id, heading=headings.at(hit.doc_id, hit.start)) for hit in hits])
     asked = [checking(each.question, evidence) for each, evidence in zip(candidates, found, strict=True)]
     for evidence, verdict in zip(found, asker.ask(Verdict, asked, "Looking for answers"), strict=True):
         if isinstance(verdict, ProviderError):
@@ -404,11 +394,7 @@ def contradicted(candidates: Candidates) -> Iterator[Reason | None]:
     them is kept. What users ask stays: they do ask so.
     """
     alike = grouped((wording_key(each.question), each) for each in candidates)
-    differing = {
-        wording: group
-        for wording, group in alike.items()
-        if not all(_agree(one, other) for one, other in combinations(group, 2))
-    }
+    differing = {key: group for key, group in alike.items() if not all(starmap(_agree, combinations(group, 2)))}
     for each in candidates:
         others = differing.get(wording_key(each.question))
         if others is None or each.request.given:

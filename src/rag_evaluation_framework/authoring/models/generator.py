@@ -493,10 +493,9 @@ class SyntheticDataGenerator(ABC, Generic[U]):
 
     def _written(self, requests: Sequence[QuestionRequest], asker: Asker) -> list[list[Candidate[U]] | ProviderError]:
         """Return the questions of each request, in their order, or why there are none."""
-        found: dict[int, list[Candidate[U]] | ProviderError] = {
-            number: [Candidate(question, request) for question in request.given]
-            for number, request in enumerate(requests)
-        }
+        found: list[list[Candidate[U]] | ProviderError] = [
+            [Candidate(question, request) for question in request.given] for request in requests
+        ]
         for has_answer, form in ((True, self.form), (False, AskedQuestions)):
             read: Any = asking.read_cited_questions if form is CitedQuestions else None
             numbers = [n for n, each in enumerate(requests) if not each.given and each.has_answer is has_answer]
@@ -507,7 +506,7 @@ class SyntheticDataGenerator(ABC, Generic[U]):
                 cited = ((each.question, tuple(getattr(each, "chunk_ids", ()))) for each in written)
                 proposed = [Candidate[U](question, requests[number], cited=ids) for question, ids in cited]
                 found[number] = answer if isinstance(answer, ProviderError) else proposed
-        return [found[number] for number in range(len(requests))]
+        return found
 
     def _kept(self, proposed: list[Candidate[U]], asker: Asker, rejections: list[Rejection]) -> list[Candidate[U]]:
         """Return the questions that are kept, in the order of the plan; put the others among the rejections."""
@@ -627,11 +626,8 @@ class TokenLevelDataGenerator(SyntheticDataGenerator[CharacterSpan]):
         if any(len(place) > 1 for place in valid):  # "A … B": of the two together nothing is a copy
             return Answer(tuple(valid))
         spans = [place[0] for place in valid]
-        copies = [
-            copy
-            for copy in copies_of(spans[0], locator.verbatim)
-            if not (any(map(copy.overlaps, spans)) or self._flaw((copy,)))
-        ]
+        others = (copy for copy in copies_of(spans[0], locator.verbatim) if not any(map(copy.overlaps, spans)))
+        copies = [copy for copy in others if not self._flaw((copy,))]
         return Answer.any_of(*spans, *copies)
 
     def _flaw(self, place: _Place) -> str:
@@ -731,11 +727,10 @@ class ChunkLevelDataGenerator(SyntheticDataGenerator[ChunkId]):
     @staticmethod
     def shown(sections: Sequence[Section], beside: str) -> str:
         """Return chunks as prompts show them, each behind its id; a backslash marks what only looks like one."""
+        chunks = (_by_id([section]).items() for section in sections)
         texts = [
-            "\n\n".join(
-                f"[{key}]: '{_LIKE_AN_ID.sub(_BACKSLASH, chunk.content)}'" for key, chunk in _by_id([section]).items()
-            )
-            for section in sections
+            "\n\n".join(f"[{key}]: '{_LIKE_AN_ID.sub(_BACKSLASH, one.content)}'" for key, one in each)
+            for each in chunks
         ]
         told = [{"document": each.doc_id, "heading": each.heading} for each in sections]
         return marked("chunks", texts, beside, told)

@@ -205,10 +205,8 @@ class CrossDocumentQuestions(QuestionStrategy):
                 for other, score in nearest.to(sections[one].text, _MOST_NEAR)
                 if sections[other].doc_id != doc_id
             ]
-            ordered = (
-                pair for _, one, other in sorted(near) if (pair := (min(one, other), max(one, other))) not in taken
-            )
-            chosen = list(islice(dict.fromkeys(ordered), self.pairs))
+            pairs = dict.fromkeys((min(one, other), max(one, other)) for _, one, other in sorted(near))
+            chosen = list(islice((pair for pair in pairs if pair not in taken), self.pairs))
             taken.update(chosen)
             yield [(sections[one], sections[other]) for one, other in chosen]
 
@@ -233,10 +231,7 @@ def _requests(
     """
     prompt = load_prompt(name)
     wish = prompt.filled("wish", **filled)
-    return [
-        QuestionRequest(wish, shown, questions, prompt_version=prompt.version, **promised)
-        for shown, questions in shares
-    ]
+    return [QuestionRequest(wish, *share, prompt_version=prompt.version, **promised) for share in shares]
 
 
 _SINGULAR = {"personas": "persona", "difficulties": "difficulty", "query_types": "query_type", "styles": "style"}
@@ -290,12 +285,9 @@ class DimensionQuestions(QuestionStrategy):
     def plan(self, sections: Sequence[Section], queries_per_doc: int) -> list[QuestionRequest]:
         """Return a request for each section and combination that get questions."""
         numbers = count()
-        combinations = [
-            dict(zip(self.dimensions, values, strict=True)) for values in product(*self.dimensions.values())
-        ]
-        step = next(
-            size for size in count(max(round(len(combinations) * _GOLDEN), 1)) if gcd(size, len(combinations)) == 1
-        )
+        combinations = [dict(zip(self.dimensions, each, strict=True)) for each in product(*self.dimensions.values())]
+        steps = count(max(round(len(combinations) * _GOLDEN), 1))
+        step = next(size for size in steps if gcd(size, len(combinations)) == 1)
         requests: list[QuestionRequest] = []
         for together, questions in _section_by_section(sections, queries_per_doc):
             chosen = Counter(next(numbers) * step % len(combinations) for _ in range(questions))
@@ -306,11 +298,8 @@ class DimensionQuestions(QuestionStrategy):
         return requests
 
     def _told(self, combination: Mapping[str, str]) -> str:
-        lines: list[str] = []
-        for name, value in combination.items():
-            described = self.dimensions[name][value]
-            lines.append(f"- {name.replace('_', ' ')}: {value}{f' ({described})' if described else ''}")
-        return "\n".join(lines)
+        told = ((name.replace("_", " "), value, self.dimensions[name][value]) for name, value in combination.items())
+        return "\n".join(f"- {name}: {value}{f' ({meaning})' if meaning else ''}" for name, value, meaning in told)
 
 
 def _items(given: Any) -> dict[Any, Any]:

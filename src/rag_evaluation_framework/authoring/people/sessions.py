@@ -416,9 +416,7 @@ def with_moved_ends(entry: GroundTruth[Any], moved: Iterable[MovedEnds]) -> Grou
     if not isinstance(entry, TokenLevelGroundTruth):
         return entry
     spans = [(entry.labels[one.label], one) for one in moved if one.label < len(entry.labels)]
-    now = {
-        span: CharacterSpan(span.doc_id, span.start + one.start, span.end + one.end, one.text) for span, one in spans
-    }
+    now = {span: replace(span, start=span.start + to.start, end=span.end + to.end, text=to.text) for span, to in spans}
     return replace(entry, relevant_spans=mapped(entry.relevant_spans, lambda span: now.get(span, span)))
 
 
@@ -637,13 +635,8 @@ class ReviewChecks:
         """Return the errors and warnings about a question."""
         session, asked = self._session, self._session.wanted(number)
         key = wording_key(asked.query.text)
-        alike = [
-            session.wanted(other)
-            for other in range(len(session.questions))
-            if other != number
-            and session.review(other).verdict != "dropped"
-            and wording_key(session.wording(other)) == key
-        ]
+        others = (n for n in range(len(session.questions)) if n != number and session.review(n).verdict != "dropped")
+        alike = [session.wanted(other) for other in others if wording_key(session.wording(other)) == key]
         # The one that repeats another is told of it, so this one is the last.
         dataset = replace(self._alone, ground_truth=(*alike, asked))
         found = lint_dataset(dataset, self._corpus, self._registry).problems
