@@ -373,10 +373,8 @@ def _retriever(owner: Any, name: str) -> Callable[[str, int], Any]:
 def _inputs(pipeline: Any, query: str) -> dict[str, dict[str, str]]:
     """Return what a pipeline of Haystack is run with: the question, wherever one of its components takes one."""
     taken: Mapping[str, Mapping[str, Any]] = pipeline.inputs()
-    asked = {
-        component: {name: query for name in ("query", "question", "text") if name in inputs}
-        for component, inputs in taken.items()
-    }
+    names = ("query", "question", "text")
+    asked = {component: {name: query for name in names if name in inputs} for component, inputs in taken.items()}
     return {component: named for component, named in asked.items() if named}
 
 

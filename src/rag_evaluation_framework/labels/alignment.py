@@ -535,11 +535,8 @@ def equal_runs(old: Sequence[int], new: Sequence[int]) -> list[Run]:
     at = place = 0
     while at < len(old) and place < len(new):
         here, there = old[at : at + _MOST_COMPARED], new[place : place + _MOST_COMPARED]
-        found = [
-            (at + one.src_start, place + one.dest_start, one.src_end - one.src_start)
-            for one in LCSseq.opcodes(here, there)
-            if one.tag == "equal"
-        ]
+        equal = (one for one in LCSseq.opcodes(here, there) if one.tag == "equal")
+        found = [(at + one.src_start, place + one.dest_start, one.src_end - one.src_start) for one in equal]
         runs += found
         if at + len(here) == len(old) and place + len(there) == len(new):
             break

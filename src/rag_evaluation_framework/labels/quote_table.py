@@ -161,18 +161,15 @@ def with_conflicts(rows: Sequence[QuoteRow]) -> tuple[QuoteRow, ...]:
 
     Of a place of which a part was not located, nothing is said: that row tells why its question is skipped.
     """
-    wrong: dict[int, str] = {}
+    wrong: dict[int, dict[str, Any]] = {}
     for group in (group for asked in _grouped(rows, "key") for group in _grouped(asked, "answer")):
         for parts in _grouped(group, "place"):
             try:
                 if all(row.status == "located" for row in parts):
                     _places(parts)
             except DatasetError as error:
-                wrong.update((row.number, str(error)) for row in parts)
-    return tuple(
-        replace(row, status="missing", places=(), advice=wrong[row.number]) if row.number in wrong else row
-        for row in rows
-    )
+                wrong.update((row.number, {"status": "missing", "places": (), "advice": str(error)}) for row in parts)
+    return tuple(replace(row, **wrong[row.number]) if row.number in wrong else row for row in rows)
 
 
 # The quotes of a table, checked against the corpus, and the dataset they make.
@@ -629,11 +626,8 @@ def add_questions(dataset: Dataset[CharacterSpan], check: QuoteCheck, corpus: Co
     given = {entry.query.id: replace(entry, query=merged(entry.query)) for entry in located}
     unplaced = tuple(replace(label, query=merged(label.query)) for label in unplaced)
     before = {entry.query.id: entry for entry in dataset}
-    corrected = {
-        query_id
-        for query_id, entry in given.items()
-        if query_id in before and (_answers(entry), entry.query) != (_answers(before[query_id]), before[query_id].query)
-    }
+    both = ((query_id, entry, before[query_id]) for query_id, entry in given.items() if query_id in before)
+    corrected = {name for name, entry, was in both if (_answers(entry), entry.query) != (_answers(was), was.query)}
     entries = [given[entry.query.id] if entry.query.id in corrected else entry for entry in dataset]
     added = [entry for query_id, entry in given.items() if query_id not in before]
     again = {label.query.id: label.query for label in unplaced}

@@ -535,12 +535,8 @@ class _Versions:
     def __init__(self, dataset: Dataset[CharacterSpan], corpus: Corpus) -> None:
         self.dataset, self.corpus = dataset, corpus
         self._now = {document.id: document.content_hash for document in corpus}
-        lost = [
-            (span, question.texts[numbers])
-            for question in dataset.incomplete
-            for numbers, span in question.labels()
-            if numbers in question.texts
-        ]
+        labels = ((one.texts, numbers, span) for one in dataset.incomplete for numbers, span in one.labels())
+        lost = [(span, texts[numbers]) for texts, numbers, span in labels if numbers in texts]
         self._earlier: list[dict[DocumentId, str]] = [{}]
         for doc_id, text in dict.fromkeys((span.doc_id, text) for span, text in lost if text):
             if all(doc_id in texts for texts in self._earlier):

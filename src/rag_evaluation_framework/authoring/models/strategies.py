@@ -68,11 +68,8 @@ def sections_of(corpus: Corpus, size: int, headings: Headings) -> list[Section]:
         headings: The headings of the documents.
     """
     chunker = RecursiveCharacterChunker(chunk_size=size)
-    return [
-        Section(document.id, (chunk,), headings.at(document.id, chunk.start))
-        for document in corpus
-        for chunk in chunker.chunk_with_positions(document)
-    ]
+    chunks = (chunk for document in corpus for chunk in chunker.chunk_with_positions(document))
+    return [Section(chunk.doc_id, (chunk,), headings.at(chunk.doc_id, chunk.start)) for chunk in chunks]
 
 
 def sections_of_chunks(chunks: Iterable[AnyChunk], size: int, headings: Headings) -> list[Section]:
