@@ -119,37 +119,19 @@ class SupportsPostprocessNodes(Protocol):
     def postprocess_nodes(self, *args: Any, **kwargs: Any) -> Any: ...
 
 
-OwnRetriever: TypeAlias = (
-    Callable[[str, int], Any]
-    | SupportsRetrieve
-    | SupportsInvoke
-    | SupportsRun
-    | SupportsQuery
-    | SupportsSimilaritySearch
-    | SupportsGetRelevantDocuments
-)
+_OfLangChain: TypeAlias = SupportsInvoke | SupportsSimilaritySearch | SupportsGetRelevantDocuments
+OwnRetriever: TypeAlias = Callable[[str, int], Any] | SupportsRetrieve | SupportsRun | SupportsQuery | _OfLangChain
 """A function `(query, k) -> results`, or a retriever of another library."""
 
 OwnChunker: TypeAlias = Callable[[str], Any] | SupportsSplitText | SupportsGetNodes | SupportsChunk | SupportsRun
 """A function `(text) -> texts`, or a splitter of another library."""
 
-OwnEmbedder: TypeAlias = (
-    Callable[[list[str]], Any]
-    | SupportsEmbed
-    | SupportsEmbedDocuments
-    | SupportsTextEmbedding
-    | SupportsEncode
-    | SupportsRun
-)
+_EmbeddingModel: TypeAlias = SupportsEmbedDocuments | SupportsTextEmbedding | SupportsEncode
+OwnEmbedder: TypeAlias = Callable[[list[str]], Any] | SupportsEmbed | SupportsRun | _EmbeddingModel
 """A function `(texts) -> vectors`, or an embedding model of another library."""
 
-OwnReranker: TypeAlias = (
-    Callable[[str, list[str]], Any]
-    | SupportsRerank
-    | SupportsCompressDocuments
-    | SupportsPostprocessNodes
-    | SupportsRun
-)
+_PostProcessor: TypeAlias = SupportsCompressDocuments | SupportsPostprocessNodes
+OwnReranker: TypeAlias = Callable[[str, list[str]], Any] | SupportsRerank | SupportsRun | _PostProcessor
 """A function `(query, texts) -> scores`, or a reranker of another library."""
 
 
