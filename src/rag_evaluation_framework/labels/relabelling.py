@@ -434,9 +434,8 @@ class Relabelled:
 
     def record(self) -> dict[str, Any]:
         """Return the counts, and the labels that are not where they were, as files hold them."""
-        corpus = self.dataset.corpus
-        lines = None if corpus is None else LinePlaces(corpus)
-        return {"counts": self.counts(), "changes": [change.record(lines) for change in self.changed if lines]}
+        lines = LinePlaces(cast("Corpus", self.dataset.corpus))
+        return {"counts": self.counts(), "changes": [change.record(lines) for change in self.changed]}
 
     def __str__(self) -> str:
         return self.summary().as_text()

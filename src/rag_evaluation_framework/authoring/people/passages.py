@@ -311,7 +311,7 @@ class Pool:
         chunks = (chunk for chunk in bm25.chunks() or () if chunk.content.strip())
         passages = [chunk.to_span() for chunk in chunks if isinstance(chunk, PositionAwareChunk)]
         self._passages = grouped((passage.doc_id, passage) for passage in passages)
-        self._alike = grouped((_collapsed(passage.text), passage) for passage in passages)
+        self._alike = grouped((collapsed(passage.text), passage) for passage in passages)
         self._asked: list[tuple[Retriever, HitLocator]] = [(bm25, HitLocator(corpus))]
         try:
             self._add(VectorRAGRetriever(_PASSAGES))
@@ -337,7 +337,7 @@ class Pool:
         problems: list[str] = []
         rankings = [self._ranked(*asked, words, problems) for words, asked in product(queries, self._asked)]
         in_turns = chain.from_iterable(zip_longest(*(ranking or () for ranking in rankings)))
-        alike = grouped((_collapsed(passage.text), passage) for passage in in_turns if passage is not None)
+        alike = grouped((collapsed(passage.text), passage) for passage in in_turns if passage is not None)
         count = len(self._asked)
         answered = frozenset(number for number in range(count) if None not in rankings[number::count])
         passages = sorted((first for first, *_ in alike.values()), key=lambda passage: is_contents(passage.text))
@@ -345,7 +345,7 @@ class Pool:
 
     def copies(self, passage: CharacterSpan) -> tuple[CharacterSpan, ...]:
         """Return the passages of the documents that have the text of this one, up to white space, itself among them."""
-        return tuple(self._alike[_collapsed(passage.text)])
+        return tuple(self._alike[collapsed(passage.text)])
 
     def close(self) -> None:
         """Release what the retrievers hold."""
@@ -406,5 +406,6 @@ def is_contents(text: str) -> bool:
     return entries >= _FEWEST_ENTRIES and entries >= _MOSTLY * len(lines)
 
 
-def _collapsed(text: str) -> str:
+def collapsed(text: str) -> str:
+    """Return a text of which every run of white space is one blank."""
     return " ".join(text.split())

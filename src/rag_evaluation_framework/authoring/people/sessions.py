@@ -26,7 +26,7 @@ from ...datasets.load import load_unfinished
 from ...datasets.native import file_state, replace_dataset
 from ...errors import DatasetError, InputError
 from ...labels.relabelling import Relabelled, relabel
-from .passages import Places, moved_ends
+from .passages import Places, collapsed, moved_ends
 
 # The file of a dataset that a person works on: replaced as a whole, as soon as anything changes.
 
@@ -141,12 +141,12 @@ class Session:
             How many were added.
         """
         ids = {question.query.id for question in self.questions}
-        wordings = {_collapsed(question.query.text) for question in self.questions}
+        wordings = {collapsed(question.query.text) for question in self.questions}
         before = len(self.questions)
         for query in queries:
-            if query.id not in ids and _collapsed(query.text) not in wordings:
+            if query.id not in ids and collapsed(query.text) not in wordings:
                 ids.add(query.id)
-                wordings.add(_collapsed(query.text))
+                wordings.add(collapsed(query.text))
                 self.questions.append(Question(query, None, (Skipped(query, "", NOT_LABELLED),)))
         if len(self.questions) > before:
             self._save()
@@ -160,7 +160,7 @@ class Session:
         Args:
             wording: The question, its white space being single spaces.
         """
-        for same in (_collapsed, wording_key):  # the very wording first
+        for same in (collapsed, wording_key):  # the very wording first
             keys = [same(question.query.text) for question in self.questions]
             if same(wording) in keys:
                 return keys.index(same(wording))
@@ -243,10 +243,6 @@ def _labels_lost(found: Relabelled, path: Path, corpus: Corpus) -> DatasetError:
         f"{'is' if lost == 1 else 'are'} not found in {folder} any more{told}; are these the right folder and pattern "
         f"of files? {further}"
     )
-
-
-def _collapsed(text: str) -> str:
-    return " ".join(text.split())
 
 
 _NO_TEXTS = (".json", ".jsonl", ".yaml", ".yml")
