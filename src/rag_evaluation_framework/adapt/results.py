@@ -430,9 +430,7 @@ def _sound(hit: Hit, source: str) -> Hit:
         raise _unreadable(source, f"start={start}, end={end}", "0 <= start <= end")
     if (start is None) != (end is None) and hit.text is None:
         missing, other = ("end", "start") if end is None else ("start", "end")
-        raise _unreadable(
-            source, f"a result without {missing} and text", f"{missing} beside {other}, or the text there"
-        )
+        raise _unreadable(source, f"a result without {missing} and text", f"{missing} beside {other}, or its text")
     score = _field(source, "score", score, _score, "a number")
     if score is not None and not isfinite(score):
         note(f"{source} returned scores that are no finite numbers; they were left out, and the order was kept")
