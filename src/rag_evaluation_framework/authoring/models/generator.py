@@ -329,7 +329,7 @@ class SyntheticDataGenerator(ABC, Generic[U]):
     @staticmethod
     @abstractmethod
     def shown(sections: Sequence[Section], beside: str) -> str:
-        """Return sections as prompts show them, and beside what else is shown."""
+        """Return sections as prompts show them; `beside` is what else is shown, which has none of their marks."""
 
     @abstractmethod
     def verified(
