@@ -12,7 +12,7 @@ from dataclasses import replace
 from functools import partial
 from time import perf_counter
 from types import ModuleType, SimpleNamespace
-from typing import Any, Literal, NamedTuple, Never, Protocol, TypeAlias, cast
+from typing import Any, Literal, Never, Protocol, TypeAlias, cast
 
 from ..base.coroutines import resolved
 from ..base.exits import outcome
@@ -119,37 +119,19 @@ class SupportsPostprocessNodes(Protocol):
     def postprocess_nodes(self, *args: Any, **kwargs: Any) -> Any: ...
 
 
-OwnRetriever: TypeAlias = (
-    Callable[[str, int], Any]
-    | SupportsRetrieve
-    | SupportsInvoke
-    | SupportsRun
-    | SupportsQuery
-    | SupportsSimilaritySearch
-    | SupportsGetRelevantDocuments
-)
+_OfLangChain: TypeAlias = SupportsInvoke | SupportsSimilaritySearch | SupportsGetRelevantDocuments
+OwnRetriever: TypeAlias = Callable[[str, int], Any] | SupportsRetrieve | SupportsRun | SupportsQuery | _OfLangChain
 """A function `(query, k) -> results`, or a retriever of another library."""
 
 OwnChunker: TypeAlias = Callable[[str], Any] | SupportsSplitText | SupportsGetNodes | SupportsChunk | SupportsRun
 """A function `(text) -> texts`, or a splitter of another library."""
 
-OwnEmbedder: TypeAlias = (
-    Callable[[list[str]], Any]
-    | SupportsEmbed
-    | SupportsEmbedDocuments
-    | SupportsTextEmbedding
-    | SupportsEncode
-    | SupportsRun
-)
+_EmbeddingModel: TypeAlias = SupportsEmbedDocuments | SupportsTextEmbedding | SupportsEncode
+OwnEmbedder: TypeAlias = Callable[[list[str]], Any] | SupportsEmbed | SupportsRun | _EmbeddingModel
 """A function `(texts) -> vectors`, or an embedding model of another library."""
 
-OwnReranker: TypeAlias = (
-    Callable[[str, list[str]], Any]
-    | SupportsRerank
-    | SupportsCompressDocuments
-    | SupportsPostprocessNodes
-    | SupportsRun
-)
+_PostProcessor: TypeAlias = SupportsCompressDocuments | SupportsPostprocessNodes
+OwnReranker: TypeAlias = Callable[[str, list[str]], Any] | SupportsRerank | SupportsRun | _PostProcessor
 """A function `(query, texts) -> scores`, or a reranker of another library."""
 
 
@@ -158,24 +140,14 @@ OwnReranker: TypeAlias = (
 Kind: TypeAlias = Literal["retriever", "chunker", "embedder", "reranker", "sink"]
 
 
-class _Takes(NamedTuple):
-    """Arguments of a kind of function, with an example line."""
-
-    arguments: str
-    returns: str
-    line: str
-
-    def __str__(self) -> str:
-        return f"({self.arguments}) -> {self.returns}"
-
-
-_TAKES: Mapping[Kind, _Takes] = {
-    "retriever": _Takes("query, k", "results", "lambda query, k: search(query)[:k]"),
-    "chunker": _Takes("text", "list of texts", "lambda text: split(text)"),
-    "embedder": _Takes("texts", "vectors", "lambda texts: [embed(text) for text in texts]"),
-    "reranker": _Takes("query, texts", "scores", "lambda query, texts: [score(query, text) for text in texts]"),
-    "sink": _Takes("outcome", "anything", "lambda outcome: print(outcome.result)"),
+_TAKES: Mapping[Kind, tuple[str, str, str]] = {
+    "retriever": ("query, k", "results", "lambda query, k: search(query)[:k]"),
+    "chunker": ("text", "list of texts", "lambda text: split(text)"),
+    "embedder": ("texts", "vectors", "lambda texts: [embed(text) for text in texts]"),
+    "reranker": ("query, texts", "scores", "lambda query, texts: [score(query, text) for text in texts]"),
+    "sink": ("outcome", "anything", "lambda outcome: print(outcome.result)"),
 }
+"""The arguments of a kind of function, what it returns, and an example."""
 
 _METHODS: Mapping[Kind, tuple[str, ...]] = {
     "retriever": (
@@ -235,13 +207,14 @@ def as_function(kind: Kind, given: Any, owner: str = "") -> Callable[..., Any]:
     if own is None:
         if callable(given):
             return _checked(kind, given, where)
-        contract, takes, methods = kind.capitalize(), _TAKES[kind], ", ".join(_METHODS.get(kind, ())[:6])
+        contract, methods = kind.capitalize(), ", ".join(_METHODS.get(kind, ())[:6])
+        arguments, returns, example = _TAKES[kind]
         is_near = kind == "retriever" and _has(given, "as_retriever")
         raise ConfigError(
             f"{where}{shown(given)} is {class_name(given)}; expected {'an' if contract[0] in 'AEIOU' else 'a'} "
-            f"{contract}, or a function {takes}"
+            f"{contract}, or a function ({arguments}) -> {returns}"
             f"{f', or an object of another library with one of the methods {methods}' if methods else ''}; "
-            f"{'pass what its as_retriever() returns' if is_near else f'for example {takes.line}'}"
+            f"{'pass what its as_retriever() returns' if is_near else f'for example {example}'}"
         )
     method, contract = _CONTRACT_METHODS.get(kind, ("", ""))
     if method and _has(given, method) and own in ("retrieve", "chunk", "embed"):
@@ -283,7 +256,7 @@ def _checked(kind: Kind, function: Callable[..., Any], where: str) -> Callable[.
     Raises:
         ConfigError: It cannot be called so.
     """
-    takes, taken = _TAKES[kind], _parameters(function)
+    (arguments, returns, example), taken = _TAKES[kind], _parameters(function)
     later = [each.name for number, each in enumerate(taken.values()) if number > 1 or each.kind is each.KEYWORD_ONLY]
     number = next((name for name in _K if name in later), None) if kind == "retriever" else None
     if number is not None and _binds(function, "", **{number: 1}):
@@ -293,12 +266,12 @@ def _checked(kind: Kind, function: Callable[..., Any], where: str) -> Callable[.
 
         search.__module__, search.__qualname__ = function.__module__, getattr(function, "__qualname__", "search")
         return search
-    if _binds(function, *takes.arguments.split(", ")):
+    if _binds(function, *arguments.split(", ")):
         return function
     name = getattr(function, "__name__", class_name(function))
     raise ConfigError(
-        f"{where}{name}({', '.join(map(str, taken.values()))}) cannot be called as a {kind}, with ({takes.arguments}); "
-        f"expected a function {takes}, for example {takes.line}"
+        f"{where}{name}({', '.join(map(str, taken.values()))}) cannot be called as a {kind}, with ({arguments}); "
+        f"expected a function ({arguments}) -> {returns}, for example {example}"
     )
 
 
@@ -382,10 +355,8 @@ def _retriever(owner: Any, name: str) -> Callable[[str, int], Any]:
 def _inputs(pipeline: Any, query: str) -> dict[str, dict[str, str]]:
     """Return what a pipeline of Haystack is run with: the question, wherever one of its components takes one."""
     taken: Mapping[str, Mapping[str, Any]] = pipeline.inputs()
-    asked = {
-        component: {name: query for name in ("query", "question", "text") if name in inputs}
-        for component, inputs in taken.items()
-    }
+    names = ("query", "question", "text")
+    asked = {component: {name: query for name in names if name in inputs} for component, inputs in taken.items()}
     return {component: named for component, named in asked.items() if named}
 
 

@@ -84,6 +84,10 @@ _COLUMNS = {"ids": "id", "documents": "text", "texts": "text", "metadatas": "met
 """The columns of Chroma, and the keys that they are; others are called like the keys themselves."""
 
 
+def _unreadable(source: str, returned: str, expected: str) -> UnreadableAnswer:
+    return UnreadableAnswer(f"{source} returned {returned}; expected {expected}")
+
+
 def as_retrieval(
     results: Any, source: str, k: int, since: float | None = None, *, asked: bool = True, stored: bool = False
 ) -> Retrieval:
@@ -108,15 +112,13 @@ def as_retrieval(
         return Retrieval(hits, (*told, Stage(OTHER, left)) if told and left > 0 else told)
     if not isinstance(results, Retrieval):
         return Retrieval(hits)
-    limit: Any = results.limit
-    complete: Any = results.complete
+    limit, complete, stages = cast("tuple[Any, Any, Any]", (results.limit, results.complete, results.stages))
     if limit is not None and not isinstance(limit, str):
-        raise UnreadableAnswer(f"{source} returned a Retrieval with the limit {shown(limit)}; expected a text, or None")
+        raise _unreadable(source, f"a Retrieval with the limit {shown(limit)}", "a text, or None")
     if not is_truth(complete):
-        raise UnreadableAnswer(f"{source} returned a Retrieval with complete={shown(complete)}; expected True or False")
-    stages: Any = results.stages
-    if not isinstance(cast("object", stages), tuple | list):
-        raise UnreadableAnswer(f"{source} returned a Retrieval with stages={shown(stages)}; expected a tuple of Stage")
+        raise _unreadable(source, f"a Retrieval with complete={shown(complete)}", "True or False")
+    if not isinstance(stages, tuple | list):
+        raise _unreadable(source, f"a Retrieval with stages={shown(stages)}", "a tuple of Stage")
     read = tuple(_as_stage(stage, source) for stage in islice(stages, len(stages)))
     return Retrieval(hits, read, None if limit is None else one_line(fit_to_keep(plain_text(limit))), bool(complete))
 
@@ -128,7 +130,7 @@ def one_each(rankings: Any, questions: int, source: str) -> list[Any]:
         UnreadableAnswer: There are more or fewer, or it is nothing of the kind.
     """
     if not gives_items(rankings, str, Mapping, Set):
-        raise UnreadableAnswer(f"{source} returned {shown(rankings)}; expected one ranking per question")
+        raise _unreadable(source, shown(rankings), "one ranking per question")
     listed: list[Any] = items(rankings, source, questions + 1)
     if len(listed) != questions:
         number = f"more than {questions}" if len(listed) > questions else len(listed)
@@ -155,9 +157,7 @@ def as_hits(
     """
     results = all_results(results, source, most)
     if not _is_ranked(results):
-        raise UnreadableAnswer(
-            f"{source} returned {class_name(results)}; expected a list of texts, chunks or dicts, best first"
-        )
+        raise _unreadable(source, class_name(results), "a list of texts, chunks or dicts, best first")
     if asked and most is not None and isinstance(results, Sized) and len(results) > most:
         note(f"{source} returned more results than it was asked for; the first ones were read")
     hits = tuple(_sound(_as_hit(result, source), source) for result in islice(results, most))
@@ -203,9 +203,8 @@ def _told_stages(seconds: Any, source: str) -> tuple[Stage, ...]:
     if seconds is None:
         return ()
     if not is_mapping(seconds):
-        raise UnreadableAnswer(
-            f"{source} returned seconds={shown(seconds)}; expected those of each stage, such as "
-            "{'embed': 0.01, 'search': 0.02}"
+        raise _unreadable(
+            source, f"seconds={shown(seconds)}", "those of each stage, such as {'embed': 0.01, 'search': 0.02}"
         )
     return tuple(_as_stage(Stage(name, seconds[name]), source) for name in islice(seconds, len(seconds)))
 
@@ -213,18 +212,17 @@ def _told_stages(seconds: Any, source: str) -> tuple[Stage, ...]:
 def _as_stage(stage: Any, source: str) -> Stage:
     name: Any = stage.name if isinstance(stage, Stage) else None
     if not isinstance(name, str) or not (fit := name_line(fit_to_keep(plain_text(name)))):
-        raise UnreadableAnswer(f"{source} returned the stage {shown(stage)}; expected a Stage with a name")
+        raise _unreadable(source, f"the stage {shown(stage)}", "a Stage with a name")
     given, hits = stage.seconds, stage.hits
     seconds = outcome(lambda: plain_number(given), lambda _: nan) if given is not None else None
     if seconds is not None and not 0 <= seconds < inf:
-        raise UnreadableAnswer(
-            f"{source} returned the stage {fit!r} with {shown(given)} seconds; expected a finite number of at least 0, "
-            "or None"
+        raise _unreadable(
+            source, f"the stage {fit!r} with {shown(given)} seconds", "a finite number of at least 0, or None"
         )
     if hits is None:
         return Stage(fit, seconds)
     if not isinstance(hits, Sized):  # it may be longer than k, so that k does not end it
-        raise UnreadableAnswer(f"{source} returned the stage {fit!r} with hits={shown(hits)}; expected a tuple of hits")
+        raise _unreadable(source, f"the stage {fit!r} with hits={shown(hits)}", "a tuple of hits")
     return Stage(fit, seconds, as_hits(hits, f"{source}, stage {fit!r},", len(hits)))
 
 
@@ -258,23 +256,17 @@ def _rows(output: Mapping[str, Any], source: str) -> list[dict[str, Any]] | None
     Raises:
         UnreadableAnswer: The columns are of several questions, or of different lengths.
     """
-    columns: dict[str, Any] = {
-        key: value for key, value in output.items() if key in (*_COLUMNS, *_ATTRIBUTES) and _is_ranked(value)
-    }
-    columns = {key: [*value] for key, value in columns.items()}
+    known = (*_COLUMNS, *_ATTRIBUTES)
+    columns: dict[str, Any] = {key: [*each] for key, each in output.items() if key in known and _is_ranked(each)}
     if columns.keys() <= {*_LISTS}:
         return None
     if all(column and all(isinstance(each, list) for each in column) for column in columns.values()):
         if any(len(column) > 1 for column in columns.values()):
-            raise UnreadableAnswer(
-                f"{source} returned the results of several questions; expected those of the one it was asked"
-            )
+            raise _unreadable(source, "the results of several questions", "those of the one it was asked")
         columns = {key: column[0] for key, column in columns.items()}
     lengths = {key: len(column) for key, column in columns.items()}
     if len({*lengths.values()}) > 1:
-        raise UnreadableAnswer(
-            f"{source} returned columns of different lengths, {lengths}; expected one entry per result"
-        )
+        raise _unreadable(source, f"columns of different lengths, {lengths}", "one entry per result")
     rows: list[dict[str, Any]] = [{} for _ in next(iter(columns.values()))]
     for key, column in columns.items():
         for row, value in zip(rows, column, strict=True):
@@ -367,10 +359,8 @@ def _from_mapping(fields: Mapping[str, Any], source: str, what: str = "dict") ->
                 known = {key: value for key, value in fields.items() if value is not None and key not in METADATA_KEYS}
                 return _from_mapping({**metadata, **known}, source, what)
             keys = sorted(f"{key}{' (None)' if value is None else ''}" for key, value in given.items())
-            raise UnreadableAnswer(
-                f"{source} returned a {what} with the keys {keys}; expected 'text', or 'doc_id', 'start' and 'end', or "
-                "'doc_id' or 'chunk_id' alone"
-            )
+            expected = "'text', or 'doc_id', 'start' and 'end', or 'doc_id' or 'chunk_id' alone"
+            raise _unreadable(source, f"a {what} with the keys {keys}", expected)
     else:
         begin = given_start(fields)
         if doc_id is None:
@@ -437,13 +427,10 @@ def _sound(hit: Hit, source: str) -> Hit:
     start = _field(source, "start", start, plain_offset, "a whole number")
     end = _field(source, "end", end, plain_offset, "a whole number")
     if (start or 0) < 0 or (end is not None and end < (start or 0)):
-        raise UnreadableAnswer(f"{source} returned start={start}, end={end}; expected 0 <= start <= end")
+        raise _unreadable(source, f"start={start}, end={end}", "0 <= start <= end")
     if (start is None) != (end is None) and hit.text is None:
         missing, other = ("end", "start") if end is None else ("start", "end")
-        raise UnreadableAnswer(
-            f"{source} returned a result without {missing}, and without a text; expected {missing} beside {other}, or "
-            "the text that is there"
-        )
+        raise _unreadable(source, f"a result without {missing} and text", f"{missing} beside {other}, or its text")
     score = _field(source, "score", score, _score, "a number")
     if score is not None and not isfinite(score):
         note(f"{source} returned scores that are no finite numbers; they were left out, and the order was kept")
@@ -473,8 +460,8 @@ def _field(source: str, name: str, given: Any, plain: Callable[[Any], T], expect
     try:
         return plain(given)
     except UNREADABLE as error:
-        raise UnreadableAnswer(
-            f"{source} returned a hit whose {name} is {shown(given)}, of type {class_name(given)}; expected {expected}"
+        raise _unreadable(
+            source, f"a hit whose {name} is {shown(given)}, of type {class_name(given)}", expected
         ) from error
 
 
@@ -509,7 +496,7 @@ def as_pieces(returned: Any, source: str, text: str) -> list[Piece]:
         pieces = [_piece(each, text) for each in items(given, source)]
         if None not in pieces:
             return cast("list[Piece]", pieces)
-    raise UnreadableAnswer(f"{source} returned {one_line(shown(returned))}; expected a list of texts, in reading order")
+    raise _unreadable(source, one_line(shown(returned)), "a list of texts, in reading order")
 
 
 def _listed(returned: Any, source: str) -> Any:
@@ -552,7 +539,7 @@ def as_vectors(
     def fits(shape: tuple[int, ...]) -> bool:
         return len(shape) == 2 and shape[0] == len(texts) and shape[1] == (dimension or shape[1] or 1)
 
-    expected = f"expected ({len(texts)}, {dimension or 'dimension'}), finite numbers, row i for text i"
+    expected = f"({len(texts)}, {dimension or 'dimension'}), finite numbers, row i for text i"
     return _array(returned, source, texts, fits, expected, kind)
 
 
@@ -562,32 +549,30 @@ def _array(
     """Return finite numbers, one or more for each text, as an array of a shape that fits.
 
     Raises:
-        UnreadableAnswer: It is something else; the message ends with what was expected.
+        UnreadableAnswer: It is something else.
     """
     try:
         numbers = plain_array(returned)
     except UNREADABLE as error:
         told, why = one_line(shown(returned)), error_message(error).partition("; expected")[0]
         more = "" if why[:40] in told else f": {why}"
-        raise UnreadableAnswer(f"{source} returned {told} for {len(texts)} texts{more}; {expected}") from error
+        raise _unreadable(source, f"{told} for {len(texts)} texts{more}", expected) from error
     if not fits(numbers.shape):
         told = f"shape {numbers.shape}" if numbers.ndim else one_line(shown(returned))
-        raise UnreadableAnswer(f"{source} returned {told} for {len(texts)} texts; {expected}")
+        raise _unreadable(source, f"{told} for {len(texts)} texts", expected)
     with np.errstate(over="ignore"):  # what is too large becomes infinite, and is refused
         array: NDArray[Any] = numbers.astype(kind, copy=False)
     if not (finite := np.isfinite(array)).all():
         rows: list[int] = np.unique(np.nonzero(~finite)[0]).tolist()
-        raise UnreadableAnswer(
-            f"{source} returned NaN or infinity for {len(rows)} of {len(texts)} texts, the first: "
-            f"{shown(texts[rows[0]])}; {expected}"
-        )
+        which = f"{len(rows)} of {len(texts)} texts, the first: {shown(texts[rows[0]])}"
+        raise _unreadable(source, f"NaN or infinity for {which}", expected)
     return array
 
 
 # What a reranker may return, and how it is read as scores.
 
 _SCORES = (
-    "expected one finite number per text, in their order, higher is better, such as [score(query, text) for text in "
+    "one finite number per text, in their order, higher is better, such as [score(query, text) for text in "
     "texts], or pairs (text, score)"
 )
 
@@ -620,9 +605,7 @@ def _order(ranked: Sequence[tuple[Any, float | None]], source: str, texts: Seque
     """Return the scores that an order of the texts stands for."""
     told, scores = [text for text, _ in ranked], [score for _, score in ranked]
     if unknown := [*filterfalse(set(texts).__contains__, told)]:
-        raise UnreadableAnswer(
-            f"{source} returned {shown(unknown[0])}, which is none of the texts that it was given; {_SCORES}"
-        )
+        raise _unreadable(source, f"{shown(unknown[0])}, which is none of the texts that it was given", _SCORES)
     if None not in scores:
         numbers = _array(scores, source, told, bool, _SCORES, np.float64)
         best_first: list[int] = np.argsort(-numbers, kind="stable").tolist()

@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 from rapidfuzz.distance import LCSseq
 
 from ..base.files import temporary_folder
+from ..base.outside import grouped
 from ..base.progress import progress
 from ..data import Corpus, Dataset, Document, DocumentId
 from ..errors import DatasetError
@@ -34,7 +35,6 @@ from ..text.markups import Markup, markup_of
 # Two versions of a corpus, word by word: where each word of the old one is in the new one, if it is there.
 
 Numbers = NDArray[np.int64]
-Tables: TypeAlias = list[tuple[int, int]]
 Section: TypeAlias = tuple[DocumentId, bytes]
 Hashes = NDArray[np.uint64]
 Run = tuple[int, int, int]
@@ -92,14 +92,12 @@ class Words:
         ends: One past its last character.
         edges: The number of the first word of every document, and one past the last gap; shape (documents + 1,).
         markups: What is shown of the documents that may hide words.
-        tables: Where the tables of documents begin and end, as far as somebody has asked.
     """
 
     def __init__(self, documents: Sequence[Document]) -> None:
         self.documents = documents
         self.numbers = {document.id: number for number, document in enumerate(documents)}
         self.markups: dict[DocumentId, Markup] = {}
-        self.tables: dict[DocumentId, Tables] = {}
         codes, places, edges = array("q"), array("q"), array("q", [0])
         for document in progress(documents, "Aligning documents", "document"):
             content = document.content
@@ -177,11 +175,8 @@ class Words:
     @cached_property
     def by_heading(self) -> dict[Section, list[bytes]]:
         """The lines below a heading, and itself, by their document and the words of the heading."""
-        found: dict[Section, list[bytes]] = {}
-        for key, first, _ in self.keyed_lines:
-            if heading := self.section_at(first)[2]:
-                found.setdefault((self.document_of(first).id, heading), []).append(key)
-        return found
+        lines = ((first, self.section_at(first)[2], key) for key, first, _ in self.keyed_lines)
+        return grouped(((self.document_of(first).id, heading), key) for first, heading, key in lines if heading)
 
     @cached_property
     def counts(self) -> Counter[bytes]:
@@ -301,13 +296,11 @@ class Alignment:
         if (there, here) not in self._edited:
             came = {*lines}.difference(self.old.by_heading.get((was, heading), ()))
             went = {*others}.difference(self.new.by_heading.get((now, other), ()))
-            self._edited[there, here] = [
-                _numbered(edited) for edited, known in ((came, lines), (went, others)) if known
-            ]
+            edited = ((came, lines), (went, others))
+            self._edited[there, here] = [_numbered(changed) for changed, known in edited if known]
         own = np.unique(self.old.codes[slice(*self.old.line_at(first))])
-        shared = [
-            np.bincount(numbers[np.isin(codes, own)]).max(initial=0) for codes, numbers in self._edited[there, here]
-        ]
+        lines_of = self._edited[there, here]
+        shared = [np.bincount(numbers[np.isin(codes, own)]).max(initial=0) for codes, numbers in lines_of]
         return min(shared, default=0) < _LIKE * len(own)
 
     def _align(self, one: DocumentId, other: DocumentId, anchors: Sequence[Run]) -> None:
@@ -542,11 +535,8 @@ def equal_runs(old: Sequence[int], new: Sequence[int]) -> list[Run]:
     at = place = 0
     while at < len(old) and place < len(new):
         here, there = old[at : at + _MOST_COMPARED], new[place : place + _MOST_COMPARED]
-        found = [
-            (at + one.src_start, place + one.dest_start, one.src_end - one.src_start)
-            for one in LCSseq.opcodes(here, there)
-            if one.tag == "equal"
-        ]
+        equal = (one for one in LCSseq.opcodes(here, there) if one.tag == "equal")
+        found = [(at + one.src_start, place + one.dest_start, one.src_end - one.src_start) for one in equal]
         runs += found
         if at + len(here) == len(old) and place + len(there) == len(new):
             break

@@ -83,9 +83,8 @@ def _ends_a_line(gap: str) -> bool:
 _NEAR = 16  # characters that are looked at on either side
 _MONEY = "[$¢£¥₹\u20a0-\u20cf]"
 _STRONG = r"[*_`]{0,3}"  # markup that is text
-_COMPARED = (  # ≠ is compared as = and a stroke
-    r"(?:(?<![-=<>])(?:[<>]=?|[!=]=|=<)|[<>=≤≥~≈]\u0338|[≤≥±∓≈≃≅≡√≦≧≲≳⩽⩾≪≫])"
-)
+# ≠ is compared as = and a stroke.
+_COMPARED = r"(?:(?<![-=<>])(?:[<>]=?|[!=]=|=<)|[<>=≤≥~≈]\u0338|[≤≥±∓≈≃≅≡√≦≧≲≳⩽⩾≪≫])"
 _PART = r"(?:[¼-¾⅐-⅞]|\d{1,2}/\d)"
 _POINTS = r"(?:\.{2,3}|[ ]\.{2,3}[ ])"
 _LETTER, _NUMBER, _BETWEEN = r"[^\W\d_]", r"[\d¼-¾⅐-⅞]", "[-.,:/'*×·⋅÷_٫٬]"
@@ -253,9 +252,8 @@ def are_cut(document: Document, start: int, end: int) -> tuple[bool, bool]:
     markup = markup_of(document.id, document.content[low : end + _AROUND])
     start, end = start - low, end - low
     begun, goes_on = cut_ends(markup, start, end)
-    ahead, inside, following = (
-        _seen(markup.shown(*part)) for part in ((0, start), (start, end), (end, len(markup.source)))
-    )
+    ahead, inside = _seen(markup.shown(0, start)), _seen(markup.shown(start, end))
+    following = _seen(markup.shown(end, len(markup.source)))
     return (
         begun or (is_key(inside[:1] or " ") and _PART_OF_WORD_BEFORE.search(ahead) is not None),
         goes_on

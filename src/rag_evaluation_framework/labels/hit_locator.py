@@ -6,11 +6,13 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from .. import labels
+from ..base.outside import grouped
 from ..data import AnyChunk, CharacterSpan, Corpus, PositionAwareChunk
 from ..data.documents import DocumentResolver, parted_page
 from ..data.hits import Hit, Ranking
 from ..data.ids import ChunkId, DocumentId, canonical_chunk_id, is_from_content
 
+_ANYWHERE = range(sys.maxsize)
 _FEWEST_PLACES = 20  # that are looked for: so is most often known what another ranking asks
 
 
@@ -82,24 +84,19 @@ class HitLocator:
         return self._searched(hit, documents, searches) or _unplaced(hit)
 
     def _searched(
-        self,
-        hit: Hit,
-        documents: Sequence[DocumentId] | None,
-        searches: "_Searches",
-        within: tuple[int, int] = (0, sys.maxsize),
+        self, hit: Hit, documents: Sequence[DocumentId] | None, searches: "_Searches", within: range = _ANYWHERE
     ) -> Hit | None:
         """Locate a hit by its text, between two offsets of its document; None if it is not there."""
         alike = (hit if hit.score is None else replace(hit, score=None)), within
         if (search := searches.of.get(alike)) is None:
             near = hit.start
-            found = self._places(hit, documents, searches.limit if near is None and not within[0] else sys.maxsize)
-            places = [place for place in found if within[0] <= place.start < within[1]]
+            found = self._places(hit, documents, searches.limit if near is None and not within.start else sys.maxsize)
+            places = [place for place in found if place.start in within]
             if near is not None:
                 places.sort(key=lambda place: abs(place.start - near))
-            search = searches.of[alike] = _Search(places, iter(places))
+            search = searches.of[alike] = _Search(places, (each for each in places if each not in searches.taken))
         if search.place is None or hit.chunk_id is None:  # one id is one chunk
-            free = (place for place in search.left if place not in searches.taken)
-            search.place = next(free, next(iter(search.places), None))
+            search.place = next(search.free, next(iter(search.places), None))
         if hit.text is not None and len(search.places) > 1:
             self.ambiguous.add(hit.text)
         place = search.place
@@ -111,13 +108,13 @@ class HitLocator:
         begins = document.source.reading.pages if document.source else ()
         if not hit.text or not 0 < page <= len(begins):
             return None
-        first, last = (*begins, len(document.content))[page - 1 : page + 1]
-        starts = () if hit.start is None else (first + hit.start, hit.start)
+        within = range(*(*begins, len(document.content))[page - 1 : page + 1])
+        starts = () if hit.start is None else (within.start + hit.start, hit.start)
         for start in starts:
-            if first <= start < last and document.content.startswith(hit.text, start):
+            if start in within and document.content.startswith(hit.text, start):
                 return replace(hit, start=start, end=start + len(hit.text))
         near = replace(hit, start=next(iter(starts), None), end=None)
-        return self._searched(near, [document.id], searches, (first, last))
+        return self._searched(near, [document.id], searches, within)
 
     def _from_sources(self, hit: Hit, searches: "_Searches") -> Hit:
         """Locate a hit in the document that one of its sources names, else by its text alone."""
@@ -160,12 +157,8 @@ class HitLocator:
 
     @cached_property
     def _by_id(self) -> dict[ChunkId, list[CharacterSpan]]:
-        places: dict[ChunkId, list[CharacterSpan]] = {}
-        for chunk in self.chunks:
-            if isinstance(chunk, PositionAwareChunk):
-                span = CharacterSpan(chunk.doc_id, chunk.start, chunk.end)
-                places.setdefault(canonical_chunk_id(chunk.id), []).append(span)
-        return places
+        placed = (chunk for chunk in self.chunks if isinstance(chunk, PositionAwareChunk))
+        return grouped((canonical_chunk_id(one.id), CharacterSpan(one.doc_id, one.start, one.end)) for one in placed)
 
 
 def _unplaced(hit: Hit) -> Hit:
@@ -175,10 +168,10 @@ def _unplaced(hit: Hit) -> Hit:
 
 @dataclass
 class _Search:
-    """The places of equal hits of one ranking: all, those that were not looked at yet, and the one that was taken."""
+    """The places of equal hits of one ranking: all, those that are free and come next, and the one that was taken."""
 
     places: list[CharacterSpan]
-    left: Iterator[CharacterSpan]
+    free: Iterator[CharacterSpan]
     place: CharacterSpan | None = None
 
 
@@ -194,4 +187,4 @@ class _Searches:
 
     limit: int
     taken: set[CharacterSpan] = field(default_factory=set[CharacterSpan])
-    of: dict[tuple[Hit, tuple[int, int]], _Search] = field(default_factory=dict[tuple[Hit, tuple[int, int]], _Search])
+    of: dict[tuple[Hit, range], _Search] = field(default_factory=dict[tuple[Hit, range], _Search])

@@ -32,11 +32,16 @@ class KeyedTexts:
 
     Args:
         markups: What is shown of each document.
+
+    Attributes:
+        markups: The same.
+        offsets: Returns where each character of the key of a document stands in its source, by the number of the
+            document; shape (characters of the key,). Kept where something occurs only: they take 4 bytes a character.
     """
 
     def __init__(self, markups: Sequence[Markup]) -> None:
         self.markups = markups
-        self._offsets: dict[int, Offsets] = {}
+        self.offsets: Callable[[int], Offsets] = cache(lambda number: _key_offsets(markups[number]))
 
     @cached_property
     def _texts(self) -> list[str]:
@@ -76,12 +81,6 @@ class KeyedTexts:
                 best, least = (found, first + begin, first + end), score
         return best
 
-    def offsets(self, number: int) -> Offsets:
-        """Return where each character of a document's key stands in its source; shape (characters of the key,)."""
-        if number not in self._offsets:  # of the documents in which something occurs: they take 4 bytes a character
-            self._offsets[number] = _key_offsets(self.markups[number])
-        return self._offsets[number]
-
 
 class _Keys(dict[int, str]):
     """The keys of the characters met so far, by their codes, and how long they are: that of ﬁ has two letters."""
@@ -96,11 +95,6 @@ class _Keys(dict[int, str]):
 
 
 _KEYS = _Keys()
-
-
-def keyed(markup: Markup) -> tuple[str, Offsets]:
-    """Return the key of what is shown, and where each of its characters stands in the source."""
-    return markup.text.translate(_KEYS), _key_offsets(markup)
 
 
 def _key_offsets(markup: Markup) -> Offsets:  # of a text that was translated: `_KEYS` has met its characters
@@ -129,7 +123,7 @@ class QuotedText:
     @classmethod
     def of(cls, text: str) -> "QuotedText":
         """Take a quote apart."""
-        return cls(text, *keyed(Markup(text)))
+        return cls(text, text.translate(_KEYS), _key_offsets(Markup(text)))
 
     @property
     def before(self) -> str:
@@ -249,9 +243,8 @@ def matches(
             (first, begun), (last, ended) = start, end
             names = [what for _, _, what, _ in markup.parts_between(first, last)] + effects_begun(markup, first, last)
             given = quote.text[quote.places[0] if begun else 0 : quote.places[-1] + 1 if ended else None].strip()
-            there = markup.shown(
-                int(offsets[0]) if begun else first, markup.end_of(int(offsets[-1])) if ended else last
-            )
+            letters = int(offsets[0]), markup.end_of(int(offsets[-1]))
+            there = markup.shown(letters[0] if begun else first, letters[1] if ended else last)
             is_divided = "hyphenation" in ignored
             names += differences(*(_DIVISION.sub("", text) if is_divided else text for text in (given, there)))
             names += [*sorted(ignored - {""}), *sorted((*begun, *ended), key=lambda name: name == OUTER_MARKS)]
@@ -276,9 +269,8 @@ def stretches(quote: QuotedText, texts: KeyedTexts, effort: Effort, number: int 
         effort: How much may be compared; places beyond are not yielded.
         number: Search only the document of this number.
     """
-    core, before, behind = (
-        _solid(part) for part in (quote.text[quote.places[0] : quote.places[-1] + 1], quote.before, quote.behind)
-    )
+    core = _solid(quote.text[quote.places[0] : quote.places[-1] + 1])
+    before, behind = _solid(quote.before), _solid(quote.behind)
     rejected: set[str] = set()  # what other places show: of a head or a foot each page has a copy
     for found, place in texts.searched.occurrences(quote.key, number):
         if effort.left <= 0:
@@ -337,9 +329,7 @@ _SIGNS: Mapping[str, Callable[[str], object]] = {
     "ellipsis": lambda text: text.count(ELLIPSIS),
     "invisible characters": lambda text: [*filter(is_invisible, text)],
     "Unicode composition": lambda text: [*filter(combining, text)],
-    "ligatures": lambda text: [
-        sign for sign in normalize("NFC", text) if key(sign) and normalize("NFKC", sign) != sign
-    ],
+    "ligatures": lambda text: [one for one in normalize("NFC", text) if key(one) and normalize("NFKC", one) != one],
     CAPITALS: lambda text: normalize("NFKC", "".join(filter(is_key, text))),
 }
 
@@ -362,9 +352,8 @@ _OMISSION = re.compile(  # between words or behind the end of one, so not in f(.
     rf"|(?<=[^\W\d_]\.)(?:{BRACKETED_ELLIPSIS}|{ELLIPSIS_SIGNS})(?=\s)|(?<=(?!\.){_ENDING}){ELLIPSIS_SIGNS}(?=\s)"
 )
 _LINE_END = re.compile(rf"{_ENDING}{{,5}}\s*\n\s*")
-_OWN_ELLIPSIS = re.compile(  # of the document: nothing is left out, or a good deal
-    rf"\A\W{{0,200}}?{ELLIPSIS_SIGNS}|{ELLIPSIS_SIGNS}\W{{0,200}}\Z"
-)
+# Of the document: nothing is left out, or a good deal.
+_OWN_ELLIPSIS = re.compile(rf"\A\W{{0,200}}?{ELLIPSIS_SIGNS}|{ELLIPSIS_SIGNS}\W{{0,200}}\Z")
 _WORD = re.compile(r"[^\W_]+")
 _GOOD_DEAL = 4  # words, which may be left out whatever they are
 _MOST_PLACES = 500  # of one part: one that is as common tells nothing

@@ -24,7 +24,7 @@ import numpy as np
 from ..adapt.question_exports import TOLD, AskedQuote, QuoteTable, asked_quotes
 from ..base import note, progress
 from ..base.files import LARGEST, checked_path, read_bytes, write_new
-from ..base.outside import first_of, name_line, one_line, shown
+from ..base.outside import first_of, grouped, name_line, one_line, shown
 from ..base.records import Problems
 from ..base.stages import Arrays, stage
 from ..base.tables import delimiter_of, headings
@@ -121,7 +121,7 @@ def _named(place: Place) -> str:
 # The answers of the rows of one question: which of their quotes are alternatives, and which are parts of one place.
 
 
-def answers_of(rows: Sequence[QuoteRow]) -> tuple[CharacterSpan | Answer[CharacterSpan], ...]:
+def answers_of(rows: Sequence[QuoteRow]) -> tuple[Answer[CharacterSpan], ...]:
     """Return what is relevant to the question of some rows, whose quotes were located.
 
     Rows that share a value in the column `answer` are alternatives, in their order; those that share one in the column
@@ -131,22 +131,15 @@ def answers_of(rows: Sequence[QuoteRow]) -> tuple[CharacterSpan | Answer[Charact
     Raises:
         DatasetError: The parts of a place are in several documents, share characters, or occur more than once.
     """
-    units: list[CharacterSpan | Answer[CharacterSpan]] = []
-    for group in _grouped(rows, "answer"):
-        places = [place for parts in _grouped(group, "place") for place in _places(parts)]
-        if len(places) == 1:
-            units += places[0]
-        elif places:
-            units.append(Answer(tuple(places)))
-    return tuple(units)
+    answers = [
+        [place for parts in _grouped(group, "place") for place in _places(parts)] for group in _grouped(rows, "answer")
+    ]
+    return tuple(Answer(tuple(places)) for places in answers if places)
 
 
 def _grouped(rows: Iterable[QuoteRow], column: Literal["key", "answer", "place"]) -> list[list[QuoteRow]]:
     """Return the rows that share a value in a column, in order; a row without one is alone."""
-    groups: dict[object, list[QuoteRow]] = {}
-    for number, row in enumerate(rows):
-        groups.setdefault(getattr(row, column) or number, []).append(row)
-    return [*groups.values()]
+    return [*grouped((getattr(row, column) or number, row) for number, row in enumerate(rows)).values()]
 
 
 def _places(parts: Sequence[QuoteRow]) -> list[Place]:
@@ -168,18 +161,15 @@ def with_conflicts(rows: Sequence[QuoteRow]) -> tuple[QuoteRow, ...]:
 
     Of a place of which a part was not located, nothing is said: that row tells why its question is skipped.
     """
-    wrong: dict[int, str] = {}
+    wrong: dict[int, dict[str, Any]] = {}
     for group in (group for asked in _grouped(rows, "key") for group in _grouped(asked, "answer")):
         for parts in _grouped(group, "place"):
             try:
                 if all(row.status == "located" for row in parts):
                     _places(parts)
             except DatasetError as error:
-                wrong.update((row.number, str(error)) for row in parts)
-    return tuple(
-        replace(row, status="missing", places=(), advice=wrong[row.number]) if row.number in wrong else row
-        for row in rows
-    )
+                wrong.update((row.number, {"status": "missing", "places": (), "advice": str(error)}) for row in parts)
+    return tuple(replace(row, **wrong[row.number]) if row.number in wrong else row for row in rows)
 
 
 # The quotes of a table, checked against the corpus, and the dataset they make.
@@ -636,11 +626,8 @@ def add_questions(dataset: Dataset[CharacterSpan], check: QuoteCheck, corpus: Co
     given = {entry.query.id: replace(entry, query=merged(entry.query)) for entry in located}
     unplaced = tuple(replace(label, query=merged(label.query)) for label in unplaced)
     before = {entry.query.id: entry for entry in dataset}
-    corrected = {
-        query_id
-        for query_id, entry in given.items()
-        if query_id in before and (_answers(entry), entry.query) != (_answers(before[query_id]), before[query_id].query)
-    }
+    both = ((query_id, entry, before[query_id]) for query_id, entry in given.items() if query_id in before)
+    corrected = {name for name, entry, was in both if (_answers(entry), entry.query) != (_answers(was), was.query)}
     entries = [given[entry.query.id] if entry.query.id in corrected else entry for entry in dataset]
     added = [entry for query_id, entry in given.items() if query_id not in before]
     again = {label.query.id: label.query for label in unplaced}

@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache
 from hashlib import sha256
-from itertools import groupby, islice
+from itertools import chain, groupby, islice
 from math import inf
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast, get_args
@@ -24,7 +24,7 @@ from ..errors import DatasetError
 from ..text import LinePlaces, TextLocator
 from ..text.markups import Markup, effects_of, flat, markup_of
 from ..text.text_locator import SearchedTexts
-from .alignment import Alignment, Stood, Tables, Words, known_words, partners_of, word_places
+from .alignment import Alignment, Stood, Words, known_words, partners_of, word_places
 from .ends import are_cut
 from .quote_locator import QuoteLocator
 from .quote_table import locate_quote
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 # Labels carried from the texts in which they were placed to the texts of today: where their words went.
 
+Tables: TypeAlias = list[tuple[int, int]]
 Kind: TypeAlias = Literal["unchanged", "moved", "taken", "changed", "uncertain", "gone"]
 """Outcome for a label in edited documents.
 
@@ -80,6 +81,7 @@ class Carrier:
 
     def __init__(self, old: Corpus, new: Corpus, stood: Stood | None = None) -> None:
         self.old, self.new, self._stood = old, new, stood
+        self._tables = cache(tables_of)
 
     @cached_property
     def _aligned(self) -> Alignment:
@@ -201,7 +203,7 @@ class Carrier:
             return ("struck out, raised or lowered",)
         if whole != now:
             return ("part of another word or number",)
-        tables, tables_now = self._tables(old, self._aligned.old), self._tables(new, self._aligned.new)
+        tables, tables_now = self._tables(old), self._tables(new)
         columns, columns_now = _columns(old, span, tables), _columns(new, now, tables_now)
         if columns != columns_now:
             return "another column", (" | ".join(columns), " | ".join(columns_now))
@@ -220,11 +222,6 @@ class Carrier:
         if document.id not in words.markups:
             words.markups[document.id] = markup_of(document.id, document.content)
         return words.markups[document.id]
-
-    def _tables(self, document: Document, words: Words) -> Tables:
-        if document.id not in words.tables:
-            words.tables[document.id] = tables_of(document)
-        return words.tables[document.id]
 
 
 def _signs(markup: Markup, start: int, end: int) -> str:
@@ -437,9 +434,8 @@ class Relabelled:
 
     def record(self) -> dict[str, Any]:
         """Return the counts, and the labels that are not where they were, as files hold them."""
-        corpus = self.dataset.corpus
-        lines = None if corpus is None else LinePlaces(corpus)
-        return {"counts": self.counts(), "changes": [change.record(lines) for change in self.changed if lines]}
+        lines = LinePlaces(cast("Corpus", self.dataset.corpus))
+        return {"counts": self.counts(), "changes": [change.record(lines) for change in self.changed]}
 
     def __str__(self) -> str:
         return self.summary().as_text()
@@ -507,15 +503,14 @@ def _relabelled(dataset: Dataset[CharacterSpan], corpus: Corpus, changes: Sequen
             at_places = tuple(
                 tuple(tuple(one.carried.span or one.before for one in place) for place in answer) for answer in answers
             )
-            gone = {change.numbers: change.text for change in of_question if not change.is_found}
-            incomplete.append(Incomplete(query, at_places, gone))
+            texts = {change.numbers: change.text for change in of_question if not change.is_found}
+            incomplete.append(Incomplete(query, at_places, texts))
     incomplete.sort(key=lambda question: question.query.id not in truth)  # as they are listed when they are read
     wanted = {text for question in incomplete for text in question.texts.values() if text}
     wanted -= set[str]() if dataset.kept is None else dataset.kept.digests()
     order = dict.fromkeys((*(query.id for query in dataset.queries), *truth))
-    gone_now = [
-        Skipped(one.query, one.before.text, one.reason, one.before.doc_id) for some in lost.values() for one in some
-    ]
+    gone = chain.from_iterable(lost.values())
+    gone_now = [Skipped(one.query, one.before.text, one.reason, one.before.doc_id) for one in gone]
     left = [label for label in dataset.skipped if label.query.id not in truth.keys() | lost.keys()]
     updated = replace(
         dataset,
@@ -539,12 +534,8 @@ class _Versions:
     def __init__(self, dataset: Dataset[CharacterSpan], corpus: Corpus) -> None:
         self.dataset, self.corpus = dataset, corpus
         self._now = {document.id: document.content_hash for document in corpus}
-        lost = [
-            (span, question.texts[numbers])
-            for question in dataset.incomplete
-            for numbers, span in question.labels()
-            if numbers in question.texts
-        ]
+        labels = ((one.texts, numbers, span) for one in dataset.incomplete for numbers, span in one.labels())
+        lost = [(span, texts[numbers]) for texts, numbers, span in labels if numbers in texts]
         self._earlier: list[dict[DocumentId, str]] = [{}]
         for doc_id, text in dict.fromkeys((span.doc_id, text) for span, text in lost if text):
             if all(doc_id in texts for texts in self._earlier):

@@ -1,7 +1,7 @@
 """Quotes that occur more than once, and quotes of a question that share text."""
 
 from rag_evaluation_framework import CharacterSpan, Corpus, Document, DocumentId, TokenLevelDataGenerator
-from rag_evaluation_framework.authoring.models.token_level import distinct
+from rag_evaluation_framework.authoring.models.generator import distinct
 from rag_evaluation_framework.base.notes import collect_notes
 from rag_evaluation_framework.data import Answer
 
@@ -43,7 +43,7 @@ def test_a_quote_and_a_part_of_it_are_one_answer(served):
 
 
 def span(start, end, text=TEXT):
-    return CharacterSpan(DocumentId("plans.md"), start, end, text[start:end])
+    return Answer.any_of(CharacterSpan(DocumentId("plans.md"), start, end, text[start:end]))
 
 
 def test_labels_that_overlap_or_touch_are_one_and_parts_of_others_none():
@@ -53,7 +53,7 @@ def test_labels_that_overlap_or_touch_are_one_and_parts_of_others_none():
     assert distinct([span(0, 10), span(8, 20), span(40, 50)], corpus) == [span(0, 20), span(40, 50)]
     assert distinct([span(0, 10), span(10, 20)], corpus) == [span(0, 20)]
     assert distinct([span(0, 10), span(11, 20)], corpus) == [span(0, 10), span(11, 20)]
-    both = Answer.any_of(span(2, 5), span(42, 45))
+    both = Answer.any_of(*span(2, 5).units, *span(42, 45).units)
     assert distinct([both, span(0, 10)], corpus) == [span(0, 10)]
     assert distinct([both, span(5, 10)], corpus) == [both, span(5, 10)]
     assert distinct([], corpus) == []

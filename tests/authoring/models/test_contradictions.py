@@ -4,8 +4,7 @@ import pytest
 
 from rag_evaluation_framework import ChunkLevelDataGenerator, Corpus, Document, DocumentId, RecursiveCharacterChunker
 from rag_evaluation_framework.authoring.models import DimensionQuestions, SimpleQuestions
-from rag_evaluation_framework.authoring.models.candidates import Candidate, Evidence, sifted
-from rag_evaluation_framework.authoring.models.filters import contradicted
+from rag_evaluation_framework.authoring.models.filters import Candidate, Evidence, contradicted, sifted
 from rag_evaluation_framework.base.notes import collect_notes
 from rag_evaluation_framework.contracts import QuestionRequest, Section
 from rag_evaluation_framework.data.spans import CharacterSpan

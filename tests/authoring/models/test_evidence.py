@@ -1,7 +1,7 @@
 """Documents of what answers a question, and whether two texts are the same evidence."""
 
 from rag_evaluation_framework import CharacterSpan, DocumentId
-from rag_evaluation_framework.authoring.models.candidates import Evidence, documents_of
+from rag_evaluation_framework.authoring.models.filters import Evidence, documents_of
 
 A, B = DocumentId("a.md"), DocumentId("b.md")
 

@@ -15,8 +15,7 @@ from rag_evaluation_framework import (
     TokenLevelDataGenerator,
 )
 from rag_evaluation_framework.authoring.models.asking import free_mark, marked
-from rag_evaluation_framework.authoring.models.candidates import Evidence
-from rag_evaluation_framework.authoring.models.filters import checking
+from rag_evaluation_framework.authoring.models.filters import Evidence, checking
 from rag_evaluation_framework.base.notes import collect_notes
 from rag_evaluation_framework.components.retrievers import chunk_corpus
 from rag_evaluation_framework.contracts import QuestionRequest, QuestionStrategy

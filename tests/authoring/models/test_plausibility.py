@@ -6,8 +6,7 @@ import pytest
 
 from rag_evaluation_framework import Corpus, Document, DocumentId, TokenLevelDataGenerator
 from rag_evaluation_framework.authoring.models import RealQuestions
-from rag_evaluation_framework.authoring.models.candidates import Candidate, sifted
-from rag_evaluation_framework.authoring.models.filters import flaw_of_wording
+from rag_evaluation_framework.authoring.models.filters import Candidate, flaw_of_wording, sifted
 from rag_evaluation_framework.base.notes import collect_notes
 from rag_evaluation_framework.contracts import QuestionRequest, Section
 

@@ -1,13 +1,13 @@
 from .asking import FailedRequests as FailedRequests
-from .candidates import Funnel as Funnel
-from .candidates import Rejection as Rejection
-from .chunk_level import ChunkLevelDataGenerator as ChunkLevelDataGenerator
+from .filters import Funnel as Funnel
+from .filters import Rejection as Rejection
 from .generator import DEFAULT_MODEL as DEFAULT_MODEL
+from .generator import ChunkLevelDataGenerator as ChunkLevelDataGenerator
 from .generator import Estimate as Estimate
 from .generator import SyntheticDataGenerator as SyntheticDataGenerator
+from .generator import TokenLevelDataGenerator as TokenLevelDataGenerator
 from .strategies import CrossDocumentQuestions as CrossDocumentQuestions
 from .strategies import DimensionQuestions as DimensionQuestions
 from .strategies import NoAnswerQuestions as NoAnswerQuestions
 from .strategies import RealQuestions as RealQuestions
 from .strategies import SimpleQuestions as SimpleQuestions
-from .token_level import TokenLevelDataGenerator as TokenLevelDataGenerator

@@ -14,6 +14,7 @@ from xml.sax.saxutils import quoteattr
 from pydantic import AfterValidator, BaseModel, BeforeValidator
 
 from ...base.coroutines import as_finished
+from ...base.outside import grouped
 from ...base.progress import progress_bar
 from ...components.llms.language_model import LanguageModel, form_in
 from ...data.ids import ChunkId, canonical_chunk_id, content_digest
@@ -229,9 +230,7 @@ def failed_requests(failures: Sequence[tuple[str, ProviderError]]) -> tuple[Fail
     Args:
         failures: What was asked, and the error.
     """
-    found: dict[tuple[str, str, int | None], list[str]] = {}
-    for asking, error in failures:
-        found.setdefault((asking, type(error).__name__, error.status), []).append(str(error))
+    found = grouped(((asking, type(error).__name__, error.status), str(error)) for asking, error in failures)
     return tuple(FailedRequests(*kind, tuple(messages)) for kind, messages in found.items())
 
 

@@ -1,13 +1,15 @@
-"""`SyntheticDataGenerator`: what both generators share, from what they are given to the saved dataset."""
+"""Generators of questions with ground truth: their base, from arguments to a saved dataset, and one for each level."""
 
+import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property
 from itertools import count
 from pathlib import Path
-from typing import Any, ClassVar, Generic, TypeAlias, TypedDict
+from typing import Any, ClassVar, Generic, TypeAlias, TypedDict, Unpack
 
+from ...adapt.adapt import OwnChunker
 from ...base.coroutines import as_coroutine
 from ...base.files import is_object
 from ...base.notes import collect_notes, note
@@ -16,36 +18,33 @@ from ...components.embedders.cached import CachedEmbedder
 from ...components.embedders.remote import RemoteEmbedder
 from ...components.llms import AnthropicClient, KeptAnswers, LanguageModel
 from ...components.providers.calls import Consumed, Prices
-from ...components.retrievers.indexing import DEFAULT_CHUNKER
+from ...components.retrievers.indexing import DEFAULT_CHUNKER, chunk_corpus
 from ...contracts import Chunker, Embedder, LLMClient, PositionAwareChunker, QuestionRequest, QuestionStrategy, Section
 from ...contracts.component import check_components, check_count, check_number, check_truth, component_name
+from ...contracts.registry.building import as_component
 from ...contracts.registry.loading import load_installed
 from ...contracts.registry.records import describe
 from ...contracts.roles import as_fitted
-from ...data import ChunkRegistry, Dataset, GroundTruth, Query
-from ...data.documents import Corpus, checked_corpus
-from ...data.ids import QueryIds, QueryText
-from ...data.levels import Level, U
+from ...data import AnyChunk, CharacterSpan, ChunkRegistry, Dataset, PositionAwareChunk, Query
+from ...data.documents import Corpus, DocumentResolver, checked_corpus
+from ...data.ground_truth import Answer, ChunkLevelGroundTruth, GroundTruth, TokenLevelGroundTruth
+from ...data.ids import ChunkId, QueryIds, QueryText, canonical_chunk_id
+from ...data.levels import CHUNK, TOKEN, Level, U
 from ...data.values import gives_items
 from ...datasets.load import load_dataset
-from ...datasets.native import file_state, replace_dataset, save_dataset
+from ...datasets.native import file_state, replace_dataset
 from ...errors import ConfigError, MissingDependency, ProviderError, RagEvalError
+from ...labels.quote_locator import QuoteLocator
+from ...labels.quote_table import MOST_OCCURRENCES, locate_quote
 from ...runs.evaluation import DATASETS, LANGSMITH_NAME
 from ...runs.store import ROOT, check_root
-from . import filters
-from .asking import AskedQuestions, Asker, CitedQuestions, FailedRequests, failed_requests, load_prompt, marked
-from .candidates import (
-    Candidate,
-    Candidates,
-    Funnel,
-    Rejection,
-    answered_in_too_few,
-    in_order,
-    parsed_questions,
-    question_metadata,
-    sifted,
-)
-from .strategies import Headings, SimpleQuestions
+from ...text.markups.markup import struck_out
+from ...text.text_locator import is_long
+from ..people.passages import copies_of, merged
+from . import asking, filters
+from .asking import AskedQuestions, Asker, CitedQuestions, FailedRequests, load_prompt, marked
+from .filters import Candidate, Evidence, Funnel, Reason, Rejection, in_order, rejected, sifted
+from .strategies import Headings, SimpleQuestions, sections_of, sections_of_chunks
 
 # Where a generated dataset goes: the local store by its name, and LangSmith.
 
@@ -100,8 +99,7 @@ def _place(folder: Path, name: str) -> Path:
 def _is_saved(dataset: Dataset[Any], path: Path) -> bool:
     """Save a dataset, unless its file holds anything else; return whether it holds the dataset now."""
     if not path.exists():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        save_dataset(dataset, path)
+        replace_dataset(dataset, path, "")
         return True
     state = file_state(path) if path.is_file() else ""
     with collect_notes():  # what is noted about a file that is not used concerns nobody
@@ -174,21 +172,20 @@ def language_model(owner: str, given: Any, model: str | None, root: str | Path) 
     Raises:
         ConfigError: The client is none, or the name of the model is missing or given twice.
     """
-    name: Any = model
-    if name is not None and (not isinstance(name, str) or not name.strip()):
-        raise ConfigError(f"{owner}: model={shown(name)}; expected the name of a model, such as {DEFAULT_MODEL!r}")
     if isinstance(given, LanguageModel):
-        if name is not None and name != given.model:
-            raise ConfigError(f"{owner}: model={shown(name)}, and the language model is {given.model!r}; give one")
+        if model not in (None, given.model):
+            raise ConfigError(f"{owner}: model={shown(model)}, and the language model is {given.model!r}; give one")
         return given if given.kept is not None else replace(given, kept=KeptAnswers(root))
-    if name is None and isinstance(given, AnthropicClient):
+    if model is None and isinstance(given, AnthropicClient):
         raise ConfigError(f"{owner}: model=None; expected the name of one of Anthropic's models")
-    return LanguageModel(given, name or DEFAULT_MODEL, kept=KeptAnswers(root))
+    return LanguageModel(given, DEFAULT_MODEL if model is None else model, kept=KeptAnswers(root))
 
 
 # Before anything is asked: calls, tokens and costs.
 
 Messages: TypeAlias = list[dict[str, str]]
+Call: TypeAlias = tuple[str, Messages]
+"""How something is asked: the name of the prompt, and the messages."""
 
 _CHARACTERS = 4  # of a token, in English
 _QUESTION, _QUOTES, _VERDICT = 25, 60, 20  # tokens of what a model usually writes
@@ -218,7 +215,6 @@ class Estimate:
 
 # `SyntheticDataGenerator`: what both generators share, from the plan to the saved dataset.
 
-ASKING = "Asking for questions"
 WITHOUT_ANSWER = "unanswered_questions"
 """The prompt for questions that the documents do not answer."""
 
@@ -276,12 +272,10 @@ class SyntheticDataGenerator(ABC, Generic[U]):
     """
 
     level: ClassVar[Level[Any]]
-    prompt: ClassVar[str]
-    """The name of the prompt with which it asks for questions."""
+    prompts: ClassVar[tuple[str, str]]
+    """The names of the prompts with which it asks for questions, and for what answers one."""
     form: ClassVar[type[AskedQuestions] | type[CitedQuestions]]
     """What questions are asked for as."""
-    read: ClassVar[Any] = None
-    """Reads the text of an answer, as of `LanguageModel.form`."""
     chunker: Chunker | PositionAwareChunker = DEFAULT_CHUNKER
     chunking: str | None = None
     """The fingerprint of the chunks that are labelled; None where none are."""
@@ -332,19 +326,16 @@ class SyntheticDataGenerator(ABC, Generic[U]):
     def sections(self) -> list[Section]:
         """Return all sections of all documents."""
 
+    @staticmethod
     @abstractmethod
-    def asking(self, request: QuestionRequest) -> Messages:
-        """Return the messages of a request for questions."""
+    def shown(sections: Sequence[Section], beside: str) -> str:
+        """Return sections as prompts show them; `beside` is what else is shown, which has none of their marks."""
 
     @abstractmethod
     def verified(
         self, candidates: Sequence[Candidate[U]], asker: Asker, rejections: list[Rejection]
     ) -> list[Candidate[U]]:
         """Return the questions whose answers are in the documents; put the others among the rejections."""
-
-    @abstractmethod
-    def verifying(self, request: QuestionRequest, question: str) -> tuple[str, Messages] | None:
-        """Return how it asks what answers a question: the name of the prompt, and the messages; None if it does not."""
 
     @abstractmethod
     def truth(self, query: Query, candidate: Candidate[U]) -> GroundTruth[U]:
@@ -436,21 +427,29 @@ class SyntheticDataGenerator(ABC, Generic[U]):
             return sum(len(message["content"]) for message in messages) // _CHARACTERS
 
         if not request.given:
-            prompt = self.prompt if request.has_answer else WITHOUT_ANSWER
-            yield prompt, 1, tokens(self._asking(request)), _QUESTION * request.questions
-        if request.has_answer and (asked := self.verifying(request, "")):
-            yield asked[0], request.questions, _QUESTION + tokens(asked[1]), _QUOTES
+            prompt, messages = self._asking(request)
+            yield prompt, 1, tokens(messages), _QUESTION * request.questions
+        for prompt, messages in self.verifying(request, "") if request.has_answer else ():
+            yield prompt, request.questions, _QUESTION + tokens(messages), _QUOTES
         if self.check_answers:
             check = _QUESTION + tokens(load_prompt(filters.CHECK).messages(question="", excerpts=""))
             parts = request.least_documents if request.has_answer and request.least_documents > 1 else 0
             given = _QUOTES if request.has_answer else filters.DEPTH * _PASSAGE
             yield filters.CHECK, request.questions * (1 + parts), check + given, _VERDICT
 
-    def _asking(self, request: QuestionRequest) -> Messages:
-        if request.has_answer:
-            return self.asking(request)
-        given = passages(request.sections, request.wish)
-        return load_prompt(WITHOUT_ANSWER).messages(wish=request.wish, passages=given, count=request.questions)
+    def _asking(self, request: QuestionRequest) -> Call:
+        """Return how it asks for questions."""
+        prompt, show = (self.prompts[0], self.shown) if request.has_answer else (WITHOUT_ANSWER, passages)
+        given = show(request.sections, request.wish)
+        asked = {"wish": request.wish, "passages": given, "chunks": given, "count": request.questions}
+        return prompt, load_prompt(prompt).messages(**asked)
+
+    def verifying(self, request: QuestionRequest, question: str) -> list[Call]:
+        """Return how it asks what answers a question; nothing if the model wrote the question with that."""
+        if self.form is CitedQuestions and not request.given:
+            return []
+        prompt, given = self.prompts[1], self.shown(request.sections, question)
+        return [(prompt, load_prompt(prompt).messages(question=question, passages=given, chunks=given))]
 
     def _generated(self, name: str, queries_per_doc: int) -> Dataset[U]:
         """Generate, and return the dataset; tell what was lost."""
@@ -459,14 +458,14 @@ class SyntheticDataGenerator(ABC, Generic[U]):
         if self.llm.kept is not None:
             self.llm.kept.problem = None  # the disk may have room again
         rejections: list[Rejection] = []
-        proposed = parsed_questions(planned, self._written([each for _, each in planned], asker), rejections)
+        proposed = filters.parsed_questions(planned, self._written([each for _, each in planned], asker), rejections)
         kept = self._kept(proposed, asker, rejections)
         self.rejections = tuple(rejections)
         self.funnel = Funnel.of(sum(request.questions for _, request in planned), rejections)
-        self.failed = failed_requests(asker.failures)
+        self.failed = asking.failed_requests(asker.failures)
         ids, entries = QueryIds(), list[GroundTruth[U]]()
         for each in kept:
-            told = question_metadata(each, self.llm.model, self._prompts(each.request))
+            told = filters.question_metadata(each, self.llm.model, self._prompts(each.request))
             entries.append(self.truth(Query(ids.of(each.question), QueryText(each.question), told), each))
         record = {
             "model": self.llm.model,
@@ -475,16 +474,13 @@ class SyntheticDataGenerator(ABC, Generic[U]):
             "section_size": self.section_size,
             "check_answers": self.check_answers,
             "prompt_versions": list(dict.fromkeys(text for _, each in planned for text in self._prompts(each))),
-            "filters": {"embedder": None}
-            if self.embedder is None
-            else {
-                "embedder": describe(self.embedder),
-                "relevance_threshold": self.relevance_threshold,
-                "dedup_threshold": self.dedup_threshold,
-            },
+            "filters": {"embedder": None},
             "funnel": self.funnel.record(),
             FAILED_REQUESTS: sum(len(each.messages) for each in self.failed),
         }
+        if self.embedder is not None:
+            thresholds = {"relevance_threshold": self.relevance_threshold, "dedup_threshold": self.dedup_threshold}
+            record["filters"] = {"embedder": describe(self.embedder), **thresholds}
         if self.chunking is not None:
             record["chunker"] = describe(self.chunker)
         about = {"generation": record}
@@ -497,53 +493,50 @@ class SyntheticDataGenerator(ABC, Generic[U]):
 
     def _written(self, requests: Sequence[QuestionRequest], asker: Asker) -> list[list[Candidate[U]] | ProviderError]:
         """Return the questions of each request, in their order, or why there are none."""
-        found: dict[int, list[Candidate[U]] | ProviderError] = {
-            number: [Candidate(question, request) for question in request.given]
-            for number, request in enumerate(requests)
-        }
-        for has_answer, form, read in ((True, self.form, self.read), (False, AskedQuestions, None)):
+        found: list[list[Candidate[U]] | ProviderError] = [
+            [Candidate(question, request) for question in request.given] for request in requests
+        ]
+        for has_answer, form in ((True, self.form), (False, AskedQuestions)):
+            read: Any = asking.read_cited_questions if form is CitedQuestions else None
             numbers = [n for n, each in enumerate(requests) if not each.given and each.has_answer is has_answer]
-            answers = asker.ask(form, [self._asking(requests[number]) for number in numbers], ASKING, read)
+            asked = [self._asking(requests[number])[1] for number in numbers]
+            answers = asker.ask(form, asked, "Asking for questions", read)
             for number, answer in zip(numbers, answers, strict=True):
-                asked = () if isinstance(answer, ProviderError) else answer.questions
-                cited = ((each.question, tuple(getattr(each, "chunk_ids", ()))) for each in asked)
-                written = [Candidate[U](question, requests[number], cited=ids) for question, ids in cited]
-                found[number] = answer if isinstance(answer, ProviderError) else written
-        return [found[number] for number in range(len(requests))]
+                written = [] if isinstance(answer, ProviderError) else answer.questions
+                cited = ((each.question, tuple(getattr(each, "chunk_ids", ()))) for each in written)
+                proposed = [Candidate[U](question, requests[number], cited=ids) for question, ids in cited]
+                found[number] = answer if isinstance(answer, ProviderError) else proposed
+        return found
 
     def _kept(self, proposed: list[Candidate[U]], asker: Asker, rejections: list[Rejection]) -> list[Candidate[U]]:
         """Return the questions that are kept, in the order of the plan; put the others among the rejections."""
 
-        def passing(candidates: list[Candidate[U]], reasons_of: Callable[[Candidates], Any]) -> list[Candidate[U]]:
-            return sifted(candidates, "kept", reasons_of(candidates), rejections)
+        def passing(candidates: list[Candidate[U]], reasons: Iterable[Reason | None]) -> list[Candidate[U]]:
+            return sifted(candidates, "kept", reasons, rejections)
 
         parsed = sifted(proposed, "parsed", map(filters.flaw_of_wording, proposed), rejections)
         kept = self.verified([each for each in parsed if each.request.has_answer], asker, rejections)
-        kept = sifted(kept, "verified", map(answered_in_too_few, kept), rejections)
+        kept = sifted(kept, "verified", map(filters.answered_in_too_few, kept), rejections)
         of_users = [each for each in kept if each.request.given]  # they go through no filter: they are what they are
         kept = [each for each in kept if not each.request.given]
         fitted = None if self.embedder is None else self._fitted(self.embedder)
         if fitted is not None:
-            kept = passing(
-                kept,
-                lambda found: filters.reject_irrelevant(
-                    _wordings(found), [each.excerpts for each in found], fitted, self.relevance_threshold
-                ),
-            )
+            excerpts = [each.excerpts for each in kept]
+            asked = [each.question for each in kept]
+            kept = passing(kept, filters.reject_irrelevant(asked, excerpts, fitted, self.relevance_threshold))
         kept = in_order([*of_users, *kept])
         if self.check_answers:
-            kept = passing(kept, partial(filters.unanswerable, asker=asker))
-            kept = passing(kept, partial(filters.answered_by_a_part, asker=asker))
-        searched = partial(
-            filters.answered_after_all, corpus=self.corpus, headings=self.headings, chunker=self.chunker, asker=asker
-        )
-        kept = in_order([*kept, *passing([each for each in parsed if not each.request.has_answer], searched)])
+            kept = passing(kept, filters.unanswerable(kept, asker))
+            kept = passing(kept, filters.answered_by_a_part(kept, asker))
+        open_ones = [each for each in parsed if not each.request.has_answer]
+        found = filters.answered_after_all(open_ones, self.corpus, self.headings, self.chunker, asker)
+        kept = in_order([*kept, *passing(open_ones, found)])
         # Last, so that none is lost to one that is not kept itself, and users' questions first, which give way to none.
-        kept = sorted(passing(kept, filters.contradicted), key=lambda each: not each.request.given)
-        kept = passing(kept, filters.same_wording)
+        kept = sorted(passing(kept, filters.contradicted(kept)), key=lambda each: not each.request.given)
+        kept = passing(kept, filters.same_wording(kept))
         if fitted is not None:
-            told = self.dedup_threshold
-            kept = passing(kept, lambda found: filters.reject_near_duplicates(_wordings(found), fitted, told))
+            asked = [each.question for each in kept]
+            kept = passing(kept, filters.reject_near_duplicates(asked, fitted, self.dedup_threshold))
         return in_order(kept)
 
     def _fitted(self, given: Embedder) -> Embedder:
@@ -552,5 +545,240 @@ class SyntheticDataGenerator(ABC, Generic[U]):
         return as_fitted(embedder.fit([document.content for document in self.corpus]), embedder)
 
 
-def _wordings(candidates: Candidates) -> list[str]:
-    return [each.question for each in candidates]
+# Token level: the quotes that answer a question, found in the documents.
+
+
+_Place = tuple[CharacterSpan, ...]
+_Quoted = Candidate[CharacterSpan]
+
+
+class TokenLevelDataGenerator(SyntheticDataGenerator[CharacterSpan]):
+    """Generator of questions with the spans that answer them, independent of any chunker.
+
+    One call writes questions, one more for each question copies out what answers it, verbatim. Code finds these quotes
+    in what was shown, as it finds people's: up to white space, typography and markup. What is not found, such as a
+    paraphrase, is left out, and so is a short text that stands there several times; a question without any quote is
+    rejected.
+
+    The parameters are those of `SyntheticDataGenerator`; its `chunk_registry` has the quotes as position-aware chunks.
+    """
+
+    level: ClassVar[Level[Any]] = TOKEN
+    prompts = "questions", "quotes"
+    form = AskedQuestions
+    shown = staticmethod(passages)
+
+    @cached_property
+    def _locator(self) -> QuoteLocator:
+        return QuoteLocator.of(self.corpus)
+
+    def sections(self) -> list[Section]:
+        """Return all documents in parts of whole paragraphs."""
+        return sections_of(self.corpus, self.section_size, self.headings)
+
+    def verified(self, candidates: Sequence[_Quoted], asker: Asker, rejections: list[Rejection]) -> list[_Quoted]:
+        """Return the questions with the places of their quotes; those of which no quote is found are rejected."""
+        asked = [messages for each in candidates for _, messages in self.verifying(each.request, each.question)]
+        found: list[_Quoted] = []
+        for candidate, answer in zip(candidates, asker.ask(asking.Quotes, asked, "Asking for quotes"), strict=True):
+            if isinstance(answer, ProviderError):
+                rejections.append(rejected(candidate, "verified", "request for quotes failed", str(answer)))
+                continue
+            quotes = dict.fromkeys(filter(str.strip, answer.quotes))
+            placed = [self._located(quote, candidate.request.sections) for quote in quotes]
+            answers = distinct((each for each in placed if isinstance(each, Answer)), self.corpus)
+            failed = [each for each in placed if not isinstance(each, Answer)]
+            if not answers:
+                rejections.append(rejected(candidate, "verified", *(failed[0] if failed else ("no quote", ""))))
+                continue
+            rejections += [rejected(candidate, "verified", *reason, questions=0) for reason in failed]
+            verified = replace(candidate, answers=tuple(answers), evidence=tuple(map(self._evidence, answers)))
+            found.append(filters.without_question(verified, rejections))
+        return sifted(found, "verified", map(filters.flaw_of_quotes, found), rejections)
+
+    def truth(self, query: Query, candidate: _Quoted) -> TokenLevelGroundTruth:
+        """Return the ground truth of a question, and keep its spans in the registry."""
+        truth = TokenLevelGroundTruth(query, candidate.answers)
+        for span in truth.labels:
+            self.chunk_registry.register_pa_chunk(PositionAwareChunk.of(self.corpus[span.doc_id], span.start, span.end))
+        return truth
+
+    def _located(self, quote: str, sections: Sequence[Section]) -> Answer[CharacterSpan] | Reason:
+        """Return where a quote stands in the sections, as ground truth takes it; or why it is not taken.
+
+        If it stands there several times, or elsewhere too, and is long enough to be the same wherever it stands, each
+        place answers: they are alternatives.
+        """
+        locator = self._locator
+        docs = tuple(dict.fromkeys(section.doc_id for section in sections))
+        found = [place for doc_id in docs for place in locator.locate(quote, doc_id, MOST_OCCURRENCES + 1).places]
+        inside = [place for place in found if _is_shown(place, sections)]
+        if not inside:
+            if found or locator.locate(quote, None, 1).places:
+                return "quote not in what was shown", quote
+            advice = locate_quote(quote, docs[0], locator, DocumentResolver(self.corpus)).advice
+            return "quote not in the documents", f"{quote}; {advice}" if advice else quote
+        valid = [place for place in inside if not self._flaw(place)]
+        if not valid:
+            return self._flaw(inside[-1]), quote
+        if len(valid) > 1 and not (is_long(quote) and len({self._text_shown(place) for place in valid}) == 1):
+            return "ambiguous quote", f"{len(valid)} places in what was shown: {quote}"
+        if any(len(place) > 1 for place in valid):  # "A … B": of the two together nothing is a copy
+            return Answer(tuple(valid))
+        spans = [place[0] for place in valid]
+        others = (copy for copy in copies_of(spans[0], locator.verbatim) if not any(map(copy.overlaps, spans)))
+        copies = [copy for copy in others if not self._flaw((copy,))]
+        return Answer.any_of(*spans, *copies)
+
+    def _flaw(self, place: _Place) -> str:
+        """Return why a place answers nothing: a part of it is not shown, or is struck out; "" if it is all right."""
+        markups = [(self._locator.markup(span), span.start, span.end) for span in place]
+        if not all(markup.shows(start, end) for markup, start, end in markups):
+            return "quote of text that readers do not see"
+        return "quote of text that is struck out" if any(struck_out(*each) == "all" for each in markups) else ""
+
+    def _text_shown(self, place: _Place) -> str:
+        """Return the text of a place as readers see it, up to white space."""
+        parts = [self._locator.markup(span).shown(span.start, span.end) for span in place]
+        return " ".join(" ".join(parts).split())
+
+    def _evidence(self, answer: Answer[CharacterSpan]) -> Evidence:
+        """Return the text of the first place of an answer, and all of its places."""
+        first, documents = answer.reference[0], frozenset(span.doc_id for span in answer.units)
+        text = " … ".join(span.text for span in answer.reference)
+        return Evidence(text, first.doc_id, documents, self.headings.at(first.doc_id, first.start), answer.units)
+
+
+def _is_shown(place: _Place, sections: Iterable[Section]) -> bool:
+    """Return whether all of a place is in one of the sections."""
+    chunks = (chunk for section in sections for chunk in section.chunks)
+    return any(isinstance(chunk, PositionAwareChunk) and _covers((chunk,), place) for chunk in chunks)
+
+
+def distinct(answers: Iterable[Answer[CharacterSpan]], corpus: Corpus) -> list[Answer[CharacterSpan]]:
+    """Return answers of which none is a part of another; spans that overlap or touch are one.
+
+    Args:
+        answers: The answers to a question, in their order.
+        corpus: The documents.
+    """
+    listed = list(answers)
+    whole = merged([each.units for each in listed if len(each.units) == 1], corpus)
+    kept = dict.fromkeys(
+        each if len(each.units) > 1 else Answer((next(place for place in whole if _covers(place, each.units)),))
+        for each in listed
+    )
+    return [
+        each for each in kept if not any(other != each and _covers(other.reference, each.reference) for other in kept)
+    ]
+
+
+def _covers(outer: Sequence[CharacterSpan | PositionAwareChunk], inner: _Place) -> bool:
+    return all(
+        any(one.doc_id == span.doc_id and one.start <= span.start and span.end <= one.end for one in outer)
+        for span in inner
+    )
+
+
+# Chunk level: the chunks that answer a question, as the model names them.
+
+
+_Cited = Candidate[ChunkId]
+_BACKSLASH = r"\\["
+_LIKE_AN_ID = re.compile(r"\[(?=\s*(?:pa_)?chunk_)", re.IGNORECASE)
+
+
+class ChunkLevelDataGenerator(SyntheticDataGenerator[ChunkId]):
+    """Generator of questions with the chunks that answer them, bound to one chunker.
+
+    One call writes questions and names the chunks that answer each. An id that does not exist, or was not shown, is
+    left out; a question without any chunk is rejected.
+
+    Args:
+        llm_client: As of `SyntheticDataGenerator`, whose other parameters it has, too.
+        corpus: The documents.
+        chunker: The chunker that the evaluation uses.
+
+    Attributes:
+        chunk_registry: All chunks of the documents.
+    """
+
+    level: ClassVar[Level[Any]] = CHUNK
+    prompts = "chunk_questions", "chunks"
+    form = CitedQuestions
+
+    def __init__(
+        self,
+        llm_client: LLMClient | LanguageModel,
+        corpus: Corpus,
+        chunker: Chunker | PositionAwareChunker | OwnChunker,
+        **options: Unpack[GeneratorOptions],
+    ) -> None:
+        super().__init__(llm_client, corpus, **options)
+        self.chunker = as_component(Chunker, chunker, "ChunkLevelDataGenerator")
+        self._chunks = [chunk for chunk in chunk_corpus(corpus, self.chunker) if chunk.content.strip()]
+        self.chunk_registry = ChunkRegistry(self._chunks)
+        self.chunking = self.chunk_registry.fingerprint
+
+    def sections(self) -> list[Section]:
+        """Return chunks put together to sections, in their order."""
+        return sections_of_chunks(self._chunks, self.section_size, self.headings)
+
+    @staticmethod
+    def shown(sections: Sequence[Section], beside: str) -> str:
+        """Return chunks as prompts show them, each behind its id; a backslash marks what only looks like one."""
+        chunks = (_by_id([section]).items() for section in sections)
+        texts = [
+            "\n\n".join(f"[{key}]: '{_LIKE_AN_ID.sub(_BACKSLASH, one.content)}'" for key, one in each)
+            for each in chunks
+        ]
+        told = [{"document": each.doc_id, "heading": each.heading} for each in sections]
+        return marked("chunks", texts, beside, told)
+
+    def verified(self, candidates: Sequence[_Cited], asker: Asker, rejections: list[Rejection]) -> list[_Cited]:
+        """Return the questions with the chunks that were shown; those that name none are rejected."""
+        asked = [messages for each in candidates for _, messages in self.verifying(each.request, each.question)]
+        answers = iter(asker.ask(asking.CitedChunks, asked, "Asking for chunks"))
+        found: list[_Cited] = []
+        for candidate in candidates:
+            answer = next(answers) if candidate.request.given else None
+            if isinstance(answer, ProviderError):
+                rejections.append(rejected(candidate, "verified", "request for chunks failed", str(answer)))
+            else:
+                cited = candidate.cited if answer is None else tuple(answer.chunk_ids)
+                found += self._checked(candidate, cited, rejections)
+        return found
+
+    def _checked(self, candidate: _Cited, cited: Sequence[ChunkId], rejections: list[Rejection]) -> list[_Cited]:
+        """Return a question with the chunks of these that were shown; nothing, and a rejection, if there are none."""
+        shown = _by_id(candidate.request.sections)
+        known = [chunk_id for chunk_id in cited if chunk_id in shown]
+        failed = [chunk_id for chunk_id in cited if chunk_id not in shown]
+        reasons = ["chunk that was not shown" if one in self.chunk_registry else "unknown chunk id" for one in failed]
+        if not known:
+            reason = reasons[0] if reasons else "no chunk cited"
+            rejections.append(rejected(candidate, "verified", reason, ", ".join(failed)))
+            return []
+        for reason, chunk_id in zip(reasons, failed, strict=True):
+            rejections.append(rejected(candidate, "verified", reason, chunk_id, questions=0))
+        evidence = tuple(self._evidence(shown[chunk_id]) for chunk_id in known)
+        return [replace(candidate, answers=tuple(known), evidence=evidence)]
+
+    def _evidence(self, chunk: AnyChunk) -> Evidence:
+        documents = frozenset(each.doc_id for each in self.chunk_registry.occurrences(chunk.id))
+        if not isinstance(chunk, PositionAwareChunk):
+            return Evidence(chunk.content, chunk.doc_id, documents)
+        heading = self.headings.at(chunk.doc_id, chunk.start)
+        return Evidence(chunk.content, chunk.doc_id, documents, heading, self.chunk_registry.get_spans(chunk.id))
+
+    def truth(self, query: Query, candidate: _Cited) -> ChunkLevelGroundTruth:
+        """Return the ground truth of a question."""
+        return ChunkLevelGroundTruth(query, candidate.answers)
+
+
+def _by_id(sections: Sequence[Section]) -> dict[ChunkId, AnyChunk]:
+    found: dict[ChunkId, AnyChunk] = {}
+    for section in sections:
+        for chunk in section.chunks:
+            found.setdefault(canonical_chunk_id(chunk.id), chunk)
+    return found

@@ -5,11 +5,11 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import count, groupby, islice, product
-from math import gcd
+from math import gcd, prod
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
-from ...base.files import checked_path, is_list, is_object, read_text
+from ...base.files import checked_path, is_list, read_text
 from ...base.notes import note
 from ...base.outside import shown
 from ...base.strict_yaml import parse_yaml
@@ -68,11 +68,8 @@ def sections_of(corpus: Corpus, size: int, headings: Headings) -> list[Section]:
         headings: The headings of the documents.
     """
     chunker = RecursiveCharacterChunker(chunk_size=size)
-    return [
-        Section(document.id, (chunk,), headings.at(document.id, chunk.start))
-        for document in corpus
-        for chunk in chunker.chunk_with_positions(document)
-    ]
+    chunks = (chunk for document in corpus for chunk in chunker.chunk_with_positions(document))
+    return [Section(chunk.doc_id, (chunk,), headings.at(chunk.doc_id, chunk.start)) for chunk in chunks]
 
 
 def sections_of_chunks(chunks: Iterable[AnyChunk], size: int, headings: Headings) -> list[Section]:
@@ -152,7 +149,7 @@ class SimpleQuestions(QuestionStrategy):
 
     def plan(self, sections: Sequence[Section], queries_per_doc: int) -> list[QuestionRequest]:
         """Return a request for each section that gets questions."""
-        return _requests("simple", _section_by_section(sections, queries_per_doc))
+        return _requests("simple", _section_by_section(sections, queries_per_doc), {})
 
 
 @dataclass(frozen=True)
@@ -166,7 +163,7 @@ class NoAnswerQuestions(QuestionStrategy):
     def plan(self, sections: Sequence[Section], queries_per_doc: int) -> list[QuestionRequest]:
         """Return a request for each section that gets questions."""
         shares = _section_by_section(sections, queries_per_doc)
-        return _requests("no_answer", shares, metadata={"query_type": "no-answer"}, has_answer=False)
+        return _requests("no_answer", shares, {"metadata": {"query_type": "no-answer"}, "has_answer": False})
 
 
 @dataclass(frozen=True)
@@ -191,7 +188,8 @@ class CrossDocumentQuestions(QuestionStrategy):
     def plan(self, sections: Sequence[Section], queries_per_doc: int) -> list[QuestionRequest]:
         """Return a request for each pair of sections that gets questions."""
         shares = (share for pairs in self._pairs(sections) for share in dealt_out(pairs, queries_per_doc))
-        return _requests("cross_document", shares, metadata={"query_type": "cross-document"}, least_documents=2)
+        promised = {"metadata": {"query_type": "cross-document"}, "least_documents": 2}
+        return _requests("cross_document", shares, promised)
 
     def _pairs(self, sections: Sequence[Section]) -> Iterator[list[_Shown]]:
         """Yield the pairs of each document, nearest first."""
@@ -204,10 +202,8 @@ class CrossDocumentQuestions(QuestionStrategy):
                 for other, score in nearest.to(sections[one].text, _MOST_NEAR)
                 if sections[other].doc_id != doc_id
             ]
-            ordered = (
-                pair for _, one, other in sorted(near) if (pair := (min(one, other), max(one, other))) not in taken
-            )
-            chosen = list(islice(dict.fromkeys(ordered), self.pairs))
+            pairs = dict.fromkeys((min(one, other), max(one, other)) for _, one, other in sorted(near))
+            chosen = list(islice((pair for pair in pairs if pair not in taken), self.pairs))
             taken.update(chosen)
             yield [(sections[one], sections[other]) for one, other in chosen]
 
@@ -219,19 +215,20 @@ def _section_by_section(sections: Sequence[Section], queries_per_doc: int) -> It
             yield (section,), questions
 
 
-def _requests(prompt: str, shares: Iterable[tuple[_Shown, int]], **promised: Any) -> list[QuestionRequest]:
+def _requests(
+    name: str, shares: Iterable[tuple[_Shown, int]], promised: Mapping[str, Any], **filled: str
+) -> list[QuestionRequest]:
     """Return a request for each share of the questions.
 
     Args:
-        prompt: The name of the prompt with the wish.
+        name: The name of the prompt with the wish.
         shares: What is shown, and how many questions are asked for.
         promised: What else a request says of its questions.
+        filled: What stands in the places of the wish.
     """
-    wish = load_prompt(prompt)
-    return [
-        QuestionRequest(wish.filled("wish"), shown, questions, prompt_version=wish.version, **promised)
-        for shown, questions in shares
-    ]
+    prompt = load_prompt(name)
+    wish = prompt.filled("wish", **filled)
+    return [QuestionRequest(wish, *share, prompt_version=prompt.version, **promised) for share in shares]
 
 
 _SINGULAR = {"personas": "persona", "difficulties": "difficulty", "query_types": "query_type", "styles": "style"}
@@ -264,10 +261,7 @@ class DimensionQuestions(QuestionStrategy):
                 f"dimensions={shown(self.dimensions)}; expected the values of each, {{'persona': ['a new user']}}"
             )
         known = {_SINGULAR.get(str(name), str(name)): _described(name, values) for name, values in given.items()}
-        combinations = 1
-        for values in known.values():
-            combinations *= len(values)
-        if combinations > _MOST:
+        if (combinations := prod(map(len, known.values()))) > _MOST:
             raise ConfigError(f"dimensions: {combinations:,} combinations; expected at most {_MOST:,}")
         object.__setattr__(self, "dimensions", known)
 
@@ -281,44 +275,28 @@ class DimensionQuestions(QuestionStrategy):
         path = checked_path(path, ConfigError)
         text = read_text(path, ConfigError)
         try:
-            given: Any = parse_yaml(text)
-            if not is_object(given):
-                raise ValueError(f"got {shown(given)}; expected the values of each dimension")
-            return cls(given)
+            return cls(cast("Any", parse_yaml(text)))
         except ValueError as error:
             raise ConfigError(f"{path}: {error}") from error
 
     def plan(self, sections: Sequence[Section], queries_per_doc: int) -> list[QuestionRequest]:
         """Return a request for each section and combination that get questions."""
-        prompt, numbers = load_prompt("dimensions"), count()
-        combinations = [
-            dict(zip(self.dimensions, values, strict=True)) for values in product(*self.dimensions.values())
-        ]
-        step = next(
-            size for size in count(max(round(len(combinations) * _GOLDEN), 1)) if gcd(size, len(combinations)) == 1
-        )
+        numbers = count()
+        combinations = [dict(zip(self.dimensions, each, strict=True)) for each in product(*self.dimensions.values())]
+        steps = count(max(round(len(combinations) * _GOLDEN), 1))
+        step = next(size for size in steps if gcd(size, len(combinations)) == 1)
         requests: list[QuestionRequest] = []
-        for document in by_document(sections):
-            for section, questions in shared_out(document, queries_per_doc):
-                chosen = Counter(next(numbers) * step % len(combinations) for _ in range(questions))
-                requests += [
-                    QuestionRequest(
-                        prompt.filled("wish", dimensions=self._told(combinations[number])),
-                        (section,),
-                        share,
-                        combinations[number],
-                        prompt.version,
-                    )
-                    for number, share in chosen.items()
-                ]
+        for together, questions in _section_by_section(sections, queries_per_doc):
+            chosen = Counter(next(numbers) * step % len(combinations) for _ in range(questions))
+            for number, share in chosen.items():
+                told = self._told(combinations[number])
+                promised = {"metadata": combinations[number]}
+                requests += _requests("dimensions", [(together, share)], promised, dimensions=told)
         return requests
 
     def _told(self, combination: Mapping[str, str]) -> str:
-        lines: list[str] = []
-        for name, value in combination.items():
-            described = self.dimensions[name][value]
-            lines.append(f"- {name.replace('_', ' ')}: {value}{f' ({described})' if described else ''}")
-        return "\n".join(lines)
+        told = ((name.replace("_", " "), value, self.dimensions[name][value]) for name, value in combination.items())
+        return "\n".join(f"- {name}: {value}{f' ({meaning})' if meaning else ''}" for name, value, meaning in told)
 
 
 def _items(given: Any) -> dict[Any, Any]:
@@ -391,7 +369,7 @@ class RealQuestions(QuestionStrategy):
 
     def plan(self, sections: Sequence[Section], queries_per_doc: int) -> list[QuestionRequest]:
         """Return for each document the requests for questions of users, and those for others like them."""
-        prompt, nearest, asked = load_prompt("real_questions"), Nearest(self.questions), self._asked(sections)
+        nearest, asked = Nearest(self.questions), self._asked(sections)
         beyond = sum(max(len(own) - queries_per_doc, 0) for own in asked.values())
         told = f"of {len(self.questions)} questions of users are not asked"
         if beyond:
@@ -404,9 +382,8 @@ class RealQuestions(QuestionStrategy):
             requests += own
             for section, questions in shared_out(document, queries_per_doc - len(own)):
                 near = [self.questions[number] for number, _ in nearest.to(section.text, _EXAMPLES)]
-                examples = list(dict.fromkeys([*near, *self.questions]))[:_EXAMPLES]
-                wish = prompt.filled("wish", examples=marked("user-question", examples))
-                requests.append(QuestionRequest(wish, (section,), questions, {}, prompt.version))
+                examples = marked("user-question", list(dict.fromkeys([*near, *self.questions]))[:_EXAMPLES])
+                requests += _requests("real_questions", [((section,), questions)], {}, examples=examples)
         return requests
 
     def _asked(self, sections: Sequence[Section]) -> dict[DocumentId, list[QuestionRequest]]:

@@ -7,9 +7,9 @@ from .passages import merged as merged
 from .passages import parse_choice as parse_choice
 from .passages import sentences_of as sentences_of
 from .passages import trimmed as trimmed
-from .reviews import MovedEnds as MovedEnds
-from .reviews import Review as Review
+from .sessions import MovedEnds as MovedEnds
 from .sessions import Question as Question
+from .sessions import Review as Review
 from .sessions import ReviewChecks as ReviewChecks
 from .sessions import ReviewCounts as ReviewCounts
 from .sessions import ReviewSession as ReviewSession

@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 from ...adapt.results import as_listed
 from ...base.exits import no_exit, outcome
 from ...base.notes import collect_notes
-from ...base.outside import error_text, shown
+from ...base.outside import error_text, grouped, shown
 from ...components.chunkers import MarkdownHeaderChunker, SentenceChunker
 from ...components.chunkers.cutting import cut_out
 from ...components.retrievers import BM25Retriever, VectorRAGRetriever
@@ -20,7 +20,7 @@ from ...components.retrievers.combined import ask
 from ...components.retrievers.function import Pipeline, as_retriever
 from ...contracts import PositionAwareChunker, Retriever
 from ...contracts.registry.records import describe
-from ...data import AnyChunk, CharacterSpan, Corpus, Document, PositionAwareChunk, merge_overlapping_spans
+from ...data import CharacterSpan, Corpus, Document, PositionAwareChunk, merge_overlapping_spans
 from ...data.hits import Ranking
 from ...errors import InputError, MissingDependency
 from ...labels import QuoteLocator
@@ -254,11 +254,6 @@ class PassageChunker(PositionAwareChunker):
 
     chunk_size: int = 400
 
-    @property
-    def name(self) -> str:
-        """The class with its size."""
-        return f"PassageChunker(chunk_size={self.chunk_size})"
-
     def chunk_with_positions(self, document: Document) -> list[PositionAwareChunk]:
         """Return the passages in reading order; none for a blank document."""
         sentences = SentenceChunker(self.chunk_size)
@@ -313,7 +308,10 @@ class Pool:
         self.notes: tuple[str, ...] = ()
         bm25 = BM25Retriever(_PASSAGES)
         bm25.index(corpus)
-        self._passages = _Passages(bm25.chunks())
+        chunks = (chunk for chunk in bm25.chunks() or () if chunk.content.strip())
+        passages = [chunk.to_span() for chunk in chunks if isinstance(chunk, PositionAwareChunk)]
+        self._passages = grouped((passage.doc_id, passage) for passage in passages)
+        self._alike = grouped((collapsed(passage.text), passage) for passage in passages)
         self._asked: list[tuple[Retriever, HitLocator]] = [(bm25, HitLocator(corpus))]
         try:
             self._add(VectorRAGRetriever(_PASSAGES))
@@ -339,18 +337,15 @@ class Pool:
         problems: list[str] = []
         rankings = [self._ranked(*asked, words, problems) for words, asked in product(queries, self._asked)]
         in_turns = chain.from_iterable(zip_longest(*(ranking or () for ranking in rankings)))
-        interleaved = (passage for passage in in_turns if passage is not None)
-        first: dict[str, CharacterSpan] = {}
-        for passage in interleaved:
-            first.setdefault(_collapsed(passage.text), passage)
+        alike = grouped((collapsed(passage.text), passage) for passage in in_turns if passage is not None)
         count = len(self._asked)
         answered = frozenset(number for number in range(count) if None not in rankings[number::count])
-        passages = sorted(first.values(), key=lambda passage: is_contents(passage.text))
+        passages = sorted((first for first, *_ in alike.values()), key=lambda passage: is_contents(passage.text))
         return Found(tuple(passages), tuple(dict.fromkeys(problems)), answered)
 
     def copies(self, passage: CharacterSpan) -> tuple[CharacterSpan, ...]:
         """Return the passages of the documents that have the text of this one, up to white space, itself among them."""
-        return self._passages.alike(passage)
+        return tuple(self._alike[collapsed(passage.text)])
 
     def close(self) -> None:
         """Release what the retrievers hold."""
@@ -380,8 +375,17 @@ class Pool:
         lost = sum(span is None or not span.length() for span in spans)
         if lost:
             problems.append(f"{retriever.name}: {lost} of {len(spans)} results are not text of the documents")
-        covered = (self._passages.covered(span) for span in spans if span is not None)
+        covered = (self._covered(span) for span in spans if span is not None)
         return list(dict.fromkeys(chain.from_iterable(covered)))
+
+    def _covered(self, span: CharacterSpan) -> list[CharacterSpan]:
+        """Return the passages of which a place covers at least half or, if there is none, the one it covers most of."""
+        listed = self._passages.get(span.doc_id, [])
+        begin = max(bisect_right(listed, span.start, key=lambda passage: passage.start) - 1, 0)
+        end = bisect_right(listed, span.end, key=lambda passage: passage.start)
+        shared = [(passage.overlap_chars(span), passage) for passage in listed[begin:end] if passage.overlaps(span)]
+        half = [passage for overlap, passage in shared if 2 * overlap >= passage.length()]
+        return half or [passage for _, passage in sorted(shared, key=lambda pair: -pair[0])[:1]]
 
 
 _ENTRY = re.compile(
@@ -402,35 +406,6 @@ def is_contents(text: str) -> bool:
     return entries >= _FEWEST_ENTRIES and entries >= _MOSTLY * len(lines)
 
 
-class _Passages:
-    """The passages of a corpus, by where they are.
-
-    Args:
-        chunks: The passages, in the order of the documents.
-    """
-
-    def __init__(self, chunks: Iterable[AnyChunk]) -> None:
-        self._of: dict[str, list[CharacterSpan]] = {}
-        self._alike: dict[str, list[CharacterSpan]] = {}
-        for chunk in chunks:
-            if isinstance(chunk, PositionAwareChunk) and chunk.content.strip():
-                span = CharacterSpan(chunk.doc_id, chunk.start, chunk.end, chunk.content)
-                self._of.setdefault(chunk.doc_id, []).append(span)
-                self._alike.setdefault(_collapsed(chunk.content), []).append(span)
-
-    def alike(self, passage: CharacterSpan) -> tuple[CharacterSpan, ...]:
-        """Return those with the text of a passage, up to white space, in the order of the documents."""
-        return tuple(self._alike[_collapsed(passage.text)])
-
-    def covered(self, span: CharacterSpan) -> Sequence[CharacterSpan]:
-        """Return the passages of which a place covers at least half or, if there is none, the one it covers most of."""
-        listed = self._of.get(span.doc_id, [])
-        begin = max(bisect_right(listed, span.start, key=lambda passage: passage.start) - 1, 0)
-        end = bisect_right(listed, span.end, key=lambda passage: passage.start)
-        shared = [(passage.overlap_chars(span), passage) for passage in listed[begin:end] if passage.overlaps(span)]
-        half = [passage for overlap, passage in shared if 2 * overlap >= passage.length()]
-        return half or [passage for _, passage in sorted(shared, key=lambda pair: -pair[0])[:1]]
-
-
-def _collapsed(text: str) -> str:
+def collapsed(text: str) -> str:
+    """Return a text of which every run of white space is one blank."""
     return " ".join(text.split())

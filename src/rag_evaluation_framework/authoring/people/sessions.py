@@ -5,30 +5,20 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, cast
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple, TypeAlias, cast
+
+from pydantic import BeforeValidator, ConfigDict, Field, StrictInt, StrictStr, TypeAdapter, ValidationError
 
 from ...adapt.question_exports import question_rows
 from ...base.files import LARGEST, read_bytes
 from ...base.interrupts import finish
 from ...base.outside import grouped, shown
 from ...base.tables import TABLES, decoded
-from ...data import (
-    NOT_LABELLED,
-    REVIEW,
-    TOKEN,
-    Answer,
-    CharacterSpan,
-    ChunkRegistry,
-    Corpus,
-    Dataset,
-    GroundTruth,
-    Query,
-    QueryText,
-    Skipped,
-    TokenLevelGroundTruth,
-)
-from ...data.ground_truth import mapped
+from ...data import Answer, CharacterSpan, ChunkRegistry, Corpus, Dataset, Query, QueryText, Skipped
+from ...data.dataset import NOT_LABELLED, REVIEW
+from ...data.ground_truth import GroundTruth, TokenLevelGroundTruth, mapped, reviewed_as
 from ...data.ids import QueryId, QueryIds
+from ...data.levels import TOKEN
 from ...datasets.checks import Finding, lint_dataset
 from ...datasets.checks.findings import Label, LabelTexts
 from ...datasets.checks.lint import wording_key
@@ -36,8 +26,7 @@ from ...datasets.load import load_unfinished
 from ...datasets.native import file_state, replace_dataset
 from ...errors import DatasetError, InputError
 from ...labels.relabelling import Relabelled, relabel
-from .passages import Places, moved_ends
-from .reviews import MovedEnds, Review
+from .passages import Places, collapsed, moved_ends
 
 # The file of a dataset that a person works on: replaced as a whole, as soon as anything changes.
 
@@ -128,7 +117,7 @@ class Session:
         empty = Dataset[CharacterSpan]((), TOKEN, name=name, corpus=corpus)
         given = load_unfinished(path) if self._file.is_there else empty
         dataset, self.changed = _in_documents(given, corpus, path)
-        self._name, self._found = dataset.name, dataset
+        self._found = dataset
         self._metadata: dict[str, Any] = {**dataset.metadata}
         self.questions = [Question(entry.query, entry) for entry in dataset]
         skipped = grouped((label.query.id, label) for label in dataset.skipped)
@@ -152,12 +141,12 @@ class Session:
             How many were added.
         """
         ids = {question.query.id for question in self.questions}
-        wordings = {_collapsed(question.query.text) for question in self.questions}
+        wordings = {collapsed(question.query.text) for question in self.questions}
         before = len(self.questions)
         for query in queries:
-            if query.id not in ids and _collapsed(query.text) not in wordings:
+            if query.id not in ids and collapsed(query.text) not in wordings:
                 ids.add(query.id)
-                wordings.add(_collapsed(query.text))
+                wordings.add(collapsed(query.text))
                 self.questions.append(Question(query, None, (Skipped(query, "", NOT_LABELLED),)))
         if len(self.questions) > before:
             self._save()
@@ -171,7 +160,7 @@ class Session:
         Args:
             wording: The question, its white space being single spaces.
         """
-        for same in (_collapsed, wording_key):  # the very wording first
+        for same in (collapsed, wording_key):  # the very wording first
             keys = [same(question.query.text) for question in self.questions]
             if same(wording) in keys:
                 return keys.index(same(wording))
@@ -207,18 +196,9 @@ class Session:
         self._save()
 
     def _save(self) -> None:
-        dataset = Dataset(
-            [question.truth for question in self.questions if question.truth is not None],
-            TOKEN,
-            name=self._name,
-            corpus=self.corpus,
-            metadata=self._metadata,
-            skipped=[label for question in self.questions if question.truth is None for label in question.skipped],
-            incomplete=self._found.incomplete,
-            kept=self._found.kept,
-            earlier=self._found.earlier,
-        )
-        self._file.save(dataset)
+        labelled = tuple(question.truth for question in self.questions if question.truth is not None)
+        skipped = tuple(label for question in self.questions if question.truth is None for label in question.skipped)
+        self._file.save(replace(self._found, ground_truth=labelled, metadata=self._metadata, skipped=skipped))
 
 
 def _in_documents(dataset: Dataset[CharacterSpan], corpus: Corpus, path: Path) -> tuple[Dataset[CharacterSpan], str]:
@@ -263,10 +243,6 @@ def _labels_lost(found: Relabelled, path: Path, corpus: Corpus) -> DatasetError:
         f"{'is' if lost == 1 else 'are'} not found in {folder} any more{told}; are these the right folder and pattern "
         f"of files? {further}"
     )
-
-
-def _collapsed(text: str) -> str:
-    return " ".join(text.split())
 
 
 _NO_TEXTS = (".json", ".jsonl", ".yaml", ".yml")
@@ -322,6 +298,93 @@ def _rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
     return question_rows(path)
 
 
+# Reviews: what a person decided about a question, as marks in its metadata until they are carried out.
+
+Verdict: TypeAlias = Literal["accepted", "dropped"]
+
+
+class MovedEnds(NamedTuple):
+    """Other ends of a label, counted from where it is, so that they go along with it.
+
+    Attributes:
+        label: The number of the label among those of all places of all answers, from 0.
+        start: How many characters later it begins; negative if earlier.
+        end: How many characters later it ends; negative if earlier.
+        text: What it quotes then.
+    """
+
+    label: StrictInt
+    start: StrictInt
+    end: StrictInt
+    text: StrictStr
+
+
+@dataclass(frozen=True, slots=True)
+class Review:
+    """Review of a question: marks beside it, which change neither its wording nor its labels.
+
+    Attributes:
+        verdict: Whether it stays; None while it is open.
+        wording: What it is to be worded as; "" if it stays as it is.
+        dropped_answers: The numbers of its answers that are to be left out, from 0, in their order.
+        moved_ends: The labels that are to be trimmed or lengthened.
+        question: What the reviewed wording and answers are told by; "" if nothing is marked yet.
+        earlier_wording: How the question was worded before a review that was carried out; "" if it was not reworded.
+    """
+
+    __pydantic_config__: ClassVar = ConfigDict(extra="forbid")
+
+    verdict: Verdict | None = None
+    wording: StrictStr = ""
+    dropped_answers: tuple[Annotated[StrictInt, Field(ge=0)], ...] = ()
+    moved_ends: tuple[Annotated[MovedEnds, BeforeValidator(lambda each: MovedEnds(**each))], ...] = ()
+    question: StrictStr = ""
+    earlier_wording: StrictStr = ""
+
+    @property
+    def is_edited(self) -> bool:
+        """Whether the question is, or is to be, another one than it was before anybody reviewed it."""
+        return bool(self.wording or self.dropped_answers or self.moved_ends or self.earlier_wording)
+
+    @classmethod
+    def of(cls, entry: GroundTruth[Any]) -> "Review | None":
+        """Return the review of a question; None if its metadata has something else under that name.
+
+        If its wording or its answers are others than those that were reviewed, it is open again; a new wording stays.
+        """
+        given: Any = entry.query.metadata.get(REVIEW, {})
+        review = _read(given)
+        if review is None or review.question in ("", reviewed_as(entry)):
+            return review
+        return replace(review, verdict=None, dropped_answers=(), moved_ends=())
+
+    def marked(self, entry: GroundTruth[Any]) -> GroundTruth[Any]:
+        """Return a question with this review in its metadata, in place of an earlier one."""
+        metadata = {key: value for key, value in entry.query.metadata.items() if key != REVIEW}
+        record = {
+            "verdict": self.verdict,
+            "wording": self.wording,
+            "dropped_answers": [*self.dropped_answers],
+            "moved_ends": [moved._asdict() for moved in self.moved_ends],
+            "earlier_wording": self.earlier_wording,
+        }
+        told = {key: value for key, value in record.items() if value}
+        review = {REVIEW: {**told, "question": reviewed_as(entry)}} if told else {}
+        query = replace(entry.query, metadata={**metadata, **review})
+        return cast("GroundTruth[Any]", replace(cast("Any", entry), query=query))
+
+
+_RECORD = TypeAdapter(Review)
+
+
+def _read(given: Any) -> Review | None:
+    """Return a review as `marked` writes it; None for anything else."""
+    try:
+        return _RECORD.validate_python({**given})
+    except (ValidationError, TypeError):  # the latter of what is no mapping
+        return None
+
+
 # Questions without some of their answers.
 
 
@@ -349,9 +412,7 @@ def with_moved_ends(entry: GroundTruth[Any], moved: Iterable[MovedEnds]) -> Grou
     if not isinstance(entry, TokenLevelGroundTruth):
         return entry
     spans = [(entry.labels[one.label], one) for one in moved if one.label < len(entry.labels)]
-    now = {
-        span: CharacterSpan(span.doc_id, span.start + one.start, span.end + one.end, one.text) for span, one in spans
-    }
+    now = {span: replace(span, start=span.start + to.start, end=span.end + to.end, text=to.text) for span, to in spans}
     return replace(entry, relevant_spans=mapped(entry.relevant_spans, lambda span: now.get(span, span)))
 
 
@@ -570,13 +631,8 @@ class ReviewChecks:
         """Return the errors and warnings about a question."""
         session, asked = self._session, self._session.wanted(number)
         key = wording_key(asked.query.text)
-        alike = [
-            session.wanted(other)
-            for other in range(len(session.questions))
-            if other != number
-            and session.review(other).verdict != "dropped"
-            and wording_key(session.wording(other)) == key
-        ]
+        others = (n for n in range(len(session.questions)) if n != number and session.review(n).verdict != "dropped")
+        alike = [session.wanted(other) for other in others if wording_key(session.wording(other)) == key]
         # The one that repeats another is told of it, so this one is the last.
         dataset = replace(self._alone, ground_truth=(*alike, asked))
         found = lint_dataset(dataset, self._corpus, self._registry).problems

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from ...authoring.models import Estimate, FailedRequests
-from ...authoring.models.candidates import Funnel, Rejection, Stage
+from ...authoring.models.filters import Funnel, Rejection, Stage
 from ...base.outside import grouped, name_line, one_line
 from ...components.providers.calls import ModelUsage
 from ..blocks import Line, Lines, Page, Role, Table, line, plural, quoted
