@@ -55,15 +55,6 @@ def test_a_quote_is_located_ambiguous_missing_or_not_there_on_purpose(tmp_path, 
     assert check.dataset().skipped == check.skipped
 
 
-def test_a_quote_that_occurs_twice_in_its_document_asks_for_more_of_the_passage(tmp_path):
-    corpus = Corpus([Document(DocumentId("a.md"), "Press OK. Wait. Press OK.")])
-    (row,) = check_quotes(file(tmp_path, "question,quote,document\nWhat?,Press OK.,a\n"), corpus).rows
-    assert (row.status, len(row.places)) == ("ambiguous", 2)
-    where, _, rest = row.advice.partition("; or, if each of them answers the question, ")
-    assert where == "a.md:1:1 (before “Wait.”), a.md:1:17 (behind “Wait.”): quote more"
-    assert rest == "write * as the document (init and dataset update: --repeated any, for all rows)"
-
-
 def test_a_check_prints_the_counts_and_the_problems_and_has_every_row(tmp_path, corpus):
     path = file(tmp_path, f"question,quote\nHow long?,{REFUNDS}\nHow fast?,{ANSWERS}\nWho?,\n")
     check = check_quotes(path, corpus)
@@ -131,12 +122,6 @@ def test_a_quote_without_a_letter_or_digit_labels_nothing(tmp_path, corpus):
         "the quote has no letter or digit, by which edits could be followed: quote more, or leave it empty if there is "
     )
     assert row.advice == f"{told}no answer"
-
-
-def test_case_and_punctuation_are_not_white_space(tmp_path, corpus):
-    path = file(tmp_path, "question,quote\nA?,refunds take five working days.\nB?,Install the agent!\n")
-    assert statuses(check_quotes(path, corpus, verbatim_only=True)) == ["missing", "missing"]
-    assert statuses(check_quotes(path, corpus)) == ["located", "missing"]
 
 
 @pytest.mark.parametrize(
