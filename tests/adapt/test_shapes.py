@@ -34,7 +34,6 @@ from rag_evaluation_framework.components.rerankers import FunctionReranker
 from rag_evaluation_framework.components.retrievers import chunk_corpus
 from rag_evaluation_framework.components.retrievers.function import as_retriever
 from rag_evaluation_framework.contracts.registry.building import load
-from rag_evaluation_framework.data import Retrieval
 from rag_evaluation_framework.data.hits import Stage
 from rag_evaluation_framework.errors import ConfigError, InputError, UnreadableAnswer
 from rag_evaluation_framework.runs import ranker, retrieve
@@ -603,13 +602,3 @@ def test_a_configuration_names_a_retriever_of_another_library(tmp_path, monkeypa
     ):
         with pytest.raises(ConfigError, match="expected a"):
             load(kind, f"own_pipeline_of_langchain:{name}")
-
-
-def test_what_a_class_derived_from_one_of_ours_returns_is_read():
-    class Own(BM25Retriever):
-        def retrieve(self, query, k):
-            return Retrieval(tuple(DOCUMENTS))
-
-    result = evaluate(Own(), dataset(), k=2, budgets=[], metrics=[SpanRecall()])
-    assert not result.failures
-    assert result.metrics["span_recall@2"] == 1.0

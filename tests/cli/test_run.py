@@ -265,13 +265,6 @@ def test_a_wrong_option_is_called_by_its_name(rag_eval, folder, given, option, v
     assert outcome.err.endswith(f"{expected}, got {value!r}\n")
 
 
-def test_a_retriever_flag_takes_the_place_of_the_files_pipeline(rag_eval, folder):
-    (folder / "own.py").write_text("def search(query, k):\n    return ['Install the agent first.']\n")
-    rag_eval("init", "--corpus", "docs", "--questions", "questions.csv")
-    outcome = rag_eval("run", ".rag-eval/questions.yaml", "--retriever", "own:search", "--json")
-    assert json.loads(outcome.out)["name"] == "search"
-
-
 @pytest.mark.parametrize("command", [["run", *FLAGS], ["init", "--corpus", "docs", "--questions", "questions.csv"]])
 def test_a_root_that_is_a_file_is_refused_before_the_work(rag_eval, folder, command):
     (folder / "taken").write_text("mine")

@@ -427,19 +427,6 @@ def test_no_fault_of_a_dataset_in_a_run_hides_another(rag_eval, written, tmp_pat
     assert "$.defaults.thresholds: 'min.recallAtk' is not a threshold; did you mean min.recallAtK?" in outcome.err
 
 
-def test_stored_rankings_are_scored_and_nothing_is_run(rag_eval, written, tmp_path):
-    written()
-    (tmp_path / "bm25.trec").write_text(TREC)
-    outcome = rag_eval("run", "--dataset", "help.json", "--rankings", "bm25.trec", "--json")
-    assert outcome.code == 0, outcome.err
-    printed = json.loads(outcome.out)
-    assert (printed["name"], printed["metrics"]["recall@10"]) == ("bm25.trec", 1.0)
-    assert rag_eval("compare", "last", "last").code == 0
-    written(documents=())  # no documents are needed
-    assert rag_eval("run", "--dataset", "help.json", "--rankings", "bm25.trec").code == 0
-    assert log(tmp_path) == []
-
-
 def test_ties_of_stored_rankings_are_ordered_as_trec_eval_does_if_asked(rag_eval, written, tmp_path):
     written()
     (tmp_path / "bm25.trec").write_text("q1 Q0 eval:help:doc:1 1 1.0 x\nq1 Q0 eval:help:doc:refunds 2 1.0 x\n")

@@ -180,26 +180,6 @@ def test_a_file_of_which_nothing_is_left_is_refused_with_every_row(tmp_path, cor
         load_dataset(path, corpus=corpus)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        f"question;quote;document\nHow long, roughly?;{REFUNDS};billing\n",
-        f"question\tquote\tdocument\nHow long, roughly?\t{REFUNDS}\tbilling\n",
-        f"\ufeffquestion;quote;document\r\nHow long, roughly?;{REFUNDS};billing\r\n",
-        f"\ufeffsep=;\r\nquestion;quote;document\r\nHow long, roughly?;{REFUNDS};billing\r\n",
-        f"\ufeffquestion;quote;document;;\r\nHow long, roughly?;{REFUNDS};billing;;\r\n;;;;\r\n",
-        f"sep=,\r\nquestion,quote,document,, \r\n'How long, roughly?',{REFUNDS},billing\r\n".replace("'", '"'),
-        f'\ufeff"Question","Quote","Document"\r\n"How long, roughly?","{REFUNDS}","billing"\r\n',
-        f' question , QUOTE ,Document\n"How long, roughly?",{REFUNDS},billing',
-    ],
-    ids=["semicolons", "tabs", "Excel", "sep", "empty columns", "sep and empty columns", "quoted", "untidy"],
-)
-def test_tables_are_read_as_programs_write_them(tmp_path, corpus, text):
-    dataset = load_dataset(file(tmp_path, text), corpus=corpus)
-    assert dataset.queries[0].text == "How long, roughly?"
-    assert found(dataset) == [[("billing.md", REFUNDS)]]
-
-
 def test_a_question_like_a_line_that_names_the_separator_is_one(tmp_path, corpus):
     path = file(tmp_path, f"question;quote\nsep=;\nHow long?;{REFUNDS}\n")
     assert [query.text for query in load_dataset(path, corpus=corpus).queries] == ["sep=", "How long?"]
