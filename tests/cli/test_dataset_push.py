@@ -109,15 +109,15 @@ def test_the_level_is_told_by_the_labels_or_asked_for(rag_eval, folder, provider
 
 def test_quotes_are_located_and_fields_may_have_other_names(rag_eval, folder, providers):
     path = folder / "theirs.json"
-    row = {"inputs": {"frage": "What?"}, "outputs": {"gold": ["Install the agent first."]}, "id": "q"}
+    row = {"inputs": {"wording": "What?"}, "outputs": {"gold": ["Install the agent first."]}, "id": "q"}
     path.write_text(json.dumps([row]))
     loaded = load_dataset(
-        path, TOKEN, corpus=Corpus.from_folder(folder / "docs"), query_key="frage", ground_truth_key="gold"
+        path, TOKEN, corpus=Corpus.from_folder(folder / "docs"), query_key="wording", ground_truth_key="gold"
     )
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
         made_by_others(row)
-    options = ["--corpus", "docs", "--query-key", "frage", "--ground-truth-key", "gold"]
+    options = ["--corpus", "docs", "--query-key", "wording", "--ground-truth-key", "gold"]
     assert rag_eval("dataset", "pull", "theirs", "-o", "pulled.json", *options).code == 0
     assert [entry.relevant for entry in load_dataset(folder / "pulled.json")] == [entry.relevant for entry in loaded]
 
