@@ -178,18 +178,6 @@ def test_an_iterable_without_end_is_read_as_far_as_it_is_asked_for():
     assert next(ids) == 2
 
 
-def test_data_frames_and_their_rows_are_results():
-    pandas = pytest.importorskip("pandas")
-    with collect_notes():  # that they are distances
-        rising = as_hits(pandas.DataFrame({"text": [SECOND, THIRD], "score": [0.2, 0.9]}), "f")
-    assert [hit.score for hit in rising] == [None, None]
-    frame = pandas.DataFrame({"text": [SECOND, THIRD], "source": ["a.md", None], "score": [0.9, float("nan")]})
-    for returned in (frame, [row for _, row in frame.iterrows()], [*frame.itertuples()], frame.to_dict("list")):
-        with collect_notes():  # that NaN is no score
-            hits = as_hits(returned, "f")
-        assert [(hit.text, hit.score) for hit in hits] == [(SECOND, 0.9), (THIRD, None)]
-
-
 @dataclass
 class AnyCall:
     """As classes of some libraries are: callable with anything, which does not tell that it can be called."""

@@ -136,14 +136,3 @@ def test_the_output_is_bounded_and_fits_the_terminal(rag_eval, folder, monkeypat
     assert max(map(len, outcome.out.splitlines())) <= max(columns, 120)
     found = json.loads(rag_eval("dataset", "lint", "many.json", "--json").out)
     assert len(found["findings"]) == count - 1
-
-
-def test_markup_and_control_codes_are_printed_as_they_are(rag_eval, folder):
-    question = {"id": "[bold]q[/bold]", "query": "[red]When\x1b[31m?[/red]", "relevant_spans": []}
-    (folder / "odd.json").write_text(
-        json.dumps({"schema_version": 1, "questions": [question, {**question, "id": ":smile:"}]})
-    )
-    outcome = rag_eval("dataset", "lint", "odd.json")
-    assert "“[red]When\ufffd[31m?[/red]” :smile:" in outcome.out
-    assert "with the same truth as [bold]q[/bold]" in outcome.out
-    assert "\x1b" not in outcome.out

@@ -116,10 +116,7 @@ def test_of_a_place_with_two_spans_both_have_to_be_found_or_another_place_else_t
     assert [query.id for query in again.lost] == ["q"]
 
 
-OURS, READ = (
-    ("Write to the help desk", "Write to our help desk"),
-    {"b": DOCUMENTS["b.md"].replace("These are the terms", "Read this")},
-)
+READ = {"b": DOCUMENTS["b.md"].replace("These are the terms", "Read this")}
 FEW, MANY = "# Refunds\n\n", "# Refunds\n\nThis page tells when you have your money back from us.\n\n"
 HELPED = DOCUMENTS["a.md"].replace("Write to the help desk", "Write to our help desk")
 ARCHIVE = f"# Archive\n\nSome words of long ago. {TEXT} And others.\n"

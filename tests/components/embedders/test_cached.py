@@ -228,16 +228,6 @@ class TestParameters:
         assert embedder == CachedEmbedder(Counting(2))
         assert "elsewhere" not in repr(embedder)
 
-    def test_it_can_be_named_in_a_configuration(self, tmp_path):
-        pytest.importorskip("sentence_transformers")
-        configuration = {"type": "cached", "embedder": {"type": "sentence-transformer"}, "root": str(tmp_path)}
-        built = build("embedder", configuration)
-        assert isinstance(built, CachedEmbedder)
-        assert built.root == str(tmp_path)
-        assert json.loads(json.dumps(describe(built)))["embedder"]["type"] == "sentence-transformer"
-        assert build("embedder", "cached:embedder=sentence-transformer") == built
-
-
 def test_of_a_model_that_is_not_there_it_is_not_known_what_its_vectors_depend_on():
     assert identity_of(Absent()) is None
     assert SEEN == [["its weights"]]

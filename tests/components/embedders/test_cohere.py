@@ -41,14 +41,6 @@ def test_batches_are_of_96_texts(providers):
     assert sorted(text for content in sent(providers) for text in content["texts"]) == sorted(texts)
 
 
-def test_questions_and_chunks_are_kept_apart_and_asked_for_once(providers, tmp_path):
-    for _ in range(2):
-        embedder = CachedEmbedder(CohereEmbedder(), root=tmp_path)
-        assert np.array_equal(embedder.embed(["a"]), [vector("a", 1536, "search_document")])
-        assert np.array_equal(embedder.embed_query("a"), vector("a", 1536, "search_query"))
-    assert len(providers.exchanges) == 2
-
-
 def test_vectors_of_another_model_dimension_end_or_server_are_others(monkeypatch):
     monkeypatch.delenv("CO_API_URL", raising=False)
     with client_of("ClientV2", "http://127.0.0.1:9") as client:

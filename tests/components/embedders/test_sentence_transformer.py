@@ -230,7 +230,3 @@ class TestParameters:
         other = SentenceTransformerEmbedder(Path("folder"), batch_size=8)
         assert other.name == "SentenceTransformerEmbedder(model='folder', batch_size=8)"
 
-    def test_it_can_be_named_in_a_configuration(self):
-        built = build("embedder", "sentence-transformer:batch_size=8")
-        assert built == SentenceTransformerEmbedder(batch_size=8)
-        assert describe(built) == {"type": "sentence-transformer", "model": "all-MiniLM-L6-v2", "batch_size": 8}

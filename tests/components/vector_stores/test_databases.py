@@ -229,15 +229,6 @@ class TestNames:
         assert store.name == "QdrantVectorStore(url='http://db.example')"
         assert "secret" not in f"{store!r}{describe(store)}"
 
-    def test_parameters_come_from_configurations_and_go_into_records(self, tmp_path):
-        store = build("vector_store", {"type": "chroma", "path": str(tmp_path), "efSearch": 50})
-        assert (type(store), store.path, store.ef_search) == (rag.ChromaVectorStore, str(tmp_path), 50)
-        assert describe(build("vector_store", describe(store))) == describe(store)
-        store = build("vector_store", "qdrant:collection=mine")
-        assert (type(store), store.collection) == (QdrantVectorStore, "mine")
-        assert describe(build("vector_store", describe(store))) == describe(store)
-
-
 class TestFolders:
     @BOTH
     def test_a_folder_keeps_what_was_added_and_a_store_can_be_used_after_closing(self, kind, tmp_path, chunks, vectors):
