@@ -272,28 +272,6 @@ def test_what_is_independent_is_an_option(rag_eval, three):
         assert "'page' is not one of 'question', 'document'" in " ".join(refused.err.split())
 
 
-def test_the_table_of_several_runs_fits_a_terminal_of_80_columns(run, folder):
-    given = [word for k in range(2, 9) for word in ("--k", str(k))]
-    for number in range(9):
-        run(
-            f"run {number} " + "of a long name " * 3,
-            GOOD,
-            *given,
-            "--root",
-            "kept",
-            "--budget",
-            "10ch",
-            "--budget",
-            "30ch",
-        )
-    names = [f"last~{number}" for number in range(8, 0, -1)]
-    terminal = Terminal("compare", *names, "last", "--root", "kept", folder=folder)
-    assert terminal.end() == 0
-    assert [line for line in terminal.text.splitlines() if len(line) > 80] == []
-    by_score = terminal.text[: terminal.text.index("All scores")]
-    assert by_score.count(" tied ") == 2  # in the verdict and above the table of the score, which is one
-
-
 # --- run --baseline ---
 
 

@@ -387,6 +387,7 @@ FOUND_ALREADY = "what is stored was found already: leave "
         ((*STORED, "--no-ingest"), FOUND_ALREADY),
         ((*STORED, "--set", "scope_prefix=eval:help:"), FOUND_ALREADY),
         ((*STORED, "--engine", "own:make"), FOUND_ALREADY),
+        ((*STORED, "--retriever", "bm25"), "rankings and retriever were given; what is stored was found already"),
     ],
     ids=lambda value: " ".join(value)[:60] if isinstance(value, tuple) else "",
 )
@@ -462,17 +463,6 @@ def test_how_long_it_takes_to_read_stored_rankings_is_no_latency(rag_eval, writt
     outcome = rag_eval(*command, "--rankings", "timed.jsonl")
     assert outcome.code == 0, outcome.err
     assert "passed: 1500.0 ms, 1 question timed" in outcome.out
-
-
-def test_stored_rankings_and_a_level_that_they_do_not_allow(rag_eval, folder):
-    (folder / "found.trec").write_text("query_1 Q0 billing.md 1 2.0 x\n")
-    (folder / "set.jsonl").write_text('{"id": "query_1", "question": "When?", "quote": "Invoices are sent"}\n')
-    outcome = rag_eval("run", "--corpus", "docs", "--dataset", "questions.csv", "--rankings", "found.trec")
-    assert outcome.code == 2
-    assert "ranks none of the" in outcome.err
-    outcome = rag_eval("run", "--dataset", "questions.csv", "--rankings", "found.trec", "--retriever", "bm25")
-    assert outcome.code == 2
-    assert "rankings and retriever were given; what is stored was found already" in outcome.err
 
 
 def command(*options):

@@ -37,27 +37,15 @@ from support.each import each
 # --- values -----------------------------------------------------------------------------------------------------------
 
 
-def test_what_is_left_out_takes_its_default():
-    config = EvaluationConfig()
-    assert config.experiment_name is None
-    assert config.budgets == (Cutoff(4000, "ch"),)
-    assert config.tokenizer is None
-    assert config.count_as_zero == frozenset()
-    assert config.save_results_path is None
-
-
 def test_values_are_normalised_to_one_form():
     assert EvaluationConfig(budgets=["9ch", Cutoff(7, "ch", True)]).budgets == (Cutoff(9, "ch"), Cutoff(7, "ch", True))
     assert EvaluationConfig(budgets=(f"{size}ch" for size in (3, 4))).budgets == (Cutoff(3, "ch"), Cutoff(4, "ch"))
     assert EvaluationConfig(budgets=[]).budgets == ()
+    for given in ("failed", ["failed"], {"failed"}, ("failed", "failed"), iter(["failed"])):
+        assert EvaluationConfig(count_as_zero=given).count_as_zero == {"failed"}
     assert EvaluationConfig(tokenizer=str.split).tokenizer == CallableTokenizer(str.split)
     assert EvaluationConfig(save_results_path="kept").save_results_path == Path("kept")
     assert EvaluationConfig(save_results_path=Path("kept")).save_results_path == Path("kept")
-
-
-@pytest.mark.parametrize("given", ["failed", ["failed"], {"failed"}, ("failed", "failed"), iter(["failed"])])
-def test_count_as_zero_is_one_status_or_several(given):
-    assert EvaluationConfig(count_as_zero=given).count_as_zero == {"failed"}
 
 
 @each(

@@ -10,7 +10,7 @@ import pytest
 from langsmith import Client
 
 from rag_evaluation_framework import TOKEN
-from rag_evaluation_framework.errors import ConfigError, DatasetError, MissingDependency, ProviderUnavailable
+from rag_evaluation_framework.errors import ConfigError, DatasetError, ProviderUnavailable
 from rag_evaluation_framework.testing import LoopbackProviders
 from rag_evaluation_framework.trackers import publish_experiment, pull_dataset, push_dataset
 from support.each import each
@@ -95,13 +95,6 @@ def test_the_key_of_a_login_and_of_a_client_are_refused_too(providers, monkeypat
         pull_dataset(NAME, TOKEN)
     assert "SECRET" not in str(caught.value)
     assert providers.exchanges == []
-
-
-@every_use
-def test_the_extra_that_is_missing_is_named(providers, monkeypatch, use):
-    monkeypatch.setitem(sys.modules, "langsmith", None)
-    with pytest.raises(MissingDependency, match=r"pip install 'rag-evaluation-framework\[langsmith\]'"):
-        use()
 
 
 @pytest.mark.parametrize(("use", "remedy"), [("pull", ""), ("publish", "; dataset push makes one")])

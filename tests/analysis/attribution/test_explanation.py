@@ -9,12 +9,10 @@ from rag_evaluation_framework import (
     TOKEN,
     BM25Retriever,
     CharacterSpan,
-    ChunkLevelEvaluation,
     Corpus,
     Dataset,
     Document,
     DocumentId,
-    DocumentLevelEvaluation,
     EvaluationConfig,
     Query,
     TokenLevelEvaluation,
@@ -218,16 +216,6 @@ class TestExplained:
         assert found.answers[0].causes == ("not_placed",)
         assert found.results[0].text == "REFUNDS take *five* days"
         assert "retrieved as text that has no place" in found.summary().as_text(500)
-
-    @pytest.mark.parametrize("level", [DocumentLevelEvaluation, ChunkLevelEvaluation])
-    def test_documents_and_chunks(self, dataset, corpus, level):
-        result = level(corpus, dataset).run(SentenceChunker(sentences=1), k=1)
-        found = result.explain("both", corpus=corpus)
-        (answer,) = found.answers
-        assert answer.causes in (("beyond_cutoff",), ())
-        assert found.recall == result.per_query(found.score)["both"]
-        marked = [one.rank for one in found.results if one.relevant]
-        assert answer.found_at in marked
 
 
 class TestShown:
