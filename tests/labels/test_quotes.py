@@ -326,8 +326,3 @@ def test_of_a_long_missing_quote_the_words_are_told_that_are_not_there(tmp_path)
     assert row.suggestion.quote == corpus["rules.md"].content
     assert row.suggestion.difference == "“thirty” for “30”, “our” for “the”"
     assert row.advice.startswith("nearest passage (99 % similar): rules.md:1:1 “Rule number 0 of")
-
-
-def test_documents_may_be_a_path(tmp_path):
-    (tmp_path / "billing.md").write_text(REFUNDS)
-    assert statuses(check_quotes([{"question": "How long?", "quote": REFUNDS}], str(tmp_path))) == ["located"]

@@ -26,11 +26,6 @@ class TestHashingEmbedder:
         printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
         assert printed.strip() == str(HashingEmbedder(9).embed(["a b é c"]).tolist())
 
-    @pytest.mark.parametrize("dimensions", [0, -1, 1.5, True])
-    def test_a_vector_has_at_least_one_dimension(self, dimensions):
-        with pytest.raises(ConfigError, match=r"HashingEmbedder: dimensions=.*at least 1"):
-            HashingEmbedder(dimensions)
-
 
 class TestFixedRetriever:
     def test_one_list_is_the_ranking_of_every_question_and_others_can_be_given_by_question(self):

@@ -1,9 +1,6 @@
 """The connection to LangSmith: keys and addresses that cannot be used are refused before anything is asked."""
 
 import json
-import os
-import subprocess
-import sys
 from contextlib import closing
 
 import pytest
@@ -101,14 +98,6 @@ def test_the_key_of_a_login_and_of_a_client_are_refused_too(providers, monkeypat
 def test_a_dataset_that_is_not_there_is_named_with_the_address(providers, use, remedy):
     with pytest.raises(DatasetError, match=f"LangSmith at {providers.url} has no dataset '{NAME}'{remedy}"):
         USES[use]()
-
-
-def test_on_the_command_line_it_is_one_line(providers):
-    run = [sys.executable, "-P", "-m", "rag_evaluation_framework", "dataset", "pull", NAME, "-o", "none.json"]
-    environment = {**os.environ, "LANGSMITH_API_KEY": "lsv2_pt_SECRETSECRET\nfoo"}
-    done = subprocess.run(run, capture_output=True, text=True, env=environment, timeout=60, check=False)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == "error: LANGSMITH_API_KEY has a character that no key has: U+000A\n"
 
 
 @every_use

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_evaluation_framework import Document, DocumentId, Embedder, SemanticChunker
+from rag_evaluation_framework import Embedder, SemanticChunker
 from rag_evaluation_framework.components import LsaEmbedder
 from support.each import each
 from support.embedders import WordCounts
@@ -184,14 +184,3 @@ class TestFitting:
         chunker.chunk("Quite another text. It has nothing of it. Nothing at all.")
         assert chunker.chunk(CATS + DOGS) == first
         assert chunker == SemanticChunker(LsaEmbedder())
-
-
-class TestSizes:
-    @examples(150)
-    @given(st.text(st.sampled_from("aб 中.。!?\n\r#-"), max_size=80), st.integers(1, 20), st.integers(0, 100))
-    def test_any_text_is_covered_within_the_size(self, text, size, percentile):
-        chunker = SemanticChunker(Subjects(("a", "б", "中")), percentile, max_size=size)
-        chunks = chunker.chunk_with_positions(Document(DocumentId("a.md"), text))
-        covered = {position for chunk in chunks for position in range(chunk.start, chunk.end)}
-        assert all(position in covered or character.isspace() for position, character in enumerate(text))
-        assert all(len(chunk.content) <= size for chunk in chunks)
