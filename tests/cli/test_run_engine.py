@@ -7,7 +7,6 @@ import subprocess
 import sys
 import time
 from contextlib import closing
-from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -434,20 +433,6 @@ def test_ties_of_stored_rankings_are_ordered_as_trec_eval_does_if_asked(rag_eval
     command = ("run", "--dataset", "help.json", "--rankings", "bm25.trec", "--k", "1", "--json")
     printed = [json.loads(rag_eval(*command, *ties).out) for ties in ((), ("--set", "ties=trec_eval"))]
     assert [one["metrics"]["recall@1"] for one in printed] == [0.0, 1.0]
-
-
-def test_several_stored_rankings_are_scored_as_one_run(rag_eval, written, tmp_path):
-    written()
-    (tmp_path / "one.trec").write_text(TREC)
-    (tmp_path / "two.trec").write_text("q7 Q0 a 1 1.0 x\n")
-    command = ("run", "--dataset", "help.json", "--rankings", "two.trec", "--rankings", "one.trec", "--json")
-    printed = json.loads(rag_eval(*command).out)
-    assert (printed["name"], printed["metrics"]["recall@10"]) == ("two.trec and 1 more", 1.0)
-    (tmp_path / "c.yaml").write_text("dataset: help.json\nrankings: [one.trec, two.trec]\n")
-    assert json.loads(rag_eval("run", "c.yaml", "--json").out)["name"] == "one.trec and 1 more"
-    again = json.loads(rag_eval("run", "--dataset", "help.json", "--rankings", printed["run"], "--json").out)
-    assert (again["name"], again["metrics"]) == (Path(printed["run"]).name, printed["metrics"])
-    assert rag_eval("run", "--dataset", "help.json", "--rankings", "one.trec", "--rankings", "docs").code == 2
 
 
 def test_how_long_it_takes_to_read_stored_rankings_is_no_latency(rag_eval, written, tmp_path):

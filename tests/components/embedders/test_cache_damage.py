@@ -1,6 +1,7 @@
 """Whatever becomes of the files of the cache: vectors are the embedder's own, and what was lost is said."""
 
 import os
+import random
 import shutil
 import subprocess
 import sys
@@ -18,6 +19,7 @@ from rag_evaluation_framework.components.embedders import EmbeddingCache
 from rag_evaluation_framework.components.embedders.cached import Embedding, embedder_identity, vector_key
 from support.each import each
 from support.kept_vectors import kept_vectors
+from support.nightly import nightly
 
 TEXTS = [f"text {number}" for number in range(60)]
 
@@ -73,7 +75,29 @@ def assert_mended(root):
     assert kept(root) == len(TEXTS)
 
 
+def some_of(count):
+    """A tenth of the numbers, and all of them at night."""
+    return [number if number % 10 == 3 else nightly(number) for number in range(count)]
+
+
+def flipped(content, seed, flips):
+    rng, content = random.Random(seed), bytearray(content)
+    for _ in range(flips):
+        content[rng.randrange(len(content))] ^= 1 << rng.randrange(8)
+    return bytes(content)
+
+
 class TestDamage:
+    @pytest.mark.parametrize("seed", some_of(60))
+    def test_bytes_that_flip_anywhere(self, filled, tmp_path, seed):
+        names, rng = sorted(path for path in filled.iterdir() if path != record(filled)), random.Random(seed)
+        harmed = rng.sample(names, 1 + seed % 40)
+        for path in harmed:
+            path.write_bytes(flipped(path.read_bytes(), seed, rng.choice((1, 2, 90))))
+        (said,) = embedded(tmp_path)
+        assert f"{len(harmed)} of 60 vectors were damaged; they are removed, and that work is done again" in said
+        assert_mended(tmp_path)
+
     @each("damaged", [0, 1, 15, 16, 17, 20, 112, b"\0" * 500, b"some notes of mine\n", b"\xff" * 20, b"{}"])
     def test_a_file_that_is_cut(self, tmp_path_factory, damaged):
         """Or that holds something else."""
