@@ -11,7 +11,6 @@ from rag_evaluation_framework.demo import load_handbook
 from rag_evaluation_framework.testing import HashingEmbedder
 
 ROUTE = "POST /v2/rerank"
-KEY = "oddly-formed-key-19"
 
 
 def sent(providers):
