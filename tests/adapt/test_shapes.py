@@ -34,7 +34,6 @@ from rag_evaluation_framework.components.rerankers import FunctionReranker
 from rag_evaluation_framework.components.retrievers import chunk_corpus
 from rag_evaluation_framework.components.retrievers.function import as_retriever
 from rag_evaluation_framework.contracts.registry.building import load
-from rag_evaluation_framework.data import Retrieval
 from rag_evaluation_framework.data.hits import Stage
 from rag_evaluation_framework.errors import ConfigError, InputError, UnreadableAnswer
 from rag_evaluation_framework.runs import ranker, retrieve
@@ -177,18 +176,6 @@ def test_an_iterable_without_end_is_read_as_far_as_it_is_asked_for():
     ids = count()
     assert [hit.chunk_id for hit in as_hits({"retrieved_chunk_ids": ids}, "f", 2)] == ["0", "1"]
     assert next(ids) == 2
-
-
-def test_data_frames_and_their_rows_are_results():
-    pandas = pytest.importorskip("pandas")
-    with collect_notes():  # that they are distances
-        rising = as_hits(pandas.DataFrame({"text": [SECOND, THIRD], "score": [0.2, 0.9]}), "f")
-    assert [hit.score for hit in rising] == [None, None]
-    frame = pandas.DataFrame({"text": [SECOND, THIRD], "source": ["a.md", None], "score": [0.9, float("nan")]})
-    for returned in (frame, [row for _, row in frame.iterrows()], [*frame.itertuples()], frame.to_dict("list")):
-        with collect_notes():  # that NaN is no score
-            hits = as_hits(returned, "f")
-        assert [(hit.text, hit.score) for hit in hits] == [(SECOND, 0.9), (THIRD, None)]
 
 
 @dataclass
@@ -603,13 +590,3 @@ def test_a_configuration_names_a_retriever_of_another_library(tmp_path, monkeypa
     ):
         with pytest.raises(ConfigError, match="expected a"):
             load(kind, f"own_pipeline_of_langchain:{name}")
-
-
-def test_what_a_class_derived_from_one_of_ours_returns_is_read():
-    class Own(BM25Retriever):
-        def retrieve(self, query, k):
-            return Retrieval(tuple(DOCUMENTS))
-
-    result = evaluate(Own(), dataset(), k=2, budgets=[], metrics=[SpanRecall()])
-    assert not result.failures
-    assert result.metrics["span_recall@2"] == 1.0

@@ -106,15 +106,6 @@ def test_columns_of_usual_names_are_known_and_said(tmp_path, language, kind):
     assert f": column {question} is the question, {quote} is the quote, {document} is the document" in " ".join(notes)
 
 
-@pytest.mark.parametrize(
-    "name", ["docs/a.md", "a.md", "a", "docs/a", "somewhere/docs/a.md", r"docs\a.md", "/docs/a.md"]
-)
-def test_a_document_is_named_by_any_end_of_its_path(tmp_path, name):
-    path = tmp_path / "q.csv"
-    path.write_text(f"question,quote,document\nWas?,{SECOND},{name}\n")
-    assert loaded(path)[0] == [[SECOND]]
-
-
 def test_columns_may_be_told(tmp_path):
     path = tmp_path / "q.csv"
     path.write_text(f"Was man fragt;answer;Frage;Quelle\nWas?;{SECOND};x;intern\n")
@@ -230,20 +221,6 @@ def test_rows_without_a_question_are_quotes_of_the_question_above(tmp_path):
     assert found == [[FIVE, SECOND]]
     assert "the headings are in line 3" in said
     assert "has no question in line 5: read as quotes of the question above" in said
-
-
-def test_what_rows_of_one_question_do_not_agree_in_is_said(tmp_path):
-    path = tmp_path / "q.csv"
-    path.write_text(f"question;quote;topic;n\nWas?;{FIVE};x;\nWas?;{SECOND};z;1\n")
-    with collect_notes() as notes:
-        dataset = load_dataset(path, corpus=CORPUS)
-    assert dataset.queries[0].metadata == {"topic": "x", "n": "1"}
-    assert notes == [f"{path}: rows of one question differ in 'topic' (line 3); the first value is kept"]
-
-
-def test_a_dash_for_no_answer_says_what_to_write(tmp_path):
-    (row,) = check_quotes([{"question": "Was?", "quote": "-"}], CORPUS).rows
-    assert row.advice.endswith("quote more, or leave it empty if there is no answer")
 
 
 class Broken:

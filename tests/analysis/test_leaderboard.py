@@ -320,10 +320,3 @@ def test_of_one_score_and_a_certain_winner_there_is_one_table_and_nothing_is_too
     assert board.optimism() == 0.0
     assert "too high" not in repr(board)
     assert [standing.is_tied for standing in board.standings()] == [True, False, False]
-
-
-def test_markdown_and_html_hold_every_page(board):
-    page = board.summary("span_recall@20ch").as_markdown()
-    assert page.startswith("# 3 runs by span_recall@20ch\n")
-    assert page.count("\n## ") == 5  # with the notes, the questions that got worse, and the runs
-    assert board._repr_html_().count("<table>") == 2

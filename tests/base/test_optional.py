@@ -95,11 +95,6 @@ def test_every_extra_that_a_part_requires_exists():
     assert required <= set(EXTRAS)
 
 
-def test_the_extra_all_is_the_union_of_the_others():
-    (union,) = EXTRAS["all"]
-    assert sorted(re.findall(r"[\w-]+", union.partition("[")[2])) == sorted(set(EXTRAS) - {"all"})
-
-
 @pytest.mark.parametrize(
     ("package", "extra", "use"),
     [

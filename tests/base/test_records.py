@@ -15,11 +15,16 @@ def test_of_many_problems_ten_are_kept_and_the_others_counted():
     assert sum(map(len, problems._first)) == 90  # nothing of the others is kept
 
 
-def test_a_problem_that_quotes_the_file_is_cut():
+def test_a_problem_and_a_note_that_quote_the_file_are_cut():
     problem = Problems([f"begin{'x' * 1_000_000}end"]).message("a.json")
     assert problem.startswith("a.json: beginx")
     assert problem.endswith("xend")
     assert len(problem) < 700
+    records = RecordReader("a.json")
+    records.note("key", f"$: unknown key {'x' * 1_000_000}")
+    with pytest.warns(UserWarning, match=r"^a\.json: \$: unknown key x+ … .*characters left out"):
+        records.warn()
+    assert len(records.notes["key"]) < 700
 
 
 def test_of_many_notes_ten_are_said_and_the_others_counted():
@@ -32,11 +37,3 @@ def test_of_many_notes_ten_are_said_and_the_others_counted():
         *(f"a.json: note {number}" for number in range(10)),
         "a.json: … and 4990 more of the kind",
     ]
-
-
-def test_a_note_that_quotes_the_file_is_cut():
-    records = RecordReader("a.json")
-    records.note("key", f"$: unknown key {'x' * 1_000_000}")
-    with pytest.warns(UserWarning, match=r"^a\.json: \$: unknown key x+ … .*characters left out"):
-        records.warn()
-    assert len(records.notes["key"]) < 700

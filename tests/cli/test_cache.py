@@ -43,13 +43,6 @@ def test_everything_is_removed_with_yes_and_nothing_else(rag_eval, filled):
     assert (filled / "runs").exists()
 
 
-def test_any_other_action_is_refused(rag_eval):
-    outcome = rag_eval("cache", "shrink")
-    assert outcome.code == 2
-    assert "Invalid value for 'ACTION': 'shrink' is not one of" in outcome.err
-    assert rag_eval("cache").code == 2
-
-
 @pytest.mark.parametrize("action", ["info", "clear"])
 def test_a_root_that_is_a_file_is_refused(rag_eval, tmp_path, action):
     (tmp_path / "file").write_text("mine")
@@ -138,18 +131,3 @@ def test_answers_of_language_models_are_counted_and_cleared(rag_eval, answered):
     assert "the answers have to be paid again" in refused.err
     assert rag_eval("cache", "clear", "--root", answered, "--yes").code == 0
     assert list((answered / "cache").iterdir()) == []
-
-
-def test_what_is_beside_the_answers_stays_and_is_told(rag_eval, answered):
-    folder = answered / "cache" / "answers"
-    theirs = [folder / "notes.txt", folder / f"{next(folder.iterdir()).name}.json", folder / "ab"]
-    for file in theirs[:2]:
-        file.write_text("mine")
-    theirs[2].symlink_to(answered)
-    (folder / ".rag-eval-unfinished-killed").mkdir()
-    outcome = rag_eval("cache", "clear", "--root", answered, "--yes")
-    assert outcome.code == 0
-    assert all(str(path) in outcome.out for path in theirs)
-    assert "unfinished" not in outcome.out
-    assert all(path.exists() for path in theirs)
-    assert rag_eval("cache", "info", "--root", answered).out.count("\n") == 1

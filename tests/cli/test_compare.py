@@ -72,28 +72,6 @@ def test_the_comparison_is_shown_with_counts_what_got_worse_and_where_the_runs_a
     assert load_result(runs[0]).created[:19] in lines[-2]
 
 
-@pytest.mark.parametrize(
-    "names",
-    [
-        ("before", "after"),
-        ("last~1", "last"),
-        (".rag-eval/runs/{0}", ".rag-eval/runs/{1}/report.json"),
-        ("{0}", "{1}"),
-    ],
-)
-def test_runs_are_named_in_several_ways(rag_eval, runs, names):
-    given = [name.format(*(run.name for run in runs)) for name in names]
-    printed = json.loads(rag_eval("compare", *given, "--json").out)
-    assert [printed[which]["name"] for which in ("baseline", "candidate")] == ["before", "after"]
-    assert [Path(printed[which]["folder"]) for which in ("baseline", "candidate")] == [*runs]
-
-
-def test_runs_of_another_root_are_found_there(rag_eval, runs, folder):
-    assert rag_eval("compare", "last~1", "last", "--root", "elsewhere").code == 2
-    (folder / ".rag-eval").rename(folder / "elsewhere")
-    assert rag_eval("compare", "last~1", "last", "--root", "elsewhere").code == 0
-
-
 def test_json_is_one_strict_object_of_what_comparison_tells_and_so_is_the_file_beside_its_page(rag_eval, runs, folder):
     outcome = rag_eval("compare", "before", "after", "--json", "--output", "new/diff")
     assert outcome.err == ""
@@ -208,25 +186,6 @@ def test_what_is_no_run_and_slices_of_what_has_none_are_refused_without_a_traceb
     assert not Path("diff").exists()
 
 
-def test_a_damaged_run_is_refused_and_is_not_the_last(rag_eval, runs):
-    report = runs[1] / "report.json"
-    report.write_text(report.read_text().replace('"relevant": [', '"relevant": [7, '))
-    refused = rag_eval("compare", "before", "after")
-    assert refused.code == 2
-    assert f"{report}: $.queries.0.relevant.0: " in refused.err
-    report.unlink()
-    assert rag_eval("compare", "last", "last").out.startswith("before against before\n")
-    assert "not readable as runs: " + runs[1].name in rag_eval("compare", "before", "after").err
-
-
-def test_reports_alone_are_compared_with_wordings(rag_eval, runs, folder):
-    for name, run in zip(("a.json", "b.json"), runs, strict=True):
-        (folder / name).write_bytes((run / "report.json").read_bytes())
-    outcome = rag_eval("compare", "a.json", "b.json", "--json")
-    assert [question["query"].split()[0] for question in json.loads(outcome.out)["questions"]] == [*GOOD]
-    assert outcome.err == ""
-
-
 def test_the_screen_fits_a_terminal_of_80_columns(run, folder):
     given = [word for k in range(2, 9) for word in ("--k", str(k))]
     long = {**GOOD, "who": "Install the agent first."}
@@ -311,28 +270,6 @@ def test_what_is_independent_is_an_option(rag_eval, three):
         refused = rag_eval("compare", *names, "--cluster", "page")
         assert (refused.code, refused.out) == (2, "")
         assert "'page' is not one of 'question', 'document'" in " ".join(refused.err.split())
-
-
-def test_the_table_of_several_runs_fits_a_terminal_of_80_columns(run, folder):
-    given = [word for k in range(2, 9) for word in ("--k", str(k))]
-    for number in range(9):
-        run(
-            f"run {number} " + "of a long name " * 3,
-            GOOD,
-            *given,
-            "--root",
-            "kept",
-            "--budget",
-            "10ch",
-            "--budget",
-            "30ch",
-        )
-    names = [f"last~{number}" for number in range(8, 0, -1)]
-    terminal = Terminal("compare", *names, "last", "--root", "kept", folder=folder)
-    assert terminal.end() == 0
-    assert [line for line in terminal.text.splitlines() if len(line) > 80] == []
-    by_score = terminal.text[: terminal.text.index("All scores")]
-    assert by_score.count(" tied ") == 2  # in the verdict and above the table of the score, which is one
 
 
 # --- run --baseline ---

@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from rag_evaluation_framework import Corpus, load_dataset, load_result, save_dataset
+from rag_evaluation_framework import Corpus, load_dataset
 
 TABLE = "question,quote\nWhen do refunds come?,Refunds are paid within five working days of the request.\n"
 
@@ -47,27 +47,6 @@ def test_update_finds_the_labels_in_edited_and_renamed_documents_and_run_takes_t
         "Who is the chief?": [],
     }
     assert rag_eval("run", ".rag-eval/questions.yaml").code == 0
-
-
-@pytest.mark.parametrize("form", ["native", "examples"])
-def test_offsets_in_utf_16_units_are_converted_also_of_texts_that_occur_twice_or_hold_an_emoji(rag_eval, folder, form):
-    page = "\U0001f4e6 Kept for a year. \U0001f9fe Kept for a year. \U0001f9fe Ask us.\n"
-    (folder / "docs" / "kept.md").write_text(page, encoding="utf-8")
-    labels = [(page.rindex("Kept"), "Kept for a year."), (page.rindex("\U0001f9fe"), "\U0001f9fe Ask us.")]
-    spans = []
-    for start, text in labels:
-        begin, length = (len(part.encode("utf-16-le")) // 2 for part in (page[:start], text))
-        spans.append({"docId": "kept.md", "start": begin, "end": begin + length, "text": text})
-    native = {"schemaVersion": 1, "questions": [{"id": "q", "query": "How long?", "relevantSpans": spans}]}
-    examples = [{"inputs": {"query": "How long?"}, "outputs": {"relevantSpans": spans}}]
-    (folder / "js.json").write_text(json.dumps(native if form == "native" else examples), encoding="utf-8")
-    assert rag_eval("run", "--no-config", "--corpus", "docs", "--dataset", "js.json").code == 2
-    documents = Corpus.from_folder(folder / "docs")
-    save_dataset(load_dataset(folder / "js.json", corpus=documents, utf16_offsets=True), folder / "new.json")
-    (entry,) = load_dataset(folder / "new.json")
-    assert [(span.start, span.text) for span in entry.relevant] == labels
-    assert rag_eval("run", "--no-config", "--corpus", "docs", "--dataset", "new.json").code == 0
-    assert rag_eval("dataset", "lint", "new.json", "--corpus", "docs").code == 0
 
 
 def test_the_dataset_as_it_was_is_kept_beside_the_new_one_unless_nothing_changed(rag_eval, folder, labelled):
@@ -137,22 +116,6 @@ def test_a_question_is_back_when_its_text_is(rag_eval, folder, labelled):
     assert load_dataset(labelled).skipped == ()
 
 
-def test_a_question_is_skipped_as_a_whole_and_none_of_its_texts_is_forgotten(rag_eval, folder):
-    (folder / "questions.csv").write_text(
-        "question,quote\nWhat is said?,Invoices are sent on the first day.\nWhat is said?,Install the agent first.\n"
-        "What comes first?,Install the agent first.\n"
-    )
-    rag_eval("init", "--corpus", "docs", "--questions", "questions.csv")
-    edit(folder, "billing.md", "Invoices", "Bills")
-    path = folder / ".rag-eval/datasets/questions.json"
-    assert rag_eval("dataset", "update", path, "--corpus", "docs").code == 0
-    dataset = load_dataset(path)
-    lost = "Invoices are sent on the first day."
-    assert [(label.query.text, label.quote) for label in dataset.skipped] == [("What is said?", lost)]
-    (question,) = dataset.incomplete
-    assert [span.text for _, span in question.labels()] == [lost, "Install the agent first."]
-
-
 def test_questions_of_a_table_are_added_corrected_or_there_already(rag_eval, folder, labelled):
     edit(folder, "billing.md", "the first day", "the second day")
     edit(folder, "guides/start.md", "first.", "first. Refunds are paid within five working days of the request.")
@@ -186,17 +149,6 @@ def test_output_writes_a_new_file_and_leaves_the_dataset_and_what_is_there(rag_e
     assert outcome.code == 2
     assert "--output mine.json already exists and is not overwritten" in outcome.err
     assert (folder / "mine.json").read_text() == "mine"
-    assert labelled.read_bytes() == before
-
-
-def test_an_id_with_another_wording_in_the_table_leaves_the_dataset_as_it_was(rag_eval, folder, labelled):
-    before, asked = labelled.read_bytes(), load_dataset(labelled).queries[0]
-    edit(folder, "billing.md", "# Billing", "# Bills")
-    (folder / "more.csv").write_text(f"id,question,quote\n{asked.id},Who helps?,Support helps.\n")
-    outcome = rag_eval("dataset", "update", labelled, "--corpus", "docs", "--questions", "more.csv")
-    assert outcome.code == 2
-    told = f"more.csv: line 2: the id '{asked.id}' is that of '{asked.text}' in the dataset, and of 'Who helps?' in the"
-    assert told in " ".join(outcome.err.split())
     assert labelled.read_bytes() == before
 
 
@@ -361,41 +313,6 @@ def test_a_file_of_another_format_is_not_replaced_and_may_become_a_native_one_wi
     assert load_dataset(folder / "new.json").labelled_corpus is not None
 
 
-def test_a_document_of_which_the_file_has_another_name_is_renamed(rag_eval, folder, labelled):
-    labelled.write_text(labelled.read_text().replace('"billing.md"', '"../billing.md"'))
-    said = rag_eval("dataset", "update", labelled, "--corpus", "docs").out
-    assert "moved          ../billing.md[11:46] → docs/billing.md:3:1 “Invoices are" in said
-    assert "2 labels: 1 unchanged, 1 moved" in said
-
-
-def test_contexts_and_hashes_of_the_file_tell_copies_apart(rag_eval, folder):
-    page = "# {}\n\nThe first of all lines of this page.\n\nSupport helps.\n\nThe last line of this page.\n"
-    for name in ("one", "two"):
-        (folder / f"docs/{name}.md").write_text(page.format(name))
-    (folder / "questions.csv").write_text("question,quote,document\nWho helps?,Support helps.,one\n")
-    rag_eval("init", "--corpus", "docs", "--questions", "questions.csv")
-    path = folder / ".rag-eval/datasets/questions.json"
-    edit(folder, "one.md", "# one", "# One page")
-    assert rag_eval("dataset", "update", path, "--corpus", "docs").code == 0
-    assert spans(path, folder) == {"Who helps?": [("one.md", "Support helps.")]}
-
-
-def test_the_file_keeps_what_tells_a_renamed_document_and_the_copies_of_a_text_apart(rag_eval, folder):
-    page = "# Page\n\nThe first of all lines of this page.\n\nSupport helps.\n\nThe last line of this page.\n"
-    for name in ("one", "two"):
-        (folder / f"docs/{name}.md").write_text(page)
-    (folder / "questions.csv").write_text("question,quote,document\nWho helps?,Support helps.,one\n")
-    rag_eval("init", "--corpus", "docs", "--questions", "questions.csv")
-    path = folder / ".rag-eval/datasets/questions.json"
-    written = json.loads(path.read_text())
-    assert written["texts"].keys() == {"billing.md", "guides/start.md", "one.md", "two.md"}
-    assert written["questions"][0]["relevant_spans"][0].keys() == {"doc_id", "start", "end", "text"}
-    (folder / "docs/one.md").rename(folder / "docs/three.md")
-    assert "1 moved" in rag_eval("dataset", "update", path, "--corpus", "docs", "--output", "new.json").out
-    (folder / "docs/three.md").unlink()
-    assert rag_eval("dataset", "update", path, "--corpus", "docs").code == 2  # two.md was there already
-
-
 def test_a_table_of_which_no_quote_is_located_is_added_as_skipped_and_told(rag_eval, folder, labelled):
     (folder / "more.csv").write_text("question,quote\nWho answers?,Nobody at all is ever there.\n")
     outcome = rag_eval("dataset", "update", labelled, "--corpus", "docs", "--questions", "more.csv")
@@ -404,21 +321,6 @@ def test_a_table_of_which_no_quote_is_located_is_added_as_skipped_and_told(rag_e
     assert "0 questions added, 0 corrected, 0 there already\n" in outcome.out
     dataset = load_dataset(labelled)
     assert ([label.query.text for label in dataset.skipped], len(dataset)) == (["Who answers?"], 3)
-
-
-def test_runs_before_and_after_all_documents_were_renamed_compare(rag_eval, folder, labelled):
-    assert rag_eval("run", ".rag-eval/questions.yaml").code == 0
-    (folder / "docs/billing.md").rename(folder / "docs/invoices.md")
-    (folder / "docs/guides/start.md").rename(folder / "docs/first-steps.md")
-    assert "2 moved" in rag_eval("dataset", "update", labelled, "--corpus", "docs").out
-    assert rag_eval("run", ".rag-eval/questions.yaml").code == 0
-    before, after = (load_result(run) for run in sorted((folder / ".rag-eval/runs").iterdir()))
-    comparison = before.compare(after)
-    assert (len(comparison.deltas["span_recall@5"]), comparison.changed) == (2, ())
-    assert (
-        "questions whose documents were renamed, split or joined, compared as the texts are the same: 2 "
-        "(billing.md is now invoices.md, guides/start.md is now first-steps.md)"
-    ) in comparison.notes
 
 
 def test_the_written_dataset_is_summed_up(rag_eval, folder, labelled):

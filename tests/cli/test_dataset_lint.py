@@ -84,18 +84,6 @@ def test_a_file_that_cannot_be_read_or_a_table_of_quotes_without_its_corpus_exit
     assert "“Upgrade the agent first.”: missing: nearest passage" in outcome.out
 
 
-def test_datasets_of_documents_are_read_as_they_are(rag_eval, folder):
-    rows = [
-        {"schema_version": 1, "evaluation_type": "document-level"},
-        {"id": "one", "query": "When?", "relevant_document_ids": ["billing", "gone.md"]},
-    ]
-    (folder / "documents.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
-    assert rag_eval("dataset", "lint", "documents.jsonl").code == 0
-    outcome = rag_eval("dataset", "lint", "documents.jsonl", "--corpus", "docs")
-    assert outcome.code == 1
-    assert "the corpus has no document 'gone.md'" in outcome.out
-
-
 def test_datasets_of_chunks_are_compared_with_the_chunks_of_a_file(rag_eval, folder):
     corpus = Corpus.from_folder(folder / "docs")
     chunker = RecursiveCharacterChunker(chunk_size=40)
@@ -109,16 +97,6 @@ def test_datasets_of_chunks_are_compared_with_the_chunks_of_a_file(rag_eval, fol
     outcome = rag_eval("dataset", "lint", "chunks.json", "--chunks", "chunks.jsonl")
     assert outcome.code == 1
     assert "no chunk has the id 'chunk_000000000000'" in outcome.out
-
-
-def test_examples_of_langsmith_are_read_at_the_level_of_their_labels(rag_eval, folder):
-    for key, label in (("relevant_chunk_ids", "chunk_a3f2b1c8d9e0"), ("relevant_document_ids", "billing.md")):
-        (folder / "examples.json").write_text(json.dumps([{"inputs": {"query": "When?"}, "outputs": {key: [label]}}]))
-        outcome = rag_eval("dataset", "lint", "examples.json")
-        assert (outcome.code, outcome.err) == (0, ""), key
-    quoted = [{"inputs": {"query": "When?"}, "outputs": {"excerpts": ["Install the agent first."]}}]
-    (folder / "examples.json").write_text(json.dumps(quoted))
-    assert rag_eval("dataset", "lint", "examples.json", "--corpus", "docs").code == 0
 
 
 @pytest.mark.parametrize("count", [3, 30, 3000])
@@ -136,14 +114,3 @@ def test_the_output_is_bounded_and_fits_the_terminal(rag_eval, folder, monkeypat
     assert max(map(len, outcome.out.splitlines())) <= max(columns, 120)
     found = json.loads(rag_eval("dataset", "lint", "many.json", "--json").out)
     assert len(found["findings"]) == count - 1
-
-
-def test_markup_and_control_codes_are_printed_as_they_are(rag_eval, folder):
-    question = {"id": "[bold]q[/bold]", "query": "[red]When\x1b[31m?[/red]", "relevant_spans": []}
-    (folder / "odd.json").write_text(
-        json.dumps({"schema_version": 1, "questions": [question, {**question, "id": ":smile:"}]})
-    )
-    outcome = rag_eval("dataset", "lint", "odd.json")
-    assert "“[red]When\ufffd[31m?[/red]” :smile:" in outcome.out
-    assert "with the same truth as [bold]q[/bold]" in outcome.out
-    assert "\x1b" not in outcome.out

@@ -109,15 +109,15 @@ def test_the_level_is_told_by_the_labels_or_asked_for(rag_eval, folder, provider
 
 def test_quotes_are_located_and_fields_may_have_other_names(rag_eval, folder, providers):
     path = folder / "theirs.json"
-    row = {"inputs": {"question": "What?"}, "outputs": {"gold": ["Install the agent first."]}, "id": "q"}
+    row = {"inputs": {"wording": "What?"}, "outputs": {"gold": ["Install the agent first."]}, "id": "q"}
     path.write_text(json.dumps([row]))
     loaded = load_dataset(
-        path, TOKEN, corpus=Corpus.from_folder(folder / "docs"), query_key="question", ground_truth_key="gold"
+        path, TOKEN, corpus=Corpus.from_folder(folder / "docs"), query_key="wording", ground_truth_key="gold"
     )
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
         made_by_others(row)
-    options = ["--corpus", "docs", "--query-key", "question", "--ground-truth-key", "gold"]
+    options = ["--corpus", "docs", "--query-key", "wording", "--ground-truth-key", "gold"]
     assert rag_eval("dataset", "pull", "theirs", "-o", "pulled.json", *options).code == 0
     assert [entry.relevant for entry in load_dataset(folder / "pulled.json")] == [entry.relevant for entry in loaded]
 
@@ -140,21 +140,3 @@ def test_a_file_that_cannot_be_written_is_refused_before_it_asks(rag_eval, folde
     assert outcome.code == 2
     assert told in outcome.err
     assert providers.exchanges == []
-
-
-def test_without_a_key_one_line_says_what_to_set(rag_eval, folder, providers, monkeypatch):
-    monkeypatch.delenv("LANGSMITH_API_KEY")
-    monkeypatch.delenv("LANGCHAIN_API_KEY", raising=False)
-    for arguments in (["push", examples(folder, 1)], ["pull", "questions", "-o", "new.json"]):
-        outcome = rag_eval("dataset", *arguments)
-        assert (outcome.code, outcome.out, outcome.err.count("\n")) == (2, "", 1)
-        assert "set LANGSMITH_API_KEY" in outcome.err
-    assert providers.exchanges == []
-
-
-def test_what_langsmith_refuses_ends_with_2_and_one_line(rag_eval, folder, providers):
-    providers.fault("POST /datasets", status=403, times=None)
-    outcome = rag_eval("dataset", "push", examples(folder, 1))
-    assert (outcome.code, outcome.out, outcome.err.count("\n")) == (2, "", 1)
-    assert f"LangSmith at {providers.url}: creating the dataset" in outcome.err
-    assert "loopb" not in outcome.err

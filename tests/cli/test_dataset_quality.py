@@ -30,15 +30,6 @@ def test_it_shows_a_dataset_beside_public_questions_and_says_what_it_does_not_te
     assert rag_eval("dataset", "quality", labelled).code == 2
 
 
-@pytest.mark.parametrize("columns", [80, 60])
-def test_it_fits_the_terminal(rag_eval, labelled, monkeypatch, columns):
-    monkeypatch.setenv("COLUMNS", str(columns))
-    monkeypatch.setenv("FORCE_COLOR", "1")
-    out = rag_eval("dataset", "quality", labelled, "--corpus", "docs").out
-    plain = [line.replace("\x1b[2m", "").replace("\x1b[1m", "").replace("\x1b[0m", "") for line in out.splitlines()]
-    assert max(map(len, plain)) <= columns
-
-
 def test_what_is_undefined_is_a_dash_and_labels_that_do_not_match_are_told(rag_eval, folder, labelled):
     (folder / "docs/billing.md").write_text("# Billing\n\nNothing.\n")
     out = rag_eval("dataset", "quality", labelled, "--corpus", "docs").out

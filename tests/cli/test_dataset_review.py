@@ -309,17 +309,6 @@ def test_documents_that_changed_and_skipped_questions_are_told(at_terminal, file
     assert json.loads(file.read_text())["skipped"][0]["quote"] == "lost"
 
 
-def test_a_file_that_somebody_else_has_written_ends_the_review(at_terminal, file):
-    terminal = at_terminal("set.json")
-    terminal.until(KEYS)
-    file.write_text(f"{file.read_text()}\n")
-    terminal.type("a")
-    assert terminal.end() == 2
-    assert "error: set.json: " in terminal.text
-    assert "Accepted." not in terminal.text
-    assert verdicts(file) == [None, None, None]
-
-
 def test_what_cannot_be_used_is_refused_and_without_a_terminal_nothing_is_asked(at_terminal, rag_eval, file):
     (file.parent / "questions.csv").write_text("question,quote\nWhen?,Invoices are sent\n")
     terminal = at_terminal("questions.csv", "--corpus", "docs")

@@ -42,15 +42,6 @@ def test_without_the_extra_the_demo_shows_bm25_and_names_the_extra(rag_eval, mon
     assert "LSA" not in outcome.out
 
 
-@pytest.mark.parametrize("width", [60, 80])
-def test_the_demo_fits_a_narrow_terminal(rag_eval, monkeypatch, width):
-    monkeypatch.setenv("FORCE_COLOR", "1")
-    monkeypatch.setenv("COLUMNS", str(width))
-    outcome = rag_eval("demo")
-    assert outcome.code == 0
-    assert max(map(len, re.sub("\x1b\\[[0-9;]*m", "", outcome.out).splitlines())) <= width
-
-
 @pytest.mark.parametrize(
     ("rates", "said"),
     [

@@ -2,7 +2,6 @@
 
 import json
 import re
-import shutil
 import sys
 
 import pytest
@@ -79,18 +78,6 @@ def test_several_questions_are_explained_below_each_other(rag_eval, saved):
     assert [one["recall"] for one in record["questions"]] == [0.0, 1.0]
 
 
-def test_what_was_missed_is_shown_with_its_cause_and_chunks_and_a_question_without_an_answer_as_such(rag_eval, saved):
-    outcome = rag_eval("explain", "last", "Who helps")
-    lines = outcome.out.splitlines()
-    assert "Results within @1, and later ones that hold an answer" in lines
-    assert any("100% retrieved, but beyond the cutoff: rank " in line for line in lines)
-    assert any("chunks that hold it: billing.md" in line for line in lines)
-    assert any("first day. »Support helps.«" in line for line in lines)
-    outcome = rag_eval("explain", "last", "chief")
-    assert outcome.code == 0
-    assert "nothing in the documents answers it" in outcome.out
-
-
 def test_in_a_terminal_what_is_relevant_is_coloured(saved, folder):
     terminal = Terminal("explain", "last", "invoices", folder=folder, columns=80)
     terminal.end()
@@ -115,16 +102,6 @@ def test_own_code_is_imported_with_deep_only_and_named_before(rag_eval, run, mon
     assert "not among the first 100" not in outcome.out
 
 
-def test_where_own_code_fails_with_deep_nothing_advises_it(rag_eval, run, monkeypatch):
-    run("own", "--retriever", "own_explained:search")
-    monkeypatch.delitem(sys.modules["own_explained"].__dict__, "search")
-    sys.modules["own_explained"].search = lambda query, k: 1 // 0
-    outcome = rag_eval("explain", "last", "--deep")
-    assert outcome.code == 0
-    assert "ask for a deeper ranking: only that tells" in " ".join(outcome.out.split())
-    assert "--deep" not in outcome.out
-
-
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
@@ -139,16 +116,4 @@ def test_what_cannot_be_explained_is_refused(rag_eval, saved, arguments, told):
     outcome = rag_eval("explain", *arguments)
     assert (outcome.code, outcome.out) == (2, "")
     assert told in outcome.err
-    assert "Traceback" not in outcome.err
-
-
-def test_documents_that_have_changed_are_shown_as_they_were_while_they_are_kept(rag_eval, saved, folder):
-    before = rag_eval("explain", "last", "invoices")
-    (folder / "docs" / "billing.md").write_text("Other text.")
-    after = rag_eval("explain", "last", "invoices")
-    assert (after.code, after.out) == (0, before.out)
-    shutil.rmtree(folder / ".rag-eval/store")
-    outcome = rag_eval("explain", "last")
-    assert outcome.code == 2
-    assert "its documents have changed" in outcome.err
     assert "Traceback" not in outcome.err

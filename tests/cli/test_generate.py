@@ -88,8 +88,8 @@ def test_anthropics_models_write_as_well(rag_eval, served):
 
 def test_strategies_are_chosen_by_name_and_by_files(rag_eval, served, folder):
     (folder / "dimensions.yaml").write_text("difficulty: [easy, hard]\n")
-    (folder / "log.txt").write_text("when do invoices come\n")
-    options = ("--strategy", "no-answer", "--dimensions", "dimensions.yaml", "--real-questions", "log.txt")
+    (folder / "log.csv").write_text('id,question\n1,"when, in a month, do invoices come"\n2,\n')
+    options = ("--strategy", "no-answer", "--dimensions", "dimensions.yaml", "--real-questions", "log.csv")
     outcome = rag_eval(*GENERATE, *options, "--json")
     assert outcome.code == 0, outcome.err
     assert json.loads(outcome.out)["funnel"]["asked"] == 3 * 2 * 2
@@ -191,17 +191,6 @@ def test_where_nothing_can_be_saved_nothing_is_asked(rag_eval, served, folder):
     assert served.exchanges == []
     (folder / "other" / "datasets").unlink()  # whether runs can be saved is another matter
     assert rag_eval(*GENERATE, "--root", "other").code == 0
-
-
-def test_users_questions_are_read_of_tables_too(rag_eval, served, folder):
-    (folder / "log.csv").write_text('id,question\n1,"when, in a month, do invoices come"\n1,agents\n2,\n')
-    record = json.loads(rag_eval(*GENERATE, "--real-questions", "log.csv", "--json").out)
-    assert record["funnel"]["asked"] == 4
-    assert any("when, in a month, do invoices come" in str(each.request.json) for each in served.exchanges)
-    (folder / "log.jsonl").write_text('{"question": "when"}\n')
-    refused = rag_eval(*GENERATE, "--real-questions", "log.jsonl")
-    assert refused.code == 2
-    assert "expected questions in a table (.csv, .xlsx), or a text file with one per line" in refused.err
 
 
 def test_failed_requests_are_in_the_object(rag_eval, folder):

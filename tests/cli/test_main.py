@@ -16,6 +16,7 @@ COMMANDS = ("demo", "init", "run", "components")
 
 
 def test_help_names_every_command_and_the_exit_codes_and_every_command_explains_itself(rag_eval):
+    assert rag_eval("--version") == (0, "0.1.0\n", "")
     outcome = rag_eval("--help")
     assert outcome.code == 0
     assert all(command in outcome.out for command in COMMANDS)
@@ -40,6 +41,8 @@ def test_help_makes_no_options_of_the_commands_that_it_names(rag_eval, monkeypat
         ("run --resume --fresh", "--resume or --fresh is given 2 times; expected once"),
         ("--nonsense", "No such option: --nonsense"),
         ("fly", "No such command 'fly'"),
+        ("cache shrink", "Invalid value for 'ACTION': 'shrink' is not one of"),
+        ("cache", "Missing argument 'ACTION'"),
         ("run --k many", "Invalid value for '--k'"),
         ("run --allow-failures -1", "Invalid value for '--allow-failures'"),
     ],
@@ -123,11 +126,6 @@ def test_a_command_loads_nothing_heavy_that_it_does_not_use(tmp_path, arguments,
     )
     shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=tmp_path)
     assert shown.stdout.splitlines()[-1] == "[]"
-
-
-def test_the_package_runs_as_a_module():
-    command = [sys.executable, "-m", "rag_evaluation_framework", "--version"]
-    assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == "0.1.0\n"
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")

@@ -6,8 +6,6 @@ import sys
 
 import pytest
 
-from rag_evaluation_framework import load_result
-
 NAMES = (
     *("OPENAI_API_KEY", "OPENAI_BASE_URL", "CO_API_KEY", "COHERE_API_KEY", "CO_API_URL"),
     *("ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", "LANGSMITH_API_KEY"),
@@ -133,14 +131,6 @@ def test_a_missing_extra_is_told_in_a_line_before_anything_is_done(
     assert not list(folder.glob(".rag-eval/*"))
 
 
-def test_a_provider_that_cannot_be_reached_is_told_in_a_line(rag_eval, folder, monkeypatch, no_keys):
-    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
-    code, out, err = rag_eval(*RUN, "--embedder", "openai:max_retries=0")
-    assert (code, out) == (2, "")
-    (line,) = err.splitlines()
-    assert line.startswith("error: OpenAI (text-embedding-3-small) cannot be reached at http://127.0.0.1:")
-
-
 def test_a_wrong_key_is_told_in_a_line_without_it(rag_eval, folder, providers, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "oddly-formed-key-20")
     refusal = {"error": {"message": "Incorrect API key provided: oddly-formed-key-20."}}
@@ -151,29 +141,6 @@ def test_a_wrong_key_is_told_in_a_line_without_it(rag_eval, folder, providers, m
         "error: OpenAI (text-embedding-3-small) answered with status 401: Incorrect API key provided: ***.; check the "
         "key in OPENAI_API_KEY\n"
     )
-
-
-def test_a_run_is_saved_with_the_parameters_of_its_providers_and_the_next_one_embeds_nothing(
-    rag_eval, folder, providers
-):
-    (folder / "eval.yaml").write_text(
-        "corpus: docs\ndataset: questions.csv\nreranker: cohere\n"
-        "embedder: {type: cached, embedder: {type: openai, dimensions: 64}}\n"
-    )
-    for _ in range(2):
-        code, _, err = rag_eval("run", "eval.yaml", "--root", "kept")
-        assert code == 0, err
-    assert providers.counts() == {"POST /v1/embeddings": 2, "POST /v2/rerank": 2 * 2}
-    texts = [text for each in providers.exchanges for text in each.request.json.get("input", [])]
-    assert len(texts) == len(set(texts)) == 2 + 2
-    retriever = load_result(next((folder / "kept" / "runs").iterdir())).config["retriever"]
-    assert retriever["retriever"]["embedder"]["embedder"] == {
-        "type": "openai",
-        "model": "text-embedding-3-small",
-        "dimensions": 64,
-        "base_url": f"{providers.url}/v1",
-    }
-    assert retriever["reranker"]["model"] == "rerank-v3.5"
 
 
 def test_a_gate_on_the_latency_asks_again(providers, rag_eval, folder):

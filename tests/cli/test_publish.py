@@ -7,8 +7,6 @@ from rag_evaluation_framework.testing import LoopbackProviders
 from rag_evaluation_framework.trackers import push_dataset
 from support.published import NAME, is_there_once, published_dataset, published_result
 
-KEYS = ("LANGSMITH_API_KEY", "LANGCHAIN_API_KEY")
-
 
 @pytest.fixture
 def providers():
@@ -45,21 +43,3 @@ def test_what_did_not_arrive_is_told_and_the_code_is_2(rag_eval, providers, save
     providers.clear_faults()
     assert rag_eval("publish", "last", NAME).code == 0
     is_there_once(providers, load_result(saved))
-
-
-@pytest.mark.parametrize(
-    ("arguments", "unset", "message"),
-    [
-        (("last", "other"), (), "has no dataset 'other'; check its name, or push it first"),
-        (("none", NAME), (), "none"),
-        (("last", NAME), KEYS, "error: LangSmith needs an API key: set LANGSMITH_API_KEY"),
-    ],
-    ids=["a dataset", "a run", "a key"],
-)
-def test_what_is_not_there_is_one_line(rag_eval, providers, saved, monkeypatch, arguments, unset, message):
-    for name in unset:
-        monkeypatch.delenv(name, raising=False)
-    outcome = rag_eval("publish", *arguments)
-    assert (outcome.code, outcome.out) == (2, "")
-    assert message in outcome.err
-    assert providers.langsmith.experiments == {}

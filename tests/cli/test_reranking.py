@@ -37,25 +37,3 @@ def test_it_shows_every_score_before_and_after_and_the_latency_and_json_has_both
     result = load_result(told["run"])
     assert (told["reranking"], told["latency"]) == (result.reranking.record(), asdict(result.latency))
     assert result.config["retriever"]["candidates"] == 2
-
-
-def test_mode_retrieve_runs_without_and_says_so(rag_eval, flags):
-    outcome = rag_eval(*flags, "--set", "mode=retrieve", "--reranker", REVERSING)
-    assert outcome.code == 0
-    assert "! the dataset says mode retrieve+rerank, and nothing is reranked: this run has no reranker" in outcome.out
-    assert "Before and after reranking" not in outcome.out
-
-
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        ((), "error: mode retrieve+rerank of dataset 'set' needs a reranker, and there is none"),
-        (("--set", "mode=both"), "error: --set mode: input should be 'retrieve' or 'retrieve+rerank', got 'both'"),
-        (("--set", "rerank_top_k=0"), "error: --set rerank_top_k"),
-    ],
-)
-def test_without_a_reranker_or_a_mode_that_there_is_nothing_is_run(rag_eval, flags, folder, options, said):
-    outcome = rag_eval(*flags, *options)
-    assert (outcome.code, outcome.out) == (2, "")
-    assert outcome.err.startswith(said)
-    assert not (folder / ".rag-eval").exists()

@@ -52,13 +52,6 @@ def test_run_shows_scores_and_the_weakest_questions_and_keeps_the_run(rag_eval, 
     assert (folder / printed["run"] / "report.json").is_file()
 
 
-def test_a_question_that_misses_shows_its_answer_and_where_it_was_met(rag_eval, folder):
-    (folder / "own.py").write_text("def search(query, k):\n    return ['Install the agent first.']\n")
-    outcome = rag_eval("run", *FLAGS, "--retriever", "own:search")
-    assert "0.000  When do invoices come?" in outcome.out
-    assert "billing.md not in 1 result “Invoices are sent on the first day.”" in " ".join(outcome.out.split())
-
-
 def test_skipped_questions_are_shown_with_quote_and_reason_wherever_people_look(rag_eval, folder):
     outcome = rag_eval("run", *FLAGS)
     assert outcome.err.startswith("warning: ")
@@ -263,22 +256,6 @@ def test_a_wrong_option_is_called_by_its_name(rag_eval, folder, given, option, v
     assert outcome.code == 2
     assert outcome.err.startswith(f"error: {option.rstrip('=')}: input should be ")
     assert outcome.err.endswith(f"{expected}, got {value!r}\n")
-
-
-def test_a_retriever_flag_takes_the_place_of_the_files_pipeline(rag_eval, folder):
-    (folder / "own.py").write_text("def search(query, k):\n    return ['Install the agent first.']\n")
-    rag_eval("init", "--corpus", "docs", "--questions", "questions.csv")
-    outcome = rag_eval("run", ".rag-eval/questions.yaml", "--retriever", "own:search", "--json")
-    assert json.loads(outcome.out)["name"] == "search"
-
-
-@pytest.mark.parametrize("command", [["run", *FLAGS], ["init", "--corpus", "docs", "--questions", "questions.csv"]])
-def test_a_root_that_is_a_file_is_refused_before_the_work(rag_eval, folder, command):
-    (folder / "taken").write_text("mine")
-    outcome = rag_eval(*command, "--root", "taken/deep")
-    assert outcome.code == 2
-    assert "taken is a file" in outcome.err
-    assert (folder / "taken").read_text() == "mine"
 
 
 # --- the three evaluation types ---------------------------------------------------------------------------------------

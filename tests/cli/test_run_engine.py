@@ -7,7 +7,6 @@ import subprocess
 import sys
 import time
 from contextlib import closing
-from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -387,6 +386,7 @@ FOUND_ALREADY = "what is stored was found already: leave "
         ((*STORED, "--no-ingest"), FOUND_ALREADY),
         ((*STORED, "--set", "scope_prefix=eval:help:"), FOUND_ALREADY),
         ((*STORED, "--engine", "own:make"), FOUND_ALREADY),
+        ((*STORED, "--retriever", "bm25"), "rankings and retriever were given; what is stored was found already"),
     ],
     ids=lambda value: " ".join(value)[:60] if isinstance(value, tuple) else "",
 )
@@ -427,39 +427,12 @@ def test_no_fault_of_a_dataset_in_a_run_hides_another(rag_eval, written, tmp_pat
     assert "$.defaults.thresholds: 'min.recallAtk' is not a threshold; did you mean min.recallAtK?" in outcome.err
 
 
-def test_stored_rankings_are_scored_and_nothing_is_run(rag_eval, written, tmp_path):
-    written()
-    (tmp_path / "bm25.trec").write_text(TREC)
-    outcome = rag_eval("run", "--dataset", "help.json", "--rankings", "bm25.trec", "--json")
-    assert outcome.code == 0, outcome.err
-    printed = json.loads(outcome.out)
-    assert (printed["name"], printed["metrics"]["recall@10"]) == ("bm25.trec", 1.0)
-    assert rag_eval("compare", "last", "last").code == 0
-    written(documents=())  # no documents are needed
-    assert rag_eval("run", "--dataset", "help.json", "--rankings", "bm25.trec").code == 0
-    assert log(tmp_path) == []
-
-
 def test_ties_of_stored_rankings_are_ordered_as_trec_eval_does_if_asked(rag_eval, written, tmp_path):
     written()
     (tmp_path / "bm25.trec").write_text("q1 Q0 eval:help:doc:1 1 1.0 x\nq1 Q0 eval:help:doc:refunds 2 1.0 x\n")
     command = ("run", "--dataset", "help.json", "--rankings", "bm25.trec", "--k", "1", "--json")
     printed = [json.loads(rag_eval(*command, *ties).out) for ties in ((), ("--set", "ties=trec_eval"))]
     assert [one["metrics"]["recall@1"] for one in printed] == [0.0, 1.0]
-
-
-def test_several_stored_rankings_are_scored_as_one_run(rag_eval, written, tmp_path):
-    written()
-    (tmp_path / "one.trec").write_text(TREC)
-    (tmp_path / "two.trec").write_text("q7 Q0 a 1 1.0 x\n")
-    command = ("run", "--dataset", "help.json", "--rankings", "two.trec", "--rankings", "one.trec", "--json")
-    printed = json.loads(rag_eval(*command).out)
-    assert (printed["name"], printed["metrics"]["recall@10"]) == ("two.trec and 1 more", 1.0)
-    (tmp_path / "c.yaml").write_text("dataset: help.json\nrankings: [one.trec, two.trec]\n")
-    assert json.loads(rag_eval("run", "c.yaml", "--json").out)["name"] == "one.trec and 1 more"
-    again = json.loads(rag_eval("run", "--dataset", "help.json", "--rankings", printed["run"], "--json").out)
-    assert (again["name"], again["metrics"]) == (Path(printed["run"]).name, printed["metrics"])
-    assert rag_eval("run", "--dataset", "help.json", "--rankings", "one.trec", "--rankings", "docs").code == 2
 
 
 def test_how_long_it_takes_to_read_stored_rankings_is_no_latency(rag_eval, written, tmp_path):
@@ -475,17 +448,6 @@ def test_how_long_it_takes_to_read_stored_rankings_is_no_latency(rag_eval, writt
     outcome = rag_eval(*command, "--rankings", "timed.jsonl")
     assert outcome.code == 0, outcome.err
     assert "passed: 1500.0 ms, 1 question timed" in outcome.out
-
-
-def test_stored_rankings_and_a_level_that_they_do_not_allow(rag_eval, folder):
-    (folder / "found.trec").write_text("query_1 Q0 billing.md 1 2.0 x\n")
-    (folder / "set.jsonl").write_text('{"id": "query_1", "question": "When?", "quote": "Invoices are sent"}\n')
-    outcome = rag_eval("run", "--corpus", "docs", "--dataset", "questions.csv", "--rankings", "found.trec")
-    assert outcome.code == 2
-    assert "ranks none of the" in outcome.err
-    outcome = rag_eval("run", "--dataset", "questions.csv", "--rankings", "found.trec", "--retriever", "bm25")
-    assert outcome.code == 2
-    assert "rankings and retriever were given; what is stored was found already" in outcome.err
 
 
 def command(*options):

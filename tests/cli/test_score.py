@@ -100,17 +100,6 @@ def test_ranks_that_contradict_the_scores_are_counted(rag_eval, files):
     assert "contradicted" not in rag_eval(*ONE, "--order", "given", "--metric", "hit@1").out
 
 
-def test_distances_are_refused_until_their_order_is_told(rag_eval, files):
-    others = "".join(f"other Q0 page{rank}.md {rank} 0.{rank} t\n" for rank in range(1, 6))
-    (files / "bm25.run").write_text(f"refunds Q0 faq.md 1 0.1 t\nrefunds Q0 agent.md 2 0.7 t\n{others}")
-    refused = rag_eval(*ONE)
-    assert refused.code == 2
-    assert "--order given" in refused.err
-    scores = [tables(rag_eval(*ONE, "--order", order, "--metric", "mrr").out)[0] for order in ("given", "score")]
-    assert [table["bm25.run"]["mrr"] for table in scores] == ["0.3333", "0.1667"]
-    assert rag_eval(*ONE, "--order", "rank").code == 2
-
-
 def test_ties_are_ordered_as_trec_eval_does_if_asked(rag_eval, files):
     (files / "bm25.run").write_text("restart Q0 agent.md 1 7.1 t\nrestart Q0 billing.md 2 7.1 t\n")
     own = json.loads(rag_eval(*ONE, "--metric", "mrr", "--per-query", "--json").out)
@@ -158,14 +147,6 @@ def test_per_query_prints_one_line_per_question_for_every_file(rag_eval, files):
         ["ceo", "–", "–"],
     ]
     assert ["refunds", "1.0000", "1.0000"] in [line.split() for line in second.splitlines()]
-
-
-def test_rankings_files_with_the_same_name_are_distinguished(rag_eval, files):
-    for folder in ("old", "new"):
-        (files / folder).mkdir()
-        (files / folder / "bm25.run").write_text(BM25)
-    outcome = rag_eval("score", "--qrels", "qrels.txt", "--rankings", "old/bm25.run", "--rankings", "new/bm25.run")
-    assert [*tables(outcome.out)[0]] == ["old/bm25.run", "new/bm25.run"]
 
 
 @pytest.mark.parametrize("runs", [1, 2, 3, 9])
@@ -255,6 +236,8 @@ def test_the_best_mean_is_green_and_a_single_one_is_not(rag_eval, files, monkeyp
         ),
         (["--qrels", "zero", "--rankings", "bm25.run"], "expected grades above 0"),
         (["--qrels", "twice", "--rankings", "bm25.run"], "two grades, 0 and 1"),
+        (["--qrels", "qrels.txt", "--rankings", "distances"], "--order given"),
+        (["--qrels", "qrels.txt", "--rankings", "bm25.run", "--order", "rank"], "Invalid value for '--order'"),
     ],
 )
 @pytest.mark.parametrize("as_json", [[], ["--json"]])
@@ -262,6 +245,7 @@ def test_bad_input_is_one_clear_message_and_exit_code_2(rag_eval, files, argumen
     (files / "empty").write_text("")
     (files / "other").write_text("".join(f"Q{number} Q0 faq.md 1 1 t\n" for number in range(1, 6)))
     (files / "ceo").write_text("ceo Q0 faq.md 1 1 t\n")
+    (files / "distances").write_text("".join(f"other Q0 page{rank}.md {rank} 0.{rank} t\n" for rank in range(1, 6)))
     (files / "zero").write_text("refunds 0 faq.md 0\n")
     (files / "twice").write_text("refunds 0 faq.md 0\nrefunds 0 faq.md 1\n")
     outcome = rag_eval("score", *arguments, *as_json)

@@ -98,14 +98,6 @@ def test_a_cell_that_cannot_be_run_is_in_neither_plan_nor_bill_and_a_dry_run_say
     assert record["plan"]["cells"] == record["bill"]["cells"] == 2
 
 
-def test_one_cell_is_compared_with_none(rag_eval):
-    outcome = rag_eval("sweep", *FLAGS, "--over", "k=1,5")
-    assert outcome.code == 0, outcome.err
-    title, _, against, *_ = outcome.out.splitlines()
-    assert title == "Sweep of 1 cell"
-    assert against == "There is no other cell to compare it with."
-
-
 def test_a_configuration_with_gates_is_varied_without_them(rag_eval, folder):
     (folder / "config.yaml").write_text("corpus: docs\ndataset: questions.csv\ngates: [lost <= 2]\n")
     outcome = rag_eval("sweep", "config.yaml", *OVER)

@@ -85,17 +85,6 @@ def test_forget_removes_also_what_the_document_was_before(rag_eval, folder, text
     assert "No text of secret.md is in" in " ".join(again.out.split())
 
 
-def test_a_text_that_another_document_has_now_is_forgotten_with_it(rag_eval, folder, texts):
-    init(rag_eval)
-    dataset = folder / ".rag-eval/datasets/questions.json"
-    (folder / "docs/secret.md").rename(folder / "docs/moved.md")
-    (folder / "docs/secret.md").write_text("Nothing.\n")
-    for _ in range(2):
-        assert rag_eval("dataset", "update", dataset, "--corpus", "docs").code == 0
-        rag_eval("dataset", "forget", dataset, "secret.md")
-        assert not any(SECRET in path.read_text() for path in texts.iterdir())
-
-
 def test_what_forget_refuses(rag_eval, folder, texts):
     init(rag_eval)
     dataset = folder / ".rag-eval/datasets/questions.json"

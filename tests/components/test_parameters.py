@@ -79,6 +79,7 @@ IMPOSSIBLE = [
     (LsaEmbedder, "dimensions", (0, -1, 1.5), "dimensions=.*expected"),
     (CachedEmbedder, "embedder", (CachedEmbedder(HashingEmbedder()),), "is cached already; pass the embedder itself"),
     (SentenceTransformerEmbedder, "batch_size", (0, True), "at least 1"),
+    (HashingEmbedder, "dimensions", (0, -1, 1.5, True), "HashingEmbedder: dimensions=.*at least 1"),
     (SentenceTransformerEmbedder, "model", ("", None), "expected a name or the path"),
     (CrossEncoderReranker, "model", ("", " ", None, 7), "expected"),
     (partial(CrossEncoderReranker, "a/model"), "batch_size", (0,), "at least 1"),

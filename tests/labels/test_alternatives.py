@@ -34,16 +34,6 @@ MANY = Corpus(Document(DocumentId(f"{number:02}.md"), f"Page {number}. {TEXT} En
 A1, A2, B, C = "a.md:11", "a.md:98", "b.md:30", "c.md:44"
 
 
-def test_a_quote_that_occurs_several_times_is_ambiguous_and_the_advice_names_the_way_out(tmp_path):
-    found = check(tmp_path, f"When?,{TEXT},,,")
-    (row,) = found.problems
-    assert row.status == "ambiguous"
-    assert row.advice.endswith(
-        "; or, if each of them answers the question, write * as the document "
-        "(init and dataset update: --repeated any, for all rows)"
-    )
-
-
 @pytest.mark.parametrize(("document", "options"), [("*", {}), ("", {"repeated": "any"}), (" * ", {"repeated": "any"})])
 def test_every_occurrence_is_a_place_in_the_order_of_the_corpus(tmp_path, document, options):
     """Also where lines break elsewhere: another wording of the same length."""

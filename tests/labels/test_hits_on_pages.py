@@ -31,19 +31,16 @@ def test_a_result_is_on_the_page_that_its_metadata_tell(page, start):
     assert place_of(page=page, page_label="iv", **start) == place
 
 
-def test_a_start_may_count_in_the_whole_document():
-    assert place_of(page=1, start_index=LENGTH + 8) == ("pumps.pdf", LENGTH + 8)
-
-
-def test_a_text_that_is_not_on_its_page_is_where_it_is():
-    assert place_of(text="Pump C.", page=0, start_index=0) == ("pumps.pdf", 2 * LENGTH)
-    assert place_of(text="Pump C.", page=9) == ("pumps.pdf", 2 * LENGTH)
-
-
-def test_results_of_one_page_take_one_place_each():
-    twice = Corpus.of([{**PAGES[0], "text": "a b. a b."}, {**PAGES[1], "text": "a b. a b."}])
-    hits = as_hits([{"text": "a b.", "metadata": {"source": "pumps.pdf", "page": 1}}] * 2, "mine")
-    assert [hit.start for hit in HitLocator(twice).place(hits)] == [11, 16]
+@pytest.mark.parametrize(
+    ("text", "told", "start"),
+    [
+        (TERMS, {"page": 1, "start_index": LENGTH + 8}, LENGTH + 8),  # a start may count in the whole document
+        ("Pump C.", {"page": 0, "start_index": 0}, 2 * LENGTH),
+        ("Pump C.", {"page": 9}, 2 * LENGTH),
+    ],
+)
+def test_a_text_that_is_not_on_its_page_is_where_it_is(text, told, start):
+    assert place_of(text=text, **told) == ("pumps.pdf", start)
 
 
 def test_the_row_of_a_table_is_the_document():
@@ -54,13 +51,6 @@ def test_the_row_of_a_table_is_the_document():
 def test_a_document_without_a_place_keeps_the_name_of_its_file():
     (hit,) = as_hits([{"text": "no such text", "metadata": {"source": "pumps.pdf", "page": 1}}], "mine")
     assert [HitLocator(corpus).place((hit,))[0].doc_id for corpus in (CORPUS, Corpus([]))] == ["pumps.pdf", "pumps.pdf"]
-
-
-def test_of_copies_the_one_nearest_to_the_start_is_meant():
-    """Such as where line ends of the file were counted otherwise."""
-    corpus = Corpus.of([{"id": "a.txt", "text": "".join(f"Plan {name}\r\nMonthly.\r\n" for name in "ABCDE")}])
-    hits = as_hits([{"text": "Monthly.", "doc_id": "a.txt", "start": 16 * 3 + 7}], "mine")
-    assert HitLocator(corpus).place(hits)[0].start == 18 * 3 + 8
 
 
 def test_a_page_that_repeats_another_ones_text_scores_alone():
@@ -82,11 +72,12 @@ def test_a_name_as_urls_and_to_trec_write_it_is_that_of_the_document():
     assert [hit.doc_id for hit in placed] == ["safety sheet.pdf", "safety sheet.pdf", "100%25.md"]
 
 
-def test_a_chunk_that_comes_again_is_the_same_one_and_texts_that_a_page_repeats_are_told():
+@pytest.mark.parametrize(("told", "starts"), [({}, [11, 16]), ({"id": "7"}, [11, 11])], ids=["texts", "one chunk"])
+def test_results_of_one_page_take_one_place_each_unless_it_is_one_chunk_that_comes_again(told, starts):
     twice = Corpus.of([{**PAGES[0], "text": "a b. a b."}, {**PAGES[1], "text": "a b. a b."}])
-    hits = as_hits([{"id": "7", "text": "a b.", "metadata": {"source": "pumps.pdf", "page": 1}}] * 2, "mine")
+    hits = as_hits([{**told, "text": "a b.", "metadata": {"source": "pumps.pdf", "page": 1}}] * 2, "mine")
     locator = HitLocator(twice)
-    assert [hit.start for hit in locator.place(hits)] == [11, 11]
+    assert [hit.start for hit in locator.place(hits)] == starts
     assert locator.ambiguous == {"a b."}
 
 

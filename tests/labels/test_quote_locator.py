@@ -209,13 +209,17 @@ def test_what_changes_the_meaning_is_never_ignored(text, quote, name):
     assert located(f"Words before. {text} words after.", quote, name) == []
 
 
-def test_a_quote_is_ambiguous_if_one_place_has_it_verbatim_and_another_only_shows_it():
-    both = locator(a_md="Take *five* days.", b_md="Take five days.")
-    assert [[span.doc_id for span in place] for place in both.locate("Take five days.").places] == [["a.md"], ["b.md"]]
-    assert both.locate("Take five days.").ignoring == ("emphasis",)
-    assert len(both.locate("Take five days.", limit=1).places) == 1
-    assert [place[0].doc_id for place in both.locate("Take five days.", "b.md").places] == ["b.md"]
-    assert [place[0].doc_id for place in both.locate("Take five days.", verbatim_only=True).places] == ["b.md"]
+def test_all_places_are_reported_as_written_and_as_shown_up_to_a_limit_and_in_one_document():
+    three = locator(a_md="Take *five* days.", b_txt="Take five days.", c_md="Take <b>five</b> days.")
+
+    def documents(*given, **options):
+        return [place[0].doc_id for place in three.locate("Take five days.", *given, **options).places]
+
+    assert documents() == ["a.md", "b.txt", "c.md"]
+    assert three.locate("Take five days.").ignoring == ("emphasis", "tags")
+    assert documents(limit=2) == ["a.md", "b.txt"]
+    assert (documents("c.md"), documents("d.md")) == (["c.md"], [])
+    assert documents(verbatim_only=True) == ["b.txt"]
 
 
 COUNTED = "1. *First* thing\n2. It is so[^1] and so\n\n[^1]: Note.\n"
@@ -231,6 +235,8 @@ FAST = "Use `--fast` (**always**). Then “*go*”."
 TITLED = '<title>The words</title><p title="Two words, it’s">Two <b>words</b>, it’s <i>The</i>\nwords</p>'
 ALPHA = "The alpha rule and the alpha rule are first and then The Omega comes."
 OMEGA = "The alpha rule, then the omega comes; the alpha rule, and then the omega comes"
+PAID = "Refunds are *paid*, as a rule, within five days, or sooner, to your card."
+LEAVING_OUT = "Refunds are *paid … within five days … your card."
 IMAGE = "Here is an ![alt text](u.png) image, [![Build](x.svg)](y) status is ok."
 
 
@@ -257,6 +263,9 @@ IMAGE = "Here is an ![alt text](u.png) image, [![Build](x.svg)](y) status is ok.
             *("the alpha rule … the omega comes", "a.md", ["The alpha rule … the omega comes"]),
         ),
         ("One two, or three four, three four.", "One two … three four", "a.txt", ["One two … three four"] * 2),
+        # Of a quote with omissions, one span for each part, in their order:
+        (PAID, "Refunds are paid … within five days [...] your card.", "a.md", [LEAVING_OUT]),
+        (PAID, "within five days … Refunds are paid", "a.md", []),
         # White space may differ:
         ("x\n\n  one two \n", "\n  one two \n", "a.md", ["one two"]),
         ("x\n\n  one two \n", "\n  one two \n", "a.txt", ["one two"]),
@@ -319,24 +328,6 @@ def test_of_verbatim_quotes_and_of_a_limited_number_the_first_count():
     assert located(TITLED, "The words", "a.md", verbatim_only=True) == ["The words"]
     assert located("a  b, a b", "a b", verbatim_only=True) == ["a b"]
     assert located("at 50, at 5, at 55", "at 5", limit=1) == ["at 5"]
-
-
-def test_all_places_are_reported_as_written_and_as_shown():
-    both = locator(a_md="It’s **five** days.", b_txt="It’s five days.", c_md="It’s <b>five</b> days.")
-    places = both.locate("It's five days.").places
-    assert [place[0].doc_id for place in places] == ["a.md", "b.txt", "c.md"]
-    assert len(both.locate("It's five days.", limit=2).places) == 2
-    assert [place[0].doc_id for place in both.locate("It's five days.", "c.md").places] == ["c.md"]
-    assert both.locate("It's five days.", "d.md").places == ()
-
-
-def test_a_quote_with_omissions_has_one_span_for_each_part():
-    text = "Refunds are *paid*, as a rule, within five days, or sooner, to your card."
-    assert located(text, "Refunds are paid … within five days [...] your card.", "a.md") == [
-        "Refunds are *paid … within five days … your card."
-    ]
-    assert located(text, "within five days … Refunds are paid", "a.md") == []
-    assert "what the quote leaves out" in ignoring(text, "Refunds are paid … your card", "a.md")
 
 
 APPLES = "Apples are sold here... They are red and sweet. Do come soon."
@@ -574,6 +565,7 @@ HIDDEN = ("that it is not shown: it stands in a comment, a script or an attribut
         ("> ```\n> one two\n> three\n> ```", "one two\nthree", "a.md", ("blockquotes",)),
         (":Rows of it: 20640\n:Columns: 8", "Rows of it: 20640\nColumns: 8", "a.rst", ("fields",)),
         (IMAGE, "Here is an image", "a.md", ("images", "white space")),
+        (PAID, "Refunds are paid … your card", "a.md", ("emphasis", "what the quote leaves out")),
         ("It is 10<sup>2</sup> days", "It is 102 days", "a.md", ("tags", "raised text")),
         ("It is 10<sup>2</sup> days", "for … 102 days", "a.md", ()),
         ("It is H<sub>2</sub>O", "is H2O", "a.md", ("tags", "lowered text")),

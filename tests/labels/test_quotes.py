@@ -55,15 +55,6 @@ def test_a_quote_is_located_ambiguous_missing_or_not_there_on_purpose(tmp_path, 
     assert check.dataset().skipped == check.skipped
 
 
-def test_a_quote_that_occurs_twice_in_its_document_asks_for_more_of_the_passage(tmp_path):
-    corpus = Corpus([Document(DocumentId("a.md"), "Press OK. Wait. Press OK.")])
-    (row,) = check_quotes(file(tmp_path, "question,quote,document\nWhat?,Press OK.,a\n"), corpus).rows
-    assert (row.status, len(row.places)) == ("ambiguous", 2)
-    where, _, rest = row.advice.partition("; or, if each of them answers the question, ")
-    assert where == "a.md:1:1 (before “Wait.”), a.md:1:17 (behind “Wait.”): quote more"
-    assert rest == "write * as the document (init and dataset update: --repeated any, for all rows)"
-
-
 def test_a_check_prints_the_counts_and_the_problems_and_has_every_row(tmp_path, corpus):
     path = file(tmp_path, f"question,quote\nHow long?,{REFUNDS}\nHow fast?,{ANSWERS}\nWho?,\n")
     check = check_quotes(path, corpus)
@@ -133,12 +124,6 @@ def test_a_quote_without_a_letter_or_digit_labels_nothing(tmp_path, corpus):
     assert row.advice == f"{told}no answer"
 
 
-def test_case_and_punctuation_are_not_white_space(tmp_path, corpus):
-    path = file(tmp_path, "question,quote\nA?,refunds take five working days.\nB?,Install the agent!\n")
-    assert statuses(check_quotes(path, corpus, verbatim_only=True)) == ["missing", "missing"]
-    assert statuses(check_quotes(path, corpus)) == ["located", "missing"]
-
-
 @pytest.mark.parametrize(
     ("content", "quote", "spans", "ignoring", "told"),
     [
@@ -193,26 +178,6 @@ def test_a_file_of_which_nothing_is_left_is_refused_with_every_row(tmp_path, cor
         DatasetError, match=r"2 problems:\s+line 2 +ambiguous(.|\n)*line 3 +missing(.|\n)*right documents"
     ):
         load_dataset(path, corpus=corpus)
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        f"question;quote;document\nHow long, roughly?;{REFUNDS};billing\n",
-        f"question\tquote\tdocument\nHow long, roughly?\t{REFUNDS}\tbilling\n",
-        f"\ufeffquestion;quote;document\r\nHow long, roughly?;{REFUNDS};billing\r\n",
-        f"\ufeffsep=;\r\nquestion;quote;document\r\nHow long, roughly?;{REFUNDS};billing\r\n",
-        f"\ufeffquestion;quote;document;;\r\nHow long, roughly?;{REFUNDS};billing;;\r\n;;;;\r\n",
-        f"sep=,\r\nquestion,quote,document,, \r\n'How long, roughly?',{REFUNDS},billing\r\n".replace("'", '"'),
-        f'\ufeff"Question","Quote","Document"\r\n"How long, roughly?","{REFUNDS}","billing"\r\n',
-        f' question , QUOTE ,Document\n"How long, roughly?",{REFUNDS},billing',
-    ],
-    ids=["semicolons", "tabs", "Excel", "sep", "empty columns", "sep and empty columns", "quoted", "untidy"],
-)
-def test_tables_are_read_as_programs_write_them(tmp_path, corpus, text):
-    dataset = load_dataset(file(tmp_path, text), corpus=corpus)
-    assert dataset.queries[0].text == "How long, roughly?"
-    assert found(dataset) == [[("billing.md", REFUNDS)]]
 
 
 def test_a_question_like_a_line_that_names_the_separator_is_one(tmp_path, corpus):
@@ -361,8 +326,3 @@ def test_of_a_long_missing_quote_the_words_are_told_that_are_not_there(tmp_path)
     assert row.suggestion.quote == corpus["rules.md"].content
     assert row.suggestion.difference == "“thirty” for “30”, “our” for “the”"
     assert row.advice.startswith("nearest passage (99 % similar): rules.md:1:1 “Rule number 0 of")
-
-
-def test_documents_may_be_a_path(tmp_path):
-    (tmp_path / "billing.md").write_text(REFUNDS)
-    assert statuses(check_quotes([{"question": "How long?", "quote": REFUNDS}], str(tmp_path))) == ["located"]

@@ -116,10 +116,7 @@ def test_of_a_place_with_two_spans_both_have_to_be_found_or_another_place_else_t
     assert [query.id for query in again.lost] == ["q"]
 
 
-OURS, READ = (
-    ("Write to the help desk", "Write to our help desk"),
-    {"b": DOCUMENTS["b.md"].replace("These are the terms", "Read this")},
-)
+READ = {"b": DOCUMENTS["b.md"].replace("These are the terms", "Read this")}
 FEW, MANY = "# Refunds\n\n", "# Refunds\n\nThis page tells when you have your money back from us.\n\n"
 HELPED = DOCUMENTS["a.md"].replace("Write to the help desk", "Write to our help desk")
 ARCHIVE = f"# Archive\n\nSome words of long ago. {TEXT} And others.\n"
@@ -150,14 +147,29 @@ def test_a_copy_is_not_lost_among_the_others_of_its_answer(dataset, changes, lef
     assert texts(again.dataset, now) == [[TEXT] * len(left)]
 
 
-def test_a_question_whose_answer_is_lost_comes_back_with_all_of_its_places(dataset, tmp_path):
-    gone = relabel(dataset, corpus(a=DOCUMENTS["a.md"].replace("help desk", "shop, or to the lawyer,")))
-    assert [query.id for query in gone.lost] == ["q"]
-    assert [query.id for query in gone.dataset.queries] == ["p"]
-    assert [(label.quote, label.reason) for label in gone.dataset.skipped] == [(DESK, "changed in a.md")]
-    path = save_dataset(gone.dataset, tmp_path / "d.json")
-    back = relabel(load_dataset(path), corpus())
-    assert back.dataset.ground_truth == dataset.ground_truth[::-1]
+NO_DESK = {"a": DOCUMENTS["a.md"].replace("help desk", "shop, or to the lawyer,")}
+NO_A, NO_B = ({name: DOCUMENTS[f"{name}.md"].replace(TEXT, "Ask.")} for name in "ab")
+NOTHING = {name: DOCUMENTS[f"{name}.md"].replace(TEXT, "Ask.").replace(OTHER, "Ask.") for name in "abc"}
+
+
+@pytest.mark.parametrize(
+    ("edits", "skipped", "left"),
+    [
+        ([NO_DESK], [(DESK, "changed in a.md")], None),
+        ([NO_A, NO_A | NO_B], [], 1),
+        ([NO_B, NOTHING], [(TEXT, "changed in a.md"), (TEXT, "changed in b.md"), (OTHER, "changed in c.md")], None),
+    ],
+    ids=["with its question", "one after the other", "with a question that was skipped in between"],
+)
+def test_places_and_answers_that_were_lost_are_all_back(dataset, tmp_path, edits, skipped, left):
+    found = dataset
+    for edit in edits:
+        found = relabel(found, corpus(**edit)).dataset
+    assert [(label.quote, label.reason) for label in found.skipped] == skipped
+    assert [query.id for query in found.queries] == (["q", "p"] if left else ["p"])
+    assert left is None or len(found.ground_truth[0].answers[0].places) == left
+    back = relabel(load_dataset(save_dataset(found, tmp_path / "d.json")), corpus()).dataset
+    assert {entry.query.id: entry.answers for entry in back} == {entry.query.id: entry.answers for entry in dataset}
 
 
 @pytest.mark.parametrize("gone", ["a.md", "b.md", "c.md"])
@@ -183,33 +195,6 @@ def test_a_lost_place_is_back_when_its_text_is(dataset, gone, tmp_path):
     assert again.dataset.content_hash == before.content_hash
 
 
-def test_of_two_places_that_were_lost_after_each_other_both_are_back(dataset, tmp_path):
-    one = corpus(a=DOCUMENTS["a.md"].replace(TEXT, "Ask."))
-    two = corpus(a=DOCUMENTS["a.md"].replace(TEXT, "Ask."), b=DOCUMENTS["b.md"].replace(TEXT, "Ask."))
-    found = relabel(relabel(dataset, one).dataset, two).dataset
-    assert len(found.ground_truth[0].answers[0].places) == 1
-    path = save_dataset(found, tmp_path / "d.json")
-    back = relabel(load_dataset(path), corpus()).dataset
-    assert back.content_hash == dataset.content_hash
-
-
-def test_a_lost_place_comes_back_with_a_question_that_was_skipped_in_between(dataset, tmp_path):
-    one = corpus(b=DOCUMENTS["b.md"].replace(TEXT, "Ask."))
-    none = corpus(**{name: DOCUMENTS[f"{name}.md"].replace(TEXT, "Ask.").replace(OTHER, "Ask.") for name in "abc"})
-    found = relabel(relabel(dataset, one).dataset, none)
-    assert [query.id for query in found.lost] == ["q"]
-    back = relabel(load_dataset(save_dataset(found.dataset, tmp_path / "d.json")), corpus())
-    assert len(back.dataset.ground_truth[-1].answers[0].places) == 3
-
-
-def test_who_labels_a_question_anew_forgets_what_was_lost_of_it(dataset, tmp_path):
-    found = relabel(dataset, corpus(b=None)).dataset
-    table = tmp_path / "q.csv"
-    table.write_text(f"id,question,quote\nq,How long does a refund take?,{OTHER}\n")
-    again = add_questions(found, check_quotes(table, corpus(b=None)), corpus(b=None)).dataset
-    assert len(relabel(again, corpus()).dataset.ground_truth[0].labels) == 1
-
-
 def test_what_comes_back_in_part_remembers_the_rest(dataset):
     entry = replace(dataset.ground_truth[0], relevant_spans=(Answer.any_of(span("a.md", TEXT), span("b.md", TEXT)),))
     before = Dataset([entry, dataset.ground_truth[1]], TOKEN, corpus=corpus())
@@ -220,14 +205,25 @@ def test_what_comes_back_in_part_remembers_the_rest(dataset):
     assert places(relabel(one.dataset, corpus())) == [["a.md", "b.md"]]
 
 
-def test_metadata_of_a_table_forget_no_lost_place(dataset, tmp_path):
-    now = corpus(b=None)
+@pytest.mark.parametrize(
+    ("row", "corrected", "incomplete", "places"),
+    [
+        (f"q,How long does a refund take?,{OTHER},", ["q"], 0, 1),
+        ("p,When is it here?,Soon.,parcels", ["p"], 1, 3),
+    ],
+    ids=["labelled anew", "metadata of another question"],
+)
+def test_who_labels_a_question_anew_and_nobody_else_forgets_what_was_lost_of_it(
+    dataset, tmp_path, row, corrected, incomplete, places
+):
+    now, table = corpus(b=None), tmp_path / "q.csv"
     found = relabel(dataset, now).dataset
-    table = tmp_path / "q.csv"
-    table.write_text("id,question,quote,topic\np,When is it here?,Soon.,parcels\n")
+    table.write_text(f"id,question,quote,topic\n{row}\n")
     again = add_questions(found, check_quotes(table, now), now)
-    assert [query.id for query in again.corrected] == ["p"]
-    assert len(again.dataset.incomplete) == 1
+    assert [query.id for query in again.corrected] == corrected
+    assert len(again.dataset.incomplete) == incomplete
+    back = {entry.query.id: entry for entry in relabel(again.dataset, corpus()).dataset}
+    assert len(back["q"].answers[0].places) == places
 
 
 def test_a_table_whose_parts_are_apart_now_leaves_out_its_question_and_no_other(dataset, tmp_path):

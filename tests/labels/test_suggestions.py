@@ -132,7 +132,13 @@ class TestWhatIsSuggested:
                 "The fee is 10 euros.",
                 COPIED,
             ),
-            # Parts of which none was found are suggested together:
+            # Parts that were not found are suggested beside the others, and together if none was:
+            (
+                "Install the new agent … keep the date directory.",
+                GUIDE,
+                "Install the new agent … Keep the data directory.",
+                "“keep the date directory.” was not found: “date” for “data”",
+            ),
             (
                 "Install the new clent first … Keep the date directory.",
                 GUIDE,
@@ -190,10 +196,6 @@ class TestWhatIsSuggested:
     def test_nothing_is_suggested_where_the_best_is_noise_nor_in_empty_documents(self, quote):
         assert suggested(quote) is None
         assert suggested("Keep the data directory.", corpus_of(a="", b=" \n")) is None
-
-    def test_a_quote_longer_than_any_passage_is_told_to_be_too_long(self, tmp_path):
-        row = checked(tmp_path, f"Which?,{'word ' * 5_000}")
-        assert row.advice == "nothing similar in the corpus; quote less than 20,000 characters"
 
     @pytest.mark.parametrize("length", [600, 6_000])
     def test_a_long_quote_with_a_changed_word_is_suggested_whole(self, length):
@@ -255,18 +257,20 @@ class TestDocuments:
 
 
 class TestQuotesThatLeaveSomethingOut:
-    def test_the_part_that_was_not_found_is_told_and_suggested(self, tmp_path):
-        row = checked(tmp_path, '"What?","Install the new agent … keep the date directory."')
-        assert [span.text for span in row.suggestion.spans] == ["Install the new agent", "Keep the data directory."]
-        assert row.suggestion.quote == "Install the new agent … Keep the data directory."
-        assert row.suggestion.difference == "“keep the date directory.” was not found: “date” for “data”"
-        assert 0.9 < row.suggestion.similarity < 1
-
-    def test_without_a_suggestion_the_part_is_told_that_was_not_found(self, tmp_path):
-        row = checked(tmp_path, '"What?","Install the new agent … wombats dig tunnels."')
-        assert row.advice == "nothing similar in the corpus; “wombats dig tunnels.” was not found"
-        row = checked(tmp_path, '"What?","Keep the data directory … Install the new agent first"')
-        assert row.advice.endswith("its parts were found, but not in this order near each other, with words in between")
+    @pytest.mark.parametrize(
+        ("quote", "advice"),
+        [
+            ("Install the new agent … wombats dig.", "nothing similar in the corpus; “wombats dig.” was not found"),
+            (
+                "Keep the data directory … Install the new agent first",
+                "its parts were found, but not in this order near each other, with words in between",
+            ),
+            ("word " * 5_000, "nothing similar in the corpus; quote less than 20,000 characters"),
+        ],
+        ids=["a part", "another order", "too long"],
+    )
+    def test_without_a_suggestion_it_is_told_why(self, tmp_path, quote, advice):
+        assert checked(tmp_path, f'"What?","{quote}"').advice.endswith(advice)
 
 
 class TestWhatMakesAPlaceUnique:

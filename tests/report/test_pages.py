@@ -4,6 +4,7 @@ import re
 from dataclasses import replace
 
 import pytest
+from rich.cells import cell_len
 
 import rag_evaluation_framework as rag
 from rag_evaluation_framework import report
@@ -85,6 +86,7 @@ def test_a_page_is_shown_in_every_notation_and_nothing_of_it_acts(pages, name):
     for shown in (text, markdown, html, page.as_html()):
         assert not HARMFUL.search(shown.replace("\t", " "))
         assert "poison" in shown or name == "estimate"
+    assert max(map(cell_len, text.splitlines())) <= 60
     wide = " ".join(page.as_text(400).split())
     for markup in ("[bold]b[/bold]", ":smile:"):  # is shown as it is, but where a text is cut
         assert wide.count(markup) >= wide.count("poison") - (name == "dataset"), markup

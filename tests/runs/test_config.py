@@ -152,21 +152,6 @@ def test_metrics_are_named_as_on_the_command_line():
     )
 
 
-def test_the_config_object_refuses_what_evaluate_refuses():
-    with pytest.raises(ConfigError, match="cutoff 0"):
-        ExperimentConfig(FixedRetriever(), GOOD, k=0)
-    with pytest.raises(ConfigError, match="no metrics"):
-        ExperimentConfig(FixedRetriever(), GOOD, metrics=[])
-
-
-@pytest.mark.parametrize(
-    "retriever", [None, 5, "bm25", [1], FixedRetriever], ids=["None", "5", "name", "list", "class"]
-)
-def test_what_is_neither_a_retriever_nor_a_function_is_refused(retriever):
-    with pytest.raises((ConfigError, TypeError), match=r"expected a Retriever, or a function|pass an instance"):
-        evaluate(retriever, GOOD)
-
-
 def test_of_many_spans_that_do_not_match_five_are_named_and_all_counted():
     wrong = dataset(*[span(start, start + 40) for start in range(7)])
     with pytest.raises(DatasetError, match=r"in 7 places: .*; and 2 more\. Was it labelled on") as caught:
@@ -184,15 +169,6 @@ def test_a_file_of_bad_spans_is_refused_before_the_corpus_is_indexed(tmp_path):
     with pytest.raises(DatasetError, match=r"1 gone; .*Not found: question 'q': 'sea' gone from a\.md\. Are"):
         evaluate(retriever, load_dataset(path), documents=CORPUS)
     assert retriever.calls == []
-
-
-def test_what_is_left_out_takes_its_default():
-    config = ExperimentConfig(FixedRetriever(), GOOD)
-    assert [str(cutoff) for cutoff in config.cutoffs] == ["5", "10", "4000ch"]
-    assert [metric.name for metric in config.metrics] == ["span_recall", "span_precision", "span_iou"]
-    assert (config.corpus, config.name, config.level, config.chunk_id) == (CORPUS, "FixedRetriever", TOKEN, None)
-    assert config.config == EvaluationConfig()
-    assert config.notes == ()
 
 
 def test_given_values_are_kept_as_tuples_and_never_shared():

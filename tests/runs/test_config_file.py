@@ -341,40 +341,6 @@ def test_your_own_metric_is_named_by_its_module_and_a_run_is_called_after_your_f
 
 
 @pytest.mark.parametrize(
-    ("retriever", "message"),
-    [
-        (
-            "search",
-            "retriever 'search' is unknown; there are bm25, hybrid, .*vector-rag; .*module:attribute",
-        ),
-        ("no_such_module_at_all:search", "module 'no_such_module_at_all' cannot be imported"),
-        ("{own}:find", "has no 'find'"),
-        (
-            "{own}:number",
-            "is of type int; expected a subclass of rag_evaluation_framework.contracts.Retriever, or a Python",
-        ),
-        ("{own}:Searcher", "is the class Searcher; expected a subclass"),
-        ("{own}:dataclass", r"is of type function\(cls=None.*; expected .* function .*\(query, k\)"),
-        ("{own}:search:depth=3", "takes no parameters"),
-        ("{own}:Mine:depth=3", "has no parameter 'depth'; it has text"),
-        ("{own}:Mine:depth", "expected parameter=value"),
-        ("bm25:k2=3", "has no parameter 'k2'; it has chunker, k1, b, language"),
-        ("bm25:b=7", "b=7; expected"),
-        ("bm25:language=klingon", "language='klingon'; expected arabic, .*, yiddish, or None"),
-        ({"chunker": "recursive-character"}, "expected a 'type'"),
-        (
-            {"type": "vector-rag", "embedder": "nobody"},
-            "embedder 'nobody' is unknown; there are cached, cohere, lsa",
-        ),
-    ],
-)
-def test_a_component_that_cannot_be_built_is_an_error_that_lists_the_alternatives(folder, own, retriever, message):
-    given = retriever.format(own=own) if isinstance(retriever, str) else retriever
-    with pytest.raises(ConfigError, match=message):
-        experiment(folder, retriever=given)
-
-
-@pytest.mark.parametrize(
     ("lines", "message"),
     [
         ("", "no dataset is named; expected `dataset:` in the configuration, or --dataset"),
@@ -529,37 +495,6 @@ def test_without_imports_your_own_code_is_refused_before_it_is_imported(folder, 
     with pytest.raises(ConfigError, match=f"'{own}:.*' names your own code, and --no-import .* allows nothing but"):
         run_file.experiment(folder, imports=False)
     assert own not in sys.modules
-
-
-@pytest.mark.parametrize(
-    "content",
-    [
-        {"chunker": "{own}:search"},
-        {"embedder": "{own}:search"},
-        {"reranker": "{own}:search"},
-        {"vector_store": "{own}:search"},
-        {"chunker": {"type": "semantic", "embedder": "{own}:search"}},
-        {"retriever": {"type": "bm25", "chunker": "{own}:search"}},
-        {"retriever": {"type": "reranked", "retriever": "bm25", "reranker": {"type": "{own}:search"}}},
-        {"embedder": {"type": "cached", "embedder": "{own}:search"}},
-        {"chunker": "rag_evaluation_framework.components.chunkers.function:FunctionChunker:function={own}:search"},
-        {
-            "embedder": {
-                "type": "rag_evaluation_framework.components.embedders:FunctionEmbedder",
-                "function": "{own}:search",
-            }
-        },
-    ],
-    ids=str,
-)
-def test_in_a_file_a_function_is_a_retriever_and_nothing_else(folder, own, content):
-    with pytest.raises(ConfigError, match=r"expected a subclass of rag_evaluation_framework\.|or a function"):
-        experiment(folder, **json.loads(json.dumps(content).replace("{own}", own)))
-
-
-def test_without_imports_everything_else_works(folder):
-    content = {"corpus": "docs", "dataset": "questions.csv", "embedder": "lsa:dimensions=8", "metrics": ["span_hit"]}
-    assert parse_config(content, "test").experiment(folder, imports=False) == experiment(folder, **content)
 
 
 @pytest.mark.parametrize("name", ["os:system", "{own}:Mine", "{own}:mine", "{own}:number", "{own}:OWN", "builtins:max"])

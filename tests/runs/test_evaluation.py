@@ -11,7 +11,6 @@ from rag_evaluation_framework import (
     EvaluationConfig,
     Query,
     RecursiveCharacterChunker,
-    SpanHit,
     TokenLevelEvaluation,
     TokenLevelGroundTruth,
     VectorRAGRetriever,
@@ -83,12 +82,6 @@ def test_a_run_uses_the_parts_that_it_is_given(evaluation, parts, retriever, rec
         "unlocated_hits": 0,
     }
     assert result.counts["hits"] > 0
-
-
-def test_a_function_is_a_retriever_too(evaluation):
-    result = evaluation.run(retriever=lambda query, k: [REFUNDS], k=[1, 3], metrics=[SpanHit()], config=MINE)
-    assert result.metrics == {"span_hit@1": 1.0, "span_hit@3": 1.0, "span_hit@4000ch": 1.0}
-    assert result.name == "mine"
 
 
 def test_functions_are_chunker_embedder_and_reranker_too(evaluation):

@@ -94,15 +94,9 @@ def examples_of_others(providers, examples, root, where):
 
 
 @pytest.mark.parametrize("kind", ALL)
-def test_a_dataset_is_used_as_it_is(dataset, kind, here):
-    evaluation = kind(CORPUS, dataset)
-    assert evaluation.dataset is dataset
-    assert evaluation.publishes_to is None
-
-
-@pytest.mark.parametrize("kind", ALL)
 @pytest.mark.parametrize("as_text", [True, False])
-def test_a_path_is_read(dataset, kind, as_text, here, tmp_path):
+def test_a_dataset_is_used_as_it_is_and_a_path_is_read(dataset, kind, as_text, here, tmp_path):
+    assert kind(CORPUS, dataset).dataset is dataset
     path = save_dataset(dataset, tmp_path / "mine.json")
     evaluation = kind(CORPUS, str(path) if as_text else path)
     assert labels(evaluation.dataset) == labels(dataset)
@@ -123,14 +117,6 @@ def test_a_file_of_its_own_level_is_read_at_that(tmp_path):
     ]:
         with pytest.raises(LevelMismatch, match=f"expected {kind.level.evaluation_type}"):
             kind(CORPUS, tmp_path / path)
-
-
-def test_a_file_that_is_not_there_or_not_valid_is_named(tmp_path):
-    with pytest.raises(DatasetError, match=r"none\.json"):
-        TokenLevelEvaluation(CORPUS, tmp_path / "none.json")
-    (tmp_path / "bad.json").write_text("{")
-    with pytest.raises(DatasetError, match=r"bad\.json"):
-        TokenLevelEvaluation(CORPUS, tmp_path / "bad.json")
 
 
 # --- exactly one ------------------------------------------------------------------------------------------------------
@@ -193,17 +179,6 @@ def test_no_sdk_is_loaded_for_a_name_that_is_here(dataset, here, tmp_path):
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=60)
     assert (done.stdout, done.returncode) == ("[]\n", 0), done.stderr
-
-
-def test_the_root_can_be_another_folder(dataset, here, tmp_path):
-    kept(dataset, "mine.json", tmp_path / "store")
-    evaluation = TokenLevelEvaluation(CORPUS, langsmith_dataset_name="mine", root=tmp_path / "store")
-    assert labels(evaluation.dataset) == labels(dataset)
-    with pytest.raises(
-        ConfigError, match=r"no file of dataset 'mine' in \.rag-eval.datasets; LangSmith needs an API key"
-    ):
-        TokenLevelEvaluation(CORPUS, langsmith_dataset_name="mine")
-    assert here == []
 
 
 @pytest.mark.parametrize(
@@ -291,16 +266,6 @@ def test_without_the_extra_both_places_are_told(monkeypatch, here, tmp_path):
     monkeypatch.setitem(sys.modules, "langsmith", None)
     with pytest.raises(MissingDependency, match=r"no file of dataset 'mine' in .*; .*\[langsmith\]"):
         TokenLevelEvaluation(CORPUS, langsmith_dataset_name="mine")
-
-
-def test_a_dataset_that_is_pulled_once_is_found_here(providers, dataset, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    push_dataset(dataset, "mine")
-    (tmp_path / ".rag-eval" / "datasets").mkdir(parents=True)
-    pull = [sys.executable, "-m", "rag_evaluation_framework", "dataset", "pull", "mine", "-o"]
-    subprocess.run([*pull, ".rag-eval/datasets/mine.json"], check=True, capture_output=True, timeout=60)
-    providers.fault("GET /datasets", status=500, times=None)
-    assert labels(TokenLevelEvaluation(CORPUS, langsmith_dataset_name="mine").dataset) == labels(dataset)
 
 
 # --- what is published ------------------------------------------------------------------------------------------------

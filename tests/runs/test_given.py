@@ -15,7 +15,6 @@ from rag_evaluation_framework import (
     ChunkLevelGroundTruth,
     Corpus,
     Dataset,
-    Document,
     Query,
     RecursiveCharacterChunker,
     SemanticChunker,
@@ -152,12 +151,6 @@ def test_a_retriever_is_the_path_of_stored_rankings():
         evaluate("bm25", "questions.csv", documents="docs")
 
 
-def test_documents_of_a_corpus_made_in_memory_are_explained_from_it():
-    made = Corpus([Document(name, text) for name, text in TEXTS.items()])
-    result = evaluate(BM25Retriever(), "questions.csv", documents=made, save_results_path="root")
-    assert result.explain("invoices").depth == 100
-
-
 NAMES = {
     "BM25, recursive 800": BM25Retriever(),
     "BM25 (k1=2.0), recursive 250 (overlap=20)": BM25Retriever(RecursiveCharacterChunker(250, 20), k1=2.0),
@@ -209,11 +202,3 @@ def test_functions_inside_of_functions_and_components_of_ones_own_are_called_as_
     assert run_name(as_retriever(mine)) == "mine"
     assert component_name(as_retriever(mine)).endswith("<locals>.mine")
     assert run_name(Mine()) == "mine, tuned"
-
-
-def test_runs_of_other_pipelines_have_other_names_in_a_result():
-    runs = [
-        evaluate(BM25Retriever(RecursiveCharacterChunker(size)), "questions.csv", documents="docs") for size in (9, 99)
-    ]
-    assert [run.name for run in runs] == ["BM25, recursive 9", "BM25, recursive 99"]
-    assert runs[0].config["experiment_name"] is None

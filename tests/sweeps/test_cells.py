@@ -48,10 +48,6 @@ def made(result):
     return [not found.is_kept for found in result.cells]
 
 
-def ranked(result):
-    return [load_result(found.folder).queries.hits for found in result.cells]
-
-
 def test_a_cell_is_the_run_that_it_describes_and_has_its_folder(tmp_path):
     dataset = load_handbook()
     result = Sweep(base=RunSpec(dataset=dataset), over=OVER).run(tmp_path)
@@ -130,16 +126,6 @@ def test_a_cell_that_is_measured_otherwise_is_another_one(folder, keys):
     over = {"chunker.chunk_size": [200]}
     Sweep(base=base(), over=over).run()
     assert made(Sweep(base=base(**keys), over=over).run()) == [True]
-
-
-def test_code_of_ones_own_is_a_part_of_what_a_cell_is(folder, monkeypatch):
-    monkeypatch.setattr(sys, "path", [str(folder), *sys.path])
-    over = {"retriever": ["own_swept:search"]}
-    (folder / "own_swept.py").write_text("def search(query, k):\n    return ['Support helps you.']\n")
-    assert made(Sweep(base=base(), over=over).run()) == [True]
-    assert made(Sweep(base=base(), over=over).run()) == [False]
-    (folder / "own_swept.py").write_text("def search(query, k):\n    return ['Invoices are sent']\n")
-    assert made(Sweep(base=base(), over=over).run()) == [True]
 
 
 def test_nothing_tells_a_lambda_from_another_one_so_that_it_is_run_again(tmp_path):
@@ -254,7 +240,7 @@ def test_answers_of_a_cell_outlive_another_one_of_its_retriever_that_is_done(fol
     (folder / "q.csv").write_text("question,quote\nWhich day?,first day\nWho helps?,Support helps you.\n")
     keys = base(retriever="own_stopped:search", budgets=[], k=[1])
     sweep = Sweep(base=keys, over={"metrics": [["span_recall"], ["span_iou"]]})
-    with pytest.raises(Interrupted, match="1 of 2 cells"):
+    with pytest.raises(Interrupted, match="1 of 2 cells are done and kept; the same sweep goes on"):
         sweep.run()
     assert made(sweep.run()) == [False, True]
     assert len(importlib.import_module("own_stopped").ASKED) == 4 + 1
@@ -266,21 +252,6 @@ def test_documents_and_questions_are_read_once(folder, monkeypatch):
     monkeypatch.setattr(Corpus, "of", lambda given, **how: read.append(given) or of(given, **how))
     Sweep(base=base(), over={"chunker.chunk_size": [100, 200, 300]}).run()
     assert [given for given in read if not isinstance(given, Corpus)] == ["docs"]
-
-
-def test_an_interrupt_says_what_is_done(folder, monkeypatch):
-    run = cells.run
-
-    def interrupted(config, journal):
-        if config.name == "chunk_size=800":
-            raise KeyboardInterrupt
-        return run(config, journal)
-
-    monkeypatch.setattr(cells, "run", interrupted)
-    with pytest.raises(Interrupted, match="1 of 2 cells are done and kept; the same sweep goes on"):
-        Sweep(base=base(), over=OVER).run()
-    monkeypatch.setattr(cells, "run", run)
-    assert made(Sweep(base=base(), over=OVER).run()) == [False, True]
 
 
 def test_of_a_cell_that_is_soon_done_no_answer_is_written_twice(folder, monkeypatch):
@@ -297,21 +268,12 @@ def test_of_a_cell_that_is_soon_done_no_answer_is_written_twice(folder, monkeypa
     assert sizes == [0, 0]
 
 
-def test_a_disk_that_is_full_loses_no_result(folder, monkeypatch):
-    def full(*_):
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr("rag_evaluation_framework.runs.result.store.write_folder", full)
-    with pytest.warns(UserWarning, match="the result is used, but not kept: No space left"):
-        result = Sweep(base=base(), over={"chunker.chunk_size": [200]}).run()
-    assert result.cells[0].facts.means["span_recall@5"] == 1.0
-
-
 def test_code_that_is_edited_after_it_was_loaded_is_not_found_again(folder, monkeypatch):
     monkeypatch.setattr(sys, "path", [str(folder), *sys.path])
     over = {"retriever": ["own_edited:search"]}
     (folder / "own_edited.py").write_text("def search(query, k):\n    return ['Support helps you.']\n")
     assert made(Sweep(base=base(), over=over).run()) == [True]
+    assert made(Sweep(base=base(), over=over).run()) == [False]
     (folder / "own_edited.py").write_text("def search(query, k):\n    return ['Invoices are sent']\n")
     with pytest.warns(UserWarning, match="edited after it was loaded"):
         old = Sweep(base=base(), over=over).run()
@@ -393,8 +355,9 @@ def test_a_run_that_cannot_be_kept_leaves_the_earlier_one(folder, monkeypatch):
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("rag_evaluation_framework.runs.result.store.write_folder", full)
-        with pytest.warns(UserWarning, match="not kept"):
-            sweep.run(fresh=True)
+        with pytest.warns(UserWarning, match="the result is used, but not kept: No space left"):
+            again = sweep.run(fresh=True)
+    assert again.cells[0].facts.means["span_recall@5"] == 1.0
     assert load_result(first.folder).metrics
     assert made(sweep.run()) == [False]
     assert [path.name for path in first.folder.parent.iterdir()] == [first.folder.name]

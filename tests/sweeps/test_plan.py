@@ -149,6 +149,8 @@ def test_values_that_are_described_alike_are_numbered_and_their_effect_is_told(t
     names = [first, "sentence", second, "sentence (2)"]
     assert [cell.name for cell in sweep.cells] == [f"chunker={name}" for name in names]
     assert [effect.level for effect in sweep.run(tmp_path).effects()] == names[1:]
+    first, second = swept(over={"chunker": [FunctionChunker(given) for given in chunkers[::2]]}).cells
+    assert (second.levels["chunker"], second.name) == (f"{first.levels['chunker']} (2)", f"{first.name} (2)")
 
 
 def test_a_function_may_be_the_condition():
@@ -210,13 +212,6 @@ def test_what_is_printed_is_a_file_that_makes_the_same_sweep(tmp_path):
     assert str(again) == str(sweep)
     assert [cell.spec for cell in again.cells] == [cell.spec for cell in sweep.cells]
     assert hash(again) == hash(sweep)
-
-
-def test_components_that_are_described_alike_are_numbered_too():
-    chunkers = [FunctionChunker(lambda text: [text]), FunctionChunker(lambda text: text.split("\n"))]
-    first, second = swept(over={"chunker": chunkers}).cells
-    assert second.levels["chunker"] == f"{first.levels['chunker']} (2)"
-    assert second.name == f"{first.name} (2)"
 
 
 class Full(InMemoryVectorStore):

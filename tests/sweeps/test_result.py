@@ -414,6 +414,7 @@ def test_at_a_budget_all_cells_send_the_same():
 
 
 SAME = [0.5, 0.6, 0.7, 0.4, 0.5, 0.6]
+BETTER = [SAME[0] + 0.01, *SAME[1:]]
 
 
 @pytest.mark.parametrize(
@@ -425,18 +426,14 @@ SAME = [0.5, 0.6, 0.7, 0.4, 0.5, 0.6]
         ({"a": (SAME, 2.0, 9), "b": (SAME, 2.0, 1)}, {}, "b", "index"),
         ({"a": (SAME, None, None), "b": (SAME, None, None)}, {}, "a", None),
         ({"a": (SAME, 1.0, None), "b": ([0.0] * 6, 0.1, None)}, {}, "a", None),  # the other is not tied
+        # Of those that cost about the same the better one:
+        ({"a": (SAME, 1.0), "b": (BETTER, 1.24)}, {}, "b", "latency"),
+        ({"a": (SAME, 1.0), "b": (BETTER, 1.26)}, {}, "a", "latency"),
     ],
 )
 def test_the_cheapest_of_those_that_are_tied_is_recommended(known, prices, chosen, by):
     recommended = costly("a", known, prices=prices).recommendation
     assert (recommended.standing.outcome.cell.name, recommended.by) == (f"a={chosen}", by)
-
-
-def test_of_cells_that_cost_about_the_same_the_better_is_recommended():
-    better = [score + 0.01 for score in SAME[:1]] + SAME[1:]
-    about = costly("a", {"a": (SAME, 1.0), "b": (better, 1.24)}).recommendation
-    assert about.standing.outcome.cell.name == "a=b"
-    assert costly("a", {"a": (SAME, 1.0), "b": (better, 1.26)}).recommendation.standing.outcome.cell.name == "a=a"
 
 
 def test_only_times_vary_so_that_a_higher_price_or_a_larger_index_is_none_that_is_about_the_same():

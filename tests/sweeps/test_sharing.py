@@ -75,16 +75,6 @@ def test_each_distinct_text_is_embedded_once_whatever_cut_it_and_whatever_rerank
     assert set(RERANKED.values()) == {3}  # a question once by each pipeline that reranks
 
 
-def test_a_second_start_embeds_and_reranks_nothing(dataset, tmp_path):
-    first = sweep(dataset, CHUNKERS).run(tmp_path / "root")
-    EMBEDDED.clear()
-    RERANKED.clear()
-    second = sweep(dataset, CHUNKERS).run(tmp_path / "root")
-    assert (Counter(), Counter()) == (EMBEDDED, RERANKED)
-    assert all(cell.is_kept for cell in second.cells)
-    assert [cell.folder for cell in second.cells] == [cell.folder for cell in first.cells]
-
-
 def test_of_a_sweep_with_one_chunker_more_only_its_new_chunks_are_embedded_and_questions_once(dataset, tmp_path):
     sweep(dataset, CHUNKERS[:2]).run(tmp_path / "root")
     known = set(EMBEDDED)

@@ -8,7 +8,6 @@ import rag_evaluation_framework as rag
 from rag_evaluation_framework.components import LsaEmbedder, MarkdownHeaderChunker, SentenceChunker
 from rag_evaluation_framework.text.tokenizers import resolve_tokenizer
 from support.chunkers import Paragraphs
-from support.conformance import assert_every_built_in_is_tested, assert_fails
 from support.embedders import WordCounts
 from support.suites import ChunkerConformance
 
@@ -215,10 +214,6 @@ class TestChunkerPositionAdapterOfWindows(ChunkerConformance):
         return rag.ChunkerPositionAdapter(Windows(50, 50))
 
 
-def test_every_built_in_chunker_has_a_conformance_test():
-    assert_every_built_in_is_tested("chunker", globals())
-
-
 def test_a_chunk_above_the_limit_fails():
     case = type(
         "Broken", (ChunkerConformance,), {"limit": 40, "make": lambda self: rag.RecursiveCharacterChunker(41)}
@@ -292,9 +287,8 @@ class Noting(rag.PositionAwareChunker):
         return rag.RecursiveCharacterChunker(50).chunk_with_positions(document)
 
 
-@pytest.mark.parametrize(
-    ("broken", "test"),
-    [
+BROKEN = {
+    ChunkerConformance: [
         (Trimming, "test_content_is_the_text_at_its_position"),
         (Losing, "test_every_visible_character_is_covered"),
         (Counting, "test_ids_come_from_the_content"),
@@ -305,6 +299,4 @@ class Noting(rag.PositionAwareChunker):
         (Backwards, "test_chunks_come_in_reading_order"),
         (Noting, "test_the_document_is_not_changed"),
     ],
-)
-def test_a_broken_chunker_fails_its_suite(broken, test):
-    assert_fails(ChunkerConformance, broken, test)
+}

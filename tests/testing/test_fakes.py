@@ -6,12 +6,8 @@ import sys
 import numpy as np
 import pytest
 
-from rag_evaluation_framework import Corpus, DocumentId, evaluate
+from rag_evaluation_framework import Corpus
 from rag_evaluation_framework.components import RerankedRetriever
-from rag_evaluation_framework.contracts.registry.building import build
-from rag_evaluation_framework.contracts.registry.records import describe
-from rag_evaluation_framework.data import Hit
-from rag_evaluation_framework.demo import load_handbook
 from rag_evaluation_framework.errors import ConfigError, InputError
 from rag_evaluation_framework.testing import FixedRetriever, HashingEmbedder, ReversingReranker
 
@@ -29,16 +25,6 @@ class TestHashingEmbedder:
         )
         printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
         assert printed.strip() == str(HashingEmbedder(9).embed(["a b é c"]).tolist())
-
-    @pytest.mark.parametrize("dimensions", [0, -1, 1.5, True])
-    def test_a_vector_has_at_least_one_dimension(self, dimensions):
-        with pytest.raises(ConfigError, match=r"HashingEmbedder: dimensions=.*at least 1"):
-            HashingEmbedder(dimensions)
-
-    def test_a_configuration_can_name_it(self):
-        embedder = build("embedder", {"type": "rag_evaluation_framework.testing:HashingEmbedder", "dimensions": 9})
-        assert embedder == HashingEmbedder(9)
-        assert describe(embedder)["dimensions"] == 9
 
 
 class TestFixedRetriever:
@@ -70,16 +56,6 @@ class TestFixedRetriever:
         assert retriever.name == "FixedRetriever"
         assert retriever == FixedRetriever(["a"]) != FixedRetriever(["b"])
         assert hash(retriever) == hash(FixedRetriever(["a"]))
-
-    def test_an_evaluation_scores_the_given_rankings(self):
-        dataset = load_handbook()
-        perfect = {entry.query.text: [Hit(*_place(span)) for span in entry.relevant] for entry in dataset}
-        metrics = evaluate(FixedRetriever(perfect), dataset, k=10, budgets=[]).metrics
-        assert metrics["span_recall"] == metrics["span_precision"] == 1.0
-
-
-def _place(span):
-    return DocumentId(span.doc_id), span.start, span.end
 
 
 class TestReversingReranker:

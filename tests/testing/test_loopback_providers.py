@@ -9,7 +9,6 @@ import sys
 import cohere
 import pytest
 from openai import APIConnectionError, OpenAI
-from pydantic import BaseModel
 
 from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.testing import LoopbackProviders
@@ -29,11 +28,6 @@ NAMES = {
     "no_proxy",
 }
 ASKED = {"model": "m", "messages": [{"role": "user", "content": "Refunds take five working days."}]}
-
-
-class Form(BaseModel):
-    question: str
-    certain: bool
 
 
 @pytest.fixture(autouse=True)
@@ -173,19 +167,6 @@ def test_another_process_finds_it_by_its_environment():
         assert providers.counts() == {"POST /v1/embeddings": 1}
 
 
-def test_answers_are_a_script_or_what_a_function_of_the_request_returns():
-    with LoopbackProviders(answers=["one", {"two": 2}]):
-        assert (asked(), json.loads(asked())) == ("one", {"two": 2})
-    with LoopbackProviders(answers=lambda request: f"{request.model} was asked: {request.prompt}"):
-        assert asked() == "m was asked: Refunds take five working days."
-
-
-def test_without_answers_what_is_asked_about_is_quoted_in_the_form_that_is_asked_for():
-    with LoopbackProviders():
-        parsed = OpenAI().chat.completions.parse(response_format=Form, **ASKED).choices[0].message.parsed
-        assert parsed == Form(question="What is said about refunds, take, working?", certain=True)
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -202,15 +183,3 @@ def test_without_answers_what_is_asked_about_is_quoted_in_the_form_that_is_asked
 def test_a_fault_that_would_not_come_as_it_is_said_is_refused(options, message):
     with LoopbackProviders() as providers, pytest.raises(ConfigError, match=message):
         providers.fault("POST /v1/embeddings", **{"status": 500, **options})
-
-
-def test_what_was_asked_is_told_and_a_fault_comes_once():
-    with LoopbackProviders() as providers:
-        providers.fault("POST /v1/chat/completions", status=503, headers={"retry-after-ms": "1"})
-        OpenAI(max_retries=1).chat.completions.create(**ASKED)
-        providers.fault("POST /v1/chat/completions", status=503)
-        providers.clear_faults()
-        asked()
-        assert [exchange.status for exchange in providers.exchanges] == [503, 200, 200]
-        assert providers.exchanges[0].request.json["model"] == "m"
-        assert providers.counts() == {"POST /v1/chat/completions": 3}

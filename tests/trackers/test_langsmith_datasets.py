@@ -39,7 +39,6 @@ from rag_evaluation_framework.errors import (
     ConfigError,
     DatasetError,
     InvalidAnswer,
-    LevelMismatch,
     ProviderError,
     ProviderRefused,
     ProviderUnavailable,
@@ -258,13 +257,6 @@ def test_the_schemas_of_the_design_are_read(client, corpus):
     assert [entry.relevant for entry in pull_dataset("combined", CHUNK)] == [("chunk_1",)]
 
 
-def test_other_names_of_fields_can_be_given(client):
-    example = {"inputs": {"question": "How long?"}, "reference_outputs": {"gold": ["a.md"]}}
-    made_by_others(client, "theirs", example)
-    (entry,) = pull_dataset("theirs", DOCUMENT, query_key="question", ground_truth_key="gold")
-    assert (entry.query.text, entry.relevant) == ("How long?", ("a.md",))
-
-
 def test_a_dataset_of_others_that_was_pulled_and_changed_is_updated_where_it_is(client, providers):
     rows = [row({"relevant_chunk_ids": [f"chunk_{n}"]}, f"Question {n}?") for n in range(3)]
     made_by_others(client, "theirs", *rows)
@@ -316,12 +308,6 @@ def test_examples_that_cannot_be_used_are_named(client, rows, message):
         client.create_examples(dataset_id=dataset.id, examples=[row(outputs) for outputs in rows])
     with pytest.raises(DatasetError, match=message):
         pull_dataset("theirs", CHUNK)
-
-
-def test_another_level_is_refused(providers):
-    push_dataset(chunks(1), "refunds")
-    with pytest.raises(LevelMismatch, match="has chunk-level ground truth, expected document-level"):
-        pull_dataset("refunds", DOCUMENT)
 
 
 # --- the same dataset again -------------------------------------------------------------------------------------------

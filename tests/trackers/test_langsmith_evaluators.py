@@ -123,9 +123,6 @@ def test_every_metric_at_every_number_of_results_is_an_evaluator_with_its_own_na
     made = get_langsmith_evaluators(metrics, k=k) if k else get_langsmith_evaluators(metrics)
     assert all(isinstance(evaluator, RunEvaluator) for evaluator in made)
     assert [evaluator.feedback_keys for evaluator in made] == [[name] for name in names]
-
-
-def test_the_feedback_has_the_number_of_results_once():
     assert scored(Recall(), 5, {"chunk_ids": ["a"]}, {"chunk_ids": ["a"]}, name="recall@5").key == "recall@5"
 
 
@@ -148,9 +145,6 @@ def test_the_feedback_has_the_number_of_results_once():
 def test_what_is_no_metric_or_no_number_is_refused(metrics, k, message):
     with pytest.raises(ConfigError, match=message):
         get_langsmith_evaluators(metrics, k)
-
-
-def test_what_is_no_corpus_is_refused():
     with pytest.raises(CorpusError, match="expected"):
         get_langsmith_evaluators([Recall()], corpus="docs")
 

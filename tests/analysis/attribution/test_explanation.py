@@ -9,12 +9,10 @@ from rag_evaluation_framework import (
     TOKEN,
     BM25Retriever,
     CharacterSpan,
-    ChunkLevelEvaluation,
     Corpus,
     Dataset,
     Document,
     DocumentId,
-    DocumentLevelEvaluation,
     EvaluationConfig,
     Query,
     TokenLevelEvaluation,
@@ -219,38 +217,8 @@ class TestExplained:
         assert found.results[0].text == "REFUNDS take *five* days"
         assert "retrieved as text that has no place" in found.summary().as_text(500)
 
-    @pytest.mark.parametrize("level", [DocumentLevelEvaluation, ChunkLevelEvaluation])
-    def test_documents_and_chunks(self, dataset, corpus, level):
-        result = level(corpus, dataset).run(SentenceChunker(sentences=1), k=1)
-        found = result.explain("both", corpus=corpus)
-        (answer,) = found.answers
-        assert answer.causes in (("beyond_cutoff",), ())
-        assert found.recall == result.per_query(found.score)["both"]
-        marked = [one.rank for one in found.results if one.relevant]
-        assert answer.found_at in marked
-
 
 class TestShown:
-    def test_as_html_everything_is_escaped(self, corpus):
-        text = "<script>x</script> Refunds & more."
-        here = Corpus([Document(DocumentId("a"), text)])
-        span = CharacterSpan(DocumentId("a"), 0, len(text), text)
-        dataset = Dataset([TokenLevelGroundTruth(Query(QueryId("q"), QueryText("<b>refunds</b>?")), [span])], TOKEN)
-        page = TokenLevelEvaluation(here, dataset).run(k=1).explain("q", corpus=here)._repr_html_()
-        assert "<script>" not in page
-        assert "<b>" not in page
-        assert '<mark class="found">&lt;script&gt;' in page
-
-    def test_control_codes_do_nothing(self):
-        text = "Refunds \x1b[31m take\x07 five days."
-        here = Corpus([Document(DocumentId("a\x1b[2J"), text)])
-        span = CharacterSpan(DocumentId("a\x1b[2J"), 0, len(text), text)
-        query = Query(QueryId("q"), QueryText("refunds\x1b[5m?"))
-        dataset = Dataset([TokenLevelGroundTruth(query, [span])], TOKEN)
-        shown = repr(TokenLevelEvaluation(here, dataset).run(k=1).explain("q", corpus=here))
-        assert "\x1b" not in shown
-        assert "\x07" not in shown
-
     def test_long_results_are_shortened_beside_what_is_relevant(self):
         text = f"{'before ' * 100}Refunds take five days. {'after ' * 100}"
         here = Corpus([Document(DocumentId("a"), text), Document(DocumentId("b"), "Refunds " * 100)])

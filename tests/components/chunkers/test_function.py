@@ -62,11 +62,3 @@ def test_a_function_is_a_chunker_wherever_one_is_taken(given):
     ):
         assert [(chunk.content, chunk.start) for chunk in chunk_corpus(CORPUS, chunker)] == expected
     assert BM25Retriever(chunker=given) == BM25Retriever(chunker=FunctionChunker(given))
-
-
-def test_errors_of_the_function_come_through():
-    def cut(text):
-        raise ConnectionError("the service is down")
-
-    with pytest.raises(ConnectionError, match="the service is down"):
-        chunk_corpus(CORPUS, cut)

@@ -5,9 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_evaluation_framework import Document, DocumentId, Embedder, SemanticChunker
+from rag_evaluation_framework import Embedder, SemanticChunker
 from rag_evaluation_framework.components import LsaEmbedder
-from rag_evaluation_framework.text.tokenizers import resolve_tokenizer
 from support.each import each
 from support.embedders import WordCounts
 from support.examples import examples
@@ -185,20 +184,3 @@ class TestFitting:
         chunker.chunk("Quite another text. It has nothing of it. Nothing at all.")
         assert chunker.chunk(CATS + DOGS) == first
         assert chunker == SemanticChunker(LsaEmbedder())
-
-
-class TestSizes:
-    def test_sizes_count_tokens(self):
-        count = resolve_tokenizer("cl100k_base").count
-        chunks = cut(CATS * 5 + DOGS * 5, max_size=12, length="cl100k_base")
-        assert "".join(chunks) == CATS * 5 + DOGS * 5
-        assert 6 < max(map(count, chunks)) <= 12
-
-    @examples(150)
-    @given(st.text(st.sampled_from("aб 中.。!?\n\r#-"), max_size=80), st.integers(1, 20), st.integers(0, 100))
-    def test_any_text_is_covered_within_the_size(self, text, size, percentile):
-        chunker = SemanticChunker(Subjects(("a", "б", "中")), percentile, max_size=size)
-        chunks = chunker.chunk_with_positions(Document(DocumentId("a.md"), text))
-        covered = {position for chunk in chunks for position in range(chunk.start, chunk.end)}
-        assert all(position in covered or character.isspace() for position, character in enumerate(text))
-        assert all(len(chunk.content) <= size for chunk in chunks)

@@ -151,14 +151,6 @@ class TestDamage:
         EmbeddingCache(tmp_path).clear()
         assert (file / "mine.txt").read_text() == "mine"
 
-    def test_a_file_in_place_of_the_folder_stays(self, filled, tmp_path):
-        EmbeddingCache(tmp_path).clear()
-        filled.write_text("mine")
-        (said,) = embedded(tmp_path)
-        assert "cannot be kept" in said
-        assert kept_vectors(EmbeddingCache(tmp_path)) == []
-        assert filled.read_text() == "mine"
-
     @pytest.mark.parametrize("content", [b"", b"edited", None])
     def test_an_embedder_that_is_not_known_any_more_is_asked_until_its_next_vector_is_kept(
         self, filled, tmp_path, content

@@ -1,4 +1,3 @@
-import json
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -11,8 +10,6 @@ from rag_evaluation_framework import Embedder
 from rag_evaluation_framework.components import CachedEmbedder, LsaEmbedder
 from rag_evaluation_framework.components.embedders import EmbeddingCache
 from rag_evaluation_framework.components.embedders.cached import identity_of
-from rag_evaluation_framework.contracts.registry.building import build
-from rag_evaluation_framework.contracts.registry.records import describe
 from rag_evaluation_framework.errors import ConfigError, InputError
 from support.kept_vectors import kept_vectors
 
@@ -227,15 +224,6 @@ class TestParameters:
         assert embedder.name == "CachedEmbedder(embedder=Counting(scale=2))"
         assert embedder == CachedEmbedder(Counting(2))
         assert "elsewhere" not in repr(embedder)
-
-    def test_it_can_be_named_in_a_configuration(self, tmp_path):
-        pytest.importorskip("sentence_transformers")
-        configuration = {"type": "cached", "embedder": {"type": "sentence-transformer"}, "root": str(tmp_path)}
-        built = build("embedder", configuration)
-        assert isinstance(built, CachedEmbedder)
-        assert built.root == str(tmp_path)
-        assert json.loads(json.dumps(describe(built)))["embedder"]["type"] == "sentence-transformer"
-        assert build("embedder", "cached:embedder=sentence-transformer") == built
 
 
 def test_of_a_model_that_is_not_there_it_is_not_known_what_its_vectors_depend_on():

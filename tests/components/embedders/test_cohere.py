@@ -3,7 +3,7 @@
 import numpy as np
 
 from rag_eval_loopback.models import vector
-from rag_evaluation_framework.components import CachedEmbedder, CohereEmbedder
+from rag_evaluation_framework.components import CohereEmbedder
 from rag_evaluation_framework.components.embedders.cached import embedder_identity
 from support.provider_clients import client_of
 
@@ -39,14 +39,6 @@ def test_batches_are_of_96_texts(providers):
     assert np.array_equal(CohereEmbedder().embed(texts), [vector(text, 1536, "search_document") for text in texts])
     assert sorted(len(content["texts"]) for content in sent(providers)) == [8, 96, 96]
     assert sorted(text for content in sent(providers) for text in content["texts"]) == sorted(texts)
-
-
-def test_questions_and_chunks_are_kept_apart_and_asked_for_once(providers, tmp_path):
-    for _ in range(2):
-        embedder = CachedEmbedder(CohereEmbedder(), root=tmp_path)
-        assert np.array_equal(embedder.embed(["a"]), [vector("a", 1536, "search_document")])
-        assert np.array_equal(embedder.embed_query("a"), vector("a", 1536, "search_query"))
-    assert len(providers.exchanges) == 2
 
 
 def test_vectors_of_another_model_dimension_end_or_server_are_others(monkeypatch):

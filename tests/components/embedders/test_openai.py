@@ -248,18 +248,6 @@ def test_new_questions_are_sent_alone(providers, tmp_path):
     assert [content["input"] for content in sent(providers)[before:]] == [[entry.query.text for entry in entries[5:7]]]
 
 
-def test_a_question_that_is_kept_is_no_text_and_the_other_way_round(providers, tmp_path):
-    dataset = load_handbook()
-    question = dataset.queries[0].text
-    evaluate(VectorRAGRetriever(embedder=OpenAIEmbedder()), dataset, save_results_path=tmp_path)
-    cache, identity = EmbeddingCache(tmp_path), embedder_identity(OpenAIEmbedder())
-    assert cache.get(identity, [question]) == {}
-    kept = cache.get(identity, [question], "query")[question]
-    assert np.array_equal(kept.vector, vector(question, 1536))
-    assert kept.seconds > 0
-    assert cache.get(identity, [dataset.corpus.documents[0].content[:1]]) == {}
-
-
 @pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
 def test_what_is_answered_after_ctrl_c_is_kept(providers, tmp_path):
     providers.fault("POST /v1/embeddings", delay=1.0, times=None)

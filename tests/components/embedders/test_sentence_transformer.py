@@ -9,8 +9,6 @@ import pytest
 
 from rag_evaluation_framework.components import SentenceTransformerEmbedder
 from rag_evaluation_framework.components.embedders.sentence_transformer import TorchModel, content_hash, find_model
-from rag_evaluation_framework.contracts.registry.building import build
-from rag_evaluation_framework.contracts.registry.records import describe
 from rag_evaluation_framework.errors import ConfigError, InputError
 from support.each import each
 
@@ -229,8 +227,3 @@ class TestParameters:
         assert repr(embedder) == "SentenceTransformerEmbedder(model='all-MiniLM-L6-v2', batch_size=256)"
         other = SentenceTransformerEmbedder(Path("folder"), batch_size=8)
         assert other.name == "SentenceTransformerEmbedder(model='folder', batch_size=8)"
-
-    def test_it_can_be_named_in_a_configuration(self):
-        built = build("embedder", "sentence-transformer:batch_size=8")
-        assert built == SentenceTransformerEmbedder(batch_size=8)
-        assert describe(built) == {"type": "sentence-transformer", "model": "all-MiniLM-L6-v2", "batch_size": 8}

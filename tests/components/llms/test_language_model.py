@@ -405,20 +405,6 @@ def test_a_server_that_counts_no_tokens_is_not_paid(model_of, providers):
 # --- clients ----------------------------------------------------------------------------------------------------------
 
 
-def test_a_server_of_ones_own_needs_no_key(providers, monkeypatch):
-    monkeypatch.delenv("ANTHROPIC_API_KEY")
-    with openai.OpenAI(base_url=f"{providers.url}/v1", api_key="none") as client:
-        assert LanguageModel(client, "llama").text(MESSAGES).value in TEXT
-    assert LanguageModel(AnthropicClient(base_url=providers.url), "llama").text(MESSAGES).value in TEXT
-
-
-def test_a_key_of_anthropic_that_is_missing_is_named_before_anything_is_sent(monkeypatch):
-    for name in ("ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL"):
-        monkeypatch.delenv(name, raising=False)
-    with pytest.raises(ConfigError, match=r"AnthropicClient needs a key of Anthropic: set .* ANTHROPIC_API_KEY"):
-        LanguageModel(AnthropicClient(), "m").text(MESSAGES)
-
-
 @each(
     ("given", "said"),
     [

@@ -5,11 +5,8 @@ from contextvars import copy_context
 
 import pytest
 
-from rag_evaluation_framework import CohereReranker, OpenAIEmbedder, VectorRAGRetriever, evaluate
-from rag_evaluation_framework.components import CachedEmbedder, RerankedRetriever
 from rag_evaluation_framework.components.providers import ModelUsage, Usage, track_usage
 from rag_evaluation_framework.components.providers.calls import count_usage
-from rag_evaluation_framework.demo import load_handbook
 
 
 def used(requests=1, model="m", **more):
@@ -60,27 +57,3 @@ def test_threads_may_count_at_once():
         for _ in range(2000):
             threads.submit(copy_context().run, count_usage, used(1, input_tokens=2))
     assert (usage.total.requests, usage.total.input_tokens) == (2000, 4000)
-
-
-def test_a_whole_evaluation_is_counted_by_what_the_server_saw(providers, tmp_path):
-    embedder = CachedEmbedder(OpenAIEmbedder(batch_size=8, price_in=0.02), root=tmp_path)
-    retriever = RerankedRetriever(VectorRAGRetriever(embedder=embedder), CohereReranker(price_search=2.0))
-    dataset = load_handbook()
-    with track_usage() as usage:
-        evaluate(retriever, dataset, max_concurrency=4)
-    counts = providers.counts()
-    embeddings, searches = counts["POST /v1/embeddings"], counts["POST /v2/rerank"]
-    cohere, openai = usage.models
-    assert (cohere.provider, cohere.model, cohere.requests, cohere.searches) == (
-        "Cohere",
-        "rerank-v3.5",
-        searches,
-        searches,
-    )
-    assert cohere.cost == pytest.approx(searches * 2 / 1000)
-    assert (openai.provider, openai.model, openai.requests) == ("OpenAI", "text-embedding-3-small", embeddings)
-    assert openai.cost == pytest.approx(openai.input_tokens * 0.02e-6)
-    assert searches == len(dataset.queries)
-    with track_usage() as again:
-        evaluate(retriever, dataset)
-    assert [each.provider for each in again.models] == ["Cohere"]

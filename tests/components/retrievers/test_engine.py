@@ -111,12 +111,6 @@ def test_what_may_or_can_not_be_written_is_refused_before_anything_is_done(chang
     assert engine.log == []
 
 
-def test_another_scope_may_be_written_if_that_is_allowed():
-    engine = MemoryEngine()
-    EngineRetriever(engine, "docs:", ingest=True, custom_scope=True).index(corpus_of("docs:"))
-    assert engine.log[0] == ("delete", "docs:")
-
-
 RUN = "eval:a:{runId}:"
 IN_BOTH = r"put \{runId\} in both, as in eval:my-dataset:\{runId\}:, or in neither"
 

@@ -47,19 +47,6 @@ class TestFunctionRetriever:
         assert FunctionRetriever(search, stable=True).prefix_stable is True
         assert FunctionRetriever(search, stable=False).prefix_stable is False
 
-    def test_a_coroutine_function_will_do(self):
-        async def find(query, k):
-            return [query] * k
-
-        assert FunctionRetriever(find).retrieve("what", 2) == ["what", "what"]
-
-    def test_errors_of_the_function_come_through(self):
-        def fail(query, k):
-            raise ConnectionError("the index is down")
-
-        with pytest.raises(ConnectionError, match="the index is down"):
-            FunctionRetriever(fail).retrieve("what", 1)
-
 
 class TestAsHits:
     @each(
@@ -325,6 +312,8 @@ class TestAsHits:
         assert as_hits(frame, "search") == as_hits({"hits": frame}, "search") == found
         with collect_notes():  # that there are more
             assert as_hits(frame, "search", 1) == found[:1]
+        for rows in ([row for _, row in frame.iterrows()], [*frame.itertuples()], frame.to_dict("list")):
+            assert as_hits(rows, "search") == found
         assert as_hits(frame[:0], "search") == ()
         gaps = pandas.DataFrame(
             {"doc_id": ["a.md", None], "start": [0, None], "end": [5, None], "text": ["Hello", "World!"]}

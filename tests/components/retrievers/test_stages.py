@@ -1,6 +1,5 @@
 """Stages by content: what runs below one root make once, and that it changes no result."""
 
-import os
 import signal
 import subprocess
 import sys
@@ -297,18 +296,6 @@ def test_a_disk_that_is_full_ends_no_run_and_is_noted_once(tmp_path, monkeypatch
     result = evaluate(BM25Retriever(), HANDBOOK, save_results_path=tmp_path)
     assert [note for note in result.notes if "No space left on device" in note] == [*result.notes]
     assert len(result.notes) == 1
-
-
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
-def test_a_folder_that_cannot_be_written_ends_no_run(tmp_path):
-    (tmp_path / "cache").mkdir(mode=0o500)
-    assert "cannot be kept" in evaluate(BM25Retriever(), HANDBOOK, save_results_path=tmp_path).notes[0]
-
-
-def test_a_file_in_the_place_of_the_folder_ends_no_run(tmp_path):
-    (tmp_path / "cache").write_text("mine")
-    assert len(evaluate(BM25Retriever(), HANDBOOK, save_results_path=tmp_path).notes) == 1
-    assert (tmp_path / "cache").read_text() == "mine"
 
 
 def test_of_nested_contexts_the_outer_one_stays(tmp_path):

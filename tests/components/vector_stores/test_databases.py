@@ -16,7 +16,6 @@ from hypothesis import strategies as st
 
 import rag_evaluation_framework as rag
 from rag_evaluation_framework.components import InMemoryVectorStore, QdrantVectorStore
-from rag_evaluation_framework.contracts.registry.building import build
 from rag_evaluation_framework.contracts.registry.records import describe
 from rag_evaluation_framework.errors import ConfigError, InputError
 from rag_evaluation_framework.testing import VectorStoreConformance
@@ -228,14 +227,6 @@ class TestNames:
         store = QdrantVectorStore(url="http://db.example", api_key="secret")
         assert store.name == "QdrantVectorStore(url='http://db.example')"
         assert "secret" not in f"{store!r}{describe(store)}"
-
-    def test_parameters_come_from_configurations_and_go_into_records(self, tmp_path):
-        store = build("vector_store", {"type": "chroma", "path": str(tmp_path), "efSearch": 50})
-        assert (type(store), store.path, store.ef_search) == (rag.ChromaVectorStore, str(tmp_path), 50)
-        assert describe(build("vector_store", describe(store))) == describe(store)
-        store = build("vector_store", "qdrant:collection=mine")
-        assert (type(store), store.collection) == (QdrantVectorStore, "mine")
-        assert describe(build("vector_store", describe(store))) == describe(store)
 
 
 class TestFolders:

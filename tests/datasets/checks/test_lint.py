@@ -454,19 +454,6 @@ def test_what_is_no_budget_in_characters_and_no_number_of_results_is_refused(opt
         lint(question("When?", FIRST), **options)
 
 
-def test_hostile_texts_are_told_on_one_line_without_control_codes():
-    page = f"\x1b[31m{SECOND}\x07 [bold]x[/bold]\n"
-    entry = TokenLevelGroundTruth(
-        Query("q\x1b[2J", "When\n\x9b31m [red]?"),
-        [CharacterSpan(DocumentId("a.md"), 0, len(page), page.replace("e", "o"))],
-    )
-    for corpus in (corpus_of(a=page), corpus_of(b=page)):
-        text = str(lint(entry, corpus=corpus))
-        assert text.isprintable() or "\n" in text
-        assert not any(sign in text for sign in "\x1b\x07\x9b")
-        assert "[red]" in text
-
-
 def longest_common_run(one, other):
     """The most words in a row that two texts share: brute force."""
     one, other = words(one, None), words(other, None)
