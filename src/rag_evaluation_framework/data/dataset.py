@@ -211,10 +211,9 @@ class Dataset(Generic[U]):
         kept: Store | None = None,
         earlier: Mapping[str, str] | None = None,
     ) -> None:
-        told = {"name": name, "corpus_hash": corpus_hash, "chunking": chunking}
-        for attribute, text in told.items():
-            object.__setattr__(self, attribute, text)
-        check_texts(self, DatasetError, *(key for key, text in told.items() if key == "name" or text is not None))
+        vars(self).update(name=name, corpus_hash=corpus_hash, chunking=chunking)
+        hashes = [key for key in ("corpus_hash", "chunking") if getattr(self, key) is not None]
+        check_texts(self, DatasetError, "name", *hashes)
         where = f"dataset {name!r}"
         given: Any = ground_truth
         if isinstance(given, GroundTruth) or not isinstance(given, Iterable):
@@ -228,18 +227,16 @@ class Dataset(Generic[U]):
             check_corpus_type(corpus)
         labelled = corpus if corpus is not None and corpus_hash in (None, corpus.content_hash) else None
         scored: dict[str, GroundTruth[U]] = {}
-        values: dict[str, Any] = {
-            "ground_truth": tuple(listed),
-            "level": level,
-            "corpus": corpus,
-            "corpus_hash": corpus_hash if labelled is None else labelled.content_hash,
-            "texts": {**(texts or {})} if labelled is None or level is not TOKEN else labelled.text_hashes,
-            "kept": kept,
-            "earlier": {**(earlier or {})},
-            "metadata": {} if metadata is None else metadata,
-        }
-        for attribute, value in values.items():
-            object.__setattr__(self, attribute, value)
+        vars(self).update(
+            ground_truth=tuple(listed),
+            level=level,
+            corpus=corpus,
+            corpus_hash=corpus_hash if labelled is None else labelled.content_hash,
+            texts={**(texts or {})} if labelled is None or level is not TOKEN else labelled.text_hashes,
+            kept=kept,
+            earlier={**(earlier or {})},
+            metadata={} if metadata is None else metadata,
+        )
         copy_metadata(self, DatasetError)
         for entry in listed:
             if not isinstance(cast("object", entry), GroundTruth):
@@ -259,10 +256,10 @@ class Dataset(Generic[U]):
                     "Query(QueryId('…'), QueryText('…'))"
                 )
             scored[query.id] = entry
-        object.__setattr__(self, "skipped", _checked_skipped(f"{where}: skipped", skipped, scored))
-        skipped_ids = {label.query.id for label in self.skipped}
-        left = (one for one in incomplete if one.query.id in skipped_ids or one.is_left_in(scored.get(one.query.id)))
-        object.__setattr__(self, "incomplete", tuple(left))
+        labels = _checked_skipped(f"{where}: skipped", skipped, scored)
+        ids = {label.query.id for label in labels}
+        left = (one for one in incomplete if one.query.id in ids or one.is_left_in(scored.get(one.query.id)))
+        vars(self).update(skipped=labels, incomplete=tuple(left))
 
     @property
     def queries(self) -> tuple[Query, ...]:

@@ -95,8 +95,7 @@ class Corpus:
         for document in listed:
             if not isinstance(document, Document):
                 raise CorpusError(f"got {shown(document)}; expected documents, such as Document('a.md', 'its text')")
-        object.__setattr__(self, "documents", tuple(listed))
-        object.__setattr__(self, "metadata", {} if metadata is None else metadata)
+        vars(self).update(documents=tuple(listed), metadata={} if metadata is None else metadata)
         copy_metadata(self, CorpusError)
         if len(self._by_id) < len(self.documents):
             counts = Counter(document.id for document in self.documents)
