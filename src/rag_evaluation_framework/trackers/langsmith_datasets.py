@@ -155,7 +155,7 @@ def _examples(dataset: Dataset[Any]) -> dict[str, Example]:
     """
     source = f"dataset {dataset.name!r}"
     rows = [_plain(to_example(entry, dataset.labelled_corpus), entry) for entry in dataset]
-    reader = ExampleReader(source, dataset.level, None, False, None, None, None)
+    reader = ExampleReader(source, dataset.level)
     placed = ((f"question {entry.query.id!r}", row) for entry, row in zip(dataset, rows, strict=True))
     problems = Problems(
         f"question {entry.query.id!r}: {problem}"
