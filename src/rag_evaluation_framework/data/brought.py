@@ -179,10 +179,12 @@ def _alternatives(pattern: Any) -> list[Pattern]:
         raise CorpusError(f"glob pattern {shown(pattern)}: its braces stand for too much ({error})") from error
     except (TypeError, AttributeError):
         found = []
-    if not found or not all(each.parts and not each.is_absolute() and ".." not in each.parts for each in found):
-        raise CorpusError(f"glob pattern {shown(pattern)}: expected a pattern relative to the folder, like '**/*.txt'")
-    if any("**" in part != "**" for each in found for part in each.parts):
-        raise CorpusError(f"glob pattern {shown(pattern)}: expected ** between slashes, such as '**/*.txt'")
+    within = all(each.parts and not each.is_absolute() and ".." not in each.parts for each in found)
+    if not found or not within or any("**" in part != "**" for each in found for part in each.parts):
+        raise CorpusError(
+            f"glob pattern {shown(pattern)}: expected a pattern relative to the folder, with ** between slashes, like "
+            "'**/*.txt'"
+        )
     return [  # a `**` behind another adds nothing, and takes as long again
         tuple(part for part, before in zip(each.parts, ("", *each.parts), strict=False) if not part == before == "**")
         for each in found
@@ -285,8 +287,6 @@ def _texts(folder: Path, paths: Mapping[str, Path], converter: Converter | None)
     with collect_notes() as notes:
         for name in progress(sorted(paths, key=canonical_document_id), "Reading documents", "document"):
             try:
-                if paths[name].exists() and not paths[name].is_file():
-                    raise CorpusError(f"{paths[name]}: is not a file but a device or pipe; remove it")
                 text, source = read_file(paths[name], converter)
                 found.append(Brought(name, text, {}, source))
             except MissingDependency as error:

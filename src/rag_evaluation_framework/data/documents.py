@@ -314,14 +314,11 @@ class DocumentResolver:
 
     @cached_property
     def _paths(self) -> "_Paths":  # needed of names that are no ids
-        return _Paths({document.id: _parts(document.id) for document in self.corpus})
+        return _Paths(self.corpus)
 
     @cached_property
     def _without_extension(self) -> "_Paths":
-        paths = ((document.id, _parts(document.id)) for document in self.corpus)
-        return _Paths(
-            {doc_id: (*path[:-1], *(PurePosixPath(name).stem for name in path[-1:])) for doc_id, path in paths}
-        )
+        return _Paths(self.corpus, with_extension=False)
 
     def find(self, name: str) -> DocumentId | None:
         """Return the id of the one document that a name could refer to; None if none, or more than one."""
@@ -405,10 +402,13 @@ def names_fully(name: str, doc_id: str) -> bool:
 class _Paths:
     """Documents by how their paths end."""
 
-    def __init__(self, paths: Mapping[DocumentId, tuple[str, ...]]) -> None:
+    def __init__(self, corpus: Corpus, *, with_extension: bool = True) -> None:
         self._ending = defaultdict[tuple[str, ...], list[DocumentId]](list)
         self._whole = defaultdict[tuple[str, ...], list[DocumentId]](list)
-        for doc_id, parts in paths.items():
+        for doc_id in (document.id for document in corpus):
+            parts = _parts(doc_id)
+            if parts and not with_extension:
+                parts = (*parts[:-1], PurePosixPath(parts[-1]).stem)
             self._whole[parts].append(doc_id)
             for first in range(len(parts)):
                 self._ending[parts[first:]].append(doc_id)

@@ -11,7 +11,7 @@ from ..base.files import is_list, is_object
 from ..base.records import IGNORED, Record, RecordReader, as_list, as_object, brief_repr, json_path
 from ..data import ChunkLevelGroundTruth, DocumentLevelGroundTruth, GroundTruth, Query, TokenLevelGroundTruth
 from ..data.documents import Corpus, DocumentResolver
-from ..data.ground_truth import LARGEST_GAIN, Answer, IdT
+from ..data.ground_truth import Answer, IdT, is_gain
 from ..data.ids import DocumentId, canonical_chunk_id
 from ..data.levels import CHUNK, TOKEN, Level, U
 from ..data.spans import CharacterSpan
@@ -221,7 +221,7 @@ def _resolved(resolve: Callable[[str], IdT], name: Any, alternative: str) -> IdT
 
 
 def _add_gain(graded: dict[IdT, float], unit: IdT | None, gain: Any) -> None:
-    if isinstance(gain, bool) or not isinstance(gain, int | float) or not 0 < gain <= LARGEST_GAIN:
+    if not is_gain(gain):
         raise DatasetError(f"expected a gain (a finite number above 0), got {brief_repr(gain)}")
     if unit is not None and graded.setdefault(unit, gain) != gain:
         raise DatasetError(f"{unit!r} has two gains, {graded[unit]} and {gain}; keep one")

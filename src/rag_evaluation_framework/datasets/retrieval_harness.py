@@ -13,7 +13,7 @@ from pydantic.alias_generators import to_camel
 from ..base.exits import outcome
 from ..base.files import Json, checked_path, is_list, is_object, read_text
 from ..base.outside import error_message, error_text, shown
-from ..base.records import KEPT, RecordReader, as_list, json_path
+from ..base.records import KEPT, Problems, RecordReader, as_list, json_path
 from ..data import DOCUMENT, Corpus, Document, DocumentId, DocumentLevelGroundTruth, Query, QueryId, QueryText
 from ..data.dataset import Dataset, Mode
 from ..data.documents import DocumentResolver
@@ -29,7 +29,7 @@ _PROBABLE = 0.6
 _LARGEST = float_info.max
 
 
-def read_thresholds(given: Any, where: str, problems: list[str]) -> dict[str, float]:
+def read_thresholds(given: Any, where: str, problems: list[str] | Problems) -> dict[str, float]:
     """Return the thresholds of a file by key, such as `min.recallAtK`.
 
     Args:
@@ -94,8 +94,6 @@ def folder_loader(root: str | Path) -> Loader:
         path = checked_path(folder / reference, DatasetError)
         if not path.resolve().is_relative_to(real):
             raise DatasetError(f"leads out of {folder}")
-        if path.exists() and not path.is_file():  # a pipe would be waited for
-            raise DatasetError(f"{path}: is no file; expected one with a text")
         return read_text(path)
 
     return load
@@ -197,16 +195,14 @@ def read_harness(
             applied where it stands is one: settings of a run, constraints on metadata, matchers of chunks, assets.
     """
     records = RecordReader(str(path))
-    head_keys = content.keys() - {"documents", "queries"}
-    head = records.validate(_Head, {key: value for key, value in content.items() if key in head_keys}, "$")
+    head_fields = {key: value for key, value in content.items() if key not in ("documents", "queries")}
+    head = records.validate(_Head, head_fields, "$")
     if head is not None:
         _check_unknown(head, "$", records)
         _check_unknown(head.defaults, "$.defaults", records)
-    defaults, problems = content.get("defaults"), list[str]()
+    defaults = content.get("defaults")
     thresholds: Json = defaults.get("thresholds") if is_object(defaults) else None
-    read_thresholds(thresholds if is_object(thresholds) else None, "$.defaults.thresholds", problems)
-    for problem in problems:
-        records.problems.append(problem)
+    read_thresholds(thresholds if is_object(thresholds) else None, "$.defaults.thresholds", records.problems)
     _check_refused(content, records, allow_assets=allow_assets)
     corpus = _corpus(content.get("documents"), path, records, corpus, loader)
     resolver = DocumentResolver(corpus) if corpus is not None else None
