@@ -44,7 +44,7 @@ Pattern: TypeAlias = tuple[str, ...]
 class Brought(NamedTuple):
     """A document as it was brought: its name, its text, what else is known, and the file that a reader read.
 
-    Of an object of another library, `is_file` tells whether its name is that of a file: it may be a page or a row of it.
+    Of an object of another library, `is_file` tells whether its name is that of a file, of which it may be a page.
     """
 
     name: str
