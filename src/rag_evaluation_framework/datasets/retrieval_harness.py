@@ -16,8 +16,8 @@ from ..base.outside import error_message, error_text, shown
 from ..base.records import KEPT, Problems, RecordReader, as_list, json_path
 from ..data import DOCUMENT, Corpus, Document, DocumentId, DocumentLevelGroundTruth, Query, QueryId, QueryText
 from ..data.dataset import Dataset, Mode
-from ..data.documents import DocumentResolver
 from ..errors import DatasetError, InputError
+from .labels import LabelReader
 
 # The thresholds of design document 004, such as `min.recallAtK`, as files have them.
 
@@ -205,12 +205,12 @@ def read_harness(
     read_thresholds(thresholds if is_object(thresholds) else None, "$.defaults.thresholds", records.problems)
     _check_refused(content, records, allow_assets=allow_assets)
     corpus = _corpus(content.get("documents"), path, records, corpus, loader)
-    resolver = DocumentResolver(corpus) if corpus is not None else None
+    labels = LabelReader(records, corpus)
     queries = content.get("queries")
     if not is_list(queries) or not queries:
         records.problem("$.queries", f"expected a list of at least one query, got {shown(queries, 20)}")
         queries = []
-    entries = [_entry(item, f"$.queries[{number}]", records, resolver) for number, item in enumerate(queries)]
+    entries = [_entry(item, f"$.queries[{number}]", labels) for number, item in enumerate(queries)]
     if head is None or records.problems:
         raise records.error()
     records.warn()
@@ -284,9 +284,8 @@ def _loaded(reference: str, loader: Loader | None) -> str:
     return text
 
 
-def _entry(
-    data: Any, where: str, records: RecordReader, resolver: DocumentResolver | None
-) -> DocumentLevelGroundTruth | None:
+def _entry(data: Any, where: str, labels: LabelReader) -> DocumentLevelGroundTruth | None:
+    records, corpus = labels.records, labels.corpus
     record = records.validate(_QueryRecord, data, where)
     if record is None:
         if is_object(data) and isinstance(data.get("id"), str):
@@ -296,25 +295,22 @@ def _entry(
     relevant, inside = record.relevant, f"{where}.relevant"
     _check_unknown(record, where, records)
     _check_unknown(relevant, inside, records)
-    ids = [
-        _found(name, f"{inside}.sourceIds[{number}]", records, resolver)
-        for number, name in enumerate(relevant.source_ids)
-    ]
+    ids = [_found(name, f"{inside}.sourceIds[{number}]", labels) for number, name in enumerate(relevant.source_ids)]
     prefixes = relevant.any_of_source_id_prefixes
     for number, prefix in enumerate(prefixes):
-        if resolver is not None and not resolver.corpus.has_prefix(prefix):
+        if corpus is not None and not corpus.has_prefix(prefix):
             _unfound(f"{inside}.anyOfSourceIdPrefixes[{number}]", f"no document starts with {prefix!r}", records)
     kept = relevant.kept("source_ids", "any_of_source_id_prefixes")
     query = Query(QueryId(record.id), QueryText(record.query), {**record.kept("id", "query", "relevant"), **kept})
     return DocumentLevelGroundTruth(query, tuple(ids), tuple(prefixes))
 
 
-def _found(name: str, where: str, records: RecordReader, resolver: DocumentResolver | None) -> DocumentId:
+def _found(name: str, where: str, labels: LabelReader) -> DocumentId:
     """Return the id of the document; unknown names are kept, since an engine may know more than the file."""
     try:
-        return DocumentId(name) if resolver is None else resolver.resolve(name)
+        return labels.document(name)
     except DatasetError as error:
-        _unfound(where, error, records)
+        _unfound(where, error, labels.records)
         return DocumentId(name)
 
 
