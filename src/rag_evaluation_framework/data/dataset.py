@@ -16,7 +16,7 @@ from .ids import ChunkId, DocumentId, content_digest
 from .levels import TOKEN, Level, U, checked_level
 from .queries import SCOPE_PREFIX, Query, check_query
 from .spans import CharacterSpan
-from .values import check_texts, copy_metadata, gives_items, is_mapping, items
+from .values import check_texts, copy_metadata, is_mapping, items_of
 
 NOT_LABELLED = "not labelled yet"
 """The reason for which a question is skipped until somebody has looked for its answers."""
@@ -124,17 +124,12 @@ def _checked_skipped(where: str, given: Any, scored: Container[str]) -> tuple[Sk
         DatasetError: It is not a list of `Skipped`, or an id is that of two questions.
         InputError: Reading it raises something.
     """
-    if not gives_items(given, str, Mapping, Skipped):
-        raise DatasetError(f"{where}={shown(given)}; expected a list, such as [Skipped(query, quote, reason)]")
     wordings: dict[str, str] = {}
-    labels = tuple(items(given, where))
-    for label in labels:
-        if not isinstance(label, Skipped):
-            raise DatasetError(f"{where}: {shown(label)}; expected Skipped(query, quote, reason)")
-        query = label.query
+    labels = items_of(Skipped, given, where, "a list, such as [Skipped(query, quote, reason)]", DatasetError)
+    for query in (label.query for label in labels):
         if query.id in scored or wordings.setdefault(query.id, query.text) != query.text:
             raise DatasetError(f"{where}: duplicate question id {query.id!r}; ids must be unique")
-    return labels
+    return tuple(labels)
 
 
 def count_skipped(skipped: Iterable[Skipped]) -> int:
@@ -215,13 +210,10 @@ class Dataset(Generic[U]):
         hashes = [key for key in ("corpus_hash", "chunking") if getattr(self, key) is not None]
         check_texts(self, DatasetError, "name", *hashes)
         where = f"dataset {name!r}"
-        given: Any = ground_truth
-        if isinstance(given, GroundTruth) or not isinstance(given, Iterable):
-            raise DatasetError(
-                f"{where}: ground_truth={shown(ground_truth)}; expected a list of ground truths, such as "
-                "[TokenLevelGroundTruth(query, spans)]"
-            )
-        listed: list[GroundTruth[U]] = items(given, f"{where}: ground_truth")
+        expected = "a list of ground truths, such as [TokenLevelGroundTruth(query, spans)]"
+        listed: list[GroundTruth[U]] = items_of(
+            GroundTruth, ground_truth, f"{where}: ground_truth", expected, DatasetError
+        )
         level = checked_level(level)
         if corpus is not None:
             check_corpus_type(corpus)
@@ -239,10 +231,6 @@ class Dataset(Generic[U]):
         )
         copy_metadata(self, DatasetError)
         for entry in listed:
-            if not isinstance(cast("object", entry), GroundTruth):
-                raise DatasetError(
-                    f"{where}: {shown(entry)}; expected ground truth, such as TokenLevelGroundTruth(query, spans)"
-                )
             query = entry.query
             if entry.level is not level:
                 raise LevelMismatch(

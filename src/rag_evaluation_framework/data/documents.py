@@ -20,7 +20,7 @@ from ..corpus.readers import Converter, Reading, Source, converter_name
 from ..errors import CorpusError, DatasetError
 from .brought import MARKDOWN, Brought, given_documents, read_folder, read_path
 from .ids import DocumentId, canonical_document_id, content_digest
-from .values import check_texts, copy_metadata, gives_items, items
+from .values import check_texts, copy_metadata, items_of
 
 HOW_READ = ("source", "glob_pattern", "exclude", "converter", "text_column", "name_column")
 """The metadata of a corpus that tell how it was read, if that was asked for; results record them."""
@@ -85,16 +85,8 @@ class Corpus:
     metadata: Mapping[str, Any] = field(hash=False)
 
     def __init__(self, documents: Iterable[Document], metadata: Mapping[str, Any] | None = None) -> None:
-        given: Any = documents
-        if not gives_items(given, str, Path, Mapping, Document):
-            raise CorpusError(
-                f"Corpus: documents={shown(documents)}; expected a list of documents, such as "
-                "[Document('a.md', 'its text')]; Corpus.from_folder(path) reads the files of a folder"
-            )
-        listed: list[Any] = items(documents, "Corpus: documents")
-        for document in listed:
-            if not isinstance(document, Document):
-                raise CorpusError(f"got {shown(document)}; expected documents, such as Document('a.md', 'its text')")
+        expected = "a list of documents, such as [Document('a.md', 'its text')]; Corpus.from_folder(path) reads files"
+        listed: list[Document] = items_of(Document, documents, "Corpus: documents", expected, CorpusError)
         vars(self).update(documents=tuple(listed), metadata={} if metadata is None else metadata)
         copy_metadata(self, CorpusError)
         if len(self._by_id) < len(self.documents):
