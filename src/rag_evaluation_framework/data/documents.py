@@ -253,7 +253,7 @@ def readers_of(corpus: Corpus) -> dict[str, str]:
     return dict(sorted({source.reader: source.version for source in sources if source and source.sha256}.items()))
 
 
-def checked_corpus(corpus: Any) -> Corpus:
+def checked_corpus(corpus: Corpus | None) -> Corpus:
     """Return the corpus unchanged.
 
     Raises:
@@ -264,8 +264,7 @@ def checked_corpus(corpus: Any) -> Corpus:
     check_corpus_type(corpus)
     if not len(corpus):
         raise CorpusError("the corpus is empty: it has no documents to search")
-    known: Corpus = corpus
-    return known
+    return corpus
 
 
 def check_corpus_type(corpus: object) -> None:
