@@ -214,8 +214,7 @@ class ChunkRegistry:
             DatasetError: The file exists or cannot be written, or the metadata of a chunk cannot be written as JSON.
         """
         path = checked_path(path)
-        counted = {"chunks": len(self), "fingerprint": self.fingerprint}
-        header = {"schema_version": SCHEMA_VERSION, "type": _TYPE, **counted}
+        header = {"schema_version": SCHEMA_VERSION, "type": _TYPE, "chunks": len(self), "fingerprint": self.fingerprint}
         try:
             lines = [json.dumps(row, ensure_ascii=False, allow_nan=False) for row in (header, *map(_record, self))]
         except (TypeError, ValueError) as error:
