@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Any, NotRequired, TypedDict, TypeGuard, overload
+from typing import Any, NotRequired, TypedDict, TypeGuard, Unpack, overload
 
 from pydantic.alias_generators import to_camel
 
@@ -69,16 +69,18 @@ def is_example(value: Json) -> TypeGuard[dict[str, Any]]:
     return isinstance(value, dict) and "inputs" in value
 
 
+class ExampleOptions(TypedDict, total=False):
+    """Keywords of whatever reads examples."""
+
+    corpus: Corpus | None
+    utf16_offsets: bool
+    registry: ChunkRegistry | None
+    query_key: str | None
+    ground_truth_key: str | None
+
+
 def dataset_from_examples(
-    examples: Iterable[Mapping[str, Any]],
-    level: Level[U],
-    *,
-    name: str = "examples",
-    corpus: Corpus | None = None,
-    utf16_offsets: bool = False,
-    registry: ChunkRegistry | None = None,
-    query_key: str | None = None,
-    ground_truth_key: str | None = None,
+    examples: Iterable[Mapping[str, Any]], level: Level[U], *, name: str = "examples", **options: Unpack[ExampleOptions]
 ) -> Dataset[U]:
     """Return the dataset of these LangSmith examples.
 
@@ -89,19 +91,18 @@ def dataset_from_examples(
         examples: Objects of `inputs`, `outputs` and, optionally, `metadata` and `id`.
         level: The evaluation type of the labels.
         name: Name of the dataset.
-        corpus: The documents; needed if the ground truth is given as quotes.
-        utf16_offsets: Whether span offsets count UTF-16 units.
-        registry: Positions of position-aware chunks; needed if the ground truth is given as their ids.
-        query_key: The key of `inputs` that holds the question; by default `query`, or the one that is usual for it.
-        ground_truth_key: The key of `outputs` that holds the ground truth; by default any key known for the level.
+        **options: `corpus`: the documents; needed if the ground truth is given as quotes. `utf16_offsets`: whether span
+            offsets count UTF-16 units. `registry`: positions of position-aware chunks; needed if the ground truth is
+            given as their ids. `query_key`: the key of `inputs` that holds the question; by default `query`, or the one
+            that is usual for it. `ground_truth_key`: the key of `outputs` that holds the ground truth; by default any
+            key known for the level.
 
     Raises:
         DatasetError: Lists every problem with its JSON path.
         LevelMismatch: The examples have another level.
     """
     rows = ((f"$[{number}]", example) for number, example in enumerate(examples))
-    reader = ExampleReader(name, level, corpus, utf16_offsets, registry, query_key, ground_truth_key)
-    return reader.dataset(rows, name)
+    return ExampleReader(name, level, **options).dataset(rows, name)
 
 
 @dataclass

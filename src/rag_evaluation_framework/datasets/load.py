@@ -4,7 +4,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import Any, TypedDict, Unpack, overload
+from typing import Any, Unpack, overload
 
 from .. import base, labels
 from ..adapt.question_exports import is_export
@@ -19,21 +19,16 @@ from ..data.levels import TOKEN, Level, U, check_level, checked_level
 from ..errors import DatasetError
 from .beir import beir_files, read_beir
 from .chunking_evaluation import COLUMNS, read_chunking_evaluation
-from .langsmith_examples import ExampleReader, dataset_from_examples, is_example
+from .langsmith_examples import ExampleOptions, ExampleReader, dataset_from_examples, is_example
 from .native import is_native, read_native
 from .retrieval_harness import Loader, is_harness, read_harness
 
 _LARGEST_YAML = 20_000_000  # bytes
 
 
-class LoadOptions(TypedDict, total=False):
+class LoadOptions(ExampleOptions, total=False):
     """Keywords of `load_dataset`."""
 
-    corpus: Corpus | None
-    utf16_offsets: bool
-    registry: ChunkRegistry | None
-    query_key: str | None
-    ground_truth_key: str | None
     loader: Loader | None
     allow_assets: bool
     columns: Mapping[str, str] | None

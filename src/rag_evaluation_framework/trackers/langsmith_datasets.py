@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypedDict, Unpack, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, Unpack, overload
 from uuid import UUID, uuid5
 
 from ..base.files import is_object
@@ -16,7 +16,7 @@ from ..data import CharacterSpan, ChunkRegistry, Corpus, Dataset, GroundTruth, c
 from ..data.dataset import checked_dataset
 from ..data.ids import EvaluationType
 from ..data.levels import CHUNK, DOCUMENT, TOKEN, Level, U, checked_level
-from ..datasets.langsmith_examples import PUSHED, SPLITS, ExampleReader, question_id, to_example
+from ..datasets.langsmith_examples import PUSHED, SPLITS, ExampleOptions, ExampleReader, question_id, to_example
 from ..errors import DatasetError, InvalidAnswer, LevelMismatch, ProviderError
 from .langsmith_client import PROVIDER, answering, checked_name, dataset_named, listed_examples, opened
 
@@ -315,15 +315,10 @@ def _sent(client: Any, dataset_id: UUID, plan: _Differences, delete_missing: boo
 _FINEST_FIRST: Sequence[Level[Any]] = (TOKEN, CHUNK, DOCUMENT)
 
 
-class PullFields(TypedDict, total=False):
+class PullFields(ExampleOptions, total=False):
     """The keywords of `pull_dataset`."""
 
     client: Client | None
-    corpus: Corpus | None
-    registry: ChunkRegistry | None
-    utf16_offsets: bool
-    query_key: str | None
-    ground_truth_key: str | None
 
 
 @overload
