@@ -23,7 +23,7 @@ from ..base.tables import TABLES, named_rows
 from ..corpus.readers import Converter, Reading, Source, read_file, readable
 from ..errors import CorpusError, MissingDependency
 from .ids import canonical_document_id, content_digest
-from .values import METADATA_KEYS, SOURCE_KEYS, TEXT_KEYS, frame_rows, gives_items, is_mapping, items
+from .values import METADATA_KEYS, SOURCE_KEYS, TEXT_KEYS, frame_rows, is_mapping, items_of
 
 MARKDOWN = "**/*.md"
 """The pattern of the design documents: of `Corpus.from_folder`."""
@@ -328,12 +328,9 @@ def given_documents(given: Any, text_column: str | None, name_column: str | None
         given = given.get("documents", [given])  # as components of Haystack return them
     elif any(isinstance(getattr(given, key, None), str) for key in TEXT_KEYS):
         given = [given]
-    if not gives_items(given, str, bytes):
-        raise CorpusError(
-            f"documents: {shown(given)}; expected a folder, a file, or a list of documents, such as what loader.load() "
-            "returns"
-        )
-    return _records(items(given, "documents"), text_column, name_column, "documents")
+    expected = "a folder, a file, or a list of documents, such as what loader.load() returns"
+    listed = items_of(object, given, "documents", expected, CorpusError)
+    return _records(listed, text_column, name_column, "documents")
 
 
 def _records(given: Iterable[Any], text_column: str | None, name_column: str | None, source: str) -> list[Brought]:
