@@ -91,7 +91,7 @@ def load_dataset(
         check_level(str(path), "document-level", level)
         dataset = read_beir(*beir, corpus)
     elif ending in (".txt", *TABLES):
-        dataset = _read_table(path, level, corpus, columns)
+        dataset = _read_quotes(path, level, corpus, columns)
     elif ending not in (".json", ".jsonl", ".yaml", ".yml"):
         raise DatasetError(
             f"{path}: expected a file name ending in .json, .jsonl or .csv (or .yaml, .yml, .tsv, .txt, .xlsx, .xlsm, "
@@ -107,8 +107,7 @@ def load_dataset(
         elif lines is None and isinstance(first, list) and (not first or any(map(is_example, first))):
             dataset = examples.dataset(((f"$[{number}]", item) for number, item in enumerate(first)), path.stem)
         elif lines is not None or is_export(first):
-            check_level(str(path), "token-level", level)
-            dataset = labels.dataset_from_quotes(path, _needed(corpus, path), columns)
+            dataset = _read_quotes(path, level, corpus, columns)
         elif is_harness(first):
             check_level(str(path), "document-level", level)
             dataset = read_harness(first, path, corpus, loader, allow_assets=allow_assets)
@@ -186,7 +185,7 @@ def _values(path: Path) -> tuple[tuple[str, Json], Iterator[tuple[str, Json]] | 
     return first, lines
 
 
-def _read_table(
+def _read_quotes(
     path: Path, level: Level[Any], corpus: Corpus | None, columns: Mapping[str, str] | None
 ) -> Dataset[CharacterSpan]:
     check_level(str(path), "token-level", level)
