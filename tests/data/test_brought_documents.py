@@ -124,7 +124,7 @@ def test_what_else_is_known_of_a_document_is_its_metadata():
     [
         (["a.md", "b.md"], "documents[0]: 'a.md' is no document; of files give Corpus.of(folder, glob=[...])"),
         ("gone", "gone: does not exist; expected a folder or file of documents"),
-        (5, "documents: 5; expected a folder, a file, or a list of documents"),
+        (5, "documents=5; expected a folder, a file, or a list of documents"),
         ([{"id": "x"}], "documents[0]: has no text"),
         ([{"text": "a", "content": "b"}], "documents[0]: has a text in each of text, content; expected one"),
         ([{"id": "x", "text": "A"}, {"id": "x", "text": "B"}], "2 documents are called 'x'"),

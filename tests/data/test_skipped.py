@@ -49,7 +49,7 @@ def test_what_was_skipped_is_no_part_of_the_identity():
     [
         ([label(query_id=ASKED.query.id)], f"skipped: duplicate question id '{ASKED.query.id}'; ids must be unique"),
         ([label(), label("C?")], "skipped: duplicate question id 'b'; ids must be unique"),
-        (["B?"], r"skipped: 'B\?'; expected Skipped\(query, quote, reason\)"),
+        (["B?"], r"skipped: 'B\?'; expected a list, such as \[Skipped\(query, quote, reason\)\]"),
         (label(), "skipped=Skipped.*; expected a list"),
         ("B?", r"skipped='B\?'; expected a list"),
         ({"B?": "x"}, "skipped=.*; expected a list"),

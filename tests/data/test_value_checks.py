@@ -103,7 +103,11 @@ SPAN = CHUNK.to_span()
         (lambda: Skipped("What?", "x", "y"), DatasetError, r"Skipped: query='What\?'; expected a Query"),
         (lambda: Skipped(QUERY, 5, "y"), DatasetError, "Skipped: quote=5 is of type int; expected a text"),
         (lambda: Skipped(QUERY, "x", None), DatasetError, "Skipped: reason=None is of type NoneType; expected a text"),
-        (lambda: Dataset([SPAN], TOKEN), DatasetError, r"dataset 'dataset': CharacterSpan\(.*; expected ground truth"),
+        (
+            lambda: Dataset([SPAN], TOKEN),
+            DatasetError,
+            r"ground_truth: CharacterSpan\(.*; expected a list of",
+        ),
         (
             lambda: Dataset(TokenLevelGroundTruth(QUERY, [SPAN]), TOKEN),
             DatasetError,

@@ -17,13 +17,13 @@ import bracex
 from ..base.exits import errors_as
 from ..base.files import json_lines
 from ..base.notes import collect_notes, note
-from ..base.outside import class_name, error_text, first_of, shown
+from ..base.outside import class_name, error_text, first_of, grouped, shown
 from ..base.progress import progress
 from ..base.tables import TABLES, named_rows
 from ..corpus.readers import Converter, Reading, Source, read_file, readable
 from ..errors import CorpusError, MissingDependency
 from .ids import canonical_document_id, content_digest
-from .values import METADATA_KEYS, SOURCE_KEYS, TEXT_KEYS, frame_rows, gives_items, is_mapping, items
+from .values import METADATA_KEYS, SOURCE_KEYS, TEXT_KEYS, frame_rows, is_mapping, items_of
 
 MARKDOWN = "**/*.md"
 """The pattern of the design documents: of `Corpus.from_folder`."""
@@ -42,12 +42,16 @@ Pattern: TypeAlias = tuple[str, ...]
 
 
 class Brought(NamedTuple):
-    """A document as it was brought: its name, its text, what else is known, and the file that a reader read."""
+    """A document as it was brought: its name, its text, what else is known, and the file that a reader read.
+
+    Of an object of another library, `is_file` tells whether its name is that of a file, of which it may be a page.
+    """
 
     name: str
     text: str
     metadata: Mapping[str, Any]
     source: Source | None = None
+    is_file: bool = False
 
 
 # Paths.
@@ -179,10 +183,12 @@ def _alternatives(pattern: Any) -> list[Pattern]:
         raise CorpusError(f"glob pattern {shown(pattern)}: its braces stand for too much ({error})") from error
     except (TypeError, AttributeError):
         found = []
-    if not found or not all(each.parts and not each.is_absolute() and ".." not in each.parts for each in found):
-        raise CorpusError(f"glob pattern {shown(pattern)}: expected a pattern relative to the folder, like '**/*.txt'")
-    if any("**" in part != "**" for each in found for part in each.parts):
-        raise CorpusError(f"glob pattern {shown(pattern)}: expected ** between slashes, such as '**/*.txt'")
+    within = all(each.parts and not each.is_absolute() and ".." not in each.parts for each in found)
+    if not found or not within or any("**" in part != "**" for each in found for part in each.parts):
+        raise CorpusError(
+            f"glob pattern {shown(pattern)}: expected a pattern relative to the folder, with ** between slashes, like "
+            "'**/*.txt'"
+        )
     return [  # a `**` behind another adds nothing, and takes as long again
         tuple(part for part, before in zip(each.parts, ("", *each.parts), strict=False) if not part == before == "**")
         for each in found
@@ -285,8 +291,6 @@ def _texts(folder: Path, paths: Mapping[str, Path], converter: Converter | None)
     with collect_notes() as notes:
         for name in progress(sorted(paths, key=canonical_document_id), "Reading documents", "document"):
             try:
-                if paths[name].exists() and not paths[name].is_file():
-                    raise CorpusError(f"{paths[name]}: is not a file but a device or pipe; remove it")
                 text, source = read_file(paths[name], converter)
                 found.append(Brought(name, text, {}, source))
             except MissingDependency as error:
@@ -324,34 +328,23 @@ def given_documents(given: Any, text_column: str | None, name_column: str | None
         given = given.get("documents", [given])  # as components of Haystack return them
     elif any(isinstance(getattr(given, key, None), str) for key in TEXT_KEYS):
         given = [given]
-    if not gives_items(given, str, bytes):
-        raise CorpusError(
-            f"documents: {shown(given)}; expected a folder, a file, or a list of documents, such as what loader.load() "
-            "returns"
-        )
-    return _records(items(given, "documents"), text_column, name_column, "documents")
+    expected = "a folder, a file, or a list of documents, such as what loader.load() returns"
+    listed = items_of(object, given, "documents", expected, CorpusError)
+    return _records(listed, text_column, name_column, "documents")
 
 
 def _records(given: Iterable[Any], text_column: str | None, name_column: str | None, source: str) -> list[Brought]:
-    named, shared = dict[str, list[Brought]](), set[str]()
-    for number, each in enumerate(given):
-        record, is_shared = _record(each, text_column, name_column, number, f"{source}[{number}]")
-        if is_shared and record.name not in named:
-            shared.add(record.name)
-        named.setdefault(record.name, []).append(record)
-    files = [name for name in named if name in shared and "://" not in name]
+    read = (_record(each, text_column, name_column, number, f"{source}[{number}]") for number, each in enumerate(given))
+    named = grouped((record.name, record) for record in read)
+    files = {name for name, records in named.items() if records[0].is_file and "://" not in name}
     common = len(_common_folder(files))
     documents: list[Brought] = []
     for name, records in named.items():
-        called = name[common:] if name in files else name
-        documents += _of_one_name(called, records, source, is_shared=name in shared)
+        documents += _of_one_name(name[common:] if name in files else name, records, source)
     return documents
 
 
-def _record(
-    given: Any, text_column: str | None, name_column: str | None, number: int, where: str
-) -> tuple[Brought, bool]:
-    """Return a document, and whether its name is that of a file, of which it may be a page or a row."""
+def _record(given: Any, text_column: str | None, name_column: str | None, number: int, where: str) -> Brought:
     if isinstance(given, str | Path):
         raise CorpusError(f"{where}: {shown(str(given))} is no document; of files give Corpus.of(folder, glob=[...])")
     is_row = is_mapping(given)
@@ -378,11 +371,11 @@ def _record(
         if text_column is None and isinstance(title := fields.get("title"), str) and title:
             text = f"{title}\n\n{text}"  # as BEIR has it
     if own and (is_row or not file):  # ids of objects are mostly made up
-        return Brought(own, text, metadata), False
+        return Brought(own, text, metadata)
     if file and "://" not in file:
         file = normpath(file.replace("\\", "/")).replace("//", "/")
     nameless = str(fields.get("row", number + 1)) if is_row else content_digest(text)[:12]
-    return Brought(file or nameless, text, metadata), bool(file)
+    return Brought(file or nameless, text, metadata, is_file=bool(file))
 
 
 def _first(fields: Mapping[str, Any], keys: Iterable[str]) -> str:
@@ -396,7 +389,7 @@ def _called(fields: Mapping[str, Any], keys: Iterable[str]) -> list[str]:
     return [known[key] for key in map(str.casefold, keys) if key in known]
 
 
-def _common_folder(names: Sequence[str]) -> str:
+def _common_folder(names: Iterable[str]) -> str:
     """Return what the paths of files have in common, with the last slash; "" if that is nothing."""
     try:
         common = commonpath([*map(dirname, names)])
@@ -405,12 +398,12 @@ def _common_folder(names: Sequence[str]) -> str:
     return common and f"{common.rstrip('/')}/"
 
 
-def _of_one_name(name: str, records: Sequence[Brought], source: str, *, is_shared: bool) -> list[Brought]:
+def _of_one_name(name: str, records: Sequence[Brought], source: str) -> list[Brought]:
     """Return the documents that have one name: a single one, pages of a file, which are one, or its rows."""
     if len(records) == 1:
         return [records[0]._replace(name=name)]
     pages, rows = ([_first(record.metadata, keys) for record in records] for keys in (_PAGE_KEYS, ("row",)))
-    if is_shared and len({*pages} - {""}) == len(records):
+    if records[0].is_file and len({*pages} - {""}) == len(records):
         numbers: Sequence[int] = range(1, len(pages) + 1)
         if all(page.isdecimal() for page in pages):
             found = sorted(zip(map(int, pages), records, strict=True), key=itemgetter(0))
@@ -418,7 +411,7 @@ def _of_one_name(name: str, records: Sequence[Brought], source: str, *, is_share
             numbers = [number + (found[0][0] == 0) for number, _ in found]  # of LangChain they count from 0
         reading = Reading.of_pages([record.text for record in records], numbers)
         return [Brought(name, reading.text, records[0].metadata, Source("pages", "", "", reading))]
-    if is_shared and len({*rows} - {""}) == len(records):
+    if records[0].is_file and len({*rows} - {""}) == len(records):
         return [record._replace(name=f"{name}/{row}") for row, record in zip(rows, records, strict=True)]
     raise CorpusError(
         f"{source}: {len(records)} documents are called {shown(name)}; expected one of each name, or the pages of a "

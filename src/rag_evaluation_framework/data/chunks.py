@@ -13,7 +13,7 @@ from ..errors import DatasetError, SpanError
 from .documents import Document
 from .ids import ChunkId, DocumentId, PositionAwareChunkId, canonical_chunk_id, content_digest, generate_pa_chunk_id
 from .spans import CharacterSpan
-from .values import check_offsets, check_texts, copy_metadata, gives_items, items
+from .values import check_offsets, check_texts, copy_metadata, items_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,9 +137,7 @@ class ChunkRegistry:
         self._known: dict[object, AnyChunk] = {}
         self._alike: defaultdict[ChunkId, list[AnyChunk]] = defaultdict(list)  # both forms of an id
         self._contents: dict[str, str] = {}
-        if not gives_items(chunks, str, Mapping):
-            raise DatasetError(f"ChunkRegistry: chunks={shown(chunks)}; expected a list of chunks")
-        for chunk in items(chunks, "ChunkRegistry: chunks"):
+        for chunk in items_of(object, chunks, "ChunkRegistry: chunks", "a list of chunks", DatasetError):
             self.register(chunk)
 
     def register(self, chunk: AnyChunk) -> None:
@@ -216,8 +214,7 @@ class ChunkRegistry:
             DatasetError: The file exists or cannot be written, or the metadata of a chunk cannot be written as JSON.
         """
         path = checked_path(path)
-        counted = {"chunks": len(self), "fingerprint": self.fingerprint}
-        header = {"schema_version": SCHEMA_VERSION, "type": _TYPE, **counted}
+        header = {"schema_version": SCHEMA_VERSION, "type": _TYPE, "chunks": len(self), "fingerprint": self.fingerprint}
         try:
             lines = [json.dumps(row, ensure_ascii=False, allow_nan=False) for row in (header, *map(_record, self))]
         except (TypeError, ValueError) as error:

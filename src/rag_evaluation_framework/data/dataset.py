@@ -16,7 +16,7 @@ from .ids import ChunkId, DocumentId, content_digest
 from .levels import TOKEN, Level, U, checked_level
 from .queries import SCOPE_PREFIX, Query, check_query
 from .spans import CharacterSpan
-from .values import check_texts, copy_metadata, gives_items, is_mapping, items
+from .values import check_texts, copy_metadata, is_mapping, items_of
 
 NOT_LABELLED = "not labelled yet"
 """The reason for which a question is skipped until somebody has looked for its answers."""
@@ -124,17 +124,12 @@ def _checked_skipped(where: str, given: Any, scored: Container[str]) -> tuple[Sk
         DatasetError: It is not a list of `Skipped`, or an id is that of two questions.
         InputError: Reading it raises something.
     """
-    if not gives_items(given, str, Mapping, Skipped):
-        raise DatasetError(f"{where}={shown(given)}; expected a list, such as [Skipped(query, quote, reason)]")
     wordings: dict[str, str] = {}
-    labels = tuple(items(given, where))
-    for label in labels:
-        if not isinstance(label, Skipped):
-            raise DatasetError(f"{where}: {shown(label)}; expected Skipped(query, quote, reason)")
-        query = label.query
+    labels = items_of(Skipped, given, where, "a list, such as [Skipped(query, quote, reason)]", DatasetError)
+    for query in (label.query for label in labels):
         if query.id in scored or wordings.setdefault(query.id, query.text) != query.text:
             raise DatasetError(f"{where}: duplicate question id {query.id!r}; ids must be unique")
-    return labels
+    return tuple(labels)
 
 
 def count_skipped(skipped: Iterable[Skipped]) -> int:
@@ -211,41 +206,31 @@ class Dataset(Generic[U]):
         kept: Store | None = None,
         earlier: Mapping[str, str] | None = None,
     ) -> None:
-        told = {"name": name, "corpus_hash": corpus_hash, "chunking": chunking}
-        for attribute, text in told.items():
-            object.__setattr__(self, attribute, text)
-        check_texts(self, DatasetError, *(key for key, text in told.items() if key == "name" or text is not None))
+        vars(self).update(name=name, corpus_hash=corpus_hash, chunking=chunking)
+        hashes = [key for key in ("corpus_hash", "chunking") if getattr(self, key) is not None]
+        check_texts(self, DatasetError, "name", *hashes)
         where = f"dataset {name!r}"
-        given: Any = ground_truth
-        if isinstance(given, GroundTruth) or not isinstance(given, Iterable):
-            raise DatasetError(
-                f"{where}: ground_truth={shown(ground_truth)}; expected a list of ground truths, such as "
-                "[TokenLevelGroundTruth(query, spans)]"
-            )
-        listed: list[GroundTruth[U]] = items(given, f"{where}: ground_truth")
+        expected = "a list of ground truths, such as [TokenLevelGroundTruth(query, spans)]"
+        listed: list[GroundTruth[U]] = items_of(
+            GroundTruth, ground_truth, f"{where}: ground_truth", expected, DatasetError
+        )
         level = checked_level(level)
         if corpus is not None:
             check_corpus_type(corpus)
         labelled = corpus if corpus is not None and corpus_hash in (None, corpus.content_hash) else None
         scored: dict[str, GroundTruth[U]] = {}
-        values: dict[str, Any] = {
-            "ground_truth": tuple(listed),
-            "level": level,
-            "corpus": corpus,
-            "corpus_hash": corpus_hash if labelled is None else labelled.content_hash,
-            "texts": {**(texts or {})} if labelled is None or level is not TOKEN else labelled.text_hashes,
-            "kept": kept,
-            "earlier": {**(earlier or {})},
-            "metadata": {} if metadata is None else metadata,
-        }
-        for attribute, value in values.items():
-            object.__setattr__(self, attribute, value)
+        vars(self).update(
+            ground_truth=tuple(listed),
+            level=level,
+            corpus=corpus,
+            corpus_hash=corpus_hash if labelled is None else labelled.content_hash,
+            texts={**(texts or {})} if labelled is None or level is not TOKEN else labelled.text_hashes,
+            kept=kept,
+            earlier={**(earlier or {})},
+            metadata={} if metadata is None else metadata,
+        )
         copy_metadata(self, DatasetError)
         for entry in listed:
-            if not isinstance(cast("object", entry), GroundTruth):
-                raise DatasetError(
-                    f"{where}: {shown(entry)}; expected ground truth, such as TokenLevelGroundTruth(query, spans)"
-                )
             query = entry.query
             if entry.level is not level:
                 raise LevelMismatch(
@@ -259,10 +244,10 @@ class Dataset(Generic[U]):
                     "Query(QueryId('…'), QueryText('…'))"
                 )
             scored[query.id] = entry
-        object.__setattr__(self, "skipped", _checked_skipped(f"{where}: skipped", skipped, scored))
-        skipped_ids = {label.query.id for label in self.skipped}
-        left = (one for one in incomplete if one.query.id in skipped_ids or one.is_left_in(scored.get(one.query.id)))
-        object.__setattr__(self, "incomplete", tuple(left))
+        labels = _checked_skipped(f"{where}: skipped", skipped, scored)
+        ids = {label.query.id for label in labels}
+        left = (one for one in incomplete if one.query.id in ids or one.is_left_in(scored.get(one.query.id)))
+        vars(self).update(skipped=labels, incomplete=tuple(left))
 
     @property
     def queries(self) -> tuple[Query, ...]:

@@ -20,7 +20,7 @@ from ..corpus.readers import Converter, Reading, Source, converter_name
 from ..errors import CorpusError, DatasetError
 from .brought import MARKDOWN, Brought, given_documents, read_folder, read_path
 from .ids import DocumentId, canonical_document_id, content_digest
-from .values import check_texts, copy_metadata, gives_items, items
+from .values import check_texts, copy_metadata, items_of
 
 HOW_READ = ("source", "glob_pattern", "exclude", "converter", "text_column", "name_column")
 """The metadata of a corpus that tell how it was read, if that was asked for; results record them."""
@@ -85,18 +85,9 @@ class Corpus:
     metadata: Mapping[str, Any] = field(hash=False)
 
     def __init__(self, documents: Iterable[Document], metadata: Mapping[str, Any] | None = None) -> None:
-        given: Any = documents
-        if not gives_items(given, str, Path, Mapping, Document):
-            raise CorpusError(
-                f"Corpus: documents={shown(documents)}; expected a list of documents, such as "
-                "[Document('a.md', 'its text')]; Corpus.from_folder(path) reads the files of a folder"
-            )
-        listed: list[Any] = items(documents, "Corpus: documents")
-        for document in listed:
-            if not isinstance(document, Document):
-                raise CorpusError(f"got {shown(document)}; expected documents, such as Document('a.md', 'its text')")
-        object.__setattr__(self, "documents", tuple(listed))
-        object.__setattr__(self, "metadata", {} if metadata is None else metadata)
+        expected = "a list of documents, such as [Document('a.md', 'its text')]; Corpus.from_folder(path) reads files"
+        listed: list[Document] = items_of(Document, documents, "Corpus: documents", expected, CorpusError)
+        vars(self).update(documents=tuple(listed), metadata={} if metadata is None else metadata)
         copy_metadata(self, CorpusError)
         if len(self._by_id) < len(self.documents):
             counts = Counter(document.id for document in self.documents)
@@ -262,7 +253,7 @@ def readers_of(corpus: Corpus) -> dict[str, str]:
     return dict(sorted({source.reader: source.version for source in sources if source and source.sha256}.items()))
 
 
-def checked_corpus(corpus: Any) -> Corpus:
+def checked_corpus(corpus: Corpus | None) -> Corpus:
     """Return the corpus unchanged.
 
     Raises:
@@ -273,8 +264,7 @@ def checked_corpus(corpus: Any) -> Corpus:
     check_corpus_type(corpus)
     if not len(corpus):
         raise CorpusError("the corpus is empty: it has no documents to search")
-    known: Corpus = corpus
-    return known
+    return corpus
 
 
 def check_corpus_type(corpus: object) -> None:
@@ -315,14 +305,11 @@ class DocumentResolver:
 
     @cached_property
     def _paths(self) -> "_Paths":  # needed of names that are no ids
-        return _Paths({document.id: _parts(document.id) for document in self.corpus})
+        return _Paths(self.corpus)
 
     @cached_property
     def _without_extension(self) -> "_Paths":
-        paths = ((document.id, _parts(document.id)) for document in self.corpus)
-        return _Paths(
-            {doc_id: (*path[:-1], *(PurePosixPath(name).stem for name in path[-1:])) for doc_id, path in paths}
-        )
+        return _Paths(self.corpus, with_extension=False)
 
     def find(self, name: str) -> DocumentId | None:
         """Return the id of the one document that a name could refer to; None if none, or more than one."""
@@ -406,10 +393,13 @@ def names_fully(name: str, doc_id: str) -> bool:
 class _Paths:
     """Documents by how their paths end."""
 
-    def __init__(self, paths: Mapping[DocumentId, tuple[str, ...]]) -> None:
+    def __init__(self, corpus: Corpus, *, with_extension: bool = True) -> None:
         self._ending = defaultdict[tuple[str, ...], list[DocumentId]](list)
         self._whole = defaultdict[tuple[str, ...], list[DocumentId]](list)
-        for doc_id, parts in paths.items():
+        for doc_id in (document.id for document in corpus):
+            parts = _parts(doc_id)
+            if parts and not with_extension:
+                parts = (*parts[:-1], PurePosixPath(parts[-1]).stem)
             self._whole[parts].append(doc_id)
             for first in range(len(parts)):
                 self._ending[parts[first:]].append(doc_id)

@@ -202,20 +202,18 @@ def renamed_gains(query: Query, gains: Mapping[IdT, float], rename: Callable[[Id
     Raises:
         DatasetError: Two different gains end up under the same id, or an id is no text.
     """
-    where, renamed = f"question {query.id!r}", dict[Any, Any]()
-    for unit, gain in cast("Any", gains).items():
-        if not isinstance(unit, str):
-            raise DatasetError(f"{where}: gains are of {shown(unit)}; expected ids as texts")
-        name: Any = rename(cast("IdT", unit))
-        other = renamed.setdefault(name, gain)
-        if other is not gain and not (_is_gain(gain) and _is_gain(other) and other == gain):
-            raise DatasetError(f"{where}: {name!r} has two gains, {shown(other)} and {shown(gain)}; keep one")
+    renamed: dict[IdT, float] = {}
+    for unit, gain in gains.items():
+        name = rename(unit)
+        if (other := renamed.setdefault(name, gain)) != gain:
+            raise DatasetError(f"question {query.id!r}: {name!r} has two gains, {other} and {gain}; keep one")
     return renamed
 
 
-def _is_gain(gain: Any) -> bool:
-    number: Any = gain
-    return not isinstance(gain, bool) and isinstance(gain, Real) and bool(0 < number <= LARGEST_GAIN)
+def is_gain(given: Any) -> bool:
+    """Return whether something that was given is a gain: a number above 0 whose sums stay finite."""
+    number: Any = given
+    return not isinstance(given, bool) and isinstance(given, Real) and bool(0 < number <= LARGEST_GAIN)
 
 
 def checked_gains(
@@ -232,18 +230,22 @@ def checked_gains(
         raise DatasetError(f"{where}: gains={shown(gains)}; expected a dict of ids and gains: {{id: 2.0}}")
     if not gains:
         return {}
-    known = frozenset(relevant)
-    renamed: dict[Any, Any] = renamed_gains(query, gains, rename)
-    for unit, gain in renamed.items():
-        if unit not in known:
-            units = ", ".join(map(repr, relevant[:3])) or "none"
-            raise DatasetError(f"{where}: {unit!r} has a gain, but is not among the relevant units: {units}")
-        if not _is_gain(gain):
+    graded: dict[Any, float] = {}
+    for unit, gain in gains.items():
+        if not isinstance(unit, str):
+            raise DatasetError(f"{where}: gains are of {shown(unit)}; expected ids as texts")
+        if not is_gain(gain):
             raise DatasetError(
                 f"{where}: gain {shown(gain)} of {unit!r}: expected a number above 0 and at most {LARGEST_GAIN:g}; "
                 "leave out units that were judged not relevant"
             )
-    return {unit: float(gain) for unit, gain in renamed.items()}
+        graded[unit] = float(gain)
+    renamed = renamed_gains(query, graded, rename)
+    known = frozenset(relevant)
+    if strangers := [unit for unit in renamed if unit not in known]:
+        units = ", ".join(map(repr, relevant[:3])) or "none"
+        raise DatasetError(f"{where}: {strangers[0]!r} has a gain, but is not among the relevant units: {units}")
+    return renamed
 
 
 def span_problem(span: CharacterSpan, corpus: Corpus) -> str | None:

@@ -2,7 +2,7 @@
 
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from math import isnan
 from operator import attrgetter, eq
@@ -156,7 +156,7 @@ class Coded:
     def numbers(self, of: Callable[[str], int]) -> Integers:
         """Return a number of the text of each row, 0 where it has none; shape (rows,)."""
         used, rows = np.unique(self.codes, return_inverse=True)  # some rows of a table have few of its texts
-        return np.array([0 if code < 0 else of(self.texts[code]) for code in _listed(used)], dtype=np.int64)[rows]
+        return np.array([0 if code < 0 else of(self.texts[code]) for code in used.tolist()], dtype=np.int64)[rows]
 
     def where(self, rows: NDArray[np.bool_]) -> "Coded":
         """Return the column without the texts of other rows than these."""
@@ -164,7 +164,7 @@ class Coded:
         used = np.unique(codes[codes >= 0])
         return Coded(
             np.where(codes >= 0, np.searchsorted(used, codes), -1).astype(np.int32),
-            [self.texts[number] for number in _listed(used)],
+            [self.texts[number] for number in used.tolist()],
         )
 
     def __repr__(self) -> str:
@@ -172,7 +172,7 @@ class Coded:
 
     def read(self, rows: slice) -> list[str | None]:
         """Return the texts of some rows, None where there is none."""
-        return [None if code < 0 else self.texts[code] for code in _listed(self.codes[rows])]
+        return [None if code < 0 else self.texts[code] for code in self.codes[rows].tolist()]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -325,20 +325,17 @@ class RankedHits(OnDemand[Ranking]):
     __hash__ = None  # type: ignore[assignment]  # it holds arrays
 
 
-@dataclass
 class HitCollector:
     """Collects rankings in columns; the number of the first is 1, that of an empty one 0.
 
     What is kept is 36 bytes per hit, and every text once.
     """
 
-    _doc_ids: Numbering = field(default_factory=Numbering)
-    _chunk_ids: Numbering = field(default_factory=Numbering)
-    _texts: Numbering = field(default_factory=Numbering)
-    _codes: tuple["array[int]", ...] = field(default_factory=lambda: (array("i"), array("i"), array("i")))
-    _places: tuple["array[int]", ...] = field(default_factory=lambda: (array("q"), array("q")))
-    _scores: "array[float]" = field(default_factory=lambda: array("d"))
-    _bounds: "array[int]" = field(default_factory=lambda: array("q", [0, 0]))
+    def __init__(self) -> None:
+        self._names = (Numbering(), Numbering(), Numbering())  # documents, chunks and texts
+        self._codes = (array("i"), array("i"), array("i"))
+        self._places = (array("q"), array("q"))
+        self._scores, self._bounds = array("d"), array("q", [0, 0])
 
     def add(self, ranking: Ranking) -> int:
         """Add a ranking, and return its number."""
@@ -348,8 +345,7 @@ class HitCollector:
         """Add a ranking of which the columns are given, in the order of a `Hit`, and return its number."""
         doc_ids, starts, ends, chunk_ids, texts, scores = columns
         self._drop_unfinished()
-        known = (self._doc_ids, self._chunk_ids, self._texts)
-        for codes, numbers, column in zip(self._codes, known, (doc_ids, chunk_ids, texts), strict=True):
+        for codes, numbers, column in zip(self._codes, self._names, (doc_ids, chunk_ids, texts), strict=True):
             codes.extend([-1 if text is None else numbers[text] for text in column])
         for places, offsets in zip(self._places, (starts, ends), strict=True):
             places.extend([-1 if offset is None else offset for offset in offsets])
@@ -374,10 +370,10 @@ class HitCollector:
     def _table(self) -> HitTable:
         """The columns; nothing can be added any more."""
         self._drop_unfinished()
-        names = (self._doc_ids, self._chunk_ids, self._texts)
-        coded = [Coded(_array(codes, np.int32), tuple(texts)) for codes, texts in zip(self._codes, names, strict=True)]
+        columns = zip(self._codes, self._names, strict=True)
+        doc_id, chunk_id, text = (Coded(_array(codes, np.int32), tuple(names)) for codes, names in columns)
         start, end = (_array(offsets, np.int64) for offsets in self._places)
-        return HitTable(coded[0], start, end, coded[1], coded[2], _array(self._scores, np.float64))
+        return HitTable(doc_id, start, end, chunk_id, text, _array(self._scores, np.float64))
 
 
 def _array(numbers: Any, kind: Any) -> NDArray[Any]:
@@ -386,9 +382,4 @@ def _array(numbers: Any, kind: Any) -> NDArray[Any]:
 
 
 def _or_none(column: Integers) -> list[int | None]:
-    return [None if number < 0 else number for number in _listed(column)]
-
-
-def _listed(column: NDArray[Any]) -> list[int]:
-    numbers: list[int] = column.tolist()
-    return numbers
+    return [None if number < 0 else number for number in column.tolist()]

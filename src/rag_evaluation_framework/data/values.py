@@ -150,6 +150,28 @@ def items(given: Any, source: str, most: int | None = None) -> list[Any]:
         return [*islice(given, most)]
 
 
+def items_of(kind: Any, given: Any, source: str, expected: str, refusal: type[InputError]) -> list[Any]:
+    """Return what an iterable gives, all of which has to be of one kind.
+
+    Args:
+        kind: The type, or several.
+        given: Anybody's iterable; texts and mappings are none.
+        source: What it is called, for messages.
+        expected: What was expected.
+        refusal: The class of the error.
+
+    Raises:
+        InputError: It gives no items, or something else; raised as `refusal`. Or reading it raises something.
+    """
+    if not gives_items(given, str, bytes, Mapping):
+        raise refusal(f"{source}={shown(given)}; expected {expected}")
+    listed = items(given, source)
+    for item in listed:
+        if not isinstance(item, kind):
+            raise refusal(f"{source}: {shown(item)}; expected {expected}")
+    return listed
+
+
 TEXT_KEYS = ("text", "content", "page_content", "contents", "body", "passage")
 SOURCE_KEYS = ("source", "file_path", "file_name", "path", "url")
 METADATA_KEYS = ("metadata", "meta")

@@ -9,25 +9,13 @@ from pydantic import Field
 
 from ..base.files import is_list, is_object
 from ..base.records import IGNORED, Record, RecordReader, as_list, as_object, brief_repr, json_path
-from ..data import (
-    CHUNK,
-    TOKEN,
-    CharacterSpan,
-    ChunkLevelGroundTruth,
-    Corpus,
-    DocumentLevelGroundTruth,
-    GroundTruth,
-    Query,
-    TokenLevelGroundTruth,
-)
-from ..data.documents import DocumentResolver
-from ..data.ground_truth import LARGEST_GAIN, Answer, IdT
+from ..data import ChunkLevelGroundTruth, DocumentLevelGroundTruth, GroundTruth, Query, TokenLevelGroundTruth
+from ..data.documents import Corpus, DocumentResolver
+from ..data.ground_truth import Answer, IdT, is_gain
 from ..data.ids import DocumentId, canonical_chunk_id
-from ..data.levels import Level, U
+from ..data.levels import CHUNK, TOKEN, Level, U
+from ..data.spans import CharacterSpan
 from ..errors import DatasetError
-
-# Reading answers with several places from dataset files.
-
 
 BESIDE_ANSWERS = "beside `answers`; expected one of the two"
 
@@ -51,43 +39,6 @@ class _AnswerRecord(Record):
 def have_places(answers: Any) -> bool:
     """Return whether a value is a list of answers with places; anything else that is called so is none of a label."""
     return is_list(answers) and any(is_object(answer) and "places" in answer for answer in answers)
-
-
-def read_answers(
-    records: RecordReader, given: Given, several: str, read: Callable[[Any, str], U | None]
-) -> tuple[Answer[U], ...]:
-    """Return the answers of a list in a file, without those of which something was wrong, which is recorded.
-
-    Args:
-        records: Collects problems.
-        given: The list of objects, each with its `places`.
-        several: The key under which a place lists its units, if it has several.
-        read: Returns a unit, given with its location, or None after recording what is wrong with it.
-    """
-    found: list[Answer[U]] = []
-    for number, item in enumerate(given.value):
-        at = f"{given.at}[{number}]"
-        record = records.validate(_AnswerRecord, item, at, unknown=IGNORED)
-        if record is None:
-            continue
-        places = [
-            _units(records, place, f"{at}.places[{row}]", several, read) for row, place in enumerate(record.places)
-        ]
-        answer = None if None in places else records.attempt(at, Answer[U], places)
-        found += [] if answer is None else [answer]
-    return tuple(found)
-
-
-def _units(
-    records: RecordReader, item: Any, at: str, several: str, read: Callable[[Any, str], U | None]
-) -> list[U] | None:
-    """Return the units of a place, or None after recording what is wrong with it."""
-    if not (is_object(item) and several in item):
-        unit = read(item, at)
-        return None if unit is None else [unit]
-    listed = records.attempt(f"{at}.{several}", as_list, item[several])
-    units = [read(unit, f"{at}.{several}[{row}]") for row, unit in enumerate(listed or ())]
-    return None if listed is None or None in units else [unit for unit in units if unit is not None]
 
 
 # Reading labels from dataset files: spans, chunk ids and document ids, with their gains.
@@ -146,7 +97,7 @@ class LabelReader:
         """
         if level is TOKEN:
             spans = [self.span(span, f"{given.at}[{number}]") for number, span in enumerate(given.value)]
-            more = read_answers(self.records, answers, "spans", self.span)
+            more = self._answers(answers, "spans", self.span)
             return TokenLevelGroundTruth(query, (*(span for span in spans if span is not None), *more))
         known, prefixes = len(self.records.problems), tuple(relevant_prefixes.value)
         units = {f"{prefix}*" for prefix in prefixes}
@@ -159,13 +110,40 @@ class LabelReader:
             return DocumentId(name) if name in units else self.document(name)
 
         found, graded = self._graded(given, gains, resolve)
-        several = read_answers(self.records, answers, "ids", partial(self._id, resolve))
+        several = self._answers(answers, "ids", partial(self._id, resolve))
         if len(self.records.problems) > known:
             return None
         listed: tuple[Any, ...] = (*found, *several)
         if level is CHUNK:
             return self.records.attempt(gains.at, ChunkLevelGroundTruth, query, listed, graded)
         return self.records.attempt(gains.at, DocumentLevelGroundTruth, query, listed, prefixes, graded)
+
+    def _answers(self, given: Given, several: str, read: Callable[[Any, str], U | None]) -> list[Answer[U]]:
+        """Return the answers of a list, without those of which something was wrong, which is recorded.
+
+        Args:
+            given: The list of objects, each with its `places`.
+            several: The key under which a place lists its units, if it has several.
+            read: Returns a unit, given with its location, or None after recording what is wrong with it.
+        """
+        found: list[Answer[U]] = []
+        for number, item in enumerate(given.value):
+            at = f"{given.at}[{number}]"
+            if record := self.records.validate(_AnswerRecord, item, at, unknown=IGNORED):
+                listed = enumerate(record.places)
+                places = [self._units(place, f"{at}.places[{row}]", several, read) for row, place in listed]
+                answer = None if None in places else self.records.attempt(at, Answer[U], places)
+                found += [] if answer is None else [answer]
+        return found
+
+    def _units(self, item: Any, at: str, several: str, read: Callable[[Any, str], U | None]) -> list[U] | None:
+        """Return the units of a place, or None after recording what is wrong with it."""
+        if not (is_object(item) and several in item):
+            unit = read(item, at)
+            return None if unit is None else [unit]
+        listed = self.records.attempt(f"{at}.{several}", as_list, item[several])
+        units = [read(unit, f"{at}.{several}[{row}]") for row, unit in enumerate(listed or ())]
+        return None if listed is None or None in units else [unit for unit in units if unit is not None]
 
     def span(self, item: Any, where: str) -> CharacterSpan | None:
         """Return the span of an object of the file, or None after recording what is wrong with it."""
@@ -243,7 +221,7 @@ def _resolved(resolve: Callable[[str], IdT], name: Any, alternative: str) -> IdT
 
 
 def _add_gain(graded: dict[IdT, float], unit: IdT | None, gain: Any) -> None:
-    if isinstance(gain, bool) or not isinstance(gain, int | float) or not 0 < gain <= LARGEST_GAIN:
+    if not is_gain(gain):
         raise DatasetError(f"expected a gain (a finite number above 0), got {brief_repr(gain)}")
     if unit is not None and graded.setdefault(unit, gain) != gain:
         raise DatasetError(f"{unit!r} has two gains, {graded[unit]} and {gain}; keep one")

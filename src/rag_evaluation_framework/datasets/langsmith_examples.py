@@ -1,8 +1,9 @@
 """LangSmith examples (`inputs` and `outputs`): reading and writing."""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Any, NotRequired, TypedDict, TypeGuard, overload
+from typing import Any, NotRequired, TypedDict, TypeGuard, Unpack, overload
 
 from pydantic.alias_generators import to_camel
 
@@ -10,19 +11,9 @@ from .. import labels
 from ..adapt.question_exports import question_keys
 from ..base.files import Json, is_list, is_object
 from ..base.records import KEPT, Record, RecordReader, as_list, as_object, brief_repr
-from ..data import (
-    CharacterSpan,
-    ChunkLevelGroundTruth,
-    ChunkRegistry,
-    Corpus,
-    Dataset,
-    DocumentId,
-    DocumentLevelGroundTruth,
-    GroundTruth,
-    Query,
-    TokenLevelGroundTruth,
-)
-from ..data.ids import ChunkId, EvaluationType, PositionAwareChunkId, QueryId, QueryIds, QueryText
+from ..data import CharacterSpan, ChunkRegistry, Corpus, Dataset, Query
+from ..data.ground_truth import ChunkLevelGroundTruth, DocumentLevelGroundTruth, GroundTruth, TokenLevelGroundTruth
+from ..data.ids import ChunkId, DocumentId, EvaluationType, PositionAwareChunkId, QueryId, QueryIds, QueryText
 from ..data.levels import DOCUMENT, TOKEN, Level, U, check_level, checked_level
 from ..errors import DatasetError, LevelMismatch
 from .labels import BESIDE_ANSWERS, Given, LabelReader, have_places
@@ -78,16 +69,18 @@ def is_example(value: Json) -> TypeGuard[dict[str, Any]]:
     return isinstance(value, dict) and "inputs" in value
 
 
+class ExampleOptions(TypedDict, total=False):
+    """Keywords of whatever reads examples."""
+
+    corpus: Corpus | None
+    utf16_offsets: bool
+    registry: ChunkRegistry | None
+    query_key: str | None
+    ground_truth_key: str | None
+
+
 def dataset_from_examples(
-    examples: Iterable[Mapping[str, Any]],
-    level: Level[U],
-    *,
-    name: str = "examples",
-    corpus: Corpus | None = None,
-    utf16_offsets: bool = False,
-    registry: ChunkRegistry | None = None,
-    query_key: str | None = None,
-    ground_truth_key: str | None = None,
+    examples: Iterable[Mapping[str, Any]], level: Level[U], *, name: str = "examples", **options: Unpack[ExampleOptions]
 ) -> Dataset[U]:
     """Return the dataset of these LangSmith examples.
 
@@ -98,44 +91,40 @@ def dataset_from_examples(
         examples: Objects of `inputs`, `outputs` and, optionally, `metadata` and `id`.
         level: The evaluation type of the labels.
         name: Name of the dataset.
-        corpus: The documents; needed if the ground truth is given as quotes.
-        utf16_offsets: Whether span offsets count UTF-16 units.
-        registry: Positions of position-aware chunks; needed if the ground truth is given as their ids.
-        query_key: The key of `inputs` that holds the question; by default `query`, or the one that is usual for it.
-        ground_truth_key: The key of `outputs` that holds the ground truth; by default any key known for the level.
+        **options: `corpus`: the documents; needed if the ground truth is given as quotes. `utf16_offsets`: whether span
+            offsets count UTF-16 units. `registry`: positions of position-aware chunks; needed if the ground truth is
+            given as their ids. `query_key`: the key of `inputs` that holds the question; by default `query`, or the one
+            that is usual for it. `ground_truth_key`: the key of `outputs` that holds the ground truth; by default any
+            key known for the level.
 
     Raises:
         DatasetError: Lists every problem with its JSON path.
         LevelMismatch: The examples have another level.
     """
     rows = ((f"$[{number}]", example) for number, example in enumerate(examples))
-    reader = ExampleReader(name, level, corpus, utf16_offsets, registry, query_key, ground_truth_key)
-    return reader.dataset(rows, name)
+    return ExampleReader(name, level, **options).dataset(rows, name)
 
 
+@dataclass
 class ExampleReader:
-    """Reads the examples of one source; the arguments are those of `load_dataset`."""
+    """Reads the examples of one source; the attributes are the arguments of `load_dataset`."""
 
-    def __init__(
-        self,
-        source: str,
-        level: Level[Any],
-        corpus: Corpus | None,
-        utf16_offsets: bool,
-        registry: ChunkRegistry | None,
-        query_key: str | None,
-        ground_truth_key: str | None,
-    ) -> None:
-        self.records = RecordReader(source)
-        self.labels = LabelReader(self.records, corpus, utf16_offsets)
+    source: str
+    level: Level[Any]
+    corpus: Corpus | None = None
+    utf16_offsets: bool = False
+    registry: ChunkRegistry | None = None
+    query_key: str | None = None
+    ground_truth_key: str | None = None
+
+    def __post_init__(self) -> None:
+        self.records, self.level = RecordReader(self.source), checked_level(self.level)
+        self.labels = LabelReader(self.records, self.corpus, self.utf16_offsets)
         self.ids = QueryIds()
         self.texts: dict[DocumentId, str] = {}
-        self.level, self.registry = checked_level(level), registry
-        self.query_key = query_key
-        self.are_usual = ground_truth_key is None
-        more = _CHUNKS if self.level is TOKEN and registry is not None else ()
+        more = _CHUNKS if self.level is TOKEN and self.registry is not None else ()
         usual = (*_SPANS, *more, *_QUOTES) if self.level is TOKEN else GROUND_TRUTH_KEYS[self.level.evaluation_type]
-        self.keys = usual if ground_truth_key is None else (ground_truth_key,)
+        self.keys = usual if self.ground_truth_key is None else (self.ground_truth_key,)
 
     def dataset(self, rows: Iterable[tuple[str, Any]], name: str) -> Dataset[Any]:
         """Return the dataset of these examples, each given with its location.
@@ -163,9 +152,8 @@ class ExampleReader:
             return None
         text: Any = record.inputs[asked]
         if not isinstance(text, str):
-            self.records.problem(
-                f"{where}.inputs.{asked}", f"expected the question as a string, got {brief_repr(text)}"
-            )
+            problem = f"expected the question as a string, got {brief_repr(text)}"
+            self.records.problem(f"{where}.inputs.{asked}", problem)
             return None
         outputs = record.outputs or {}
         key = self._key(outputs, f"{where}.outputs")
@@ -193,13 +181,13 @@ class ExampleReader:
     def _key(self, outputs: dict[str, Any], where: str) -> str | None:
         """Return the key of the ground truth, or None after recording that there is none."""
         key = next((key for key in self.keys if key in outputs), None)
-        if self.are_usual and have_places(outputs.get(_ANSWERS)):
+        if self.ground_truth_key is None and have_places(outputs.get(_ANSWERS)):
             if key is not None:
                 self.records.problem(f"{where}.{key}", BESIDE_ANSWERS)
             return _ANSWERS
         if key is not None:
             return key
-        if self.are_usual:
+        if self.ground_truth_key is None:
             if self.level is TOKEN and not outputs.keys().isdisjoint(_CHUNKS):
                 raise LevelMismatch(
                     f"{self.records.source}: {where} has chunk ids, expected token-level: pass registry= with the "

@@ -4,7 +4,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import Any, TypedDict, Unpack, overload
+from typing import Any, Unpack, overload
 
 from .. import base, labels
 from ..adapt.question_exports import is_export
@@ -19,21 +19,16 @@ from ..data.levels import TOKEN, Level, U, check_level, checked_level
 from ..errors import DatasetError
 from .beir import beir_files, read_beir
 from .chunking_evaluation import COLUMNS, read_chunking_evaluation
-from .langsmith_examples import ExampleReader, dataset_from_examples, is_example
+from .langsmith_examples import ExampleOptions, ExampleReader, dataset_from_examples, is_example
 from .native import is_native, read_native
 from .retrieval_harness import Loader, is_harness, read_harness
 
 _LARGEST_YAML = 20_000_000  # bytes
 
 
-class LoadOptions(TypedDict, total=False):
+class LoadOptions(ExampleOptions, total=False):
     """Keywords of `load_dataset`."""
 
-    corpus: Corpus | None
-    utf16_offsets: bool
-    registry: ChunkRegistry | None
-    query_key: str | None
-    ground_truth_key: str | None
     loader: Loader | None
     allow_assets: bool
     columns: Mapping[str, str] | None
@@ -96,7 +91,7 @@ def load_dataset(
         check_level(str(path), "document-level", level)
         dataset = read_beir(*beir, corpus)
     elif ending in (".txt", *TABLES):
-        dataset = _read_table(path, level, corpus, columns)
+        dataset = _read_quotes(path, level, corpus, columns)
     elif ending not in (".json", ".jsonl", ".yaml", ".yml"):
         raise DatasetError(
             f"{path}: expected a file name ending in .json, .jsonl or .csv (or .yaml, .yml, .tsv, .txt, .xlsx, .xlsm, "
@@ -112,8 +107,7 @@ def load_dataset(
         elif lines is None and isinstance(first, list) and (not first or any(map(is_example, first))):
             dataset = examples.dataset(((f"$[{number}]", item) for number, item in enumerate(first)), path.stem)
         elif lines is not None or is_export(first):
-            check_level(str(path), "token-level", level)
-            dataset = labels.dataset_from_quotes(path, _needed(corpus, path), columns)
+            dataset = _read_quotes(path, level, corpus, columns)
         elif is_harness(first):
             check_level(str(path), "document-level", level)
             dataset = read_harness(first, path, corpus, loader, allow_assets=allow_assets)
@@ -191,7 +185,7 @@ def _values(path: Path) -> tuple[tuple[str, Json], Iterator[tuple[str, Json]] | 
     return first, lines
 
 
-def _read_table(
+def _read_quotes(
     path: Path, level: Level[Any], corpus: Corpus | None, columns: Mapping[str, str] | None
 ) -> Dataset[CharacterSpan]:
     check_level(str(path), "token-level", level)

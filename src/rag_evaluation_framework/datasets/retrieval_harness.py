@@ -13,11 +13,11 @@ from pydantic.alias_generators import to_camel
 from ..base.exits import outcome
 from ..base.files import Json, checked_path, is_list, is_object, read_text
 from ..base.outside import error_message, error_text, shown
-from ..base.records import KEPT, RecordReader, as_list, json_path
+from ..base.records import KEPT, Problems, RecordReader, as_list, json_path
 from ..data import DOCUMENT, Corpus, Document, DocumentId, DocumentLevelGroundTruth, Query, QueryId, QueryText
 from ..data.dataset import Dataset, Mode
-from ..data.documents import DocumentResolver
 from ..errors import DatasetError, InputError
+from .labels import LabelReader
 
 # The thresholds of design document 004, such as `min.recallAtK`, as files have them.
 
@@ -29,7 +29,7 @@ _PROBABLE = 0.6
 _LARGEST = float_info.max
 
 
-def read_thresholds(given: Any, where: str, problems: list[str]) -> dict[str, float]:
+def read_thresholds(given: Any, where: str, problems: list[str] | Problems) -> dict[str, float]:
     """Return the thresholds of a file by key, such as `min.recallAtK`.
 
     Args:
@@ -94,8 +94,6 @@ def folder_loader(root: str | Path) -> Loader:
         path = checked_path(folder / reference, DatasetError)
         if not path.resolve().is_relative_to(real):
             raise DatasetError(f"leads out of {folder}")
-        if path.exists() and not path.is_file():  # a pipe would be waited for
-            raise DatasetError(f"{path}: is no file; expected one with a text")
         return read_text(path)
 
     return load
@@ -197,24 +195,22 @@ def read_harness(
             applied where it stands is one: settings of a run, constraints on metadata, matchers of chunks, assets.
     """
     records = RecordReader(str(path))
-    head_keys = content.keys() - {"documents", "queries"}
-    head = records.validate(_Head, {key: value for key, value in content.items() if key in head_keys}, "$")
+    head_fields = {key: value for key, value in content.items() if key not in ("documents", "queries")}
+    head = records.validate(_Head, head_fields, "$")
     if head is not None:
         _check_unknown(head, "$", records)
         _check_unknown(head.defaults, "$.defaults", records)
-    defaults, problems = content.get("defaults"), list[str]()
+    defaults = content.get("defaults")
     thresholds: Json = defaults.get("thresholds") if is_object(defaults) else None
-    read_thresholds(thresholds if is_object(thresholds) else None, "$.defaults.thresholds", problems)
-    for problem in problems:
-        records.problems.append(problem)
+    read_thresholds(thresholds if is_object(thresholds) else None, "$.defaults.thresholds", records.problems)
     _check_refused(content, records, allow_assets=allow_assets)
     corpus = _corpus(content.get("documents"), path, records, corpus, loader)
-    resolver = DocumentResolver(corpus) if corpus is not None else None
+    labels = LabelReader(records, corpus)
     queries = content.get("queries")
     if not is_list(queries) or not queries:
         records.problem("$.queries", f"expected a list of at least one query, got {shown(queries, 20)}")
         queries = []
-    entries = [_entry(item, f"$.queries[{number}]", records, resolver) for number, item in enumerate(queries)]
+    entries = [_entry(item, f"$.queries[{number}]", labels) for number, item in enumerate(queries)]
     if head is None or records.problems:
         raise records.error()
     records.warn()
@@ -288,9 +284,8 @@ def _loaded(reference: str, loader: Loader | None) -> str:
     return text
 
 
-def _entry(
-    data: Any, where: str, records: RecordReader, resolver: DocumentResolver | None
-) -> DocumentLevelGroundTruth | None:
+def _entry(data: Any, where: str, labels: LabelReader) -> DocumentLevelGroundTruth | None:
+    records, corpus = labels.records, labels.corpus
     record = records.validate(_QueryRecord, data, where)
     if record is None:
         if is_object(data) and isinstance(data.get("id"), str):
@@ -300,25 +295,22 @@ def _entry(
     relevant, inside = record.relevant, f"{where}.relevant"
     _check_unknown(record, where, records)
     _check_unknown(relevant, inside, records)
-    ids = [
-        _found(name, f"{inside}.sourceIds[{number}]", records, resolver)
-        for number, name in enumerate(relevant.source_ids)
-    ]
+    ids = [_found(name, f"{inside}.sourceIds[{number}]", labels) for number, name in enumerate(relevant.source_ids)]
     prefixes = relevant.any_of_source_id_prefixes
     for number, prefix in enumerate(prefixes):
-        if resolver is not None and not resolver.corpus.has_prefix(prefix):
+        if corpus is not None and not corpus.has_prefix(prefix):
             _unfound(f"{inside}.anyOfSourceIdPrefixes[{number}]", f"no document starts with {prefix!r}", records)
     kept = relevant.kept("source_ids", "any_of_source_id_prefixes")
     query = Query(QueryId(record.id), QueryText(record.query), {**record.kept("id", "query", "relevant"), **kept})
     return DocumentLevelGroundTruth(query, tuple(ids), tuple(prefixes))
 
 
-def _found(name: str, where: str, records: RecordReader, resolver: DocumentResolver | None) -> DocumentId:
+def _found(name: str, where: str, labels: LabelReader) -> DocumentId:
     """Return the id of the document; unknown names are kept, since an engine may know more than the file."""
     try:
-        return DocumentId(name) if resolver is None else resolver.resolve(name)
+        return labels.document(name)
     except DatasetError as error:
-        _unfound(where, error, records)
+        _unfound(where, error, labels.records)
         return DocumentId(name)
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from .. import labels
-from ..base.files import temporary_folder, write_new
+from ..base.files import write_new
 from ..base.outside import shown
 from ..base.store import Store
 from ..data import CharacterSpan, Dataset, Document
@@ -65,7 +65,11 @@ def keep_texts(dataset: Dataset[Any], file: Path) -> None:
         found = [text for digest in sorted(wanted) if (text := dataset.text(digest)) is not None]
         if found:
             store.put(found)
-        _keep_others(dataset, others, store.folder)
+        words = labels.known_file(dataset, store.folder)
+        if not words.exists():
+            known = labels.KnownWords.of(others) if others else labels.known_words(dataset)
+            if known is not None:
+                known.save(words)
         attributes = store.folder / ".gitattributes"
         if store.folder.is_dir() and not attributes.exists():
             write_new(attributes, _ATTRIBUTES)
@@ -151,20 +155,6 @@ def without_text(versions: Sequence[Dataset[Any]], document: str, file: Path) ->
 def without_texts(dataset: Dataset[Any], documents: Iterable[str] = (ALL,)) -> Dataset[Any]:
     """Return a dataset that keeps no text of some documents, given by their ids, or of `ALL`."""
     return replace(dataset, metadata={**dataset.metadata, NOT_KEPT: sorted(documents)})
-
-
-def _keep_others(dataset: Dataset[Any], documents: Sequence[Document], folder: Path) -> None:
-    """Keep what stands in documents that are not kept whole, or what is known of it where the dataset comes from."""
-    file = labels.known_file(dataset, folder)
-    if file.exists():
-        return
-    if documents:
-        labels.KnownWords.of(documents).save(file)
-    elif dataset.kept is not None and (earlier := labels.known_file(dataset, dataset.kept.folder)).exists():
-        with temporary_folder(folder) as made:
-            part = made / file.name
-            part.write_bytes(earlier.read_bytes())
-            part.replace(file)
 
 
 def _left_out(dataset: Dataset[Any]) -> set[str]:

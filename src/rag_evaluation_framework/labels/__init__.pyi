@@ -1,6 +1,7 @@
 from .alignment import KNOWN as KNOWN
 from .alignment import KnownWords as KnownWords
 from .alignment import known_file as known_file
+from .alignment import known_words as known_words
 from .alignment import partners_of as partners_of
 from .hit_locator import HitLocator as HitLocator
 from .quote_locator import Located as Located

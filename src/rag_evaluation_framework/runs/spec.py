@@ -27,7 +27,7 @@ from ..contracts.roles import Engine, can, check_engine, engine_name
 from ..data import CHUNK, DOCUMENT, TOKEN, Corpus, Cutoff, Dataset, EvaluationType
 from ..data.dataset import Mode
 from ..datasets import Loader, folder_loader, load_dataset, rankings
-from ..datasets.rankings.parsers import Order, Ties
+from ..datasets.rankings.order import Order, Ties
 from ..errors import ConfigError, LevelMismatch
 from .config import CONFIGS, AnyExperimentConfig, EvaluationConfig, Measuring, Option, in_mode
 from .means import Cluster

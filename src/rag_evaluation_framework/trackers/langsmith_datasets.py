@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, Unpack, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, Unpack, overload
 from uuid import UUID, uuid5
 
 from ..base.files import is_object
@@ -16,7 +16,7 @@ from ..data import CharacterSpan, ChunkRegistry, Corpus, Dataset, GroundTruth, c
 from ..data.dataset import checked_dataset
 from ..data.ids import EvaluationType
 from ..data.levels import CHUNK, DOCUMENT, TOKEN, Level, U, checked_level
-from ..datasets.langsmith_examples import PUSHED, SPLITS, ExampleReader, question_id, to_example
+from ..datasets.langsmith_examples import PUSHED, SPLITS, ExampleOptions, ExampleReader, question_id, to_example
 from ..errors import DatasetError, InvalidAnswer, LevelMismatch, ProviderError
 from .langsmith_client import Example, answering, checked_name, dataset_named, listed_examples, opened, stored_dataset
 
@@ -152,7 +152,7 @@ def _examples(dataset: Dataset[Any]) -> dict[str, Example]:
     """
     source = f"dataset {dataset.name!r}"
     rows = [_plain(to_example(entry, dataset.labelled_corpus), entry) for entry in dataset]
-    reader = ExampleReader(source, dataset.level, None, False, None, None, None)
+    reader = ExampleReader(source, dataset.level)
     placed = ((f"question {entry.query.id!r}", row) for entry, row in zip(dataset, rows, strict=True))
     problems = Problems(
         f"question {entry.query.id!r}: {problem}"
@@ -312,15 +312,10 @@ def _sent(client: Any, dataset_id: UUID, plan: _Differences, delete_missing: boo
 _FINEST_FIRST: Sequence[Level[Any]] = (TOKEN, CHUNK, DOCUMENT)
 
 
-class PullFields(TypedDict, total=False):
+class PullFields(ExampleOptions, total=False):
     """The keywords of `pull_dataset`."""
 
     client: Client | None
-    corpus: Corpus | None
-    registry: ChunkRegistry | None
-    utf16_offsets: bool
-    query_key: str | None
-    ground_truth_key: str | None
 
 
 @overload

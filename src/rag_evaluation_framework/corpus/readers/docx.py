@@ -34,12 +34,8 @@ class DocxReader(Reader):
         with errors_as(lambda error: CorpusError(f"is not a DOCX that can be read ({error_text(error)})")):
             with zipfile.ZipFile(io.BytesIO(data)) as archive:
                 _check(archive)
-            made = self._mammoth.convert_to_html(io.BytesIO(data), convert_image=_no_picture)
+            made = self._mammoth.convert_to_html(io.BytesIO(data), convert_image=lambda _: [])
         return Reading(self._html.read(made.value.encode()).text)
-
-
-def _no_picture(_: object) -> list[object]:
-    return []
 
 
 def _check(archive: zipfile.ZipFile) -> None:
@@ -47,7 +43,6 @@ def _check(archive: zipfile.ZipFile) -> None:
     if sum(member.file_size for member in archive.infolist()) > LARGEST:
         raise CorpusError(f"unpacks to more than {LARGEST:,} bytes; split it")
     for member in archive.infolist():
-        if member.filename.endswith((".xml", ".rels")) and b"<!DOCTYPE" in archive.read(member).replace(
-            b"\0", b""
-        ):  # also of UTF-16
+        is_xml = member.filename.endswith((".xml", ".rels"))
+        if is_xml and b"<!DOCTYPE" in archive.read(member).replace(b"\0", b""):  # also of UTF-16
             raise CorpusError(f"has a document type in {member.filename}; save it with Word or LibreOffice")

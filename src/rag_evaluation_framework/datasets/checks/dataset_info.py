@@ -13,17 +13,10 @@ from pydantic import TypeAdapter
 from ...base.outside import shown
 from ...base.progress import progress
 from ...components.retrievers.bm25 import BM25Retriever
-from ...data import (
-    DOCUMENT,
-    ChunkRegistry,
-    DocumentLevelGroundTruth,
-    EvaluationType,
-    GroundTruth,
-    TokenLevelGroundTruth,
-    count_skipped,
-)
-from ...data.dataset import Dataset, checked_dataset
+from ...data import DOCUMENT, ChunkRegistry, EvaluationType
+from ...data.dataset import Dataset, checked_dataset, count_skipped
 from ...data.documents import Corpus, checked_corpus
+from ...data.ground_truth import DocumentLevelGroundTruth, GroundTruth, TokenLevelGroundTruth
 from ...data.hits import RankedHits
 from ...data.spans import CharacterSpan, merge_overlapping_spans, total_length
 from ...errors import CorpusError

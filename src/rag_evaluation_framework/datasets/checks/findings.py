@@ -10,21 +10,11 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from ...base.outside import cut_short, name_line, one_line, shown
 from ...contracts.registry.loading import load_installed
-from ...data import (
-    CharacterSpan,
-    ChunkId,
-    ChunkRegistry,
-    Corpus,
-    Dataset,
-    DocumentId,
-    DocumentLevelGroundTruth,
-    EvaluationType,
-    GroundTruth,
-    Query,
-    TokenLevelGroundTruth,
-)
-from ...data.documents import DocumentResolver
+from ...data import ChunkRegistry, Dataset, DocumentLevelGroundTruth, GroundTruth, Query, TokenLevelGroundTruth
+from ...data.documents import Corpus, DocumentResolver
 from ...data.ground_truth import counted_otherwise, flattened, mapped, span_problem
+from ...data.ids import ChunkId, DocumentId, EvaluationType
+from ...data.spans import CharacterSpan
 from ...labels import leaving_out, relabel
 from ...text.text_locator import LinePlaces
 

@@ -2,7 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from itertools import chain
+from itertools import chain, takewhile
 from typing import Any, TypeAlias
 from unicodedata import category
 
@@ -80,18 +80,13 @@ def copied_answer(entry: GroundTruth[Any], labels: Sequence[Label]) -> dict[str,
 def _common_run(asked: list[str], told: list[str]) -> list[str]:
     """Return the first run of words that is long enough, and stands in both; empty if there is none."""
     starts = {tuple(asked[start : start + _RUN]): start for start in range(len(asked) - _RUN + 1)}
-    at = 0
-    while starts and at + _RUN <= len(told):
+    for at in range(len(told) - _RUN + 1 if starts else 0):
         start = starts.get(tuple(told[at : at + _RUN]))
-        if start is None:
-            at += 1
-            continue
-        length = _RUN
-        while asked[start + length : start + length + 1] == told[at + length : at + length + 1] != []:
-            length += 1
-        if sum(map(len, asked[start : start + length])) >= _RUN_LETTERS:
-            return asked[start : start + length]
-        at += length - _RUN + 1
+        if start is not None:
+            pairs = zip(asked[start:], told[at : at + len(asked)], strict=False)
+            run = [word for word, other in takewhile(lambda pair: pair[0] == pair[1], pairs)]
+            if sum(map(len, run)) >= _RUN_LETTERS:
+                return run
     return []
 
 

@@ -18,7 +18,7 @@ from ...base.outside import harmless_json, one_line, shown
 from ...base.records import Problems
 from ...data.hits import COLUMNS, Hit, HitCollector, RankedHits, Retrieval, Stage
 from ...errors import DatasetError, InputError
-from .parsers import Order, refuse_rising
+from .order import Order, refuse_rising
 
 # Rankings with all that is known of their hits, as JSONL compressed with gzip: one line per question.
 

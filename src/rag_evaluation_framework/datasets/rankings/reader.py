@@ -9,40 +9,34 @@ with gzip.
 import re
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from itertools import count
-from math import inf, isnan
+from itertools import accumulate, count, groupby
+from math import inf, isfinite, isinf, isnan, nan
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from ...base.files import LONGEST_LINE, as_utf8, checked_path, decompressed, read_bytes
+from ...base.files import LONGEST_LINE, as_utf8, checked_path, decompressed, is_list, is_object, parse_json, read_bytes
 from ...base.notes import note
 from ...base.progress import progress_bar
-from ...base.records import Problems
+from ...base.records import Problems, brief_repr, storable
 from ...data.hits import Hit
 from ...data.ids import canonical_document_id
 from ...errors import DatasetError
 from .hit_lines import Hits, Tops, read_hits
-from .parsers import (
-    QRELS,
-    RANKINGS,
-    Entry,
-    FileKind,
-    JsonParser,
-    Order,
-    TableParser,
-    Ties,
-    check_order,
-    contradicted,
-    refuse_rising,
-)
+from .order import Order, Ties, check_order, refuse_rising
 
 _BLOCK = 1 << 17  # small enough for the processor's cache: takes half the time of a megabyte
 _LARGEST = 2_000_000_000  # bytes
 _GZIP, _BOM = b"\x1f\x8b", b"\xef\xbb\xbf"
+
+
+_QUERY_KEYS = ("queryid", "qid", "id")
+_UNIT_KEYS = ("docid", "corpusid", "documentid", "docno", "did", "chunkid")
 
 
 @dataclass(frozen=True)
@@ -76,7 +70,7 @@ class RankFile:
             DatasetError: The file cannot be used, or contains two grades for one document and question.
         """
         path = checked_path(path)
-        return _Reader(path, QRELS).read(_content(path))
+        return _Reader(path, _QRELS).read(_content(path))
 
     @classmethod
     def of_rankings(cls, path: str | Path, order: Order | None = None, ties: Ties | None = None) -> "RankFile":
@@ -92,7 +86,7 @@ class RankFile:
         hits = read_hits(data, path, order)
         if hits is not None:
             return cls._of_hits(*hits)
-        file = _Reader(path, RANKINGS, order).read(data)
+        file = _Reader(path, _RANKINGS, order).read(data)
         return file if ties is None else replace(file, by_query=_as_trec_eval(file.by_query))
 
     @classmethod
@@ -194,10 +188,66 @@ def read_rankings(
     return file.by_query
 
 
+# Files of ids, with their grades or scores.
+
+
+@dataclass(frozen=True)
+class _FileKind:
+    """Kind of file: qrels or rankings.
+
+    Attributes:
+        name: `qrels` or `rankings`.
+        columns: The columns of TREC's table.
+        value: The value of a document: its grade or its score.
+        value_keys: Names that a column of this value may have.
+    """
+
+    name: str
+    columns: tuple[str, ...]
+    value: str
+    value_keys: tuple[str, ...]
+
+    @property
+    def is_rankings(self) -> bool:
+        """Whether the file contains rankings."""
+        return self.name == "rankings"
+
+    @property
+    def number(self) -> str:
+        """The values that documents may have, for messages."""
+        return "a number (higher is better)" if self.is_rankings else "a finite number (above 0 if relevant)"
+
+    def reads(self, number: float) -> bool:
+        """Return whether a document may have this value."""
+        return not isnan(number) if self.is_rankings else isfinite(number)
+
+
+_QRELS = _FileKind("qrels", ("qid", "iter", "docid", "grade"), "grade", ("relevance", "rel", "grade", "gain", "score"))
+_RANKINGS = _FileKind("rankings", ("qid", "Q0", "docid", "rank", "score", "tag"), "score", ("score",))
+
+
+class _Entry(NamedTuple):
+    """Documents of one question, read from a line or value, or from lines that follow each other.
+
+    Attributes:
+        query: The id of the question.
+        units: The documents.
+        values: Their grades or scores.
+        ranks: The rank column of a table; None if there is none.
+        is_list: Whether the documents are listed in order, without scores.
+    """
+
+    query: str
+    units: Sequence[str]
+    values: Sequence[float]
+    ranks: Sequence[float] | None = None
+    is_list: bool = False
+
+
 class _Reader:
     """Reader of one file, which collects problems."""
 
-    def __init__(self, path: Path, kind: FileKind, order: Order | None = None) -> None:
+    def __init__(self, path: Path, kind: _FileKind, order: Order | None = None) -> None:
         self.path, self.kind, self.order = path, kind, order
         self.problems = Problems()
         self.by_query: dict[str, dict[str, float]] = {}
@@ -222,34 +272,31 @@ class _Reader:
             part = f" (read up to line {lines})" if lines < data.count(b"\n") else ""
             raise DatasetError(self.problems.message(f"{self.path}{part}"))
         if not self.by_query:
-            raise self.nothing()
+            raise DatasetError(
+                f"{self.path}: contains no entries; expected a {self.kind.name} file: lines of "
+                f"{' '.join(self.kind.columns)}, or JSON"
+            )
         codes, ranks, scores = map(np.array, self.ranked)
         if self.kind.is_rankings and self.order is None:
             by_rank = np.lexsort((ranks, codes))  # stable: equal ranks keep the order of the file
             ranked = np.split(scores[by_rank], np.flatnonzero(np.diff(codes[by_rank])) + 1)
             listed = (list(found.values()) for found in self.by_query.values())
             refuse_rising((found.tolist() for found in ranked) if self.codes else listed, self.path)
-        contradicting = 0 if self.order == "given" else contradicted((codes, ranks, scores))
+        contradicting = 0 if self.order == "given" else _contradicted(codes, ranks, scores)
         unscored = frozenset(self.by_query if self.order == "given" else self.lists)
         return RankFile(self.by_query, self.repeated, contradicting, unscored)
 
-    def nothing(self) -> DatasetError:
-        return DatasetError(
-            f"{self.path}: contains no entries; expected a {self.kind.name} file: lines of "
-            f"{' '.join(self.kind.columns)}, or JSON"
-        )
-
-    def parsed(self, data: bytes) -> Iterator[tuple[int, bytes, Iterable[Entry]]]:
+    def parsed(self, data: bytes) -> Iterator[tuple[int, bytes, Iterable[_Entry]]]:
         """Yield blocks of lines, without the header, each with the number of its first line and its entries."""
         start = re.search(rb"\S", data)
         if start is None:
-            raise self.nothing()
+            return
         begin, end = data.rfind(b"\n", 0, start.start()) + 1, data.find(b"\n", start.start()) + 1 or len(data)
         first = data[begin:end].strip()
         if first.startswith((b"{", b"[")):
-            yield 1, data, JsonParser(self.kind, self.problems).entries(data)
+            yield 1, data, self.json_entries(data)
             return
-        table = TableParser.of(first, self.kind, self.problems)
+        table = _Table(first, self.kind, self.problems)
         for number, block in self.blocks(data, 0 if table.is_trec else end):
             yield number, block, table.entries(number, block)
 
@@ -269,7 +316,7 @@ class _Reader:
             number += block.count(b"\n")
             start = end
 
-    def add(self, entry: Entry) -> None:
+    def add(self, entry: _Entry) -> None:
         query, units, values = entry.query, entry.units, entry.values
         if entry.is_list:
             self.lists.add(query)
@@ -285,15 +332,9 @@ class _Reader:
         if not "".join(units).isascii():
             units = [*map(canonical_document_id, units)]
         fresh = dict(zip(units, values, strict=True))
-        known = self.by_query.setdefault(query, fresh)
-        if len(fresh) == len(units):
-            if known is fresh:
-                return
-            if known.keys().isdisjoint(fresh.keys()):
-                known.update(fresh)
-                return
-        if known is fresh:
-            known = self.by_query[query] = {}
+        if len(fresh) == len(units) and self.by_query.setdefault(query, fresh) is fresh:  # as nearly always
+            return
+        known = self.by_query.setdefault(query, {})
         for unit, value in zip(units, values, strict=True):
             if unit not in known:
                 known[unit] = value
@@ -308,6 +349,210 @@ class _Reader:
             elif value > known[unit]:
                 del known[unit]  # moves it to where its best score is: ties keep the order of the file
                 known[unit] = value
+
+    def json_entries(self, data: bytes) -> Iterator[_Entry]:
+        """Yield the entries of JSON, one object with all questions."""
+        expected = f"expected an object {{question: {{document: {self.kind.value}}}}}"
+        try:
+            content = parse_json(data.decode())
+        except ValueError as error:
+            self.problems.append(f"not valid JSON: {error}; {expected}")
+            return
+        if not is_object(content):
+            self.problems.append(f"got a {type(content).__name__}; {expected}")
+            return
+        for query, value in content.items():
+            where = f"$[{brief_repr(query)}]"
+            name = self._id(query, where)
+            if name is not None and is_list(value):
+                units = [self._id(unit, f"{where}[{place}]") for place, unit in enumerate(value)]
+                known = [unit for unit in units if unit is not None]
+                values = [-float(rank) if self.kind.is_rankings else 1.0 for rank, _ in enumerate(known, start=1)]
+                yield _Entry(name, known, values, is_list=True)
+            elif name is not None and is_object(value):
+                numbers = {self._id(unit, where): self._number(number, where, unit) for unit, number in value.items()}
+                pairs = {unit: number for unit, number in numbers.items() if unit is not None and number is not None}
+                yield _Entry(name, tuple(pairs), tuple(pairs.values()))
+            elif name is not None:
+                order = ", best first" * self.kind.is_rankings
+                self.problems.append(
+                    f"{where}: got {brief_repr(value)}; expected a list of document ids{order}, or an object "
+                    f"{{document: {self.kind.value}}}"
+                )
+
+    def _id(self, value: Any, where: str) -> str | None:
+        """Return an id as a string; None after recording that it is not a valid id."""
+        if isinstance(value, int) and not isinstance(value, bool):
+            return str(value)
+        if not isinstance(value, str) or not value:
+            self.problems.append(f"{where}: got {brief_repr(value)}; expected an id: a non-empty string or an integer")
+            return None
+        if not value.isascii() and not storable(value):
+            self.problems.append(f"{where}: {value!r} contains a lone surrogate, which cannot be written as UTF-8")
+            return None
+        return value
+
+    def _number(self, value: Any, where: str, unit: object) -> float | None:
+        """Return the grade or score of a unit; None after recording that it is not valid."""
+        number = nan
+        with suppress(OverflowError):  # an integer of more than 300 digits
+            number = float(value) if isinstance(value, int | float) and not isinstance(value, bool) else nan
+        if self.kind.reads(number):
+            return number
+        self.problems.append(f"{where}[{brief_repr(unit)}]: got {brief_repr(value)}; expected {self.kind.number}")
+        return None
+
+
+class _Table:
+    """Parser of tables with one judgement or result per line: TREC's own, or one with a header.
+
+    In TREC's own table, lines that start with # are comments, and what follows the tag of a result is ignored.
+
+    Args:
+        first: The first line: a header, else the table is TREC's. Case, hyphens, underscores and blanks are ignored:
+            `query-id` means `queryid`.
+        kind: What the file contains.
+        problems: What cannot be read is added here.
+    """
+
+    def __init__(self, first: bytes, kind: _FileKind, problems: Problems) -> None:
+        self.kind, self.problems = kind, problems
+        self.separator = b"\t" if b"\t" in first else None  # else white space
+        self.names: Sequence[str] = [name.decode(errors="replace").strip() for name in first.split(self.separator)]
+        plain = [re.sub("[-_ ]", "", name).lower() for name in self.names]
+        meant = (_QUERY_KEYS, _UNIT_KEYS, kind.value_keys)
+        columns = [next((plain.index(key) for key in keys if key in plain), -1) for keys in meant]
+        self.is_trec = first.startswith(b"#") or -1 in columns
+        if self.is_trec:
+            self.separator, self.names, columns = None, kind.columns, [0, 2, kind.columns.index(kind.value)]
+        self.query, self.unit, self.value = columns
+        self.rank = self.names.index("rank") if kind.is_rankings and "rank" in self.names else None
+
+    def _fields(self, line: bytes) -> list[bytes]:
+        """Return the fields of a line; none if it is blank."""
+        fields = line.split(self.separator) if line.strip() else []
+        return fields if self.separator is None else [field.strip() for field in fields]
+
+    def _are_known(self, fields: Sequence[bytes]) -> bool:
+        """Return whether a line has the fields of an entry.
+
+        Fields after the tag are ignored where the rank is a number; else an id with white space has shifted them.
+        """
+        more = len(fields) - len(self.names)
+        if more > 0 and self.is_trec and self.rank is not None:
+            return not isnan(_number(fields[self.rank]))
+        return more == 0
+
+    def entries(self, number: int, block: bytes) -> Iterable[_Entry]:
+        """Return the entries of a block at once if every line of it is well formed, else line by line.
+
+        What cannot be read is recorded, by its line: that of the block is given.
+        """
+        rows = self._at_once(block)
+        return self._by_line(number, block) if rows is None else rows
+
+    def _at_once(self, block: bytes) -> Iterator[_Entry] | None:
+        """Return the entries of a well-formed block, one per question, else None.
+
+        Splitting a whole block is several times faster than splitting each line. A marker at the end of each line shows
+        that the line has all its columns: every marker must be where a complete line ends.
+        """
+        if self.separator is not None or b"\0" in block:
+            return None
+        lines, width = block.count(b"\n"), len(self.names)
+        fields = block.replace(b"\n", b" \0 ").split()
+        step = width + 1
+        if len(fields) != lines * step or fields[width::step].count(b"\0") != lines:
+            return None
+        written = fields[self.value :: step]
+        try:
+            units = b"\n".join(fields[self.unit :: step]).decode().split("\n")
+            groups = [(name.decode(), len(list(group))) for name, group in groupby(fields[self.query :: step])]
+            values = list(map(float, written))
+        except ValueError:
+            return None
+        has_comments = self.is_trec and any(name.startswith("#") for name, _ in groups)
+        if has_comments or not np.isfinite(values).all() or b"_" in b"".join(written):
+            return None
+        ranks = None if self.rank is None else _ranks(fields[self.rank :: step])
+        ends = [*accumulate(length for _, length in groups)]
+        parts = (slice(end - length, end) for (_, length), end in zip(groups, ends, strict=True))
+        return (
+            _Entry(query, units[part], values[part], None if ranks is None else ranks[part])
+            for (query, _), part in zip(groups, parts, strict=True)
+        )
+
+    def _by_line(self, number: int, block: bytes) -> Iterator[_Entry]:
+        for place, line in enumerate(block.split(b"\n"), start=number):
+            where, fields = f"line {place}", self._fields(line)
+            if not fields or (self.is_trec and fields[0].startswith(b"#")):
+                continue
+            if not self._are_known(fields):
+                self.problems.append(f"{where}: {self._wrong_width(line, len(fields))}")
+                continue
+            query, unit = self._text(fields, self.query, where), self._text(fields, self.unit, where)
+            value = self._value(fields[self.value], f"{where}: {self.names[self.value]}")
+            if query is not None and unit is not None and value is not None:
+                ranks = None if self.rank is None else [_number(fields[self.rank])]
+                yield _Entry(query, (unit,), (value,), ranks)
+
+    def _wrong_width(self, line: bytes, got: int) -> str:
+        hint = "ids with white space need JSON" if self.separator is None else "separate columns by tabs"
+        for other in (_QRELS, _RANKINGS):
+            if other is not self.kind and got == len(other.columns):
+                hint = f"with {got} columns it looks like a {other.name} file"
+        return (
+            f"{got} column{'s'[: got != 1]} in {brief_repr(line.strip().decode(errors='replace'))}; expected "
+            f"{len(self.names)}: {' '.join(self.names)} ({hint})"
+        )
+
+    def _text(self, fields: Sequence[bytes], column: int, where: str) -> str | None:
+        text, problem = "", "is empty; expected an id"
+        try:
+            text = fields[column].decode()
+        except UnicodeDecodeError as error:
+            problem = f"not valid UTF-8 (byte {error.start}); save the file as UTF-8"
+        if not text:
+            self.problems.append(f"{where}: {self.names[column]}: {problem}")
+        return text or None
+
+    def _value(self, field: bytes, where: str) -> float | None:
+        value = _number(field)
+        is_too_large = isinf(value) and b"inf" not in field.lower()  # and not written so
+        if self.kind.reads(value) and not is_too_large:
+            return value
+        self.problems.append(f"{where}: got {brief_repr(field.decode(errors='replace'))}; expected {self.kind.number}")
+        return None
+
+
+def _number(field: bytes) -> float:
+    """Return the number in a field; NaN if it is not a number."""
+    try:
+        return nan if b"_" in field else float(field)
+    except ValueError:
+        return nan
+
+
+def _ranks(fields: Sequence[bytes]) -> list[float]:
+    try:
+        return list(map(float, fields))
+    except ValueError:  # some tools write a dash
+        return list(map(_number, fields))
+
+
+def _contradicted(query: NDArray[np.int64], rank: NDArray[np.float64], score: NDArray[np.float64]) -> int:
+    """Return the number of questions in which a document with a better rank is behind: by its score, or in a tie.
+
+    Args:
+        query: Question numbers, one per result.
+        rank: Ranks.
+        score: Scores.
+    """
+    known = ~np.isnan(rank)
+    query, rank, score = query[known], rank[known], score[known]
+    order = np.lexsort((-score, query))  # stable: ties keep the order of the file
+    query, rank = query[order], rank[order]
+    return len(np.unique(query[1:][(query[1:] == query[:-1]) & (rank[1:] < rank[:-1])]))
 
 
 def _id(hit: Hit, rank: int) -> str:

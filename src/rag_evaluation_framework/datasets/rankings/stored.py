@@ -18,7 +18,7 @@ from ...data import Corpus, Cutoff, DocumentId, EvaluationType, Hit, Retrieval, 
 from ...data.hits import COLUMNS
 from ...data.queries import Query, Scope
 from ...errors import ConfigError, DatasetError, ResultError
-from .parsers import Order, Ties, check_order
+from .order import Order, Ties, check_order
 from .reader import RankFile
 
 _UNTIMED = (Stage("stored", None),)  # how long it takes to look it up says nothing about what made it

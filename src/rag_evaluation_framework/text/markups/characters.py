@@ -13,6 +13,7 @@ QUOTATION_MARKS = dict.fromkeys("'‘’‚‛′ʼ`´‹›", "'") | dict.fromk
 DASHES = frozenset("-‐‑‒–—―−﹘﹣－")
 ELLIPSIS = "…"
 CALL = "\ufdd0"  # no character of any text: parentheses that a renderer adds to the name of a function, or not
+_WRITTEN_AS = {**QUOTATION_MARKS, **dict.fromkeys(DASHES, "-"), ELLIPSIS: "...", CALL: "()"}
 _UNSEEN = re.compile(  # letters and marks that show nothing: fillers, joiners and variation selectors
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180d\u180f\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
 )
@@ -32,16 +33,10 @@ _UNSPACED = re.compile(UNSPACED)
 @cache
 def folded(character: str) -> str:
     """Return what a character is compared as: a space for white space, nothing for what is invisible."""
-    if character in QUOTATION_MARKS:
-        return QUOTATION_MARKS[character]
-    if character in DASHES:
-        return "-"
-    if character == ELLIPSIS:
-        return "..."
+    if character in _WRITTEN_AS:
+        return _WRITTEN_AS[character]
     if is_invisible(character):
         return ""
-    if character == CALL:
-        return "()"
     if character.isspace():
         return " "
     if decomposition(character).startswith(_THEMSELVES):
