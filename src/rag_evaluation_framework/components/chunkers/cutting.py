@@ -114,7 +114,7 @@ class Tokens(Units):
 
 def measured(text: str, length: Any) -> Measure:
     """Return the measure of a text in `"characters"`, or in tokens of a tokenizer."""
-    return Measure(text) if _is_characters(length) else Tokens(text, resolve_tokenizer(length))
+    return Measure(text) if length == "characters" else Tokens(text, resolve_tokenizer(length))
 
 
 def check_length(length: Any) -> None:
@@ -125,11 +125,7 @@ def check_length(length: Any) -> None:
 
 def length_shown(length: Any) -> str:
     """Return what the name of a chunker says of its length: nothing of characters."""
-    return "" if _is_characters(length) else f", length={tokenizer_name(length)}"
-
-
-def _is_characters(length: Any) -> bool:
-    return isinstance(length, str) and length == "characters"
+    return "" if length == "characters" else f", length={tokenizer_name(length)}"
 
 
 def check_sizes(owner: str, size_name: str, size: int, overlap: int) -> None:
@@ -209,28 +205,23 @@ class RecursiveCharacterChunker(PositionAwareChunker):
     def chunk_with_positions(self, document: Document) -> list[PositionAwareChunk]:
         """Return the chunks in reading order; none for a blank document."""
         measure = measured(document.content, self.length)
-        cutter = Cutter(document.content, measure, self.chunk_size, self.overlap, self.separators, self.separator_at)
+        cutter = Cutter(measure, self.chunk_size, self.overlap, self.separators, self.separator_at)
         return cut_out(document, cutter.cut(0, len(document.content)))
 
 
+@dataclass
 class Cutter:
     """The recursion over one text; chunkers with boundaries of their own begin it at `packed`."""
 
-    def __init__(
-        self,
-        text: str,
-        measure: Measure,
-        size: int,
-        overlap: int,
-        separators: Sequence[str],
-        separator_at: SeparatorAt = "end",
-    ) -> None:
-        self.text = text
-        self.measure = measure
-        self.size, self.overlap = size, overlap
-        self.separator_at = separator_at
-        space = r"\s*" if separator_at == "end" else ""
-        self.boundaries = [re.compile(re.escape(separator) + space) for separator in separators if separator]
+    measure: Measure
+    size: int
+    overlap: int
+    separators: Sequence[str]
+    separator_at: SeparatorAt = "end"
+
+    def __post_init__(self) -> None:
+        space = r"\s*" if self.separator_at == "end" else ""
+        self.boundaries = [re.compile(re.escape(separator) + space) for separator in self.separators if separator]
 
     def cut(self, start: int, end: int, level: int = 0) -> Iterator[Place]:
         """Yield chunks of a stretch, cut at the separators from number `level` on."""
@@ -264,9 +255,10 @@ class Cutter:
 
     def pieces(self, start: int, end: int, boundary: re.Pattern[str]) -> list[Place]:
         """Cut at every boundary; the first needs something other than white space before it."""
-        found = boundary.finditer(self.text, start, end)
+        text = self.measure.text
+        found = boundary.finditer(text, start, end)
         ends = [match.start() if self.separator_at == "start" else match.end() for match in found]
-        if ends and not self.text[start : ends[0]].strip():
+        if ends and not text[start : ends[0]].strip():
             del ends[0]
         if not ends or ends[-1] < end:
             ends.append(end)
@@ -389,10 +381,9 @@ class SentenceChunker(PositionAwareChunker):
 
     def chunk_with_positions(self, document: Document) -> list[PositionAwareChunk]:
         """Return the chunks in reading order; none for a blank document."""
-        places = sentence_places(document.content)
-        text, by_sentences = document.content, self.sentences is not None
-        measure = Units(text, [start for start, _ in places]) if by_sentences else measured(text, self.length)
-        cutter = Cutter(text, measure, self.sentences or self.chunk_size or _DEFAULT_SIZE, self.overlap, (" ",))
+        text, places = document.content, sentence_places(document.content)
+        measure = Units(text, [start for start, _ in places]) if self.sentences else measured(text, self.length)
+        cutter = Cutter(measure, self.sentences or self.chunk_size or _DEFAULT_SIZE, self.overlap, (" ",))
         return cut_out(document, cutter.packed(places))
 
 
@@ -611,7 +602,7 @@ class SemanticChunker(PositionAwareChunker):
             chunks[-1].append(place)
         if self.max_size is None:
             return cut_out(document, ((chunk[0][0], chunk[-1][1]) for chunk in chunks if chunk))
-        cutter = Cutter(text, measure, self.max_size, 0, (" ",))
+        cutter = Cutter(measure, self.max_size, 0, (" ",))
         return cut_out(document, (place for chunk in chunks for place in cutter.packed(chunk)))
 
     def _cuts(self, text: str, places: Sequence[Place]) -> list[bool]:
