@@ -1,11 +1,11 @@
 """Retrievers that are made of others: fused, reranked, and searched within scopes."""
 
-from collections import deque
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field, replace
 from math import fsum, inf
 from numbers import Real
+from operator import attrgetter
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
@@ -15,7 +15,7 @@ from ...adapt.adapt import OwnReranker
 from ...adapt.results import as_chunks, as_listed, as_retrieval, one_each
 from ...base.coroutines import as_finished
 from ...base.notes import note
-from ...base.outside import shown
+from ...base.outside import first_of, grouped, shown
 from ...contracts.component import check_count
 from ...contracts.registry.building import as_component
 from ...contracts.roles import IndexedRetriever, IndexT, Reranker, Retriever, StableRetriever, VectorStore
@@ -195,19 +195,14 @@ class HybridRetriever(StableRetriever, IndexedRetriever[HitLocator]):
         locator = self._indexed
         found = [ask(retriever, query, self.depth, locator) for retriever in self.retrievers]
         start = perf_counter()
-        hits = self._fused([retrieval.hits for retrieval in found], k)
-        stages = (*self._renamed(found), Stage("fuse", perf_counter() - start))
-        return Retrieval(hits, stages, self._limit(found), complete=len(hits) < k)
+        fused = self._fused(found, k)
+        return replace(fused, stages=(*self._renamed(found), Stage("fuse", perf_counter() - start)))
 
     def retrieve_many(self, queries: Sequence[str], k: int) -> list[Retrieved]:
         """Return the merged ranking of every question, asking each retriever for all questions together."""
         locator = self._indexed
         found = [ask_many(retriever, queries, self.depth, locator) for retriever in self.retrievers]
-        return [
-            Retrieval(hits, limit=self._limit(each), complete=len(hits) < k)
-            for each in zip(*found, strict=True)
-            for hits in [self._fused([retrieval.hits for retrieval in each], k)]
-        ]
+        return [self._fused(each, k) for each in zip(*found, strict=True)]
 
     @property
     def most_results(self) -> int:
@@ -218,12 +213,6 @@ class HybridRetriever(StableRetriever, IndexedRetriever[HitLocator]):
     def takes_many(self) -> bool:
         """Whether one of the retrievers does."""
         return any(retriever.takes_many for retriever in self.retrievers)
-
-    def _limit(self, found: Sequence[Retrieval]) -> str | None:
-        """Return what ends the ranking, if it is not the corpus."""
-        if any(len(retrieval.hits) >= self.depth for retrieval in found):
-            return f"depth={self.depth} of HybridRetriever"
-        return next((retrieval.limit for retrieval in found if retrieval.limit is not None), None)
 
     def chunks(self) -> Sequence[AnyChunk] | None:
         """Return everything that could be retrieved, each once, or None if a retriever cannot list it."""
@@ -243,18 +232,22 @@ class HybridRetriever(StableRetriever, IndexedRetriever[HitLocator]):
             for retriever in reversed(self.retrievers):
                 stack.callback(retriever.close)
 
-    def _fused(self, rankings: Sequence[Ranking], k: int) -> Ranking:
+    def _fused(self, found: Sequence[Retrieval], k: int) -> Retrieval:
+        """Return the merged ranking, without stages, and what ends it, if it is not the corpus."""
         merged: dict[_Key, tuple[Hit, list[float]]] = {}
-        for weight, ranking in zip(self.weights or (1,) * len(rankings), rankings, strict=True):
+        for weight, retrieval in zip(self.weights or (1,) * len(found), found, strict=True):
             distinct: dict[_Key, Hit] = {}
-            for hit in ranking if weight else ():
+            for hit in retrieval.hits if weight else ():
                 distinct.setdefault(hit.identity, hit)
             for rank, (key, hit) in enumerate(distinct.items(), start=1):
                 merged.setdefault(key, (hit, []))[1].append(weight / (self.rrf_k + rank))
         scored = [replace(hit, score=fsum(shares)) for hit, shares in merged.values()]
         worths = np.array([hit.score for hit in scored], dtype=np.float64)
         ranked: list[int] = top_k(worths, k).tolist()
-        return tuple(scored[number] for number in ranked)
+        is_cut = any(len(retrieval.hits) >= self.depth for retrieval in found)
+        own = f"depth={self.depth} of HybridRetriever" if is_cut else None
+        limit = next(filter(None, (own, *(retrieval.limit for retrieval in found))), None)
+        return Retrieval(tuple(scored[number] for number in ranked), limit=limit, complete=len(ranked) < k)
 
     def _renamed(self, found: Sequence[Retrieval]) -> Iterator[Stage]:
         """Yield the steps of all retrievers, each under the name of its retriever."""
@@ -300,13 +293,12 @@ def _checked_weights(given: Any, count: int) -> tuple[float, ...]:
 
 # Retrieve and rerank: a reranker around any retriever.
 
+_told = attrgetter("doc_id", "start", "end", "text")  # by what chunks are told apart: copies may have another id
+
 
 class _Index(NamedTuple):
     locator: HitLocator
     paid: dict[str, tuple[Ranking, Ranking]]  # candidates and their order, of questions asked with one that failed
-
-
-_Place = tuple[DocumentId | None, int | None, int | None, str | None]
 
 
 @dataclass(frozen=True)
@@ -419,9 +411,7 @@ class RerankedRetriever(StableRetriever, AroundRetriever[_Index]):
 
     def _reranked(self, query: str, candidates: Ranking, k: int) -> Ranking:
         chunks = [self._as_chunk(hit) for hit in candidates]
-        waiting: dict[_Place, deque[Hit]] = {}
-        for chunk, hit in zip(chunks, candidates, strict=True):
-            waiting.setdefault(_place(chunk), deque()).append(replace(hit, score=None))
+        waiting = grouped(zip((_told(Hit.of(chunk)) for chunk in chunks), candidates, strict=True))
         hits: list[Hit] = []
         order: Any = self.reranker.rerank(query, [*chunks]) if chunks else []
         name, expected = self.reranker.name, "the chunks that it was given, best first"
@@ -429,19 +419,18 @@ class RerankedRetriever(StableRetriever, AroundRetriever[_Index]):
         if len(listed) > len(chunks):
             raise UnreadableAnswer(f"{name} returned more than the {len(chunks)} chunks that it was given")
         for chunk in listed:
-            if not (alike := waiting.get(_place(chunk))):
+            if not (alike := waiting.get(_told(Hit.of(chunk)))):
                 raise InputError(f"{name} returned {shown(chunk)}, which it was not given, or not so often")
-            hits.append(alike.popleft())
+            hits.append(replace(alike.pop(0), score=None))
         if len(hits) < len(candidates):
             raise InputError(f"{name} returned {len(hits)} of {len(candidates)} chunks; expected all of them")
         return tuple(hits[: max(k, 0)])
 
     def _as_chunk(self, hit: Hit) -> AnyChunk:
         """Return a candidate as a chunk, without a place if it has none."""
-        document = None if hit.doc_id is None or hit.doc_id not in self._indexed.locator.corpus else hit.doc_id
-        text = hit.text
-        if text is None and document is not None:
-            text = self._indexed.locator.corpus[document].content[hit.start : hit.end]
+        corpus, text = self._indexed.locator.corpus, hit.text
+        if text is None and hit.doc_id is not None and hit.doc_id in corpus:
+            text = corpus[hit.doc_id].content[hit.start : hit.end]
         if text is None:
             raise InputError(f"{self.retriever.name} returned a result without text, which cannot be reranked: {hit}")
         if hit.span is None:
@@ -449,11 +438,6 @@ class RerankedRetriever(StableRetriever, AroundRetriever[_Index]):
             return Chunk(chunk_id, text, hit.doc_id or DocumentId(""))
         placed_id = generate_pa_chunk_id(text) if hit.chunk_id is None else PositionAwareChunkId(hit.chunk_id)
         return PositionAwareChunk(placed_id, text, hit.span.doc_id, hit.span.start, hit.span.end)
-
-
-def _place(chunk: AnyChunk) -> _Place:
-    hit = Hit.of(chunk)
-    return hit.doc_id, hit.start, hit.end, hit.text
 
 
 # Search within scopes: a filter around any retriever that searches all documents.
@@ -556,12 +540,10 @@ def within_scopes(retriever: Retriever, scopes: Collection[Scope], corpus: Corpu
     if not (missed := [scope for scope in narrow if not retriever.honours(scope)]):
         return retriever
     if engine_in(retriever) is not None or not retriever.needs_documents:
-        distinct = list(dict.fromkeys(map(str, missed)))
-        named = [*distinct[:_MOST_NAMED], *(["others"] if len(distinct) > _MOST_NAMED else [])]
         raise DatasetError(
-            f"the dataset asks for {' and '.join(named)}, which {retriever.name} does not honour: it has an "
-            "index of its own. Give an engine whose retrieve(query, top_k, scope, metadata_constraints) does, or ask "
-            "without it"
+            f"the dataset asks for {first_of(dict.fromkeys(map(str, missed)), _MOST_NAMED)}, which {retriever.name} "
+            "does not honour: it has an index of its own. Give an engine whose retrieve(query, top_k, scope, "
+            "metadata_constraints) does, or ask without it"
         )
     if isinstance(retriever, RerankedRetriever):  # what is reranked is in the scope already
         return replace(retriever, retriever=within_scopes(retriever.retriever, scopes, corpus))
