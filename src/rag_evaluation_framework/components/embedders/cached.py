@@ -23,10 +23,9 @@ from ...base.notes import note
 from ...base.outside import HIDDEN, class_name, grouped, is_secret, without_secrets
 from ...base.stages import seconds_reading
 from ...base.store import Cache
-from ...contracts import EmbeddedPart, Embedder
 from ...contracts.component import Component, confide, recorded_parameters
 from ...contracts.registry.building import as_component
-from ...contracts.roles import Role, as_fitted, checked_parts, truncation_flags
+from ...contracts.roles import EmbeddedPart, Embedder, Role, as_fitted, checked_parts, truncation_flags
 from ...errors import ConfigError, InputError
 from .remote import InParts, RemoteEmbedder
 

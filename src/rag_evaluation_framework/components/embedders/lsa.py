@@ -24,9 +24,7 @@ _WORD = r"(?u)\b\w+\b"  # words of a single letter included
 
 class _Model(NamedTuple):
     vectorizer: Any
-    words: NDArray[
-        np.float64
-    ]  # a vector for each word, one after the other: SciPy copies any other order for each text
+    words: NDArray[np.float64]  # a vector for each word, in C order: SciPy copies any other one for each text
 
 
 @dataclass(frozen=True)

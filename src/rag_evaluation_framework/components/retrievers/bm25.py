@@ -15,10 +15,9 @@ from numpy.typing import NDArray
 from ...adapt.adapt import OwnChunker
 from ...base.progress import progress
 from ...base.stages import Arrays, stage
-from ...contracts import Chunker, IndexedRetriever, PositionAwareChunker
 from ...contracts.component import check_number
 from ...contracts.registry.building import as_component
-from ...contracts.roles import StableRetriever
+from ...contracts.roles import Chunker, IndexedRetriever, PositionAwareChunker, StableRetriever
 from ...data import AnyChunk, Corpus, Hit, Retrieval, Stage
 from ...data.columns import Numbering
 from ...errors import ConfigError

@@ -24,7 +24,7 @@ from ...data.hits import Hit, Ranking, Retrieval, Retrieved, Stage
 from ...data.ids import PositionAwareChunkId, generate_chunk_id, generate_pa_chunk_id
 from ...data.queries import Query, Scope
 from ...data.rankings import CANDIDATES, RERANK
-from ...data.values import items
+from ...data.values import gives_items
 from ...errors import ConfigError, DatasetError, InputError, UnreadableAnswer
 from ...labels.hit_locator import HitLocator
 from ...statistics.nearest import top_k
@@ -259,10 +259,9 @@ class HybridRetriever(StableRetriever, IndexedRetriever[HitLocator]):
 
 def _checked_retrievers(given: Any) -> tuple[Retriever, ...]:
     value: object = given
-    if not isinstance(given, Iterable) or isinstance(given, str | Mapping):
-        raise ConfigError(f"HybridRetriever: retrievers={shown(value)}; expected a list of retrievers")
-    if not (pipelines := items(given, "HybridRetriever: retrievers")):
-        raise ConfigError("HybridRetriever: no retrievers; expected at least one")
+    pipelines: list[Any] = [*given] if gives_items(given, str, Mapping) else []
+    if not pipelines:
+        raise ConfigError(f"HybridRetriever: retrievers={shown(value)}; expected a list of at least one retriever")
     retrievers = tuple(map(as_retriever, pipelines))
     # Questions have scopes, and what was written is deleted by those who know of one engine.
     if engine := next(filter(None, map(engine_in, retrievers)), None):
@@ -281,7 +280,7 @@ def _checked_retrievers(given: Any) -> tuple[Retriever, ...]:
 
 def _checked_weights(given: Any, count: int) -> tuple[float, ...]:
     value: object = given
-    weights: list[Any] = items(given, "HybridRetriever: weights") if isinstance(given, Iterable) else []
+    weights: list[Any] = [*given] if gives_items(given) else []
     numbers = [float(each) if not isinstance(each, bool) and isinstance(each, Real) else inf for each in weights]
     if len(numbers) != count or not all(0 <= number < inf for number in numbers) or not any(numbers):
         raise ConfigError(

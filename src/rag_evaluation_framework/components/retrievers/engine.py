@@ -290,15 +290,14 @@ def clean_up(retriever: Retriever, cleanup: Cleanup, *, failed: bool) -> str | N
     asked = engine_in(retriever)
     if asked is None:
         return None
-    left: str | None = None
     try:
         if asked.wrote and (cleanup == "always" or (cleanup == "on-success" and not failed)):
-            left = _deleted(asked)
-        elif asked.wrote and (cleanup == "on-success" or asked.run_id):
+            return _deleted(asked)
+        if asked.wrote and (cleanup == "on-success" or asked.run_id):
             note(f"{asked.written} stays there, as cleanup is {cleanup}{' and the run failed' if failed else ''}")
     finally:
         leave(asked.engine)
-    return left
+    return None
 
 
 def _deleted(asked: EngineRetriever) -> str | None:

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from ...adapt.adapt import OwnChunker, OwnEmbedder
 from ...adapt.results import as_chunks
 from ...base.coroutines import as_synchronous
-from ...base.exits import errors_as, outcome
+from ...base.exits import outcome
 from ...base.notes import note
-from ...base.outside import error_text, one_line, shown
+from ...base.outside import one_line, shown
 from ...base.progress import progress, progress_bar
 from ...base.stages import Arrays, current_stages, stage
 from ...contracts import Chunker, EmbeddedPart, Embedder, PositionAwareChunker, VectorStore
@@ -62,7 +62,7 @@ def chunking_of(corpus: Corpus, chunker: Chunker | PositionAwareChunker | OwnChu
         The chunks; and all that they depend on, as JSON, by which what is made of them is kept: None if that is not
         known, or nothing is kept.
     """
-    positioned = as_synchronous(chunker) if isinstance(chunker, PositionAwareChunker) else position_aware(chunker)
+    positioned = position_aware(chunker)
     # Our chunkers cut exactly; those that the adapter places keep their own texts.
     ours = type(positioned).__module__.startswith(RecursiveCharacterChunker.__module__.rpartition(".")[0])
     chunks: list[AnyChunk] = []
@@ -118,14 +118,13 @@ def _tell_of_chunks(corpus: Corpus, chunks: Sequence[AnyChunk], name: str, *, ex
             "chunker's text and id, but have no place: at token level they are not located. A position-aware chunker "
             "places them"
         )
+
+    def differs(chunk: PositionAwareChunk) -> bool:
+        text = corpus[chunk.doc_id].content[chunk.start : chunk.end]
+        return chunk.content != text and chunk.content.split() != text.split()
+
     placed = [] if exact else [chunk for chunk in chunks if isinstance(chunk, PositionAwareChunk)]
-    texts = (corpus[chunk.doc_id].content[chunk.start : chunk.end] for chunk in placed)
-    other = [
-        chunk
-        for chunk, text in zip(placed, texts, strict=True)
-        if chunk.content != text and chunk.content.split() != text.split()
-    ]
-    if other:
+    if other := [chunk for chunk in placed if differs(chunk)]:
         note(
             f"{len(other)} of {len(chunks)} chunks differ from the text of their place, the first: {name}, "
             f"document {other[0].doc_id!r}, [{other[0].start}:{other[0].end}]: {shown(other[0].content[:50])}. "
@@ -237,7 +236,7 @@ def fill_store(
         raise InputError(f"{len(chunks)} chunks with {len(vectors)} vectors; expected one vector per chunk")
     store = as_synchronous(store)
     store.clear()
-    if left := _length(store):
+    if left := len(store) if isinstance(store, Sized) else 0:
         raise InputError(
             f"{store.name} holds {left} chunks after clear(): what another corpus or chunker left would be found as "
             "well. clear() has to forget everything"
@@ -279,20 +278,14 @@ def _tell_of_no_direction(embedder: Embedder, texts: Sequence[str], vectors: NDA
         )
 
 
-def _length(store: VectorStore) -> int | None:
-    if not isinstance(store, Sized):
-        return None
-    with errors_as(lambda error: InputError(f"len() of {store.name} raises {error_text(error)}")):
-        return len(store)
-
-
 def _tell_what_is_lost(store: VectorStore, chunks: Sequence[AnyChunk], vectors: NDArray[np.float32]) -> None:
     """Note if a store holds another number of chunks than was added, or finds fewer than there are.
 
     Raises:
         InputError: One search finds what was never added.
     """
-    number, k, name = _length(store), min(len(chunks), _PROBED), store.name
+    number = len(store) if isinstance(store, Sized) else len(chunks)
+    k, name = min(len(chunks), _PROBED), store.name
     directed = np.flatnonzero(vectors.any(axis=1))
     found: list[AnyChunk] | None = None
     if k and len(directed):  # a database may fail once; each question will tell if it goes on
@@ -308,7 +301,7 @@ def _tell_what_is_lost(store: VectorStore, chunks: Sequence[AnyChunk], vectors: 
             )
     lost = "what is lost is never found"
     keyed = "A store keyed by id or text keeps equal texts only once"
-    if number is not None and number != len(chunks):
+    if number != len(chunks):
         note(
             f"{name} holds {number} chunks after {len(chunks)} were added: {lost}, and what is doubled takes the place "
             f"of others. {keyed}"

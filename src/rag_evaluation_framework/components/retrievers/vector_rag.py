@@ -97,7 +97,7 @@ class VectorRAGRetriever(StableRetriever, IndexedRetriever[_Index]):
         """
         self._keep(None)
         _note_another_embedder(self.chunker, self.embedder)
-        store = InMemoryVectorStore() if self.vector_store is None else self.vector_store
+        store = _used_store(self)
         chunks = chunk_corpus(corpus, self.chunker)
         stages = current_stages()
         known = None if stages is None else _facts(self.embedder, corpus)
