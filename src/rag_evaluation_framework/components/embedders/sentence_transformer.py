@@ -3,8 +3,8 @@
 import hashlib
 import re
 import warnings
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib.util import find_spec
@@ -274,7 +274,11 @@ class TorchModel:
 
     def __init__(self, folder: Path, library: Callable[[str], Any]) -> None:
         kind, self._torch = library("sentence_transformers").SentenceTransformer, library("torch")
-        with _without_progress_bars(library("transformers.utils.logging")):
+        logging = library("transformers.utils.logging")
+        with ExitStack() as without_progress_bars:
+            if logging.is_progress_bar_enabled():
+                logging.disable_progress_bar()
+                without_progress_bars.callback(logging.enable_progress_bar)
             # The library leaves modules in training mode until it encodes: a dropout among them would be at work.
             self.transformer: Any = load_model(kind, folder).eval()
         source: Any = self.transformer.tokenizer
@@ -313,14 +317,3 @@ class TorchModel:
     def _prompt(self, *names: str) -> str:
         prompts: dict[str, str] = self.transformer.prompts
         return next((prompts[name] for name in (*names, self.transformer.default_prompt_name) if name in prompts), "")
-
-
-@contextmanager
-def _without_progress_bars(logging: Any) -> Generator[None]:
-    shown: bool = logging.is_progress_bar_enabled()
-    logging.disable_progress_bar()
-    try:
-        yield
-    finally:
-        if shown:
-            logging.enable_progress_bar()

@@ -313,11 +313,7 @@ def _deleted(asked: EngineRetriever) -> str | None:
     def told(error: BaseException) -> str:
         return f"{asked.written} could not be deleted: {error_text(error)}"
 
-    def note_interrupt(error: BaseException) -> None:
-        if isinstance(error, KeyboardInterrupt):
-            note(told(error))
-
-    with on_failure(note_interrupt):  # and the engine is closed all the same
+    with on_failure(lambda interrupt: note(told(interrupt))):  # and the engine is closed all the same
         done = outcome(lambda: no_exit(asked.name, "delete")(finish)(lambda: _in_time(delete, engine.delete)), told)
     if isinstance(done, str):
         return done
