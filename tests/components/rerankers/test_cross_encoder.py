@@ -7,7 +7,7 @@ import pytest
 from rag_evaluation_framework import BM25Retriever, Document, DocumentId, PositionAwareChunk, evaluate
 from rag_evaluation_framework.components import CrossEncoderReranker, RerankedRetriever
 from rag_evaluation_framework.demo import load_handbook
-from rag_evaluation_framework.errors import ConfigError, InputError
+from rag_evaluation_framework.errors import ConfigError
 from support.tiny_models import tiny_cross_encoder
 
 pytestmark = pytest.mark.slow
@@ -51,10 +51,6 @@ class TestRerank:
         assert ranked == [given[number] for number in np.argsort(-scores, kind="stable")]
         assert ranked != given
         assert reranker.rerank("refunds?", tuple(given), np.int64(2)) == ranked[:2]
-
-    def test_a_negative_top_k_is_refused(self, reranker):
-        with pytest.raises(InputError, match="top_k=-1; expected at least 0"):
-            reranker.rerank("refunds?", chunks("a"), -1)
 
     def test_equal_texts_keep_the_order_given_whatever_batch_they_fall_into(self):
         small = CrossEncoderReranker(tiny_cross_encoder(), batch_size=2)

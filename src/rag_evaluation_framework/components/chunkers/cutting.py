@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, cast, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,9 +24,6 @@ from ...errors import ConfigError, InputError, NotIndexed
 from ...statistics.nearest import unit
 from ...text.sentence_boundaries import sentence_places
 from ...text.tokenizers import resolve_tokenizer, tokenizer_name
-
-if TYPE_CHECKING:
-    from markdown_it import MarkdownIt
 
 # Measuring a document once, so that the length of any stretch of it is a subtraction.
 
@@ -186,12 +183,8 @@ class RecursiveCharacterChunker(PositionAwareChunker):
         check_length(self.length)
         check_sizes("RecursiveCharacterChunker", "chunk_size", self.chunk_size, self.overlap)
         given: Any = self.separators
-        if not isinstance(given, list | tuple) or not all(
-            isinstance(text, str) for text in cast("list[object]", given)
-        ):
-            raise ConfigError(
-                f"RecursiveCharacterChunker: separators={shown(self.separators)}; expected a list of texts"
-            )
+        if not isinstance(given, list | tuple):
+            raise ConfigError(f"RecursiveCharacterChunker: separators={shown(given)}; expected a list of texts")
         object.__setattr__(self, "separators", tuple(self.separators))
         check_choice("RecursiveCharacterChunker", "separator_at", self.separator_at, get_args(SeparatorAt))
 
@@ -494,9 +487,8 @@ def _headings(text: str) -> Iterator[_Heading]:
 
 
 @cache
-def _parser(*without: str) -> "MarkdownIt":  # loaded where headings are looked for
-    parser: MarkdownIt = load_installed("markdown_it:MarkdownIt")("commonmark")
-    return parser.disable([*without])
+def _parser(*without: str) -> Any:  # a `MarkdownIt`, loaded where headings are looked for
+    return load_installed("markdown_it:MarkdownIt")("commonmark").disable([*without])
 
 
 def _plain(markup: str) -> str:
