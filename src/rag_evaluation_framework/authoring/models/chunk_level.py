@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Unpack
 
 from ...adapt.adapt import OwnChunker
 from ...components.llms.language_model import LanguageModel
-from ...components.retrievers.indexing import chunk_corpus
+from ...components.retrievers.vector_rag import chunk_corpus
 from ...contracts import Chunker, LLMClient, PositionAwareChunker, QuestionRequest, Section
 from ...contracts.registry.building import as_component
 from ...data import CHUNK, AnyChunk, ChunkLevelGroundTruth, ChunkRegistry, Corpus, Level, PositionAwareChunk, Query

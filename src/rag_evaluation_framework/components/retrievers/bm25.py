@@ -23,7 +23,7 @@ from ...data.columns import Numbering
 from ...errors import ConfigError
 from ...statistics.nearest import top_k
 from ...text.terms import LANGUAGES, question_words, stemmer, words
-from .indexing import DEFAULT_CHUNKER, chunking_of
+from .vector_rag import DEFAULT_CHUNKER, chunking_of
 
 _CHUNKS, _PAIRS = 1 << 13, 1 << 20  # that are counted, and weighed, at once: memory, and bars that move
 _VERSION = 1  # of what is counted: indexes that another one made are not found
