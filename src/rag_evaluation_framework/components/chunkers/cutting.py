@@ -322,8 +322,6 @@ class FixedTokenChunker(PositionAwareChunker):
 
 # Sentence chunking: cuts between sentences.
 
-_DEFAULT_SIZE = 200
-
 
 @dataclass(frozen=True)
 class SentenceChunker(PositionAwareChunker):
@@ -361,7 +359,7 @@ class SentenceChunker(PositionAwareChunker):
         if self.sentences is not None:
             check_sizes("SentenceChunker", "sentences", self.sentences, self.overlap)
             return
-        size = _DEFAULT_SIZE if self.chunk_size is None else self.chunk_size
+        size = 200 if self.chunk_size is None else self.chunk_size
         check_sizes("SentenceChunker", "chunk_size", size, self.overlap)
         object.__setattr__(self, "chunk_size", size)
 
@@ -376,7 +374,7 @@ class SentenceChunker(PositionAwareChunker):
         """Return the chunks in reading order; none for a blank document."""
         text, places = document.content, sentence_places(document.content)
         measure = Units(text, [start for start, _ in places]) if self.sentences else measured(text, self.length)
-        cutter = Cutter(measure, self.sentences or self.chunk_size or _DEFAULT_SIZE, self.overlap, (" ",))
+        cutter = Cutter(measure, self.sentences or self.chunk_size or 0, self.overlap, (" ",))  # one of them is given
         return cut_out(document, cutter.packed(places))
 
 

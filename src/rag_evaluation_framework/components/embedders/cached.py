@@ -286,8 +286,6 @@ class CachedEmbedder(InParts):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "embedder", as_component(Embedder, self.embedder, "CachedEmbedder"))
-        if isinstance(self.embedder, CachedEmbedder):
-            raise ConfigError(f"CachedEmbedder: {self.embedder.name} is cached already; pass the embedder itself")
         if (reason := _why_not(self.embedder)) is not None:
             note(f"the vectors of {self.embedder.name} are not cached: {reason}")
 

@@ -96,8 +96,7 @@ def find_model(model: str, organisation: str = _ORGANISATION) -> Path:
         if (packaged / "modules.json").is_file():
             return packaged
     repository = model if "/" in model else f"{organisation}/{model}"
-    found = in_hub_cache(repository, f"model {model!r}")
-    if found is not None:
+    if found := in_hub_cache(repository, f"model {model!r}"):
         return found
     ways = "Give the path of a folder that holds it, or its name"
     if re.fullmatch(r"[\w-][\w.-]*(/[\w.-]+)?", model):

@@ -145,14 +145,12 @@ class BM25Retriever(StableRetriever, IndexedRetriever[_Index]):
         start = perf_counter()
         stems = map(stemmer(self.language), question_words(query, self.language))
         known = [index.vocabulary[stem] for stem in stems if stem in index.vocabulary]
-        hits: tuple[Hit, ...] = ()
-        if known:
-            scores = np.zeros(len(index.chunks), np.float32)
-            for number in known:
-                at = slice(index.starts[number], index.starts[number + 1])
-                scores[index.rows[at]] += index.weights[at]
-            ranked: list[int] = top_k(scores, k).tolist()
-            hits = tuple(Hit.of(index.chunks[best], float(scores[best])) for best in ranked if scores[best] > 0)
+        scores = np.zeros(len(index.chunks), np.float32)
+        for number in known:
+            at = slice(index.starts[number], index.starts[number + 1])
+            scores[index.rows[at]] += index.weights[at]
+        ranked: list[int] = top_k(scores, k).tolist()
+        hits = tuple(Hit.of(index.chunks[best], float(scores[best])) for best in ranked if scores[best] > 0)
         return Retrieval(hits, (Stage("search", perf_counter() - start),), complete=len(hits) < k)
 
     def chunks(self) -> Sequence[AnyChunk]:

@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field, replace
+from itertools import chain, count
 from math import fsum, inf
 from numbers import Real
 from operator import attrgetter
@@ -61,11 +62,7 @@ def ask_many(retriever: Retriever, queries: Sequence[str], k: int, locator: HitL
 
 def unique_name(name: str, taken: Collection[str]) -> str:
     """Return the name, with a number behind it if it is taken."""
-    number = 2
-    free = name
-    while free in taken:
-        free, number = f"{name} {number}", number + 1
-    return free
+    return next(free for free in chain([name], (f"{name} {number}" for number in count(2))) if free not in taken)
 
 
 def _placed(retriever: Retriever, found: Ranking, locator: HitLocator) -> Ranking:
