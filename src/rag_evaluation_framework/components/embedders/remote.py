@@ -163,9 +163,7 @@ class RemoteEmbedder(ProviderModel, _EmbeddingModel, InParts):
 
     def _checked(self, answer: Any, texts: list[str]) -> NDArray[np.float32]:
         rows = self._read(answer, texts)
-        if len(rows) != len(texts):
-            raise ValueError(f"{len(rows)} vectors for {len(texts)} texts")
-        expected = self.dimensions or self._known.get("dimension") or len(rows[0])
+        expected = self.dimensions or self._known.get("dimension") or next(map(len, rows), None)
         if wrong := {len(row) for row in rows} - {expected}:
             raise ValueError(f"a vector of {wrong.pop()} numbers; expected {expected}")
         vectors = as_vectors(rows, "the model", texts, expected)
