@@ -125,8 +125,9 @@ def length_shown(length: Any) -> str:
     return "" if length == "characters" else f", length={tokenizer_name(length)}"
 
 
-def check_sizes(owner: str, size_name: str, size: int, overlap: int) -> None:
-    """Raise ConfigError unless size is at least 1 and 0 <= overlap < size, both whole numbers."""
+def check_sizes(owner: str, size_name: str, size: int, overlap: int, length: Any = "characters") -> None:
+    """Raise ConfigError unless 1 <= size and 0 <= overlap < size, both whole numbers; check what they count in, too."""
+    check_length(length)
     check_count(owner, size_name, size)
     check_count(owner, "overlap", overlap, least=0)
     if overlap >= size:
@@ -180,8 +181,7 @@ class RecursiveCharacterChunker(PositionAwareChunker):
     separator_at: SeparatorAt = "end"
 
     def __post_init__(self) -> None:
-        check_length(self.length)
-        check_sizes("RecursiveCharacterChunker", "chunk_size", self.chunk_size, self.overlap)
+        check_sizes("RecursiveCharacterChunker", "chunk_size", self.chunk_size, self.overlap, self.length)
         given: Any = self.separators
         if not isinstance(given, list | tuple):
             raise ConfigError(f"RecursiveCharacterChunker: separators={shown(given)}; expected a list of texts")
@@ -350,17 +350,16 @@ class SentenceChunker(PositionAwareChunker):
     length: Any = "characters"
 
     def __post_init__(self) -> None:
-        check_length(self.length)
         if self.chunk_size is not None and self.sentences is not None:
             raise ConfigError(
                 f"SentenceChunker: chunk_size={self.chunk_size!r} and sentences={self.sentences!r}; "
                 "expected one of them, a size or a number of sentences"
             )
         if self.sentences is not None:
-            check_sizes("SentenceChunker", "sentences", self.sentences, self.overlap)
+            check_sizes("SentenceChunker", "sentences", self.sentences, self.overlap, self.length)
             return
         size = 200 if self.chunk_size is None else self.chunk_size
-        check_sizes("SentenceChunker", "chunk_size", size, self.overlap)
+        check_sizes("SentenceChunker", "chunk_size", size, self.overlap, self.length)
         object.__setattr__(self, "chunk_size", size)
 
     @property
@@ -426,11 +425,10 @@ class MarkdownHeaderChunker(PositionAwareChunker):
     length: Any = "characters"
 
     def __post_init__(self) -> None:
-        check_length(self.length)
         check_count("MarkdownHeaderChunker", "max_level", self.max_level)
         if self.max_level > 6:
             raise ConfigError(f"MarkdownHeaderChunker: max_level={self.max_level}; expected 1 to 6")
-        check_sizes("MarkdownHeaderChunker", "chunk_size", self.chunk_size, self.overlap)
+        check_sizes("MarkdownHeaderChunker", "chunk_size", self.chunk_size, self.overlap, self.length)
 
     @property
     def name(self) -> str:

@@ -430,9 +430,8 @@ class RerankedRetriever(StableRetriever, AroundRetriever[_Index]):
         if text is None:
             raise InputError(f"{self.retriever.name} returned a result without text, which cannot be reranked: {hit}")
         if hit.span is None:
-            chunk_id = generate_chunk_id(text) if hit.chunk_id is None else ChunkId(hit.chunk_id)
-            return Chunk(chunk_id, text, hit.doc_id or DocumentId(""))
-        placed_id = generate_pa_chunk_id(text) if hit.chunk_id is None else PositionAwareChunkId(hit.chunk_id)
+            return Chunk(ChunkId(hit.chunk_id or generate_chunk_id(text)), text, hit.doc_id or DocumentId(""))
+        placed_id = PositionAwareChunkId(hit.chunk_id or generate_pa_chunk_id(text))
         return PositionAwareChunk(placed_id, text, hit.span.doc_id, hit.span.start, hit.span.end)
 
 

@@ -429,8 +429,7 @@ class VectorRAGRetriever(StableRetriever, IndexedRetriever[_Index]):
             return []
         _ask(index, queries)
         vectors = [index.questions[query][0] for query in queries]
-        name = index.store.name
-        found = one_each(index.store.search_many(np.stack(vectors), k), len(queries), f"{name}.search_many")
+        found = one_each(index.store.search_many(np.stack(vectors), k), len(queries), f"{index.store.name}.search_many")
         pairs = zip(vectors, [found_in(index.store, ranking, k) for ranking in found], strict=True)
         return [Retrieval(_scored(index, vector, chunks), complete=len(chunks) < k) for vector, chunks in pairs]
 
