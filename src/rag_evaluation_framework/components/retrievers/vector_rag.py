@@ -68,7 +68,7 @@ def chunking_of(corpus: Corpus, chunker: Chunker | PositionAwareChunker | OwnChu
         The chunks; and all that they depend on, as JSON, by which what is made of them is kept: None if that is not
         known, or nothing is kept.
     """
-    positioned = position_aware(chunker)
+    positioned = as_synchronous(chunker) if isinstance(chunker, PositionAwareChunker) else position_aware(chunker)
     # Our chunkers cut exactly; those that the adapter places keep their own texts.
     ours = type(positioned).__module__.startswith(RecursiveCharacterChunker.__module__.rpartition(".")[0])
     chunks: list[AnyChunk] = []
