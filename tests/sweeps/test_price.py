@@ -17,7 +17,7 @@ from rag_evaluation_framework import (
 )
 from rag_evaluation_framework.components import CachedEmbedder
 from rag_evaluation_framework.components.chunkers import RecursiveCharacterChunker
-from rag_evaluation_framework.components.retrievers.indexing import chunk_corpus
+from rag_evaluation_framework.components.retrievers.vector_rag import chunk_corpus
 from rag_evaluation_framework.demo import load_handbook
 from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.runs import RunSpec

@@ -11,7 +11,7 @@ import pytest
 
 from rag_evaluation_framework import Corpus, Embedder, RecursiveCharacterChunker, Reranker, load_dataset
 from rag_evaluation_framework.components import SentenceChunker
-from rag_evaluation_framework.components.retrievers.indexing import chunk_corpus
+from rag_evaluation_framework.components.retrievers.vector_rag import chunk_corpus
 from rag_evaluation_framework.runs import RunSpec
 from rag_evaluation_framework.sweeps import Sweep
 

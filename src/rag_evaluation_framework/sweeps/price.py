@@ -15,8 +15,7 @@ from ..base.progress import progress
 from ..components.embedders import CachedEmbedder
 from ..components.embedders.cached import EmbeddingCache, identity_of
 from ..components.retrievers.engine import EngineRetriever
-from ..components.retrievers.indexing import chunk_corpus
-from ..components.retrievers.vector_rag import kept_as
+from ..components.retrievers.vector_rag import chunk_corpus, kept_as
 from ..contracts import Embedder, Reranker
 from ..contracts.component import Component
 from ..contracts.registry.loading import load_installed

@@ -6,7 +6,7 @@ from typing import Any
 
 from .. import base
 from ..base.files import is_object
-from ..components.retrievers.indexing import DEFAULT_CHUNKER
+from ..components.retrievers.vector_rag import DEFAULT_CHUNKER
 from ..contracts.registry import describe
 from ..contracts.registry.building import parsed
 from ..contracts.registry.loading import KINDS

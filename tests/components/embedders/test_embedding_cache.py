@@ -336,9 +336,9 @@ class TestIdentity:
 
 @pytest.mark.parametrize(
     ("given", "kept"),
-    [(512, 512), (np.int64(512), 512), *((odd, None) for odd in ("512", -1, 0, 2.5, True, None))],
+    [(512, 512), (np.int64(512), 512), (None, None)],
 )
-def test_an_input_limit_that_is_none_loses_no_vector(tmp_path, given, kept):
+def test_an_input_limit_is_kept_with_the_vectors(tmp_path, given, kept):
     @dataclass(frozen=True)
     class Limited(Embedder):
         dimension = 3

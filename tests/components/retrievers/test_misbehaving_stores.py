@@ -132,17 +132,6 @@ class TestCounting:
         ):
             filled(store)
 
-    @pytest.mark.parametrize("length", [-1, "6", None, 6.0, ConnectionError("no route")], ids=repr)
-    def test_a_length_that_is_none_or_cannot_be_reached_is_refused(self, length):
-        class Strange(InMemoryVectorStore):
-            def __len__(self):
-                if isinstance(length, Exception):
-                    raise length
-                return length
-
-        with pytest.raises(InputError, match=r"len\(\) of Strange raises ((Valu|Typ)eError|ConnectionError: no route)"):
-            filled(Strange())
-
 
 class TestSearching:
     @pytest.mark.parametrize(

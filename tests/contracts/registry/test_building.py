@@ -200,10 +200,14 @@ class TestErrors:
             ("chunker", {"type": "recursive-character", "chunk_size": 1, "chunkSize": 2}, "twice among .*, chunkSize$"),
             ("chunker", {"type": "recursive-character", "chunk-size": 200}, "has no parameter 'chunk-size'; it has"),
             ("retriever", {"type": "hybrid", "retrievers": "bm25"}, "retrievers='bm25'; expected a list"),
-            ("retriever", {"type": "hybrid", "retrievers": {"type": "bm25"}}, "bm25'}; expected a list of retrievers$"),
-            ("retriever", {"type": "hybrid", "retrievers": []}, "no retrievers; expected at least one$"),
-            ("retriever", {"type": "hybrid", "retrievers": None}, "retrievers=None; expected a list of retrievers$"),
-            ("retriever", {"type": "hybrid", "retrievers": 7}, "retrievers=7; expected a list of retrievers$"),
+            (
+                "retriever",
+                {"type": "hybrid", "retrievers": {"type": "bm25"}},
+                "bm25'}; expected a list of at least one retr",
+            ),
+            ("retriever", {"type": "hybrid", "retrievers": []}, r"retrievers=\[\]; expected a list of at least one"),
+            ("retriever", {"type": "hybrid", "retrievers": None}, "retrievers=None; expected a list of at least one"),
+            ("retriever", {"type": "hybrid", "retrievers": 7}, "retrievers=7; expected a list of at least one ret"),
             # on a command line, values are JSON only if that is strict
             ("chunker", f"recursive-character:separators={'[' * 100_000}", "expected a list of texts"),
             ("retriever", "bm25:k1=NaN", "k1='NaN'; expected a number of at least 0$"),

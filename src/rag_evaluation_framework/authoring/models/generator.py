@@ -18,7 +18,7 @@ from ...components.embedders.cached import CachedEmbedder
 from ...components.embedders.remote import RemoteEmbedder
 from ...components.llms import AnthropicClient, KeptAnswers, LanguageModel
 from ...components.providers.calls import Consumed, Prices
-from ...components.retrievers.indexing import DEFAULT_CHUNKER, chunk_corpus
+from ...components.retrievers.vector_rag import DEFAULT_CHUNKER, chunk_corpus
 from ...contracts import Chunker, Embedder, LLMClient, PositionAwareChunker, QuestionRequest, QuestionStrategy, Section
 from ...contracts.component import check_components, check_count, check_number, check_truth, component_name
 from ...contracts.registry.building import as_component

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, cast, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,9 +24,6 @@ from ...errors import ConfigError, InputError, NotIndexed
 from ...statistics.nearest import unit
 from ...text.sentence_boundaries import sentence_places
 from ...text.tokenizers import resolve_tokenizer, tokenizer_name
-
-if TYPE_CHECKING:
-    from markdown_it import MarkdownIt
 
 # Measuring a document once, so that the length of any stretch of it is a subtraction.
 
@@ -114,7 +111,7 @@ class Tokens(Units):
 
 def measured(text: str, length: Any) -> Measure:
     """Return the measure of a text in `"characters"`, or in tokens of a tokenizer."""
-    return Measure(text) if _is_characters(length) else Tokens(text, resolve_tokenizer(length))
+    return Measure(text) if length == "characters" else Tokens(text, resolve_tokenizer(length))
 
 
 def check_length(length: Any) -> None:
@@ -125,15 +122,12 @@ def check_length(length: Any) -> None:
 
 def length_shown(length: Any) -> str:
     """Return what the name of a chunker says of its length: nothing of characters."""
-    return "" if _is_characters(length) else f", length={tokenizer_name(length)}"
+    return "" if length == "characters" else f", length={tokenizer_name(length)}"
 
 
-def _is_characters(length: Any) -> bool:
-    return isinstance(length, str) and length == "characters"
-
-
-def check_sizes(owner: str, size_name: str, size: int, overlap: int) -> None:
-    """Raise ConfigError unless size is at least 1 and 0 <= overlap < size, both whole numbers."""
+def check_sizes(owner: str, size_name: str, size: int, overlap: int, length: Any = "characters") -> None:
+    """Raise ConfigError unless 1 <= size and 0 <= overlap < size, both whole numbers; check what they count in, too."""
+    check_length(length)
     check_count(owner, size_name, size)
     check_count(owner, "overlap", overlap, least=0)
     if overlap >= size:
@@ -187,15 +181,10 @@ class RecursiveCharacterChunker(PositionAwareChunker):
     separator_at: SeparatorAt = "end"
 
     def __post_init__(self) -> None:
-        check_length(self.length)
-        check_sizes("RecursiveCharacterChunker", "chunk_size", self.chunk_size, self.overlap)
+        check_sizes("RecursiveCharacterChunker", "chunk_size", self.chunk_size, self.overlap, self.length)
         given: Any = self.separators
-        if not isinstance(given, list | tuple) or not all(
-            isinstance(text, str) for text in cast("list[object]", given)
-        ):
-            raise ConfigError(
-                f"RecursiveCharacterChunker: separators={shown(self.separators)}; expected a list of texts"
-            )
+        if not isinstance(given, list | tuple):
+            raise ConfigError(f"RecursiveCharacterChunker: separators={shown(given)}; expected a list of texts")
         object.__setattr__(self, "separators", tuple(self.separators))
         check_choice("RecursiveCharacterChunker", "separator_at", self.separator_at, get_args(SeparatorAt))
 
@@ -209,28 +198,23 @@ class RecursiveCharacterChunker(PositionAwareChunker):
     def chunk_with_positions(self, document: Document) -> list[PositionAwareChunk]:
         """Return the chunks in reading order; none for a blank document."""
         measure = measured(document.content, self.length)
-        cutter = Cutter(document.content, measure, self.chunk_size, self.overlap, self.separators, self.separator_at)
+        cutter = Cutter(measure, self.chunk_size, self.overlap, self.separators, self.separator_at)
         return cut_out(document, cutter.cut(0, len(document.content)))
 
 
+@dataclass
 class Cutter:
     """The recursion over one text; chunkers with boundaries of their own begin it at `packed`."""
 
-    def __init__(
-        self,
-        text: str,
-        measure: Measure,
-        size: int,
-        overlap: int,
-        separators: Sequence[str],
-        separator_at: SeparatorAt = "end",
-    ) -> None:
-        self.text = text
-        self.measure = measure
-        self.size, self.overlap = size, overlap
-        self.separator_at = separator_at
-        space = r"\s*" if separator_at == "end" else ""
-        self.boundaries = [re.compile(re.escape(separator) + space) for separator in separators if separator]
+    measure: Measure
+    size: int
+    overlap: int
+    separators: Sequence[str]
+    separator_at: SeparatorAt = "end"
+
+    def __post_init__(self) -> None:
+        space = r"\s*" if self.separator_at == "end" else ""
+        self.boundaries = [re.compile(re.escape(separator) + space) for separator in self.separators if separator]
 
     def cut(self, start: int, end: int, level: int = 0) -> Iterator[Place]:
         """Yield chunks of a stretch, cut at the separators from number `level` on."""
@@ -264,9 +248,10 @@ class Cutter:
 
     def pieces(self, start: int, end: int, boundary: re.Pattern[str]) -> list[Place]:
         """Cut at every boundary; the first needs something other than white space before it."""
-        found = boundary.finditer(self.text, start, end)
+        text = self.measure.text
+        found = boundary.finditer(text, start, end)
         ends = [match.start() if self.separator_at == "start" else match.end() for match in found]
-        if ends and not self.text[start : ends[0]].strip():
+        if ends and not text[start : ends[0]].strip():
             del ends[0]
         if not ends or ends[-1] < end:
             ends.append(end)
@@ -337,8 +322,6 @@ class FixedTokenChunker(PositionAwareChunker):
 
 # Sentence chunking: cuts between sentences.
 
-_DEFAULT_SIZE = 200
-
 
 @dataclass(frozen=True)
 class SentenceChunker(PositionAwareChunker):
@@ -367,17 +350,16 @@ class SentenceChunker(PositionAwareChunker):
     length: Any = "characters"
 
     def __post_init__(self) -> None:
-        check_length(self.length)
         if self.chunk_size is not None and self.sentences is not None:
             raise ConfigError(
                 f"SentenceChunker: chunk_size={self.chunk_size!r} and sentences={self.sentences!r}; "
                 "expected one of them, a size or a number of sentences"
             )
         if self.sentences is not None:
-            check_sizes("SentenceChunker", "sentences", self.sentences, self.overlap)
+            check_sizes("SentenceChunker", "sentences", self.sentences, self.overlap, self.length)
             return
-        size = _DEFAULT_SIZE if self.chunk_size is None else self.chunk_size
-        check_sizes("SentenceChunker", "chunk_size", size, self.overlap)
+        size = 200 if self.chunk_size is None else self.chunk_size
+        check_sizes("SentenceChunker", "chunk_size", size, self.overlap, self.length)
         object.__setattr__(self, "chunk_size", size)
 
     @property
@@ -389,10 +371,9 @@ class SentenceChunker(PositionAwareChunker):
 
     def chunk_with_positions(self, document: Document) -> list[PositionAwareChunk]:
         """Return the chunks in reading order; none for a blank document."""
-        places = sentence_places(document.content)
-        text, by_sentences = document.content, self.sentences is not None
-        measure = Units(text, [start for start, _ in places]) if by_sentences else measured(text, self.length)
-        cutter = Cutter(text, measure, self.sentences or self.chunk_size or _DEFAULT_SIZE, self.overlap, (" ",))
+        text, places = document.content, sentence_places(document.content)
+        measure = Units(text, [start for start, _ in places]) if self.sentences else measured(text, self.length)
+        cutter = Cutter(measure, self.sentences or self.chunk_size or 0, self.overlap, (" ",))  # one of them is given
         return cut_out(document, cutter.packed(places))
 
 
@@ -444,11 +425,10 @@ class MarkdownHeaderChunker(PositionAwareChunker):
     length: Any = "characters"
 
     def __post_init__(self) -> None:
-        check_length(self.length)
         check_count("MarkdownHeaderChunker", "max_level", self.max_level)
         if self.max_level > 6:
             raise ConfigError(f"MarkdownHeaderChunker: max_level={self.max_level}; expected 1 to 6")
-        check_sizes("MarkdownHeaderChunker", "chunk_size", self.chunk_size, self.overlap)
+        check_sizes("MarkdownHeaderChunker", "chunk_size", self.chunk_size, self.overlap, self.length)
 
     @property
     def name(self) -> str:
@@ -503,9 +483,8 @@ def _headings(text: str) -> Iterator[_Heading]:
 
 
 @cache
-def _parser(*without: str) -> "MarkdownIt":  # loaded where headings are looked for
-    parser: MarkdownIt = load_installed("markdown_it:MarkdownIt")("commonmark")
-    return parser.disable([*without])
+def _parser(*without: str) -> Any:  # a `MarkdownIt`, loaded where headings are looked for
+    return load_installed("markdown_it:MarkdownIt")("commonmark").disable([*without])
 
 
 def _plain(markup: str) -> str:
@@ -611,7 +590,7 @@ class SemanticChunker(PositionAwareChunker):
             chunks[-1].append(place)
         if self.max_size is None:
             return cut_out(document, ((chunk[0][0], chunk[-1][1]) for chunk in chunks if chunk))
-        cutter = Cutter(text, measure, self.max_size, 0, (" ",))
+        cutter = Cutter(measure, self.max_size, 0, (" ",))
         return cut_out(document, (place for chunk in chunks for place in cutter.packed(chunk)))
 
     def _cuts(self, text: str, places: Sequence[Place]) -> list[bool]:

@@ -97,16 +97,14 @@ class ChunkerPositionAdapter(PositionAwareChunker):
 
     def chunk_with_positions(self, document: Document) -> list[PositionAwareChunk]:
         """Return the chunks that could be found, in the order of the chunker; each of the others is noted."""
-        chunks: list[PositionAwareChunk] = []
-        for chunk in self.locate_chunks(document):
-            if isinstance(chunk, PositionAwareChunk):
-                chunks.append(chunk)
-                continue
-            note(
-                f"{self.name}: a chunk is not in document {document.id!r} and was skipped: {chunk.content[:50]!r}. The "
-                "chunker changes the text; make it position-aware to keep such chunks"
-            )
-        return chunks
+        located = self.locate_chunks(document)
+        for chunk in located:
+            if isinstance(chunk, Chunk):
+                note(
+                    f"{self.name}: a chunk is not in document {document.id!r} and was skipped: {chunk.content[:50]!r}. "
+                    "The chunker changes the text; make it position-aware to keep such chunks"
+                )
+        return [chunk for chunk in located if isinstance(chunk, PositionAwareChunk)]
 
     def locate_chunks(self, document: Document) -> list[AnyChunk]:
         """Return all chunks, in the order of the chunker; those that could not be found are without a position."""
@@ -118,10 +116,8 @@ class ChunkerPositionAdapter(PositionAwareChunker):
         pieces = [piece for piece in read if piece.text]
         texts = [piece.text for piece in pieces]
         told = [None if start is None else (start, start + len(text)) for text, start in pieces]
-        places = told
-        if None in told:  # what tells its place keeps it
-            located = _locate(content, texts)
-            places = [own or found for own, found in zip(told, located, strict=True)]
+        located = _locate(content, texts) if None in told else told
+        places = [own or found for own, found in zip(told, located, strict=True)]  # what tells its place keeps it
         self.skipped_chunks += places.count(None)
         return [
             Chunk(generate_chunk_id(text), text, document.id)

@@ -4,7 +4,7 @@ import hashlib
 import inspect
 import json
 import sys
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, fields
 from functools import cached_property, lru_cache, partial
@@ -23,12 +23,11 @@ from ...base.notes import note
 from ...base.outside import HIDDEN, class_name, grouped, is_secret, without_secrets
 from ...base.stages import seconds_reading
 from ...base.store import Cache
-from ...contracts import EmbeddedPart, Embedder
 from ...contracts.component import Component, confide, recorded_parameters
 from ...contracts.registry.building import as_component
-from ...contracts.roles import BatchEmbedder, Role, as_fitted, checked_parts, joined, truncation_flags
+from ...contracts.roles import EmbeddedPart, Embedder, Role, as_fitted, checked_parts, truncation_flags
 from ...errors import ConfigError, InputError
-from .remote import RemoteEmbedder
+from .remote import InParts, RemoteEmbedder
 
 # Identity of an embedder: two that are alike in it may share a cache, all others must not.
 
@@ -109,21 +108,16 @@ def _described_component(component: Component) -> dict[str, Any]:
         "parameters": {key: _described(value) for key, value in recorded_parameters(component).items()},
         "content": (lambda: cast("Any", component).content_hash) if has_content else None,
     }
-    hidden = _hidden(component)
+    hidden = {  # what is given, is not shown, and is no secret by its name
+        each.name: partial(_hashed, _described(getattr(component, each.name)))
+        for each in fields(cast("Any", component))
+        if each.init and not each.repr and each.compare and not (each.name == "key" or is_secret(each.name))
+    }
     return {**described, "hidden": hidden} if hidden else described
 
 
 def _hashed(described: Any) -> str:
     return _sha256(_dumped(described))
-
-
-def _hidden(component: Any) -> dict[str, Callable[[], str]]:
-    """Return what makes hashes of what is given to a component, is not shown, and is no secret by its name."""
-    return {
-        each.name: partial(_hashed, _described(getattr(component, each.name)))
-        for each in fields(component)
-        if each.init and not each.repr and each.compare and not (each.name == "key" or is_secret(each.name))
-    }
 
 
 def _source(kind: type) -> str | None:
@@ -245,7 +239,7 @@ class EmbeddingCache(Cache):
             return
         dimension = len(next(iter(embeddings.values())).vector)
         record = {"identity": identity, "dimension": dimension, "input_limit": input_limit}
-        entries = {embedder_key(identity)[:_PREFIX] + _RECORD: json.dumps(record).encode()}
+        entries = {embedder_key(identity)[:_PREFIX] + _RECORD: json.dumps(record, default=int).encode()}  # NumPy's
         for text, (vector, truncated, seconds) in embeddings.items():
             head = _HEAD.pack(truncated, nan if seconds is None else seconds)
             entries[vector_key(identity, role, text)] = head + vector.astype(_FLOATS).tobytes()
@@ -268,7 +262,7 @@ def vector_key(identity: str, role: str, text: str) -> str:
 
 
 @dataclass(frozen=True)
-class CachedEmbedder(BatchEmbedder):
+class CachedEmbedder(InParts):
     """Embeds each text once, and keeps its vector below a root for the next run.
 
     A vector is found again by the embedder's class, parameters and weights, and the text. Embedders of which that is
@@ -292,8 +286,6 @@ class CachedEmbedder(BatchEmbedder):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "embedder", as_component(Embedder, self.embedder, "CachedEmbedder"))
-        if isinstance(self.embedder, CachedEmbedder):
-            raise ConfigError(f"CachedEmbedder: {self.embedder.name} is cached already; pass the embedder itself")
         if (reason := _why_not(self.embedder)) is not None:
             note(f"the vectors of {self.embedder.name} are not cached: {reason}")
 
@@ -307,26 +299,7 @@ class CachedEmbedder(BatchEmbedder):
     def input_limit(self) -> int | None:
         """The most tokens that the embedder reads of a text; None if there is no limit, or it is unknown."""
         known = self._known()
-        return _input_limit(self.embedder) if known is None else known.input_limit
-
-    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Return one vector per text, float32, shape (len(texts), dimension), row i for text i.
-
-        Raises:
-            InputError: The embedder returned something else, or vectors of another dimension than those that are kept.
-        """
-        return self._all(texts, "text")
-
-    def embed_queries(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Return one vector per question, float32, shape (len(texts), dimension)."""
-        return self._all(texts, "query")
-
-    def _all(self, texts: Sequence[str], role: Role) -> NDArray[np.float32]:
-        if self._cache is None:
-            return (self.embedder.embed if role == "text" else self.embedder.embed_queries)(list(texts))
-        if not texts:
-            return np.zeros((0, self.dimension), dtype=np.float32)
-        return joined(self.embed_in_parts(texts, role), len(texts))
+        return getattr(self.embedder, "input_limit", None) if known is None else known.input_limit
 
     def embed_in_parts(
         self, texts: Sequence[str], role: Role = "text", batch_size: int = 256
@@ -334,10 +307,10 @@ class CachedEmbedder(BatchEmbedder):
         """Yield the vectors that are kept, then those of new texts as they come, the longest first; each part is kept.
 
         Raises:
-            InputError: As of `embed`.
+            InputError: The embedder returned something else, or vectors of another dimension than those that are kept.
         """
         if self._cache is None:
-            yield from self.embedder.embed_in_parts(texts, role, batch_size)
+            yield from checked_parts(self.embedder, texts, role, batch_size)
             return
         rows_of = grouped((text, row) for row, text in enumerate(texts))
         dimensions = set[int]()
@@ -363,10 +336,8 @@ class CachedEmbedder(BatchEmbedder):
                 some = [missing[number] for number in numbers]
                 made = part(some, [*vectors])
                 flags = truncation_flags(self.embedder, some) if role == "text" else np.zeros(len(some), np.bool_)
-                embeddings = map(Embedding, vectors, map(bool, flags))
-                self._cache.put(
-                    self._identity, dict(zip(some, embeddings, strict=True)), role, _input_limit(self.embedder)
-                )
+                embeddings = dict(zip(some, map(Embedding, vectors, map(bool, flags)), strict=True))
+                self._cache.put(self._identity, embeddings, role, getattr(self.embedder, "input_limit", None))
                 yield made
 
     def truncated(self, texts: Sequence[str]) -> NDArray[np.bool_]:
@@ -404,10 +375,3 @@ def _why_not(embedder: Embedder) -> str | None:
     except ConfigError as error:
         return str(error)
     return None
-
-
-def _input_limit(embedder: Embedder) -> int | None:
-    """Return the most tokens that an embedder says it reads; None without a usable number."""
-    limit: Any = getattr(embedder, "input_limit", None)
-    number = int(limit) if type(limit) is not bool and isinstance(limit, Integral) else 0
-    return number if number > 0 else None

@@ -44,10 +44,10 @@ class FunctionEmbedder(OwnFunction[OwnEmbedder], BatchEmbedder):
             object.__setattr__(self, "query_function", query_function(self.function))
         super().__post_init__()
 
-    @property
+    @cached_property
     def dimension(self) -> int:
         """The length of a vector; the function is called with one word to find out."""
-        return self._dimension
+        return len(self.embed_query("dimension"))
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return what the function returns as float32, shape (len(texts), dimension).
@@ -67,7 +67,3 @@ class FunctionEmbedder(OwnFunction[OwnEmbedder], BatchEmbedder):
 
     def _vectors(self, given: Any, texts: Sequence[str]) -> NDArray[np.float32]:
         return as_vectors(given, f"the embedder function {self.name}", texts)
-
-    @cached_property
-    def _dimension(self) -> int:
-        return len(self.embed_query("dimension"))

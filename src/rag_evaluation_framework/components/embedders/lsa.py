@@ -9,24 +9,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...base.optional import require
-from ...base.outside import shown
 from ...base.progress import AFTER, progress_bar
 from ...contracts.component import check_count
 from ...contracts.roles import Embedder
-from ...errors import ConfigError, InputError, NotIndexed
+from ...errors import InputError, NotIndexed
 from ...statistics.nearest import unit
 
 _PASSAGE = re.compile(r"(?:\S+\s*){1,100}")
-_LARGEST_SEED = 2**32 - 1
 _MANY = 5_000  # passages: fitting takes seconds, of which no step tells
 _WORD = r"(?u)\b\w+\b"  # words of a single letter included
 
 
 class _Model(NamedTuple):
     vectorizer: Any
-    words: NDArray[
-        np.float64
-    ]  # a vector for each word, one after the other: SciPy copies any other order for each text
+    words: NDArray[np.float64]  # a vector for each word, in C order: SciPy copies any other one for each text
 
 
 @dataclass(frozen=True)
@@ -38,10 +34,10 @@ class LsaEmbedder(Embedder):
 
     Attributes:
         dimensions: The most dimensions of a vector; a small corpus has fewer.
-        seed: Seed of the randomised decomposition.
+        seed: Seed of the randomised decomposition, at most 4,294,967,295.
 
     Raises:
-        ConfigError: `dimensions` is below 1, or `seed` is not a whole number from 0 to 4,294,967,295.
+        ConfigError: `dimensions` is below 1, or `seed` below 0.
     """
 
     requires: ClassVar[Mapping[str, str]] = {"sklearn": "local"}
@@ -53,8 +49,6 @@ class LsaEmbedder(Embedder):
     def __post_init__(self) -> None:
         check_count("LsaEmbedder", "dimensions", self.dimensions)
         check_count("LsaEmbedder", "seed", self.seed, least=0)
-        if self.seed > _LARGEST_SEED:
-            raise ConfigError(f"LsaEmbedder: seed={shown(self.seed)}; expected at most {_LARGEST_SEED}")
 
     @property
     def dimension(self) -> int:

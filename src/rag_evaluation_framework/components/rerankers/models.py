@@ -4,20 +4,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import isfinite
-from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...base.exits import errors_as
 from ...base.files import is_list
-from ...base.model_trust import in_hub_cache, load_model
-from ...base.optional import missing_extras, require
-from ...base.outside import error_text, shown
-from ...contracts.component import check_count, check_text
+from ...base.model_trust import load_model
+from ...base.outside import shown
+from ...contracts.component import check_count
 from ...data.values import encodable
 from ...errors import ConfigError
+from ..embedders.sentence_transformer import LocalModel
 from ..providers.calls import COHERE, NO_RETRIES, Consumed, Prices, Provider, ProviderCalls, ProviderModel, check_prices
 from .function import ScoringReranker
 
@@ -25,7 +23,7 @@ from .function import ScoringReranker
 
 
 @dataclass(frozen=True)
-class CrossEncoderReranker(ScoringReranker):
+class CrossEncoderReranker(LocalModel, ScoringReranker):
     """A cross-encoder of the sentence-transformers library: the model sees the question and one text at a time.
 
     Scores are the model's logits. An activation such as the sigmoid would keep their order, but make the best of them
@@ -34,7 +32,7 @@ class CrossEncoderReranker(ScoringReranker):
     Models are never downloaded: the folder, or the copy in the local Hugging Face cache, has to be there.
 
     Attributes:
-        model: A folder, or the name of a model in the local cache.
+        model: A folder, or the name of a model in the local cache, `cross-encoder/` being understood.
         batch_size: How many pairs are read at a time; at least 1.
 
     Raises:
@@ -42,17 +40,10 @@ class CrossEncoderReranker(ScoringReranker):
         ConfigError: `model` is not a text, or `batch_size` is below 1.
     """
 
-    requires: ClassVar[Mapping[str, str]] = {"sentence_transformers": "sentence-transformers"}
+    organisation: ClassVar[str] = "cross-encoder"
 
     model: str
     batch_size: int = 32
-
-    def __post_init__(self) -> None:
-        check_text("CrossEncoderReranker", "model", self.model, "a name or the path of a folder", Path)
-        object.__setattr__(self, "model", str(self.model))
-        check_count("CrossEncoderReranker", "batch_size", self.batch_size)
-        if missing_extras(self.requires):
-            _require("sentence_transformers")
 
     def prepare(self) -> None:
         """Load the model.
@@ -64,7 +55,7 @@ class CrossEncoderReranker(ScoringReranker):
 
     def scores(self, query: str, texts: Sequence[str]) -> NDArray[np.floating]:
         """Return the model's logit for each text, shape (len(texts),)."""
-        identity = _require("torch.nn").Identity()
+        identity = self._library("torch.nn").Identity()
         pairs = [(encodable(query), encodable(text)) for text in texts]
         scores: NDArray[np.floating] = self._encoder.predict(
             pairs, batch_size=self.batch_size, show_progress_bar=False, activation_fn=identity
@@ -73,21 +64,8 @@ class CrossEncoderReranker(ScoringReranker):
 
     @cached_property
     def _encoder(self) -> Any:
-        library = _require("sentence_transformers")
-        given = Path(self.model).expanduser()
-        folder = given if given.is_dir() else in_hub_cache(self.model, "CrossEncoderReranker")
-        if folder is None:
-            raise ConfigError(
-                f"CrossEncoderReranker: model {self.model!r} is neither a folder nor in the local cache of Hugging "
-                "Face, and nothing is downloaded. Give the path of a folder that holds it, or fetch it once "
-                f"(hf download {self.model})"
-            )
-        with errors_as(  # of a damaged file, or of a library of another version
-            lambda error: ConfigError(
-                f"CrossEncoderReranker: model {self.model!r} cannot be loaded: {error_text(error)}"
-            )
-        ):
-            encoder = load_model(library.CrossEncoder, folder)
+        with self._loading():
+            encoder = load_model(self._library("sentence_transformers").CrossEncoder, self._folder)
         architectures: list[str] = getattr(encoder.config, "architectures", None) or []
         if architectures and not any("For" in name for name in architectures):  # BertModel: its head would be random
             raise ConfigError(
@@ -99,10 +77,6 @@ class CrossEncoderReranker(ScoringReranker):
                 f"CrossEncoderReranker: model {self.model!r} has {encoder.num_labels} outputs; expected one"
             )
         return encoder
-
-
-def _require(module: str) -> Any:
-    return require(module, extra="sentence-transformers", needed_by="CrossEncoderReranker")
 
 
 # Reranking models of Cohere.

@@ -15,16 +15,15 @@ from numpy.typing import NDArray
 from ...adapt.adapt import OwnChunker
 from ...base.progress import progress
 from ...base.stages import Arrays, stage
-from ...contracts import Chunker, IndexedRetriever, PositionAwareChunker
 from ...contracts.component import check_number
 from ...contracts.registry.building import as_component
-from ...contracts.roles import StableRetriever
+from ...contracts.roles import Chunker, IndexedRetriever, PositionAwareChunker, StableRetriever
 from ...data import AnyChunk, Corpus, Hit, Retrieval, Stage
 from ...data.columns import Numbering
 from ...errors import ConfigError
 from ...statistics.nearest import top_k
 from ...text.terms import LANGUAGES, question_words, stemmer, words
-from .indexing import DEFAULT_CHUNKER, chunking_of
+from .vector_rag import DEFAULT_CHUNKER, chunking_of
 
 _CHUNKS, _PAIRS = 1 << 13, 1 << 20  # that are counted, and weighed, at once: memory, and bars that move
 _VERSION = 1  # of what is counted: indexes that another one made are not found
@@ -146,14 +145,12 @@ class BM25Retriever(StableRetriever, IndexedRetriever[_Index]):
         start = perf_counter()
         stems = map(stemmer(self.language), question_words(query, self.language))
         known = [index.vocabulary[stem] for stem in stems if stem in index.vocabulary]
-        hits: tuple[Hit, ...] = ()
-        if known:
-            scores = np.zeros(len(index.chunks), np.float32)
-            for number in known:
-                at = slice(index.starts[number], index.starts[number + 1])
-                scores[index.rows[at]] += index.weights[at]
-            ranked: list[int] = top_k(scores, k).tolist()
-            hits = tuple(Hit.of(index.chunks[best], float(scores[best])) for best in ranked if scores[best] > 0)
+        scores = np.zeros(len(index.chunks), np.float32)
+        for number in known:
+            at = slice(index.starts[number], index.starts[number + 1])
+            scores[index.rows[at]] += index.weights[at]
+        ranked: list[int] = top_k(scores, k).tolist()
+        hits = tuple(Hit.of(index.chunks[best], float(scores[best])) for best in ranked if scores[best] > 0)
         return Retrieval(hits, (Stage("search", perf_counter() - start),), complete=len(hits) < k)
 
     def chunks(self) -> Sequence[AnyChunk]:

@@ -1,11 +1,12 @@
 """Retrievers that are made of others: fused, reranked, and searched within scopes."""
 
-from collections import deque
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field, replace
+from itertools import chain, count
 from math import fsum, inf
 from numbers import Real
+from operator import attrgetter
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
@@ -15,7 +16,7 @@ from ...adapt.adapt import OwnReranker
 from ...adapt.results import as_chunks, as_listed, as_retrieval, one_each
 from ...base.coroutines import as_finished
 from ...base.notes import note
-from ...base.outside import shown
+from ...base.outside import first_of, grouped, shown
 from ...contracts.component import check_count
 from ...contracts.registry.building import as_component
 from ...contracts.roles import IndexedRetriever, IndexT, Reranker, Retriever, StableRetriever, VectorStore
@@ -24,7 +25,7 @@ from ...data.hits import Hit, Ranking, Retrieval, Retrieved, Stage
 from ...data.ids import PositionAwareChunkId, generate_chunk_id, generate_pa_chunk_id
 from ...data.queries import Query, Scope
 from ...data.rankings import CANDIDATES, RERANK
-from ...data.values import items
+from ...data.values import gives_items
 from ...errors import ConfigError, DatasetError, InputError, UnreadableAnswer
 from ...labels.hit_locator import HitLocator
 from ...statistics.nearest import top_k
@@ -61,11 +62,7 @@ def ask_many(retriever: Retriever, queries: Sequence[str], k: int, locator: HitL
 
 def unique_name(name: str, taken: Collection[str]) -> str:
     """Return the name, with a number behind it if it is taken."""
-    number = 2
-    free = name
-    while free in taken:
-        free, number = f"{name} {number}", number + 1
-    return free
+    return next(free for free in chain([name], (f"{name} {number}" for number in count(2))) if free not in taken)
 
 
 def _placed(retriever: Retriever, found: Ranking, locator: HitLocator) -> Ranking:
@@ -195,19 +192,14 @@ class HybridRetriever(StableRetriever, IndexedRetriever[HitLocator]):
         locator = self._indexed
         found = [ask(retriever, query, self.depth, locator) for retriever in self.retrievers]
         start = perf_counter()
-        hits = self._fused([retrieval.hits for retrieval in found], k)
-        stages = (*self._renamed(found), Stage("fuse", perf_counter() - start))
-        return Retrieval(hits, stages, self._limit(found), complete=len(hits) < k)
+        fused = self._fused(found, k)
+        return replace(fused, stages=(*self._renamed(found), Stage("fuse", perf_counter() - start)))
 
     def retrieve_many(self, queries: Sequence[str], k: int) -> list[Retrieved]:
         """Return the merged ranking of every question, asking each retriever for all questions together."""
         locator = self._indexed
         found = [ask_many(retriever, queries, self.depth, locator) for retriever in self.retrievers]
-        return [
-            Retrieval(hits, limit=self._limit(each), complete=len(hits) < k)
-            for each in zip(*found, strict=True)
-            for hits in [self._fused([retrieval.hits for retrieval in each], k)]
-        ]
+        return [self._fused(each, k) for each in zip(*found, strict=True)]
 
     @property
     def most_results(self) -> int:
@@ -218,12 +210,6 @@ class HybridRetriever(StableRetriever, IndexedRetriever[HitLocator]):
     def takes_many(self) -> bool:
         """Whether one of the retrievers does."""
         return any(retriever.takes_many for retriever in self.retrievers)
-
-    def _limit(self, found: Sequence[Retrieval]) -> str | None:
-        """Return what ends the ranking, if it is not the corpus."""
-        if any(len(retrieval.hits) >= self.depth for retrieval in found):
-            return f"depth={self.depth} of HybridRetriever"
-        return next((retrieval.limit for retrieval in found if retrieval.limit is not None), None)
 
     def chunks(self) -> Sequence[AnyChunk] | None:
         """Return everything that could be retrieved, each once, or None if a retriever cannot list it."""
@@ -243,18 +229,22 @@ class HybridRetriever(StableRetriever, IndexedRetriever[HitLocator]):
             for retriever in reversed(self.retrievers):
                 stack.callback(retriever.close)
 
-    def _fused(self, rankings: Sequence[Ranking], k: int) -> Ranking:
+    def _fused(self, found: Sequence[Retrieval], k: int) -> Retrieval:
+        """Return the merged ranking, without stages, and what ends it, if it is not the corpus."""
         merged: dict[_Key, tuple[Hit, list[float]]] = {}
-        for weight, ranking in zip(self.weights or (1,) * len(rankings), rankings, strict=True):
+        for weight, retrieval in zip(self.weights or (1,) * len(found), found, strict=True):
             distinct: dict[_Key, Hit] = {}
-            for hit in ranking if weight else ():
+            for hit in retrieval.hits if weight else ():
                 distinct.setdefault(hit.identity, hit)
             for rank, (key, hit) in enumerate(distinct.items(), start=1):
                 merged.setdefault(key, (hit, []))[1].append(weight / (self.rrf_k + rank))
         scored = [replace(hit, score=fsum(shares)) for hit, shares in merged.values()]
         worths = np.array([hit.score for hit in scored], dtype=np.float64)
         ranked: list[int] = top_k(worths, k).tolist()
-        return tuple(scored[number] for number in ranked)
+        is_cut = any(len(retrieval.hits) >= self.depth for retrieval in found)
+        own = f"depth={self.depth} of HybridRetriever" if is_cut else None
+        limit = next(filter(None, (own, *(retrieval.limit for retrieval in found))), None)
+        return Retrieval(tuple(scored[number] for number in ranked), limit=limit, complete=len(ranked) < k)
 
     def _renamed(self, found: Sequence[Retrieval]) -> Iterator[Stage]:
         """Yield the steps of all retrievers, each under the name of its retriever."""
@@ -266,10 +256,9 @@ class HybridRetriever(StableRetriever, IndexedRetriever[HitLocator]):
 
 def _checked_retrievers(given: Any) -> tuple[Retriever, ...]:
     value: object = given
-    if not isinstance(given, Iterable) or isinstance(given, str | Mapping):
-        raise ConfigError(f"HybridRetriever: retrievers={shown(value)}; expected a list of retrievers")
-    if not (pipelines := items(given, "HybridRetriever: retrievers")):
-        raise ConfigError("HybridRetriever: no retrievers; expected at least one")
+    pipelines: list[Any] = [*given] if gives_items(given, str, Mapping) else []
+    if not pipelines:
+        raise ConfigError(f"HybridRetriever: retrievers={shown(value)}; expected a list of at least one retriever")
     retrievers = tuple(map(as_retriever, pipelines))
     # Questions have scopes, and what was written is deleted by those who know of one engine.
     if engine := next(filter(None, map(engine_in, retrievers)), None):
@@ -288,7 +277,7 @@ def _checked_retrievers(given: Any) -> tuple[Retriever, ...]:
 
 def _checked_weights(given: Any, count: int) -> tuple[float, ...]:
     value: object = given
-    weights: list[Any] = items(given, "HybridRetriever: weights") if isinstance(given, Iterable) else []
+    weights: list[Any] = [*given] if gives_items(given) else []
     numbers = [float(each) if not isinstance(each, bool) and isinstance(each, Real) else inf for each in weights]
     if len(numbers) != count or not all(0 <= number < inf for number in numbers) or not any(numbers):
         raise ConfigError(
@@ -300,13 +289,12 @@ def _checked_weights(given: Any, count: int) -> tuple[float, ...]:
 
 # Retrieve and rerank: a reranker around any retriever.
 
+_told = attrgetter("doc_id", "start", "end", "text")  # by what chunks are told apart: copies may have another id
+
 
 class _Index(NamedTuple):
     locator: HitLocator
     paid: dict[str, tuple[Ranking, Ranking]]  # candidates and their order, of questions asked with one that failed
-
-
-_Place = tuple[DocumentId | None, int | None, int | None, str | None]
 
 
 @dataclass(frozen=True)
@@ -419,9 +407,7 @@ class RerankedRetriever(StableRetriever, AroundRetriever[_Index]):
 
     def _reranked(self, query: str, candidates: Ranking, k: int) -> Ranking:
         chunks = [self._as_chunk(hit) for hit in candidates]
-        waiting: dict[_Place, deque[Hit]] = {}
-        for chunk, hit in zip(chunks, candidates, strict=True):
-            waiting.setdefault(_place(chunk), deque()).append(replace(hit, score=None))
+        waiting = grouped(zip((_told(Hit.of(chunk)) for chunk in chunks), candidates, strict=True))
         hits: list[Hit] = []
         order: Any = self.reranker.rerank(query, [*chunks]) if chunks else []
         name, expected = self.reranker.name, "the chunks that it was given, best first"
@@ -429,31 +415,24 @@ class RerankedRetriever(StableRetriever, AroundRetriever[_Index]):
         if len(listed) > len(chunks):
             raise UnreadableAnswer(f"{name} returned more than the {len(chunks)} chunks that it was given")
         for chunk in listed:
-            if not (alike := waiting.get(_place(chunk))):
+            if not (alike := waiting.get(_told(Hit.of(chunk)))):
                 raise InputError(f"{name} returned {shown(chunk)}, which it was not given, or not so often")
-            hits.append(alike.popleft())
+            hits.append(replace(alike.pop(0), score=None))
         if len(hits) < len(candidates):
             raise InputError(f"{name} returned {len(hits)} of {len(candidates)} chunks; expected all of them")
         return tuple(hits[: max(k, 0)])
 
     def _as_chunk(self, hit: Hit) -> AnyChunk:
         """Return a candidate as a chunk, without a place if it has none."""
-        document = None if hit.doc_id is None or hit.doc_id not in self._indexed.locator.corpus else hit.doc_id
-        text = hit.text
-        if text is None and document is not None:
-            text = self._indexed.locator.corpus[document].content[hit.start : hit.end]
+        corpus, text = self._indexed.locator.corpus, hit.text
+        if text is None and hit.doc_id is not None and hit.doc_id in corpus:
+            text = corpus[hit.doc_id].content[hit.start : hit.end]
         if text is None:
             raise InputError(f"{self.retriever.name} returned a result without text, which cannot be reranked: {hit}")
         if hit.span is None:
-            chunk_id = generate_chunk_id(text) if hit.chunk_id is None else ChunkId(hit.chunk_id)
-            return Chunk(chunk_id, text, hit.doc_id or DocumentId(""))
-        placed_id = generate_pa_chunk_id(text) if hit.chunk_id is None else PositionAwareChunkId(hit.chunk_id)
+            return Chunk(ChunkId(hit.chunk_id or generate_chunk_id(text)), text, hit.doc_id or DocumentId(""))
+        placed_id = PositionAwareChunkId(hit.chunk_id or generate_pa_chunk_id(text))
         return PositionAwareChunk(placed_id, text, hit.span.doc_id, hit.span.start, hit.span.end)
-
-
-def _place(chunk: AnyChunk) -> _Place:
-    hit = Hit.of(chunk)
-    return hit.doc_id, hit.start, hit.end, hit.text
 
 
 # Search within scopes: a filter around any retriever that searches all documents.
@@ -556,12 +535,10 @@ def within_scopes(retriever: Retriever, scopes: Collection[Scope], corpus: Corpu
     if not (missed := [scope for scope in narrow if not retriever.honours(scope)]):
         return retriever
     if engine_in(retriever) is not None or not retriever.needs_documents:
-        distinct = list(dict.fromkeys(map(str, missed)))
-        named = [*distinct[:_MOST_NAMED], *(["others"] if len(distinct) > _MOST_NAMED else [])]
         raise DatasetError(
-            f"the dataset asks for {' and '.join(named)}, which {retriever.name} does not honour: it has an "
-            "index of its own. Give an engine whose retrieve(query, top_k, scope, metadata_constraints) does, or ask "
-            "without it"
+            f"the dataset asks for {first_of(dict.fromkeys(map(str, missed)), _MOST_NAMED)}, which {retriever.name} "
+            "does not honour: it has an index of its own. Give an engine whose retrieve(query, top_k, scope, "
+            "metadata_constraints) does, or ask without it"
         )
     if isinstance(retriever, RerankedRetriever):  # what is reranked is in the scope already
         return replace(retriever, retriever=within_scopes(retriever.retriever, scopes, corpus))

@@ -14,7 +14,7 @@ from ...base import note, progress
 from ...base.coroutines import OutOfTime, is_coroutine_function, may_hang, resolved, run_within
 from ...base.exits import no_exit, on_failure, outcome
 from ...base.interrupts import finish, first_interrupt
-from ...base.outside import error_text, hide_environment, shown
+from ...base.outside import error_text, first_of, hide_environment, shown
 from ...base.records import Faults
 from ...contracts import Engine, IndexedRetriever, Retriever
 from ...contracts.component import check_choice, check_truth, confide, parameters
@@ -140,11 +140,10 @@ class EngineRetriever(IndexedRetriever[dict[str, DocumentId]]):
     def _check_inside(self, corpus: Corpus) -> None:
         """Raise DatasetError if a document is outside of the scope that is written, or would be that of one run."""
         if outside := [document.id for document in corpus if not document.id.startswith(self.scope)]:
-            more = f" and {len(outside) - _MOST_LISTED} more" if len(outside) > _MOST_LISTED else ""
             raise DatasetError(
                 f"documents outside of the scope {self.scope!r}, which is all that may be written: "
-                f"{', '.join(map(repr, outside[:_MOST_LISTED]))}{more}; nothing was written. Begin their ids with it, "
-                "or name the scope that they are in (--set scope_prefix=SCOPE)"
+                f"{first_of([*map(repr, outside)], _MOST_LISTED)}; nothing was written. Begin their ids with it, or "
+                "name the scope that they are in (--set scope_prefix=SCOPE)"
             )
         named = next((document.id for document in corpus if RUN_ID in document.id), None)
         if named is not None and RUN_ID not in self.scope:
@@ -211,13 +210,9 @@ class EngineRetriever(IndexedRetriever[dict[str, DocumentId]]):
         """Return a hit with the name that the dataset has for its document."""
         if hit.doc_id is None or not self.run_id:
             return hit
-        scope = self.filled(self.scope)
-        names = self._index or {}
-        if hit.doc_id in names:
-            return replace(hit, doc_id=names[hit.doc_id])
-        if scope != self.scope and hit.doc_id.startswith(scope):
-            return replace(hit, doc_id=DocumentId(self.scope + hit.doc_id.removeprefix(scope)))
-        return hit
+        scope, names = self.filled(self.scope), self._index or {}
+        own = self.scope + hit.doc_id.removeprefix(scope) if hit.doc_id.startswith(scope) else hit.doc_id
+        return replace(hit, doc_id=names.get(hit.doc_id, DocumentId(own)))
 
     def filled(self, text: str) -> str:
         """Return a scope or an id as the engine knows it."""
@@ -295,15 +290,14 @@ def clean_up(retriever: Retriever, cleanup: Cleanup, *, failed: bool) -> str | N
     asked = engine_in(retriever)
     if asked is None:
         return None
-    left: str | None = None
     try:
         if asked.wrote and (cleanup == "always" or (cleanup == "on-success" and not failed)):
-            left = _deleted(asked)
-        elif asked.wrote and (cleanup == "on-success" or asked.run_id):
+            return _deleted(asked)
+        if asked.wrote and (cleanup == "on-success" or asked.run_id):
             note(f"{asked.written} stays there, as cleanup is {cleanup}{' and the run failed' if failed else ''}")
     finally:
         leave(asked.engine)
-    return left
+    return None
 
 
 def _deleted(asked: EngineRetriever) -> str | None:
@@ -319,11 +313,7 @@ def _deleted(asked: EngineRetriever) -> str | None:
     def told(error: BaseException) -> str:
         return f"{asked.written} could not be deleted: {error_text(error)}"
 
-    def note_interrupt(error: BaseException) -> None:
-        if isinstance(error, KeyboardInterrupt):
-            note(told(error))
-
-    with on_failure(note_interrupt):  # and the engine is closed all the same
+    with on_failure(lambda interrupt: note(told(interrupt))):  # and the engine is closed all the same
         done = outcome(lambda: no_exit(asked.name, "delete")(finish)(lambda: _in_time(delete, engine.delete)), told)
     if isinstance(done, str):
         return done
