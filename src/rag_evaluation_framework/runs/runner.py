@@ -180,7 +180,7 @@ def run_experiment(config: ExperimentConfig[Any]) -> EvaluationResult[Any]:
     measured = config.config
     is_kept = measured.save_results_path is not None or measured.sinks
     sinks = load_installed(f"{_SENDING}:prepared")(measured) if is_kept else ()
-    with open_journal(config, "always") if config.config.resume else nullcontext() as journal:
+    with open_journal(config, "always") if measured.resume else nullcontext(Journal()) as journal:
         result = run(config, journal)
         finished: EvaluationResult[Any] = (
             load_installed(f"{_SENDING}:finish")(Outcome(result), sinks, journal) if sinks else result
@@ -188,7 +188,7 @@ def run_experiment(config: ExperimentConfig[Any]) -> EvaluationResult[Any]:
         return finished
 
 
-def run(config: ExperimentConfig[Any], journal: Journal | None = None) -> EvaluationResult[Any]:
+def run(config: ExperimentConfig[Any], journal: Journal) -> EvaluationResult[Any]:
     """Do what `run_experiment` does but for saving.
 
     Args:
@@ -206,19 +206,16 @@ def run(config: ExperimentConfig[Any], journal: Journal | None = None) -> Evalua
     ):
         # Here, as what properties of components raise loses nothing yet.
         created, name, record = datetime.now(UTC).isoformat(timespec="milliseconds"), config.name, config.record
-        before: Index | None = None if journal is None else journal.index
         index: Index
-        with indexed(config.retriever, config.corpus) if before is None else nullcontext(before) as index:
+        with nullcontext(journal.index) if journal.index else indexed(config.retriever, config.corpus) as index:
             truth = RULES[config.level.evaluation_type].truth(config.dataset, index, config.chunk_id)
-            if journal is not None:
-                journal.index = index
+            journal.index = index
             record = {**record, "index": index.size}
             spans = config.level is not DOCUMENT
             rankings = index.rank(config.dataset.queries, cutter, measured, spans=spans, journal=journal)
-        if journal is not None:
-            journal.index = None
+        journal.index = None
         result = _scored(config, cutter, truth, rankings, name, created, record)
-    said = [*config.notes, *(() if journal is None else journal.notes), *notes]
+    said = [*config.notes, *journal.notes, *notes]
     if result.unplaced > 0.5:
         said.append(example_of_unlocated(result, config.corpus))
     return replace(result, notes=tuple(dict.fromkeys(said)), usage=tuple(usage.models))
