@@ -9,19 +9,7 @@ from itertools import product
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Generic, Literal, TypeAlias, TypedDict, TypeVar, Unpack, get_args
 
-from pydantic import (
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    GetJsonSchemaHandler,
-    InstanceOf,
-    PlainSerializer,
-    StrictBool,
-    WithJsonSchema,
-)
-from pydantic.json_schema import JsonSchemaValue
-from pydantic_core import CoreSchema
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, InstanceOf, PlainSerializer, WithJsonSchema
 
 from .. import labels
 from ..base.coroutines import checked_limit
@@ -109,12 +97,18 @@ _Sinks = Annotated[
 ]
 
 
+def _describe(schema: dict[str, Any], model: type[BaseModel]) -> None:
+    """Say of each field in a schema what its docstring says."""
+    for name, text in docstrings(model).items():
+        schema["properties"][name]["description"] = text
+
+
 class Asking(BaseModel, frozen=True):
     """Settings of asking the queries of a run."""
 
-    model_config = ConfigDict(extra="forbid", arbitrary_types_allowed=True)
+    model_config = ConfigDict(extra="forbid", arbitrary_types_allowed=True, json_schema_extra=_describe)
 
-    batch_queries: StrictBool = True
+    batch_queries: bool = Field(default=True, strict=True)
     """Whether the retriever is told all questions before they are asked, to embed and search them together. That is
     quicker; without it, the time of each question is that of asking it alone."""
 
@@ -130,13 +124,6 @@ class Asking(BaseModel, frozen=True):
     on_error: OnError = "collect"
     """collect keeps failed questions in the result, raise ends at the first. The same holds for metrics that raise;
     then `QueryFailed` is raised, and nothing is saved."""
-
-    @classmethod
-    def __get_pydantic_json_schema__(cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
-        schema = handler.resolve_ref_schema(handler(core_schema))
-        for name, text in docstrings(cls).items():
-            schema["properties"][name]["description"] = text
-        return schema
 
     @classmethod
     def of_record(cls, record: Mapping[str, Any]) -> "Asking":
@@ -198,7 +185,7 @@ class EvaluationConfig(Measuring, frozen=True):
     save_results_path: Path | None = None
     """The root under whose `runs/` every result is saved. None saves nothing."""
 
-    resume: StrictBool = False
+    resume: bool = Field(default=False, strict=True)
     """Whether answers are kept in that root as they come, and those of a run that was interrupted are taken: of the
     same retriever on the same documents and questions. Whether its code, or a server that it asks, has changed since is
     yours to know."""
