@@ -87,14 +87,8 @@ def _found(
         raise ConfigError(
             f"expected either dataset= or langsmith_dataset_name=, got {'neither' if given is None else 'both'}"
         )
-    for key, value in reading.items():
-        kind: type = ChunkRegistry if key == "registry" else str
-        if not isinstance(value, kind):
-            raise ConfigError(
-                f"{key}={shown(value)}: expected {'a ChunkRegistry' if key == 'registry' else 'the name of a field'}"
-            )
-        if isinstance(given, Dataset):
-            raise ConfigError(f"{key}= is for examples that are read; dataset= is a Dataset already")
+    if reading and isinstance(given, Dataset):
+        raise ConfigError(f"{next(iter(reading))}= is for examples that are read; dataset= is a Dataset already")
     if isinstance(given, str | Path):
         return _at_level(partial(load_dataset, Path(given), corpus=corpus, **reading), level), None
     if name is None:
@@ -278,24 +272,19 @@ class Evaluation(ABC, Generic[U]):
         self,
         corpus: GivenDocuments,
         dataset: Dataset[U] | Dataset[CharacterSpan] | GivenQuestions | None = None,
-        *,
-        langsmith_dataset_name: str | None = None,
-        publish: bool | None = None,
-        root: str | Path = ROOT,
-        registry: ChunkRegistry | None = None,
-        query_key: str | None = None,
-        ground_truth_key: str | None = None,
+        **fields: Unpack[DatasetFields],
     ) -> None:
-        documents = checked_corpus(Corpus.of(corpus))
+        refuse_unknown(fields, *DatasetFields.__annotations__)
+        documents, reading = checked_corpus(Corpus.of(corpus)), dict[str, Any](fields)
+        name, publish, root = (reading.pop(key, None) for key in ("langsmith_dataset_name", "publish", "root"))
         if publish is not None:
             check_truth(type(self).__name__, "publish", publish)
-        if publish and langsmith_dataset_name is None:
+        if publish and name is None:
             raise ConfigError(f"{type(self).__name__}: publish=True needs langsmith_dataset_name=")
-        given = {"registry": registry, "query_key": query_key, "ground_truth_key": ground_truth_key}
-        reading: dict[str, Any] = {key: value for key, value in given.items() if value is not None}
-        found, known_there = _found(dataset, langsmith_dataset_name, self.level, documents, root, reading)
+        reading = {key: value for key, value in reading.items() if value is not None}
+        found, known_there = _found(dataset, name, self.level, documents, root or ROOT, reading)
         check_dataset_level(found, self.level)
-        there = known_there if publish is None else langsmith_dataset_name if publish else None
+        there = known_there if publish is None else name if publish else None
         for key, value in {"corpus": documents, "dataset": found, "publishes_to": there, "chunk_id": None}.items():
             object.__setattr__(self, key, value)
 
