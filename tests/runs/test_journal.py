@@ -229,11 +229,11 @@ def test_questions_that_are_all_answered_are_not_prepared_again(tmp_path):
         evaluate(made(40), DATASET, **options)
     assert len(asked) == len(DATASET)
 
-    def interrupted(*_):
+    def interrupted(*_, **_named):
         raise KeyboardInterrupt
 
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr("rag_evaluation_framework.runs.runner._scored", interrupted)
+        patched.setattr("rag_evaluation_framework.runs.runner.score_checked", interrupted)
         with pytest.raises(Interrupted):
             evaluate(made(), DATASET, **options)
     assert len(asked) == 2 * len(DATASET)
