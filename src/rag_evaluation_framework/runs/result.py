@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property, partial
+from math import isnan
 from numbers import Integral
 from pathlib import Path
 from types import MappingProxyType
@@ -26,7 +27,7 @@ from ..data.levels import U
 from ..data.score_table import Means, ScoreTable, full_name
 from ..datasets.rankings.hit_lines import write_hit_lines
 from ..errors import ConfigError, ResultError, SaveFailed
-from ..statistics.means import SHARE, MeanScore, mean_scores
+from ..statistics.means import SHARE, MeanScore, group_means, mean_scores
 from . import means, store
 from .query_result import DEEPEST, QueryResult, QueryResults, missed, question_lines, why_unknown
 from .shown import GateVerdict, Shown, ShownList
@@ -46,6 +47,7 @@ HEAD = (
     *("config", "timings", "notes", "created", "version", "experiment_url", "gates", "usage"),
 )
 """What a report says of a result as it is."""
+_RECALLS = ("recall", "chunk_recall", "span_recall")
 _MOST_IN_REPORT = 5_000
 _LARGEST_PART = store.LARGEST_REPORT // 8  # in characters, of which one can be 4 bytes
 _COMPARISON = "rag_evaluation_framework.analysis.comparison:Comparison"  # a door upwards
@@ -157,8 +159,21 @@ class EvaluationResult(Shown, Generic[U]):
 
     @cached_property
     def micro(self) -> Means:
-        """The mean of every recall over all that is relevant: each character, or each answer, counts the same."""
-        return means.micro_means(self.queries, self.evaluation_type)
+        """The mean of every recall over all that is relevant: each character, or each answer, counts the same.
+
+        It is Σ recall · size / Σ size, by the size of the truth: the number of characters of the answers, each once and
+        in their first places; of ids, that of the answers. None where no query has the score.
+        """
+        rows = range(len(self.queries))
+        sizes = np.array([means.truth_size(self.queries, row, self.evaluation_type) for row in rows], dtype=np.float64)
+        found: dict[str, float | None] = {}
+        for name in self.score_names:
+            if name.partition("@")[0] in _RECALLS:
+                scores = self.scores.column(name)
+                known = ~np.isnan(scores)
+                total = float(sizes[known].sum())
+                found[name] = float(scores[known] @ sizes[known]) / total if total else None
+        return Means(found)
 
     @cached_property
     def per_document(self) -> Means:
@@ -166,7 +181,13 @@ class EvaluationResult(Shown, Generic[U]):
 
         The document of a question is that of its first label. Empty where that is not known, as of chunks.
         """
-        return means.document_means(self.queries, self.evaluation_type)
+        numbers = means.documents(self.queries.relevant, self.evaluation_type)
+        if numbers is None or (numbers < 0).all():
+            return Means()
+        labelled = numbers >= 0
+        columns = np.stack([self.scores.column(name) for name in self.score_names], axis=1)
+        found: list[float] = group_means(columns[labelled], numbers[labelled]).tolist()
+        return Means({name: None if isnan(mean) else mean for name, mean in zip(self.score_names, found, strict=True)})
 
     @cached_property
     def clusters(self) -> means.Clusters:
@@ -235,8 +256,7 @@ class EvaluationResult(Shown, Generic[U]):
     @property
     def all_notes(self) -> tuple[str, ...]:
         """All notes shown with the result: what failed, results without a place, and `notes`."""
-        notes: tuple[str, ...] = load_installed(f"{_PAGE}:all_notes")(self)
-        return notes
+        return tuple(load_installed(f"{_PAGE}:all_notes")(self))
 
     def per_query(self, name: str) -> dict[str, float | None]:
         """Return one score by query id, in order; None where a query has none.
@@ -319,8 +339,7 @@ class EvaluationResult(Shown, Generic[U]):
         Skipped questions are those that the dataset lacks because their labels could not be placed; failed ones those
         with an answer whose retrieval raised.
         """
-        text: str = load_installed(f"{_PAGE}:headline")(self)
-        return text
+        return str(load_installed(f"{_PAGE}:headline")(self))
 
     def summary(self) -> Page:
         """Return the result as people read it: the first score, what to look at, and then all that it stands on."""
@@ -478,10 +497,7 @@ class EvaluationResult(Shown, Generic[U]):
 
     @overload
     def explain(
-        self,
-        question: Sequence[QueryResult[U]] | list[str],
-        score: str | None = None,
-        **how: Unpack[ExplainFields],
+        self, question: Sequence[QueryResult[U]] | list[str], score: str | None = None, **how: Unpack[ExplainFields]
     ) -> list[Explanation]: ...
 
     def explain(
