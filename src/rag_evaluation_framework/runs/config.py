@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import product
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Generic, Literal, TypeAlias, TypedDict, TypeVar, Unpack, get_args
+from typing import Annotated, Any, ClassVar, Generic, Literal, TypeAlias, TypedDict, Unpack, get_args
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, InstanceOf, PlainSerializer, WithJsonSchema
 
@@ -42,7 +42,6 @@ from .shown import run_note
 
 # How a run is asked, measured and saved: each setting is declared once, for Python, files and options.
 
-T = TypeVar("T")
 Unscored = Literal["no-answer", "failed"]
 
 
@@ -320,11 +319,7 @@ class ExperimentConfig(Generic[U]):
         self._set_validated(retriever, dataset, fields)
 
     def _set_validated(
-        self,
-        retriever: Pipeline,
-        dataset: Dataset[Any],
-        fields: ExperimentFields[U],
-        chunk_id: NameChunk | None = None,
+        self, retriever: Pipeline, dataset: Dataset[Any], fields: ExperimentFields[U], chunk_id: NameChunk | None = None
     ) -> None:
         refuse_unknown(fields, *ExperimentFields.__annotations__)
         given: Any = dataset  # whatever it is, and refused as such if it is not a dataset
@@ -382,21 +377,19 @@ class ExperimentConfig(Generic[U]):
         with faults.gathered():
             notes += pipeline.check(dataset.queries, corpus, level.evaluation_type)
         faults.tell()
-        values: dict[str, Any] = {
-            "retriever": pipeline,
-            "dataset": dataset,
-            "level": level,
-            "corpus": corpus,
-            "metrics": chosen,
-            "k": tuple(cutoff.size for cutoff in ks),
-            "top_k": asked if OWN_CUTOFF in cutoffs else None,
-            "config": measured,
-            "chunk_id": chunk_id,
-            "name": fit_to_keep(measured.experiment_name or run_name(pipeline)),
-            "notes": tuple(notes),
-        }
-        for attribute, value in values.items():
-            object.__setattr__(self, attribute, value)
+        vars(self).update(  # it is frozen
+            retriever=pipeline,
+            dataset=dataset,
+            level=level,
+            corpus=corpus,
+            metrics=chosen,
+            k=tuple(cutoff.size for cutoff in ks),
+            top_k=asked if OWN_CUTOFF in cutoffs else None,
+            config=measured,
+            chunk_id=chunk_id,
+            name=fit_to_keep(measured.experiment_name or run_name(pipeline)),
+            notes=tuple(notes),
+        )
 
     @property
     def cutoffs(self) -> tuple[Cutoff, ...]:
@@ -542,7 +535,7 @@ class TokenLevelExperimentConfig(ExperimentConfig[CharacterSpan]):
 AnyExperimentConfig: TypeAlias = DocumentLevelExperimentConfig | ChunkLevelExperimentConfig | TokenLevelExperimentConfig
 """An experiment whose evaluation type is known only once its file is read."""
 
-CONFIGS: Mapping[EvaluationType, type[AnyExperimentConfig]] = {
+CONFIGS: Mapping[EvaluationType, Any] = {
     "document-level": DocumentLevelExperimentConfig,
     "chunk-level": ChunkLevelExperimentConfig,
     "token-level": TokenLevelExperimentConfig,

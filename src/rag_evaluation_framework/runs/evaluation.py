@@ -220,8 +220,8 @@ def evaluate(
                 "results, or the path of stored rankings"
             )
         retriever = StoredRetriever(retriever, "chunk" if read_at is CHUNK else "document")
-    experiment: Any = CONFIGS[read_at.evaluation_type]
-    return run_experiment(experiment(retriever, dataset, corpus=corpus, metrics=metrics, k=k, config=config))
+    kind = CONFIGS[read_at.evaluation_type]
+    return run_experiment(kind(retriever, dataset, corpus=corpus, metrics=metrics, k=k, config=config))
 
 
 @dataclass(frozen=True, init=False)
@@ -285,17 +285,15 @@ class Evaluation(ABC, Generic[U]):
         found, known_there = _found(dataset, name, self.level, documents, root or ROOT, reading)
         check_dataset_level(found, self.level)
         there = known_there if publish is None else name if publish else None
-        for key, value in {"corpus": documents, "dataset": found, "publishes_to": there, "chunk_id": None}.items():
-            object.__setattr__(self, key, value)
+        vars(self).update(corpus=documents, dataset=found, publishes_to=there, chunk_id=None)  # it is frozen
 
     def experiment(self, retriever: Pipeline, **reported: Unpack[ReportedFields[U]]) -> ExperimentConfig[U]:
         """Return the experiment that `run` runs, at k=5 if neither it nor the dataset says where rankings are cut."""
         given: dict[str, Any] = {**reported, **({} if self.chunk_id is None else {"chunk_id": self.chunk_id})}
         if given.get("k") is None and self.dataset.top_k is None:
             given["k"] = 5
-        kind: Any = CONFIGS[self.level.evaluation_type]
-        made: ExperimentConfig[U] = kind(retriever, self.dataset, corpus=self.corpus, **given)
-        return made
+        kind: Callable[..., ExperimentConfig[U]] = CONFIGS[self.level.evaluation_type]
+        return kind(retriever, self.dataset, corpus=self.corpus, **given)
 
     def run(
         self,
@@ -401,7 +399,7 @@ class ChunkLevelEvaluation(Evaluation[ChunkId]):
         **fields: Unpack[DatasetFields],
     ) -> None:
         super().__init__(corpus, dataset, **fields)
-        object.__setattr__(self, "chunk_id", chunk_id)
+        vars(self).update(chunk_id=chunk_id)
 
 
 class TokenLevelEvaluation(Evaluation[CharacterSpan]):

@@ -170,8 +170,9 @@ class Journal:
     def answer(self, query_id: str, depth: int) -> Returned | None:
         """Return the answer to a question at a depth, if it is known. Threads call this."""
         if (query_id, depth) not in self._known:
-            unanswered = Returned(Retrieval(()), depth, NOT_ANSWERED)
-            return self._failed.get((query_id, depth), unanswered) if self.has_ended else None
+            if not self.has_ended:
+                return None
+            return self._failed.get((query_id, depth), Returned(Retrieval(()), depth, NOT_ANSWERED))
         path, begin, length = self._known[query_id, depth]
         with path.open("rb") as file:
             file.seek(begin)
@@ -304,14 +305,10 @@ class Journal:
         Nor of others that were interrupted: a run after this one is to ask anew.
         """
         with self._writing, suppress(OSError):
-            if self._file is not None:
-                if not self.is_finished:
-                    self._write()
-                    self._sync()
-                self._file.close()
-                if not self._written:
-                    self._path.unlink()
-                self._file = None
+            if not self.is_finished:
+                self._write()
+                self._sync()
+            self._end_file()
         if self.is_finished:
             shutil.rmtree(self.folder, ignore_errors=True)
         for folder in self._folders() if self.is_finished else ():
@@ -342,14 +339,18 @@ class Journal:
             self._file.flush()
             os.fsync(self._file.fileno())
 
-    def stop(self, error: OSError) -> None:
-        """Go on without a file: a full disk ends no run."""
+    def _end_file(self) -> None:
+        """Write no more; a file without an answer goes."""
         if self._file is not None:
             with suppress(OSError):
                 self._file.close()
             if not self._written:
                 self._path.unlink(missing_ok=True)
-        self._file = None
+            self._file = None
+
+    def stop(self, error: OSError) -> None:
+        """Go on without a file: a full disk ends no run."""
+        self._end_file()
         self.notes.append(run_note("not kept", where=one_line(str(self.folder)), why=store.reason(error)))
 
 

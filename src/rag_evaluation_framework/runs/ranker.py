@@ -1,7 +1,7 @@
 """Indexing a corpus, and asking for rankings that are deep enough for all cutoffs, as seldom as that can be."""
 
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import chain, groupby
@@ -20,7 +20,7 @@ from ..base.notes import collect_notes, note
 from ..base.outside import error_message, error_text, shown
 from ..base.progress import progress_bar
 from ..base.stages import seconds_reading
-from ..components.providers.calls import Usage, count_usage, track_usage
+from ..components.providers.calls import count_usage, track_usage
 from ..contracts.component import component_name
 from ..contracts.roles import IndexedRetriever, Retriever, checked_prefix_stable, is_trusted
 from ..data import AnyChunk, Corpus, Cutoff, Query, Retrieval, Stage
@@ -126,10 +126,7 @@ class Ranker:
         self._useless: set[str] = set()  # those whose answers cannot be read
         self._goes_on = False  # whether an answer could be read, of an earlier start or of those asked first
         self._untold: Sequence[Query] = ()  # what the retriever is told before the first question that is not known
-        # What providers are asked for each answer is kept with it.
-        self._usage: Callable[[], AbstractContextManager[Usage | None]] = (
-            track_usage if self.journal.is_kept else nullcontext
-        )
+        self._usage: Any = track_usage if self.journal.is_kept else nullcontext  # it is kept with each answer
 
     def rankings(self, queries: Sequence[Query]) -> Rankings:
         """Return the ranking of every query, or how its retrieval failed; notes go to whoever collects them."""
@@ -140,7 +137,11 @@ class Ranker:
         elif self._together:
             timed = min(_MOST_TIMED, len(queries))
         alone = [number * len(queries) // timed for number in range(timed)]
-        first = self._ask("Retrieving", queries, [self._first_depth()] * len(queries), alone)
+        depth, most = self._largest, self.retriever.most_results
+        if self._stable and self.cutter.budgets:
+            filling = self.cutter.depth_to_fill(self.chunks, _SHORTER) if self.chunks else most or 0
+            depth = max(depth, filling if most is None else min(filling, most))
+        first = self._ask("Retrieving", queries, [depth] * len(queries), alone)
         self._goes_on = True
         sizes = {cutoff: cutoff.size for cutoff in self.cutter.ks if self._stable is False}
         at = {
@@ -210,14 +211,6 @@ class Ranker:
         begins, ends = hits.begins.copy(), hits.ends.copy()
         begins[kept], ends[kept] = first.begins[kept], first.ends[kept]
         return dict.fromkeys(self.cutter.ks, RankedHits(hits.table, begins, ends))
-
-    def _first_depth(self) -> int:
-        """Return how deep every question is asked first."""
-        most = self.retriever.most_results
-        if not self._stable or not self.cutter.budgets:
-            return self._largest
-        filling = self.cutter.depth_to_fill(self.chunks, _SHORTER) if self.chunks else most or 0
-        return max(self._largest, filling if most is None else min(filling, most))
 
     def _deepest(self, queries: Sequence[Query], first: Sequence[_Seen]) -> list[_Seen]:
         """Ask again where a budget is not filled and there may be more, and return the deepest answers.

@@ -23,7 +23,7 @@ from ..contracts.component import confide_parameters
 from ..contracts.registry.building import build, load_function, parsed
 from ..contracts.registry.loading import Kind
 from ..contracts.roles import Engine, can, check_engine, engine_name
-from ..data import Corpus, Cutoff, Dataset, EvaluationType
+from ..data import Corpus, Dataset, EvaluationType
 from ..data.dataset import Mode
 from ..datasets import Loader, folder_loader, load_at_its_level, rankings
 from ..datasets.rankings.parsers import Order, Ties
@@ -311,8 +311,6 @@ class RunSpec(Measuring, frozen=True):
         if config.save_results_path is not None:  # before the documents are read, and something of them is kept there
             root = config.save_results_path
             shared(("root", root), lambda: check_root(root))  # once for all cells of a sweep
-        if self.k is not None and not Cutoff.parse_k(self.k) and not config.budgets:  # before the documents are read
-            raise ConfigError("neither k nor budgets were given; expected at least one cutoff, such as k: [5, 10]")
         with kept_stages(config.save_results_path):  # where the same quotes were located in the same documents before
             corpus, dataset = self.sources(folder, engine, imports=imports)
         if self.scope_prefix is not None:
