@@ -132,7 +132,6 @@ class Journal:
     """The answers of a run: those that are known, and those that come. Without a folder none are kept.
 
     Attributes:
-        is_kept: Whether answers are kept.
         notes: What people are told of the answers that are taken, or left alone; of the result, too.
         is_finished: Whether the result is saved, so that the answers are not needed any more.
         index: What is asked, while it is; a run that was interrupted leaves it here.
@@ -141,7 +140,7 @@ class Journal:
 
     def __init__(
         self,
-        folder: Path | None = None,
+        folder: Path = Path(),
         corpus: Corpus | None = None,
         questions: int = 0,
         resume: Resume = "always",
@@ -152,13 +151,12 @@ class Journal:
         self.notes: list[str] = []
         self.index: Any = None
         self.is_finished = self.has_ended = False
-        self.is_kept = folder is not None
-        self.folder, self.corpus, self.questions = folder or Path(), corpus, questions
+        self.folder, self.corpus, self.questions = folder, corpus, questions
         self.resume, self.sure = resume, sure
         self._known: dict[tuple[str, int], tuple[Path, int, int]] = {}  # the file, where the line begins, its length
         self._file: BinaryIO | None = None
         self._written = False
-        self._path = self._first = self.folder
+        self._path = self._first = folder
         self._made: list[Path] = []
         self._writing = Lock()
         self._synced = time.monotonic()

@@ -100,14 +100,15 @@ class Ranker:
         index: The retriever, which has indexed the corpus.
         cutter: Where rankings are cut.
         asking: How it is asked. With a time limit, no questions are asked together.
-        journal: What keeps its answers and knows those of earlier starts, which count as calls too.
+        journal: What keeps its answers and knows those of earlier starts, which count as calls too; None if none are
+            kept.
         spans: Whether spans are scored, so that it is noted that a result is a whole document.
     """
 
     index: "Index"
     cutter: RankingCutter
     asking: Asking
-    journal: Journal
+    journal: Journal | None
     spans: bool
 
     def __post_init__(self) -> None:
@@ -126,7 +127,7 @@ class Ranker:
         self._useless: set[str] = set()  # those whose answers cannot be read
         self._goes_on = False  # whether an answer could be read, of an earlier start or of those asked first
         self._untold: Sequence[Query] = ()  # what the retriever is told before the first question that is not known
-        self._usage: Any = track_usage if self.journal.is_kept else nullcontext  # it is kept with each answer
+        self._usage: Any = nullcontext if self.journal is None else track_usage  # it is kept with each answer
 
     def rankings(self, queries: Sequence[Query]) -> Rankings:
         """Return the ranking of every query, or how its retrieval failed; notes go to whoever collects them."""
@@ -299,7 +300,8 @@ class Ranker:
         read = self._read if is_trusted(self.retriever) else self._noted
         answers = [read(query, results, depth) for query, results in zip(queries, listed, strict=True)]
         answers[0] = replace(answers[0], beside=notes, usage=usage.models if usage else ())
-        self.journal.keep((query.id, answer) for query, answer in zip(queries, answers, strict=True))
+        if self.journal is not None:
+            self.journal.keep((query.id, answer) for query, answer in zip(queries, answers, strict=True))
         return answers
 
     def _begin(self, queries: Sequence[Query]) -> None:
@@ -309,11 +311,11 @@ class Ranker:
 
     def _knows(self, asked: Iterable[_Asked]) -> bool:
         """Return whether nothing of it has to be asked."""
-        return all(self.journal.knows(query.id, depth) for query, depth in asked)
+        return self.journal is not None and all(self.journal.knows(query.id, depth) for query, depth in asked)
 
     def _known(self, query: Query, depth: int) -> Returned | None:
         """Return an answer of an earlier start; what it took and what was noted counts now."""
-        known = self.journal.answer(query.id, depth)
+        known = None if self.journal is None else self.journal.answer(query.id, depth)
         self._goes_on |= known is not None
         for used in known.usage if known else ():
             count_usage(used)
@@ -343,7 +345,8 @@ class Ranker:
             )
             answer = self._failed(query, depth, told)
         stop_if_interrupted()  # a component may have swallowed it, and answered anything
-        self.journal.keep([(query.id, answer)])
+        if self.journal is not None:
+            self.journal.keep([(query.id, answer)])
         return answer
 
     def _answer(self, query: Query, depth: int) -> Returned:
@@ -567,7 +570,7 @@ class Index:
         Raises:
             QueryFailed: A query failed, and `on_error` is `"raise"`.
         """
-        return Ranker(self, cutter, asking, journal or Journal(), spans).rankings(queries)
+        return Ranker(self, cutter, asking, journal, spans).rankings(queries)
 
 
 def _dimension(pipeline: Any) -> int:

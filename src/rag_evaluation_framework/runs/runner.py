@@ -180,14 +180,14 @@ def run_experiment(config: ExperimentConfig[Any]) -> EvaluationResult[Any]:
     measured = config.config
     is_kept = measured.save_results_path is not None or measured.sinks
     sinks = load_installed(f"{_SENDING}:prepared")(measured) if is_kept else ()
-    with open_journal(config, "always") if measured.resume else nullcontext(Journal()) as journal:
+    with open_journal(config, "always") if measured.resume else nullcontext() as journal:
         result = run(config, journal)
         if sinks:
             result = load_installed(f"{_SENDING}:finish")(Outcome(result), sinks, journal)
         return result
 
 
-def run(config: ExperimentConfig[Any], journal: Journal) -> EvaluationResult[Any]:
+def run(config: ExperimentConfig[Any], journal: Journal | None = None) -> EvaluationResult[Any]:
     """Do what `run_experiment` does but for saving.
 
     Args:
@@ -206,12 +206,15 @@ def run(config: ExperimentConfig[Any], journal: Journal) -> EvaluationResult[Any
         # Here, as what properties of components raise loses nothing yet.
         created, name, record = datetime.now(UTC).isoformat(timespec="milliseconds"), config.name, config.record
         index: Index
-        with nullcontext(journal.index) if journal.index else indexed(config.retriever, config.corpus) as index:
+        earlier = None if journal is None else journal.index
+        with nullcontext(earlier) if earlier else indexed(config.retriever, config.corpus) as index:
             truth = RULES[config.level.evaluation_type].truth(config.dataset, index, config.chunk_id)
-            journal.index = index
+            if journal is not None:
+                journal.index = index
             size, spans = index.size, config.level is not DOCUMENT
             rankings = index.rank(config.dataset.queries, cutter, measured, spans=spans, journal=journal)
-        journal.index = None
+        if journal is not None:
+            journal.index = None
         start = perf_counter()
         rankings = truth.with_dataset_ids(rankings)
         table, first = score_checked(rankings, truth, config.metrics, cutter, on_error, whole=True)
@@ -250,7 +253,7 @@ def run(config: ExperimentConfig[Any], journal: Journal) -> EvaluationResult[Any
             "chunking": truth.chunking,
         },
         timings={**rankings.seconds, "score": seconds},
-        notes=tuple(dict.fromkeys([*config.notes, *journal.notes, *notes])),
+        notes=tuple(dict.fromkeys([*config.notes, *(() if journal is None else journal.notes), *notes])),
         created=created,
         hits={"hits": len(known), "unlocated_hits": len(known) - int(known.sum())},
         skipped=config.dataset.skipped,
