@@ -38,7 +38,7 @@ from rag_evaluation_framework.components.vector_stores import PgVectorStore
 from rag_evaluation_framework.contracts.registry.building import build
 from rag_evaluation_framework.contracts.registry.records import describe
 from rag_evaluation_framework.errors import ConfigError, MissingDependency
-from rag_evaluation_framework.testing import FixedRetriever, ReversingReranker
+from rag_evaluation_framework.testing import FixedRetriever, HashingEmbedder, ReversingReranker
 from support.each import each
 
 MODEL = partial(LanguageModel, client=AnthropicClient(), model="m")

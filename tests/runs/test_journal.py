@@ -229,11 +229,11 @@ def test_questions_that_are_all_answered_are_not_prepared_again(tmp_path):
         evaluate(made(40), DATASET, **options)
     assert len(asked) == len(DATASET)
 
-    def interrupted(*_):
+    def interrupted(*_, **_named):
         raise KeyboardInterrupt
 
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr("rag_evaluation_framework.runs.runner._scored", interrupted)
+        patched.setattr("rag_evaluation_framework.runs.runner.score_checked", interrupted)
         with pytest.raises(Interrupted):
             evaluate(made(), DATASET, **options)
     assert len(asked) == 2 * len(DATASET)
@@ -359,7 +359,7 @@ def test_servers_and_objects_go_on_only_if_that_is_asked_for(tmp_path):
         (lambda content: content[:-1], 1),
         (lambda content: content[:-20], 1),
         (lambda content: content[:-200], 0),
-        (lambda content: content.replace(b'"asked"', b'"as\xffed"', 1), 1),
+        (lambda content: content.replace(b'"found"', b'"fo\xffnd"', 1), 1),
     ],
     ids=["no end", "cut", "cut further", "no UTF-8"],
 )
@@ -522,6 +522,11 @@ def test_a_run_that_is_not_told_to_keeps_nothing_while_it_is_under_way(tmp_path)
     evaluate(Looking(), DATASET, save_results_path=tmp_path)
 
 
+def code_of(retriever, pipeline=None):
+    sure, facts = journal.depends_on(ExperimentConfig(retriever, DATASET), pipeline or {})
+    return sure, facts["code"]
+
+
 def test_the_code_of_a_retriever_is_the_python_files_of_its_package_or_folder(tmp_path, monkeypatch):
     (tmp_path / "searching").mkdir()
     (tmp_path / "searching" / "__init__.py").write_text("")
@@ -531,20 +536,16 @@ def test_the_code_of_a_retriever_is_the_python_files_of_its_package_or_folder(tm
     monkeypatch.syspath_prepend(tmp_path)
     alone, words = import_module("alone"), import_module("searching.words")
 
-    def code(function):
-        retriever = ExperimentConfig(function, DATASET).retriever
-        return journal._code((retriever,), {})
-
-    first = code(words.search), code(alone.search)
+    first = code_of(words.search), code_of(alone.search)
     assert all(sure for sure, _ in first)
     (tmp_path / ".venv" / "other.py").write_text("")
     (tmp_path / "searching" / "notes.txt").write_text("")
-    assert (code(words.search), code(alone.search)) == first
+    assert (code_of(words.search), code_of(alone.search)) == first
     (tmp_path / "searching" / "helper.py").write_text("")
-    assert code(words.search) != first[0]
+    assert code_of(words.search) != first[0]
     (tmp_path / "beside.py").write_text("")
-    assert code(alone.search) != first[1]
-    assert code(lambda query, k: [])[0]  # of this file
+    assert code_of(alone.search) != first[1]
+    assert code_of(lambda query, k: [])[0]  # of this file
 
 
 @pytest.mark.parametrize(
@@ -569,13 +570,13 @@ def test_what_a_retriever_imports_from_elsewhere_is_its_code_too(tmp_path, monke
     line = f"{line}\ndef search(query, k):\n    return helping.found\n"
     (tmp_path / "one" / f"{name}.py").write_text(line.replace("helping", helper))
     retriever = ExperimentConfig(import_module(name).search, DATASET).retriever
-    before = journal._code((retriever,), {})
-    assert journal._code((retriever,), {}) == before
+    before = code_of(retriever)
+    assert code_of(retriever) == before
     monkeypatch.setitem(sys.modules, "elsewhere", ModuleType("elsewhere"))  # that something else has loaded
     sys.modules["elsewhere"].__file__ = str(tmp_path / "one" / f"{name}.py")
-    assert journal._code((retriever,), {}) == before
+    assert code_of(retriever) == before
     (tmp_path / "other" / f"{helper}.py").write_text("found = ['a']\n")
-    assert journal._code((retriever,), {}) != before
+    assert code_of(retriever) != before
 
 
 def test_all_folders_of_a_package_are_its_code(tmp_path, monkeypatch):
@@ -584,10 +585,10 @@ def test_all_folders_of_a_package_are_its_code(tmp_path, monkeypatch):
         monkeypatch.syspath_prepend(tmp_path / name)
     (tmp_path / "one" / "spread" / "asked.py").write_text("def search(query, k):\n    return []\n")
     retriever = ExperimentConfig(import_module("spread.asked").search, DATASET).retriever
-    codes = [journal._code((retriever,), {})]
+    codes = [code_of(retriever)]
     for name in ("one", "other"):
         (tmp_path / name / "spread" / "helper.py").write_text(f"# {name}")
-        codes.append(journal._code((retriever,), {}))
+        codes.append(code_of(retriever))
     assert len({*codes}) == 3
 
 
@@ -597,11 +598,11 @@ def test_code_that_lies_among_packages_and_is_of_none_is_hashed_alone(tmp_path, 
     monkeypatch.syspath_prepend(packages)
     (packages / "laid.py").write_text("def search(query, k):\n    return []\n")
     retriever = ExperimentConfig(import_module("laid").search, DATASET).retriever
-    first = journal._code((retriever,), {})
+    first = code_of(retriever)
     (packages / "beside.py").write_text("")
-    assert journal._code((retriever,), {}) == first
+    assert code_of(retriever) == first
     (packages / "laid.py").write_text("def search(query, k):\n    return ['a']\n")
-    assert journal._code((retriever,), {}) != first
+    assert code_of(retriever) != first
 
 
 @dataclass(frozen=True)
@@ -644,15 +645,15 @@ HERE = str(Path(__file__).parent)
     ids=["code", "wrapped", "partial", "cached", "object", "no path", "a path", "a model", "a model in a folder"],
 )
 def test_code_tells_what_is_asked_unless_something_else_does_or_a_file_that_may_be_written_again(given, sure):
-    assert journal._code((ExperimentConfig(given, DATASET).retriever,), {})[0] is sure
+    assert code_of(given)[0] is sure
 
 
 def test_code_that_makes_a_part_counts_as_well():
     retriever = ExperimentConfig(BM25Retriever(), DATASET).retriever
-    alone = journal._code((retriever,), {"retriever": "bm25"})
-    assert alone == journal._code((retriever,), {})
+    alone = code_of(retriever, {"retriever": "bm25"})
+    assert alone == code_of(retriever)
     for described in (f"{__name__}:x", {"type": f"{__name__}:x"}):
-        assert journal._code((retriever,), {"reranker": described}) != alone
+        assert code_of(retriever, {"reranker": described}) != alone
     assert RunSpec(retriever="a:b", reranker={"type": "c:d"}, k=5).pipeline == {
         "retriever": "a:b",
         "reranker": {"type": "c:d"},

@@ -20,10 +20,10 @@ from ..authoring import people
 from ..base.files import checked_path, published, read_text, temporary_folder
 from ..base.outside import harmless, one_line
 from ..datasets import checks
-from ..datasets.load import load_unfinished
+from ..datasets.load import load_at_its_level, load_unfinished
 from ..datasets.native import dataset_text, file_state, replace_dataset
 from ..datasets.texts import KeptTexts, texts_beside, versions_beside, without_text
-from ..errors import ConfigError, DatasetError, InputError, LevelMismatch
+from ..errors import ConfigError, DatasetError, InputError
 from . import run_options as options
 from .init import save_suggestions
 from .label import Dialog, Stop, is_terminal, saving, typed_line
@@ -44,17 +44,11 @@ def read_dataset(
     documents = None if corpus is None else options.documents(corpus)
     registry = None if chunks is None else rag.ChunkRegistry.load(chunks)
 
-    def of_any_level(corpus: rag.Corpus | None) -> rag.Dataset[Any]:
-        for level in (rag.TOKEN, rag.CHUNK):
-            with suppress(LevelMismatch):
-                return rag.load_dataset(path, level, corpus=corpus, registry=registry)
-        return rag.load_dataset(path, rag.DOCUMENT, corpus=corpus, registry=registry)
-
     try:
-        return of_any_level(None), documents, registry
+        return load_at_its_level(path, registry=registry), documents, registry
     except DatasetError:
         if documents is not None:
-            return of_any_level(documents), documents, registry
+            return load_at_its_level(path, corpus=documents, registry=registry), documents, registry
         if path.suffix.lower() not in (".csv", ".tsv"):
             raise
         raise ConfigError(

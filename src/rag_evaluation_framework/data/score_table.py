@@ -118,12 +118,18 @@ class ScoreTable:
         values = self.column(name).tolist()
         return {query: None if isnan(value) else value for query, value in zip(self.query_ids, values, strict=True)}
 
-    def row(self, query_id: str) -> dict[str, float | None]:
-        """Return the scores of one query by name, None where a metric failed; empty if the query was not scored."""
+    def row(self, query_id: str, columns: Mapping[str, Numbers] | None = None) -> dict[str, float | None]:
+        """Return the scores of one query by name, None where a metric failed; empty if the query was not scored.
+
+        Args:
+            query_id: The query.
+            columns: Other scores of the queries; by default those of the table.
+        """
         row = self.rows[query_id]
         if self.statuses[row] != "scored":
             return {}
-        values: dict[str, float] = {name: column.item(row) for name, column in self.columns.items()}
+        scores = self.columns if columns is None else columns
+        values: dict[str, float] = {name: column.item(row) for name, column in scores.items()}
         return {name: None if isnan(value) else value for name, value in values.items()}
 
     def to_dataframe(self) -> "pd.DataFrame":

@@ -6,6 +6,7 @@ from .langsmith_examples import TokenLevelDatasetExample as TokenLevelDatasetExa
 from .langsmith_examples import TokenLevelRunOutput as TokenLevelRunOutput
 from .langsmith_examples import dataset_from_examples as dataset_from_examples
 from .langsmith_examples import to_example as to_example
+from .load import load_at_its_level as load_at_its_level
 from .load import load_dataset as load_dataset
 from .load import questions_of as questions_of
 from .native import file_state as file_state

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from itertools import chain
 from pathlib import Path
 from typing import Any, Unpack, overload
@@ -15,8 +16,8 @@ from ..base.records import brief_repr
 from ..base.tables import TABLES, read_rows
 from ..data import CharacterSpan, ChunkRegistry, Dataset, count_skipped
 from ..data.documents import Corpus, checked_corpus
-from ..data.levels import TOKEN, Level, U, check_level, checked_level
-from ..errors import DatasetError
+from ..data.levels import CHUNK, DOCUMENT, TOKEN, Level, U, check_level, checked_level
+from ..errors import DatasetError, LevelMismatch
 from .beir import beir_files, read_beir
 from .chunking_evaluation import COLUMNS, read_chunking_evaluation
 from .langsmith_examples import ExampleOptions, ExampleReader, dataset_from_examples, is_example
@@ -119,6 +120,14 @@ def load_dataset(
     if not len(dataset):
         raise DatasetError(f"{path}: holds no questions")
     return dataset
+
+
+def load_at_its_level(path: str | Path, **options: Unpack[LoadOptions]) -> Dataset[Any]:
+    """Load a dataset at the level that its file has, as `load_dataset` does."""
+    for level in (TOKEN, CHUNK):
+        with suppress(LevelMismatch):
+            return load_dataset(path, level, **options)
+    return load_dataset(path, DOCUMENT, **options)
 
 
 def questions_of(

@@ -7,21 +7,9 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import product
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Generic, Literal, TypeAlias, TypedDict, TypeVar, Unpack, get_args
+from typing import Annotated, Any, ClassVar, Generic, Literal, TypeAlias, TypedDict, Unpack, get_args
 
-from pydantic import (
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    GetJsonSchemaHandler,
-    InstanceOf,
-    PlainSerializer,
-    StrictBool,
-    WithJsonSchema,
-)
-from pydantic.json_schema import JsonSchemaValue
-from pydantic_core import CoreSchema
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, InstanceOf, PlainSerializer, WithJsonSchema
 
 from .. import labels
 from ..base.coroutines import checked_limit
@@ -54,7 +42,6 @@ from .shown import run_note
 
 # How a run is asked, measured and saved: each setting is declared once, for Python, files and options.
 
-T = TypeVar("T")
 Unscored = Literal["no-answer", "failed"]
 
 
@@ -109,12 +96,18 @@ _Sinks = Annotated[
 ]
 
 
+def _describe(schema: dict[str, Any], model: type[BaseModel]) -> None:
+    """Say of each field in a schema what its docstring says."""
+    for name, text in docstrings(model).items():
+        schema["properties"][name]["description"] = text
+
+
 class Asking(BaseModel, frozen=True):
     """Settings of asking the queries of a run."""
 
-    model_config = ConfigDict(extra="forbid", arbitrary_types_allowed=True)
+    model_config = ConfigDict(extra="forbid", arbitrary_types_allowed=True, json_schema_extra=_describe)
 
-    batch_queries: StrictBool = True
+    batch_queries: bool = Field(default=True, strict=True)
     """Whether the retriever is told all questions before they are asked, to embed and search them together. That is
     quicker; without it, the time of each question is that of asking it alone."""
 
@@ -130,13 +123,6 @@ class Asking(BaseModel, frozen=True):
     on_error: OnError = "collect"
     """collect keeps failed questions in the result, raise ends at the first. The same holds for metrics that raise;
     then `QueryFailed` is raised, and nothing is saved."""
-
-    @classmethod
-    def __get_pydantic_json_schema__(cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
-        schema = handler.resolve_ref_schema(handler(core_schema))
-        for name, text in docstrings(cls).items():
-            schema["properties"][name]["description"] = text
-        return schema
 
     @classmethod
     def of_record(cls, record: Mapping[str, Any]) -> "Asking":
@@ -198,7 +184,7 @@ class EvaluationConfig(Measuring, frozen=True):
     save_results_path: Path | None = None
     """The root under whose `runs/` every result is saved. None saves nothing."""
 
-    resume: StrictBool = False
+    resume: bool = Field(default=False, strict=True)
     """Whether answers are kept in that root as they come, and those of a run that was interrupted are taken: of the
     same retriever on the same documents and questions. Whether its code, or a server that it asks, has changed since is
     yours to know."""
@@ -333,11 +319,7 @@ class ExperimentConfig(Generic[U]):
         self._set_validated(retriever, dataset, fields)
 
     def _set_validated(
-        self,
-        retriever: Pipeline,
-        dataset: Dataset[Any],
-        fields: ExperimentFields[U],
-        chunk_id: NameChunk | None = None,
+        self, retriever: Pipeline, dataset: Dataset[Any], fields: ExperimentFields[U], chunk_id: NameChunk | None = None
     ) -> None:
         refuse_unknown(fields, *ExperimentFields.__annotations__)
         given: Any = dataset  # whatever it is, and refused as such if it is not a dataset
@@ -395,21 +377,19 @@ class ExperimentConfig(Generic[U]):
         with faults.gathered():
             notes += pipeline.check(dataset.queries, corpus, level.evaluation_type)
         faults.tell()
-        values: dict[str, Any] = {
-            "retriever": pipeline,
-            "dataset": dataset,
-            "level": level,
-            "corpus": corpus,
-            "metrics": chosen,
-            "k": tuple(cutoff.size for cutoff in ks),
-            "top_k": asked if OWN_CUTOFF in cutoffs else None,
-            "config": measured,
-            "chunk_id": chunk_id,
-            "name": fit_to_keep(measured.experiment_name or run_name(pipeline)),
-            "notes": tuple(notes),
-        }
-        for attribute, value in values.items():
-            object.__setattr__(self, attribute, value)
+        vars(self).update(  # it is frozen
+            retriever=pipeline,
+            dataset=dataset,
+            level=level,
+            corpus=corpus,
+            metrics=chosen,
+            k=tuple(cutoff.size for cutoff in ks),
+            top_k=asked if OWN_CUTOFF in cutoffs else None,
+            config=measured,
+            chunk_id=chunk_id,
+            name=fit_to_keep(measured.experiment_name or run_name(pipeline)),
+            notes=tuple(notes),
+        )
 
     @property
     def cutoffs(self) -> tuple[Cutoff, ...]:
@@ -555,7 +535,7 @@ class TokenLevelExperimentConfig(ExperimentConfig[CharacterSpan]):
 AnyExperimentConfig: TypeAlias = DocumentLevelExperimentConfig | ChunkLevelExperimentConfig | TokenLevelExperimentConfig
 """An experiment whose evaluation type is known only once its file is read."""
 
-CONFIGS: Mapping[EvaluationType, type[AnyExperimentConfig]] = {
+CONFIGS: Mapping[EvaluationType, Any] = {
     "document-level": DocumentLevelExperimentConfig,
     "chunk-level": ChunkLevelExperimentConfig,
     "token-level": TokenLevelExperimentConfig,

@@ -87,14 +87,8 @@ def _found(
         raise ConfigError(
             f"expected either dataset= or langsmith_dataset_name=, got {'neither' if given is None else 'both'}"
         )
-    for key, value in reading.items():
-        kind: type = ChunkRegistry if key == "registry" else str
-        if not isinstance(value, kind):
-            raise ConfigError(
-                f"{key}={shown(value)}: expected {'a ChunkRegistry' if key == 'registry' else 'the name of a field'}"
-            )
-        if isinstance(given, Dataset):
-            raise ConfigError(f"{key}= is for examples that are read; dataset= is a Dataset already")
+    if reading and isinstance(given, Dataset):
+        raise ConfigError(f"{next(iter(reading))}= is for examples that are read; dataset= is a Dataset already")
     if isinstance(given, str | Path):
         return _at_level(partial(load_dataset, Path(given), corpus=corpus, **reading), level), None
     if name is None:
@@ -226,8 +220,8 @@ def evaluate(
                 "results, or the path of stored rankings"
             )
         retriever = StoredRetriever(retriever, "chunk" if read_at is CHUNK else "document")
-    experiment: Any = CONFIGS[read_at.evaluation_type]
-    return run_experiment(experiment(retriever, dataset, corpus=corpus, metrics=metrics, k=k, config=config))
+    kind = CONFIGS[read_at.evaluation_type]
+    return run_experiment(kind(retriever, dataset, corpus=corpus, metrics=metrics, k=k, config=config))
 
 
 @dataclass(frozen=True, init=False)
@@ -278,35 +272,28 @@ class Evaluation(ABC, Generic[U]):
         self,
         corpus: GivenDocuments,
         dataset: Dataset[U] | Dataset[CharacterSpan] | GivenQuestions | None = None,
-        *,
-        langsmith_dataset_name: str | None = None,
-        publish: bool | None = None,
-        root: str | Path = ROOT,
-        registry: ChunkRegistry | None = None,
-        query_key: str | None = None,
-        ground_truth_key: str | None = None,
+        **fields: Unpack[DatasetFields],
     ) -> None:
-        documents = checked_corpus(Corpus.of(corpus))
+        refuse_unknown(fields, *DatasetFields.__annotations__)
+        documents, reading = checked_corpus(Corpus.of(corpus)), dict[str, Any](fields)
+        name, publish, root = (reading.pop(key, None) for key in ("langsmith_dataset_name", "publish", "root"))
         if publish is not None:
             check_truth(type(self).__name__, "publish", publish)
-        if publish and langsmith_dataset_name is None:
+        if publish and name is None:
             raise ConfigError(f"{type(self).__name__}: publish=True needs langsmith_dataset_name=")
-        given = {"registry": registry, "query_key": query_key, "ground_truth_key": ground_truth_key}
-        reading: dict[str, Any] = {key: value for key, value in given.items() if value is not None}
-        found, known_there = _found(dataset, langsmith_dataset_name, self.level, documents, root, reading)
+        reading = {key: value for key, value in reading.items() if value is not None}
+        found, known_there = _found(dataset, name, self.level, documents, root or ROOT, reading)
         check_dataset_level(found, self.level)
-        there = known_there if publish is None else langsmith_dataset_name if publish else None
-        for key, value in {"corpus": documents, "dataset": found, "publishes_to": there, "chunk_id": None}.items():
-            object.__setattr__(self, key, value)
+        there = known_there if publish is None else name if publish else None
+        vars(self).update(corpus=documents, dataset=found, publishes_to=there, chunk_id=None)  # it is frozen
 
     def experiment(self, retriever: Pipeline, **reported: Unpack[ReportedFields[U]]) -> ExperimentConfig[U]:
         """Return the experiment that `run` runs, at k=5 if neither it nor the dataset says where rankings are cut."""
         given: dict[str, Any] = {**reported, **({} if self.chunk_id is None else {"chunk_id": self.chunk_id})}
         if given.get("k") is None and self.dataset.top_k is None:
             given["k"] = 5
-        kind: Any = CONFIGS[self.level.evaluation_type]
-        made: ExperimentConfig[U] = kind(retriever, self.dataset, corpus=self.corpus, **given)
-        return made
+        kind: Callable[..., ExperimentConfig[U]] = CONFIGS[self.level.evaluation_type]
+        return kind(retriever, self.dataset, corpus=self.corpus, **given)
 
     def run(
         self,
@@ -412,7 +399,7 @@ class ChunkLevelEvaluation(Evaluation[ChunkId]):
         **fields: Unpack[DatasetFields],
     ) -> None:
         super().__init__(corpus, dataset, **fields)
-        object.__setattr__(self, "chunk_id", chunk_id)
+        vars(self).update(chunk_id=chunk_id)
 
 
 class TokenLevelEvaluation(Evaluation[CharacterSpan]):

@@ -14,7 +14,7 @@ import sys
 import time
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass, is_dataclass, replace
+from dataclasses import dataclass, is_dataclass, replace
 from datetime import UTC, datetime
 from functools import cache
 from importlib.metadata import packages_distributions, version
@@ -25,10 +25,12 @@ from pathlib import Path
 from threading import Lock
 from typing import Any, BinaryIO, Literal, cast
 
+from pydantic import TypeAdapter
+
 from ..base.files import is_object, locked, parse_json
 from ..base.optional import versions
-from ..base.outside import harmless_json, one_line
-from ..base.stages import shared
+from ..base.outside import json_text, one_line
+from ..base.stages import shared, shared_of
 from ..components.providers.calls import ModelUsage
 from ..components.retrievers.engine import engine_in
 from ..contracts import VectorStore
@@ -36,7 +38,7 @@ from ..contracts.component import Component, parameters
 from ..contracts.registry.loading import KINDS
 from ..contracts.registry.loading import components as registered
 from ..contracts.registry.records import describe, is_elsewhere, is_of_package, without_run_id
-from ..data import Corpus, Hit, Retrieval, Stage
+from ..data import Corpus, Hit, Retrieval
 from ..data.documents import HOW_READ
 from ..data.hits import Ranking
 from ..data.rankings import NOT_ANSWERED, Failure
@@ -94,48 +96,33 @@ class Returned:
         return replace(self, found=replace(self.found, stages=stages))
 
 
-_COLUMNS = ("doc_id", "start", "end", "chunk_id", "text", "score", "sources")
+@cache
+def _lines() -> TypeAdapter[tuple[str, Returned]]:
+    """Return what writes and reads the id of a question and its answer."""
+    return TypeAdapter(tuple[str, Returned])
 
 
-def _written(hits: Ranking, corpus: Corpus | None) -> dict[str, list[Any]]:
-    """Return hits in columns, but for columns of nothing; of a text that stands at the place of its hit, the place."""
-    where: Any = corpus
-    kept = [
-        replace(hit, text=None)
-        if hit.is_in(where) and hit.text == where[hit.doc_id].content[hit.start : hit.end]
+def _without_texts(hits: Ranking, corpus: Any) -> Ranking:
+    """Return hits without the texts that the documents have at their places."""
+    return tuple(
+        Hit(hit.doc_id, hit.start, hit.end, hit.chunk_id, None, hit.score, hit.sources)
+        if hit.is_in(corpus) and hit.text == corpus[hit.doc_id].content[hit.start : hit.end]
         else hit
         for hit in hits
-    ]
-    columns: dict[str, list[Any]] = {name: [getattr(hit, name) for hit in kept] for name in _COLUMNS}
-    return {name: each for name, each in columns.items() if name == "doc_id" or not {*each} <= {None, ()}}
-
-
-def _hits(columns: Mapping[str, Any]) -> Ranking:
-    """Return the hits of columns."""
-    nothing = [None] * len(columns["doc_id"])
-    rows = zip(*(columns.get(name) or nothing for name in _COLUMNS), strict=True)
-    return tuple(replace(Hit(*told), sources=tuple(sources or ())) for *told, sources in rows)
+    )
 
 
 def _line(query_id: str, answer: Returned, corpus: Corpus | None) -> bytes:
     found = answer.found
-    stages = [[own.name, own.seconds, None if own.hits is None else _written(own.hits, corpus)] for own in found.stages]
-    asked: dict[str, Any] = {"depth": answer.depth, "stages": stages, "limit": found.limit, "complete": found.complete}
-    asked |= {"notes": [*answer.notes], "beside": [*answer.beside], "usage": [*map(asdict, answer.usage)]}
-    content = {"query_id": query_id, **_written(found.hits, corpus), "asked": asked}
-    return harmless_json(f"{json.dumps(content, ensure_ascii=False, allow_nan=False)}\n").encode()
+    stages = tuple(replace(one, hits=one.hits and _without_texts(one.hits, corpus)) for one in found.stages)
+    written = replace(answer, found=replace(found, hits=_without_texts(found.hits, corpus), stages=stages))
+    content = _lines().dump_python((query_id, written), mode="json", exclude_defaults=True)
+    return f"{json_text(content)}\n".encode()
 
 
 def _read(line: bytes) -> tuple[str, Returned]:
     """Return the question of a line, and its answer."""
-    content: Any = parse_json(line.decode())
-    asked = content["asked"]
-    stages = tuple(
-        Stage(name, seconds, None if columns is None else _hits(columns)) for name, seconds, columns in asked["stages"]
-    )
-    found = Retrieval(_hits(content), stages, asked["limit"], asked["complete"])
-    usage = [ModelUsage(**used) for used in asked["usage"]]
-    return content["query_id"], Returned(found, asked["depth"], None, asked["notes"], asked["beside"], usage)
+    return _lines().validate_python(parse_json(line.decode()))
 
 
 # The journal of a run.
@@ -181,8 +168,9 @@ class Journal:
     def answer(self, query_id: str, depth: int) -> Returned | None:
         """Return the answer to a question at a depth, if it is known. Threads call this."""
         if (query_id, depth) not in self._known:
-            unanswered = Returned(Retrieval(()), depth, NOT_ANSWERED)
-            return self._failed.get((query_id, depth), unanswered) if self.has_ended else None
+            if not self.has_ended:
+                return None
+            return self._failed.get((query_id, depth), Returned(Retrieval(()), depth, NOT_ANSWERED))
         path, begin, length = self._known[query_id, depth]
         with path.open("rb") as file:
             file.seek(begin)
@@ -268,14 +256,11 @@ class Journal:
 
     def begin(self, facts: Mapping[str, Any], run_id: str) -> str:
         """Take the answers of earlier starts, begin the file of this one, and return the id of the run."""
-        names = {file.stem.removeprefix("journal-"): file for file in self.folder.glob(_FILE.format("*"))}
-        files = {int(name): names[name] for name in names if name.isdecimal()}
-        number = max(files, default=0) + 1
-        if self.resume == "never":
-            for file in files.values():
-                file.unlink(missing_ok=True)
-            files = {}
-        firsts = {file: first for _, file in sorted(files.items()) if (first := _first_line(file)) is not None}
+        files = sorted(self.folder.glob(_FILE.format("*")), key=lambda file: (len(file.name), file))  # -10 is after -9
+        self._path = self.folder / _FILE.format(len(files) + 1)
+        while self.resume == "never" and files:
+            files.pop().unlink(missing_ok=True)
+        firsts = {file: first for file in files if (first := _first_line(file)) is not None}
         changed = {
             file: [fact for fact in facts if first["facts"].get(fact) != facts[fact]] for file, first in firsts.items()
         }
@@ -305,10 +290,9 @@ class Journal:
             if first["journal"] != _VERSION:
                 why = run_note("other version")
             self.notes.append(run_note("not used", where=one_line(str(self.folder)), why=why))
-        self._path = self.folder / _FILE.format(number)
         try:
             self._file = self._path.open("xb")
-            self._file.write(harmless_json(f"{json.dumps({**begun, 'facts': facts}, ensure_ascii=False)}\n").encode())
+            self._file.write(f"{json_text({**begun, 'facts': facts})}\n".encode())
         except OSError as error:
             self.stop(error)
         return str(begun["run_id"])
@@ -319,14 +303,10 @@ class Journal:
         Nor of others that were interrupted: a run after this one is to ask anew.
         """
         with self._writing, suppress(OSError):
-            if self._file is not None:
-                if not self.is_finished:
-                    self._write()
-                    self._sync()
-                self._file.close()
-                if not self._written:
-                    self._path.unlink()
-                self._file = None
+            if not self.is_finished:
+                self._write()
+                self._sync()
+            self._end_file()
         if self.is_finished:
             shutil.rmtree(self.folder, ignore_errors=True)
         for folder in self._folders() if self.is_finished else ():
@@ -357,14 +337,18 @@ class Journal:
             self._file.flush()
             os.fsync(self._file.fileno())
 
-    def stop(self, error: OSError) -> None:
-        """Go on without a file: a full disk ends no run."""
+    def _end_file(self) -> None:
+        """Write no more; a file without an answer goes."""
         if self._file is not None:
             with suppress(OSError):
                 self._file.close()
             if not self._written:
                 self._path.unlink(missing_ok=True)
-        self._file = None
+            self._file = None
+
+    def stop(self, error: OSError) -> None:
+        """Go on without a file: a full disk ends no run."""
+        self._end_file()
         self.notes.append(run_note("not kept", where=one_line(str(self.folder)), why=store.reason(error)))
 
 
@@ -463,17 +447,15 @@ def depends_on(
         pipeline: How a configuration describes the parts of the pipeline.
         also: What else counts, beside the retriever: metrics, where it is about their scores.
     """
-    sure, code = _code((config.retriever, *also), pipeline)
-    dataset: Any = config.dataset
-
-    def questions() -> tuple[str, Any]:
-        return digest([[query.id, query.text, str(query.metadata)] for query in dataset.queries]), dataset
-
+    parts, dataset = (config.retriever, *also), config.dataset
+    tops = sorted({module.partition(".")[0] for module in own_modules(parts, pipeline)})
+    sure = all(map(_places, tops)) and all(map(_is_sure, parts_of(*parts)))
+    asked = ([query.id, query.text, str(query.metadata)] for query in dataset.queries)
     return sure, {
         "corpus": config.corpus.ordered_hash,  # of equal scores, the document that comes first ranks first
-        "questions": shared(("questions", id(dataset)), questions)[0],  # cells of a sweep have the same
+        "questions": shared_of("questions", (dataset,), lambda: digest([*asked])),  # cells of a sweep have the same
         "versions": shared("versions", lambda: digest(versions())),
-        "code": code,
+        "code": digest(_versions(tops)),
     }
 
 
@@ -529,25 +511,14 @@ def digest(content: Any) -> str:
     return hashlib.sha256(json.dumps(content, sort_keys=True, default=str).encode()).hexdigest()
 
 
-def _code(components: Sequence[object], pipeline: Mapping[str, Any]) -> tuple[bool, str]:
-    """Return whether it is known what answers depend on, and a hash of the code that is not ours.
-
-    Args:
-        components: The retriever, and others that count.
-        pipeline: How a configuration describes its parts; the modules that it names make them.
-    """
-    modules = own_modules(components, pipeline)
-    tops = sorted({module.partition(".")[0] for module in modules})
-    sure = all(map(_places, tops))
-    for part in parts_of(*components):
-        module = _module_of(part)
-        if isfunction(part):
-            sure = sure and module == part.__module__ and not is_of_package(module)
-        elif not isinstance(part, Component) or any(map(_is_file, parameters(part).values())):
-            sure = False
-        elif is_of_package(module):
-            sure = sure and not is_elsewhere(part)
-    return sure, digest(_versions(tops))
+def _is_sure(part: Any) -> bool:
+    """Return whether the code of a part, and its record, tell all that its answers depend on."""
+    module = _module_of(part)
+    if isfunction(part):
+        return module == part.__module__ and not is_of_package(module)
+    if not isinstance(part, Component) or any(map(_is_file, parameters(part).values())):
+        return False
+    return not (is_of_package(module) and is_elsewhere(part))
 
 
 def _is_file(value: object) -> bool:

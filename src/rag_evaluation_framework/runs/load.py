@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cache, partial
-from itertools import islice
+from itertools import chain, islice
 from math import nan
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Generic, Literal, NamedTuple, TypeAlias, overload
@@ -21,9 +21,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Generic, Literal, NamedTuple, 
 import numpy as np
 from pydantic import AfterValidator, AllowInfNan, BaseModel, Field, PlainValidator, Strict, TypeAdapter, ValidationError
 
-from ..base.files import from_home, is_deeper, is_list, is_object, json_lines, parse_json, read_text, temporary_folder
+from ..base import files
+from ..base.files import checked_path, is_list, is_object
 from ..base.notes import note
-from ..base.outside import one_line, shown
+from ..base.outside import first_of, one_line, shown
 from ..components.providers.calls import ModelUsage
 from ..data import Answer, CharacterSpan, Cutoff, EvaluationType, Failure, Query, QueryId, QueryText, ScoreName, Skipped
 from ..data.columns import Numbers
@@ -60,7 +61,7 @@ def _different(items: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _not_too_deep(record: Mapping[str, Any]) -> Mapping[str, Any]:
-    if is_deeper(record, DEEPEST):
+    if files.is_deeper(record, DEEPEST):
         raise ValueError(f"is nested more than {DEEPEST} deep")
     return record
 
@@ -262,11 +263,7 @@ def load_result(path: str | Path, level: Level[Any] | None = None) -> Evaluation
         LevelMismatch: The result is not of the expected evaluation type.
     """
     expected = None if level is None else checked_level(level)
-    try:
-        given = Path(path)
-    except TypeError as error:
-        raise ResultError(f"path={shown(path)}: expected a run's folder or its {store.REPORT}") from error
-    report, content = store.read_report(given)
+    report, content = store.read_report(checked_path(path, ResultError))
     kind = content.get("evaluation_type")
     if expected is not None and isinstance(kind, str) and kind != expected.evaluation_type:
         raise LevelMismatch(f"{path}: is {kind}, expected {expected.evaluation_type}")
@@ -296,7 +293,7 @@ def _published(folder: Path) -> tuple[str | None, list[str]]:
     kept: Any = None
     with suppress(ValueError, InputError):
         if (path := folder / store.EXPERIMENT).is_file():
-            kept = parse_json(read_text(path, most=_LARGEST_EXPERIMENT))
+            kept = files.parse_json(files.read_text(path, most=_LARGEST_EXPERIMENT))
     url, notes = (kept.get(name) for name in ("url", "notes")) if is_object(kept) else (None, None)
     told = [note for note in notes if isinstance(note, str)] if is_list(notes) else []
     return (url if isinstance(url, str) else None), told
@@ -335,15 +332,13 @@ def _queries(report: Path, content: Mapping[str, Any], head: ReportRecord, built
     if not questions:
         raise ResultError(f"{source}: has no questions")
     columns, earlier, highest = scores.read(), before.read(), ceilings.read()
-    for known in (columns, earlier, highest):
-        for name, column in known.items():
-            wrong = np.flatnonzero((column < -_NEARLY) | (column > 1 + _NEARLY))
-            if len(wrong) and name.partition("@")[0] in built_in:  # the type of a built-in metric is its name
-                row = int(wrong[0])
-                raise ResultError(
-                    f"{source}: question {[*questions][row]!r}: {name} is {column[row]}; expected 0 to 1, as of any "
-                    "built-in metric"
-                )
+    for name, column in chain(columns.items(), earlier.items(), highest.items()):
+        wrong = np.flatnonzero((column < -_NEARLY) | (column > 1 + _NEARLY)).tolist()
+        if wrong and name.partition("@")[0] in built_in:  # the type of a built-in metric is its name
+            raise ResultError(
+                f"{source}: question {[*questions][wrong[0]]!r}: {name} is {column[wrong[0]]}; expected 0 to 1, as of "
+                "any built-in metric"
+            )
     rankings = report.parent / store.RANKINGS
     is_known = report.name == store.REPORT and rankings.exists()
     listed, rows = [*questions.values()], [*enumerate(questions.values())]
@@ -377,7 +372,7 @@ def _lines(
         if not source.exists():
             raise ResultError(f"{source}: is missing; it holds the questions of {report.name}. Copy it, too")
         _check_file(source, report, head)
-        lines = json_lines(source, ResultError, longest=store.LONGEST_LINE, finite=False)
+        lines = files.json_lines(source, ResultError, longest=store.LONGEST_LINE, finite=False)
         yield from ((f"{source}: line {number}", "", line) for number, line in lines)
         return
     listed = content.get("queries")
@@ -446,7 +441,7 @@ def keep_baseline(run: str | Path, root: str | Path = store.ROOT) -> Path:
     report, rows = folder / store.REPORT, folder / store.QUESTIONS
     needs_rows = store.QUESTIONS in content["files"]
     try:
-        with temporary_folder(folder) as made:
+        with files.temporary_folder(folder) as made:
             shutil.copyfile(source, made / store.REPORT)
             if needs_rows:
                 shutil.copyfile(source.with_name(store.QUESTIONS), made / store.QUESTIONS)
@@ -500,7 +495,7 @@ def find_run(name: str, root: str | Path = store.ROOT, folder: Path = Path()) ->
         ResultError: It names no run or several; the message lists the newest runs that there are.
     """
     with suppress(OSError, ValueError):  # it is too long for a path, or holds what none can
-        if name and (path := folder / from_home(name)).exists():
+        if name and (path := folder / files.from_home(name)).exists():
             return path
     runs, kept = Path(root) / store.RUNS, Path(root) / store.BASELINE / store.REPORT
     folders = _folders(runs)
@@ -544,7 +539,7 @@ def _folders(runs: Path) -> list[Path]:
         raise ResultError(f"{where}: cannot be read ({store.reason(error)}); choose another --root") from error
 
 
-def _newest_first(folders: Sequence[Path], unreadable: list[str] | None = None) -> Iterator[SavedRun]:
+def _newest_first(folders: Sequence[Path], unreadable: list[str]) -> Iterator[SavedRun]:
     """Yield saved runs, the newest first, without those that cannot be read; no report is opened before its turn.
 
     Those of one second are in the order of the fractions that their reports tell, then of the numbers of their folders.
@@ -566,8 +561,7 @@ def _newest_first(folders: Sequence[Path], unreadable: list[str] | None = None) 
             try:
                 found.append(_begin(folder))
             except ResultError as error:
-                if unreadable is not None:
-                    unreadable.append(one_line(str(error)))
+                unreadable.append(one_line(str(error)))
         yield from sorted(
             found,
             key=lambda run: (_when(run).microsecond, len(run.folder.name), run.folder),  # -10 comes after -9
@@ -595,22 +589,16 @@ def _begin(folder: Path) -> SavedRun:
 
 def _refused(why: str, runs: Path, folders: Sequence[Path]) -> ResultError:
     """Return an error with the reason, the place that was searched, the runs there, and how to name one."""
-    where, found = one_line(str(runs), _WIDEST), [*_newest_first(folders)]
+    where, found = one_line(str(runs), _WIDEST), [*_newest_first(folders, [])]
     others = sorted(one_line(path.name, _WIDEST) for path in {*folders} - {run.folder for run in found})
-    damaged = ", ".join(others[:_MOST_LISTED]) + (f", … ({len(others)})" if len(others) > _MOST_LISTED else "")
+    damaged = [f"not readable as runs: {first_of(others, _MOST_LISTED)}"] if others else []
     if not found:
-        return ResultError(
-            f"{why}; there are no runs in {where}{f', not readable as runs: {damaged}' if others else ''}; "
-            "`rag-eval run` saves one, --root names others"
-        )
-    lines = (
-        "  ".join(one_line(text, _WIDEST) for text in ("", run.folder.name, run.created, run.name))
-        for run in found[:_MOST_LISTED]
-    )
+        also = "".join(f", {text}" for text in damaged)
+        return ResultError(f"{why}; there are no runs in {where}{also}; `rag-eval run` saves one, --root names others")
     newest = f"newest {_MOST_LISTED} of {len(found)} " if len(found) > _MOST_LISTED else ""
-    listed = [*lines, *([f"not readable as runs: {damaged}"] if others else [])]
+    named = ([run.folder.name, run.created, run.name] for run in found[:_MOST_LISTED])
+    lines = ["  ".join(one_line(text, _WIDEST) for text in ("", *texts)) for texts in named]
     return ResultError(
-        f"{why}; the {newest}runs in {where}:\n"
-        + "".join(f"{line}\n" for line in listed)
-        + "name a run by its path, its folder or the beginning of that, its experiment, or as last, last~1 and so on"
+        "\n".join([f"{why}; the {newest}runs in {where}:", *lines, *damaged])
+        + "\nname a run by its path, its folder or the beginning of that, its experiment, or as last, last~1 and so on"
     )

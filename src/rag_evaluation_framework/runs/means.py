@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
-from math import ceil, inf, isclose, isnan, sqrt
+from math import ceil, inf, isclose, sqrt
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias
 
 import numpy as np
@@ -13,9 +13,9 @@ from ..base.outside import grouped
 from ..data.columns import Integers, Numbering, Numbers, mean_of
 from ..data.ids import EvaluationType
 from ..data.queries import SCOPE_PREFIX
-from ..data.score_table import Means, ScoreTable
+from ..data.score_table import ScoreTable
 from ..data.spans import CharacterSpan, merge_overlapping_spans, total_length
-from ..statistics.means import QUANTILES, SHARE, MeanScore, group_means
+from ..statistics.means import QUANTILES, SHARE, MeanScore
 from ..statistics.paired import LEVEL, PairedDifference, paired_differences
 from ..statistics.power import POWER, pairs_needed, power
 from .query_result import QueryResult, QueryResults, Returned, total_seconds
@@ -113,37 +113,6 @@ CORRELATION = 0.5
 SEED = 0
 """Of the random weights of intervals."""
 
-_RECALLS = ("recall", "chunk_recall", "span_recall")
-
-
-def micro_means(queries: QueryResults[Any], evaluation_type: EvaluationType) -> Means:
-    """Return the mean of every recall over all that is relevant: Σ recall · size / Σ size, by the size of the truth.
-
-    That is the number of characters of the answers, each once and in their first places; of ids, that of the answers.
-    None where no query has the score.
-    """
-    sizes = np.array([_size(queries, row, evaluation_type) for row in range(len(queries))], dtype=np.float64)
-    means: dict[str, float | None] = {}
-    for name in queries.table.columns:
-        if name.partition("@")[0] in _RECALLS:
-            scores = queries.table.column(name)
-            known = ~np.isnan(scores)
-            total = float(sizes[known].sum())
-            means[name] = float(scores[known] @ sizes[known]) / total if total else None
-    return Means(means)
-
-
-def document_means(queries: QueryResults[Any], evaluation_type: EvaluationType) -> Means:
-    """Return the mean of every score over the means of documents; empty if these are not known."""
-    numbers = documents(queries.relevant, evaluation_type)
-    if numbers is None or (numbers < 0).all():
-        return Means()
-    labelled = numbers >= 0
-    names = [*queries.table.columns]
-    columns = np.stack([queries.table.column(name) for name in names], axis=1)
-    means: list[float] = group_means(columns[labelled], numbers[labelled]).tolist()
-    return Means({name: None if isnan(mean) else mean for name, mean in zip(names, means, strict=True)})
-
 
 def drop_found(mean: MeanScore) -> tuple[float, int | None] | None:
     """Return how often a drop of `DROP` would be found in a comparison with this run, and of how many questions mostly.
@@ -189,7 +158,8 @@ def statistics_record(
     }
 
 
-def _size(queries: QueryResults[Any], row: int, evaluation_type: EvaluationType) -> int:
+def truth_size(queries: QueryResults[Any], row: int, evaluation_type: EvaluationType) -> int:
+    """Return how much is relevant to a question: the characters of its answers, each once, else the answers."""
     if evaluation_type == "token-level":
         return total_length(merge_overlapping_spans(queries.relevant[row]))
     return len(queries.answers.get(row) or queries.relevant[row])
@@ -514,7 +484,7 @@ def label_values(given: Any) -> tuple[str, ...]:
 
 def _length(query: QueryResult[Any]) -> tuple[str, ...]:
     """Return how long the answers of a question are, in classes."""
-    length, least = _size(query.results, query.row, "token-level"), 1
+    length, least = truth_size(query.results, query.row, "token-level"), 1
     for most in _LENGTHS if query.relevant else ():
         if length <= most:
             return (f"{least:,} to {most:,} characters",)
@@ -526,7 +496,6 @@ def _length(query: QueryResult[Any]) -> tuple[str, ...]:
 
 TAGS = "tags"
 _MOST_ROWS = 10
-_MOST_NAMED = 3
 
 
 @dataclass(frozen=True)

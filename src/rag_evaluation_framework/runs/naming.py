@@ -103,9 +103,7 @@ def _own_name(component: Any) -> str:
 
 
 def other_meaning(
-    name: str,
-    before: tuple[Sequence[str], Mapping[str, Any]],
-    after: tuple[Sequence[str], Mapping[str, Any]],
+    name: str, before: tuple[Sequence[str], Mapping[str, Any]], after: tuple[Sequence[str], Mapping[str, Any]]
 ) -> str:
     """Return in what two scores of one name differ, such as `tokenizer 'cl100k_base' before, 'o200k_base' after`.
 

@@ -55,14 +55,9 @@ def total_seconds(stages: Mapping[str, Numbers], questions: int) -> Numbers:
 
 def _best_scores(hits: RankedHits) -> Numbers:
     """Return the score of the first result of each ranking; NaN where it has none, or another has a higher one."""
-    best = np.full(len(hits), np.nan)
-    some = np.flatnonzero(hits.counts > 0)
-    if not len(some):
-        return best
-    counts, scores = hits.counts[some], hits.flat.score
-    begins = np.cumsum(counts) - counts
-    first = scores[begins]
-    highest = np.fmax.reduceat(scores, begins)
+    best, some, scores = np.full(len(hits), np.nan), hits.counts > 0, hits.flat.score
+    begins = (np.cumsum(hits.counts) - hits.counts)[some]
+    first, highest = scores[begins], np.fmax.reduceat(scores, begins)
     best[some] = np.where(np.isfinite(first) & (first >= highest), first, np.nan)
     return best
 
@@ -298,12 +293,12 @@ class QueryResult(Generic[U]):
     @property
     def before(self) -> dict[str, float | None]:
         """Scores of the ranking without the reranker by name, None where a metric failed; empty if there are none."""
-        return self._row(self.results.before)
+        return self.results.table.row(self.query_id, self.results.before)
 
     @property
     def ceilings(self) -> dict[str, float | None]:
         """The recall that no order of the candidates exceeds, by name of the score; empty without a reranker."""
-        return self._row(self.results.ceilings)
+        return self.results.table.row(self.query_id, self.results.ceilings)
 
     @property
     def deltas(self) -> dict[str, float | None]:
@@ -320,12 +315,6 @@ class QueryResult(Generic[U]):
         """
         rank = float(self.results.returned.first_relevant[self.row])
         return None if isnan(rank) else int(rank)
-
-    def _row(self, columns: Mapping[str, Numbers]) -> dict[str, float | None]:
-        if self.status != "scored":
-            return {}
-        values = {name: float(column[self.row]) for name, column in columns.items()}
-        return {name: None if isnan(value) else value for name, value in values.items()}
 
     @property
     def failures(self) -> tuple[Failure, ...]:

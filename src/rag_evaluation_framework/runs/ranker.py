@@ -1,7 +1,7 @@
 """Indexing a corpus, and asking for rankings that are deep enough for all cutoffs, as seldom as that can be."""
 
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import chain, groupby
@@ -20,7 +20,7 @@ from ..base.notes import collect_notes, note
 from ..base.outside import error_message, error_text, shown
 from ..base.progress import progress_bar
 from ..base.stages import seconds_reading
-from ..components.providers.calls import Usage, count_usage, track_usage
+from ..components.providers.calls import count_usage, track_usage
 from ..contracts.component import component_name
 from ..contracts.roles import IndexedRetriever, Retriever, checked_prefix_stable, is_trusted
 from ..data import AnyChunk, Corpus, Cutoff, Query, Retrieval, Stage
@@ -97,27 +97,22 @@ class Ranker:
     stages.
 
     Attributes:
-        retriever: Has indexed the corpus.
-        name: What it is called.
-        chunks: Everything that could be retrieved, or None if that is not known.
+        index: The retriever, which has indexed the corpus.
         cutter: Where rankings are cut.
         asking: How it is asked. With a time limit, no questions are asked together.
-        spans: Whether spans are scored, so that it is noted that a result is a whole document.
         journal: What keeps its answers and knows those of earlier starts, which count as calls too; None if none are
             kept.
-        prepare: What tells the retriever all questions, before the first one that is not known is asked.
+        spans: Whether spans are scored, so that it is noted that a result is a whole document.
     """
 
-    retriever: Retriever
-    name: str
-    chunks: Sequence[AnyChunk] | None
+    index: "Index"
     cutter: RankingCutter
     asking: Asking
-    spans: bool = False
-    journal: Journal | None = None
-    prepare: Callable[[], object] | None = None
+    journal: Journal | None
+    spans: bool
 
     def __post_init__(self) -> None:
+        self.retriever, self.name, self.chunks = self.index.pipeline, self.index.retriever, self.index.chunks
         self._stable = checked_prefix_stable(self.retriever, self.name)
         self._largest = max((cutoff.size for cutoff in self.cutter.ks), default=_FIRST_DEPTH)
         self._corpus = self.cutter.reader.corpus
@@ -131,16 +126,23 @@ class Ranker:
         self._first: list[str] = []  # likewise: the questions that were asked first, by id
         self._useless: set[str] = set()  # those whose answers cannot be read
         self._goes_on = False  # whether an answer could be read, of an earlier start or of those asked first
+        self._untold: Sequence[Query] = ()  # what the retriever is told before the first question that is not known
+        self._usage: Any = nullcontext if self.journal is None else track_usage  # it is kept with each answer
 
     def rankings(self, queries: Sequence[Query]) -> Rankings:
         """Return the ranking of every query, or how its retrieval failed; notes go to whoever collects them."""
-        timed = len(queries)
+        start, timed = perf_counter(), len(queries)
+        self._untold = queries if self.asking.batch_queries else ()
         if self.asking.max_concurrency > 1:
             timed = min(_MOST_TIMED, -(-len(queries) // _TIMED_SIDE_BY_SIDE))
         elif self._together:
             timed = min(_MOST_TIMED, len(queries))
         alone = [number * len(queries) // timed for number in range(timed)]
-        first = self._ask("Retrieving", queries, [self._first_depth()] * len(queries), alone)
+        depth, most = self._largest, self.retriever.most_results
+        if self._stable and self.cutter.budgets:
+            filling = self.cutter.depth_to_fill(self.chunks, _SHORTER) if self.chunks else most or 0
+            depth = max(depth, filling if most is None else min(filling, most))
+        first = self._ask("Retrieving", queries, [depth] * len(queries), alone)
         self._goes_on = True
         sizes = {cutoff: cutoff.size for cutoff in self.cutter.ks if self._stable is False}
         at = {
@@ -179,9 +181,11 @@ class Ranker:
             stage_columns([one.stages if fine else () for one, fine in zip(first, worked, strict=True)], self._hits),
             failures,
             np.array([answer.exhausted for answer in deepest], dtype=np.bool_) | ~worked,
-            calls=self._calls,
-            timed=timed,
-            tokenizer=self.cutter.tokenizer,
+            {**self.index.seconds, "retrieve": perf_counter() - start},
+            self._calls,
+            timed,
+            self.asking.batch_queries and type(self.retriever).prepare is not Retriever.prepare,
+            self.cutter.tokenizer,
             unfilled={str(cutoff): int(rows.sum()) for cutoff, rows in unfilled.items() if rows.any()},
         )
 
@@ -208,14 +212,6 @@ class Ranker:
         begins, ends = hits.begins.copy(), hits.ends.copy()
         begins[kept], ends[kept] = first.begins[kept], first.ends[kept]
         return dict.fromkeys(self.cutter.ks, RankedHits(hits.table, begins, ends))
-
-    def _first_depth(self) -> int:
-        """Return how deep every question is asked first."""
-        most = self.retriever.most_results
-        if not self._stable or not self.cutter.budgets:
-            return self._largest
-        filling = self.cutter.depth_to_fill(self.chunks, _SHORTER) if self.chunks else most or 0
-        return max(self._largest, filling if most is None else min(filling, most))
 
     def _deepest(self, queries: Sequence[Query], first: Sequence[_Seen]) -> list[_Seen]:
         """Ask again where a budget is not filled and there may be more, and return the deepest answers.
@@ -246,9 +242,10 @@ class Ranker:
         self, doing: str, queries: Sequence[Query], depths: Sequence[int], alone: Sequence[int] = ()
     ) -> list[_Seen]:
         """Ask every question: some alone, the others as may be, those of one depth one after the other."""
-        if self.prepare and not self._knows(zip(queries, depths, strict=True)):
-            self.prepare()
-            self.prepare = None
+        if self._untold and not self._knows(zip(queries, depths, strict=True)):
+            texts, self._untold = [query.text for query in self._untold], ()
+            prepare = no_exit(self.name, "prepare")(partial(self.retriever.prepare, texts))
+            outcome(prepare, partial(_note_failure, "not prepared", self.name, None))
         others = sorted({*range(len(queries))} - {*alone}, key=lambda row: (depths[row], row))
         seen: dict[int, _Seen] = {}
         with (
@@ -303,7 +300,8 @@ class Ranker:
         read = self._read if is_trusted(self.retriever) else self._noted
         answers = [read(query, results, depth) for query, results in zip(queries, listed, strict=True)]
         answers[0] = replace(answers[0], beside=notes, usage=usage.models if usage else ())
-        self._keep([query.id for query in queries], answers)
+        if self.journal is not None:
+            self.journal.keep((query.id, answer) for query, answer in zip(queries, answers, strict=True))
         return answers
 
     def _begin(self, queries: Sequence[Query]) -> None:
@@ -324,10 +322,6 @@ class Ranker:
         for text in known.beside if known else ():
             note(text)
         return known
-
-    def _keep(self, query_ids: Sequence[str], answers: Sequence[Returned]) -> None:
-        if self.journal is not None:
-            self.journal.keep(zip(query_ids, answers, strict=True))
 
     def _one(self, asked: _Asked) -> Returned:
         """Return the answer to one question at a depth, known or asked for in its time. Threads call this."""
@@ -351,7 +345,8 @@ class Ranker:
             )
             answer = self._failed(query, depth, told)
         stop_if_interrupted()  # a component may have swallowed it, and answered anything
-        self._keep([query.id], [answer])
+        if self.journal is not None:
+            self.journal.keep([(query.id, answer)])
         return answer
 
     def _answer(self, query: Query, depth: int) -> Returned:
@@ -381,10 +376,6 @@ class Ranker:
         with collect_notes() as notes:
             answer = self._read(query, results, depth)
         return replace(answer, notes=notes)
-
-    def _usage(self) -> AbstractContextManager[Usage | None]:
-        """Count what providers are asked inside, if answers are kept."""
-        return nullcontext() if self.journal is None else track_usage()
 
     def _failed(self, query: Query, depth: int, error: BaseException) -> Returned:
         """Return that a question failed, or raise it.
@@ -497,7 +488,12 @@ def indexed(pipeline: Retriever, corpus: Corpus) -> Generator["Index"]:
     ends the program must not look as if all went well.
     """
     name = component_name(pipeline)
-    with _reserved(pipeline):
+    run, key = object(), id(pipeline)
+    if isinstance(pipeline, IndexedRetriever) and _in_use.setdefault(key, run) is not run:
+        raise ConfigError(
+            f"{pipeline.name} is in use by another run, and holds one index; give each thread a retriever of its own"
+        )
+    try:
         with on_failure(partial(_close, pipeline, name)):
             start, reading = perf_counter(), seconds_reading()
             with in_step(name, "index"):
@@ -510,37 +506,26 @@ def indexed(pipeline: Retriever, corpus: Corpus) -> Generator["Index"]:
                 chunks = listed if is_trusted(pipeline) else as_listed(listed, name)
             yield Index(pipeline, name, corpus, chunks, seconds)
         _close(pipeline, name)
+    finally:
+        _in_use.pop(key, None)
 
 
 def _close(pipeline: Retriever, name: str, earlier: BaseException | None = None) -> None:
     """Close a retriever; an error of that is noted, in an earlier error if there is one."""
     if isinstance(earlier, KeyboardInterrupt):
         say_that_it_goes_on()
+    outcome(no_exit(name, "close")(pipeline.close), partial(_note_failure, "not closed", name, earlier))
 
-    def failed(error: BaseException) -> None:
-        message = run_note("not closed", name=name, why=error_text(error))
-        if earlier is not None:
-            earlier.add_note(message)
-            return
-        if isinstance(error, ComponentExited):
-            raise error
+
+def _note_failure(kind: str, name: str, earlier: BaseException | None, error: BaseException) -> None:
+    """Note that a retriever failed in a step without which the run goes on; that it called `sys.exit` is raised."""
+    message = run_note(kind, name=name, why=error_text(error))
+    if earlier is not None:
+        earlier.add_note(message)
+    elif isinstance(error, ComponentExited):
+        raise error
+    else:
         note(message)
-
-    outcome(no_exit(name, "close")(pipeline.close), failed)
-
-
-@contextmanager
-def _reserved(pipeline: Retriever) -> Generator[None]:
-    """Keep a retriever that holds one index from being used by two runs at the same time."""
-    run, key = object(), id(pipeline)
-    if isinstance(pipeline, IndexedRetriever) and _in_use.setdefault(key, run) is not run:
-        raise ConfigError(
-            f"{pipeline.name} is in use by another run, and holds one index; give each thread a retriever of its own"
-        )
-    try:
-        yield
-    finally:
-        _in_use.pop(key, None)
 
 
 @dataclass(frozen=True)
@@ -585,24 +570,7 @@ class Index:
         Raises:
             QueryFailed: A query failed, and `on_error` is `"raise"`.
         """
-        start = perf_counter()
-        prepare = partial(self._prepare, queries) if asking.batch_queries else None
-        ranker = Ranker(self.pipeline, self.retriever, self.chunks, cutter, asking, spans, journal, prepare)
-        rankings = ranker.rankings(queries)
-        seconds = {**self.seconds, "retrieve": perf_counter() - start}
-        prepared = asking.batch_queries and type(self.pipeline).prepare is not Retriever.prepare
-        return replace(rankings, seconds=seconds, prepared=prepared)
-
-    def _prepare(self, queries: Sequence[Query]) -> None:
-        """Tell the retriever all queries; if that fails, each is asked alone and fails alone."""
-
-        def failed(error: BaseException) -> None:
-            if isinstance(error, ComponentExited):
-                raise error
-            note(run_note("not prepared", name=self.retriever, why=error_text(error)))
-
-        texts = [query.text for query in queries]
-        outcome(no_exit(self.retriever, "prepare")(lambda: self.pipeline.prepare(texts)), failed)
+        return Ranker(self, cutter, asking, journal, spans).rankings(queries)
 
 
 def _dimension(pipeline: Any) -> int:

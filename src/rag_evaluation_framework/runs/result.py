@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property, partial
+from math import isnan
 from numbers import Integral
 from pathlib import Path
 from types import MappingProxyType
@@ -26,23 +27,8 @@ from ..data.levels import U
 from ..data.score_table import Means, ScoreTable, full_name
 from ..datasets.rankings.hit_lines import write_hit_lines
 from ..errors import ConfigError, ResultError, SaveFailed
-from ..statistics.means import SHARE, MeanScore, mean_scores
-from . import store
-from .means import (
-    Breakdown,
-    Cluster,
-    Clusters,
-    FirstRelevant,
-    Latency,
-    Reranking,
-    Unanswerable,
-    breakdowns,
-    document_means,
-    document_of,
-    micro_means,
-    score_ranges,
-    statistics_record,
-)
+from ..statistics.means import SHARE, MeanScore, group_means, mean_scores
+from . import means, store
 from .query_result import DEEPEST, QueryResult, QueryResults, missed, question_lines, why_unknown
 from .shown import GateVerdict, Shown, ShownList
 from .texts import keep_corpus
@@ -61,6 +47,7 @@ HEAD = (
     *("config", "timings", "notes", "created", "version", "experiment_url", "gates", "usage"),
 )
 """What a report says of a result as it is."""
+_RECALLS = ("recall", "chunk_recall", "span_recall")
 _MOST_IN_REPORT = 5_000
 _LARGEST_PART = store.LARGEST_REPORT // 8  # in characters, of which one can be 4 bytes
 _COMPARISON = "rag_evaluation_framework.analysis.comparison:Comparison"  # a door upwards
@@ -153,9 +140,9 @@ class EvaluationResult(Shown, Generic[U]):
 
     def score_range(self, name: str) -> tuple[float, float]:
         """Return the least and the greatest value that a score can have, by its metric."""
-        return score_ranges(self.config, self.metric_names).get(name.partition("@")[0], SHARE)
+        return means.score_ranges(self.config, self.metric_names).get(name.partition("@")[0], SHARE)
 
-    def means_of(self, names: Sequence[str], rows: Integers, clusters: Clusters) -> Mapping[str, MeanScore]:
+    def means_of(self, names: Sequence[str], rows: Integers, clusters: means.Clusters) -> Mapping[str, MeanScore]:
         """Return the means of some scores over some queries, with their intervals; of scores that one of these has.
 
         Args:
@@ -172,8 +159,21 @@ class EvaluationResult(Shown, Generic[U]):
 
     @cached_property
     def micro(self) -> Means:
-        """The mean of every recall over all that is relevant: each character, or each answer, counts the same."""
-        return micro_means(self.queries, self.evaluation_type)
+        """The mean of every recall over all that is relevant: each character, or each answer, counts the same.
+
+        It is Σ recall · size / Σ size, by the size of the truth: the number of characters of the answers, each once and
+        in their first places; of ids, that of the answers. None where no query has the score.
+        """
+        rows = range(len(self.queries))
+        sizes = np.array([means.truth_size(self.queries, row, self.evaluation_type) for row in rows], dtype=np.float64)
+        found: dict[str, float | None] = {}
+        for name in self.score_names:
+            if name.partition("@")[0] in _RECALLS:
+                scores = self.scores.column(name)
+                known = ~np.isnan(scores)
+                total = float(sizes[known].sum())
+                found[name] = float(scores[known] @ sizes[known]) / total if total else None
+        return Means(found)
 
     @cached_property
     def per_document(self) -> Means:
@@ -181,15 +181,21 @@ class EvaluationResult(Shown, Generic[U]):
 
         The document of a question is that of its first label. Empty where that is not known, as of chunks.
         """
-        return document_means(self.queries, self.evaluation_type)
+        numbers = means.documents(self.queries.relevant, self.evaluation_type)
+        if numbers is None or (numbers < 0).all():
+            return Means()
+        labelled = numbers >= 0
+        columns = np.stack([self.scores.column(name) for name in self.score_names], axis=1)
+        found: list[float] = group_means(columns[labelled], numbers[labelled]).tolist()
+        return Means({name: None if isnan(mean) else mean for name, mean in zip(self.score_names, found, strict=True)})
 
     @cached_property
-    def clusters(self) -> Clusters:
+    def clusters(self) -> means.Clusters:
         """Which queries count together: those on one document, if the labels are in at least 6."""
-        return Clusters.of(self.queries.relevant, self.evaluation_type)
+        return means.Clusters.of(self.queries.relevant, self.evaluation_type)
 
     @cached_property
-    def reranking(self) -> Reranking | None:
+    def reranking(self) -> means.Reranking | None:
         """The scores before and after reranking, and the candidate ceiling; None without a reranker.
 
         None, too, if no query was scored.
@@ -199,34 +205,33 @@ class EvaluationResult(Shown, Generic[U]):
         before, ceiling = (
             replace(self.scores, columns=columns) for columns in (self.queries.before, self.queries.ceilings)
         )
-        return Reranking(before, self.scores, ceiling, self.clusters)
+        return means.Reranking(before, self.scores, ceiling, self.clusters)
 
     @cached_property
-    def latency(self) -> Latency | None:
+    def latency(self) -> means.Latency | None:
         """Seconds per question, by stage and in total; None if no question was timed."""
-        return Latency.of(self.queries.stages)
+        return means.Latency.of(self.queries.stages)
 
     @cached_property
-    def unanswerable(self) -> Unanswerable | None:
+    def unanswerable(self) -> means.Unanswerable | None:
         """Results of the questions without an answer; None if none was asked."""
-        return Unanswerable.of(self.scores, self.queries.returned)
+        return means.Unanswerable.of(self.scores, self.queries.returned)
 
     @cached_property
-    def first_relevant(self) -> FirstRelevant | None:
+    def first_relevant(self) -> means.FirstRelevant | None:
         """At which rank the first relevant result is; None if no question was scored."""
-        return FirstRelevant.of(self.scores, self.queries.returned)
+        return means.FirstRelevant.of(self.scores, self.queries.returned)
 
     @cached_property
-    def breakdowns(self) -> tuple[Breakdown, ...]:
+    def breakdowns(self) -> tuple[means.Breakdown, ...]:
         """The first score by tags, by scope and by other metadata that divides the questions into a few groups."""
-        name = self.score_names[0]
-        return tuple(breakdowns(self, name))
+        return tuple(means.breakdowns(self, self.score_names[0]))
 
     @property
     def measured(self) -> dict[str, Any]:
         """All that follows from the scores and times of the questions, for JSON."""
         return {
-            "statistics": statistics_record(self.statistics, self.micro, self.per_document),
+            "statistics": means.statistics_record(self.statistics, self.micro, self.per_document),
             "reranking": None if self.reranking is None else self.reranking.record(),
             "latency": None if self.latency is None else asdict(self.latency),
             "unanswerable": None if self.unanswerable is None else asdict(self.unanswerable),
@@ -251,8 +256,7 @@ class EvaluationResult(Shown, Generic[U]):
     @property
     def all_notes(self) -> tuple[str, ...]:
         """All notes shown with the result: what failed, results without a place, and `notes`."""
-        notes: tuple[str, ...] = load_installed(f"{_PAGE}:all_notes")(self)
-        return notes
+        return tuple(load_installed(f"{_PAGE}:all_notes")(self))
 
     def per_query(self, name: str) -> dict[str, float | None]:
         """Return one score by query id, in order; None where a query has none.
@@ -335,8 +339,7 @@ class EvaluationResult(Shown, Generic[U]):
         Skipped questions are those that the dataset lacks because their labels could not be placed; failed ones those
         with an answer whose retrieval raised.
         """
-        text: str = load_installed(f"{_PAGE}:headline")(self)
-        return text
+        return str(load_installed(f"{_PAGE}:headline")(self))
 
     def summary(self) -> Page:
         """Return the result as people read it: the first score, what to look at, and then all that it stands on."""
@@ -359,12 +362,12 @@ class EvaluationResult(Shown, Generic[U]):
         by, is_known = self.score_names[0], not why_unknown(self)
         rows: list[dict[str, Any]] = []
         for query in self.queries:
-            documents = ", ".join(dict.fromkeys(document_of(unit) for answer in query.answers for unit in answer.units))
+            documents = dict.fromkeys(means.document_of(unit) for answer in query.answers for unit in answer.units)
             row = {
                 "query_id": query.query_id,
                 "query": query.text,
                 "status": query.status,
-                **({} if self.evaluation_type == "chunk-level" else {"documents": documents}),
+                **({} if self.evaluation_type == "chunk-level" else {"documents": ", ".join(documents)}),
                 **{name: column[query.query_id] for name, column in columns.items()},
                 "first_relevant": query.first_relevant,
                 "missed": " … ".join(missed(self, query, by).texts) if is_known and query.scores else None,
@@ -446,8 +449,9 @@ class EvaluationResult(Shown, Generic[U]):
             failed = {query_id for query_id, status in zip(ids, statuses, strict=True) if status == "failed"}
             write_hit_lines(file, ids, *self.queries.kept, failed)
         parts = [store.RANKINGS]
-        lines = self._lines_of_report()
-        if lines is None:
+        lines = [*question_lines(self.queries)] if len(self.queries) <= _MOST_IN_REPORT else None
+        if lines is None or sum(map(len, lines)) > _LARGEST_PART:
+            lines = None
             store.write_lines(folder / store.QUESTIONS, question_lines(self.queries))
             parts.append(store.QUESTIONS)
         keys = (*HEAD[:4], "count_as_zero", *HEAD[4:9], "counts", "files", "experiment_url", "metrics")
@@ -467,19 +471,7 @@ class EvaluationResult(Shown, Generic[U]):
         summary = {} if store.SUMMARY in beside else {store.SUMMARY: self.summary().as_markdown()}
         store.write_texts(folder, {**beside, **summary})
 
-    def _lines_of_report(self) -> list[str] | None:
-        """Return the questions as a report holds them; None if they are too many or too long for it."""
-        if len(self.queries) > _MOST_IN_REPORT:
-            return None
-        lines, size = list[str](), 0
-        for line in question_lines(self.queries):
-            size += len(line)
-            if size > _LARGEST_PART:
-                return None
-            lines.append(line)
-        return lines
-
-    def compare(self, candidate: EvaluationResult[U], *, cluster: Cluster | None = None) -> Comparison:
+    def compare(self, candidate: EvaluationResult[U], *, cluster: means.Cluster | None = None) -> Comparison:
         """Compare another result, the candidate, with this one, the baseline; deltas are candidate minus baseline.
 
         Args:
@@ -505,10 +497,7 @@ class EvaluationResult(Shown, Generic[U]):
 
     @overload
     def explain(
-        self,
-        question: Sequence[QueryResult[U]] | list[str],
-        score: str | None = None,
-        **how: Unpack[ExplainFields],
+        self, question: Sequence[QueryResult[U]] | list[str], score: str | None = None, **how: Unpack[ExplainFields]
     ) -> list[Explanation]: ...
 
     def explain(
@@ -553,7 +542,7 @@ def _judged(query: QueryResult[Any], known: Iterable[str]) -> dict[str, float]:
     """Return what is relevant to a query with its gains; of a prefix such as `guides/*`, the known ids."""
     judged: dict[str, float] = {}
     for unit in (unit for answer in query.answers for unit in answer.units):
-        name = document_of(unit)
+        name = means.document_of(unit)
         names = [one for one in known if one.startswith(name[:-1])] if name.endswith("*") else [name]
         judged |= dict.fromkeys(names, query.gains.get(name, 1.0))
     return judged

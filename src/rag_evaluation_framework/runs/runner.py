@@ -1,7 +1,7 @@
 """`retrieve` and `run_experiment`: index, retrieve, score, and save the result."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -23,7 +23,7 @@ from ..components.providers.calls import track_usage
 from ..components.retrievers.function import Pipeline, as_retriever
 from ..contracts.registry.loading import load_installed
 from ..contracts.roles import Outcome
-from ..data import TOKEN, Corpus, Cutoff, Dataset, GroundTruth, ProjectedTruth, Query
+from ..data import TOKEN, Corpus, Cutoff, Dataset, GroundTruth, Query
 from ..data.cutoffs import OWN_CUTOFF
 from ..data.documents import checked_corpus
 from ..data.ids import QueryIds, QueryText
@@ -180,12 +180,11 @@ def run_experiment(config: ExperimentConfig[Any]) -> EvaluationResult[Any]:
     measured = config.config
     is_kept = measured.save_results_path is not None or measured.sinks
     sinks = load_installed(f"{_SENDING}:prepared")(measured) if is_kept else ()
-    with open_journal(config, "always") if config.config.resume else nullcontext() as journal:
+    with open_journal(config, "always") if measured.resume else nullcontext() as journal:
         result = run(config, journal)
-        finished: EvaluationResult[Any] = (
-            load_installed(f"{_SENDING}:finish")(Outcome(result), sinks, journal) if sinks else result
-        )
-        return finished
+        if sinks:
+            result = load_installed(f"{_SENDING}:finish")(Outcome(result), sinks, journal)
+        return result
 
 
 def run(config: ExperimentConfig[Any], journal: Journal | None = None) -> EvaluationResult[Any]:
@@ -197,7 +196,7 @@ def run(config: ExperimentConfig[Any], journal: Journal | None = None) -> Evalua
     """
     measured = config.config
     cutoffs = [cutoff for cutoff in config.cutoffs if cutoff != OWN_CUTOFF]
-    cutter = RankingCutter(cutoffs, measured.tokenizer, config.corpus)
+    cutter, on_error = RankingCutter(cutoffs, measured.tokenizer, config.corpus), measured.on_error
     with (
         no_exit("a component", "the run"),
         collect_notes() as notes,
@@ -206,22 +205,64 @@ def run(config: ExperimentConfig[Any], journal: Journal | None = None) -> Evalua
     ):
         # Here, as what properties of components raise loses nothing yet.
         created, name, record = datetime.now(UTC).isoformat(timespec="milliseconds"), config.name, config.record
-        before: Index | None = None if journal is None else journal.index
         index: Index
-        with indexed(config.retriever, config.corpus) if before is None else nullcontext(before) as index:
+        earlier = None if journal is None else journal.index
+        with nullcontext(earlier) if earlier else indexed(config.retriever, config.corpus) as index:
             truth = RULES[config.level.evaluation_type].truth(config.dataset, index, config.chunk_id)
             if journal is not None:
                 journal.index = index
-            record = {**record, "index": index.size}
-            spans = config.level is not DOCUMENT
+            size, spans = index.size, config.level is not DOCUMENT
             rankings = index.rank(config.dataset.queries, cutter, measured, spans=spans, journal=journal)
         if journal is not None:
             journal.index = None
-        result = _scored(config, cutter, truth, rankings, name, created, record)
-    said = [*config.notes, *(() if journal is None else journal.notes), *notes]
-    if result.unplaced > 0.5:
-        said.append(example_of_unlocated(result, config.corpus))
-    return replace(result, notes=tuple(dict.fromkeys(said)), usage=tuple(usage.models))
+        start = perf_counter()
+        rankings = truth.with_dataset_ids(rankings)
+        table, first = score_checked(rankings, truth, config.metrics, cutter, on_error, whole=True)
+        before = BeforeReranking()
+        if (candidates := rankings.before_reranking) is not None:
+            before = before_reranking(candidates, rankings, truth, config.metrics, cutter, on_error)
+        if before.failures:
+            query_id, (failure, *_) = next(iter(before.failures.items()))
+            why, counts = f"{failure.kind}: {failure.message}", {"count": len(before.failures), "all": before.queries}
+            note(run_note("not before", **counts, first=repr(query_id), why=why))
+        seconds = perf_counter() - start
+        if config.top_k is not None:
+            own = partial(with_own_cutoffs, top_k=config.top_k)
+            table = replace(table, columns=own(table.columns))
+            before = replace(before, scores=own(before.scores), ceilings=own(before.ceilings))
+        table = replace(table, count_as_zero=measured.count_as_zero)
+        queries = QueryResults[Any].of(truth.entries, rankings, table, first, config.dataset.quoted)
+        queries = replace(queries, before=before.scores, ceilings=before.ceilings)
+        if np.isnan(first).all():
+            note_unmatched_results(config.level, queries, truth.entries)
+    known = config.level.known(queries.hits.table)
+    result = EvaluationResult[Any](
+        name=name,
+        evaluation_type=config.level.evaluation_type,
+        queries=queries,
+        metric_names=tuple(metric.name for metric in config.metrics),
+        cutoffs=tuple(map(str, config.cutoffs)),
+        config={
+            **record,
+            "index": size,
+            "depth": rankings.depth,
+            "calls": rankings.calls,
+            "latency": rankings.latency,
+            "candidates": before.candidates,
+            "unfilled": rankings.unfilled,
+            "chunking": truth.chunking,
+        },
+        timings={**rankings.seconds, "score": seconds},
+        notes=tuple(dict.fromkeys([*config.notes, *(() if journal is None else journal.notes), *notes])),
+        created=created,
+        hits={"hits": len(known), "unlocated_hits": len(known) - int(known.sum())},
+        skipped=config.dataset.skipped,
+        usage=tuple(usage.models),
+        corpus=config.corpus,
+    )
+    if result.unplaced <= 0.5:
+        return result
+    return replace(result, notes=(*result.notes, example_of_unlocated(result, config.corpus)))
 
 
 def run_of_answers(config: ExperimentConfig[Any], journal: Journal) -> tuple[EvaluationResult[Any] | None, int]:
@@ -240,58 +281,3 @@ def run_of_answers(config: ExperimentConfig[Any], journal: Journal) -> tuple[Eva
     result = run(config, journal)
     unanswered = sum(NOT_ANSWERED in failures for failures in result.failures.values())
     return None if unanswered == len(result.queries) else result, unanswered
-
-
-def _scored(
-    config: ExperimentConfig[Any],
-    cutter: RankingCutter,
-    truth: ProjectedTruth[Any],
-    rankings: Rankings,
-    name: str,
-    created: str,
-    record: Mapping[str, Any],
-) -> EvaluationResult[Any]:
-    """Return the result of rankings; its notes are still to come."""
-    start, on_error = perf_counter(), config.config.on_error
-    rankings = truth.with_dataset_ids(rankings)
-    table, first = score_checked(rankings, truth, config.metrics, cutter, on_error, whole=True)
-    before = BeforeReranking()
-    if (candidates := rankings.before_reranking) is not None:
-        before = before_reranking(candidates, rankings, truth, config.metrics, cutter, on_error)
-    if before.failures:
-        query_id, (failure, *_) = next(iter(before.failures.items()))
-        why, counts = f"{failure.kind}: {failure.message}", {"count": len(before.failures), "all": before.queries}
-        note(run_note("not before", **counts, first=repr(query_id), why=why))
-    seconds = perf_counter() - start
-    if config.top_k is not None:
-        own = partial(with_own_cutoffs, top_k=config.top_k)
-        table = replace(table, columns=own(table.columns))
-        before = replace(before, scores=own(before.scores), ceilings=own(before.ceilings))
-    table = replace(table, count_as_zero=config.config.count_as_zero)
-    queries = QueryResults[Any].of(truth.entries, rankings, table, first, config.dataset.quoted)
-    queries = replace(queries, before=before.scores, ceilings=before.ceilings)
-    if np.isnan(first).all():
-        note_unmatched_results(config.level, queries, truth.entries)
-    known = config.level.known(queries.hits.table)
-    return EvaluationResult[Any](
-        name=name,
-        evaluation_type=config.level.evaluation_type,
-        queries=queries,
-        metric_names=tuple(metric.name for metric in config.metrics),
-        cutoffs=tuple(map(str, config.cutoffs)),
-        config={
-            **record,
-            "depth": rankings.depth,
-            "calls": rankings.calls,
-            "latency": rankings.latency,
-            "candidates": before.candidates,
-            "unfilled": rankings.unfilled,
-            "chunking": truth.chunking,
-        },
-        timings={**rankings.seconds, "score": seconds},
-        notes=(),
-        created=created,
-        hits={"hits": len(known), "unlocated_hits": len(known) - int(known.sum())},
-        skipped=config.dataset.skipped,
-        corpus=config.corpus,
-    )

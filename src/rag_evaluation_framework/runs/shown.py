@@ -74,12 +74,10 @@ class Shown:
         raise NotImplementedError
 
     def __repr__(self) -> str:
-        text: str = self.summary().as_text()
-        return text
+        return str(self.summary().as_text())
 
     def _repr_html_(self) -> str:
-        page: str = self.summary().as_html()
-        return page
+        return str(self.summary().as_html())
 
 
 class ShownList(Shown, list[T]):
@@ -106,8 +104,7 @@ _NOTE = "rag_evaluation_framework.report.pages.run_notes:RUN_NOTES"  # a door up
 
 def run_note(kind: str, /, **facts: object) -> str:
     """Return a note on a run in words, which pages have for every kind."""
-    text: str = load_installed(_NOTE)[kind].format(**facts)
-    return text
+    return str(load_installed(_NOTE)[kind].format(**facts))
 
 
 # `GateVerdict`: what became of one gate, as a result keeps it.

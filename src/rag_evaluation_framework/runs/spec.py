@@ -1,7 +1,6 @@
 """`RunSpec`: a run as files, options and tools describe it; each key is declared here."""
 
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from functools import partial
 from os.path import normpath
 from pathlib import Path
@@ -24,11 +23,11 @@ from ..contracts.component import confide_parameters
 from ..contracts.registry.building import build, load_function, parsed
 from ..contracts.registry.loading import Kind
 from ..contracts.roles import Engine, can, check_engine, engine_name
-from ..data import CHUNK, DOCUMENT, TOKEN, Corpus, Cutoff, Dataset, EvaluationType
+from ..data import Corpus, Dataset, EvaluationType
 from ..data.dataset import Mode
-from ..datasets import Loader, folder_loader, load_dataset, rankings
+from ..datasets import Loader, folder_loader, load_at_its_level, rankings
 from ..datasets.rankings.order import Order, Ties
-from ..errors import ConfigError, LevelMismatch
+from ..errors import ConfigError
 from .config import CONFIGS, AnyExperimentConfig, EvaluationConfig, Measuring, Option, in_mode
 from .means import Cluster
 from .shown import OnInconclusive
@@ -312,8 +311,6 @@ class RunSpec(Measuring, frozen=True):
         if config.save_results_path is not None:  # before the documents are read, and something of them is kept there
             root = config.save_results_path
             shared(("root", root), lambda: check_root(root))  # once for all cells of a sweep
-        if self.k is not None and not Cutoff.parse_k(self.k) and not config.budgets:  # before the documents are read
-            raise ConfigError("neither k nor budgets were given; expected at least one cutoff, such as k: [5, 10]")
         with kept_stages(config.save_results_path):  # where the same quotes were located in the same documents before
             corpus, dataset = self.sources(folder, engine, imports=imports)
         if self.scope_prefix is not None:
@@ -398,8 +395,13 @@ class RunSpec(Measuring, frozen=True):
         corpus = self.documents(folder, imports=imports)
         dataset: Any = self.dataset
         if isinstance(dataset, str):
-            path = normpath(folder / from_home(dataset))
-            dataset = _dataset(path, corpus, self._loader(folder, engine), self.allow_assets, self.columns)
+            dataset = load_at_its_level(
+                normpath(folder / from_home(dataset)),
+                corpus=corpus,
+                loader=self._loader(folder, engine),
+                allow_assets=self.allow_assets,
+                columns=self.columns,
+            )
         return corpus, dataset
 
     def _retriever(self, part: Callable[[Kind, Any], Any]) -> Any:
@@ -509,16 +511,6 @@ def made_of(retriever: Any) -> tuple[str, ...]:
     """Return the parts that a retriever, as a configuration gives it, is made of; none of a whole pipeline."""
     kind = retriever.get("type") if is_object(retriever) else retriever
     return PARTS if kind is None else _MADE_OF.get(kind.partition(":")[0], ()) if isinstance(kind, str) else ()
-
-
-def _dataset(
-    path: str, corpus: Corpus | None, loader: Loader | None, allow_assets: bool, columns: Mapping[str, str] | None
-) -> Dataset[Any]:
-    """Read a dataset of any level."""
-    for level in (TOKEN, CHUNK):
-        with suppress(LevelMismatch):
-            return load_dataset(path, level, corpus=corpus, columns=columns)
-    return load_dataset(path, DOCUMENT, corpus=corpus, loader=loader, allow_assets=allow_assets)
 
 
 # Reading configuration files: runs in YAML or JSON, parsed and validated.
