@@ -6,7 +6,6 @@ from abc import abstractmethod
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any, ClassVar, Literal, TypeAlias, get_args
 
 import numpy as np
@@ -20,18 +19,7 @@ from ...contracts.component import check_choice, check_count
 from ...contracts.roles import BatchEmbedder, EmbeddedPart, Role, joined
 from ...data.values import encodable
 from ...errors import ConfigError, InputError
-from ..providers.calls import (
-    COHERE,
-    NO_RETRIES,
-    OPENAI,
-    Consumed,
-    Prices,
-    Provider,
-    ProviderCalls,
-    ProviderModel,
-    address_of,
-    check_prices,
-)
+from ..providers.calls import COHERE, NO_RETRIES, OPENAI, Consumed, Provider, ProviderModel, address_of
 
 # Base of embedders whose model is behind a provider's API.
 
@@ -64,10 +52,8 @@ class RemoteEmbedder(ProviderModel, _EmbeddingModel, BatchEmbedder):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        owner = type(self).__name__
         if self.dimensions is not None:
-            check_count(owner, "dimensions", self.dimensions)
-        check_prices(owner, {"price_in": self.price_in})
+            check_count(type(self).__name__, "dimensions", self.dimensions)
 
     @property
     def dimension(self) -> int:
@@ -142,11 +128,6 @@ class RemoteEmbedder(ProviderModel, _EmbeddingModel, BatchEmbedder):
     @abstractmethod
     def _consumed(self, answer: Any) -> Consumed:
         """Return what an answer consumed."""
-
-    @cached_property
-    def _calls(self) -> ProviderCalls:
-        prices = Prices(price_in=self.price_in)
-        return ProviderCalls(self.provider, self.model, self.address, self.max_retries, prices)
 
     def _joined(self, texts: Sequence[str], role: Role) -> NDArray[np.float32]:
         if isinstance(texts, str):

@@ -33,7 +33,6 @@ from ..providers.calls import (
     ProviderCalls,
     SameAgain,
     address_of,
-    check_prices,
     given_client,
     sdk_client,
 )
@@ -349,7 +348,7 @@ class LanguageModel(Component):
                 "API has no other way to ask for JSON"
             )
         check_count("LanguageModel", "max_retries", self.max_retries, 0)
-        check_prices("LanguageModel", {"price_in": self.price_in, "price_out": self.price_out})
+        Prices.of(self)
         if self.max_tokens is not None:
             check_count("LanguageModel", "max_tokens", self.max_tokens)
 
@@ -431,7 +430,7 @@ class LanguageModel(Component):
 
     @cached_property
     def _calls(self) -> ProviderCalls:
-        client, prices = self.client, Prices(self.price_in, self.price_out)
+        client, prices = self.client, Prices.of(self)
         if isinstance(client, AnthropicClient):
             return ProviderCalls(ANTHROPIC, self.model, client.address, self.max_retries, prices)
         return ProviderCalls(OPENAI, self.model, address_of(client) or OPENAI.url, self.max_retries, prices)
