@@ -23,14 +23,7 @@ _OWNER = "PgVectorStore"
 _MOST_DIMENSIONS = 16_000
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,49}")
 _LOCK = 0x7261675F6576616C  # of those that create something at the same time
-_COLUMNS = {
-    "number": "bigint",
-    "doc_id": "text",
-    "start": "integer",
-    "end": "integer",
-    "chunk": "text",
-    "embedding": "vector",
-}
+_COLUMNS = {"number": "int8", "doc_id": "text", "start": "int4", "end": "int4", "chunk": "text", "embedding": "vector"}
 
 
 @dataclass(eq=False)
@@ -59,11 +52,9 @@ class PgVectorStore(DatabaseVectorStore):
 
     dsn: str = field(default="", repr=False)
     table: str = "rag_eval"
-    _looked: bool = field(default=False, init=False, repr=False)
-    _oid: int | None = field(default=None, init=False, repr=False)  # which no later table of that name has
-    _comment: Mapping[str, Any] = field(default_factory=dict[str, Any], init=False, repr=False)
+    _seen: tuple[int | None, Mapping[str, Any]] | None = field(default=None, init=False, repr=False)
+    """Identity of the table, which no later one of that name has, and its comment; None before it was looked for."""
     _connection: Any = field(default=None, init=False, repr=False)
-    _takes_vectors: bool = field(default=False, init=False, repr=False)
 
     def __post_init__(self) -> None:
         conninfo = require("psycopg.conninfo", extra="pgvector", needed_by=_OWNER)
@@ -92,7 +83,7 @@ class PgVectorStore(DatabaseVectorStore):
         """Close the connection; the table stays. The store can be used again."""
         if self._connection is not None:
             self._connection.close()
-        self._looked, self._oid = False, None
+        self._seen = None
 
     @contextmanager
     def _transaction(self) -> Generator[Any]:
@@ -104,20 +95,10 @@ class PgVectorStore(DatabaseVectorStore):
         """
         with self._lock:
             connection = self._connected()
-
-            def close_if_interrupted(error: BaseException) -> None:
-                if not isinstance(error, Exception):  # a statement may be under way that nobody will fetch
-                    connection.close()
-
-            def close_unless_idle(_: BaseException) -> None:
-                if connection.info.transaction_status != self._psycopg.pq.TransactionStatus.IDLE:
-                    connection.close()
-
             try:
                 with (
-                    on_failure(close_unless_idle),
                     connection.transaction(),
-                    on_failure(close_if_interrupted),
+                    on_failure(lambda _: connection.close()),  # a statement may be under way that nobody will fetch
                     connection.cursor() as cursor,
                 ):
                     # All vectors are compared, whatever index somebody has built.
@@ -133,11 +114,8 @@ class PgVectorStore(DatabaseVectorStore):
             except self._psycopg.Error as error:
                 raise ConfigError(f"{_OWNER}: cannot connect to PostgreSQL: {one_line(str(error))}") from error
             weakref.finalize(self, self._connection.close)
-            self._takes_vectors = False
-        if not self._takes_vectors:
             with suppress(self._psycopg.ProgrammingError):  # the extension is not there yet
                 self._pgvector.register_vector(self._connection)
-                self._takes_vectors = True
         return self._connection
 
     def _sql(self, statement: str, **literals: Any) -> Any:
@@ -159,19 +137,16 @@ class PgVectorStore(DatabaseVectorStore):
             comment = None
         return oid, comment if is_object(comment) else {}
 
-    def _look(self, cursor: Any) -> None:
-        self._oid, self._comment = self._there(cursor)
-        self._looked = True
-
     def _check_unreplaced(self, cursor: Any) -> None:
-        if self._oid is None or self._there(cursor)[0] != self._oid:
+        if self._seen is None or self._there(cursor)[0] != self._seen[0]:
             raise self._replaced()
 
     def _described(self) -> Mapping[str, Any] | None:
-        if not self._looked:
+        if self._seen is None:
             with self._transaction() as cursor:
-                self._look(cursor)
-        return None if self._oid is None else self._comment
+                self._seen = self._there(cursor)
+        oid, comment = self._seen
+        return None if oid is None else comment
 
     def _count(self) -> int:
         with self._transaction() as cursor:
@@ -199,11 +174,12 @@ class PgVectorStore(DatabaseVectorStore):
                         f"{_OWNER}: this database has no pgvector ({one_line(str(error))}). Install pgvector on the "
                         "server and let an administrator of the database run: CREATE EXTENSION vector"
                     ) from error
+                self._pgvector.register_vector(cursor.connection)
                 cursor.execute(
                     self._sql(f"CREATE TABLE {{table}} ({columns}({dimension}) NOT NULL, PRIMARY KEY (number))")
                 )
                 cursor.execute(self._sql("COMMENT ON TABLE {table} IS {comment}", comment=comment))
-                self._look(cursor)
+                self._seen = self._there(cursor)
         except self._psycopg.errors.DuplicateTable as error:
             raise self._replaced() from error
         except self._psycopg.Error as error:
@@ -213,9 +189,7 @@ class PgVectorStore(DatabaseVectorStore):
         columns = ", ".join(f'"{name}"' for name in _COLUMNS)
         with self._transaction() as cursor:
             with cursor.copy(self._sql(f"COPY {{table}} ({columns}) FROM STDIN (FORMAT BINARY)")) as copy:
-                copy.set_types(
-                    [kind.replace("bigint", "int8").replace("integer", "int4") for kind in _COLUMNS.values()]
-                )
+                copy.set_types([*_COLUMNS.values()])
                 for number, vector, record in zip(numbers, vectors, records, strict=True):
                     doc_id = str(record["doc_id"]).replace("\x00", "\\x00")
                     copy.write_row((number, doc_id, record.get("start"), record.get("end"), record["chunk"], vector))
@@ -235,7 +209,7 @@ class PgVectorStore(DatabaseVectorStore):
         )
         if not (rows := cursor.fetchall()):
             self._check_unreplaced(cursor)
-        elif rows[0][-1] != self._oid:
+        elif self._seen is None or rows[0][-1] != self._seen[0]:
             raise self._replaced()
         return [Found(*row[:-1]) for row in rows]
 
@@ -252,4 +226,4 @@ class PgVectorStore(DatabaseVectorStore):
             if oid is not None:
                 self._check_ours(comment)
                 cursor.execute(self._sql("DROP TABLE {table}"))
-        self._oid = None
+        self._seen = (None, {})
