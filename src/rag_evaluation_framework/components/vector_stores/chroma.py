@@ -64,17 +64,14 @@ class ChromaVectorStore(ClientVectorStore):
         for name in ("port", "max_neighbors", "ef_construction", "ef_search"):
             check_count(_OWNER, name, getattr(self, name))
         self._chromadb = require("chromadb", extra="chroma", needed_by=_OWNER)
-        self._name = self.collection if self._lasting else f"{self.collection}-{uuid4().hex}"
-
-    @property
-    def _lasting(self) -> bool:
-        return self.path is not None or self.host is not None
+        self._own_name = f"{self.collection}-{uuid4().hex}" if self.path is self.host is None else None
+        self._name = self._own_name or self.collection
 
     def _open(self) -> Any:
         if self._client is None:
             self._client = self._connected()
             # A finalizer rather than __del__: it also runs when the interpreter ends, while Chroma is still whole.
-            self._finalizer = weakref.finalize(self, _release, self._client, None if self._lasting else self._name)
+            self._finalizer = weakref.finalize(self, _release, self._client, self._own_name)
             with suppress(self._chromadb.errors.NotFoundError):
                 self._collection = self._client.get_collection(self._name, embedding_function=None)
         return self._client
@@ -133,9 +130,7 @@ class ChromaVectorStore(ClientVectorStore):
             [Found(1 - distance, int(number), record["chunk"]) for distance, number, record in zip(*row, strict=True)]
             for row in rows
         ]
-        if all(len(row) == count for row in found):
-            return found
-        expected = min(count, self._count())
+        expected = count if all(len(row) == count for row in found) else min(count, self._count())
         return [
             row if len(row) == expected else self._exact(query, expected)
             for row, query in zip(found, queries, strict=True)
@@ -149,25 +144,17 @@ class ChromaVectorStore(ClientVectorStore):
                 page = collection.get(limit=BATCH, offset=start, include=["embeddings"])
                 products = (unit(page["embeddings"]) * query.astype(np.float64)).sum(axis=1)
                 cosines += zip(products.tolist(), map(int, page["ids"]), strict=True)
-            best = sorted(cosines, key=lambda entry: (-entry[0], entry[1]))[:count]
-            chunks = self._chunks([number for _, number in best])
-        return [Found(cosine, number, chunks[number]) for cosine, number in best]
+        best = sorted(cosines, key=lambda entry: (-entry[0], entry[1]))[:count]
+        chunks = self._chunks([number for _, number in best])
+        return [Found(cosine, number, chunk) for (cosine, number), chunk in zip(best, chunks, strict=True)]
 
-    def _first(self, count: int) -> list[str]:
-        numbers = range(min(count, self._count()))
-        chunks = self._chunks(numbers)
-        return [chunks[number] for number in numbers]
-
-    def _chunks(self, numbers: Sequence[int]) -> dict[int, str]:
-        chunks: dict[int, str] = {}
+    def _read(self, numbers: Sequence[int]) -> Mapping[int, str]:
         with self._unreplaced() as collection:
-            for start in range(0, len(numbers), BATCH):
-                page = collection.get(ids=list(map(str, numbers[start : start + BATCH])), include=["metadatas"])
-                records = zip(page["ids"], page["metadatas"], strict=True)
-                chunks.update((int(number), record["chunk"]) for number, record in records)
-        return chunks
+            page = collection.get(ids=list(map(str, numbers)), include=["metadatas"])
+        return {int(number): record["chunk"] for number, record in zip(page["ids"], page["metadatas"], strict=True)}
 
-    def _drop(self) -> None:
+    def clear(self) -> None:
+        """Remove the collection; adding chunks creates a new one, of any dimension."""
         client = self._open()
         with suppress(self._chromadb.errors.NotFoundError):
             found = client.get_collection(self._name, embedding_function=None)

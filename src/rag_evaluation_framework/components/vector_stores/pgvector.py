@@ -16,11 +16,10 @@ from ...base.exits import on_failure, outcome
 from ...base.files import is_object
 from ...base.optional import require
 from ...base.outside import hide, one_line, shown
-from ...errors import ConfigError, InputError
+from ...errors import ConfigError
 from .database import MADE_BY, DatabaseVectorStore, Found, StoredChunk
 
 _OWNER = "PgVectorStore"
-_MOST_DIMENSIONS = 16_000
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,49}")
 _LOCK = 0x7261675F6576616C  # of those that create something at the same time
 _COLUMNS = {"number": "int8", "doc_id": "text", "start": "int4", "end": "int4", "chunk": "text", "embedding": "vector"}
@@ -157,11 +156,6 @@ class PgVectorStore(DatabaseVectorStore):
         return int(count)
 
     def _create(self, dimension: int) -> None:
-        if dimension > _MOST_DIMENSIONS:
-            raise InputError(
-                f"{_OWNER}.add: vectors of dimension {dimension:,}; pgvector stores at most {_MOST_DIMENSIONS:,}. Use "
-                "an embedder with fewer dimensions"
-            )
         columns = ", ".join(f'"{name}" {kind}' for name, kind in _COLUMNS.items())
         comment = json.dumps({"made_by": MADE_BY, "dimension": dimension})
         try:
@@ -220,7 +214,8 @@ class PgVectorStore(DatabaseVectorStore):
             self._check_unreplaced(cursor)
         return chunks
 
-    def _drop(self) -> None:
+    def clear(self) -> None:
+        """Remove the table; adding chunks creates a new one, of any dimension."""
         with self._transaction() as cursor:
             oid, comment = self._there(cursor)
             if oid is not None:
