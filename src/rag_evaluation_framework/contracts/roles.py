@@ -200,13 +200,10 @@ def checked_dimension(embedder: Embedder) -> int:
         InputError: It is not a whole number of at least 1.
     """
     given: Any = embedder.dimension
-    try:
-        dimension = plain_offset(given)
-    except TypeError:
-        dimension = 0
-    if dimension < 1:
-        raise InputError(f"{embedder.name}.dimension is {shown(given)}; expected a whole number of at least 1")
-    return dimension
+    with suppress(*UNREADABLE):
+        if (dimension := plain_offset(given)) >= 1:
+            return dimension
+    raise InputError(f"{embedder.name}.dimension is {shown(given)}; expected a whole number of at least 1")
 
 
 def checked_parts(
