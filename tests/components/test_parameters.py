@@ -122,7 +122,6 @@ IMPOSSIBLE = [
     (MODEL, "client", (AnthropicClient,), "client=<class .*AnthropicClient.*; expected a client with"),
     (MODEL, "model", (None, " "), "model=.*; expected the name of a model"),
     (MODEL, "structure", ("xml",), "structure='xml'"),
-    (MODEL, "structure", ("json_object",), "structure='json_object'; expected 'json_schema' or 'none' with Anthropic"),
     (MODEL, "max_retries", (-1,), "max_retries=-1"),
     (MODEL, "max_tokens", (0, True), "max_tokens="),
     (AnthropicClient, "timeout", (0, -1, math.nan, "1"), "timeout"),

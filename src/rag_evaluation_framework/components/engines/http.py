@@ -93,15 +93,11 @@ class HttpEngine(Component):
             raise ConfigError(f"{error}; is the engine running there?") from error
         if status in _NOTHING_THERE:
             return frozenset()
-        if status != _OK:
-            raise ConfigError(
-                f"GET {self.url}/ answered with status {status}: {shown(content, 200)}; expected 200 or 404"
-            )
-        told: Any = content.get("abilities", []) if is_object(content) else None
+        told: Any = content.get("abilities", []) if is_object(content) else None  # what is not read is a text
         if not is_list(told) or not all(isinstance(name, str) for name in told):
             raise ConfigError(
-                f"GET {self.url}/ answered {shown(content, 200)}; expected an object with abilities, a list of some of "
-                f"{', '.join(_OPTIONAL)}"
+                f"GET {self.url}/ answered with status {status}: {shown(content, 200)}; expected 404, or 200 and an "
+                f"object with abilities, a list of some of {', '.join(_OPTIONAL)}"
             )
         return frozenset(told)
 

@@ -322,7 +322,7 @@ class LanguageModel(Component):
             each ask the provider; generators ask once.
 
     Raises:
-        ConfigError: A parameter is out of range, the client has no `chat`, or its API does not have the structure.
+        ConfigError: A parameter is out of range, or the client has no `chat`.
     """
 
     client: LLMClient = field(repr=False, compare=False)
@@ -342,11 +342,6 @@ class LanguageModel(Component):
             )
         check_text("LanguageModel", "model", self.model, "the name of a model")
         check_choice("LanguageModel", "structure", self.structure, get_args(Structure))
-        if self.structure == "json_object" and isinstance(self.client, AnthropicClient):
-            raise ConfigError(
-                "LanguageModel: structure='json_object'; expected 'json_schema' or 'none' with AnthropicClient, whose "
-                "API has no other way to ask for JSON"
-            )
         check_count("LanguageModel", "max_retries", self.max_retries, 0)
         Prices.of(self)
         if self.max_tokens is not None:
@@ -420,7 +415,7 @@ class LanguageModel(Component):
     @cached_property
     def _has_address(self) -> bool:
         """Whether it is known which server answers: answers of any other would be taken for OpenAI's."""
-        if not (known := isinstance(self.client, AnthropicClient) or address_of(self.client) is not None):
+        if not (known := address_of(self.client) is not None):
             note(f"{class_name(self.client)} tells no base_url: its answers are not kept, and are asked for each time")
         return known
 
@@ -430,10 +425,9 @@ class LanguageModel(Component):
 
     @cached_property
     def _calls(self) -> ProviderCalls:
-        client, prices = self.client, Prices.of(self)
-        if isinstance(client, AnthropicClient):
-            return ProviderCalls(ANTHROPIC, self.model, client.address, self.max_retries, prices)
-        return ProviderCalls(OPENAI, self.model, address_of(client) or OPENAI.url, self.max_retries, prices)
+        provider = ANTHROPIC if isinstance(self.client, AnthropicClient) else OPENAI
+        address = address_of(self.client) or provider.url
+        return ProviderCalls(provider, self.model, address, self.max_retries, Prices.of(self))
 
 
 def _checked_messages(given: Any) -> list[dict[str, str]]:

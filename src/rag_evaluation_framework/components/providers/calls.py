@@ -399,7 +399,8 @@ def sdk_client(
 def address_of(client: Any) -> str | None:
     """Return the address of a client that was given; None if it does not tell."""
     wrapper = getattr(client, "_client_wrapper", None)  # Cohere's, which tells its own nowhere else
-    address: Any = wrapper.get_base_url() if wrapper is not None else getattr(client, "base_url", None)
+    known: Any = getattr(client, "address", None) or getattr(client, "base_url", None)  # that of ours is an `address`
+    address: Any = known if wrapper is None else wrapper.get_base_url()
     return str(address).rstrip("/") if address else None
 
 
