@@ -115,7 +115,7 @@ IMPOSSIBLE = [
     (
         OpenAIEmbedder,
         "base_url",
-        ("localhost:11434/v1", 5, 0),
+        ("localhost:11434/v1", 5),
         "^base_url=.*; expected an address such as http://127.0.0.1:8000$",
     ),
     (MODEL, "client", (7,), "client=7; expected a client with chat.completions.create, such as OpenAI"),

@@ -202,31 +202,30 @@ def _token(variable: Any) -> str:
     """
     token = os.environ.get(str(variable), "").strip()
     hide(token)
-    if not token:
-        raise ConfigError(f"HttpEngine: token_env={shown(variable)}; expected an environment variable that is set")
-    if not (token.isascii() and token.isprintable()):
+    if not (token and token.isascii() and token.isprintable()):
         raise ConfigError(
-            f"HttpEngine: the token in {shown(variable)} cannot be sent; expected printable characters of ASCII"
+            f"HttpEngine: token_env={shown(variable)}; expected an environment variable that is set, to printable "
+            "characters of ASCII"
         )
     return token
 
 
-def _checked_url(httpx: Any, url: Any, allow_remote: bool) -> str:
+def _checked_url(httpx: Any, url: str, allow_remote: bool) -> str:
     """Return a URL without a slash at its end.
 
     Raises:
         ConfigError: It is none of HTTP, holds a password, or is that of another machine, which is not allowed.
     """
-    expected = "expected a URL such as http://127.0.0.1:8000"
-    if not isinstance(url, str):
-        raise ConfigError(f"HttpEngine: url={shown(url)}; {expected}")
     try:
         parts = httpx.URL(url)  # as it is read when it is asked
-    except (httpx.InvalidURL, UnicodeError) as error:
-        raise ConfigError(f"HttpEngine: url={shown(url)}: {error_message(error)}; {expected}") from error
-    port_is_valid = parts.port is None or parts.port in _PORTS
-    if parts.scheme not in ("http", "https") or not parts.host or not port_is_valid or "?" in url or "#" in url:
-        raise ConfigError(f"HttpEngine: url={shown(url)}; {expected}, without ? and #")
+        port_is_valid = parts.port is None or parts.port in _PORTS
+        if parts.scheme not in ("http", "https") or not parts.host or not port_is_valid or "?" in url or "#" in url:
+            raise ValueError("it has another scheme, no host, no such port, or a query")
+    except (TypeError, ValueError, httpx.InvalidURL) as error:
+        raise ConfigError(
+            f"HttpEngine: url={shown(url)}: {error_message(error)}; expected a URL such as http://127.0.0.1:8000, "
+            "without ? and #"
+        ) from error
     if parts.userinfo:
         raise ConfigError("HttpEngine: the URL holds a user or a password; give a token by token_env instead")
     if not allow_remote and not _is_loopback(parts.host):

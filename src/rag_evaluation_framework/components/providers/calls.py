@@ -225,11 +225,9 @@ class Provider:
         Raises:
             ConfigError: It is none.
         """
-        found: Any = given
-        source = "base_url"
-        if found is None or (isinstance(found, str) and not found):
-            found, source = os.environ.get(self.address) or self.url, f"the environment variable {self.address}"
-        if not isinstance(found, str) or not found.startswith(("http://", "https://")):
+        found = given or os.environ.get(self.address) or self.url
+        if not str(found).startswith(("http://", "https://")):
+            source = "base_url" if given else f"the environment variable {self.address}"
             raise ConfigError(f"{source}={shown(found)}; expected an address such as http://127.0.0.1:8000")
         return found.rstrip("/")
 
