@@ -108,15 +108,13 @@ class ChromaVectorStore(ClientVectorStore):
             "ef_search": self.ef_search,
             "num_threads": 1,  # with more, the index differs from run to run
         }
-        try:
+        with errors_as(lambda error: ConfigError(f"{self.name}: Chroma cannot create the collection: {error}")):
             self._collection = self._client.create_collection(
                 self._name,
                 embedding_function=None,
                 configuration={"hnsw": index},
                 metadata={"made_by": MADE_BY, "dimension": dimension},
             )
-        except self._chromadb.errors.ChromaError as error:
-            raise ConfigError(f"{self.name}: Chroma cannot create the collection: {error}") from error
 
     def _insert(self, numbers: range, vectors: NDArray[np.float32], records: Sequence[StoredChunk]) -> None:
         with self._unreplaced() as collection:
@@ -167,11 +165,10 @@ def _release(client: Any, collection: str | None) -> None:
     with suppress(Exception):  # on the way out: the server may be gone, the collection never made
         if collection is not None:
             client.delete_collection(collection)
-    sessions = [
-        getattr(getattr(holder, "_server", None), "_session", None)
-        for holder in (client, getattr(client, "_admin_client", None))
+    servers: list[Any] = [
+        getattr(holder, "_server", None) for holder in (client, getattr(client, "_admin_client", None))
     ]
     client.close()
-    for session in sessions:
-        if session is not None:  # of a server: chromadb leaves its sockets open
-            session.close()
+    for server in servers:
+        if hasattr(server, "_session"):  # chromadb leaves its sockets open
+            server._session.close()  # noqa: SLF001 - no other way

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ...base.exits import on_failure, outcome
+from ...base.exits import errors_as, on_failure, outcome
 from ...base.files import is_object
 from ...base.optional import require
 from ...base.outside import hide, one_line, shown
@@ -93,7 +93,7 @@ class PgVectorStore(DatabaseVectorStore):
             InputError: The table was removed or replaced.
         """
         with self._lock:
-            connection = self._connected()
+            connection, errors = self._connected(), self._psycopg.errors
             try:
                 with (
                     connection.transaction(),
@@ -103,15 +103,14 @@ class PgVectorStore(DatabaseVectorStore):
                     # All vectors are compared, whatever index somebody has built.
                     cursor.execute("SELECT set_config('enable_indexscan', 'off', true)")
                     yield cursor
-            except (self._psycopg.errors.UndefinedTable, self._psycopg.errors.UniqueViolation) as error:
+            except (errors.UndefinedTable, errors.UniqueViolation, errors.DuplicateTable) as error:
                 raise self._replaced() from error
 
     def _connected(self) -> Any:
         if self._connection is None or self._connection.closed:
-            try:
+            refused = f"{_OWNER}: cannot connect to PostgreSQL"
+            with errors_as(lambda error: ConfigError(f"{refused}: {one_line(str(error))}")):
                 self._connection = self._psycopg.connect(self.dsn, autocommit=True)
-            except self._psycopg.Error as error:
-                raise ConfigError(f"{_OWNER}: cannot connect to PostgreSQL: {one_line(str(error))}") from error
             weakref.finalize(self, self._connection.close)
             with suppress(self._psycopg.ProgrammingError):  # the extension is not there yet
                 self._pgvector.register_vector(self._connection)
@@ -158,26 +157,24 @@ class PgVectorStore(DatabaseVectorStore):
     def _create(self, dimension: int) -> None:
         columns = ", ".join(f'"{name}" {kind}' for name, kind in _COLUMNS.items())
         comment = json.dumps({"made_by": MADE_BY, "dimension": dimension})
-        try:
-            with self._transaction() as cursor:
-                cursor.execute("SELECT pg_advisory_xact_lock(%s)", [_LOCK])
-                try:
-                    cursor.execute("CREATE EXTENSION IF NOT EXISTS vector")
-                except self._psycopg.Error as error:
-                    raise ConfigError(
-                        f"{_OWNER}: this database has no pgvector ({one_line(str(error))}). Install pgvector on the "
-                        "server and let an administrator of the database run: CREATE EXTENSION vector"
-                    ) from error
-                self._pgvector.register_vector(cursor.connection)
-                cursor.execute(
-                    self._sql(f"CREATE TABLE {{table}} ({columns}({dimension}) NOT NULL, PRIMARY KEY (number))")
+        with (
+            errors_as(
+                lambda error: ConfigError(f"{self.name}: PostgreSQL cannot create the table: {one_line(str(error))}")
+            ),
+            self._transaction() as cursor,
+        ):
+            cursor.execute("SELECT pg_advisory_xact_lock(%s)", [_LOCK])
+            with errors_as(
+                lambda error: ConfigError(
+                    f"{_OWNER}: this database has no pgvector ({one_line(str(error))}). Install pgvector on the server "
+                    "and let an administrator of the database run: CREATE EXTENSION vector"
                 )
-                cursor.execute(self._sql("COMMENT ON TABLE {table} IS {comment}", comment=comment))
-                self._seen = self._there(cursor)
-        except self._psycopg.errors.DuplicateTable as error:
-            raise self._replaced() from error
-        except self._psycopg.Error as error:
-            raise ConfigError(f"{self.name}: PostgreSQL cannot create the table: {one_line(str(error))}") from error
+            ):
+                cursor.execute("CREATE EXTENSION IF NOT EXISTS vector")
+            self._pgvector.register_vector(cursor.connection)
+            cursor.execute(self._sql(f"CREATE TABLE {{table}} ({columns}({dimension}) NOT NULL, PRIMARY KEY (number))"))
+            cursor.execute(self._sql("COMMENT ON TABLE {table} IS {comment}", comment=comment))
+            self._seen = self._there(cursor)
 
     def _insert(self, numbers: range, vectors: NDArray[np.float32], records: Sequence[StoredChunk]) -> None:
         columns = ", ".join(f'"{name}"' for name in _COLUMNS)
