@@ -139,7 +139,7 @@ def test_a_token_of_the_environment_is_sent_without_the_white_space_around_it_an
 @pytest.mark.parametrize("token", ["hunter\nzwo-geheim", "hunter-zwö-geheim", "hunter\x01zwo-geheim"])
 def test_a_token_that_cannot_be_sent_is_refused_and_not_quoted(monkeypatch, token):
     monkeypatch.setenv("TOK", token)
-    with pytest.raises(ConfigError, match="token_env='TOK'; expected .* that is set, to printable") as caught:
+    with pytest.raises(ConfigError, match=r"token_env='TOK'; expected .* that is set, to printable") as caught:
         HttpEngine("http://127.0.0.1:9", token_env="TOK")
     assert "hunter" not in str(caught.value)
 

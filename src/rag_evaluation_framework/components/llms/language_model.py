@@ -24,18 +24,8 @@ from ...contracts.roles import LLMClient
 from ...data.ids import content_digest
 from ...data.values import encodable
 from ...errors import ConfigError, InputError, ProviderRefused
-from ..providers.calls import (
-    ANTHROPIC,
-    OPENAI,
-    AnotherAtOnce,
-    Consumed,
-    Prices,
-    ProviderCalls,
-    SameAgain,
-    address_of,
-    given_client,
-    sdk_client,
-)
+from ..providers import ANTHROPIC, OPENAI, sdk_client
+from ..providers.calls import AnotherAtOnce, Consumed, Prices, ProviderCalls, SameAgain, address_of, given_client
 
 # Anthropic's models behind the OpenAI SDK's shape.
 

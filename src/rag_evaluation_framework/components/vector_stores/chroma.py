@@ -165,9 +165,8 @@ def _release(client: Any, collection: str | None) -> None:
     with suppress(Exception):  # on the way out: the server may be gone, the collection never made
         if collection is not None:
             client.delete_collection(collection)
-    servers: list[Any] = [
-        getattr(holder, "_server", None) for holder in (client, getattr(client, "_admin_client", None))
-    ]
+    holders = (client, getattr(client, "_admin_client", None))
+    servers: list[Any] = [getattr(holder, "_server", None) for holder in holders]
     client.close()
     for server in servers:
         if hasattr(server, "_session"):  # chromadb leaves its sockets open

@@ -20,25 +20,12 @@ from ...base.outside import HIDDEN, error_message, error_text, is_secret, shown
 from ...data.cutoffs import SPELLINGS
 from ...errors import ConfigError
 from ..component import Component, component_name, confide, confide_parameters
-from .loading import (
-    CONTRACTS,
-    KINDS,
-    PACKAGE,
-    ROOMS,
-    Kind,
-    built_in,
-    components,
-    contract_of,
-    load_attribute,
-    load_installed,
-    refused_import,
-)
+from .loading import KINDS, PACKAGE, ROOMS, Kind, built_in, components, contract_of, load_attribute, load_installed
 
 # Functions of one's own that a configuration names.
 
 OWN_FUNCTION = "a Python function of your own with named arguments,"
 _LIBRARY = "the standard library"
-_FLAG = "--no-import (imports=False)"
 _NAMED = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 
 
@@ -55,9 +42,7 @@ def load_function(key: str, reference: str, takes: str, *, imports: bool = True)
         ConfigError: It names something else than a function of one's own with these arguments, or nothing may be
             imported.
     """
-    if not imports:
-        raise refused_import(f"{key} {reference!r}", _FLAG)
-    target: Callable[..., Any] = load_attribute(reference)
+    target: Callable[..., Any] = load_attribute(reference, key, imports=imports)
     if not is_function_of(target, takes):
         raise ConfigError(f"{key} {reference!r} is {what_it_is(target)}; expected {OWN_FUNCTION} ({takes})")
     return target
@@ -93,8 +78,8 @@ def what_it_is(target: Any) -> str:
         home = f" of {_home(target)}" if isinstance(target, FunctionType | MethodType) else ""
         return f"of type {type(target).__name__}{outcome(lambda: f'{signature_of(target)}{home}', lambda _: '')}"
     # An engine is whatever has its method, as a retriever of one's own has.
-    kept = [CONTRACTS[kind] for kind in KINDS if kind != "engine" and issubclass(target, contract_of(kind))]
-    return f"a subclass of {kept[0]}" if kept else f"the class {target.__name__}"
+    kept = [contract_of(kind) for kind in KINDS if kind != "engine" and issubclass(target, contract_of(kind))]
+    return f"a subclass of {kept[0].__name__}" if kept else f"the class {target.__name__}"
 
 
 def _written(target: Any) -> Any:
@@ -142,10 +127,8 @@ def load(kind: Kind, name: str, *, imports: bool = True) -> Callable[..., Any]:
             f"{kind} {shown(name)} is unknown; {_hint(kind, name)}there are {', '.join(components(kind))}; one of your "
             f"own is written {own}"
         )
-    elif imports:
-        target = load_attribute(name)
     else:
-        raise refused_import(f"{kind} {name!r}", _FLAG)
+        target = load_attribute(name, kind, imports=imports)
     contract = contract_of(kind)
     takes = {"retriever": "query, k", "engine": "", "sink": "outcome"}.get(kind)
     if inspect.isclass(target):
@@ -225,7 +208,7 @@ def build(kind: Kind, component: Any, *, imports: bool = True) -> Any:
             return asked
         return target
     if undefined := ", ".join(sorted(getattr(target, "__abstractmethods__", ()))):
-        raise ConfigError(f"{kind} {name!r} does not define {undefined}, which every {CONTRACTS[kind]} does")
+        raise ConfigError(f"{kind} {name!r} does not define {undefined}, which every {contract_of(kind).__name__} does")
     try:
         accepted = signature_of(target).parameters
     except ValueError as error:
