@@ -35,8 +35,7 @@ from rag_evaluation_framework.components.engines import HttpEngine
 from rag_evaluation_framework.components.llms import AnthropicClient, LanguageModel
 from rag_evaluation_framework.components.retrievers import chunk_corpus, embed_chunks
 from rag_evaluation_framework.components.vector_stores import PgVectorStore
-from rag_evaluation_framework.contracts.registry.building import build
-from rag_evaluation_framework.contracts.registry.records import describe
+from rag_evaluation_framework.contracts.registry.building import build, describe
 from rag_evaluation_framework.errors import ConfigError, MissingDependency
 from rag_evaluation_framework.testing import FixedRetriever, HashingEmbedder, ReversingReranker
 from support.each import each

@@ -8,8 +8,7 @@ import pytest
 
 from rag_evaluation_framework import Corpus, DocumentId, evaluate
 from rag_evaluation_framework.components import RerankedRetriever
-from rag_evaluation_framework.contracts.registry.building import build
-from rag_evaluation_framework.contracts.registry.records import describe
+from rag_evaluation_framework.contracts.registry.building import build, describe
 from rag_evaluation_framework.data import Hit
 from rag_evaluation_framework.demo import load_handbook
 from rag_evaluation_framework.errors import ConfigError, InputError

@@ -11,8 +11,7 @@ from rag_evaluation_framework import Embedder
 from rag_evaluation_framework.components import CachedEmbedder, LsaEmbedder
 from rag_evaluation_framework.components.embedders import EmbeddingCache
 from rag_evaluation_framework.components.embedders.cached import identity_of
-from rag_evaluation_framework.contracts.registry.building import build
-from rag_evaluation_framework.contracts.registry.records import describe
+from rag_evaluation_framework.contracts.registry.building import build, describe
 from rag_evaluation_framework.errors import ConfigError, InputError
 from support.kept_vectors import kept_vectors
 

@@ -9,8 +9,7 @@ import pytest
 
 from rag_evaluation_framework.components import SentenceTransformerEmbedder
 from rag_evaluation_framework.components.embedders.sentence_transformer import TorchModel, content_hash, find_model
-from rag_evaluation_framework.contracts.registry.building import build
-from rag_evaluation_framework.contracts.registry.records import describe
+from rag_evaluation_framework.contracts.registry.building import build, describe
 from rag_evaluation_framework.errors import ConfigError, InputError
 from support.each import each
 

@@ -7,7 +7,7 @@ import numpy as np
 from rag_eval_loopback.models import share_of_words
 from rag_evaluation_framework import BM25Retriever, CohereReranker, OpenAIEmbedder, VectorRAGRetriever, evaluate
 from rag_evaluation_framework.components import CachedEmbedder, RerankedRetriever
-from rag_evaluation_framework.contracts.registry.records import describe
+from rag_evaluation_framework.contracts.registry.building import describe
 from rag_evaluation_framework.demo import load_handbook
 from rag_evaluation_framework.testing import HashingEmbedder
 

@@ -16,8 +16,7 @@ from hypothesis import strategies as st
 
 import rag_evaluation_framework as rag
 from rag_evaluation_framework.components import InMemoryVectorStore, QdrantVectorStore
-from rag_evaluation_framework.contracts.registry.building import build
-from rag_evaluation_framework.contracts.registry.records import describe
+from rag_evaluation_framework.contracts.registry.building import build, describe
 from rag_evaluation_framework.errors import ConfigError, InputError
 from rag_evaluation_framework.testing import VectorStoreConformance
 from support.examples import examples

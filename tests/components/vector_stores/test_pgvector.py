@@ -12,8 +12,7 @@ import pytest
 import rag_evaluation_framework as rag
 from rag_evaluation_framework.components import InMemoryVectorStore
 from rag_evaluation_framework.components.vector_stores import PgVectorStore
-from rag_evaluation_framework.contracts.registry.building import build
-from rag_evaluation_framework.contracts.registry.records import describe
+from rag_evaluation_framework.contracts.registry.building import build, describe
 from rag_evaluation_framework.demo import load_handbook
 from rag_evaluation_framework.errors import ConfigError, InputError
 

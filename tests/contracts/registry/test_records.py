@@ -4,9 +4,8 @@ import pytest
 
 import rag_evaluation_framework as rag
 from rag_evaluation_framework.components import HybridRetriever, InMemoryVectorStore, LsaEmbedder
-from rag_evaluation_framework.contracts.registry.building import build, load
+from rag_evaluation_framework.contracts.registry.building import build, describe, load
 from rag_evaluation_framework.contracts.registry.loading import KINDS, components
-from rag_evaluation_framework.contracts.registry.records import describe
 
 # Parameters that have no default.
 REQUIRED = {

@@ -19,8 +19,8 @@ from ...components.providers.calls import Consumed, Prices
 from ...components.retrievers.indexing import DEFAULT_CHUNKER
 from ...contracts import Chunker, Embedder, LLMClient, PositionAwareChunker, QuestionRequest, QuestionStrategy, Section
 from ...contracts.component import check_components, check_count, check_number, check_truth, component_name
+from ...contracts.registry.building import describe
 from ...contracts.registry.loading import load_installed
-from ...contracts.registry.records import describe
 from ...contracts.roles import as_fitted
 from ...data import ChunkRegistry, Dataset, GroundTruth, Query
 from ...data.documents import Corpus, checked_corpus
