@@ -95,7 +95,7 @@ IMPOSSIBLE = [
         OpenAIEmbedder,
         "timeout",
         (0, math.inf, True),
-        "^OpenAIEmbedder: timeout=.*; expected a number of seconds ab",
+        "^OpenAIEmbedder: timeout=.*: expected seconds, a finite number above 0",
     ),
     (
         OpenAIEmbedder,
@@ -109,7 +109,7 @@ IMPOSSIBLE = [
     (CohereReranker, "model", (" ",), "^CohereReranker: model=' '; expected the name of a model"),
     (CohereReranker, "max_tokens_per_doc", (0,), "^CohereReranker: max_tokens_per_doc=0; expected"),
     (CohereReranker, "max_retries", (-1,), "^CohereReranker: max_retries=-1; expected"),
-    (CohereReranker, "timeout", ("1",), "^CohereReranker: timeout='1'; expected a number of seconds above 0"),
+    (CohereReranker, "timeout", ("1",), "^CohereReranker: timeout='1': expected seconds, a finite number above 0"),
     (OpenAIEmbedder, "client", (object(), "sk-text"), "has no 'embeddings'; expected a client of its SDK"),
     (
         OpenAIEmbedder,

@@ -169,12 +169,6 @@ def check_count(owner: str, name: str, value: object, least: int = 1) -> None:
         raise ConfigError(f"{owner}: {name}={shown(value)}; expected a whole number of at least {least}")
 
 
-def check_seconds(owner: str, name: str, value: object) -> None:
-    """Check that a parameter is a number of seconds above 0; raise ConfigError otherwise."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < inf:
-        raise ConfigError(f"{owner}: {name}={shown(value)}; expected a number of seconds above 0")
-
-
 def check_choice(owner: str, name: str, value: object, choices: Sequence[str]) -> None:
     """Check that a parameter is one of some texts; raise ConfigError otherwise."""
     if not isinstance(value, str) or value not in choices:

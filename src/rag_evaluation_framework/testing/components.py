@@ -106,11 +106,8 @@ class ChunkerConformance(ABC):
         """No character except white space is lost, unless `covers_everything` is False."""
         for case, document, chunks in self._cases():
             covered = {position for chunk in chunks for position in range(chunk.start, chunk.end)}
-            lost = [
-                position
-                for position, character in enumerate(document.content)
-                if position not in covered and not character.isspace()
-            ]
+            visible = {position for position, character in enumerate(document.content) if not character.isspace()}
+            lost = sorted(visible - covered)
             assert not (lost and self.covers_everything), (
                 f"{case}: {len(lost)} characters belong to no chunk, the first at {lost[0]}: "
                 f"{document.content[lost[0] : lost[0] + 20]!r}"

@@ -13,13 +13,13 @@ from typing import Any, ClassVar, Generic, Literal, TypeAlias, TypeVar, get_args
 
 from pydantic import BaseModel, ValidationError
 
-from ...base.coroutines import resolved, stop_if_cancelled
+from ...base.coroutines import checked_limit, resolved, stop_if_cancelled
 from ...base.exits import outcome
 from ...base.files import is_list, is_object
 from ...base.notes import note
 from ...base.outside import class_name, error_message, shown
 from ...base.store import Cache
-from ...contracts.component import Component, check_choice, check_count, check_seconds, check_text
+from ...contracts.component import Component, check_choice, check_count, check_text
 from ...contracts.roles import LLMClient
 from ...data.ids import content_digest
 from ...data.values import encodable
@@ -51,7 +51,7 @@ class AnthropicClient(Component):
         base_url: The address of the server; None for the environment variable `ANTHROPIC_BASE_URL`, or else Anthropic.
         api_key: The key; None for the environment variable `ANTHROPIC_API_KEY`. It is never shown.
         client: An `Anthropic` or `AsyncAnthropic` client of your own, instead of one with `api_key` and `base_url`.
-        timeout: Seconds until a request has failed.
+        timeout: Seconds until a request has failed; None for no limit.
 
     Raises:
         ConfigError: `timeout` is out of range; at the first request, there is no key.
@@ -62,10 +62,10 @@ class AnthropicClient(Component):
     base_url: str | None = None
     api_key: str | None = field(default=None, repr=False, compare=False)
     client: Any = field(default=None, repr=False, compare=False)
-    timeout: float = field(default=120.0, repr=False, compare=False)
+    timeout: float | None = field(default=120.0, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        check_seconds("AnthropicClient", "timeout", self.timeout)
+        checked_limit(f"{type(self).__name__}: timeout", self.timeout)
 
     @property
     def address(self) -> str:

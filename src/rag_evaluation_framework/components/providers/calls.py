@@ -20,13 +20,13 @@ from weakref import finalize
 
 from pydantic import AllowInfNan, Field, Strict
 
-from ...base.coroutines import resolved, stop_if_cancelled
+from ...base.coroutines import checked_limit, resolved, stop_if_cancelled
 from ...base.exits import bound, errors_as, outcome
 from ...base.files import is_object
 from ...base.interrupts import stop_if_interrupted
 from ...base.optional import require
 from ...base.outside import class_name, error_message, error_text, fit_to_show, hide, one_line, shown, without_secrets
-from ...contracts.component import Component, check_count, check_number, check_seconds, check_text
+from ...contracts.component import Component, check_count, check_number, check_text
 from ...errors import ConfigError, InvalidAnswer, ProviderError, ProviderRefused, ProviderUnavailable
 
 # What an answer of a provider consumed, and what that costs.
@@ -302,7 +302,7 @@ class ProviderModel(Component):
         batch_size: The most texts of a request.
         max_concurrency: How many requests are made side by side.
         max_retries: How many more requests are made where one fails.
-        timeout: Seconds until a request has failed.
+        timeout: Seconds until a request has failed; None for no limit.
 
     Raises:
         ConfigError: A number is out of range, or the client is not one of this SDK.
@@ -319,14 +319,14 @@ class ProviderModel(Component):
     batch_size: int = field(default=96, repr=False, compare=False)
     max_concurrency: int = field(default=4, repr=False, compare=False)
     max_retries: int = field(default=5, repr=False, compare=False)
-    timeout: float = field(default=60.0, repr=False, compare=False)
+    timeout: float | None = field(default=60.0, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         owner = type(self).__name__
         check_text(owner, "model", self.model, "the name of a model")
         for name, least in (("batch_size", 1), ("max_concurrency", 1), ("max_retries", 0)):
             check_count(owner, name, getattr(self, name), least)
-        check_seconds(owner, "timeout", self.timeout)
+        checked_limit(f"{owner}: timeout", self.timeout)
         Prices.of(self)
         if self.client is not None:
             if not hasattr(self.client, self.needs):
@@ -360,7 +360,7 @@ class ProviderModel(Component):
 
 
 def sdk_client(
-    provider: Provider, client: Any, api_key: str | None, base_url: str | None, timeout: float, needed_by: str
+    provider: Provider, client: Any, api_key: str | None, base_url: str | None, timeout: float | None, needed_by: str
 ) -> Any:
     """Return a client of a provider's SDK.
 

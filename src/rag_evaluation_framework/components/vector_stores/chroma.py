@@ -19,6 +19,7 @@ from ...statistics.nearest import unit
 from .database import BATCH, MADE_BY, ClientVectorStore, Found, StoredChunk
 
 _OWNER = "ChromaVectorStore"
+_INDEX = ("max_neighbors", "ef_construction", "ef_search")  # parameters that Chroma calls alike
 
 
 @dataclass(eq=False)
@@ -61,7 +62,7 @@ class ChromaVectorStore(ClientVectorStore):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for name in ("port", "max_neighbors", "ef_construction", "ef_search"):
+        for name in ("port", *_INDEX):
             check_count(_OWNER, name, getattr(self, name))
         self._chromadb = require("chromadb", extra="chroma", needed_by=_OWNER)
         self._own_name = f"{self.collection}-{uuid4().hex}" if self.path is self.host is None else None
@@ -101,13 +102,8 @@ class ChromaVectorStore(ClientVectorStore):
             return int(collection.count())
 
     def _create(self, dimension: int) -> None:
-        index = {
-            "space": "cosine",
-            "max_neighbors": self.max_neighbors,
-            "ef_construction": self.ef_construction,
-            "ef_search": self.ef_search,
-            "num_threads": 1,  # with more, the index differs from run to run
-        }
+        # With more threads, the index differs from run to run.
+        index = {"space": "cosine", "num_threads": 1, **{name: getattr(self, name) for name in _INDEX}}
         with errors_as(lambda error: ConfigError(f"{self.name}: Chroma cannot create the collection: {error}")):
             self._collection = self._client.create_collection(
                 self._name,
