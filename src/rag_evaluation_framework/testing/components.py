@@ -4,7 +4,7 @@ import json
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Generator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
@@ -432,12 +432,9 @@ class RetrieverConformance(ABC):
 
     @contextmanager
     def _indexed(self) -> Generator[Retriever]:
-        retriever = as_synchronous(self.make())
-        retriever.index(_corpus(DOCUMENTS))
-        try:
+        with closing(as_synchronous(self.make())) as retriever:
+            retriever.index(_corpus(DOCUMENTS))
             yield retriever
-        finally:
-            retriever.close()
 
 
 def _ranking(retriever: Retriever, query: str, k: int) -> Ranking:

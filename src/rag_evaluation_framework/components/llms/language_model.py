@@ -381,9 +381,10 @@ class LanguageModel(Component):
         stop_if_cancelled()
         limit = {} if self.max_tokens is None else {"max_completion_tokens": self.max_tokens}
         asked = {"model": self.model, "messages": _checked_messages(messages), **limit, **wanted}
+        client = given_client(self.client)
 
         def send() -> Any:
-            return self._connected.chat.completions.create(**asked)
+            return client.chat.completions.create(**asked)
 
         def checked(answer: Any) -> tuple[Completion[str], Completion[T]]:
             told = _told(answer, self._calls)
@@ -408,10 +409,6 @@ class LanguageModel(Component):
         if not (known := address_of(self.client) is not None):
             note(f"{class_name(self.client)} tells no base_url: its answers are not kept, and are asked for each time")
         return known
-
-    @cached_property
-    def _connected(self) -> Any:
-        return given_client(self.client)
 
     @cached_property
     def _calls(self) -> ProviderCalls:

@@ -83,11 +83,8 @@ class Prices:
 
     def cost(self, consumed: Consumed) -> float | None:
         """Return what an answer costs, None if a price that matters is not known."""
-        parts = [
-            (self.price_in, consumed.input_tokens / 1e6),
-            (self.price_out, consumed.output_tokens / 1e6),
-            (self.price_search, consumed.searches / 1e3),
-        ]
+        amounts = (consumed.input_tokens / 1e6, consumed.output_tokens / 1e6, consumed.searches / 1e3)
+        parts = [*zip((self.price_in, self.price_out, self.price_search), amounts, strict=True)]
         if all(price is None for price, _ in parts) or any(price is None and amount for price, amount in parts):
             return None
         return sum(price * amount for price, amount in parts if price is not None)
@@ -266,13 +263,9 @@ class Provider:
         )
 
 
+_ACCOUNT = ("OpenAI-Organization", "OpenAI-Project")
 OPENAI = Provider(
-    "OpenAI",
-    ("OPENAI_API_KEY",),
-    "OPENAI_BASE_URL",
-    "https://api.openai.com/v1",
-    "OPENAI_CUSTOM_HEADERS",
-    ("OpenAI-Organization", "OpenAI-Project"),
+    "OpenAI", ("OPENAI_API_KEY",), "OPENAI_BASE_URL", "https://api.openai.com/v1", "OPENAI_CUSTOM_HEADERS", _ACCOUNT
 )
 COHERE = Provider("Cohere", ("CO_API_KEY", "COHERE_API_KEY"), "CO_API_URL", "https://api.cohere.com")
 ANTHROPIC = Provider(

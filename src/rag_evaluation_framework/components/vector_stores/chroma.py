@@ -102,14 +102,12 @@ class ChromaVectorStore(ClientVectorStore):
             return int(collection.count())
 
     def _create(self, dimension: int) -> None:
+        described = {"made_by": MADE_BY, "dimension": dimension}
         # With more threads, the index differs from run to run.
         index = {"space": "cosine", "num_threads": 1, **{name: getattr(self, name) for name in _INDEX}}
         with errors_as(lambda error: ConfigError(f"{self.name}: Chroma cannot create the collection: {error}")):
             self._collection = self._client.create_collection(
-                self._name,
-                embedding_function=None,
-                configuration={"hnsw": index},
-                metadata={"made_by": MADE_BY, "dimension": dimension},
+                self._name, embedding_function=None, configuration={"hnsw": index}, metadata=described
             )
 
     def _insert(self, numbers: range, vectors: NDArray[np.float32], records: Sequence[StoredChunk]) -> None:

@@ -114,10 +114,8 @@ class DatabaseVectorStore(VectorStore, ABC):
             return [[] for _ in query_embeddings]
         given = checked_vectors(f"{type(self).__name__}.search", query_embeddings, len(query_embeddings), dimension)
         queries = unit(given).astype(np.float32)
-        rankings: list[list[AnyChunk]] = []
-        for start in range(0, len(queries), _QUERIES_AT_ONCE):
-            rankings.extend(self._rankings(queries[start : start + _QUERIES_AT_ONCE], k))
-        return rankings
+        batches = (queries[start : start + _QUERIES_AT_ONCE] for start in range(0, len(queries), _QUERIES_AT_ONCE))
+        return [ranking for batch in batches for ranking in self._rankings(batch, k)]
 
     def __len__(self) -> int:
         return 0 if self._dimension() is None else self._count()

@@ -129,10 +129,7 @@ class PgVectorStore(DatabaseVectorStore):
             [self.table],
         )
         oid, told = cursor.fetchone() or (None, None)
-        try:
-            comment: Any = json.loads(told or "")
-        except ValueError:
-            comment = None
+        comment = outcome(lambda: json.loads(told or ""), lambda _: None)
         return oid, comment if is_object(comment) else {}
 
     def _check_unreplaced(self, cursor: Any) -> None:
@@ -191,13 +188,8 @@ class PgVectorStore(DatabaseVectorStore):
             return [self._asked(cursor, query, count) for query in queries]
 
     def _asked(self, cursor: Any, query: NDArray[np.float32], count: int) -> list[Found]:
-        cursor.execute(
-            self._sql(
-                "SELECT -(embedding <#> %(query)s), number, chunk, tableoid FROM {table} "
-                "ORDER BY embedding <#> %(query)s LIMIT %(count)s"
-            ),
-            {"query": query, "count": count},
-        )
+        nearest = self._sql("SELECT -(embedding <#> %s), number, chunk, tableoid FROM {table} ORDER BY 1 DESC LIMIT %s")
+        cursor.execute(nearest, [query, count])
         if not (rows := cursor.fetchall()):
             self._check_unreplaced(cursor)
         elif self._seen is None or rows[0][-1] != self._seen[0]:

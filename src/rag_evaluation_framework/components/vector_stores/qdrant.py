@@ -112,20 +112,14 @@ class QdrantVectorStore(ClientVectorStore):
         index = {"made_by": MADE_BY, "dimension": dimension, "index": uuid4().hex}
         if self._client.collection_exists(self.collection):
             raise self._replaced()
-        self._client.create_collection(
-            self.collection,
-            vectors_config=models.VectorParams(size=dimension, distance=models.Distance.COSINE),
-            metadata=index,
-        )
+        vectors = models.VectorParams(size=dimension, distance=models.Distance.COSINE)
+        self._client.create_collection(self.collection, vectors_config=vectors, metadata=index)
         self._write_fast()
         self._collection = index
 
     def _insert(self, numbers: range, vectors: NDArray[np.float32], records: Sequence[StoredChunk]) -> None:
-        batch = self._qdrant.models.Batch(
-            ids=list(numbers),
-            vectors=vectors.tolist(),
-            payloads=[{**record, "index": self._collection["index"]} for record in records],
-        )
+        payloads = [{**record, "index": self._collection["index"]} for record in records]
+        batch = self._qdrant.models.Batch(ids=list(numbers), vectors=vectors.tolist(), payloads=payloads)
         with self._unreplaced():
             self._client.upsert(self.collection, batch, wait=True)
 

@@ -72,8 +72,7 @@ def is_function_of(target: Any, takes: str) -> bool:
 
 def _is_retriever_of_a_library(target: Any) -> bool:
     """Return whether it is an object with a method of a retriever, of a class that is neither Python's nor ours."""
-    package = type(target).__module__.partition(".")[0]
-    return package not in (*sys.stdlib_module_names, PACKAGE) and method_of("retriever", target) is not None
+    return _home(type(target)) not in (_LIBRARY, PACKAGE) and method_of("retriever", target) is not None
 
 
 def what_it_is(target: Any) -> str:
@@ -96,9 +95,9 @@ def _written(target: Any) -> Any:
     return inner
 
 
-def _home(function: Any) -> str:
-    """Return the package in which a function is written, the standard library as one."""
-    package = str(function.__module__).partition(".")[0]
+def _home(written: Any) -> str:
+    """Return the package in which a function or class is written, the standard library as one."""
+    package = str(written.__module__).partition(".")[0]
     return _LIBRARY if package in sys.stdlib_module_names else package
 
 
@@ -148,15 +147,12 @@ def load(kind: Kind, name: str, *, imports: bool = True) -> Callable[..., Any]:
         return checked
     expected = f"a subclass of {PACKAGE}.contracts.{contract.__name__}"
     if kind == "engine":
-        expected = (
-            "an object with retrieve(query, top_k, scope), or a function of your own without arguments that makes one"
-        )
+        expected = "an object with retrieve(query, top_k, scope), or your own function without arguments that makes one"
     elif takes:
         expected += f", or {OWN_FUNCTION} ({takes})"
-    raise ConfigError(
-        f"{kind} {name!r} is {what_it_is(target)}; expected {expected}"
-        f"{', or an instance of a class with retrieve(query, k)' if kind == 'retriever' else ''}"
-    )
+    if kind == "retriever":
+        expected += ", or an instance of a class with retrieve(query, k)"
+    raise ConfigError(f"{kind} {name!r} is {what_it_is(target)}; expected {expected}")
 
 
 def _hint(kind: Kind, name: str) -> str:
@@ -391,11 +387,8 @@ def describe_metric(metric: Metric[Any]) -> dict[str, Any]:
     own: dict[str, Any] = {} if is_dataclass(type(metric)) else getattr(metric, "__dict__", {})
     told = {name: own[name] for name in own if name[:1] != "_" and isinstance(own[name], str | int | float | None)}
     ends = [end if isfinite(end) else None for end in metric.score_range]
-    return {
-        **plain(told),
-        **describe(metric),
-        **({} if metric.score_range == Metric.score_range else {"score_range": ends}),
-    }
+    known = {} if metric.score_range == Metric.score_range else {"score_range": ends}
+    return {**plain(told), **describe(metric), **known}
 
 
 def _described(component: object, recorded: Callable[[object], Any]) -> dict[str, Any]:
