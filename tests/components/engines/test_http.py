@@ -216,7 +216,7 @@ def test_a_compressed_answer_is_not_asked_for_and_refused_undecoded(method):
     body = gzip.compress(json.dumps({"hits": [], "scores": [1], "abilities": []}).encode())
     head = f"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: {len(body)}\r\n\r\n".encode()
     with raw_server(lambda: (head + body,), threading.Event()) as (url, asked):
-        with pytest.raises(InputError, match=r"answered in the encoding 'gzip'; expected Accept-Encoding: identity"):
+        with pytest.raises(InputError, match=r"answered in encoding 'gzip'; expected Accept-Encoding: identity"):
             METHODS[method](HttpEngine(url))
         assert b"accept-encoding: identity\r\n" in asked[0].lower()
 
@@ -240,7 +240,7 @@ def test_without_a_timeout_an_answer_may_take_its_time():
 
 @pytest.mark.parametrize("value", [float("nan"), {1}, b"x", {"a": object()}])
 def test_constraints_that_are_not_json_are_refused(value):
-    with pytest.raises(InputError, match=r"/retrieve: .* is not JSON: .*; expected JSON values"):
+    with pytest.raises(InputError, match=r"/retrieve: .* is not JSON: \w"):
         HttpEngine("http://127.0.0.1:9").retrieve("q", 5, "", {"lang": value})
 
 

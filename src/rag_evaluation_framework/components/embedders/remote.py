@@ -19,7 +19,7 @@ from ...contracts.component import check_choice, check_count
 from ...contracts.roles import BatchEmbedder, EmbeddedPart, Role, joined
 from ...data.values import encodable
 from ...errors import ConfigError, InputError
-from ..providers.calls import COHERE, NO_RETRIES, OPENAI, Consumed, Provider, ProviderModel, address_of
+from ..providers.calls import COHERE, NO_RETRIES, OPENAI, Consumed, Provider, ProviderModel, address_of, another_server
 
 # Base of embedders whose model is behind a provider's API.
 
@@ -72,7 +72,7 @@ class RemoteEmbedder(ProviderModel, _EmbeddingModel, BatchEmbedder):
     @property
     def content_hash(self) -> str | None:
         """A hash of the server's address; None for the provider's own: other servers may have other models."""
-        url = self.provider.another(self.address)
+        url = another_server(self)
         return None if url is None else hashlib.sha256(url.encode("utf-8", "surrogatepass")).hexdigest()
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:

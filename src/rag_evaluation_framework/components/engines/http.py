@@ -12,6 +12,7 @@ from ipaddress import ip_address
 from typing import Any, ClassVar
 
 from ...base.coroutines import OutOfTime, checked_limit, run_within
+from ...base.exits import errors_as
 from ...base.files import Json, is_list, is_object, parse_json
 from ...base.optional import require
 from ...base.outside import error_message, error_text, hide, shown
@@ -144,12 +145,8 @@ class HttpEngine(Component):
     def _asked(self, method: str, path: str, sent: Mapping[str, Any] | None) -> tuple[int, Json]:
         """Return the status and the content of an answer: parsed if the status is 200 and there is any, else a text."""
         where = f"{self.url}{path}"
-        try:
+        with errors_as(lambda error: InputError(f"{where}: {shown(sent)} is not JSON: {error_message(error)}")):
             body = None if sent is None else json.dumps(sent, allow_nan=False).encode("utf-8")
-        except (TypeError, ValueError, RecursionError) as error:
-            raise InputError(
-                f"{where}: {shown(sent)} is not JSON: {error_message(error)}; expected JSON values"
-            ) from error
         seconds = math.inf if self.timeout is None else self.timeout
         try:
             status, read = run_within(seconds, lambda: self._read(method, where, body))
@@ -174,9 +171,7 @@ class HttpEngine(Component):
         with self._client.stream(method, where, content=body) as answer:
             encoding = answer.headers.get("Content-Encoding", "identity")
             if encoding.lower() != "identity":
-                raise InputError(
-                    f"{where} answered in the encoding {shown(encoding)}; expected Accept-Encoding: identity"
-                )
+                raise InputError(f"{where} answered in encoding {shown(encoding)}; expected Accept-Encoding: identity")
             for part in answer.iter_raw():
                 read += part
                 if len(read) > _LARGEST:

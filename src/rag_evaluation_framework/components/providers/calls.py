@@ -228,10 +228,6 @@ class Provider:
             raise ConfigError(f"{source}={shown(found)}; expected an address such as http://127.0.0.1:8000")
         return found.rstrip("/")
 
-    def another(self, base_url: str) -> str | None:
-        """Return an address if it is another than the provider's own, else None."""
-        return None if base_url == self.url else base_url
-
     def is_known(self, base_url: str | None) -> bool:
         """Return whether the environment is meant for an address: the provider's own, or that which it names itself.
 
@@ -279,8 +275,9 @@ NO_RETRIES = {"max_retries": 0}
 """The `request_options` of each request to Cohere."""
 
 
-def _another_server(model: "ProviderModel") -> str | None:
-    return model.provider.another(model.address)
+def another_server(model: "ProviderModel") -> str | None:
+    """Return the address of a model if it is another than the provider's own, else None."""
+    return None if model.address == model.provider.url else model.address
 
 
 @dataclass(frozen=True)
@@ -306,7 +303,7 @@ class ProviderModel(Component):
     """What a client has to have."""
 
     model: str
-    base_url: str | None = field(default=None, metadata={"stands_for": _another_server})
+    base_url: str | None = field(default=None, metadata={"stands_for": another_server})
     api_key: str | None = field(default=None, repr=False, compare=False)
     client: Any = field(default=None, repr=False, compare=False)
     batch_size: int = field(default=96, repr=False, compare=False)
@@ -328,9 +325,7 @@ class ProviderModel(Component):
                 )
             for name in ("base_url", "api_key", "timeout"):
                 if getattr(self, name) != getattr(type(self), name):
-                    raise ConfigError(
-                        f"{owner}: {name}= is given beside client=, which has its own; expected one of them"
-                    )
+                    raise ConfigError(f"{owner}: {name}= is given beside client=, which has its own; give only one")
         if self.base_url is not None:
             object.__setattr__(self, "base_url", self.provider.base_url(self.base_url))
 

@@ -80,8 +80,7 @@ class ChromaVectorStore(ClientVectorStore):
     def _connected(self) -> Any:
         with errors_as(lambda error: ConfigError(f"{self.name}: cannot open Chroma: {error}")):
             if self.host is not None:
-                headers = dict(self.headers or {})
-                return self._chromadb.HttpClient(self.host, self.port, ssl=self.ssl, headers=headers)
+                return self._chromadb.HttpClient(self.host, self.port, ssl=self.ssl, headers=dict(self.headers or {}))
             if self.path is not None:
                 return self._chromadb.PersistentClient(from_home(self.path))
             return self._chromadb.EphemeralClient()
