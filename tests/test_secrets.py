@@ -11,8 +11,7 @@ import pytest
 import rag_evaluation_framework as rag
 from rag_evaluation_framework.components import CachedEmbedder, InMemoryVectorStore, RerankedRetriever
 from rag_evaluation_framework.components.embedders.cached import embedder_identity
-from rag_evaluation_framework.contracts.registry.building import build
-from rag_evaluation_framework.contracts.registry.records import describe
+from rag_evaluation_framework.contracts.registry.building import build, describe
 from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.runs import load_config
 from rag_evaluation_framework.runs.store import run_folders

@@ -24,7 +24,7 @@ from rag_evaluation_framework.components.embedders.cached import embedder_identi
 from rag_evaluation_framework.components.retrievers.function import FunctionRetriever, as_retriever
 from rag_evaluation_framework.components.vector_stores import InMemoryVectorStore
 from rag_evaluation_framework.contracts.component import parameters
-from rag_evaluation_framework.contracts.registry.records import describe
+from rag_evaluation_framework.contracts.registry.building import describe
 
 HANDBOOK = Corpus(
     [Document(DocumentId("a.md"), "Reset a password."), Document(DocumentId("b.md"), "Refunds take five working days.")]

@@ -14,9 +14,8 @@ from rag_evaluation_framework import data, runs
 from rag_evaluation_framework.components import FunctionRetriever, HybridRetriever
 from rag_evaluation_framework.components.vector_stores.in_memory import InMemoryVectorStore
 from rag_evaluation_framework.contracts.component import default_parameters
-from rag_evaluation_framework.contracts.registry.building import build, load
+from rag_evaluation_framework.contracts.registry.building import build, describe, load
 from rag_evaluation_framework.contracts.registry.loading import KINDS, Kind, built_in
-from rag_evaluation_framework.contracts.registry.records import describe
 from rag_evaluation_framework.contracts.roles import Retriever
 from rag_evaluation_framework.data import Chunk
 from rag_evaluation_framework.data.cutoffs import Cutoff, ScoreName

@@ -34,7 +34,7 @@ from rag_evaluation_framework import (
     load_result,
 )
 from rag_evaluation_framework.base.notes import note
-from rag_evaluation_framework.contracts.registry.records import plain
+from rag_evaluation_framework.contracts.registry.building import plain
 from rag_evaluation_framework.data import Hit, QueryId, QueryText, Retrieval, Stage
 from rag_evaluation_framework.runs import result as results_of_runs
 from rag_evaluation_framework.scoring.metrics import ChunkRecall, Recall

@@ -5,8 +5,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, Field, fields, is_dataclass
 from math import inf, nan
 from numbers import Real
+from operator import attrgetter
+from sys import float_info
 from types import BuiltinFunctionType, FunctionType
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar
 from urllib.parse import unquote
 
 from ..base.exits import errors_as, no_exit, outcome
@@ -103,9 +105,7 @@ def parameters(component: object) -> dict[str, Any]:
     A field with `repr=False`, or that is called like a secret, is not a parameter: keys and passwords stay out of names
     and records, and two components that differ in nothing else are alike.
     """
-    if not is_dataclass(component):
-        return {}
-    return {field.name: getattr(component, field.name) for field in fields(component) if _is_parameter(field)}
+    return {field.name: getattr(component, field.name) for field in _parameter_fields(component)}
 
 
 def recorded_parameters(component: object) -> dict[str, Any]:
@@ -113,11 +113,8 @@ def recorded_parameters(component: object) -> dict[str, Any]:
 
     What that is, the field says by a function of the component: `field(default=None, metadata={"stands_for": ...})`.
     """
-    known = parameters(component)
-    for field in fields(cast("Any", component)) if known else ():
-        if field.name in known and "stands_for" in field.metadata:
-            known[field.name] = field.metadata["stands_for"](component)
-    return known
+    known = _parameter_fields(component)
+    return {field.name: field.metadata.get("stands_for", attrgetter(field.name))(component) for field in known}
 
 
 def changed_parameters(component: object) -> dict[str, Any]:
@@ -137,17 +134,15 @@ def default_parameters(kind: Callable[..., Any]) -> dict[str, Any]:
 
     Other classes, and functions, have none that could be known.
     """
-    if not is_dataclass(kind):
-        return {}
     return {
         field.name: field.default_factory() if field.default_factory is not MISSING else field.default
-        for field in fields(kind)
-        if _is_parameter(field)
+        for field in _parameter_fields(kind)
     }
 
 
-def _is_parameter(field: Field[Any]) -> bool:
-    return field.init and field.repr and not is_secret(field.name)
+def _parameter_fields(component: object) -> list[Field[Any]]:
+    known = fields(component) if is_dataclass(component) else ()
+    return [field for field in known if field.init and field.repr and not is_secret(field.name)]
 
 
 def shown_parameter(value: object) -> str:
@@ -174,12 +169,6 @@ def check_count(owner: str, name: str, value: object, least: int = 1) -> None:
         raise ConfigError(f"{owner}: {name}={shown(value)}; expected a whole number of at least {least}")
 
 
-def check_seconds(owner: str, name: str, value: object) -> None:
-    """Check that a parameter is a number of seconds above 0; raise ConfigError otherwise."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < inf:
-        raise ConfigError(f"{owner}: {name}={shown(value)}; expected a number of seconds above 0")
-
-
 def check_choice(owner: str, name: str, value: object, choices: Sequence[str]) -> None:
     """Check that a parameter is one of some texts; raise ConfigError otherwise."""
     if not isinstance(value, str) or value not in choices:
@@ -194,11 +183,8 @@ def check_truth(owner: str, name: str, value: object) -> None:
 
 def check_number(owner: str, name: str, value: Any, most: float = inf) -> None:
     """Check that a parameter is a finite number from 0 to `most`; raise ConfigError otherwise."""
-    try:
-        number = float(value) if not isinstance(value, bool) and isinstance(value, Real) else nan
-    except OverflowError:
-        number = nan
-    if not (0 <= number <= most and number < inf):
+    number: Any = nan if isinstance(value, bool) or not isinstance(value, Real) else value
+    if not 0 <= number <= min(most, float_info.max):
         expected = "of at least 0" if most == inf else f"from 0 to {most:g}"
         raise ConfigError(f"{owner}: {name}={shown(value)}; expected a number {expected}")
 

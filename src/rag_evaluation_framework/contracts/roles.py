@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from ..adapt.results import as_vectors
 from ..base.coroutines import as_synchronous, resolved
+from ..base.exits import outcome
 from ..base.outside import class_name, shown
 from ..data import CharacterSpan, ChunkId, Corpus, Cutoff, Document, DocumentId, EvaluationType
 from ..data.chunks import AnyChunk, PositionAwareChunk
@@ -200,13 +201,10 @@ def checked_dimension(embedder: Embedder) -> int:
         InputError: It is not a whole number of at least 1.
     """
     given: Any = embedder.dimension
-    try:
-        dimension = plain_offset(given)
-    except TypeError:
-        dimension = 0
-    if dimension < 1:
-        raise InputError(f"{embedder.name}.dimension is {shown(given)}; expected a whole number of at least 1")
-    return dimension
+    with suppress(*UNREADABLE):
+        if (dimension := plain_offset(given)) >= 1:
+            return dimension
+    raise InputError(f"{embedder.name}.dimension is {shown(given)}; expected a whole number of at least 1")
 
 
 def checked_parts(
@@ -224,17 +222,16 @@ def checked_parts(
             try:
                 rows, returned = part
                 rows = [plain_offset(row) for row in rows]
-            except (TypeError, ValueError) as error:
+                for row in rows:
+                    left.remove(row)
+            except (TypeError, ValueError, KeyError) as error:
                 raise InputError(
                     f"{embedder.name}.embed_in_parts returned {shown(part)}; expected the numbers of texts and their "
-                    "vectors"
+                    "vectors, each text once"
                 ) from error
-            if not left.issuperset(rows) or len(set(rows)) < len(rows):
-                raise InputError(f"{embedder.name}.embed_in_parts returned rows {shown(rows)}; expected each row once")
             if dimension is None:  # now it can be told without another request
                 dimension = checked_dimension(embedder)
             vectors = as_vectors(returned, source, [texts[row] for row in rows], dimension)
-            left.difference_update(rows)
             yield EmbeddedPart(rows, vectors)
     if left:
         raise InputError(
@@ -636,10 +633,7 @@ def takes_constraints(engine: Engine) -> bool:
 
 def _parameters(engine: Engine) -> inspect.Signature | None:
     """Return what `retrieve` takes; None if it does not tell."""
-    try:
-        return inspect.signature(engine.retrieve)
-    except (TypeError, ValueError):
-        return None
+    return outcome(lambda: inspect.signature(engine.retrieve), lambda _: None)
 
 
 def _says(engine: Engine, ability: str) -> bool:
@@ -652,9 +646,7 @@ def _says(engine: Engine, ability: str) -> bool:
     if told is None:
         return True
     if isinstance(told, str) or not isinstance(told, Collection):
-        raise ConfigError(
-            f"{engine_name(engine)}.abilities is {shown(told)}; expected a list of names, such as ['ingest', 'delete']"
-        )
+        raise ConfigError(f"{engine_name(engine)}.abilities is {shown(told)}; expected a list of names like ['ingest']")
     return ability in told
 
 

@@ -20,8 +20,7 @@ from ..base.stages import shared_of
 from ..components.retrievers.combined import RerankedRetriever, within_scopes
 from ..components.retrievers.function import Pipeline
 from ..contracts import Metric, Reranker, Retriever
-from ..contracts.registry.building import as_component, build
-from ..contracts.registry.records import describe, describe_metric, plain
+from ..contracts.registry.building import as_component, build, describe, describe_metric, plain
 from ..contracts.roles import Outcome, Sink, Tokenizer
 from ..data import CharacterSpan, count_skipped
 from ..data.cutoffs import OWN_CUTOFF, Cutoff, ScoreName

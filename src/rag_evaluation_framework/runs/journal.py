@@ -35,9 +35,9 @@ from ..components.providers.calls import ModelUsage
 from ..components.retrievers.engine import engine_in
 from ..contracts import VectorStore
 from ..contracts.component import Component, parameters
+from ..contracts.registry.building import describe, is_elsewhere, is_of_package, without_run_id
 from ..contracts.registry.loading import KINDS
 from ..contracts.registry.loading import components as registered
-from ..contracts.registry.records import describe, is_elsewhere, is_of_package, without_run_id
 from ..data import Corpus, Hit, Retrieval
 from ..data.documents import HOW_READ
 from ..data.hits import Ranking

@@ -8,7 +8,7 @@ from ..base.files import is_object
 from ..base.outside import name_line, one_line, shown, without_secrets
 from ..components.retrievers.combined import RerankedRetriever
 from ..contracts.component import Component, changed_parameters, component_name, parameters, shown_parameter
-from ..contracts.registry.records import type_name
+from ..contracts.registry.building import type_name
 from ..data.cutoffs import ScoreName
 
 _WORDS = {"bm25": "BM25", "lsa": "LSA", "recursive-character": "recursive", "markdown-header": "Markdown header"}

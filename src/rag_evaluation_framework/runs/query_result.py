@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeAlias, cast
 import numpy as np
 
 from ..base.outside import name_line, one_line
-from ..contracts.registry.records import plain
+from ..contracts.registry.building import plain
 from ..data import CharacterSpan, Corpus, Failure, GroundTruth, Rankings
 from ..data.columns import Integers, Numbers, OnDemand
 from ..data.cutoffs import OWN_CUTOFF, Cutoff, ScoreName

@@ -19,8 +19,8 @@ from ..base.optional import installed_version, require
 from ..base.outside import shown
 from ..base.records import refuse_unknown
 from ..components.providers.calls import ModelUsage
+from ..contracts.registry.building import plain
 from ..contracts.registry.loading import load_installed
-from ..contracts.registry.records import plain
 from ..data import CharacterSpan, ChunkId, DocumentId, EvaluationType, Failure, Skipped, count_skipped
 from ..data.columns import Integers
 from ..data.levels import U

@@ -28,7 +28,7 @@ from ..base.outside import error_text, one_line
 from ..base.progress import progress_bar
 from ..base.stages import Stages, kept_stages, shared
 from ..components.providers.calls import ModelUsage, count_usage, track_usage
-from ..contracts.registry.records import plain
+from ..contracts.registry.building import plain
 from ..data import CharacterSpan, Corpus, Dataset, GroundTruth
 from ..data.rankings import OnError
 from ..errors import ConfigError, Interrupted, RagEvalError, ResultError, SaveFailed

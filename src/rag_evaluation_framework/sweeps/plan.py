@@ -27,9 +27,8 @@ from ..base.stages import kept_stages
 from ..base.strict_yaml import written_yaml
 from ..components.providers import track_usage
 from ..contracts.component import Component, default_parameters
-from ..contracts.registry.building import parsed
+from ..contracts.registry.building import parsed, plain
 from ..contracts.registry.loading import KINDS, Kind
-from ..contracts.registry.records import plain
 from ..data import Cutoff
 from ..data.rankings import OnError
 from ..data.score_table import full_name

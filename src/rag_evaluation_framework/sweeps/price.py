@@ -18,8 +18,8 @@ from ..components.retrievers.engine import EngineRetriever
 from ..components.retrievers.vector_rag import chunk_corpus, kept_as
 from ..contracts import Embedder, Reranker
 from ..contracts.component import Component
+from ..contracts.registry.building import describe, is_of_package
 from ..contracts.registry.loading import load_installed
-from ..contracts.registry.records import describe, is_of_package
 from ..data import Corpus
 from ..errors import ConfigError, InputError, MissingDependency
 from ..runs.journal import is_described, parts_of

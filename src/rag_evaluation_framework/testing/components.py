@@ -4,7 +4,7 @@ import json
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Generator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
@@ -106,11 +106,8 @@ class ChunkerConformance(ABC):
         """No character except white space is lost, unless `covers_everything` is False."""
         for case, document, chunks in self._cases():
             covered = {position for chunk in chunks for position in range(chunk.start, chunk.end)}
-            lost = [
-                position
-                for position, character in enumerate(document.content)
-                if position not in covered and not character.isspace()
-            ]
+            visible = {position for position, character in enumerate(document.content) if not character.isspace()}
+            lost = sorted(visible - covered)
             assert not (lost and self.covers_everything), (
                 f"{case}: {len(lost)} characters belong to no chunk, the first at {lost[0]}: "
                 f"{document.content[lost[0] : lost[0] + 20]!r}"
@@ -242,10 +239,9 @@ class EmbedderConformance(ABC):
 
 
 def _if_fitted(embed: Callable[[], NDArray[np.float32]]) -> NDArray[np.float32] | None:
-    try:
+    with suppress(NotIndexed):
         return embed()
-    except NotIndexed:
-        return None
+    return None
 
 
 # Rerankers.
@@ -309,8 +305,7 @@ class RerankerConformance(ABC):
 
 def _candidate(name: str, text: str) -> PositionAwareChunk:
     document = Document(DocumentId(name), f"# Title\n\n{text}\n")
-    chunk = PositionAwareChunk.of(document, 9, 9 + len(text))
-    return PositionAwareChunk(chunk.id, text, chunk.doc_id, chunk.start, chunk.end, {"section": name, "tags": ["a"]})
+    return PositionAwareChunk.of(document, 9, 9 + len(text), {"section": name, "tags": ["a"]})
 
 
 def _unplaced(name: str, text: str) -> Chunk:
@@ -346,11 +341,9 @@ class RetrieverConformance(ABC):
 
     def test_retrieving_before_indexing_raises(self) -> None:
         """Without an index there is nothing to retrieve: NotIndexed."""
-        try:
+        with suppress(NotIndexed):
             found = _ranking(as_synchronous(self.make()), QUESTIONS[0], 3)
-        except NotIndexed:
-            return
-        raise AssertionError(f"expected NotIndexed, got {found}")
+            raise AssertionError(f"expected NotIndexed, got {found}")
 
     def test_at_most_k_results_come_back(self) -> None:
         """Never more than `k`; fewer, without an error, if there are fewer."""
@@ -439,12 +432,9 @@ class RetrieverConformance(ABC):
 
     @contextmanager
     def _indexed(self) -> Generator[Retriever]:
-        retriever = as_synchronous(self.make())
-        retriever.index(_corpus(DOCUMENTS))
-        try:
+        with closing(as_synchronous(self.make())) as retriever:
+            retriever.index(_corpus(DOCUMENTS))
             yield retriever
-        finally:
-            retriever.close()
 
 
 def _ranking(retriever: Retriever, query: str, k: int) -> Ranking:
@@ -603,11 +593,9 @@ def _place(chunk: AnyChunk) -> str:
 
 
 def _assert_refused(action: Callable[[], None], what: str) -> None:
-    try:
+    with suppress(InputError):
         action()
-    except InputError:
-        return
-    raise AssertionError(f"{what}: expected InputError, nothing was raised")
+        raise AssertionError(f"{what}: expected InputError, nothing was raised")
 
 
 def _assert_ranking(found: Sequence[AnyChunk], expected: Sequence[AnyChunk]) -> None:

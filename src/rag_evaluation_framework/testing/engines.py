@@ -1,7 +1,7 @@
 """Conformance suite for engines."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from typing import Any
 from unittest import SkipTest
@@ -81,22 +81,11 @@ class EngineConformance(ABC):
                 raise SkipTest("its retrieve takes no metadata_constraints")
             resolved(engine.ingest(_document("eval:a_b:1", metadata=_METADATA)))
             resolved(engine.ingest(_document("eval:a_b:2", metadata={"lang": "de"})))
-            kept: Sequence[Mapping[str, Any]] = (
-                {"lang": "en"},
-                {"tags": ["card"]},
-                {"owner": {"team": "search"}},
-                {"lang": "en", "tags": []},
-            )
-            for constraints in kept:
-                assert _found(engine, _SCOPE, constraints) == ["eval:a_b:1"], f"constraints {constraints}"
-            missed: Sequence[Mapping[str, Any]] = (
-                {"lang": "EN"},
-                {"tags": ["cards"]},
-                {"none": None},
-                {"owner": {"floor": "2"}},
-            )
-            for constraints in missed:
-                assert _found(engine, _SCOPE, constraints) == [], f"constraints {constraints}"
+            met = ({"lang": "en"}, {"tags": ["card"]}, {"owner": {"team": "search"}}, {"lang": "en", "tags": []})
+            missed = ({"lang": "EN"}, {"tags": ["cards"]}, {"none": None}, {"owner": {"floor": "2"}})
+            for constraints in (*met, *missed):
+                expected = ["eval:a_b:1"] if constraints in met else []
+                assert _found(engine, _SCOPE, constraints) == expected, f"constraints {constraints}"
 
     @contextmanager
     def _made(self) -> Generator[Any]:

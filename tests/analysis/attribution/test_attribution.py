@@ -55,7 +55,7 @@ from rag_evaluation_framework.components import (
     RerankedRetriever,
     SentenceChunker,
 )
-from rag_evaluation_framework.contracts.registry.records import describe
+from rag_evaluation_framework.contracts.registry.building import describe
 from rag_evaluation_framework.data import Answer
 from rag_evaluation_framework.data.ids import content_digest
 from rag_evaluation_framework.data.spans import CharacterSpan

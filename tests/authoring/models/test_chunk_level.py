@@ -12,7 +12,7 @@ from rag_evaluation_framework import (
 from rag_evaluation_framework.base.notes import collect_notes
 from rag_evaluation_framework.components import LsaEmbedder
 from rag_evaluation_framework.components.retrievers import chunk_corpus
-from rag_evaluation_framework.contracts.registry.records import describe
+from rag_evaluation_framework.contracts.registry.building import describe
 from rag_evaluation_framework.testing import LoopbackProviders
 from support.scripted_llm import SENTENCE, ScriptedModel, question_of
 

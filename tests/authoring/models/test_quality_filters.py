@@ -3,7 +3,7 @@
 from rag_evaluation_framework import OpenAIEmbedder, TokenLevelDataGenerator
 from rag_evaluation_framework.base.notes import collect_notes
 from rag_evaluation_framework.components import LsaEmbedder
-from rag_evaluation_framework.contracts.registry.records import describe
+from rag_evaluation_framework.contracts.registry.building import describe
 from support.scripted_llm import ScriptedModel
 
 

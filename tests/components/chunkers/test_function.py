@@ -12,7 +12,7 @@ from rag_evaluation_framework import (
 )
 from rag_evaluation_framework.components.chunkers import ChunkerPositionAdapter, FunctionChunker, position_aware
 from rag_evaluation_framework.components.retrievers import chunk_corpus
-from rag_evaluation_framework.contracts.registry.records import describe
+from rag_evaluation_framework.contracts.registry.building import describe
 from rag_evaluation_framework.testing import ChunkerConformance
 
 CORPUS = Corpus([Document(DocumentId("a.md"), "One. Two.\n\nThree.")])

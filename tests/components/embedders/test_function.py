@@ -5,7 +5,7 @@ from rag_evaluation_framework import Corpus, Document, DocumentId, SemanticChunk
 from rag_evaluation_framework.components import CachedEmbedder
 from rag_evaluation_framework.components.embedders import FunctionEmbedder
 from rag_evaluation_framework.components.retrievers import chunk_corpus, embed_chunks
-from rag_evaluation_framework.contracts.registry.records import describe
+from rag_evaluation_framework.contracts.registry.building import describe
 from rag_evaluation_framework.testing import EmbedderConformance, HashingEmbedder
 
 CORPUS = Corpus([Document(DocumentId("a.md"), "Refunds take five days. " * 40 + "The server restarts at night. " * 40)])

@@ -13,7 +13,7 @@ from rag_evaluation_framework.components import CachedEmbedder
 from rag_evaluation_framework.components.embedders import EmbeddingCache
 from rag_evaluation_framework.components.embedders.cached import Embedding, embedder_identity
 from rag_evaluation_framework.components.providers import track_usage
-from rag_evaluation_framework.contracts.registry.records import describe
+from rag_evaluation_framework.contracts.registry.building import describe
 from rag_evaluation_framework.demo import load_handbook
 from rag_evaluation_framework.errors import ConfigError, InputError, InvalidAnswer, ProviderRefused
 from rag_evaluation_framework.testing import LoopbackProviders

@@ -75,9 +75,9 @@ def test_an_engine_that_tells_nothing_can_only_retrieve():
 @each(
     ("status", "body", "told"),
     [
-        *((status, b"", f"answered with status {status}: .*; expected 200 or 404") for status in (302, 401, 500)),
+        *((status, b"", f"answered with status {status}: .*; expected 404, or 200") for status in (302, 401, 500)),
         *(
-            (200, body, "expected an object with abilities|something else than JSON")
+            (200, body, "200 and an object with abilities|something else than JSON")
             for body in (b'{"abilities": "ingest"}', b"[1]", b'{"abilities": [1]}', b"<html>")
         ),
     ],
@@ -139,7 +139,7 @@ def test_a_token_of_the_environment_is_sent_without_the_white_space_around_it_an
 @pytest.mark.parametrize("token", ["hunter\nzwo-geheim", "hunter-zwö-geheim", "hunter\x01zwo-geheim"])
 def test_a_token_that_cannot_be_sent_is_refused_and_not_quoted(monkeypatch, token):
     monkeypatch.setenv("TOK", token)
-    with pytest.raises(ConfigError, match="the token in 'TOK' cannot be sent; expected printable") as caught:
+    with pytest.raises(ConfigError, match=r"token_env='TOK'; expected .* that is set, to printable") as caught:
         HttpEngine("http://127.0.0.1:9", token_env="TOK")
     assert "hunter" not in str(caught.value)
 
@@ -216,7 +216,7 @@ def test_a_compressed_answer_is_not_asked_for_and_refused_undecoded(method):
     body = gzip.compress(json.dumps({"hits": [], "scores": [1], "abilities": []}).encode())
     head = f"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: {len(body)}\r\n\r\n".encode()
     with raw_server(lambda: (head + body,), threading.Event()) as (url, asked):
-        with pytest.raises(InputError, match=r"answered in the encoding 'gzip'; expected Accept-Encoding: identity"):
+        with pytest.raises(InputError, match=r"answered in encoding 'gzip'; expected Accept-Encoding: identity"):
             METHODS[method](HttpEngine(url))
         assert b"accept-encoding: identity\r\n" in asked[0].lower()
 
@@ -240,7 +240,7 @@ def test_without_a_timeout_an_answer_may_take_its_time():
 
 @pytest.mark.parametrize("value", [float("nan"), {1}, b"x", {"a": object()}])
 def test_constraints_that_are_not_json_are_refused(value):
-    with pytest.raises(InputError, match=r"/retrieve: .* is not JSON: .*; expected JSON values"):
+    with pytest.raises(InputError, match=r"/retrieve: .* is not JSON: \w"):
         HttpEngine("http://127.0.0.1:9").retrieve("q", 5, "", {"lang": value})
 
 

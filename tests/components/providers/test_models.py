@@ -8,7 +8,7 @@ import pytest
 from rag_evaluation_framework import CohereReranker, OpenAIEmbedder
 from rag_evaluation_framework.components import CohereEmbedder
 from rag_evaluation_framework.components.embedders.cached import embedder_identity
-from rag_evaluation_framework.contracts.registry.records import describe
+from rag_evaluation_framework.contracts.registry.building import describe
 from rag_evaluation_framework.errors import ConfigError, ProviderRefused
 from support.each import each
 from support.provider_clients import client_of

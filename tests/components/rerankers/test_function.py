@@ -3,7 +3,7 @@ import numpy as np
 from rag_evaluation_framework import PositionAwareChunk
 from rag_evaluation_framework.components import RerankedRetriever
 from rag_evaluation_framework.components.rerankers import FunctionReranker
-from rag_evaluation_framework.contracts.registry.records import describe
+from rag_evaluation_framework.contracts.registry.building import describe
 from rag_evaluation_framework.data import Document, DocumentId
 from rag_evaluation_framework.testing import FixedRetriever, RerankerConformance
 

@@ -8,7 +8,7 @@ from bm25s.tokenization import Tokenized
 
 import rag_evaluation_framework as rag
 from rag_evaluation_framework import BM25Retriever, Corpus, Document, DocumentId
-from rag_evaluation_framework.contracts.registry.records import describe
+from rag_evaluation_framework.contracts.registry.building import describe
 from rag_evaluation_framework.data import Hit
 from rag_evaluation_framework.demo import load_handbook
 from rag_evaluation_framework.text.terms import LANGUAGES, question_words, stemmer, words

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 import rag_evaluation_framework as rag
 from rag_evaluation_framework.components import InMemoryVectorStore, QdrantVectorStore
-from rag_evaluation_framework.contracts.registry.records import describe
+from rag_evaluation_framework.contracts.registry.building import describe
 from rag_evaluation_framework.errors import ConfigError, InputError
 from rag_evaluation_framework.testing import VectorStoreConformance
 from support.examples import examples
@@ -148,23 +148,23 @@ class TestRanking:
 
 class TestBadInput:
     @pytest.mark.parametrize("number", [np.nan, np.inf, -np.inf])
-    def test_vectors_that_are_not_finite_are_refused_and_the_chunk_is_named(self, make, number, chunks, vectors):
+    def test_vectors_that_are_not_finite_are_refused_and_the_row_is_named(self, make, number, chunks, vectors):
         store, rows = make(), vectors(3)
         rows[1, 4] = number
-        with pytest.raises(InputError, match=r"NaN or infinity: row 1, chunk \[6:11\] of 'a.md'"):
+        with pytest.raises(InputError, match="row 1 contains NaN or infinity"):
             store.add(chunks(3), rows)
         assert len(store) == 0
 
     def test_vectors_without_numbers_and_a_question_that_does_not_fit_are_refused(self, make, chunks, vectors):
         store = make()
-        with pytest.raises(InputError, match="dimension 0"):
+        with pytest.raises(InputError, match=r"shape \(1, 0\); expected \(1, dimension\)"):
             store.add(chunks(1), np.zeros((1, 0), dtype=np.float32))
         store.add(chunks(3), vectors(3))
-        with pytest.raises(InputError, match="query of dimension 3, but the store has dimension 8"):
+        with pytest.raises(InputError, match=r"shape \(1, 3\); expected \(1, 8\)"):
             store.search(vectors(1, 3)[0], 1)
         with pytest.raises(InputError, match="NaN"):
             store.search(np.full(8, np.nan), 1)
-        with pytest.raises(InputError, match="expected one row per question"):
+        with pytest.raises(InputError, match="one row per chunk or question"):
             store.search_many(vectors(1)[0], 1)
 
     @pytest.mark.parametrize(

@@ -43,7 +43,7 @@ class TestSearch:
     @each(
         ("query", "said"),
         [
-            (vector(1, 0, 0), r"query of dimension 3, but the store has dimension 2; embed .* the same"),
+            (vector(1, 0, 0), r"shape \(1, 3\); expected \(1, 2\), one row per .* question, all of one embedder"),
             (vector(np.nan, 1), "NaN"),
         ],
     )
@@ -79,10 +79,10 @@ class TestSearch:
 @each(
     ("count", "vectors", "said"),
     [
-        (3, np.ones((2, 4)), r"3 chunks with embeddings of shape \(2, 4\); expected .*\(3, dimension\)"),
-        (1, np.ones(4), "expected one row per chunk"),
+        (3, np.ones((2, 4)), r"vectors of shape \(2, 4\); expected \(3, 2\)"),
+        (1, np.ones(4), "one row per chunk"),
         *((1, np.array([[1, number]]), "NaN or infinity") for number in (np.nan, np.inf, -np.inf)),
-        (1, np.ones((1, 3)), r"dimension 3, but the store has dimension 2; call clear\(\) before"),
+        (1, np.ones((1, 3)), r"shape \(1, 3\); expected \(1, 2\).* call clear\(\) before"),
     ],
 )
 def test_vectors_that_do_not_fit_are_refused_and_nothing_is_added(count, vectors, said):

@@ -11,9 +11,8 @@ from rag_evaluation_framework.components import (
     QdrantVectorStore,
     SentenceTransformerEmbedder,
 )
-from rag_evaluation_framework.contracts.registry.building import build, load
+from rag_evaluation_framework.contracts.registry.building import build, describe, load
 from rag_evaluation_framework.contracts.registry.loading import KINDS, components
-from rag_evaluation_framework.contracts.registry.records import describe
 
 # Parameters that have no default.
 REQUIRED = {

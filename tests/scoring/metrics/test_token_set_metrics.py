@@ -22,8 +22,7 @@ from rag_evaluation_framework import (
     TokenSetPrecision,
     TokenSetRecall,
 )
-from rag_evaluation_framework.contracts.registry.building import build
-from rag_evaluation_framework.contracts.registry.records import describe
+from rag_evaluation_framework.contracts.registry.building import build, describe
 from rag_evaluation_framework.data.documents import Document
 from rag_evaluation_framework.errors import ConfigError, TokenizerError
 from rag_evaluation_framework.scoring.metrics import token_set

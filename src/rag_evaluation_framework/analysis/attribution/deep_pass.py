@@ -18,8 +18,7 @@ from ...base.stages import kept_stages
 from ...components.retrievers import HybridRetriever, RerankedRetriever, VectorRAGRetriever
 from ...components.retrievers.function import FunctionRetriever, Pipeline, as_retriever
 from ...contracts.component import Component
-from ...contracts.registry.building import build
-from ...contracts.registry.records import is_elsewhere, is_of_package
+from ...contracts.registry.building import build, is_elsewhere, is_of_package
 from ...contracts.roles import Embedder, Retriever, truncation_flags
 from ...data.columns import Integers
 from ...data.documents import checked_corpus

@@ -21,9 +21,8 @@ from ...components.providers.calls import Consumed, Prices
 from ...components.retrievers.vector_rag import DEFAULT_CHUNKER, chunk_corpus
 from ...contracts import Chunker, Embedder, LLMClient, PositionAwareChunker, QuestionRequest, QuestionStrategy, Section
 from ...contracts.component import check_components, check_count, check_number, check_truth, component_name
-from ...contracts.registry.building import as_component
+from ...contracts.registry.building import as_component, describe
 from ...contracts.registry.loading import load_installed
-from ...contracts.registry.records import describe
 from ...contracts.roles import as_fitted
 from ...data import AnyChunk, CharacterSpan, ChunkRegistry, Dataset, PositionAwareChunk, Query
 from ...data.documents import Corpus, DocumentResolver, checked_corpus

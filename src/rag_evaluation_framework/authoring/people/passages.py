@@ -19,7 +19,7 @@ from ...components.retrievers import BM25Retriever, VectorRAGRetriever
 from ...components.retrievers.combined import ask
 from ...components.retrievers.function import Pipeline, as_retriever
 from ...contracts import PositionAwareChunker, Retriever
-from ...contracts.registry.records import describe
+from ...contracts.registry.building import describe
 from ...data import CharacterSpan, Corpus, Document, PositionAwareChunk, merge_overlapping_spans
 from ...data.hits import Ranking
 from ...errors import InputError, MissingDependency

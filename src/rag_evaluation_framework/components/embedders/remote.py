@@ -6,7 +6,6 @@ from abc import abstractmethod
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any, ClassVar, Literal, TypeAlias, get_args
 
 import numpy as np
@@ -20,18 +19,7 @@ from ...contracts.component import check_choice, check_count
 from ...contracts.roles import BatchEmbedder, EmbeddedPart, Role, joined
 from ...data.values import encodable
 from ...errors import ConfigError, InputError
-from ..providers.calls import (
-    COHERE,
-    NO_RETRIES,
-    OPENAI,
-    Consumed,
-    Prices,
-    Provider,
-    ProviderCalls,
-    ProviderModel,
-    address_of,
-    check_prices,
-)
+from ..providers.calls import COHERE, NO_RETRIES, OPENAI, Consumed, Provider, ProviderModel, address_of, another_server
 
 # Base of embedders that embed part by part, and of those whose model is behind a provider's API.
 
@@ -88,10 +76,8 @@ class RemoteEmbedder(ProviderModel, _EmbeddingModel, InParts):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        owner = type(self).__name__
         if self.dimensions is not None:
-            check_count(owner, "dimensions", self.dimensions)
-        check_prices(owner, {"price_in": self.price_in})
+            check_count(type(self).__name__, "dimensions", self.dimensions)
 
     @property
     def dimension(self) -> int:
@@ -110,7 +96,7 @@ class RemoteEmbedder(ProviderModel, _EmbeddingModel, InParts):
     @property
     def content_hash(self) -> str | None:
         """A hash of the server's address; None for the provider's own: other servers may have other models."""
-        url = self.provider.another(self.address)
+        url = another_server(self)
         return None if url is None else hashlib.sha256(url.encode("utf-8", "surrogatepass")).hexdigest()
 
     def embed_in_parts(
@@ -155,11 +141,6 @@ class RemoteEmbedder(ProviderModel, _EmbeddingModel, InParts):
     @abstractmethod
     def _consumed(self, answer: Any) -> Consumed:
         """Return what an answer consumed."""
-
-    @cached_property
-    def _calls(self) -> ProviderCalls:
-        prices = Prices(price_in=self.price_in)
-        return ProviderCalls(self.provider, self.model, self.address, self.max_retries, prices)
 
     def _checked(self, answer: Any, texts: list[str]) -> NDArray[np.float32]:
         rows = self._read(answer, texts)

@@ -12,6 +12,7 @@ from ipaddress import ip_address
 from typing import Any, ClassVar
 
 from ...base.coroutines import OutOfTime, checked_limit, run_within
+from ...base.exits import errors_as
 from ...base.files import Json, is_list, is_object, parse_json
 from ...base.optional import require
 from ...base.outside import error_message, error_text, hide, shown
@@ -93,15 +94,11 @@ class HttpEngine(Component):
             raise ConfigError(f"{error}; is the engine running there?") from error
         if status in _NOTHING_THERE:
             return frozenset()
-        if status != _OK:
-            raise ConfigError(
-                f"GET {self.url}/ answered with status {status}: {shown(content, 200)}; expected 200 or 404"
-            )
-        told: Any = content.get("abilities", []) if is_object(content) else None
+        told: Any = content.get("abilities", []) if is_object(content) else None  # what is not read is a text
         if not is_list(told) or not all(isinstance(name, str) for name in told):
             raise ConfigError(
-                f"GET {self.url}/ answered {shown(content, 200)}; expected an object with abilities, a list of some of "
-                f"{', '.join(_OPTIONAL)}"
+                f"GET {self.url}/ answered with status {status}: {shown(content, 200)}; expected 404, or 200 and an "
+                f"object with abilities, a list of some of {', '.join(_OPTIONAL)}"
             )
         return frozenset(told)
 
@@ -148,12 +145,8 @@ class HttpEngine(Component):
     def _asked(self, method: str, path: str, sent: Mapping[str, Any] | None) -> tuple[int, Json]:
         """Return the status and the content of an answer: parsed if the status is 200 and there is any, else a text."""
         where = f"{self.url}{path}"
-        try:
+        with errors_as(lambda error: InputError(f"{where}: {shown(sent)} is not JSON: {error_message(error)}")):
             body = None if sent is None else json.dumps(sent, allow_nan=False).encode("utf-8")
-        except (TypeError, ValueError, RecursionError) as error:
-            raise InputError(
-                f"{where}: {shown(sent)} is not JSON: {error_message(error)}; expected JSON values"
-            ) from error
         seconds = math.inf if self.timeout is None else self.timeout
         try:
             status, read = run_within(seconds, lambda: self._read(method, where, body))
@@ -178,9 +171,7 @@ class HttpEngine(Component):
         with self._client.stream(method, where, content=body) as answer:
             encoding = answer.headers.get("Content-Encoding", "identity")
             if encoding.lower() != "identity":
-                raise InputError(
-                    f"{where} answered in the encoding {shown(encoding)}; expected Accept-Encoding: identity"
-                )
+                raise InputError(f"{where} answered in encoding {shown(encoding)}; expected Accept-Encoding: identity")
             for part in answer.iter_raw():
                 read += part
                 if len(read) > _LARGEST:
@@ -206,31 +197,30 @@ def _token(variable: Any) -> str:
     """
     token = os.environ.get(str(variable), "").strip()
     hide(token)
-    if not token:
-        raise ConfigError(f"HttpEngine: token_env={shown(variable)}; expected an environment variable that is set")
-    if not (token.isascii() and token.isprintable()):
+    if not (token and token.isascii() and token.isprintable()):
         raise ConfigError(
-            f"HttpEngine: the token in {shown(variable)} cannot be sent; expected printable characters of ASCII"
+            f"HttpEngine: token_env={shown(variable)}; expected an environment variable that is set, to printable "
+            "characters of ASCII"
         )
     return token
 
 
-def _checked_url(httpx: Any, url: Any, allow_remote: bool) -> str:
+def _checked_url(httpx: Any, url: str, allow_remote: bool) -> str:
     """Return a URL without a slash at its end.
 
     Raises:
         ConfigError: It is none of HTTP, holds a password, or is that of another machine, which is not allowed.
     """
-    expected = "expected a URL such as http://127.0.0.1:8000"
-    if not isinstance(url, str):
-        raise ConfigError(f"HttpEngine: url={shown(url)}; {expected}")
     try:
         parts = httpx.URL(url)  # as it is read when it is asked
-    except (httpx.InvalidURL, UnicodeError) as error:
-        raise ConfigError(f"HttpEngine: url={shown(url)}: {error_message(error)}; {expected}") from error
-    port_is_valid = parts.port is None or parts.port in _PORTS
-    if parts.scheme not in ("http", "https") or not parts.host or not port_is_valid or "?" in url or "#" in url:
-        raise ConfigError(f"HttpEngine: url={shown(url)}; {expected}, without ? and #")
+        port_is_valid = parts.port is None or parts.port in _PORTS
+        if parts.scheme not in ("http", "https") or not parts.host or not port_is_valid or "?" in url or "#" in url:
+            raise ValueError("it has another scheme, no host, no such port, or a query")
+    except (TypeError, ValueError, httpx.InvalidURL) as error:
+        raise ConfigError(
+            f"HttpEngine: url={shown(url)}: {error_message(error)}; expected a URL such as http://127.0.0.1:8000, "
+            "without ? and #"
+        ) from error
     if parts.userinfo:
         raise ConfigError("HttpEngine: the URL holds a user or a password; give a token by token_env instead")
     if not allow_remote and not _is_loopback(parts.host):

@@ -13,30 +13,19 @@ from typing import Any, ClassVar, Generic, Literal, TypeAlias, TypeVar, get_args
 
 from pydantic import BaseModel, ValidationError
 
-from ...base.coroutines import resolved, stop_if_cancelled
+from ...base.coroutines import checked_limit, resolved, stop_if_cancelled
 from ...base.exits import outcome
 from ...base.files import is_list, is_object
 from ...base.notes import note
 from ...base.outside import class_name, error_message, shown
 from ...base.store import Cache
-from ...contracts.component import Component, check_choice, check_count, check_seconds, check_text
+from ...contracts.component import Component, check_choice, check_count, check_text
 from ...contracts.roles import LLMClient
 from ...data.ids import content_digest
 from ...data.values import encodable
 from ...errors import ConfigError, InputError, ProviderRefused
-from ..providers.calls import (
-    ANTHROPIC,
-    OPENAI,
-    AnotherAtOnce,
-    Consumed,
-    Prices,
-    ProviderCalls,
-    SameAgain,
-    address_of,
-    check_prices,
-    given_client,
-    sdk_client,
-)
+from ..providers import ANTHROPIC, OPENAI, sdk_client
+from ..providers.calls import AnotherAtOnce, Consumed, Prices, ProviderCalls, SameAgain, address_of, given_client
 
 # Anthropic's models behind the OpenAI SDK's shape.
 
@@ -62,7 +51,7 @@ class AnthropicClient(Component):
         base_url: The address of the server; None for the environment variable `ANTHROPIC_BASE_URL`, or else Anthropic.
         api_key: The key; None for the environment variable `ANTHROPIC_API_KEY`. It is never shown.
         client: An `Anthropic` or `AsyncAnthropic` client of your own, instead of one with `api_key` and `base_url`.
-        timeout: Seconds until a request has failed.
+        timeout: Seconds until a request has failed; None for no limit.
 
     Raises:
         ConfigError: `timeout` is out of range; at the first request, there is no key.
@@ -73,10 +62,10 @@ class AnthropicClient(Component):
     base_url: str | None = None
     api_key: str | None = field(default=None, repr=False, compare=False)
     client: Any = field(default=None, repr=False, compare=False)
-    timeout: float = field(default=120.0, repr=False, compare=False)
+    timeout: float | None = field(default=120.0, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        check_seconds("AnthropicClient", "timeout", self.timeout)
+        checked_limit(f"{type(self).__name__}: timeout", self.timeout)
 
     @property
     def address(self) -> str:
@@ -323,7 +312,7 @@ class LanguageModel(Component):
             each ask the provider; generators ask once.
 
     Raises:
-        ConfigError: A parameter is out of range, the client has no `chat`, or its API does not have the structure.
+        ConfigError: A parameter is out of range, or the client has no `chat`.
     """
 
     client: LLMClient = field(repr=False, compare=False)
@@ -343,13 +332,8 @@ class LanguageModel(Component):
             )
         check_text("LanguageModel", "model", self.model, "the name of a model")
         check_choice("LanguageModel", "structure", self.structure, get_args(Structure))
-        if self.structure == "json_object" and isinstance(self.client, AnthropicClient):
-            raise ConfigError(
-                "LanguageModel: structure='json_object'; expected 'json_schema' or 'none' with AnthropicClient, whose "
-                "API has no other way to ask for JSON"
-            )
         check_count("LanguageModel", "max_retries", self.max_retries, 0)
-        check_prices("LanguageModel", {"price_in": self.price_in, "price_out": self.price_out})
+        Prices.of(self)
         if self.max_tokens is not None:
             check_count("LanguageModel", "max_tokens", self.max_tokens)
 
@@ -397,9 +381,10 @@ class LanguageModel(Component):
         stop_if_cancelled()
         limit = {} if self.max_tokens is None else {"max_completion_tokens": self.max_tokens}
         asked = {"model": self.model, "messages": _checked_messages(messages), **limit, **wanted}
+        client = given_client(self.client)
 
         def send() -> Any:
-            return self._connected.chat.completions.create(**asked)
+            return client.chat.completions.create(**asked)
 
         def checked(answer: Any) -> tuple[Completion[str], Completion[T]]:
             told = _told(answer, self._calls)
@@ -421,20 +406,15 @@ class LanguageModel(Component):
     @cached_property
     def _has_address(self) -> bool:
         """Whether it is known which server answers: answers of any other would be taken for OpenAI's."""
-        if not (known := isinstance(self.client, AnthropicClient) or address_of(self.client) is not None):
+        if not (known := address_of(self.client) is not None):
             note(f"{class_name(self.client)} tells no base_url: its answers are not kept, and are asked for each time")
         return known
 
     @cached_property
-    def _connected(self) -> Any:
-        return given_client(self.client)
-
-    @cached_property
     def _calls(self) -> ProviderCalls:
-        client, prices = self.client, Prices(self.price_in, self.price_out)
-        if isinstance(client, AnthropicClient):
-            return ProviderCalls(ANTHROPIC, self.model, client.address, self.max_retries, prices)
-        return ProviderCalls(OPENAI, self.model, address_of(client) or OPENAI.url, self.max_retries, prices)
+        provider = ANTHROPIC if isinstance(self.client, AnthropicClient) else OPENAI
+        address = address_of(self.client) or provider.url
+        return ProviderCalls(provider, self.model, address, self.max_retries, Prices.of(self))
 
 
 def _checked_messages(given: Any) -> list[dict[str, str]]:

@@ -2,30 +2,31 @@
 
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, suppress
 from contextvars import ContextVar
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime
 from decimal import Decimal
 from email.utils import parsedate_to_datetime
 from functools import cached_property, reduce
 from http import HTTPStatus
+from itertools import groupby
+from operator import attrgetter
 from random import uniform
-from threading import Lock
 from traceback import walk_tb
 from typing import Annotated, Any, ClassVar, Never, TypeAlias, TypeVar
 from weakref import finalize
 
 from pydantic import AllowInfNan, Field, Strict
 
-from ...base.coroutines import resolved, stop_if_cancelled
+from ...base.coroutines import checked_limit, resolved, stop_if_cancelled
 from ...base.exits import bound, errors_as, outcome
 from ...base.files import is_object
 from ...base.interrupts import stop_if_interrupted
 from ...base.optional import require
 from ...base.outside import class_name, error_message, error_text, fit_to_show, hide, one_line, shown, without_secrets
-from ...contracts.component import Component, check_count, check_number, check_seconds, check_text
+from ...contracts.component import Component, check_count, check_number, check_text
 from ...errors import ConfigError, InvalidAnswer, ProviderError, ProviderRefused, ProviderUnavailable
 
 # What an answer of a provider consumed, and what that costs.
@@ -67,27 +68,26 @@ class Prices:
     price_out: float | None = None
     price_search: float | None = None
 
+    @classmethod
+    def of(cls, model: Component) -> "Prices":
+        """Return the prices that a model was given: its parameters of the same names, of which it may lack some.
+
+        Raises:
+            ConfigError: One is neither None nor a finite number of at least 0.
+        """
+        given = {price.name: getattr(model, price.name, None) for price in fields(cls)}
+        for name, price in given.items():
+            if price is not None:
+                check_number(type(model).__name__, name, price)
+        return cls(**given)
+
     def cost(self, consumed: Consumed) -> float | None:
         """Return what an answer costs, None if a price that matters is not known."""
-        parts = [
-            (self.price_in, consumed.input_tokens / 1e6),
-            (self.price_out, consumed.output_tokens / 1e6),
-            (self.price_search, consumed.searches / 1e3),
-        ]
+        amounts = (consumed.input_tokens / 1e6, consumed.output_tokens / 1e6, consumed.searches / 1e3)
+        parts = [*zip((self.price_in, self.price_out, self.price_search), amounts, strict=True)]
         if all(price is None for price, _ in parts) or any(price is None and amount for price, amount in parts):
             return None
         return sum(price * amount for price, amount in parts if price is not None)
-
-
-def check_prices(owner: str, prices: Mapping[str, object]) -> None:
-    """Check that prices, by the names of their parameters, are None or finite numbers of at least 0.
-
-    Raises:
-        ConfigError: One is something else.
-    """
-    for name, price in prices.items():
-        if price is not None:
-            check_number(owner, name, price)
 
 
 _COUNTS = ("requests", "retries", "input_tokens", "output_tokens", "searches")
@@ -151,14 +151,13 @@ def _readable(cost: float) -> str:
 class Usage:
     """Counts by provider and model; what `track_usage` gives. Threads may count at once."""
 
-    _models: dict[tuple[str, str], ModelUsage] = field(default_factory=dict[tuple[str, str], ModelUsage])
-    _lock: Lock = field(default_factory=Lock, repr=False, compare=False)
+    _counted: list[ModelUsage] = field(default_factory=list[ModelUsage])
 
     @property
     def models(self) -> Sequence[ModelUsage]:
         """Usage per model, sorted by provider and name."""
-        with self._lock:
-            return [self._models[key] for key in sorted(self._models)]
+        by_model = attrgetter("provider", "model")
+        return [reduce(ModelUsage.plus, used) for _, used in groupby(sorted(self._counted, key=by_model), by_model)]
 
     @property
     def total(self) -> ModelUsage:
@@ -167,9 +166,7 @@ class Usage:
 
     def add(self, used: ModelUsage) -> None:
         """Count more."""
-        key = (used.provider, used.model)
-        with self._lock:
-            self._models[key] = self._models[key].plus(used) if key in self._models else used
+        self._counted.append(used)
 
 
 _tracked: ContextVar[tuple[Usage, ...]] = ContextVar("rag_evaluation_framework_usage", default=())
@@ -225,17 +222,11 @@ class Provider:
         Raises:
             ConfigError: It is none.
         """
-        found: Any = given
-        source = "base_url"
-        if found is None or (isinstance(found, str) and not found):
-            found, source = os.environ.get(self.address) or self.url, f"the environment variable {self.address}"
-        if not isinstance(found, str) or not found.startswith(("http://", "https://")):
+        found = given or os.environ.get(self.address) or self.url
+        if not str(found).startswith(("http://", "https://")):
+            source = "base_url" if given else f"the environment variable {self.address}"
             raise ConfigError(f"{source}={shown(found)}; expected an address such as http://127.0.0.1:8000")
         return found.rstrip("/")
-
-    def another(self, base_url: str) -> str | None:
-        """Return an address if it is another than the provider's own, else None."""
-        return None if base_url == self.url else base_url
 
     def is_known(self, base_url: str | None) -> bool:
         """Return whether the environment is meant for an address: the provider's own, or that which it names itself.
@@ -268,13 +259,9 @@ class Provider:
         )
 
 
+_ACCOUNT = ("OpenAI-Organization", "OpenAI-Project")
 OPENAI = Provider(
-    "OpenAI",
-    ("OPENAI_API_KEY",),
-    "OPENAI_BASE_URL",
-    "https://api.openai.com/v1",
-    "OPENAI_CUSTOM_HEADERS",
-    ("OpenAI-Organization", "OpenAI-Project"),
+    "OpenAI", ("OPENAI_API_KEY",), "OPENAI_BASE_URL", "https://api.openai.com/v1", "OPENAI_CUSTOM_HEADERS", _ACCOUNT
 )
 COHERE = Provider("Cohere", ("CO_API_KEY", "COHERE_API_KEY"), "CO_API_URL", "https://api.cohere.com")
 ANTHROPIC = Provider(
@@ -288,8 +275,9 @@ NO_RETRIES = {"max_retries": 0}
 """The `request_options` of each request to Cohere."""
 
 
-def _another_server(model: "ProviderModel") -> str | None:
-    return model.provider.another(model.address)
+def another_server(model: "ProviderModel") -> str | None:
+    """Return the address of a model if it is another than the provider's own, else None."""
+    return None if model.address == model.provider.url else model.address
 
 
 @dataclass(frozen=True)
@@ -304,7 +292,7 @@ class ProviderModel(Component):
         batch_size: The most texts of a request.
         max_concurrency: How many requests are made side by side.
         max_retries: How many more requests are made where one fails.
-        timeout: Seconds until a request has failed.
+        timeout: Seconds until a request has failed; None for no limit.
 
     Raises:
         ConfigError: A number is out of range, or the client is not one of this SDK.
@@ -315,20 +303,21 @@ class ProviderModel(Component):
     """What a client has to have."""
 
     model: str
-    base_url: str | None = field(default=None, metadata={"stands_for": _another_server})
+    base_url: str | None = field(default=None, metadata={"stands_for": another_server})
     api_key: str | None = field(default=None, repr=False, compare=False)
     client: Any = field(default=None, repr=False, compare=False)
     batch_size: int = field(default=96, repr=False, compare=False)
     max_concurrency: int = field(default=4, repr=False, compare=False)
     max_retries: int = field(default=5, repr=False, compare=False)
-    timeout: float = field(default=60.0, repr=False, compare=False)
+    timeout: float | None = field(default=60.0, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         owner = type(self).__name__
         check_text(owner, "model", self.model, "the name of a model")
         for name, least in (("batch_size", 1), ("max_concurrency", 1), ("max_retries", 0)):
             check_count(owner, name, getattr(self, name), least)
-        check_seconds(owner, "timeout", self.timeout)
+        checked_limit(f"{owner}: timeout", self.timeout)
+        Prices.of(self)
         if self.client is not None:
             if not hasattr(self.client, self.needs):
                 raise ConfigError(
@@ -336,9 +325,7 @@ class ProviderModel(Component):
                 )
             for name in ("base_url", "api_key", "timeout"):
                 if getattr(self, name) != getattr(type(self), name):
-                    raise ConfigError(
-                        f"{owner}: {name}= is given beside client=, which has its own; expected one of them"
-                    )
+                    raise ConfigError(f"{owner}: {name}= is given beside client=, which has its own; give only one")
         if self.base_url is not None:
             object.__setattr__(self, "base_url", self.provider.base_url(self.base_url))
 
@@ -355,9 +342,13 @@ class ProviderModel(Component):
         name = type(self).__name__
         return sdk_client(self.provider, self.client, self.api_key, self.address, self.timeout, name)
 
+    @cached_property
+    def _calls(self) -> "ProviderCalls":
+        return ProviderCalls(self.provider, self.model, self.address, self.max_retries, Prices.of(self))
+
 
 def sdk_client(
-    provider: Provider, client: Any, api_key: str | None, base_url: str | None, timeout: float, needed_by: str
+    provider: Provider, client: Any, api_key: str | None, base_url: str | None, timeout: float | None, needed_by: str
 ) -> Any:
     """Return a client of a provider's SDK.
 
@@ -394,7 +385,8 @@ def sdk_client(
 def address_of(client: Any) -> str | None:
     """Return the address of a client that was given; None if it does not tell."""
     wrapper = getattr(client, "_client_wrapper", None)  # Cohere's, which tells its own nowhere else
-    address: Any = wrapper.get_base_url() if wrapper is not None else getattr(client, "base_url", None)
+    known: Any = getattr(client, "address", None) or getattr(client, "base_url", None)  # that of ours is an `address`
+    address: Any = known if wrapper is None else wrapper.get_base_url()
     return str(address).rstrip("/") if address else None
 
 
@@ -430,14 +422,11 @@ def asked_to_wait(error: Exception) -> float:
     given: Any = getattr(error, "headers", None) or getattr(getattr(error, "response", None), "headers", None) or {}
     headers = {str(name).lower(): str(value) for name, value in given.items()}
     for name, scale in (("retry-after-ms", 1e-3), ("retry-after", 1.0)):
-        try:
+        with suppress(KeyError, ValueError):
             return max(_STEP / 100, float(headers[name]) * scale)
-        except (KeyError, ValueError):
-            continue
-    try:
+    with suppress(KeyError, ValueError, TypeError, OverflowError):
         return max(_STEP / 100, (parsedate_to_datetime(headers["retry-after"]) - datetime.now(UTC)).total_seconds())
-    except (KeyError, ValueError, TypeError, OverflowError):
-        return 0.0
+    return 0.0
 
 
 def pause(seconds: float) -> None:
@@ -470,9 +459,11 @@ class AnotherAtOnce(ValueError):
 
 @dataclass(eq=False)
 class _Failed(Exception):
-    """An attempt that failed: with which error, how long it asks to wait, and if another may help, and at once."""
+    """An attempt that failed: as which error, how long it asks to wait, and if another may help, and at once."""
 
-    error: ProviderError
+    kind: type[ProviderError]
+    message: str
+    status: int | None = None
     wait: float = 0.0
     may_pass: bool = True
     at_once: bool = False
@@ -528,25 +519,22 @@ class ProviderCalls:
             if (left := self._free_at - time.monotonic()) > 0:
                 pause(left)
             try:
-                value = self._attempt(send, read, consumed, attempt)
+                return self._attempt(send, read, consumed, attempt)
             except _Failed as failed:
-                status = failed.error.status
                 if attempt > retries or not failed.may_pass or failed.wait > LONGEST_WAIT:
                     if failed.wait <= LONGEST_WAIT:
-                        self._is_down = isinstance(failed.error, ProviderUnavailable) and status not in _MAY_PASS
-                    raise failed.error from failed.__cause__
-                first = _FIRST_BUSY_WAIT if status == _BUSY else _FIRST_WAIT
+                        self._is_down = failed.kind is ProviderUnavailable and failed.status not in _MAY_PASS
+                    message = f"{self.provider.name} ({self.model}) {failed.message}"
+                    raise failed.kind(message, self.provider.name, failed.status, attempt) from failed.__cause__
+                first = _FIRST_BUSY_WAIT if failed.status == _BUSY else _FIRST_WAIT
                 bound = min(_LONGEST_OWN_WAIT, first * 2 ** (attempt - 1))
                 # Who was told the same time need not come at the same moment.
                 wait = failed.wait * uniform(1, 1.1) if failed.wait else uniform(bound / 2, bound)  # noqa: S311
-                if status == _BUSY:
+                if failed.status == _BUSY:
                     self._free_at = max(self._free_at, time.monotonic() + wait)
                 elif not failed.at_once:
                     pause(wait)
                 attempt += 1
-            else:
-                self._is_down = False
-                return value
 
     def _attempt(
         self, send: Callable[[], Any], read: Callable[[Any], T], consumed: Callable[[Any], Consumed], attempt: int
@@ -555,20 +543,21 @@ class ProviderCalls:
             *_, (frame, _) = walk_tb(error.__traceback__)
             ours = str(frame.f_globals.get("__name__")).partition(".")[0] == _PACKAGE
             if isinstance(error, TypeError | AttributeError) and ours:  # there is no such method or parameter
-                return ConfigError(f"{self._who}: its client cannot be asked: {error_text(error)}")
+                who = f"{self.provider.name} ({self.model})"
+                return ConfigError(f"{who}: its client cannot be asked: {error_text(error)}")
             self._count(Consumed(), attempt)
-            return self._failed(error, attempt)
+            return self._failed(error)
 
         def unusable(error: BaseException) -> Never:
             if isinstance(error, ProviderRefused):  # by the model
-                raise _Failed(error, may_pass=False) from error
-            message = f"{self._who} answered what cannot be used: {error_message(error)}"
-            invalid = InvalidAnswer(message, self.provider.name, None, attempt)
+                raise error
+            message = f"answered what cannot be used: {error_message(error)}"
             may_pass, at_once = not isinstance(error, SameAgain), isinstance(error, AnotherAtOnce)
-            raise _Failed(invalid, may_pass=may_pass, at_once=at_once) from error
+            raise _Failed(InvalidAnswer, message, may_pass=may_pass, at_once=at_once) from error
 
         with errors_as(unanswered):  # errors of ours pass: nothing was sent
             answer = resolved(send())
+        self._is_down = False
         self._count(outcome(lambda: consumed(answer), lambda _: Consumed()), attempt)  # it may be nothing of the kind
         return outcome(lambda: read(answer), unusable)
 
@@ -577,36 +566,30 @@ class ProviderCalls:
         cost = self.prices.cost(used) if used != Consumed() else None
         count_usage(ModelUsage(self.provider.name, self.model, *counts, cost))
 
-    @property
-    def _who(self) -> str:
-        return f"{self.provider.name} ({self.model})"
-
-    def _failed(self, error: Exception, attempt: int) -> _Failed:
+    def _failed(self, error: Exception) -> _Failed:
         """Return how an attempt failed that brought no answer, or one with another status than 2xx."""
-        name, status = self.provider.name, getattr(error, "status_code", None)
+        status = getattr(error, "status_code", None)
         if not isinstance(status, int):
             if isinstance(error, ValueError | TypeError | AttributeError):  # of an SDK that reads nonsense
-                message = f"{self._who} answered what cannot be read: {error_text(error)}"
-                return _Failed(InvalidAnswer(message, name, None, attempt))
+                return _Failed(InvalidAnswer, f"answered what cannot be read: {error_text(error)}")
             hint = f" ({self.provider.address})" if self.address != self.provider.url else ""
             why = error_text(error.__cause__ or error)
-            message = f"{self._who} cannot be reached at {without_secrets(self.address)}{hint}: {why}"
-            return _Failed(ProviderUnavailable(message, name, None, attempt))
+            return _Failed(ProviderUnavailable, f"cannot be reached at {without_secrets(self.address)}{hint}: {why}")
         body: Any = getattr(error, "body", None)
         inner: Any = body.get("error", body) if is_object(body) else body
         own: Any = inner.get("message") if is_object(inner) else inner
         told = one_line(fit_to_show(own)) if isinstance(own, str) and own.strip() else error_message(error)
         if status in _OK:
-            return _Failed(InvalidAnswer(f"{self._who} answered what cannot be read: {told}", name, status, attempt))
+            return _Failed(InvalidAnswer, f"answered what cannot be read: {told}", status)
         is_spent = getattr(error, "code", None) == _SPENT
         hint = "; the quota is used up" if is_spent else self._hint(status)
-        message = f"{self._who} answered with status {status}: {told}{hint}"
+        message = f"answered with status {status}: {told}{hint}"
         if is_spent or not (status in _MAY_PASS or status >= HTTPStatus.INTERNAL_SERVER_ERROR):
-            return _Failed(ProviderRefused(message, name, status, attempt), may_pass=False)
+            return _Failed(ProviderRefused, message, status, may_pass=False)
         wait = asked_to_wait(error)
         if wait > LONGEST_WAIT:
             message += f"; it asks to wait {wait:.0f} seconds"
-        return _Failed(ProviderUnavailable(message, name, status, attempt), wait)
+        return _Failed(ProviderUnavailable, message, status, wait)
 
     def _hint(self, status: int) -> str:
         provider = self.provider

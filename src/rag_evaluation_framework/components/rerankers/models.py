@@ -16,7 +16,7 @@ from ...contracts.component import check_count
 from ...data.values import encodable
 from ...errors import ConfigError
 from ..embedders.sentence_transformer import LocalModel
-from ..providers.calls import COHERE, NO_RETRIES, Consumed, Prices, Provider, ProviderCalls, ProviderModel, check_prices
+from ..providers.calls import COHERE, NO_RETRIES, Consumed, Provider, ProviderModel
 from .function import ScoringReranker
 
 # Cross-encoder reranking: a model reads question and text together.
@@ -119,7 +119,6 @@ class CohereReranker(ProviderModel, _RerankingModel, ScoringReranker):
     def __post_init__(self) -> None:
         super().__post_init__()
         check_count("CohereReranker", "max_tokens_per_doc", self.max_tokens_per_doc)
-        check_prices("CohereReranker", {"price_search": self.price_search})
 
     def prepare(self) -> None:
         """Make the client, so that a missing key or package is known before the first question."""
@@ -148,11 +147,6 @@ class CohereReranker(ProviderModel, _RerankingModel, ScoringReranker):
             )
 
         return self._calls.call(send, lambda answer: _read(answer, len(texts)), _consumed)
-
-    @cached_property
-    def _calls(self) -> ProviderCalls:
-        prices = Prices(price_search=self.price_search)
-        return ProviderCalls(COHERE, self.model, self.address, self.max_retries, prices)
 
 
 def _read(answer: Any, count: int) -> list[float]:

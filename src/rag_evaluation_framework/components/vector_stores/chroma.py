@@ -19,6 +19,7 @@ from ...statistics.nearest import unit
 from .database import BATCH, MADE_BY, ClientVectorStore, Found, StoredChunk
 
 _OWNER = "ChromaVectorStore"
+_INDEX = ("max_neighbors", "ef_construction", "ef_search")  # parameters that Chroma calls alike
 
 
 @dataclass(eq=False)
@@ -61,20 +62,17 @@ class ChromaVectorStore(ClientVectorStore):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for name in ("port", "max_neighbors", "ef_construction", "ef_search"):
+        for name in ("port", *_INDEX):
             check_count(_OWNER, name, getattr(self, name))
         self._chromadb = require("chromadb", extra="chroma", needed_by=_OWNER)
-        self._name = self.collection if self._lasting else f"{self.collection}-{uuid4().hex}"
-
-    @property
-    def _lasting(self) -> bool:
-        return self.path is not None or self.host is not None
+        self._own_name = f"{self.collection}-{uuid4().hex}" if self.path is self.host is None else None
+        self._name = self._own_name or self.collection
 
     def _open(self) -> Any:
         if self._client is None:
             self._client = self._connected()
             # A finalizer rather than __del__: it also runs when the interpreter ends, while Chroma is still whole.
-            self._finalizer = weakref.finalize(self, _release, self._client, None if self._lasting else self._name)
+            self._finalizer = weakref.finalize(self, _release, self._client, self._own_name)
             with suppress(self._chromadb.errors.NotFoundError):
                 self._collection = self._client.get_collection(self._name, embedding_function=None)
         return self._client
@@ -82,8 +80,7 @@ class ChromaVectorStore(ClientVectorStore):
     def _connected(self) -> Any:
         with errors_as(lambda error: ConfigError(f"{self.name}: cannot open Chroma: {error}")):
             if self.host is not None:
-                headers = dict(self.headers or {})
-                return self._chromadb.HttpClient(self.host, self.port, ssl=self.ssl, headers=headers)
+                return self._chromadb.HttpClient(self.host, self.port, ssl=self.ssl, headers=dict(self.headers or {}))
             if self.path is not None:
                 return self._chromadb.PersistentClient(from_home(self.path))
             return self._chromadb.EphemeralClient()
@@ -104,22 +101,13 @@ class ChromaVectorStore(ClientVectorStore):
             return int(collection.count())
 
     def _create(self, dimension: int) -> None:
-        index = {
-            "space": "cosine",
-            "max_neighbors": self.max_neighbors,
-            "ef_construction": self.ef_construction,
-            "ef_search": self.ef_search,
-            "num_threads": 1,  # with more, the index differs from run to run
-        }
-        try:
+        described = {"made_by": MADE_BY, "dimension": dimension}
+        # With more threads, the index differs from run to run.
+        index = {"space": "cosine", "num_threads": 1, **{name: getattr(self, name) for name in _INDEX}}
+        with errors_as(lambda error: ConfigError(f"{self.name}: Chroma cannot create the collection: {error}")):
             self._collection = self._client.create_collection(
-                self._name,
-                embedding_function=None,
-                configuration={"hnsw": index},
-                metadata={"made_by": MADE_BY, "dimension": dimension},
+                self._name, embedding_function=None, configuration={"hnsw": index}, metadata=described
             )
-        except self._chromadb.errors.ChromaError as error:
-            raise ConfigError(f"{self.name}: Chroma cannot create the collection: {error}") from error
 
     def _insert(self, numbers: range, vectors: NDArray[np.float32], records: Sequence[StoredChunk]) -> None:
         with self._unreplaced() as collection:
@@ -133,9 +121,7 @@ class ChromaVectorStore(ClientVectorStore):
             [Found(1 - distance, int(number), record["chunk"]) for distance, number, record in zip(*row, strict=True)]
             for row in rows
         ]
-        if all(len(row) == count for row in found):
-            return found
-        expected = min(count, self._count())
+        expected = count if all(len(row) == count for row in found) else min(count, self._count())
         return [
             row if len(row) == expected else self._exact(query, expected)
             for row, query in zip(found, queries, strict=True)
@@ -149,25 +135,17 @@ class ChromaVectorStore(ClientVectorStore):
                 page = collection.get(limit=BATCH, offset=start, include=["embeddings"])
                 products = (unit(page["embeddings"]) * query.astype(np.float64)).sum(axis=1)
                 cosines += zip(products.tolist(), map(int, page["ids"]), strict=True)
-            best = sorted(cosines, key=lambda entry: (-entry[0], entry[1]))[:count]
-            chunks = self._chunks([number for _, number in best])
-        return [Found(cosine, number, chunks[number]) for cosine, number in best]
+        best = sorted(cosines, key=lambda entry: (-entry[0], entry[1]))[:count]
+        chunks = self._chunks([number for _, number in best])
+        return [Found(cosine, number, chunk) for (cosine, number), chunk in zip(best, chunks, strict=True)]
 
-    def _first(self, count: int) -> list[str]:
-        numbers = range(min(count, self._count()))
-        chunks = self._chunks(numbers)
-        return [chunks[number] for number in numbers]
-
-    def _chunks(self, numbers: Sequence[int]) -> dict[int, str]:
-        chunks: dict[int, str] = {}
+    def _read(self, numbers: Sequence[int]) -> Mapping[int, str]:
         with self._unreplaced() as collection:
-            for start in range(0, len(numbers), BATCH):
-                page = collection.get(ids=list(map(str, numbers[start : start + BATCH])), include=["metadatas"])
-                records = zip(page["ids"], page["metadatas"], strict=True)
-                chunks.update((int(number), record["chunk"]) for number, record in records)
-        return chunks
+            page = collection.get(ids=list(map(str, numbers)), include=["metadatas"])
+        return {int(number): record["chunk"] for number, record in zip(page["ids"], page["metadatas"], strict=True)}
 
-    def _drop(self) -> None:
+    def clear(self) -> None:
+        """Remove the collection; adding chunks creates a new one, of any dimension."""
         client = self._open()
         with suppress(self._chromadb.errors.NotFoundError):
             found = client.get_collection(self._name, embedding_function=None)
@@ -180,11 +158,9 @@ def _release(client: Any, collection: str | None) -> None:
     with suppress(Exception):  # on the way out: the server may be gone, the collection never made
         if collection is not None:
             client.delete_collection(collection)
-    sessions = [
-        getattr(getattr(holder, "_server", None), "_session", None)
-        for holder in (client, getattr(client, "_admin_client", None))
-    ]
+    holders = (client, getattr(client, "_admin_client", None))
+    servers: list[Any] = [getattr(holder, "_server", None) for holder in holders]
     client.close()
-    for session in sessions:
-        if session is not None:  # of a server: chromadb leaves its sockets open
-            session.close()
+    for server in servers:
+        if hasattr(server, "_session"):  # chromadb leaves its sockets open
+            server._session.close()  # noqa: SLF001 - no other way

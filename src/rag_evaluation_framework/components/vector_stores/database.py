@@ -20,57 +20,28 @@ from ...statistics.nearest import unit
 # Checks of vectors before they are stored or searched.
 
 
-def checked_vectors(
-    owner: str, chunks: Sequence[AnyChunk], embeddings: ArrayLike, dimension: int | None
-) -> NDArray[np.float32]:
-    """Check the vectors of chunks and return them as float32, shape (len(chunks), dimension).
+def checked_vectors(source: str, given: ArrayLike, count: int, dimension: int | None) -> NDArray[np.float32]:
+    """Check the vectors of chunks or questions and return them as float32, shape (count, dimension).
 
     Args:
-        owner: The name of the store, for messages.
-        chunks: The chunks that the vectors belong to.
-        embeddings: One row per chunk.
+        source: The method of the store that they were given to, for messages.
+        given: One row per chunk or question.
+        count: The number of chunks or questions.
         dimension: The dimension of the store, or None if it is empty.
 
     Raises:
         InputError: The shape is wrong, or a number is NaN or infinite.
     """
-    vectors = np.asarray(embeddings, dtype=np.float32)
-    if vectors.ndim != 2 or len(vectors) != len(chunks):
+    vectors = np.asarray(given, dtype=np.float32)
+    if vectors.ndim != 2 or len(vectors) != count or vectors.shape[1] != (dimension or vectors.shape[1] or 1):
         raise InputError(
-            f"{owner}.add: {len(chunks)} chunks with embeddings of shape {vectors.shape}; "
-            f"expected one row per chunk, shape ({len(chunks)}, dimension)"
+            f"{source}: vectors of shape {vectors.shape}; expected ({count}, {dimension or 'dimension'}), one row per "
+            "chunk or question, all of one embedder; call clear() before changing the embedder"
         )
     broken = np.flatnonzero(~np.isfinite(vectors).all(axis=1))
     if len(broken):
-        raise InputError(
-            f"{owner}.add: an embedding contains NaN or infinity: row {broken[0]}, "
-            f"{describe_chunk(chunks[int(broken[0])])}"
-        )
-    if dimension is not None and vectors.shape[1] != dimension:
-        raise InputError(
-            f"{owner}.add: vectors of dimension {vectors.shape[1]}, but the store has dimension "
-            f"{dimension}; call clear() before changing the embedder"
-        )
+        raise InputError(f"{source}: the vector in row {broken[0]} contains NaN or infinity; expected finite numbers")
     return vectors
-
-
-def checked_queries(owner: str, embeddings: ArrayLike, dimension: int) -> NDArray[np.float32]:
-    """Check the vectors of queries and return them as float32, shape (queries, dimension).
-
-    Raises:
-        InputError: The shape is wrong, or a number is NaN or infinite.
-    """
-    queries = np.asarray(embeddings, dtype=np.float32)
-    if queries.ndim != 2:
-        raise InputError(f"{owner}.search: queries of shape {queries.shape}; expected one row per question")
-    if queries.shape[1] != dimension:
-        raise InputError(
-            f"{owner}.search: a query of dimension {queries.shape[1]}, but the store has "
-            f"dimension {dimension}; embed queries and chunks with the same embedder"
-        )
-    if not np.isfinite(queries).all():
-        raise InputError(f"{owner}.search: the query's embedding contains NaN or infinity")
-    return queries
 
 
 # Base of vector stores that use a database: records, batches, and the order of ties.
@@ -121,11 +92,9 @@ class DatabaseVectorStore(VectorStore, ABC):
         """
         owner = type(self).__name__
         dimension = self._dimension()
-        vectors = checked_vectors(owner, chunks, embeddings, dimension)
+        vectors = checked_vectors(f"{owner}.add", embeddings, len(chunks), dimension)
         if not (records := [_record(owner, chunk) for chunk in chunks]):
             return
-        if not vectors.shape[1]:
-            raise InputError(f"{owner}.add: vectors of dimension 0; expected at least one number per vector")
         if dimension is None:
             self._create(vectors.shape[1])
         rows = unit(vectors).astype(np.float32)
@@ -143,22 +112,13 @@ class DatabaseVectorStore(VectorStore, ABC):
         dimension = self._dimension()
         if dimension is None or k <= 0:
             return [[] for _ in query_embeddings]
-        queries = unit(checked_queries(type(self).__name__, query_embeddings, dimension)).astype(np.float32)
-        rankings: list[list[AnyChunk]] = []
-        for start in range(0, len(queries), _QUERIES_AT_ONCE):
-            rankings.extend(self._rankings(queries[start : start + _QUERIES_AT_ONCE], k))
-        return rankings
-
-    def clear(self) -> None:
-        """Remove the collection; adding chunks creates a new one, of any dimension."""
-        self._drop()
+        given = checked_vectors(f"{type(self).__name__}.search", query_embeddings, len(query_embeddings), dimension)
+        queries = unit(given).astype(np.float32)
+        batches = (queries[start : start + _QUERIES_AT_ONCE] for start in range(0, len(queries), _QUERIES_AT_ONCE))
+        return [ranking for batch in batches for ranking in self._rankings(batch, k)]
 
     def __len__(self) -> int:
         return 0 if self._dimension() is None else self._count()
-
-    @abstractmethod
-    def close(self) -> None:
-        """Close the database; a collection in memory is removed. The store can be used again."""
 
     def _dimension(self) -> int | None:
         """Return the dimension of the collection, or None if there is no collection.
@@ -210,10 +170,6 @@ class DatabaseVectorStore(VectorStore, ABC):
     @abstractmethod
     def _first(self, count: int) -> list[str]:
         """Return the `chunk` of the first `count` records, in the order of adding."""
-
-    @abstractmethod
-    def _drop(self) -> None:
-        """Remove the collection if there is one."""
 
     def _rankings(self, queries: NDArray[np.float32], k: int) -> list[list[AnyChunk]]:
         directed = np.flatnonzero(queries.any(axis=1))
@@ -270,23 +226,33 @@ class ClientVectorStore(DatabaseVectorStore, ABC):
             self._finalizer()
         self._client = self._collection = self._finalizer = None
 
+    @abstractmethod
+    def _read(self, numbers: Sequence[int]) -> Mapping[int, str]:
+        """Return the `chunk` of a batch of records by their numbers."""
+
+    def _chunks(self, numbers: Sequence[int]) -> list[str]:
+        chunks: dict[int, str] = {}
+        for start in range(0, len(numbers), BATCH):
+            chunks.update(self._read(numbers[start : start + BATCH]))
+        return [chunks[number] for number in numbers]
+
+    def _first(self, count: int) -> list[str]:
+        return self._chunks(range(min(count, self._count())))
+
 
 def _record(owner: str, chunk: AnyChunk) -> StoredChunk:
-    described, metadata = describe_chunk(chunk), dict(chunk.metadata)
+    metadata = dict(chunk.metadata)
     place = {"start": int(chunk.start), "end": int(chunk.end)} if isinstance(chunk, PositionAwareChunk) else {}
     fields = [chunk.id, chunk.content, chunk.doc_id, *place.values(), metadata]
     try:
         text = json.dumps(fields, allow_nan=False)  # in ASCII, so that lone surrogates survive
-        kept = json.loads(text)[-1] == metadata
+        if json.loads(text)[-1] != metadata:
+            raise ValueError("its metadata would be changed")
     except (TypeError, ValueError, RecursionError) as error:
         raise InputError(
-            f"{owner}.add: {described} cannot be stored as JSON: {error}; its metadata is {metadata}"
-        ) from error
-    if not kept:
-        raise InputError(
-            f"{owner}.add: the metadata of {described} would be changed by JSON: {metadata}; "
+            f"{owner}.add: {describe_chunk(chunk)} cannot be stored as JSON: {error}; its metadata is {metadata}; "
             "expected JSON values: strings as keys, lists instead of tuples"
-        )
+        ) from error
     readable = chunk.doc_id.encode("utf-8", "backslashreplace").decode("utf-8")
     return {"doc_id": readable, **place, "chunk": text}
 

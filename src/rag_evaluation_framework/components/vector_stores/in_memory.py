@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from ...contracts.roles import VectorStore
 from ...data.chunks import AnyChunk
 from ...statistics.nearest import Rows, nearest, unit
-from .database import checked_queries, checked_vectors
+from .database import checked_vectors
 
 _ROWS_TOGETHER = 65_536
 
@@ -29,7 +29,7 @@ class InMemoryVectorStore(VectorStore):
         """Add chunks with their vectors, shape (len(chunks), dimension); the caller's array is not changed."""
         parts, new = self._rows
         dimension = next((rows.vectors.shape[1] for rows in (*parts[:1], *new[:1])), None)
-        new = (*new, Rows.of(checked_vectors("InMemoryVectorStore", chunks, embeddings, dimension)))
+        new = (*new, Rows.of(checked_vectors("InMemoryVectorStore.add", embeddings, len(chunks), dimension)))
         self._rows = (_joined(parts, new), ()) if sum(map(len, new)) >= _ROWS_TOGETHER else (parts, new)
         self._chunks.extend(chunks)
 
@@ -45,7 +45,8 @@ class InMemoryVectorStore(VectorStore):
             self._rows = (parts, ())
         if not parts:
             return [[] for _ in query_embeddings]
-        queries = unit(checked_queries("InMemoryVectorStore", query_embeddings, parts[0].vectors.shape[1]))
+        source, dimension = "InMemoryVectorStore.search", parts[0].vectors.shape[1]
+        queries = unit(checked_vectors(source, query_embeddings, len(query_embeddings), dimension))
         return [[self._chunks[number] for number in numbers] for numbers in nearest(parts, queries, k)]
 
     def clear(self) -> None:

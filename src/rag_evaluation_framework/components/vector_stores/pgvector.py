@@ -12,25 +12,17 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ...base.exits import on_failure, outcome
+from ...base.exits import errors_as, on_failure, outcome
 from ...base.files import is_object
 from ...base.optional import require
 from ...base.outside import hide, one_line, shown
-from ...errors import ConfigError, InputError
+from ...errors import ConfigError
 from .database import MADE_BY, DatabaseVectorStore, Found, StoredChunk
 
 _OWNER = "PgVectorStore"
-_MOST_DIMENSIONS = 16_000
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,49}")
 _LOCK = 0x7261675F6576616C  # of those that create something at the same time
-_COLUMNS = {
-    "number": "bigint",
-    "doc_id": "text",
-    "start": "integer",
-    "end": "integer",
-    "chunk": "text",
-    "embedding": "vector",
-}
+_COLUMNS = {"number": "int8", "doc_id": "text", "start": "int4", "end": "int4", "chunk": "text", "embedding": "vector"}
 
 
 @dataclass(eq=False)
@@ -59,11 +51,9 @@ class PgVectorStore(DatabaseVectorStore):
 
     dsn: str = field(default="", repr=False)
     table: str = "rag_eval"
-    _looked: bool = field(default=False, init=False, repr=False)
-    _oid: int | None = field(default=None, init=False, repr=False)  # which no later table of that name has
-    _comment: Mapping[str, Any] = field(default_factory=dict[str, Any], init=False, repr=False)
+    _seen: tuple[int | None, Mapping[str, Any]] | None = field(default=None, init=False, repr=False)
+    """Identity of the table, which no later one of that name has, and its comment; None before it was looked for."""
     _connection: Any = field(default=None, init=False, repr=False)
-    _takes_vectors: bool = field(default=False, init=False, repr=False)
 
     def __post_init__(self) -> None:
         conninfo = require("psycopg.conninfo", extra="pgvector", needed_by=_OWNER)
@@ -92,7 +82,7 @@ class PgVectorStore(DatabaseVectorStore):
         """Close the connection; the table stays. The store can be used again."""
         if self._connection is not None:
             self._connection.close()
-        self._looked, self._oid = False, None
+        self._seen = None
 
     @contextmanager
     def _transaction(self) -> Generator[Any]:
@@ -103,41 +93,27 @@ class PgVectorStore(DatabaseVectorStore):
             InputError: The table was removed or replaced.
         """
         with self._lock:
-            connection = self._connected()
-
-            def close_if_interrupted(error: BaseException) -> None:
-                if not isinstance(error, Exception):  # a statement may be under way that nobody will fetch
-                    connection.close()
-
-            def close_unless_idle(_: BaseException) -> None:
-                if connection.info.transaction_status != self._psycopg.pq.TransactionStatus.IDLE:
-                    connection.close()
-
+            connection, errors = self._connected(), self._psycopg.errors
             try:
                 with (
-                    on_failure(close_unless_idle),
                     connection.transaction(),
-                    on_failure(close_if_interrupted),
+                    on_failure(lambda _: connection.close()),  # a statement may be under way that nobody will fetch
                     connection.cursor() as cursor,
                 ):
                     # All vectors are compared, whatever index somebody has built.
                     cursor.execute("SELECT set_config('enable_indexscan', 'off', true)")
                     yield cursor
-            except (self._psycopg.errors.UndefinedTable, self._psycopg.errors.UniqueViolation) as error:
+            except (errors.UndefinedTable, errors.UniqueViolation, errors.DuplicateTable) as error:
                 raise self._replaced() from error
 
     def _connected(self) -> Any:
         if self._connection is None or self._connection.closed:
-            try:
+            refused = f"{_OWNER}: cannot connect to PostgreSQL"
+            with errors_as(lambda error: ConfigError(f"{refused}: {one_line(str(error))}")):
                 self._connection = self._psycopg.connect(self.dsn, autocommit=True)
-            except self._psycopg.Error as error:
-                raise ConfigError(f"{_OWNER}: cannot connect to PostgreSQL: {one_line(str(error))}") from error
             weakref.finalize(self, self._connection.close)
-            self._takes_vectors = False
-        if not self._takes_vectors:
             with suppress(self._psycopg.ProgrammingError):  # the extension is not there yet
                 self._pgvector.register_vector(self._connection)
-                self._takes_vectors = True
         return self._connection
 
     def _sql(self, statement: str, **literals: Any) -> Any:
@@ -153,25 +129,19 @@ class PgVectorStore(DatabaseVectorStore):
             [self.table],
         )
         oid, told = cursor.fetchone() or (None, None)
-        try:
-            comment: Any = json.loads(told or "")
-        except ValueError:
-            comment = None
+        comment = outcome(lambda: json.loads(told or ""), lambda _: None)
         return oid, comment if is_object(comment) else {}
 
-    def _look(self, cursor: Any) -> None:
-        self._oid, self._comment = self._there(cursor)
-        self._looked = True
-
     def _check_unreplaced(self, cursor: Any) -> None:
-        if self._oid is None or self._there(cursor)[0] != self._oid:
+        if self._seen is None or self._there(cursor)[0] != self._seen[0]:
             raise self._replaced()
 
     def _described(self) -> Mapping[str, Any] | None:
-        if not self._looked:
+        if self._seen is None:
             with self._transaction() as cursor:
-                self._look(cursor)
-        return None if self._oid is None else self._comment
+                self._seen = self._there(cursor)
+        oid, comment = self._seen
+        return None if oid is None else comment
 
     def _count(self) -> int:
         with self._transaction() as cursor:
@@ -182,40 +152,32 @@ class PgVectorStore(DatabaseVectorStore):
         return int(count)
 
     def _create(self, dimension: int) -> None:
-        if dimension > _MOST_DIMENSIONS:
-            raise InputError(
-                f"{_OWNER}.add: vectors of dimension {dimension:,}; pgvector stores at most {_MOST_DIMENSIONS:,}. Use "
-                "an embedder with fewer dimensions"
-            )
         columns = ", ".join(f'"{name}" {kind}' for name, kind in _COLUMNS.items())
         comment = json.dumps({"made_by": MADE_BY, "dimension": dimension})
-        try:
-            with self._transaction() as cursor:
-                cursor.execute("SELECT pg_advisory_xact_lock(%s)", [_LOCK])
-                try:
-                    cursor.execute("CREATE EXTENSION IF NOT EXISTS vector")
-                except self._psycopg.Error as error:
-                    raise ConfigError(
-                        f"{_OWNER}: this database has no pgvector ({one_line(str(error))}). Install pgvector on the "
-                        "server and let an administrator of the database run: CREATE EXTENSION vector"
-                    ) from error
-                cursor.execute(
-                    self._sql(f"CREATE TABLE {{table}} ({columns}({dimension}) NOT NULL, PRIMARY KEY (number))")
+        with (
+            errors_as(
+                lambda error: ConfigError(f"{self.name}: PostgreSQL cannot create the table: {one_line(str(error))}")
+            ),
+            self._transaction() as cursor,
+        ):
+            cursor.execute("SELECT pg_advisory_xact_lock(%s)", [_LOCK])
+            with errors_as(
+                lambda error: ConfigError(
+                    f"{_OWNER}: this database has no pgvector ({one_line(str(error))}). Install pgvector on the server "
+                    "and let an administrator of the database run: CREATE EXTENSION vector"
                 )
-                cursor.execute(self._sql("COMMENT ON TABLE {table} IS {comment}", comment=comment))
-                self._look(cursor)
-        except self._psycopg.errors.DuplicateTable as error:
-            raise self._replaced() from error
-        except self._psycopg.Error as error:
-            raise ConfigError(f"{self.name}: PostgreSQL cannot create the table: {one_line(str(error))}") from error
+            ):
+                cursor.execute("CREATE EXTENSION IF NOT EXISTS vector")
+            self._pgvector.register_vector(cursor.connection)
+            cursor.execute(self._sql(f"CREATE TABLE {{table}} ({columns}({dimension}) NOT NULL, PRIMARY KEY (number))"))
+            cursor.execute(self._sql("COMMENT ON TABLE {table} IS {comment}", comment=comment))
+            self._seen = self._there(cursor)
 
     def _insert(self, numbers: range, vectors: NDArray[np.float32], records: Sequence[StoredChunk]) -> None:
         columns = ", ".join(f'"{name}"' for name in _COLUMNS)
         with self._transaction() as cursor:
             with cursor.copy(self._sql(f"COPY {{table}} ({columns}) FROM STDIN (FORMAT BINARY)")) as copy:
-                copy.set_types(
-                    [kind.replace("bigint", "int8").replace("integer", "int4") for kind in _COLUMNS.values()]
-                )
+                copy.set_types([*_COLUMNS.values()])
                 for number, vector, record in zip(numbers, vectors, records, strict=True):
                     doc_id = str(record["doc_id"]).replace("\x00", "\\x00")
                     copy.write_row((number, doc_id, record.get("start"), record.get("end"), record["chunk"], vector))
@@ -226,16 +188,11 @@ class PgVectorStore(DatabaseVectorStore):
             return [self._asked(cursor, query, count) for query in queries]
 
     def _asked(self, cursor: Any, query: NDArray[np.float32], count: int) -> list[Found]:
-        cursor.execute(
-            self._sql(
-                "SELECT -(embedding <#> %(query)s), number, chunk, tableoid FROM {table} "
-                "ORDER BY embedding <#> %(query)s LIMIT %(count)s"
-            ),
-            {"query": query, "count": count},
-        )
+        nearest = self._sql("SELECT -(embedding <#> %s), number, chunk, tableoid FROM {table} ORDER BY 1 DESC LIMIT %s")
+        cursor.execute(nearest, [query, count])
         if not (rows := cursor.fetchall()):
             self._check_unreplaced(cursor)
-        elif rows[0][-1] != self._oid:
+        elif self._seen is None or rows[0][-1] != self._seen[0]:
             raise self._replaced()
         return [Found(*row[:-1]) for row in rows]
 
@@ -246,10 +203,11 @@ class PgVectorStore(DatabaseVectorStore):
             self._check_unreplaced(cursor)
         return chunks
 
-    def _drop(self) -> None:
+    def clear(self) -> None:
+        """Remove the table; adding chunks creates a new one, of any dimension."""
         with self._transaction() as cursor:
             oid, comment = self._there(cursor)
             if oid is not None:
                 self._check_ours(comment)
                 cursor.execute(self._sql("DROP TABLE {table}"))
-        self._oid = None
+        self._seen = (None, {})

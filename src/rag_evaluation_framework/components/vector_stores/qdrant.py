@@ -16,7 +16,7 @@ from ...base.files import from_home
 from ...base.optional import require
 from ...contracts.component import check_count
 from ...errors import ConfigError
-from .database import BATCH, MADE_BY, ClientVectorStore, Found, StoredChunk
+from .database import MADE_BY, ClientVectorStore, Found, StoredChunk
 
 _OWNER = "QdrantVectorStore"
 
@@ -112,20 +112,14 @@ class QdrantVectorStore(ClientVectorStore):
         index = {"made_by": MADE_BY, "dimension": dimension, "index": uuid4().hex}
         if self._client.collection_exists(self.collection):
             raise self._replaced()
-        self._client.create_collection(
-            self.collection,
-            vectors_config=models.VectorParams(size=dimension, distance=models.Distance.COSINE),
-            metadata=index,
-        )
+        vectors = models.VectorParams(size=dimension, distance=models.Distance.COSINE)
+        self._client.create_collection(self.collection, vectors_config=vectors, metadata=index)
         self._write_fast()
         self._collection = index
 
     def _insert(self, numbers: range, vectors: NDArray[np.float32], records: Sequence[StoredChunk]) -> None:
-        batch = self._qdrant.models.Batch(
-            ids=list(numbers),
-            vectors=vectors.tolist(),
-            payloads=[{**record, "index": self._token} for record in records],
-        )
+        payloads = [{**record, "index": self._collection["index"]} for record in records]
+        batch = self._qdrant.models.Batch(ids=list(numbers), vectors=vectors.tolist(), payloads=payloads)
         with self._unreplaced():
             self._client.upsert(self.collection, batch, wait=True)
 
@@ -140,24 +134,17 @@ class QdrantVectorStore(ClientVectorStore):
             answers = self._client.query_batch_points(self.collection, requests)
         return [[Found(point.score, point.id, self._stored(point)) for point in answer.points] for answer in answers]
 
-    def _first(self, count: int) -> list[str]:
-        numbers = range(min(count, self._count()))
-        points: list[Any] = []
-        for start in range(0, len(numbers), BATCH):
-            points += self._client.retrieve(self.collection, list(numbers[start : start + BATCH]), with_payload=True)
-        return [self._stored(point) for point in sorted(points, key=lambda point: point.id)]
-
-    @property
-    def _token(self) -> Any:
-        """Distinguishes this collection from later ones with the same name."""
-        return (self._collection or dict[str, Any]()).get("index")
+    def _read(self, numbers: Sequence[int]) -> Mapping[int, str]:
+        points = self._client.retrieve(self.collection, list(numbers), with_payload=True)
+        return {point.id: self._stored(point) for point in points}
 
     def _stored(self, point: Any) -> str:
-        if point.payload["index"] != self._token:
+        if point.payload["index"] != self._collection["index"]:  # of a later one with the same name
             raise self._replaced()
         return str(point.payload["chunk"])
 
-    def _drop(self) -> None:
+    def clear(self) -> None:
+        """Remove the collection; adding chunks creates a new one, of any dimension."""
         client = self._open()
         if client.collection_exists(self.collection):
             self._check_ours(client.get_collection(self.collection).config.metadata or {})

@@ -1,13 +1,16 @@
-"""Building components from a configuration: by name, or from a function of one's own."""
+"""Building components from a configuration, by name or from a function of one's own, and records of them."""
 
 import inspect
 import re
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, fields, is_dataclass
 from difflib import get_close_matches
 from functools import partial
+from math import isfinite
+from numbers import Integral, Real
+from pathlib import PurePath
 from types import FunctionType, MethodType
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, cast
 
@@ -15,30 +18,18 @@ from ...adapt.adapt import Kind as OwnKind
 from ...adapt.adapt import as_function, method_of, signature_of
 from ...base.coroutines import as_synchronous
 from ...base.exits import errors_as, no_exit, outcome
-from ...base.files import parse_json
-from ...base.outside import HIDDEN, error_message, error_text, is_secret, shown
-from ...data.cutoffs import SPELLINGS
+from ...base.files import is_list, is_object, parse_json
+from ...base.outside import HIDDEN, error_message, error_text, fit_to_keep, is_secret, shown
+from ...data.cutoffs import SPELLINGS, Cutoff
 from ...errors import ConfigError
-from ..component import Component, component_name, confide, confide_parameters
-from .loading import (
-    CONTRACTS,
-    KINDS,
-    PACKAGE,
-    ROOMS,
-    Kind,
-    built_in,
-    components,
-    contract_of,
-    load_attribute,
-    load_installed,
-    refused_import,
-)
+from ..component import Component, component_name, confide, confide_parameters, parameters, recorded_parameters
+from ..roles import Metric
+from .loading import KINDS, PACKAGE, ROOMS, Kind, built_in, components, contract_of, load_attribute, load_installed
 
 # Functions of one's own that a configuration names.
 
 OWN_FUNCTION = "a Python function of your own with named arguments,"
 _LIBRARY = "the standard library"
-_FLAG = "--no-import (imports=False)"
 _NAMED = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 
 
@@ -55,9 +46,7 @@ def load_function(key: str, reference: str, takes: str, *, imports: bool = True)
         ConfigError: It names something else than a function of one's own with these arguments, or nothing may be
             imported.
     """
-    if not imports:
-        raise refused_import(f"{key} {reference!r}", _FLAG)
-    target: Callable[..., Any] = load_attribute(reference)
+    target: Callable[..., Any] = load_attribute(reference, key, imports=imports)
     if not is_function_of(target, takes):
         raise ConfigError(f"{key} {reference!r} is {what_it_is(target)}; expected {OWN_FUNCTION} ({takes})")
     return target
@@ -83,8 +72,7 @@ def is_function_of(target: Any, takes: str) -> bool:
 
 def _is_retriever_of_a_library(target: Any) -> bool:
     """Return whether it is an object with a method of a retriever, of a class that is neither Python's nor ours."""
-    package = type(target).__module__.partition(".")[0]
-    return package not in (*sys.stdlib_module_names, PACKAGE) and method_of("retriever", target) is not None
+    return _home(type(target)) not in (_LIBRARY, PACKAGE) and method_of("retriever", target) is not None
 
 
 def what_it_is(target: Any) -> str:
@@ -93,8 +81,8 @@ def what_it_is(target: Any) -> str:
         home = f" of {_home(target)}" if isinstance(target, FunctionType | MethodType) else ""
         return f"of type {type(target).__name__}{outcome(lambda: f'{signature_of(target)}{home}', lambda _: '')}"
     # An engine is whatever has its method, as a retriever of one's own has.
-    kept = [CONTRACTS[kind] for kind in KINDS if kind != "engine" and issubclass(target, contract_of(kind))]
-    return f"a subclass of {kept[0]}" if kept else f"the class {target.__name__}"
+    kept = [contract_of(kind) for kind in KINDS if kind != "engine" and issubclass(target, contract_of(kind))]
+    return f"a subclass of {kept[0].__name__}" if kept else f"the class {target.__name__}"
 
 
 def _written(target: Any) -> Any:
@@ -107,9 +95,9 @@ def _written(target: Any) -> Any:
     return inner
 
 
-def _home(function: Any) -> str:
-    """Return the package in which a function is written, the standard library as one."""
-    package = str(function.__module__).partition(".")[0]
+def _home(written: Any) -> str:
+    """Return the package in which a function or class is written, the standard library as one."""
+    package = str(written.__module__).partition(".")[0]
     return _LIBRARY if package in sys.stdlib_module_names else package
 
 
@@ -142,10 +130,8 @@ def load(kind: Kind, name: str, *, imports: bool = True) -> Callable[..., Any]:
             f"{kind} {shown(name)} is unknown; {_hint(kind, name)}there are {', '.join(components(kind))}; one of your "
             f"own is written {own}"
         )
-    elif imports:
-        target = load_attribute(name)
     else:
-        raise refused_import(f"{kind} {name!r}", _FLAG)
+        target = load_attribute(name, kind, imports=imports)
     contract = contract_of(kind)
     takes = {"retriever": "query, k", "engine": "", "sink": "outcome"}.get(kind)
     if inspect.isclass(target):
@@ -161,15 +147,12 @@ def load(kind: Kind, name: str, *, imports: bool = True) -> Callable[..., Any]:
         return checked
     expected = f"a subclass of {PACKAGE}.contracts.{contract.__name__}"
     if kind == "engine":
-        expected = (
-            "an object with retrieve(query, top_k, scope), or a function of your own without arguments that makes one"
-        )
+        expected = "an object with retrieve(query, top_k, scope), or your own function without arguments that makes one"
     elif takes:
         expected += f", or {OWN_FUNCTION} ({takes})"
-    raise ConfigError(
-        f"{kind} {name!r} is {what_it_is(target)}; expected {expected}"
-        f"{', or an instance of a class with retrieve(query, k)' if kind == 'retriever' else ''}"
-    )
+    if kind == "retriever":
+        expected += ", or an instance of a class with retrieve(query, k)"
+    raise ConfigError(f"{kind} {name!r} is {what_it_is(target)}; expected {expected}")
 
 
 def _hint(kind: Kind, name: str) -> str:
@@ -225,14 +208,12 @@ def build(kind: Kind, component: Any, *, imports: bool = True) -> Any:
             return asked
         return target
     if undefined := ", ".join(sorted(getattr(target, "__abstractmethods__", ()))):
-        raise ConfigError(f"{kind} {name!r} does not define {undefined}, which every {CONTRACTS[kind]} does")
+        raise ConfigError(f"{kind} {name!r} does not define {undefined}, which every {contract_of(kind).__name__} does")
     try:
         accepted = signature_of(target).parameters
     except ValueError as error:
         raise ConfigError(f"{kind} {name!r}: {error}; expected a class whose parameters can be read") from error
     values = {_parameter(kind, name, key, accepted): value for key, value in given.items()}
-    if len(values) < len(given):
-        raise ConfigError(f"{kind} {name!r}: a parameter is given twice among {', '.join(map(str, given))}")
     any_number = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
     needed = [key for key, each in accepted.items() if each.default is each.empty and each.kind not in any_number]
     if missing := [key for key in needed if key not in values]:
@@ -363,3 +344,120 @@ def as_component(contract: type[Any], given: Any, owner: str = "") -> Any:
     kind: Any = contract.__name__.lower()
     as_function(kind, given, owner)
     return load_installed(f"{PACKAGE}.{ROOMS[kind]}:Function{contract.__name__}")(given)
+
+
+# Components and their parameters, as a record of a run holds them.
+
+_DEEPEST = 50  # of a record: JSON may be nested some hundreds deep, and a value may hold itself
+_ELSEWHERE = ("url", "host", "path", "table")  # where a store keeps what others may need, or what takes a network
+_MOST_BITS = 14_284  # of a whole number in a record: of JSON, Python reads no more than 4,300 digits
+
+
+def is_of_package(module: str) -> bool:
+    """Return whether a module is one of this package."""
+    return module.partition(".")[0] == PACKAGE
+
+
+def is_elsewhere(component: object) -> bool:
+    """Return whether a component of this package needs a network, or keeps what it finds where others may need it.
+
+    What has an address asks a provider, which costs money, and is sent the texts: at an address that is in the record.
+    """
+    known = parameters(component)
+    return hasattr(type(component), "address") or any(known.get(name) is not None for name in _ELSEWHERE)
+
+
+def describe(component: object) -> dict[str, Any]:
+    """Return how a component would be written in a configuration: its type and parameters, for records."""
+    return _described(component, partial(plain, deepest=_DEEPEST - 1, above=(id(component),)))
+
+
+def without_run_id(record: Any) -> Any:
+    """Return a record without the ids of runs in it, which make no other component."""
+    if is_object(record):
+        return {key: without_run_id(value) for key, value in record.items() if key != "run_id"}
+    return [*map(without_run_id, record)] if is_list(record) else record
+
+
+def describe_metric(metric: Metric[Any]) -> dict[str, Any]:
+    """Return the record of a metric, with the plain attributes of one that is no dataclass, and its range.
+
+    The range of most, from 0 to 1, is not told; an end that is infinite is None, as JSON has no such number.
+    """
+    own: dict[str, Any] = {} if is_dataclass(type(metric)) else getattr(metric, "__dict__", {})
+    told = {name: own[name] for name in own if name[:1] != "_" and isinstance(own[name], str | int | float | None)}
+    ends = [end if isfinite(end) else None for end in metric.score_range]
+    known = {} if metric.score_range == Metric.score_range else {"score_range": ends}
+    return {**plain(told), **describe(metric), **known}
+
+
+def _described(component: object, recorded: Callable[[object], Any]) -> dict[str, Any]:
+    confide(component)
+    named = isinstance(component, Component) and not is_dataclass(component)
+    if named and (name := component_name(component)) != type(component).__name__:
+        return {"type": type_name(component), "name": name}
+    known = recorded_parameters(component)
+    return {"type": type_name(component), **{key: recorded(value) for key, value in known.items()}}
+
+
+def type_name(component: object) -> str:
+    """Return the recorded type of a component: the name of a built-in one, else `module:Class`."""
+    home = type(component)
+    for kind in KINDS:
+        for name, reference in built_in(kind).items():
+            module, _, attribute = reference.partition(":")
+            if attribute == home.__name__ and home.__module__.startswith(module):
+                return name
+    return f"{home.__module__}:{home.__qualname__}"
+
+
+def plain(value: object, deepest: int = _DEEPEST, above: tuple[int, ...] = ()) -> Any:
+    """Return a value as a record can hold it: components described, functions named, other objects by their class.
+
+    Where JSON cannot hold a value, a text says what it was; a set is recorded as a list. Secrets are hidden: the values
+    of a mapping that are called like one, and what texts show to be one. Nothing is raised.
+
+    Args:
+        value: A parameter, or anything else.
+        deepest: How deep the record may be nested; what is deeper is left out, and the record says so.
+        above: The identities of the values that it is in.
+    """
+    home = type(value)
+    return outcome(lambda: _plain(value, deepest, above), lambda _: f"{home.__module__}:{home.__qualname__}")
+
+
+def _plain(value: object, deepest: int, above: tuple[int, ...]) -> Any:
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, str | PurePath | Cutoff):
+        return fit_to_keep(str(value))
+    if isinstance(value, Integral):
+        number = int(value)
+        return number if number.bit_length() <= _MOST_BITS else f"a whole number of {number.bit_length()} bits"
+    if isinstance(value, Real):
+        return float(value) if isfinite(value) else str(float(value))
+    own = id(value)
+    if isinstance(value, Mapping | list | tuple | set | frozenset | Component):
+        if own in above:
+            return "(holds itself)"
+        if not deepest:
+            return "(nested too deeply)"
+        return _inside(value, partial(plain, deepest=deepest - 1, above=(*above, own)))
+    name = getattr(value, "__qualname__", None) or getattr(value, "name", None)
+    return fit_to_keep(
+        f"{getattr(value, '__module__', '')}:{name}" if name else f"{type(value).__module__}:{type(value).__qualname__}"
+    )
+
+
+def _inside(value: Any, recorded: Callable[[object], Any]) -> Any:
+    """Return what holds other values as a record can hold it."""
+    if isinstance(value, Component):
+        return _described(value, recorded)
+    if isinstance(value, Mapping):
+        record: dict[str, Any] = {}
+        for key, item in cast("Mapping[object, object]", value).items():
+            name = str(recorded(key))
+            record[repr(name) if name in record else name] = HIDDEN if is_secret(name) else recorded(item)
+        return record
+    items = [recorded(item) for item in cast("Iterable[object]", value)]
+    return sorted(items, key=repr) if isinstance(value, set | frozenset) else items

@@ -21,22 +21,32 @@ from ...errors import ConfigError
 
 PACKAGE = "rag_evaluation_framework"
 _NO_IMPORT = "RAG_EVAL_NO_IMPORT"
+_FLAG = "--no-import (imports=False)"
 
 _log = logging.getLogger(PACKAGE)
 
 
-def load_attribute(reference: str) -> Any:
+def load_attribute(reference: str, key: str = "", *, imports: bool = True) -> Any:
     """Return what `module:attribute` names; modules of the working directory are found behind what is installed.
 
     The module is imported, which runs it; the attribute is looked up and not called. Before that, the log of this
     package says which file is run, as the command line shows on standard error.
 
+    Args:
+        reference: `module:attribute`.
+        key: What it was given as, for messages: `retriever`.
+        imports: Whether anything may be imported.
+
     Raises:
-        ConfigError: There is no such module or attribute, the module cannot be imported, or the environment variable
-            `RAG_EVAL_NO_IMPORT` forbids it, which holds for every command.
+        ConfigError: There is no such module or attribute, the module cannot be imported, or nothing may be: the
+            environment variable `RAG_EVAL_NO_IMPORT` forbids it for every command.
     """
-    if os.environ.get(_NO_IMPORT):
-        raise refused_import(repr(reference), _NO_IMPORT)
+    if not imports or os.environ.get(_NO_IMPORT):
+        raise ConfigError(
+            f"{key} {reference!r} names your own code, and {_NO_IMPORT if imports else _FLAG} allows nothing but "
+            "built-in components and installed plug-ins; nothing was imported. Leave it out if you trust what names "
+            "the code"
+        )
     here = str(Path.cwd())
     if here not in sys.path and "" not in sys.path:
         sys.path.append(here)
@@ -49,14 +59,6 @@ def load_attribute(reference: str) -> Any:
                 place = str(found.origin) if folders is None else ", ".join(folders)
                 _log.info("importing %s from %s", reference, one_line(place))
     return load_installed(reference)
-
-
-def refused_import(named: str, refusing: str) -> ConfigError:
-    """Return the error for code of one's own where none may be imported."""
-    return ConfigError(
-        f"{named} names your own code, and {refusing} allows nothing but built-in components and installed plug-ins; "
-        "nothing was imported. Leave it out if you trust what names the code"
-    )
 
 
 def load_installed(reference: str) -> Any:
