@@ -67,7 +67,7 @@ def test_a_gate_that_cannot_be_measured_ends_in_2_after_the_run_was_saved(rag_ev
 def test_every_problem_with_gates_is_told_at_once_before_the_run(rag_eval, project):
     (project / "run.yaml").write_text(
         "corpus: docs\ndataset: help.json\nretriever: own:search\n"
-        "gates: ['recall@2 >= high']\n"
+        "gates: ['recall@2 >= high', 'mrr@3 >= 0.5']\n"
         "thresholds: {min: {hitAtK: 75, recallAtk: 0.5}, best: {}, max: {p95TotalMs: '1'}}\n"
     )
     given = ("--gate", "recall@3 >= 0.5", "--gate", "mrr drop <= 0", "--gate", "lost <= 0 where tags=sales")
@@ -76,7 +76,7 @@ def test_every_problem_with_gates_is_told_at_once_before_the_run(rag_eval, proje
     assert outcome.code == 2
     assert not (project / ".rag-eval").exists()
     assert told_of(outcome) == [
-        "error: 12 problems with gates:",
+        "error: 13 problems with gates:",
         "  --threshold 'min.hitAtK': expected a threshold such as min.recallAtK=0.75",
         "  --threshold 'max.mrrAtK=0': 'max.mrrAtK' is not a threshold; did you mean min.mrrAtK?",
         "  --threshold 'min.hitAtK=0.6': min.hitAtK is given twice",
@@ -97,6 +97,7 @@ def test_every_problem_with_gates_is_told_at_once_before_the_run(rag_eval, proje
         ),
         "  gate 'lost@2 <= 0 questions where tags=sales': no question has tags=sales; there are billing, "
         "shipping, login",
+        "  gate 'mrr@3 >= 0.5': the run has no score 'mrr@3'; did you mean mrr@2?",
     ]
 
 

@@ -6,6 +6,17 @@ from dataclasses import replace
 
 import pytest
 
+from rag_evaluation_framework import (
+    TOKEN,
+    CharacterSpan,
+    Corpus,
+    Dataset,
+    Document,
+    DocumentId,
+    Query,
+    TokenLevelGroundTruth,
+    evaluate,
+)
 from rag_evaluation_framework.analysis.gates import Gating, Written, unreliable
 from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.report import gates_as_junit
@@ -62,3 +73,19 @@ def test_gates_that_cannot_be_measured_are_refused_before_anything_is_asked(tmp_
         "mrr@2 drop <= 0.1"
     )
     assert "gate 'mrr@2 >= 0': cannot fail, as 0.000 is the worst that is possible" in refused("mrr@2 >= 0")
+
+
+def test_a_gate_on_a_baseline_of_another_level_is_refused_but_for_the_share_that_is_compared(tmp_path, monkeypatch):
+    make_project(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "own", raising=False)
+    text = "Refunds are available within 30 days of purchase.\n"
+    corpus = Corpus([Document(DocumentId("refunds.md"), text)])
+    truth = TokenLevelGroundTruth(Query.from_text("q"), (CharacterSpan(DocumentId("refunds.md"), 0, 7, text[:7]),))
+    options = {"experiment_name": "spans", "save_results_path": tmp_path / "runs-of-ours"}
+    evaluate(lambda query, k: [text], Dataset([truth], TOKEN, corpus=corpus), k=2, **options)
+    for gate in ("hit@2 drop <= 0.1", "lost@2 <= 0 questions"):
+        with pytest.raises(ConfigError, match="the baseline 'spans' is token-level, the run is document-level"):
+            gated(tmp_path, retriever="own:failing", baseline="spans", gates=[gate])
+    (_, shown) = gated(tmp_path, baseline="spans", gates=["compared >= 90 %"]).result.gates
+    assert shown.verdict == "not measured"
