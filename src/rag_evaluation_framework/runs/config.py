@@ -344,7 +344,7 @@ class ExperimentConfig(Generic[U]):
         if asked is not None:
             listed = ", ".join(f"{one} ({count})" for one, count in Counter(asked).most_common())
             notes.append(
-                run_note("several k" if len({*asked}) > 1 else "one k", k=asked[0], listed=listed, most=max(asked))
+                run_note("several_k" if len({*asked}) > 1 else "one_k", k=asked[0], listed=listed, most=max(asked))
             )
         cutoffs = Cutoff.parse_k((5, 10) if k is None else k) if asked is None else cutoffs_of(asked)
         ks = [cutoff for cutoff in cutoffs if cutoff != OWN_CUTOFF]
@@ -454,16 +454,16 @@ def _noted_mode(retriever: Retriever, dataset: Dataset[Any]) -> Iterator[str]:
     """Yield notes where a run differs from its dataset's settings of reranking."""
     own = retriever.candidates if isinstance(retriever, RerankedRetriever) else None
     if own is None and dataset.mode == "retrieve+rerank":
-        yield run_note("no reranker")
+        yield run_note("no_reranker")
     if dataset.rerank_top_k not in (None, own):
-        yield run_note("no candidates" if own is None else "candidates", wanted=dataset.rerank_top_k, own=own)
+        yield run_note("no_candidates" if own is None else "candidates", wanted=dataset.rerank_top_k, own=own)
 
 
 def _noted_unsearched(dataset: Dataset[Any], corpus: Corpus) -> Iterator[str]:
     """Yield a note on documents that no question searches, as they are outside of every scope."""
     prefixes = tuple({Scope.of(query).prefix or "" for query in dataset.queries})
     if outside := [document.id for document in corpus if not document.id.startswith(prefixes)]:
-        yield run_note("not searched", count=len(outside), all=len(corpus), first=shown(outside[0]))
+        yield run_note("not_searched", count=len(outside), all=len(corpus), first=shown(outside[0]))
 
 
 def _found_again(dataset: Dataset[Any], corpus: Corpus) -> tuple[Dataset[Any], Sequence[str]]:

@@ -212,8 +212,8 @@ class Journal:
         """Number of answered questions, and how to continue the run."""
         with self._writing:
             self._write()
-        kind = "kept" if self.sure or self.resume == "always" else "kept unsure"
-        return run_note(kind if self._answered else "none kept", count=len(self._answered), all=self.questions)
+        kind = "kept" if self.sure or self.resume == "always" else "kept_unsure"
+        return run_note(kind if self._answered else "none_kept", count=len(self._answered), all=self.questions)
 
     def end(self) -> int:
         """Let nothing be asked any more, as the run was interrupted, and return how many questions are answered."""
@@ -243,7 +243,7 @@ class Journal:
                 continue
             else:
                 if is_used:
-                    self.notes.append(run_note("another run"))
+                    self.notes.append(run_note("another_run"))
                 return lock
         self.folder.mkdir()
         return None
@@ -279,7 +279,7 @@ class Journal:
             begun |= {"created": first["created"], "run_id": first["run_id"] or run_id}
         if self._answered:
             others = [fact for fact in facts if any(fact in changed[file] for file in taken)]
-            kind = "answers at other cutoffs" if _CUTOFFS in others else "answers"
+            kind = "answers_at_other_cutoffs" if _CUTOFFS in others else "answers"
             self.notes.append(run_note(kind, count=len(self._answered), all=self.questions, created=begun["created"]))
             if others := [fact for fact in others if fact != _CUTOFFS]:
                 self.notes.append(run_note("changed", changed=" and ".join(map(run_note, others))))
@@ -288,8 +288,8 @@ class Journal:
             since = " and ".join(map(run_note, changed[last]))
             why = run_note("since", changed=since) if since else run_note("unsure")
             if first["journal"] != _VERSION:
-                why = run_note("other version")
-            self.notes.append(run_note("not used", where=one_line(str(self.folder)), why=why))
+                why = run_note("other_version")
+            self.notes.append(run_note("not_used", where=one_line(str(self.folder)), why=why))
         try:
             self._file = self._path.open("xb")
             self._file.write(f"{json_text({**begun, 'facts': facts})}\n".encode())
@@ -349,7 +349,7 @@ class Journal:
     def stop(self, error: OSError) -> None:
         """Go on without a file: a full disk ends no run."""
         self._end_file()
-        self.notes.append(run_note("not kept", where=one_line(str(self.folder)), why=store.reason(error)))
+        self.notes.append(run_note("not_kept", where=one_line(str(self.folder)), why=store.reason(error)))
 
 
 @contextmanager

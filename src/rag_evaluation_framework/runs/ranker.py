@@ -245,7 +245,7 @@ class Ranker:
         if self._untold and not self._knows(zip(queries, depths, strict=True)):
             texts, self._untold = [query.text for query in self._untold], ()
             prepare = no_exit(self.name, "prepare")(partial(self.retriever.prepare, texts))
-            outcome(prepare, partial(_note_failure, "not prepared", self.name, None))
+            outcome(prepare, partial(_note_failure, "not_prepared", self.name, None))
         others = sorted({*range(len(queries))} - {*alone}, key=lambda row: (depths[row], row))
         seen: dict[int, _Seen] = {}
         with (
@@ -293,7 +293,7 @@ class Ranker:
         if isinstance(listed, Failure):
             stop_if_cancelled()
             self._calls += len(queries)
-            note(run_note("not together", name=self.name, why=f"{listed.kind}: {listed.message}"))
+            note(run_note("not_together", name=self.name, why=f"{listed.kind}: {listed.message}"))
             return [self._one((query, depth)) for query in queries]
         stop_if_interrupted()
         self._begin(queries)
@@ -433,7 +433,7 @@ class Ranker:
         everything = (len(self._corpus), len(self.chunks or ()))
         if self._stable is None and 0 < most < self._largest and alike > 1 and most not in everything:
             results = f"{most} result{'s' * (most > 1)}"
-            yield run_note("own number", name=self.name, most=results, alike=alike, k=self._largest)
+            yield run_note("own_number", name=self.name, most=results, alike=alike, k=self._largest)
 
     def _noted_places(self, found: RankedHits) -> Iterator[str]:
         """Yield notes on results whose places are odd."""
@@ -443,16 +443,16 @@ class Ranker:
         by_words, contradicts = self._locator.by_words, self.cutter.reader.contradicts
         differ = [hit.text not in by_words and contradicts(hit) for hit in told.take(rows)]
         if contradicting := int(np.array(differ, dtype=np.int64)[numbers].sum()):
-            yield run_note("other text", count=contradicting)
+            yield run_note("other_text", count=contradicting)
         elsewhere = hits.take(np.flatnonzero(hits.doc_id.numbers(self._locator.unknown.__contains__)))
         if len(elsewhere):
-            yield run_note("unknown document", count=len(elsewhere), first=shown(elsewhere[0].doc_id))
+            yield run_note("unknown_document", count=len(elsewhere), first=shown(elsewhere[0].doc_id))
         if misplaced := self._locator.misplaced:
             first = min(misplaced, key=lambda span: (span.doc_id, span.start, span.end))
             place = f"[{first.start}:{first.end}] of {shown(first.doc_id)}"
-            yield run_note("other place", count=len(misplaced), first=place)
+            yield run_note("other_place", count=len(misplaced), first=place)
         if self.spans and (whole := self._locator.whole):
-            yield run_note("whole documents", count=len(whole), first=shown(min(whole)))
+            yield run_note("whole_documents", count=len(whole), first=shown(min(whole)))
         # A document alone may be any part of it; a place that its document does not have leaves an empty text.
         same = np.flatnonzero(hits.placed | hits.chunk_id.known | (hits.text.numbers(len) > 0))
         repeated = 0
@@ -464,9 +464,9 @@ class Ranker:
             yield run_note("repeated", count=repeated)
         named = hits.take(np.flatnonzero(~hits.doc_id.known & (hits.text.numbers(self._corpus.__contains__) > 0)))
         if len(named):
-            yield run_note("ids as texts", count=len(named), first=shown(named[0].text))
+            yield run_note("ids_as_texts", count=len(named), first=shown(named[0].text))
         if ambiguous := int(hits.text.numbers(self._locator.ambiguous.__contains__).sum()):
-            yield run_note("several places", count=ambiguous)
+            yield run_note("several_places", count=ambiguous)
 
 
 def _located(hits: Ranking, locator: HitLocator) -> Ranking:
@@ -514,7 +514,7 @@ def _close(pipeline: Retriever, name: str, earlier: BaseException | None = None)
     """Close a retriever; an error of that is noted, in an earlier error if there is one."""
     if isinstance(earlier, KeyboardInterrupt):
         say_that_it_goes_on()
-    outcome(no_exit(name, "close")(pipeline.close), partial(_note_failure, "not closed", name, earlier))
+    outcome(no_exit(name, "close")(pipeline.close), partial(_note_failure, "not_closed", name, earlier))
 
 
 def _note_failure(kind: str, name: str, earlier: BaseException | None, error: BaseException) -> None:

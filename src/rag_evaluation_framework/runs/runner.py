@@ -122,7 +122,7 @@ def example_of_unlocated(result: EvaluationResult[Any], corpus: Corpus) -> str:
         example += f"; the nearest passage is {nearest.place}: {shown(nearest.quote)}"
     elif text:
         example += "; nothing in the documents is like it"
-    return run_note("no places", noun=RULES[result.evaluation_type].noun, example=example)
+    return run_note("no_places", noun=RULES[result.evaluation_type].noun, example=example)
 
 
 def note_unmatched_results(level: Level[Any], queries: QueryResults[Any], truth: Sequence[GroundTruth[Any]]) -> None:
@@ -138,7 +138,7 @@ def note_unmatched_results(level: Level[Any], queries: QueryResults[Any], truth:
         return
     hits = queries.hits.flat
     if not len(hits):
-        note(run_note("no results", count=answered, all=len(queries)))
+        note(run_note("no_results", count=answered, all=len(queries)))
     elif level is not TOKEN:
         ids = (level.unit(hit, 1) for hit in hits.take(np.flatnonzero(level.known(hits))))
         if told := none_matches(ids, chain.from_iterable(entry.labels for entry in truth), with_prefixes=True):
@@ -224,7 +224,7 @@ def run(config: ExperimentConfig[Any], journal: Journal | None = None) -> Evalua
         if before.failures:
             query_id, (failure, *_) = next(iter(before.failures.items()))
             why, counts = f"{failure.kind}: {failure.message}", {"count": len(before.failures), "all": before.queries}
-            note(run_note("not before", **counts, first=repr(query_id), why=why))
+            note(run_note("not_before", **counts, first=repr(query_id), why=why))
         seconds = perf_counter() - start
         if config.top_k is not None:
             own = partial(with_own_cutoffs, top_k=config.top_k)
