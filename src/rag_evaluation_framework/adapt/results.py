@@ -117,7 +117,7 @@ def as_retrieval(
         raise _unreadable(source, f"a Retrieval with the limit {shown(limit)}", "a text, or None")
     if not is_truth(complete):
         raise _unreadable(source, f"a Retrieval with complete={shown(complete)}", "True or False")
-    if not isinstance(stages, tuple | list):
+    if not isinstance(cast("object", stages), tuple | list):
         raise _unreadable(source, f"a Retrieval with stages={shown(stages)}", "a tuple of Stage")
     read = tuple(_as_stage(stage, source) for stage in islice(stages, len(stages)))
     return Retrieval(hits, read, None if limit is None else one_line(fit_to_keep(plain_text(limit))), bool(complete))

@@ -156,7 +156,7 @@ class Coded:
     def numbers(self, of: Callable[[str], int]) -> Integers:
         """Return a number of the text of each row, 0 where it has none; shape (rows,)."""
         used, rows = np.unique(self.codes, return_inverse=True)  # some rows of a table have few of its texts
-        return np.array([0 if code < 0 else of(self.texts[code]) for code in used.tolist()], dtype=np.int64)[rows]
+        return np.array([0 if code < 0 else of(self.texts[code]) for code in _listed(used)], dtype=np.int64)[rows]
 
     def where(self, rows: NDArray[np.bool_]) -> "Coded":
         """Return the column without the texts of other rows than these."""
@@ -164,7 +164,7 @@ class Coded:
         used = np.unique(codes[codes >= 0])
         return Coded(
             np.where(codes >= 0, np.searchsorted(used, codes), -1).astype(np.int32),
-            [self.texts[number] for number in used.tolist()],
+            [self.texts[number] for number in _listed(used)],
         )
 
     def __repr__(self) -> str:
@@ -172,7 +172,7 @@ class Coded:
 
     def read(self, rows: slice) -> list[str | None]:
         """Return the texts of some rows, None where there is none."""
-        return [None if code < 0 else self.texts[code] for code in self.codes[rows].tolist()]
+        return [None if code < 0 else self.texts[code] for code in _listed(self.codes[rows])]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -383,3 +383,8 @@ def _array(numbers: Any, kind: Any) -> NDArray[Any]:
 
 def _or_none(column: Integers) -> list[int | None]:
     return [None if number < 0 else number for number in column.tolist()]
+
+
+def _listed(column: NDArray[Any]) -> list[int]:
+    numbers: list[int] = column.tolist()
+    return numbers

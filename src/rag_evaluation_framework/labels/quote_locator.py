@@ -41,7 +41,12 @@ class KeyedTexts:
 
     def __init__(self, markups: Sequence[Markup]) -> None:
         self.markups = markups
-        self.offsets: Callable[[int], Offsets] = cache(lambda number: _key_offsets(markups[number]))
+
+        @cache
+        def offsets(number: int) -> Offsets:
+            return _key_offsets(markups[number])
+
+        self.offsets: Callable[[int], Offsets] = offsets
 
     @cached_property
     def _texts(self) -> list[str]:

@@ -489,9 +489,9 @@ def indexed(pipeline: Retriever, corpus: Corpus) -> Generator["Index"]:
     """
     name = component_name(pipeline)
     run, key = object(), id(pipeline)
-    if isinstance(pipeline, IndexedRetriever) and _in_use.setdefault(key, run) is not run:
+    if isinstance(cast("object", pipeline), IndexedRetriever) and _in_use.setdefault(key, run) is not run:
         raise ConfigError(
-            f"{pipeline.name} is in use by another run, and holds one index; give each thread a retriever of its own"
+            f"{name} is in use by another run, and holds one index; give each thread a retriever of its own"
         )
     try:
         with on_failure(partial(_close, pipeline, name)):

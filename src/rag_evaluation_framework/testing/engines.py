@@ -81,8 +81,18 @@ class EngineConformance(ABC):
                 raise SkipTest("its retrieve takes no metadata_constraints")
             resolved(engine.ingest(_document("eval:a_b:1", metadata=_METADATA)))
             resolved(engine.ingest(_document("eval:a_b:2", metadata={"lang": "de"})))
-            met = ({"lang": "en"}, {"tags": ["card"]}, {"owner": {"team": "search"}}, {"lang": "en", "tags": []})
-            missed = ({"lang": "EN"}, {"tags": ["cards"]}, {"none": None}, {"owner": {"floor": "2"}})
+            met: tuple[Mapping[str, Any], ...] = (
+                {"lang": "en"},
+                {"tags": ["card"]},
+                {"owner": {"team": "search"}},
+                {"lang": "en", "tags": []},
+            )
+            missed: tuple[Mapping[str, Any], ...] = (
+                {"lang": "EN"},
+                {"tags": ["cards"]},
+                {"none": None},
+                {"owner": {"floor": "2"}},
+            )
             for constraints in (*met, *missed):
                 expected = ["eval:a_b:1"] if constraints in met else []
                 assert _found(engine, _SCOPE, constraints) == expected, f"constraints {constraints}"

@@ -300,7 +300,11 @@ class LangSmithSink(Sink):
     requires: ClassVar[Mapping[str, str]] = {"langsmith": "langsmith"}
 
     dataset: str
-    failure = "publishing the result"
+
+    @property
+    def failure(self) -> str:
+        """Message if it fails."""
+        return "publishing the result"
 
     def prepare(self) -> None:
         """See that LangSmith can be asked; nothing is asked yet.

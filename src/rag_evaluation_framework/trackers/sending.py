@@ -32,7 +32,11 @@ class FolderSink(Sink):
     """
 
     root: str | Path = store.ROOT
-    failure = "the result is shown, but not saved"
+
+    @property
+    def failure(self) -> str:
+        """Message if it fails."""
+        return "the result is shown, but not saved"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "root", checked_path(self.root, ConfigError))
@@ -78,7 +82,10 @@ class FunctionSink(OwnFunction[Callable[[Outcome], Any]], Sink):
 class StepSummarySink(Sink):
     """Adds a run to the summary of a step of GitHub Actions, which sets `$GITHUB_STEP_SUMMARY` to the file."""
 
-    failure = f"the run is not in the summary of the step, ${_SUMMARY}"
+    @property
+    def failure(self) -> str:
+        """Message if it fails."""
+        return f"the run is not in the summary of the step, ${_SUMMARY}"
 
     def prepare(self) -> None:
         """See that there is a step, and that its file can be written; it is made if there is none.

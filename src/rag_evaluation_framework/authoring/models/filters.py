@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import accumulate, combinations, starmap
-from typing import Any, Generic, Literal, TypeAlias
+from typing import Any, Generic, Literal, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -373,7 +373,7 @@ def answered_after_all(
     retriever.index(corpus)
     found: list[list[Evidence]] = []
     for candidate in candidates:
-        hits: Sequence[Any] = retriever.retrieve(candidate.question, DEPTH).hits  # which have a document and a text
+        hits = cast("Sequence[Any]", retriever.retrieve(candidate.question, DEPTH).hits)  # with a document and a text
         found.append([Evidence(hit.text, hit.doc_id, heading=headings.at(hit.doc_id, hit.start)) for hit in hits])
     asked = [checking(each.question, evidence) for each, evidence in zip(candidates, found, strict=True)]
     for evidence, verdict in zip(found, asker.ask(Verdict, asked, "Looking for answers"), strict=True):

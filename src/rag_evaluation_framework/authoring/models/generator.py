@@ -627,7 +627,7 @@ class TokenLevelDataGenerator(SyntheticDataGenerator[CharacterSpan]):
         spans = [place[0] for place in valid]
         others = (copy for copy in copies_of(spans[0], locator.verbatim) if not any(map(copy.overlaps, spans)))
         copies = [copy for copy in others if not self._flaw((copy,))]
-        return Answer.any_of(*spans, *copies)
+        return Answer(tuple((place,) for place in (*spans, *copies)))
 
     def _flaw(self, place: _Place) -> str:
         """Return why a place answers nothing: a part of it is not shown, or is struck out; "" if it is all right."""

@@ -25,6 +25,9 @@ from ...statistics.nearest import unit
 from ...text.sentence_boundaries import sentence_places
 from ...text.tokenizers import resolve_tokenizer, tokenizer_name
 
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
+
 # Measuring a document once, so that the length of any stretch of it is a subtraction.
 
 Place = tuple[int, int]
@@ -483,8 +486,9 @@ def _headings(text: str) -> Iterator[_Heading]:
 
 
 @cache
-def _parser(*without: str) -> Any:  # a `MarkdownIt`, loaded where headings are looked for
-    return load_installed("markdown_it:MarkdownIt")("commonmark").disable([*without])
+def _parser(*without: str) -> "MarkdownIt":  # loaded where headings are looked for
+    parser: MarkdownIt = load_installed("markdown_it:MarkdownIt")("commonmark")
+    return parser.disable([*without])
 
 
 def _plain(markup: str) -> str:

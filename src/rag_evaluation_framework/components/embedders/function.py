@@ -44,9 +44,13 @@ class FunctionEmbedder(OwnFunction[OwnEmbedder], BatchEmbedder):
             object.__setattr__(self, "query_function", query_function(self.function))
         super().__post_init__()
 
-    @cached_property
+    @property
     def dimension(self) -> int:
         """The length of a vector; the function is called with one word to find out."""
+        return self._dimension
+
+    @cached_property
+    def _dimension(self) -> int:
         return len(self.embed_query("dimension"))
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:

@@ -34,8 +34,12 @@ class DocxReader(Reader):
         with errors_as(lambda error: CorpusError(f"is not a DOCX that can be read ({error_text(error)})")):
             with zipfile.ZipFile(io.BytesIO(data)) as archive:
                 _check(archive)
-            made = self._mammoth.convert_to_html(io.BytesIO(data), convert_image=lambda _: [])
+            made = self._mammoth.convert_to_html(io.BytesIO(data), convert_image=_no_picture)
         return Reading(self._html.read(made.value.encode()).text)
+
+
+def _no_picture(_: object) -> list[object]:
+    return []
 
 
 def _check(archive: zipfile.ZipFile) -> None:

@@ -84,7 +84,7 @@ def _common_run(asked: list[str], told: list[str]) -> list[str]:
         start = starts.get(tuple(told[at : at + _RUN]))
         if start is not None:
             pairs = zip(asked[start:], told[at : at + len(asked)], strict=False)
-            run = [word for word, other in takewhile(lambda pair: pair[0] == pair[1], pairs)]
+            run = [word for word, _ in takewhile(lambda pair: pair[0] == pair[1], pairs)]
             if sum(map(len, run)) >= _RUN_LETTERS:
                 return run
     return []

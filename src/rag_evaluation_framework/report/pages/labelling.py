@@ -364,7 +364,7 @@ def review_page(query: Query, review: Review, findings: Iterable[Finding], answe
         told.append((f"{review.verdict}; s keeps that", "good" if review.verdict == "accepted" else "bad"))
     told.append((_known(query), "muted"))
     roles: Mapping[str, Role] = {"error": "bad", "warning": "warning"}
-    told += [(f"{one.severity}: {one.kind}: {one.told}", roles[one.severity]) for one in findings]
+    told.extend((f"{one.severity}: {one.kind}: {one.told}", roles[one.severity]) for one in findings)
     lines = tuple(line(each, indent=2) for each in told)
     return Page(review.wording or query.text, (Lines(lines), *answers))
 
