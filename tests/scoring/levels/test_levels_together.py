@@ -163,7 +163,7 @@ def test_levels_do_not_mix():
 
     # Only the chunk level accepts chunk id:
     for evaluation in (DocumentLevelEvaluation, TokenLevelEvaluation):
-        with pytest.raises(TypeError, match="chunk_id"):
+        with pytest.raises(ConfigError, match="chunk_id: unknown key"):
             evaluation(CORPUS, DATASETS["token-level"], chunk_id=str)
     spy = Spy()
     with pytest.raises(ConfigError, match=r"chunk_id='x': expected a function \(chunk, number\) -> id"):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, cast, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -186,7 +186,7 @@ class RecursiveCharacterChunker(PositionAwareChunker):
     def __post_init__(self) -> None:
         check_sizes("RecursiveCharacterChunker", "chunk_size", self.chunk_size, self.overlap, self.length)
         given: Any = self.separators
-        if not isinstance(given, list | tuple):
+        if not isinstance(given, list | tuple) or any(not isinstance(each, str) for each in cast("list[Any]", given)):
             raise ConfigError(f"RecursiveCharacterChunker: separators={shown(given)}; expected a list of texts")
         object.__setattr__(self, "separators", tuple(self.separators))
         check_choice("RecursiveCharacterChunker", "separator_at", self.separator_at, get_args(SeparatorAt))

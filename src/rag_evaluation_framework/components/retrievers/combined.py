@@ -25,7 +25,7 @@ from ...data.hits import Hit, Ranking, Retrieval, Retrieved, Stage
 from ...data.ids import PositionAwareChunkId, generate_chunk_id, generate_pa_chunk_id
 from ...data.queries import Query, Scope
 from ...data.rankings import CANDIDATES, RERANK
-from ...data.values import gives_items
+from ...data.values import gives_items, items
 from ...errors import ConfigError, DatasetError, InputError, UnreadableAnswer
 from ...labels.hit_locator import HitLocator
 from ...statistics.nearest import top_k
@@ -256,7 +256,7 @@ class HybridRetriever(StableRetriever, IndexedRetriever[HitLocator]):
 
 def _checked_retrievers(given: Any) -> tuple[Retriever, ...]:
     value: object = given
-    pipelines: list[Any] = [*given] if gives_items(given, str, Mapping) else []
+    pipelines = items(given, "HybridRetriever: retrievers") if gives_items(given, str, Mapping) else []
     if not pipelines:
         raise ConfigError(f"HybridRetriever: retrievers={shown(value)}; expected a list of at least one retriever")
     retrievers = tuple(map(as_retriever, pipelines))
@@ -277,7 +277,7 @@ def _checked_retrievers(given: Any) -> tuple[Retriever, ...]:
 
 def _checked_weights(given: Any, count: int) -> tuple[float, ...]:
     value: object = given
-    weights: list[Any] = [*given] if gives_items(given) else []
+    weights: list[Any] = items(given, "HybridRetriever: weights") if gives_items(given) else []
     numbers = [float(each) if not isinstance(each, bool) and isinstance(each, Real) else inf for each in weights]
     if len(numbers) != count or not all(0 <= number < inf for number in numbers) or not any(numbers):
         raise ConfigError(
