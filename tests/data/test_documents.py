@@ -123,7 +123,7 @@ class TestFromFolder:
                 r"no file matches '\*\*/\*\.md'.*ending in \.rst, \.txt; .*glob_pattern='\*\*/\*\.{rst,txt}'",
             ),
             ({".git/hooks/commit.sample": "no", "notes.txt": "yes"}, "", r"It has files ending in \.txt; select"),
-            ({}, "", "has no files with an extension"),
+            ({}, "", "has no files, or none with an extension such as .md"),
             ({}, "nowhere", "nowhere: does not exist"),
             ({"a.md": "A"}, "a.md", r"a\.md: is a file"),
         ],

@@ -96,9 +96,9 @@ def test_of_many_changes_and_questions_the_first_are_shown_and_the_others_counte
     many = found(after, FIRST)
     shown = lines(update_page(replace(many, changes=many.changes * 1201), after))
     begin = shown.index("Labels found again 1,201")
-    assert (len(shown) - begin, shown[-1]) == (6, "  … and 1,197 more; the page of --html has them all")
+    assert (len(shown) - begin, shown[-1]) == (6, "  … and 1,197 more; --html writes a page of all")
     shown = lines(added_to(after, *(TokenLevelGroundTruth(Query(f"q{number}", "Who?"), []) for number in range(202))))
-    assert (shown[5], shown[-1]) == ("  Who? (q0)", "  … and 198 more; the page of --html has them all")
+    assert (shown[5], shown[-1]) == ("  Who? (q0)", "  … and 198 more; --html writes a page of all")
 
 
 def many_edits():
@@ -125,7 +125,7 @@ def test_two_thousand_labels_are_one_screen_the_weakest_first_and_a_page_with_al
     assert gone + changed == 800
     titles = [line for line in shown if line.startswith(("Gone", "Changed", "Labels"))]
     assert titles == [f"Gone {gone}", f"Changed {changed}", "Labels found again 1,200"]
-    assert shown[-1].strip() == "… and 1,200 more; the page of --html has them all"
+    assert shown[-1].strip() == "not shown; --html writes a page of all"
     assert str(relabelled).splitlines()[1].startswith("2000 labels: 0 unchanged, 1200 moved, ")
     page = relabelled._repr_html_()
     assert page.index("Gone") < page.index("Changed") < page.index("Labels found again")

@@ -78,7 +78,7 @@ def test_quotes_that_are_located_where_readers_see_nothing_or_something_struck_o
         "    docs/a.md:7:1 is struck out in part",
     ]
     lines = shown(*["Tapes are kept for ten years."] * 103, page=PAGE_OF_OLD)
-    assert (len(lines), lines[-1]) == (12, "  … and 99 more; the page of --html has them all")
+    assert (len(lines), lines[-1]) == (12, "  … and 99 more; --html writes a page of all")
 
 
 def many(path):
@@ -105,7 +105,7 @@ def test_two_thousand_quotes_are_one_screen_the_weakest_first_and_a_page_with_ea
     assert len(lines) <= 24
     assert lines[0].startswith("1,600 of 2,000 quotes located, 200 ambiguous, 200 missing")
     assert [line for line in lines if line.endswith(" 200")] == ["Missing 200", "Ambiguous 200"]
-    assert lines.count("  … and 198 more; the page of --html has them all") == 2
+    assert lines.count("  … and 198 more; --html writes a page of all") == 2
     assert str(check) == check.summary().as_text()
 
     page = check._repr_html_()

@@ -269,7 +269,7 @@ def pattern_of(suffixes: Iterable[str]) -> str:
 def _no_match(folder: Path, asked: str, key: str) -> CorpusError:
     suffixes = sorted({path.suffix for path in _listed(folder, [("**",)]).values() if path.suffix})
     if not suffixes:
-        return CorpusError(f"{folder}: has no files with an extension")
+        return CorpusError(f"{folder}: has no files, or none with an extension such as .md")
     known = [*filter(readable, suffixes)]
     pattern = f"'{pattern_of(known or suffixes[:1])}'"
     return CorpusError(

@@ -16,7 +16,7 @@ from ..blocks import Page as Page
 
 _SCREEN, _FEW = 4, 6  # rows that fit on a screen, shortened; up to so many are shown as they are
 _WHOLE = 5000  # rows of a page that a browser opens at once, each about 1 kB
-_MORE = "the page of --html has them all"
+_MORE = "--html writes a page of all"
 _MOST_PLACES = 3
 _SHORT = 50  # characters of a quote, or of a difference, on one line
 _AROUND, _LONGEST = 200, 2000  # characters of a document around what is marked, and of that
@@ -70,7 +70,8 @@ def shares(counts: Sequence[int], whole: bool) -> list[int]:
 
 def _kind(title: str, blocks: Iterable[Block], count: int, shown: int, whole: bool, *, folded: bool) -> Page:
     """Return what is shown of one kind and, if that is not all, how many more there are, and where."""
-    more = (line((f"… and {count - shown:,} more; {_MORE}", "muted"), indent=2),) if count > shown else ()
+    told = f"… and {count - shown:,} more" if shown else "not shown"
+    more = (line((f"{told}; {_MORE}", "muted"), indent=2),) if count > shown else ()
     return Page(title, (*blocks, Lines(more)), aside=f"{count:,}" if more or whole else "", folded=folded)
 
 
