@@ -213,9 +213,10 @@ class TestWhatCannotBeRead:
         [
             (lambda path: path.symlink_to("gone.md"), r"b\.md: cannot be read"),
             (lambda path: path.symlink_to("b.md"), r"b\.md: cannot be read"),
+            (os.mkfifo, r"b\.md: is not a file but a device or pipe"),  # and is not waited for
             (too_large, r"b\.md: has more than 500,000,000 bytes; split it, or exclude it"),  # before it is read
         ],
-        ids=["a link that leads nowhere", "a link to itself", "too large"],
+        ids=["a link that leads nowhere", "a link to itself", "a pipe", "too large"],
     )
     def test_what_is_no_file_that_can_be_read_is_refused(self, tmp_path, make, message):
         write(tmp_path, {"a.md": "A"})

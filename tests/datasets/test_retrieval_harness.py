@@ -529,7 +529,7 @@ def test_a_reference_is_loaded_from_its_folder(tmp_path):
         ("link.md", "leads out of"),
         ("/etc/hosts", "leads out of"),
         ("none.md", "No such file"),
-        ("pipe.md", "stands for ''; expected a text that is not empty"),
+        ("pipe.md", "is no file"),
         ("empty.md", "stands for ''; expected a text that is not empty"),
     ],
 )

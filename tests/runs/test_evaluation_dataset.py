@@ -138,6 +138,12 @@ READ_ALREADY = "= is for examples that are read; dataset= is a Dataset already"
         ({"dataset": published_dataset(), "publish": True}, "publish=True needs langsmith_dataset_name="),
         ({"langsmith_dataset_name": "mine", "publish": "yes"}, "publish='yes'"),
         ({"langsmith_dataset_name": "mine", "publish": 1}, "publish=1"),
+        ({"langsmith_dataset_name": "mine", "registry": CHUNKS[:1]}, r"^registry=\[.*: expected a ChunkRegistry$"),
+        ({"langsmith_dataset_name": "mine", "query_key": 7}, "^query_key=7: expected the name of a field$"),
+        (
+            {"langsmith_dataset_name": "mine", "ground_truth_key": ["gold"]},
+            r"^ground_truth_key=\['gold'\]: expected the",
+        ),
         ({"dataset": published_dataset(), "registry": ChunkRegistry()}, READ_ALREADY),
         ({"dataset": published_dataset(), "query_key": "question"}, READ_ALREADY),
         ({"dataset": published_dataset(), "ground_truth_key": "gold"}, READ_ALREADY),

@@ -379,7 +379,7 @@ def test_a_start_that_was_killed_before_its_first_line_is_not_spoken_of(tmp_path
     assert [note for note in result.notes if "interrupted" in note] == []
 
 
-@pytest.mark.parametrize("first", [b"", b"{}", b'{"journal": 2, "created": "", "run_id": "", "facts": {}}', b"\xff"])
+@pytest.mark.parametrize("first", [b"", b"{}", b'{"journal": 1, "created": "", "run_id": "", "facts": {}}', b"\xff"])
 def test_the_journal_of_another_version_is_left_alone_and_said(tmp_path, first):
     (file,) = begun(tmp_path).iterdir()
     file.write_bytes(first + b"\n" + b"\n".join(file.read_bytes().splitlines()[1:]) + b"\n")

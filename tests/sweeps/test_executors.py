@@ -14,7 +14,7 @@ from threading import Event
 import loky
 import pytest
 
-from rag_evaluation_framework.errors import MissingDependency, ProviderUnavailable
+from rag_evaluation_framework.errors import ConfigError, MissingDependency, ProviderUnavailable
 from rag_evaluation_framework.sweeps import executors
 from rag_evaluation_framework.sweeps.executors import Answer, run_tasks
 from support.dask_cluster import dask_cluster
@@ -231,3 +231,8 @@ def test_a_scheduler_that_does_not_answer_is_an_error_that_names_what_was_expect
     monkeypatch.setattr(executors, "_SECONDS_TO_ANSWER", 0.2)
     with pytest.raises(ProviderUnavailable, match=rf"no Dask scheduler can be reached at {address} .*8786"):
         answers(TASKS, address)
+
+
+def test_no_process_is_refused():
+    with pytest.raises(ConfigError, match="0 processes; expected at least 1"):
+        answers(TASKS, 0)

@@ -15,3 +15,9 @@ def test_the_line_and_the_column_are_those_of_the_text_before(content, data):
     span = CharacterSpan(DocumentId("a.md"), start, len(content))
     assert places.place(span) == (len(before), len(before[-1]) + 1)
     assert places.named(span) == f"a.md:{len(before)}:{len(before[-1]) + 1}"
+
+
+def test_the_name_of_a_document_acts_on_no_terminal():
+    document = Document(DocumentId("a\x1b[31m.md"), "text")
+    span = CharacterSpan(document.id, 1, 2)
+    assert LinePlaces(Corpus([document])).named(span) == "a\ufffd[31m.md:1:2"

@@ -291,6 +291,8 @@ def _texts(folder: Path, paths: Mapping[str, Path], converter: Converter | None)
     with collect_notes() as notes:
         for name in progress(sorted(paths, key=canonical_document_id), "Reading documents", "document"):
             try:
+                if paths[name].exists() and not paths[name].is_file():  # reading a pipe would wait
+                    raise CorpusError(f"{paths[name]}: is not a file but a device or pipe; remove it")
                 text, source = read_file(paths[name], converter)
                 found.append(Brought(name, text, {}, source))
             except MissingDependency as error:

@@ -166,9 +166,9 @@ def items_of(kind: Any, given: Any, source: str, expected: str, refusal: type[In
     if not gives_items(given, str, bytes, Mapping):
         raise refusal(f"{source}={shown(given)}; expected {expected}")
     listed = items(given, source)
-    for item in listed:
-        if not isinstance(item, kind):
-            raise refusal(f"{source}: {shown(item)}; expected {expected}")
+    if not all(issubclass(own, kind) for own in {*map(type, listed)}):
+        wrong = next(item for item in listed if not isinstance(item, kind))
+        raise refusal(f"{source}: {shown(wrong)}; expected {expected}")
     return listed
 
 

@@ -94,6 +94,8 @@ def folder_loader(root: str | Path) -> Loader:
         path = checked_path(folder / reference, DatasetError)
         if not path.resolve().is_relative_to(real):
             raise DatasetError(f"leads out of {folder}")
+        if path.exists() and not path.is_file():  # a pipe would be waited for
+            raise DatasetError(f"{path}: is no file; expected one with a text")
         return read_text(path)
 
     return load

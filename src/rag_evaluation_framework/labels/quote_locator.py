@@ -32,21 +32,17 @@ class KeyedTexts:
 
     Args:
         markups: What is shown of each document.
-
-    Attributes:
-        markups: The same.
-        offsets: Returns where each character of the key of a document stands in its source, by the number of the
-            document; shape (characters of the key,). Kept where something occurs only: they take 4 bytes a character.
     """
 
     def __init__(self, markups: Sequence[Markup]) -> None:
         self.markups = markups
+        self._offsets: dict[int, Offsets] = {}
 
-        @cache
-        def offsets(number: int) -> Offsets:
-            return _key_offsets(markups[number])
-
-        self.offsets: Callable[[int], Offsets] = offsets
+    def offsets(self, number: int) -> Offsets:
+        """Return where each character of a document's key stands in its source; shape (characters of the key,)."""
+        if number not in self._offsets:  # of the documents in which something occurs: they take 4 bytes a character
+            self._offsets[number] = _key_offsets(self.markups[number])
+        return self._offsets[number]
 
     @cached_property
     def _texts(self) -> list[str]:

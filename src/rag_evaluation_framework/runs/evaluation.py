@@ -87,8 +87,12 @@ def _found(
         raise ConfigError(
             f"expected either dataset= or langsmith_dataset_name=, got {'neither' if given is None else 'both'}"
         )
-    if reading and isinstance(given, Dataset):
-        raise ConfigError(f"{next(iter(reading))}= is for examples that are read; dataset= is a Dataset already")
+    for key, value in reading.items():
+        kind, expected = (ChunkRegistry, "a ChunkRegistry") if key == "registry" else (str, "the name of a field")
+        if not isinstance(value, kind):
+            raise ConfigError(f"{key}={shown(value)}: expected {expected}")
+        if isinstance(given, Dataset):
+            raise ConfigError(f"{key}= is for examples that are read; dataset= is a Dataset already")
     if isinstance(given, str | Path):
         return _at_level(partial(load_dataset, Path(given), corpus=corpus, **reading), level), None
     if name is None:

@@ -51,7 +51,7 @@ Resume = Literal["if-sure", "always", "never"]
 """Which answers of an unfinished run are taken: those of which nothing can have changed; also those of servers,
 databases and objects, of which that is not known; or none."""
 
-_VERSION = 1  # of the lines of a journal
+_VERSION = 2  # of the lines of a journal
 _FILE = "journal-{}.jsonl"
 _MOST_AT_ONCE = 1_000  # runs of one configuration
 _SYNCED = 1.0  # seconds between two writings to the disk itself

@@ -355,9 +355,14 @@ class SpanSteps:
         places, chunks = self.places, SpanColumns.of([self.chunk_spans], self.documents)
         lengths = places.end - places.start
         covered = np.bincount(row, weights=shared.lengths, minlength=len(lengths)) == lengths
-        place, chunk = sharing(chunks, replace(places, query=np.arange(len(lengths))))
-        holds = (chunks.start[chunk] <= places.start[place]) & (places.end[place] <= chunks.end[chunk])
-        return covered, (np.bincount(place[holds], minlength=len(lengths)) > 0) | (lengths == 0)
+        width = 1 + max(int(chunks.end.max(initial=0)), int(places.end.max(initial=0)))
+        starts = chunks.document * width + chunks.start
+        order = np.argsort(starts, kind="stable")
+        # Of the chunks that start before a span, or with it, the one that reaches farthest.
+        farthest = np.maximum.accumulate((chunks.document * width + chunks.end)[order]) if len(order) else starts
+        before = np.searchsorted(starts[order], places.document * width + places.start, side="right") - 1
+        reached = farthest[before] if len(order) else np.zeros_like(before)
+        return covered, (before >= 0) & (reached >= places.document * width + places.end)
 
     def best_ranks(self) -> Integers:
         """Return the first rank, from 1, with which more is had than was read; 0 where there is none.

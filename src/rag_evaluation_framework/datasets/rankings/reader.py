@@ -332,9 +332,12 @@ class _Reader:
         if not "".join(units).isascii():
             units = [*map(canonical_document_id, units)]
         fresh = dict(zip(units, values, strict=True))
-        if len(fresh) == len(units) and self.by_query.setdefault(query, fresh) is fresh:  # as nearly always
+        known = self.by_query.setdefault(query, fresh if len(fresh) == len(units) else {})
+        if known is fresh:
             return
-        known = self.by_query.setdefault(query, {})
+        if len(fresh) == len(units) and known.keys().isdisjoint(fresh):  # a line each, as nearly always
+            known.update(fresh)
+            return
         for unit, value in zip(units, values, strict=True):
             if unit not in known:
                 known[unit] = value
