@@ -5,6 +5,8 @@ import subprocess
 import sys
 from functools import partial
 
+import httpx
+import numpy as np
 import pytest
 
 import rag_evaluation_framework as rag
@@ -55,7 +57,7 @@ IMPOSSIBLE = [
     (
         BM25Retriever,
         "k1",
-        ("x", "0.5", None, True, [1], 10**400, -0.1, math.nan, math.inf),
+        ("x", "0.5", None, True, [1], 10**400, -0.1, math.nan, math.inf, np.float32("inf")),
         "^BM25Retriever: k1=.*; expected a number of at least 0$",
     ),
     (
@@ -114,13 +116,14 @@ IMPOSSIBLE = [
     (
         OpenAIEmbedder,
         "base_url",
-        ("localhost:11434/v1", 5),
+        ("localhost:11434/v1", 5, 0, False, [], httpx.URL("http://127.0.0.1:9")),
         "^base_url=.*; expected an address such as http://127.0.0.1:8000$",
     ),
     (MODEL, "client", (7,), "client=7; expected a client with chat.completions.create, such as OpenAI"),
     (MODEL, "client", (AnthropicClient,), "client=<class .*AnthropicClient.*; expected a client with"),
     (MODEL, "model", (None, " "), "model=.*; expected the name of a model"),
     (MODEL, "structure", ("xml",), "structure='xml'"),
+    (MODEL, "structure", ("json_object",), "structure='json_object'; expected 'json_schema' or 'none' with Anthropic"),
     (MODEL, "max_retries", (-1,), "max_retries=-1"),
     (MODEL, "max_tokens", (0, True), "max_tokens="),
     (AnthropicClient, "timeout", (0, -1, math.nan, "1"), "timeout"),
@@ -151,6 +154,10 @@ IMPOSSIBLE = [
 def test_what_a_parameter_cannot_be_is_refused(kind, name, value, said):
     with pytest.raises(ConfigError, match=said):
         kind(**{name: value})
+
+
+def test_numbers_of_numpy_are_taken():
+    assert BM25Retriever(k1=np.float32(1.25)) == BM25Retriever(k1=1.25)
 
 
 CHUNKER = (RecursiveCharacterChunker, r"chunker=.*; expected a Chunker, or a function \(text\) -> list of texts")

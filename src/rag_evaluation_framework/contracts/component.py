@@ -183,8 +183,9 @@ def check_truth(owner: str, name: str, value: object) -> None:
 
 def check_number(owner: str, name: str, value: Any, most: float = inf) -> None:
     """Check that a parameter is a finite number from 0 to `most`; raise ConfigError otherwise."""
-    number: Any = nan if isinstance(value, bool) or not isinstance(value, Real) else value
-    if not 0 <= number <= min(most, float_info.max):
+    # As a float: NumPy would compare in its own type, which may hold less.
+    number = outcome(lambda: float(value), lambda _: nan) if isinstance(value, Real) else nan
+    if isinstance(value, bool) or not 0 <= number <= min(most, float_info.max):
         expected = "of at least 0" if most == inf else f"from 0 to {most:g}"
         raise ConfigError(f"{owner}: {name}={shown(value)}; expected a number {expected}")
 

@@ -148,10 +148,10 @@ class TestRanking:
 
 class TestBadInput:
     @pytest.mark.parametrize("number", [np.nan, np.inf, -np.inf])
-    def test_vectors_that_are_not_finite_are_refused_and_the_row_is_named(self, make, number, chunks, vectors):
+    def test_vectors_that_are_not_finite_are_refused_and_the_chunk_is_named(self, make, number, chunks, vectors):
         store, rows = make(), vectors(3)
         rows[1, 4] = number
-        with pytest.raises(InputError, match="row 1 contains NaN or infinity"):
+        with pytest.raises(InputError, match=r"row 1, chunk \[6:11\] of 'a.md', contains NaN or infinity"):
             store.add(chunks(3), rows)
         assert len(store) == 0
 
@@ -160,11 +160,11 @@ class TestBadInput:
         with pytest.raises(InputError, match=r"shape \(1, 0\); expected \(1, dimension\)"):
             store.add(chunks(1), np.zeros((1, 0), dtype=np.float32))
         store.add(chunks(3), vectors(3))
-        with pytest.raises(InputError, match=r"shape \(1, 3\); expected \(1, 8\)"):
+        with pytest.raises(InputError, match=r"shape \(1, 3\); expected \(1, 8\), .* with the same embedder$"):
             store.search(vectors(1, 3)[0], 1)
         with pytest.raises(InputError, match="NaN"):
             store.search(np.full(8, np.nan), 1)
-        with pytest.raises(InputError, match="one row per chunk or question"):
+        with pytest.raises(InputError, match="one row per question"):
             store.search_many(vectors(1)[0], 1)
 
     @pytest.mark.parametrize(

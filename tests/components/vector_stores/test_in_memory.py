@@ -43,7 +43,7 @@ class TestSearch:
     @each(
         ("query", "said"),
         [
-            (vector(1, 0, 0), r"shape \(1, 3\); expected \(1, 2\), one row per .* question, all of one embedder"),
+            (vector(1, 0, 0), r"shape \(1, 3\); expected \(1, 2\), one row per question; embed .* the same"),
             (vector(np.nan, 1), "NaN"),
         ],
     )
@@ -90,6 +90,14 @@ def test_vectors_that_do_not_fit_are_refused_and_nothing_is_added(count, vectors
     with pytest.raises(InputError, match=said):
         store.add(chunks(count), vectors.astype(np.float32))
     assert len(store) == 2
+
+
+def test_where_nothing_is_added_to_an_empty_store_vectors_of_any_dimension_may_follow():
+    store = InMemoryVectorStore()
+    store.add([], np.zeros((0, 0), dtype=np.float32))
+    assert store.search(vector(1, 0), 1) == []
+    store.add(chunks(2), np.eye(2, dtype=np.float32))
+    assert order(store.search(vector(0, 1), 1)) == [1]
 
 
 def test_doubles_are_taken_too():

@@ -3,7 +3,7 @@
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
+from contextlib import closing, contextmanager
 from uuid import uuid4
 
 import numpy as np
@@ -200,6 +200,24 @@ class TestWhatStays:
         with pytest.raises(KeyError):
             one.add(chunks(3, first=3), vectors(3))
         assert len(one) == 3
+
+    def test_what_is_interrupted_before_it_is_committed_leaves_nothing_and_the_next_is_committed(
+        self, store, query, chunks, vectors, monkeypatch
+    ):
+        @contextmanager
+        def interrupted(connection):
+            connection.execute("BEGIN")
+            yield
+            raise KeyboardInterrupt
+
+        one = store()
+        one.add(chunks(3), vectors(3))
+        with monkeypatch.context() as patch:
+            patch.setattr(psycopg.Connection, "transaction", interrupted)
+            with pytest.raises(KeyboardInterrupt):
+                one.clear()
+        one.add(chunks(1, first=3), vectors(1))
+        assert query(f"SELECT count(*) FROM {one.table}") == [(4,)]
 
     def test_a_connection_that_the_server_ended_is_made_again(self, store, query, chunks, vectors):
         one = store()

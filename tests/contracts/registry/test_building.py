@@ -197,6 +197,8 @@ class TestErrors:
             ("chunker", "recursive-character:chunk_size=1.5", "chunk_size=1.5; expected a whole number"),
             ("chunker", "recursive-character:chunk_size=100,chunk_size=200", "': chunk_size is given twice$"),
             ("chunker", "recursive-character:big", "expected parameter=value behind the name and each comma"),
+            ("chunker", {"type": "recursive-character", "chunk_size": 1, "chunkSize": 2}, "twice among .*, chunkSize$"),
+            ("chunker", "recursive-character:chunk_size=1,chunkSize=2", "twice among chunk_size, chunkSize$"),
             ("chunker", {"type": "recursive-character", "chunk-size": 200}, "has no parameter 'chunk-size'; it has"),
             ("retriever", {"type": "hybrid", "retrievers": "bm25"}, "retrievers='bm25'; expected a list"),
             (

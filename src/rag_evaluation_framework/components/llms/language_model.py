@@ -312,7 +312,7 @@ class LanguageModel(Component):
             each ask the provider; generators ask once.
 
     Raises:
-        ConfigError: A parameter is out of range, or the client has no `chat`.
+        ConfigError: A parameter is out of range, the client has no `chat`, or its API does not have the structure.
     """
 
     client: LLMClient = field(repr=False, compare=False)
@@ -332,6 +332,11 @@ class LanguageModel(Component):
             )
         check_text("LanguageModel", "model", self.model, "the name of a model")
         check_choice("LanguageModel", "structure", self.structure, get_args(Structure))
+        if self.structure == "json_object" and isinstance(self.client, AnthropicClient):
+            raise ConfigError(
+                "LanguageModel: structure='json_object'; expected 'json_schema' or 'none' with AnthropicClient, whose "
+                "API has no other way to ask for JSON"
+            )
         check_count("LanguageModel", "max_retries", self.max_retries, 0)
         Prices.of(self)
         if self.max_tokens is not None:

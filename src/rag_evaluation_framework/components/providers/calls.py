@@ -11,9 +11,8 @@ from decimal import Decimal
 from email.utils import parsedate_to_datetime
 from functools import cached_property, reduce
 from http import HTTPStatus
-from itertools import groupby
-from operator import attrgetter
 from random import uniform
+from threading import Lock
 from traceback import walk_tb
 from typing import Annotated, Any, ClassVar, Never, TypeAlias, TypeVar
 from weakref import finalize
@@ -151,13 +150,14 @@ def _readable(cost: float) -> str:
 class Usage:
     """Counts by provider and model; what `track_usage` gives. Threads may count at once."""
 
-    _counted: list[ModelUsage] = field(default_factory=list[ModelUsage])
+    _models: dict[tuple[str, str], ModelUsage] = field(default_factory=dict[tuple[str, str], ModelUsage])
+    _lock: Lock = field(default_factory=Lock, repr=False, compare=False)
 
     @property
     def models(self) -> Sequence[ModelUsage]:
         """Usage per model, sorted by provider and name."""
-        by_model = attrgetter("provider", "model")
-        return [reduce(ModelUsage.plus, used) for _, used in groupby(sorted(self._counted, key=by_model), by_model)]
+        with self._lock:
+            return [self._models[key] for key in sorted(self._models)]
 
     @property
     def total(self) -> ModelUsage:
@@ -166,7 +166,9 @@ class Usage:
 
     def add(self, used: ModelUsage) -> None:
         """Count more."""
-        self._counted.append(used)
+        key = (used.provider, used.model)
+        with self._lock:
+            self._models[key] = self._models[key].plus(used) if key in self._models else used
 
 
 _tracked: ContextVar[tuple[Usage, ...]] = ContextVar("rag_evaluation_framework_usage", default=())
@@ -222,9 +224,11 @@ class Provider:
         Raises:
             ConfigError: It is none.
         """
-        found = given or os.environ.get(self.address) or self.url
-        if not str(found).startswith(("http://", "https://")):
-            source = "base_url" if given else f"the environment variable {self.address}"
+        found: Any = given
+        source = "base_url"
+        if found is None or (isinstance(found, str) and not found):
+            found, source = os.environ.get(self.address) or self.url, f"the environment variable {self.address}"
+        if not isinstance(found, str) or not found.startswith(("http://", "https://")):
             raise ConfigError(f"{source}={shown(found)}; expected an address such as http://127.0.0.1:8000")
         return found.rstrip("/")
 

@@ -20,27 +20,39 @@ from ...statistics.nearest import unit
 # Checks of vectors before they are stored or searched.
 
 
-def checked_vectors(source: str, given: ArrayLike, count: int, dimension: int | None) -> NDArray[np.float32]:
-    """Check the vectors of chunks or questions and return them as float32, shape (count, dimension).
+def checked_vectors(
+    owner: str, given: ArrayLike, dimension: int | None, chunks: Sequence[AnyChunk] | None = None
+) -> NDArray[np.float32]:
+    """Check the vectors of chunks or questions and return them as float32, shape (their number, dimension).
 
     Args:
-        source: The method of the store that they were given to, for messages.
+        owner: The name of the store, for messages.
         given: One row per chunk or question.
-        count: The number of chunks or questions.
         dimension: The dimension of the store, or None if it is empty.
+        chunks: The chunks that the vectors belong to; None if they belong to questions.
 
     Raises:
         InputError: The shape is wrong, or a number is NaN or infinite.
     """
     vectors = np.asarray(given, dtype=np.float32)
-    if vectors.ndim != 2 or len(vectors) != count or vectors.shape[1] != (dimension or vectors.shape[1] or 1):
-        raise InputError(
-            f"{source}: vectors of shape {vectors.shape}; expected ({count}, {dimension or 'dimension'}), one row per "
-            "chunk or question, all of one embedder; call clear() before changing the embedder"
-        )
+    if chunks is None:
+        source, count = f"{owner}.search", len(vectors) if vectors.ndim else 0
+        advice = "one row per question; embed queries and chunks with the same embedder"
+    else:
+        source, count = f"{owner}.add", len(chunks)
+        advice = "one row per chunk; call clear() before changing the embedder"
+    if (
+        vectors.ndim != 2
+        or len(vectors) != count
+        or vectors.shape[1] != (dimension or vectors.shape[1] or min(count, 1))
+    ):
+        expected = f"({count}, {dimension or 'dimension'})"
+        raise InputError(f"{source}: vectors of shape {vectors.shape}; expected {expected}, {advice}")
     broken = np.flatnonzero(~np.isfinite(vectors).all(axis=1))
     if len(broken):
-        raise InputError(f"{source}: the vector in row {broken[0]} contains NaN or infinity; expected finite numbers")
+        row = int(broken[0])
+        place = "" if chunks is None else f", {describe_chunk(chunks[row])},"
+        raise InputError(f"{source}: the vector in row {row}{place} contains NaN or infinity; expected finite numbers")
     return vectors
 
 
@@ -92,7 +104,7 @@ class DatabaseVectorStore(VectorStore, ABC):
         """
         owner = type(self).__name__
         dimension = self._dimension()
-        vectors = checked_vectors(f"{owner}.add", embeddings, len(chunks), dimension)
+        vectors = checked_vectors(owner, embeddings, dimension, chunks)
         if not (records := [_record(owner, chunk) for chunk in chunks]):
             return
         if dimension is None:
@@ -112,8 +124,7 @@ class DatabaseVectorStore(VectorStore, ABC):
         dimension = self._dimension()
         if dimension is None or k <= 0:
             return [[] for _ in query_embeddings]
-        given = checked_vectors(f"{type(self).__name__}.search", query_embeddings, len(query_embeddings), dimension)
-        queries = unit(given).astype(np.float32)
+        queries = unit(checked_vectors(type(self).__name__, query_embeddings, dimension)).astype(np.float32)
         batches = (queries[start : start + _QUERIES_AT_ONCE] for start in range(0, len(queries), _QUERIES_AT_ONCE))
         return [ranking for batch in batches for ranking in self._rankings(batch, k)]
 

@@ -29,7 +29,10 @@ class InMemoryVectorStore(VectorStore):
         """Add chunks with their vectors, shape (len(chunks), dimension); the caller's array is not changed."""
         parts, new = self._rows
         dimension = next((rows.vectors.shape[1] for rows in (*parts[:1], *new[:1])), None)
-        new = (*new, Rows.of(checked_vectors("InMemoryVectorStore.add", embeddings, len(chunks), dimension)))
+        vectors = checked_vectors("InMemoryVectorStore", embeddings, dimension, chunks)
+        if not len(vectors):
+            return
+        new = (*new, Rows.of(vectors))
         self._rows = (_joined(parts, new), ()) if sum(map(len, new)) >= _ROWS_TOGETHER else (parts, new)
         self._chunks.extend(chunks)
 
@@ -45,8 +48,7 @@ class InMemoryVectorStore(VectorStore):
             self._rows = (parts, ())
         if not parts:
             return [[] for _ in query_embeddings]
-        source, dimension = "InMemoryVectorStore.search", parts[0].vectors.shape[1]
-        queries = unit(checked_vectors(source, query_embeddings, len(query_embeddings), dimension))
+        queries = unit(checked_vectors("InMemoryVectorStore", query_embeddings, parts[0].vectors.shape[1]))
         return [[self._chunks[number] for number in numbers] for numbers in nearest(parts, queries, k)]
 
     def clear(self) -> None:

@@ -94,10 +94,15 @@ class PgVectorStore(DatabaseVectorStore):
         """
         with self._lock:
             connection, errors = self._connected(), self._psycopg.errors
+
+            def close(_: BaseException) -> None:
+                connection.close()
+
             try:
                 with (
+                    on_failure(close),  # COMMIT may be under way, and the next transaction would be a part of this one
                     connection.transaction(),
-                    on_failure(lambda _: connection.close()),  # a statement may be under way that nobody will fetch
+                    on_failure(close),  # a statement may be under way that nobody will fetch
                     connection.cursor() as cursor,
                 ):
                     # All vectors are compared, whatever index somebody has built.

@@ -214,6 +214,8 @@ def build(kind: Kind, component: Any, *, imports: bool = True) -> Any:
     except ValueError as error:
         raise ConfigError(f"{kind} {name!r}: {error}; expected a class whose parameters can be read") from error
     values = {_parameter(kind, name, key, accepted): value for key, value in given.items()}
+    if len(values) < len(given):
+        raise ConfigError(f"{kind} {name!r}: a parameter is given twice among {', '.join(map(str, given))}")
     any_number = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
     needed = [key for key, each in accepted.items() if each.default is each.empty and each.kind not in any_number]
     if missing := [key for key in needed if key not in values]:
