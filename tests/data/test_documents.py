@@ -3,6 +3,7 @@ import os
 from functools import partial
 from hashlib import sha256
 
+import numpy as np
 import pytest
 
 from rag_evaluation_framework import Corpus, Document, DocumentId
@@ -97,7 +98,7 @@ class TestFromFolder:
         [
             *((pattern, "its braces stand for too much") for pattern in ("{1..100000}", "{a,b}" * 20)),
             *((pattern, "expected ") for pattern in ("**.md", "x**/*.md", ".")),
-            *((pattern, "expected a pattern") for pattern in (5, None)),
+            *((pattern, "expected a pattern") for pattern in (5, None, np.zeros(2))),
             *(
                 (pattern, "expected a pattern relative to the folder")
                 for pattern in ("../*.md", "x/../../*.md", "/etc/*", "", "{*.md,../*.md}", ".{.,}/*.md", "{/,}etc/*")

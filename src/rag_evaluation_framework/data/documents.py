@@ -118,7 +118,8 @@ class Corpus:
             MissingDependency: Files of a kind need a package that is not installed.
         """
         folder = checked_path(folder_path, CorpusError)
-        found = read_folder(folder, None if glob_pattern == MARKDOWN else [glob_pattern], kinds=(".md",))
+        is_default = type(glob_pattern) is str and glob_pattern == MARKDOWN
+        found = read_folder(folder, None if is_default else [glob_pattern], kinds=(".md",))
         return cls(_documents(found), {"source": str(folder), "glob_pattern": glob_pattern})
 
     @classmethod

@@ -186,7 +186,9 @@ class RecursiveCharacterChunker(PositionAwareChunker):
     def __post_init__(self) -> None:
         check_sizes("RecursiveCharacterChunker", "chunk_size", self.chunk_size, self.overlap, self.length)
         given: Any = self.separators
-        if not isinstance(given, list | tuple) or any(not isinstance(each, str) for each in cast("list[Any]", given)):
+        if not isinstance(cast("object", given), list | tuple) or any(
+            not isinstance(each, str) for each in cast("list[Any]", given)
+        ):
             raise ConfigError(f"RecursiveCharacterChunker: separators={shown(given)}; expected a list of texts")
         object.__setattr__(self, "separators", tuple(self.separators))
         check_choice("RecursiveCharacterChunker", "separator_at", self.separator_at, get_args(SeparatorAt))
