@@ -175,10 +175,25 @@ def test_impossible_parameters_are_refused(kind, parameters, said):
 
 
 @each("kind", [MarkdownHeaderChunker, Recursive, partial(SemanticChunker, embedder=HashingEmbedder()), Sentence])
-def test_what_is_no_tokenizer_is_refused(kind):
+def test_what_is_no_tokenizer_is_refused_and_a_function_is_never_compared(kind):
     for length in (np.array([1, 2]), 7, None):
         with pytest.raises(TokenizerError, match="is not a valid tokenizer"):
             kind(length=length)
+
+    class Words:
+        """Splits, and compares like an array."""
+
+        def __call__(self, text):
+            return text.split()
+
+        def __eq__(self, other):
+            return np.array([True, False])
+
+        __hash__ = None
+
+    chunker = kind(length=Words())
+    assert "length=Words" in chunker.name
+    assert chunker.chunk("One text.") == ["One text."]
 
 
 @each(

@@ -208,6 +208,13 @@ class TestWithoutACache:
         assert cached.input_limit is None
         assert cached.fit([]) is cached
         assert list(tmp_path.iterdir()) == []
+        SEEN.clear()
+        for texts in (["a"] * 600, []):  # at once, and as often as without
+            assert cached.embed(texts).shape == (len(texts), 2)
+            assert texts == SEEN.pop()
+        assert SEEN == []
+        with pytest.raises(InputError, match="texts='a'; expected a list of texts"):
+            cached.embed("a")
 
 
 def test_an_embedder_that_changed_in_secret_is_found_out(tmp_path, monkeypatch):

@@ -1,10 +1,12 @@
 """CohereEmbedder: what it sends for chunks and for questions, and what it returns."""
 
 import numpy as np
+import pytest
 
 from rag_eval_loopback.models import vector
 from rag_evaluation_framework.components import CohereEmbedder
 from rag_evaluation_framework.components.embedders.cached import embedder_identity
+from rag_evaluation_framework.errors import InvalidAnswer
 from support.provider_clients import client_of
 
 
@@ -39,6 +41,14 @@ def test_batches_are_of_96_texts(providers):
     assert np.array_equal(CohereEmbedder().embed(texts), [vector(text, 1536, "search_document") for text in texts])
     assert sorted(len(content["texts"]) for content in sent(providers)) == [8, 96, 96]
     assert sorted(text for content in sent(providers) for text in content["texts"]) == sorted(texts)
+
+
+def test_vectors_of_truths_are_refused(providers):
+    providers.fault(
+        "POST /v2/embed", change=lambda answer: {**answer, "embeddings": {"float": [[True, False]]}}, times=None
+    )
+    with pytest.raises(InvalidAnswer, match=r"\[True, False\]; expected a vector of numbers"):
+        CohereEmbedder(max_retries=0).embed(["a"])
 
 
 def test_vectors_of_another_model_dimension_end_or_server_are_others(monkeypatch):

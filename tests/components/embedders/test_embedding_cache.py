@@ -336,9 +336,12 @@ class TestIdentity:
 
 @pytest.mark.parametrize(
     ("given", "kept"),
-    [(512, 512), (np.int64(512), 512), (None, None)],
+    [
+        *((512, 512), (np.int64(512), 512), (lambda _: 512, None)),  # a method
+        *((odd, None) for odd in ("512", -1, 0, 2.5, np.inf, np.nan, [1], True, None)),
+    ],
 )
-def test_an_input_limit_is_kept_with_the_vectors(tmp_path, given, kept):
+def test_an_input_limit_that_is_none_loses_no_vector(tmp_path, given, kept):
     @dataclass(frozen=True)
     class Limited(Embedder):
         dimension = 3
@@ -347,7 +350,9 @@ def test_an_input_limit_is_kept_with_the_vectors(tmp_path, given, kept):
         def embed(self, texts):
             return np.ones((len(texts), 3), dtype=np.float32)
 
-    CachedEmbedder(Limited(), tmp_path).embed(["a"])
+    embedder = CachedEmbedder(Limited(), tmp_path)
+    assert embedder.input_limit == kept
+    embedder.embed(["a"])
     known = EmbeddingCache(tmp_path).known(embedder_identity(Limited()))
     assert known == (3, kept)
     assert type(known.input_limit) is type(kept)

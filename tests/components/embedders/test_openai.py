@@ -1,5 +1,6 @@
 """OpenAIEmbedder: what it sends, what it returns, and what it needs before it sends anything."""
 
+import math
 import os
 import signal
 from threading import Timer
@@ -67,8 +68,10 @@ def test_the_dimension_is_asked_for_once_if_it_is_not_known(providers):
 def test_nothing_is_sent_of_no_text_an_empty_one_or_what_is_no_list(providers):
     assert OpenAIEmbedder(dimensions=3).embed([]).shape == (0, 3)
     assert OpenAIEmbedder(dimensions=3).embed_queries([]).shape == (0, 3)
-    with pytest.raises(InputError, match=r"^OpenAIEmbedder: text 1 is ''; expected a text of at least one character$"):
-        OpenAIEmbedder(batch_size=1).embed(["a", ""])
+    for odd in ("", None, 5, math.nan, b"x"):
+        said = f"^OpenAIEmbedder: text 1 is {odd!r}; expected a text of at least one character$"
+        with pytest.raises(InputError, match=said):
+            OpenAIEmbedder(batch_size=1).embed(["a", odd])
     with pytest.raises(InputError, match=r"^OpenAIEmbedder: texts='hello'; expected a list of texts$"):
         OpenAIEmbedder().embed("hello")
     assert providers.exchanges == []

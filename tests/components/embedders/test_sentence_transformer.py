@@ -170,14 +170,16 @@ class TestFindingTheModel:
     def test_a_model_in_the_cache_of_hugging_face_is_found(self, tmp_path, monkeypatch):
         hub = pytest.importorskip("huggingface_hub")
         monkeypatch.setattr(hub.constants, "HF_HUB_CACHE", str(tmp_path))
-        base = tmp_path / "models--sentence-transformers--own-model"
-        (base / "refs").mkdir(parents=True)
-        (base / "refs" / "main").write_text("abc")
-        (base / "snapshots" / "abc").mkdir(parents=True)
-        (base / "snapshots" / "abc" / "config.json").write_text("{}")
         real = hub.snapshot_download
         monkeypatch.setattr(hub, "snapshot_download", lambda name, **k: real(name, cache_dir=tmp_path, **k))
-        assert find_model("own-model") == base / "snapshots" / "abc"
+        for folder in ("models--sentence-transformers--own-model", "models--own-model"):
+            snapshot = tmp_path / folder / "snapshots" / "abc"
+            snapshot.mkdir(parents=True)
+            (snapshot / "config.json").write_text("{}")
+            (tmp_path / folder / "refs").mkdir()
+            (tmp_path / folder / "refs" / "main").write_text("abc")
+        assert find_model("own-model").parents[1].name == "models--sentence-transformers--own-model"
+        assert find_model("own-model", understood="") == snapshot
 
     @each(
         ("model", "said"),

@@ -67,7 +67,7 @@ class TestModel:
     def test_what_is_no_model_of_one_score_is_refused_when_prepared(self, tmp_path):
         for model, said in (
             ("no-such/cross-encoder", r"is not on this machine.*hf download no-such/cross-encoder\)"),
-            ("no-such", r"is not on this machine.*hf download cross-encoder/no-such\)"),
+            ("no-such", r"is not on this machine.*hf download no-such\)"),
             (str(tmp_path), r"neither modules\.json nor config\.json"),
             (tiny_cross_encoder(3), "has 3 outputs; expected one"),
         ):

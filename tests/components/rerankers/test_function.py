@@ -1,10 +1,12 @@
 import numpy as np
+import pytest
 
 from rag_evaluation_framework import PositionAwareChunk
 from rag_evaluation_framework.components import RerankedRetriever
 from rag_evaluation_framework.components.rerankers import FunctionReranker
 from rag_evaluation_framework.contracts.registry.building import describe
 from rag_evaluation_framework.data import Document, DocumentId
+from rag_evaluation_framework.errors import InputError
 from rag_evaluation_framework.testing import FixedRetriever, RerankerConformance
 
 DOCUMENT = Document(DocumentId("a.md"), "aabbbc")
@@ -28,6 +30,8 @@ def test_the_function_scores_the_texts_and_the_best_come_first():
     for reranker in (FunctionReranker(lengths), FunctionReranker(slowly)):
         assert [chunk.content for chunk in reranker.rerank("which?", CHUNKS)] == ["bbb", "aa", "aa", "c"]
         assert [chunk.content for chunk in reranker.rerank("which?", CHUNKS, 1)] == ["bbb"]
+        with pytest.raises(InputError, match="top_k=-1; expected at least 0, or None for all chunks"):
+            reranker.rerank("which?", CHUNKS, -1)
     assert FunctionReranker(lengths).name == "lengths"
     assert describe(RerankedRetriever(FixedRetriever(), lengths))["reranker"] == {
         "type": "rag_evaluation_framework.components.rerankers.function:FunctionReranker",

@@ -122,6 +122,17 @@ class TestCounting:
         with pytest.raises(InputError, match=r"Stubborn holds 6 chunks after clear\(\).*would be found as well"):
             filled(store)
 
+    @each("lengths", [[], [0]])  # of a store that was emptied, and of one that was filled
+    def test_a_length_that_cannot_be_told_is_an_error(self, lengths):
+        class Uncountable(InMemoryVectorStore):
+            def __len__(self):
+                if lengths:
+                    return lengths.pop()
+                raise ConnectionError("the database is gone")
+
+        with pytest.raises(InputError, match=r"^len\(\) of Uncountable.* raises .*the database is gone"):
+            filled(Uncountable())
+
     def test_also_of_a_store_that_cannot_be_counted(self):
         store = uncounted(Stubborn)()
         other = Corpus([Document(DocumentId("z.md"), "refund server\nserver")])

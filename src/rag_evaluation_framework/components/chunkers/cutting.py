@@ -114,7 +114,7 @@ class Tokens(Units):
 
 def measured(text: str, length: Any) -> Measure:
     """Return the measure of a text in `"characters"`, or in tokens of a tokenizer."""
-    return Measure(text) if length == "characters" else Tokens(text, resolve_tokenizer(length))
+    return Measure(text) if _is_characters(length) else Tokens(text, resolve_tokenizer(length))
 
 
 def check_length(length: Any) -> None:
@@ -125,7 +125,11 @@ def check_length(length: Any) -> None:
 
 def length_shown(length: Any) -> str:
     """Return what the name of a chunker says of its length: nothing of characters."""
-    return "" if length == "characters" else f", length={tokenizer_name(length)}"
+    return "" if _is_characters(length) else f", length={tokenizer_name(length)}"
+
+
+def _is_characters(length: Any) -> bool:
+    return isinstance(length, str) and length == "characters"  # a function's own `==` may return anything
 
 
 def check_sizes(owner: str, size_name: str, size: int, overlap: int, length: Any = "characters") -> None:

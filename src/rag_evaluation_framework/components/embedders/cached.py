@@ -239,7 +239,7 @@ class EmbeddingCache(Cache):
             return
         dimension = len(next(iter(embeddings.values())).vector)
         record = {"identity": identity, "dimension": dimension, "input_limit": input_limit}
-        entries = {embedder_key(identity)[:_PREFIX] + _RECORD: json.dumps(record, default=int).encode()}  # NumPy's
+        entries = {embedder_key(identity)[:_PREFIX] + _RECORD: json.dumps(record).encode()}
         for text, (vector, truncated, seconds) in embeddings.items():
             head = _HEAD.pack(truncated, nan if seconds is None else seconds)
             entries[vector_key(identity, role, text)] = head + vector.astype(_FLOATS).tobytes()
@@ -274,7 +274,7 @@ class CachedEmbedder(InParts):
         root: The folder below which vectors are kept, in `cache/embeddings/`; no parameter.
 
     Raises:
-        ConfigError: `embedder` is not an Embedder.
+        ConfigError: `embedder` is not an Embedder, or is cached already.
     """
 
     embedder: Embedder
@@ -286,6 +286,8 @@ class CachedEmbedder(InParts):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "embedder", as_component(Embedder, self.embedder, "CachedEmbedder"))
+        if isinstance(self.embedder, CachedEmbedder):
+            raise ConfigError(f"CachedEmbedder: {self.embedder.name} is cached already; pass the embedder itself")
         if (reason := _why_not(self.embedder)) is not None:
             note(f"the vectors of {self.embedder.name} are not cached: {reason}")
 
@@ -299,7 +301,12 @@ class CachedEmbedder(InParts):
     def input_limit(self) -> int | None:
         """The most tokens that the embedder reads of a text; None if there is no limit, or it is unknown."""
         known = self._known()
-        return getattr(self.embedder, "input_limit", None) if known is None else known.input_limit
+        return _input_limit(self.embedder) if known is None else known.input_limit
+
+    def _joined(self, texts: Sequence[str], role: Role) -> NDArray[np.float32]:
+        if self._cache is None and not isinstance(texts, str):  # at once: its vectors may depend on what is beside them
+            return (self.embedder.embed if role == "text" else self.embedder.embed_queries)(list(texts))
+        return super()._joined(texts, role)
 
     def embed_in_parts(
         self, texts: Sequence[str], role: Role = "text", batch_size: int = 256
@@ -337,7 +344,7 @@ class CachedEmbedder(InParts):
                 made = part(some, [*vectors])
                 flags = truncation_flags(self.embedder, some) if role == "text" else np.zeros(len(some), np.bool_)
                 embeddings = dict(zip(some, map(Embedding, vectors, map(bool, flags)), strict=True))
-                self._cache.put(self._identity, embeddings, role, getattr(self.embedder, "input_limit", None))
+                self._cache.put(self._identity, embeddings, role, _input_limit(self.embedder))
                 yield made
 
     def truncated(self, texts: Sequence[str]) -> NDArray[np.bool_]:
@@ -375,3 +382,10 @@ def _why_not(embedder: Embedder) -> str | None:
     except ConfigError as error:
         return str(error)
     return None
+
+
+def _input_limit(embedder: Embedder) -> int | None:
+    """Return the most tokens that an embedder says it reads; None without a usable number."""
+    limit: Any = getattr(embedder, "input_limit", None)
+    number = int(limit) if type(limit) is not bool and isinstance(limit, Integral) else 0
+    return number if number > 0 else None

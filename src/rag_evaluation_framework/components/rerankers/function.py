@@ -13,6 +13,7 @@ from ...base.coroutines import resolved
 from ...contracts.registry.building import OwnFunction
 from ...contracts.roles import Reranker
 from ...data.chunks import AnyChunk
+from ...errors import InputError
 from ...statistics.nearest import top_k as best_first
 
 # Base of rerankers that give each text a score.
@@ -29,8 +30,10 @@ class ScoringReranker(Reranker, ABC):
         """Return the best `top_k` chunks (all by default), best first; each distinct text is scored once.
 
         Raises:
-            InputError: The scores are not one finite number per text.
+            InputError: `top_k` is negative, or the scores are not one finite number per text.
         """
+        if top_k is not None and top_k < 0:
+            raise InputError(f"{self.name}.rerank: top_k={top_k}; expected at least 0, or None for all chunks")
         if not chunks:
             return []
         texts = list(dict.fromkeys(chunk.content for chunk in chunks))

@@ -32,15 +32,13 @@ class CrossEncoderReranker(LocalModel, ScoringReranker):
     Models are never downloaded: the folder, or the copy in the local Hugging Face cache, has to be there.
 
     Attributes:
-        model: A folder, or the name of a model in the local cache, `cross-encoder/` being understood.
+        model: A folder, or the name of a model in the local cache.
         batch_size: How many pairs are read at a time; at least 1.
 
     Raises:
         MissingDependency: sentence-transformers is not installed.
         ConfigError: `model` is not a text, or `batch_size` is below 1.
     """
-
-    organisation: ClassVar[str] = "cross-encoder"
 
     model: str
     batch_size: int = 32

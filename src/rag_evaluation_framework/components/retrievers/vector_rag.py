@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from ...adapt.adapt import OwnChunker, OwnEmbedder
 from ...adapt.results import as_chunks, one_each
 from ...base.coroutines import as_synchronous
-from ...base.exits import outcome
+from ...base.exits import errors_as, outcome
 from ...base.notes import note
-from ...base.outside import one_line, shown
+from ...base.outside import error_text, one_line, shown
 from ...base.progress import progress, progress_bar
 from ...base.stages import Arrays, current_stages, shared, stage
 from ...contracts import Chunker, EmbeddedPart, Embedder, IndexedRetriever, PositionAwareChunker, VectorStore
@@ -242,7 +242,7 @@ def fill_store(
         raise InputError(f"{len(chunks)} chunks with {len(vectors)} vectors; expected one vector per chunk")
     store = as_synchronous(store)
     store.clear()
-    if left := len(store) if isinstance(store, Sized) else 0:
+    if left := _length(store):
         raise InputError(
             f"{store.name} holds {left} chunks after clear(): what another corpus or chunker left would be found as "
             "well. clear() has to forget everything"
@@ -284,14 +284,20 @@ def _tell_of_no_direction(embedder: Embedder, texts: Sequence[str], vectors: NDA
         )
 
 
+def _length(store: VectorStore) -> int | None:
+    if not isinstance(store, Sized):
+        return None
+    with errors_as(lambda error: InputError(f"len() of {store.name} raises {error_text(error)}")):
+        return len(store)
+
+
 def _tell_what_is_lost(store: VectorStore, chunks: Sequence[AnyChunk], vectors: NDArray[np.float32]) -> None:
     """Note if a store holds another number of chunks than was added, or finds fewer than there are.
 
     Raises:
         InputError: One search finds what was never added.
     """
-    number = len(store) if isinstance(store, Sized) else len(chunks)
-    k, name = min(len(chunks), _PROBED), store.name
+    number, k, name = _length(store), min(len(chunks), _PROBED), store.name
     directed = np.flatnonzero(vectors.any(axis=1))
     found: list[AnyChunk] | None = None
     if k and len(directed):  # a database may fail once; each question will tell if it goes on
@@ -307,7 +313,7 @@ def _tell_what_is_lost(store: VectorStore, chunks: Sequence[AnyChunk], vectors: 
             )
     lost = "what is lost is never found"
     keyed = "A store keyed by id or text keeps equal texts only once"
-    if number != len(chunks):
+    if number is not None and number != len(chunks):
         note(
             f"{name} holds {number} chunks after {len(chunks)} were added: {lost}, and what is doubled takes the place "
             f"of others. {keyed}"
