@@ -178,11 +178,10 @@ def _alternatives(pattern: Any) -> list[Pattern]:
         CorpusError: It is none, or leads out of the folder.
     """
     try:
-        found = [PurePosixPath(one) for one in dict.fromkeys(bracex.expand(pattern, keep_escapes=True))]
+        given = pattern if isinstance(pattern, str) else ""
+        found = [PurePosixPath(one) for one in dict.fromkeys(bracex.expand(given, keep_escapes=True))]
     except (bracex.ExpansionLimitException, ValueError, RecursionError) as error:
         raise CorpusError(f"glob pattern {shown(pattern)}: its braces stand for too much ({error})") from error
-    except (TypeError, AttributeError):
-        found = []
     within = all(each.parts and not each.is_absolute() and ".." not in each.parts for each in found)
     if not found or not within or any("**" in part != "**" for each in found for part in each.parts):
         raise CorpusError(
