@@ -202,7 +202,7 @@ def checked_path(given: str | os.PathLike[str], refusal: type[RagEvalError] = Da
             with suppress(FileNotFoundError):
                 place.lstat()
     except TypeError as error:
-        raise refusal(f"{shown(given)} is not a path; expected one, such as 'docs' or Path('docs')") from error
+        raise refusal(f"{shown(given)} is not a path; expected one, of a file or a folder") from error
     except ValueError as error:  # a UnicodeEncodeError is one
         raise refusal(f"path {shown(str(given))}: no file can be called so ({error}); choose another path") from error
     except OSError as error:

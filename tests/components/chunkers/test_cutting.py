@@ -113,7 +113,7 @@ def test_defaults_are_those_of_the_design():
         (Recursive, {"chunk_size": 9, "overlap": 9}, "overlap=9 with chunk_size=9"),
         *(
             (Recursive, {"separators": given}, "separators=.*; expected a list of texts")
-            for given in ({"x": "y"}, 5, None, b"|", "\n\n")
+            for given in ([{"x": "y"}], ["\n", 30], [None], {"x": "y"}, 5, None, b"|", "\n\n")
         ),
         *(
             (Recursive, {"separator_at": given}, "separator_at=.*expected 'end' or 'start'")
