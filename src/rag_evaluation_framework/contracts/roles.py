@@ -385,14 +385,22 @@ class Retriever(Component, ABC):
         """Return whether `retrieve_for` finds nothing but what is in such a scope; by default none is honoured."""
         return not scope
 
-    def check(self, questions: Sequence[Query], corpus: Corpus, evaluation_type: EvaluationType) -> Iterable[str]:
+    def check(
+        self, questions: Sequence[Query], corpus: Corpus, evaluation_type: EvaluationType, k: int
+    ) -> Iterable[str]:
         """Return notes on what a run is going to ask, before anything is done; by default none.
+
+        Args:
+            questions: All questions.
+            corpus: The documents.
+            evaluation_type: The level at which is scored.
+            k: The most results of a question that are scored; 0 if only budgets say how many.
 
         Raises:
             ConfigError: It cannot be asked.
             DatasetError: The questions or documents cannot be used.
         """
-        del questions, corpus, evaluation_type
+        del questions, corpus, evaluation_type, k
         return ()
 
     @abstractmethod

@@ -374,7 +374,9 @@ class ExperimentConfig(Generic[U]):
         with faults.gathered():
             notes += rules.check(dataset, corpus, pipeline, chunk_id)
         with faults.gathered():
-            notes += pipeline.check(dataset.queries, corpus, level.evaluation_type)
+            notes += pipeline.check(
+                dataset.queries, corpus, level.evaluation_type, max((cutoff.size for cutoff in ks), default=0)
+            )
         faults.tell()
         vars(self).update(  # it is frozen
             retriever=pipeline,

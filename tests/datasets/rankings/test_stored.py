@@ -341,21 +341,40 @@ def test_rankings_at_some_k_are_no_ranking_of_ids(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("saved", "read", "is_told"),
+    ("saved", "k", "known_to"),
     [
-        ({"k": 3, "budgets": []}, {"k": 10, "budgets": []}, True),
-        ({"k": 3, "budgets": ["60ch"]}, {"k": 30, "budgets": []}, True),
-        ({"k": 3, "budgets": ["60ch"]}, {"k": 3, "budgets": ["160ch"]}, True),
-        ({"k": 10, "budgets": []}, {"k": 10, "budgets": []}, False),
-        ({"k": 10, "budgets": []}, {"k": 3, "budgets": []}, False),
-        ({"k": 3, "budgets": ["60ch"]}, {"k": 3, "budgets": ["60ch"]}, False),
-        ({"k": 31, "budgets": []}, {"k": 40, "budgets": []}, False),  # it has 30 and no more
-        ({"k": 3, "budgets": ["210ch"]}, {"k": 3, "budgets": ["210ch"]}, False),  # of 180 characters
+        ({"k": 3, "budgets": []}, 10, 3),
+        ({"k": 3, "budgets": ["60ch"]}, 30, 10),
+        ({"k": 3, "budgets": ["60ch", "210ch"]}, 30, None),  # each has 180 characters, and no more
+        ({"k": 10, "budgets": []}, 10, None),
+        ({"k": 10, "budgets": []}, 3, None),
+        ({"k": 31, "budgets": []}, 40, None),  # it has 30 and no more
     ],
 )
-def test_rankings_of_a_run_that_asked_for_fewer_say_that_they_end_early(tmp_path, saved, read, is_told):
+def test_a_run_that_asked_for_fewer_results_is_not_scored_at_more(tmp_path, saved, k, known_to):
     folder = evaluate(Last(True), MANY, **saved).save(tmp_path / "run")
-    notes = evaluate(StoredRetriever(folder), MANY, **read).notes
+    if known_to is None:
+        assert not any("end early" in text for text in evaluate(StoredRetriever(folder), MANY, k, budgets=[]).notes)
+        return
+    expected = rf"^{folder}: was asked for {known_to} results, .* up to k={known_to}, or a run made with k={k}$"
+    with pytest.raises(ConfigError, match=expected):
+        evaluate(StoredRetriever(folder), MANY, k, budgets=[])
+
+
+def test_a_question_that_fills_its_budget_is_known_so_far_whatever_others_do(tmp_path):
+    class Few(Last):
+        def retrieve(self, query, k):
+            return super().retrieve(query, k if query.endswith(" 0?") else min(k, 5))
+
+    folder = evaluate(Few(True), MANY, 3, budgets=["60ch"]).save(tmp_path / "run")
+    with pytest.raises(ConfigError, match=r"was asked for 5 results, .* up to k=5"):
+        evaluate(StoredRetriever(folder), MANY, 12, budgets=[])
+
+
+@pytest.mark.parametrize(("budget", "is_told"), [("60ch", False), ("160ch", True), ("210ch", True)])
+def test_a_run_that_asked_for_fewer_characters_says_that_its_rankings_end_early(tmp_path, budget, is_told):
+    folder = evaluate(Last(True), MANY, 3, budgets=["60ch"]).save(tmp_path / "run")
+    notes = evaluate(StoredRetriever(folder), MANY, 3, budgets=[budget]).notes
     assert ("rankings end early, as the depth of run is less than was asked for" in notes) is is_told
 
 

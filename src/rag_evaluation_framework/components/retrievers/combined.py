@@ -99,9 +99,11 @@ class AroundRetriever(IndexedRetriever[IndexT]):
         """Return whether the retriever does."""
         return self.retriever.honours(scope)
 
-    def check(self, questions: Sequence[Query], corpus: Corpus, evaluation_type: EvaluationType) -> Iterable[str]:
+    def check(
+        self, questions: Sequence[Query], corpus: Corpus, evaluation_type: EvaluationType, k: int
+    ) -> Iterable[str]:
         """Return what the retriever notes on the questions."""
-        return self.retriever.check(questions, corpus, evaluation_type)
+        return self.retriever.check(questions, corpus, evaluation_type, k)
 
     def prepare(self, queries: Sequence[str]) -> None:
         """Let the retriever prepare for the questions."""

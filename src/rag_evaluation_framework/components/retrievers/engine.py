@@ -100,7 +100,9 @@ class EngineRetriever(IndexedRetriever[dict[str, DocumentId]]):
         """Return whether the engine takes constraints on metadata, if the scope has any; it takes every prefix."""
         return not scope.constraints or takes_constraints(self.engine)
 
-    def check(self, questions: Sequence[Query], corpus: Corpus, evaluation_type: EvaluationType) -> Iterable[str]:
+    def check(
+        self, questions: Sequence[Query], corpus: Corpus, evaluation_type: EvaluationType, k: int
+    ) -> Iterable[str]:
         """Check that the documents and questions of a run keep to what may be written; there is nothing to note.
 
         Raises:
@@ -108,7 +110,7 @@ class EngineRetriever(IndexedRetriever[dict[str, DocumentId]]):
                 one, and none are, or not in their scope.
             DatasetError: A document is outside of the scope that is written, or has `{runId}` in its id alone.
         """
-        del evaluation_type
+        del evaluation_type, k
         asked = {Scope.of(question).prefix for question in questions}
         prefixes = sorted(prefix for prefix in asked if prefix is not None)
         if not self.ingest:

@@ -146,11 +146,13 @@ class StoredRetriever(Retriever):
         del scope
         return True
 
-    def check(self, questions: Sequence[Query], corpus: Corpus, evaluation_type: EvaluationType) -> Iterable[str]:
+    def check(
+        self, questions: Sequence[Query], corpus: Corpus, evaluation_type: EvaluationType, k: int
+    ) -> Iterable[str]:
         """Return how many questions have no ranking, and how many rankings no question.
 
         Raises:
-            ConfigError: No hit has a field that the level needs.
+            ConfigError: No hit has a field that the level needs, or the run asked for fewer results than are scored.
             DatasetError: The file cannot be used, has no ranking of any question, or is of a run of some shards only,
                 which were not asked all questions.
         """
@@ -169,6 +171,12 @@ class StoredRetriever(Retriever):
             raise ConfigError(
                 f"{self._where}: cannot be scored at {evaluation_type}, as its hits have no {' and no '.join(needed)}; "
                 f"they have {', '.join(name for name in COLUMNS if name in fields)}"
+            )
+        known_to = min(self._stored[query_id].known_to for query_id in known)
+        if k > known_to:
+            raise ConfigError(
+                f"{self._where}: was asked for {known_to} results, and behind them there may be relevant ones; "
+                f"expected cutoffs up to k={known_to}, or a run made with k={k}"
             )
         if lacking := len(asked) - len(known):
             self._check_parts()
@@ -269,8 +277,9 @@ def _known_to(report: Any) -> Callable[[int], float]:
         config, cutoffs = report["config"], [Cutoff.parse(cutoff) for cutoff in report["cutoffs"]]
         asked = max((cutoff.size for cutoff in cutoffs if not cutoff.is_budget), default=_LEAST)
         all_chunks = None if config["index"] is None else config["index"]["chunks"]
-        # Behind as many there was nothing more, or the ranking was cut where its budgets are filled.
-        ended = float(config["depth"]) if config["unfilled"] else 0.0
+        # Where no question filled a budget, none had more; else a ranking may be cut where its budgets are filled.
+        worked = report["counts"]["questions"] - report["counts"]["failed"]
+        ended = float(config["depth"]) if worked in config["unfilled"].values() else 0.0
         return lambda hits: inf if hits < asked or hits == all_chunks else max(hits, ended)
     return lambda _: inf
 
