@@ -93,7 +93,9 @@ def test_a_cell_that_cannot_be_run_is_in_neither_plan_nor_bill_and_a_dry_run_say
     assert told in dry.out
     done = rag_eval("sweep", *FLAGS, *over, "--json")
     assert done.code == 2
-    assert told in done.err
+    before, after = done.err.splitlines()[0], done.err.splitlines()[-1]
+    assert before.startswith(f"warning: 1 of 3 cells cannot be run, the first, {told}")
+    assert after.startswith(f"error: 1 of 3 cells could not be run, the first, {told}")
     record = json.loads(done.out)
     assert record["plan"]["cells"] == record["bill"]["cells"] == 2
 

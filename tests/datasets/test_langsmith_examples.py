@@ -1,5 +1,6 @@
 import json
 import re
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -32,7 +33,7 @@ from rag_evaluation_framework.datasets import (
     dataset_from_examples,
     to_example,
 )
-from rag_evaluation_framework.errors import DatasetError, LevelMismatch
+from rag_evaluation_framework.errors import ConfigError, DatasetError, LevelMismatch
 from support.each import each
 
 REFUNDS = "Refunds take five working days."
@@ -454,3 +455,9 @@ def test_lines_are_named_in_jsonl(tmp_path):
     path = written(tmp_path, example({"chunk_ids": []}), example({"chunk_ids": [7]}, "b"), name="set.jsonl")
     with pytest.raises(DatasetError, match=r"set\.jsonl: line 2: \$\.outputs\.chunk_ids\[0\]: expected an id"):
         load_dataset(path, CHUNK)
+
+
+def test_an_unknown_option_is_refused():
+    options: Any = {"corpsu": None}
+    with pytest.raises(ConfigError, match=r"^corpsu: unknown key; did you mean corpus\?$"):
+        dataset_from_examples([], DOCUMENT, **options)

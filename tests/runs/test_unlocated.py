@@ -14,7 +14,7 @@ from rag_evaluation_framework import (
 )
 from rag_evaluation_framework.analysis.attribution import Attribution
 from rag_evaluation_framework.analysis.gates import assert_gates, check_gates
-from rag_evaluation_framework.components import RerankedRetriever
+from rag_evaluation_framework.components import HybridRetriever, RerankedRetriever
 from rag_evaluation_framework.data import DOCUMENT, TOKEN, DocumentLevelGroundTruth
 from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.testing import ReversingReranker
@@ -59,7 +59,12 @@ def test_half_of_the_results_may_have_no_place(others):
 
 
 @pytest.mark.parametrize(
-    "around", [lambda retriever: retriever, lambda one: RerankedRetriever(one, ReversingReranker())]
+    "around",
+    [
+        lambda retriever: retriever,
+        lambda one: RerankedRetriever(one, ReversingReranker()),
+        lambda one: HybridRetriever([one]),
+    ],
 )
 def test_a_retriever_that_rewrites_texts_says_so_and_its_gates_are_measured(around):
     result = evaluate(around(Rewriting()), DATASET, k=2)

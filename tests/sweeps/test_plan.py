@@ -161,7 +161,7 @@ def test_a_function_may_be_the_condition():
 @pytest.mark.parametrize(
     ("given", "told"),
     [
-        ({"over": {"chunk": [1]}}, "'chunk' is no key of a run; there are"),
+        ({"over": {"chunk": [1]}}, "over: chunk: unknown key; did you mean chunker?"),
         ({"over": {"chunker.chunk_size": 200}}, "chunker.chunk_size is 200; expected a list of values"),
         ({"over": {"chunker.chunk_size": []}}, "expected a list of values, at least one"),
         (
@@ -267,7 +267,7 @@ def test_a_configuration_of_a_run_is_varied_as_it_is_and_options_replace_keys(tm
     [
         ("", "expected a mapping"),
         ("a: [", "cannot be parsed"),
-        ("over: {chunk: [1]}", "sweep.yaml: over: 'chunk' is no key"),
+        ("over: {chunk: [1]}", "sweep.yaml: over: chunk: unknown key; did you mean chunker?"),
         ("base: {corpse: x}\nover: {}", "did you mean corpus?"),
     ],
 )

@@ -253,7 +253,7 @@ def refused(model: type[BaseModel]) -> Generator[None]:
         raise ConfigError("; ".join(problems)) from None
 
 
-def refuse_unknown(given: Iterable[str], *known: str) -> None:
+def refuse_unknown(given: Iterable[str], *known: str, where: str = "") -> None:
     """Refuse keywords that are not known.
 
     Raises:
@@ -261,7 +261,7 @@ def refuse_unknown(given: Iterable[str], *known: str) -> None:
     """
     for key in given:
         if key not in known:
-            raise ConfigError(f"{key}: {_unknown(key, known, '; there are ' + ', '.join(known))}")
+            raise ConfigError(f"{where}{key}: {_unknown(key, known, '; there are ' + ', '.join(known))}")
 
 
 def own_first(model: type[BaseModel]) -> list[str]:

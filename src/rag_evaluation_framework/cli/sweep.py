@@ -14,7 +14,7 @@ from ..base.outside import one_line
 from ..errors import ConfigError
 from ..runs import store
 from . import run_options as options
-from .output import components_print_to_stderr, print_result, print_text, write_page
+from .output import components_print_to_stderr, print_result, print_text, show_warning, write_page
 
 
 def sweep(
@@ -64,6 +64,10 @@ def sweep(
     if dry_run:
         print_result(plan.record(), plan.summary, as_json=as_json)
         return
+    if plan.failures:
+        number, why = next(iter(plan.failures.items()))
+        name = plan.cells[number - 1].name
+        show_warning(f"{len(plan.failures)} of {len(plan.cells)} cells cannot be run, the first, {name}: {why}")
     with components_print_to_stderr():
         result = swept.run(where, plan=plan, fresh=fresh, executor=executor)
         saved = outcome(lambda: str(swept.save(result, where)), lambda error: error)

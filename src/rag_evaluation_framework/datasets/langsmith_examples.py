@@ -10,7 +10,7 @@ from pydantic.alias_generators import to_camel
 from .. import labels
 from ..adapt.question_exports import question_keys
 from ..base.files import Json, is_list, is_object
-from ..base.records import KEPT, Record, RecordReader, as_list, as_object, brief_repr
+from ..base.records import KEPT, Record, RecordReader, as_list, as_object, brief_repr, refuse_unknown
 from ..data import CharacterSpan, ChunkRegistry, Corpus, Dataset, Query
 from ..data.ground_truth import ChunkLevelGroundTruth, DocumentLevelGroundTruth, GroundTruth, TokenLevelGroundTruth
 from ..data.ids import ChunkId, DocumentId, EvaluationType, PositionAwareChunkId, QueryId, QueryIds, QueryText
@@ -98,9 +98,11 @@ def dataset_from_examples(
             key known for the level.
 
     Raises:
+        ConfigError: An option is unknown.
         DatasetError: Lists every problem with its JSON path.
         LevelMismatch: The examples have another level.
     """
+    refuse_unknown(options, *ExampleOptions.__annotations__)
     rows = ((f"$[{number}]", example) for number, example in enumerate(examples))
     return ExampleReader(name, level, **options).dataset(rows, name)
 

@@ -211,8 +211,8 @@ def _entry(data: Any, where: str, level: Level[Any], labels: LabelReader) -> Gro
     answers = data.get("answers") if is_object(data) else None
     beside = {key, to_camel(key)} & data.keys() if is_object(data) else set[str]()
     if have_places(answers) or (answers == [] and not beside):
-        for other in sorted(beside):
-            labels.records.problem(f"{where}.{other}", BESIDE_ANSWERS)
+        if beside:
+            labels.records.problem(f"{where}.{min(beside)}", BESIDE_ANSWERS)
             return None
         data = {name: value for name, value in data.items() if name != "answers"} | {key: list[Any]()}
     else:  # it is metadata

@@ -22,7 +22,7 @@ from ..base.exits import outcome
 from ..base.files import is_list, is_object
 from ..base.notes import note
 from ..base.outside import json_text, shown
-from ..base.records import refused
+from ..base.records import refuse_unknown, refused
 from ..base.stages import kept_stages
 from ..base.strict_yaml import written_yaml
 from ..components.providers import track_usage
@@ -54,8 +54,7 @@ def _axes(given: Any) -> Any:
         raise ConfigError(f"over={shown(given)}: expected a mapping such as {{'chunker.chunk_size': [200, 400]}}")
     axes: dict[str, list[Any]] = {}
     for key, values in given.items():
-        if key.partition(".")[0] not in RunSpec.model_fields:
-            raise ConfigError(f"over: {shown(key)} is no key of a run; there are {', '.join(RunSpec.model_fields)}")
+        refuse_unknown([key.partition(".")[0]], *RunSpec.model_fields, where="over: ")
         listed: Any = [*values] if type(values) in (list, tuple, range) else []
         if not listed:
             raise ConfigError(f"over: {key} is {shown(values)}; expected a list of values, at least one")

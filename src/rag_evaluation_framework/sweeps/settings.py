@@ -6,6 +6,7 @@ from typing import Any
 
 from .. import base
 from ..base.files import is_object
+from ..base.records import refuse_unknown
 from ..components.retrievers.vector_rag import DEFAULT_CHUNKER
 from ..contracts.registry import describe
 from ..contracts.registry.building import parsed
@@ -32,6 +33,7 @@ def parse_axis(text: str, option: str = "--over") -> tuple[str, list[Any]]:
         raise ConfigError(f"{option} {text}: expected a key and its value{s}, such as chunker.chunk_size=200{more}")
     if key.strip() in {*describe(DEFAULT_CHUNKER)} - {*RunSpec.model_fields}:
         raise ConfigError(f"{option}: {key.strip()!r} is no key of a run; did you mean chunker.{text}?")
+    refuse_unknown([key.strip().partition(".")[0]], *RunSpec.model_fields, where=f"{option} ")
     is_component = key.strip().rpartition(".")[2] in KINDS
     if is_component and option == "--set" and len(listed) > 1:  # there is one, and commas are between its parameters
         listed = [rest.strip()]

@@ -177,6 +177,11 @@ class HybridRetriever(StableRetriever, IndexedRetriever[HitLocator]):
         check_count("HybridRetriever", "rrf_k", self.rrf_k, least=0)
         check_count("HybridRetriever", "depth", self.depth)
 
+    @property
+    def rewrites_texts(self) -> bool:
+        """Whether any of its retrievers does."""
+        return any(retriever.rewrites_texts for retriever in self.retrievers)
+
     def index(self, corpus: Corpus) -> None:
         """Let every retriever index the documents."""
         self._keep(None)
