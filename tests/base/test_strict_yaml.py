@@ -76,16 +76,7 @@ def test_yaml_reads_what_people_write(text, value):
         ("a: 2026-02-30", "^a value cannot be read .*day"),
         ("a:\n\tb: 1", r"in line 2; YAML indents with spaces, not tabs$"),
         ("\x00", "special characters are not allowed"),
-    ],
-)
-def test_values_that_json_cannot_represent_are_refused(text, message):
-    with pytest.raises(ValueError, match=message):
-        parse_yaml(text)
-
-
-@each(
-    ("text", "message"),
-    [
+        # Features that change what a text says.
         ("a: &x {b: 1}\nc: *x", "^&x is an anchor in line 1; remove it"),
         ("b: 1\na: &x one\nc: *x", "^&x is an anchor in line 2; "),
         ("&x [*x]", "^&x is an anchor in line 1; "),
@@ -110,7 +101,7 @@ def test_values_that_json_cannot_represent_are_refused(text, message):
         ("a: 1\n...\n%YAML 1.1\n---\nb: yes", "^%YAML is a directive in line 3; "),
     ],
 )
-def test_features_that_change_what_a_text_says_are_refused_with_their_line(text, message):
+def test_values_that_json_cannot_represent_and_what_changes_what_a_text_says_are_refused_with_their_line(text, message):
     with pytest.raises(ValueError, match=message):
         parse_yaml(text)
 

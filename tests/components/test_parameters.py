@@ -258,10 +258,13 @@ def test_configurations_name_it_and_so_does_its_record(role, given, built):
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
-def test_without_the_package_the_extra_is_named(monkeypatch, package, extra, use, who):
+def test_without_the_package_the_extra_is_named_when_the_part_is_used(monkeypatch, package, extra, use, who):
     monkeypatch.setenv("ANTHROPIC_API_KEY", "a-key")
     for module in [package, *(name for name in sys.modules if name.startswith(f"{package}."))]:
         monkeypatch.setitem(sys.modules, module, None)
+    in_tokens = partial(RecursiveCharacterChunker, length="cl100k_base")
+    for make in (LsaEmbedder, FixedTokenChunker, in_tokens, VectorRAGRetriever):
+        make()
     with pytest.raises(MissingDependency, match=rf"{who}.*pip install 'rag-evaluation-framework\[{extra}\]'"):
         use()
 
