@@ -116,10 +116,6 @@ class TestTrust:
         with pytest.raises(ConfigError, match=r"a Python function of your own with named arguments, .chunk, number."):
             load_function("chunk_id", name, "chunk, number")
 
-    def test_the_refusal_says_whose_function_it_is(self):
-        with pytest.raises(ConfigError, match=r"'timeit:timeit' is of type function\(.*\) of the standard library; "):
-            build("retriever", "timeit:timeit")
-
     @pytest.mark.parametrize(
         "name", ["remembered", "wrapped", "open_ended", "pipeline", "pipeline.search", "Pipeline.search"]
     )
