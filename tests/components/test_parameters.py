@@ -46,6 +46,7 @@ MODEL = partial(LanguageModel, client=AnthropicClient(), model="m")
 ENGINE = partial(HttpEngine, url="http://127.0.0.1:8000")
 A_URL = "expected a URL such as"
 COLLECTIONS = ("", "ab", "a b c", "../up", "-run", "run-", "a/b", "x" * 201, "größe", 7, None)
+TABLES = ("", "a b", "1st", "a-b", "x" * 51, "größe", 'a"; DROP TABLE b; --', 7, None)
 RERANKED = partial(RerankedRetriever, retriever=BM25Retriever(), reranker=ReversingReranker())
 LANGUAGES = (
     "^BM25Retriever: language=.*arabic, .*english, .*yiddish, or None .*; scripts without spaces, such as Japanese, "
@@ -145,6 +146,7 @@ IMPOSSIBLE = [
     (rag.ChromaVectorStore, "max_neighbors", (-1,), "max_neighbors="),
     (partial(QdrantVectorStore, url="http://localhost"), "path", ("db",), "path="),
     (QdrantVectorStore, "timeout", (0,), "timeout="),
+    (PgVectorStore, "table", TABLES, "expected 1 to 50 characters"),
 ]
 
 

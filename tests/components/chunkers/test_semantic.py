@@ -60,11 +60,6 @@ def cut(text, embedder=None, **parameters):
     return SemanticChunker(Subjects() if embedder is None else embedder, **parameters).chunk(text)
 
 
-def test_an_embedder_is_needed():
-    with pytest.raises(TypeError, match="embedder"):
-        SemanticChunker()
-
-
 @each(
     ("text", "parameters", "chunks"),
     [
@@ -160,14 +155,11 @@ class TestBoundaries:
 class TestEmbedding:
     """T27."""
 
-    @pytest.mark.parametrize("text", ["", " \n\t "])
-    def test_blank_and_empty_texts_have_no_chunks_and_embed_nothing(self, text):
+    def test_all_sentences_are_embedded_in_one_call_without_their_white_space_and_blank_texts_not_at_all(self):
         embedder = Subjects()
-        assert cut(text, embedder) == []
+        for text in ("", " \n\t "):
+            assert cut(text, embedder) == []
         assert embedder.batches == []
-
-    def test_all_sentences_are_embedded_in_one_call_without_their_white_space(self):
-        embedder = Subjects()
         cut("A cat. A dog.\n\n  A sun.", embedder)
         assert embedder.batches == [["A cat.", "A dog.", "A sun."]]
 

@@ -118,15 +118,14 @@ class TestEmbedding:
 
 
 class TestQuestions:
-    def test_a_question_is_embedded_as_one_and_kept_apart(self, tmp_path):
+    def test_a_question_is_embedded_as_one_and_kept_apart_unless_questions_are_texts(self, tmp_path):
         for _ in range(2):
             embedder = CachedEmbedder(Asking(), tmp_path)
             np.testing.assert_array_equal(embedder.embed(["aa"]), [[1, 2, 2]])
             np.testing.assert_array_equal(embedder.embed_query("aa"), [-1, -2, -2])
             np.testing.assert_array_equal(embedder.embed_queries(["aa", "b", "aa"])[:, 1], [-2, -1, -2])
         assert asked() == ["aa", "aa", "b"]
-
-    def test_where_questions_are_texts_they_are_shared(self, tmp_path):
+        SEEN.clear()
         embedder = CachedEmbedder(Counting(), tmp_path)
         embedder.embed(["aa"])
         np.testing.assert_array_equal(embedder.embed_query("aa"), [1, 2, 2])

@@ -285,10 +285,15 @@ class TestIdentity:
         assert identity == embedder_identity(Hiding(prompt="a long prompt", api_key="two", root="b"))
         assert "a long prompt" not in identity
 
-    def test_the_weights_count(self, monkeypatch):
+    def test_the_weights_count_and_a_cache_around_the_embedder_does_not_ask_for_them(self, monkeypatch):
+        def loud(self):
+            raise AssertionError("the weights were read")
+
         before = embedder_identity(Around(Weighted()))
         monkeypatch.setattr(Weighted, "content_hash", "of other weights")
         assert embedder_identity(Around(Weighted())) != before
+        monkeypatch.setattr(Weighted, "content_hash", property(loud))
+        CachedEmbedder(Weighted())
 
     def test_the_source_code_of_somebody_elses_class_and_of_what_it_inherits_from_counts(self, tmp_path, monkeypatch):
         monkeypatch.syspath_prepend(tmp_path)
@@ -324,14 +329,6 @@ class TestIdentity:
     def test_what_cannot_be_told_apart_is_refused(self, embedder, reason):
         with pytest.raises(ConfigError, match=reason):
             embedder_identity(embedder)
-
-    def test_a_cache_around_it_does_not_ask_for_the_weights(self):
-        class Loud(Weighted):
-            @property
-            def content_hash(self):
-                raise AssertionError("the weights were read")
-
-        CachedEmbedder(Loud())
 
 
 @pytest.mark.parametrize(

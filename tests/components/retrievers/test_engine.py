@@ -276,21 +276,6 @@ def test_what_was_written_is_deleted_as_far_as_it_is_to_be(cleanup, failed, dele
     assert engine.log == [*([("delete", "eval:a:")] if deleted and ingest and written else []), ("close",)]
 
 
-def test_what_cannot_be_deleted_is_told_and_the_engine_closed():
-    class Broken(MemoryEngine):
-        def delete(self, scope_prefix):
-            raise OSError("the disk is full")
-
-    engine = Broken()
-    retriever = EngineRetriever(engine, "eval:a:", ingest=True)
-    with pytest.raises(OSError, match="the disk is full"):
-        retriever.index(corpus_of())
-    told = "what the run wrote in 'eval:a:' could not be deleted: OSError: the disk is full"
-    assert clean_up(retriever, "always", failed=False) == told
-    assert engine.log == [("close",)]
-    assert clean_up(retriever, "none", failed=False) is None
-
-
 class TakesTwo:
     def retrieve(self, query, top_k):
         return []
@@ -477,18 +462,23 @@ class Last(BaseException):
     pass
 
 
-def test_whatever_is_raised_while_all_is_deleted_is_told_and_the_engine_closed():
+@pytest.mark.parametrize("error", [OSError("the disk is full"), Last("no more")], ids=repr)
+def test_whatever_is_raised_while_all_is_deleted_is_told_and_the_engine_closed(error):
     engine = MemoryEngine()
     retriever = EngineRetriever(engine, "eval:a:", ingest=True)
-    retriever.index(corpus_of())
 
     def fail(*_):
-        raise Last("no more")
+        raise error
 
     engine.delete = engine.close = fail
+    with pytest.raises(type(error), match=str(error)):
+        retriever.index(corpus_of())
+    told = f"{type(error).__name__}: {error}"
     with collect_notes() as notes:
-        assert "could not be deleted: Last: no more" in clean_up(retriever, "always", failed=False)
-    assert notes == ["MemoryEngine could not be closed: Last: no more"]
+        left = clean_up(retriever, "always", failed=False)
+        assert clean_up(retriever, "none", failed=False) is None
+    assert left == f"what the run wrote in 'eval:a:' could not be deleted: {told}"
+    assert notes == [f"MemoryEngine could not be closed: {told}"]
 
 
 def test_nothing_waits_for_coroutines_that_another_one_keeps_from_beginning(monkeypatch):
@@ -516,29 +506,6 @@ def test_nothing_waits_for_coroutines_that_another_one_keeps_from_beginning(monk
         released.set()
     assert "could not be deleted: TimeoutError: another coroutine" in left
     assert "Hanging could not be closed: TimeoutError" in notes[0]
-
-
-def test_what_a_question_that_hangs_holds_is_not_waited_for_for_ever(monkeypatch):
-    held = threading.Lock()
-
-    class Locked(MemoryEngine):
-        def retrieve(self, query, top_k, scope):
-            with held:
-                released.wait(60)
-
-        def delete(self, scope_prefix):
-            with held:
-                super().delete(scope_prefix)
-
-    monkeypatch.setattr("rag_evaluation_framework.components.retrievers.engine._SECONDS", 0.1)
-    released, engine = threading.Event(), Locked()
-    retriever = EngineRetriever(engine, "eval:a:", ingest=True)
-    try:
-        evaluate(retriever, dataset_of(corpus=corpus_of()), 5, timeout=0.2)
-        assert "could not be deleted: TimeoutError: it takes longer than" in clean_up(retriever, "always", failed=False)
-    finally:
-        released.set()
-    assert engine.log[-1] == ("close",)
 
 
 class InThreads(MemoryEngine):
@@ -571,6 +538,13 @@ class Mixed(InThreads):
 
     def delete(self, scope_prefix):
         self.erase(scope_prefix)
+
+
+class Locked(Mixed):
+    """Searches synchronously, too."""
+
+    def retrieve(self, query, top_k, scope):
+        self.search()
 
 
 class Shielded(MemoryEngine):

@@ -237,30 +237,25 @@ class TestForeignResults:
 
 
 class TestStages:
-    def test_each_step_has_its_time_and_each_retriever_its_own_ranking(self):
+    def test_each_step_has_its_time_and_a_name_of_its_own_and_each_retriever_its_own_ranking(self):
         class Timed(FixedRetriever):
             def retrieve(self, query, k):
                 return Retrieval((letter("a"), letter("b")), (Stage("embed", 0.5), Stage("search", 0.25)))
 
-        retriever = HybridRetriever([Timed(), of("bc"), of("b")], depth=9)
-        retriever.index(CORPUS)
-        found = retriever.retrieve("?", 1)
+        inner = HybridRetriever([Timed(), of("bc"), of("b")], depth=9)
+        inner.index(CORPUS)
+        found = inner.retrieve("?", 1)
         assert [stage.name for stage in found.stages] == [
             "Timed/embed", "Timed/search", "FixedRetriever/retrieve", "FixedRetriever 2/retrieve", "fuse",
         ]  # fmt: skip
         assert [stage.seconds for stage in found.stages][:2] == [0.5, 0.25]
         assert all(stage.seconds >= 0 for stage in found.stages)
         assert found.stages[0].hits is None
-        assert texts(found.stages[1].hits) == "ab"
-        assert texts(found.stages[2].hits) == "bc"
-        assert texts(found.hits) == "b"
-
-    def test_names_of_stages_are_told_apart_when_nested(self):
-        inner = HybridRetriever([of("ab"), of("bc")])
-        retriever = HybridRetriever([inner, inner, of("a")])
-        retriever.index(CORPUS)
-        names = [stage.name for stage in retriever.retrieve("?", 1).stages]
-        assert len(set(names)) == len(names) == 8
+        assert [texts(hits) for hits in (found.stages[1].hits, found.stages[2].hits, found.hits)] == ["ab", "bc", "b"]
+        nested = HybridRetriever([inner, inner, of("a")])
+        nested.index(CORPUS)
+        names = [stage.name for stage in nested.retrieve("?", 1).stages]
+        assert len(set(names)) == len(names) == 12
 
 
 class TestWhole:

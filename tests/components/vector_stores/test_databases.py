@@ -362,16 +362,20 @@ class TestServers:
         assert chromadb.__version__
 
     @pytest.mark.filterwarnings("ignore:Api key is used with an insecure connection:UserWarning")
-    def test_a_server_of_qdrant_is_asked_for_exact_search(self, qdrant_server, chunks, vectors):
+    def test_a_server_of_qdrant_is_asked_for_exact_search_and_sent_large_additions_in_batches(
+        self, qdrant_server, chunks, vectors
+    ):
         store = QdrantVectorStore(url=qdrant_server.url, api_key="secret")
-        store.add(chunks(3), vectors(3))
+        store.add(chunks(2_500), vectors(2_500))
         store.search(vectors(1)[0], 2)
         (search,) = [body for _, path, _, body, _ in qdrant_server.requests if path.endswith("/query/batch")]
         assert [request["params"]["exact"] for request in search["searches"]] == [True]
-        (written,) = [
-            query for method, path, query, *_ in qdrant_server.requests if path.endswith("/points") and method == "PUT"
+        written = [
+            (len(body["batch"]["ids"]), "wait=true" in query)
+            for method, path, query, body, _ in qdrant_server.requests
+            if path.endswith("/points") and method == "PUT"
         ]
-        assert "wait=true" in written
+        assert written == [(1_000, True), (1_000, True), (500, True)]
         assert {headers["api-key"] for *_, headers in qdrant_server.requests} == {"secret"}
         store.close()
 
@@ -394,26 +398,22 @@ class TestServers:
         first.close()
         second.close()
 
-    def test_large_additions_are_sent_in_batches(self, qdrant_server, chunks, vectors):
-        store = QdrantVectorStore(url=qdrant_server.url)
-        store.add(chunks(2_500), vectors(2_500))
-        sizes = [
-            len(body["batch"]["ids"])
-            for method, path, _, body, _ in qdrant_server.requests
-            if method == "PUT" and path.endswith("/points")
-        ]
-        assert sizes == [1_000, 1_000, 500]
-        store.close()
 
-
-@pytest.mark.parametrize("kind", ["Chroma", "Qdrant"])
-@pytest.mark.parametrize("place", ["", "path='db'"])
-def test_a_program_that_closes_nothing_ends_quietly(kind, place, tmp_path):
+@pytest.mark.parametrize(
+    "store",
+    [
+        *("ChromaVectorStore()", "ChromaVectorStore(path='db')", "QdrantVectorStore()", "QdrantVectorStore(path='db')"),
+        "vector_stores.PgVectorStore({dsn!r}, table='quiet')",
+    ],
+)
+def test_a_program_that_closes_nothing_ends_quietly(store, tmp_path, request):
+    dsn = request.getfixturevalue("pgvector_dsn") if "dsn" in store else ""
     code = f"""
 import numpy as np
 import rag_evaluation_framework as rag
+from rag_evaluation_framework.components import vector_stores
 from rag_evaluation_framework import components
-store = components.{kind}VectorStore({place})
+store = components.{store.format(dsn=dsn)}
 document = rag.Document(rag.DocumentId("a"), "xyz")
 store.add([rag.PositionAwareChunk.of(document, 0, 3)], np.ones((1, 2), dtype=np.float32))
 print(len(store.search(np.ones(2, dtype=np.float32), 5)))

@@ -1,7 +1,5 @@
 """The store in PostgreSQL, over a real server: ranking, bad input, secrets, what stays."""
 
-import subprocess
-import sys
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from uuid import uuid4
@@ -67,11 +65,6 @@ class TestBadInput:
         rows = np.eye(2, 16_000, dtype=np.float32)
         one.add(chunks(2), rows)
         assert one.search(rows[1], 1) == chunks(2)[1:]
-
-    @pytest.mark.parametrize("name", ["", "a b", "1st", "a-b", "x" * 51, "größe", 'a"; DROP TABLE b; --', 7, None])
-    def test_names_of_tables_are_checked_at_once(self, name):
-        with pytest.raises(ConfigError, match="expected 1 to 50 characters"):
-            PgVectorStore(table=name)
 
     @pytest.mark.parametrize("name", ["select", "Mixed_Case", "_", "x" * 50])
     def test_names_of_tables_are_quoted(self, store, query, name, chunks, vectors):
@@ -297,18 +290,3 @@ class TestOthersTables:
 
         with ThreadPoolExecutor(6) as pool:
             assert list(pool.map(fill, range(6))) == [chunks(1, first=5 * number + 2) for number in range(6)]
-
-
-def test_a_program_that_closes_nothing_ends_quietly(pgvector_dsn, tmp_path):
-    code = f"""
-import numpy as np
-import rag_evaluation_framework as rag
-from rag_evaluation_framework.components.vector_stores import PgVectorStore
-store = PgVectorStore({pgvector_dsn!r}, table="quiet")
-document = rag.Document(rag.DocumentId("a"), "xyz")
-store.add([rag.PositionAwareChunk.of(document, 0, 3)], np.ones((1, 2), dtype=np.float32))
-print(len(store.search(np.ones(2, dtype=np.float32), 5)))
-"""
-    command = [sys.executable, "-X", "dev", "-W", "error::ResourceWarning", "-c", code]
-    shown = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert (shown.returncode, shown.stdout, shown.stderr) == (0, "1\n", "")
