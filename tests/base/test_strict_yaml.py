@@ -106,14 +106,22 @@ def test_values_that_json_cannot_represent_and_what_changes_what_a_text_says_are
         parse_yaml(text)
 
 
-@pytest.mark.parametrize("link", ["a{n}: &a{n} [{alias}]", "a{n}: &a{n}\n  <<: [{alias}]\n  k{n}: {n}"])
-def test_neither_aliases_nor_merges_cost_more_than_their_text(link):
-    lines = [link.format(n=n, alias=", ".join([f"*a{n - 1}"] * 9) if n else "{x: 1}") for n in range(8)]
-    assert_linear(lambda count: partial(refused, "\n".join(lines[:count]), "is an anchor"), 2)
+def linked(link, count):
+    lines = [link.format(n=n, alias=", ".join([f"*a{n - 1}"] * 9) if n else "{x: 1}") for n in range(count)]
+    return "\n".join(lines)
 
 
-def test_many_open_brackets_cost_little():
-    assert_linear(lambda count: partial(refused, "[" * count, "nested too deeply"), 2_500)
+@pytest.mark.parametrize(
+    ("written", "message", "most"),
+    [
+        (partial(linked, "a{n}: &a{n} [{alias}]"), "is an anchor", 2),
+        (partial(linked, "a{n}: &a{n}\n  <<: [{alias}]\n  k{n}: {n}"), "is an anchor", 2),
+        ("[".__mul__, "nested too deeply", 2_500),
+    ],
+    ids=["aliases", "merges", "open brackets"],
+)
+def test_what_is_refused_costs_no_more_than_its_text(written, message, most):
+    assert_linear(lambda count: partial(refused, written(count), message), most)
 
 
 def refused(text, message):

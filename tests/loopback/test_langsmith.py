@@ -104,7 +104,7 @@ def test_examples_are_stored_with_everything_and_listed_by_pages(client, provide
     assert client.read_example(rows(1)[0]["id"]).inputs["query"] == "question 0"
 
 
-def test_examples_are_found_by_id_and_updates_replace_what_they_name_and_keep_the_split(client):
+def test_examples_are_found_by_id_until_they_are_deleted_and_updates_replace_what_they_name_and_keep_the_split(client):
     dataset = client.create_dataset("refunds")
     first, second = rows(2)
     client.create_examples(dataset_id=dataset.id, examples=[first | {"split": "test"}, second])
@@ -122,6 +122,14 @@ def test_examples_are_found_by_id_and_updates_replace_what_they_name_and_keep_th
     assert (changed.inputs, changed.outputs) == (first["inputs"], {"relevant_chunk_ids": []})
     assert changed.metadata == {"new": 1, "dataset_split": ["test"]}
 
+    client.create_examples(dataset_id=dataset.id, examples=rows(1, first=2))
+    client.delete_examples([first["id"], second["id"]])
+    assert [example.metadata["n"] for example in client.list_examples(dataset_id=dataset.id)] == [2]
+    with pytest.raises(LangSmithNotFoundError):
+        client.read_example(first["id"])
+    with pytest.raises(LangSmithNotFoundError, match="Example not found"):
+        client.delete_examples([first["id"]])
+
 
 def test_an_id_is_stored_once_and_belongs_to_one_dataset(client, providers):
     dataset, other = (client.create_dataset(name) for name in ("refunds", "invoices"))
@@ -133,18 +141,6 @@ def test_an_id_is_stored_once_and_belongs_to_one_dataset(client, providers):
         client.update_examples(dataset_id=other.id, updates=[{"id": rows(1)[0]["id"], "outputs": {}}])
     with pytest.raises(LangSmithNotFoundError):
         client.update_examples(dataset_id=dataset.id, updates=[{"id": uuid.uuid4(), "outputs": {}}])
-
-
-def test_deleted_examples_are_gone(client):
-    dataset = client.create_dataset("refunds")
-    client.create_examples(dataset_id=dataset.id, examples=rows(3))
-    client.delete_examples([row["id"] for row in rows(2)])
-    (left,) = client.list_examples(dataset_id=dataset.id)
-    assert left.metadata["n"] == 2
-    with pytest.raises(LangSmithNotFoundError):
-        client.read_example(rows(1)[0]["id"])
-    with pytest.raises(LangSmithNotFoundError, match="Example not found"):
-        client.delete_examples([rows(1)[0]["id"]])
 
 
 def test_what_this_server_does_not_have_is_not_told_as_a_record_that_is_not_there(client):

@@ -420,18 +420,15 @@ def test_chunks_of_so_many_sentences_are_windows_over_them(text, count, data):
 # Tokens.
 
 
-@pytest.mark.parametrize("kind", [Recursive, AtStart], ids=["end", "start"])
-@examples(150)
-@given(st.text(max_size=150), st.integers(3, 20), st.integers(0, 2))
-def test_no_chunk_has_more_tokens_than_its_size(kind, text, size, overlap):
-    for chunk in cut(kind(size, overlap, length="cl100k_base"), text):
-        assert CL100K.count(chunk) <= size or len(chunk) == 1
-
-
+@pytest.mark.parametrize(
+    "kind",
+    [partial(Recursive, length="cl100k_base"), partial(AtStart, length="cl100k_base"), FixedTokenChunker],
+    ids=["end", "start", "windows"],
+)
 @examples(200)
 @given(st.text(max_size=150), st.integers(3, 20), st.integers(0, 2))
-def test_windows_of_tokens_cover_any_text_within_their_size(text, tokens, overlap):
-    found = places(FixedTokenChunker(tokens, overlap), text)
+def test_chunks_of_tokens_cover_any_text_in_order_within_their_size(kind, text, tokens, overlap):
+    found = places(kind(tokens, overlap), text)
     assert all(CL100K.count(text[start:end]) <= tokens or end - start == 1 for start, end in found)
     covered = {position for start, end in found for position in range(start, end)}
     assert all(position in covered or character.isspace() for position, character in enumerate(text))

@@ -165,14 +165,12 @@ class TestEmbedding:
 
 
 class TestFitting:
-    def test_one_that_has_learnt_is_used_as_it_is(self, monkeypatch):
-        fitted = LsaEmbedder(dimensions=4).fit([CATS, DOGS])
-        monkeypatch.setattr(LsaEmbedder, "fit", lambda *_: pytest.fail("fitted again"))
-        assert cut(CATS + DOGS, fitted) == [CATS, DOGS]
-
-    def test_the_embedder_of_the_chunker_stays_as_it_is(self):
+    def test_one_that_has_learnt_is_used_as_it_is_and_one_that_has_not_stays_as_it_is(self, monkeypatch):
         chunker = SemanticChunker(LsaEmbedder())
         first = chunker.chunk(CATS + DOGS)
         chunker.chunk("Quite another text. It has nothing of it. Nothing at all.")
         assert chunker.chunk(CATS + DOGS) == first
         assert chunker == SemanticChunker(LsaEmbedder())
+        fitted = LsaEmbedder(dimensions=4).fit([CATS, DOGS])
+        monkeypatch.setattr(LsaEmbedder, "fit", lambda *_: pytest.fail("fitted again"))
+        assert cut(CATS + DOGS, fitted) == [CATS, DOGS]

@@ -40,12 +40,19 @@ def test_a_request_has_the_texts_in_their_order_the_model_and_base64_and_nothing
     assert np.array_equal(vectors, [vector(text, 1536) for text in told])
 
 
-def test_dimensions_and_model_are_sent_if_they_are_given(providers):
+def test_dimensions_and_model_are_sent_if_they_are_given_and_else_the_dimension_is_asked_for_once(providers):
     embedder = OpenAIEmbedder("mine", dimensions=7)
     assert embedder.dimension == 7
     assert providers.exchanges == []
     assert embedder.embed_query("a").shape == (7,)
     assert sent(providers) == [{"model": "mine", "input": ["a"], "encoding_format": "base64", "dimensions": 7}]
+    embedder = OpenAIEmbedder("mine")
+    assert (embedder.dimension, embedder.dimension) == (256, 256)
+    assert len(providers.exchanges) == 2
+    known = OpenAIEmbedder("mine")
+    known.embed(["a"])
+    assert known.dimension == 256
+    assert len(providers.exchanges) == 3
 
 
 def test_a_batch_has_as_many_texts_and_tokens_as_openai_takes(providers):
@@ -54,16 +61,6 @@ def test_a_batch_has_as_many_texts_and_tokens_as_openai_takes(providers):
     batches = sorted(len(content["input"]) for content in sent(providers))
     assert batches == [3, 953, 2048]
     assert np.array_equal(vectors, [vector(text, 2) for text in texts])
-
-
-def test_the_dimension_is_asked_for_once_if_it_is_not_known(providers):
-    embedder = OpenAIEmbedder("mine")
-    assert (embedder.dimension, embedder.dimension) == (256, 256)
-    assert len(providers.exchanges) == 1
-    known = OpenAIEmbedder("mine")
-    known.embed(["a"])
-    assert known.dimension == 256
-    assert len(providers.exchanges) == 2
 
 
 def test_nothing_is_sent_of_no_text_an_empty_one_or_what_is_no_list(providers):

@@ -188,14 +188,21 @@ def test_a_question_may_ask_for_all_documents_and_without_a_scope_is_asked_in_th
     assert result.metrics["recall@5"] == 1.0
 
 
-def test_the_scope_and_the_constraints_of_a_question_reach_the_engine():
+def test_the_scope_and_the_constraints_of_a_question_reach_the_engine_and_one_that_takes_none_is_refused():
     """Of the two documents in the scope that share a word with the question, one meets the constraints."""
+
+    class Plain:
+        def retrieve(self, query, top_k, scope):
+            return []
+
     more = [Document(DocumentId(f"eval:a:{name}"), "How long parcels take.", {"number": name}) for name in ("4", "40")]
     engine = MemoryEngine([*corpus_of(), *more])
     kept = {"scopePrefix": "eval:a:4", "metadataConstraints": {"number": "4"}}
     result = evaluate(EngineRetriever(engine, "eval:a:"), dataset_of(**kept), 5, budgets=[])
     assert ("retrieve", "eval:a:4") in engine.log
     assert [[hit.doc_id for hit in query.hits] for query in result.queries] == [["eval:a:4"], []]
+    with pytest.raises(DatasetError, match=r"metadataConstraints on 'number'.*Plain does not honour"):
+        evaluate(EngineRetriever(Plain()), dataset_of(metadataConstraints={"number": "4"}), 5)
 
 
 def test_a_key_that_an_engine_holds_is_in_nothing_that_is_kept(tmp_path):
@@ -212,15 +219,6 @@ def test_a_key_that_an_engine_holds_is_in_nothing_that_is_kept(tmp_path):
     kept = "".join(path.read_text() for path in saved.iterdir() if path.suffix != ".gz")
     assert "nobody is known by ***" in kept
     assert "correct horse" not in kept + str(result)
-
-
-def test_constraints_are_refused_by_an_engine_that_takes_none():
-    class Plain:
-        def retrieve(self, query, top_k, scope):
-            return []
-
-    with pytest.raises(DatasetError, match=r"metadataConstraints on 'lang'.*Plain does not honour"):
-        evaluate(EngineRetriever(Plain()), dataset_of(metadataConstraints={"lang": "en"}), 5)
 
 
 def test_results_outside_of_the_scope_are_told():

@@ -167,24 +167,20 @@ class TestDepth:
 
 
 class TestForeignResults:
-    def test_texts_are_located_and_meet_chunks_of_the_same_place(self, corpus):
+    def test_texts_are_located_and_meet_chunks_of_the_same_place_also_of_a_document_by_another_name(self, corpus):
         sentence = "Refunds take five working days."
 
         class Sentences(rag.Chunker):
             def chunk(self, text):
                 return [part.strip() + "." for part in text.replace("\n", ". ").split(".") if part.strip()]
 
-        retriever = HybridRetriever([BM25Retriever(Sentences()), lambda query, k: [sentence]])
-        with pytest.warns(UserWarning, match="are not text of their document"):
-            retriever.index(corpus)
-        best, *others = retriever.retrieve("refunds", 5).hits
-        assert (best.doc_id, best.text, best.score) == ("billing.md", sentence, pytest.approx(2 / 61))
-        assert sentence not in [hit.text for hit in others]
-
-    def test_documents_may_go_by_another_name(self, corpus):
-        retriever = HybridRetriever([lambda query, k: [{"source": "/somewhere/billing.md", "text": "Refunds"}]])
-        retriever.index(corpus)
-        assert retriever.retrieve("?", 1).hits[0].doc_id == "billing.md"
+        for found in (sentence, {"source": "/somewhere/billing.md", "text": sentence}):
+            retriever = HybridRetriever([BM25Retriever(Sentences()), lambda query, k, found=found: [found]])
+            with pytest.warns(UserWarning, match="are not text of their document"):
+                retriever.index(corpus)
+            best, *others = retriever.retrieve("refunds", 5).hits
+            assert (best.doc_id, best.text, best.score) == ("billing.md", sentence, pytest.approx(2 / 61))
+            assert sentence not in [hit.text for hit in others]
 
     @each(
         ("first", "second", "wanted"),
@@ -325,7 +321,7 @@ class TestParameters:
 
 
 class TestOnTheHandbook:
-    def test_fused_search_is_evaluated_like_any_other(self):
+    def test_fused_search_is_evaluated_like_any_other_also_reranked_and_fused_again(self):
         dataset = load_handbook()
         retrievers = BM25Retriever(k1=1.2), VectorRAGRetriever(batch_size=7)
         result = rag.evaluate(HybridRetriever(retrievers), dataset, k=[5, 10])
@@ -336,9 +332,7 @@ class TestOnTheHandbook:
         assert [*result.queries[0].stages] == [
             "BM25Retriever/search", "VectorRAGRetriever/embed", "VectorRAGRetriever/search", "fuse",
         ]  # fmt: skip
-
-    def test_a_fused_ranking_can_be_reranked_and_fused_again(self, corpus):
-        retriever = HybridRetriever([RerankedRetriever(HybridRetriever(), ReversingReranker()), BM25Retriever()])
-        result = rag.evaluate(retriever, load_handbook(), k=3, budgets=[])
+        again = HybridRetriever([RerankedRetriever(HybridRetriever(), ReversingReranker()), BM25Retriever()])
+        result = rag.evaluate(again, dataset, k=3, budgets=[])
         assert result.queries[0].stages
         assert not result.counts["failed"]
