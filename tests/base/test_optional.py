@@ -30,10 +30,10 @@ def parts():
 
 
 class TestRequire:
-    def test_an_installed_module_is_imported(self):
+    def test_an_installed_module_is_imported_and_a_missing_one_an_import_error_that_names_part_package_and_extra(
+        self, monkeypatch
+    ):
         assert require("json.decoder", extra="local", needed_by="the test") is sys.modules["json.decoder"]
-
-    def test_a_missing_module_is_an_import_error_that_names_the_part_the_package_and_the_extra(self, monkeypatch):
         for module in ("chromadb", "chromadb.config"):  # the second may have been imported by another test
             monkeypatch.setitem(sys.modules, module, None)
         for module in ("chromadb", "chromadb.config"):

@@ -159,10 +159,6 @@ def test_what_a_parameter_cannot_be_is_refused(kind, name, value, said):
         kind(**{name: value})
 
 
-def test_numbers_of_numpy_are_taken():
-    assert BM25Retriever(k1=np.float32(1.25)) == BM25Retriever(k1=1.25)
-
-
 CHUNKER = (RecursiveCharacterChunker, r"chunker=.*; expected a Chunker, or a function \(text\) -> list of texts")
 EMBEDDER = (LsaEmbedder, r"embedder=.*; expected an Embedder, or a function \(texts\) -> vectors")
 RERANKER = (CrossEncoderReranker, r"expected a Reranker, or a function \(query, texts\) -> scores")
@@ -227,6 +223,7 @@ PART = RerankedRetriever(HybridRetriever((BM25Retriever(k1=0.9), BM25Retriever()
             {"type": "semantic", "embedder": {"type": "lsa", "dimensions": 8}, "percentile": 90},
             SemanticChunker(LsaEmbedder(dimensions=8), percentile=90),
         ),
+        ("retriever", "bm25:k1=1.25", BM25Retriever(k1=np.float32(1.25))),  # numbers of NumPy are taken
         ("embedder", "openai:model=mine,dimensions=8", OpenAIEmbedder("mine", 8)),
         ("embedder", "cohere:model=embed-english-v3.0", CohereEmbedder("embed-english-v3.0")),
         ("reranker", "cohere:max_tokens_per_doc=512", CohereReranker(max_tokens_per_doc=512)),

@@ -367,12 +367,17 @@ def test_pieces_of_one_separator_at_the_start_are_those_of_split(text, size):
         assert cut(AtStart(size, separators=["."]), text) == packed
 
 
-def test_prose_is_repeated_by_up_to_the_overlap_and_not_without():
+def test_prose_is_repeated_by_up_to_the_overlap_and_not_without_and_in_windows_by_all_of_it():
     text = "one two three four five six. " * 20
     assert set(repeated(Recursive(40), text)) == {""}
     shared = repeated(Recursive(90, overlap=40), text)
     assert max(map(len, shared)) <= 40
     assert sum(map(bool, shared)) > len(shared) / 2
+    found = places(FixedTokenChunker(20, 5), PROSE)
+    for before, after in itertools.pairwise(found):
+        assert before[0] < after[0] <= before[1] < after[1]
+        assert CL100K.count(PROSE[after[0] : before[1]]) == 5
+    assert (found[0][0], found[-1][1]) == (0, len(PROSE))
 
 
 # What holds of any text.
@@ -475,14 +480,6 @@ def test_sizes_count_tokens_and_prose_fills_its_chunks(chunker, text, least, mos
     assert sum(counts[:-1]) / len(counts[:-1]) > least
     if isinstance(chunker, Sentence):
         assert all(text[start:end].rstrip().endswith(".") for start, end in found)
-
-
-def test_the_repeated_text_of_windows_has_the_tokens_of_the_overlap():
-    found = places(FixedTokenChunker(20, 5), PROSE)
-    for before, after in itertools.pairwise(found):
-        assert before[0] < after[0] <= before[1] < after[1]
-        assert CL100K.count(PROSE[after[0] : before[1]]) == 5
-    assert (found[0][0], found[-1][1]) == (0, len(PROSE))
 
 
 def test_other_tokenizers_can_be_used():

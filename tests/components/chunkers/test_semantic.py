@@ -126,12 +126,6 @@ def test_cuts_are_at_distances_beyond_the_percentile(embedder, parameters, sente
 
 
 class TestBoundaries:
-    def test_distances_are_compared_not_similarities(self):
-        """T26: of 100 sentences about 5 gaps exceed the 95th percentile."""
-        random = np.random.default_rng(4)
-        embedder = Angles(tuple(np.concatenate([[0], np.cumsum(random.uniform(0, 80, 99))])))
-        assert len(cut(numbered(100), embedder, buffer=0)) == 6
-
     @examples(100)
     @given(st.lists(st.floats(0, 50), min_size=2, max_size=30), st.integers(0, 3), st.floats(0, 100))
     def test_it_is_what_the_definition_says(self, steps, buffer, percentile):

@@ -90,8 +90,8 @@ class TestVectors:
         question = fitted.embed_query("When do I get my refund? I have the invoice.")
         likeness = [cosine(question, vector) for vector in fitted.embed(DOCUMENTS)]
         assert np.argmax(likeness) == 0
-        np.testing.assert_array_equal(fitted.embed_query("GLACIER"), fitted.embed_query("glacier"))
-        np.testing.assert_array_equal(fitted.embed_query("glaci\u00e9r"), fitted.embed_query("glacie\u0301r"))
+        for word in ("GLACIER", "glaci\u00e9r", "glacie\u0301r"):
+            np.testing.assert_array_equal(fitted.embed_query(word), fitted.embed_query("glacier"))
         assert not fitted.embed(["zzzqqq", "🚀", ""]).any()  # unknown words
 
     def test_words_of_one_letter_count(self):

@@ -196,40 +196,28 @@ def test_questions_that_were_embedded_are_not_sent_again_where_others_fail(provi
     assert len(embedded) == len(set(questions)) + 8
 
 
-@pytest.mark.parametrize("together", [True, False])
-def test_a_run_below_a_root_asks_for_no_vector_that_an_earlier_one_paid_for(providers, tmp_path, together):
+def test_a_run_below_a_root_asks_for_no_vector_that_was_paid_for_and_tells_the_time_of_its_own_kind(
+    providers, tmp_path
+):
     dataset = load_handbook()
 
-    def run():
+    def run(together):
         retriever = VectorRAGRetriever(embedder=OpenAIEmbedder())
         return evaluate(retriever, dataset, batch_queries=together, save_results_path=tmp_path)
 
-    first, asked = run(), len(providers.exchanges)
-    again = run()
+    first = [run(together) for together in (True, False)]
+    asked = len(providers.exchanges)
+    again = [run(together) for together in (True, False)]
     assert len(providers.exchanges) == asked
-    assert again.usage == ()
-    assert again.metrics == first.metrics
-    seconds = [result.queries.stages["embed"] for result in (first, again)]
-    np.testing.assert_array_equal(*seconds)  # not those of reading a file
-    told = [note for note in again.notes if "was not asked again" in note]
-    assert len(told) == 1
-    assert "the time of `embed` is what it took then" in told[0]
-    assert not [note for note in first.notes if "was not asked again" in note]
-
-
-def test_the_share_of_a_batch_is_never_the_time_of_one_question(providers, tmp_path):
-    dataset = load_handbook()
-    runs = [
-        evaluate(
-            VectorRAGRetriever(embedder=OpenAIEmbedder()), dataset, batch_queries=together, save_results_path=tmp_path
-        )
-        for together in (True, False, True, False)
-    ]
-    seconds = [run.queries.stages["embed"] for run in runs]
-    assert (seconds[0] != seconds[1]).any()
-    np.testing.assert_array_equal(seconds[0], seconds[2])
-    np.testing.assert_array_equal(seconds[1], seconds[3])
-    assert [any("was not asked again" in note for note in run.notes) for run in runs] == [False, False, True, True]
+    assert [result.usage for result in again] == [(), ()]
+    assert [result.metrics for result in again] == [result.metrics for result in first]
+    times = [result.queries.stages["embed"] for result in first]
+    assert (times[0] != times[1]).any()  # the share of a batch is never the time of one question
+    for result, before in zip(again, times, strict=True):
+        np.testing.assert_array_equal(result.queries.stages["embed"], before)  # not those of reading a file
+        (told,) = [note for note in result.notes if "was not asked again" in note]
+        assert "the time of `embed` is what it took then" in told
+    assert not [note for result in first for note in result.notes if "was not asked again" in note]
 
 
 def test_new_questions_are_sent_alone(providers, tmp_path):

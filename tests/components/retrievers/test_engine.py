@@ -308,7 +308,14 @@ class Rubbish(MemoryEngine):
         return [{**found, "score": float("nan")}, found, {**found, "text": None, "end": 10**9}, *[found] * top_k]
 
 
-def test_what_is_odd_in_an_answer_is_counted_and_shown():
+class Far(MemoryEngine):
+    """Finds three places beyond the end of the document."""
+
+    def retrieve(self, query, top_k, scope):
+        return [{"doc_id": f"{scope}1", "start": 1000 * place, "end": 1000 * place + 9} for place in (1, 2, 3)]
+
+
+def test_what_is_odd_in_an_answer_is_counted_and_shown_and_places_beyond_the_end_are_no_repetitions():
     result = evaluate(EngineRetriever(Rubbish(corpus_of()), "eval:a:"), dataset_of(corpus=corpus_of()), 5, budgets=[])
     assert result.metrics["recall@5"] == 1.0
     told = "\n".join(result.notes)
@@ -317,18 +324,8 @@ def test_what_is_odd_in_an_answer_is_counted_and_shown():
     assert "places that do not hold the result that names them: 2, such as [0:1000000000] of 'eval:a:" in told
     assert "results that are another one of their ranking once more: 6;" in told
     assert "! Rubbish returned more results" in str(result)
-
-
-class Far(MemoryEngine):
-    """Finds three places beyond the end of the document."""
-
-    def retrieve(self, query, top_k, scope):
-        return [{"doc_id": f"{scope}1", "start": 1000 * place, "end": 1000 * place + 9} for place in (1, 2, 3)]
-
-
-def test_places_beyond_the_end_are_not_taken_for_repetitions():
-    result = evaluate(EngineRetriever(Far(corpus_of()), "eval:a:"), dataset_of(corpus=corpus_of()), 5, budgets=[])
-    assert not any("once more" in note for note in result.notes)
+    far = evaluate(EngineRetriever(Far(corpus_of()), "eval:a:"), dataset_of(corpus=corpus_of()), 5, budgets=[])
+    assert not any("once more" in note for note in far.notes)
 
 
 class Slow(MemoryEngine):

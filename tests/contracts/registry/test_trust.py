@@ -191,11 +191,6 @@ class TestTrust:
             build(kind, component, imports=False)
         assert "hostile_parts_of_test" not in sys.modules
 
-    def test_without_imports_built_in_parts_and_plug_ins_are_there(self, plug_ins, own_parts):
-        plug_ins(chunker={"lines": f"{own_parts}:Lines"})
-        assert build("retriever", {"type": "bm25", "chunker": "fixed-token"}, imports=False)
-        assert build("chunker", "lines:skip_blank=false", imports=False).skip_blank is False
-
     @pytest.mark.parametrize("name", ["json", "rich", "rag_evaluation_framework"])
     def test_a_module_of_the_working_directory_shadows_nothing_that_is_installed(self, hostile, tmp_path, name):
         (tmp_path / f"{name}.py").write_text(f"open({str(hostile)!r}, 'w')\n")
