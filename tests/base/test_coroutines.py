@@ -365,17 +365,22 @@ class TestAdapted:
             async def forget(self):
                 del self.count
 
-        class CountingInItsDict(Counting): ...
+        class Unslotted:
+            count = 0
 
-        for counting in (Counting(), CountingInItsDict()):
-            view = as_synchronous(counting)
-            assert (view.add(), counting.count) == (1, 1)
-            counting.count = 5
-            assert (view.add(), view.count, counting.count) == (2, 6, 6)
-            view.forget()
-            assert not hasattr(counting, "count")
-            assert not hasattr(view, "count")
-        remote = Remote()
+            async def add(self):
+                self.count += 1
+
+        counting, unslotted, remote = Counting(), Unslotted(), Remote()
+        view = as_synchronous(counting)
+        assert (view.add(), counting.count) == (1, 1)
+        counting.count = 5
+        assert (view.add(), view.count, counting.count) == (2, 6, 6)
+        view.forget()
+        assert not hasattr(counting, "count")
+        assert not hasattr(view, "count")
+        as_synchronous(unslotted).add()
+        assert unslotted.count == 1
         _ = as_synchronous(remote).weight
         assert "weight" in vars(remote)
 

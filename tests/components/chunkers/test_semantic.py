@@ -129,6 +129,7 @@ class TestBoundaries:
     @examples(100)
     @given(st.lists(st.floats(0, 50), min_size=2, max_size=30), st.integers(0, 3), st.floats(0, 100))
     def test_it_is_what_the_definition_says(self, steps, buffer, percentile):
+        """T26: distances are compared, not similarities."""
         angles = np.concatenate([[0], np.cumsum(steps)])
         embedder = Angles(tuple(angles))
         unit = embedder.embed([""] * len(angles)).astype(np.float64)
