@@ -487,7 +487,7 @@ class TestWhereComponentsEnter:
         assert found[0] == found[1] != ()
 
     @pytest.mark.parametrize("fits_later", [False, True], ids=["def fit", "async def fit"])
-    def test_what_fit_returns_may_be_of_coroutines_too(self, fits_later):
+    def test_what_fit_returns_may_be_of_coroutines_too(self, fits_later, tmp_path):
         @dataclass(frozen=True)
         class Learning(Embedder):
             dimension: ClassVar[int] = 2
@@ -508,7 +508,7 @@ class TestWhereComponentsEnter:
         retriever.index(HANDBOOK)
         assert retriever.retrieve("password", 1).hits
         with pytest.warns(UserWarning, match="learns from the corpus"):
-            cached = CachedEmbedder(Learning())
+            cached = CachedEmbedder(Learning(), tmp_path)
         assert cached.fit(["a", "b"]).embed_query("abc").tolist() == [6, 1]
 
     def test_retrieve_many_may_be_a_coroutine_and_asks_coroutines_one_by_one_by_default(self):
