@@ -571,7 +571,7 @@ def hurried(monkeypatch):
     monkeypatch.setattr("rag_evaluation_framework.base.coroutines._abandoned", [])
 
 
-@pytest.mark.parametrize("kind", [InThreads, Mixed, Shielded])
+@pytest.mark.parametrize("kind", [InThreads, Mixed, Locked, Shielded])
 @pytest.mark.usefixtures("hurried")
 def test_what_outlives_a_coroutine_that_was_cancelled_is_not_waited_for_for_ever(kind):
     released = threading.Event()
