@@ -41,24 +41,19 @@ def unfolded_bytes(monkeypatch):
     return counted
 
 
-def test_an_endless_line_is_not_unfolded_beyond_the_bound(tmp_path, bomb, unfolded_bytes):
+def test_neither_an_endless_line_nor_a_file_is_unfolded_beyond_the_bound(tmp_path, bomb, unfolded_bytes):
+    told = r"unfolds to more than 20,\d{3},\d{3} bytes, of a file of 6"
     file = tmp_path / "x.jsonl.gz"
     file.write_bytes(gzip.compress(b"first\n") + bomb)
     lines = decompressed_lines(file)
     assert next(lines) == b"first\n"
-    with pytest.raises(
-        DatasetError, match=r"x\.jsonl\.gz: line 2: unfolds to more than 20,\d{3},\d{3} bytes, of a file of 6"
-    ):
+    with pytest.raises(DatasetError, match=rf"x\.jsonl\.gz: line 2: {told}"):
         next(lines)
     assert sum(unfolded_bytes) <= compressed.most_unfolded(file.stat().st_size) + (2 << 20)
-
-
-def test_a_file_is_not_unfolded_beyond_the_bound(tmp_path, bomb, unfolded_bytes):
+    unfolded_bytes.clear()
     file = tmp_path / "run.gz"
     file.write_bytes(bomb)
-    with pytest.raises(
-        DatasetError, match=r"run\.gz: unfolds to more than 20,\d{3},\d{3} bytes, of a file of 6.*Decompress"
-    ):
+    with pytest.raises(DatasetError, match=rf"run\.gz: {told}.*Decompress"):
         read_rankings(file)
     assert sum(unfolded_bytes) <= compressed.most_unfolded(file.stat().st_size) + (2 << 20)
 

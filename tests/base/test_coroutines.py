@@ -162,13 +162,6 @@ class TestResolved:
         assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 42
         assert resolved(answer()) == 42
 
-    def test_a_coroutine_that_resolves_another_is_refused_instead_of_waiting_for_itself(self):
-        async def outer():
-            return resolved(answer())
-
-        with pytest.raises(RuntimeError, match="has to be awaited"):
-            resolved(outer())
-
     def test_threads_that_start_together_share_one_loop(self):
         async def loop():
             return asyncio.get_running_loop()
@@ -266,6 +259,10 @@ class TestAdapted:
         assert as_synchronous(remote) is as_synchronous(view) is view is not remote
 
     def test_coroutine_methods_return_their_results_inherited_ones_and_those_that_await_each_other_too(self):
+        class Prefixed(Remote):
+            def embed_query(self, text):
+                return super().embed_query(f"query: {text}")  # which it need not await
+
         remote = Remote(2)
         view = as_synchronous(remote)
         assert view.embed(["abc"]).tolist() == [[6, 1]]
@@ -274,6 +271,7 @@ class TestAdapted:
         assert [rows.tolist() for rows in view.embed_all(["a"], ["ab"])] == [[[2, 1]], [[4, 1]]]
         assert asyncio.run(remote.embed(["abc"])).tolist() == [[6, 1]]  # its owner goes on awaiting it
         assert as_synchronous(Slotted(4)).double() == 8
+        assert as_synchronous(Prefixed()).embed_query("ab").tolist() == [9, 1]
 
     @pytest.mark.parametrize("kind", [Decorated, Returning, Holding, Tasks])
     def test_methods_that_return_what_has_to_be_awaited_return_the_result(self, kind):
@@ -336,13 +334,6 @@ class TestAdapted:
         assert getattr(as_synchronous(Running()), called)(3) == 3
         assert as_synchronous(Running()).ask(3) == 3
 
-    def test_a_method_of_its_own_that_calls_an_inherited_one_need_not_await_it(self):
-        class Prefixed(Remote):
-            def embed_query(self, text):
-                return super().embed_query(f"query: {text}")
-
-        assert as_synchronous(Prefixed()).embed_query("ab").tolist() == [9, 1]
-
     def test_static_and_class_methods_may_be_coroutines(self):
         class Named:
             @staticmethod
@@ -359,20 +350,7 @@ class TestAdapted:
         assert (as_synchronous(Named()).static(5), as_synchronous(Named()).of_class()) == (5, "Named")
         assert as_synchronous(Named()).both() == (5, "Named")
 
-    def test_state_is_shared(self):
-        class Counting:
-            count = 0
-
-            async def add(self):
-                self.count += 1
-
-        counting, remote = Counting(), Remote()
-        as_synchronous(counting).add()
-        assert counting.count == 1
-        _ = as_synchronous(remote).weight
-        assert "weight" in vars(remote)
-
-    def test_state_in_slots_is_shared(self):
+    def test_state_is_shared_also_in_slots_and_in_what_is_computed_once(self):
         class Counting:
             __slots__ = ("__hidden", "count")
 
@@ -387,7 +365,13 @@ class TestAdapted:
             async def forget(self):
                 del self.count
 
-        counting = Counting()
+        class Unslotted:
+            count = 0
+
+            async def add(self):
+                self.count += 1
+
+        counting, unslotted, remote = Counting(), Unslotted(), Remote()
         view = as_synchronous(counting)
         assert (view.add(), counting.count) == (1, 1)
         counting.count = 5
@@ -395,6 +379,10 @@ class TestAdapted:
         view.forget()
         assert not hasattr(counting, "count")
         assert not hasattr(view, "count")
+        as_synchronous(unslotted).add()
+        assert unslotted.count == 1
+        _ = as_synchronous(remote).weight
+        assert "weight" in vars(remote)
 
     def test_nobody_can_tell_it_from_the_component(self):
         remote, view = Remote(3), as_synchronous(Remote(3))
@@ -415,7 +403,7 @@ class TestAdapted:
             assert other.embed(["a"]).tolist() == [[3, 1]]
         assert replace(view, scale=5) == Remote(5)
 
-    def test_hooks_of_the_class_are_left_alone(self):
+    def test_hooks_of_the_class_are_left_alone_and_it_is_forgotten_when_nobody_uses_it_any_more(self):
         events = []
 
         class Hooked:
@@ -435,15 +423,8 @@ class TestAdapted:
         del hooked
         gc.collect()
         assert events == ["deleted"]
-
-    def test_classes_that_nobody_uses_any_more_are_forgotten(self):
-        class Passing:
-            async def work(self):
-                return "done"
-
-        assert as_synchronous(Passing()).work() == "done"
-        kind = ref(Passing)
-        del Passing
+        kind = ref(Hooked)
+        del Hooked
         gc.collect()
         assert kind() is None
 
@@ -463,9 +444,17 @@ class TestAdapted:
             async def retrieve(self, query, k):
                 return []
 
-        for use in (as_synchronous(Blocking()).run, lambda: as_retriever(Asking()).index(HANDBOOK)):
+        async def outer():
+            return resolved(answer())
+
+        asks = (
+            as_synchronous(Blocking()).run,
+            lambda: as_retriever(Asking()).index(HANDBOOK),
+            lambda: resolved(outer()),
+        )
+        for ask in asks:
             with pytest.raises(RuntimeError, match="has to be awaited"):
-                use()
+                ask()
 
 
 class RemoteStore(VectorStore):
@@ -498,7 +487,7 @@ class TestWhereComponentsEnter:
         assert found[0] == found[1] != ()
 
     @pytest.mark.parametrize("fits_later", [False, True], ids=["def fit", "async def fit"])
-    def test_what_fit_returns_may_be_of_coroutines_too(self, fits_later):
+    def test_what_fit_returns_may_be_of_coroutines_too(self, fits_later, tmp_path):
         @dataclass(frozen=True)
         class Learning(Embedder):
             dimension: ClassVar[int] = 2
@@ -519,7 +508,7 @@ class TestWhereComponentsEnter:
         retriever.index(HANDBOOK)
         assert retriever.retrieve("password", 1).hits
         with pytest.warns(UserWarning, match="learns from the corpus"):
-            cached = CachedEmbedder(Learning())
+            cached = CachedEmbedder(Learning(), tmp_path)
         assert cached.fit(["a", "b"]).embed_query("abc").tolist() == [6, 1]
 
     def test_retrieve_many_may_be_a_coroutine_and_asks_coroutines_one_by_one_by_default(self):

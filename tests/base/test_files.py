@@ -167,7 +167,7 @@ def test_nobody_waits_for_a_pipe_to_which_nobody_writes(tmp_path):
     assert read_text(tmp_path / "pipe") == ""
 
 
-def test_a_pipe_is_read_to_its_end():
+def test_a_pipe_is_read_to_its_end_and_may_not_hold_more_than_a_file():
     out, into = os.pipe()
     text = "line\n" * 100_000
 
@@ -181,6 +181,13 @@ def test_a_pipe_is_read_to_its_end():
     writer.join()
     os.close(out)
 
+    out, into = os.pipe()
+    os.write(into, b"x" * 11)
+    os.close(into)
+    with pytest.raises(DatasetError, match="has more than 10 bytes"):
+        read_text(Path(f"/dev/fd/{out}"), most=10)
+    os.close(out)
+
 
 def test_a_file_that_is_too_large_is_refused_before_it_is_read(tmp_path):
     with (tmp_path / "d.json").open("wb") as file:
@@ -191,15 +198,6 @@ def test_a_file_that_is_too_large_is_refused_before_it_is_read(tmp_path):
     with pytest.raises(ConfigError, match="has more than 100 bytes; split it"):
         read_text(tmp_path / "c.yaml", ConfigError, most=100, remedy="split it")
     assert len(read_text(tmp_path / "c.yaml", ConfigError, most=101, remedy="split it")) == 101
-
-
-def test_a_pipe_may_not_hold_more_than_a_file():
-    out, into = os.pipe()
-    os.write(into, b"x" * 11)
-    os.close(into)
-    with pytest.raises(DatasetError, match="has more than 10 bytes"):
-        read_text(Path(f"/dev/fd/{out}"), most=10)
-    os.close(out)
 
 
 def test_a_line_that_is_too_long_is_refused_and_others_are_read(tmp_path, monkeypatch):
@@ -223,11 +221,16 @@ WIDE = ["utf-16", "utf-16-le", "utf-16-be", "utf-32"]
 
 
 @pytest.mark.parametrize("encoding", WIDE)
-def test_utf_16_is_read_where_its_first_characters_say_so(tmp_path, encoding):
+def test_utf_16_is_read_where_its_first_characters_say_so_rankings_and_documents_too(tmp_path, encoding):
     path = tmp_path / "a.jsonl"
     path.write_bytes('{"question": "é😀"}\n\n{"question": "b"}\n'.encode(encoding))
     assert read_text(path) == '{"question": "é😀"}\n\n{"question": "b"}\n'
     assert list(json_lines(path)) == [(1, {"question": "é😀"}), (3, {"question": "b"})]
+    (tmp_path / "qrels.txt").write_text("q 0 d 1\n", encoding=encoding)
+    assert read_qrels(tmp_path / "qrels.txt") == {"q": {"d": 1}}
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs/a.md").write_text("a text", encoding=encoding)
+    assert [document.content for document in Corpus.from_folder(tmp_path / "docs")] == ["a text"]
 
 
 @pytest.mark.parametrize("read", [read_text, read_qrels, read_rankings])
@@ -236,11 +239,3 @@ def test_utf_16_that_is_cut_is_refused(tmp_path, read):
     path.write_bytes('{"question": "a"}\n'.encode("utf-16")[:-1])
     with pytest.raises(DatasetError, match=r"a\.jsonl: not valid UTF-16; save the file as UTF-8"):
         read(path)
-
-
-def test_rankings_and_documents_in_utf_16_are_read(tmp_path):
-    (tmp_path / "qrels.txt").write_text("q 0 d 1\n", encoding="utf-16")
-    assert read_qrels(tmp_path / "qrels.txt") == {"q": {"d": 1}}
-    (tmp_path / "docs").mkdir()
-    (tmp_path / "docs/a.md").write_text("a text", encoding="utf-16")
-    assert [document.content for document in Corpus.from_folder(tmp_path / "docs")] == ["a text"]

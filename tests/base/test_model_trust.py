@@ -240,12 +240,6 @@ def test_a_folder_that_would_run_code_is_refused_with_file_and_key(model, mark, 
     attack(model, mark)
     with pytest.raises(ConfigError, match=problem):
         check_model_folder(model)
-
-
-@pytest.mark.slow
-@attacks
-def test_no_part_runs_it(model, mark, attack, problem):
-    attack(model, mark)
     with pytest.raises(ConfigError, match=problem):
         SentenceTransformerEmbedder(str(model)).embed(["text"])
     with pytest.raises(ConfigError, match=problem):

@@ -21,23 +21,17 @@ def test_a_note_outside_of_a_run_is_a_warning_that_points_at_the_caller_not_at_t
     assert {caught[0].filename, own[0].filename} == {__file__}
 
 
-def test_notes_are_collected_once_each_in_their_order_and_afterwards_warnings_again():
-    with collect_notes() as notes:
+def test_notes_are_collected_once_each_in_their_order_by_the_innermost_collector_and_afterwards_warnings_again():
+    with collect_notes() as outer:
         for text in ("b", "a", "b"):
             note(text)
-    assert notes == ["b", "a"]
-    with pytest.warns(UserWarning, match="late"):
-        note("late")
-    assert notes == ["b", "a"]
-
-
-def test_of_nested_collectors_the_innermost_collects():
-    with collect_notes() as outer:
-        note("before")
         with collect_notes() as inner:
             note("inside")
         note("after")
-    assert (outer, inner) == (["before", "after"], ["inside"])
+    assert (outer, inner) == (["b", "a", "after"], ["inside"])
+    with pytest.warns(UserWarning, match="late"):
+        note("late")
+    assert (outer, inner) == (["b", "a", "after"], ["inside"])
 
 
 def fail_with_a_note():
@@ -46,17 +40,14 @@ def fail_with_a_note():
         raise ValueError("broken")
 
 
-def test_where_the_body_raises_its_notes_are_warnings_or_go_to_the_collector_around_it():
+def test_where_the_body_raises_its_notes_are_warnings_or_go_to_the_collector_around_it_or_onto_the_error():
     with pytest.warns(UserWarning, match="why"), pytest.raises(ValueError, match="broken"):
         fail_with_a_note()
     with collect_notes() as outer, pytest.raises(ValueError, match="broken"):
         fail_with_a_note()
     assert outer == ["why"]
-
-
-def test_where_warnings_are_errors_they_do_not_take_the_place_of_the_error():
     with warnings.catch_warnings():
-        warnings.simplefilter("error")
+        warnings.simplefilter("error")  # which do not take the place of the error
         with pytest.raises(ValueError, match="broken") as error:
             fail_with_a_note()
     assert error.value.__notes__ == ["why"]

@@ -1,14 +1,11 @@
 import ast
-import re
 import sys
 import tomllib
 from pathlib import Path
 
 import pytest
 
-import rag_evaluation_framework as rag
-from rag_evaluation_framework.base.optional import DISTRIBUTION, install_command, missing_extras, require
-from rag_evaluation_framework.components import LsaEmbedder
+from rag_evaluation_framework.base.optional import install_command, missing_extras, require
 from rag_evaluation_framework.components.providers.calls import ANTHROPIC, COHERE, OPENAI
 from rag_evaluation_framework.contracts.registry.building import load
 from rag_evaluation_framework.contracts.registry.loading import KINDS, components
@@ -33,10 +30,10 @@ def parts():
 
 
 class TestRequire:
-    def test_an_installed_module_is_imported(self):
+    def test_an_installed_module_is_imported_and_a_missing_one_an_import_error_that_names_part_package_and_extra(
+        self, monkeypatch
+    ):
         assert require("json.decoder", extra="local", needed_by="the test") is sys.modules["json.decoder"]
-
-    def test_a_missing_module_is_an_import_error_that_names_the_part_the_package_and_the_extra(self, monkeypatch):
         for module in ("chromadb", "chromadb.config"):  # the second may have been imported by another test
             monkeypatch.setitem(sys.modules, module, None)
         for module in ("chromadb", "chromadb.config"):
@@ -70,15 +67,11 @@ def test_missing_modules_give_their_extras_once_and_sorted_and_nothing_is_import
     assert missing_extras(requires) == ["alpha", "zeta"]
 
 
-def test_the_command_installs_several_extras():
-    assert install_command("local", "tiktoken") == "pip install 'rag-evaluation-framework[local,tiktoken]'"
+def test_the_command_installs_several_extras_of_the_distribution_of_this_project():
+    assert install_command("local", "tiktoken") == f"pip install '{PROJECT['name']}[local,tiktoken]'"
 
 
-def test_the_distribution_is_the_one_of_this_project():
-    assert PROJECT["name"] == DISTRIBUTION
-
-
-def test_every_extra_in_the_source_exists():
+def test_every_extra_in_the_source_and_of_a_part_exists():
     found = list(extras_in_calls())
     assert len(found) > 5
     for name, value in found:
@@ -87,27 +80,6 @@ def test_every_extra_in_the_source_exists():
             continue
         assert isinstance(value, ast.Constant), f"{name}: write the extra as a literal, so that it can be checked"
         assert value.value in EXTRAS, f"{name}: there is no extra {value.value!r}"
-
-
-def test_every_extra_that_a_part_requires_exists():
     required = {extra for part in parts() for extra in getattr(part, "requires", {}).values()}
     assert required
     assert required <= set(EXTRAS)
-
-
-@pytest.mark.parametrize(
-    ("package", "extra", "use"),
-    [
-        ("sklearn", "local", lambda: LsaEmbedder().fit(["some words", "other words"])),
-        ("tiktoken", "tiktoken", lambda: rag.FixedTokenChunker(tokenizer="p50k_base").chunk("some words")),
-    ],
-)
-def test_a_part_without_its_package_can_be_built_and_fails_when_it_is_used(monkeypatch, package, extra, use):
-    for module in [package, *(name for name in sys.modules if name.startswith(f"{package}."))]:
-        monkeypatch.setitem(sys.modules, module, None)
-    LsaEmbedder()
-    rag.FixedTokenChunker()
-    rag.RecursiveCharacterChunker(length="cl100k_base")
-    rag.VectorRAGRetriever()
-    with pytest.raises(MissingDependency, match=re.escape(f"{DISTRIBUTION}[{extra}]")):
-        use()

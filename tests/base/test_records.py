@@ -3,12 +3,9 @@ import pytest
 from rag_evaluation_framework.base.records import Problems, RecordReader
 
 
-def test_one_problem_is_a_line_and_several_are_lines_below_their_source():
+def test_one_problem_is_a_line_several_are_lines_below_their_source_and_of_many_ten_are_kept():
     assert Problems(["is wrong"]).message("a.json") == "a.json: is wrong"
     assert Problems(["is wrong", "is worse"]).message("a.json") == "a.json: 2 problems:\n  is wrong\n  is worse"
-
-
-def test_of_many_problems_ten_are_kept_and_the_others_counted():
     problems = Problems(f"problem {number}" for number in range(100_000))
     assert len(problems) == 100_000
     assert problems.message("a.json").endswith("\n  problem 9\n  … and 99990 more")

@@ -179,12 +179,8 @@ def interrupted(work, *seconds):
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
-def test_after_ctrl_c_what_is_under_way_is_yielded_and_nothing_else_is_started():
+def test_after_ctrl_c_what_is_under_way_is_yielded_and_nothing_else_is_started_and_another_one_ends_the_waiting():
     assert interrupted(lambda _: time.sleep(0.8), 0.3) == [0, 1, 2]
-
-
-@pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
-def test_another_ctrl_c_ends_the_waiting():
     release = threading.Event()
     threading.Timer(0.8, release.set).start()
     assert interrupted(lambda _: release.wait(5), 0.2, 0.4) == []

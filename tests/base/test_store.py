@@ -22,13 +22,15 @@ def names(folder):
 
 
 @pytest.mark.parametrize("most", [None, 1000])
-def test_a_text_is_a_plain_file_named_by_the_hash_of_its_content(tmp_path, most):
+def test_a_text_is_a_plain_file_named_by_the_hash_of_its_content_and_removed_by_it(tmp_path, most):
     store = Store(tmp_path / "texts", most)
     assert store.digests() == set()
     assert store.put([TEXT, "", TEXT]) == [digest_of(TEXT), digest_of(""), digest_of(TEXT)]
     assert names(tmp_path / "texts") == sorted([digest_of(TEXT), digest_of("")])
     assert (tmp_path / "texts" / digest_of(TEXT)).read_bytes() == TEXT.encode("utf-8", "surrogatepass")
     assert (store.get(digest_of(TEXT)), store.get(digest_of("")), store.get(digest_of("a"))) == (TEXT, "", None)
+    store.remove([digest_of(""), digest_of("c")])
+    assert store.digests() == {digest_of(TEXT)}
 
 
 def test_a_text_that_is_there_is_not_written_again(tmp_path):
@@ -39,11 +41,13 @@ def test_a_text_that_is_there_is_not_written_again(tmp_path):
     assert ((tmp_path / digest).stat().st_mtime_ns, (tmp_path / digest).stat().st_ino) == before
 
 
-def test_texts_are_removed_by_their_hashes(tmp_path):
-    store = Store(tmp_path)
-    first, second = store.put(["a", "b"])
-    store.remove([first, digest_of("c")])
-    assert store.digests() == {second}
+@pytest.mark.parametrize("most", [None, 1000])
+def test_a_file_that_a_power_cut_left_empty_is_written_anew(tmp_path, most):
+    store = Store(tmp_path, most)
+    (digest,) = store.put([TEXT])
+    (tmp_path / digest).write_bytes(b"")
+    store.put([TEXT])
+    assert store.get(digest) == TEXT
 
 
 @pytest.mark.parametrize("name", ["", ".", "../secret", "/etc/hostname", "A" * 64, "notes.txt"])
@@ -56,13 +60,17 @@ def test_a_name_that_is_no_hash_is_no_text(tmp_path, name):
     assert store.digests() == {digest_of("a")}
 
 
-def test_what_was_changed_is_an_error_that_names_the_file(tmp_path):
-    store = Store(tmp_path)
-    (digest,) = store.put([TEXT])
+def test_what_was_changed_is_an_error_that_names_the_file_and_in_a_cache_removed_and_made_again(tmp_path):
+    (digest,) = Store(tmp_path).put([TEXT])
     (tmp_path / digest).write_text("other")
     with pytest.raises(DatasetError, match=f"{digest}: was changed.*restore it from version control, or delete it"):
-        store.get(digest)
+        Store(tmp_path).get(digest)
     assert (tmp_path / digest).read_text() == "other"
+    cache = Store(tmp_path, 1000)
+    assert cache.get(digest) is None
+    assert names(tmp_path) == []
+    cache.put([TEXT])
+    assert cache.get(digest) == TEXT
 
 
 def test_what_cannot_be_read_is_an_error_or_in_a_cache_not_there(tmp_path, monkeypatch):
@@ -82,39 +90,16 @@ def test_a_text_that_is_removed_while_it_is_looked_at_is_written_anew(tmp_path, 
     assert names(tmp_path) == [digest]
 
 
-def test_damage_in_a_cache_is_removed_and_made_again(tmp_path):
-    store = Store(tmp_path, 1000)
-    (digest,) = store.put([TEXT])
-    (tmp_path / digest).write_text("other")
-    assert store.get(digest) is None
-    assert names(tmp_path) == []
-    store.put([TEXT])
-    assert store.get(digest) == TEXT
-
-
 def test_of_a_cache_that_is_full_the_texts_go_that_nobody_used_for_the_longest_time(tmp_path):
     store = Store(tmp_path, 12)
+    store.put(["larger than it"])
+    assert store.digests() == set()
     digests = store.put(["aaaa", "bbbb", "cccc"])
     for age, digest in zip((30, 20, 10), digests, strict=True):
         os.utime(tmp_path / digest, ns=(0, 10**18 - age))
     assert store.get(digests[0]) == "aaaa"  # it was used now
     store.put(["bbbb", "dd"])  # and so was this
     assert [store.get(digest) for digest in digests] == ["aaaa", "bbbb", None]
-
-
-def test_a_text_that_is_larger_than_a_cache_is_not_in_it(tmp_path):
-    store = Store(tmp_path, 3)
-    store.put(["aaaa"])
-    assert store.digests() == set()
-
-
-@pytest.mark.parametrize("most", [None, 1000])
-def test_a_file_that_a_power_cut_left_empty_is_written_anew(tmp_path, most):
-    store = Store(tmp_path, most)
-    (digest,) = store.put([TEXT])
-    (tmp_path / digest).write_bytes(b"")
-    store.put([TEXT])
-    assert store.get(digest) == TEXT
 
 
 @pytest.mark.parametrize("most", [None, 1000])

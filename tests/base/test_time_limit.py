@@ -14,7 +14,7 @@ from rag_evaluation_framework.errors import ConfigError
 LONG = 60.0
 
 
-def test_work_that_is_done_in_time_returns_and_raises_as_without_a_limit():
+def test_work_that_is_done_in_time_returns_and_raises_as_without_a_limit_in_the_context_of_its_caller():
     def fail():
         raise TimeoutError("its own")
 
@@ -23,9 +23,6 @@ def test_work_that_is_done_in_time_returns_and_raises_as_without_a_limit():
         run_within(LONG, fail)
     with pytest.raises(KeyError):
         run_within(LONG, lambda: {}[1])
-
-
-def test_work_is_done_in_the_context_of_its_caller():
     who = ContextVar("who")
     who.set("me")
     assert run_within(LONG, who.get) == "me"

@@ -46,6 +46,7 @@ MODEL = partial(LanguageModel, client=AnthropicClient(), model="m")
 ENGINE = partial(HttpEngine, url="http://127.0.0.1:8000")
 A_URL = "expected a URL such as"
 COLLECTIONS = ("", "ab", "a b c", "../up", "-run", "run-", "a/b", "x" * 201, "größe", 7, None)
+TABLES = ("", "a b", "1st", "a-b", "x" * 51, "größe", 'a"; DROP TABLE b; --', 7, None)
 RERANKED = partial(RerankedRetriever, retriever=BM25Retriever(), reranker=ReversingReranker())
 LANGUAGES = (
     "^BM25Retriever: language=.*arabic, .*english, .*yiddish, or None .*; scripts without spaces, such as Japanese, "
@@ -145,6 +146,7 @@ IMPOSSIBLE = [
     (rag.ChromaVectorStore, "max_neighbors", (-1,), "max_neighbors="),
     (partial(QdrantVectorStore, url="http://localhost"), "path", ("db",), "path="),
     (QdrantVectorStore, "timeout", (0,), "timeout="),
+    (PgVectorStore, "table", TABLES, "expected 1 to 50 characters"),
 ]
 
 
@@ -155,10 +157,6 @@ IMPOSSIBLE = [
 def test_what_a_parameter_cannot_be_is_refused(kind, name, value, said):
     with pytest.raises(ConfigError, match=said):
         kind(**{name: value})
-
-
-def test_numbers_of_numpy_are_taken():
-    assert BM25Retriever(k1=np.float32(1.25)) == BM25Retriever(k1=1.25)
 
 
 CHUNKER = (RecursiveCharacterChunker, r"chunker=.*; expected a Chunker, or a function \(text\) -> list of texts")
@@ -225,6 +223,7 @@ PART = RerankedRetriever(HybridRetriever((BM25Retriever(k1=0.9), BM25Retriever()
             {"type": "semantic", "embedder": {"type": "lsa", "dimensions": 8}, "percentile": 90},
             SemanticChunker(LsaEmbedder(dimensions=8), percentile=90),
         ),
+        ("retriever", "bm25:k1=1.25", BM25Retriever(k1=np.float32(1.25))),  # numbers of NumPy are taken
         ("embedder", "openai:model=mine,dimensions=8", OpenAIEmbedder("mine", 8)),
         ("embedder", "cohere:model=embed-english-v3.0", CohereEmbedder("embed-english-v3.0")),
         ("reranker", "cohere:max_tokens_per_doc=512", CohereReranker(max_tokens_per_doc=512)),
@@ -258,10 +257,13 @@ def test_configurations_name_it_and_so_does_its_record(role, given, built):
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
-def test_without_the_package_the_extra_is_named(monkeypatch, package, extra, use, who):
+def test_without_the_package_the_extra_is_named_when_the_part_is_used(monkeypatch, package, extra, use, who):
     monkeypatch.setenv("ANTHROPIC_API_KEY", "a-key")
     for module in [package, *(name for name in sys.modules if name.startswith(f"{package}."))]:
         monkeypatch.setitem(sys.modules, module, None)
+    in_tokens = partial(RecursiveCharacterChunker, length="cl100k_base")
+    for make in (LsaEmbedder, FixedTokenChunker, in_tokens, VectorRAGRetriever):
+        make()
     with pytest.raises(MissingDependency, match=rf"{who}.*pip install 'rag-evaluation-framework\[{extra}\]'"):
         use()
 

@@ -95,23 +95,21 @@ def test_a_row_that_comes_again_or_is_of_no_text_is_refused(parts, data):
         list(checked_parts(InParts(parts=parts), TEXTS))
 
 
+NUMBERS = "embed_in_parts returned .*expected the numbers of texts and their vectors"
+
+
 @pytest.mark.parametrize(
-    ("vectors", "says"),
+    ("part", "says"),
     [
-        (np.ones((2, 3), np.float32), r"(?s)InParts\(.*\).embed returned shape \(2, 3\)"),
-        (np.ones((3, 4), np.float32), r"shape \(3, 4\)"),
-        (np.full((3, 3), np.nan, np.float32), "NaN"),
-        ("nothing of the kind", "expected"),
+        (([0, 1, 2], np.ones((2, 3), np.float32)), r"(?s)InParts\(.*\).embed returned shape \(2, 3\)"),
+        (([0, 1, 2], np.ones((3, 4), np.float32)), r"shape \(3, 4\)"),
+        (([0, 1, 2], np.full((3, 3), np.nan, np.float32)), "NaN"),
+        (([0, 1, 2], "nothing of the kind"), "expected"),
+        *((part, NUMBERS) for part in [(), (1, 2), ([0], 1, 2), (["0"], np.ones((1, 3), np.float32)), ([0.0], None)]),
     ],
 )
-def test_vectors_that_are_none_are_refused_before_they_are_kept(vectors, says):
+def test_what_is_no_part_and_vectors_that_are_none_are_refused_before_they_are_kept(part, says):
     with pytest.raises(InputError, match=says):
-        list(checked_parts(InParts(parts=[([0, 1, 2], vectors)]), TEXTS[:3]))
-
-
-@pytest.mark.parametrize("part", [(), (1, 2), ([0], 1, 2), (["0"], np.ones((1, 3), np.float32)), ([0.0], None)])
-def test_what_is_no_part_is_told(part):
-    with pytest.raises(InputError, match=r"embed_in_parts returned .*expected the numbers of texts and their vectors"):
         list(checked_parts(InParts(parts=[part]), TEXTS[:3]))
 
 

@@ -104,7 +104,7 @@ def test_examples_are_stored_with_everything_and_listed_by_pages(client, provide
     assert client.read_example(rows(1)[0]["id"]).inputs["query"] == "question 0"
 
 
-def test_examples_are_found_by_id_and_updates_replace_what_they_name_and_keep_the_split(client):
+def test_examples_are_found_by_id_until_they_are_deleted_and_updates_replace_what_they_name_and_keep_the_split(client):
     dataset = client.create_dataset("refunds")
     first, second = rows(2)
     client.create_examples(dataset_id=dataset.id, examples=[first | {"split": "test"}, second])
@@ -122,6 +122,14 @@ def test_examples_are_found_by_id_and_updates_replace_what_they_name_and_keep_th
     assert (changed.inputs, changed.outputs) == (first["inputs"], {"relevant_chunk_ids": []})
     assert changed.metadata == {"new": 1, "dataset_split": ["test"]}
 
+    client.create_examples(dataset_id=dataset.id, examples=rows(1, first=2))
+    client.delete_examples([first["id"], second["id"]])
+    assert [example.metadata["n"] for example in client.list_examples(dataset_id=dataset.id)] == [2]
+    with pytest.raises(LangSmithNotFoundError):
+        client.read_example(first["id"])
+    with pytest.raises(LangSmithNotFoundError, match="Example not found"):
+        client.delete_examples([first["id"]])
+
 
 def test_an_id_is_stored_once_and_belongs_to_one_dataset(client, providers):
     dataset, other = (client.create_dataset(name) for name in ("refunds", "invoices"))
@@ -133,18 +141,6 @@ def test_an_id_is_stored_once_and_belongs_to_one_dataset(client, providers):
         client.update_examples(dataset_id=other.id, updates=[{"id": rows(1)[0]["id"], "outputs": {}}])
     with pytest.raises(LangSmithNotFoundError):
         client.update_examples(dataset_id=dataset.id, updates=[{"id": uuid.uuid4(), "outputs": {}}])
-
-
-def test_deleted_examples_are_gone(client):
-    dataset = client.create_dataset("refunds")
-    client.create_examples(dataset_id=dataset.id, examples=rows(3))
-    client.delete_examples([row["id"] for row in rows(2)])
-    (left,) = client.list_examples(dataset_id=dataset.id)
-    assert left.metadata["n"] == 2
-    with pytest.raises(LangSmithNotFoundError):
-        client.read_example(rows(1)[0]["id"])
-    with pytest.raises(LangSmithNotFoundError, match="Example not found"):
-        client.delete_examples([rows(1)[0]["id"]])
 
 
 def test_what_this_server_does_not_have_is_not_told_as_a_record_that_is_not_there(client):
@@ -185,14 +181,16 @@ def comes(condition):
     return condition()
 
 
-def test_an_experiment_is_recorded_with_runs_scores_and_summary(client, providers, lost):
+def test_an_experiment_is_recorded_with_runs_scores_and_summary_and_read_back(client, providers, lost):
     results = evaluated(client, disable_evaluator_tracing=True)
+    name = results.experiment_name
     assert len(results) == 3
     assert results.url
-    assert comes(lambda: providers.langsmith.experiments[results.experiment_name].summary_feedback)
-    (experiment,) = providers.langsmith.experiments.values()
-    assert experiment.name == results.experiment_name
-    assert experiment.name.startswith("bm25-")
+    assert any(exchange.request.headers.get("content-encoding") == "zstd" for exchange in providers.exchanges)
+    assert comes(lambda: providers.langsmith.experiments[name].summary_feedback)
+    experiment = providers.langsmith.experiments[name]
+    assert experiment.name == name
+    assert name.startswith("bm25-")
     assert experiment.metadata["k"] == 5
     assert experiment.dataset_id == providers.langsmith.datasets["refunds"].id
     assert {run["reference_example_id"] for run in experiment.runs} == {str(row["id"]) for row in rows(3)}
@@ -200,18 +198,12 @@ def test_an_experiment_is_recorded_with_runs_scores_and_summary(client, provider
     assert [run["status"] for run in experiment.runs] == ["success"] * 3
     assert [(row["key"], row["score"]) for row in experiment.feedback] == [("recall", 1.0)] * 3
     assert [(row["key"], row["score"]) for row in experiment.summary_feedback] == [("rows", 3)]
-    assert not lost
-
-
-def test_bodies_arrive_compressed_and_counts_and_means_are_read_back(client, providers):
-    name = evaluated(client).experiment_name
-    assert any(exchange.request.headers.get("content-encoding") == "zstd" for exchange in providers.exchanges)
-    assert comes(lambda: client.read_project(project_name=name, include_stats=True).session_feedback_stats)
     read = client.read_project(project_name=name, include_stats=True)
     assert (read.feedback_stats["recall"]["n"], read.feedback_stats["recall"]["avg"]) == (3, 1.0)
     assert read.session_feedback_stats["rows"]["n"] == 1
     assert read.run_count == 3
     assert client.read_project(project_id=str(read.id)).feedback_stats is None
+    assert not lost
 
 
 def test_a_target_that_raises_leaves_runs_with_errors(client, providers):

@@ -225,6 +225,12 @@ def test_equal_parameters_make_equal_chunkers_also_where_a_list_is_changed_later
         (Recursive(90, 5), "RecursiveCharacterChunker(chunk_size=90, overlap=5)"),
         (Recursive(length="cl100k_base"), "RecursiveCharacterChunker(chunk_size=200, overlap=0, length=cl100k_base)"),
         (AtStart(9), "RecursiveCharacterChunker(chunk_size=9, overlap=0, separator_at=start)"),
+        # Nothing changes from run to run, or does something to a terminal.
+        (Recursive(length=lambda text: text), "RecursiveCharacterChunker(chunk_size=200, overlap=0, length=<lambda>)"),
+        (
+            Sentence(10, length="\u2028\u202e"),
+            "SentenceChunker(chunk_size=10, overlap=0, length=\N{REPLACEMENT CHARACTER})",
+        ),
         (Sentence(), "SentenceChunker(chunk_size=200, overlap=0)"),
         (Sentence(sentences=3, overlap=1), "SentenceChunker(sentences=3, overlap=1)"),
         (Sentence(chunk_size=9, length="cl100k_base"), "SentenceChunker(chunk_size=9, overlap=0, length=cl100k_base)"),
@@ -252,11 +258,6 @@ def test_the_name_tells_the_sizes_and_what_is_not_as_usual(chunker, name):
     assert chunker.name == name
     assert f"{chunker}".startswith(f"{type(chunker).__name__}(")
     assert {*re.findall(r"\w+=\d+", name)} <= {*re.findall(r"\w+=\d+", f"{chunker}")}
-
-
-def test_a_name_holds_nothing_that_changes_from_run_to_run_and_does_nothing_to_a_terminal():
-    assert " at 0x" not in Recursive(length=lambda text: text.split()).name
-    assert Sentence(10, overlap=0, length="\u2028\u202e").name.isprintable()
 
 
 # What is made of a text.
@@ -366,12 +367,17 @@ def test_pieces_of_one_separator_at_the_start_are_those_of_split(text, size):
         assert cut(AtStart(size, separators=["."]), text) == packed
 
 
-def test_prose_is_repeated_by_up_to_the_overlap_and_not_without():
+def test_prose_is_repeated_by_up_to_the_overlap_and_not_without_and_in_windows_by_all_of_it():
     text = "one two three four five six. " * 20
     assert set(repeated(Recursive(40), text)) == {""}
     shared = repeated(Recursive(90, overlap=40), text)
     assert max(map(len, shared)) <= 40
     assert sum(map(bool, shared)) > len(shared) / 2
+    found = places(FixedTokenChunker(20, 5), PROSE)
+    for before, after in itertools.pairwise(found):
+        assert before[0] < after[0] <= before[1] < after[1]
+        assert CL100K.count(PROSE[after[0] : before[1]]) == 5
+    assert (found[0][0], found[-1][1]) == (0, len(PROSE))
 
 
 # What holds of any text.
@@ -419,18 +425,15 @@ def test_chunks_of_so_many_sentences_are_windows_over_them(text, count, data):
 # Tokens.
 
 
-@pytest.mark.parametrize("kind", [Recursive, AtStart], ids=["end", "start"])
-@examples(150)
-@given(st.text(max_size=150), st.integers(3, 20), st.integers(0, 2))
-def test_no_chunk_has_more_tokens_than_its_size(kind, text, size, overlap):
-    for chunk in cut(kind(size, overlap, length="cl100k_base"), text):
-        assert CL100K.count(chunk) <= size or len(chunk) == 1
-
-
+@pytest.mark.parametrize(
+    "kind",
+    [partial(Recursive, length="cl100k_base"), partial(AtStart, length="cl100k_base"), FixedTokenChunker],
+    ids=["end", "start", "windows"],
+)
 @examples(200)
 @given(st.text(max_size=150), st.integers(3, 20), st.integers(0, 2))
-def test_windows_of_tokens_cover_any_text_within_their_size(text, tokens, overlap):
-    found = places(FixedTokenChunker(tokens, overlap), text)
+def test_chunks_of_tokens_cover_any_text_in_order_within_their_size(kind, text, tokens, overlap):
+    found = places(kind(tokens, overlap), text)
     assert all(CL100K.count(text[start:end]) <= tokens or end - start == 1 for start, end in found)
     covered = {position for start, end in found for position in range(start, end)}
     assert all(position in covered or character.isspace() for position, character in enumerate(text))
@@ -477,14 +480,6 @@ def test_sizes_count_tokens_and_prose_fills_its_chunks(chunker, text, least, mos
     assert sum(counts[:-1]) / len(counts[:-1]) > least
     if isinstance(chunker, Sentence):
         assert all(text[start:end].rstrip().endswith(".") for start, end in found)
-
-
-def test_the_repeated_text_of_windows_has_the_tokens_of_the_overlap():
-    found = places(FixedTokenChunker(20, 5), PROSE)
-    for before, after in itertools.pairwise(found):
-        assert before[0] < after[0] <= before[1] < after[1]
-        assert CL100K.count(PROSE[after[0] : before[1]]) == 5
-    assert (found[0][0], found[-1][1]) == (0, len(PROSE))
 
 
 def test_other_tokenizers_can_be_used():

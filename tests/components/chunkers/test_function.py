@@ -32,8 +32,12 @@ class TestFunctionChunker(ChunkerConformance):
         return FunctionChunker(paragraphs)
 
 
-def test_the_function_cuts_and_names_the_chunker():
+def test_the_function_cuts_into_any_pieces_in_their_order_and_names_the_chunker():
     assert FunctionChunker(paragraphs).chunk("One.\n\nTwo.") == ["One.", "Two."]
+    assert FunctionChunker(lambda text: (part for part in text.split())).chunk("a b") == ["a", "b"]
+    assert FunctionChunker(str.split).chunk("a b") == ["a", "b"]
+    assert FunctionChunker(slowly).chunk("One.\n\nTwo.") == ["One.", "Two."]
+    assert FunctionChunker(lambda text: slowly(text.upper())).chunk("One.") == ["ONE."]
     assert FunctionChunker(paragraphs).name == "paragraphs"
     assert FunctionChunker(partial(str.split, sep=".")).name == "partial"
     assert BM25Retriever(chunker=paragraphs).name == "BM25Retriever(chunker=paragraphs)"
@@ -41,13 +45,6 @@ def test_the_function_cuts_and_names_the_chunker():
         "type": "rag_evaluation_framework.components.chunkers.function:FunctionChunker",
         "function": f"{__name__}:paragraphs",
     }
-
-
-def test_any_pieces_in_their_order_will_do():
-    assert FunctionChunker(lambda text: (part for part in text.split())).chunk("a b") == ["a", "b"]
-    assert FunctionChunker(str.split).chunk("a b") == ["a", "b"]
-    assert FunctionChunker(slowly).chunk("One.\n\nTwo.") == ["One.", "Two."]
-    assert FunctionChunker(lambda text: slowly(text.upper())).chunk("One.") == ["ONE."]
 
 
 @pytest.mark.parametrize("given", [paragraphs, slowly], ids=["function", "coroutine"])

@@ -81,36 +81,33 @@ def test_a_section_is_a_heading_with_what_follows_and_front_matter_is_text_befor
         ("# A *b* `c` [d](e) ![f](g) &amp; \\* <b>h</b> #\nx", ["A b c d f & * h"]),  # without its markup
         ("# A\n```\n# no\n", ["A"]),  # an open fence goes on to the end
         *((f"---\n{line}# A\na\n\n---\n\n# B\nb", ["", "A", "B"]) for line in ("\n", "")),  # a thematic break
+        # What only looks like a heading is text.
+        *(
+            (f"# A\n\n{block}\n\n# B\nx", ["A", "B"])
+            for block in (
+                "```\n# no\n```",
+                "~~~python\n# no\n\n# no\n~~~",
+                "    # no\n    # no",
+                "\t# no",
+                "<div>\n# no\n</div>",
+                "<!--\n# no\n\n# no\n-->",
+                "> # no\n> text",
+                "- # no\n  text",
+                "1. item\n   # no",
+                "#no",
+                "####### no",
+                "\\# no",
+                "text # no",
+                "a | b\n--- | ---",
+                "* * *",
+                "form feed\x0c# no",
+                "separator\u2028# no",
+            )
+        ),
     ],
 )
-def test_sections_are_called_by_their_headings(text, wanted):
+def test_sections_are_called_by_their_headings_and_what_only_looks_like_one_is_text(text, wanted):
     assert headings(text) == wanted
-
-
-@each(
-    "block",
-    [
-        "```\n# no\n```",
-        "~~~python\n# no\n\n# no\n~~~",
-        "    # no\n    # no",
-        "\t# no",
-        "<div>\n# no\n</div>",
-        "<!--\n# no\n\n# no\n-->",
-        "> # no\n> text",
-        "- # no\n  text",
-        "1. item\n   # no",
-        "#no",
-        "####### no",
-        "\\# no",
-        "text # no",
-        "a | b\n--- | ---",
-        "* * *",
-        "form feed\x0c# no",
-        "separator\u2028# no",
-    ],
-)
-def test_what_only_looks_like_a_heading_is_text(block):
-    assert headings(f"# A\n\n{block}\n\n# B\nx") == ["A", "B"]
 
 
 PATHS = ["", "One", "One > Two"]

@@ -103,19 +103,21 @@ class TestContract:
 
         def chunk_with_positions(self, document):
             asked.append(document.id)
-            return [PositionAwareChunk.of(document, 0, len(document.content))]
+            middle = len(document.content) // 2
+            return [PositionAwareChunk.of(document, *place) for place in ((0, middle), (middle, 2 * middle))]
 
         methods = {"chunk_with_positions": chunk_with_positions} | ({"chunk": chunk} if has_chunk else {})
         chunker = type("Both", bases, methods)()
         assert position_aware(chunker) is chunker
         assert isinstance(chunker, Chunker)
+        made = [chunk for document in corpus for chunk in chunker.chunk_with_positions(document)]
         for retriever in (BM25Retriever(chunker), VectorRAGRetriever(chunker)):
             asked.clear()
             retriever.index(corpus)
             assert asked == [document.id for document in corpus]
-            assert [chunk.content for chunk in retriever.chunks()] == [document.content for document in corpus]
+            assert [*retriever.chunks()] == made
         if not has_chunk:
-            assert chunker.chunk("ab") == ["ab"]
+            assert chunker.chunk("abcd") == ["ab", "cd"]
 
 
 @each(

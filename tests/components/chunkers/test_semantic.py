@@ -60,11 +60,6 @@ def cut(text, embedder=None, **parameters):
     return SemanticChunker(Subjects() if embedder is None else embedder, **parameters).chunk(text)
 
 
-def test_an_embedder_is_needed():
-    with pytest.raises(TypeError, match="embedder"):
-        SemanticChunker()
-
-
 @each(
     ("text", "parameters", "chunks"),
     [
@@ -131,15 +126,10 @@ def test_cuts_are_at_distances_beyond_the_percentile(embedder, parameters, sente
 
 
 class TestBoundaries:
-    def test_distances_are_compared_not_similarities(self):
-        """T26: of 100 sentences about 5 gaps exceed the 95th percentile."""
-        random = np.random.default_rng(4)
-        embedder = Angles(tuple(np.concatenate([[0], np.cumsum(random.uniform(0, 80, 99))])))
-        assert len(cut(numbered(100), embedder, buffer=0)) == 6
-
     @examples(100)
     @given(st.lists(st.floats(0, 50), min_size=2, max_size=30), st.integers(0, 3), st.floats(0, 100))
     def test_it_is_what_the_definition_says(self, steps, buffer, percentile):
+        """T26: distances are compared, not similarities."""
         angles = np.concatenate([[0], np.cumsum(steps)])
         embedder = Angles(tuple(angles))
         unit = embedder.embed([""] * len(angles)).astype(np.float64)
@@ -160,27 +150,22 @@ class TestBoundaries:
 class TestEmbedding:
     """T27."""
 
-    @pytest.mark.parametrize("text", ["", " \n\t "])
-    def test_blank_and_empty_texts_have_no_chunks_and_embed_nothing(self, text):
+    def test_all_sentences_are_embedded_in_one_call_without_their_white_space_and_blank_texts_not_at_all(self):
         embedder = Subjects()
-        assert cut(text, embedder) == []
+        for text in ("", " \n\t "):
+            assert cut(text, embedder) == []
         assert embedder.batches == []
-
-    def test_all_sentences_are_embedded_in_one_call_without_their_white_space(self):
-        embedder = Subjects()
         cut("A cat. A dog.\n\n  A sun.", embedder)
         assert embedder.batches == [["A cat.", "A dog.", "A sun."]]
 
 
 class TestFitting:
-    def test_one_that_has_learnt_is_used_as_it_is(self, monkeypatch):
-        fitted = LsaEmbedder(dimensions=4).fit([CATS, DOGS])
-        monkeypatch.setattr(LsaEmbedder, "fit", lambda *_: pytest.fail("fitted again"))
-        assert cut(CATS + DOGS, fitted) == [CATS, DOGS]
-
-    def test_the_embedder_of_the_chunker_stays_as_it_is(self):
+    def test_one_that_has_learnt_is_used_as_it_is_and_one_that_has_not_stays_as_it_is(self, monkeypatch):
         chunker = SemanticChunker(LsaEmbedder())
         first = chunker.chunk(CATS + DOGS)
         chunker.chunk("Quite another text. It has nothing of it. Nothing at all.")
         assert chunker.chunk(CATS + DOGS) == first
         assert chunker == SemanticChunker(LsaEmbedder())
+        fitted = LsaEmbedder(dimensions=4).fit([CATS, DOGS])
+        monkeypatch.setattr(LsaEmbedder, "fit", lambda *_: pytest.fail("fitted again"))
+        assert cut(CATS + DOGS, fitted) == [CATS, DOGS]

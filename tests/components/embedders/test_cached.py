@@ -87,12 +87,13 @@ class TestEmbedding:
         assert [count for _, count, _ in kept] == [1] * 5
         assert sum("Ordinary" in identity for identity, *_ in kept) == 1
 
-    def test_no_texts(self, tmp_path):
+    def test_no_texts_have_no_vectors_and_texts_that_were_never_embedded_are_asked_about(self, tmp_path):
         embedder = CachedEmbedder(Counting(), tmp_path)
         assert embedder.embed([]).shape == (0, 3)
         assert embedder.embed_queries([]).shape == (0, 3)
         assert embedder.truncated([]).shape == (0,)
         assert list(tmp_path.iterdir()) == []
+        assert embedder.truncated(["longer than ten", "b"]).tolist() == [True, False]
 
     def test_new_texts_are_kept_in_blocks_of_similar_length(self, tmp_path, monkeypatch):
         texts = [f"{'a' * (number % 40)}{number}" for number in range(600)]
@@ -118,15 +119,14 @@ class TestEmbedding:
 
 
 class TestQuestions:
-    def test_a_question_is_embedded_as_one_and_kept_apart(self, tmp_path):
+    def test_a_question_is_embedded_as_one_and_kept_apart_unless_questions_are_texts(self, tmp_path):
         for _ in range(2):
             embedder = CachedEmbedder(Asking(), tmp_path)
             np.testing.assert_array_equal(embedder.embed(["aa"]), [[1, 2, 2]])
             np.testing.assert_array_equal(embedder.embed_query("aa"), [-1, -2, -2])
             np.testing.assert_array_equal(embedder.embed_queries(["aa", "b", "aa"])[:, 1], [-2, -1, -2])
         assert asked() == ["aa", "aa", "b"]
-
-    def test_where_questions_are_texts_they_are_shared(self, tmp_path):
+        SEEN.clear()
         embedder = CachedEmbedder(Counting(), tmp_path)
         embedder.embed(["aa"])
         np.testing.assert_array_equal(embedder.embed_query("aa"), [1, 2, 2])
@@ -175,10 +175,6 @@ class TestWithAFullCache:
         assert [run.stdout.split() for run in runs] == [["1", "True"], ["1", "False"]]
         for run in runs:
             assert "truncates 1 of 1 chunks (100.0%) at its input limit of 256 tokens" in run.stderr
-
-
-def test_texts_that_were_never_embedded_are_asked_about(tmp_path):
-    assert CachedEmbedder(Counting(), tmp_path).truncated(["longer than ten", "b"]).tolist() == [True, False]
 
 
 class TestWithoutACache:

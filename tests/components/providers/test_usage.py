@@ -16,7 +16,7 @@ def used(requests=1, model="m", **more):
     return ModelUsage("P", model, requests, **more)
 
 
-def test_counts_are_added_up_by_provider_and_model():
+def test_counts_are_added_up_by_provider_and_model_and_in_portions_take_no_more_memory():
     usage = Usage()
     usage.add(used(2, retries=1, input_tokens=5, cost=0.5))
     usage.add(used(1, input_tokens=2, cost=0.0))
@@ -28,9 +28,6 @@ def test_counts_are_added_up_by_provider_and_model():
         ModelUsage("P", "m", 3, 1, 7, 0, 0, 0.5),
     ]
     assert usage.total == ModelUsage("", "", 5, 1, 7, 3, 4, 0.75)
-
-
-def test_counts_in_whatever_portions_are_the_same_and_take_no_more_memory():
     one, many = Usage(), Usage()
     one.add(used(3))
     for _ in range(3):

@@ -59,12 +59,9 @@ class TestRerank:
         for text in ("same text", "another longer text", "x"):
             assert [chunk for chunk in ranked if chunk.content == text] == [c for c in given if c.content == text]
 
-    def test_nothing_is_loaded_for_nothing(self):
-        assert CrossEncoderReranker(tiny_cross_encoder(3)).rerank("q", []) == []
-
 
 class TestModel:
-    def test_what_is_no_model_of_one_score_is_refused_when_prepared(self, tmp_path):
+    def test_what_is_no_model_of_one_score_is_refused_when_prepared_and_nothing_is_loaded_for_nothing(self, tmp_path):
         for model, said in (
             ("no-such/cross-encoder", r"is not on this machine.*hf download no-such/cross-encoder\)"),
             ("no-such", r"is not on this machine.*hf download no-such\)"),
@@ -72,6 +69,7 @@ class TestModel:
             (tiny_cross_encoder(3), "has 3 outputs; expected one"),
         ):
             reranker = CrossEncoderReranker(model)
+            assert reranker.rerank("q", []) == []
             with pytest.raises(ConfigError, match=said):
                 reranker.prepare()
 

@@ -33,7 +33,10 @@ def test_the_function_scores_the_texts_and_the_best_come_first():
         with pytest.raises(InputError, match="top_k=-1; expected at least 0, or None for all chunks"):
             reranker.rerank("which?", CHUNKS, -1)
     assert FunctionReranker(lengths).name == "lengths"
-    assert describe(RerankedRetriever(FixedRetriever(), lengths))["reranker"] == {
+    retriever = RerankedRetriever(FixedRetriever(CHUNKS), lengths)
+    assert retriever == RerankedRetriever(retriever.retriever, FunctionReranker(lengths))
+    assert retriever.name.endswith("reranker=lengths)")
+    assert describe(retriever)["reranker"] == {
         "type": "rag_evaluation_framework.components.rerankers.function:FunctionReranker",
         "function": f"{__name__}:lengths",
     }
@@ -50,9 +53,3 @@ def test_the_function_gets_the_question_and_a_list_of_distinct_texts():
     assert given == [("which?", ["aa", "bbb", "c"])]
     assert FunctionReranker(record).rerank("which?", []) == []
     assert len(given) == 1
-
-
-def test_a_reranked_retriever_takes_a_function():
-    retriever = RerankedRetriever(FixedRetriever(CHUNKS), lengths)
-    assert retriever == RerankedRetriever(retriever.retriever, FunctionReranker(lengths))
-    assert retriever.name.endswith("reranker=lengths)")

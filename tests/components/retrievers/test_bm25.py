@@ -162,18 +162,6 @@ def test_a_search_gives_whole_hits_and_its_time():
         assert [(stage.name, stage.seconds >= 0) for stage in found.stages] == [("search", True)]
 
 
-def test_chunks_of_a_chunker_that_knows_positions_are_listed_and_found_as_it_made_them(corpus):
-    class Spy(rag.RecursiveCharacterChunker):
-        def chunk(self, text):
-            raise AssertionError("chunk() was called")
-
-    retriever = BM25Retriever(chunker=Spy(chunk_size=40))
-    retriever.index(corpus)
-    made = [chunk for document in corpus for chunk in retriever.chunker.chunk_with_positions(document)]
-    assert list(retriever.chunks()) == made
-    assert retriever.retrieve("refunds", 1).hits
-
-
 def test_how_many_chunks_are_counted_at_once_changes_nothing(monkeypatch):
     handbook = load_handbook()
 

@@ -188,14 +188,21 @@ def test_a_question_may_ask_for_all_documents_and_without_a_scope_is_asked_in_th
     assert result.metrics["recall@5"] == 1.0
 
 
-def test_the_scope_and_the_constraints_of_a_question_reach_the_engine():
+def test_the_scope_and_the_constraints_of_a_question_reach_the_engine_and_one_that_takes_none_is_refused():
     """Of the two documents in the scope that share a word with the question, one meets the constraints."""
+
+    class Plain:
+        def retrieve(self, query, top_k, scope):
+            return []
+
     more = [Document(DocumentId(f"eval:a:{name}"), "How long parcels take.", {"number": name}) for name in ("4", "40")]
     engine = MemoryEngine([*corpus_of(), *more])
     kept = {"scopePrefix": "eval:a:4", "metadataConstraints": {"number": "4"}}
     result = evaluate(EngineRetriever(engine, "eval:a:"), dataset_of(**kept), 5, budgets=[])
     assert ("retrieve", "eval:a:4") in engine.log
     assert [[hit.doc_id for hit in query.hits] for query in result.queries] == [["eval:a:4"], []]
+    with pytest.raises(DatasetError, match=r"metadataConstraints on 'number'.*Plain does not honour"):
+        evaluate(EngineRetriever(Plain()), dataset_of(metadataConstraints={"number": "4"}), 5)
 
 
 def test_a_key_that_an_engine_holds_is_in_nothing_that_is_kept(tmp_path):
@@ -212,15 +219,6 @@ def test_a_key_that_an_engine_holds_is_in_nothing_that_is_kept(tmp_path):
     kept = "".join(path.read_text() for path in saved.iterdir() if path.suffix != ".gz")
     assert "nobody is known by ***" in kept
     assert "correct horse" not in kept + str(result)
-
-
-def test_constraints_are_refused_by_an_engine_that_takes_none():
-    class Plain:
-        def retrieve(self, query, top_k, scope):
-            return []
-
-    with pytest.raises(DatasetError, match=r"metadataConstraints on 'lang'.*Plain does not honour"):
-        evaluate(EngineRetriever(Plain()), dataset_of(metadataConstraints={"lang": "en"}), 5)
 
 
 def test_results_outside_of_the_scope_are_told():
@@ -276,21 +274,6 @@ def test_what_was_written_is_deleted_as_far_as_it_is_to_be(cleanup, failed, dele
     assert engine.log == [*([("delete", "eval:a:")] if deleted and ingest and written else []), ("close",)]
 
 
-def test_what_cannot_be_deleted_is_told_and_the_engine_closed():
-    class Broken(MemoryEngine):
-        def delete(self, scope_prefix):
-            raise OSError("the disk is full")
-
-    engine = Broken()
-    retriever = EngineRetriever(engine, "eval:a:", ingest=True)
-    with pytest.raises(OSError, match="the disk is full"):
-        retriever.index(corpus_of())
-    told = "what the run wrote in 'eval:a:' could not be deleted: OSError: the disk is full"
-    assert clean_up(retriever, "always", failed=False) == told
-    assert engine.log == [("close",)]
-    assert clean_up(retriever, "none", failed=False) is None
-
-
 class TakesTwo:
     def retrieve(self, query, top_k):
         return []
@@ -325,7 +308,14 @@ class Rubbish(MemoryEngine):
         return [{**found, "score": float("nan")}, found, {**found, "text": None, "end": 10**9}, *[found] * top_k]
 
 
-def test_what_is_odd_in_an_answer_is_counted_and_shown():
+class Far(MemoryEngine):
+    """Finds three places beyond the end of the document."""
+
+    def retrieve(self, query, top_k, scope):
+        return [{"doc_id": f"{scope}1", "start": 1000 * place, "end": 1000 * place + 9} for place in (1, 2, 3)]
+
+
+def test_what_is_odd_in_an_answer_is_counted_and_shown_and_places_beyond_the_end_are_no_repetitions():
     result = evaluate(EngineRetriever(Rubbish(corpus_of()), "eval:a:"), dataset_of(corpus=corpus_of()), 5, budgets=[])
     assert result.metrics["recall@5"] == 1.0
     told = "\n".join(result.notes)
@@ -334,18 +324,8 @@ def test_what_is_odd_in_an_answer_is_counted_and_shown():
     assert "places that do not hold the result that names them: 2, such as [0:1000000000] of 'eval:a:" in told
     assert "results that are another one of their ranking once more: 6;" in told
     assert "! Rubbish returned more results" in str(result)
-
-
-class Far(MemoryEngine):
-    """Finds three places beyond the end of the document."""
-
-    def retrieve(self, query, top_k, scope):
-        return [{"doc_id": f"{scope}1", "start": 1000 * place, "end": 1000 * place + 9} for place in (1, 2, 3)]
-
-
-def test_places_beyond_the_end_are_not_taken_for_repetitions():
-    result = evaluate(EngineRetriever(Far(corpus_of()), "eval:a:"), dataset_of(corpus=corpus_of()), 5, budgets=[])
-    assert not any("once more" in note for note in result.notes)
+    far = evaluate(EngineRetriever(Far(corpus_of()), "eval:a:"), dataset_of(corpus=corpus_of()), 5, budgets=[])
+    assert not any("once more" in note for note in far.notes)
 
 
 class Slow(MemoryEngine):
@@ -477,18 +457,23 @@ class Last(BaseException):
     pass
 
 
-def test_whatever_is_raised_while_all_is_deleted_is_told_and_the_engine_closed():
+@pytest.mark.parametrize("error", [OSError("the disk is full"), Last("no more")], ids=repr)
+def test_whatever_is_raised_while_all_is_deleted_is_told_and_the_engine_closed(error):
     engine = MemoryEngine()
     retriever = EngineRetriever(engine, "eval:a:", ingest=True)
-    retriever.index(corpus_of())
 
     def fail(*_):
-        raise Last("no more")
+        raise error
 
     engine.delete = engine.close = fail
+    with pytest.raises(type(error), match=str(error)):
+        retriever.index(corpus_of())
+    told = f"{type(error).__name__}: {error}"
     with collect_notes() as notes:
-        assert "could not be deleted: Last: no more" in clean_up(retriever, "always", failed=False)
-    assert notes == ["MemoryEngine could not be closed: Last: no more"]
+        left = clean_up(retriever, "always", failed=False)
+        assert clean_up(retriever, "none", failed=False) is None
+    assert left == f"what the run wrote in 'eval:a:' could not be deleted: {told}"
+    assert notes == [f"MemoryEngine could not be closed: {told}"]
 
 
 def test_nothing_waits_for_coroutines_that_another_one_keeps_from_beginning(monkeypatch):
@@ -516,29 +501,6 @@ def test_nothing_waits_for_coroutines_that_another_one_keeps_from_beginning(monk
         released.set()
     assert "could not be deleted: TimeoutError: another coroutine" in left
     assert "Hanging could not be closed: TimeoutError" in notes[0]
-
-
-def test_what_a_question_that_hangs_holds_is_not_waited_for_for_ever(monkeypatch):
-    held = threading.Lock()
-
-    class Locked(MemoryEngine):
-        def retrieve(self, query, top_k, scope):
-            with held:
-                released.wait(60)
-
-        def delete(self, scope_prefix):
-            with held:
-                super().delete(scope_prefix)
-
-    monkeypatch.setattr("rag_evaluation_framework.components.retrievers.engine._SECONDS", 0.1)
-    released, engine = threading.Event(), Locked()
-    retriever = EngineRetriever(engine, "eval:a:", ingest=True)
-    try:
-        evaluate(retriever, dataset_of(corpus=corpus_of()), 5, timeout=0.2)
-        assert "could not be deleted: TimeoutError: it takes longer than" in clean_up(retriever, "always", failed=False)
-    finally:
-        released.set()
-    assert engine.log[-1] == ("close",)
 
 
 class InThreads(MemoryEngine):
@@ -573,6 +535,13 @@ class Mixed(InThreads):
         self.erase(scope_prefix)
 
 
+class Locked(Mixed):
+    """Searches synchronously, too."""
+
+    def retrieve(self, query, top_k, scope):
+        self.search()
+
+
 class Shielded(MemoryEngine):
     """Awaits a task that goes on when it is cancelled, and holds a lock."""
 
@@ -602,7 +571,7 @@ def hurried(monkeypatch):
     monkeypatch.setattr("rag_evaluation_framework.base.coroutines._abandoned", [])
 
 
-@pytest.mark.parametrize("kind", [InThreads, Mixed, Shielded])
+@pytest.mark.parametrize("kind", [InThreads, Mixed, Locked, Shielded])
 @pytest.mark.usefixtures("hurried")
 def test_what_outlives_a_coroutine_that_was_cancelled_is_not_waited_for_for_ever(kind):
     released = threading.Event()

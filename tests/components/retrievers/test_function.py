@@ -30,7 +30,7 @@ class TestFunctionRetriever:
         retriever.close()
         assert retriever.retrieve_many(["a", "b"], 1) == [["a 0"], ["b 0"]]
 
-    def test_the_name_is_that_of_the_function(self):
+    def test_the_name_is_that_of_the_function_and_the_user_says_whether_rankings_are_stable(self):
         class Pipeline:
             def __call__(self, query, k):
                 return []
@@ -41,11 +41,8 @@ class TestFunctionRetriever:
         assert FunctionRetriever(search).name == "search"
         assert FunctionRetriever(Pipeline()).name == "Pipeline"
         assert FunctionRetriever(Pipeline().search).name.endswith("Pipeline.search")
-
-    def test_the_user_says_whether_rankings_are_stable(self):
         assert FunctionRetriever(search).prefix_stable is None
-        assert FunctionRetriever(search, stable=True).prefix_stable is True
-        assert FunctionRetriever(search, stable=False).prefix_stable is False
+        assert [FunctionRetriever(search, stable=stable).prefix_stable for stable in (True, False)] == [True, False]
 
 
 class TestAsHits:

@@ -167,7 +167,7 @@ class TestDepth:
 
 
 class TestForeignResults:
-    def test_texts_are_located_and_meet_chunks_of_the_same_place(self, corpus):
+    def test_texts_are_located_also_in_documents_by_another_name_and_meet_chunks_of_the_same_place(self, corpus):
         sentence = "Refunds take five working days."
 
         class Sentences(rag.Chunker):
@@ -180,11 +180,10 @@ class TestForeignResults:
         best, *others = retriever.retrieve("refunds", 5).hits
         assert (best.doc_id, best.text, best.score) == ("billing.md", sentence, pytest.approx(2 / 61))
         assert sentence not in [hit.text for hit in others]
-
-    def test_documents_may_go_by_another_name(self, corpus):
-        retriever = HybridRetriever([lambda query, k: [{"source": "/somewhere/billing.md", "text": "Refunds"}]])
+        # A document may go by another name; the text of this one is that of another document, too.
+        retriever = HybridRetriever([lambda query, k: [{"source": "/somewhere/stop.md", "text": "Support answers"}]])
         retriever.index(corpus)
-        assert retriever.retrieve("?", 1).hits[0].doc_id == "billing.md"
+        assert retriever.retrieve("?", 1).hits[0].doc_id == "guides/stop.md"
 
     @each(
         ("first", "second", "wanted"),
@@ -218,15 +217,6 @@ class TestForeignResults:
         with pytest.warns(UserWarning, match="occur more than once"):
             assert [hit.doc_id for hit in retriever.retrieve("?", 5).hits] == found
 
-    def test_chunks_of_equal_texts_without_a_place_are_listed_once_per_document(self):
-        class Tidied(FixedRetriever):
-            def chunks(self):
-                return [Chunk(rag.generate_chunk_id("x"), "x", DocumentId(name)) for name in ("a", "b", "b")]
-
-        retriever = HybridRetriever([Tidied(), Tidied()])
-        retriever.index(CORPUS)
-        assert [chunk.doc_id for chunk in retriever.chunks()] == ["a", "b"]
-
     def test_coroutines_and_generators_are_taken(self):
         async def later(query, k):
             return (hit for hit in (letter("a"), letter("b")))
@@ -237,30 +227,25 @@ class TestForeignResults:
 
 
 class TestStages:
-    def test_each_step_has_its_time_and_each_retriever_its_own_ranking(self):
+    def test_each_step_has_its_time_and_a_name_of_its_own_and_each_retriever_its_own_ranking(self):
         class Timed(FixedRetriever):
             def retrieve(self, query, k):
                 return Retrieval((letter("a"), letter("b")), (Stage("embed", 0.5), Stage("search", 0.25)))
 
-        retriever = HybridRetriever([Timed(), of("bc"), of("b")], depth=9)
-        retriever.index(CORPUS)
-        found = retriever.retrieve("?", 1)
+        inner = HybridRetriever([Timed(), of("bc"), of("b")], depth=9)
+        inner.index(CORPUS)
+        found = inner.retrieve("?", 1)
         assert [stage.name for stage in found.stages] == [
             "Timed/embed", "Timed/search", "FixedRetriever/retrieve", "FixedRetriever 2/retrieve", "fuse",
         ]  # fmt: skip
         assert [stage.seconds for stage in found.stages][:2] == [0.5, 0.25]
         assert all(stage.seconds >= 0 for stage in found.stages)
         assert found.stages[0].hits is None
-        assert texts(found.stages[1].hits) == "ab"
-        assert texts(found.stages[2].hits) == "bc"
-        assert texts(found.hits) == "b"
-
-    def test_names_of_stages_are_told_apart_when_nested(self):
-        inner = HybridRetriever([of("ab"), of("bc")])
-        retriever = HybridRetriever([inner, inner, of("a")])
-        retriever.index(CORPUS)
-        names = [stage.name for stage in retriever.retrieve("?", 1).stages]
-        assert len(set(names)) == len(names) == 8
+        assert [texts(hits) for hits in (found.stages[1].hits, found.stages[2].hits, found.hits)] == ["ab", "bc", "b"]
+        nested = HybridRetriever([inner, inner, of("a")])
+        nested.index(CORPUS)
+        names = [stage.name for stage in nested.retrieve("?", 1).stages]
+        assert len(set(names)) == len(names) == 12
 
 
 class TestWhole:
@@ -274,7 +259,7 @@ class TestWhole:
             HybridRetriever([first, Stuck(), last]).close()
         assert first.calls == last.calls == [("close",)]
 
-    def test_chunks_are_those_of_all_parts_each_place_once_unless_a_part_cannot_list_its_own(self, corpus):
+    def test_chunks_are_those_of_all_parts_each_once_unless_a_part_cannot_list_its_own(self, corpus):
         small, large = rag.RecursiveCharacterChunker(30), rag.RecursiveCharacterChunker(60)
         parts = [BM25Retriever(small), VectorRAGRetriever(small), BM25Retriever(large)]
         retriever = HybridRetriever(parts)
@@ -285,6 +270,14 @@ class TestWhole:
         whole = HybridRetriever([*parts, lambda query, k: []])
         whole.index(corpus)
         assert whole.chunks() is None
+
+        class Tidied(FixedRetriever):
+            def chunks(self):
+                return [Chunk(rag.generate_chunk_id("x"), "x", DocumentId(name)) for name in ("a", "b", "b")]
+
+        retriever = HybridRetriever([Tidied(), Tidied()])
+        retriever.index(CORPUS)
+        assert [chunk.doc_id for chunk in retriever.chunks()] == ["a", "b"]  # without a place, once per document
 
     def test_many_questions_are_asked_of_each_part_together(self):
         class Many(FixedRetriever):
@@ -330,7 +323,7 @@ class TestParameters:
 
 
 class TestOnTheHandbook:
-    def test_fused_search_is_evaluated_like_any_other(self):
+    def test_fused_search_is_evaluated_like_any_other_also_reranked_and_fused_again(self):
         dataset = load_handbook()
         retrievers = BM25Retriever(k1=1.2), VectorRAGRetriever(batch_size=7)
         result = rag.evaluate(HybridRetriever(retrievers), dataset, k=[5, 10])
@@ -341,9 +334,7 @@ class TestOnTheHandbook:
         assert [*result.queries[0].stages] == [
             "BM25Retriever/search", "VectorRAGRetriever/embed", "VectorRAGRetriever/search", "fuse",
         ]  # fmt: skip
-
-    def test_a_fused_ranking_can_be_reranked_and_fused_again(self, corpus):
-        retriever = HybridRetriever([RerankedRetriever(HybridRetriever(), ReversingReranker()), BM25Retriever()])
-        result = rag.evaluate(retriever, load_handbook(), k=3, budgets=[])
+        again = HybridRetriever([RerankedRetriever(HybridRetriever(), ReversingReranker()), BM25Retriever()])
+        result = rag.evaluate(again, dataset, k=3, budgets=[])
         assert result.queries[0].stages
         assert not result.counts["failed"]

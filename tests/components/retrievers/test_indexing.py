@@ -64,29 +64,21 @@ class TestSharedSteps:
 
 
 class TestChunkCorpus:
-    def test_chunks_that_are_not_text_of_their_document_are_kept_and_one_note_with_the_first_of_them(self):
+    def test_chunks_that_are_not_text_of_their_document_are_kept_and_noted_once_behind_notes_of_the_chunker(self):
         class Changing(Chunker):
             def chunk(self, text):
+                rag.note(f"{len(text)} characters")
                 return [text, text.upper(), "never"]
 
         with collect_notes() as notes:
             chunks = chunk_corpus(SMALL, Changing())
         assert [chunk.content for chunk in chunks[:3]] == ["one\ntwo\none", "ONE\nTWO\nONE", "never"]
         assert [hasattr(chunk, "start") for chunk in chunks] == [True, False, False] * 2
-        (said,) = notes
+        *own, said = notes
+        assert own == ["11 characters", "5 characters"]
         assert said.startswith("4 of 6 chunks are not text of their document, the first: PositionAdapter(Changing), ")
         assert "document 'a'" in said
         assert repr("ONE\nTWO\nONE") in said
-
-    def test_notes_of_the_chunker_itself_are_passed_on(self):
-        class Wary(Lines):
-            def chunk(self, text):
-                rag.note(f"{len(text)} characters")
-                return super().chunk(text)
-
-        with collect_notes() as notes:
-            chunk_corpus(SMALL, Wary())
-        assert notes == ["11 characters", "5 characters"]
 
 
 class TestEmbedChunks:

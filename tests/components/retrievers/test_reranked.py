@@ -70,11 +70,6 @@ class TestCandidates:
         for found in (whole.retrieve("?", k), *whole.retrieve_many(["?"], k)):
             assert (texts(found.hits), found.limit) == (wanted, limit)
 
-    def test_no_candidates_are_not_reranked(self):
-        reranker = ReversingReranker()
-        assert reranked(lambda query, k: [], reranker).retrieve("?", 3).hits == ()
-        assert reranker.calls == [("prepare",)]
-
     def test_the_reranker_is_prepared_by_the_index_and_sees_the_question_and_every_candidate_in_order(self):
         reranker = ReversingReranker()
         whole = reranked(reranker=reranker, candidates=3)
@@ -82,6 +77,8 @@ class TestCandidates:
         whole.retrieve("who?", 1)
         chunks = [PositionAwareChunk.of(CORPUS["letters.md"], n, n + 1) for n in range(3)]
         assert reranker.calls == [("prepare",), ("rerank", "who?", chunks, None)]
+        assert reranked(lambda query, k: [], reranker).retrieve("?", 3).hits == ()
+        assert reranker.calls[2:] == [("prepare",)]  # no candidates are not reranked
 
 
 class TestBefore:

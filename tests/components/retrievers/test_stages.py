@@ -410,24 +410,20 @@ def read(quoted):
     return dataset, notes, config.record["dataset"], config.notes
 
 
-def test_quotes_are_located_once(quoted, monkeypatch):
+def test_quotes_are_located_once_and_other_quotes_and_documents_anew(quoted, monkeypatch):
     alone = read(quoted)
     with kept_stages(quoted / "root"):
         assert read(quoted) == alone
-        monkeypatch.setattr(quote_table, "_checked", None)
-        again = read(quoted)
-    assert again == alone
-    assert again[0].ground_truth == alone[0].ground_truth
-
-
-def test_other_quotes_and_documents_are_located_anew(quoted):
-    with kept_stages(quoted / "root"):
-        first, *_ = read(quoted)
+        with monkeypatch.context() as patch:
+            patch.setattr(quote_table, "_checked", None)
+            again = read(quoted)
+        assert again == alone
+        assert again[0].ground_truth == alone[0].ground_truth
         (quoted / "q.csv").write_text((quoted / "q.csv").read_text() + '\n"More?","Restart twice.","a.md","",""')
         second, *_ = read(quoted)
         (quoted / "docs" / "a.md").write_text("Restart twice. Install the agent on every server first.")
         third, *_ = read(quoted)
-    assert len(second) == len(first) + 1
+    assert len(second) == len(alone[0]) + 1
     (moved,) = {entry.query.text: entry.relevant for entry in third}["More?"]
     assert (moved.start, moved.text) == (0, "Restart twice.")
 

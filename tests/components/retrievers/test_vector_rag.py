@@ -147,14 +147,6 @@ def test_the_share_of_all_chunks_that_are_truncated_is_told_if_there_are_some():
     assert notes == []
 
 
-class TestParameters:
-    def test_the_defaults_need_nothing(self, corpus):
-        retriever = VectorRAGRetriever()
-        assert retriever.embedder == LsaEmbedder()
-        retriever.index(corpus)
-        assert retriever.retrieve("How long do refunds take?", 1).hits[0].doc_id == "billing.md"
-
-
 @each(
     ("chunker", "told"),
     [

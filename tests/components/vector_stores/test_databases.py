@@ -147,18 +147,16 @@ class TestRanking:
 
 
 class TestBadInput:
-    @pytest.mark.parametrize("number", [np.nan, np.inf, -np.inf])
-    def test_vectors_that_are_not_finite_are_refused_and_the_chunk_is_named(self, make, number, chunks, vectors):
-        store, rows = make(), vectors(3)
-        rows[1, 4] = number
-        with pytest.raises(InputError, match=r"row 1, chunk \[6:11\] of 'a.md', contains NaN or infinity"):
-            store.add(chunks(3), rows)
-        assert len(store) == 0
-
-    def test_vectors_without_numbers_and_a_question_that_does_not_fit_are_refused(self, make, chunks, vectors):
+    def test_vectors_without_finite_numbers_and_a_question_that_does_not_fit_are_refused(self, make, chunks, vectors):
         store = make()
+        for number in (np.nan, np.inf, -np.inf):
+            rows = vectors(3)
+            rows[1, 4] = number
+            with pytest.raises(InputError, match=r"row 1, chunk \[6:11\] of 'a.md', contains NaN or infinity"):
+                store.add(chunks(3), rows)
         with pytest.raises(InputError, match=r"shape \(1, 0\); expected \(1, dimension\)"):
             store.add(chunks(1), np.zeros((1, 0), dtype=np.float32))
+        assert len(store) == 0
         store.add(chunks(3), vectors(3))
         with pytest.raises(InputError, match=r"shape \(1, 3\); expected \(1, 8\), .* with the same embedder$"):
             store.search(vectors(1, 3)[0], 1)
@@ -167,9 +165,10 @@ class TestBadInput:
         with pytest.raises(InputError, match="one row per question"):
             store.search_many(vectors(1)[0], 1)
 
-    @pytest.mark.parametrize(
-        "metadata",
-        [
+    def test_metadata_may_be_any_mapping_that_comes_back_and_else_nothing_is_written(self, make, chunks, vectors):
+        store = make()
+        good, bad = chunks(2)
+        for metadata in (
             {"when": object()},
             {"pair": (1, 2)},
             {1: "a key that is no text"},
@@ -177,21 +176,11 @@ class TestBadInput:
             {"bytes": b"x"},
             {"count": np.int64(3)},
             {"set": {1}},
-        ],
-        ids=lambda metadata: str(next(iter(metadata))),
-    )
-    def test_metadata_that_would_not_come_back_is_refused_before_anything_is_written(
-        self, make, metadata, chunks, vectors
-    ):
-        store = make()
-        good, bad = chunks(2)
-        with pytest.raises(InputError, match=r"chunk \[6:11\] of 'a.md'.*" + str(next(iter(metadata)))):
-            store.add([good, replace(bad, metadata=metadata)], vectors(2))
-        assert len(store) == 0
-
-    def test_metadata_may_be_any_mapping(self, make, chunks, vectors):
-        store = make()
-        store.add([replace(chunks(1)[0], metadata=MappingProxyType({"page": 3}))], vectors(1))
+        ):
+            with pytest.raises(InputError, match=r"chunk \[6:11\] of 'a.md'.*" + str(next(iter(metadata)))):
+                store.add([good, replace(bad, metadata=metadata)], vectors(2))
+            assert len(store) == 0
+        store.add([replace(good, metadata=MappingProxyType({"page": 3}))], vectors(1))
         (found,) = store.search(vectors(1)[0], 1)
         assert found.metadata == {"page": 3}
 
@@ -362,16 +351,20 @@ class TestServers:
         assert chromadb.__version__
 
     @pytest.mark.filterwarnings("ignore:Api key is used with an insecure connection:UserWarning")
-    def test_a_server_of_qdrant_is_asked_for_exact_search(self, qdrant_server, chunks, vectors):
+    def test_a_server_of_qdrant_is_asked_for_exact_search_and_sent_large_additions_in_batches(
+        self, qdrant_server, chunks, vectors
+    ):
         store = QdrantVectorStore(url=qdrant_server.url, api_key="secret")
-        store.add(chunks(3), vectors(3))
+        store.add(chunks(2_500), vectors(2_500))
         store.search(vectors(1)[0], 2)
         (search,) = [body for _, path, _, body, _ in qdrant_server.requests if path.endswith("/query/batch")]
         assert [request["params"]["exact"] for request in search["searches"]] == [True]
-        (written,) = [
-            query for method, path, query, *_ in qdrant_server.requests if path.endswith("/points") and method == "PUT"
+        written = [
+            (len(body["batch"]["ids"]), "wait=true" in query)
+            for method, path, query, body, _ in qdrant_server.requests
+            if path.endswith("/points") and method == "PUT"
         ]
-        assert "wait=true" in written
+        assert written == [(1_000, True), (1_000, True), (500, True)]
         assert {headers["api-key"] for *_, headers in qdrant_server.requests} == {"secret"}
         store.close()
 
@@ -394,26 +387,22 @@ class TestServers:
         first.close()
         second.close()
 
-    def test_large_additions_are_sent_in_batches(self, qdrant_server, chunks, vectors):
-        store = QdrantVectorStore(url=qdrant_server.url)
-        store.add(chunks(2_500), vectors(2_500))
-        sizes = [
-            len(body["batch"]["ids"])
-            for method, path, _, body, _ in qdrant_server.requests
-            if method == "PUT" and path.endswith("/points")
-        ]
-        assert sizes == [1_000, 1_000, 500]
-        store.close()
 
-
-@pytest.mark.parametrize("kind", ["Chroma", "Qdrant"])
-@pytest.mark.parametrize("place", ["", "path='db'"])
-def test_a_program_that_closes_nothing_ends_quietly(kind, place, tmp_path):
+@pytest.mark.parametrize(
+    "store",
+    [
+        *("ChromaVectorStore()", "ChromaVectorStore(path='db')", "QdrantVectorStore()", "QdrantVectorStore(path='db')"),
+        "vector_stores.PgVectorStore({dsn!r}, table='quiet')",
+    ],
+)
+def test_a_program_that_closes_nothing_ends_quietly(store, tmp_path, request):
+    dsn = request.getfixturevalue("pgvector_dsn") if "dsn" in store else ""
     code = f"""
 import numpy as np
 import rag_evaluation_framework as rag
+from rag_evaluation_framework.components import vector_stores
 from rag_evaluation_framework import components
-store = components.{kind}VectorStore({place})
+store = components.{store.format(dsn=dsn)}
 document = rag.Document(rag.DocumentId("a"), "xyz")
 store.add([rag.PositionAwareChunk.of(document, 0, 3)], np.ones((1, 2), dtype=np.float32))
 print(len(store.search(np.ones(2, dtype=np.float32), 5)))

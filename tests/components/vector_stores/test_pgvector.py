@@ -1,7 +1,5 @@
 """The store in PostgreSQL, over a real server: ranking, bad input, secrets, what stays."""
 
-import subprocess
-import sys
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from uuid import uuid4
@@ -67,11 +65,6 @@ class TestBadInput:
         rows = np.eye(2, 16_000, dtype=np.float32)
         one.add(chunks(2), rows)
         assert one.search(rows[1], 1) == chunks(2)[1:]
-
-    @pytest.mark.parametrize("name", ["", "a b", "1st", "a-b", "x" * 51, "größe", 'a"; DROP TABLE b; --', 7, None])
-    def test_names_of_tables_are_checked_at_once(self, name):
-        with pytest.raises(ConfigError, match="expected 1 to 50 characters"):
-            PgVectorStore(table=name)
 
     @pytest.mark.parametrize("name", ["select", "Mixed_Case", "_", "x" * 50])
     def test_names_of_tables_are_quoted(self, store, query, name, chunks, vectors):
@@ -219,32 +212,30 @@ class TestWhatStays:
         one.add(chunks(1, first=3), vectors(1))
         assert query(f"SELECT count(*) FROM {one.table}") == [(4,)]
 
-    def test_a_connection_that_the_server_ended_is_made_again(self, store, query, chunks, vectors):
-        one = store()
-        one.add(chunks(3), vectors(3))
-        for use in (lambda: one.search(vectors(3)[1], 1) == chunks(3)[1:2], lambda: len(one) == 3):
+    def test_a_connection_that_the_server_ended_is_made_again_and_a_table_that_was_replaced_meanwhile_is_noticed(
+        self, store, query, chunks, vectors
+    ):
+        def ended(one):
             with one._transaction() as cursor:
                 pid = cursor.connection.info.backend_pid
             query("SELECT pg_terminate_backend(%s)", pid)
+
+        one = store()
+        one.add(chunks(3), vectors(3))
+        for use in (lambda: one.search(vectors(3)[1], 1) == chunks(3)[1:2], lambda: len(one) == 3):
+            ended(one)
             with pytest.raises(psycopg.OperationalError):
                 use()
             assert use()
         one.add(chunks(1, first=3), vectors(1, seed=9))
         assert one.search(vectors(1, seed=9)[0], 1) == chunks(1, first=3)
-
-    def test_a_table_that_was_replaced_while_the_connection_was_lost_is_noticed(self, store, query, chunks, vectors):
-        one = store()
-        one.add(chunks(3), vectors(3))
-        with one._transaction() as cursor:
-            pid = cursor.connection.info.backend_pid
-        query("SELECT pg_terminate_backend(%s)", pid)
+        ended(one)
         other = store(table=one.table)
         other.clear()
         other.add(chunks(3), vectors(3))
-        with pytest.raises(psycopg.OperationalError):
-            one.search(vectors(3)[1], 1)
-        with pytest.raises(InputError, match="was removed or replaced"):
-            one.search(vectors(3)[1], 1)
+        for error, said in ((psycopg.OperationalError, "terminat|clos"), (InputError, "was removed or replaced")):
+            with pytest.raises(error, match=said):
+                one.search(vectors(3)[1], 1)
 
 
 class TestOthersTables:
@@ -266,14 +257,14 @@ class TestOthersTables:
         assert query("SELECT relname FROM pg_class WHERE relname = 'mine'") == [("mine",)]
         query(f"DROP {create.split()[1]} mine")
 
-    def test_a_user_without_rights_is_told(self, pgvector_dsn, query, chunks, vectors):
+    def test_a_user_without_rights_is_told_also_in_a_database_without_pgvector_which_else_gets_it(
+        self, pgvector_dsn, query, chunks, vectors
+    ):
         query("CREATE ROLE reader LOGIN")
         with closing(PgVectorStore(pgvector_dsn.replace("user=postgres", "user=reader"), table="denied")) as store:
             with pytest.raises(ConfigError, match=r"table='denied'.*permission denied for schema public"):
                 store.add(chunks(1), vectors(1))
             assert len(store) == 0
-
-    def test_a_database_without_pgvector_gets_it_or_the_user_is_told(self, pgvector_dsn, query, chunks, vectors):
         query("CREATE DATABASE plain")
         query("CREATE ROLE tenant LOGIN")
         query("GRANT CREATE ON SCHEMA public TO tenant")
@@ -297,18 +288,3 @@ class TestOthersTables:
 
         with ThreadPoolExecutor(6) as pool:
             assert list(pool.map(fill, range(6))) == [chunks(1, first=5 * number + 2) for number in range(6)]
-
-
-def test_a_program_that_closes_nothing_ends_quietly(pgvector_dsn, tmp_path):
-    code = f"""
-import numpy as np
-import rag_evaluation_framework as rag
-from rag_evaluation_framework.components.vector_stores import PgVectorStore
-store = PgVectorStore({pgvector_dsn!r}, table="quiet")
-document = rag.Document(rag.DocumentId("a"), "xyz")
-store.add([rag.PositionAwareChunk.of(document, 0, 3)], np.ones((1, 2), dtype=np.float32))
-print(len(store.search(np.ones(2, dtype=np.float32), 5)))
-"""
-    command = [sys.executable, "-X", "dev", "-W", "error::ResourceWarning", "-c", code]
-    shown = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert (shown.returncode, shown.stdout, shown.stderr) == (0, "1\n", "")

@@ -18,33 +18,10 @@ from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.trackers import FunctionSink
 from support.each import each
 
+A_TYPE = "^chunker: expected a 'type', one of fixed-token, markdown-header, recursive-character"
+
 
 class TestBuildFromText:
-    @pytest.mark.parametrize(
-        ("kind", "text", "made"),
-        [
-            ("chunker", "recursive-character", rag.RecursiveCharacterChunker()),
-            ("metric", "span_recall", rag.SpanRecall()),
-            (
-                "chunker",
-                "recursive-character:chunk_size=400, overlap=50",
-                rag.RecursiveCharacterChunker(chunk_size=400, overlap=50),
-            ),
-            (
-                "chunker",
-                "fixed-token:tokens=50,tokenizer=o200k_base",
-                rag.FixedTokenChunker(tokens=50, tokenizer="o200k_base"),
-            ),
-            ("chunker", "fixed-token:tokenizer=a=b", rag.FixedTokenChunker(tokenizer="a=b")),
-            ("retriever", "bm25:k1=0.9,b=0.4", rag.BM25Retriever(k1=0.9, b=0.4)),
-            ("retriever", "bm25:language=german", rag.BM25Retriever(language="german")),
-            ("retriever", "bm25:language=null", rag.BM25Retriever(language=None)),
-        ],
-        ids=lambda value: value if isinstance(value, str) else "",
-    )
-    def test_parameters_follow_the_name_as_json_and_else_as_text(self, kind, text, made):
-        assert build(kind, text) == made
-
     def test_own_parts_are_written_with_their_module_and_functions_and_objects_are_returned_as_they_are(
         self, own_parts
     ):
@@ -66,6 +43,24 @@ class TestBuildFromMapping:
     @each(
         ("kind", "given", "made"),
         [
+            # Behind the name of a text, parameters are JSON and else texts.
+            ("chunker", "recursive-character", rag.RecursiveCharacterChunker()),
+            ("metric", "span_recall", rag.SpanRecall()),
+            (
+                "chunker",
+                "recursive-character:chunk_size=400, overlap=50",
+                rag.RecursiveCharacterChunker(chunk_size=400, overlap=50),
+            ),
+            (
+                "chunker",
+                "fixed-token:tokens=50,tokenizer=o200k_base",
+                rag.FixedTokenChunker(tokens=50, tokenizer="o200k_base"),
+            ),
+            ("chunker", "fixed-token:tokenizer=a=b", rag.FixedTokenChunker(tokenizer="a=b")),
+            ("retriever", "bm25:k1=0.9,b=0.4", rag.BM25Retriever(k1=0.9, b=0.4)),
+            ("retriever", "bm25:language=german", rag.BM25Retriever(language="german")),
+            ("retriever", "bm25:language=null", rag.BM25Retriever(language=None)),
+            # A mapping.
             ("chunker", {"type": "fixed-token", "tokens": 7}, rag.FixedTokenChunker(tokens=7)),
             # as in configurations of TypeScript
             ("chunker", {"type": "fixed-token", "tokensPerChunk": 9}, rag.FixedTokenChunker(tokens=9)),
@@ -107,18 +102,10 @@ class TestBuildFromMapping:
             ),
         ],
     )
-    def test_parameters_and_parts_are_those_of_the_mapping_which_is_not_changed(self, kind, given, made):
+    def test_parameters_and_parts_are_those_of_the_text_or_mapping_which_is_not_changed(self, kind, given, made):
         before = deepcopy(given)
         assert build(kind, given) == made
         assert given == before
-
-    @pytest.mark.parametrize("given", [{}, {"tokens": 7}, {"type": 5}, {"type": None}])
-    def test_a_mapping_without_a_type_is_refused_with_the_types(self, given):
-        with pytest.raises(
-            ConfigError,
-            match=r"chunker: expected a 'type', one of fixed-token, markdown-header, recursive-character",
-        ):
-            build("chunker", given)
 
 
 class TestErrors:
@@ -161,6 +148,7 @@ class TestErrors:
         wanted = f"metric '{name}' is unknown; {hint}a metric is named without its cutoff, which k and budgets give; "
         assert str(caught.value).startswith(wanted)
 
+    @pytest.mark.usefixtures("own_parts")
     @each(
         ("kind", "given", "message"),
         [
@@ -182,15 +170,23 @@ class TestErrors:
             ("retriever", "./search.py:find", "expected module:attribute, such as my_module:search$"),
             ("retriever", "..search:find", "expected module:attribute, such as my_module:search$"),
             ("retriever", "search.:find", "expected module:attribute, such as my_module:search$"),
-        ],
-    )
-    def test_what_does_not_exist_is_refused_with_what_does(self, kind, given, message):
-        with pytest.raises(ConfigError, match=message):
-            build(kind, given)
-
-    @each(
-        ("kind", "given", "message"),
-        [
+            ("retriever", "timeit:timeit", r"is of type function\(.*\) of the standard library; "),
+            *(
+                (
+                    "chunker",
+                    given,
+                    A_TYPE,
+                )
+                for given in ({}, {"tokens": 7}, {"type": 5}, {"type": None})
+            ),
+            ("chunker", "own_parts_of_test:Nothing", "module 'own_parts_of_test' has no 'Nothing'"),
+            (
+                "retriever",
+                "own_parts_of_test:Finder",
+                r"is the class Finder; .*, or an instance of a class with retrieve\(",
+            ),
+            ("retriever", "own_parts_of_test:search:speed=2", "is not a class and takes no parameters, got speed"),
+            # An impossible value.
             ("chunker", "recursive-character:chunk_size=big", "chunk_size='big'; expected a whole number"),
             ("chunker", "recursive-character:chunk_size=-1", "chunk_size=-1; expected a whole number of at least 1$"),
             ("chunker", "recursive-character:chunk_size=null", "chunk_size=None; expected a whole number"),
@@ -209,26 +205,31 @@ class TestErrors:
             ("retriever", {"type": "hybrid", "retrievers": []}, r"retrievers=\[\]; expected a list of at least one"),
             ("retriever", {"type": "hybrid", "retrievers": None}, "retrievers=None; expected a list of at least one"),
             ("retriever", {"type": "hybrid", "retrievers": 7}, "retrievers=7; expected a list of at least one ret"),
+            # A parameter that is needed, and an error in a list of components, which says in which of them.
+            ("chunker", "semantic", r"^chunker 'semantic' needs embedder, as in semantic:embedder=\.\.\.$"),
+            ("embedder", {"type": "cached"}, r"^embedder 'cached' needs embedder, as in cached:embedder=\.\.\.$"),
+            (
+                "retriever",
+                "reranked",
+                r"^retriever 'reranked' needs retriever and reranker, as in reranked:retriever=\.{3}$",
+            ),
+            *(
+                ("retriever", {"type": "hybrid", "retrievers": given}, rf"^retrievers\[{said}")
+                for given, said in (
+                    (["bm26"], r"0\]: retriever 'bm26' is unknown; did you mean bm25\?"),
+                    (["bm25", {"type": "lsa"}], r"1\]: retriever 'lsa' is unknown"),
+                    ([{"k": 3}], r"0\]: retriever: expected a 'type'"),
+                    (["bm25", {"type": "bm25", "chunker": "nope"}], r"1\]: chunker 'nope' is unknown"),
+                )
+            ),
             # on a command line, values are JSON only if that is strict
             ("chunker", f"recursive-character:separators={'[' * 100_000}", "expected a list of texts"),
             ("retriever", "bm25:k1=NaN", "k1='NaN'; expected a number of at least 0$"),
         ],
     )
-    def test_an_impossible_value_is_refused(self, kind, given, message):
+    def test_what_does_not_exist_and_an_impossible_value_are_refused_with_what_is_possible(self, kind, given, message):
         with pytest.raises(ConfigError, match=message):
             build(kind, given)
-
-    @pytest.mark.parametrize(
-        ("kind", "given", "message"),
-        [
-            ("chunker", "Nothing", "module 'own_parts_of_test' has no 'Nothing'"),
-            ("retriever", "Finder", r"is the class Finder; .*, or an instance of a class with retrieve\("),
-            ("retriever", "search:speed=2", "is not a class and takes no parameters, got speed"),
-        ],
-    )
-    def test_what_is_none_of_ones_own_parts_is_refused_with_what_is_one(self, own_parts, kind, given, message):
-        with pytest.raises(ConfigError, match=message):
-            build(kind, f"{own_parts}:{given}")
 
 
 def test_a_refused_parameter_that_a_class_keeps_out_of_its_repr_is_not_shown(tmp_path, monkeypatch):
@@ -259,35 +260,6 @@ def test_a_refused_parameter_that_a_class_keeps_out_of_its_repr_is_not_shown(tmp
     with pytest.raises(ConfigError, match="bad x") as caught:
         build("retriever", nested)
     assert "TOPSECRET" not in str(caught.value)
-
-
-@pytest.mark.parametrize(
-    ("retrievers", "said"),
-    [
-        (["bm26"], "retrievers[0]: retriever 'bm26' is unknown; did you mean bm25?"),
-        (["bm25", {"type": "lsa"}], "retrievers[1]: retriever 'lsa' is unknown"),
-        ([{"k": 3}], "retrievers[0]: retriever: expected a 'type'"),
-        (["bm25", {"type": "bm25", "chunker": "nope"}], "retrievers[1]: chunker 'nope' is unknown"),
-    ],
-)
-def test_an_error_in_a_list_of_components_says_which_of_them_it_is(retrievers, said):
-    with pytest.raises(ConfigError) as caught:
-        build("retriever", {"type": "hybrid", "retrievers": retrievers})
-    assert str(caught.value).startswith(said)
-
-
-@pytest.mark.parametrize(
-    ("kind", "component", "message"),
-    [
-        ("chunker", "semantic", "chunker 'semantic' needs embedder, as in semantic:embedder=..."),
-        ("embedder", {"type": "cached"}, "embedder 'cached' needs embedder, as in cached:embedder=..."),
-        ("retriever", "reranked", "retriever 'reranked' needs retriever and reranker, as in reranked:retriever=..."),
-    ],
-)
-def test_a_parameter_that_is_needed_is_named(kind, component, message):
-    with pytest.raises(ConfigError) as caught:
-        build(kind, component)
-    assert str(caught.value) == message
 
 
 @pytest.mark.parametrize(

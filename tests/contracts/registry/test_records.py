@@ -91,16 +91,14 @@ class TestDescribe:
             "batch_size": 256,
         }
 
-    def test_own_parts_are_described_by_their_module_also_if_they_are_called_as_a_built_in_one(self, own_parts):
-        class BM25Retriever(rag.BM25Retriever):
+    def test_own_parts_and_functions_are_named_by_their_module_unknown_objects_by_their_class(self, own_parts):
+        class BM25Retriever(rag.BM25Retriever):  # called as a built-in one
             pass
 
         part = build("chunker", f"{own_parts}:Lines:skip_blank=false")
         assert describe(part) == {"type": f"{own_parts}:Lines", "skip_blank": False}
         assert build("chunker", describe(part)) == part
         assert describe(BM25Retriever())["type"].startswith(__name__)
-
-    def test_functions_are_named_unknown_objects_are_by_their_class_and_wrapped_parts_are_described(self):
         assert describe(rag.RecursiveCharacterChunker(length=str.split))["length"].endswith(":str.split")
         assert describe(rag.FixedTokenChunker(tokenizer=object()))["tokenizer"] == "builtins:object"
         assert "123" in str(describe(rag.ChunkerPositionAdapter(rag.RecursiveCharacterChunker(chunk_size=123))))

@@ -39,8 +39,10 @@ class TestPlugIns:
         assert "fixed-token" in components("chunker")
         assert "lines" not in components("retriever")
         build("chunker", "fixed-token")
+        assert build("retriever", {"type": "bm25", "chunker": "fixed-token"}, imports=False)
         assert own_parts not in sys.modules
-        assert build("chunker", "lines:skip_blank=false").skip_blank is False
+        for imports in (False, True):  # of code of one's own, which a plug-in is not
+            assert build("chunker", "lines:skip_blank=false", imports=imports).skip_blank is False
 
     def test_a_broken_plug_in_leaves_the_others_usable_and_to_choose_it_is_an_error_that_names_it(
         self, plug_ins, own_parts

@@ -116,10 +116,6 @@ class TestTrust:
         with pytest.raises(ConfigError, match=r"a Python function of your own with named arguments, .chunk, number."):
             load_function("chunk_id", name, "chunk, number")
 
-    def test_the_refusal_says_whose_function_it_is(self):
-        with pytest.raises(ConfigError, match=r"'timeit:timeit' is of type function\(.*\) of the standard library; "):
-            build("retriever", "timeit:timeit")
-
     @pytest.mark.parametrize(
         "name", ["remembered", "wrapped", "open_ended", "pipeline", "pipeline.search", "Pipeline.search"]
     )
@@ -194,11 +190,6 @@ class TestTrust:
         with pytest.raises(ConfigError, match=f"{named} 'hostile.*' names your own code, and --no-import"):
             build(kind, component, imports=False)
         assert "hostile_parts_of_test" not in sys.modules
-
-    def test_without_imports_built_in_parts_and_plug_ins_are_there(self, plug_ins, own_parts):
-        plug_ins(chunker={"lines": f"{own_parts}:Lines"})
-        assert build("retriever", {"type": "bm25", "chunker": "fixed-token"}, imports=False)
-        assert build("chunker", "lines:skip_blank=false", imports=False).skip_blank is False
 
     @pytest.mark.parametrize("name", ["json", "rich", "rag_evaluation_framework"])
     def test_a_module_of_the_working_directory_shadows_nothing_that_is_installed(self, hostile, tmp_path, name):
