@@ -9,7 +9,7 @@ import pytest
 from tests.support.sheets import write_sheets
 
 from rag_evaluation_framework.base.notes import collect_notes
-from rag_evaluation_framework.base.tables import decoded, delimiter_of, read_rows, table_rows
+from rag_evaluation_framework.base.tables import decoded, read_rows, table_rows
 from rag_evaluation_framework.errors import CorpusError, DatasetError
 from support.each import each
 
@@ -101,6 +101,7 @@ TABLES = {
     "tabs": "a\tb\n1\t2\n",
     "bars": "a|b\n1|2\n",
     "a separator line": "sep=^\r\na^b\r\n1^2\r\n",
+    "a separator line in capitals": "SEP=^\na^b\n1^2\n",
     "empty columns": "a;b;;\n1;2;;\n",
     "empty rows": "\n;;\na;b\n1;2\n",
     "spaces": "a, b\n1, 2\n",
@@ -110,10 +111,6 @@ TABLES = {
 @pytest.mark.parametrize("text", TABLES.values(), ids=TABLES)
 def test_rows_of_a_text(text):
     assert [cells for _, cells in table_rows(text)] == [["a", "b"], ["1", "2"]]
-
-
-def test_a_separator_is_told_in_capitals_too():
-    assert delimiter_of("SEP=^\na^b,c\n") == "^"
 
 
 @each(

@@ -225,7 +225,7 @@ def _csv_rows(text: str, delimiter: str) -> Rows:
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True, skipinitialspace=True)
     try:
         for cells in reader:
-            if first > 1 or cells != ["sep=", ""]:
+            if first > 1 or [*map(str.lower, cells)] != ["sep=", ""]:
                 yield first, cells
             first = reader.line_num + 1
     except csv.Error as error:
