@@ -90,30 +90,25 @@ def test_a_dataset_that_was_saved_is_read_back_equal(tmp_path, dataset, corpus, 
     assert again.corpus_hash == corpus.content_hash
 
 
-@pytest.mark.parametrize("name", ["d.json", "d.jsonl"])
-def test_control_codes_are_written_as_escapes(tmp_path, name):
-    asked = Query(QueryId("a"), QueryText("red\x9b31m\x7f\x85?"))
-    made = Dataset([TokenLevelGroundTruth(asked, ())], TOKEN, name="odd")
-    path = save_dataset(made, tmp_path / name)
-    assert r"red\u009b31m\u007f\u0085?" in path.read_text(encoding="utf-8")
-    assert load_dataset(path) == made
-
-
-def test_jsonl_has_a_header_line_and_one_line_a_question(tmp_path, dataset):
-    lines = save_dataset(dataset, tmp_path / "d.jsonl").read_text(encoding="utf-8").splitlines()
-    header, *rows = map(json.loads, lines)
-    assert (header["schema_version"], header["evaluation_type"], header["name"]) == (1, "token-level", "handbook")
-    assert [row["id"] for row in rows] == [entry.query.id for entry in dataset]
-
-
-def test_without_corpus_a_span_is_written_with_what_it_knows(tmp_path):
+def test_a_file_is_a_header_and_each_question_with_what_its_spans_know_and_escapes_for_control_codes(tmp_path):
     spans = [CharacterSpan(DocumentId("a.md"), 0, 4, "Text"), CharacterSpan(DocumentId("a.md"), 5, 9)]
-    dataset = Dataset([TokenLevelGroundTruth(Query.from_text("q"), spans)], TOKEN)
-    content = json.loads(save_dataset(dataset, tmp_path / "d.json").read_text(encoding="utf-8"))
-    assert content["questions"][0]["relevant_spans"] == [
+    asked = Query(QueryId("a"), QueryText("red\x9b31m\x7f\x85?"))
+    made = Dataset(
+        [TokenLevelGroundTruth(asked, spans), TokenLevelGroundTruth(Query.from_text("q"), ())], TOKEN, name="odd"
+    )
+    paths = [save_dataset(made, tmp_path / name) for name in ("d.json", "d.jsonl")]
+    whole, lines = (path.read_text(encoding="utf-8") for path in paths)
+    header, *rows = map(json.loads, lines.splitlines())
+    assert json.loads(whole) == {**header, "questions": rows}
+    assert (header["schema_version"], header["evaluation_type"], header["name"]) == (1, "token-level", "odd")
+    assert [row["id"] for row in rows] == [entry.query.id for entry in made]
+    assert rows[0]["relevant_spans"] == [
         {"doc_id": "a.md", "start": 0, "end": 4, "text": "Text"},
         {"doc_id": "a.md", "start": 5, "end": 9},
     ]
+    for path, text in zip(paths, (whole, lines), strict=True):
+        assert r"red\u009b31m\u007f\u0085?" in text
+        assert load_dataset(path) == made
 
 
 @pytest.mark.parametrize(
@@ -228,6 +223,11 @@ def test_repeated_keys_are_refused(tmp_path, name, text, where):
         (question(metadata="x"), r"\$\.questions\[0\]\.metadata: "),
         (question(relevant_spans="x"), r"\$\.questions\[0\]\.relevant_spans: "),
         (question(relevant_spans=[7]), r"\$\.questions\[0\]\.relevant_spans\[0\]: "),
+        (
+            question(relevant_spans=[{"start": 0, "end": 1}]),
+            r"\$\.questions\[0\]\.relevant_spans\[0\]\.doc_id: Field required",
+        ),
+        ({"id": "q1", "query": "?", "metadata": {}}, r"\$\.questions\[0\]\.relevant_spans: Field required"),
         (
             question(relevant_spans=[{"doc_id": "a", "start": "0", "end": 9}]),
             r"\$\.questions\[0\]\.relevant_spans\[0\]\.start: ",
