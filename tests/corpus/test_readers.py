@@ -136,21 +136,21 @@ def test_a_file_that_cannot_be_read_is_named_with_what_its_reader_says(tmp_path,
     assert message in str(error.value)
 
 
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
-def test_a_docx_with_a_document_type_is_refused(tmp_path, encoding):
+@pytest.mark.parametrize(
+    ("document", "size", "told"),
+    [
+        (b"<!DOCTYPE a><a/>", 16, "has a document type in word/"),
+        ("<!DOCTYPE a><a/>".encode("utf-16"), 34, "has a document type in word/"),
+        (b"<a/>", reader.LARGEST + 1, "unpacks to more than 500,000,000 bytes; split it"),
+    ],
+    ids=["utf-8", "utf-16", "large"],
+)
+def test_a_docx_with_a_document_type_or_that_unpacks_to_too_much_is_refused(tmp_path, document, size, told):
     path = tmp_path / "a.docx"
     with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr("word/document.xml", "<!DOCTYPE a><a/>".encode(encoding))
-    with pytest.raises(CorpusError, match="has a document type in word/"):
-        Corpus.of(path)
-
-
-def test_a_docx_that_unpacks_to_too_much_is_refused(tmp_path):
-    path = tmp_path / "a.docx"
-    with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr("word/document.xml", "<a/>")
-        archive.filelist[0].file_size = reader.LARGEST + 1  # what it says of itself
-    with pytest.raises(CorpusError, match="unpacks to more than 500,000,000 bytes; split it"):
+        archive.writestr("word/document.xml", document)
+        archive.filelist[0].file_size = size  # what it says of itself
+    with pytest.raises(CorpusError, match=told):
         Corpus.of(path)
 
 

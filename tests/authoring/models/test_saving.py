@@ -99,24 +99,18 @@ def test_a_dataset_that_was_saved_before_is_pushed_later(served, pages):
     assert (len(again), path.read_bytes()) == (len(creating), state)
 
 
-def test_without_langsmith_that_is_noted_and_nothing_is_connected_to(served, pages):
-    providers, client = served()
+@pytest.mark.parametrize("is_there", [False, True], ids=["not configured", "refusing"])
+def test_without_langsmith_that_is_noted_and_the_dataset_is_here(served, pages, is_there):
+    providers, client = served(langsmith=is_there)
+    providers.fault("GET /datasets", status=403, times=None)
     generator, dataset, notes = generate(client, pages, "mine", upload=True)
     assert len(dataset) == 6
     assert (generator.langsmith_url, generator.path.exists()) == (None, True)
     (note,) = notes
     assert note.startswith(f"the dataset is in {generator.path}, and not in LangSmith: ")
-    assert "LANGSMITH_API_KEY" in note
-    assert {exchange.route for exchange in providers.exchanges} == {"POST /v1/chat/completions"}
-
-
-def test_what_goes_wrong_in_langsmith_is_noted_and_the_dataset_is_here(served, pages):
-    providers, client = served(langsmith=True)
-    providers.fault("GET /datasets", status=403, times=None)
-    generator, _, notes = generate(client, pages, "mine", upload=True)
-    assert generator.path.exists()
-    assert any("not in LangSmith" in note for note in notes)
+    assert ("LANGSMITH_API_KEY" in note) is not is_there
     assert TokenLevelEvaluation(pages, langsmith_dataset_name="mine").publishes_to is None
+    assert is_there or {exchange.route for exchange in providers.exchanges} == {"POST /v1/chat/completions"}
 
 
 def test_other_questions_in_langsmith_stay_and_that_is_noted(served, pages):

@@ -189,21 +189,14 @@ def test_users_questions_are_asked_as_they_are_before_others_are_written(served,
     assert generator.funnel.asked == 6
 
 
-def test_users_questions_beyond_the_number_that_is_asked_for_are_told(pages):
+def test_of_users_questions_in_the_same_words_the_first_is_asked_and_those_beyond_the_number_are_told(pages):
+    asked = RealQuestions(("Refunds?", "refunds", "!", "?", "REFUNDS!", "days"))
+    assert asked.questions == ("Refunds?", "!", "?", "days")
     strategy = RealQuestions(("refunds", "invoices", "refunds of invoices", "agent"))
     with collect_notes() as notes:
         plan = strategy.plan(sections_of(pages, 1000, Headings(pages)), 1)
     assert [request.given for request in plan] == [("refunds",), ("agent",), ()]
     assert notes == ["2 of 4 questions of users are not asked, as queries_per_doc=1; raise it to ask more"]
-
-
-def test_of_users_questions_in_the_same_words_the_first_is_asked():
-    assert RealQuestions(("Refunds?", "refunds", "!", "?", "REFUNDS!", "days")).questions == (
-        "Refunds?",
-        "!",
-        "?",
-        "days",
-    )
 
 
 def test_questions_come_in_the_order_of_the_plan_whoever_asked_them(served, pages):
