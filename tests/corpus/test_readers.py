@@ -95,18 +95,13 @@ def test_lines_and_columns_are_those_of_the_file(tmp_path):
         assert LinePlaces(corpus).named(CharacterSpan(DocumentId(name), start, start + 3)) == place
 
 
-def test_an_entry_point_reads_the_files_of_its_suffix(tmp_path, plug_in):
-    plug_in(abc="Upper")
-    (read,) = Corpus.from_folder(folder_of(tmp_path, a_ABC=b"one"), "*")
+def test_an_entry_point_reads_the_files_of_its_suffix_and_cannot_replace_the_reader_of_html(tmp_path, plug_in):
+    plug_in(abc="Upper", html="Upper")
+    with collect_notes() as notes:
+        read, page = Corpus.from_folder(folder_of(tmp_path, a_ABC=b"one", b_html=b"<p>one"), "*")
     assert (read.content, read.source.reader, read.source.version) == ("ONE", "abc", "3")
     assert (read.source.offset(2), read.source.place(2)) == (0, (1, 1))  # it told no places
-
-
-def test_the_reader_of_html_cannot_be_replaced_by_an_entry_point(tmp_path, plug_in):
-    plug_in(html="Upper")
-    with collect_notes() as notes:
-        (read,) = Corpus.from_folder(folder_of(tmp_path, a_html=b"<p>one"), "*")
-    assert read.content == "one"
+    assert page.content == "one"
     assert "plug-in 'own_readers_of_test:Upper' reads files ending in .html, which have a reader" in str(notes)
 
 

@@ -221,7 +221,7 @@ def test_utf_16_offsets_are_converted(tmp_path):
 # --- names of one's own -----------------------------------------------------------------------------------------------
 
 
-def test_other_names_of_fields_can_be_given(tmp_path, corpus, recwarn):
+def test_other_names_of_fields_can_be_given_and_are_the_only_ones_that_are_read(tmp_path, corpus, recwarn):
     def row(**outputs):
         return {"inputs": {"question": "How long?"}, "outputs": outputs}
 
@@ -235,15 +235,12 @@ def test_other_names_of_fields_can_be_given(tmp_path, corpus, recwarn):
     chunks = chunks_of(corpus)
     assert only(row(gold=[chunks[0].id]), registry=ChunkRegistry(chunks), **names).relevant == (chunks[0].to_span(),)
     assert not recwarn.list
-
-
-def test_a_name_that_is_given_is_the_only_one_that_is_read():
-    with pytest.raises(
-        DatasetError, match=r"\$\[0\]\.outputs: expected the ground truth under 'gold', got 'chunk_ids'"
-    ):
-        only(example({"chunk_ids": ["chunk_1"]}), level=CHUNK, ground_truth_key="gold")
-    with pytest.raises(DatasetError, match=r"\$\[0\]\.inputs: expected the question under 'question', got 'query'; or"):
-        only(example({"chunk_ids": ["chunk_1"]}), level=CHUNK, query_key="question")
+    for key, told in {
+        "ground_truth_key": r"\$\[0\]\.outputs: expected the ground truth under 'mine', got 'chunk_ids'",
+        "query_key": r"\$\[0\]\.inputs: expected the question under 'mine', got 'query'; or",
+    }.items():
+        with pytest.raises(DatasetError, match=told):
+            only(example({"chunk_ids": ["chunk_1"]}), level=CHUNK, **{key: "mine"})
 
 
 # --- ids and metadata -------------------------------------------------------------------------------------------------
@@ -294,20 +291,16 @@ def test_unknown_keys_are_kept_with_a_warning_each_also_answers_that_are_texts()
     assert entry.query.metadata == {"answer": "5 days", "answers": ["five days"], "split": "test", "history": []}
 
 
-def test_the_examples_are_not_changed():
-    row = example({"relevantSpans": [{"docId": "a.md", "start": 0, "end": 1}]}, metadata={"query_id": "q"})
-    before = json.dumps(row)
-    entry = only(row)
-    assert json.dumps(row) == before
-    row["metadata"]["late"] = 1
-    assert entry.query.metadata == {}
-
-
-def test_any_iterable_of_examples_is_read_and_equal_generated_ids_are_told_apart():
+def test_any_iterable_of_examples_is_read_and_not_changed_and_equal_generated_ids_are_told_apart():
     wordings = ["Why?", "What is said in section 70272?", "What is said in section 80025?"]
-    dataset = dataset_from_examples((example({"chunk_ids": []}, text) for text in wordings), CHUNK, name="made")
+    rows = [example({"chunkIds": []}, text, metadata={"a": [1]}) for text in wordings]
+    before = json.dumps(rows)
+    dataset = dataset_from_examples(iter(rows), CHUNK, name="made")
     assert (len(dataset), dataset.name) == (3, "made")
     assert [query.id for query in dataset.queries[1:]] == ["query_de826fd4", "query_de826fd48121ad7e"]
+    assert json.dumps(rows) == before
+    rows[0]["metadata"]["late"] = 1
+    assert dataset.queries[0].metadata == {"a": [1]}
 
 
 # --- errors -----------------------------------------------------------------------------------------------------------

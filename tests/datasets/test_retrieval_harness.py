@@ -160,7 +160,7 @@ def test_rankings_are_cut_at_the_k_of_the_question_else_at_that_of_the_dataset(t
     assert run_at(dataset, k=1).cutoffs == ("1",)
 
 
-def test_the_k_of_the_dataset_is_that_of_every_way_to_run_it(tmp_path):
+def test_the_k_of_the_dataset_is_that_of_every_way_to_run_it_and_what_other_datasets_call_so_is_none(tmp_path):
     dataset = loaded(tmp_path, three_documents(asked(ids=["eval:help:2"]), defaults={"topK": 7}))
     evaluation = DocumentLevelEvaluation(dataset.corpus, dataset)
     assert evaluation.run().cutoffs == ("7", "4000ch")
@@ -170,6 +170,8 @@ def test_the_k_of_the_dataset_is_that_of_every_way_to_run_it(tmp_path):
     assert ExperimentConfig(BM25Retriever(), dataset).k == (7,)
     again = load_dataset(save_dataset(dataset, tmp_path / "native.json"), DOCUMENT, corpus=dataset.corpus)
     assert ExperimentConfig(BM25Retriever(), again).k == (7,)
+    others = [DocumentLevelGroundTruth(Query(f"q{k!r}", "What?", {"topK": k}), []) for k in ("3", True)]
+    assert Dataset(others, DOCUMENT, metadata={"defaults": "none"}).top_k is None
 
 
 def test_questions_that_ask_for_different_k_are_each_cut_at_their_own(tmp_path):
@@ -283,12 +285,6 @@ def test_some_questions_with_a_k_and_others_without_are_refused_unless_the_run_s
     ):
         run_at(dataset)
     assert run_at(dataset, k=2).cutoffs == ("2",)
-
-
-def test_top_k_of_another_kind_in_the_metadata_of_other_datasets_is_no_k(corpus):
-    query = Query("q1", "What?", {"topK": "3"})
-    entries = [DocumentLevelGroundTruth(query, []), DocumentLevelGroundTruth(Query("q2", "Who?", {"topK": True}), [])]
-    assert Dataset(entries, DOCUMENT, metadata={"defaults": "none"}).top_k is None
 
 
 def test_what_is_not_applied_is_noted_with_every_result(tmp_path):

@@ -126,15 +126,6 @@ def test_who_asks_for_any_place_gets_those_that_are_new(tmp_path, document, opti
     assert len(again.dataset.ground_truth[0].answers[0].places) == 4
 
 
-def test_what_a_column_makes_alternatives_is_said_when_a_table_is_loaded(tmp_path):
-    path = tmp_path / "q.csv"
-    path.write_text(
-        "question,quote,answer\nWhen?,Ask us on any day.,soon\nWhen?,Write to us if it takes longer.,soon\n"
-    )
-    with pytest.warns(UserWarning, match="1 answer with 2 places, any of which is enough .rows of one question with"):
-        load_dataset(path, corpus=CORPUS)
-
-
 @pytest.mark.parametrize(("corpus", "count"), [(CORPUS, 4), (MANY, 30)])
 def test_a_table_that_is_read_again_without_the_flag_takes_no_places_from_a_dataset(tmp_path, corpus, count):
     path = tmp_path / "q.csv"
@@ -146,7 +137,7 @@ def test_a_table_that_is_read_again_without_the_flag_takes_no_places_from_a_data
     assert len(again.dataset.ground_truth[0].answers[0].places) == count
 
 
-def test_alternatives_are_counted_and_the_column_is_named_only_where_it_makes_them(tmp_path):
+def test_alternatives_are_told_and_the_column_is_named_only_where_it_makes_them(tmp_path):
     found = check(tmp_path, f"When?,{TEXT},*,,")
     assert "1 answer with 4 places, any of which is enough" in str(found)
     assert str(found.rows[0]).startswith("line 2    located    any of 4: a.md[11:65], a.md[")
@@ -155,3 +146,7 @@ def test_alternatives_are_counted_and_the_column_is_named_only_where_it_makes_th
     left_out = ("Other?,Ask us on any day.,,x,", "Other?,Nothing of the kind is there at all.,,x,")
     assert "same `answer`" not in check(tmp_path, f"When?,{TEXT},*,,", *left_out).alternatives
     assert "same `answer`" in check(tmp_path, "When?,Ask us on any day.,,x,", f"When?,{TEXT},*,x,").alternatives
+    path = tmp_path / "q.csv"
+    path.write_text(f"question,quote,answer\nWhen?,{ASK},soon\nWhen?,{WRITE},soon\n")
+    with pytest.warns(UserWarning, match="1 answer with 2 places, any of which is enough .rows of one question with"):
+        load_dataset(path, corpus=CORPUS)

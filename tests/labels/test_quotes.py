@@ -265,13 +265,6 @@ def test_other_columns_become_metadata_of_the_question_and_id_its_id(tmp_path, c
     assert (second.id, second.metadata) == (generate_query_id("What?"), {"topic": "setup"})
 
 
-def test_numbers_lists_and_objects_of_other_columns_are_texts_but_lists_of_texts(tmp_path, corpus):
-    row = {"question": "What?", "quote": INSTALL, "n": 5, "no": None, "tags": ["x", "ü"], "a": {"b": 1}, "yes": True}
-    dataset = load_dataset(file(tmp_path, json.dumps(row | {"l": [1, "x"], "m": []}), "q.jsonl"), corpus=corpus)
-    told = {"n": "5", "tags": ["x", "ü"], "a": '{"b": 1}', "yes": "True", "l": '[1, "x"]'}
-    assert dataset.queries[0].metadata == told
-
-
 @pytest.mark.parametrize(
     ("rows", "asked", "skipped"),
     [
@@ -289,10 +282,11 @@ def test_every_question_has_an_id_of_its_own(tmp_path, corpus, rows, asked, skip
     assert [label.query.id for label in dataset.skipped] == skipped
 
 
-def test_questions_with_quotes_may_be_lines_of_json(tmp_path, corpus):
+def test_questions_with_quotes_may_be_lines_of_json_whose_other_values_are_texts_or_lists_of_texts(tmp_path, corpus):
+    others = {"n": 5, "no": None, "tags": ["x", "ü"], "a": {"b": 1}, "yes": True, "l": [1, "x"], "m": []}
     rows = [
         {"question": "How long?", "quote": REFUNDS, "topic": "billing"},
-        {"question": "How fast?", "quote": ANSWERS, "document": "stop"},
+        {"question": "How fast?", "quote": ANSWERS, "document": "stop", **others},
         {"question": "Who?", "quote": None},
         {"question": "And then?", "quote": ""},
         {"question": "And the queen?", "quote": "   "},
@@ -300,7 +294,11 @@ def test_questions_with_quotes_may_be_lines_of_json(tmp_path, corpus):
     path = file(tmp_path, "\n\n".join(map(json.dumps, rows)), "q.jsonl")
     dataset = load_dataset(path, corpus=corpus)
     assert found(dataset) == [[("billing.md", REFUNDS)], [("guides/stop.md", ANSWERS)], [], [], []]
-    assert dataset.queries[0].metadata == {"topic": "billing"}
+    assert [query.metadata for query in dataset.queries[:3]] == [
+        {"topic": "billing"},
+        {"n": "5", "tags": ["x", "ü"], "a": '{"b": 1}', "yes": "True", "l": '[1, "x"]'},
+        {},
+    ]
     assert [row.number for row in check_quotes(path, corpus).rows] == [1, 3, 5, 7, 9]
 
 

@@ -21,22 +21,17 @@ def generate(client, corpus, name=None, upload=False, **options):
 
 
 @pytest.mark.parametrize(("name", "saved_as"), [("mine", "mine"), (None, DEFAULT)])
-def test_a_dataset_is_saved_by_its_name_or_that_of_the_level_and_found_by_it(served, pages, name, saved_as):
+def test_a_dataset_is_saved_once_by_its_name_or_that_of_the_level_and_found_by_it(served, pages, name, saved_as):
     _, client = served()
     generator, dataset, notes = generate(client, pages, name)
     assert (generator.path, dataset.name) == (FOLDER / f"{saved_as}.json", saved_as)
     assert load_dataset(generator.path, corpus=pages) == dataset
     assert TokenLevelEvaluation(pages, langsmith_dataset_name=saved_as).publishes_to is None
     assert notes == []
-
-
-def test_the_same_questions_leave_the_file_as_it_is(served, pages):
-    _, client = served()
-    path = generate(client, pages)[0].path
-    before = path.stat().st_ino, path.stat().st_mtime_ns
-    assert generate(client, pages)[0].path == path
-    assert (path.stat().st_ino, path.stat().st_mtime_ns) == before
-    assert {each.name for each in FOLDER.iterdir()} == {path.name, f"{path.stem}.texts"}
+    before = generator.path.stat().st_ino, generator.path.stat().st_mtime_ns
+    assert generate(client, pages, name)[0].path == generator.path  # the same questions leave it as it is
+    assert (generator.path.stat().st_ino, generator.path.stat().st_mtime_ns) == before
+    assert {each.name for each in FOLDER.iterdir()} == {f"{saved_as}.json", f"{saved_as}.texts"}
 
 
 @pytest.mark.parametrize("there", ["other questions", "no dataset", "another level"])

@@ -124,28 +124,22 @@ def test_what_stands_in_several_documents_has_each_as_a_place(served, pages):
     assert [place[0].doc_id for place in answer.places] == ["guides/start.md", "guides/stop.md"]
 
 
-def test_two_runs_give_the_same_and_the_second_asks_for_nothing(served, pages):
+def test_two_runs_give_the_same_also_side_by_side_and_the_second_asks_for_nothing(served, pages, tmp_path):
     providers, client = served()
-    first, dataset, _ = generated(client, pages)
+    first, dataset, _ = generated(client, pages, max_concurrency=1)
     asked = len(providers.exchanges)
     with track_usage() as usage:
-        second, again, _ = generated(client, pages)
+        second, again, _ = generated(client, pages, max_concurrency=1)
     assert (dataset, first.funnel, first.rejections) == (again, second.funnel, second.rejections)
     assert dataset.metadata == again.metadata
     assert [query.id for query in dataset.queries] == [query.id for query in again.queries]
     assert (usage.total.requests, len(providers.exchanges)) == (0, asked)
     assert asked == 3 + 6 + 6
-
-
-def test_one_after_the_other_gives_the_same_as_side_by_side_and_as_agenerate(served, pages, tmp_path):
-    providers, client = served()
-    alone = generated(client, pages, root=tmp_path / "alone", max_concurrency=1)
     providers.fault(CHAT, delay=0.05, times=3)
-    together = generated(client, pages, root=tmp_path / "together", max_concurrency=8)
-    assert alone[1] == together[1]
-    assert alone[1].metadata == together[1].metadata
+    _, together, _ = generated(client, pages, root=tmp_path / "together", max_concurrency=8)
+    assert (together, together.metadata) == (dataset, dataset.metadata)
     generator = TokenLevelDataGenerator(client, pages, root=tmp_path / "other", embedder=None)
-    assert asyncio.run(generator.agenerate(2, upload_to_langsmith=False)) == alone[1]
+    assert asyncio.run(generator.agenerate(2, upload_to_langsmith=False)) == dataset
 
 
 def test_a_long_document_is_asked_about_to_its_end(served):
