@@ -99,7 +99,7 @@ def test_fields_outside_the_ground_truth_keep_their_names_also_when_they_are_sav
     assert again.content_hash == dataset.content_hash
 
 
-def test_documents_with_inline_content_become_the_corpus(tmp_path):
+def test_documents_with_inline_content_or_that_are_loaded_from_a_folder_become_the_corpus(tmp_path):
     items = [
         document(metadata={"category": "money"}),
         document(SUPPORT, content="Write – “now” 💶.\r\n", assets=[]),
@@ -114,6 +114,11 @@ def test_documents_with_inline_content_become_the_corpus(tmp_path):
     assets = [{"url": "https://example.com/x.pdf"}]
     allowed = loaded(tmp_path, harness(documents=[document(assets=assets)]), allow_assets=True)
     assert allowed.corpus[REFUNDS].metadata == {"assets": assets}
+    (tmp_path / "texts").mkdir()
+    (tmp_path / "texts" / "faq.md").write_text("Café 💶\r\n", encoding="utf-8", newline="")
+    dataset = loaded(tmp_path, harness(documents=[document(), LOADER]), loader=folder_loader(tmp_path / "texts"))
+    found = dataset.corpus[SUPPORT]
+    assert (found.content, found.metadata) == ("Café 💶\r\n", {"loaderRef": "faq.md"})
 
 
 def test_a_corpus_that_is_given_wins_and_its_documents_may_be_named_by_their_stem(tmp_path, corpus):
@@ -508,14 +513,6 @@ def test_reports_and_configurations_are_refused_and_every_sample_is_tried(shared
 
 
 # --- texts that are loaded --------------------------------------------------------------------------------------------
-
-
-def test_a_reference_is_loaded_from_its_folder(tmp_path):
-    (tmp_path / "texts").mkdir()
-    (tmp_path / "texts" / "faq.md").write_text("Café 💶\r\n", encoding="utf-8", newline="")
-    dataset = loaded(tmp_path, harness(documents=[document(), LOADER]), loader=folder_loader(tmp_path / "texts"))
-    assert dataset.corpus[SUPPORT].content == "Café 💶\r\n"
-    assert dataset.corpus[SUPPORT].metadata == {"loaderRef": "faq.md"}
 
 
 @pytest.mark.parametrize(
