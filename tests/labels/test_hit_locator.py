@@ -40,8 +40,9 @@ class TestRepeatedTexts:
             ({"a": FOOTER * 3, "b": FOOTER * 50}, [], [Hit(DocumentId("b"), text=FOOTER)] * 50, PLACES_OF_FOOTER),
             ({"a": FOOTER * 50}, PLACES_OF_FOOTER[:40], [Hit(text=FOOTER)] * 10, PLACES_OF_FOOTER[40:]),
             ({"a.md": "<p>All <b>rights</b> reserved.</p>" * 3}, [], [Hit(text=FOOTER)] * 3, [3, 37, 71]),
+            ({"a": FOOTER * 200}, [], [Hit(DocumentId("a"), 20 * 150 + 2, text=FOOTER)], [20 * 150]),
         ],
-        ids=["anywhere", "in their document", "where no other result is", "as they are shown"],
+        ids=["anywhere", "in their document", "where no other result is", "as they are shown", "the nearest"],
     )
     def test_each_of_many_equal_texts_takes_the_next_free_place(self, texts, named, hits, placed):
         others = [Hit(DocumentId("a"), start, start + len(FOOTER)) for start in named]

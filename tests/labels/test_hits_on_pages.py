@@ -89,9 +89,3 @@ def test_from_where_pages_count_is_not_guessed(told):
     (hit,) = as_hits([{"text": "Pump B.", "metadata": told}], "mine")
     assert HitLocator(CORPUS).place((hit,))[0].start == LENGTH
     assert "page 3" not in str(hit.sources)
-
-
-def test_of_many_copies_the_nearest_one_is_found():
-    corpus = Corpus.of([{"id": "a.txt", "text": "Read this. " * 200}])
-    hits = as_hits([{"text": "Read this.", "doc_id": "a.txt", "start": 11 * 150 + 2}], "mine")
-    assert HitLocator(corpus).place(hits)[0].start == 11 * 150

@@ -143,8 +143,8 @@ def test_a_label_that_readers_are_not_shown_or_see_struck_out_is_told_with_why(n
         ([FIRST, SECOND], []),
         ([FIRST, " Refunds take five"], [("white space", "info", ENDS.format("Refunds take five", 1, 0))]),
         (
-            [PAGE[11:90], PAGE[11:19], PAGE[60:69]],  # a third begins between two
-            [("labels overlap", "warning", OVERLAP.format(size, "a.md:3:1")) for size in (8, 9)],
+            [PAGE[11:90], PAGE[12:19], PAGE[60:69]],  # a third begins between two
+            [("labels overlap", "warning", OVERLAP.format(size, "a.md:3:1")) for size in (7, 9)],
         ),
     ],
     ids=["blank", "white space", "twice", "overlap", "apart", "touch", "within"],
