@@ -26,7 +26,12 @@ from support.each import each
 FIVE = "Über Größe sagt er: fünf Meter."
 SECOND = "Zweite Zeile."
 TEXT = f"# A\n\n{FIVE}\n\n{SECOND}\n"
-CORPUS = Corpus([Document(DocumentId("docs/a.md"), TEXT), Document(DocumentId("docs/b.md"), "# B\n\nThird line.\n")])
+CORPUS = Corpus(
+    [
+        Document(DocumentId("docs/a.md"), TEXT),
+        Document(DocumentId("docs/b.md"), "# B\n\nThird line. Write `['a', 'b']`.\n"),
+    ]
+)
 BOTH = [[FIVE], [SECOND]]
 
 HEADINGS = {
@@ -120,18 +125,25 @@ def test_columns_may_be_told(tmp_path):
 
 
 SEVERAL = {
-    "numbered columns": "Frage;Zitat 1;Zitat_2;Zitat3\nWas?;{0};{1};\n",
-    "a list of JSON": 'question;contexts;quotes\nWas?;["no"];["{0}", "{1}"]\n',
-    "a list of Python": "user_input;retrieved_contexts;reference_contexts;reference\nWas?;['no'];['{0}', '{1}'];x\n",
-    "several rows": "question;quote;answer\nWas?;{0};\nWas?;{1};\n",
+    "numbered columns": ("Frage;Zitat 1;Zitat_2;Zitat3\nWas?;{0};{1};\n", [[FIVE, SECOND]]),
+    "a list of JSON": ('question;contexts;quotes\nWas?;["no"];["{0}", "{1}"]\n', [[FIVE, SECOND]]),
+    "a list of Python": (
+        "user_input;retrieved_contexts;reference_contexts;reference\nWas?;['no'];['{0}', '{1}'];x\n",
+        [[FIVE, SECOND]],
+    ),
+    "several rows": ("question;quote;answer\nWas?;{0};\nWas?;{1};\n", [[FIVE, SECOND]]),
+    "what looks like a list, where others do not": (
+        "question;quote\nHow?;['a', 'b']\nElse?;{1}\n",
+        [["['a', 'b']"], [SECOND]],
+    ),
 }
 
 
-@pytest.mark.parametrize("text", SEVERAL.values(), ids=SEVERAL)
-def test_several_quotes_of_a_question_are_all_wanted(tmp_path, text):
+@pytest.mark.parametrize(("text", "found"), SEVERAL.values(), ids=SEVERAL)
+def test_several_quotes_of_a_question_are_all_wanted(tmp_path, text, found):
     path = tmp_path / "q.csv"
     path.write_text(text.replace("{0}", FIVE).replace("{1}", SECOND))
-    assert loaded(path)[0] == [[FIVE, SECOND]]
+    assert loaded(path)[0] == found
 
 
 @pytest.mark.parametrize(
@@ -145,13 +157,6 @@ def test_each_of_several_quotes_has_its_document(row):
     with collect_notes():
         rows = check_quotes([{"question": "Was?", **row}], CORPUS).rows
     assert [(row.quote, row.document) for row in rows] == [(SECOND, "docs/a.md"), ("Third line.", "docs/b.md")]
-
-
-def test_a_quote_that_looks_like_a_list_is_one_where_others_do_not(tmp_path):
-    corpus = Corpus([Document(DocumentId("a.md"), "Write `['a', 'b']`.\n\nOr nothing.\n")])
-    path = tmp_path / "q.csv"
-    path.write_text("question;quote\nHow?;['a', 'b']\nElse?;Or nothing.\n")
-    assert quotes(load_dataset(path, corpus=corpus)) == [["['a', 'b']"], ["Or nothing."]]
 
 
 REFUSED = {

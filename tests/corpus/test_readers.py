@@ -95,18 +95,13 @@ def test_lines_and_columns_are_those_of_the_file(tmp_path):
         assert LinePlaces(corpus).named(CharacterSpan(DocumentId(name), start, start + 3)) == place
 
 
-def test_an_entry_point_reads_the_files_of_its_suffix(tmp_path, plug_in):
-    plug_in(abc="Upper")
-    (read,) = Corpus.from_folder(folder_of(tmp_path, a_ABC=b"one"), "*")
+def test_an_entry_point_reads_the_files_of_its_suffix_and_cannot_replace_the_reader_of_html(tmp_path, plug_in):
+    plug_in(abc="Upper", html="Upper")
+    with collect_notes() as notes:
+        read, page = Corpus.from_folder(folder_of(tmp_path, a_ABC=b"one", b_html=b"<p>one"), "*")
     assert (read.content, read.source.reader, read.source.version) == ("ONE", "abc", "3")
     assert (read.source.offset(2), read.source.place(2)) == (0, (1, 1))  # it told no places
-
-
-def test_the_reader_of_html_cannot_be_replaced_by_an_entry_point(tmp_path, plug_in):
-    plug_in(html="Upper")
-    with collect_notes() as notes:
-        (read,) = Corpus.from_folder(folder_of(tmp_path, a_html=b"<p>one"), "*")
-    assert read.content == "one"
+    assert page.content == "one"
     assert "plug-in 'own_readers_of_test:Upper' reads files ending in .html, which have a reader" in str(notes)
 
 
@@ -136,21 +131,21 @@ def test_a_file_that_cannot_be_read_is_named_with_what_its_reader_says(tmp_path,
     assert message in str(error.value)
 
 
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
-def test_a_docx_with_a_document_type_is_refused(tmp_path, encoding):
+@pytest.mark.parametrize(
+    ("document", "size", "told"),
+    [
+        (b"<!DOCTYPE a><a/>", 16, "has a document type in word/"),
+        ("<!DOCTYPE a><a/>".encode("utf-16"), 34, "has a document type in word/"),
+        (b"<a/>", reader.LARGEST + 1, "unpacks to more than 500,000,000 bytes; split it"),
+    ],
+    ids=["utf-8", "utf-16", "large"],
+)
+def test_a_docx_with_a_document_type_or_that_unpacks_to_too_much_is_refused(tmp_path, document, size, told):
     path = tmp_path / "a.docx"
     with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr("word/document.xml", "<!DOCTYPE a><a/>".encode(encoding))
-    with pytest.raises(CorpusError, match="has a document type in word/"):
-        Corpus.of(path)
-
-
-def test_a_docx_that_unpacks_to_too_much_is_refused(tmp_path):
-    path = tmp_path / "a.docx"
-    with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr("word/document.xml", "<a/>")
-        archive.filelist[0].file_size = reader.LARGEST + 1  # what it says of itself
-    with pytest.raises(CorpusError, match="unpacks to more than 500,000,000 bytes; split it"):
+        archive.writestr("word/document.xml", document)
+        archive.filelist[0].file_size = size  # what it says of itself
+    with pytest.raises(CorpusError, match=told):
         Corpus.of(path)
 
 

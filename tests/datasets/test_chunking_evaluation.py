@@ -26,13 +26,14 @@ def table(folder, *rows, header=("question", "references", "corpus_id")):
     return path
 
 
-def test_references_become_spans_in_code_points(tmp_path, corpus):
+def test_references_become_spans_in_code_points_and_questions_whose_generated_ids_are_equal_stay_two(tmp_path, corpus):
     # the second place of a repeated sentence is labelled, and an emoji stands before it
     references = json.dumps([reference(31, 44), reference(19, 20)])
     rows = ["tale", references, "Who paid?", "x"], ["other", "[]", "Why?", "y"]
-    path = table(tmp_path, *rows, header=("corpus_id", "references", "question", "Unnamed: 0"))
+    twins = [["tale", "[]", f"What is said in section {number}?", ""] for number in (70272, 80025)]
+    path = table(tmp_path, *rows, *twins, header=("corpus_id", "references", "question", "Unnamed: 0"))
     dataset = load_dataset(path, corpus=corpus)
-    entry, without = dataset
+    entry, without, *others = dataset
     assert entry.relevant == (
         CharacterSpan(DocumentId("tale.md"), 31, 44),
         CharacterSpan(DocumentId("tale.md"), 19, 20),
@@ -40,13 +41,8 @@ def test_references_become_spans_in_code_points(tmp_path, corpus):
     assert [span.text for span in entry.relevant] == ["Zoë paid 5 €.", "😀"]
     assert (entry.query.text, entry.query.metadata) == ("Who paid?", {"corpus_id": "tale"})
     assert (without.query.text, without.relevant) == ("Why?", ())
+    assert [twin.query.id for twin in others] == ["query_de826fd4", "query_de826fd48121ad7e"]
     assert (dataset.name, dataset.corpus) == ("questions_df", corpus)
-
-
-def test_two_questions_whose_generated_ids_are_equal_are_two_questions(tmp_path, corpus):
-    wordings = ["What is said in section 70272?", "What is said in section 80025?"]
-    first, second = load_dataset(table(tmp_path, *([text, "[]", "tale"] for text in wordings)), corpus=corpus).queries
-    assert (first.id, second.id) == ("query_de826fd4", "query_de826fd48121ad7e")
 
 
 GOOD = json.dumps([reference(0, 3)])
@@ -79,22 +75,20 @@ def test_a_row_that_does_not_match_the_corpus_is_refused_by_its_line(tmp_path, c
     assert str(path) in str(caught.value)
 
 
-def test_all_problems_are_reported_at_once(tmp_path, corpus):
-    rows = [["A?", GOOD, "finance"], ["B?", GOOD, "tale"], ["C?", "[", "tale"]]
-    with pytest.raises(DatasetError, match=r"2 problems:\s+line 2: (.|\n)*line 4: "):
-        load_dataset(table(tmp_path, *rows), corpus=corpus)
-
-
 @pytest.mark.parametrize(
     ("text", "message"),
     [
         ('question,references,corpus_id\nWho?,[],tale\nWhy?,"[', "line 3: "),
         ('question,references,"corpus_id\nWho?,[],tale\n', "line 1: unexpected end of data"),
         ("question,references,corpus_id\n\n\nWho?,[,tale\n", "line 4: references: not valid JSON"),
+        (
+            "question,references,corpus_id\nA?,[],finance\nB?,[],tale\nC?,[,tale\n",
+            r"2 problems:\s+line 2: (.|\n)*line 4: ",
+        ),
     ],
-    ids=["cut off", "a header that is not closed", "blank lines count"],
+    ids=["cut off", "a header that is not closed", "blank lines count", "all problems at once"],
 )
-def test_a_table_that_is_broken_is_refused_by_its_line(tmp_path, corpus, text, message):
+def test_a_table_that_is_broken_is_refused_by_its_lines(tmp_path, corpus, text, message):
     path = tmp_path / "questions.csv"
     path.write_text(text, encoding="utf-8")
     with pytest.raises(DatasetError, match=message):

@@ -64,38 +64,28 @@ def only(*examples, level=TOKEN, **options):
 # --- what examples look like ------------------------------------------------------------------------------------------
 
 
-def test_examples_have_the_shapes_that_are_declared():
+def test_examples_have_the_shapes_that_are_declared(corpus):
     query = Query(QueryId("q1"), QueryText("How long?"), {"sourceDocs": ["a.md"]})
-    span = CharacterSpan(DocumentId("a.md"), 0, 5, "Hello")
+    span, bare = CharacterSpan(DocumentId("a.md"), 0, 5, "Hello"), CharacterSpan(DocumentId("billing.md"), 2, 9)
     chunk: ChunkLevelDatasetExample = to_example(ChunkLevelGroundTruth(query, ["chunk_1"]))
-    token: TokenLevelDatasetExample = to_example(TokenLevelGroundTruth(query, [span]))
+    token: TokenLevelDatasetExample = to_example(TokenLevelGroundTruth(query, [span, bare]))
     document: DocumentLevelDatasetExample = to_example(DocumentLevelGroundTruth(query, ["a.md"]))
     around = {"inputs": {"query": "How long?"}, "metadata": {"sourceDocs": ["a.md"], "query_id": "q1"}}
     assert chunk == {**around, "outputs": {"relevant_chunk_ids": ["chunk_1"]}}
-    assert token == {
-        **around,
-        "outputs": {"relevant_spans": [{"doc_id": "a.md", "start": 0, "end": 5, "text": "Hello"}]},
-    }
+    spans = [
+        {"doc_id": "a.md", "start": 0, "end": 5, "text": "Hello"},
+        {"doc_id": "billing.md", "start": 2, "end": 9},
+    ]
+    assert token == {**around, "outputs": {"relevant_spans": spans}}
     assert document == {**around, "outputs": {"relevant_document_ids": ["a.md"]}}
     assert query.metadata == {"sourceDocs": ["a.md"]}
-
-
-@pytest.mark.parametrize(
-    "shape", [ChunkLevelDatasetExample, TokenLevelDatasetExample, DocumentLevelDatasetExample], ids=lambda s: s.__name__
-)
-def test_the_declared_shapes_have_inputs_outputs_and_metadata(shape):
-    assert set(shape.__annotations__) == {"inputs", "outputs", "metadata"}
-    assert shape.__optional_keys__ == {"metadata"}
+    known = to_example(TokenLevelGroundTruth(query, [bare]), corpus)  # with the corpus every span carries its text
+    assert known["outputs"]["relevant_spans"] == [{**spans[1], "text": "Billing"}]
+    for shape in (ChunkLevelDatasetExample, TokenLevelDatasetExample, DocumentLevelDatasetExample):
+        assert set(shape.__annotations__) == {"inputs", "outputs", "metadata"}
+        assert shape.__optional_keys__ == {"metadata"}
     assert set(ChunkLevelRunOutput.__annotations__) == {"retrieved_chunk_ids"}
     assert set(TokenLevelRunOutput.__annotations__) == {"retrieved_spans", "retrieved_chunk_ids"}
-
-
-def test_with_the_corpus_every_span_carries_its_text(corpus):
-    bare = TokenLevelGroundTruth(Query.from_text("?"), [CharacterSpan(DocumentId("billing.md"), 2, 9)])
-    assert to_example(bare)["outputs"]["relevant_spans"] == [{"doc_id": "billing.md", "start": 2, "end": 9}]
-    assert to_example(bare, corpus)["outputs"]["relevant_spans"] == [
-        {"doc_id": "billing.md", "start": 2, "end": 9, "text": "Billing"}
-    ]
 
 
 QUERY = Query(QueryId("q1"), QueryText("How – long 😀?"), {"persona": "new", "nested": {"a": [1]}})
@@ -164,7 +154,7 @@ def test_labels_are_read_under_their_usual_names_and_as_they_are(level, key, lab
     assert only(example({key: labels}), level=level).relevant == relevant
 
 
-def test_excerpts_are_located_in_the_corpus_also_if_they_are_cut_within_words(corpus):
+def test_excerpts_are_located_in_the_corpus_also_if_they_are_cut_within_words_or_their_document_is_named(corpus):
     excerpts = [REFUNDS, "Export your  data first.", f"“{REFUNDS}”", REFUNDS[3:-4]]
     assert only(example({"excerpts": excerpts}), corpus=corpus).relevant == (
         place(corpus, "billing.md", REFUNDS),
@@ -172,6 +162,11 @@ def test_excerpts_are_located_in_the_corpus_also_if_they_are_cut_within_words(co
         place(corpus, "billing.md", REFUNDS),
         place(corpus, "billing.md", REFUNDS[3:-4]),
     )
+    outputs = {"chunk_ids": ["chunk_1"], "excerpts": [FOOTER], "metadata": {"doc_id": "stop", "relevance_score": 0.8}}
+    entry = only(example(outputs), corpus=corpus)
+    assert entry.relevant == (place(corpus, "guides/stop.md", FOOTER),)
+    assert entry.query.metadata == {"chunk_ids": ["chunk_1"], "doc_id": "stop", "relevance_score": 0.8}
+    assert only(example(outputs), level=CHUNK).relevant == ("chunk_1",)
 
 
 def test_labels_of_both_levels_are_written_as_they_are_read(corpus):
@@ -183,14 +178,6 @@ def test_labels_of_both_levels_are_written_as_they_are_read(corpus):
         written = [json.loads(json.dumps(to_example(entry, corpus))) for entry in dataset]
         again = [dataset_from_examples(written, level, corpus=corpus) for level in (CHUNK, TOKEN)]
         assert [one.ground_truth[0].relevant for one in again] == [one.ground_truth[0].relevant for one in first]
-
-
-def test_the_document_of_an_excerpt_may_be_named(corpus):
-    outputs = {"chunk_ids": ["chunk_1"], "excerpts": [FOOTER], "metadata": {"doc_id": "stop", "relevance_score": 0.8}}
-    entry = only(example(outputs), corpus=corpus)
-    assert entry.relevant == (place(corpus, "guides/stop.md", FOOTER),)
-    assert entry.query.metadata == {"chunk_ids": ["chunk_1"], "doc_id": "stop", "relevance_score": 0.8}
-    assert only(example(outputs), level=CHUNK).relevant == ("chunk_1",)
 
 
 def chunks_of(corpus):
@@ -235,7 +222,7 @@ def test_utf_16_offsets_are_converted(tmp_path):
 # --- names of one's own -----------------------------------------------------------------------------------------------
 
 
-def test_other_names_of_fields_can_be_given(tmp_path, corpus, recwarn):
+def test_other_names_of_fields_can_be_given_and_are_the_only_ones_that_are_read(tmp_path, corpus, recwarn):
     def row(**outputs):
         return {"inputs": {"question": "How long?"}, "outputs": outputs}
 
@@ -249,15 +236,12 @@ def test_other_names_of_fields_can_be_given(tmp_path, corpus, recwarn):
     chunks = chunks_of(corpus)
     assert only(row(gold=[chunks[0].id]), registry=ChunkRegistry(chunks), **names).relevant == (chunks[0].to_span(),)
     assert not recwarn.list
-
-
-def test_a_name_that_is_given_is_the_only_one_that_is_read():
-    with pytest.raises(
-        DatasetError, match=r"\$\[0\]\.outputs: expected the ground truth under 'gold', got 'chunk_ids'"
-    ):
-        only(example({"chunk_ids": ["chunk_1"]}), level=CHUNK, ground_truth_key="gold")
-    with pytest.raises(DatasetError, match=r"\$\[0\]\.inputs: expected the question under 'question', got 'query'; or"):
-        only(example({"chunk_ids": ["chunk_1"]}), level=CHUNK, query_key="question")
+    for key, told in {
+        "ground_truth_key": r"\$\[0\]\.outputs: expected the ground truth under 'mine', got 'chunk_ids'",
+        "query_key": r"\$\[0\]\.inputs: expected the question under 'mine', got 'query'; or",
+    }.items():
+        with pytest.raises(DatasetError, match=told):
+            only(example({"chunk_ids": ["chunk_1"]}), level=CHUNK, **{key: "mine"})
 
 
 # --- ids and metadata -------------------------------------------------------------------------------------------------
@@ -308,60 +292,49 @@ def test_unknown_keys_are_kept_with_a_warning_each_also_answers_that_are_texts()
     assert entry.query.metadata == {"answer": "5 days", "answers": ["five days"], "split": "test", "history": []}
 
 
-def test_the_examples_are_not_changed():
-    row = example({"relevantSpans": [{"docId": "a.md", "start": 0, "end": 1}]}, metadata={"query_id": "q"})
-    before = json.dumps(row)
-    entry = only(row)
-    assert json.dumps(row) == before
-    row["metadata"]["late"] = 1
-    assert entry.query.metadata == {}
-
-
-def test_any_iterable_of_examples_is_read_and_equal_generated_ids_are_told_apart():
+def test_any_iterable_of_examples_is_read_and_not_changed_and_equal_generated_ids_are_told_apart():
     wordings = ["Why?", "What is said in section 70272?", "What is said in section 80025?"]
-    dataset = dataset_from_examples((example({"chunk_ids": []}, text) for text in wordings), CHUNK, name="made")
+    rows = [example({"chunkIds": []}, text, metadata={"a": [1]}) for text in wordings]
+    before = json.dumps(rows)
+    dataset = dataset_from_examples(iter(rows), CHUNK, name="made")
     assert (len(dataset), dataset.name) == (3, "made")
     assert [query.id for query in dataset.queries[1:]] == ["query_de826fd4", "query_de826fd48121ad7e"]
-
-
-# --- answers with several places --------------------------------------------------------------------------------------
-
-
-# --- what is noted by LangSmith and by push_dataset -------------------------------------------------------------------
-
-
-def test_examples_that_were_pushed_at_another_level_are_refused():
-    noted = {"rag_eval": {"evaluation_type": "document-level"}}
-    with pytest.raises(LevelMismatch, match="has document-level ground truth, expected chunk-level"):
-        only(example({"answers": [{"places": ["a"]}]}, metadata=noted), level=CHUNK)
+    assert json.dumps(rows) == before
+    rows[0]["metadata"]["late"] = 1
+    assert dataset.queries[0].metadata == {"a": [1]}
 
 
 # --- errors -----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    ("outputs", "level", "message"),
+    ("row", "level", "message"),
     [
         (
-            {"relevant_spans": []},
+            example({"relevant_spans": []}),
             CHUNK,
             "has token-level .*expected chunk-level: .*ChunkLevelEvaluation projects it",
         ),
-        ({"excerpts": ["x"]}, DOCUMENT, "has token-level .*DocumentLevelEvaluation projects it"),
-        ({"sourceIds": ["x"]}, TOKEN, r"has document-level .*load_dataset\(path, DOCUMENT\)"),
-        ({"sourceIds": ["x"]}, CHUNK, r"has document-level .*load_dataset\(path, DOCUMENT\)"),
-        ({"chunk_ids": ["x"]}, DOCUMENT, r"has chunk-level .*load_dataset\(path, CHUNK\)"),
+        (example({"excerpts": ["x"]}), DOCUMENT, "has token-level .*DocumentLevelEvaluation projects it"),
+        (example({"sourceIds": ["x"]}), TOKEN, r"has document-level .*load_dataset\(path, DOCUMENT\)"),
+        (example({"sourceIds": ["x"]}), CHUNK, r"has document-level .*load_dataset\(path, DOCUMENT\)"),
+        (example({"chunk_ids": ["x"]}), DOCUMENT, r"has chunk-level .*load_dataset\(path, CHUNK\)"),
         (
-            {"chunk_ids": ["pa_chunk_1"]},
+            example({"chunk_ids": ["pa_chunk_1"]}),
             TOKEN,
             r"pass registry= .*, or read it .*: load_dataset\(path, CHUNK\)",
         ),
+        (  # what push_dataset noted
+            example({"answers": [{"places": ["a"]}]}, metadata={"rag_eval": {"evaluation_type": "document-level"}}),
+            CHUNK,
+            "has document-level ground truth, expected chunk-level",
+        ),
     ],
 )
-def test_another_level_than_that_of_the_examples_is_refused(tmp_path, outputs, level, message):
+def test_another_level_than_that_of_the_examples_is_refused(tmp_path, row, level, message):
     with pytest.raises(LevelMismatch, match=message) as caught:
-        load_dataset(written(tmp_path, example(outputs)), level)
-    assert "set.json: $[0].outputs" in str(caught.value)
+        load_dataset(written(tmp_path, row), level)
+    assert "set.json: $[0]" in str(caught.value)
 
 
 @each(
@@ -434,14 +407,7 @@ def test_a_label_that_is_not_valid_is_named_by_its_json_path(level, outputs, mes
         only(example(outputs), level=level)
 
 
-def test_a_span_in_no_document_of_the_corpus_is_refused(corpus):
-    with pytest.raises(
-        DatasetError, match=r"\$\[0\]\.outputs\.relevantSpans\[0\]: the corpus has no document 'prices.md'"
-    ):
-        only(example({"relevantSpans": [{"docId": "prices.md", "start": 0, "end": 2}]}), corpus=corpus)
-
-
-def test_excerpts_that_do_not_occur_exactly_once_are_refused_with_advice(corpus):
+def test_excerpts_that_do_not_occur_exactly_once_and_spans_of_no_document_are_refused_with_advice(corpus):
     with pytest.raises(DatasetError) as caught:
         only(example({"excerpts": [FOOTER, "Refunds take 5 working days.", ""]}), corpus=corpus)
     message = str(caught.value)
@@ -449,6 +415,9 @@ def test_excerpts_that_do_not_occur_exactly_once_are_refused_with_advice(corpus)
     assert ": name the document" in message
     assert "$[0].outputs.excerpts[1]: the quote 'Refunds take 5 working days.' is missing: nearest passage" in message
     assert "$[0].outputs.excerpts[2]: is blank" in message
+    told = r"\$\[0\]\.outputs\.relevantSpans\[0\]: the corpus has no document 'prices.md'"
+    with pytest.raises(DatasetError, match=told):
+        only(example({"relevantSpans": [{"docId": "prices.md", "start": 0, "end": 2}]}), corpus=corpus)
 
 
 def test_lines_are_named_in_jsonl(tmp_path):

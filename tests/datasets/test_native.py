@@ -90,30 +90,25 @@ def test_a_dataset_that_was_saved_is_read_back_equal(tmp_path, dataset, corpus, 
     assert again.corpus_hash == corpus.content_hash
 
 
-@pytest.mark.parametrize("name", ["d.json", "d.jsonl"])
-def test_control_codes_are_written_as_escapes(tmp_path, name):
-    asked = Query(QueryId("a"), QueryText("red\x9b31m\x7f\x85?"))
-    made = Dataset([TokenLevelGroundTruth(asked, ())], TOKEN, name="odd")
-    path = save_dataset(made, tmp_path / name)
-    assert r"red\u009b31m\u007f\u0085?" in path.read_text(encoding="utf-8")
-    assert load_dataset(path) == made
-
-
-def test_jsonl_has_a_header_line_and_one_line_a_question(tmp_path, dataset):
-    lines = save_dataset(dataset, tmp_path / "d.jsonl").read_text(encoding="utf-8").splitlines()
-    header, *rows = map(json.loads, lines)
-    assert (header["schema_version"], header["evaluation_type"], header["name"]) == (1, "token-level", "handbook")
-    assert [row["id"] for row in rows] == [entry.query.id for entry in dataset]
-
-
-def test_without_corpus_a_span_is_written_with_what_it_knows(tmp_path):
+def test_a_file_is_a_header_and_each_question_with_what_its_spans_know_and_escapes_for_control_codes(tmp_path):
     spans = [CharacterSpan(DocumentId("a.md"), 0, 4, "Text"), CharacterSpan(DocumentId("a.md"), 5, 9)]
-    dataset = Dataset([TokenLevelGroundTruth(Query.from_text("q"), spans)], TOKEN)
-    content = json.loads(save_dataset(dataset, tmp_path / "d.json").read_text(encoding="utf-8"))
-    assert content["questions"][0]["relevant_spans"] == [
+    asked = Query(QueryId("a"), QueryText("red\x9b31m\x7f\x85?"))
+    made = Dataset(
+        [TokenLevelGroundTruth(asked, spans), TokenLevelGroundTruth(Query.from_text("q"), ())], TOKEN, name="odd"
+    )
+    paths = [save_dataset(made, tmp_path / name) for name in ("d.json", "d.jsonl")]
+    whole, lines = (path.read_text(encoding="utf-8") for path in paths)
+    header, *rows = map(json.loads, lines.splitlines())
+    assert json.loads(whole) == {**header, "questions": rows}
+    assert (header["schema_version"], header["evaluation_type"], header["name"]) == (1, "token-level", "odd")
+    assert [row["id"] for row in rows] == [entry.query.id for entry in made]
+    assert rows[0]["relevant_spans"] == [
         {"doc_id": "a.md", "start": 0, "end": 4, "text": "Text"},
         {"doc_id": "a.md", "start": 5, "end": 9},
     ]
+    for path, text in zip(paths, (whole, lines), strict=True):
+        assert r"red\u009b31m\u007f\u0085?" in text
+        assert load_dataset(path) == made
 
 
 @pytest.mark.parametrize(
@@ -153,19 +148,26 @@ def test_a_saved_file_may_be_read_by_whoever_may_read_new_files(tmp_path, datase
     assert save_dataset(dataset, tmp_path / "d.json").stat().st_mode == ordinary.stat().st_mode
 
 
+def asking(text, **metadata):
+    """A dataset whose texts are kept beside its file."""
+    corpus = Corpus([Document(DocumentId("a.md"), "Text")])
+    entry = TokenLevelGroundTruth(Query("q", text, metadata), [CharacterSpan(DocumentId("a.md"), 0, 4)])
+    return Dataset([entry], TOKEN, corpus=corpus)
+
+
 @pytest.mark.parametrize("name", ["d.json", "d.jsonl"])
 @pytest.mark.parametrize(
-    ("query", "said"),
+    ("given", "said"),
     [
-        (Query(QueryId("odd"), QueryText("lone \udc80 surrogate")), "question 'odd': contains a lone surrogate"),
-        (Query(QueryId("q"), QueryText("q"), {"weight": float("nan")}), "JSON"),
+        (asking("lone \udc80 surrogate"), "question 'q': contains a lone surrogate"),
+        (asking("q", weight=float("nan")), "JSON"),
+        *((given, "expected a Dataset") for given in (0.5, "dataset", (), None)),
     ],
-    ids=["a lone surrogate", "no number of JSON"],
+    ids=["a lone surrogate", "no number of JSON", "a number", "a text", "a tuple", "nothing"],
 )
-def test_a_dataset_that_cannot_be_written_leaves_nothing_behind(tmp_path, corpus, name, query, said):
-    dataset = Dataset([TokenLevelGroundTruth(query, [span_of(corpus, "billing.md", REFUNDS)])], TOKEN, corpus=corpus)
+def test_what_cannot_be_written_or_is_no_dataset_leaves_nothing_behind(tmp_path, name, given, said):
     with pytest.raises(DatasetError, match=said):
-        save_dataset(dataset, tmp_path / name)
+        save_dataset(given, tmp_path / name)
     assert names(tmp_path) == []
 
 
@@ -228,6 +230,11 @@ def test_repeated_keys_are_refused(tmp_path, name, text, where):
         (question(metadata="x"), r"\$\.questions\[0\]\.metadata: "),
         (question(relevant_spans="x"), r"\$\.questions\[0\]\.relevant_spans: "),
         (question(relevant_spans=[7]), r"\$\.questions\[0\]\.relevant_spans\[0\]: "),
+        (
+            question(relevant_spans=[{"start": 0, "end": 1}]),
+            r"\$\.questions\[0\]\.relevant_spans\[0\]\.doc_id: Field required",
+        ),
+        ({"id": "q1", "query": "?", "metadata": {}}, r"\$\.questions\[0\]\.relevant_spans: Field required"),
         (
             question(relevant_spans=[{"doc_id": "a", "start": "0", "end": 9}]),
             r"\$\.questions\[0\]\.relevant_spans\[0\]\.start: ",
@@ -381,14 +388,6 @@ def test_with_the_corpus_a_document_may_be_named_by_its_stem(tmp_path, corpus, n
     assert entry.relevant == (CharacterSpan(DocumentId(found), 0, 3, text),)
 
 
-def test_with_the_corpus_an_unknown_document_is_refused_with_its_location(tmp_path, corpus):
-    path = written(tmp_path, question(relevant_spans=[{"doc_id": "prices.md", "start": 0, "end": 3}]))
-    with pytest.raises(
-        DatasetError, match=r"\$\.questions\[0\]\.relevant_spans\[0\]: the corpus has no document 'prices.md'"
-    ):
-        load_dataset(path, corpus=corpus)
-
-
 # --- offsets as JavaScript counts them --------------------------------------------------------------------------------
 
 EMOJI = "😀 one 👩‍👧 two 😀"
@@ -414,18 +413,19 @@ def test_utf_16_offsets_become_code_points(tmp_path, emoji, quote):
 
 
 @pytest.mark.parametrize(
-    ("offset", "with_corpus", "said"),
+    ("name", "offset", "options", "said"),
     [
-        (1, True, "UTF-16 offset 1 is not a character boundary in 'e.md'"),
-        (utf16(EMOJI) + 1, True, rf"UTF-16 offset {utf16(EMOJI) + 1} is not a character boundary in 'e.md'"),
-        (9, False, "corpus="),
+        ("x.md", 3, {}, r"\$\.questions\[0\]\.relevant_spans\[0\]: the corpus has no document 'x.md'"),
+        ("e.md", 1, {"utf16_offsets": True}, "UTF-16 offset 1 is not a character boundary in 'e.md'"),
+        ("e.md", 20, {"utf16_offsets": True}, "UTF-16 offset 20 is not a character boundary in 'e.md'"),  # of 19
+        ("e.md", 9, {"utf16_offsets": True, "corpus": None}, "corpus="),
     ],
-    ids=["inside a character", "behind the text", "without the corpus"],
+    ids=["in no document", "inside a character", "behind the text", "without the corpus"],
 )
-def test_utf_16_offsets_inside_or_behind_the_text_or_without_it_are_refused(tmp_path, emoji, offset, with_corpus, said):
-    path = written(tmp_path, question(relevant_spans=[{"doc_id": "e.md", "start": 0, "end": offset}]))
+def test_places_that_the_corpus_does_not_have_are_refused(tmp_path, emoji, name, offset, options, said):
+    path = written(tmp_path, question(relevant_spans=[{"doc_id": name, "start": 0, "end": offset}]))
     with pytest.raises(DatasetError, match=said):
-        load_dataset(path, corpus=emoji if with_corpus else None, utf16_offsets=True)
+        load_dataset(path, **{"corpus": emoji, **options})
 
 
 UTF16 = "its text is there in UTF-16 units: load_dataset(..., utf16_offsets=True) reads it"
@@ -453,10 +453,3 @@ def test_a_label_whose_text_is_where_other_offsets_count_says_which_and_what_to_
     (finding,) = (each for each in lint_dataset(dataset, corpus).findings if each.kind == "text differs")
     for message in (str(caught.value), finding.what):
         assert [known for known in (UTF16, LF) if known in message] == ([hint] if hint else [])
-
-
-@pytest.mark.parametrize("given", [0.5, "dataset", (), None])
-def test_what_is_no_dataset_is_not_saved(given, tmp_path):
-    with pytest.raises(DatasetError, match="expected a Dataset"):
-        save_dataset(given, tmp_path / "saved.json")
-    assert not [*tmp_path.iterdir()]

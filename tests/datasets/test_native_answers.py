@@ -72,24 +72,17 @@ def test_what_is_saved_is_loaded(tmp_path, entry, level, suffix):
     )
 
 
-def test_every_place_is_saved_with_its_text_and_nothing_else(tmp_path):
-    path = save_dataset(Dataset([TOKENS], TOKEN, corpus=CORPUS), tmp_path / "d.json")
-    (question,) = json.loads(path.read_text())["questions"]
-    one, two, (three, four) = (place.get("spans", place) for place in question["answers"][0]["places"])
+def test_every_place_is_saved_with_its_text_and_answers_with_one_place_each_are_written_as_before(tmp_path):
+    content = json.loads(save_dataset(Dataset([TOKENS], TOKEN, corpus=CORPUS), tmp_path / "d.json").read_text())
+    one, two, (three, four) = (place.get("spans", place) for place in content["questions"][0]["answers"][0]["places"])
     assert one.keys() == two.keys() == three.keys() == four.keys() == {"doc_id", "start", "end", "text"}
-    assert (one["text"], two["text"]) == (TEXT, TEXT)
-    assert [three["text"], four["text"]] == ["A refund", "two weeks"]
-    assert len(json.loads(path.read_text())["texts"]) == 3
-
-
-def test_answers_with_one_place_each_are_written_as_before(tmp_path):
+    assert [place["text"] for place in (one, two, three, four)] == [TEXT, TEXT, "A refund", "two weeks"]
+    assert len(content["texts"]) == 3
     plain = TokenLevelGroundTruth(QUESTION, (span("a.md", TEXT), span("c.md", "two weeks")))
     given = TokenLevelGroundTruth(QUESTION, tuple(map(Answer.any_of, plain.relevant)))
     assert given == plain
-    path = save_dataset(Dataset([given], TOKEN, corpus=CORPUS), tmp_path / "d.json")
-    content = json.loads(path.read_text())
-    assert content["schema_version"] == 1
-    assert len(content["questions"][0]["relevant_spans"]) == 2
+    content = json.loads(save_dataset(Dataset([given], TOKEN, corpus=CORPUS), tmp_path / "e.json").read_text())
+    assert (content["schema_version"], len(content["questions"][0]["relevant_spans"])) == (1, 2)
 
 
 def test_the_order_of_further_places_is_no_part_of_what_a_dataset_is():

@@ -17,7 +17,6 @@ from rag_evaluation_framework import (
     load_dataset,
     save_dataset,
 )
-from rag_evaluation_framework.errors import DatasetError
 
 TEXT = "# Billing\r\n\r\nInvoices come first. Refunds take five working days 💶. Support helps at once.\r\n"
 QUOTE = "Refunds take five working days 💶."
@@ -77,24 +76,3 @@ def test_spans_take_no_text_from_a_corpus_that_was_not_labelled(tmp_path, datase
     moved = dataset.with_corpus(EDITED)
     _, (question,) = content(save_dataset(moved, tmp_path / "d.json"))
     assert question["relevant_spans"] == [{"doc_id": "billing.md", "start": SPAN.start, "end": SPAN.end}]
-
-
-@pytest.mark.parametrize(
-    ("documents", "message"),
-    [
-        ([], r"\$\.texts: Input should be a valid dictionary"),
-        ("a", r"\$\.texts: Input should be a valid dictionary"),
-        ({"a.md": 5}, r"\$\.texts\['a\.md'\]: .*, got 5"),
-        ({"a.md": "0" * 63}, r"\$\.texts\['a\.md'\]: String should match pattern"),
-        ({"a.md": "G" * 64}, r"\$\.texts\['a\.md'\]: String should match pattern"),
-    ],
-)
-@pytest.mark.parametrize("name", ["d.json", "d.jsonl"])
-def test_what_no_hashes_can_be_is_refused_with_its_place(tmp_path, name, documents, message):
-    header, question = {"schema_version": 1, "texts": documents}, {"id": "q", "query": "A?", "relevant_spans": []}
-    text = json.dumps({**header, "questions": [question]})
-    if name == "d.jsonl":
-        text = f"{json.dumps(header)}\n{json.dumps(question)}\n"
-    (tmp_path / name).write_text(text, encoding="utf-8")
-    with pytest.raises(DatasetError, match=message):
-        load_dataset(tmp_path / name)

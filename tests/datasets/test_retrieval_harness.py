@@ -99,7 +99,7 @@ def test_fields_outside_the_ground_truth_keep_their_names_also_when_they_are_sav
     assert again.content_hash == dataset.content_hash
 
 
-def test_documents_with_inline_content_become_the_corpus(tmp_path):
+def test_documents_with_inline_content_or_that_are_loaded_from_a_folder_become_the_corpus(tmp_path):
     items = [
         document(metadata={"category": "money"}),
         document(SUPPORT, content="Write – “now” 💶.\r\n", assets=[]),
@@ -114,6 +114,11 @@ def test_documents_with_inline_content_become_the_corpus(tmp_path):
     assets = [{"url": "https://example.com/x.pdf"}]
     allowed = loaded(tmp_path, harness(documents=[document(assets=assets)]), allow_assets=True)
     assert allowed.corpus[REFUNDS].metadata == {"assets": assets}
+    (tmp_path / "texts").mkdir()
+    (tmp_path / "texts" / "faq.md").write_text("Café 💶\r\n", encoding="utf-8", newline="")
+    dataset = loaded(tmp_path, harness(documents=[document(), LOADER]), loader=folder_loader(tmp_path / "texts"))
+    found = dataset.corpus[SUPPORT]
+    assert (found.content, found.metadata) == ("Café 💶\r\n", {"loaderRef": "faq.md"})
 
 
 def test_a_corpus_that_is_given_wins_and_its_documents_may_be_named_by_their_stem(tmp_path, corpus):
@@ -160,7 +165,7 @@ def test_rankings_are_cut_at_the_k_of_the_question_else_at_that_of_the_dataset(t
     assert run_at(dataset, k=1).cutoffs == ("1",)
 
 
-def test_the_k_of_the_dataset_is_that_of_every_way_to_run_it(tmp_path):
+def test_the_k_of_the_dataset_is_that_of_every_way_to_run_it_and_what_other_datasets_call_so_is_none(tmp_path):
     dataset = loaded(tmp_path, three_documents(asked(ids=["eval:help:2"]), defaults={"topK": 7}))
     evaluation = DocumentLevelEvaluation(dataset.corpus, dataset)
     assert evaluation.run().cutoffs == ("7", "4000ch")
@@ -170,6 +175,8 @@ def test_the_k_of_the_dataset_is_that_of_every_way_to_run_it(tmp_path):
     assert ExperimentConfig(BM25Retriever(), dataset).k == (7,)
     again = load_dataset(save_dataset(dataset, tmp_path / "native.json"), DOCUMENT, corpus=dataset.corpus)
     assert ExperimentConfig(BM25Retriever(), again).k == (7,)
+    others = [DocumentLevelGroundTruth(Query(f"q{k!r}", "What?", {"topK": k}), []) for k in ("3", True)]
+    assert Dataset(others, DOCUMENT, metadata={"defaults": "none"}).top_k is None
 
 
 def test_questions_that_ask_for_different_k_are_each_cut_at_their_own(tmp_path):
@@ -283,12 +290,6 @@ def test_some_questions_with_a_k_and_others_without_are_refused_unless_the_run_s
     ):
         run_at(dataset)
     assert run_at(dataset, k=2).cutoffs == ("2",)
-
-
-def test_top_k_of_another_kind_in_the_metadata_of_other_datasets_is_no_k(corpus):
-    query = Query("q1", "What?", {"topK": "3"})
-    entries = [DocumentLevelGroundTruth(query, []), DocumentLevelGroundTruth(Query("q2", "Who?", {"topK": True}), [])]
-    assert Dataset(entries, DOCUMENT, metadata={"defaults": "none"}).top_k is None
 
 
 def test_what_is_not_applied_is_noted_with_every_result(tmp_path):
@@ -512,14 +513,6 @@ def test_reports_and_configurations_are_refused_and_every_sample_is_tried(shared
 
 
 # --- texts that are loaded --------------------------------------------------------------------------------------------
-
-
-def test_a_reference_is_loaded_from_its_folder(tmp_path):
-    (tmp_path / "texts").mkdir()
-    (tmp_path / "texts" / "faq.md").write_text("Café 💶\r\n", encoding="utf-8", newline="")
-    dataset = loaded(tmp_path, harness(documents=[document(), LOADER]), loader=folder_loader(tmp_path / "texts"))
-    assert dataset.corpus[SUPPORT].content == "Café 💶\r\n"
-    assert dataset.corpus[SUPPORT].metadata == {"loaderRef": "faq.md"}
 
 
 @pytest.mark.parametrize(

@@ -143,7 +143,7 @@ def limited(monkeypatch, most=20):
     monkeypatch.setattr(texts, "_MOST", most)
 
 
-def test_of_many_documents_only_those_with_labels_are_kept_whole(tmp_path, monkeypatch):
+def test_of_many_documents_only_those_with_labels_are_kept_whole_and_hashes_of_the_others(tmp_path, monkeypatch):
     assert known_words(labelled()) is None  # of few documents, there are no others
     assert known_words(load_dataset(save_dataset(labelled(), tmp_path / "few.json"))) is None
     limited(monkeypatch)
@@ -157,14 +157,8 @@ def test_of_many_documents_only_those_with_labels_are_kept_whole(tmp_path, monke
     stood = known_words(dataset).stood(words)
     assert [stood[first:last].all() for first, last in words.lines] == [False, True, True]
     assert json.loads(path.read_text())["texts"].keys() == TEXTS.keys()
-
-
-def test_hashes_of_the_others_go_along_and_are_removed_with_their_corpus(tmp_path, monkeypatch):
-    limited(monkeypatch)
-    path = save_dataset(labelled(), tmp_path / "d.json")
-    again = save_dataset(load_dataset(path), tmp_path / "e.json")
-    assert kept(again) == kept(path)
-    replace_dataset(labelled(EDITED), path, file_state(path))
+    assert kept(save_dataset(dataset, tmp_path / "e.json")) == kept(path)  # they go along
+    replace_dataset(labelled(EDITED), path, file_state(path))  # and are removed with their corpus
     assert kept(path) == {EDITED["a.md"].content_hash, f"{EDITED.content_hash}.npz"}
 
 

@@ -137,45 +137,40 @@ def test_a_skipped_question_keeps_its_metadata_when_the_table_has_another_quote(
     assert (again.id, dict(again.metadata)) == ("1", {"by": "me", "topic": "money"})
 
 
-class TestQuotesOfLabels:
-    """The table that a dataset began with chooses nothing anew, and brings back nothing that was lost."""
+LEAVE = "Every employee has 30 days of leave a year."
+OF_LEAVE = f"# Leave\n\n{LEAVE} The rest lapses in March.\n"
+NEW_TEXT = LEAVE.replace("30", "28")
+LOST = {"leave.md": OF_LEAVE.replace(LEAVE, NEW_TEXT), "archive/leave.md": OF_LEAVE}
 
-    TEXT = "Every employee has 30 days of leave a year."
-    PAGE = f"# Leave\n\n{TEXT} The rest lapses in March.\n"
 
-    @pytest.fixture
-    def again(self, tmp_path):
-        """Label a text of leave.md, follow it to other documents, and add the table again."""
-
-        def added(pages, document="", quote=self.TEXT):
-            then = Corpus([Document(DocumentId("leave.md"), self.PAGE)])
-            start = self.PAGE.index(self.TEXT)
-            span = CharacterSpan(DocumentId("leave.md"), start, start + len(self.TEXT), self.TEXT)
-            query = Query(QueryId("1"), QueryText("How much leave?"))
-            dataset = Dataset([TokenLevelGroundTruth(query, [span])], TOKEN, corpus=then)
-            corpus = Corpus([Document(DocumentId(name), content) for name, content in pages.items()])
-            path = tmp_path / "table.csv"
-            path.write_text(f'id,question,quote,document\n1,How much leave?,"{quote}",{document}\n')
-            return add_questions(relabel(dataset, corpus).dataset, check_quotes(path, corpus), corpus)
-
-        return added
-
-    def test_a_label_that_has_a_copy_by_now_stays_where_it_is(self, again):
-        additions = again({"leave.md": f"New.\n{self.PAGE}", "archive/leave.md": self.PAGE})
-        ((span,),) = (entry.relevant for entry in additions.dataset)
-        assert (span.doc_id, additions.corrected, additions.check.rows[0].status) == ("leave.md", (), "located")
-
-    @pytest.mark.parametrize("edited", ["28 days", "30 working days", "~~30~~ 28 days"])
-    def test_what_was_lost_stays_lost_although_a_copy_stands_elsewhere(self, again, edited):
-        pages = {"leave.md": self.PAGE.replace("30 days", edited), "archive/leave.md": self.PAGE}
-        additions = again(pages)
-        assert (len(additions.dataset), additions.added) == (0, ())
-        (row,) = additions.check.rows
-        assert (row.status, row.places) == ("missing", ())
-        assert "its label was lost as the documents changed: `dataset update` shows" in row.reason
-
-    def test_it_is_taken_where_the_row_names_another_document_or_quotes_another_text(self, again):
-        pages = {"leave.md": self.PAGE.replace("30 days", "28 days"), "archive/leave.md": self.PAGE}
-        assert [entry.relevant[0].doc_id for entry in again(pages, "archive/leave.md").dataset] == ["archive/leave.md"]
-        (entry,) = again(pages, quote=self.TEXT.replace("30", "28")).dataset
-        assert entry.relevant[0].text == self.TEXT.replace("30", "28")
+@pytest.mark.parametrize(
+    ("pages", "document", "quote", "labels"),
+    [
+        ({"leave.md": f"New.\n{OF_LEAVE}", "archive/leave.md": OF_LEAVE}, "", LEAVE, [("leave.md", LEAVE)]),
+        (LOST, "", LEAVE, []),
+        (LOST | {"leave.md": OF_LEAVE.replace("30 days", "30 working days")}, "", LEAVE, []),
+        (LOST | {"leave.md": OF_LEAVE.replace("30 days", "~~30~~ 28 days")}, "", LEAVE, []),
+        (LOST, "archive/leave.md", LEAVE, [("archive/leave.md", LEAVE)]),
+        (LOST, "", NEW_TEXT, [("leave.md", NEW_TEXT)]),
+    ],
+    ids=["it has a copy by now", "28", "working", "struck out", "another document is named", "another text is quoted"],
+)
+def test_the_table_that_a_dataset_began_with_chooses_nothing_anew_and_brings_back_nothing_that_was_lost(
+    tmp_path, pages, document, quote, labels
+):
+    then, corpus = (
+        Corpus([Document(DocumentId(name), content) for name, content in texts.items()])
+        for texts in ({"leave.md": OF_LEAVE}, pages)
+    )
+    start = OF_LEAVE.index(LEAVE)
+    span = CharacterSpan(DocumentId("leave.md"), start, start + len(LEAVE), LEAVE)
+    entry = TokenLevelGroundTruth(Query(QueryId("1"), QueryText("How much leave?")), [span])
+    path = tmp_path / "table.csv"
+    path.write_text(f'id,question,quote,document\n1,How much leave?,"{quote}",{document}\n')
+    updated = relabel(Dataset([entry], TOKEN, corpus=then), corpus).dataset
+    additions = add_questions(updated, check_quotes(path, corpus), corpus)
+    assert [(span.doc_id, span.text) for entry in additions.dataset for span in entry.relevant] == labels
+    assert (additions.corrected, len(additions.added)) == ((), len(labels) - len(updated))
+    (row,) = additions.check.rows
+    assert (row.status, len(row.places)) == (("located", 1) if labels else ("missing", 0))
+    assert ("its label was lost as the documents changed: `dataset update` shows" in row.reason) is not bool(labels)

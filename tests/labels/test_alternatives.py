@@ -34,16 +34,6 @@ MANY = Corpus(Document(DocumentId(f"{number:02}.md"), f"Page {number}. {TEXT} En
 A1, A2, B, C = "a.md:11", "a.md:98", "b.md:30", "c.md:44"
 
 
-@pytest.mark.parametrize(("document", "options"), [("*", {}), ("", {"repeated": "any"}), (" * ", {"repeated": "any"})])
-def test_every_occurrence_is_a_place_in_the_order_of_the_corpus(tmp_path, document, options):
-    """Also where lines break elsewhere: another wording of the same length."""
-    found = check(tmp_path, f"When?,{TEXT},{document},,", **options)
-    assert places(found) == [[[A1], [A2], [B], [C]]]
-    assert found.rows[0].status == "located"
-    assert "1 answer with 4 places, any of which is enough" in str(found)
-    assert str(found.rows[0]).startswith("line 2    located    any of 4: a.md[11:65], a.md[")
-
-
 ASK, WRITE, BACK = "Ask us on any day.", "Write to us if it takes longer.", "Money is back after two weeks."
 WRITTEN = f"a.md:{12 + len(TEXT)}"
 
@@ -51,6 +41,10 @@ WRITTEN = f"a.md:{12 + len(TEXT)}"
 @pytest.mark.parametrize(
     ("rows", "repeated", "answers"),
     [
+        # every occurrence in the order of the corpus, also where lines break elsewhere: another wording of the length
+        ([f"When?,{TEXT},*,,"], "ambiguous", [[[A1], [A2], [B], [C]]]),
+        ([f"When?,{TEXT},,,"], "any", [[[A1], [A2], [B], [C]]]),
+        ([f"When?,{TEXT}, * ,,"], "any", [[[A1], [A2], [B], [C]]]),
         ([f"When?,{TEXT},a.md,,"], "any", [[[A1], [A2]]]),
         ([f"When?,{TEXT},c.md,,"], "ambiguous", [[[C]]]),
         ([f"When?,{BACK},*,,"], "ambiguous", [[["c.md:13"]]]),
@@ -60,11 +54,15 @@ WRITTEN = f"a.md:{12 + len(TEXT)}"
             *("ambiguous", [[["c.md:13", "c.md:99"], [WRITTEN]]]),
         ),
     ],
-    ids=["within its document", "in its document", "once", "each its own answer", "parts of one place"],
+    ids=[
+        *("everywhere, by the row", "by the flag", "by both", "within its document", "in its document", "once"),
+        *("each its own answer", "parts of one place"),
+    ],
 )
 def test_the_places_of_an_answer_are_those_that_its_rows_say(tmp_path, rows, repeated, answers):
     found = check(tmp_path, *rows, repeated=repeated)
     assert places(found) == answers
+    assert {row.status for row in found.rows} == {"located"}
     assert bool(found.alternatives) is any(len(answer) > 1 for answer in answers)
 
 
@@ -128,15 +126,6 @@ def test_who_asks_for_any_place_gets_those_that_are_new(tmp_path, document, opti
     assert len(again.dataset.ground_truth[0].answers[0].places) == 4
 
 
-def test_what_a_column_makes_alternatives_is_said_when_a_table_is_loaded(tmp_path):
-    path = tmp_path / "q.csv"
-    path.write_text(
-        "question,quote,answer\nWhen?,Ask us on any day.,soon\nWhen?,Write to us if it takes longer.,soon\n"
-    )
-    with pytest.warns(UserWarning, match="1 answer with 2 places, any of which is enough .rows of one question with"):
-        load_dataset(path, corpus=CORPUS)
-
-
 @pytest.mark.parametrize(("corpus", "count"), [(CORPUS, 4), (MANY, 30)])
 def test_a_table_that_is_read_again_without_the_flag_takes_no_places_from_a_dataset(tmp_path, corpus, count):
     path = tmp_path / "q.csv"
@@ -148,9 +137,16 @@ def test_a_table_that_is_read_again_without_the_flag_takes_no_places_from_a_data
     assert len(again.dataset.ground_truth[0].answers[0].places) == count
 
 
-def test_the_column_is_named_only_where_it_makes_alternatives(tmp_path):
+def test_alternatives_are_told_and_the_column_is_named_only_where_it_makes_them(tmp_path):
+    found = check(tmp_path, f"When?,{TEXT},*,,")
+    assert "1 answer with 4 places, any of which is enough" in str(found)
+    assert str(found.rows[0]).startswith("line 2    located    any of 4: a.md[11:65], a.md[")
     parts = ("Parts?,Ask us on any day.,,x,1", "Parts?,Money is back after two weeks.,,x,1")
     assert "same `answer`" not in check(tmp_path, f"When?,{TEXT},*,,", *parts).alternatives
     left_out = ("Other?,Ask us on any day.,,x,", "Other?,Nothing of the kind is there at all.,,x,")
     assert "same `answer`" not in check(tmp_path, f"When?,{TEXT},*,,", *left_out).alternatives
     assert "same `answer`" in check(tmp_path, "When?,Ask us on any day.,,x,", f"When?,{TEXT},*,x,").alternatives
+    path = tmp_path / "q.csv"
+    path.write_text(f"question,quote,answer\nWhen?,{ASK},soon\nWhen?,{WRITE},soon\n")
+    with pytest.warns(UserWarning, match="1 answer with 2 places, any of which is enough .rows of one question with"):
+        load_dataset(path, corpus=CORPUS)

@@ -39,8 +39,10 @@ class TestRepeatedTexts:
             ({"a": FOOTER * 50}, [], [Hit(text=FOOTER)] * 52, [*PLACES_OF_FOOTER, 0, 0]),
             ({"a": FOOTER * 3, "b": FOOTER * 50}, [], [Hit(DocumentId("b"), text=FOOTER)] * 50, PLACES_OF_FOOTER),
             ({"a": FOOTER * 50}, PLACES_OF_FOOTER[:40], [Hit(text=FOOTER)] * 10, PLACES_OF_FOOTER[40:]),
+            ({"a.md": "<p>All <b>rights</b> reserved.</p>" * 3}, [], [Hit(text=FOOTER)] * 3, [3, 37, 71]),
+            ({"a": FOOTER * 200}, [], [Hit(DocumentId("a"), 20 * 150 + 2, text=FOOTER)], [20 * 150]),
         ],
-        ids=["anywhere", "in their document", "where no other result is"],
+        ids=["anywhere", "in their document", "where no other result is", "as they are shown", "the nearest"],
     )
     def test_each_of_many_equal_texts_takes_the_next_free_place(self, texts, named, hits, placed):
         others = [Hit(DocumentId("a"), start, start + len(FOOTER)) for start in named]
@@ -80,18 +82,14 @@ class TestOneEnd:
             (900, 1000, 26),
         ],
     )
-    def test_a_text_is_at_the_end_that_is_named_or_near_its_start(self, start, end, there):
-        locator = HitLocator(corpus(a=self.TEXT))
-        (placed,) = locator.place((Hit(DocumentId("a"), start, end, text="Ask us."),))
-        assert placed.span == CharacterSpan(DocumentId("a"), there, there + 7)
+    @pytest.mark.parametrize("name", ["guides/a.md", "/home/me/guides/a.md"], ids=["its name", "another name"])
+    def test_a_text_is_at_the_end_that_is_named_or_near_its_start(self, name, start, end, there):
+        locator = HitLocator(corpus(**{"guides__a.md": self.TEXT}))
+        (placed,) = locator.place((Hit(DocumentId(name), start, end, text="Ask us."),))
+        assert placed.span == CharacterSpan(DocumentId("guides/a.md"), there, there + 7)
         is_there = self.TEXT[start:].startswith("Ask us.") if start else self.TEXT[:end].endswith("Ask us.")
         assert bool(locator.misplaced) is not is_there
         assert bool(locator.ambiguous) is bool(locator.misplaced)
-
-    def test_so_it_is_under_another_name_of_the_document(self):
-        locator = HitLocator(corpus(**{"guides__a.md": self.TEXT}))
-        (placed,) = locator.place((Hit(DocumentId("/home/me/guides/a.md"), 13, text="Ask us."),))
-        assert placed.span == CharacterSpan(DocumentId("guides/a.md"), 13, 20)
 
     def test_an_empty_text_is_nowhere(self):
         (placed,) = HitLocator(corpus(a=self.TEXT)).place((Hit(DocumentId("a"), 3, 1000, text=""),))
@@ -153,6 +151,8 @@ class TestUnknownDocuments:
         ]
         assert locator.place((Hit(DocumentId("faq"), text="elsewhere"),))[0].doc_id == "faq"
         assert locator.unknown == set()
+        many = corpus(**{"x__guide.md": "ab. " * 25, "y__guide.md": "ab. "})  # the next free place is in any of them
+        assert len({hit.span for hit in HitLocator(many).place((Hit(DocumentId("guide.md"), text="ab."),) * 26)}) == 26
 
 
 BOTH = corpus(a="Refunds take five days. Ask us.", b="Invoices come monthly.")
@@ -193,20 +193,16 @@ def test_results_of_unknown_documents_keep_their_rank_and_are_noted_with_an_exam
     assert result.counts["unlocated_hits"] == (2 if level is TOKEN else 0)
 
 
-def test_the_next_free_place_in_documents_of_one_name_is_any_of_them():
-    corpus = Corpus([Document(DocumentId("x/guide.md"), "ab. " * 25), Document(DocumentId("y/guide.md"), "ab. ")])
-    ranking = HitLocator(corpus).place((Hit(DocumentId("guide.md"), text="ab."),) * 26)
-    assert len({hit.span for hit in ranking}) == 26
-
-
 class TestSources:
     """Metadata say where a text is from: it may be a document, and it may be `confluence` or the id of a row."""
 
-    TWO = corpus(**{"v1__faq.md": "# One. Call us.", "v2__faq.md": "Call us.", "b.md": "Invoices."})
+    TEXTS = corpus(
+        **{"v1__faq.md": "# One. Call us.", "v2__faq.md": "Call us.", "b.md": "Invoices.", "twice.md": FOOTER * 2}
+    )
 
-    def placed(self, text, *sources, start=None, chunk_id=None):
-        locator = HitLocator(self.TWO)
-        (found,) = locator.place((Hit(None, start, None, chunk_id, text, sources=sources),))
+    def placed(self, text, *sources, start=None):
+        locator = HitLocator(self.TEXTS)
+        (found,) = locator.place((Hit(None, start, None, None, text, sources=sources),))
         assert found.sources == ()
         return found.doc_id, found.start, locator.unknown
 
@@ -221,17 +217,13 @@ class TestSources:
             ("Call us.", (), None, ("v1/faq.md", 7, set())),
             ("Call us.", ("v2/faq.md",), None, ("v2/faq.md", 0, set())),
             ("Call us.", ("confluence", "/data/v2/faq.md", "v1/faq.md"), None, ("v2/faq.md", 0, set())),
+            (FOOTER, ("web", "twice.md"), len(FOOTER), ("twice.md", len(FOOTER), set())),  # where a start counts
             ("Elsewhere.", ("confluence", "v2/faq.md"), None, ("v2/faq.md", None, set())),
             ("Elsewhere.", ("confluence", "0b3e"), None, ("confluence", None, {"confluence"})),
         ],
     )
     def test_that_name_a_document_have_it_looked_for_there_first_and_then_everywhere(self, text, names, start, found):
         assert self.placed(text, *names, start=start) == found
-
-    def test_say_where_a_start_counts(self):
-        twice = corpus(a=FOOTER * 2)
-        (found,) = HitLocator(twice).place((Hit(None, len(FOOTER), None, None, FOOTER, sources=("web", "a")),))
-        assert found.start == len(FOOTER)
 
 
 class TestTextsThatAreNowhereVerbatim:
@@ -276,11 +268,6 @@ class TestTextsThatAreNowhereVerbatim:
         page = "# Plans\n\n" + " ".join(f"*word*\n{number:05}" for number in range(words))
         for text in (page.replace("*", "").removeprefix("# "), "".join(page.split())):
             assert self.placed(text, "a.md", page) == page[2 * (text[0] != "#") :]
-
-    def test_equal_ones_take_one_place_after_the_other(self):
-        page = "<p>All <b>rights</b> reserved.</p>" * 3
-        placed = HitLocator(Corpus([Document(DocumentId("a.md"), page)])).place((Hit(text="All rights reserved."),) * 3)
-        assert starts(placed) == [3, 37, 71]
 
     def test_they_do_not_contradict_their_place(self):
         whole = Corpus([Document(DocumentId("a.md"), self.PAGE)])

@@ -43,9 +43,12 @@ def test_a_text_that_is_not_on_its_page_is_where_it_is(text, told, start):
     assert place_of(text=text, **told) == ("pumps.pdf", start)
 
 
-def test_the_row_of_a_table_is_the_document():
+def test_the_row_of_a_table_is_the_document_and_a_document_that_is_called_by_a_number_is_none():
     rows = [{"text": f"town: {town}\nnote: same", "source": "towns.csv", "row": row} for row, town in enumerate("xyz")]
     assert place_of(Corpus.of(rows), "note: same", source="towns.csv", row=2) == ("towns.csv/2", 8)
+    numbered = Corpus.of([{"id": str(number), "text": f"note: same, {name}"} for number, name in enumerate("xyz", 2)])
+    assert place_of(numbered, "note: same", source="towns.csv", row=3) == ("2", 0)  # the first place of the text
+    assert place_of(numbered, "note: same, z", source="towns.csv", row=2) == ("4", 0)
 
 
 def test_a_document_without_a_place_keeps_the_name_of_its_file():
@@ -86,15 +89,3 @@ def test_from_where_pages_count_is_not_guessed(told):
     (hit,) = as_hits([{"text": "Pump B.", "metadata": told}], "mine")
     assert HitLocator(CORPUS).place((hit,))[0].start == LENGTH
     assert "page 3" not in str(hit.sources)
-
-
-def test_a_document_that_is_called_by_a_number_is_no_row_of_a_table():
-    numbered = Corpus.of([{"id": str(number), "text": f"note: same, {name}"} for number, name in enumerate("xyz", 2)])
-    assert place_of(numbered, "note: same", source="towns.csv", row=3) == ("2", 0)  # the first place of the text
-    assert place_of(numbered, "note: same, z", source="towns.csv", row=2) == ("4", 0)
-
-
-def test_of_many_copies_the_nearest_one_is_found():
-    corpus = Corpus.of([{"id": "a.txt", "text": "Read this. " * 200}])
-    hits = as_hits([{"text": "Read this.", "doc_id": "a.txt", "start": 11 * 150 + 2}], "mine")
-    assert HitLocator(corpus).place(hits)[0].start == 11 * 150

@@ -26,7 +26,7 @@ def lines_of(known, words):
     return [bool(stood[first:last].all()) for first, last in words.lines.tolist()]
 
 
-def test_lines_and_runs_that_stood_in_a_document_are_known_wherever_they_stand_now():
+def test_lines_and_runs_that_stood_in_a_document_are_known_wherever_they_stand_now_and_nothing_of_no_documents():
     words = words_of("New words are here today, friends.\nAsk for help!\n", f"Ask.\n{PAGE}")
     known = known_of("Another page of no interest at all.", PAGE)
     assert lines_of(known, words) == [False, True, False, True, True, True]
@@ -34,6 +34,9 @@ def test_lines_and_runs_that_stood_in_a_document_are_known_wherever_they_stand_n
     assert not known.stood(words)[first]  # "Ask."
     assert known.stood(words)[first + 1 : last].all()
     assert not known.stood(words)[last]  # the gap behind the document
+    assert not known_of().stood(words_of(PAGE)).any()
+    assert known_of("").hashes.tolist() == []
+    assert known_of(PAGE).stood(words_of("")).tolist() == [False]
 
 
 @pytest.mark.parametrize(
@@ -50,12 +53,6 @@ def test_of_many_lines_and_runs_hardly_one_is_taken_for_another():
     known, words = known_of(texts[0]), words_of(texts[1])
     assert len(known.hashes) > 2000 * 6
     assert known.stood(words).sum() <= 8
-
-
-def test_nothing_is_known_of_no_documents():
-    assert not known_of().stood(words_of(PAGE)).any()
-    assert known_of("").hashes.tolist() == []
-    assert known_of(PAGE).stood(words_of("")).tolist() == [False]
 
 
 def test_a_file_has_them_the_same_bytes_each_time_and_no_word(tmp_path):

@@ -50,15 +50,16 @@ def test_the_ways_are_those_that_are_found_by_trying_all(pieces, parts, farthest
     assert first == ways[:1]
 
 
-def test_the_time_that_many_parts_take_grows_with_their_number():
-    locator = QuoteLocator(Corpus([Document(DocumentId("a"), "a b, " * 200)]))
-    places = locator.locate(" … ".join(["a"] * 60)).places
-    assert len(places) == 20
-    assert all(len(place) == 60 for place in places)
-    assert_linear(lambda parts: partial(locator.locate, " … ".join(["a"] * parts)), 15)
-
-
-@pytest.mark.no_cover
-def test_parts_in_one_long_word_are_not_tried_again_and_again():
-    locator = QuoteLocator(Corpus([Document(DocumentId("a"), "日" * 400)]))
-    assert_linear(lambda parts: partial(locator.locate, " … ".join(["日"] * parts)), 10)
+@pytest.mark.parametrize(
+    ("text", "part", "size"),
+    [
+        ("a b, " * 200, "a", 15),
+        pytest.param("日" * 400, "日", 10, marks=pytest.mark.no_cover),  # one long word
+    ],
+    ids=["words", "one long word"],
+)
+def test_the_time_that_many_parts_take_grows_with_their_number(text, part, size):
+    locator = QuoteLocator(Corpus([Document(DocumentId("a"), text)]))
+    places = locator.locate(" … ".join([part] * 60)).places
+    assert [len(place) for place in places] == [60] * 20
+    assert_linear(lambda parts: partial(locator.locate, " … ".join([part] * parts)), size)

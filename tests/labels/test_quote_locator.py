@@ -1,6 +1,5 @@
 import re
 
-import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
@@ -220,6 +219,9 @@ def test_all_places_are_reported_as_written_and_as_shown_up_to_a_limit_and_in_on
     assert documents(limit=2) == ["a.md", "b.txt"]
     assert (documents("c.md"), documents("d.md")) == (["c.md"], [])
     assert documents(verbatim_only=True) == ["b.txt"]
+    assert located(TITLED, "The words", "a.md", verbatim_only=True) == ["The words"]
+    assert located("a  b, a b", "a b", verbatim_only=True) == ["a b"]
+    assert located("at 50, at 5, at 55", "at 5", limit=1) == ["at 5"]
 
 
 COUNTED = "1. *First* thing\n2. It is so[^1] and so\n\n[^1]: Note.\n"
@@ -237,6 +239,7 @@ ALPHA = "The alpha rule and the alpha rule are first and then The Omega comes."
 OMEGA = "The alpha rule, then the omega comes; the alpha rule, and then the omega comes"
 PAID = "Refunds are *paid*, as a rule, within five days, or sooner, to your card."
 LEAVING_OUT = "Refunds are *paid … within five days … your card."
+ALT = "The server restarts\n\n.. image:: x\n   :alt: it restarts\n\nand stops.\n"
 IMAGE = "Here is an ![alt text](u.png) image, [![Build](x.svg)](y) status is ok."
 
 
@@ -302,6 +305,7 @@ IMAGE = "Here is an ![alt text](u.png) image, [![Build](x.svg)](y) status is ok.
             *("the server;", "a.md", ['the](x "the server") `server']),
         ),
         ("So <b title='it’s it'>it’s</b> it is", "it's it", "a.md", ["it’s</b> it"]),
+        *((ALT, quote, "a.rst", [ALT[11:-1]]) for quote in ("restarts and stops.", "“restarts and stops.”")),
         # The suffix of a document decides what is shown:
         ("It is <b>*bold*</b>, is it?", "It is bold, is it?", "a.MD", ["It is <b>*bold*</b>, is it?"]),
         ("It is <b>*bold*</b>, is it?", "It is bold, is it?", "a.txt", []),
@@ -322,12 +326,6 @@ IMAGE = "Here is an ![alt text](u.png) image, [![Build](x.svg)](y) status is ok.
 )
 def test_the_places_of_a_quote_are_those_that_fit_best_and_exactly_what_it_says(text, quote, name, places):
     assert located(text, quote, name) == places
-
-
-def test_of_verbatim_quotes_and_of_a_limited_number_the_first_count():
-    assert located(TITLED, "The words", "a.md", verbatim_only=True) == ["The words"]
-    assert located("a  b, a b", "a b", verbatim_only=True) == ["a b"]
-    assert located("at 50, at 5, at 55", "at 5", limit=1) == ["at 5"]
 
 
 APPLES = "Apples are sold here... They are red and sweet. Do come soon."
@@ -362,11 +360,6 @@ APPLES = "Apples are sold here... They are red and sweet. Do come soon."
 @each("name", ["a.txt", "a.rst", "a.md"])
 def test_an_ellipsis_may_stand_behind_punctuation_and_where_a_line_ends(text, quote, spans, name):
     assert located(text, quote, name) == ([] if spans is None else [spans])
-
-
-def test_parts_of_a_quote_are_of_one_document_and_near_each_other():
-    far = locator(a="One two. " + "x " * 5000 + "Three four.", b="One two.", c="Three four.")
-    assert far.locate("One two … Three four").places == ()
 
 
 @each(
@@ -498,8 +491,10 @@ def test_a_verbatim_quote_of_whole_words_and_numbers_is_located(text, quote, nam
     assert located(text, quote, name) == [quote]
 
 
-def test_the_capitals_of_a_part_in_another_document_hide_no_place_of_the_whole_quote():
-    quote = "The alpha rule … the omega comes"
+def test_parts_of_a_quote_are_of_one_document_and_near_each_other_and_those_of_others_hide_no_place_of_it():
+    far = locator(a="One two. " + "x " * 5000 + "Three four.", b="One two.", c="Three four.")
+    assert far.locate("One two … Three four").places == ()
+    quote = "The alpha rule … the omega comes"  # a part with these capitals is no reason not to take the whole quote
     here = "So the alpha rule is first and then the omega comes."
     both = locator(a_md=here, b_md="The alpha rule is another thing.")
     ((first, second),) = both.locate(quote).places
@@ -570,6 +565,7 @@ HIDDEN = ("that it is not shown: it stands in a comment, a script or an attribut
         ("It is 10<sup>2</sup> days", "for … 102 days", "a.md", ()),
         ("It is H<sub>2</sub>O", "is H2O", "a.md", ("tags", "lowered text")),
         ("It is 10\\ :sup:`2` days", "It is 102 days", "a.rst", ("escapes", "roles", "raised text")),
+        ("One **Two** – **three** – four", "one two - three - four", "a.md", ("emphasis", "dashes", "capitals")),
         ("It is <del>5</del> 6 days", "5 6 days", "a.md", ("tags", "strikethrough")),
         ("It is <del>5</del> 6 days", "It is 5 6 days", "a.md", ("tags", "strikethrough")),
         ("It is ~~5~~ 6 days", "It is 5 6 days", "a.md", ("strikethrough",)),
@@ -578,12 +574,3 @@ HIDDEN = ("that it is not shown: it stands in a comment, a script or an attribut
 )
 def test_what_was_ignored_to_find_a_quote_is_named(text, quote, name, ignored):
     assert ignoring(text, quote, name) == ignored
-
-
-@pytest.mark.parametrize("quote", ["restarts and stops.", "“restarts and stops.”"])
-def test_a_place_that_begins_in_what_is_not_shown_does_not_hide_one_that_is(quote):
-    hidden = ".. image:: x\n   :alt: it restarts\n\n"
-    source = f"The server restarts\n\n{hidden}and stops.\n"
-    corpus = Corpus([Document(DocumentId("a.rst"), source)])
-    ((span,),) = QuoteLocator.of(corpus).locate(quote).places
-    assert (span.start, span.end) == (source.index("restarts"), len(source) - 1)

@@ -5,7 +5,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from rag_evaluation_framework.labels.ends import gap_difference
-from rag_evaluation_framework.labels.quote_locator import KeyedTexts, QuotedText, differences, in_order
+from rag_evaluation_framework.labels.quote_locator import KeyedTexts, QuotedText, differences
 from rag_evaluation_framework.text.markups.characters import flat, folded, is_key, is_unspaced, key
 from rag_evaluation_framework.text.markups.markdown_markup import markdown_markup
 from rag_evaluation_framework.text.markups.markup import Markup
@@ -128,10 +128,6 @@ def test_gaps_are_the_same_or_not_and_a_word_divided_in_a_quote_is_whole(before,
 )
 def test_what_differs_is_named(quote, shown, expected):
     assert differences(quote, shown) == expected
-
-
-def test_names_are_given_once_capitals_last():
-    assert in_order(["capitals", "tags", "dashes", "tags"]) == ("tags", "dashes", "capitals")
 
 
 @given(st.lists(st.text(alphabet="aÄﬁ½ 1*_-日e\u0301\n…", max_size=20), min_size=1, max_size=3))

@@ -104,24 +104,21 @@ def test_rows_of_one_question_are_one_question_with_several_spans(tmp_path, corp
     assert dataset.corpus is corpus
 
 
-@pytest.mark.parametrize("empty", ["", "   ", "\t"])
-def test_an_empty_quote_beside_others_never_becomes_a_span(tmp_path, corpus, empty):
-    path = file(tmp_path, f'question,quote\nHow long?,{REFUNDS}\nHow long?,"{empty}"\nWhat?,{INSTALL}\n')
+NO_LETTER = (
+    "the quote has no letter or digit, by which edits could be followed: quote more, or leave it empty if there is "
+    "no answer"
+)
+
+
+@pytest.mark.parametrize(
+    ("quote", "told"), [*((blank, "the quote is empty") for blank in ("", "   ", "\t")), ("…", NO_LETTER)]
+)
+def test_a_quote_that_is_empty_beside_others_or_has_no_letter_never_becomes_a_span(tmp_path, corpus, quote, told):
+    path = file(tmp_path, f'question,quote\nHow long?,{REFUNDS}\nHow long?,"{quote}"\nWhat?,{INSTALL}\n')
     check = check_quotes(path, corpus)
     assert statuses(check) == ["located", "missing", "located"]
-    assert "the quote is empty" in check.rows[1].advice
+    assert (check.rows[1].places, told in check.rows[1].advice) == ((), True)
     assert found(check.dataset()) == [[("guides/start.md", INSTALL)]]
-
-
-def test_a_quote_without_a_letter_or_digit_labels_nothing(tmp_path, corpus):
-    check = check_quotes(file(tmp_path, "question,quote\nWhich sign?,…\n"), corpus)
-    assert ": 1 row: 0 located, 0 ambiguous, 1 missing, 0 no-answer" in check.counted()
-    (row,) = check.rows
-    assert (row.status, row.places) == ("missing", ())
-    told = (
-        "the quote has no letter or digit, by which edits could be followed: quote more, or leave it empty if there is "
-    )
-    assert row.advice == f"{told}no answer"
 
 
 @pytest.mark.parametrize(
@@ -154,22 +151,17 @@ def test_a_row_says_where_its_quote_is_and_what_was_ignored(tmp_path, content, q
     assert found(check.dataset()) == [[("a.md", text) for text in spans]]
 
 
-def test_a_question_with_one_unlocated_quote_is_skipped_entirely_with_a_warning(tmp_path, corpus):
-    path = file(tmp_path, f"question,quote\nBoth?,{REFUNDS}\nBoth?,{ANSWERS}\nOne?,{INSTALL}\n")
+def test_a_question_with_unlocated_quotes_is_skipped_entirely_and_once_with_a_warning_of_each_quote(tmp_path, corpus):
+    rows = f"q,Both?,{REFUNDS},\nq,Both?,{ANSWERS},\nq,Both?,Never written.,support\nr,One?,{INSTALL},\n"
+    path = file(tmp_path, f"id,question,quote,topic\n{rows}")
     with pytest.warns(UserWarning, match=r"line 3 +ambiguous") as caught:
         dataset = load_dataset(path, corpus=corpus)
     assert len(caught) == 1
     assert [query.text for query in dataset.queries] == ["One?"]
     assert dataset.metadata == {}
-    assert [(label.query.text, label.quote) for label in dataset.skipped] == [("Both?", ANSWERS)]
-
-
-def test_every_quote_that_was_not_located_is_told_and_its_question_skipped_once(tmp_path, corpus):
-    rows = f"id,question,quote,topic\nq,Both?,{ANSWERS},\nq,Both?,Never written.,support\nr,One?,{INSTALL},\n"
-    check = check_quotes(file(tmp_path, rows), corpus)
-    assert [label.quote for label in check.skipped] == [ANSWERS, "Never written."]
-    assert {label.query for label in check.skipped} == {Query(QueryId("q"), QueryText("Both?"), {"topic": "support"})}
-    assert "; 1 question skipped: fix its quotes" in check.counted()
+    assert [label.quote for label in dataset.skipped] == [ANSWERS, "Never written."]
+    assert {label.query for label in dataset.skipped} == {Query(QueryId("q"), QueryText("Both?"), {"topic": "support"})}
+    assert "; 1 question skipped: fix its quotes" in check_quotes(path, corpus).counted()
 
 
 def test_a_file_of_which_nothing_is_left_is_refused_with_every_row(tmp_path, corpus):
@@ -273,39 +265,28 @@ def test_other_columns_become_metadata_of_the_question_and_id_its_id(tmp_path, c
     assert (second.id, second.metadata) == (generate_query_id("What?"), {"topic": "setup"})
 
 
-def test_numbers_lists_and_objects_of_other_columns_are_texts_but_lists_of_texts(tmp_path, corpus):
-    row = {"question": "What?", "quote": INSTALL, "n": 5, "no": None, "tags": ["x", "ü"], "a": {"b": 1}, "yes": True}
-    dataset = load_dataset(file(tmp_path, json.dumps(row | {"l": [1, "x"], "m": []}), "q.jsonl"), corpus=corpus)
-    told = {"n": "5", "tags": ["x", "ü"], "a": '{"b": 1}', "yes": "True", "l": '[1, "x"]'}
-    assert dataset.queries[0].metadata == told
+@pytest.mark.parametrize(
+    ("rows", "asked", "skipped"),
+    [
+        ([f",{TWIN},{REFUNDS}", f",{OTHER_TWIN},{INSTALL}"], ["query_de826fd4", "query_de826fd48121ad7e"], []),
+        ([f",{TWIN},{REFUNDS}", f",{OTHER_TWIN},nowhere at all"], ["query_de826fd4"], ["query_de826fd48121ad7e"]),
+        ([f",{TWIN},{REFUNDS}", f"query_de826fd4,Why?,{INSTALL}"], ["query_de826fd46480605e", "query_de826fd4"], []),
+        ([f"p,A?,{REFUNDS}", f"q,A?,{INSTALL}", "r,A?,Never written."], ["p", "q"], ["r"]),
+    ],
+    ids=["equal generated ids", "one of them skipped", "an id of the table", "one wording"],
+)
+def test_every_question_has_an_id_of_its_own(tmp_path, corpus, rows, asked, skipped):
+    assert generate_query_id(TWIN) == generate_query_id(OTHER_TWIN) == "query_de826fd4"
+    dataset = check_quotes(file(tmp_path, "\n".join(["id,question,quote", *rows, ""])), corpus).dataset()
+    assert [(entry.query.id, len(entry.relevant)) for entry in dataset] == [(query_id, 1) for query_id in asked]
+    assert [label.query.id for label in dataset.skipped] == skipped
 
 
-@pytest.mark.parametrize("quote", ["nowhere at all", INSTALL])
-def test_two_questions_whose_generated_ids_are_equal_are_two_questions(tmp_path, corpus, quote):
-    path = file(tmp_path, f"question,quote\n{TWIN},{REFUNDS}\n{OTHER_TWIN},{quote}\nWhen?,{ANSWERS[:7]}\n")
-    assert generate_query_id(TWIN) == generate_query_id(OTHER_TWIN)
-    dataset = check_quotes(path, corpus).dataset()
-    asked = [query.id for query in (*dataset.queries, *(label.query for label in dataset.skipped))]
-    assert asked[:2] == [generate_query_id(TWIN), f"{generate_query_id(OTHER_TWIN)}8121ad7e"]
-
-
-def test_an_id_of_the_table_is_not_generated_for_another_question(tmp_path, corpus):
-    path = file(tmp_path, f"id,question,quote\n,{TWIN},{REFUNDS}\nquery_de826fd4,Why?,{INSTALL}\n")
-    first, second = load_dataset(path, corpus=corpus).queries
-    assert (len(first.id), second.id) == (len("query_") + 16, "query_de826fd4")
-
-
-def test_one_wording_under_several_ids_is_several_questions_of_which_one_may_be_skipped(tmp_path, corpus):
-    path = file(tmp_path, f"id,question,quote\np,A?,{REFUNDS}\nq,A?,{INSTALL}\nr,A?,Never written.\n")
-    check = check_quotes(path, corpus)
-    assert [label.query.id for label in check.skipped] == ["r"]
-    assert [(entry.query.id, len(entry.relevant)) for entry in check.dataset()] == [("p", 1), ("q", 1)]
-
-
-def test_questions_with_quotes_may_be_lines_of_json(tmp_path, corpus):
+def test_questions_with_quotes_may_be_lines_of_json_whose_other_values_are_texts_or_lists_of_texts(tmp_path, corpus):
+    others = {"n": 5, "no": None, "tags": ["x", "ü"], "a": {"b": 1}, "yes": True, "l": [1, "x"], "m": []}
     rows = [
         {"question": "How long?", "quote": REFUNDS, "topic": "billing"},
-        {"question": "How fast?", "quote": ANSWERS, "document": "stop"},
+        {"question": "How fast?", "quote": ANSWERS, "document": "stop", **others},
         {"question": "Who?", "quote": None},
         {"question": "And then?", "quote": ""},
         {"question": "And the queen?", "quote": "   "},
@@ -313,7 +294,11 @@ def test_questions_with_quotes_may_be_lines_of_json(tmp_path, corpus):
     path = file(tmp_path, "\n\n".join(map(json.dumps, rows)), "q.jsonl")
     dataset = load_dataset(path, corpus=corpus)
     assert found(dataset) == [[("billing.md", REFUNDS)], [("guides/stop.md", ANSWERS)], [], [], []]
-    assert dataset.queries[0].metadata == {"topic": "billing"}
+    assert [query.metadata for query in dataset.queries[:3]] == [
+        {"topic": "billing"},
+        {"n": "5", "tags": ["x", "ü"], "a": '{"b": 1}', "yes": "True", "l": '[1, "x"]'},
+        {},
+    ]
     assert [row.number for row in check_quotes(path, corpus).rows] == [1, 3, 5, 7, 9]
 
 

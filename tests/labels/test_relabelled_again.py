@@ -99,7 +99,7 @@ def test_other_labels_of_a_document_that_is_as_it_once_was_stay_in_it(tmp_path):
     }
 
 
-def test_a_question_stays_skipped_while_one_of_its_labels_is_not_there(tmp_path):
+def test_a_question_stays_skipped_while_one_of_its_labels_is_not_there_or_never_had_a_place(tmp_path):
     edited = corpus_of(a="# Billing\n\nNothing of it.\n", b=OTHER)
     half = corpus_of(a=f"# Billing\n\n{FIRST} Some words are between.\n", b=OTHER)
     dataset, found = updated(dataset_of(("Both?", FIRST, SECOND), ("No answer?",)), tmp_path, edited, half)
@@ -109,6 +109,9 @@ def test_a_question_stays_skipped_while_one_of_its_labels_is_not_there(tmp_path)
     assert (len(dataset), back(found)) == (1, 1)
     again = relabel(dataset, BEFORE).dataset.ground_truth[1]
     assert [span.start for span in again.relevant] == [PAGE.index(FIRST), PAGE.index(SECOND)]
+    never = Skipped(Query.from_text("Where?"), SECOND, "missing")
+    dataset = Dataset(dataset_of(("When?", FIRST)).ground_truth, TOKEN, corpus=BEFORE, skipped=[never])
+    assert relabel(dataset, corpus_of(a=f"New.\n{PAGE}")).dataset.skipped == (never,)
 
 
 def test_a_place_in_a_document_that_is_unchanged_since_the_label_was_lost_is_not_taken_for_it(tmp_path):
@@ -151,14 +154,6 @@ def test_a_document_that_is_there_again_takes_no_label_of_another(tmp_path):
     )
     assert [entry.query.text for entry in dataset] == ["a"]
     assert [label.query.text for label in dataset.skipped] == ["b"]
-
-
-def test_a_quote_that_never_had_a_place_stays_skipped():
-    query = Query.from_text("Where?")
-    dataset = dataset_of(("When?", FIRST))
-    dataset = Dataset(dataset.ground_truth, TOKEN, corpus=BEFORE, skipped=[Skipped(query, SECOND, "missing")])
-    found = relabel(dataset, corpus_of(a=f"New.\n{PAGE}"))
-    assert [label.query for label in found.dataset.skipped] == [query]
 
 
 def test_evaluations_ask_questions_that_are_back_without_an_update(tmp_path):

@@ -1,5 +1,3 @@
-import json
-
 import pytest
 
 from rag_evaluation_framework import Corpus, Document, DocumentId, load_dataset, save_dataset
@@ -7,11 +5,6 @@ from rag_evaluation_framework.labels import relabel
 
 LINE = "Support answers within one day, also on Sundays."
 PAGE = f"# Page\n\nThe first of all of the lines here.\n\n{LINE}\n\nThe last of all of the lines here.\n"
-
-
-def lost(found):
-    """How many labels are not in the documents."""
-    return sum(not change.is_found for change in found.changes)
 
 
 def corpus_of(**texts):
@@ -28,11 +21,3 @@ def test_what_a_file_of_each_format_keeps_of_its_spans_tells_copies_apart(tmp_pa
     (change,) = relabel(load_dataset(path), after).changes
     assert (change.carried.span.doc_id, change.kind) == ("c.md", "moved")
     assert relabel(load_dataset(path), before).changed == ()
-
-
-def test_a_file_without_contexts_is_found_by_text_alone(tmp_path):
-    label = {"docId": "a.md", "start": 1, "end": 1 + len(LINE), "text": LINE}
-    content = {"schema_version": 1, "questions": [{"id": "1", "query": "Who?", "relevantSpans": [label]}]}
-    (tmp_path / "d.json").write_text(json.dumps(content))
-    assert relabel(load_dataset(tmp_path / "d.json"), corpus_of(a=PAGE)).counts()["moved"] == 1
-    assert lost(relabel(load_dataset(tmp_path / "d.json"), corpus_of(b=LINE, c=LINE))) == 1

@@ -49,6 +49,7 @@ GRID = """+------+------+-----------+
 """
 
 DATA = "Keep the data directory."
+LONG = " ".join(f"number{number} follows" for number in range(30_000))
 PRODUCT = "The product of 2 and 3 and 4 is written as 234 in this old and terse notation."
 RELEASE = "So start the workflow run release.yml -f version=4.16.0 on the branch, and wait for it."
 GROUPS = "The fee is 5 000 000 euros for the paper."
@@ -239,8 +240,12 @@ class TestDocuments:
             ("Keep the date directory.", [DATA, f"{DATA[:4]} all{DATA[4:]}"], "b.md", "b.md"),
             ("Install the new agent … keep the date directory.", [GUIDE, GUIDE], "b.md", "b.md"),
             ("Refunds take six days", ["Refunds", "Refunds take five days."], None, "b.md"),
+            ("Keep the date directory.", [f"{LONG} {DATA}", f"{LONG} {DATA[:4]} all{DATA[4:]} {LONG}"], "b.md", "b.md"),
         ],
-        ids=["the nearest", "the one that is named", "parts in the one that is named", "not a word of its own"],
+        ids=[
+            *("the nearest", "the one that is named", "parts in the one that is named", "not a word of its own"),
+            "a large one that is named",
+        ],
     )
     def test_the_document_that_is_named_comes_first(self, quote, texts, named, document):
         assert suggested(quote, corpus_of(**dict(zip("ab", texts, strict=True))), named).document == document
@@ -249,11 +254,6 @@ class TestDocuments:
         found = suggested("Keep the date directory.", None, "other.md")
         assert found.document == "guide.md"
         assert found.difference == "“date” for “data”; in guide.md, not in other.md"
-
-    def test_a_large_document_that_is_named_comes_first(self):
-        filler = " ".join(f"number{number} follows" for number in range(30_000))
-        corpus = corpus_of(a=f"{filler} Keep the data directory.", b=f"{filler} Keep all the data directory. {filler}")
-        assert suggested("Keep the date directory.", corpus, "b.md").document == "b.md"
 
 
 class TestQuotesThatLeaveSomethingOut:

@@ -34,7 +34,7 @@ def other(text):
     return "same question with another answer", text
 
 
-def test_an_answer_that_another_question_contradicts_is_told_and_never_the_own_one():
+def test_an_answer_that_another_question_contradicts_is_told_and_never_the_own_one_and_a_question_of_a_user_stays():
     candidates = [answered("5 days", number=0), answered("5 days", number=2), answered("9 days", number=500)]
     assert told(candidates) == ([], [other("9 days"), other("9 days"), other("5 days")])
     both = answered("5 days", "9 days")
@@ -43,6 +43,8 @@ def test_an_answer_that_another_question_contradicts_is_told_and_never_the_own_o
         [other("9 days"), other("5 days"), other("9 days")],
     )
     assert told([answered(number=1), answered("5 days", number=2)]) == ([], [other("5 days"), other("no answer")])
+    candidates = [answered("5 days", number=0, request=OF_USER), answered("9 days", number=500)]
+    assert told(candidates) == ([0], [other("5 days")])
 
 
 def test_what_agrees_with_two_that_contradict_each_other_in_its_words_is_lost_with_them():
@@ -53,11 +55,6 @@ def test_what_agrees_with_two_that_contradict_each_other_in_its_words_is_lost_wi
     )
     either = Candidate("How long?", REQUEST, answers=("a",), evidence=(Evidence("Yes", "a.md", spans=tuple(yes)),))
     assert told([first, second, either]) == ([], [other("Yes")] * 3)
-
-
-def test_a_question_of_a_user_stays():
-    candidates = [answered("5 days", number=0, request=OF_USER), answered("9 days", number=500)]
-    assert told(candidates) == ([0], [other("5 days")])
 
 
 @pytest.mark.parametrize("chunker", [lambda text: [f"* {line}" for line in text.splitlines() if line], None])

@@ -18,11 +18,23 @@ from support.linear import assert_linear
 
 TWO = ["What is it?", "Where is it?"]
 JSON = '{"questions": [{"question": "What is it?"}, {"question": "Where is it?"}]}'
+MARKED = {  # what is written, and the question
+    "2024. What came then?": "2024. What came then?",
+    "3. What came then?": "What came then?",
+    "(3) What came then?": "What came then?",
+    "**What came then?**": "What came then?",
+    "* What came then?": "What came then?",
+    "-5 degrees: what then?": "-5 degrees: what then?",
+}
 CITED = [("What is it?", ["chunk_a", "chunk_b"]), ("Where is it?", ["chunk_c"])]
 
 
 def questions(text):
     return [each.question for each in form_in(text, AskedQuestions).questions]
+
+
+def verdict(text):
+    return form_in(text, Verdict)
 
 
 def cited(text):
@@ -40,12 +52,14 @@ def cited(text):
         (f'I used ["billing.md"] here. {JSON} And left out ["Is it?"], [].', TWO),
         ('{"questions": [{"question": "What\nis it?"}, {"question": " 2. Where is it? "}]}', TWO),
         ('{"questions": []}', []),  # nothing can be asked
+        *((f'{{"questions": [{{"question": "{written}"}}]}}', [read]) for written, read in MARKED.items()),
     ],
 )
-def test_a_form_is_read_from_whatever_is_written_around_it(text, read):
+def test_a_form_is_read_from_whatever_is_written_around_it_without_the_marks_of_lists(text, read):
     assert questions(text) == read
 
 
+NO_VERDICTS = ('"maybe"', '"yes, but only partly"', "true", "null")
 NO_QUESTIONS = [
     "",
     "I am sorry.",
@@ -60,14 +74,16 @@ NO_QUESTIONS = [
 
 
 @pytest.mark.parametrize(
-    ("reader", "form", "text"),
+    ("reader", "told", "text"),
     [
-        *((questions, "AskedQuestions", text) for text in NO_QUESTIONS),
-        *((cited, "CitedQuestions", text) for text in ("", "I am sorry.", "*" * 99, JSON)),  # nor are there lines
+        *((questions, "expected AskedQuestions as JSON|no JSON in", text) for text in NO_QUESTIONS),
+        # nor are there lines
+        *((cited, "expected CitedQuestions as JSON|no JSON in", text) for text in ("", "I am sorry.", "*" * 99, JSON)),
+        *((verdict, "answer: ", f'{{"answer": {said}}}') for said in NO_VERDICTS),
     ],
 )
-def test_what_is_no_form_cannot_be_used(reader, form, text):
-    with pytest.raises(ValueError, match=rf"expected {form} as JSON|no JSON in"):
+def test_what_is_no_form_cannot_be_used(reader, told, text):
+    with pytest.raises(ValueError, match=told):
         reader(text)
 
 
@@ -104,36 +120,16 @@ def test_rows_of_stars_are_read_at_once(text):
     assert_linear(lambda stars: partial(refused, stars), 50_000)
 
 
-@pytest.mark.parametrize(
-    ("written", "read"),
-    [
-        ("2024. What came then?", "2024. What came then?"),
-        ("3. What came then?", "What came then?"),
-        ("(3) What came then?", "What came then?"),
-        ("**What came then?**", "What came then?"),
-        ("* What came then?", "What came then?"),
-        ("-5 degrees: what then?", "-5 degrees: what then?"),
-    ],
-)
-def test_numbers_and_marks_of_lists_are_no_part_of_a_question(written, read):
-    assert questions(f'{{"questions": [{{"question": "{written}"}}]}}') == [read]
-
-
-def test_of_several_answers_the_last_counts():
+def test_of_several_answers_the_last_counts_and_a_verdict_is_read_however_it_is_written():
     assert form_in('{"quotes": ["Draft."]} No: {"quotes": ["Two\n there."]} [["x"]]', Quotes).quotes == ["Two\n there."]
-    assert form_in('I thought {"answer": "yes"}, but {"answer": "no"}.', Verdict).answer == "no"
     assert form_in('{"chunk_ids": ["chunk_a"]} I left out ["chunk_b"].', CitedChunks).chunk_ids == ["chunk_a"]
-
-
-@pytest.mark.parametrize(("said", "answer"), [("yes", "yes"), ("Partly.", "partly"), (" NO", "no")])
-def test_a_verdict_is_read_however_it_is_written(said, answer):
-    assert form_in(f'{{"answer": "{said}"}}', Verdict) == Verdict(missing="", answer=answer)
-
-
-@pytest.mark.parametrize("said", ['"maybe"', '"yes, but only partly"', "true", "null"])
-def test_what_is_no_verdict_cannot_be_used(said):
-    with pytest.raises(ValueError, match="answer: "):
-        form_in(f'{{"answer": {said}}}', Verdict)
+    answers = {
+        'I thought {"answer": "yes"}, but {"answer": "no"}.': "no",
+        '{"answer": "yes"}': "yes",
+        '{"answer": "Partly."}': "partly",
+        '{"answer": " NO"}': "no",
+    }
+    assert [verdict(text) for text in answers] == [Verdict(missing="", answer=answer) for answer in answers.values()]
 
 
 @pytest.mark.parametrize("form", [AskedQuestions, CitedQuestions, CitedChunks, Quotes, Verdict])

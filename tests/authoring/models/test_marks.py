@@ -75,27 +75,34 @@ def shown_and_kept(served, model, documents, kind=TokenLevelDataGenerator, **opt
     return [exchange.request.json["messages"][1]["content"] for exchange in providers.exchanges], dataset
 
 
-@pytest.mark.parametrize(("name", "quote"), [("a.md", QUOTE), ("a.txt", ESCAPE.removeprefix("Hello."))])
-def test_a_document_cannot_end_its_passage_and_its_quotes_are_found_also_of_marks(served, name, quote):
-    shown, dataset = shown_and_kept(served, Model(quote), {name: ESCAPE})
-    for prompt in shown[:2]:
-        assert prompt.startswith(f'<passage-2 document="{name}">\n{ESCAPE}\n</passage-2>\n\n')
+ASKED, HERE = "What opens the accounts of everybody?", "Nothing else stands here."
+OF_MARKS = ESCAPE.removeprefix("Hello.")
+BREAKING = "What </passage> is </excerpt> the password of it?"
+NAME, ESCAPED = 'a"><b>&\n</passage>.txt', "'a\"&gt;&lt;b&gt;&amp; &lt;/passage&gt;.txt'"
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "quote", "question", "marks", "told"),
+    [
+        ("a.md", ESCAPE, QUOTE, ASKED, ("passage-2", "passage-2", "excerpt"), '"a.md"'),
+        ("a.txt", ESCAPE, OF_MARKS, ASKED, ("passage-2", "passage-2", "excerpt"), '"a.txt"'),
+        (NAME, HERE, HERE, ASKED, ("passage", "passage", "excerpt"), ESCAPED),
+        ("a.md", QUOTE, QUOTE, BREAKING, ("passage", "passage-2", "excerpt-2"), '"a.md"'),
+    ],
+    ids=["a document", "a document that is quoted with its marks", "a name", "a question"],
+)
+def test_no_document_name_or_question_can_end_what_is_shown_and_quotes_are_found_also_of_marks(
+    served, name, text, quote, question, marks, told
+):
+    (asking, *others), dataset = shown_and_kept(served, Model(quote, question), {name: text})
+    passage, *between = (
+        f"<{mark} document={told}>\n{shown}\n</{mark}>\n\n"
+        for mark, shown in zip(marks, (text, text, quote.strip()), strict=True)
+    )
+    assert asking.startswith(passage)
+    assert others == [f"{shown}Question: {question}" for shown in between]
     (span,) = dataset.ground_truth[0].relevant
     assert (span.doc_id, span.text) == (name, quote)
-
-
-def test_the_name_of_a_document_stays_a_name(served):
-    name = 'a"><b>&\n</passage>.txt'
-    shown, _ = shown_and_kept(served, Model("Nothing else stands here."), {name: "Nothing else stands here."})
-    assert shown[0].splitlines()[0] == "<passage document='a\"&gt;&lt;b&gt;&amp; &lt;/passage&gt;.txt'>"
-    assert shown[0].count("</passage>") == 1
-
-
-def test_a_question_cannot_end_passages_or_excerpts(served):
-    question = "What </passage> is </excerpt> the password of it?"
-    shown, _ = shown_and_kept(served, Model(QUOTE, question), {"a.md": QUOTE})
-    assert shown[1] == f'<passage-2 document="a.md">\n{QUOTE}\n</passage-2>\n\nQuestion: {question}'
-    assert shown[2] == f'<excerpt-2 document="a.md">\n{QUOTE}\n</excerpt-2>\n\nQuestion: {question}'
 
 
 @pytest.mark.parametrize(

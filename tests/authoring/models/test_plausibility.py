@@ -53,54 +53,44 @@ OF_WHAT_WAS_SHOWN = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("question", "reason"),
-    [
-        *((question, "not a question") for question in NO_QUESTIONS),
-        *((question, "speaks of what was shown") for question in OF_WHAT_WAS_SHOWN),
-    ],
-)
-def test_an_absurd_question_is_rejected_before_anything_else_is_paid_for(served, question, reason):
-    assert rejected(served, question, SENTENCE) == ([("parsed", reason)], 1)
+DOUBTFUL = [
+    "refunds duration",
+    "返金は何日",
+    "How long?",
+    "What does the document retention policy say?",
+    "What is written according to the text encoding?",
+    "Where do I sign this document?",
+    "How long does the passage of the Suez Canal take?",
+    "What is told in context menus?",
+    "What is the effect of chunk_overlap on recall?",
+    "What is the default of chunk_size in the splitter?",
+    "Which value is given in the chunk header of a PNG file?",
+    "Which variables are provided in the context?",
+    "What is said in the passage of Genesis about light?",
+    "Which text does the chunk size count?",
+    "refund " * 120 + "?",
+]
+HOW_LONG, OF_ITSELF = "How long do refunds take?", ("verified", "quote is the question itself")
 
 
 @pytest.mark.parametrize(
-    "question",
+    ("question", "quotes", "told", "requests"),
     [
-        "refunds duration",
-        "返金は何日",
-        "How long?",
-        "What does the document retention policy say?",
-        "What is written according to the text encoding?",
-        "Where do I sign this document?",
-        "How long does the passage of the Suez Canal take?",
-        "What is told in context menus?",
-        "What is the effect of chunk_overlap on recall?",
-        "What is the default of chunk_size in the splitter?",
-        "Which value is given in the chunk header of a PNG file?",
-        "Which variables are provided in the context?",
-        "What is said in the passage of Genesis about light?",
-        "Which text does the chunk size count?",
-        "refund " * 120 + "?",
+        # before anything else is paid for
+        *((question, [SENTENCE], [("parsed", "not a question")], 1) for question in NO_QUESTIONS),
+        *((question, [SENTENCE], [("parsed", "speaks of what was shown")], 1) for question in OF_WHAT_WAS_SHOWN),
+        *((HOW_LONG, [quote], [("verified", "quote of a single character")], 2) for quote in ("Q", "7", "Q.")),
+        ("Agents restart nightly?", ["Agents restart nightly?"], [OF_ITSELF], 2),
+        ("agents restart nightly", ["Agents restart nightly?"], [OF_ITSELF], 2),
+        (HOW_LONG, ["Q", SENTENCE], [], 3),
+        (HOW_LONG, ["five"], [], 3),
+        *((question, [SENTENCE], [], 3) for question in DOUBTFUL),
     ],
 )
-def test_a_doubtful_question_passes(served, question):
-    assert rejected(served, question, SENTENCE) == ([], 3)
-
-
-@pytest.mark.parametrize(
-    ("question", "quotes", "reason"),
-    [
-        *(("How long do refunds take?", [quote], "quote of a single character") for quote in ("Q", "7", "Q.")),
-        ("Agents restart nightly?", ["Agents restart nightly?"], "quote is the question itself"),
-        ("agents restart nightly", ["Agents restart nightly?"], "quote is the question itself"),
-        ("How long do refunds take?", ["Q", SENTENCE], None),
-        ("How long do refunds take?", ["five"], None),
-    ],
-)
-def test_a_quote_of_one_character_and_one_that_is_the_question_answer_nothing(served, question, quotes, reason):
-    expected = ([("verified", reason)], 2) if reason else ([], 3)
-    assert rejected(served, question, *quotes) == expected
+def test_an_absurd_question_or_quote_is_rejected_with_its_reason_and_a_doubtful_one_is_not(
+    served, question, quotes, told, requests
+):
+    assert rejected(served, question, *quotes) == (told, requests)
 
 
 def test_beside_another_quote_only_the_one_that_is_the_question_is_left_out(served):

@@ -1,5 +1,7 @@
 """The filters of a generation: what they reject, and with which thresholds."""
 
+import pytest
+
 from rag_evaluation_framework import OpenAIEmbedder, TokenLevelDataGenerator
 from rag_evaluation_framework.base.notes import collect_notes
 from rag_evaluation_framework.components import LsaEmbedder
@@ -35,29 +37,28 @@ SENTENCES = (
     "Install the agent as root.",
     "Export all of your data first.",
 )
+MONTHLY = ("When do invoices go out in a month?", "Whom does one ask about boats?")
+DAYS = ("On which day are invoices sent out?", "Invoices are sent out on which day?!")
 
 
-def test_what_has_nothing_to_do_with_its_excerpt_is_irrelevant(served, pages):
-    _, client = served(Asking("When do invoices go out in a month?", "Whom does one ask about boats?"))
-    given = {"embedder": LsaEmbedder(), "relevance_threshold": 0.3}
-    generator, dataset, _ = generated(client, pages, **given)
-    assert generator.funnel.rejected["kept"] == {"irrelevant": 1}
-    assert [query.text for query in dataset.queries] == ["When do invoices go out in a month?"]
-    assert dataset.metadata["generation"]["filters"] == {
-        "embedder": describe(LsaEmbedder()),
-        "relevance_threshold": 0.3,
-        "dedup_threshold": 0.7,
-    }
-
-
-def test_near_duplicates_are_rejected_with_the_question_that_they_repeat(served, pages):
-    _, client = served(Asking("On which day are invoices sent out?", "Invoices are sent out on which day?!"))
-    given = {"embedder": LsaEmbedder(), "relevance_threshold": 0, "dedup_threshold": 0.95}
-    generator, dataset, _ = generated(client, pages, **given)
-    assert generator.funnel.rejected["kept"] == {"near duplicate": 1}
-    near = next(each for each in generator.rejections if each.reason == "near duplicate")
-    assert "On which day are invoices sent out?" in near.detail
-    assert len(dataset) == 1
+@pytest.mark.parametrize(
+    ("asked", "relevance", "dedup", "reason", "detail"),
+    [
+        (MONTHLY, 0.3, 0.7, "irrelevant", "its excerpt"),
+        (DAYS, 0.0, 0.95, "near duplicate", DAYS[0]),
+    ],
+    ids=["irrelevant", "near duplicate"],
+)
+def test_what_has_nothing_to_do_with_its_excerpt_and_near_duplicates_are_rejected(
+    served, pages, asked, relevance, dedup, reason, detail
+):
+    _, client = served(Asking(*asked))
+    given = {"relevance_threshold": relevance, "dedup_threshold": dedup}
+    generator, dataset, _ = generated(client, pages, embedder=LsaEmbedder(), **given)
+    assert generator.funnel.rejected["kept"] == {reason: 1}
+    assert [query.text for query in dataset.queries] == [asked[0]]
+    assert [detail in each.detail for each in generator.rejections if each.reason == reason] == [True]
+    assert dataset.metadata["generation"]["filters"] == {"embedder": describe(LsaEmbedder()), **given}
 
 
 def test_two_runs_embed_nothing_twice_with_a_providers_embedder(served, pages):

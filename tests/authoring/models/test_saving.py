@@ -21,22 +21,17 @@ def generate(client, corpus, name=None, upload=False, **options):
 
 
 @pytest.mark.parametrize(("name", "saved_as"), [("mine", "mine"), (None, DEFAULT)])
-def test_a_dataset_is_saved_by_its_name_or_that_of_the_level_and_found_by_it(served, pages, name, saved_as):
+def test_a_dataset_is_saved_once_by_its_name_or_that_of_the_level_and_found_by_it(served, pages, name, saved_as):
     _, client = served()
     generator, dataset, notes = generate(client, pages, name)
     assert (generator.path, dataset.name) == (FOLDER / f"{saved_as}.json", saved_as)
     assert load_dataset(generator.path, corpus=pages) == dataset
     assert TokenLevelEvaluation(pages, langsmith_dataset_name=saved_as).publishes_to is None
     assert notes == []
-
-
-def test_the_same_questions_leave_the_file_as_it_is(served, pages):
-    _, client = served()
-    path = generate(client, pages)[0].path
-    before = path.stat().st_ino, path.stat().st_mtime_ns
-    assert generate(client, pages)[0].path == path
-    assert (path.stat().st_ino, path.stat().st_mtime_ns) == before
-    assert {each.name for each in FOLDER.iterdir()} == {path.name, f"{path.stem}.texts"}
+    before = generator.path.stat().st_ino, generator.path.stat().st_mtime_ns
+    assert generate(client, pages, name)[0].path == generator.path  # the same questions leave it as it is
+    assert (generator.path.stat().st_ino, generator.path.stat().st_mtime_ns) == before
+    assert {each.name for each in FOLDER.iterdir()} == {f"{saved_as}.json", f"{saved_as}.texts"}
 
 
 @pytest.mark.parametrize("there", ["other questions", "no dataset", "another level"])
@@ -99,24 +94,18 @@ def test_a_dataset_that_was_saved_before_is_pushed_later(served, pages):
     assert (len(again), path.read_bytes()) == (len(creating), state)
 
 
-def test_without_langsmith_that_is_noted_and_nothing_is_connected_to(served, pages):
-    providers, client = served()
+@pytest.mark.parametrize("is_there", [False, True], ids=["not configured", "refusing"])
+def test_without_langsmith_that_is_noted_and_the_dataset_is_here(served, pages, is_there):
+    providers, client = served(langsmith=is_there)
+    providers.fault("GET /datasets", status=403, times=None)
     generator, dataset, notes = generate(client, pages, "mine", upload=True)
     assert len(dataset) == 6
     assert (generator.langsmith_url, generator.path.exists()) == (None, True)
     (note,) = notes
     assert note.startswith(f"the dataset is in {generator.path}, and not in LangSmith: ")
-    assert "LANGSMITH_API_KEY" in note
-    assert {exchange.route for exchange in providers.exchanges} == {"POST /v1/chat/completions"}
-
-
-def test_what_goes_wrong_in_langsmith_is_noted_and_the_dataset_is_here(served, pages):
-    providers, client = served(langsmith=True)
-    providers.fault("GET /datasets", status=403, times=None)
-    generator, _, notes = generate(client, pages, "mine", upload=True)
-    assert generator.path.exists()
-    assert any("not in LangSmith" in note for note in notes)
+    assert ("LANGSMITH_API_KEY" in note) is not is_there
     assert TokenLevelEvaluation(pages, langsmith_dataset_name="mine").publishes_to is None
+    assert is_there or {exchange.route for exchange in providers.exchanges} == {"POST /v1/chat/completions"}
 
 
 def test_other_questions_in_langsmith_stay_and_that_is_noted(served, pages):

@@ -71,26 +71,16 @@ def test_the_plan_is_the_same_each_time_and_asks_for_so_many_of_each_document():
 GUIDE = "Before all.\n\n# Guide\n\n## Billing\n\nInvoices.\n\n## Users & roles\n\nAdmins.\n"
 
 
-@pytest.mark.parametrize(
-    ("text", "heading"),
-    [
-        ("Before", ""),
-        ("Guide", "Guide > Billing"),
-        ("Invoices", "Guide > Billing"),
-        ("Admins", "Guide > Users & roles"),
-    ],
-)
-def test_it_is_known_under_which_headings_a_text_stands(text, heading):
+def test_it_is_known_under_which_headings_a_text_stands_and_a_section_begins():
     corpus = Corpus([Document(DocumentId("guide.md"), GUIDE), Document(DocumentId("guide.txt"), GUIDE)])
-    headings = Headings(corpus)
-    assert headings.at(DocumentId("guide.md"), GUIDE.index(text)) == heading
-    assert headings.at(DocumentId("guide.txt"), GUIDE.index(text)) == ""
+    headings, texts = Headings(corpus), ("Before", "Guide", "Invoices", "Admins")
+    assert [headings.at(DocumentId("guide.md"), GUIDE.index(text)) for text in texts] == [
+        *("", "Guide > Billing", "Guide > Billing", "Guide > Users & roles")
+    ]
+    assert {headings.at(DocumentId("guide.txt"), GUIDE.index(text)) for text in texts} == {""}
     assert headings.at(DocumentId("guide.md"), None) == headings.at(DocumentId("other.md"), 0) == ""
-
-
-def test_sections_tell_the_headings_under_which_they_begin():
-    corpus = Corpus([Document(DocumentId("guide.md"), GUIDE)])
-    assert [each.heading for each in sections_of(corpus, 30, Headings(corpus))][-1] == "Guide > Users & roles"
+    sections = sections_of(Corpus([corpus["guide.md"]]), 30, headings)
+    assert [each.heading for each in sections][-1] == "Guide > Users & roles"
 
 
 @pytest.mark.parametrize(

@@ -100,21 +100,33 @@ def test_a_place_that_is_quoted_twice_is_one_answer_and_a_quote_that_is_left_out
     assert generator.funnel.quotes == {"quote not in the documents": 1}
 
 
-def test_the_reason_is_that_of_the_first_quote(served):
+def test_the_reason_is_that_of_the_first_quote_or_chunk(served):
     documents = {"a.txt": TWO, "b.txt": "Nothing is here.", "c.txt": "But this stands here."}
     generator, _, _ = generated(served, Model("But this stands here.", "Not there."), documents)
     reasons = {each.doc_ids[0]: each.reason for each in generator.rejections if each.questions}
     assert reasons == {"a.txt": "quote not in what was shown", "b.txt": "quote not in what was shown"}
+    other = "Nothing else is told here."
+    hidden = ChunkLevelDataGenerator(
+        served()[1], Corpus([Document(DocumentId("b.txt"), other)]), lambda text: [text]
+    ).chunk_registry
+    cited = cite(*(chunk.id for chunk in hidden), "chunk_x")
+    generator, _, _ = chunked(served, cited, {"a.txt": TWO, "b.txt": other}, lambda text: [text])
+    reasons = {each.doc_ids[0]: each.reason for each in generator.rejections if each.questions}
+    assert reasons == {"a.txt": "chunk that was not shown"}
 
 
 # --- what is told -----------------------------------------------------------------------------------------------------
 
 
-def test_the_documents_of_a_question_are_those_of_its_quotes_whatever_its_strategy_says(served):
+def test_the_documents_of_a_question_are_those_of_its_quotes_or_chunks_whatever_its_strategy_says(served):
     documents = {"a.txt": TWO, "b.txt": "Nothing else is told here."}
     _, dataset, _ = generated(served, Model("Invoices are sent monthly."), documents, strategies=[Together()])
     (query,) = dataset.queries
     assert (query.metadata["source_docs"], query.metadata["persona"]) == (["a.txt"], "a clerk")
+    documents = {"a.txt": LINE, "b.txt": LINE}  # a text that two share is that of the first
+    _, dataset, shown = chunked(served, cite(0), documents, lambda text: [text], strategies=[Together()])
+    assert len({*CHUNK.findall(shown[0])}) == 1
+    assert dataset.queries[0].metadata["source_docs"] == ["a.txt"]
 
 
 def test_what_one_request_brings_too_few_is_not_set_off_against_what_another_brings_too_many(served):
@@ -201,10 +213,15 @@ def chunked(served, model, documents, chunker, **options):
     return generated(served, model, documents, 1, ChunkLevelDataGenerator, chunker=chunker, **options)
 
 
-def test_chunks_without_text_are_not_shown(served):
+def test_chunks_without_text_are_not_shown_and_the_others_in_sections_of_the_size_that_was_asked_for(served):
     _, dataset, shown = chunked(served, cite(0), {"a.txt": TWO}, lambda text: ["  ", text[:20], "\n", text[20:]])
     assert len(CHUNK.findall(shown[0])) == 2
     assert len(dataset.ground_truth[0].relevant) == 1
+    providers, client = served()
+    corpus = Corpus([Document(DocumentId("a.txt"), TWO)])
+    generator = ChunkLevelDataGenerator(client, corpus, RecursiveCharacterChunker(chunk_size=32), section_size=40)
+    assert len(generator.plan(9)) > 1
+    assert providers.exchanges == []
 
 
 def test_a_chunk_that_is_cited_twice_counts_once_or_is_left_out_once(served):
@@ -214,29 +231,3 @@ def test_a_chunk_that_is_cited_twice_counts_once_or_is_left_out_once(served):
     assert dataset.queries[0].metadata["source_docs"] == ["a.txt"]
     assert [(each.reason, each.detail) for each in generator.rejections] == [("unknown chunk id", "chunk_x")]
     assert generator.funnel.quotes == {"unknown chunk id": 1}
-
-
-def test_the_reason_is_that_of_the_first_chunk(served):
-    other = {"b.txt": "Nothing else is told here."}
-    hidden = ChunkLevelDataGenerator(
-        served()[1], Corpus([Document(DocumentId("b.txt"), other["b.txt"])]), lambda text: [text]
-    )
-    (chunk,) = hidden.chunk_registry
-    generator, _, _ = chunked(served, cite(chunk.id, "chunk_x"), {"a.txt": TWO, **other}, lambda text: [text])
-    reasons = {each.doc_ids[0]: each.reason for each in generator.rejections if each.questions}
-    assert reasons == {"a.txt": "chunk that was not shown"}
-
-
-def test_a_text_that_two_documents_share_is_that_of_the_first(served):
-    documents = {"a.txt": LINE, "b.txt": LINE}
-    _, dataset, shown = chunked(served, cite(0), documents, lambda text: [text], strategies=[Together()])
-    assert len({*CHUNK.findall(shown[0])}) == 1
-    assert dataset.queries[0].metadata["source_docs"] == ["a.txt"]
-
-
-def test_chunks_are_shown_in_sections_of_the_size_that_was_asked_for(served):
-    providers, client = served()
-    corpus = Corpus([Document(DocumentId("a.txt"), TWO)])
-    generator = ChunkLevelDataGenerator(client, corpus, RecursiveCharacterChunker(chunk_size=32), section_size=40)
-    assert len(generator.plan(9)) > 1
-    assert providers.exchanges == []

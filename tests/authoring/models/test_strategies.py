@@ -189,21 +189,14 @@ def test_users_questions_are_asked_as_they_are_before_others_are_written(served,
     assert generator.funnel.asked == 6
 
 
-def test_users_questions_beyond_the_number_that_is_asked_for_are_told(pages):
+def test_of_users_questions_in_the_same_words_the_first_is_asked_and_those_beyond_the_number_are_told(pages):
+    asked = RealQuestions(("Refunds?", "refunds", "!", "?", "REFUNDS!", "days"))
+    assert asked.questions == ("Refunds?", "!", "?", "days")
     strategy = RealQuestions(("refunds", "invoices", "refunds of invoices", "agent"))
     with collect_notes() as notes:
         plan = strategy.plan(sections_of(pages, 1000, Headings(pages)), 1)
     assert [request.given for request in plan] == [("refunds",), ("agent",), ()]
     assert notes == ["2 of 4 questions of users are not asked, as queries_per_doc=1; raise it to ask more"]
-
-
-def test_of_users_questions_in_the_same_words_the_first_is_asked():
-    assert RealQuestions(("Refunds?", "refunds", "!", "?", "REFUNDS!", "days")).questions == (
-        "Refunds?",
-        "!",
-        "?",
-        "days",
-    )
 
 
 def test_questions_come_in_the_order_of_the_plan_whoever_asked_them(served, pages):
@@ -324,11 +317,15 @@ def test_a_chunk_of_both_documents_makes_no_question_about_two(served, is_placed
     assert generator.funnel.parsed > 0
 
 
-def test_the_pair_of_documents_that_is_nearest_is_asked_about_first():
+def test_the_pair_of_documents_that_is_nearest_is_asked_about_first_and_none_with_nothing_in_common(served):
     texts = [f"{'zinc ' * 3} ore{a} ore{b} rare{a}{b} rare{b}{a}" for a, b in ((0, 1), (0, 1), (5, 6), (7, 8))]
     corpus = Corpus(Document(DocumentId(f"{number}.md"), text) for number, text in enumerate(texts))
     plan = CrossDocumentQuestions(pairs=2).plan(sections_of(corpus, 1000, Headings(corpus)), 1)
     assert plan[0].doc_ids == ("0.md", "1.md")
+    corpus = Corpus([Document(DocumentId("a"), "Apples grow here."), Document(DocumentId("b"), "Boats sail there.")])
+    _, client = served()
+    generator, dataset = generated(client, corpus, CrossDocumentQuestions(), 1)
+    assert (len(dataset), generator.funnel.asked, generator.path) == (0, 0, None)
 
 
 def test_questions_about_two_documents_have_answers_in_both(served, pages):
@@ -359,13 +356,6 @@ def test_a_question_that_one_document_answers_is_rejected(served, pages, model, 
     assert len(dataset) == 0
     assert generator.funnel.rejected[stage].keys() == {reason}
     assert getattr(generator.funnel, stage) == 0 < generator.funnel.parsed
-
-
-def test_documents_with_nothing_in_common_are_not_asked_about(served):
-    corpus = Corpus([Document(DocumentId("a"), "Apples grow here."), Document(DocumentId("b"), "Boats sail there.")])
-    _, client = served()
-    generator, dataset = generated(client, corpus, CrossDocumentQuestions(), 1)
-    assert (len(dataset), generator.funnel.asked, generator.path) == (0, 0, None)
 
 
 def test_chunks_of_two_documents_are_cited(served, pages):

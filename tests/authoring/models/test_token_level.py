@@ -28,6 +28,7 @@ CHEAP = {"upload_to_langsmith": False}
 
 LONGER = "The warranty of all products begins on the day of delivery."
 LINE = "Every request needs a token of the new kind."
+GONE = f"~~{LINE}~~"
 REFUND = "Refunds take five working days."
 TWO_PARTS = f"{REFUND} … Invoices are sent monthly."
 UNSEEN, STRUCK_OUT = "quote of text that readers do not see", "quote of text that is struck out"
@@ -123,28 +124,22 @@ def test_what_stands_in_several_documents_has_each_as_a_place(served, pages):
     assert [place[0].doc_id for place in answer.places] == ["guides/start.md", "guides/stop.md"]
 
 
-def test_two_runs_give_the_same_and_the_second_asks_for_nothing(served, pages):
+def test_two_runs_give_the_same_also_side_by_side_and_the_second_asks_for_nothing(served, pages, tmp_path):
     providers, client = served()
-    first, dataset, _ = generated(client, pages)
+    first, dataset, _ = generated(client, pages, max_concurrency=1)
     asked = len(providers.exchanges)
     with track_usage() as usage:
-        second, again, _ = generated(client, pages)
+        second, again, _ = generated(client, pages, max_concurrency=1)
     assert (dataset, first.funnel, first.rejections) == (again, second.funnel, second.rejections)
     assert dataset.metadata == again.metadata
     assert [query.id for query in dataset.queries] == [query.id for query in again.queries]
     assert (usage.total.requests, len(providers.exchanges)) == (0, asked)
     assert asked == 3 + 6 + 6
-
-
-def test_one_after_the_other_gives_the_same_as_side_by_side_and_as_agenerate(served, pages, tmp_path):
-    providers, client = served()
-    alone = generated(client, pages, root=tmp_path / "alone", max_concurrency=1)
     providers.fault(CHAT, delay=0.05, times=3)
-    together = generated(client, pages, root=tmp_path / "together", max_concurrency=8)
-    assert alone[1] == together[1]
-    assert alone[1].metadata == together[1].metadata
+    _, together, _ = generated(client, pages, root=tmp_path / "together", max_concurrency=8)
+    assert (together, together.metadata) == (dataset, dataset.metadata)
     generator = TokenLevelDataGenerator(client, pages, root=tmp_path / "other", embedder=None)
-    assert asyncio.run(generator.agenerate(2, upload_to_langsmith=False)) == alone[1]
+    assert asyncio.run(generator.agenerate(2, upload_to_langsmith=False)) == dataset
 
 
 def test_a_long_document_is_asked_about_to_its_end(served):
@@ -186,22 +181,17 @@ def test_a_question_without_a_quote_that_is_found_is_rejected_with_the_reason(se
     adds_up(generator)
 
 
-def test_quotes_are_found_as_readers_see_them(served, pages):
+def test_quotes_are_found_as_readers_see_them_and_one_that_is_not_found_is_left_out_beside_one_that_is(served, pages):
     def quote(sentence, request):
-        return {"quotes": [sentence.replace("**", "").replace(" ", "\n", 1).upper()]}
+        shown = sentence.replace("**", "").replace(" ", "\n", 1).upper()
+        return {"quotes": [shown, "Nothing of the kind is here."]}
 
     _, client = served(ScriptedModel(quote))
-    generator, dataset, _ = generated(client, pages)
-    assert generator.funnel.kept == 6
-    assert dataset.ground_truth[1].relevant[0].text == "Refunds take **five** days."
-    holds(dataset, pages)
-
-
-def test_a_quote_that_is_not_found_is_left_out_beside_one_that_is(served, pages):
-    _, client = served(ScriptedModel(lambda sentence, request: {"quotes": [sentence, "Nothing of the kind is here."]}))
     generator, dataset, notes = generated(client, pages)
     assert len(dataset) == 6
     assert all(len(entry.answers) == 1 for entry in dataset)
+    assert dataset.ground_truth[1].relevant[0].text == "Refunds take **five** days."
+    holds(dataset, pages)
     assert generator.funnel.quotes == {"quote not in the documents": 6}
     assert len(generator.rejections) == 6
     assert notes == ["asked 6, parsed 6, verified 6, kept 6; left out of questions: 6 quote not in the documents"]
@@ -209,37 +199,24 @@ def test_a_quote_that_is_not_found_is_left_out_beside_one_that_is(served, pages)
 
 
 @pytest.mark.parametrize(
-    ("text", "quote", "reason"),
+    ("texts", "quote", "labels", "rejected"),
     [
-        (f"<p>Shown to everybody here.</p><!-- {REFUND} -->", REFUND, UNSEEN),
-        (f"<p>{REFUND}</p><!-- Invoices are sent monthly. --><p>Nothing else.</p>", TWO_PARTS, UNSEEN),
-        (f"<p>Shown here.</p><p><del>{REFUND}</del></p>", REFUND, STRUCK_OUT),
-        (f"{REFUND}\n\n~~Invoices are sent monthly.~~\n", TWO_PARTS, STRUCK_OUT),
+        ([f"<p>Shown to everybody here.</p><!-- {REFUND} -->"], REFUND, [], [("a.md", UNSEEN)]),
+        ([f"<p>{REFUND}</p><!-- Invoices are sent monthly. --><p>No more.</p>"], TWO_PARTS, [], [("a.md", UNSEEN)]),
+        ([f"<p>Shown here.</p><p><del>{REFUND}</del></p>"], REFUND, [], [("a.md", STRUCK_OUT)]),
+        ([f"{REFUND}\n\n~~Invoices are sent monthly.~~\n"], TWO_PARTS, [], [("a.md", STRUCK_OUT)]),
+        # and a copy is no other place of an answer
+        ([LINE, f"<p>Else.</p><!-- {LINE} --><p>More.</p>"], LINE, [("a.md", 0)], [("b.md", UNSEEN)]),
+        ([f"{LINE}\n\nElse.\n\n{GONE}\n", f"{GONE}\n\nElse.\n"], LINE, [("a.md", 0)], [("b.md", STRUCK_OUT)]),
     ],
-    ids=["hidden", "a part hidden", "struck out", "a part struck out"],
+    ids=["hidden", "a part hidden", "struck out", "a part struck out", "a hidden copy", "copies that are struck out"],
 )
-def test_what_readers_do_not_see_or_is_struck_out_answers_nothing(served, text, quote, reason):
-    corpus = Corpus([Document(DocumentId("a.md"), text)])
+def test_what_readers_do_not_see_or_is_struck_out_answers_nothing(served, texts, quote, labels, rejected):
+    corpus = Corpus([Document(DocumentId(f"{name}.md"), text) for name, text in zip("ab", texts, strict=False)])
     _, client = served(ScriptedModel(lambda sentence, request: {"quotes": [quote]}))
-    generator, dataset, _ = generated(client, corpus, queries_per_doc=1)
-    assert len(dataset) == 0
-    assert [each.reason for each in generator.rejections] == [reason]
-
-
-@pytest.mark.parametrize(
-    ("documents", "without"),
-    [
-        ({"a.md": f"{LINE}\n", "b.md": f"<p>Something else.</p><!-- {LINE} --><p>And more.</p>"}, "b.md"),
-        ({"a.md": f"{LINE}\n\nSomething else.\n\n~~{LINE}~~\n", "old.md": f"~~{LINE}~~\n\nNothing else.\n"}, "old.md"),
-    ],
-    ids=["hidden", "struck out"],
-)
-def test_a_copy_that_is_hidden_or_struck_out_is_no_other_place_of_an_answer(served, documents, without):
-    corpus = Corpus([Document(DocumentId(name), text) for name, text in documents.items()])
-    _, client = served(ScriptedModel(lambda sentence, request: {"quotes": [LINE]}))
     generator, dataset, _ = generated(client, corpus, queries_per_doc=1, check_answers=False)
-    assert [[(span.doc_id, span.start) for span in entry.labels] for entry in dataset] == [[("a.md", 0)]]
-    assert [each.doc_ids for each in generator.rejections] == [(without,)]
+    assert [(span.doc_id, span.start) for entry in dataset for span in entry.labels] == labels
+    assert [(*each.doc_ids, each.reason) for each in generator.rejections] == rejected
 
 
 def test_no_question_is_lost_to_one_that_is_not_kept_itself(served):
@@ -335,32 +312,26 @@ def test_what_is_written_beyond_what_was_asked_for_is_not_used_and_what_is_not_i
 # --- what fails -------------------------------------------------------------------------------------------------------
 
 
-def test_a_document_whose_request_fails_loses_no_other(served, pages):
-    def broken(answer, request):
+def test_a_failed_request_for_questions_loses_one_document_and_one_for_quotes_or_a_check_one_question(served, pages):
+    def questions(answer, request):
         return "I am sorry." if "Install" in request.prompt else answer
 
-    _, client = served(ScriptedModel(questions=broken))
-    generator, dataset, _ = generated(client, pages)
-    assert {doc for query in dataset.queries for doc in query.metadata["source_docs"]} == {
-        "billing.md",
-        "guides/stop.md",
-    }
-    (rejection,) = generator.rejections
-    assert (rejection.reason, rejection.questions, rejection.doc_ids) == ("request failed", 2, ("guides/start.md",))
-    assert "no JSON in 'I am sorry.'" in rejection.detail
-    adds_up(generator)
-
-
-def test_a_failed_request_for_quotes_or_a_check_loses_one_question(served, pages):
     def quote(sentence, request):
         return "prose" if "Refunds" in sentence else {"quotes": [sentence]}
 
-    _, client = served(
-        ScriptedModel(quote, verdict=lambda question: {"answer": "perhaps" if "server" in question else "Yes."})
-    )
+    def verdict(question):
+        return {"answer": "perhaps" if "account" in question else "Yes."}
+
+    _, client = served(ScriptedModel(quote, questions=questions, verdict=verdict))
     generator, dataset, _ = generated(client, pages)
-    assert len(dataset) == 4
-    assert {each.reason for each in generator.rejections} == {"request for quotes failed", "could not be checked"}
+    assert [query.metadata["source_docs"] for query in dataset.queries] == [["billing.md"], ["guides/stop.md"]]
+    told = {each.reason: (each.questions, each.doc_ids) for each in generator.rejections}
+    assert told == {
+        "request failed": (2, ("guides/start.md",)),
+        "request for quotes failed": (1, ("billing.md",)),
+        "could not be checked": (1, ("guides/stop.md",)),
+    }
+    assert "no JSON in 'I am sorry.'" in generator.rejections[0].detail
     adds_up(generator)
 
 

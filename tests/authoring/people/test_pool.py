@@ -90,24 +90,22 @@ def test_results_that_are_no_text_of_the_documents_are_told():
     assert problem.endswith("1 of 2 results are not text of the documents")
 
 
-@pytest.mark.parametrize("error", [RuntimeError("down"), SystemExit(0)])
-def test_a_retriever_that_fails_leaves_the_passages_of_the_others(error):
+def failing(error):
     def own(query, k):
         raise error
 
-    found = Pool(CORPUS, own).found("refund")
+    return Pool(CORPUS, own)
+
+
+@pytest.mark.parametrize("error", [RuntimeError("down"), SystemExit(0)])
+def test_a_retriever_that_fails_leaves_the_passages_of_the_others_and_an_interrupt_is_passed_on(error):
+    found = failing(error).found("refund")
     (problem,) = found.problems
     assert "own could not be asked, so its passages are missing" in problem
     assert any("Refunds" in passage.text for passage in found.passages)
     assert found.answered == {0, 1}
-
-
-def test_an_interrupt_is_passed_on():
-    def own(query, k):
-        raise KeyboardInterrupt
-
     with pytest.raises(KeyboardInterrupt):
-        Pool(CORPUS, own).found("refund")
+        failing(KeyboardInterrupt()).found("refund")
 
 
 def test_the_record_names_the_retrievers_that_answered_with_their_parameters_and_the_depth():

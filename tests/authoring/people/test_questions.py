@@ -19,23 +19,19 @@ def test_a_table_has_questions_ids_and_metadata(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("name", "text"),
+    ("name", "text", "expected"),
     [
-        ("q.tsv", "question\tteam\nWho?\tx\n"),
-        ("q.csv", "question;team\nWho?;x\n"),
-        ("q.csv", "sep=;\nquestion;team;;\nWho?;x;;\n"),  # as Excel writes it
+        ("q.tsv", "question\tteam\nWho?\tx\n", {"Who?": {"team": "x"}}),
+        ("q.csv", "question;team\nWho?;x\n", {"Who?": {"team": "x"}}),
+        ("q.csv", "sep=;\nquestion;team;;\nWho?;x;;\n", {"Who?": {"team": "x"}}),  # as Excel writes it
+        ("q.txt", "Who?\r\n\r\nWhen, and how?\nWho?\n", {"Who?": {}, "When, and how?": {}}),  # each counts once
     ],
 )
-def test_the_first_line_tells_what_is_between_columns(tmp_path, name, text):
-    (query,) = read(tmp_path, name, text)
-    assert (query.text, query.metadata) == ("Who?", {"team": "x"})
-
-
-def test_a_text_has_one_question_per_line_and_each_wording_counts_once(tmp_path):
-    assert [query.text for query in read(tmp_path, "q.txt", "Who?\r\n\r\nWhen, and how?\nWho?\n")] == [
-        "Who?",
-        "When, and how?",
-    ]
+def test_the_first_line_tells_what_is_between_columns_and_a_text_has_one_question_per_line(
+    tmp_path, name, text, expected
+):
+    found = read(tmp_path, name, text)
+    assert [(query.text, query.metadata) for query in found] == [*expected.items()]
 
 
 @pytest.mark.parametrize(

@@ -58,16 +58,20 @@ def test_a_question_is_in_the_file_at_once_and_is_not_labelled_yet(docs):
     assert (len(again.questions), again.changed) == (1, "")
 
 
-def test_labels_are_in_the_file_with_the_pool_and_questions_that_are_left_stay_skipped(docs):
+def test_labels_are_in_the_file_with_their_pools_and_a_session_goes_on_with_what_it_holds(docs):
     session = started(docs, "How long?", "Who?", "Why?")
     session.label(0, [(first(session.corpus),)], POOL)
-    session.label(1, [], POOL)
+    again = Session(session.path, corpus(docs), "another name")
+    assert [question.query.text for question in again.questions] == ["How long?", "Who?", "Why?"]
+    assert (again.labelled, again.changed) == (1, "")
+    again.label(1, [], {**POOL, "depth": 7})
     dataset = load_dataset(session.path, corpus=corpus(docs))
     assert [entry.relevant for entry in dataset] == [(first(session.corpus),), ()]
     assert dataset.quoted(dataset.ground_truth[0].relevant[0]).text == TEXT[: TEXT.index(" Support")]
-    assert dataset.metadata == {"pools": (POOL,)} or dataset.metadata == {"pools": [POOL]}
-    assert [label.query.text for label in dataset.skipped] == ["Why?"]
-    assert session.labelled == 2
+    assert [*dataset.metadata] == ["pools"]
+    assert [*dataset.metadata["pools"]] == [POOL, {**POOL, "depth": 7}]
+    assert [label.query.text for label in dataset.skipped] == ["Why?"]  # what is left
+    assert (dataset.name, again.labelled) == ("set", 2)
 
 
 def test_a_question_can_be_labelled_again_and_the_places_of_one_answer_are_alternatives(docs):
@@ -77,18 +81,6 @@ def test_a_question_can_be_labelled_again_and_the_places_of_one_answer_are_alter
     session.label(0, [(first(session.corpus), other)], POOL)
     (entry,) = load_dataset(session.path)
     assert [places.places for places in entry.answers] == [((first(session.corpus),), (other,))]
-
-
-def test_a_session_goes_on_with_what_the_file_holds(docs):
-    session = started(docs, "How long?", "Who?")
-    session.label(0, [(first(session.corpus),)], POOL)
-    again = Session(session.path, corpus(docs), "another name")
-    assert [question.query.text for question in again.questions] == ["How long?", "Who?"]
-    assert (again.labelled, again.changed) == (1, "")
-    again.label(1, [], {**POOL, "depth": 7})
-    dataset = load_dataset(session.path)
-    assert (dataset.name, len(dataset), dataset.skipped) == ("set", 2, ())
-    assert [pool["depth"] for pool in dataset.metadata["pools"]] == [50, 7]
 
 
 def test_a_question_that_is_there_is_not_added_again_whatever_its_capitals_and_final_punctuation(docs):

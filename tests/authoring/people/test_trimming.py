@@ -107,14 +107,20 @@ def test_chinese_ends_move_by_characters():
     assert [moved_ends(typed, text, 2, 4) for typed in ("w>", "<w", "s>", "w<")] == [(2, 5), (1, 4), (2, 7), (2, 3)]
 
 
-@each("typed", ["w", "s", "<>w", "x>", "w>s>", ">", "", "w2", "s<<<<", ">s", ">>>w", "w<<<", ">>w<"])
-def test_ends_that_are_nowhere_are_refused(typed):
-    start = TEXT.index("take")
-    with pytest.raises(InputError):
-        moved_ends(typed, TEXT, start, start + len("take 5 days."))
+TAKE = TEXT.index("take 5 days.")
 
 
-def test_beyond_the_ends_of_a_document_there_is_nothing():
-    for typed in ("<w", "w>", "<s", "s>"):
-        with pytest.raises(InputError, match="has nothing more there"):
-            moved_ends(typed, TEXT, 0, len(TEXT))
+PLACES = {"take": (TAKE, TAKE + len("take 5 days.")), "all": (0, len(TEXT))}
+
+
+@each(
+    ("typed", "of", "problem"),
+    [
+        *((typed, "take", "is not understood") for typed in ("w", "s", "<>w", "x>", "w>s>", ">", "", "w2")),
+        *((typed, "take", "Nothing would be left") for typed in ("s<<<<", ">s", ">>>w", "w<<<", ">>w<")),
+        *((typed, "all", "has nothing more there") for typed in ("<w", "w>", "<s", "s>")),
+    ],
+)
+def test_ends_that_are_nowhere_are_refused(typed, of, problem):
+    with pytest.raises(InputError, match=problem):
+        moved_ends(typed, TEXT, *PLACES[of])

@@ -68,7 +68,7 @@ def test_counts_lengths_documents_and_words():
     assert repr(info) == "DatasetInfo('billing', token-level, 4 questions)"
 
 
-def test_without_an_answer_what_is_undefined_is_none_and_not_zero():
+def test_without_an_answer_or_without_words_what_is_undefined_is_none_and_not_zero():
     info = describe_dataset(Dataset([question("Who?")], TOKEN), CORPUS)
     assert (info.answerable, info.labels) == (0, 0)
     assert info.labels_per_question is info.answer_characters is info.coverage is info.overlap is None
@@ -76,9 +76,6 @@ def test_without_an_answer_what_is_undefined_is_none_and_not_zero():
     assert (record["overlap"], record["coverage"], record["question_characters"]["median"]) == (None, None, 4)
     assert json.loads(json.dumps(record)) == record
     assert describe_dataset(Dataset([], TOKEN)).question_characters is None
-
-
-def test_questions_and_labels_without_words_share_none_and_do_not_count():
     info = describe_dataset(Dataset([question("???", ("a.md", 0, 23)), QUESTIONS[1]], TOKEN))
     assert info.overlap == WordOverlap(1, 1.0, 1.0, 0)
     entry = TokenLevelGroundTruth(Query("q", "How many days?"), [CharacterSpan(DocumentId("a.md"), 0, 23)])

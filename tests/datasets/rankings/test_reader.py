@@ -46,10 +46,13 @@ def written(tmp_path):
         "# query-id corpus-id score\nq1 0 d1 2\nq1 0 d2 0\nq2 0 d1 1\n",
         "\n \n#comment\r\nq1 0 d1 2\r\n\r\n#\r\nq1\t0\td2\t0\r\n   q2  0\t d1   1  \r\n",
         "# {\nq1 0 d1 2\nq1 0 d2 0\nq2 0 d1 1\n",
+        gzip.compress(b"q1 0 d1 2\nq1 0 d2 0\nq2 0 d1 1\n", mtime=0),
+        gzip.compress(json.dumps(QRELS).encode()),
     ],
 )
-def test_qrels_of_every_format_are_read(written, content):
-    qrels = read_qrels(written(content))
+@pytest.mark.parametrize("name", ["file.gz", "qrels"])
+def test_qrels_of_every_format_are_read_whatever_their_name(written, content, name):
+    qrels = read_qrels(str(written(content, name)))
     assert qrels == QRELS
     assert [list(truth) for truth in qrels.values()] == [["d1", "d2"], ["d1"]]
     assert all(type(grade) is float for truth in qrels.values() for grade in truth.values())
@@ -73,11 +76,6 @@ def test_runs_of_every_format_are_read(written, content):
     run = read_rankings(written(content))
     assert run == RUN
     assert [list(ranking) for ranking in run.values()] == [["d2", "d1"], ["d9"]]
-
-
-def test_compressed_files_are_read_whatever_their_name(written):
-    assert read_qrels(written(gzip.compress(b"q1 0 d1 2\nq1 0 d2 0\nq2 0 d1 1\n", mtime=0), "file.gz")) == QRELS
-    assert read_qrels(str(written(gzip.compress(json.dumps(QRELS).encode()), "qrels"))) == QRELS
 
 
 @pytest.mark.parametrize(
@@ -119,14 +117,11 @@ def test_ids_grades_and_scores_are_read_as_they_are(written, read, content, foun
 # Repeats, ties and ranks
 
 
-def test_a_repeated_judgement_is_used_once_with_a_warning(written):
-    path = written("q 0 d 1\nq 0 e 2\nq 0 d 1.0\n")
+def test_what_is_repeated_is_used_once_with_a_warning_with_its_best_score_or_its_first_rank(written):
+    path = written("q 0 d 1\nq 0 e 2\nq 0 d 1.0\n", "qrels")
     with pytest.warns(UserWarning, match="repeated judgements with the same grade, used once: 1"):
         assert read_qrels(path) == {"q": {"d": 1.0, "e": 2.0}}
     assert RankFile.of_qrels(path).repeated == 1
-
-
-def test_a_document_repeated_in_a_ranking_keeps_its_best_score_or_its_first_rank(written):
     path = written("q Q0 a 1 2 t\nq Q0 b 1 5 t\nq Q0 a 1 5 t\nq Q0 a 1 1 t\n")
     with pytest.warns(UserWarning, match="best score counts: 2"):
         run = read_rankings(path)
@@ -211,15 +206,12 @@ def test_a_file_whose_every_ranking_rises_is_refused_unless_its_order_is_told(wr
     assert means == [1.0, pytest.approx((1 / 5 + 1 / 3 + 1) / 3)]
 
 
-def test_a_few_scores_in_no_order_may_rise_by_chance_which_is_noted(written):
+def test_scores_that_rise_may_do_so_by_chance_which_is_noted_or_as_ranks_say_that_the_worst_is_first(written, recwarn):
     path = written('{"a": {"x": 0.1, "y": 0.4}, "b": {"y": 0.2, "x": 0.9}}')
     with pytest.warns(
         UserWarning, match=r"every ranking rise.*Are they distances\? The highest was taken for the best"
     ):
         assert score_rankings({"a": ["y"]}, read_rankings(path), ["mrr"]).mean["mrr"] == 1
-
-
-def test_a_file_that_is_listed_worst_first_and_has_ranks_that_say_so_is_read(written, recwarn):
     path = written("".join(f"q{query} Q0 d{unit} {3 - unit} {unit} t\n" for query in range(9) for unit in range(3)))
     assert read_rankings(path)["q0"] == {"d0": 0, "d1": 1, "d2": 2}
     assert not recwarn.list
@@ -234,7 +226,7 @@ def test_given_is_the_order_of_the_rank_column_and_else_that_of_the_lines(writte
     assert RankFile.of_rankings(written(lines), "given").by_query == {"q": {"a": -1.0, "b": -2.0}, "r": {"z": -1.0}}
 
 
-def test_hits_are_read_by_document_or_else_by_chunk_in_their_order(written):
+def test_hits_are_read_by_document_or_else_by_chunk_in_their_order_and_questions_that_failed_are_counted(written):
     hits = [
         {"doc_id": "b", "chunk_id": "1", "score": 0.2},
         {"chunk_id": "c"},
@@ -245,9 +237,6 @@ def test_hits_are_read_by_document_or_else_by_chunk_in_their_order(written):
     run = read_rankings(path, "given")
     assert run == {"q": {"b": -1.0, "c": -2.0, "\x002": -3.0, "a": -4.0}, "r": {}}
     assert list(read_rankings(path, "score")["q"])[:2] == ["a", "b"]
-
-
-def test_questions_that_failed_in_a_run_are_counted(written):
     lines = [{"query_id": "q", "doc_id": ["a"]}, {"query_id": "r", "doc_id": [], "failed": True}]
     with pytest.warns(UserWarning, match="questions whose retrieval failed in that run.*: 1"):
         assert read_rankings(written("".join(json.dumps(line) + "\n" for line in lines))) == {"q": {"a": -1.0}}
@@ -390,18 +379,13 @@ def test_a_file_that_cannot_be_opened_is_refused(tmp_path, name):
         read_rankings(tmp_path / name)
 
 
-def test_the_first_ten_problems_are_reported_at_once(written):
+def test_the_first_ten_problems_are_reported_at_once_and_a_long_file_of_another_format_is_not_read_to_its_end(written):
     with pytest.raises(DatasetError) as caught:
         read_qrels(written("q 0 d 1\n" + "q d\n" * 12))
     message = str(caught.value)
     assert "12 problems" in message
-    assert "line 2: " in message
-    assert "line 11: " in message
-    assert "line 12: " not in message
+    assert [f"line {number}: " in message for number in range(1, 14)] == [False, *[True] * 10, False, False]
     assert "2 more" in message
-
-
-def test_a_long_file_of_another_format_is_not_read_to_its_end(written):
     with pytest.raises(DatasetError, match=r"\(read up to line \d+\): \d+ problems") as caught:
         read_qrels(written("q d\n" * 1_000_000))
     assert len(str(caught.value)) < 2000

@@ -1,5 +1,6 @@
 """Questions that repeat earlier ones: by hand, by properties, and on public questions."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -21,17 +22,19 @@ def test_the_first_of_two_is_kept_and_the_reason_names_it(written):
     assert again == ("near duplicate", "it has a cosine of 0.80 with question 1, 'an one'")
 
 
-def test_a_cosine_that_equals_the_threshold_is_kept(written):
-    embedder = written(one=[1, 0], edge=[3, 4], above=[3.0001, 4])
-    assert kept(["an one", "an edge"], embedder, 0.6) == ["an one", "an edge"]
-    assert kept(["an one", "an above"], embedder, 0.6) == ["an one"]
-
-
-def test_what_is_rejected_rejects_nothing(written):
-    # 0.8 from first to second, 0.96 from second to third, 0.6 from first to third
-    embedder = written(first=[1, 0], second=[0.8, 0.6], third=[0.6, 0.8])
-    assert kept(["a first", "a second", "a third"], embedder) == ["a first", "a third"]
-    assert kept(["a second", "a first", "a third"], embedder) == ["a second"]
+@pytest.mark.parametrize(
+    ("questions", "threshold", "left"),
+    [
+        (["an one", "an edge"], 0.6, ["an one", "an edge"]),  # the cosine equals the threshold
+        (["an one", "an above"], 0.6, ["an one"]),
+        # 0.8 from one to second, 0.96 from second to third, 0.6 from one to third: what is rejected rejects nothing
+        (["an one", "a second", "a third"], PUBLISHED, ["an one", "a third"]),
+        (["a second", "an one", "a third"], PUBLISHED, ["a second"]),
+    ],
+)
+def test_what_is_above_the_threshold_to_one_that_is_kept_is_rejected(written, questions, threshold, left):
+    embedder = written(one=[1, 0], edge=[3, 4], above=[3.0001, 4], second=[0.8, 0.6], third=[0.6, 0.8])
+    assert kept(questions, embedder, threshold) == left
 
 
 def test_questions_of_unknown_words_are_like_no_other(written):

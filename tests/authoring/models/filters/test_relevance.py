@@ -11,28 +11,23 @@ from rag_evaluation_framework.testing import HashingEmbedder
 HALF = 0.6
 
 
-def test_the_worst_excerpt_decides_and_not_the_mean(written):
-    embedder = written(asked=[1, 0], near=[1, 0], far=[0, 1])
-    kept, rejected = reject_irrelevant(
-        ["kept asked", "rejected asked"], [["all near"], ["one near", "two near", "three far"]], embedder, HALF
-    )
-    assert kept is None
-    assert rejected == ("irrelevant", "its cosine with excerpt 3 of 3 is 0.00; expected at least 0.60")
-
-
-def test_a_cosine_that_equals_the_threshold_passes(written):
-    embedder = written(asked=[1, 0], edge=[3, 4], below=[3, 4.0001])  # cosines 0.6 and 0.599992
-    found = reject_irrelevant(["an asked", "an asked"], [["an edge"], ["a below"]], embedder, HALF)
-    assert found == [None, ("irrelevant", "its cosine with its excerpt is 0.60; expected at least 0.60")]
-
-
-def test_without_excerpts_there_is_no_rejection_and_of_unknown_words_the_cosine_is_zero(written):
-    embedder = written(asked=[1, 0])
-    assert reject_irrelevant(["an asked"], [[]], embedder, HALF) == [None]
-    assert reject_irrelevant([], [], embedder, HALF) == []
-    (found,) = reject_irrelevant(["an asked"], [["unknown words"]], embedder, HALF)
-    assert "is 0.00" in found[1]
-    assert reject_irrelevant(["an asked"], [["unknown words"]], embedder, 0.0) == [None]
+@pytest.mark.parametrize(
+    ("excerpts", "threshold", "told"),
+    [
+        (["all near"], HALF, None),
+        (["one near", "two near", "three far"], HALF, "its cosine with excerpt 3 of 3 is 0.00; expected at least 0.60"),
+        (["an edge"], HALF, None),  # it equals the threshold
+        (["a below"], HALF, "its cosine with its excerpt is 0.60; expected at least 0.60"),
+        (["unknown words"], HALF, "its cosine with its excerpt is 0.00; expected at least 0.60"),
+        (["unknown words"], 0.0, None),
+        ([], HALF, None),
+    ],
+)
+def test_the_worst_excerpt_decides_and_not_the_mean(written, excerpts, threshold, told):
+    embedder = written(asked=[1, 0], near=[1, 0], far=[0, 1], edge=[3, 4], below=[3, 4.0001])  # cosines 0.6, 0.599992
+    found = reject_irrelevant(["an asked", "other asked"], [["all near"], excerpts], embedder, threshold)
+    assert found == [None, told and ("irrelevant", told)]
+    assert reject_irrelevant([], [], embedder, threshold) == []
 
 
 def test_lists_of_another_number_are_refused(written):
