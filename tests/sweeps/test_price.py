@@ -71,17 +71,11 @@ def texts_of(handbook, *sizes):
     return {c.content for size in sizes for c in chunk_corpus(handbook.corpus, RecursiveCharacterChunker(size))}
 
 
-def test_cells_rows_and_chunkings_are_counted(handbook, tmp_path):
-    known = plan(
-        handbook,
-        tmp_path,
-        **{"retriever": ["bm25"], "retriever.chunker.chunk_size": [200, 800], "retriever.b": [0.5, 0.75]},
-    )
+def test_cells_rows_and_chunkings_are_counted_those_of_two_lambdas_apart(handbook, tmp_path):
+    over = {"retriever": ["bm25"], "retriever.chunker.chunk_size": [200, 800], "retriever.b": [0.5, 0.75]}
+    known = plan(handbook, tmp_path, **over)
     assert (len(known.cells), known.rows, known.chunkings, known.parts) == (4, 16, 2, ())
     assert known.totals == {"cells": 4, "texts": 0, "requests": 0, "tokens": 0, "cost": 0}
-
-
-def test_two_lambdas_cut_differently_and_one_cuts_alike_in_all_cells(handbook, tmp_path):
     lines, whole = (lambda text: text.split("\n")), (lambda text: [text])
     known = plan(handbook, tmp_path, chunker=[lines, whole, RecursiveCharacterChunker(200)], embedder=[None, "lsa"])
     assert (len(known.cells), known.chunkings) == (6, 3)

@@ -122,15 +122,12 @@ def test_scores_stay_in_memory_where_there_is_no_room_for_them(monkeypatch, file
     assert Drawer().put(columns) is columns
 
 
-def test_the_index_of_words_has_no_vectors_and_that_of_a_function_is_not_known():
+def test_an_index_of_words_has_no_vectors_and_that_of_a_function_and_what_a_report_alone_sent_is_unknown(tmp_path):
     dataset = load_handbook()
     words = evaluate(BM25Retriever(), dataset, k=1)
     assert CellFacts.of(words).index == words.config["index"]["characters"]
     assert CellFacts.of(evaluate(lambda query, k: ["some text"], dataset, k=1)).index is None
-
-
-def test_facts_of_a_report_alone_do_not_know_what_was_sent(tmp_path):
-    saved = evaluate(BM25Retriever(), load_handbook(), k=1).save(tmp_path / "run")
+    saved = words.save(tmp_path / "run")
     (tmp_path / "alone.json").write_bytes((saved / "report.json").read_bytes())
     assert CellFacts.of(load_result(tmp_path / "alone.json")).sent == {}
 

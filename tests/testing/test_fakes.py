@@ -36,15 +36,22 @@ class TestFixedRetriever:
         by_question = FixedRetriever({"Who?": ["a", "b"], "Why?": ()})
         assert by_question.retrieve_many(["Why?", "Who?"], 1) == [[], ["a"]]
 
-    @pytest.mark.parametrize(("rankings", "known"), [({"Who?": []}, "'Who[?]'"), ({}, "none")])
-    def test_a_question_without_a_ranking_is_refused(self, rankings, known):
-        with pytest.raises(InputError, match=rf"no ranking for 'Why\?'; there are rankings for {known}$"):
+    @pytest.mark.parametrize(
+        ("rankings", "kind", "told"),
+        [
+            ({"Who?": []}, InputError, r"no ranking for 'Why\?'; there are rankings for 'Who[?]'$"),
+            ({}, InputError, r"no ranking for 'Why\?'; there are rankings for none$"),
+            *(
+                (odd, ConfigError, r"FixedRetriever: rankings=.*expected a list, or a mapping")
+                for odd in ("text", None, 5, {"a", "b"}, lambda query, k: [])
+            ),
+        ],
+    )
+    def test_a_question_without_a_ranking_and_what_is_neither_a_list_nor_a_mapping_are_refused(
+        self, rankings, kind, told
+    ):
+        with pytest.raises(kind, match=told):
             FixedRetriever(rankings).retrieve("Why?", 1)
-
-    @pytest.mark.parametrize("rankings", ["text", None, 5, {"a", "b"}, lambda query, k: []])
-    def test_what_is_neither_a_list_nor_a_mapping_is_refused(self, rankings):
-        with pytest.raises(ConfigError, match=r"FixedRetriever: rankings=.*expected a list, or a mapping"):
-            FixedRetriever(rankings)
 
     def test_calls_are_recorded_with_their_arguments_and_stay_out_of_names_and_equality(self):
         retriever, corpus = FixedRetriever(["a"]), Corpus([])

@@ -177,19 +177,16 @@ def test_all_is_sent_though_others_trace_a_part_only(providers, monkeypatch, rat
     get_env_var.cache_clear()
 
 
-def test_a_folder_that_is_gone_is_not_made_again(providers, tmp_path):
-    result = load_result(published_result().save(tmp_path / "run"))
-    assert len(result.queries.hits) == 8
-    shutil.rmtree(tmp_path / "run")
-    assert publish_experiment(result, NAME).complete
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_an_address_that_cannot_be_kept_is_noted(providers, tmp_path):
+def test_an_address_that_cannot_be_kept_is_noted_and_a_folder_that_is_gone_is_not_made_again(providers, tmp_path):
     folder = published_result().save(tmp_path / "run")
+    result = load_result(folder)
+    assert len(result.queries.hits) == 8
     (folder / "experiment.json").mkdir()
     with pytest.warns(UserWarning, match="the address of the experiment is not kept: "):
-        assert publish_experiment(load_result(folder), NAME).complete
+        assert publish_experiment(result, NAME).complete
+    shutil.rmtree(folder)
+    assert publish_experiment(result, NAME).complete
+    assert list(tmp_path.iterdir()) == []
 
 
 # --- which question is which example ----------------------------------------------------------------------------------
