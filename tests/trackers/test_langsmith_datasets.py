@@ -164,12 +164,16 @@ def test_a_pull_knows_which_texts_were_labelled_and_has_none_of_them(providers, 
     assert push_dataset(load_dataset(path, TOKEN, corpus=labelled), "refunds").unchanged == ("q1",)
 
 
-def test_a_second_push_sends_nothing(providers):
-    assert push_dataset(chunks(250), "refunds").counted() == (
+def test_a_second_push_sends_nothing_and_a_pull_has_the_order_of_the_dataset_whatever_is_listed_first(providers):
+    truth = list(chunks(250).ground_truth)
+    random.Random(1).shuffle(truth)
+    dataset = Dataset(truth, CHUNK, name="mine")
+    assert push_dataset(dataset, "refunds").counted() == (
         "refunds: 250 created, 0 updated, 0 unchanged, 0 only in LangSmith"
     )
+    assert pull_dataset("refunds", CHUNK).queries == dataset.queries
     before = sent(providers)
-    report = push_dataset(chunks(250), "refunds")
+    report = push_dataset(dataset, "refunds")
     assert sent(providers) == before == [3, 0, 0]
     assert (len(report.unchanged), report.created, report.updated, report.is_new) == (250, (), (), False)
 
@@ -287,14 +291,6 @@ def test_a_copy_of_a_dataset_is_not_filled_a_second_time(client, providers):
     assert len(push_dataset(chunks(3), "copy").unchanged) == 3
 
 
-def test_examples_come_in_the_order_of_the_dataset_whatever_order_they_are_listed_in(providers):
-    truth = list(chunks(230).ground_truth)
-    random.Random(1).shuffle(truth)
-    dataset = Dataset(truth, CHUNK)
-    push_dataset(dataset, "refunds")
-    assert pull_dataset("refunds", CHUNK).queries == dataset.queries
-
-
 @pytest.mark.parametrize(
     ("rows", "message"),
     [
@@ -391,32 +387,34 @@ def labelled(*span, **options):
 OTHER = Corpus([Document(DocumentId("a"), "other text")])
 
 
+NOT_HELD = [
+    (one(entry_of(rag_eval=1)), "question 'q1': metadata 'rag_eval': examples keep something else under this name"),
+    (one(entry_of(query_id="x")), "question 'q1': metadata 'query_id': examples keep something else"),
+    (one(entry_of(score=float("nan"))), "question 'q1': cannot be sent as JSON: Out of range float values"),
+    (one(entry_of(tags={"a"})), "question 'q1': cannot be sent as JSON: Object of type set"),
+    (one(entry_of(text="\ud800")), "question 'q1': cannot be sent as JSON: .* surrogates not allowed"),
+    (one(ChunkLevelGroundTruth(Query(QueryId(""), QueryText("a?")), [])), "an example cannot hold its id"),
+    (one(ChunkLevelGroundTruth(Query(QueryId("q1"), QueryText(" ")), [])), r"question 'q1'\.query: is blank"),
+    (labelled(2, 2), r"question 'q1'\.outputs\.relevant_spans\[0\]: a\[2:2\] is empty"),
+    (labelled(0, 3, "xyz", corpus=OTHER), "question 'q1'"),
+    (Dataset([], CHUNK, name="none"), "dataset 'none' is empty"),
+    ("refunds.json", "dataset='refunds.json': expected a Dataset"),
+]
+
+
 @pytest.mark.parametrize(
-    ("dataset", "message"),
+    ("dataset", "name", "kind", "message"),
     [
-        (one(entry_of(rag_eval=1)), "question 'q1': metadata 'rag_eval': examples keep something else under this name"),
-        (one(entry_of(query_id="x")), "question 'q1': metadata 'query_id': examples keep something else"),
-        (one(entry_of(score=float("nan"))), "question 'q1': cannot be sent as JSON: Out of range float values"),
-        (one(entry_of(tags={"a"})), "question 'q1': cannot be sent as JSON: Object of type set"),
-        (one(entry_of(text="\ud800")), "question 'q1': cannot be sent as JSON: .* surrogates not allowed"),
-        (one(ChunkLevelGroundTruth(Query(QueryId(""), QueryText("a?")), [])), "an example cannot hold its id"),
-        (one(ChunkLevelGroundTruth(Query(QueryId("q1"), QueryText(" ")), [])), r"question 'q1'\.query: is blank"),
-        (labelled(2, 2), r"question 'q1'\.outputs\.relevant_spans\[0\]: a\[2:2\] is empty"),
-        (labelled(0, 3, "xyz", corpus=OTHER), "question 'q1'"),
-        (Dataset([], CHUNK, name="none"), "dataset 'none' is empty"),
-        ("refunds.json", "dataset='refunds.json': expected a Dataset"),
+        *((dataset, "refunds", DatasetError, message) for dataset, message in NOT_HELD),
+        *(
+            (chunks(1), name, ConfigError, f"name={name!r}: expected the name of a dataset in LangSmith")
+            for name in (" ", 7)
+        ),
     ],
 )
-def test_what_examples_cannot_hold_is_refused_by_name(providers, dataset, message):
-    with pytest.raises(DatasetError, match=message):
-        push_dataset(dataset, "refunds")
-    assert providers.exchanges == []
-
-
-@pytest.mark.parametrize("name", [" ", 7])
-def test_what_is_no_name_is_refused(providers, name):
-    with pytest.raises(ConfigError, match=f"name={name!r}: expected the name of a dataset in LangSmith"):
-        push_dataset(chunks(1), name)
+def test_what_examples_cannot_hold_and_what_is_no_name_is_refused(providers, dataset, name, kind, message):
+    with pytest.raises(kind, match=message):
+        push_dataset(dataset, name)
     assert providers.exchanges == []
 
 

@@ -192,14 +192,21 @@ def test_an_address_that_cannot_be_kept_is_noted_and_a_folder_that_is_gone_is_no
 # --- which question is which example ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("order", ["newest first", "shuffled"])
-def test_questions_are_matched_by_id_whatever_order_examples_are_listed_in(providers, order):
-    def reordered(examples):
-        return examples[::-1] if order == "newest first" else random.Random(3).sample(examples, len(examples))
-
-    providers.fault("GET /examples", change=reordered, times=None)
+@pytest.mark.parametrize(
+    ("route", "change", "times"),
+    [
+        ("GET /examples", lambda examples: examples[::-1], None),
+        ("GET /examples", lambda examples: random.Random(3).sample(examples, len(examples)), None),
+        ("GET /sessions/{id}", lambda read: {**read, "feedback_stats": {}, "run_count": 0}, 4),
+    ],
+    ids=["newest first", "shuffled", "after a while"],
+)
+def test_questions_are_matched_by_id_in_any_order_and_what_can_be_read_only_after_a_while_is_waited_for(
+    providers, route, change, times
+):
+    providers.fault(route, change=change, times=times)
     result = published_result()
-    assert publish_experiment(result, NAME).complete
+    assert publish_experiment(result, NAME, patience=5).complete
     is_there_once(providers, result)
 
 
@@ -373,13 +380,6 @@ def test_an_experiment_that_is_refused_at_first_or_whose_answer_was_lost_is_made
     providers.fault("POST /sessions", **fault)
     assert publish_experiment(result, NAME, client=client).complete
     assert len(providers.langsmith.experiments) == 1
-    is_there_once(providers, result)
-
-
-def test_what_can_be_read_only_after_a_while_is_waited_for(providers, client):
-    result = published_result()
-    providers.fault("GET /sessions/{id}", change=lambda read: {**read, "feedback_stats": {}, "run_count": 0}, times=4)
-    assert publish_experiment(result, NAME, client=client, patience=5).complete
     is_there_once(providers, result)
 
 
