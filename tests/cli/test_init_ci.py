@@ -211,22 +211,17 @@ def test_the_configuration_of_another_tool_is_read_unchanged(rag_eval, tmp_path,
     assert rag_eval("run").code == 2  # it names no dataset
 
 
-def test_two_configurations_are_one_too_many(rag_eval, tmp_path):
-    (tmp_path / ".rag-eval").mkdir()
-    for ending in ("yaml", "json"):
-        (tmp_path / f".rag-eval/config.{ending}").write_text("{}")
-    outcome = rag_eval("run", "--dataset", "x.json")
-    assert outcome.code == 2
-    assert "expected one configuration, or name one" in outcome.err
-
-
-def test_a_corpus_of_ones_own_or_a_named_configuration_leaves_it_alone(rag_eval, folder):
+def test_a_corpus_of_ones_own_or_a_named_configuration_leaves_it_alone_and_two_are_one_too_many(rag_eval, folder):
     (folder / ".rag-eval").mkdir()
     (folder / ".rag-eval/config.yaml").write_text("engine: no_such_module:make\n")
     flags = ("--dataset", "questions.csv", "--allow-skipped", "2")
     assert rag_eval("run", "--corpus", "docs", *flags).code == 0
     (folder / "own.yaml").write_text("corpus: docs\ndataset: questions.csv\n")
     assert rag_eval("run", "own.yaml", "--allow-skipped", "2").code == 0
+    (folder / ".rag-eval/config.json").write_text("{}")
+    outcome = rag_eval("run", "--dataset", "x.json")
+    assert outcome.code == 2
+    assert "expected one configuration, or name one" in outcome.err
 
 
 @pytest.mark.parametrize(

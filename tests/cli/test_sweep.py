@@ -74,7 +74,7 @@ def test_money_is_not_spent_beyond_a_limit(rag_eval, folder):
     assert not (folder / ".rag-eval" / "cells").exists()
 
 
-def test_a_cell_that_fails_is_shown_beside_the_others_and_the_command_fails(rag_eval, folder):
+def test_a_cell_that_fails_is_shown_beside_the_others_and_is_in_neither_plan_nor_bill(rag_eval, folder):
     outcome = rag_eval("sweep", *FLAGS, "--over", "chunker.overlap=0,900", "--over", "k=1")
     assert outcome.code == 2
     assert outcome.out.startswith("Sweep of 2 cells over overlap\n")
@@ -82,9 +82,6 @@ def test_a_cell_that_fails_is_shown_beside_the_others_and_the_command_fails(rag_
     assert "overlap=900" in outcome.out
     assert outcome.err.splitlines()[-1].startswith("error: 1 of 2 cells could not be run, the first, overlap=900:")
     assert len([*(folder / ".rag-eval/cells").iterdir()]) == 1
-
-
-def test_a_cell_that_cannot_be_run_is_in_neither_plan_nor_bill_and_a_dry_run_says_why(rag_eval):
     over = ("--over", "chunker.chunk_size=60,abc,120")
     told = "chunk_size=abc: RecursiveCharacterChunker: chunk_size='abc'; expected a whole number"
     dry = rag_eval("sweep", *FLAGS, *over, "--dry-run")

@@ -17,27 +17,21 @@ def init(rag_eval, *options):
     return rag_eval("init", "--corpus", "docs", "--questions", "questions.csv", *options)
 
 
-def test_init_says_how_much_is_kept_where(rag_eval, folder, texts):
-    outcome = init(rag_eval)
-    assert outcome.code == 0
-    size = sum(path.stat().st_size for path in (folder / "docs").rglob("*.md"))
-    count = len([*(folder / "docs").rglob("*.md")])
-    where = ".rag-eval/datasets/questions.texts/"
-    told = (
-        f"Texts of {count} documents ({max(size / 1000, 0.1):.1f} kB) are kept in {where}, so that labels follow edits."
-    )
-    assert told in " ".join(outcome.out.split())
-    assert len([*texts.iterdir()]) == count + 1
-
-
-def test_init_without_texts_keeps_none_and_neither_does_what_follows(rag_eval, folder, texts):
+def test_init_says_how_much_is_kept_where_and_without_texts_none_is_kept_also_by_what_follows(rag_eval, folder, texts):
     outcome = init(rag_eval, "--no-texts")
     assert "No texts of the 3 documents are kept: labels follow an edit only" in " ".join(outcome.out.split())
-    dataset = folder / ".rag-eval/datasets/questions.json"
-    assert rag_eval("dataset", "update", dataset, "--corpus", "docs").code == 0
+    update = ("dataset", "update", folder / ".rag-eval/datasets/questions.json", "--corpus", "docs")
+    assert rag_eval(*update).code == 0
     (folder / "docs/billing.md").write_text("More.\n" + (folder / "docs/billing.md").read_text())
-    assert rag_eval("dataset", "update", dataset, "--corpus", "docs").code == 0
+    assert rag_eval(*update).code == 0
     assert not texts.exists()
+    outcome = init(rag_eval, "--root", "other")
+    assert outcome.code == 0
+    size = sum(path.stat().st_size for path in (folder / "docs").rglob("*.md"))
+    where = "other/datasets/questions.texts/"
+    told = f"Texts of 3 documents ({max(size / 1000, 0.1):.1f} kB) are kept in {where}, so that labels follow edits."
+    assert told in " ".join(outcome.out.split())
+    assert len([*(folder / where).iterdir()]) == 3 + 1
 
 
 def test_forget_removes_one_text_and_says_what_that_means(rag_eval, folder, texts):
