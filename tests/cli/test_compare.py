@@ -54,24 +54,6 @@ def runs(run):
     return before, run("after", {**GOOD, "invoices": "Install the agent first."})
 
 
-def test_the_comparison_is_shown_with_counts_what_got_worse_and_where_the_runs_are(rag_eval, runs):
-    outcome = rag_eval("compare", "last~1", "last")
-    assert (outcome.code, outcome.err) == (0, "")
-    lines = outcome.out.splitlines()
-    assert lines[0] == "after against before"
-    assert "span_recall@1: 1 improved, 1 regressed, 1 unchanged" in lines
-    (row,) = [line.split() for line in lines if line.startswith(" span_recall@1 ")]
-    assert row[:9] == ["span_recall@1", "3", "0.667", "0.667", "+.000", "-.992", "+.992", "1.000", "1/1"]
-    worst = lines[lines.index("Questions that got worse by span_recall@1") + 1]
-    assert re.fullmatch(r"-1\.000  invoices come when\? \(query_\w+\)", worst)
-    assert lines[lines.index("Questions that got better by span_recall@1") + 1].startswith("+1.000  ")
-    assert [line.split()[:2] for line in lines[-2:]] == [
-        ["baseline:", f"{runs[0]}"],
-        ["candidate:", f"{runs[1]}"],
-    ]
-    assert load_result(runs[0]).created[:19] in lines[-2]
-
-
 def test_json_is_one_strict_object_of_what_comparison_tells_and_so_is_the_file_beside_its_page(rag_eval, runs, folder):
     outcome = rag_eval("compare", "before", "after", "--json", "--output", "new/diff")
     assert outcome.err == ""

@@ -211,7 +211,16 @@ def test_a_page_fits_the_terminal_and_more_shows_the_next(at_terminal, docs, col
 # Through a pipe
 
 
-def test_lines_of_a_pipe_are_shown_and_its_end_stops(piped, docs):
+def test_lines_of_a_pipe_are_shown_and_its_end_stops_and_without_a_question_nothing_is_written(
+    rag_eval, piped, docs, monkeypatch
+):
+    outcome = piped()
+    assert outcome.code == 0
+    assert "no question was asked, and nothing is written." in outcome.out
+    with monkeypatch.context() as closed:
+        closed.setattr(sys, "stdin", None)
+        assert rag_eval("label", "docs").code == 0
+    assert not (docs.parent / FILE).exists()
     outcome = piped("When are invoices sent?", "0", "Who is the chief?")
     assert (outcome.code, outcome.err) == (0, "")
     assert "Question: When are invoices sent?\n" in outcome.out
@@ -219,15 +228,6 @@ def test_lines_of_a_pipe_are_shown_and_its_end_stops(piped, docs):
     assert f"1 of 2 questions labelled in {FILE}. Next:" in outcome.out
     assert f"rag-eval run --dataset {FILE} --corpus docs --allow-skipped 1" in outcome.out
     assert waiting(docs) == ["Who is the chief?"]
-
-
-def test_without_a_question_nothing_is_written_also_if_standard_input_is_closed(rag_eval, piped, docs, monkeypatch):
-    outcome = piped()
-    assert outcome.code == 0
-    assert "no question was asked, and nothing is written." in outcome.out
-    monkeypatch.setattr(sys, "stdin", None)
-    assert rag_eval("label", "docs").code == 0
-    assert not (docs.parent / FILE).exists()
 
 
 def test_two_numbers_are_two_answers_unless_they_overlap_and_a_slash_makes_one(piped, docs):
