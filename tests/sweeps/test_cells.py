@@ -202,23 +202,20 @@ def prepared(folder, **keys):
     return cells.Workshop(folder, folder / "root").prepared(cell)
 
 
-def test_what_requests_cost_and_hold_makes_no_other_cell(folder):
+def test_what_requests_cost_and_hold_makes_no_other_cell_and_a_field_that_is_not_shown_does(folder, monkeypatch):
     one = prepared(folder, embedder={"type": "openai", "price_in": 0.02}, reranker="cohere").folder
     embedder, reranker = "openai:price_in=0.03,batch_size=64", {"type": "cohere", "price_search": 2.0, "timeout": 9}
     assert prepared(folder, embedder=embedder, reranker=reranker).folder == one
     assert prepared(folder, embedder="openai:dimensions=8", reranker="cohere").folder != one
-
-
-def test_a_field_that_is_compared_and_not_shown_makes_another_cell(folder, monkeypatch):
     monkeypatch.setattr(sys, "path", [str(folder), *sys.path])
     (folder / "own_hidden.py").write_text(
         "from dataclasses import dataclass, field\nfrom rag_evaluation_framework import Reranker\n\n\n"
         "@dataclass(frozen=True)\nclass Mine(Reranker):\n    weight: int = field(default=1, repr=False)\n\n"
         "    def rerank(self, query, chunks, top_k=None):\n        return list(chunks)\n"
     )
-    one, other = (prepared(folder, reranker={"type": "own_hidden:Mine", "weight": weight}) for weight in (1, 2))
-    assert one.folder != other.folder
-    assert len({unfinished_folder(folder, each.config, each.pipeline) for each in (one, other)}) == 2
+    both = [prepared(folder, reranker={"type": "own_hidden:Mine", "weight": weight}) for weight in (1, 2)]
+    assert both[0].folder != both[1].folder
+    assert len({unfinished_folder(folder, each.config, each.pipeline) for each in both}) == 2
 
 
 def test_answers_are_found_again_however_a_file_says_the_same(folder):

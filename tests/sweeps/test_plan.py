@@ -66,18 +66,6 @@ def test_a_part_is_varied_wherever_the_run_gives_it_and_is_not_given_by_two_axes
             _ = swept(over={**over, **inside}).cells
 
 
-def test_parameters_of_a_retriever_in_python_are_varied_with_those_of_its_chunker():
-    over = {"retriever.k1": [1, 2], "retriever.chunker.chunk_size": [30, 40]}
-    base = RunSpec(corpus="docs", dataset="questions.csv", retriever=BM25Retriever(SentenceChunker(100)))
-    cells = swept(base=base, over=over).cells
-    assert [(cell.spec.retriever["k1"], cell.spec.chunker["chunk_size"]) for cell in cells] == [
-        (1, 30),
-        (1, 40),
-        (2, 30),
-        (2, 40),
-    ]
-
-
 @pytest.mark.parametrize(
     ("chunker", "expected"),
     [
@@ -93,14 +81,17 @@ def test_an_axis_sets_a_parameter_of_a_component_however_that_is_given(chunker, 
     assert expected.items() <= sweep.cells[0].spec.chunker.items()
 
 
-def test_a_component_is_set_before_its_parameters_and_a_parameter_of_one_inside_is_reached():
-    sweep = swept(
-        over={"retriever.chunker.chunk_size": [200], "retriever.k1": [1.0, 2.0], "retriever": ["bm25"]}, base=BASE
-    )
+def test_a_component_is_set_before_its_parameters_and_a_parameter_of_one_inside_is_reached_in_python_too():
+    over = {"retriever.chunker.chunk_size": [200], "retriever.k1": [1.0, 2.0], "retriever": ["bm25"]}
+    cells = swept(over=over).cells
+    assert [(cell.spec.retriever["k1"], cell.spec.chunker["chunk_size"]) for cell in cells] == [(1.0, 200), (2.0, 200)]
     with pytest.raises(ConfigError, match=r"embedder\.dimensions is a parameter of the embedder"):
         _ = swept(over={"retriever.embedder.dimensions": [2], "retriever": ["bm25"]}).cells
-    assert [cell.spec.retriever["k1"] for cell in sweep.cells] == [1.0, 2.0]
-    assert sweep.cells[0].spec.chunker["chunk_size"] == 200
+    over = {"retriever.k1": [1, 2], "retriever.chunker.chunk_size": [30, 40]}
+    base = RunSpec(corpus="docs", dataset="questions.csv", retriever=BM25Retriever(SentenceChunker(100)))
+    cells = swept(base=base, over=over).cells
+    known = [(cell.spec.retriever["k1"], cell.spec.chunker["chunk_size"]) for cell in cells]
+    assert known == [(1, 30), (1, 40), (2, 30), (2, 40)]
 
 
 CONDITIONS = [
@@ -121,15 +112,12 @@ def test_a_condition_or_a_function_says_which_combinations_are_wanted(condition,
     assert [f"{v['chunker.chunk_size']} {'lsa' if v['embedder'] else 'none'}" for v in values] == wanted
 
 
-def test_a_component_with_parameters_is_compared_by_its_name_however_it_is_written():
+def test_a_component_is_compared_by_its_name_however_it_is_written_and_none_in_a_file_is_none(tmp_path):
     written = ["lsa:dimensions=64", {"type": "lsa", "dimensions": 32}, LsaEmbedder(), "sentence-transformer:model=m"]
     (cell,) = swept(over={"embedder": written}, only_if="embedder != 'lsa'").cells
     assert cell.spec.embedder == "sentence-transformer:model=m"
     engines = swept(over={"engine": ["http://127.0.0.1:8000", "mine:engine"]}, only_if="engine != 'mine:engine'").cells
     assert [cell.spec.engine for cell in engines] == ["http://127.0.0.1:8000"]
-
-
-def test_a_component_that_is_none_in_a_file_is_none(tmp_path):
     (tmp_path / "sweep.yaml").write_text(
         "base: {corpus: docs, dataset: q.csv}\n"
         "over: {embedder: [none, lsa], corpus: [none]}\n"

@@ -200,7 +200,7 @@ def test_what_is_not_in_the_dataset_is_named_and_deleted_only_if_asked_for(provi
     assert report.counted() == "refunds: 0 created, 0 updated, 3 unchanged, 2 deleted"
 
 
-def test_what_was_edited_in_langsmith_is_replaced(providers, client):
+def test_what_was_edited_in_langsmith_is_replaced_and_a_copy_is_not_filled_a_second_time(providers, client):
     push_dataset(chunks(3), "refunds")
     edited = stored(providers)[1]
     client.update_examples(
@@ -210,6 +210,11 @@ def test_what_was_edited_in_langsmith_is_replaced(providers, client):
     report = push_dataset(chunks(3), "refunds")
     assert report.updated == ("q1",)
     assert stored(providers)[1]["outputs"] == {"relevant_chunk_ids": ["chunk_1"]}
+    copies = [
+        {"inputs": e["inputs"], "reference_outputs": e["outputs"], "metadata": e["metadata"]} for e in stored(providers)
+    ]
+    made_by_others(client, "copy", *copies)
+    assert len(push_dataset(chunks(3), "copy").unchanged) == 3
 
 
 def test_splits_are_those_of_langsmith_unless_the_dataset_has_them(providers, client):
@@ -261,7 +266,9 @@ def test_the_schemas_of_the_design_are_read(client, corpus):
     assert [entry.relevant for entry in pull_dataset("combined", CHUNK)] == [("chunk_1",)]
 
 
-def test_a_dataset_of_others_that_was_pulled_and_changed_is_updated_where_it_is(client, providers):
+def test_a_dataset_of_others_that_was_pulled_and_changed_is_updated_where_it_is_also_where_labels_are_taken_away(
+    client, providers
+):
     rows = [row({"relevant_chunk_ids": [f"chunk_{n}"]}, f"Question {n}?") for n in range(3)]
     made_by_others(client, "theirs", *rows)
     pulled = pull_dataset("theirs", CHUNK)
@@ -271,24 +278,11 @@ def test_a_dataset_of_others_that_was_pulled_and_changed_is_updated_where_it_is(
     assert {example["id"] for example in stored(providers, "theirs")} == {str(example["id"]) for example in rows}
     assert pull_dataset("theirs", CHUNK).content_hash == changed.content_hash
     assert push_dataset(changed, "theirs").unchanged == tuple(query.id for query in changed.queries)
-
-
-def test_labels_of_others_can_be_taken_away(client, providers):
     span = {"doc_id": "a.md", "start": 0, "end": 7, "text": "Refunds"}
-    example = {"inputs": {"query": "How long?"}, "reference_outputs": {"relevant_spans": [span]}}
-    made_by_others(client, "theirs", example)
-    (entry,) = pull_dataset("theirs")
-    push_dataset(Dataset([TokenLevelGroundTruth(entry.query, [])], TOKEN), "theirs")
-    assert not any(entry.relevant for entry in pull_dataset("theirs", TOKEN))
-
-
-def test_a_copy_of_a_dataset_is_not_filled_a_second_time(client, providers):
-    push_dataset(chunks(3), "refunds")
-    copies = [
-        {"inputs": e["inputs"], "reference_outputs": e["outputs"], "metadata": e["metadata"]} for e in stored(providers)
-    ]
-    made_by_others(client, "copy", *copies)
-    assert len(push_dataset(chunks(3), "copy").unchanged) == 3
+    made_by_others(client, "spans", row({"relevant_spans": [span]}))
+    (entry,) = pull_dataset("spans")
+    push_dataset(Dataset([TokenLevelGroundTruth(entry.query, [])], TOKEN), "spans")
+    assert not any(entry.relevant for entry in pull_dataset("spans", TOKEN))
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 
 import pytest
@@ -86,10 +87,13 @@ def test_a_result_becomes_an_experiment_with_every_question_and_every_score_once
     assert any(score != round(score, 4) for score in local_scores(result).values())
 
 
-def test_every_publication_is_an_experiment_of_its_own(providers):
+@pytest.mark.parametrize("at_once", [1, 2])
+def test_every_publication_is_an_experiment_of_its_own_also_of_two_at_once(providers, at_once):
     push_dataset(published_dataset(), "other")
     result, alike = published_result(name="mine"), published_result(name="mine")
-    told = [publish_experiment(*each) for each in ((result, NAME), (result, NAME), (alike, NAME), (result, "other"))]
+    with ThreadPoolExecutor(at_once) as threads:
+        given = [(result, NAME), (result, NAME), (alike, NAME), (result, "other")]
+        told = list(threads.map(lambda each: publish_experiment(*each), given))
     assert len({each.name for each in told}) == len(providers.langsmith.experiments) == 4
     for each in told:
         assert each.complete
@@ -238,6 +242,11 @@ def test_examples_of_others_are_the_questions_as_which_they_are_read(providers, 
 
 
 def test_questions_that_are_not_in_the_dataset_or_in_another_wording_are_not_published(providers, client):
+    made = client.create_dataset("theirs")
+    client.create_examples(dataset_id=made.id, examples=[{"inputs": {"query": "Whose?"}, "reference_outputs": {}}])
+    with pytest.raises(DatasetError, match="none of the questions of retrieve is in the dataset 'theirs' of LangSmith"):
+        publish_experiment(published_result(), "theirs")
+    assert providers.langsmith.experiments == {}
     example = next(each for each in client.list_examples(dataset_name=NAME) if each.metadata["query_id"] == "q3")
     asked = [{"id": example.id, "inputs": {"query": "When?"}, "outputs": example.outputs, "metadata": example.metadata}]
     client.update_examples(dataset_id=example.dataset_id, updates=asked)
@@ -249,14 +258,6 @@ def test_questions_that_are_not_in_the_dataset_or_in_another_wording_are_not_pub
     assert f"{absent}: q3, q6, q7, q8" in told.told
     (experiment,) = experiments_of(providers, result)
     assert runs_of(providers, experiment).keys() == {"q0", "q1", "q2", "q4", "q5", "none", "fails"}
-
-
-def test_a_dataset_of_other_questions_is_refused(providers, client):
-    made = client.create_dataset("theirs")
-    client.create_examples(dataset_id=made.id, examples=[{"inputs": {"query": "Whose?"}, "reference_outputs": {}}])
-    with pytest.raises(DatasetError, match="none of the questions of retrieve is in the dataset 'theirs' of LangSmith"):
-        publish_experiment(published_result(), "theirs")
-    assert providers.langsmith.experiments == {}
 
 
 # --- what goes wrong --------------------------------------------------------------------------------------------------
@@ -405,19 +406,6 @@ def test_whether_the_caller_traces_does_not_matter(providers, client, enabled, t
     with tracing_context(enabled=enabled, client=client):
         assert traced(lambda: publish_experiment(result, NAME, client=client, patience=1))().complete
     is_there_once(providers, result)
-
-
-def test_two_publications_at_once_are_two_experiments(providers):
-    result, told = published_result(), []
-    both = [threading.Thread(target=lambda: told.append(publish_experiment(result, NAME))) for _ in range(2)]
-    for each in both:
-        each.start()
-    for each in both:
-        each.join()
-    assert len({each.name for each in told}) == 2
-    for each in told:
-        assert each.complete
-        is_there_once(providers, result, each.name)
 
 
 @pytest.mark.parametrize(
