@@ -66,13 +66,11 @@ class TestFixedRetriever:
 
 
 class TestReversingReranker:
-    def test_the_last_comes_first_and_calls_are_recorded(self):
+    def test_the_last_comes_first_calls_are_recorded_and_a_pipeline_shows_what_it_reranked(self):
         reranker, chunks = ReversingReranker(), ["a", "b", "c"]
         assert reranker.rerank("Who?", chunks) == ["c", "b", "a"]
         assert reranker.rerank("Who?", chunks, 2) == ["c", "b"]
         assert reranker.calls == [("rerank", "Who?", chunks, None), ("rerank", "Who?", chunks, 2)]
-
-    def test_a_pipeline_shows_what_it_reranked(self):
         reranker = ReversingReranker()
         pipeline = RerankedRetriever(FixedRetriever(["Alpha.", "Beta.", "Gamma."]), reranker, candidates=2)
         pipeline.index(Corpus([]))
