@@ -186,7 +186,7 @@ def test_what_cannot_be_a_sweep_is_refused(given, told):
     assert told in str(refused.value)
 
 
-def test_what_is_printed_is_a_file_that_makes_the_same_sweep(tmp_path):
+def test_a_base_is_a_run_or_its_keys_and_what_is_printed_is_a_file_that_makes_the_same_sweep(tmp_path):
     over = {"chunker.chunk_size": [200, 400], "embedder": [None, LsaEmbedder(64)], "k": [5]}
     sweep = swept(over=over, only_if="embedder is None", decide_by="span_recall@5")
     (tmp_path / "sweep.yaml").write_text(str(sweep))
@@ -194,6 +194,7 @@ def test_what_is_printed_is_a_file_that_makes_the_same_sweep(tmp_path):
     assert str(again) == str(sweep)
     assert [cell.spec for cell in again.cells] == [cell.spec for cell in sweep.cells]
     assert hash(again) == hash(sweep)
+    assert Sweep(base={"dataset": "q.csv"}, over={"k": [1]}) == Sweep(base=RunSpec(dataset="q.csv"), over={"k": [1]})
 
 
 class Full(InMemoryVectorStore):
