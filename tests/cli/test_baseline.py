@@ -6,7 +6,6 @@ import shutil
 import socket
 import subprocess
 import sys
-from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -101,14 +100,21 @@ def test_a_population_gate_says_its_power_before_its_verdict_and_follows_the_pol
     assert "'pass' or 'fail'" in wrong.err
 
 
-def test_without_a_run_to_compare_with_it_says_how_the_first_one_is_made(rag_eval, project):
-    (project / "run.yaml").write_text(
-        "corpus: docs\ndataset: help.json\nretriever: own:worse\nbaseline: baseline\ngates: ['recall@2 drop <= 0.05']\n"
-    )
-    refused = rag_eval("run", "run.yaml")
+def test_a_baseline_of_a_file_is_relative_to_its_folder_and_where_none_is_it_says_how_the_first_is_made(
+    rag_eval, project
+):
+    lines = "corpus: ../docs\ndataset: ../help.json\nretriever: own:worse\nbaseline: {}\ngates: ['lost <= 0']\n"
+    (project / "eval").mkdir()
+    config = project / "eval/run.yaml"
+    config.write_text(lines.format("baseline"))
+    refused = rag_eval("run", "eval/run.yaml")
     assert refused.code == 2
     assert "; a first one is made with --set baseline=null --set 'gates=[]'" in " ".join(refused.err.split())
-    assert rag_eval("run", "run.yaml", "--set", "baseline=null", "--set", "gates=[]").code == 0
+    assert rag_eval("run", "eval/run.yaml", "--set", "baseline=null", "--set", "gates=[]").code == 0
+    rag_eval(*FLAGS)
+    shutil.copy(find_run("last", project / ".rag-eval") / "report.json", project / "eval/before.json")
+    config.write_text(lines.format("before.json"))
+    assert rag_eval("run", "eval/run.yaml").code == 1
 
 
 def test_junit_has_one_test_case_per_gate_and_the_notes_of_the_run_and_of_its_baseline(rag_eval, project):
@@ -404,17 +410,6 @@ def test_the_thresholds_of_the_public_samples_are_applied(rag_eval, project, sha
         (project / "docs" / f"{document['sourceId']}.md").unlink()
     assert rag_eval("run", "run.json").code == 1
     assert verdicts(project) == {"recall@10 >= 0.75": "failed"}
-
-
-def test_a_baseline_of_the_configuration_is_relative_to_its_folder(rag_eval, project, tmp_path):
-    rag_eval(*FLAGS)
-    report = next((project / ".rag-eval/runs").iterdir()) / "report.json"
-    (project / "eval").mkdir()
-    shutil.copy(report, project / "eval/before.json")
-    (project / "eval/run.yaml").write_text(
-        "corpus: ../docs\ndataset: ../help.json\nretriever: own:worse\nbaseline: before.json\ngates: ['lost <= 0']\n"
-    )
-    assert rag_eval("run", Path("eval/run.yaml")).code == 1
 
 
 def test_failed_and_skipped_questions_have_to_be_allowed_in_a_baseline_and_some_need_a_score(rag_eval, project):

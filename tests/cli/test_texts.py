@@ -110,7 +110,9 @@ def test_a_text_that_was_changed_ends_with_2_and_the_file_is_named(rag_eval, fol
     assert rag_eval("dataset", "update", dataset, "--corpus", "docs").code == 0
 
 
-def test_texts_are_in_no_report_no_summary_and_nothing_that_ci_uploads(rag_eval, folder, texts):
+def test_texts_are_in_nothing_that_ci_uploads_and_the_cache_tells_of_those_of_runs_and_clears_them(
+    rag_eval, folder, texts
+):
     init(rag_eval)
     command = ("run", ".rag-eval/questions.yaml", "--allow-skipped", "2", "--k", "1", "--junit", "junit.xml")
     assert rag_eval(*command).code == 0
@@ -119,11 +121,6 @@ def test_texts_are_in_no_report_no_summary_and_nothing_that_ci_uploads(rag_eval,
     files = [*(folder / ".rag-eval/runs").rglob("*"), folder / "junit.xml", folder / "report.html"]
     assert len([path for path in files if path.is_file()]) >= 5
     assert all(SECRET.encode() not in path.read_bytes() for path in files if path.is_file())
-
-
-def test_the_cache_tells_of_texts_of_runs_and_clears_them(rag_eval, folder, texts):
-    init(rag_eval)
-    rag_eval("run", ".rag-eval/questions.yaml", "--allow-skipped", "2")
     store = folder / ".rag-eval/store/texts"
     size = sum(path.stat().st_size for path in store.iterdir())
     assert f"texts {size:,}" in rag_eval("cache", "info").out

@@ -120,6 +120,13 @@ def test_what_has_no_price_is_unknown_and_not_below_any_limit(handbook, tmp_path
         known.check_spending(1e6)
 
 
+class Searches:
+    """An engine."""
+
+    def retrieve(self, query, top_k, scope):
+        return []
+
+
 @pytest.mark.filterwarnings("ignore:.*nothing tells it from others")
 @pytest.mark.parametrize(
     ("over", "names"),
@@ -129,6 +136,7 @@ def test_what_has_no_price_is_unknown_and_not_below_any_limit(handbook, tmp_path
         ({"embedder": ["lsa"], "reranker": [OwnReranker()]}, ["OwnReranker"]),
         ({"reranker": [lambda query, texts: [0.0] * len(texts)]}, ["<lambda>"]),
         ({"retriever": [own_search]}, ["own_search"]),
+        ({"engine": [Searches()], "ingest": [False]}, ["Searches"]),
         ({"chunker": [lambda text: ASKED.append(text) or [text]]}, ["<lambda>"]),
         ({"chunker": [SemanticChunker(Own())], "embedder": [Letters()]}, ["Own"]),
     ],
@@ -136,22 +144,13 @@ def test_what_has_no_price_is_unknown_and_not_below_any_limit(handbook, tmp_path
 def test_what_code_of_ones_own_costs_is_not_known_and_a_plan_does_not_call_it(handbook, tmp_path, over, names):
     ASKED.clear()
     known = plan(handbook, tmp_path, **over)
+    assert [*known.failures] == []
     assert [part.name for part in known.parts if part.cost is None] == names
     assert (known.totals["cost"], known.totals["requests"], known.totals["tokens"], known.prices) == (None,) * 3 + ({},)
     assert ASKED == []
     with pytest.raises(ConfigError, match="is never known: for these, expected no limit"):
         known.check_spending(0)
     assert "?" in str(known)
-
-
-@pytest.mark.filterwarnings("ignore:.*nothing tells it from others")
-def test_an_engine_is_not_known_to_cost_nothing(handbook, tmp_path):
-    class Searches:
-        def retrieve(self, query, top_k, scope):
-            return []
-
-    known = plan(handbook, tmp_path, engine=[Searches()], ingest=[False])
-    assert ([*known.failures], known.totals["cost"]) == ([], None)
 
 
 @pytest.mark.parametrize("over", [{"retriever": ["bm25", "hybrid"]}, {"embedder": ["lsa"], "chunker": ["sentence"]}])

@@ -113,26 +113,23 @@ def test_a_question_that_failed_has_a_run_with_its_error_and_no_score(providers,
     assert experiment.metadata["means"]["span_recall@1"] == pytest.approx(result.metrics["span_recall@1"])
 
 
-def test_runs_have_places_and_times_and_no_text(providers):
-    result = TokenLevelEvaluation(CORPUS, published_dataset()).run(k=2)
-    publish_experiment(result, NAME)
-    (experiment,) = experiments_of(providers, result)
-    (run,) = runs_of(providers, experiment)["q0"]
-    assert {name for hit in run["outputs"]["hits"] for name in hit} == {"doc_id", "start", "end", "chunk_id", "score"}
-    assert run["outputs"]["seconds"].keys() == {"search"}
-    assert run["outputs"]["status"] == "scored"
-    sent = b"".join(e.request.body for e in providers.exchanges if e.route == RUNS)
-    assert b"Refunds take" not in sent
-    assert b"loopback-key" not in sent
-
-
 @pytest.mark.parametrize("remote", [False, True], ids=["of this machine", "of a server that is not the provider's own"])
-def test_metadata_names_the_components_their_servers_and_what_was_measured(providers, remote):
+def test_metadata_names_components_servers_and_what_was_measured_and_runs_have_places_and_times_and_no_text(
+    providers, remote
+):
     config = EvaluationConfig(experiment_name="mine, sentences")
     embedder = OpenAIEmbedder() if remote else None
     result = TokenLevelEvaluation(CORPUS, published_dataset()).run(embedder=embedder, k=2, config=config)
     told = publish_experiment(result, NAME)
-    metadata = providers.langsmith.experiments[told.name].metadata
+    experiment = providers.langsmith.experiments[told.name]
+    (run,) = runs_of(providers, experiment)["q0"]
+    assert {name for hit in run["outputs"]["hits"] for name in hit} == {"doc_id", "start", "end", "chunk_id", "score"}
+    assert run["outputs"]["seconds"].keys() == ({"embed", "search"} if remote else {"search"})
+    assert run["outputs"]["status"] == "scored"
+    sent = b"".join(e.request.body for e in providers.exchanges if e.route == RUNS)
+    assert b"Refunds take" not in sent
+    assert b"loopback-key" not in sent
+    metadata = experiment.metadata
     assert metadata["chunker"] == "recursive-character"
     assert metadata["evaluation_type"] == "token-level"
     assert metadata["retriever"] == "mine, sentences"
