@@ -211,6 +211,26 @@ def test_what_is_flushed_last_tells_that_nobody_reads(folder):
     assert process.returncode == 141
 
 
+LAST_FLUSH = """
+import os, sys
+from rag_evaluation_framework.cli.output import stdout
+from rag_evaluation_framework.cli import output
+read, write = os.pipe()
+os.close(read)
+sys.stdout.write("not flushed yet")
+os.dup2(write, 1)
+sys.stderr.write(str(output.flushed()))
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="pipes of POSIX")
+def test_the_last_flush_tells_whether_anybody_reads():
+    buffered = {key: value for key, value in os.environ.items() if key != "PYTHONUNBUFFERED"}
+    command = [sys.executable, "-c", LAST_FLUSH]
+    done = subprocess.run(command, env=buffered, capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stderr) == (0, "False")
+
+
 @pytest.mark.parametrize("form", [(), ("--json",)])
 def test_what_components_print_goes_to_standard_error(folder, form):
     (folder / "own.py").write_text(TALKING)
