@@ -110,8 +110,8 @@ def test_what_asks_no_provider_connects_to_nothing_and_needs_no_key(offline, arg
 
 
 @pytest.mark.parametrize(("chosen", "component", "provider", "variable", "extra"), PROVIDERS)
-def test_a_missing_key_is_told_in_a_line_before_anything_is_done(
-    offline, folder, chosen, component, provider, variable, extra
+def test_a_missing_key_and_a_missing_extra_are_told_in_a_line_before_anything_is_done(
+    offline, rag_eval, folder, monkeypatch, no_keys, chosen, component, provider, variable, extra
 ):
     done, attempts = offline("-m", "rag_evaluation_framework", *RUN, *chosen)
     assert (done.returncode, done.stdout) == (2, "")
@@ -120,13 +120,6 @@ def test_a_missing_key_is_told_in_a_line_before_anything_is_done(
         "client=\n"
     )
     assert attempts == []
-    assert not list(folder.glob(".rag-eval/*"))
-
-
-@pytest.mark.parametrize(("chosen", "component", "provider", "variable", "extra"), PROVIDERS)
-def test_a_missing_extra_is_told_in_a_line_before_anything_is_done(
-    rag_eval, folder, monkeypatch, no_keys, chosen, component, provider, variable, extra
-):
     monkeypatch.setenv(variable, "a-key-of-mine")
     monkeypatch.setitem(sys.modules, extra, None)
     code, out, err = rag_eval(*RUN, *chosen)
