@@ -214,18 +214,15 @@ def test_each_text_is_cut_and_read_once_whatever_the_number_of_cells(handbook, t
     assert len(cut) == 2
 
 
-def test_only_chunkings_of_cells_that_are_left_are_counted(handbook, tmp_path, providers):
-    base = RunSpec(dataset=handbook, k=[5], budgets=[], embedder=OpenAIEmbedder(price_in=1.0))
-    Sweep(base=base, over={"chunker.chunk_size": [200]}).run(tmp_path)
-    known = Sweep(base=base, over={"chunker.chunk_size": [200, 400]}).plan(tmp_path)
-    assert (known.kept, known.chunkings, [*known.prices]) == ({1}, 1, [1, 2])
-    assert known.prices[1] > 0  # which it would cost alone
-
-
-def test_what_is_done_costs_nothing_and_what_cannot_be_run_is_told(handbook, tmp_path):
+def test_what_is_done_costs_nothing_and_is_not_counted_and_what_cannot_be_run_is_told(handbook, tmp_path, providers):
     sweep = Sweep(base=RunSpec(dataset=handbook, k=[5]), over={"chunker.overlap": [0, 900]})
     known = sweep.plan(tmp_path)
     assert (known.kept, [*known.failures]) == (frozenset(), [2])
     sweep.run(tmp_path)
     assert sweep.plan(tmp_path).kept == {1}
     assert sweep.plan(tmp_path, fresh=True).kept == frozenset()
+    base = RunSpec(dataset=handbook, k=[5], budgets=[], embedder=OpenAIEmbedder(price_in=1.0))
+    Sweep(base=base, over={"chunker.chunk_size": [200]}).run(tmp_path)
+    known = Sweep(base=base, over={"chunker.chunk_size": [200, 400]}).plan(tmp_path)
+    assert (known.kept, known.chunkings, [*known.prices]) == ({1}, 1, [1, 2])
+    assert known.prices[1] > 0  # which it would cost alone
