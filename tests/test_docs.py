@@ -462,12 +462,15 @@ def anchors(page):
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
-def test_every_relative_link_of_the_page_leads_somewhere(page):
+def test_links_of_the_page_lead_somewhere_and_it_promises_nothing_and_names_no_place_on_one_machine(page):
     for target, anchor in relative_links(page):
         assert target.is_relative_to(ROOT), f"{target} is no part of the project"
         assert target.exists(), f"{target.relative_to(ROOT)} does not exist"
         if anchor:
             assert anchor in anchors(target), f"{name_of(target)} has no heading with the anchor #{anchor}"
+    text = page.read_text(encoding="utf-8")
+    assert page.is_relative_to(DECISIONS) or PROMISE.findall(" ".join(text.split())) == []
+    assert re.findall(r"(?<![\w.])/(?:work|home|root|tmp|Users)/\S*", text) == []
 
 
 def test_every_page_can_be_reached_and_is_in_one_group_whose_contents_list_it():
@@ -513,13 +516,6 @@ PROMISE = re.compile(
     r"|(?:once|when|until|as soon as) (?:it|they) exists?)\b",
     re.IGNORECASE,
 )
-
-
-@pytest.mark.parametrize("page", PAGES, ids=name_of)
-def test_the_page_promises_nothing_and_names_no_place_on_one_machine(page):
-    text = page.read_text(encoding="utf-8")
-    assert page.is_relative_to(DECISIONS) or PROMISE.findall(" ".join(text.split())) == []
-    assert re.findall(r"(?<![\w.])/(?:work|home|root|tmp|Users)/\S*", text) == []
 
 
 @pytest.mark.parametrize(

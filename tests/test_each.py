@@ -5,7 +5,9 @@ import pytest
 from support.each import each
 
 
-def test_every_case_is_run_and_all_that_fail_are_told_with_their_values():
+def test_every_case_needs_a_value_for_each_name_is_run_and_all_that_fail_are_told():
+    with pytest.raises(ValueError, match="shorter"):
+        each("first, second", [(1,)])
     seen = []
 
     @each("first", "ab")
@@ -21,11 +23,6 @@ def test_every_case_is_run_and_all_that_fail_are_told_with_their_values():
     assert seen == [(first, *pair) for first in "ab" for pair in [(1, 1), (2, 3), (3, 4)]]
     told = [[error.__notes__ for error in group.exceptions] for group in caught.value.exceptions]
     assert told == [[["The case: {'second': 2, 'third': 3}"], ["The case: {'second': 3, 'third': 4}"]]] * 2
-
-
-def test_a_case_needs_a_value_for_each_name():
-    with pytest.raises(ValueError, match="shorter"):
-        each("first, second", [(1,)])
 
 
 class TestFixtures:

@@ -6,7 +6,6 @@ import shutil
 import socket
 import subprocess
 import sys
-from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -101,17 +100,30 @@ def test_a_population_gate_says_its_power_before_its_verdict_and_follows_the_pol
     assert "'pass' or 'fail'" in wrong.err
 
 
-def test_without_a_run_to_compare_with_it_says_how_the_first_one_is_made(rag_eval, project):
-    (project / "run.yaml").write_text(
-        "corpus: docs\ndataset: help.json\nretriever: own:worse\nbaseline: baseline\ngates: ['recall@2 drop <= 0.05']\n"
-    )
-    refused = rag_eval("run", "run.yaml")
+def test_a_baseline_of_a_file_is_relative_to_its_folder_and_where_none_is_it_says_how_the_first_is_made(
+    rag_eval, project
+):
+    lines = "corpus: ../docs\ndataset: ../help.json\nretriever: own:worse\nbaseline: {}\ngates: ['lost <= 0']\n"
+    (project / "eval").mkdir()
+    config = project / "eval/run.yaml"
+    config.write_text(lines.format("baseline"))
+    refused = rag_eval("run", "eval/run.yaml")
     assert refused.code == 2
     assert "; a first one is made with --set baseline=null --set 'gates=[]'" in " ".join(refused.err.split())
-    assert rag_eval("run", "run.yaml", "--set", "baseline=null", "--set", "gates=[]").code == 0
+    assert rag_eval("run", "eval/run.yaml", "--set", "baseline=null", "--set", "gates=[]").code == 0
+    rag_eval(*FLAGS)
+    shutil.copy(find_run("last", project / ".rag-eval") / "report.json", project / "eval/before.json")
+    config.write_text(lines.format("before.json"))
+    assert rag_eval("run", "eval/run.yaml").code == 1
 
 
-def test_junit_has_one_test_case_per_gate(rag_eval, project):
+def test_junit_has_one_test_case_per_gate_and_the_notes_of_the_run_and_of_its_baseline(rag_eval, project):
+    given = (*FLAGS, "--gate", "recall@2 >= 0.7", "--budget", "40ch", "--junit", "gates.xml")
+    ended = "† rankings that ran out of results before the budget was filled: 3 of 4 at 40ch"
+    for baseline, note in (((), ended), (("--baseline", "last"), f"both: {ended}")):
+        assert rag_eval(*given, *baseline).code == 0
+        notes = ET.parse(project / "gates.xml").getroot()[0].find("system-out").text.splitlines()
+        assert note in notes
     gates = ("recall@2 >= 0.75", "recall@2 >= 0.76", "p95(rerank) <= 1s", "population(mrr@2) >= 0.7")
     (project / "help.json").write_text(json.dumps(twice()))  # a population gate needs six questions
     written = ("--junit", "out/gates.xml", "--set", "cluster=question")
@@ -119,30 +131,13 @@ def test_junit_has_one_test_case_per_gate(rag_eval, project):
     assert outcome.code == 2
     suite = ET.parse(project / "out/gates.xml").getroot().find("testsuite")
     assert suite is not None
-    assert {key: suite.get(key) for key in ("tests", "failures", "errors", "skipped")} == {
-        "tests": "4",
-        "failures": "1",
-        "errors": "1",
-        "skipped": "1",
-    }
+    counts = {"tests": "4", "failures": "1", "errors": "1", "skipped": "1"}
+    assert {key: suite.get(key) for key in counts} == counts
     cases = suite.findall("testcase")
     inside = [[child.tag for child in case if child.tag != "system-out"] for case in cases]
     assert inside == [[], ["failure"], ["error"], ["skipped"]]
     assert cases[1].get("name") == "recall@2 >= 0.76"
     assert cases[1][0].get("message") == "failed: 0.750, 8 questions"
-
-
-def test_junit_has_the_notes_of_the_run_and_of_its_baseline(rag_eval, project):
-    given = (*FLAGS, "--gate", "recall@2 >= 0.7", "--budget", "40ch", "--junit", "gates.xml")
-    ended = "† rankings that ran out of results before the budget was filled: 3 of 4 at 40ch"
-
-    def notes():
-        return ET.parse(project / "gates.xml").getroot()[0].find("system-out").text.splitlines()
-
-    assert rag_eval(*given).code == 0
-    assert ended in notes()
-    assert rag_eval(*given, "--baseline", "last").code == 0
-    assert f"both: {ended}" in notes()
 
 
 def test_a_junit_report_that_cannot_be_written_is_told_before_the_run_or_after_it(rag_eval, project):
@@ -359,14 +354,6 @@ def test_what_a_baseline_is_of_and_that_it_failed_its_own_gates_is_said(rag_eval
     assert rag_eval("baseline", "last").err == ""
 
 
-def test_a_run_with_skipped_questions_is_no_baseline_unless_that_is_allowed(rag_eval, folder):
-    assert rag_eval("run", "--corpus", "docs", "--dataset", "questions.csv", "--allow-skipped", "2").code == 0
-    outcome = rag_eval("baseline", "last")
-    assert outcome.code == 2
-    assert "2 of 4 answerable questions were skipped, more than the 0 allowed" in outcome.err
-    assert rag_eval("baseline", "last", "--allow-skipped", "2").code == 0
-
-
 def test_the_baseline_is_enough_to_compare_with_and_a_new_one_replaces_it(rag_eval, project):
     rag_eval(*FLAGS)
     rag_eval("baseline", "last")
@@ -425,18 +412,7 @@ def test_the_thresholds_of_the_public_samples_are_applied(rag_eval, project, sha
     assert verdicts(project) == {"recall@10 >= 0.75": "failed"}
 
 
-def test_a_baseline_of_the_configuration_is_relative_to_its_folder(rag_eval, project, tmp_path):
-    rag_eval(*FLAGS)
-    report = next((project / ".rag-eval/runs").iterdir()) / "report.json"
-    (project / "eval").mkdir()
-    shutil.copy(report, project / "eval/before.json")
-    (project / "eval/run.yaml").write_text(
-        "corpus: ../docs\ndataset: ../help.json\nretriever: own:worse\nbaseline: before.json\ngates: ['lost <= 0']\n"
-    )
-    assert rag_eval("run", Path("eval/run.yaml")).code == 1
-
-
-def test_a_run_with_failed_questions_is_no_baseline_unless_they_are_allowed_and_some_have_a_score(rag_eval, project):
+def test_failed_and_skipped_questions_have_to_be_allowed_in_a_baseline_and_some_need_a_score(rag_eval, project):
     rag_eval(*FLAGS[:-1], "own:half", "--allow-failures", "9")
     outcome = rag_eval("baseline", "last")
     assert outcome.code == 2
@@ -447,6 +423,12 @@ def test_a_run_with_failed_questions_is_no_baseline_unless_they_are_allowed_and_
     outcome = rag_eval("baseline", "last", "--allow-failures", "99")
     assert outcome.code == 2
     assert "no question has a score" in outcome.err
+    (project / "q.csv").write_text("question,quote\nHow?,Contact support by email.\nWhere?,Nowhere.\nWho?,Nobody.\n")
+    assert rag_eval("run", "--corpus", "docs", "--dataset", "q.csv", "--allow-skipped", "2").code == 0
+    outcome = rag_eval("baseline", "last")
+    assert outcome.code == 2
+    assert "2 of 3 answerable questions were skipped, more than the 0 allowed" in outcome.err
+    assert rag_eval("baseline", "last", "--allow-skipped", "2").code == 0
 
 
 def cut(project, *keep):

@@ -29,15 +29,20 @@ def test_it_shows_how_much_is_kept_and_an_empty_cache_is_not_an_error(rag_eval, 
     assert not (tmp_path / ".rag-eval").exists()
 
 
-def test_everything_is_removed_with_yes_and_nothing_else(rag_eval, filled):
+def test_vectors_and_answers_are_counted_and_removed_with_yes_and_nothing_else(rag_eval, filled):
+    kept = KeptAnswers(filled)
+    for number in range(3):
+        kept.keep(answer_key({"asked": number}), Completion("Yes."))
     (filled / "runs").mkdir()
+    vectors, answers = EmbeddingCache(filled).size(), kept.size()
+    told = f"{filled}: {vectors + answers:,} bytes (vectors {vectors:,}, answers {answers:,})\n"
+    assert rag_eval("cache", "info", "--root", filled).out == told
     outcome = rag_eval("cache", "clear", "--root", filled)
     assert outcome.code == 2
-    assert "this removes" in outcome.err
-    assert "add --yes" in outcome.err
+    for said in ("this removes", "the answers have to be paid again", "add --yes"):
+        assert said in outcome.err
     assert kept_vectors(EmbeddingCache(filled))[0][1] == 5
-    freed = EmbeddingCache(filled).size()
-    assert rag_eval("cache", "clear", "--root", filled, "--yes").out == f"removed {freed:,} bytes\n"
+    assert rag_eval("cache", "clear", "--root", filled, "--yes").out == f"removed {vectors + answers:,} bytes\n"
     assert kept_vectors(EmbeddingCache(filled)) == []
     assert list((filled / "cache").iterdir()) == []
     assert (filled / "runs").exists()
@@ -113,21 +118,3 @@ def test_what_is_not_ours_stays_and_is_told(rag_eval, filled):
     assert rag_eval("cache", "clear", "--root", filled).out.startswith("removed 0 bytes\nleft as not ours: ")
     EmbeddingCache(filled).put(IDENTITY, {"text": Embedding(np.ones(3, dtype=np.float32), False)})
     assert kept_vectors(EmbeddingCache(filled))[0][1] == 1
-
-
-@pytest.fixture
-def answered(filled):
-    kept = KeptAnswers(filled)
-    for number in range(3):
-        kept.keep(answer_key({"asked": number}), Completion("Yes."))
-    return filled
-
-
-def test_answers_of_language_models_are_counted_and_cleared(rag_eval, answered):
-    size = KeptAnswers(answered).size()
-    assert f"answers {size:,}" in rag_eval("cache", "info", "--root", answered).out
-    refused = rag_eval("cache", "clear", "--root", answered)
-    assert refused.code == 2
-    assert "the answers have to be paid again" in refused.err
-    assert rag_eval("cache", "clear", "--root", answered, "--yes").code == 0
-    assert list((answered / "cache").iterdir()) == []

@@ -54,24 +54,6 @@ def runs(run):
     return before, run("after", {**GOOD, "invoices": "Install the agent first."})
 
 
-def test_the_comparison_is_shown_with_counts_what_got_worse_and_where_the_runs_are(rag_eval, runs):
-    outcome = rag_eval("compare", "last~1", "last")
-    assert (outcome.code, outcome.err) == (0, "")
-    lines = outcome.out.splitlines()
-    assert lines[0] == "after against before"
-    assert "span_recall@1: 1 improved, 1 regressed, 1 unchanged" in lines
-    (row,) = [line.split() for line in lines if line.startswith(" span_recall@1 ")]
-    assert row[:9] == ["span_recall@1", "3", "0.667", "0.667", "+.000", "-.992", "+.992", "1.000", "1/1"]
-    worst = lines[lines.index("Questions that got worse by span_recall@1") + 1]
-    assert re.fullmatch(r"-1\.000  invoices come when\? \(query_\w+\)", worst)
-    assert lines[lines.index("Questions that got better by span_recall@1") + 1].startswith("+1.000  ")
-    assert [line.split()[:2] for line in lines[-2:]] == [
-        ["baseline:", f"{runs[0]}"],
-        ["candidate:", f"{runs[1]}"],
-    ]
-    assert load_result(runs[0]).created[:19] in lines[-2]
-
-
 def test_json_is_one_strict_object_of_what_comparison_tells_and_so_is_the_file_beside_its_page(rag_eval, runs, folder):
     outcome = rag_eval("compare", "before", "after", "--json", "--output", "new/diff")
     assert outcome.err == ""
@@ -114,18 +96,24 @@ def test_nothing_is_overwritten(rag_eval, runs, folder, kind):
         assert (out if kind == "file" else out / "diff.md").read_text() == "kept"
 
 
-def test_the_score_is_an_option(rag_eval, run):
-    run("before", GOOD, "--metric", "span_precision")
-    run("after", dict.fromkeys(GOOD, "Support helps."), "--metric", "span_precision")
-    shown = rag_eval("compare", "before", "after", "--score", "span_precision").out
+def test_the_score_is_an_option_that_orders_several_runs_too(rag_eval, run):
+    run("a", GOOD, "--metric", "span_precision")
+    run("b", {**GOOD, "who": "Install the agent first."}, "--metric", "span_precision")
+    run("c", dict.fromkeys(GOOD, "Support helps."), "--metric", "span_precision")
+    shown = rag_eval("compare", "a", "c", "--score", "span_precision").out
     assert "span_precision@1: 0 improved, 2 regressed, 1 unchanged\n" in shown
     assert "Questions that got worse by span_precision@1\n" in shown
     assert len(re.findall(r"^-\d", shown, re.MULTILINE)) == 2
-    back = rag_eval("compare", "after", "before").out
-    assert "Questions that got better by span_recall@1" in back
-    refused = rag_eval("compare", "before", "after", "--score", "span_reca")
-    assert (refused.code, refused.out) == (2, "")
-    assert "no score 'span_reca' in both results; there are span_recall@1" in refused.err
+    assert "Questions that got better by span_recall@1" in rag_eval("compare", "c", "a").out
+    shown = rag_eval("compare", "c", "b", "a", "--score", "span_precision").out
+    assert shown.startswith("3 runs by span_precision@1\n")
+    assert "Questions on which" not in shown  # the best is nowhere worse than the baseline
+    turned = rag_eval("compare", "b", "c", "a", "c", "--score", "span_precision").out
+    assert "c and c (2) are the same run" in turned
+    for names, which in ((("a", "c"), "both results"), (("c", "b", "a"), "all runs")):
+        refused = rag_eval("compare", *names, "--score", "span_reca")
+        assert (refused.code, refused.out) == (2, "")
+        assert f"no score 'span_reca' in {which}; there are span_recall@1" in refused.err
 
 
 def test_questions_that_failed_come_after_those_that_were_asked(rag_eval, run, folder):
@@ -153,13 +141,7 @@ def test_one_run_named_twice_is_compared_and_noted(rag_eval, runs):
     assert json.loads(rag_eval("compare", "before", "after", "--json").out)["notes"] == []
 
 
-@pytest.mark.parametrize("names", [("before", "last"), ("before", "after", "last")])
-def test_what_cannot_be_compared_is_refused_in_one_message(rag_eval, runs, folder, names):
-    assert rag_eval("run", "--corpus=docs", "--dataset=faq.csv", "--evaluation-type=document-level").code == 0
-    refused = rag_eval("compare", *names, "--output", "out")
-    assert (refused.code, refused.out) == (2, "")
-    assert re.fullmatch("error: 'before' is token-level, 'BM25, recursive 800' is document-level: .*\n", refused.err)
-    assert not (folder / "out").exists()
+OTHER_LEVEL = "'before' is token-level, 'BM25, recursive 800' is document-level: "
 
 
 @pytest.mark.parametrize(
@@ -167,19 +149,20 @@ def test_what_cannot_be_compared_is_refused_in_one_message(rag_eval, runs, folde
     [
         ("nothing last", "no path, run or experiment is called 'nothing'"),
         ("last nothing", "no path, run or experiment is called 'nothing'"),
-        ("last last~3", "last~3"),
+        ("last last~4", "last~4"),
         ("docs last", "docs"),
-        (
-            "before after --by colour",
-            "by='colour': expected a property that tells some questions from others",
-        ),
+        ("before after --by colour", "by='colour': expected a property that tells some questions from others"),
         ("before after good --by document", "--by document: slices are those of two runs, got 3"),
+        ("before last", f"error: {OTHER_LEVEL}"),
+        ("before after last", f"error: {OTHER_LEVEL}"),
     ],
 )
-def test_what_is_no_run_and_slices_of_what_has_none_are_refused_without_a_traceback(rag_eval, three, arguments, told):
+def test_what_cannot_be_compared_is_refused_in_one_message(rag_eval, three, arguments, told):
+    assert rag_eval("run", "--corpus=docs", "--dataset=faq.csv", "--evaluation-type=document-level").code == 0
     refused = rag_eval("compare", *arguments.split(), "--output", "diff")
     assert (refused.code, refused.out) == (2, "")
     assert refused.err.startswith("error: ")
+    assert refused.err.count("\n") == 1 or "\nname a run by its path" in refused.err
     assert told in refused.err
     assert "Traceback" not in refused.err
     assert "RAG_EVAL_DEBUG" not in refused.err
@@ -209,7 +192,9 @@ def three(run, runs):
     return (*runs, run("good", GOOD))
 
 
-def test_several_runs_are_one_table_by_a_score_with_all_scores_and_where_they_are(rag_eval, three):
+def test_several_runs_are_one_table_by_a_score_and_json_and_the_files_are_what_the_leaderboard_tells(
+    rag_eval, three, folder
+):
     outcome = rag_eval("compare", "before", "after", "good")
     assert (outcome.code, outcome.err) == (0, "")
     lines = outcome.out.splitlines()
@@ -218,22 +203,16 @@ def test_several_runs_are_one_table_by_a_score_with_all_scores_and_where_they_ar
     assert rows[0][:8] == ["1", "good", "1.000", "+.333", "-.906", "+.906", "1.000", "best"]
     assert rows[1][:7] == ["2", "before", "0.667", "–", "baseline", "–", "yes"]
     assert (rows[2][1], rows[2][7]) == ("after", "yes")
-    assert [line.split()[:2] for line in lines[-3:]] == [
-        ["1:", f"{three[2]}"],
-        ["2:", f"{three[0]}"],
-        ["3:", f"{three[1]}"],
-    ]
-
-
-def test_json_of_several_runs_is_what_the_leaderboard_tells_and_so_is_the_file_beside_its_page(rag_eval, three, folder):
+    where = [["1:", f"{three[2]}"], ["2:", f"{three[0]}"], ["3:", f"{three[1]}"]]
+    assert [line.split()[:2] for line in lines[-3:]] == where
     given = ("compare", "before", "after", "good", "--output", "board")
     outcome = rag_eval(*given, "--json")
     assert outcome.err == ""
-    printed = json.loads(outcome.out, parse_constant=pytest.fail)
     results = [load_result(path) for path in three]
     record = Leaderboard.of(results).record()
     for known, result, path in zip(record["runs"], results, three, strict=True):
         known |= {"folder": str(path), "created": result.created}
+    printed = json.loads(outcome.out, parse_constant=pytest.fail)
     assert printed == json.loads(json.dumps(record))
     assert sorted(path.name for path in (folder / "board").iterdir()) == ["leaderboard.json", "leaderboard.md"]
     assert json.loads((folder / "board/leaderboard.json").read_text()) == printed
@@ -244,20 +223,6 @@ def test_json_of_several_runs_is_what_the_leaderboard_tells_and_so_is_the_file_b
     refused = rag_eval(*given)
     assert (refused.code, refused.out) == (2, "")
     assert "exists already, and nothing was overwritten" in refused.err
-
-
-def test_several_runs_are_ordered_by_a_score(rag_eval, run):
-    for name, found in (("a", GOOD), ("b", {**GOOD, "who": "Install the agent first."})):
-        run(name, found, "--metric", "span_precision")
-    run("c", dict.fromkeys(GOOD, "Support helps."), "--metric", "span_precision")
-    shown = rag_eval("compare", "c", "b", "a", "--score", "span_precision").out
-    assert shown.startswith("3 runs by span_precision@1\n")
-    assert "Questions on which" not in shown  # the best is nowhere worse than the baseline
-    turned = rag_eval("compare", "b", "c", "a", "c", "--score", "span_precision").out
-    assert "c and c (2) are the same run" in turned
-    refused = rag_eval("compare", "c", "b", "a", "--score", "span_reca")
-    assert (refused.code, refused.out) == (2, "")
-    assert "no score 'span_reca' in all runs; there are span_recall@1" in refused.err
 
 
 def test_what_is_independent_is_an_option(rag_eval, three):
@@ -285,7 +250,7 @@ def given(folder, run):
     return ("run", "--corpus", "docs", "--dataset", "faq.csv", "--k", "1", "--metric", "span_recall", *found)
 
 
-def test_a_run_is_compared_with_a_baseline_that_is_looked_for_before_it(rag_eval, given):
+def test_a_run_is_compared_with_a_baseline_and_one_that_cannot_be_compared_is_told_after_the_result(rag_eval, given):
     outcome = rag_eval(*given, "--baseline", "last")
     assert outcome.code == 0
     assert outcome.err.startswith("importing ")
@@ -298,9 +263,6 @@ def test_a_run_is_compared_with_a_baseline_that_is_looked_for_before_it(rag_eval
     assert record["comparison"]["baseline"]["name"] == "before"
     assert record["comparison"]["scores"]["span_recall@1"]["delta"] == pytest.approx(1 / 3)
     assert "comparison" not in json.loads(rag_eval(*given, "--json").out)
-
-
-def test_a_baseline_that_cannot_be_compared_is_told_after_the_result(rag_eval, given):
     at_documents = (*given[:7], "--evaluation-type", "document-level", *given[9:])
     refused = rag_eval(*at_documents, "--baseline", "last")
     assert refused.code == 2

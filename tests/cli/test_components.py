@@ -8,21 +8,6 @@ import pytest
 from rag_evaluation_framework.contracts.registry import loading
 
 
-def test_every_component_is_listed_with_its_parameters_and_those_without_a_default_are_marked(rag_eval):
-    outcome = rag_eval("components")
-    assert outcome.code == 0
-    assert all(name in outcome.out for kind in loading.KINDS for name in loading.components(kind))
-    assert (
-        "bm25:chunker=RecursiveCharacterChunker(chunk_size=800, overlap=0),k1=1.5,b=0.75,language=english"
-        in outcome.out
-    )
-    listed = json.loads(rag_eval("components", "--json").out)
-    by_name = {entry["name"]: entry["parameters"] for kind in ("reranker", "retriever") for entry in listed[kind]}
-    assert by_name["cross-encoder"] == {"model": "(required)", "batch_size": 32}
-    assert by_name["hybrid"]["retrievers"] == ["BM25Retriever", "VectorRAGRetriever"]
-    assert by_name["reranked"] == {"retriever": "(required)", "reranker": "(required)", "candidates": 50}
-
-
 def test_a_component_that_lacks_its_package_says_how_to_install_it(rag_eval, monkeypatch):
     real = importlib.util.find_spec
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "sklearn" else real(name))

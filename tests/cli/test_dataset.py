@@ -153,30 +153,26 @@ def test_output_writes_a_new_file_and_leaves_the_dataset_and_what_is_there(rag_e
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="links and modes of POSIX")
-@pytest.mark.parametrize("link", ["link.json", "far/link.json"])
-def test_of_a_link_the_file_that_it_leads_to_is_replaced_and_kept(rag_eval, folder, labelled, link):
+@pytest.mark.parametrize(
+    ("name", "mode"), [("link.json", 0o600), ("far/link.json", 0o664), (".rag-eval/datasets/questions.json", 0o600)]
+)
+def test_the_file_itself_or_that_of_a_link_is_replaced_and_kept_with_its_mode(rag_eval, folder, labelled, name, mode):
     before = labelled.read_bytes()
+    labelled.chmod(mode)
     (folder / "far").mkdir()
-    (folder / link).symlink_to(labelled.resolve())
+    is_link = "link" in name
+    if is_link:
+        (folder / name).symlink_to(labelled.resolve())
     edit(folder, "billing.md", "# Billing", "# Billing\n\nMore.")
-    outcome = rag_eval("dataset", "update", link, "--corpus", "docs")
+    outcome = rag_eval("dataset", "update", name, "--corpus", "docs")
     assert outcome.code == 0
-    assert (folder / link).is_symlink()
+    assert (folder / name).is_symlink() is is_link
     assert labelled.read_bytes() != before
     assert labelled.with_name("questions.1.json").read_bytes() == before
+    assert [path.stat().st_mode & 0o777 for path in sorted(labelled.parent.glob("*.json"))] == [mode, mode]
     assert "questions.1.json" in " ".join(outcome.out.split())
-    assert load_dataset(folder / link).name == "questions"
-    assert "is as it was" in rag_eval("dataset", "update", link, "--corpus", "docs").out
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="links and modes of POSIX")
-@pytest.mark.parametrize("mode", [0o600, 0o664])
-def test_the_new_file_and_the_one_that_is_kept_have_the_mode_of_the_dataset(rag_eval, folder, labelled, mode):
-    labelled.chmod(mode)
-    edit(folder, "billing.md", "# Billing", "# Billing\n\nMore.")
-    assert rag_eval("dataset", "update", labelled, "--corpus", "docs").code == 0
-    for path in (labelled, labelled.with_name("questions.1.json")):
-        assert path.stat().st_mode & 0o777 == mode
+    assert load_dataset(folder / name).name == "questions"
+    assert "is as it was" in rag_eval("dataset", "update", name, "--corpus", "docs").out
 
 
 def test_in_the_wrong_folder_nothing_is_written_also_if_a_question_has_no_answer(rag_eval, folder, labelled):
@@ -223,12 +219,6 @@ def test_where_all_texts_were_rewritten_a_table_of_new_quotes_is_enough(rag_eval
     assert [label.query.text for label in load_dataset(labelled).skipped] == ["What comes first?"]
 
 
-def test_a_dataset_without_labels_can_be_updated(rag_eval, folder):
-    path = folder / "silent.json"
-    path.write_text('{"schema_version": 1, "questions": [{"id": "1", "query": "Who?", "relevant_spans": []}]}')
-    assert rag_eval("dataset", "update", path, "--corpus", "docs").code == 0
-
-
 @pytest.fixture
 def of_two_kinds(rag_eval, folder):
     """A dataset with labels in a Markdown file and in a text file."""
@@ -244,62 +234,40 @@ def config(folder, how):
     return "documents.yaml"
 
 
-def test_labels_of_files_that_the_pattern_leaves_out_are_not_lost(rag_eval, folder, of_two_kinds):
+def test_labels_of_files_that_the_pattern_leaves_out_are_not_lost_and_runs_and_lint_say_which(
+    rag_eval, folder, of_two_kinds
+):
     before = of_two_kinds.read_bytes()
     update = ("dataset", "update", of_two_kinds, "--corpus", config(folder, "exclude: '*.txt'"))
+    lint = ("dataset", "lint", *update[2:])
     assert "nothing was written: exclude leaves out faq.txt of docs" in rag_eval(*update).err
+    told = "faq.txt[0:57] is in a document that is not of a kind that is read, or excluded"
+    assert told in rag_eval(*lint).out
     config(folder, "glob: '**/*.md'")
     outcome = rag_eval(*update)
     assert outcome.code == 2
     assert "nothing was written: glob leaves out faq.txt of docs; expected glob '**/*.{md,txt}', or" in outcome.err
     assert of_two_kinds.read_bytes() == before
-    config(folder, "glob: '**/*.{md,txt}'")
-    assert rag_eval(*update).code == 0
-    (folder / "docs/faq.txt").unlink()
-    assert rag_eval("dataset", "update", of_two_kinds, "--corpus", "docs").code == 0
-
-
-def test_runs_and_lint_say_which_files_the_pattern_leaves_out(rag_eval, folder, of_two_kinds):
+    assert "faq.txt[0:57] is in a document that the pattern '**/*.md' leaves out" in rag_eval(*lint).out
     outcome = rag_eval("run", "--corpus", "docs", "--glob", "**/*.md", "--dataset", of_two_kinds, "--json")
     assert outcome.code == 2
     (label,) = json.loads(outcome.out)["skipped"]
     assert label["reason"] == "gone from faq.txt"
     assert (
         "error: 1 of 2 answerable questions was skipped, more than the 0 allowed (allow_skipped, --allow-skipped): "
-        "glob leaves out faq.txt of "
-        f"{folder / 'docs'}; "
-        "expected glob '**/*.{md,txt}'; the run is saved in "
+        f"glob leaves out faq.txt of {folder / 'docs'}; expected glob '**/*.{{md,txt}}'; the run is saved in "
     ) in outcome.err
     assert "correct" not in outcome.err
-    outcome = rag_eval("dataset", "lint", of_two_kinds, "--corpus", config(folder, "exclude: faq.txt"))
-    assert "faq.txt[0:57] is in a document that is not of a kind that is read, or excluded" in outcome.out
-    outcome = rag_eval("dataset", "lint", of_two_kinds, "--corpus", config(folder, "glob: '**/*.md'"))
-    assert "faq.txt[0:57] is in a document that the pattern '**/*.md' leaves out" in outcome.out
-
-
-def test_labels_that_are_ids_and_tables_of_quotes_are_refused(rag_eval, folder):
-    (folder / "ids.json").write_text(
-        '{"schema_version": 1, "evaluation_type": "document-level",'
-        ' "questions": [{"id": "1", "query": "Who?", "relevant_document_ids": ["billing.md"]}]}'
-    )
-    ids = rag_eval("dataset", "update", "ids.json", "--corpus", "docs")
-    assert ids.code == 2
-    assert "document-level" in ids.err
-    table = rag_eval("dataset", "update", "questions.csv", "--corpus", "docs")
-    assert table.code == 2
-    assert "rag-eval init" in table.err
-
-
-FIRST = "Invoices are sent on the first day."
+    config(folder, "glob: '**/*.{md,txt}'")
+    assert rag_eval(*update).code == 0
+    (folder / "docs/faq.txt").unlink()
+    assert rag_eval("dataset", "update", of_two_kinds, "--corpus", "docs").code == 0
 
 
 def test_a_file_of_another_format_is_not_replaced_and_may_become_a_native_one_with_another_name(rag_eval, folder):
-    example = {
-        "inputs": {"query": "When?"},
-        "outputs": {"relevant_spans": [{"doc_id": "billing.md", "start": 11, "end": 46, "text": FIRST}]},
-    }
+    span = {"doc_id": "billing.md", "start": 11, "end": 46, "text": "Invoices are sent on the first day."}
     path = folder / "examples.json"
-    path.write_text(json.dumps([example]))
+    path.write_text(json.dumps([{"inputs": {"query": "When?"}, "outputs": {"relevant_spans": [span]}}]))
     before = path.read_bytes()
     edit(folder, "billing.md", "# Billing", "# Billing\n\nNew.")
     outcome = rag_eval("dataset", "update", "examples.json", "--corpus", "docs")
@@ -311,6 +279,22 @@ def test_a_file_of_another_format_is_not_replaced_and_may_become_a_native_one_wi
     assert path.read_bytes() == before
     rag_eval("dataset", "update", "examples.json", "--corpus", "docs", "--output", "new.json")
     assert load_dataset(folder / "new.json").labelled_corpus is not None
+
+
+@pytest.mark.parametrize(
+    ("name", "code", "told"),
+    [("silent.json", 0, ""), ("ids.json", 2, "document-level"), ("questions.csv", 2, "rag-eval init")],
+)
+def test_a_dataset_without_labels_can_be_updated_and_not_one_of_ids_or_a_table(rag_eval, folder, name, code, told):
+    (folder / "silent.json").write_text(
+        '{"schema_version": 1, "questions": [{"id": "1", "query": "Who?", "relevant_spans": []}]}'
+    )
+    (folder / "ids.json").write_text(
+        '{"schema_version": 1, "evaluation_type": "document-level",'
+        ' "questions": [{"id": "1", "query": "Who?", "relevant_document_ids": ["billing.md"]}]}'
+    )
+    outcome = rag_eval("dataset", "update", name, "--corpus", "docs")
+    assert (outcome.code, told in outcome.err) == (code, True)
 
 
 def test_a_table_of_which_no_quote_is_located_is_added_as_skipped_and_told(rag_eval, folder, labelled):

@@ -38,25 +38,6 @@ def saved(run):
     run("sentences", "--chunker", "sentence:sentences=1")
 
 
-def test_a_run_is_explained_by_cause_and_as_json_it_has_everything(rag_eval, saved):
-    outcome = rag_eval("explain", "last")
-    assert (outcome.code, outcome.err) == (0, "")
-    lines = outcome.out.splitlines()
-    assert lines[0] == "Where sentences lost span_recall@1"
-    assert lines[1] == "mean 0.667 of 3 questions, so 0.333 is missing"
-    assert "scored 3 of 3 answerable questions (0 skipped, 0 failed)" in lines
-    assert any(line.startswith("What to change first: ") for line in lines)
-    (row,) = [line.split() for line in lines if line.startswith(" retrieved, but beyond the cutoff")]
-    assert row[5:8] == ["0.333", "100%", "1"]
-    assert "Questions that lost most" in lines
-    outcome = rag_eval("explain", "sentences", "--score", "span_recall@4000ch", "--json")
-    assert outcome.code == 0
-    record = json.loads(outcome.out)
-    assert (record["score"], record["n"], record["recall"]) == ("span_recall@4000ch", 3, 1.0)
-    assert sum(record["lost"].values()) == 0
-    assert record["advice"] == []
-
-
 @pytest.mark.parametrize("question", ["When do invoices come?", "when do inv", "invoices when"])
 def test_a_question_is_explained_by_its_results_and_answers(rag_eval, saved, question):
     outcome = rag_eval("explain", "last", question)
@@ -69,13 +50,19 @@ def test_a_question_is_explained_by_its_results_and_answers(rag_eval, saved, que
     assert "    100% found" in lines
 
 
-def test_several_questions_are_explained_below_each_other(rag_eval, saved):
+def test_several_questions_are_explained_below_each_other_and_as_json_a_run_has_everything(rag_eval, saved):
     outcome = rag_eval("explain", "last", "Who helps", "invoices when")
     assert outcome.code == 0
     told = re.findall(r"^(Who helps|When do invoices).* \(query_", outcome.out, re.MULTILINE)
     assert told == ["Who helps", "When do invoices"]
     record = json.loads(rag_eval("explain", "last", "Who helps", "invoices when", "--json").out)
     assert [one["recall"] for one in record["questions"]] == [0.0, 1.0]
+    outcome = rag_eval("explain", "sentences", "--score", "span_recall@4000ch", "--json")
+    assert outcome.code == 0
+    record = json.loads(outcome.out)
+    assert (record["score"], record["n"], record["recall"]) == ("span_recall@4000ch", 3, 1.0)
+    assert sum(record["lost"].values()) == 0
+    assert record["advice"] == []
 
 
 def test_in_a_terminal_what_is_relevant_is_coloured(saved, folder):

@@ -68,12 +68,19 @@ def test_a_folder_that_was_removed_meanwhile_is_made_again(folder):
     assert f"Saved to {run}" in done.stdout
 
 
-@pytest.mark.parametrize("most", [0, 500, 2_000])
-def test_a_run_is_shown_though_no_file_can_be_written_whole(folder, most):
-    done = finished(folder, "run", *FLAGS, most_bytes=most)
+@pytest.mark.parametrize(
+    ("most", "retriever", "shown"),
+    [
+        *((most, "bm25", "span_recall") for most in (0, 500, 2_000)),
+        (500, "own:search", "OSError: gone"),  # whose questions failed
+    ],
+)
+def test_a_run_is_shown_though_no_file_can_be_written_whole(folder, most, retriever, shown):
+    (folder / "own.py").write_text("def search(query, k):\n    raise OSError('gone')\n")
+    done = finished(folder, "run", *FLAGS, "--retriever", retriever, most_bytes=most)
     assert done.returncode == 2
-    assert "span_recall" in done.stdout
-    assert "the result is shown, but not saved" in done.stderr
+    assert shown in done.stdout
+    assert "the result is shown, but not saved: " in done.stderr
     assert "File too large" in done.stderr
     assert list(folder.glob(".rag-eval/runs/2*")) == []
 
@@ -103,14 +110,6 @@ def test_a_demo_is_shown_though_no_file_can_be_written_whole(folder):
     done = finished(folder, "demo", "--json", most_bytes=500)
     assert done.returncode == 2
     assert {run["run"] for run in json.loads(done.stdout)["runs"]} == {None}
-
-
-def test_a_run_of_which_some_questions_failed_says_both(folder):
-    (folder / "own.py").write_text("def search(query, k):\n    raise OSError('gone')\n")
-    done = finished(folder, "run", *FLAGS, "--retriever", "own:search", most_bytes=500)
-    assert done.returncode == 2
-    assert "OSError: gone" in done.stdout
-    assert "not saved: " in done.stderr
 
 
 def test_a_disk_that_is_full_loses_nothing_that_was_shown(folder):

@@ -268,26 +268,22 @@ def test_suggestions_are_written_also_if_no_quote_was_located(rag_eval, copied):
     assert (copied / "r/all.yaml").is_file()
 
 
-def test_where_nothing_is_suggested_no_file_is_written_whether_or_not_a_question_is_located(rag_eval, folder):
-    (folder / "half.csv").write_text("question,quote\nWhat?,Install the agent first.\nWhat?,Wombats dig tunnels.\n")
+def test_where_nothing_is_suggested_no_file_is_written_and_one_that_cannot_be_does_not_stop_init(rag_eval, copied):
+    (copied / "half.csv").write_text("question,quote\nWhat?,Install the agent first.\nWhat?,Wombats dig tunnels.\n")
     outcome = rag_eval("init", "--corpus", "docs", "--questions", "half.csv")
     assert "half.csv: no question has all of its quotes located in docs" in outcome.err
     assert (outcome.code, "There is nothing to suggest." in outcome.out) == (2, True)
-    (folder / "q.csv").write_text("question,quote\nWhat?,Install the agent first.\nWhy?,Wombats dig tunnels.\n")
+    (copied / "q.csv").write_text("question,quote\nWhat?,Install the agent first.\nWhy?,Wombats dig tunnels.\n")
     outcome = rag_eval("init", "--corpus", "docs", "--questions", "q.csv")
     assert (outcome.code, "suggest" in outcome.out) == (0, False)
-    assert not list(folder.glob("*.suggested*"))
-
-
-def test_suggestions_that_cannot_be_written_do_not_stop_init(rag_eval, copied):
     rows = '{"question": "What?", "quote": "Install the agent first.", "a": 1, "A": 2}\n'
     rows += '{"question": "Which?", "quote": "Acounts that are never paid are closed."}\n'
-    (copied / "q.jsonl").write_text(rows)
-    outcome = rag_eval("init", "--corpus", "docs", "--questions", "q.jsonl")
+    (copied / "odd.jsonl").write_text(rows)
+    outcome = rag_eval("init", "--corpus", "docs", "--questions", "odd.jsonl")
     assert outcome.code == 0
-    assert (
-        "The suggestions could not be written beside the questions: q.jsonl: line 1: two columns share" in outcome.out
-    )
+    told = "The suggestions could not be written beside the questions: odd.jsonl: line 1: two columns share"
+    assert told in outcome.out
+    assert not list(copied.glob("*.suggested*"))
 
 
 def test_every_kind_of_text_is_read_and_what_is_not_is_told(rag_eval, folder):

@@ -48,22 +48,11 @@ def fresh(monkeypatch):
     forget()
 
 
-def test_a_second_init_says_what_is_there_and_leaves_it(rag_eval, tmp_path):
+def test_the_workflow_can_only_read_and_fails_if_the_run_left_no_report_and_a_second_init_leaves_what_is_there(
+    rag_eval, tmp_path
+):
     first = rag_eval("init", "--ci")
-    assert first.code == 0
-    assert files(tmp_path) == FILES
-    assert first.out.count("wrote ") == 5
-    (tmp_path / "rag_eval_engine.py").write_text("mine = True\n")
-    (tmp_path / FILES[0]).unlink()
-    second = rag_eval("init", "--ci")
-    assert second.code == 0
-    assert second.out.count("is there, and is left as it is") == 4
-    assert f"wrote {FILES[0]}" in second.out
-    assert (tmp_path / "rag_eval_engine.py").read_text() == "mine = True\n"
-
-
-def test_the_workflow_can_read_and_nothing_else_and_fails_if_the_run_left_no_report(rag_eval, tmp_path):
-    rag_eval("init", "--ci")
+    assert (first.code, first.out.count("wrote "), files(tmp_path)) == (0, 5, FILES)
     written = workflow(tmp_path)
     assert written["permissions"] == {"contents": "read"}
     (job,) = written["jobs"].values()
@@ -77,8 +66,14 @@ def test_the_workflow_can_read_and_nothing_else_and_fails_if_the_run_left_no_rep
     assert "compared >= 90 %" in command
     assert steps[number + 1] == f"test -s {command[command.index('--junit') + 1]}"
     assert "/store/" in (tmp_path / ".rag-eval/.gitignore").read_text().splitlines()  # which holds texts
-    text = (tmp_path / ".github/workflows/rag-eval.yml").read_text()
+    text = (tmp_path / FILES[0]).read_text()
     assert ("/runs" in text, "store" in text) == (True, False)
+    (tmp_path / "rag_eval_engine.py").write_text("mine = True\n")
+    (tmp_path / FILES[0]).unlink()
+    second = rag_eval("init", "--ci")
+    assert (second.code, second.out.count("is there, and is left as it is")) == (0, 4)
+    assert f"wrote {FILES[0]}" in second.out
+    assert (tmp_path / "rag_eval_engine.py").read_text() == "mine = True\n"
 
 
 def test_a_run_works_right_after_it_with_the_engine_and_without(rag_eval, tmp_path, fresh):
@@ -211,22 +206,17 @@ def test_the_configuration_of_another_tool_is_read_unchanged(rag_eval, tmp_path,
     assert rag_eval("run").code == 2  # it names no dataset
 
 
-def test_two_configurations_are_one_too_many(rag_eval, tmp_path):
-    (tmp_path / ".rag-eval").mkdir()
-    for ending in ("yaml", "json"):
-        (tmp_path / f".rag-eval/config.{ending}").write_text("{}")
-    outcome = rag_eval("run", "--dataset", "x.json")
-    assert outcome.code == 2
-    assert "expected one configuration, or name one" in outcome.err
-
-
-def test_a_corpus_of_ones_own_or_a_named_configuration_leaves_it_alone(rag_eval, folder):
+def test_a_corpus_of_ones_own_or_a_named_configuration_leaves_it_alone_and_two_are_one_too_many(rag_eval, folder):
     (folder / ".rag-eval").mkdir()
     (folder / ".rag-eval/config.yaml").write_text("engine: no_such_module:make\n")
     flags = ("--dataset", "questions.csv", "--allow-skipped", "2")
     assert rag_eval("run", "--corpus", "docs", *flags).code == 0
     (folder / "own.yaml").write_text("corpus: docs\ndataset: questions.csv\n")
     assert rag_eval("run", "own.yaml", "--allow-skipped", "2").code == 0
+    (folder / ".rag-eval/config.json").write_text("{}")
+    outcome = rag_eval("run", "--dataset", "x.json")
+    assert outcome.code == 2
+    assert "expected one configuration, or name one" in outcome.err
 
 
 @pytest.mark.parametrize(

@@ -211,7 +211,16 @@ def test_a_page_fits_the_terminal_and_more_shows_the_next(at_terminal, docs, col
 # Through a pipe
 
 
-def test_lines_of_a_pipe_are_shown_and_its_end_stops(piped, docs):
+def test_lines_of_a_pipe_are_shown_and_its_end_stops_and_without_a_question_nothing_is_written(
+    rag_eval, piped, docs, monkeypatch
+):
+    outcome = piped()
+    assert outcome.code == 0
+    assert "no question was asked, and nothing is written." in outcome.out
+    with monkeypatch.context() as closed:
+        closed.setattr(sys, "stdin", None)
+        assert rag_eval("label", "docs").code == 0
+    assert not (docs.parent / FILE).exists()
     outcome = piped("When are invoices sent?", "0", "Who is the chief?")
     assert (outcome.code, outcome.err) == (0, "")
     assert "Question: When are invoices sent?\n" in outcome.out
@@ -219,15 +228,6 @@ def test_lines_of_a_pipe_are_shown_and_its_end_stops(piped, docs):
     assert f"1 of 2 questions labelled in {FILE}. Next:" in outcome.out
     assert f"rag-eval run --dataset {FILE} --corpus docs --allow-skipped 1" in outcome.out
     assert waiting(docs) == ["Who is the chief?"]
-
-
-def test_without_a_question_nothing_is_written_also_if_standard_input_is_closed(rag_eval, piped, docs, monkeypatch):
-    outcome = piped()
-    assert outcome.code == 0
-    assert "no question was asked, and nothing is written." in outcome.out
-    monkeypatch.setattr(sys, "stdin", None)
-    assert rag_eval("label", "docs").code == 0
-    assert not (docs.parent / FILE).exists()
 
 
 def test_two_numbers_are_two_answers_unless_they_overlap_and_a_slash_makes_one(piped, docs):
@@ -375,8 +375,9 @@ def test_a_question_that_is_left_for_later_comes_with_the_next_session(piped, do
     assert "Question 2 of 2, 2 labelled:\nWhen are invoices sent?\nLabelled: nothing" in again
 
 
-def test_a_mistyped_question_is_removed_at_once_unless_something_else_is_typed(piped, docs):
+def test_a_mistyped_question_is_removed_at_once_unless_something_else_is_typed_also_the_only_one(piped, docs):
     outcome = piped("When are invoicess sent?", "d", "no", "D", "", "When are invoices sent?", "0")
+    assert "Type a question, or q to stop." in outcome.out.partition("Removed")[2]
     stays, removed = outcome.out.index("The question stays."), outcome.out.index("Removed: this question.")
     assert outcome.out.index("Remove this question? Enter: yes. Anything else: no, it stays.") < stays < removed
     assert [entry.query.text for entry in read(docs)] == ["When are invoices sent?"]
@@ -388,13 +389,7 @@ def test_a_mistyped_question_is_removed_at_once_unless_something_else_is_typed(p
     assert "Removed: this question and its label." in outcome.out
     assert "0 of 1 question labelled in" in outcome.out
     assert waiting(docs) == ["Who?"]
-
-
-def test_the_only_question_can_be_removed(piped, docs):
-    outcome = piped("Who?", "d", "", "What?", "0")
-    assert "Type a question, or q to stop." in outcome.out.partition("Removed")[2]
-    assert [entry.query.text for entry in read(docs)] == ["What?"]
-    removed = piped("b", "d", "")
+    removed = piped("d", "")
     assert (removed.code, removed.out.splitlines()[-1]) == (0, f"{FILE} holds no question any more.")
     assert "labelled" not in piped("?").out
 

@@ -15,7 +15,7 @@ program = importlib.import_module(f"{PACKAGE}.cli.program")
 COMMANDS = ("demo", "init", "run", "components")
 
 
-def test_help_names_every_command_and_the_exit_codes_and_every_command_explains_itself(rag_eval):
+def test_help_names_every_command_and_the_exit_codes_and_every_command_explains_itself(rag_eval, monkeypatch):
     assert rag_eval("--version") == (0, "0.1.0\n", "")
     outcome = rag_eval("--help")
     assert outcome.code == 0
@@ -24,10 +24,7 @@ def test_help_names_every_command_and_the_exit_codes_and_every_command_explains_
     for command in COMMANDS:
         outcome = rag_eval(command, "--help")
         assert (outcome.code, "--help" in outcome.out) == (0, True), command
-
-
-def test_help_makes_no_options_of_the_commands_that_it_names(rag_eval, monkeypatch):
-    monkeypatch.setattr("typer.main.get_command_from_info", None)
+    monkeypatch.setattr("typer.main.get_command_from_info", None)  # which makes options, for none that is only named
     assert [rag_eval(*named, "--help").code for named in ((), ("dataset",))] == [0, 0]
 
 

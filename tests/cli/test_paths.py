@@ -69,24 +69,19 @@ def test_a_path_that_is_empty_is_refused_and_is_not_the_working_folder(rag_eval,
     assert sorted(folder.rglob("*")) == before
 
 
-def test_a_path_of_an_option_may_begin_at_home(rag_eval, folder, monkeypatch):
+def test_a_path_of_an_option_may_begin_at_home_and_a_folder_may_be_called_so(rag_eval, folder, monkeypatch):
     (folder / "home").mkdir()
     monkeypatch.setenv("HOME", str(folder / "home"))
     monkeypatch.setenv("USERPROFILE", str(folder / "home"))
     (folder / "docs").rename(folder / "home" / "docs")
-    given = ["--corpus=~/docs", "--questions=questions.csv", "--root=~/own", "--name=x"]
-    assert rag_eval("init", *given).code == 0
+    root = ("--root=~/own", "--name=x")
+    assert rag_eval("init", "--corpus=~/docs", "--questions=questions.csv", *root).code == 0
     assert (folder / "home" / "own" / "x.yaml").exists()
-    assert (
-        rag_eval("run", "--corpus=~/docs", "--dataset=~/own/datasets/x.json", "--root=~/own", "--allow-skipped=2").code
-        == 0
-    )
+    run = ("run", "--corpus=~/docs", "--dataset=~/own/datasets/x.json", "--root=~/own", "--allow-skipped=2")
+    assert rag_eval(*run).code == 0
     assert (folder / "home" / "own" / "runs").exists()
     assert not (folder / "~").exists()
-
-
-def test_a_folder_that_is_called_like_home_is_written_so_that_it_is_found(rag_eval, folder):
-    (folder / "docs").rename(folder / "~")
+    (folder / "home" / "docs").rename(folder / "~")
     assert rag_eval("init", "--corpus=./~", "--questions=questions.csv", "--root=.", "--name=x").code == 0
     assert rag_eval("run", "x.yaml", "--allow-skipped=2").code == 0
 

@@ -34,6 +34,24 @@ NOT_SET = [
     (["chunk_size=100"], "--set: 'chunk_size' is no key of a run; did you mean chunker.chunk_size=100?"),
 ]
 
+WRONG = [
+    (["--set", "on_error=ignore"], "--set on_error", "'collect' or 'raise', got 'ignore'"),
+    (
+        ["--evaluation-type", "page"],
+        "--evaluation-type",
+        "'document-level', 'chunk-level' or 'token-level', got 'page'",
+    ),
+]
+NO_PART = "--retriever: expected a text or a mapping, got 3"
+CONTRADICTING = [  # of chunked.yaml, and of beside.yaml
+    ("--set retriever.chunker.chunk_size=123 --set chunker.chunk_size=456", "chunker.chunk_size is given"),
+    ("--chunker sentence --set retriever.chunker=recursive-character", "chunker is given inside"),
+    ("--retriever bm25:chunker=3", NO_PART),
+    ("--set retriever.chunker=3", NO_PART),
+    ("--retriever vector-rag:embedder=lsa,api_key=plainsecret99 --embedder lsa", "embedder is given"),
+]
+INSIDE = "beside.yaml: chunker is given inside of the retriever and beside it; leave one of them out"
+
 
 def test_run_shows_scores_and_the_weakest_questions_and_keeps_the_run(rag_eval, folder):
     outcome = rag_eval("run", *FLAGS, "--retriever", "bm25", "--k", "1", "--no-import")
@@ -189,12 +207,25 @@ def test_a_failed_question_that_counts_as_zero_is_shown_alike_everywhere(rag_eva
             for shard in ("3/2", "0/2", "a", "a/b", "-1/2", "''")
         ),
         *(([*FLAGS, *(word for text in texts for word in ("--set", text))], said) for texts, said in NOT_SET),
+        *(
+            ([*given, *option], f"error: {name}: input should be {expected}\n")
+            for option, name, expected in WRONG
+            for given in (FLAGS, ["plain.yaml"])
+        ),
+        *((["chunked.yaml", *options.split()], said) for options, said in CONTRADICTING),
+        (["beside.yaml", "--k", "5"], INSIDE),
     ],
 )
 def test_bad_input_is_one_clear_message_exit_code_2_and_nothing_written(rag_eval, folder, arguments, said):
     (folder / "own.py").write_text(BROKEN)
-    (folder / "allowing.yaml").write_text("corpus: docs\ndataset: questions.csv\nallow_skipped: 2\n")
-    (folder / "extra.yaml").write_text("corpus: docs\ndataset: questions.csv\nretreiver: bm25\n")
+    for name, line in (
+        ("plain.yaml", ""),
+        ("allowing.yaml", "allow_skipped: 2"),
+        ("extra.yaml", "retreiver: bm25"),
+        ("chunked.yaml", "retriever: {type: bm25, chunker: {type: sentence, chunk_size: 300}}"),
+        ("beside.yaml", "chunker: sentence\nretriever: {type: bm25, chunker: recursive-character}"),
+    ):
+        (folder / name).write_text(f"corpus: docs\ndataset: questions.csv\n{line}\n")
     (folder / "twice.yaml").write_text("corpus: docs\ncorpus: docs\ndataset: questions.csv\n")
     (folder / "tag.yaml").write_text("corpus: !!python/object/apply:os.system ['true']\ndataset: q.csv\n")
     question = {"id": "a", "query": "Why?", "relevant_spans": [{"doc_id": "billing.md", "start": 5000, "end": 5010}]}
@@ -209,6 +240,7 @@ def test_bad_input_is_one_clear_message_exit_code_2_and_nothing_written(rag_eval
     assert outcome.code == 2
     assert said in outcome.err
     assert "Traceback" not in outcome.err
+    assert "plainsecret99" not in outcome.err
     assert outcome.out == ""
     assert not (folder / ".rag-eval").exists()
 
@@ -241,22 +273,6 @@ def test_the_error_of_a_retriever_that_always_raises_says_why(rag_eval, folder, 
     outcome = rag_eval("run", *FLAGS, "--retriever", "own:search")
     assert outcome.err.count("Traceback") == 1  # that of the first question
     assert 'own.py", line 2, in search' in outcome.err
-
-
-@pytest.mark.parametrize(
-    ("option", "value", "expected"),
-    [
-        ("--set on_error=", "ignore", "'collect' or 'raise'"),
-        ("--evaluation-type", "page", "'chunk-level' or 'token-level'"),
-    ],
-)
-@pytest.mark.parametrize("given", [("plain.yaml",), FLAGS], ids=["a file", "no file"])
-def test_a_wrong_option_is_called_by_its_name(rag_eval, folder, given, option, value, expected):
-    (folder / "plain.yaml").write_text("corpus: docs\ndataset: questions.csv\n")
-    outcome = rag_eval("run", *given, *(f"{option}{value}".split() if option.endswith("=") else (option, value)))
-    assert outcome.code == 2
-    assert outcome.err.startswith(f"error: {option.rstrip('=')}: input should be ")
-    assert outcome.err.endswith(f"{expected}, got {value!r}\n")
 
 
 # --- the three evaluation types ---------------------------------------------------------------------------------------
@@ -561,31 +577,6 @@ def test_parts_of_options_replace_those_of_the_file_wherever_they_stand(rag_eval
     outcome = rag_eval("run", "own.yaml", *options, "--allow-skipped", "2", "--json")
     retriever = load_result(json.loads(outcome.out)["run"]).config["retriever"]
     assert (retriever["chunker"]["type"], retriever["k1"]) == ("recursive-character", 2)
-
-
-CHUNKED = "retriever: {type: bm25, chunker: {type: sentence, chunk_size: 300}}"
-TWICE = "chunker: sentence\nretriever: {type: bm25, chunker: recursive-character}"
-INSIDE = "own.yaml: chunker is given inside of the retriever and beside it; leave one of them out"
-NO_PART = "--retriever: expected a text or a mapping, got 3"
-
-
-@pytest.mark.parametrize(
-    ("written", "options", "told"),
-    [
-        (CHUNKED, "--set retriever.chunker.chunk_size=123 --set chunker.chunk_size=456", "chunker.chunk_size is given"),
-        (CHUNKED, "--chunker sentence --set retriever.chunker=recursive-character", "chunker is given inside"),
-        (CHUNKED, "--retriever bm25:chunker=3", NO_PART),
-        (CHUNKED, "--set retriever.chunker=3", NO_PART),
-        (CHUNKED, "--retriever vector-rag:embedder=lsa,api_key=plainsecret99 --embedder lsa", "embedder is given"),
-        (TWICE, "--k 5", INSIDE),
-    ],
-)
-def test_parts_that_contradict_each_other_are_refused(rag_eval, folder, written, options, told):
-    (folder / "own.yaml").write_text(f"corpus: docs\ndataset: questions.csv\n{written}\n")
-    outcome = rag_eval("run", "own.yaml", *options.split())
-    assert outcome.code == 2
-    assert told in outcome.err
-    assert "plainsecret99" not in outcome.err
 
 
 NOT_GATED = "a shard is not gated, nor compared with a baseline"

@@ -427,16 +427,14 @@ def test_no_fault_of_a_dataset_in_a_run_hides_another(rag_eval, written, tmp_pat
     assert "$.defaults.thresholds: 'min.recallAtk' is not a threshold; did you mean min.recallAtK?" in outcome.err
 
 
-def test_ties_of_stored_rankings_are_ordered_as_trec_eval_does_if_asked(rag_eval, written, tmp_path):
+def test_of_stored_rankings_ties_are_ordered_as_asked_and_the_time_to_read_them_is_no_latency(
+    rag_eval, written, tmp_path
+):
     written()
-    (tmp_path / "bm25.trec").write_text("q1 Q0 eval:help:doc:1 1 1.0 x\nq1 Q0 eval:help:doc:refunds 2 1.0 x\n")
-    command = ("run", "--dataset", "help.json", "--rankings", "bm25.trec", "--k", "1", "--json")
-    printed = [json.loads(rag_eval(*command, *ties).out) for ties in ((), ("--set", "ties=trec_eval"))]
+    (tmp_path / "tied.trec").write_text("q1 Q0 eval:help:doc:1 1 1.0 x\nq1 Q0 eval:help:doc:refunds 2 1.0 x\n")
+    tied = ("run", "--dataset", "help.json", "--rankings", "tied.trec", "--k", "1", "--json")
+    printed = [json.loads(rag_eval(*tied, *ties).out) for ties in ((), ("--set", "ties=trec_eval"))]
     assert [one["metrics"]["recall@1"] for one in printed] == [0.0, 1.0]
-
-
-def test_how_long_it_takes_to_read_stored_rankings_is_no_latency(rag_eval, written, tmp_path):
-    written()
     (tmp_path / "bm25.trec").write_text(TREC)
     command = ("run", "--dataset", "help.json", "--gate", "p95 <= 60s")
     outcome = rag_eval(*command, "--rankings", "bm25.trec")

@@ -2,6 +2,7 @@ import json
 import re
 import sys
 import warnings
+from itertools import product
 
 import pytest
 
@@ -57,7 +58,7 @@ def tables(out):
     return [table for table in found if table]
 
 
-def test_means_of_all_rankings_are_side_by_side(rag_eval, files):
+def test_means_of_all_rankings_are_side_by_side_and_the_best_of_several_is_green(rag_eval, files, monkeypatch):
     outcome = rag_eval(*TWO, "--metric", "hit@1", "--metric", "RR@10")
     assert outcome.code == 0
     assert outcome.err == ""
@@ -65,6 +66,12 @@ def test_means_of_all_rankings_are_side_by_side(rag_eval, files):
         "bm25.run": {"hit@1": "0.3333", "mrr@10": "0.5000"},
         "vectors.json": {"hit@1": "0.6667", "mrr@10": "0.6667"},
     }
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    green = "\x1b[32m"
+    assert green not in rag_eval(*ONE).out
+    out = rag_eval(*TWO, "--metric", "mrr@10").out
+    assert re.search(r"vectors\.json.*\x1b\[32m\s*0\.6667", out)
+    assert out.count(green) == 1
 
 
 def test_counts_follow_the_scores_and_each_is_explained_and_in_json(rag_eval, files):
@@ -90,7 +97,7 @@ def test_counts_follow_the_scores_and_each_is_explained_and_in_json(rag_eval, fi
     assert "per_query" not in scored
 
 
-def test_ranks_that_contradict_the_scores_are_counted(rag_eval, files):
+def test_ranks_that_contradict_the_scores_and_repeated_judgements_are_counted(rag_eval, files):
     (files / "bm25.run").write_text(
         "refunds Q0 faq.md 2 12.5 t\nrefunds Q0 billing.md 1 11.0 t\n"
         "restart Q0 agent.md 2 1 t\nrestart Q0 faq.md 1 1 t\n"
@@ -98,6 +105,11 @@ def test_ranks_that_contradict_the_scores_are_counted(rag_eval, files):
     )
     assert tables(rag_eval(*ONE, "--metric", "hit@1").out)[1]["bm25.run"]["contradicted"] == "2"
     assert "contradicted" not in rag_eval(*ONE, "--order", "given", "--metric", "hit@1").out
+    (files / "qrels.txt").write_text(QRELS + "restart 0 agent.md 1\n")
+    assert "6 judgements, 1 repeated" in rag_eval(*ONE).out
+    assert json.loads(rag_eval(*ONE, "--json").out)["qrels"]["counts"]["repeated"] == 1
+    (files / "qrels.txt").write_text("refunds 0 faq.md 1\n")
+    assert rag_eval(*ONE).out.startswith("qrels.txt: 1 judgement\n")
 
 
 def test_ties_are_ordered_as_trec_eval_does_if_asked(rag_eval, files):
@@ -112,14 +124,6 @@ def test_ties_are_ordered_as_trec_eval_does_if_asked(rag_eval, files):
         assert said in shown or "unsorted" not in shown
         assert unsaid not in shown
     assert rag_eval(*ONE, "--ties", "ids").code == 2
-
-
-def test_judgements_and_repeated_ones_are_counted(rag_eval, files):
-    (files / "qrels.txt").write_text(QRELS + "restart 0 agent.md 1\n")
-    assert "6 judgements, 1 repeated" in rag_eval(*ONE).out
-    assert json.loads(rag_eval(*ONE, "--json").out)["qrels"]["counts"]["repeated"] == 1
-    (files / "qrels.txt").write_text("refunds 0 faq.md 1\n")
-    assert rag_eval(*ONE).out.startswith("qrels.txt: 1 judgement\n")
 
 
 def test_the_scores_are_those_of_score_rankings(rag_eval, files):
@@ -149,22 +153,28 @@ def test_per_query_prints_one_line_per_question_for_every_file(rag_eval, files):
     assert ["refunds", "1.0000", "1.0000"] in [line.split() for line in second.splitlines()]
 
 
-@pytest.mark.parametrize("runs", [1, 2, 3, 9])
-@pytest.mark.parametrize("name", ["a.run", "a-run-with-a-name-that-is-longer-than-any-column.run"])
+NAMES = ("a.run", "a-run-with-a-name-that-is-longer-than-any-column.run")
+LONG = f"experiments{'-long' * 20}/bm25.run"
+
+
+@pytest.mark.parametrize(
+    ("runs", "name"), [*product((1, 2, 3, 9), NAMES), *product((2, 3, 9), [LONG])], ids=lambda value: str(value)[:20]
+)
 def test_tables_of_any_number_of_runs_fit_80_columns_and_lose_nothing(rag_eval, files, monkeypatch, runs, name):
-    monkeypatch.setenv("COLUMNS", "80")
-    monkeypatch.setenv("FORCE_COLOR", "1")
-    monkeypatch.setenv("TERM", "dumb")
-    arguments = []
-    for number in range(runs):
-        (files / f"{number}{name}").write_text(BM25)
-        arguments += ["--rankings", f"{number}{name}"]
-    outcome = rag_eval("score", "--qrels", "qrels.txt", *arguments, "--metric", "r_precision", "--metric", "ndcg@1000")
-    plain = "\n".join(line.rstrip() for line in strip_styles(outcome.out).splitlines())
-    assert max(map(len, plain.splitlines())) <= 80
+    paths = [f"{number}{name}" for number in range(runs)]
+    for path in paths:
+        (files / path).parent.mkdir(exist_ok=True)
+        (files / path).write_text(BM25)
+    given = [argument for path in paths for argument in ("--rankings", path)]
+    given += ["--metric", "r_precision", "--metric", "ndcg@1000"]
+    lines = narrow(rag_eval, monkeypatch, 80, "score", "--qrels", "qrels.txt", *given)
+    plain = "\n".join(lines)
+    assert max(map(len, lines)) <= 80
     assert plain.count("0.3333") == runs
     assert "…" not in plain
-    assert sum("@1000" in line for line in plain.splitlines()) == 1
+    assert sum("@1000" in line for line in lines) == 1
+    table = "".join(line.strip().partition("  ")[0] for line in lines[: lines.index("Counts")])
+    assert all(path in table for path in paths)
 
 
 def narrow(rag_eval, monkeypatch, width, *arguments):
@@ -177,18 +187,6 @@ def narrow(rag_eval, monkeypatch, width, *arguments):
     return [line.rstrip() for line in strip_styles(outcome.out).splitlines()]
 
 
-def test_long_paths_wrap_and_are_not_cut(rag_eval, files, monkeypatch):
-    paths = [f"experiments/{round_}{'-long' * 20}/bm25.run" for round_ in ("old", "new")]
-    for path in paths:
-        (files / path).parent.mkdir(parents=True)
-        (files / path).write_text(BM25)
-    runs = [argument for path in paths for argument in ("--rankings", path)]
-    lines = narrow(rag_eval, monkeypatch, 80, "score", "--qrels", "qrels.txt", *runs, "--metric", "hit@1")
-    assert max(map(len, lines)) <= 80
-    table = "".join(line.strip().partition("  ")[0] for line in lines[: lines.index("Counts")])
-    assert all(path in table for path in paths)
-
-
 @pytest.mark.parametrize("width", [40, 80, 120])
 def test_many_scores_per_question_are_split_into_tables_that_fit(rag_eval, files, monkeypatch, width):
     names = [f"{metric}@{k}" for metric in ("hit", "recall", "ndcg") for k in (1, 5, 10, 100, 1000)]
@@ -199,15 +197,6 @@ def test_many_scores_per_question_are_split_into_tables_that_fit(rag_eval, files
     rows = [line.split()[1:] for line in lines if line.startswith(" refunds")]
     assert sum(map(len, rows)) == len(names)
     assert len(rows) == {40: 5, 80: 2, 120: 2}[width]
-
-
-def test_the_best_mean_is_green_and_a_single_one_is_not(rag_eval, files, monkeypatch):
-    monkeypatch.setenv("FORCE_COLOR", "1")
-    green = "\x1b[32m"
-    assert green not in rag_eval(*ONE).out
-    out = rag_eval(*TWO, "--metric", "mrr@10").out
-    assert re.search(r"vectors\.json.*\x1b\[32m\s*0\.6667", out)
-    assert out.count(green) == 1
 
 
 # What is refused

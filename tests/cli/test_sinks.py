@@ -110,10 +110,23 @@ def test_a_sink_of_a_file_that_fails_is_noted(rag_eval, own):
     assert rag_eval("run", "run.json", "--sink", "own:send").code == 0  # in place of those of the file
 
 
-def test_an_interrupt_while_results_are_sent_loses_nothing(rag_eval, own):
+def test_an_interrupt_while_results_are_written_or_sent_loses_nothing(rag_eval, own, monkeypatch):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr("rag_evaluation_framework.runs.store.write_run", interrupted)
+        outcome = rag_eval(*FLAGS, "--sink", "own:send", "--json")
+    assert outcome.code == 130
+    told = "answers to 4 of 4 questions are kept; run it again"
+    assert json.loads(outcome.out)["not_saved"].startswith(told)
+    assert outcome.err.splitlines()[-1].startswith(f"interrupted: {told}")
+    again = rag_eval(*FLAGS, "--json")
+    (first,) = runs_in(own)
+    assert (again.code, json.loads(again.out)["run"]) == (0, str(first))
     outcome = rag_eval(*FLAGS, "--sink", "own:interrupt", "--sink", "own:send")
     assert outcome.code == 130
-    (run,) = runs_in(own)
+    (run,) = {*runs_in(own)} - {first}
     assert f"Saved to {run}" in outcome.out
     told = f"the run is finished, and the result saved in {run}; not sent to interrupt, send"
     assert outcome.err.splitlines()[-1] == f"interrupted: {told}"
@@ -134,22 +147,6 @@ def test_a_sink_of_a_file_that_an_option_names_too_gets_the_run_once_and_is_requ
     failed = rag_eval("run", "run.json", "--sink", "own:block", "--sink", "step-summary")
     assert failed.code == 2
     assert "error: the run is not in the summary of the step, $GITHUB_STEP_SUMMARY: " in failed.err
-
-
-def test_an_interrupt_while_the_folder_is_written_keeps_the_answers(rag_eval, own, monkeypatch):
-    def interrupted(*_):
-        raise KeyboardInterrupt
-
-    with monkeypatch.context() as patch:
-        patch.setattr("rag_evaluation_framework.runs.store.write_run", interrupted)
-        outcome = rag_eval(*FLAGS, "--sink", "own:send", "--json")
-    assert outcome.code == 130
-    told = "answers to 4 of 4 questions are kept; run it again"
-    assert json.loads(outcome.out)["not_saved"].startswith(told)
-    assert outcome.err.splitlines()[-1].startswith(f"interrupted: {told}")
-    assert not (own / "sent").exists()
-    again = rag_eval(*FLAGS, "--json")
-    assert (again.code, json.loads(again.out)["run"]) == (0, str(runs_in(own)[0]))
 
 
 @pytest.mark.parametrize(

@@ -55,16 +55,12 @@ def test_the_same_command_goes_on_and_so_does_the_file_that_is_kept_and_json_tel
     assert (again["bill"]["cells"], again["ordered_by"]) == (0, "span_recall@1")
 
 
-def test_a_dry_run_does_nothing_but_read(rag_eval, folder):
+def test_a_dry_run_does_nothing_but_read_and_money_is_not_spent_beyond_a_limit(rag_eval, folder):
     outcome = rag_eval("sweep", *FLAGS, *OVER, "--over", "embedder=lsa,none", "--dry-run")
     assert outcome.code == 0, outcome.err
     assert outcome.out.splitlines()[0] == "4 cells, 12 rows, 4 to run"
-    assert not (folder / ".rag-eval" / "cells").exists()
     plan = swept(rag_eval("sweep", *FLAGS, *OVER, "--dry-run", "--json"))
     assert (plan["cells"], plan["rows"], plan["chunkings"], plan["cost"]) == (2, 6, 2, 0)
-
-
-def test_money_is_not_spent_beyond_a_limit(rag_eval, folder):
     over = ("--over", "embedder={type: openai, api_key: none, price_in: 1000000}", "--yes-spend", "2")
     refused = rag_eval("sweep", *FLAGS, *over)
     assert refused.code == 2
@@ -74,7 +70,7 @@ def test_money_is_not_spent_beyond_a_limit(rag_eval, folder):
     assert not (folder / ".rag-eval" / "cells").exists()
 
 
-def test_a_cell_that_fails_is_shown_beside_the_others_and_the_command_fails(rag_eval, folder):
+def test_a_cell_that_fails_is_shown_beside_the_others_and_is_in_neither_plan_nor_bill(rag_eval, folder):
     outcome = rag_eval("sweep", *FLAGS, "--over", "chunker.overlap=0,900", "--over", "k=1")
     assert outcome.code == 2
     assert outcome.out.startswith("Sweep of 2 cells over overlap\n")
@@ -82,9 +78,6 @@ def test_a_cell_that_fails_is_shown_beside_the_others_and_the_command_fails(rag_
     assert "overlap=900" in outcome.out
     assert outcome.err.splitlines()[-1].startswith("error: 1 of 2 cells could not be run, the first, overlap=900:")
     assert len([*(folder / ".rag-eval/cells").iterdir()]) == 1
-
-
-def test_a_cell_that_cannot_be_run_is_in_neither_plan_nor_bill_and_a_dry_run_says_why(rag_eval):
     over = ("--over", "chunker.chunk_size=60,abc,120")
     told = "chunk_size=abc: RecursiveCharacterChunker: chunk_size='abc'; expected a whole number"
     dry = rag_eval("sweep", *FLAGS, *over, "--dry-run")

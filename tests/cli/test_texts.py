@@ -17,27 +17,21 @@ def init(rag_eval, *options):
     return rag_eval("init", "--corpus", "docs", "--questions", "questions.csv", *options)
 
 
-def test_init_says_how_much_is_kept_where(rag_eval, folder, texts):
-    outcome = init(rag_eval)
-    assert outcome.code == 0
-    size = sum(path.stat().st_size for path in (folder / "docs").rglob("*.md"))
-    count = len([*(folder / "docs").rglob("*.md")])
-    where = ".rag-eval/datasets/questions.texts/"
-    told = (
-        f"Texts of {count} documents ({max(size / 1000, 0.1):.1f} kB) are kept in {where}, so that labels follow edits."
-    )
-    assert told in " ".join(outcome.out.split())
-    assert len([*texts.iterdir()]) == count + 1
-
-
-def test_init_without_texts_keeps_none_and_neither_does_what_follows(rag_eval, folder, texts):
+def test_init_says_how_much_is_kept_where_and_without_texts_none_is_kept_also_by_what_follows(rag_eval, folder, texts):
     outcome = init(rag_eval, "--no-texts")
     assert "No texts of the 3 documents are kept: labels follow an edit only" in " ".join(outcome.out.split())
-    dataset = folder / ".rag-eval/datasets/questions.json"
-    assert rag_eval("dataset", "update", dataset, "--corpus", "docs").code == 0
+    update = ("dataset", "update", folder / ".rag-eval/datasets/questions.json", "--corpus", "docs")
+    assert rag_eval(*update).code == 0
     (folder / "docs/billing.md").write_text("More.\n" + (folder / "docs/billing.md").read_text())
-    assert rag_eval("dataset", "update", dataset, "--corpus", "docs").code == 0
+    assert rag_eval(*update).code == 0
     assert not texts.exists()
+    outcome = init(rag_eval, "--root", "other")
+    assert outcome.code == 0
+    size = sum(path.stat().st_size for path in (folder / "docs").rglob("*.md"))
+    where = "other/datasets/questions.texts/"
+    told = f"Texts of 3 documents ({max(size / 1000, 0.1):.1f} kB) are kept in {where}, so that labels follow edits."
+    assert told in " ".join(outcome.out.split())
+    assert len([*(folder / where).iterdir()]) == 3 + 1
 
 
 def test_forget_removes_one_text_and_says_what_that_means(rag_eval, folder, texts):
@@ -116,7 +110,9 @@ def test_a_text_that_was_changed_ends_with_2_and_the_file_is_named(rag_eval, fol
     assert rag_eval("dataset", "update", dataset, "--corpus", "docs").code == 0
 
 
-def test_texts_are_in_no_report_no_summary_and_nothing_that_ci_uploads(rag_eval, folder, texts):
+def test_texts_are_in_nothing_that_ci_uploads_and_the_cache_tells_of_those_of_runs_and_clears_them(
+    rag_eval, folder, texts
+):
     init(rag_eval)
     command = ("run", ".rag-eval/questions.yaml", "--allow-skipped", "2", "--k", "1", "--junit", "junit.xml")
     assert rag_eval(*command).code == 0
@@ -125,11 +121,6 @@ def test_texts_are_in_no_report_no_summary_and_nothing_that_ci_uploads(rag_eval,
     files = [*(folder / ".rag-eval/runs").rglob("*"), folder / "junit.xml", folder / "report.html"]
     assert len([path for path in files if path.is_file()]) >= 5
     assert all(SECRET.encode() not in path.read_bytes() for path in files if path.is_file())
-
-
-def test_the_cache_tells_of_texts_of_runs_and_clears_them(rag_eval, folder, texts):
-    init(rag_eval)
-    rag_eval("run", ".rag-eval/questions.yaml", "--allow-skipped", "2")
     store = folder / ".rag-eval/store/texts"
     size = sum(path.stat().st_size for path in store.iterdir())
     assert f"texts {size:,}" in rag_eval("cache", "info").out

@@ -44,8 +44,7 @@ def test_the_places_of_an_ambiguous_quote_are_those_of_files_that_an_editor_find
     assert "a.md:3:6" in " ".join(lines)
     assert "a.md:7:6" in " ".join(lines)
 
-
-def test_places_on_one_page_of_a_pdf_have_the_folder_each():
+    # Those on one page of a PDF have the folder each:
     corpus = Corpus.of(Path(__file__).parents[1] / "corpus/kinds", glob="columns.pdf")
     quote = "Invoices are sent on the first day of the month."
     text = " ".join(quotes_page(check_quotes([{"question": "When?", "quote": quote}], corpus)).as_text(200).split())

@@ -50,14 +50,11 @@ def test_a_console_without_room_for_one_column_gets_lines_that_are_longer():
     assert all(text.count(part) == 1 for part in ("@4000ch_", "whole", "0.123", "@5", "0.456"))
 
 
-def test_long_words_wrap_and_leave_the_numbers_whole():
+def test_long_words_wrap_and_leave_the_numbers_whole_and_a_long_name_breaks_where_its_parts_end():
     lines = printed(60, [column("retriever", "r" * 70), column("chunker", "c" * 70)], [column("@5", "0.456")])
     text = "".join(lines)
     assert (text.count("r"), text.count("c")) == (70 + "retriever chunker".count("r"), 70 + 1)
     assert "0.456" in text
-
-
-def test_a_long_name_gets_the_room_that_numbers_leave_and_breaks_where_its_parts_end():
     name = "1 VectorRAGRetriever(chunker=RecursiveCharacterChunker(chunk_size=200, overlap=0), embedder=LsaEmbedder())"
     for width in (130, 70):
         rows = printed(width, [column("run", name)], [column("mean", "0.456")])[3:]

@@ -31,15 +31,12 @@ def printed(text, *arguments, width=20):
         ),
         ("a Chunker(chunk_size=2000)", (0,), 20, ["a Chunker(chunk_", "size=2000)"]),
         ("see docs/a.md", (0,), 10, ["see", "docs/a.md"]),
+        ("ab", (4,), 2, ["  ", "  ", "a", "  ", "  ", "b"]),
     ],
-    ids=["indented", "at the margin", "a long word", "nothing", "a path", "a call", "a path that fits a line"],
+    ids=["indented", "at the margin", "a long word", "nothing", "a path", "a call", "a path that fits", "no room"],
 )
 def test_lines_begin_below_each_other_and_long_words_are_broken_where_their_names_can_be(text, before, width, lines):
     assert printed(text, *before, width=width) == lines
-
-
-def test_a_terminal_that_is_narrower_than_the_indent_still_shows_all_of_it():
-    assert "".join(line.strip() for line in printed("abc", 4, width=2)).replace(" ", "") == "abc"
 
 
 def test_of_a_long_text_the_first_160_characters_are_quoted_on_one_line():

@@ -87,11 +87,28 @@ def damaged(folder):
         report.write_text(report.read_text()[:-20])
 
 
-@pytest.mark.parametrize("change", [edited, asked, damaged])
-def test_what_a_cell_depends_on_makes_it_another_one(folder, change):
-    Sweep(base=base(), over=OVER).run()
+def untouched(folder):
+    pass
+
+
+@pytest.mark.parametrize(
+    ("change", "keys"),
+    [
+        (edited, {}),
+        (asked, {}),
+        (damaged, {}),
+        (untouched, {"k": [5]}),
+        (untouched, {"budgets": ["100ch"]}),
+        (untouched, {"metrics": ["span_iou"]}),
+        (untouched, {"count_as_zero": frozenset({"failed"})}),
+        (untouched, {"batch_queries": False}),
+    ],
+)
+def test_what_a_cell_depends_on_and_how_it_is_measured_makes_it_another_one(folder, change, keys):
+    over = {"chunker.chunk_size": [200, 800]}
+    Sweep(base=base(), over=over).run()
     change(folder)
-    assert made(Sweep(base=base(), over=OVER).run()) == [True, True]
+    assert made(Sweep(base=base(**keys), over=over).run()) == [True, True]
 
 
 def test_labels_have_one_form_in_the_name_of_a_cell_as_those_that_are_done_are_found_by_it(tmp_path, monkeypatch):
@@ -112,28 +129,14 @@ def test_labels_have_one_form_in_the_name_of_a_cell_as_those_that_are_done_are_f
     assert [["q0", [one], [other]], ["q1", [one, other]]] in given
 
 
-@pytest.mark.parametrize(
-    "keys",
-    [
-        {"k": [5]},
-        {"budgets": ["100ch"]},
-        {"metrics": ["span_iou"]},
-        {"count_as_zero": frozenset({"failed"})},
-        {"batch_queries": False},
-    ],
-)
-def test_a_cell_that_is_measured_otherwise_is_another_one(folder, keys):
-    over = {"chunker.chunk_size": [200]}
-    Sweep(base=base(), over=over).run()
-    assert made(Sweep(base=base(**keys), over=over).run()) == [True]
-
-
 def test_nothing_tells_a_lambda_from_another_one_so_that_it_is_run_again(tmp_path):
     dataset = load_handbook()
     evaluation = TokenLevelEvaluation(dataset.corpus, dataset)
     config = SweepConfig([lambda text: text.split("\n\n"), RecursiveCharacterChunker(800)], [None], k_values=[5])
     assert made(evaluation.sweep(config, root=tmp_path)) == [True, True]
     assert made(evaluation.sweep(config, root=tmp_path)) == [True, False]
+    alone = Sweep(base=RunSpec(dataset=dataset), over={"chunker": [lambda text: text.split("\n\n")]})
+    assert made(alone.run(tmp_path)) == [True]
 
 
 @pytest.mark.parametrize("part", ["reranker", "metrics"])
@@ -199,23 +202,20 @@ def prepared(folder, **keys):
     return cells.Workshop(folder, folder / "root").prepared(cell)
 
 
-def test_what_requests_cost_and_hold_makes_no_other_cell(folder):
+def test_what_requests_cost_and_hold_makes_no_other_cell_and_a_field_that_is_not_shown_does(folder, monkeypatch):
     one = prepared(folder, embedder={"type": "openai", "price_in": 0.02}, reranker="cohere").folder
     embedder, reranker = "openai:price_in=0.03,batch_size=64", {"type": "cohere", "price_search": 2.0, "timeout": 9}
     assert prepared(folder, embedder=embedder, reranker=reranker).folder == one
     assert prepared(folder, embedder="openai:dimensions=8", reranker="cohere").folder != one
-
-
-def test_a_field_that_is_compared_and_not_shown_makes_another_cell(folder, monkeypatch):
     monkeypatch.setattr(sys, "path", [str(folder), *sys.path])
     (folder / "own_hidden.py").write_text(
         "from dataclasses import dataclass, field\nfrom rag_evaluation_framework import Reranker\n\n\n"
         "@dataclass(frozen=True)\nclass Mine(Reranker):\n    weight: int = field(default=1, repr=False)\n\n"
         "    def rerank(self, query, chunks, top_k=None):\n        return list(chunks)\n"
     )
-    one, other = (prepared(folder, reranker={"type": "own_hidden:Mine", "weight": weight}) for weight in (1, 2))
-    assert one.folder != other.folder
-    assert len({unfinished_folder(folder, each.config, each.pipeline) for each in (one, other)}) == 2
+    both = [prepared(folder, reranker={"type": "own_hidden:Mine", "weight": weight}) for weight in (1, 2)]
+    assert both[0].folder != both[1].folder
+    assert len({unfinished_folder(folder, each.config, each.pipeline) for each in both}) == 2
 
 
 def test_answers_are_found_again_however_a_file_says_the_same(folder):
@@ -284,6 +284,35 @@ def test_code_that_is_edited_after_it_was_loaded_is_not_found_again(folder, monk
     assert (made(new), new.cells[0].facts.means["span_recall@5"] > 0) == ([True], True)
 
 
+OWN_CLASS = """
+from rag_evaluation_framework import Retriever
+
+class Mine(Retriever):
+    def index(self, corpus):
+        pass
+
+    def retrieve(self, query, k):
+        return ['Invoices are sent']
+"""
+
+
+@pytest.mark.parametrize(
+    ("over", "filled"),
+    [
+        ({"vector_store": [{"type": "chroma", "path": "db"}], "embedder": ["lsa"]}, True),
+        ({"retriever": ["own_class:Mine"]}, False),
+    ],
+    ids=["a store in a folder, which is filled", "a class that a file names and that is no dataclass"],
+)
+def test_a_cell_is_found_again_whatever_its_components_are(folder, monkeypatch, over, filled):
+    monkeypatch.setattr(sys, "path", [str(folder), *sys.path])
+    (folder / "own_class.py").write_text(OWN_CLASS)
+    sweep = Sweep(base=base(), over=over)
+    assert made(sweep.run()) == [True]
+    assert (folder / "db").is_dir() is filled
+    assert made(sweep.run()) == [False]
+
+
 def test_a_component_that_is_called_like_a_loaded_module_is_not_that_module(folder, monkeypatch):
     monkeypatch.setattr(sys, "path", [str(folder), *sys.path])
     over = {"retriever": ["bm25"]}
@@ -324,13 +353,6 @@ def test_a_file_that_a_parameter_names_counts(folder):
         assert made(Sweep(base=base(), over=over).run()) == [True]
 
 
-def test_a_store_in_a_folder_is_filled_by_its_cell_which_is_found_again(folder):
-    over = {"vector_store": [{"type": "chroma", "path": "db"}]}
-    assert made(Sweep(base=base(embedder="lsa"), over=over).run()) == [True]
-    assert (folder / "db").is_dir()
-    assert made(Sweep(base=base(embedder="lsa"), over=over).run()) == [False]
-
-
 def test_where_a_label_is_counts_and_the_order_of_documents(tmp_path):
     text = "The fee is 5 euros. " * 2
     documents = [Document(DocumentId(name), text) for name in ("a", "b")]
@@ -361,22 +383,6 @@ def test_a_run_that_cannot_be_kept_leaves_the_earlier_one(folder, monkeypatch):
     assert load_result(first.folder).metrics
     assert made(sweep.run()) == [False]
     assert [path.name for path in first.folder.parent.iterdir()] == [first.folder.name]
-
-
-def test_a_class_that_a_file_names_is_found_again_though_it_is_no_dataclass(folder, monkeypatch):
-    monkeypatch.setattr(sys, "path", [str(folder), *sys.path])
-    (folder / "own_class.py").write_text(
-        "from rag_evaluation_framework import Retriever\n\n\nclass Mine(Retriever):\n    def index(self, corpus):\n"
-        "        pass\n\n    def retrieve(self, query, k):\n        return ['Invoices are sent']\n"
-    )
-    sweep = Sweep(base=base(), over={"retriever": ["own_class:Mine"]})
-    assert made(sweep.run()) == [True]
-    assert made(sweep.run()) == [False]
-
-
-def test_a_sweep_of_one_lambda_runs(tmp_path):
-    over = {"chunker": [lambda text: text.split("\n\n")]}
-    assert made(Sweep(base=RunSpec(dataset=load_handbook()), over=over).run(tmp_path)) == [True]
 
 
 def test_without_imports_no_converter_is_imported(folder):

@@ -90,14 +90,11 @@ class Broken(Executor):
         return future
 
 
-def test_processes_and_threads_answer_as_a_loop_does():
+def test_processes_and_threads_answer_as_a_loop_does_and_what_a_task_notes_and_raises_arrives():
     with ThreadPoolExecutor(2) as threads:
         assert answers(TASKS, threads) == SERIAL
-    assert answers(TASKS, 2) == SERIAL
-
-
-def test_what_a_task_notes_and_raises_arrives_with_its_answer():
-    assert answers({"a": "note", "b": "raise", "c": "exit"}, 1) == {
+    assert answers({**TASKS, "a": "note", "b": "raise", "c": "exit"}, 2) == {
+        **SERIAL,
         "a": Answer("NOTE", notes=("said by a worker",)),
         "b": Answer(None, "ConfigError: k: 0 is not a valid cutoff"),
         "c": Answer(None, "SystemExit: 3"),
@@ -226,13 +223,19 @@ def test_a_task_that_kills_workers_has_failed_and_a_lost_scheduler_is_an_error_t
     )
 
 
-@pytest.mark.parametrize("address", ["tcp://127.0.0.1:1", "tcp://127.0.0.1", "many"])
-def test_a_scheduler_that_does_not_answer_is_an_error_that_names_what_was_expected(monkeypatch, address):
+@pytest.mark.parametrize(
+    ("executor", "kind", "told"),
+    [
+        *(
+            (address, ProviderUnavailable, rf"no Dask scheduler can be reached at {address} .*8786")
+            for address in ("tcp://127.0.0.1:1", "tcp://127.0.0.1", "many")
+        ),
+        (0, ConfigError, "0 processes; expected at least 1"),
+    ],
+)
+def test_no_process_and_a_scheduler_that_does_not_answer_are_errors_that_name_what_was_expected(
+    monkeypatch, executor, kind, told
+):
     monkeypatch.setattr(executors, "_SECONDS_TO_ANSWER", 0.2)
-    with pytest.raises(ProviderUnavailable, match=rf"no Dask scheduler can be reached at {address} .*8786"):
-        answers(TASKS, address)
-
-
-def test_no_process_is_refused():
-    with pytest.raises(ConfigError, match="0 processes; expected at least 1"):
-        answers(TASKS, 0)
+    with pytest.raises(kind, match=told):
+        answers(TASKS, executor)

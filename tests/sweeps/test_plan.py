@@ -29,8 +29,9 @@ def swept(**given):
     return Sweep(**{"base": BASE, **given})
 
 
-def test_cells_are_the_product_of_the_axes_the_last_varying_fastest():
-    sweep = swept(over={"chunker.chunk_size": [200, 400], "embedder": ["lsa", None], "k": [5, 10, 20]})
+def test_cells_are_the_product_of_the_different_values_of_the_axes_the_last_varying_fastest():
+    over = {"chunker.chunk_size": [200, 200, 400], "embedder": ["lsa", None, "none"], "k": [5, 10, 20]}
+    sweep = swept(over=over)
     assert [cell.name for cell in sweep.cells] == [
         "chunk_size=200, embedder=lsa",
         "chunk_size=200, embedder=none",
@@ -65,18 +66,6 @@ def test_a_part_is_varied_wherever_the_run_gives_it_and_is_not_given_by_two_axes
             _ = swept(over={**over, **inside}).cells
 
 
-def test_parameters_of_a_retriever_in_python_are_varied_with_those_of_its_chunker():
-    over = {"retriever.k1": [1, 2], "retriever.chunker.chunk_size": [30, 40]}
-    base = RunSpec(corpus="docs", dataset="questions.csv", retriever=BM25Retriever(SentenceChunker(100)))
-    cells = swept(base=base, over=over).cells
-    assert [(cell.spec.retriever["k1"], cell.spec.chunker["chunk_size"]) for cell in cells] == [
-        (1, 30),
-        (1, 40),
-        (2, 30),
-        (2, 40),
-    ]
-
-
 @pytest.mark.parametrize(
     ("chunker", "expected"),
     [
@@ -92,45 +81,43 @@ def test_an_axis_sets_a_parameter_of_a_component_however_that_is_given(chunker, 
     assert expected.items() <= sweep.cells[0].spec.chunker.items()
 
 
-def test_a_component_is_set_before_its_parameters_and_a_parameter_of_one_inside_is_reached():
-    sweep = swept(
-        over={"retriever.chunker.chunk_size": [200], "retriever.k1": [1.0, 2.0], "retriever": ["bm25"]}, base=BASE
-    )
+def test_a_component_is_set_before_its_parameters_and_a_parameter_of_one_inside_is_reached_in_python_too():
+    over = {"retriever.chunker.chunk_size": [200], "retriever.k1": [1.0, 2.0], "retriever": ["bm25"]}
+    cells = swept(over=over).cells
+    assert [(cell.spec.retriever["k1"], cell.spec.chunker["chunk_size"]) for cell in cells] == [(1.0, 200), (2.0, 200)]
     with pytest.raises(ConfigError, match=r"embedder\.dimensions is a parameter of the embedder"):
         _ = swept(over={"retriever.embedder.dimensions": [2], "retriever": ["bm25"]}).cells
-    assert [cell.spec.retriever["k1"] for cell in sweep.cells] == [1.0, 2.0]
-    assert sweep.cells[0].spec.chunker["chunk_size"] == 200
+    over = {"retriever.k1": [1, 2], "retriever.chunker.chunk_size": [30, 40]}
+    base = RunSpec(corpus="docs", dataset="questions.csv", retriever=BM25Retriever(SentenceChunker(100)))
+    cells = swept(base=base, over=over).cells
+    known = [(cell.spec.retriever["k1"], cell.spec.chunker["chunk_size"]) for cell in cells]
+    assert known == [(1, 30), (1, 40), (2, 30), (2, 40)]
 
 
-CONDITIONS = {
-    "embedder != 'lsa'": ["200 none", "400 none"],
-    "embedder is None or chunker.chunk_size == 200": ["200 lsa", "200 none", "400 none"],
-    "not (chunker.chunk_size in [200, 300]) and embedder == 'lsa'": ["400 lsa"],
-    "100 < chunker.chunk_size < 300": ["200 lsa", "200 none"],
-    "chunker.chunk_size > -1 and embedder is None": ["200 none", "400 none"],
-    "embedder is 'lsa' and chunker.chunk_size is not 200": ["400 lsa"],
-}
+CONDITIONS = [
+    ("embedder != 'lsa'", ["200 none", "400 none"]),
+    ("embedder is None or chunker.chunk_size == 200", ["200 lsa", "200 none", "400 none"]),
+    ("not (chunker.chunk_size in [200, 300]) and embedder == 'lsa'", ["400 lsa"]),
+    ("100 < chunker.chunk_size < 300", ["200 lsa", "200 none"]),
+    ("chunker.chunk_size > -1 and embedder is None", ["200 none", "400 none"]),
+    ("embedder is 'lsa' and chunker.chunk_size is not 200", ["400 lsa"]),
+    (lambda values: values["chunker.chunk_size"] > 200, ["400 lsa", "400 none"]),
+]
 
 
-@pytest.mark.parametrize("condition", CONDITIONS)
-def test_a_condition_says_which_combinations_are_wanted(condition):
+@pytest.mark.parametrize(("condition", "wanted"), CONDITIONS)
+def test_a_condition_or_a_function_says_which_combinations_are_wanted(condition, wanted):
     over = {"chunker.chunk_size": [200, 400], "embedder": [LsaEmbedder(), None]}
-    wanted = [
-        f"{v['chunker.chunk_size']} {'lsa' if v['embedder'] else 'none'}"
-        for v in (c.values for c in swept(over=over, only_if=condition).cells)
-    ]
-    assert wanted == CONDITIONS[condition]
+    values = [cell.values for cell in swept(over=over, only_if=condition).cells]
+    assert [f"{v['chunker.chunk_size']} {'lsa' if v['embedder'] else 'none'}" for v in values] == wanted
 
 
-def test_a_component_with_parameters_is_compared_by_its_name_however_it_is_written():
+def test_a_component_is_compared_by_its_name_however_it_is_written_and_none_in_a_file_is_none(tmp_path):
     written = ["lsa:dimensions=64", {"type": "lsa", "dimensions": 32}, LsaEmbedder(), "sentence-transformer:model=m"]
     (cell,) = swept(over={"embedder": written}, only_if="embedder != 'lsa'").cells
     assert cell.spec.embedder == "sentence-transformer:model=m"
     engines = swept(over={"engine": ["http://127.0.0.1:8000", "mine:engine"]}, only_if="engine != 'mine:engine'").cells
     assert [cell.spec.engine for cell in engines] == ["http://127.0.0.1:8000"]
-
-
-def test_a_component_that_is_none_in_a_file_is_none(tmp_path):
     (tmp_path / "sweep.yaml").write_text(
         "base: {corpus: docs, dataset: q.csv}\n"
         "over: {embedder: [none, lsa], corpus: [none]}\n"
@@ -151,11 +138,6 @@ def test_values_that_are_described_alike_are_numbered_and_their_effect_is_told(t
     assert [effect.level for effect in sweep.run(tmp_path).effects()] == names[1:]
     first, second = swept(over={"chunker": [FunctionChunker(given) for given in chunkers[::2]]}).cells
     assert (second.levels["chunker"], second.name) == (f"{first.levels['chunker']} (2)", f"{first.name} (2)")
-
-
-def test_a_function_may_be_the_condition():
-    sweep = swept(over={"chunker.chunk_size": [200, 400]}, only_if=lambda values: values["chunker.chunk_size"] > 200)
-    assert [cell.name for cell in sweep.cells] == ["chunk_size=400"]
 
 
 @pytest.mark.parametrize(
@@ -204,7 +186,7 @@ def test_what_cannot_be_a_sweep_is_refused(given, told):
     assert told in str(refused.value)
 
 
-def test_what_is_printed_is_a_file_that_makes_the_same_sweep(tmp_path):
+def test_a_base_is_a_run_or_its_keys_and_what_is_printed_is_a_file_that_makes_the_same_sweep(tmp_path):
     over = {"chunker.chunk_size": [200, 400], "embedder": [None, LsaEmbedder(64)], "k": [5]}
     sweep = swept(over=over, only_if="embedder is None", decide_by="span_recall@5")
     (tmp_path / "sweep.yaml").write_text(str(sweep))
@@ -212,6 +194,7 @@ def test_what_is_printed_is_a_file_that_makes_the_same_sweep(tmp_path):
     assert str(again) == str(sweep)
     assert [cell.spec for cell in again.cells] == [cell.spec for cell in sweep.cells]
     assert hash(again) == hash(sweep)
+    assert Sweep(base={"dataset": "q.csv"}, over={"k": [1]}) == Sweep(base=RunSpec(dataset="q.csv"), over={"k": [1]})
 
 
 class Full(InMemoryVectorStore):
@@ -279,31 +262,28 @@ def test_a_file_that_is_no_sweep_is_refused_with_its_name(tmp_path, text, told):
     assert "sweep.yaml" in str(refused.value)
 
 
-AXES = {
-    "chunker.chunk_size=200,400": ("chunker.chunk_size", [200, 400]),
-    "embedder=lsa, none ,null": ("embedder", ["lsa", None, None]),
-    "retriever.b=0.5": ("retriever.b", [0.5]),
-    "chunker='recursive-character:chunk_size=200,overlap=20',sentence": (
-        "chunker",
-        ["recursive-character:chunk_size=200,overlap=20", "sentence"],
+COMPONENT = "recursive-character:chunk_size=300,overlap=50"
+AXES = [
+    (["chunker.chunk_size=200,400"], ("chunker.chunk_size", [200, 400])),
+    (["embedder=lsa, none ,null"], ("embedder", ["lsa", None, None])),
+    (["retriever.b=0.5"], ("retriever.b", [0.5])),
+    (
+        ["chunker='recursive-character:chunk_size=200,overlap=20',sentence"],
+        ("chunker", ["recursive-character:chunk_size=200,overlap=20", "sentence"]),
     ),
-    "chunker={type: sentence, chunk_size: 300},sentence": (
-        "chunker",
-        [{"type": "sentence", "chunk_size": 300}, "sentence"],
+    (
+        ["chunker={type: sentence, chunk_size: 300},sentence"],
+        ("chunker", [{"type": "sentence", "chunk_size": 300}, "sentence"]),
     ),
-    "k=[5,10]": ("k", [[5, 10]]),
-}
+    (["k=[5,10]"], ("k", [[5, 10]])),
+    ([f"chunker={COMPONENT}", "--set"], ("chunker", [COMPONENT])),
+    (["k=5,10", "--set"], ("k", [5, 10])),
+]
 
 
-@pytest.mark.parametrize("text", AXES)
-def test_an_axis_is_written_as_hydra_writes_it(text):
-    assert parse_axis(text) == AXES[text]
-
-
-def test_a_setting_names_one_component_as_its_option_does():
-    text = "recursive-character:chunk_size=300,overlap=50"
-    assert parse_axis(f"chunker={text}", "--set") == ("chunker", [text])
-    assert parse_axis("k=5,10", "--set") == ("k", [5, 10])
+@pytest.mark.parametrize(("given", "axis"), AXES, ids=lambda value: value[0])
+def test_an_axis_is_written_as_hydra_writes_it_and_a_setting_names_one_component(given, axis):
+    assert parse_axis(*given) == axis
 
 
 @pytest.mark.parametrize("text", ["chunker", "chunker=", "chunker=a,,b", "=1"])
@@ -329,8 +309,3 @@ def test_the_classes_of_the_design_documents_make_a_sweep_whose_rows_are_the_pro
     config = document.cells[0].spec.experiment(document.folder)
     assert (config.level.evaluation_type, [metric.name for metric in config.metrics]) == ("document-level", ["recall"])
     assert isinstance(config.retriever, BM25Retriever)
-
-
-def test_a_value_that_is_given_twice_is_one():
-    over = {"chunker.chunk_size": [200, 200, 400], "embedder": [None, "none", "lsa"]}
-    assert len(swept(over=over).cells) == 4

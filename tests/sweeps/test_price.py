@@ -71,17 +71,11 @@ def texts_of(handbook, *sizes):
     return {c.content for size in sizes for c in chunk_corpus(handbook.corpus, RecursiveCharacterChunker(size))}
 
 
-def test_cells_rows_and_chunkings_are_counted(handbook, tmp_path):
-    known = plan(
-        handbook,
-        tmp_path,
-        **{"retriever": ["bm25"], "retriever.chunker.chunk_size": [200, 800], "retriever.b": [0.5, 0.75]},
-    )
+def test_cells_rows_and_chunkings_are_counted_those_of_two_lambdas_apart(handbook, tmp_path):
+    over = {"retriever": ["bm25"], "retriever.chunker.chunk_size": [200, 800], "retriever.b": [0.5, 0.75]}
+    known = plan(handbook, tmp_path, **over)
     assert (len(known.cells), known.rows, known.chunkings, known.parts) == (4, 16, 2, ())
     assert known.totals == {"cells": 4, "texts": 0, "requests": 0, "tokens": 0, "cost": 0}
-
-
-def test_two_lambdas_cut_differently_and_one_cuts_alike_in_all_cells(handbook, tmp_path):
     lines, whole = (lambda text: text.split("\n")), (lambda text: [text])
     known = plan(handbook, tmp_path, chunker=[lines, whole, RecursiveCharacterChunker(200)], embedder=[None, "lsa"])
     assert (len(known.cells), known.chunkings) == (6, 3)
@@ -126,6 +120,13 @@ def test_what_has_no_price_is_unknown_and_not_below_any_limit(handbook, tmp_path
         known.check_spending(1e6)
 
 
+class Searches:
+    """An engine."""
+
+    def retrieve(self, query, top_k, scope):
+        return []
+
+
 @pytest.mark.filterwarnings("ignore:.*nothing tells it from others")
 @pytest.mark.parametrize(
     ("over", "names"),
@@ -135,6 +136,7 @@ def test_what_has_no_price_is_unknown_and_not_below_any_limit(handbook, tmp_path
         ({"embedder": ["lsa"], "reranker": [OwnReranker()]}, ["OwnReranker"]),
         ({"reranker": [lambda query, texts: [0.0] * len(texts)]}, ["<lambda>"]),
         ({"retriever": [own_search]}, ["own_search"]),
+        ({"engine": [Searches()], "ingest": [False]}, ["Searches"]),
         ({"chunker": [lambda text: ASKED.append(text) or [text]]}, ["<lambda>"]),
         ({"chunker": [SemanticChunker(Own())], "embedder": [Letters()]}, ["Own"]),
     ],
@@ -142,22 +144,13 @@ def test_what_has_no_price_is_unknown_and_not_below_any_limit(handbook, tmp_path
 def test_what_code_of_ones_own_costs_is_not_known_and_a_plan_does_not_call_it(handbook, tmp_path, over, names):
     ASKED.clear()
     known = plan(handbook, tmp_path, **over)
+    assert [*known.failures] == []
     assert [part.name for part in known.parts if part.cost is None] == names
     assert (known.totals["cost"], known.totals["requests"], known.totals["tokens"], known.prices) == (None,) * 3 + ({},)
     assert ASKED == []
     with pytest.raises(ConfigError, match="is never known: for these, expected no limit"):
         known.check_spending(0)
     assert "?" in str(known)
-
-
-@pytest.mark.filterwarnings("ignore:.*nothing tells it from others")
-def test_an_engine_is_not_known_to_cost_nothing(handbook, tmp_path):
-    class Searches:
-        def retrieve(self, query, top_k, scope):
-            return []
-
-    known = plan(handbook, tmp_path, engine=[Searches()], ingest=[False])
-    assert ([*known.failures], known.totals["cost"]) == ([], None)
 
 
 @pytest.mark.parametrize("over", [{"retriever": ["bm25", "hybrid"]}, {"embedder": ["lsa"], "chunker": ["sentence"]}])
@@ -221,18 +214,15 @@ def test_each_text_is_cut_and_read_once_whatever_the_number_of_cells(handbook, t
     assert len(cut) == 2
 
 
-def test_only_chunkings_of_cells_that_are_left_are_counted(handbook, tmp_path, providers):
-    base = RunSpec(dataset=handbook, k=[5], budgets=[], embedder=OpenAIEmbedder(price_in=1.0))
-    Sweep(base=base, over={"chunker.chunk_size": [200]}).run(tmp_path)
-    known = Sweep(base=base, over={"chunker.chunk_size": [200, 400]}).plan(tmp_path)
-    assert (known.kept, known.chunkings, [*known.prices]) == ({1}, 1, [1, 2])
-    assert known.prices[1] > 0  # which it would cost alone
-
-
-def test_what_is_done_costs_nothing_and_what_cannot_be_run_is_told(handbook, tmp_path):
+def test_what_is_done_costs_nothing_and_is_not_counted_and_what_cannot_be_run_is_told(handbook, tmp_path, providers):
     sweep = Sweep(base=RunSpec(dataset=handbook, k=[5]), over={"chunker.overlap": [0, 900]})
     known = sweep.plan(tmp_path)
     assert (known.kept, [*known.failures]) == (frozenset(), [2])
     sweep.run(tmp_path)
     assert sweep.plan(tmp_path).kept == {1}
     assert sweep.plan(tmp_path, fresh=True).kept == frozenset()
+    base = RunSpec(dataset=handbook, k=[5], budgets=[], embedder=OpenAIEmbedder(price_in=1.0))
+    Sweep(base=base, over={"chunker.chunk_size": [200]}).run(tmp_path)
+    known = Sweep(base=base, over={"chunker.chunk_size": [200, 400]}).plan(tmp_path)
+    assert (known.kept, known.chunkings, [*known.prices]) == ({1}, 1, [1, 2])
+    assert known.prices[1] > 0  # which it would cost alone

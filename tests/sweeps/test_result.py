@@ -122,15 +122,12 @@ def test_scores_stay_in_memory_where_there_is_no_room_for_them(monkeypatch, file
     assert Drawer().put(columns) is columns
 
 
-def test_the_index_of_words_has_no_vectors_and_that_of_a_function_is_not_known():
+def test_an_index_of_words_has_no_vectors_and_that_of_a_function_and_what_a_report_alone_sent_is_unknown(tmp_path):
     dataset = load_handbook()
     words = evaluate(BM25Retriever(), dataset, k=1)
     assert CellFacts.of(words).index == words.config["index"]["characters"]
     assert CellFacts.of(evaluate(lambda query, k: ["some text"], dataset, k=1)).index is None
-
-
-def test_facts_of_a_report_alone_do_not_know_what_was_sent(tmp_path):
-    saved = evaluate(BM25Retriever(), load_handbook(), k=1).save(tmp_path / "run")
+    saved = words.save(tmp_path / "run")
     (tmp_path / "alone.json").write_bytes((saved / "report.json").read_bytes())
     assert CellFacts.of(load_result(tmp_path / "alone.json")).sent == {}
 
@@ -397,20 +394,16 @@ def test_the_front_is_what_no_other_cell_beats():
     assert names(smaller.pareto(["index"])) == ["a=d", "a=b"]
 
 
-def test_what_is_not_known_of_all_cells_does_not_count():
+def test_what_is_not_known_of_all_cells_does_not_count_and_at_a_budget_all_send_the_same():
     result = costly("a", {"a": ([0.5], 1.0, None, 10), "b": ([0.6], 2.0, 5, 20)}, prices={1: 0.5})
     assert names(result.pareto()) == ["a=b", "a=a"]
     with pytest.raises(ConfigError, match="'index' is not known for all cells"):
         result.pareto(["index"])
     with pytest.raises(ConfigError, match="'speed' is not a cost: price, latency, index, sent"):
         result.pareto(["speed"])
-
-
-def test_at_a_budget_all_cells_send_the_same():
     made = facts({"recall@5": [1.0], "recall@900ch": [1.0]}, sent={"5": 100.0, "900ch": 850.0})
     result = sweep({"a": [1]}, lambda level: made)
-    assert result.standings("recall@5")[0].sent == 100.0
-    assert result.standings("recall@900ch")[0].sent is None
+    assert [result.standings(score)[0].sent for score in ("recall@5", "recall@900ch")] == [100.0, None]
 
 
 SAME = [0.5, 0.6, 0.7, 0.4, 0.5, 0.6]
@@ -461,7 +454,7 @@ def test_levels_are_named_as_in_the_names_of_cells_by_what_was_given():
     }
 
 
-def test_a_dataframe_has_a_row_for_each_cell_and_cutoff():
+def test_a_dataframe_has_a_row_for_each_cell_and_cutoff_and_failures_though_all_cells_failed():
     pytest.importorskip("pandas")
 
     def made(size, embedder):
@@ -478,6 +471,8 @@ def test_a_dataframe_has_a_row_for_each_cell_and_cutoff():
     assert frame["embedder"].tolist()[:3:2] == ["lsa(dimensions=32)", "none"]
     assert frame["sent"].tolist()[0] == 7.0
     assert frame["failure"].tolist()[-1] == "RuntimeError: gone"
+    frame = sweep({"a": [1, 2]}, lambda _: "it broke").to_dataframe()
+    assert frame[["cell", "failure"]].to_numpy().tolist() == [[1, "it broke"], [2, "it broke"]]
 
 
 def test_thousands_of_cells_are_concluded_and_the_best_hundreds_tested():

@@ -52,11 +52,6 @@ def test_workers_share_the_questions_of_a_shard(tmp_path):
     assert sorted(asked) == sorted(query.query_id for query in whole.queries)
 
 
-def test_a_shard_that_fails_ends_the_run_and_says_which(tmp_path):
-    with ThreadPoolExecutor(1) as threads, pytest.raises(ConfigError, match=r"shard 1/32: .*retriever 'nothing'"):
-        in_shards(SPEC.model_copy(update={"retriever": "nothing"}), Path(), tmp_path, threads)
-
-
 @pytest.mark.parametrize(("executor", "shards"), [(None, 3), (2, 2), (0, 0)])
 def test_no_shard_is_without_a_question(tmp_path, executor, shards):
     Path(tmp_path, "docs").mkdir()
@@ -111,9 +106,19 @@ class Interrupted(Executor):
         raise KeyboardInterrupt
 
 
-def test_an_interrupt_says_how_many_shards_are_done(tmp_path):
-    with pytest.raises(errors.Interrupted, match=r"^0 of 32 shards of the questions are done and kept; run it again"):
-        in_shards(SPEC, Path(), tmp_path, Interrupted())
+INTERRUPTED = r"^0 of 32 shards of the questions are done and kept; run it again"
+
+
+@pytest.mark.parametrize(
+    ("retriever", "executor", "kind", "told"),
+    [
+        ("nothing", lambda: ThreadPoolExecutor(1), ConfigError, r"shard 1/32: .*retriever 'nothing'"),
+        ("bm25", Interrupted, errors.Interrupted, INTERRUPTED),
+    ],
+)
+def test_a_shard_that_fails_is_named_and_an_interrupt_says_how_many_are_done(tmp_path, retriever, executor, kind, told):
+    with executor() as given, pytest.raises(kind, match=told):
+        in_shards(SPEC.model_copy(update={"retriever": retriever}), Path(), tmp_path, given)
 
 
 def test_the_name_is_that_of_the_run_where_a_sweep_has_kept_its_shard(tmp_path):

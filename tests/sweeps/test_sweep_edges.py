@@ -1,24 +1,12 @@
-"""Sweeps from a mapping, with nothing but failures, and with times that nobody waits for."""
+"""Sweeps with times that nobody waits for, without a common truth, and with notes of their own."""
 
-from rag_evaluation_framework.runs import RunSpec
 from rag_evaluation_framework.runs.means import Duration, Latency
-from rag_evaluation_framework.sweeps import Sweep
 from support.pages import lines
 from sweeps.test_result import facts, names, sweep
 
 
 def timed(seconds):
     return Latency({}, Duration(seconds, seconds, 4), None)
-
-
-def test_a_base_is_a_run_or_its_keys():
-    over = {"k": [1]}
-    assert Sweep(base={"dataset": "q.csv"}, over=over) == Sweep(base=RunSpec(dataset="q.csv"), over=over)
-
-
-def test_a_frame_has_the_failures_though_all_cells_failed():
-    result = sweep({"a": [1, 2]}, lambda _: "it broke")
-    assert result.to_dataframe()[["cell", "failure"]].to_numpy().tolist() == [[1, "it broke"], [2, "it broke"]]
 
 
 def test_of_cells_that_answer_within_a_millisecond_the_best_is_taken():

@@ -36,7 +36,7 @@ class Elsewhere(Executor):
         return future
 
 
-def test_workers_that_live_on_read_documents_again_for_each_start(folder):
+def test_workers_that_live_on_read_documents_again_and_cells_of_theirs_say_so_also_when_they_are_taken_later(folder):
     sweep = Sweep(base=BASE, over={"chunker.chunk_size": [200, 800]})
     with ThreadPoolExecutor(1) as threads:
         for more in ("", "Support helps you.\n"):
@@ -44,12 +44,6 @@ def test_workers_that_live_on_read_documents_again_for_each_start(folder):
             result = sweep.run(executor=threads)
             assert "their times are those of a busy machine" in str(result)
             assert [(one.failure, one.is_kept) for one in result.cells] == [(None, False)] * 2
-
-
-def test_cells_that_ran_side_by_side_say_so_also_when_they_are_taken_later(folder):
-    sweep = Sweep(base=BASE, over={"chunker.chunk_size": [200, 800]})
-    with ThreadPoolExecutor(1) as threads:
-        sweep.run(executor=threads)
     again = sweep.run()
     assert all(one.is_kept and cells.BUSY in one.facts.notes for one in again.cells)
     assert again.record()["notes"] == [cells.BUSY]

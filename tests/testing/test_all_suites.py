@@ -19,9 +19,15 @@ _TESTS = {
 _SUITES = [getattr(testing, name) for name in testing.__all__ if name.endswith("Conformance")]
 
 
-def test_every_kind_of_component_has_a_file_of_conformance_tests():
+def test_every_kind_of_component_has_a_file_of_tests_and_a_suite_that_the_room_exports_and_that_needs_a_factory():
     files = {path.name for path in Path(__file__).parent.glob("test_*_conformance.py")}
     assert files == {f"test_{kind}_conformance.py" for kind in _TESTS}
+    others = {"__init__", "fakes", "loopback_providers"}
+    modules = {path.stem for path in Path(testing.__file__).parent.glob("*.py")} - others
+    assert {suite.__module__.rpartition(".")[2] for suite in _SUITES} == modules
+    for suite in _SUITES:
+        with pytest.raises(TypeError, match="make"):
+            suite()
 
 
 @pytest.mark.parametrize("kind", [kind for kind in _TESTS if kind != "engine"])  # of which there is one, behind a port
@@ -35,18 +41,6 @@ def test_a_broken_component_fails_its_suite(kind):
     for suite, cases in _TESTS[kind].BROKEN.items():
         for broken, test in cases:
             assert_fails(suite, broken, test)
-
-
-def test_suites_need_a_factory():
-    for suite in _SUITES:
-        with pytest.raises(TypeError, match="make"):
-            suite()
-
-
-def test_the_room_exports_the_suites():
-    others = {"__init__", "fakes", "loopback_providers"}
-    modules = {path.stem for path in Path(testing.__file__).parent.glob("*.py")} - others
-    assert {suite.__module__.rpartition(".")[2] for suite in _SUITES} == modules
 
 
 def test_a_component_is_called_by_one_line_of_text_that_stays():

@@ -214,18 +214,26 @@ class TestChunkerPositionAdapterOfWindows(ChunkerConformance):
         return rag.ChunkerPositionAdapter(Windows(50, 50))
 
 
-def test_a_chunk_above_the_limit_fails():
-    case = type(
-        "Broken", (ChunkerConformance,), {"limit": 40, "make": lambda self: rag.RecursiveCharacterChunker(41)}
-    )()
-    with pytest.raises(AssertionError, match="a chunk is 41 long, expected at most 40"):
-        case.test_no_chunk_is_larger_than_the_limit()
-
-
-def test_a_slow_chunker_fails():
-    case = type("Broken", (ChunkerConformance,), {"make": lambda self: Quadratic()})()
-    with pytest.raises(AssertionError, match=r"size 100000 took .* as long as size 25000; expected at most 8 times"):
-        case.test_long_texts_are_chunked_in_linear_time()
+@pytest.mark.parametrize(
+    ("made", "test", "told"),
+    [
+        (
+            {"limit": 40, "make": lambda self: rag.RecursiveCharacterChunker(41)},
+            "test_no_chunk_is_larger_than_the_limit",
+            "a chunk is 41 long, expected at most 40",
+        ),
+        (
+            {"make": lambda self: Quadratic()},
+            "test_long_texts_are_chunked_in_linear_time",
+            r"size 100000 took .* as long as size 25000; expected at most 8 times",
+        ),
+    ],
+    ids=["a chunk above the limit", "a slow chunker"],
+)
+def test_a_chunker_that_breaks_a_promise_fails_in_words(made, test, told):
+    case = type("Broken", (ChunkerConformance,), made)()
+    with pytest.raises(AssertionError, match=told):
+        getattr(case, test)()
 
 
 # A suite that no chunker can fail proves nothing: each of these breaks one promise.

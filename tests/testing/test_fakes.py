@@ -13,13 +13,11 @@ from rag_evaluation_framework.testing import FixedRetriever, HashingEmbedder, Re
 
 
 class TestHashingEmbedder:
-    def test_words_are_counted_in_lower_case_and_where_they_stand_does_not_matter(self):
+    def test_words_are_counted_in_lower_case_wherever_they_stand_and_in_another_process_too(self):
         one, two, none = HashingEmbedder().embed(["Refunds, refunds take days", "days TAKE refunds refunds", "…"])
         assert np.array_equal(one, two)
         assert sorted(one[one > 0]) == [1, 1, 2]
         assert not none.any()
-
-    def test_vectors_are_the_same_in_another_process(self):
         code = (
             "from rag_evaluation_framework.testing import HashingEmbedder as E; print(E(9).embed(['a b é c']).tolist())"
         )
@@ -36,15 +34,22 @@ class TestFixedRetriever:
         by_question = FixedRetriever({"Who?": ["a", "b"], "Why?": ()})
         assert by_question.retrieve_many(["Why?", "Who?"], 1) == [[], ["a"]]
 
-    @pytest.mark.parametrize(("rankings", "known"), [({"Who?": []}, "'Who[?]'"), ({}, "none")])
-    def test_a_question_without_a_ranking_is_refused(self, rankings, known):
-        with pytest.raises(InputError, match=rf"no ranking for 'Why\?'; there are rankings for {known}$"):
+    @pytest.mark.parametrize(
+        ("rankings", "kind", "told"),
+        [
+            ({"Who?": []}, InputError, r"no ranking for 'Why\?'; there are rankings for 'Who[?]'$"),
+            ({}, InputError, r"no ranking for 'Why\?'; there are rankings for none$"),
+            *(
+                (odd, ConfigError, r"FixedRetriever: rankings=.*expected a list, or a mapping")
+                for odd in ("text", None, 5, {"a", "b"}, lambda query, k: [])
+            ),
+        ],
+    )
+    def test_a_question_without_a_ranking_and_what_is_neither_a_list_nor_a_mapping_are_refused(
+        self, rankings, kind, told
+    ):
+        with pytest.raises(kind, match=told):
             FixedRetriever(rankings).retrieve("Why?", 1)
-
-    @pytest.mark.parametrize("rankings", ["text", None, 5, {"a", "b"}, lambda query, k: []])
-    def test_what_is_neither_a_list_nor_a_mapping_is_refused(self, rankings):
-        with pytest.raises(ConfigError, match=r"FixedRetriever: rankings=.*expected a list, or a mapping"):
-            FixedRetriever(rankings)
 
     def test_calls_are_recorded_with_their_arguments_and_stay_out_of_names_and_equality(self):
         retriever, corpus = FixedRetriever(["a"]), Corpus([])
@@ -59,13 +64,11 @@ class TestFixedRetriever:
 
 
 class TestReversingReranker:
-    def test_the_last_comes_first_and_calls_are_recorded(self):
+    def test_the_last_comes_first_calls_are_recorded_and_a_pipeline_shows_what_it_reranked(self):
         reranker, chunks = ReversingReranker(), ["a", "b", "c"]
         assert reranker.rerank("Who?", chunks) == ["c", "b", "a"]
         assert reranker.rerank("Who?", chunks, 2) == ["c", "b"]
         assert reranker.calls == [("rerank", "Who?", chunks, None), ("rerank", "Who?", chunks, 2)]
-
-    def test_a_pipeline_shows_what_it_reranked(self):
         reranker = ReversingReranker()
         pipeline = RerankedRetriever(FixedRetriever(["Alpha.", "Beta.", "Gamma."]), reranker, candidates=2)
         pipeline.index(Corpus([]))

@@ -164,12 +164,16 @@ def test_a_pull_knows_which_texts_were_labelled_and_has_none_of_them(providers, 
     assert push_dataset(load_dataset(path, TOKEN, corpus=labelled), "refunds").unchanged == ("q1",)
 
 
-def test_a_second_push_sends_nothing(providers):
-    assert push_dataset(chunks(250), "refunds").counted() == (
+def test_a_second_push_sends_nothing_and_a_pull_has_the_order_of_the_dataset_whatever_is_listed_first(providers):
+    truth = list(chunks(250).ground_truth)
+    random.Random(1).shuffle(truth)
+    dataset = Dataset(truth, CHUNK, name="mine")
+    assert push_dataset(dataset, "refunds").counted() == (
         "refunds: 250 created, 0 updated, 0 unchanged, 0 only in LangSmith"
     )
+    assert pull_dataset("refunds", CHUNK).queries == dataset.queries
     before = sent(providers)
-    report = push_dataset(chunks(250), "refunds")
+    report = push_dataset(dataset, "refunds")
     assert sent(providers) == before == [3, 0, 0]
     assert (len(report.unchanged), report.created, report.updated, report.is_new) == (250, (), (), False)
 
@@ -196,7 +200,7 @@ def test_what_is_not_in_the_dataset_is_named_and_deleted_only_if_asked_for(provi
     assert report.counted() == "refunds: 0 created, 0 updated, 3 unchanged, 2 deleted"
 
 
-def test_what_was_edited_in_langsmith_is_replaced(providers, client):
+def test_what_was_edited_in_langsmith_is_replaced_and_a_copy_is_not_filled_a_second_time(providers, client):
     push_dataset(chunks(3), "refunds")
     edited = stored(providers)[1]
     client.update_examples(
@@ -206,6 +210,11 @@ def test_what_was_edited_in_langsmith_is_replaced(providers, client):
     report = push_dataset(chunks(3), "refunds")
     assert report.updated == ("q1",)
     assert stored(providers)[1]["outputs"] == {"relevant_chunk_ids": ["chunk_1"]}
+    copies = [
+        {"inputs": e["inputs"], "reference_outputs": e["outputs"], "metadata": e["metadata"]} for e in stored(providers)
+    ]
+    made_by_others(client, "copy", *copies)
+    assert len(push_dataset(chunks(3), "copy").unchanged) == 3
 
 
 def test_splits_are_those_of_langsmith_unless_the_dataset_has_them(providers, client):
@@ -257,7 +266,9 @@ def test_the_schemas_of_the_design_are_read(client, corpus):
     assert [entry.relevant for entry in pull_dataset("combined", CHUNK)] == [("chunk_1",)]
 
 
-def test_a_dataset_of_others_that_was_pulled_and_changed_is_updated_where_it_is(client, providers):
+def test_a_dataset_of_others_that_was_pulled_and_changed_is_updated_where_it_is_also_where_labels_are_taken_away(
+    client, providers
+):
     rows = [row({"relevant_chunk_ids": [f"chunk_{n}"]}, f"Question {n}?") for n in range(3)]
     made_by_others(client, "theirs", *rows)
     pulled = pull_dataset("theirs", CHUNK)
@@ -267,32 +278,11 @@ def test_a_dataset_of_others_that_was_pulled_and_changed_is_updated_where_it_is(
     assert {example["id"] for example in stored(providers, "theirs")} == {str(example["id"]) for example in rows}
     assert pull_dataset("theirs", CHUNK).content_hash == changed.content_hash
     assert push_dataset(changed, "theirs").unchanged == tuple(query.id for query in changed.queries)
-
-
-def test_labels_of_others_can_be_taken_away(client, providers):
     span = {"doc_id": "a.md", "start": 0, "end": 7, "text": "Refunds"}
-    example = {"inputs": {"query": "How long?"}, "reference_outputs": {"relevant_spans": [span]}}
-    made_by_others(client, "theirs", example)
-    (entry,) = pull_dataset("theirs")
-    push_dataset(Dataset([TokenLevelGroundTruth(entry.query, [])], TOKEN), "theirs")
-    assert not any(entry.relevant for entry in pull_dataset("theirs", TOKEN))
-
-
-def test_a_copy_of_a_dataset_is_not_filled_a_second_time(client, providers):
-    push_dataset(chunks(3), "refunds")
-    copies = [
-        {"inputs": e["inputs"], "reference_outputs": e["outputs"], "metadata": e["metadata"]} for e in stored(providers)
-    ]
-    made_by_others(client, "copy", *copies)
-    assert len(push_dataset(chunks(3), "copy").unchanged) == 3
-
-
-def test_examples_come_in_the_order_of_the_dataset_whatever_order_they_are_listed_in(providers):
-    truth = list(chunks(230).ground_truth)
-    random.Random(1).shuffle(truth)
-    dataset = Dataset(truth, CHUNK)
-    push_dataset(dataset, "refunds")
-    assert pull_dataset("refunds", CHUNK).queries == dataset.queries
+    made_by_others(client, "spans", row({"relevant_spans": [span]}))
+    (entry,) = pull_dataset("spans")
+    push_dataset(Dataset([TokenLevelGroundTruth(entry.query, [])], TOKEN), "spans")
+    assert not any(entry.relevant for entry in pull_dataset("spans", TOKEN))
 
 
 @pytest.mark.parametrize(
@@ -391,32 +381,34 @@ def labelled(*span, **options):
 OTHER = Corpus([Document(DocumentId("a"), "other text")])
 
 
+NOT_HELD = [
+    (one(entry_of(rag_eval=1)), "question 'q1': metadata 'rag_eval': examples keep something else under this name"),
+    (one(entry_of(query_id="x")), "question 'q1': metadata 'query_id': examples keep something else"),
+    (one(entry_of(score=float("nan"))), "question 'q1': cannot be sent as JSON: Out of range float values"),
+    (one(entry_of(tags={"a"})), "question 'q1': cannot be sent as JSON: Object of type set"),
+    (one(entry_of(text="\ud800")), "question 'q1': cannot be sent as JSON: .* surrogates not allowed"),
+    (one(ChunkLevelGroundTruth(Query(QueryId(""), QueryText("a?")), [])), "an example cannot hold its id"),
+    (one(ChunkLevelGroundTruth(Query(QueryId("q1"), QueryText(" ")), [])), r"question 'q1'\.query: is blank"),
+    (labelled(2, 2), r"question 'q1'\.outputs\.relevant_spans\[0\]: a\[2:2\] is empty"),
+    (labelled(0, 3, "xyz", corpus=OTHER), "question 'q1'"),
+    (Dataset([], CHUNK, name="none"), "dataset 'none' is empty"),
+    ("refunds.json", "dataset='refunds.json': expected a Dataset"),
+]
+
+
 @pytest.mark.parametrize(
-    ("dataset", "message"),
+    ("dataset", "name", "kind", "message"),
     [
-        (one(entry_of(rag_eval=1)), "question 'q1': metadata 'rag_eval': examples keep something else under this name"),
-        (one(entry_of(query_id="x")), "question 'q1': metadata 'query_id': examples keep something else"),
-        (one(entry_of(score=float("nan"))), "question 'q1': cannot be sent as JSON: Out of range float values"),
-        (one(entry_of(tags={"a"})), "question 'q1': cannot be sent as JSON: Object of type set"),
-        (one(entry_of(text="\ud800")), "question 'q1': cannot be sent as JSON: .* surrogates not allowed"),
-        (one(ChunkLevelGroundTruth(Query(QueryId(""), QueryText("a?")), [])), "an example cannot hold its id"),
-        (one(ChunkLevelGroundTruth(Query(QueryId("q1"), QueryText(" ")), [])), r"question 'q1'\.query: is blank"),
-        (labelled(2, 2), r"question 'q1'\.outputs\.relevant_spans\[0\]: a\[2:2\] is empty"),
-        (labelled(0, 3, "xyz", corpus=OTHER), "question 'q1'"),
-        (Dataset([], CHUNK, name="none"), "dataset 'none' is empty"),
-        ("refunds.json", "dataset='refunds.json': expected a Dataset"),
+        *((dataset, "refunds", DatasetError, message) for dataset, message in NOT_HELD),
+        *(
+            (chunks(1), name, ConfigError, f"name={name!r}: expected the name of a dataset in LangSmith")
+            for name in (" ", 7)
+        ),
     ],
 )
-def test_what_examples_cannot_hold_is_refused_by_name(providers, dataset, message):
-    with pytest.raises(DatasetError, match=message):
-        push_dataset(dataset, "refunds")
-    assert providers.exchanges == []
-
-
-@pytest.mark.parametrize("name", [" ", 7])
-def test_what_is_no_name_is_refused(providers, name):
-    with pytest.raises(ConfigError, match=f"name={name!r}: expected the name of a dataset in LangSmith"):
-        push_dataset(chunks(1), name)
+def test_what_examples_cannot_hold_and_what_is_no_name_is_refused(providers, dataset, name, kind, message):
+    with pytest.raises(kind, match=message):
+        push_dataset(dataset, name)
     assert providers.exchanges == []
 
 

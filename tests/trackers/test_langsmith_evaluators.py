@@ -158,6 +158,7 @@ HALF = {"doc_id": "a.md", "start": 5, "end": 30}
 CAMEL = {"docId": "a.md", "start": 0, "end": 10}
 CAMEL_HALF = {"docId": "a.md", "start": 5, "end": 30}
 ID = "chunk_a3f2b1c8d9e0"
+GRADED = {"relevant_document_ids": ["a", "b"], "gains": {"a": 3, "b": 1}}
 PREFIX = {"relevant_document_ids": [], "relevant_prefixes": ["guides/"]}
 KEYS = {
     "spans": (["relevant_spans", "relevantSpans"], ["retrieved_spans", "retrievedSpans"]),
@@ -195,9 +196,10 @@ def test_what_is_relevant_and_what_was_retrieved_is_read_under_every_key(units):
         (Recall(), PREFIX, {"retrieved_document_ids": ["billing.md"]}, 0.0),
         (Recall(), {"chunk_ids": ["a"]}, None, 0.0),
         (SpanRecall(), {"relevant_spans": [SPAN]}, None, 0.0),
+        (NDCG(), GRADED, {"retrieved_document_ids": ["b", "a"]}, 0.7967075809905066),  # as the gains count
     ],
 )
-def test_spans_before_ids_one_id_with_and_without_a_position_prefixes_and_nothing_are_read(
+def test_spans_before_ids_one_id_with_and_without_a_position_prefixes_gains_and_nothing_are_read(
     metric, truth, outputs, score
 ):
     assert scored(metric, 5, truth, outputs).score == score
@@ -236,12 +238,6 @@ def test_a_retrieved_id_without_a_known_position_is_an_error_that_says_what_to_d
         assert (
             "pass registry= with the positions of the chunks that were searched, or return retrieved_spans" in message
         )
-
-
-def test_gains_count():
-    graded = {"relevant_document_ids": ["a", "b"], "gains": {"a": 3, "b": 1}}
-    exact = score_rankings({"q": {"a": 3, "b": 1}}, {"q": ["b", "a"]}, [(NDCG(), 2)]).columns["ndcg@2"][0]
-    assert scored(NDCG(), 2, graded, {"retrieved_document_ids": ["b", "a"]}).score == exact < 1
 
 
 NO_TRUTH = "the example has no chunk-level or document-level ground truth"

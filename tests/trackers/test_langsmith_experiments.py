@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 
 import pytest
@@ -86,10 +87,13 @@ def test_a_result_becomes_an_experiment_with_every_question_and_every_score_once
     assert any(score != round(score, 4) for score in local_scores(result).values())
 
 
-def test_every_publication_is_an_experiment_of_its_own(providers):
+@pytest.mark.parametrize("at_once", [1, 2])
+def test_every_publication_is_an_experiment_of_its_own_also_of_two_at_once(providers, at_once):
     push_dataset(published_dataset(), "other")
     result, alike = published_result(name="mine"), published_result(name="mine")
-    told = [publish_experiment(*each) for each in ((result, NAME), (result, NAME), (alike, NAME), (result, "other"))]
+    with ThreadPoolExecutor(at_once) as threads:
+        given = [(result, NAME), (result, NAME), (alike, NAME), (result, "other")]
+        told = list(threads.map(lambda each: publish_experiment(*each), given))
     assert len({each.name for each in told}) == len(providers.langsmith.experiments) == 4
     for each in told:
         assert each.complete
@@ -109,26 +113,23 @@ def test_a_question_that_failed_has_a_run_with_its_error_and_no_score(providers,
     assert experiment.metadata["means"]["span_recall@1"] == pytest.approx(result.metrics["span_recall@1"])
 
 
-def test_runs_have_places_and_times_and_no_text(providers):
-    result = TokenLevelEvaluation(CORPUS, published_dataset()).run(k=2)
-    publish_experiment(result, NAME)
-    (experiment,) = experiments_of(providers, result)
-    (run,) = runs_of(providers, experiment)["q0"]
-    assert {name for hit in run["outputs"]["hits"] for name in hit} == {"doc_id", "start", "end", "chunk_id", "score"}
-    assert run["outputs"]["seconds"].keys() == {"search"}
-    assert run["outputs"]["status"] == "scored"
-    sent = b"".join(e.request.body for e in providers.exchanges if e.route == RUNS)
-    assert b"Refunds take" not in sent
-    assert b"loopback-key" not in sent
-
-
 @pytest.mark.parametrize("remote", [False, True], ids=["of this machine", "of a server that is not the provider's own"])
-def test_metadata_names_the_components_their_servers_and_what_was_measured(providers, remote):
+def test_metadata_names_components_servers_and_what_was_measured_and_runs_have_places_and_times_and_no_text(
+    providers, remote
+):
     config = EvaluationConfig(experiment_name="mine, sentences")
     embedder = OpenAIEmbedder() if remote else None
     result = TokenLevelEvaluation(CORPUS, published_dataset()).run(embedder=embedder, k=2, config=config)
     told = publish_experiment(result, NAME)
-    metadata = providers.langsmith.experiments[told.name].metadata
+    experiment = providers.langsmith.experiments[told.name]
+    (run,) = runs_of(providers, experiment)["q0"]
+    assert {name for hit in run["outputs"]["hits"] for name in hit} == {"doc_id", "start", "end", "chunk_id", "score"}
+    assert run["outputs"]["seconds"].keys() == ({"embed", "search"} if remote else {"search"})
+    assert run["outputs"]["status"] == "scored"
+    sent = b"".join(e.request.body for e in providers.exchanges if e.route == RUNS)
+    assert b"Refunds take" not in sent
+    assert b"loopback-key" not in sent
+    metadata = experiment.metadata
     assert metadata["chunker"] == "recursive-character"
     assert metadata["evaluation_type"] == "token-level"
     assert metadata["retriever"] == "mine, sentences"
@@ -177,32 +178,36 @@ def test_all_is_sent_though_others_trace_a_part_only(providers, monkeypatch, rat
     get_env_var.cache_clear()
 
 
-def test_a_folder_that_is_gone_is_not_made_again(providers, tmp_path):
-    result = load_result(published_result().save(tmp_path / "run"))
-    assert len(result.queries.hits) == 8
-    shutil.rmtree(tmp_path / "run")
-    assert publish_experiment(result, NAME).complete
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_an_address_that_cannot_be_kept_is_noted(providers, tmp_path):
+def test_an_address_that_cannot_be_kept_is_noted_and_a_folder_that_is_gone_is_not_made_again(providers, tmp_path):
     folder = published_result().save(tmp_path / "run")
+    result = load_result(folder)
+    assert len(result.queries.hits) == 8
     (folder / "experiment.json").mkdir()
     with pytest.warns(UserWarning, match="the address of the experiment is not kept: "):
-        assert publish_experiment(load_result(folder), NAME).complete
+        assert publish_experiment(result, NAME).complete
+    shutil.rmtree(folder)
+    assert publish_experiment(result, NAME).complete
+    assert list(tmp_path.iterdir()) == []
 
 
 # --- which question is which example ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("order", ["newest first", "shuffled"])
-def test_questions_are_matched_by_id_whatever_order_examples_are_listed_in(providers, order):
-    def reordered(examples):
-        return examples[::-1] if order == "newest first" else random.Random(3).sample(examples, len(examples))
-
-    providers.fault("GET /examples", change=reordered, times=None)
+@pytest.mark.parametrize(
+    ("route", "change", "times"),
+    [
+        ("GET /examples", lambda examples: examples[::-1], None),
+        ("GET /examples", lambda examples: random.Random(3).sample(examples, len(examples)), None),
+        ("GET /sessions/{id}", lambda read: {**read, "feedback_stats": {}, "run_count": 0}, 4),
+    ],
+    ids=["newest first", "shuffled", "after a while"],
+)
+def test_questions_are_matched_by_id_in_any_order_and_what_can_be_read_only_after_a_while_is_waited_for(
+    providers, route, change, times
+):
+    providers.fault(route, change=change, times=times)
     result = published_result()
-    assert publish_experiment(result, NAME).complete
+    assert publish_experiment(result, NAME, patience=5).complete
     is_there_once(providers, result)
 
 
@@ -234,6 +239,11 @@ def test_examples_of_others_are_the_questions_as_which_they_are_read(providers, 
 
 
 def test_questions_that_are_not_in_the_dataset_or_in_another_wording_are_not_published(providers, client):
+    made = client.create_dataset("theirs")
+    client.create_examples(dataset_id=made.id, examples=[{"inputs": {"query": "Whose?"}, "reference_outputs": {}}])
+    with pytest.raises(DatasetError, match="none of the questions of retrieve is in the dataset 'theirs' of LangSmith"):
+        publish_experiment(published_result(), "theirs")
+    assert providers.langsmith.experiments == {}
     example = next(each for each in client.list_examples(dataset_name=NAME) if each.metadata["query_id"] == "q3")
     asked = [{"id": example.id, "inputs": {"query": "When?"}, "outputs": example.outputs, "metadata": example.metadata}]
     client.update_examples(dataset_id=example.dataset_id, updates=asked)
@@ -245,14 +255,6 @@ def test_questions_that_are_not_in_the_dataset_or_in_another_wording_are_not_pub
     assert f"{absent}: q3, q6, q7, q8" in told.told
     (experiment,) = experiments_of(providers, result)
     assert runs_of(providers, experiment).keys() == {"q0", "q1", "q2", "q4", "q5", "none", "fails"}
-
-
-def test_a_dataset_of_other_questions_is_refused(providers, client):
-    made = client.create_dataset("theirs")
-    client.create_examples(dataset_id=made.id, examples=[{"inputs": {"query": "Whose?"}, "reference_outputs": {}}])
-    with pytest.raises(DatasetError, match="none of the questions of retrieve is in the dataset 'theirs' of LangSmith"):
-        publish_experiment(published_result(), "theirs")
-    assert providers.langsmith.experiments == {}
 
 
 # --- what goes wrong --------------------------------------------------------------------------------------------------
@@ -379,13 +381,6 @@ def test_an_experiment_that_is_refused_at_first_or_whose_answer_was_lost_is_made
     is_there_once(providers, result)
 
 
-def test_what_can_be_read_only_after_a_while_is_waited_for(providers, client):
-    result = published_result()
-    providers.fault("GET /sessions/{id}", change=lambda read: {**read, "feedback_stats": {}, "run_count": 0}, times=4)
-    assert publish_experiment(result, NAME, client=client, patience=5).complete
-    is_there_once(providers, result)
-
-
 @pytest.mark.parametrize(
     ("late", "told"),
     [
@@ -408,19 +403,6 @@ def test_whether_the_caller_traces_does_not_matter(providers, client, enabled, t
     with tracing_context(enabled=enabled, client=client):
         assert traced(lambda: publish_experiment(result, NAME, client=client, patience=1))().complete
     is_there_once(providers, result)
-
-
-def test_two_publications_at_once_are_two_experiments(providers):
-    result, told = published_result(), []
-    both = [threading.Thread(target=lambda: told.append(publish_experiment(result, NAME))) for _ in range(2)]
-    for each in both:
-        each.start()
-    for each in both:
-        each.join()
-    assert len({each.name for each in told}) == 2
-    for each in told:
-        assert each.complete
-        is_there_once(providers, result, each.name)
 
 
 @pytest.mark.parametrize(
