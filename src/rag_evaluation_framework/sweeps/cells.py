@@ -176,7 +176,10 @@ def _name(config: ExperimentConfig[Any], pipeline: Mapping[str, Any] | None) -> 
         return None
     loaded = tuple((one, id(getattr(sys.modules.get(one), "__spec__", 0))) for one in modules)
     if _first.setdefault(loaded, facts["code"]) != facts["code"]:
-        note("code of your own was edited after it was loaded: its cells are run as loaded, and not found again")
+        note(
+            "code of your own, or a Python file beside it, was edited after it was loaded: cells are run with the code "
+            "that was loaded, and not found again"
+        )
         return None
     measured, record = config.config, config.record
     files = [*files_of(*parts), *filter(Path.is_file, [Path(measured.tokenizer.name)] if measured.tokenizer else ())]
