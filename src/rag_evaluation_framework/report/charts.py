@@ -25,7 +25,8 @@ _TEXT = {"labelColor": _INK, "titleColor": _INK, "titleFontWeight": "normal", "l
 _CONFIG: Mapping[str, Any] = {
     "font": "system-ui, -apple-system, 'Segoe UI', Roboto, 'Liberation Sans', sans-serif",
     "view": {"stroke": None},
-    "axis": _TEXT | {"gridColor": _LINE, "gridOpacity": 0.3, "domainColor": _LINE, "tickColor": _LINE},
+    "axis": _TEXT
+    | {"titlePadding": 10, "gridColor": _LINE, "gridOpacity": 0.3, "domainColor": _LINE, "tickColor": _LINE},
     "legend": _TEXT | {"labelLimit": 500, "orient": "bottom", "direction": "vertical"},
 }
 
