@@ -313,16 +313,16 @@ def test_any_iterable_of_examples_is_read_and_not_changed_and_equal_generated_id
         (
             example({"relevant_spans": []}),
             CHUNK,
-            "has token-level .*expected chunk-level: .*ChunkLevelEvaluation projects it",
+            r"outputs.* has token-level .*expected chunk-level: .*ChunkLevelEvaluation projects it",
         ),
-        (example({"excerpts": ["x"]}), DOCUMENT, "has token-level .*DocumentLevelEvaluation projects it"),
-        (example({"sourceIds": ["x"]}), TOKEN, r"has document-level .*load_dataset\(path, DOCUMENT\)"),
-        (example({"sourceIds": ["x"]}), CHUNK, r"has document-level .*load_dataset\(path, DOCUMENT\)"),
-        (example({"chunk_ids": ["x"]}), DOCUMENT, r"has chunk-level .*load_dataset\(path, CHUNK\)"),
+        (example({"excerpts": ["x"]}), DOCUMENT, "outputs.* has token-level .*DocumentLevelEvaluation projects it"),
+        (example({"sourceIds": ["x"]}), TOKEN, r"outputs.* has document-level .*load_dataset\(path, DOCUMENT\)"),
+        (example({"sourceIds": ["x"]}), CHUNK, r"outputs.* has document-level .*load_dataset\(path, DOCUMENT\)"),
+        (example({"chunk_ids": ["x"]}), DOCUMENT, r"outputs.* has chunk-level .*load_dataset\(path, CHUNK\)"),
         (
             example({"chunk_ids": ["pa_chunk_1"]}),
             TOKEN,
-            r"pass registry= .*, or read it .*: load_dataset\(path, CHUNK\)",
+            r"outputs.* pass registry= .*, or read it .*: load_dataset\(path, CHUNK\)",
         ),
         (  # what push_dataset noted
             example({"answers": [{"places": ["a"]}]}, metadata={"rag_eval": {"evaluation_type": "document-level"}}),

@@ -566,6 +566,12 @@ HIDDEN = ("that it is not shown: it stands in a comment, a script or an attribut
         ("It is H<sub>2</sub>O", "is H2O", "a.md", ("tags", "lowered text")),
         ("It is 10\\ :sup:`2` days", "It is 102 days", "a.rst", ("escapes", "roles", "raised text")),
         ("One **Two** – **three** – four", "one two - three - four", "a.md", ("emphasis", "dashes", "capitals")),
+        (
+            "One is here, and so **two** there",
+            "one is here … two there",
+            "a.md",
+            ("emphasis", "what the quote leaves out", "capitals"),
+        ),
         ("It is <del>5</del> 6 days", "5 6 days", "a.md", ("tags", "strikethrough")),
         ("It is <del>5</del> 6 days", "It is 5 6 days", "a.md", ("tags", "strikethrough")),
         ("It is ~~5~~ 6 days", "It is 5 6 days", "a.md", ("strikethrough",)),

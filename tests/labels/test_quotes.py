@@ -146,6 +146,7 @@ def test_a_row_says_where_its_quote_is_and_what_was_ignored(tmp_path, content, q
     check = check_quotes(file(tmp_path, f'question,quote\nHow long?,"{quote}"\n'), corpus)
     (row,) = check.rows
     assert (row.status, row.ignoring) == ("located", ignoring)
+    assert ": 1 row: 1 located, " in check.counted()
     assert [[span.text for span in place] for place in row.places] == [spans]
     assert str(row) == f"line 2    located    {told}, ignoring: {', '.join(ignoring)}"
     assert found(check.dataset()) == [[("a.md", text) for text in spans]]

@@ -63,7 +63,7 @@ def test_half_of_the_results_may_have_no_place(others):
     [
         lambda retriever: retriever,
         lambda one: RerankedRetriever(one, ReversingReranker()),
-        lambda one: HybridRetriever([one]),
+        lambda one: HybridRetriever([lambda query, k: [], one]),
     ],
 )
 def test_a_retriever_that_rewrites_texts_says_so_and_its_gates_are_measured(around):

@@ -79,7 +79,9 @@ def test_a_question_can_be_labelled_again_and_the_places_of_one_answer_are_alter
     other = CharacterSpan(DocumentId("a.md"), len(TEXT) - 6, len(TEXT), TEXT[-6:])
     session.label(0, [], POOL)
     session.label(0, [(first(session.corpus), other)], POOL)
-    (entry,) = load_dataset(session.path)
+    dataset = load_dataset(session.path)
+    assert [*dataset.metadata["pools"]] == [POOL]
+    (entry,) = dataset
     assert [places.places for places in entry.answers] == [((first(session.corpus),), (other,))]
 
 

@@ -109,6 +109,12 @@ class TestDamage:
         assert "1 of 60 vectors were damaged" in said
         assert_mended(root)
 
+    def test_a_vector_in_place_of_another(self, filled, tmp_path):
+        shutil.copyfile(entry(filled, 1), entry(filled, 2))
+        (said,) = embedded(tmp_path)
+        assert "1 of 60 vectors were damaged" in said
+        assert_mended(tmp_path)
+
     def test_the_vector_of_another_embedder_is_not_taken(self, filled, tmp_path):
         cache = EmbeddingCache(tmp_path)
         cache.put("other", {"text": Embedding(np.ones(3, dtype=np.float32), False)})

@@ -23,9 +23,11 @@ from rag_evaluation_framework import (
     load_result,
     score_rankings,
 )
+from rag_evaluation_framework.components import RerankedRetriever
 from rag_evaluation_framework.data import ChunkId
 from rag_evaluation_framework.datasets.rankings import StoredRetriever, read_rankings
 from rag_evaluation_framework.errors import ConfigError, DatasetError
+from rag_evaluation_framework.testing import ReversingReranker
 
 CORPUS = Corpus([Document(DocumentId("a"), "Refunds take five days. Parcels carry numbers.")])
 FIRST, SECOND = Query("q1", "How long do refunds take?"), Query("q2", "What do parcels carry?")
@@ -343,37 +345,68 @@ def test_rankings_at_some_k_are_no_ranking_of_ids(tmp_path):
 @pytest.mark.parametrize(
     ("saved", "k", "known_to"),
     [
-        ({"k": 3, "budgets": []}, 10, 3),
+        ({"k": 3, "budgets": []}, [3, 10], 3),
         ({"k": 3, "budgets": ["60ch"]}, 30, 10),
-        ({"k": 3, "budgets": ["60ch", "210ch"]}, 30, None),  # each has 180 characters, and no more
-        ({"k": 10, "budgets": []}, 10, None),
-        ({"k": 10, "budgets": []}, 3, None),
-        ({"k": 31, "budgets": []}, 40, None),  # it has 30 and no more
     ],
 )
 def test_a_run_that_asked_for_fewer_results_is_not_scored_at_more(tmp_path, saved, k, known_to):
     folder = evaluate(Last(True), MANY, **saved).save(tmp_path / "run")
-    if known_to is None:
-        assert not any("end early" in text for text in evaluate(StoredRetriever(folder), MANY, k, budgets=[]).notes)
-        return
-    expected = rf"^{folder}: was asked for {known_to} results, .* up to k={known_to}, or a run made with k={k}$"
-    with pytest.raises(ConfigError, match=expected):
-        evaluate(StoredRetriever(folder), MANY, k, budgets=[])
+    expected = rf"^{folder}: has {known_to} results of question 'q0', .* up to k={known_to}, or a run made with k=.0$"
+    for around in (lambda one: one, lambda one: RerankedRetriever(one, ReversingReranker())):
+        with pytest.raises(ConfigError, match=expected):
+            evaluate(around(StoredRetriever(folder)), MANY, k, budgets=[])
+
+
+@pytest.mark.parametrize(
+    ("saved", "read"),
+    [
+        ({"k": 3, "budgets": ["60ch", "210ch"]}, {"k": 30, "budgets": []}),  # each has 180 characters, and no more
+        ({"k": 3, "budgets": ["210ch"]}, {"k": 3, "budgets": ["210ch"]}),
+        ({"k": 3, "budgets": ["60ch"]}, {"k": 3, "budgets": ["60ch"]}),
+        ({"k": 10, "budgets": []}, {"k": 10, "budgets": []}),
+        ({"k": 10, "budgets": []}, {"k": 3, "budgets": []}),
+        ({"k": 31, "budgets": []}, {"k": 40, "budgets": []}),  # it has 30 and no more
+    ],
+)
+def test_what_a_run_has_found_is_scored_as_far_as_it_is_known(tmp_path, saved, read):
+    whole, folder = evaluate(Last(True), MANY, **read), evaluate(Last(True), MANY, **saved).save(tmp_path / "run")
+    again = evaluate(StoredRetriever(folder), MANY, **read)
+    assert again.counts["hits"] == whole.counts["hits"]
+    assert not any("end early" in text for text in again.notes)
+
+
+def few(hits):
+    """Return a retriever that finds at most so many results of some questions, and fails where the number is None."""
+
+    class Few(Last):
+        def retrieve(self, query, k):
+            return super().retrieve(query, min(k, hits.get(query.removeprefix("Where is ").rstrip("?"), 30)))
+
+    return Few(True)
 
 
 def test_a_question_that_fills_its_budget_is_known_so_far_whatever_others_do(tmp_path):
-    class Few(Last):
-        def retrieve(self, query, k):
-            return super().retrieve(query, k if query.endswith(" 0?") else min(k, 5))
-
-    folder = evaluate(Few(True), MANY, 3, budgets=["60ch"]).save(tmp_path / "run")
-    with pytest.raises(ConfigError, match=r"was asked for 5 results, .* up to k=5"):
+    rare = few({str(number): 5 for number in range(1, 8)})
+    folder = evaluate(rare, MANY, 3, budgets=["60ch"]).save(tmp_path / "run")
+    with pytest.raises(ConfigError, match=r"has 5 results of question 'q1', .* up to k=5"):
         evaluate(StoredRetriever(folder), MANY, 12, budgets=[])
+    with pytest.raises(ConfigError, match=r"has 10 results of question 'q0', .* up to k=10"):
+        evaluate(StoredRetriever(folder), Dataset(QUESTIONS[:1], TOKEN, corpus=PLACES), 12, budgets=[])
 
 
-@pytest.mark.parametrize(("budget", "is_told"), [("60ch", False), ("160ch", True), ("210ch", True)])
+def test_a_question_that_failed_is_none_that_filled_its_budget(tmp_path):
+    failing = few({"3": None})
+    folder = evaluate(failing, MANY, 3, budgets=["210ch"]).save(tmp_path / "run")
+    assert evaluate(StoredRetriever(folder), MANY, 40, budgets=[]).counts["failed"] == 1
+
+
+@pytest.mark.parametrize(("budget", "is_told"), [("60ch", False), ("70ch", True), ("160ch", True), ("210ch", True)])
 def test_a_run_that_asked_for_fewer_characters_says_that_its_rankings_end_early(tmp_path, budget, is_told):
-    folder = evaluate(Last(True), MANY, 3, budgets=["60ch"]).save(tmp_path / "run")
+    class InOrder(Last):
+        def retrieve(self, query, k):
+            return [{"doc_id": "w", "start": 7 * number, "end": 7 * number + 6} for number in range(min(k, 30))]
+
+    folder = evaluate(InOrder(True), MANY, 3, budgets=["60ch"]).save(tmp_path / "run")
     notes = evaluate(StoredRetriever(folder), MANY, 3, budgets=[budget]).notes
     assert ("rankings end early, as the depth of run is less than was asked for" in notes) is is_told
 

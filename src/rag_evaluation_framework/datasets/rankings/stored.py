@@ -172,10 +172,10 @@ class StoredRetriever(Retriever):
                 f"{self._where}: cannot be scored at {evaluation_type}, as its hits have no {' and no '.join(needed)}; "
                 f"they have {', '.join(name for name in COLUMNS if name in fields)}"
             )
-        known_to = min(self._stored[query_id].known_to for query_id in known)
+        known_to, shortest = min((self._stored[query_id].known_to, query_id) for query_id in known)
         if k > known_to:
             raise ConfigError(
-                f"{self._where}: was asked for {known_to} results, and behind them there may be relevant ones; "
+                f"{self._where}: has {known_to} results of question {shown(shortest, 60)}, and was not asked for more; "
                 f"expected cutoffs up to k={known_to}, or a run made with k={k}"
             )
         if lacking := len(asked) - len(known):
@@ -215,7 +215,7 @@ class StoredRetriever(Retriever):
         if deepest is None:
             raise ResultError(f"failed in the run of which {self.name} has the rankings")
         found = tops[min(deeper)] if (deeper := [at for at in tops if at >= k]) else deepest
-        is_all = found is deepest and k >= len(found.hits)
+        is_all = found is deepest and known_to == inf and k >= len(found.hits)
         limit = f"the depth of {self.name}" if k > known_to else None
         return Retrieval(found.hits[:k], deepest.stages or _UNTIMED, limit, is_all)
 
@@ -279,8 +279,8 @@ def _known_to(report: Any) -> Callable[[int], float]:
         all_chunks = None if config["index"] is None else config["index"]["chunks"]
         # Where no question filled a budget, none had more; else a ranking may be cut where its budgets are filled.
         worked = report["counts"]["questions"] - report["counts"]["failed"]
-        ended = float(config["depth"]) if worked in config["unfilled"].values() else 0.0
-        return lambda hits: inf if hits < asked or hits == all_chunks else max(hits, ended)
+        all_ended = worked in config["unfilled"].values()
+        return lambda hits: inf if all_ended or hits < asked or hits == all_chunks else hits
     return lambda _: inf
 
 
