@@ -1,6 +1,6 @@
 """Span judgements: the characters that are found up to each rank, and what the best results would hold."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -96,13 +96,9 @@ class SpanJudgements:
         Returns:
             The judgements; where a ranking is shorter than `depth`, those of its last rank.
         """
-        depth = max(depth, 1)  # of rankings without results, the last rank has nothing
-        found, unique, length = (np.zeros((queries, depth), dtype=np.int64) for _ in range(3))
-        relevant = np.zeros(queries, dtype=np.int64)
-        for first, last in blocks(queries, depth):  # as many queries at a time as fit into the processor's cache
-            rows, some = slice(first, last), (retrieved.between(first, last), truth.reference.between(first, last))
-            found[rows], unique[rows], length[rows], relevant[rows] = _judge_block(*some, last - first, depth)
-        judged = cls(found, found, found, unique, length, relevant)
+        judged = _judge_in_blocks(
+            queries, depth, lambda first, last: (retrieved.between(first, last), truth.reference.between(first, last))
+        )
         return judged if truth.alternatives is None else _with_alternatives(judged, retrieved, truth.alternatives)
 
     @classmethod
@@ -111,8 +107,11 @@ class SpanJudgements:
     ) -> "SpanJudgements":
         """Judge rankings of span objects: one list of retrieved and one of relevant spans per query."""
         documents = Numbering()
-        found, right = SpanColumns.of(retrieved, documents), SpanTruth(SpanColumns.of(truth, documents))
-        return cls.from_columns(found, right, len(retrieved), max(map(len, retrieved), default=0))
+
+        def columns(first: int, last: int) -> tuple[SpanColumns, SpanColumns]:
+            return SpanColumns.of(retrieved[first:last], documents), SpanColumns.of(truth[first:last], documents)
+
+        return _judge_in_blocks(len(retrieved), max(map(len, retrieved), default=0), columns)
 
     @classmethod
     def from_hits(
@@ -193,6 +192,21 @@ def _with_alternatives(judged: SpanJudgements, retrieved: SpanColumns, places: S
             for table, rows in zip(whole, found, strict=True):
                 table[first + query] = rows
     return replace(judged, credit=whole[0], relevant=whole[1], once=whole[2])
+
+
+def _judge_in_blocks(
+    queries: int, depth: int, columns: Callable[[int, int], tuple[SpanColumns, SpanColumns]]
+) -> SpanJudgements:
+    """Judge as many queries at a time as fit into the processor's cache; every answer has one place."""
+    depth = max(depth, 1)  # of rankings without results, the last rank has nothing
+    found, unique, length = (np.zeros((queries, depth), dtype=np.int64) for _ in range(3))
+    relevant = np.zeros(queries, dtype=np.int64)
+    for first, last in blocks(queries, depth):
+        rows = slice(first, last)
+        found[rows], unique[rows], length[rows], relevant[rows] = _judge_block(
+            *columns(first, last), last - first, depth
+        )
+    return SpanJudgements(found, found, found, unique, length, relevant)
 
 
 def blocks(queries: int, depth: int) -> Iterator[tuple[int, int]]:

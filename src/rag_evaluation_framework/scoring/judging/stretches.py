@@ -70,14 +70,15 @@ class SpanColumns:
         rows = self.end > self.start
         return self if rows.all() else self.take(rows)
 
-    def take(self, rows: NDArray[np.bool_] | NDArray[np.intp] | slice) -> "SpanColumns":
+    def take(self, rows: NDArray[np.bool_] | NDArray[np.intp]) -> "SpanColumns":
         """Return some of the spans; their ranks stay as they are."""
         return SpanColumns(self.query[rows], self.document[rows], self.start[rows], self.end[rows], self.rank[rows])
 
     def between(self, first: int, last: int) -> "SpanColumns":
         """Return the spans of the queries `first` to `last - 1`, those queries renumbered from 0."""
-        some = self.take(slice(*np.searchsorted(self.query, [first, last])))
-        return replace(some, query=some.query - first)
+        rows = slice(*np.searchsorted(self.query, [first, last]))
+        spans = (self.document[rows], self.start[rows], self.end[rows], self.rank[rows])
+        return SpanColumns(self.query[rows] - first, *spans)
 
 
 # Stretches of text on one line of integers: merged, cut into pieces, and compared.
