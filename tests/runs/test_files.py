@@ -106,6 +106,7 @@ def test_rankings_hold_hits_in_columns_without_those_that_say_nothing(folder):
         "end": [10, 20, 30, None],
         "text": [None, None, None, "lost"],
         "score": [1.0, 0.5, 1 / 3, None],
+        "more": True,
     }
     assert rows[3] == {"query_id": "bad", "doc_id": [], "failed": True}
 

@@ -39,6 +39,7 @@ from rag_evaluation_framework.components import (
     RerankedRetriever,
 )
 from rag_evaluation_framework.data import QueryId, QueryText, Retrieval
+from rag_evaluation_framework.datasets.rankings import StoredRetriever
 from rag_evaluation_framework.demo import load_handbook
 from rag_evaluation_framework.errors import DatasetError
 from rag_evaluation_framework.runs import ranker, retrieve
@@ -284,6 +285,7 @@ def test_a_reranker_over_a_function_is_asked_once_too():
     assert reranker.calls == result.config["calls"] == 20
     assert not RerankedRetriever(FunctionRetriever(search), reranker).takes_many
     assert HybridRetriever([FunctionRetriever(search), VectorRAGRetriever()]).takes_many
+    assert not HybridRetriever([StoredRetriever("run"), VectorRAGRetriever()]).takes_many  # it is asked by ids
 
 
 @pytest.mark.parametrize("stable", [None, True])
@@ -539,6 +541,18 @@ def test_the_first_request_is_as_deep_as_the_shortest_chunks_need(budget, depth)
     rankings = retrieve(Uneven(), CORPUS, ["0"], [budget, 1])
     assert rankings.depth == depth
     assert rankings.calls == 1
+
+
+class Twice(Uneven):
+    """Each chunk twice."""
+
+    def retrieve(self, query, k):
+        return [chunk for chunk in self.chunks() for _ in range(2)][:k]
+
+
+def test_as_many_results_as_chunks_are_all_of_them_if_none_comes_twice():
+    assert retrieve(Uneven(), CORPUS, ["0"], [5]).exhausted.tolist() == [True]
+    assert retrieve(Twice(), CORPUS, ["0"], [5]).exhausted.tolist() == [False]
 
 
 def test_an_empty_list_of_questions_is_no_error():

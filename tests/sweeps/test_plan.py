@@ -4,6 +4,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from rag_evaluation_framework import (
@@ -92,6 +93,15 @@ def test_a_component_is_set_before_its_parameters_and_a_parameter_of_one_inside_
     cells = swept(base=base, over=over).cells
     known = [(cell.spec.retriever["k1"], cell.spec.chunker["chunk_size"]) for cell in cells]
     assert known == [(1, 30), (1, 40), (2, 30), (2, 40)]
+
+
+@pytest.mark.parametrize("values", [np.arange(200, 500, 200), [*np.arange(200, 500, 200)]])
+def test_numbers_of_numpy_are_plain_ones(values):
+    cells = swept(over={"chunker.chunk_size": values}).cells
+    assert [cell.name for cell in cells] == ["chunk_size=200", "chunk_size=400"]
+    assert {type(cell.spec.chunker["chunk_size"]) for cell in cells} == {int}
+    with pytest.raises(ConfigError, match=r"over: k is array.*; expected a list of values"):
+        swept(over={"k": np.array(5)})
 
 
 CONDITIONS = [

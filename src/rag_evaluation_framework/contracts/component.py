@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, Field, fields, is_dataclass
 from math import inf, nan
-from numbers import Real
+from numbers import Integral, Real
 from operator import attrgetter
 from sys import float_info
 from types import BuiltinFunctionType, FunctionType
@@ -151,6 +151,9 @@ def shown_parameter(value: object) -> str:
         return value.name
     if isinstance(value, FunctionType | BuiltinFunctionType | type):
         return value.__qualname__
+    number = None if isinstance(value, bool) else value
+    if isinstance(number, Real):  # as it is recorded: not as `np.float64(1.5)`
+        return shown(outcome(lambda: int(number) if isinstance(number, Integral) else float(number), lambda _: number))
     public = _public(value)
     items: list[object] = [*value] if isinstance(value, tuple) else []
     if any(isinstance(item, Component) for item in items):

@@ -9,6 +9,7 @@ from operator import eq
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeAlias, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..base.outside import name_line, one_line
 from ..contracts.registry.building import plain
@@ -65,7 +66,7 @@ def _best_scores(hits: RankedHits) -> Numbers:
 DEEPEST = 100
 """How deep what is recorded may be nested."""
 
-Kept: TypeAlias = tuple[RankedHits, Mapping[int, RankedHits]]
+Kept: TypeAlias = tuple[RankedHits, Mapping[int, RankedHits], NDArray[np.bool_]]
 Found: TypeAlias = Kept | Callable[[Sequence[str]], Kept] | None
 
 
@@ -82,9 +83,8 @@ class QueryResults(OnDemand["QueryResult[U]"], Generic[U]):
             None if nothing of it was.
         gains: How relevant units are, by row and id; 1.0 for those that are not named, and for spans.
         stages: Seconds spent in each stage of the retrievals, NaN where not measured; shape (queries,) each.
-        found: What was retrieved, and the same at a k, by the k, where that is not its beginning for all queries; or
-            what reads it from a file for these query ids when a hit is asked for; None if it is not known, as of a
-            `report.json` alone.
+        found: What was retrieved, as `kept` tells it; or what reads it from a file for these query ids when a hit is
+            asked for; None if it is not known, as of a `report.json` alone.
         returned: What was returned for each query, in brief.
         metadata: What else the dataset says of queries, by row, as a record holds it; of those of which it does.
         before: The scores of the ranking without the reranker by name, NaN where a query has none; shape (queries,)
@@ -133,6 +133,7 @@ class QueryResults(OnDemand["QueryResult[U]"], Generic[U]):
             (
                 rankings.hits.without_texts(),
                 {cutoff.size: hits.first(cutoff.size).without_texts() for cutoff, hits in rankings.at.items()},
+                rankings.exhausted,
             ),
             Returned(rankings.hits.counts, first_relevant, _best_scores(rankings.hits)),
             {row: tuple(answer.mapped(quoted) for answer in entry.answers) for row, entry in several.items()},
@@ -151,7 +152,7 @@ class QueryResults(OnDemand["QueryResult[U]"], Generic[U]):
 
     @cached_property
     def kept(self) -> Kept:
-        """`hits`, and what was retrieved at a k, by the k, where that is not their beginning for all queries."""
+        """`hits`; those at a k, by the k, where they begin otherwise for some query; and which are all there are."""
         if self.found is None:
             raise ResultError(
                 "what was retrieved is not known: this result was loaded from a report alone, without its "

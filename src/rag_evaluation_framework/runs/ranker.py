@@ -411,11 +411,16 @@ class Ranker:
             stage_rows(stages, self._hits),
             answer.depth,
             0 if found.complete or answer.failure is not None else self.cutter.next_depth(kept),
-            (found.complete or len(hits) < answer.depth) and len(kept) == len(hits),
+            len(kept) == len(hits) and (found.complete or self._are_all(hits, answer)),
             found.limit,
             answer.failure,
             answer.notes,
         )
+
+    def _are_all(self, hits: Ranking, answer: Returned) -> bool:
+        """Return whether an answer that does not say so has all there is: fewer than was asked for, or all chunks."""
+        ended = len(hits) < answer.depth and answer.found.limit is None
+        return ended or 0 < len(hits) == len(self.chunks or ()) == len({hit.identity for hit in hits})
 
     def _noted_ends(
         self, answers: Sequence[_Seen], worked: NDArray[np.bool_], unfilled: Mapping[Cutoff, NDArray[np.bool_]]

@@ -15,6 +15,7 @@ from math import prod
 from pathlib import Path
 from typing import Annotated, Any
 
+import numpy as np
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SkipValidation
 
 from ..analysis.leaderboard import unique_names
@@ -55,7 +56,10 @@ def _axes(given: Any) -> Any:
     axes: dict[str, list[Any]] = {}
     for key, values in given.items():
         refuse_unknown([key.partition(".")[0]], *RunSpec.model_fields, where="over: ")
-        listed: Any = [*values] if type(values) in (list, tuple, range) else []
+        array: Any = values
+        several: Any = array.tolist() if isinstance(array, np.ndarray) else values
+        listed: list[Any] = [*several] if type(several) in (list, tuple, range) else []
+        listed = [value.item() if isinstance(value, np.generic) else value for value in listed]
         if not listed:
             raise ConfigError(f"over: {key} is {shown(values)}; expected a list of values, at least one")
         if _kind(key) is not None:  # YAML reads `none` as a text

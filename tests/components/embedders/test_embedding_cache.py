@@ -185,9 +185,10 @@ class TestProcesses:
             first = attempt * 1_000
             writer = a_writer(tmp_path, first, first + 1_000, 64)
             started(writer)
-            time.sleep(rng.uniform(0.0, 0.25))
+            before = "".join(writer.stdout.readline() for _ in range(attempt % 3))  # a slow disk writes few in a second
+            time.sleep(rng.uniform(0.0, 0.1))
             writer.send_signal(signal.SIGKILL)
-            output, _ = writer.communicate(timeout=60)
+            output = before + writer.communicate(timeout=60)[0]
             done = [int(line) for line in output.splitlines(keepends=True) if line.endswith("\n")]
             cut_short += len(done) < 1_000
             written += done
@@ -196,7 +197,7 @@ class TestProcesses:
             begun = expected(first + len(done), 64)  # of the batch that was being written, whole vectors
             assert all(np.array_equal(each.vector, begun[text]) for text, each in cache.get("embedder", begun).items())
         assert cut_short == count
-        assert len(written) > count
+        assert len(written) >= count
         assert_whole(EmbeddingCache(tmp_path), written, 64)
 
 

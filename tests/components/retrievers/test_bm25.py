@@ -1,4 +1,5 @@
 import sys
+from fractions import Fraction
 from unicodedata import category, normalize
 
 import bm25s
@@ -8,6 +9,7 @@ from bm25s.tokenization import Tokenized
 
 import rag_evaluation_framework as rag
 from rag_evaluation_framework import BM25Retriever, Corpus, Document, DocumentId
+from rag_evaluation_framework.contracts.component import shown_parameter
 from rag_evaluation_framework.contracts.registry.building import describe
 from rag_evaluation_framework.data import Hit
 from rag_evaluation_framework.demo import load_handbook
@@ -142,6 +144,11 @@ class TestLanguage:
         assert result.config["retriever"]["language"] == describe(retriever)["language"] == language
         said = "" if language == "english" else f"(language={language!r})"
         assert retriever.name == f"BM25Retriever{said}"
+
+    @each("k1", [np.float64(1.25), np.float32(1.25), Fraction(5, 4)])
+    def test_the_name_says_numbers_as_records_do(self, k1):
+        assert BM25Retriever(k1=k1).name == "BM25Retriever(k1=1.25)"
+        assert shown_parameter(True) == "True"
 
     def test_the_public_help_center_sample_is_found_out_of_the_box(self, shared):
         path = shared / "data/harness_samples/seed004-help-center-mini.json"

@@ -47,7 +47,7 @@ def written(tmp_path):
         "\n \n#comment\r\nq1 0 d1 2\r\n\r\n#\r\nq1\t0\td2\t0\r\n   q2  0\t d1   1  \r\n",
         "# {\nq1 0 d1 2\nq1 0 d2 0\nq2 0 d1 1\n",
         gzip.compress(b"q1 0 d1 2\nq1 0 d2 0\nq2 0 d1 1\n", mtime=0),
-        gzip.compress(json.dumps(QRELS).encode()),
+        gzip.compress(json.dumps(QRELS).encode(), mtime=0),
     ],
 )
 @pytest.mark.parametrize("name", ["file.gz", "qrels"])

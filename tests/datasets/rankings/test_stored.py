@@ -19,11 +19,12 @@ from rag_evaluation_framework import (
     Query,
     Retriever,
     TokenLevelGroundTruth,
+    VectorRAGRetriever,
     evaluate,
     load_result,
     score_rankings,
 )
-from rag_evaluation_framework.components import RerankedRetriever
+from rag_evaluation_framework.components import HybridRetriever, RerankedRetriever
 from rag_evaluation_framework.data import ChunkId
 from rag_evaluation_framework.datasets.rankings import StoredRetriever, read_rankings
 from rag_evaluation_framework.errors import ConfigError, DatasetError
@@ -56,7 +57,7 @@ def stored(folder, content, name="run", **options):
     "content",
     [
         TREC,
-        gzip.compress(TREC.encode()),
+        gzip.compress(TREC.encode(), mtime=0),
         '{"q1": ["a", "b"], "q2": ["a"]}',
         [{"query_id": "q1", "hits": [{"doc_id": "a"}, {"doc_id": "b"}]}, {"query_id": "q2", "hits": [{"doc_id": "a"}]}],
         [{"query_id": "q1", "doc_id": ["a", "b"], "score": [2.0, 1.0]}, {"query_id": "q2", "doc_id": ["a"]}],
@@ -175,6 +176,7 @@ def test_questions_without_a_ranking_and_rankings_without_a_question_are_counted
     assert result.per_query("recall@1") == {"q1": 1.0, "q2": 0.0}
     assert "questions without a ranking in run, for which nothing was found: 1" in result.notes
     assert "rankings in run of questions that are not in the dataset, left out: 2" in result.notes
+    assert more_and_hits(result.save(tmp_path / "again")) == [(None, 1), (None, 0)]
 
 
 @pytest.mark.parametrize(
@@ -343,18 +345,37 @@ def test_rankings_at_some_k_are_no_ranking_of_ids(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("saved", "k", "known_to"),
+    ("around", "k", "needed"),
     [
-        ({"k": 3, "budgets": []}, [3, 10], 3),
-        ({"k": 3, "budgets": ["60ch"]}, 30, 10),
+        (lambda run: run, [3, 11], 11),
+        (lambda run: RerankedRetriever(run, ReversingReranker(), 12), 3, 12),
+        (lambda run: HybridRetriever([Last(True), run], depth=13), 3, 13),
     ],
 )
-def test_a_run_that_asked_for_fewer_results_is_not_scored_at_more(tmp_path, saved, k, known_to):
-    folder = evaluate(Last(True), MANY, **saved).save(tmp_path / "run")
-    expected = rf"^{folder}: has {known_to} results of question 'q0', .* up to k={known_to}, or a run made with k=.0$"
-    for around in (lambda one: one, lambda one: RerankedRetriever(one, ReversingReranker())):
-        with pytest.raises(ConfigError, match=expected):
-            evaluate(around(StoredRetriever(folder)), MANY, k, budgets=[])
+@pytest.mark.parametrize(("budgets", "known_to"), [([], 3), (["60ch"], 10)])
+def test_a_run_that_asked_for_fewer_results_is_not_used_for_more(tmp_path, around, k, needed, budgets, known_to):
+    folder = evaluate(Last(True), MANY, 3, budgets=budgets).save(tmp_path / "run")
+    for path in (folder, folder / "rankings.jsonl.gz"):
+        expected = (
+            rf"^{path}: keeps {known_to} results of question 'q0', .*; {needed} are needed .* at most {known_to}, or"
+        )
+        with pytest.raises(ConfigError, match=rf"{expected} a run made with k={needed}$"):
+            evaluate(around(StoredRetriever(path)), MANY, k, budgets=[])
+
+
+@pytest.mark.parametrize(
+    "around",
+    [
+        lambda run: RerankedRetriever(run, ReversingReranker(), 3),
+        lambda run: HybridRetriever([run], depth=3),
+        lambda run: HybridRetriever([BM25Retriever(), run, VectorRAGRetriever()], depth=3),
+        lambda run: RerankedRetriever(HybridRetriever([run], depth=3), ReversingReranker(), 3),
+    ],
+)
+def test_a_run_is_reranked_and_fused_as_deep_as_it_asked(tmp_path, around):
+    folder = evaluate(Last(True), MANY, 3, budgets=[]).save(tmp_path / "run")
+    whole = evaluate(around(Last(True)), MANY, 10, budgets=[])
+    assert evaluate(around(StoredRetriever(folder)), MANY, 10, budgets=[]).metrics == whole.metrics
 
 
 @pytest.mark.parametrize(
@@ -366,6 +387,7 @@ def test_a_run_that_asked_for_fewer_results_is_not_scored_at_more(tmp_path, save
         ({"k": 10, "budgets": []}, {"k": 10, "budgets": []}),
         ({"k": 10, "budgets": []}, {"k": 3, "budgets": []}),
         ({"k": 31, "budgets": []}, {"k": 40, "budgets": []}),  # it has 30 and no more
+        ({"k": 3, "budgets": ["1000ch"]}, {"k": 40, "budgets": ["2000ch"]}),
     ],
 )
 def test_what_a_run_has_found_is_scored_as_far_as_it_is_known(tmp_path, saved, read):
@@ -388,10 +410,34 @@ def few(hits):
 def test_a_question_that_fills_its_budget_is_known_so_far_whatever_others_do(tmp_path):
     rare = few({str(number): 5 for number in range(1, 8)})
     folder = evaluate(rare, MANY, 3, budgets=["60ch"]).save(tmp_path / "run")
-    with pytest.raises(ConfigError, match=r"has 5 results of question 'q1', .* up to k=5"):
+    with pytest.raises(ConfigError, match=r"keeps 10 results of question 'q0', .* at most 10, "):
         evaluate(StoredRetriever(folder), MANY, 12, budgets=[])
-    with pytest.raises(ConfigError, match=r"has 10 results of question 'q0', .* up to k=10"):
-        evaluate(StoredRetriever(folder), Dataset(QUESTIONS[:1], TOKEN, corpus=PLACES), 12, budgets=[])
+    others = Dataset(QUESTIONS[1:], TOKEN, corpus=PLACES)
+    whole = evaluate(rare, others, 12, budgets=[])
+    assert evaluate(StoredRetriever(folder), others, 12, budgets=[]).metrics == whole.metrics
+    assert whole.counts["hits"] == 35
+
+
+def test_results_that_no_cutoff_reached_are_not_known(tmp_path):
+    search = few({str(number): 11 for number in range(8)})  # of which the budget reaches 10
+    folder = evaluate(search, MANY, 3, budgets=["60ch"]).save(tmp_path / "run")
+    with pytest.raises(ConfigError, match=r"keeps 10 results of question 'q0', .*; 11 are needed"):
+        evaluate(StoredRetriever(folder), MANY, 11, budgets=[])
+
+
+def more_and_hits(folder):
+    lines = map(json.loads, gzip.decompress((folder / "rankings.jsonl.gz").read_bytes()).splitlines())
+    return [(line.get("more"), len(line["doc_id"])) for line in lines if "k" not in line]
+
+
+@pytest.mark.parametrize("budgets", [[], ["60ch"], ["120ch"]])
+def test_a_run_that_is_scored_again_knows_no_more_than_it_did(tmp_path, budgets):
+    rare = few({"1": 5, "2": 2, "3": None, "4": 0})
+    folder = evaluate(rare, MANY, 3, budgets=["60ch"]).save(tmp_path / "run")
+    again = evaluate(StoredRetriever(folder), MANY, 3, budgets=budgets).save(tmp_path / "again")
+    known = more_and_hits(folder)
+    assert known == [(True, 10), (None, 5), (None, 2), (None, 0), (None, 0), *[(True, 10)] * 3]
+    assert more_and_hits(again) == [(True, 3) if hits > 3 and not budgets else (more, hits) for more, hits in known]
 
 
 def test_a_question_that_failed_is_none_that_filled_its_budget(tmp_path):

@@ -182,6 +182,15 @@ class HybridRetriever(StableRetriever, IndexedRetriever[HitLocator]):
         """Whether any of its retrievers does."""
         return any(retriever.rewrites_texts for retriever in self.retrievers)
 
+    def check(
+        self, questions: Sequence[Query], corpus: Corpus, evaluation_type: EvaluationType, k: int
+    ) -> Iterable[str]:
+        """Return what the retrievers note on the questions, each of which is asked for `depth` results."""
+        del k
+        return chain.from_iterable(
+            retriever.check(questions, corpus, evaluation_type, self.depth) for retriever in self.retrievers
+        )
+
     def index(self, corpus: Corpus) -> None:
         """Let every retriever index the documents."""
         self._keep(None)
@@ -196,8 +205,15 @@ class HybridRetriever(StableRetriever, IndexedRetriever[HitLocator]):
 
     def retrieve(self, query: str, k: int) -> Retrieval:
         """Return the `k` results of the highest worth, which is their score."""
+        return self._answer(query, k)
+
+    def retrieve_for(self, question: Query, k: int) -> Retrieval:
+        """Return the same for the question, where a retriever reads more of it than its text."""
+        return self.retrieve(question.text, k) if self._read_texts else self._answer(question, k)
+
+    def _answer(self, question: str | Query, k: int) -> Retrieval:
         locator = self._indexed
-        found = [ask(retriever, query, self.depth, locator) for retriever in self.retrievers]
+        found = [ask(retriever, question, self.depth, locator) for retriever in self.retrievers]
         start = perf_counter()
         fused = self._fused(found, k)
         return replace(fused, stages=(*self._renamed(found), Stage("fuse", perf_counter() - start)))
@@ -215,8 +231,12 @@ class HybridRetriever(StableRetriever, IndexedRetriever[HitLocator]):
 
     @property
     def takes_many(self) -> bool:
-        """Whether one of the retrievers does."""
-        return any(retriever.takes_many for retriever in self.retrievers)
+        """Whether one of the retrievers does, and none reads more of a question than its text."""
+        return self._read_texts and any(retriever.takes_many for retriever in self.retrievers)
+
+    @property
+    def _read_texts(self) -> bool:
+        return all(each.takes_many or type(each).retrieve_for is Retriever.retrieve_for for each in self.retrievers)
 
     def chunks(self) -> Sequence[AnyChunk] | None:
         """Return everything that could be retrieved, each once, or None if a retriever cannot list it."""
@@ -338,6 +358,13 @@ class RerankedRetriever(StableRetriever, AroundRetriever[_Index]):
         object.__setattr__(self, "retriever", as_retriever(self.retriever))
         object.__setattr__(self, "reranker", as_component(Reranker, self.reranker, "RerankedRetriever"))
         check_count("RerankedRetriever", "candidates", self.candidates)
+
+    def check(
+        self, questions: Sequence[Query], corpus: Corpus, evaluation_type: EvaluationType, k: int
+    ) -> Iterable[str]:
+        """Return what the retriever notes on the questions, for each of which it is asked for the candidates."""
+        del k
+        return super().check(questions, corpus, evaluation_type, self.candidates)
 
     def index(self, corpus: Corpus) -> None:
         """Let the retriever index the documents, and the reranker load what it needs."""

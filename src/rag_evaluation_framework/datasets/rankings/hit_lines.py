@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, NonNegativeInt, PositiveInt, ValidationError
 
 from ...adapt.results import as_retrieval
@@ -38,6 +39,7 @@ class HitLine(BaseModel):
         chunk_id: The chunk's id.
         text: The retrieved text.
         score: The retriever's own score.
+        more: Whether there may be more hits behind these, of a deeper ranking; not there if these are all.
         failed: Whether the retrieval failed; not there if it did not.
         seconds: How long each stage took, by its name; not there where that is not known, and not in the files of a
             finished run, whose report tells it.
@@ -53,6 +55,7 @@ class HitLine(BaseModel):
     chunk_id: list[str | None] | None = Field(None, fail_fast=True)
     text: list[str | None] | None = Field(None, fail_fast=True)
     score: list[float | None] | None = Field(None, fail_fast=True)
+    more: bool = False
     failed: bool = False
     seconds: dict[str, float] | None = None
 
@@ -62,6 +65,7 @@ def write_hit_lines(
     query_ids: Sequence[str],
     rankings: RankedHits,
     tops: Mapping[int, RankedHits],
+    exhausted: NDArray[np.bool_],
     failed: Container[str] = (),
 ) -> None:
     """Write the lines of each question; equal rankings give equal bytes.
@@ -71,6 +75,7 @@ def write_hit_lines(
         query_ids: The questions.
         rankings: What was found for each, as deep as it was asked for.
         tops: What was found at a k, by the k, where that is not the beginning of `rankings` for all questions.
+        exhausted: For which questions these are all hits; shape (questions,).
         failed: The questions whose retrieval failed.
     """
     begin, total = file.tell(), 0
@@ -81,18 +86,23 @@ def write_hit_lines(
         return total <= most_unfolded(file.tell() - begin)
 
     # Lines by which it would unfold to more than may be read of a small file are not compressed, until it is large.
-    for well, lines in groupby(_written(query_ids, rankings, failed, tops), key=fits):
+    for well, lines in groupby(_written(query_ids, rankings, tops, exhausted, failed), key=fits):
         with gzip.GzipFile("", "wb", _LEVEL if well else 0, file, mtime=0) as member:
             member.writelines(lines)
 
 
 def _written(
-    query_ids: Sequence[str], rankings: RankedHits, failed: Container[str], tops: Mapping[int, RankedHits]
+    query_ids: Sequence[str],
+    rankings: RankedHits,
+    tops: Mapping[int, RankedHits],
+    exhausted: NDArray[np.bool_],
+    failed: Container[str],
 ) -> Iterator[bytes]:
-    bounds = zip(rankings.begins.tolist(), rankings.ends.tolist(), strict=True)
-    for row, (query_id, (begin, end)) in enumerate(zip(query_ids, bounds, strict=True)):
+    bounds = zip(rankings.begins.tolist(), rankings.ends.tolist(), exhausted.tolist(), strict=True)
+    for row, (query_id, (begin, end, are_all)) in enumerate(zip(query_ids, bounds, strict=True)):
         columns = rankings.table.columns(slice(begin, end))
-        yield _line(query_id, columns, {"failed": True} if query_id in failed else {})
+        told = {"more": not are_all, "failed": query_id in failed}
+        yield _line(query_id, columns, {name: True for name, is_so in told.items() if is_so})
         for k in sorted(tops, reverse=True):
             at = tops[k]
             own = at.table.columns(slice(int(at.begins[row]), int(at.ends[row])))
@@ -108,8 +118,8 @@ def _line(query_id: str, columns: Sequence[list[Any]], also: Mapping[str, Any]) 
     return harmless_json(f"{json.dumps(content, ensure_ascii=False, allow_nan=False)}\n").encode()
 
 
-def read_hit_lines(path: Path, query_ids: Sequence[str]) -> tuple[RankedHits, dict[int, RankedHits]]:
-    """Return what was found for each question, and what at a k, by the k, as `write_hit_lines` takes them.
+def read_hit_lines(path: Path, query_ids: Sequence[str]) -> tuple[RankedHits, dict[int, RankedHits], NDArray[np.bool_]]:
+    """Return the rankings, tops and what is exhausted, as `write_hit_lines` takes them.
 
     Args:
         path: The file.
@@ -119,6 +129,7 @@ def read_hit_lines(path: Path, query_ids: Sequence[str]) -> tuple[RankedHits, di
         DatasetError: The file cannot be read, unfolds to too much, or a line is not the hits of its question.
     """
     collector, numbers, tops, number = HitCollector(), list[int](), dict[int, dict[int, int]](), 0
+    exhausted = list[bool]()
     for number, line in enumerate(decompressed_lines(path), start=1):
         where = f"{path}: line {number}"
         try:
@@ -130,6 +141,7 @@ def read_hit_lines(path: Path, query_ids: Sequence[str]) -> tuple[RankedHits, di
             added = collector.add_columns(_columns(known))
             if known.k is None:
                 numbers.append(added)
+                exhausted.append(not known.more)
             else:
                 tops.setdefault(known.k, {})[row] = added
         except (ValueError, OverflowError) as error:
@@ -146,7 +158,7 @@ def read_hit_lines(path: Path, query_ids: Sequence[str]) -> tuple[RankedHits, di
         for row, added in tops[k].items():
             told[row] = added
         at[k] = collector.ranked(told).first(k)
-    return collector.ranked(numbers), at
+    return collector.ranked(numbers), at, np.array(exhausted, dtype=np.bool_)
 
 
 def _columns(line: HitLine) -> list[list[Any]]:
@@ -255,6 +267,7 @@ def _question(content: Any) -> tuple[str, Retrieval | None, int | None]:
         line = _hit_line(content)
         stages = tuple(Stage(name, seconds) for name, seconds in (line.seconds or {}).items())
         found = as_retrieval([Hit(*values) for values in zip(*_columns(line), strict=True)], "it", _MOST, stored=True)
-        return str(query_id), None if line.failed else replace(found, stages=stages), line.k
+        found = replace(found, stages=stages, complete=not line.more)
+        return str(query_id), None if line.failed else found, line.k
     given = {key: content[key] for key in (*_RESULTS, "seconds") if key in content}
-    return str(query_id), as_retrieval(given, "it", _MOST, stored=True), None
+    return str(query_id), replace(as_retrieval(given, "it", _MOST, stored=True), complete=True), None

@@ -1,7 +1,7 @@
 """Stored rankings as a retriever: nothing is run, what was found is read from a file."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -14,7 +14,7 @@ from ...base.files import checked_path, is_list, is_object, json_lines, parse_js
 from ...base.outside import one_line, shown
 from ...contracts.component import check_choice
 from ...contracts.roles import Retriever
-from ...data import Corpus, Cutoff, DocumentId, EvaluationType, Hit, Retrieval, Stage
+from ...data import Corpus, DocumentId, EvaluationType, Hit, Retrieval, Stage
 from ...data.hits import COLUMNS
 from ...data.queries import Query, Scope
 from ...errors import ConfigError, DatasetError, ResultError
@@ -134,12 +134,13 @@ class StoredRetriever(Retriever):
         file.note_oddities(source)
         if file.hits is None:
             for query_id, ids in file.by_query.items():
-                yield query_id, _Stored(Retrieval(self._of_ids(ids, scored=query_id not in file.unscored)))
+                hits = self._of_ids(ids, scored=query_id not in file.unscored)
+                yield query_id, _Stored(Retrieval(hits, complete=True))
             return
-        stages, known_to = {} if report is None else _stages_of_run(Path(path), report), _known_to(report)
+        stages = {} if report is None else _stages_of_run(Path(path), report)
         for query_id, found in file.hits.items():
             timed = found and replace(found, stages=stages.get(query_id, found.stages))
-            yield query_id, _Stored(timed, file.tops.get(query_id, {}), known_to(len(found.hits) if found else 0))
+            yield query_id, _Stored(timed, file.tops.get(query_id, {}))
 
     def honours(self, scope: Scope) -> bool:
         """Return True: whoever made the rankings was asked the questions as they are."""
@@ -152,7 +153,7 @@ class StoredRetriever(Retriever):
         """Return how many questions have no ranking, and how many rankings no question.
 
         Raises:
-            ConfigError: No hit has a field that the level needs, or the run asked for fewer results than are scored.
+            ConfigError: No hit has a field that the level needs, or the run asked for fewer results than are used.
             DatasetError: The file cannot be used, has no ranking of any question, or is of a run of some shards only,
                 which were not asked all questions.
         """
@@ -175,8 +176,9 @@ class StoredRetriever(Retriever):
         known_to, shortest = min((self._stored[query_id].known_to, query_id) for query_id in known)
         if k > known_to:
             raise ConfigError(
-                f"{self._where}: has {known_to} results of question {shown(shortest, 60)}, and was not asked for more; "
-                f"expected cutoffs up to k={known_to}, or a run made with k={k}"
+                f"{self._where}: keeps {known_to} results of question {shown(shortest, 60)}, and there may be more; "
+                f"{k} are needed by a cutoff, a reranker (rerank_top_k, candidates) or a fusion (depth). Expected at "
+                f"most {known_to}, or a run made with {k=}"
             )
         if lacking := len(asked) - len(known):
             self._check_parts()
@@ -211,12 +213,13 @@ class StoredRetriever(Retriever):
         Raises:
             ResultError: Its retrieval failed when the rankings were made.
         """
-        deepest, tops, known_to = self._stored.get(question.id, _Stored(Retrieval(())))
+        stored = self._stored.get(question.id, _Stored(Retrieval((), complete=True)))
+        deepest, tops = stored
         if deepest is None:
             raise ResultError(f"failed in the run of which {self.name} has the rankings")
         found = tops[min(deeper)] if (deeper := [at for at in tops if at >= k]) else deepest
-        is_all = found is deepest and known_to == inf and k >= len(found.hits)
-        limit = f"the depth of {self.name}" if k > known_to else None
+        is_all = found is deepest and found.complete and k >= len(found.hits)
+        limit = f"the depth of {self.name}" if k > stored.known_to else None
         return Retrieval(found.hits[:k], deepest.stages or _UNTIMED, limit, is_all)
 
     def _of_ids(self, found: Mapping[str, float], *, scored: bool) -> tuple[Hit, ...]:
@@ -232,15 +235,17 @@ class _Stored(NamedTuple):
     Attributes:
         found: Its deepest ranking; None if its retrieval failed.
         tops: Its rankings at some k that are not the beginning of that.
-        known_to: How many results may be asked for: behind them, there may have been others.
     """
 
     found: Retrieval | None
     tops: Mapping[int, Retrieval] = MappingProxyType({})
-    known_to: float = inf
+
+    @property
+    def known_to(self) -> float:
+        """How many results may be asked for: behind them, there may have been others."""
+        return inf if self.found is None or self.found.complete else len(self.found.hits)
 
 
-_LEAST = 10  # what runs without a k ask for
 _PART = re.compile(r" (\d{1,9}) of (\d{1,4})$")  # as `Dataset.shard` names what it returns
 
 
@@ -269,19 +274,6 @@ def _report_of(folder: Path) -> Any:
     with suppress(ValueError):
         return parse_json(read_text(folder / "report.json"))
     return {}
-
-
-def _known_to(report: Any) -> Callable[[int], float]:
-    """Return what says of how many results of a question are known that has so many in a run; of all there are, inf."""
-    with suppress(TypeError, KeyError, ValueError):
-        config, cutoffs = report["config"], [Cutoff.parse(cutoff) for cutoff in report["cutoffs"]]
-        asked = max((cutoff.size for cutoff in cutoffs if not cutoff.is_budget), default=_LEAST)
-        all_chunks = None if config["index"] is None else config["index"]["chunks"]
-        # Where no question filled a budget, none had more; else a ranking may be cut where its budgets are filled.
-        worked = report["counts"]["questions"] - report["counts"]["failed"]
-        all_ended = worked in config["unfilled"].values()
-        return lambda hits: inf if all_ended or hits < asked or hits == all_chunks else hits
-    return lambda _: inf
 
 
 def _stages_of_run(folder: Path, report: Any) -> dict[str, tuple[Stage, ...]]:

@@ -279,7 +279,7 @@ def _facts(result: SweepResult) -> Iterator[str]:
         yield independence(result.clusters, "intervals of 95 %, p by flipping signs", result.best().clusters)
     if kept := sum(outcome.is_kept for outcome in result.cells):
         yield f"{plural(kept, 'cell')} of an earlier start"
-    yield f"{len(result.rows):,} rows: every cell at every cutoff, in `to_dataframe()`"
+    yield f"{len(result.rows):,} rows: every cell at every cutoff, in to_dataframe()"
 
 
 def _of_metric(result: SweepResult, metric: str) -> list[str]:
