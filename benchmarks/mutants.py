@@ -7,7 +7,10 @@ cosmic-ray makes mutants of the code that makes numbers, with `--everywhere` of 
 module on each of them: those that are not slow, up to the first that fails, with few examples per property. The tests
 of a module are those of its room, the file of its own name first; then, for code that makes numbers, `TESTS`. They run
 in copies of the working tree, one per core, which are removed at the end, also when interrupted; the working tree
-itself is only read. 300 mutants take about half an hour on two cores.
+itself is only read.
+
+The file of the test that noticed a mutant before, by `noticed_mutants.jsonl`, runs alone first, since collecting all
+others takes longer. After tests have moved, `--killed benchmarks/noticed_mutants.jsonl` writes it anew.
 
 A place is an operator, a number or a word that can be changed. Annotations, headers of functions and classes, and type
 aliases are no places: type checkers look after them. Of all places the seed draws some, and of the changes that one
@@ -15,8 +18,8 @@ place can have it draws one. The draw goes by what the line says and not by its 
 drawn again after a change elsewhere.
 
 Printed are the mutants that survived, as the line before and after. One that changes no result is listed with the
-reason in `equivalent_mutants.toml`. Ends with 1 if another one survived, or if a test that failed on a mutant fails
-without any.
+reason in `equivalent_mutants.toml`, and is not tried. Ends with 1 if one survived, or if a test that failed on a mutant
+fails without any.
 
 `--killed` writes the mutants that a test noticed, one a line, with that test. `--again` runs those of such a file, the
 file of that test first: after tests were cut, it shows what is not noticed any more.
@@ -50,11 +53,12 @@ from cosmic_ray.commands import init
 from cosmic_ray.mutating import mutate_and_test
 from cosmic_ray.testing import run_tests
 from cosmic_ray.work_db import use_db
-from cosmic_ray.work_item import MutationSpec, TestOutcome
+from cosmic_ray.work_item import MutationSpec, TestOutcome, WorkResult
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 PACKAGE = Path("src/rag_evaluation_framework")
 EQUIVALENT = Path(__file__).with_name("equivalent_mutants.toml")
+NOTICED = Path(__file__).with_name("noticed_mutants.jsonl")
 NUMBERS = ("scoring/", "statistics/", "analysis/gates/", "data/cutoffs.py", "data/spans.py", "text/reading.py")
 """What makes numbers."""
 EXPERIMENTS = ("runs/test_runner.py", "runs/test_ranker.py", "runs/test_reranking.py", "runs/test_unlocated.py")
@@ -74,8 +78,8 @@ OPTIONS = (
     "-q -x -m 'not slow and not nightly' -p no:cacheprovider --assert=plain --tb=no --hypothesis-profile=mutants "
     "-o faulthandler_timeout=60 -o faulthandler_exit_on_timeout=true"
 )
-SECONDS, CPU_SECONDS = 600.0, 120
-"""The longest that the tests may take on one mutant, and their CPU time; one test has a minute."""
+SECONDS, CPU_SECONDS = 1_500.0, 600
+"""The longest that the tests may take on one mutant, and their CPU time; slow cores need 180 s. One test has 60 s."""
 MEMORY = 8 << 30
 """The most bytes that one process may have: a mutant may ask for any number of them."""
 ENVIRONMENT = (
@@ -170,7 +174,7 @@ def places(tree: Path, modules: Sequence[str]) -> dict[Place, list[MutationSpec]
 
 
 def drawn(found: Mapping[Place, Sequence[MutationSpec]], first: int, count: int, seed: int) -> list[Mutant]:
-    """Draw some of the mutants, each at another place."""
+    """Draw some of the mutants, each at another place, with the test that noticed it before."""
 
     def digest(what: str, place: Place) -> bytes:
         return sha256(repr((seed, what, place[:4], place.number)).encode()).digest()
@@ -178,7 +182,16 @@ def drawn(found: Mapping[Place, Sequence[MutationSpec]], first: int, count: int,
     chosen = sorted(found, key=lambda place: digest("place", place))[first : first + count]
     print(f"{len(chosen)} of {len(found)} places drawn by seed {seed}", flush=True)
     numbers = [int.from_bytes(digest("change", place)) % len(found[place]) for place in chosen]
-    return [Mutant(place, number, found[place][number]) for place, number in zip(chosen, numbers, strict=True)]
+    noticed = {(Place(*record["place"]), record["change"]): record["test"] for record in records_of(NOTICED)}
+    return [
+        Mutant(place, number, found[place][number], noticed.get((place, number), ""))
+        for place, number in zip(chosen, numbers, strict=True)
+    ]
+
+
+def records_of(path: Path) -> list[dict[str, Any]]:
+    """Return what `--killed` wrote."""
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
 def kept(found: Mapping[Place, Sequence[MutationSpec]], records: Sequence[Mapping[str, Any]]) -> list[Mutant]:
@@ -194,12 +207,11 @@ def kept(found: Mapping[Place, Sequence[MutationSpec]], records: Sequence[Mappin
 
 
 def tests_of(tree: Path, mutant: Mutant) -> list[str]:
-    """Return the tests of a module: where one noticed the mutant before, of its own name, of its room, and `TESTS`."""
+    """Return the tests of a module: those of its own name, of its room, and `TESTS`."""
     module = (tree / mutant.place.file).relative_to(tree / PACKAGE)
     room = sorted((tree / "tests" / module.parts[0]).rglob("test_*.py")) or sorted((tree / "tests").glob("test_*.py"))
-    nearest = (mutant.test.partition("::")[0], f"test_{module.stem.strip('_')}.py")
     files = [path.relative_to(tree).as_posix() for path in room]
-    files.sort(key=lambda file: (file != nearest[0], not file.endswith("/" + nearest[1])))
+    files.sort(key=lambda file: not file.endswith(f"/test_{module.stem.strip('_')}.py"))
     return [*files, *(f"tests/{name}" for name in TESTS if module.as_posix().startswith(NUMBERS))]
 
 
@@ -210,22 +222,39 @@ def command(tree: Path, tests: Sequence[str]) -> str:
     return shlex.join([*python, "-m", "pytest", *shlex.split(OPTIONS), *tests])
 
 
-def tried(mutant: Mutant, trees: "SimpleQueue[Path]") -> tuple[Mutant, str, str, str]:
+def tried(
+    mutant: Mutant, trees: "SimpleQueue[Path]", reasons: Mapping[tuple[str, str, str], str]
+) -> tuple[Mutant, str, str, str]:
     """Run the tests of a mutant in a tree that is free; return it with its test, its lines, and how it ended."""
     tree = trees.get()
     try:
         spec = evolve(mutant.spec, module_path=tree / mutant.place.file)
-        result = mutate_and_test([spec], command(tree, tests_of(tree, mutant)), SECONDS)
+        was, becomes = lines_of(outcome_of(spec, "true").diff)
+        if (Path(mutant.place.file).relative_to(PACKAGE).as_posix(), was, becomes) in reasons:
+            return mutant, was, becomes, "listed"
+        before, everything = mutant.test.partition("::")[0], tests_of(tree, mutant)
+        for tests in ([before], everything) if before else (everything,):
+            result = outcome_of(spec, command(tree, tests))
+            if failed := re.search(r"^(?:FAILED|ERROR) (tests/.*?)(?: - .*)?$", result.output or "", re.MULTILINE):
+                return mutant._replace(test=failed[1]), was, becomes, "killed"
+        return mutant, was, becomes, "survived" if result.test_outcome == TestOutcome.SURVIVED else "out of time"
     finally:
         trees.put(tree)
+
+
+def outcome_of(spec: MutationSpec, tests: str) -> WorkResult:
+    """Return what a command says of a mutant."""
+    result = mutate_and_test([spec], tests, SECONDS)
     if result.diff is None or result.test_outcome == TestOutcome.INCOMPETENT:
-        raise SystemExit(f"cosmic-ray could not try {mutant}: {result.output}")
-    changed = [line for line in result.diff.splitlines() if line[:1] in "+-" and line[:3] not in ("+++", "---")]
+        raise SystemExit(f"cosmic-ray could not try {spec}: {result.output}")
+    return result
+
+
+def lines_of(diff: str) -> tuple[str, str]:
+    """Return the lines that a mutant changes, before and after."""
+    changed = [line for line in diff.splitlines() if line[:1] in "+-" and line[:3] not in ("+++", "---")]
     was, becomes = ("\n".join(line[1:].strip() for line in changed if line[0] == sign) for sign in "-+")
-    if result.test_outcome == TestOutcome.SURVIVED:
-        return mutant, was, becomes, "survived"
-    failed = re.search(r"^(?:FAILED|ERROR) (tests/.*)$", result.output or "", re.MULTILINE)
-    return mutant._replace(test=failed[1] if failed else ""), was, becomes, "killed" if failed else "out of time"
+    return was, becomes
 
 
 @contextmanager
@@ -259,32 +288,29 @@ def equivalents(tree: Path) -> dict[tuple[str, str, str], str]:
 def watched(
     folder: Path, mutants: Sequence[Mutant], reasons: Mapping[tuple[str, str, str], str], cores: int, killed: Path
 ) -> int:
-    """Try mutants, and print what survives as it is found; return how many survived for no listed reason."""
-    begin, outcomes, failed, unexplained = perf_counter(), Counter[str](), dict[str, None](), 0
+    """Try mutants, and print what survives as it is found; return how many survived."""
+    begin, outcomes, failed = perf_counter(), Counter[str](), dict[str, None]()
     trees: SimpleQueue[Path] = SimpleQueue()
     for number in range(cores):
         trees.put(folder / str(number))
     with killed.open("w", encoding="utf-8") as file, stopped_at_the_end(folder, cores) as pool:
-        for done in as_completed([pool.submit(tried, mutant, trees) for mutant in mutants]):
+        for done in as_completed([pool.submit(tried, mutant, trees, reasons) for mutant in mutants]):
             mutant, was, becomes, outcome = done.result()
             outcomes[outcome] += 1
             place = mutant.place
             if outcome == "killed":
-                failed[re.split(r"\[| - ", mutant.test)[0]] = None
+                failed[mutant.test.partition("[")[0]] = None
                 record = {"place": place, "change": mutant.change, "was": was, "becomes": becomes, "test": mutant.test}
                 print(json.dumps(record, ensure_ascii=False), file=file, flush=True)
-                continue
-            reason = reasons.get((Path(place.file).relative_to(PACKAGE).as_posix(), was, becomes))
-            unexplained += outcome == "survived" and reason is None
-            print(f"{place.file}:{mutant.spec.start_pos[0]}\n  - {was}\n  + {becomes}\n  {outcome}")
-            if mutant.test:
-                print(f"  noticed before by {mutant.test}")
-            print(f"  changes no result: {reason}" if reason else "  no reason is listed", flush=True)
+            elif outcome != "listed":
+                print(f"{place.file}:{mutant.spec.start_pos[0]}\n  - {was}\n  + {becomes}\n  {outcome}", flush=True)
+                if mutant.test:
+                    print(f"  noticed before by {mutant.test}", flush=True)
         print(f"{len(mutants)} mutants in {(perf_counter() - begin) / 60:.0f} minutes: {dict(outcomes)}", flush=True)
-        print(f"{unexplained} survived for no listed reason; what failed, without any mutant:", flush=True)
+        print("what failed, without any mutant:", flush=True)
         outcome, output = run_tests(command(trees.get(), [*failed]).replace(" -x ", " "), SECONDS)
         print("\n".join(output.splitlines()[-20:]))
-        return unexplained + int(outcome != TestOutcome.SURVIVED)
+        return outcomes["survived"] + int(outcome != TestOutcome.SURVIVED)
 
 
 def main() -> None:
@@ -307,8 +333,7 @@ def main() -> None:
         modules = sorted(path.relative_to(tree).as_posix() for path in (tree / PACKAGE).rglob("*.py"))
         modules = [name for name in modules if fnmatch(name, given.only)]
         if given.again:
-            records = [json.loads(line) for line in given.again.read_text(encoding="utf-8").splitlines()]
-            records = [record for record in records if fnmatch(record["place"][0], given.only)]
+            records = [record for record in records_of(given.again) if fnmatch(record["place"][0], given.only)]
             wanted = {record["place"][0] for record in records}
             mutants = kept(places(tree, [name for name in modules if name in wanted]), records)
         else:
