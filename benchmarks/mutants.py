@@ -9,20 +9,21 @@ of a module are those of its room, the file of its own name first; then, for cod
 in copies of the working tree, one per core, which are removed at the end, also when interrupted; the working tree
 itself is only read.
 
-The file of the test that noticed a mutant before, by `noticed_mutants.jsonl`, runs alone first, since collecting all
-others takes longer. After tests have moved, `--killed benchmarks/noticed_mutants.jsonl` writes it anew.
+The file of the test that noticed a mutant before, by `noticed_mutants.jsonl`, runs alone first: collecting all others
+takes longer than running it. After tests have moved, `--killed benchmarks/noticed_mutants.jsonl` writes it anew.
 
 A place is an operator, a number or a word that can be changed. Annotations, headers of functions and classes, and type
 aliases are no places: type checkers look after them. Of all places the seed draws some, and of the changes that one
 place can have it draws one. The draw goes by what the line says and not by its number, so that the same mutants are
 drawn again after a change elsewhere.
 
-Printed are the mutants that survived, as the line before and after. One that changes no result is listed with the
-reason in `equivalent_mutants.toml`, and is not tried. Ends with 1 if one survived, or if a test that failed on a mutant
-fails without any.
+Printed are the mutants that no test failed on, as the line before and after, with how they ended: they survived, one
+test hung for a minute, the tests could not import the code, or it is undecided (out of time, killed). One that changes
+no result is listed with the reason in `equivalent_mutants.toml`, and is not tried. Ends with 1 if one survived or is
+undecided, or if a test that failed on a mutant fails without any.
 
-`--killed` writes the mutants that a test noticed, one a line, with that test. `--again` runs those of such a file, the
-file of that test first: after tests were cut, it shows what is not noticed any more.
+`--killed` writes the mutants that a test noticed, one a line, with that test, at the end. `--again` runs those of such
+a file, the file of that test first: after tests were cut, it shows what is not noticed any more.
 """
 
 import argparse
@@ -30,7 +31,6 @@ import ast
 import json
 import os
 import re
-import shlex
 import shutil
 import signal
 import subprocess
@@ -40,7 +40,9 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import contextmanager, suppress
+from difflib import unified_diff
 from fnmatch import fnmatch
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from queue import SimpleQueue
@@ -48,12 +50,11 @@ from tempfile import TemporaryDirectory
 from time import perf_counter
 from typing import Any, NamedTuple, TypeAlias
 
-from attrs import evolve
 from cosmic_ray.commands import init
-from cosmic_ray.mutating import mutate_and_test
-from cosmic_ray.testing import run_tests
+from cosmic_ray.mutating import mutate_code
+from cosmic_ray.plugins import get_operator
 from cosmic_ray.work_db import use_db
-from cosmic_ray.work_item import MutationSpec, TestOutcome, WorkResult
+from cosmic_ray.work_item import MutationSpec
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 PACKAGE = Path("src/rag_evaluation_framework")
@@ -75,11 +76,11 @@ TESTS = (
 )  # quick ones first
 """What may notice a mutant of it, beside the tests of its room."""
 OPTIONS = (
-    "-q -x -m 'not slow and not nightly' -p no:cacheprovider --assert=plain --tb=no --hypothesis-profile=mutants "
-    "-o faulthandler_timeout=60 -o faulthandler_exit_on_timeout=true"
+    *("-q", "-x", "-m", "not slow and not nightly", "-p", "no:cacheprovider", "--assert=plain", "--tb=no"),
+    *("--hypothesis-profile=mutants", "-o", "faulthandler_timeout=60", "-o", "faulthandler_exit_on_timeout=true"),
 )
-SECONDS, CPU_SECONDS = 1_500.0, 600
-"""The longest that the tests may take on one mutant, and their CPU time; slow cores need 180 s. One test has 60 s."""
+SECONDS, CPU_SECONDS = 900, 600
+"""The longest that one run of tests may take, and the CPU time of one process in it; slow cores need 180 s."""
 MEMORY = 8 << 30
 """The most bytes that one process may have: a mutant may ask for any number of them."""
 ENVIRONMENT = (
@@ -106,11 +107,18 @@ class Place(NamedTuple):
 
 
 class Mutant(NamedTuple):
-    """One change of a place, by its number among the changes that the place can have, and the test that noticed it."""
+    """One change of a place, by its number among the changes that the place can have.
+
+    With it are the number of the line, the code of the whole module, the lines that are changed, and the test that
+    noticed it before.
+    """
 
     place: Place
     change: int
-    spec: MutationSpec
+    row: int
+    code: str
+    was: str
+    becomes: str
     test: str = ""
 
 
@@ -184,9 +192,20 @@ def drawn(found: Mapping[Place, Sequence[MutationSpec]], first: int, count: int,
     numbers = [int.from_bytes(digest("change", place)) % len(found[place]) for place in chosen]
     noticed = {(Place(*record["place"]), record["change"]): record["test"] for record in records_of(NOTICED)}
     return [
-        Mutant(place, number, found[place][number], noticed.get((place, number), ""))
+        made(place, number, found[place][number], noticed.get((place, number), ""))
         for place, number in zip(chosen, numbers, strict=True)
     ]
+
+
+def made(place: Place, number: int, spec: MutationSpec, test: str) -> Mutant:
+    """Make one change of a place."""
+    code = spec.module_path.read_text(encoding="utf-8")
+    changed = mutate_code(code, get_operator(spec.operator_name)(**spec.operator_args), spec.occurrence)
+    if changed is None:
+        raise SystemExit(f"cosmic-ray could not make {spec}")
+    diff = [*unified_diff(code.split("\n"), changed.split("\n"), lineterm="", n=0)][2:]
+    was, becomes = ("\n".join(line[1:].strip() for line in diff if line[0] == sign) for sign in "-+")
+    return Mutant(place, number, spec.start_pos[0], changed, was, becomes, test)
 
 
 def records_of(path: Path) -> list[dict[str, Any]]:
@@ -200,7 +219,7 @@ def kept(found: Mapping[Place, Sequence[MutationSpec]], records: Sequence[Mappin
     for record in records:
         place = Place(*record["place"])
         if place in found:
-            mutants.append(Mutant(place, record["change"], found[place][record["change"]], record["test"]))
+            mutants.append(made(place, record["change"], found[place][record["change"]], record["test"]))
         else:
             print(f"{place.file} has no {place.line!r} any more", flush=True)
     return mutants
@@ -215,57 +234,45 @@ def tests_of(tree: Path, mutant: Mutant) -> list[str]:
     return [*files, *(f"tests/{name}" for name in TESTS if module.as_posix().startswith(NUMBERS))]
 
 
-def command(tree: Path, tests: Sequence[str]) -> str:
-    """Return what runs tests in a tree on the sources of that tree, within the limits."""
-    limits = ["prlimit", f"--as={MEMORY}", f"--cpu={CPU_SECONDS}"]
-    python = ["env", "-C", str(tree), f"PYTHONPATH={tree / 'src'}", *ENVIRONMENT, *limits, sys.executable]
-    return shlex.join([*python, "-m", "pytest", *shlex.split(OPTIONS), *tests])
+def run(tree: Path, tests: Sequence[str]) -> tuple[int, str]:
+    """Run tests in a tree on the sources of that tree, within the limits; return the exit code and what they print."""
+    limits = ["timeout", "--signal=KILL", str(SECONDS), "prlimit", f"--as={MEMORY}", f"--cpu={CPU_SECONDS}"]
+    python = ["env", f"PYTHONPATH={tree / 'src'}", *ENVIRONMENT, *limits, sys.executable]
+    command = [*python, "-m", "pytest", *OPTIONS, *tests]
+    done = subprocess.run(command, cwd=tree, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)  # noqa: S603
+    return done.returncode, done.stdout.decode(errors="replace")
 
 
-def tried(
-    mutant: Mutant, trees: "SimpleQueue[Path]", reasons: Mapping[tuple[str, str, str], str]
-) -> tuple[Mutant, str, str, str]:
-    """Run the tests of a mutant in a tree that is free; return it with its test, its lines, and how it ended."""
+def tried(mutant: Mutant, trees: "SimpleQueue[Path]") -> tuple[Mutant, str]:
+    """Run the tests of a mutant in a tree that is free; return it with its test, and how it ended."""
     tree = trees.get()
+    module = tree / mutant.place.file
+    code = module.read_bytes()
     try:
-        spec = evolve(mutant.spec, module_path=tree / mutant.place.file)
-        was, becomes = lines_of(outcome_of(spec, "true").diff)
-        if (Path(mutant.place.file).relative_to(PACKAGE).as_posix(), was, becomes) in reasons:
-            return mutant, was, becomes, "listed"
+        module.write_text(mutant.code, encoding="utf-8")
         before, everything = mutant.test.partition("::")[0], tests_of(tree, mutant)
-        for tests in ([before], everything) if before else (everything,):
-            result = outcome_of(spec, command(tree, tests))
-            if failed := re.search(r"^(?:FAILED|ERROR) (tests/.*?)(?: - .*)?$", result.output or "", re.MULTILINE):
-                return mutant._replace(test=failed[1]), was, becomes, "killed"
-        return mutant, was, becomes, "survived" if result.test_outcome == TestOutcome.SURVIVED else "out of time"
+        ended, output = run(tree, [before]) if before and (tree / before).is_file() else (0, "")
+        if ended == 0:
+            ended, output = run(tree, everything)
     finally:
+        module.write_bytes(code)
         trees.put(tree)
-
-
-def outcome_of(spec: MutationSpec, tests: str) -> WorkResult:
-    """Return what a command says of a mutant."""
-    result = mutate_and_test([spec], tests, SECONDS)
-    if result.diff is None or result.test_outcome == TestOutcome.INCOMPETENT:
-        raise SystemExit(f"cosmic-ray could not try {spec}: {result.output}")
-    return result
-
-
-def lines_of(diff: str) -> tuple[str, str]:
-    """Return the lines that a mutant changes, before and after."""
-    changed = [line for line in diff.splitlines() if line[:1] in "+-" and line[:3] not in ("+++", "---")]
-    was, becomes = ("\n".join(line[1:].strip() for line in changed if line[0] == sign) for sign in "-+")
-    return was, becomes
+    if failed := re.search(r"^(?:FAILED|ERROR) (tests/.*?)(?: - .*)?$", output, re.MULTILINE):
+        return mutant._replace(test=failed[1]), "noticed"
+    for printed, outcome in (("Timeout (", "a test hung"), ("ImportError while loading conftest", "not imported")):
+        if printed in output:
+            return mutant, outcome
+    return mutant, "survived" if ended == 0 else f"undecided: exit code {ended} {' '.join(output.split())[-200:]}"
 
 
 @contextmanager
 def stopped_at_the_end(folder: Path, cores: int) -> Iterator[ThreadPoolExecutor]:
-    """Give threads that run tests in a folder; at the end, what is left of both is stopped."""
+    """Give threads that run tests in a folder; at the end, the tests that still run are killed."""
     pool = ThreadPoolExecutor(cores)
     try:
         yield pool
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
-        # The tool gives tests a session of their own, so that they do not end with it.
         for link in Path("/proc").glob("[0-9]*/cwd"):
             with suppress(OSError):
                 if link.readlink().is_relative_to(folder):
@@ -273,44 +280,47 @@ def stopped_at_the_end(folder: Path, cores: int) -> Iterator[ThreadPoolExecutor]
         pool.shutdown()
 
 
-def equivalents(tree: Path) -> dict[tuple[str, str, str], str]:
-    """Return why some mutants change no result, by file, line before and line after."""
-    listed = tomllib.loads(EQUIVALENT.read_text(encoding="utf-8"))["mutant"]
-    gone = [
-        entry for entry in listed if entry["was"] not in (tree / PACKAGE / entry["file"]).read_text(encoding="utf-8")
-    ]
-    if gone:
-        lines = "\n".join(f"{entry['file']} has no {entry['was']!r} any more" for entry in gone)
-        raise SystemExit(f"{EQUIVALENT.name}: remove what is out of date\n{lines}")
-    return {(entry["file"], entry["was"], entry["becomes"]): entry["reason"] for entry in listed}
+def watched(folder: Path, mutants: Sequence[Mutant], cores: int, noticed: Path) -> int:
+    """Try mutants, and print what no test fails on as it is found; write those that one fails on, in order.
 
-
-def watched(
-    folder: Path, mutants: Sequence[Mutant], reasons: Mapping[tuple[str, str, str], str], cores: int, killed: Path
-) -> int:
-    """Try mutants, and print what survives as it is found; return how many survived."""
-    begin, outcomes, failed = perf_counter(), Counter[str](), dict[str, None]()
+    Returns:
+        How many survived or are undecided, and how many files have tests that fail without any mutant.
+    """
+    begin, outcomes, records = perf_counter(), Counter[str](), list[dict[str, Any]]()
     trees: SimpleQueue[Path] = SimpleQueue()
     for number in range(cores):
         trees.put(folder / str(number))
-    with killed.open("w", encoding="utf-8") as file, stopped_at_the_end(folder, cores) as pool:
-        for done in as_completed([pool.submit(tried, mutant, trees, reasons) for mutant in mutants]):
-            mutant, was, becomes, outcome = done.result()
-            outcomes[outcome] += 1
-            place = mutant.place
-            if outcome == "killed":
-                failed[mutant.test.partition("[")[0]] = None
-                record = {"place": place, "change": mutant.change, "was": was, "becomes": becomes, "test": mutant.test}
-                print(json.dumps(record, ensure_ascii=False), file=file, flush=True)
-            elif outcome != "listed":
-                print(f"{place.file}:{mutant.spec.start_pos[0]}\n  - {was}\n  + {becomes}\n  {outcome}", flush=True)
-                if mutant.test:
-                    print(f"  noticed before by {mutant.test}", flush=True)
+    with stopped_at_the_end(folder, cores) as pool:
+        for done in as_completed([pool.submit(tried, mutant, trees) for mutant in mutants]):
+            mutant, outcome = done.result()
+            outcomes[outcome.partition(":")[0]] += 1
+            if outcome == "noticed":
+                place, change, becomes, test = mutant.place, mutant.change, mutant.becomes, mutant.test
+                records.append({"place": place, "change": change, "becomes": becomes, "test": test})
+            else:
+                before = f", noticed before by {mutant.test}" if mutant.test else ""
+                print(f"{mutant.place.file}:{mutant.row}\n  - {mutant.was}\n  + {mutant.becomes}", flush=True)
+                print(f"  {outcome}{before}", flush=True)
         print(f"{len(mutants)} mutants in {(perf_counter() - begin) / 60:.0f} minutes: {dict(outcomes)}", flush=True)
-        print("what failed, without any mutant:", flush=True)
-        outcome, output = run_tests(command(trees.get(), [*failed]).replace(" -x ", " "), SECONDS)
-        print("\n".join(output.splitlines()[-20:]))
-        return outcomes["survived"] + int(outcome != TestOutcome.SURVIVED)
+        failed: dict[str, set[str]] = defaultdict(set)
+        for record in records:
+            failed[record["test"].partition("::")[0]].add(record["test"].partition("[")[0])
+        # Each file alone, as it ran on most mutants.
+        broken = [output for ended, output in pool.map(partial(unchanged, trees), failed.values()) if ended != 0]
+        print(f"{len(broken)} of {len(failed)} files fail without any mutant", *broken, sep="\n")
+    records.sort(key=lambda record: (record["place"], record["change"]))
+    lines = "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records)
+    noticed.write_text(lines, encoding="utf-8")
+    return outcomes["survived"] + outcomes["undecided"] + len(broken)
+
+
+def unchanged(trees: "SimpleQueue[Path]", tests: set[str]) -> tuple[int, str]:
+    """Run tests without any mutant in a tree that is free; return the exit code and what they print."""
+    tree = trees.get()
+    try:
+        return run(tree, sorted(tests))
+    finally:
+        trees.put(tree)
 
 
 def main() -> None:
@@ -329,7 +339,6 @@ def main() -> None:
     with TemporaryDirectory(ignore_cleanup_errors=True) as name:
         folder = Path(name).resolve()
         tree, *_ = [copied(folder / str(number)) for number in range(given.cores)]
-        reasons = equivalents(tree)
         modules = sorted(path.relative_to(tree).as_posix() for path in (tree / PACKAGE).rglob("*.py"))
         modules = [name for name in modules if fnmatch(name, given.only)]
         if given.again:
@@ -344,7 +353,11 @@ def main() -> None:
                 given.count,
                 given.seed,
             )
-        raise SystemExit(watched(folder, mutants, reasons, given.cores, given.killed) > 0)
+        listed = tomllib.loads(EQUIVALENT.read_text(encoding="utf-8"))["mutant"]
+        reasons = {(f"{PACKAGE.as_posix()}/{each['file']}", each["was"], each["becomes"]) for each in listed}
+        unlisted = [each for each in mutants if (each.place.file, each.was, each.becomes) not in reasons]
+        print(f"{len(mutants) - len(unlisted)} are listed as equivalent", flush=True)
+        raise SystemExit(watched(folder, unlisted, given.cores, given.killed) > 0)
 
 
 if __name__ == "__main__":

@@ -148,7 +148,7 @@ def options(
 ) -> None:
     """Measure retrieval: label the text once, compare any chunker, embedder and retriever fairly.
 
-    Exit codes: 0 done, 1 a gate failed or lint found something, 2 no result;
-    129 SIGHUP, 130 Ctrl-C, 141 output closed, 143 SIGTERM.
+    Exit codes: 0 done, 1 a gate failed or dataset lint found something,
+    2 no reliable result; 129 SIGHUP, 130 Ctrl-C, 141 output closed, 143 SIGTERM.
     Start with: rag-eval demo
     """

@@ -53,7 +53,7 @@ def run(
     """Evaluate one retriever, show the scores and the weakest questions, and save the run.
 
     The run is saved in a folder in <root>/runs/, whose summary.md is the place to start.
-    Exit codes: 0 done, 1 a gate failed, 2 the run could not be made, or a gate not be measured.
+    Exit codes: 0 done, 1 a gate failed, 2 no reliable result.
 
     Args:
         config: A YAML or JSON configuration; options override it.
